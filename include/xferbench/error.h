@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef XFERBENCH_ERROR_H
+#define XFERBENCH_ERROR_H
+
+#include "xferbench/status.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* One failure, filled in by whoever first sees it. Plain data: copy it freely, nothing to free. */
+struct xb_error {
+    enum xb_status status;
+    int64_t native_code;  /* errno or the vendor's code; 0 where there is none */
+    char native_name[48]; /* its name, such as "ENOMEM"; "" where there is none */
+    char call[64];        /* the call that failed, such as "mmap"; "" where there is none */
+    const char *file;     /* where in xferbench it was seen */
+    int line;
+    char message[640]; /* what failed and what to do about it */
+};
+
+/*
+ * Fills *error and returns `status`, so that a caller can write `return XB_FAIL(...)`. Use the
+ * macros below: they add file and line.
+ */
+enum xb_status xb_error_set(struct xb_error *error, enum xb_status status, const char *file,
+                            int line, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
+
+/* The same with the native call, its code and the code's name. */
+enum xb_status xb_error_set_native(struct xb_error *error, enum xb_status status, const char *file,
+                                   int line, const char *call, int64_t code, const char *name,
+                                   const char *format, ...) __attribute__((format(printf, 8, 9)));
+
+#define XB_FAIL(error, status, ...) xb_error_set((error), (status), __FILE__, __LINE__, __VA_ARGS__)
+
+#define XB_FAIL_NATIVE(error, status, call, code, name, ...)                                       \
+    xb_error_set_native((error), (status), __FILE__, __LINE__, (call), (code), (name), __VA_ARGS__)
+
+/* A failed call of libc: `code` is the errno it left. */
+#define XB_FAIL_ERRNO(error, call, code, ...)                                                      \
+    XB_FAIL_NATIVE((error), XB_ERR_SYSTEM, (call), (code), xb_errno_name(code), __VA_ARGS__)
+
+/* "ENOMEM" for ENOMEM; "errno" for a number this libc does not know. Static text. */
+const char *xb_errno_name(int code);
+
+/*
+ * The whole error as one line: message, then call, code and place. Writes at most `size` bytes with
+ * the closing zero; returns `text`.
+ */
+const char *xb_error_text(const struct xb_error *error, char *text, size_t size);
+
+#endif

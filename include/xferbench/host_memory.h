@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef XFERBENCH_HOST_MEMORY_H
+#define XFERBENCH_HOST_MEMORY_H
+
+#include "xferbench/error.h"
+
+#include <stdint.h>
+
+/*
+ * Bytes this process may take without driving the machine into swap or the OOM killer: the least of
+ * MemAvailable (proc(5)) and what the memory cgroups above the process (v1 and v2) leave, less a
+ * reserve of 1/16 and at least 64 MiB for everything else that runs.
+ */
+XB_MUST_CHECK enum xb_status xb_host_memory_available(uint64_t *bytes, struct xb_error *error);
+
+/*
+ * Maps `bytes` of anonymous memory and touches every page, under the calling thread's memory
+ * policy, with several threads. Refuses with XB_ERR_MEMORY, before it maps anything, what
+ * xb_host_memory_available does not cover. Release with xb_pages_unmap.
+ */
+XB_MUST_CHECK enum xb_status xb_pages_map(uint64_t bytes, void **address, struct xb_error *error);
+void xb_pages_unmap(void *address, uint64_t bytes);
+
+/* XB_ERR_MEMORY with the limit in the message if `bytes` more would not fit. */
+XB_MUST_CHECK enum xb_status xb_host_memory_check(uint64_t bytes, struct xb_error *error);
+
+#endif

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef XFERBENCH_OPTIONS_H
+#define XFERBENCH_OPTIONS_H
+
+#include "xferbench/error.h"
+#include "xferbench/units.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * Options. One row declares an option once; from the rows come the getopt_long arrays, --help,
+ * nearest-match hints, the option reference (docs/options.md) and the configuration in the JSON.
+ * A mode brings rows of its own; rows shared by several modes stand in src/modes/shared_options.c.
+ */
+
+enum xb_option_type {
+    XB_OPTION_FLAG,     /* no argument */
+    XB_OPTION_TEXT,     /* anything that is not empty */
+    XB_OPTION_COUNT,    /* a whole number between minimum and maximum */
+    XB_OPTION_SIZE,     /* xb_size_parse, between minimum and maximum */
+    XB_OPTION_SIZES,    /* xb_sizes_parse */
+    XB_OPTION_DURATION, /* xb_duration_parse */
+    XB_OPTION_CHOICES   /* a comma list of words; which are allowed is in `choices` */
+};
+
+struct xb_option {
+    const char *name; /* without the dashes */
+    char short_name;  /* 0 for none */
+    enum xb_option_type type;
+    const char *argument;       /* "SIZE", as help shows it; NULL for a flag */
+    const char *default_text;   /* read as if the user had given it; NULL for none */
+    const char *help;           /* one sentence or a few; help wraps it */
+    const char *const *choices; /* for CHOICES: ends with NULL; NULL allows any word */
+    uint64_t minimum, maximum;  /* for COUNT and SIZE */
+};
+
+/* The value of an option. Which member holds it follows from the option's type. */
+struct xb_value {
+    const struct xb_option *option;
+    bool given;  /* on the command line */
+    bool is_set; /* given, or has a default */
+    char *text;  /* what was read, as it stood; owned by the configuration */
+    bool flag;
+    uint64_t count; /* COUNT and SIZE */
+    double seconds;
+    struct xb_sizes sizes;
+    char **words; /* CHOICES */
+    size_t word_count;
+};
+
+/* The effective options of a command: one value a row, in the rows' order. */
+struct xb_config {
+    struct xb_value *values;
+    size_t count;
+    char **operands; /* what stood on the command line besides options; owned by argv */
+    size_t operand_count;
+};
+
+/*
+ * Reads argv (argv[0] is skipped) by the rows (`rows` ends with NULL) and fills *config with given
+ * values and defaults. argv is permuted and must outlive the configuration. XB_ERR_USAGE names the
+ * option and, for a name that no row has, the nearest one. On failure nothing is left to free.
+ */
+XB_MUST_CHECK enum xb_status xb_config_parse(const struct xb_option *const *rows, int argc,
+                                             char **argv, struct xb_config *config,
+                                             struct xb_error *error);
+void xb_config_free(struct xb_config *config);
+
+/* The value of the option `name`, which must be one of the rows: aborts otherwise, it is a bug. */
+const struct xb_value *xb_config_get(const struct xb_config *config, const char *name);
+
+/*
+ * The name of `candidates` (ends with NULL) nearest to `word` by edit distance, or NULL if none is
+ * near enough to be what was meant.
+ */
+const char *xb_nearest(const char *word, const char *const *candidates);
+
+#endif

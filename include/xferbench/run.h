@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef XFERBENCH_RUN_H
+#define XFERBENCH_RUN_H
+
+#include "xferbench/link.h"
+#include "xferbench/options.h"
+#include "xferbench/registry.h"
+#include "xferbench/result.h"
+#include "xferbench/topology.h"
+
+/* A device that takes part in a run. */
+struct xb_run_device {
+    struct xb_device_info info;
+    struct xb_pcie_link link; /* the fastest reading right after a case; known = false before one */
+    struct xb_binding binding;
+};
+
+/*
+ * A run: what was asked, where, and what came of it. The only thing sinks read. Results keep the
+ * cases' order; an interrupted run has a row for every case all the same. Release with xb_run_free.
+ */
+struct xb_run {
+    const struct xb_backend *backend;
+    struct xb_driver *driver;
+    struct xb_probe probe;
+    const struct xb_config *config; /* borrowed */
+    struct xb_topology *topology;
+    struct xb_run_device *devices;
+    size_t device_count;
+    struct xb_result *results; /* one a case, filled in turn */
+    size_t case_count;
+    size_t done_count; /* how many of the results are final */
+    bool interrupted;
+};
+
+void xb_run_free(struct xb_run *run);
+
+/* What the runner tells while it works. `samples` so far of the case results[done_count]. */
+struct xb_run_observer {
+    void (*progress)(void *argument, const struct xb_run *run, size_t samples, double bandwidth);
+    void *argument;
+};
+
+/*
+ * Fills run->devices and the cases of run->results from the configuration (rows of src/cli/run.c
+ * and of the modes), for an open driver. Opens no device and allocates no memory of the cases'
+ * size. XB_ERR_USAGE for a mode, device or size that cannot be, with what could be.
+ */
+XB_MUST_CHECK enum xb_status xb_plan(struct xb_run *run, struct xb_error *error);
+
+/*
+ * Measures every case in turn and makes every result final. A case or a device that fails becomes
+ * an error row and the run goes on; only what leaves nothing to report is returned. Blocks until
+ * done or until xb_interrupt_signal() is not 0: the case in flight then keeps the samples it has,
+ * and the rows behind it are skipped.
+ */
+XB_MUST_CHECK enum xb_status
+xb_run_execute(struct xb_run *run, const struct xb_run_observer *observer, struct xb_error *error);
+
+#endif

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef XFERBENCH_STATISTICS_H
+#define XFERBENCH_STATISTICS_H
+
+#include "xferbench/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Samples in the order in which they were taken. Zero-initialise; release with xb_samples_free. */
+struct xb_samples {
+    double *values;
+    size_t count;
+    size_t capacity;
+};
+
+XB_MUST_CHECK enum xb_status xb_samples_add(struct xb_samples *samples, double value,
+                                            struct xb_error *error);
+void xb_samples_free(struct xb_samples *samples);
+
+/* A description of n values, in their unit. No value is dropped. */
+struct xb_statistics {
+    size_t n;
+    double median;              /* for an even n the mean of the two in the middle */
+    bool has_interval;          /* n >= 6 */
+    double ci95_low, ci95_high; /* of the median; xb_interval_ranks */
+    double min, max;
+    double p5, p95; /* linear between closest ranks (Hyndman and Fan 1996, type 7) */
+    double mad;     /* median absolute deviation from the median, not scaled */
+};
+
+/* Describes count >= 1 values. XB_ERR_MEMORY is the only failure. */
+XB_MUST_CHECK enum xb_status xb_statistics_compute(const double *values, size_t count,
+                                                   struct xb_statistics *statistics,
+                                                   struct xb_error *error);
+
+/*
+ * Ranks (1-based) of the order statistics that bound the median with at least 95 % confidence: the
+ * largest l with P(Binomial(n, 1/2) < l) <= 0.025, and n + 1 - l (David and Nagaraja, "Order
+ * Statistics", 3rd ed., section 7.1). Returns false where n < 6 has none.
+ */
+bool xb_interval_ranks(size_t n, size_t *low, size_t *high);
+
+/* The median alone; 0 for no values. Sorts `values`. */
+double xb_median_of(double *values, size_t count);
+
+#endif

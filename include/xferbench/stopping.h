@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef XFERBENCH_STOPPING_H
+#define XFERBENCH_STOPPING_H
+
+#include "xferbench/statistics.h"
+
+/* Why no further sample was taken. */
+enum xb_stop_reason {
+    XB_STOP_NOT_YET,
+    XB_STOP_CONVERGED,  /* enough samples and the median is known well */
+    XB_STOP_TIME_LIMIT, /* the time is up; the interval says how well the median is known */
+    XB_STOP_FIXED,      /* as many samples as were asked for */
+    XB_STOP_INTERRUPTED /* a signal came */
+};
+
+/* "converged", "time-limit", "fixed", "interrupted". */
+const char *xb_stop_reason_name(enum xb_stop_reason reason);
+
+/* The rule: n >= 20 and half the interval's width at most 0.5 % of the median, or the time limit.
+ */
+#define XB_STOP_MIN_SAMPLES 20u
+#define XB_STOP_HALF_WIDTH 0.005
+/* The time limit waits for this many: fewer have no interval. */
+#define XB_STOP_LEAST_SAMPLES 6u
+
+/* Zero-initialise, then set the first two. */
+struct xb_stopping {
+    uint64_t fixed_samples; /* 0: by the rule */
+    double time_limit;      /* seconds */
+    size_t next_look;       /* private: the sample count at which the interval is looked at next */
+};
+
+/*
+ * Whether to stop after these samples, `elapsed` seconds after the first began. The interval is
+ * looked at when the count has grown by a tenth, not at every sample: each look is a chance to stop
+ * on a lucky run, and costs a sort.
+ */
+XB_MUST_CHECK enum xb_status xb_stopping_decide(struct xb_stopping *stopping,
+                                                const struct xb_samples *samples, double elapsed,
+                                                enum xb_stop_reason *reason,
+                                                struct xb_error *error);
+
+/* Warm-up is over when the last XB_WARM_SAMPLES times lie within XB_WARM_SPREAD of their least. */
+#define XB_WARM_SAMPLES 3u
+#define XB_WARM_SPREAD 0.01
+bool xb_samples_agree(const struct xb_samples *samples);
+
+#endif

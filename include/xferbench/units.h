@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef XFERBENCH_UNITS_H
+#define XFERBENCH_UNITS_H
+
+#include "xferbench/error.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* A list of byte counts. Release with xb_sizes_free. */
+struct xb_sizes {
+    uint64_t *bytes;
+    size_t count;
+};
+
+/*
+ * Reads one size: a decimal number, which may have a fraction, with an optional suffix: K M G T (or
+ * KiB MiB GiB TiB) are powers of 1024, KB MB GB TB powers of 1000, B or none is bytes. Case does
+ * not matter. The value must be a whole number of bytes, 1 or more, and fit in 63 bits.
+ * XB_ERR_USAGE says what is wrong with the text.
+ */
+XB_MUST_CHECK enum xb_status xb_size_parse(const char *text, uint64_t *bytes,
+                                           struct xb_error *error);
+
+/*
+ * Reads a list of sizes and ranges: "64K,1M" or "4K..1G", which doubles from the first for as long
+ * as it does not pass the last. Keeps the order given; a size named twice is an error.
+ */
+XB_MUST_CHECK enum xb_status xb_sizes_parse(const char *text, struct xb_sizes *sizes,
+                                            struct xb_error *error);
+void xb_sizes_free(struct xb_sizes *sizes);
+
+/* Reads a duration: a decimal number with ns, us, ms, s or m; none means seconds. Must be > 0. */
+XB_MUST_CHECK enum xb_status xb_duration_parse(const char *text, double *seconds,
+                                               struct xb_error *error);
+
+/* "1 GiB", "1536 KiB", "1000 B": exact, with the largest power of 1024 that divides. */
+const char *xb_size_format(uint64_t bytes, char *text, size_t size);
+
+/* Three significant digits with a fitting unit: "3.31 us", "19.4 ms", "1.20 s". */
+const char *xb_duration_format(double seconds, char *text, size_t size);
+
+#endif

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef XFERBENCH_VERIFY_H
+#define XFERBENCH_VERIFY_H
+
+#include "xferbench/pattern.h"
+
+#include <stdint.h>
+
+/* What a check against a pattern found. first_offset means something only if wrong_bytes is not 0.
+ */
+struct xb_mismatch {
+    uint64_t wrong_bytes;
+    uint64_t first_offset; /* in bytes from the start of the pattern */
+};
+
+/*
+ * Writes bytes [offset, offset + bytes) of the pattern to `memory`, which holds byte `offset`
+ * already. Any alignment and length. Splits large ranges over the CPUs the process is bound to;
+ * blocks until done; cannot fail.
+ */
+void xb_host_fill(void *memory, uint64_t offset, uint64_t bytes, struct xb_pattern pattern);
+
+/* Compares memory with the same range of the pattern. Blocks until done. */
+struct xb_mismatch xb_host_check(const void *memory, uint64_t offset, uint64_t bytes,
+                                 struct xb_pattern pattern);
+
+#endif

@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# Runs the tests on a machine with a GPU: every program test_* of the unpacked bundle in which this
+# script lies, or of the source tree's build. Exits with 1 if any fails.
+set -euo pipefail
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+
+# The program and its tests: of a bundle, of a build in build/, of what test.sh built.
+for place in bin:libexec/xferbench build:build/tests build/test:build/test/tests; do
+    xferbench=$root/${place%%:*}/xferbench
+    tests=("$root/${place#*:}"/test_*)
+    [ -x "$xferbench" ] && [ -e "${tests[0]}" ] && break
+    tests=()
+done
+if [ "${#tests[@]}" -eq 0 ]; then
+    echo "test-gpu.sh: no tests in $root: build with -DXFERBENCH_TESTS=ON" >&2
+    exit 1
+fi
+
+"$xferbench" --version
+passed=0
+failed=0
+for test in "${tests[@]}"; do
+    if [ ! -f "$test" ] || [ ! -x "$test" ]; then
+        continue
+    fi
+    printf '\n== %s\n' "${test##*/}"
+    if "$test"; then
+        passed=$((passed + 1))
+    else
+        echo "FAILED: ${test##*/} (exit code $?)"
+        failed=$((failed + 1))
+    fi
+done
+printf '\n%d passed, %d failed\n' "$passed" "$failed"
+[ "$failed" -eq 0 ]

@@ -1,0 +1,97 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# Installs what is missing, then builds and runs every check and test that needs no GPU. Ends with
+# ctest's summary. XFERBENCH_CUDA=ON|OFF|AUTO in the environment says whether the CUDA backend is to
+# be built (AUTO, the default: where nvcc is found).
+set -euo pipefail
+
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+cuda=${XFERBENCH_CUDA:-AUTO}
+jobs=$(nproc)
+
+step=start
+report_failure() {
+    [ "$1" -eq 0 ] || echo "test.sh: failed in step: $step" >&2
+}
+trap 'report_failure $?' EXIT
+begin() {
+    step=$1
+    printf '\n== %s\n' "$step"
+}
+
+# build FOLDER CMAKE-OPTION...
+build() {
+    local folder=$1
+    shift
+    cmake -S . -B "$folder" -DXFERBENCH_TESTS=ON "$@"
+    cmake --build "$folder" --parallel "$jobs"
+}
+
+# is_clang_14 TOOL: releases format differently and know different checks, so one is the reference.
+is_clang_14() {
+    if [[ $("$1" --version) != *'version 14.'* ]]; then
+        echo "Left out: $1 is not of release 14"
+        return 1
+    fi
+}
+
+# The sanitizers of that time cannot place their shadow memory where a newer kernel randomises
+# addresses with more bits. Containers may forbid to switch that off; most need not.
+fixed_addresses=()
+if setarch -R true 2>/dev/null; then
+    fixed_addresses=(setarch -R)
+fi
+
+begin 'dependencies'
+scripts/install-deps.sh --test
+command -v make >/dev/null || export CMAKE_GENERATOR=Ninja
+
+begin 'format (clang-format)'
+if is_clang_14 clang-format; then
+    find include src tests \( -name '*.c' -o -name '*.h' -o -name '*.cu' \) -print0 |
+        xargs -0 clang-format --dry-run -Werror
+fi
+
+begin 'clang, AddressSanitizer and UndefinedBehaviorSanitizer'
+build build/asan -DCMAKE_C_COMPILER=clang -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG='-O1 -g' \
+    -DXFERBENCH_SANITIZE=address,undefined -DXFERBENCH_WERROR=ON \
+    -DXFERBENCH_CUDA="$cuda" -DXFERBENCH_CUDA_ARCHITECTURES=90
+"${fixed_addresses[@]}" ctest --test-dir build/asan --output-on-failure --no-tests=error
+
+# Without -Werror: what this sanitizer adds to the code misleads some of gcc's warnings.
+begin 'gcc, ThreadSanitizer'
+build build/tsan -DCMAKE_C_COMPILER=gcc -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG='-O1 -g' \
+    -DXFERBENCH_SANITIZE=thread -DXFERBENCH_WERROR=OFF -DXFERBENCH_CUDA=OFF
+"${fixed_addresses[@]}" ctest --test-dir build/tsan --output-on-failure --no-tests=error -L threads
+
+# Prints the C files under src/ that a build compiled: those of backends left out have no flags.
+compiled_sources() {
+    python3 - "$PWD/src/" "$1/compile_commands.json" <<'PYTHON'
+import json, sys
+source, commands = sys.argv[1:]
+files = {entry["file"] for entry in json.load(open(commands))}
+print(*sorted(f for f in files if f.startswith(source) and f.endswith(".c")), sep="\n")
+PYTHON
+}
+
+# Says nothing unless it finds something. One file at a time: with several, release 14 takes every
+# va_list for uninitialised.
+tidy() {
+    local output
+    output=$(clang-tidy --quiet -p build/asan "$1" 2>&1) || {
+        echo "$output"
+        return 1
+    }
+}
+export -f tidy
+
+begin 'clang-tidy'
+if is_clang_14 clang-tidy; then
+    compiled_sources build/asan | xargs -r -d '\n' -n 1 -P "$jobs" bash -c 'tidy "$@"' tidy
+fi
+
+begin 'gcc, every test'
+build build/test -DCMAKE_C_COMPILER=gcc -DCMAKE_BUILD_TYPE=Release -DXFERBENCH_WERROR=ON \
+    -DXFERBENCH_CUDA="$cuda"
+ctest --test-dir build/test --output-on-failure --no-tests=error

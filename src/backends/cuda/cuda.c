@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The CUDA runtime, linked statically: devices and buffers, and the table itself. */
+#include "cuda.h"
+
+#include "xferbench/host_memory.h"
+
+#include <stdlib.h>
+
+/* Long enough for any enqueuing behind it, short enough that a lost release is noticed. */
+#define HOLD_LIMIT_S 20
+
+static void device_close(struct xb_device *device)
+{
+    if (device == NULL)
+        return;
+    struct xb_cuda_device *closing = (struct xb_cuda_device *)device;
+    struct xb_error ignored;
+    if (xb_cuda_select(device, &ignored) == XB_OK) {
+        (void)cudaFree(closing->found);
+        (void)cudaFreeHost(closing->seen);
+        (void)cudaGetLastError();
+    }
+    free(closing);
+}
+
+/* Creates the context, loads the kernels and takes what checks need. */
+static enum xb_status prepare_device(struct xb_cuda_device *device, struct xb_error *error)
+{
+    unsigned index = device->base.info.index;
+    enum xb_status status = XB_CUDA(error, cudaSetDevice(device->ordinal),
+                                    "cannot create a context on CUDA device %u", index);
+    if (status == XB_OK)
+        status = XB_CUDA(error, xb_cuda_load_kernels(),
+                         "cannot load xferbench's kernels (%s) onto CUDA device %u; this build has "
+                         "code for sm_75 and newer",
+                         device->base.info.architecture, index);
+    int kilohertz = 0;
+    if (status == XB_OK)
+        status = XB_CUDA(error,
+                         cudaDeviceGetAttribute(&kilohertz, cudaDevAttrClockRate, device->ordinal),
+                         "cannot read the clock rate of CUDA device %u", index);
+    device->hold_limit = (long long)kilohertz * 1000 * HOLD_LIMIT_S;
+    if (status == XB_OK)
+        status = XB_CUDA(error, cudaMalloc((void **)&device->found, sizeof *device->found),
+                         "no memory on CUDA device %u for the outcome of a check", index);
+    if (status == XB_OK)
+        status = XB_CUDA(error, cudaMallocHost((void **)&device->seen, sizeof *device->seen),
+                         "no pinned memory for the outcome of a check");
+    return status;
+}
+
+static enum xb_status device_open(struct xb_driver *driver, unsigned index,
+                                  struct xb_device **device, struct xb_error *error)
+{
+    struct xb_cuda_device *opened = calloc(1, sizeof *opened);
+    if (opened == NULL)
+        return XB_FAIL(error, XB_ERR_MEMORY, "no memory to open CUDA device %u", index);
+    enum xb_status status = xb_cuda_device_info(driver, index, &opened->base.info, error);
+    if (status != XB_OK) {
+        free(opened);
+        return status;
+    }
+    opened->base.backend = driver->backend;
+    opened->ordinal = (int)index;
+    status = prepare_device(opened, error);
+    if (status != XB_OK) {
+        device_close(&opened->base);
+        return status;
+    }
+    *device = &opened->base;
+    return XB_OK;
+}
+
+static enum xb_status device_memory(struct xb_device *device, uint64_t *free_bytes,
+                                    struct xb_error *error)
+{
+    size_t free_now = 0;
+    size_t total = 0;
+    enum xb_status status = xb_cuda_select(device, error);
+    if (status == XB_OK)
+        status = XB_CUDA(error, cudaMemGetInfo(&free_now, &total),
+                         "cannot read the free memory of CUDA device %u", device->info.index);
+    if (status == XB_OK)
+        *free_bytes = free_now;
+    return status;
+}
+
+struct cuda_buffer {
+    struct xb_buffer base;
+    void *address; /* device pointer or host address */
+};
+
+void *xb_cuda_buffer_address(const struct xb_buffer *buffer)
+{
+    return ((const struct cuda_buffer *)buffer)->address;
+}
+
+/* Takes memory of one kind. Host memory is checked first: pinning what is not there ends badly. */
+static enum xb_status take(enum xb_memory memory, uint64_t bytes, void **address,
+                           struct xb_error *error)
+{
+    unsigned flags =
+        memory == XB_MEMORY_WRITE_COMBINED ? cudaHostAllocWriteCombined : cudaHostAllocDefault;
+    enum xb_status status = XB_OK;
+    switch (memory) {
+    case XB_MEMORY_DEVICE:
+        return XB_CUDA(error, cudaMalloc(address, bytes),
+                       "cannot allocate %llu bytes of device memory; try a smaller --size",
+                       (unsigned long long)bytes);
+    case XB_MEMORY_PAGEABLE:
+        return xb_pages_map(bytes, address, error);
+    case XB_MEMORY_PINNED:
+    case XB_MEMORY_WRITE_COMBINED:
+        status = xb_host_memory_check(bytes, error);
+        if (status == XB_OK)
+            status = XB_CUDA(error, cudaHostAlloc(address, bytes, flags),
+                             "cannot allocate %llu bytes of %s host memory; try a smaller --size",
+                             (unsigned long long)bytes, xb_memory_name(memory));
+        return status;
+    case XB_MEMORY_REGISTERED:
+        break;
+    }
+    return XB_FAIL(error, XB_ERR_UNSUPPORTED,
+                   "%s memory is made from pageable memory, not allocated", xb_memory_name(memory));
+}
+
+static enum xb_status buffer_allocate(struct xb_device *device, enum xb_memory memory,
+                                      uint64_t bytes, struct xb_buffer **buffer,
+                                      struct xb_error *error)
+{
+    struct cuda_buffer *made = calloc(1, sizeof *made);
+    if (made == NULL)
+        return XB_FAIL(error, XB_ERR_MEMORY, "no memory to describe a buffer");
+    enum xb_status status = xb_cuda_select(device, error);
+    if (status == XB_OK)
+        status = take(memory, bytes, &made->address, error);
+    if (status != XB_OK) {
+        free(made);
+        return status;
+    }
+    made->base.device = device;
+    made->base.memory = memory;
+    made->base.bytes = bytes;
+    made->base.host_address = memory == XB_MEMORY_DEVICE ? NULL : made->address;
+    *buffer = &made->base;
+    return XB_OK;
+}
+
+static enum xb_status buffer_register(struct xb_buffer *buffer, struct xb_error *error)
+{
+    if (buffer->memory != XB_MEMORY_PAGEABLE)
+        return XB_FAIL(error, XB_ERR_USAGE, "only pageable memory can be registered, not %s",
+                       xb_memory_name(buffer->memory));
+    enum xb_status status = xb_cuda_select(buffer->device, error);
+    if (status == XB_OK)
+        status = XB_CUDA(
+            error, cudaHostRegister(buffer->host_address, buffer->bytes, cudaHostRegisterDefault),
+            "cannot page-lock %llu bytes of host memory", (unsigned long long)buffer->bytes);
+    if (status == XB_OK)
+        buffer->memory = XB_MEMORY_REGISTERED;
+    return status;
+}
+
+static void buffer_free(struct xb_buffer *buffer)
+{
+    if (buffer == NULL)
+        return;
+    struct xb_error ignored;
+    void *address = xb_cuda_buffer_address(buffer);
+    (void)xb_cuda_select(buffer->device, &ignored);
+    switch (buffer->memory) {
+    case XB_MEMORY_DEVICE:
+        (void)cudaFree(address);
+        break;
+    case XB_MEMORY_PINNED:
+    case XB_MEMORY_WRITE_COMBINED:
+        (void)cudaFreeHost(address);
+        break;
+    case XB_MEMORY_REGISTERED:
+        (void)cudaHostUnregister(address);
+        xb_pages_unmap(address, buffer->bytes);
+        break;
+    case XB_MEMORY_PAGEABLE:
+        xb_pages_unmap(address, buffer->bytes);
+        break;
+    }
+    (void)cudaGetLastError();
+    free(buffer);
+}
+
+extern const struct xb_backend xb_cuda_backend;
+const struct xb_backend xb_cuda_backend = {
+    .abi = XB_BACKEND_ABI,
+    .name = "cuda",
+    .summary = "NVIDIA GPUs through the CUDA runtime",
+    .automatic = true,
+    .driver_open = xb_cuda_driver_open,
+    .driver_close = xb_cuda_driver_close,
+    .device_info = xb_cuda_device_info,
+    .device_open = device_open,
+    .device_close = device_close,
+    .device_memory = device_memory,
+    .buffer_allocate = buffer_allocate,
+    .buffer_register = buffer_register,
+    .buffer_free = buffer_free,
+    .queue_open = xb_cuda_queue_open,
+    .queue_close = xb_cuda_queue_close,
+    .queue_copy = xb_cuda_queue_copy,
+    .queue_fill = xb_cuda_queue_fill,
+    .queue_check = xb_cuda_queue_check,
+    .queue_hold = xb_cuda_queue_hold,
+    .queue_release = xb_cuda_queue_release,
+    .queue_wait_event = xb_cuda_queue_wait_event,
+    .queue_wait = xb_cuda_queue_wait,
+    .event_open = xb_cuda_event_open,
+    .event_close = xb_cuda_event_close,
+    .event_record = xb_cuda_event_record,
+    .event_elapsed = xb_cuda_event_elapsed,
+};

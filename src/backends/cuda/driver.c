@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+/* Looking for CUDA: driver library, driver version, devices. Creates no context. */
+#include "cuda.h"
+
+#include <ctype.h>
+#include <dlfcn.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * How many operations may stand behind a hold. The driver's queue of launches is finite, and an enqueue
+ * that finds it full blocks, which behind a hold is for good: measured on an H200 with driver
+ * 580.159.04, copies of any size blocked after 1021. Half of that, for what a driver may add.
+ */
+#define HELD_OPERATIONS 512u
+
+extern const struct xb_backend xb_cuda_backend;
+
+enum xb_status xb_cuda_status(struct xb_error *error, cudaError_t code, const char *call,
+                              const char *file, int line, const char *format, ...)
+{
+    if (code == cudaSuccess)
+        return XB_OK;
+    (void)cudaGetLastError();
+    char message[512];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    char name[64];
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(call, "("), call);
+    enum xb_status status = code == cudaErrorMemoryAllocation ? XB_ERR_MEMORY : XB_ERR_RUNTIME;
+    return xb_error_set_native(error, status, file, line, name, (int64_t)code,
+                               cudaGetErrorName(code), "%s: %s", message, cudaGetErrorString(code));
+}
+
+enum xb_status xb_cuda_select(const struct xb_device *device, struct xb_error *error)
+{
+    return XB_CUDA(error, cudaSetDevice(((const struct xb_cuda_device *)device)->ordinal),
+                   "cannot use CUDA device %u", device->info.index);
+}
+
+/* CUDA's version numbers are 1000 * major + 10 * minor. */
+static void format_version(int version, char *text, size_t size)
+{
+    snprintf(text, size, "%d.%d", version / 1000, version % 1000 / 10);
+}
+
+/*
+ * The driver's own version, such as 580.65.06, from the first line the kernel module gives: the
+ * first word of digits and dots. CUDA itself only tells which CUDA version the driver supports.
+ */
+static void read_driver_version(char *text, size_t size)
+{
+    text[0] = '\0';
+    FILE *file = fopen("/proc/driver/nvidia/version", "r");
+    if (file == NULL)
+        return;
+    char line[256] = "";
+    if (fgets(line, sizeof line, file) != NULL) {
+        char *rest = NULL;
+        for (char *word = strtok_r(line, " \t\n", &rest); word != NULL;
+             word = strtok_r(NULL, " \t\n", &rest)) {
+            if (isdigit((unsigned char)word[0]) && strchr(word, '.') != NULL &&
+                strspn(word, "0123456789.") == strlen(word)) {
+                snprintf(text, size, "%s", word);
+                break;
+            }
+        }
+    }
+    fclose(file);
+}
+
+/* Adds a line to the probe; what was found is filled in by the caller. */
+static struct xb_probe_check *add_check(struct xb_probe *probe, bool ok, const char *what)
+{
+    struct xb_probe_check *check = &probe->checks[probe->check_count++];
+    check->ok = ok;
+    snprintf(check->what, sizeof check->what, "%s", what);
+    return check;
+}
+
+#define FOUND(check, ...) snprintf((check)->found, sizeof(check)->found, __VA_ARGS__)
+
+/* The driver's version, judged by what counting the devices came to. */
+static void check_version(struct xb_probe *probe, cudaError_t counted)
+{
+    int driver = 0;
+    (void)cudaDriverGetVersion(&driver);
+    bool ok = driver > 0 && counted != cudaErrorInsufficientDriver;
+    struct xb_probe_check *check = add_check(probe, ok, "driver version");
+    char version[32];
+    format_version(driver, version, sizeof version);
+    if (driver == 0)
+        FOUND(check, "none: the library does not answer; is the driver installed completely?");
+    else if (!ok)
+        FOUND(check, "supports CUDA %s: too old for runtime %s; update the NVIDIA driver", version,
+              probe->runtime_version);
+    else
+        FOUND(check, "supports CUDA %s, enough for runtime %s", version, probe->runtime_version);
+
+    read_driver_version(probe->driver_version, sizeof probe->driver_version);
+    if (probe->driver_version[0] == '\0' && driver > 0)
+        snprintf(probe->driver_version, sizeof probe->driver_version, "CUDA %s", version);
+}
+
+static void check_devices(struct xb_probe *probe, cudaError_t counted, int count)
+{
+    bool ok = counted == cudaSuccess && count > 0;
+    struct xb_probe_check *check = add_check(probe, ok, "CUDA devices");
+    if (ok)
+        FOUND(check, "%d", count);
+    else if (counted == cudaErrorInsufficientDriver)
+        FOUND(check, "not asked: the driver cannot serve this runtime");
+    else if (counted == cudaErrorNoDevice || counted == cudaSuccess)
+        FOUND(check, "none: no GPU is there, or CUDA_VISIBLE_DEVICES or the container hides it");
+    else
+        FOUND(check, "not counted: %s (%s, %d)", cudaGetErrorString(counted),
+              cudaGetErrorName(counted), (int)counted);
+    probe->device_count = ok ? (unsigned)count : 0;
+}
+
+enum xb_status xb_cuda_driver_open(struct xb_driver **driver, struct xb_probe *probe,
+                                   struct xb_error *error)
+{
+    memset(probe, 0, sizeof *probe);
+    int runtime = 0;
+    (void)cudaRuntimeGetVersion(&runtime);
+    format_version(runtime, probe->runtime_version, sizeof probe->runtime_version);
+
+    /* The runtime opens it too, but reports its absence as a driver that is too old. */
+    const char *library = "libcuda.so.1";
+    bool found = dlopen(library, RTLD_LAZY | RTLD_LOCAL) != NULL;
+    struct xb_probe_check *check = add_check(probe, found, "driver library libcuda.so.1");
+    if (!found) {
+        FOUND(check, "not found: install the NVIDIA driver");
+        FOUND(add_check(probe, false, "driver version"),
+              "unknown; runtime %s needs one for CUDA %d", probe->runtime_version, runtime / 1000);
+        FOUND(add_check(probe, false, "CUDA devices"), "none can be seen without the driver");
+        return XB_FAIL(error, XB_ERR_UNAVAILABLE, "CUDA: the driver library %s is not found",
+                       library);
+    }
+    FOUND(check, "found");
+
+    int count = 0; /* a count that fails leaves it unwritten */
+    cudaError_t counted = cudaGetDeviceCount(&count);
+    (void)cudaGetLastError();
+    check_version(probe, counted);
+    check_devices(probe, counted, count);
+    if (probe->device_count == 0)
+        return XB_FAIL_NATIVE(error, XB_ERR_UNAVAILABLE, "cudaGetDeviceCount", (int64_t)counted,
+                              cudaGetErrorName(counted), "CUDA: no usable device");
+
+    struct xb_driver *opened = calloc(1, sizeof *opened);
+    if (opened == NULL)
+        return XB_FAIL(error, XB_ERR_MEMORY, "no memory to open the CUDA backend");
+    opened->backend = &xb_cuda_backend;
+    *driver = opened;
+    return XB_OK;
+}
+
+void xb_cuda_driver_close(struct xb_driver *driver)
+{
+    free(driver);
+}
+
+/* "GPU-8-4-4-4-12", as nvidia-smi prints it. */
+static void format_uuid(const char *bytes, char *text, size_t size)
+{
+    size_t length = (size_t)snprintf(text, size, "GPU");
+    for (size_t i = 0; i < 16 && length + 4 < size; i++) {
+        const char *dash = i == 0 || i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "";
+        length += (size_t)snprintf(text + length, size - length, "%s%02x", dash,
+                                   (unsigned)(unsigned char)bytes[i]);
+    }
+}
+
+enum xb_status xb_cuda_device_info(struct xb_driver *driver, unsigned index,
+                                   struct xb_device_info *info, struct xb_error *error)
+{
+    (void)driver;
+    memset(info, 0, sizeof *info);
+    struct cudaDeviceProp properties;
+    enum xb_status status = XB_CUDA(error, cudaGetDeviceProperties(&properties, (int)index),
+                                    "cannot read the properties of CUDA device %u", index);
+    char bdf[32] = "";
+    if (status == XB_OK)
+        status = XB_CUDA(error, cudaDeviceGetPCIBusId(bdf, (int)sizeof bdf, (int)index),
+                         "cannot read the PCI address of CUDA device %u", index);
+    if (status != XB_OK)
+        return status;
+    info->index = index;
+    snprintf(info->name, sizeof info->name, "%.*s", (int)sizeof info->name - 1, properties.name);
+    format_uuid(properties.uuid.bytes, info->uuid, sizeof info->uuid);
+    snprintf(info->architecture, sizeof info->architecture, "sm_%d%d", properties.major,
+             properties.minor);
+    for (size_t i = 0; bdf[i] != '\0' && i + 1 < sizeof info->pci_bdf; i++)
+        info->pci_bdf[i] = (char)tolower((unsigned char)bdf[i]);
+    info->memory_bytes = properties.totalGlobalMem;
+    info->capabilities = XB_CAP_WRITE_COMBINED;
+    if (properties.hostRegisterSupported)
+        info->capabilities |= XB_CAP_REGISTER;
+    if (properties.canMapHostMemory) /* a hold spins on host memory */
+        info->capabilities |= XB_CAP_HOLD;
+    info->held_operations = HELD_OPERATIONS;
+    info->shares_host_memory = properties.integrated != 0;
+    return XB_OK;
+}

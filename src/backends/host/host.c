@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+/*
+ * The CPU as a device: its own memory, one worker thread a queue (queue.c), events from the
+ * monotonic clock. It runs the tools where no GPU is and gives a baseline for the host's own
+ * memory.
+ */
+#include "host.h"
+
+#include "xferbench/host_memory.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* How many operations a held queue takes before enqueuing could block: a list never blocks. */
+#define HELD_OPERATIONS 1024u
+
+static enum xb_status driver_open(struct xb_driver **driver, struct xb_probe *probe,
+                                  struct xb_error *error)
+{
+    memset(probe, 0, sizeof *probe);
+    struct xb_driver *opened = calloc(1, sizeof *opened);
+    if (opened == NULL)
+        return XB_FAIL(error, XB_ERR_MEMORY, "no memory to open the host backend");
+    opened->backend = &xb_host_backend;
+    probe->device_count = 1;
+    probe->check_count = 1;
+    probe->checks[0].ok = true;
+    snprintf(probe->checks[0].what, sizeof probe->checks[0].what, "the CPU");
+    snprintf(probe->checks[0].found, sizeof probe->checks[0].found, "always there");
+    *driver = opened;
+    return XB_OK;
+}
+
+static void driver_close(struct xb_driver *driver)
+{
+    free(driver);
+}
+
+/* The CPU's name from /proc/cpuinfo, whose key differs between architectures. */
+static void read_cpu_name(char *name, size_t size)
+{
+    snprintf(name, size, "CPU");
+    FILE *file = fopen("/proc/cpuinfo", "r");
+    if (file == NULL)
+        return;
+    char line[256];
+    while (fgets(line, sizeof line, file) != NULL) {
+        if (strncmp(line, "model name", 10) != 0)
+            continue;
+        const char *value = strchr(line, ':');
+        if (value != NULL)
+            snprintf(name, size, "%.*s", (int)strcspn(value + 2, "\n"), value + 2);
+        break;
+    }
+    fclose(file);
+}
+
+static enum xb_status device_info(struct xb_driver *driver, unsigned index,
+                                  struct xb_device_info *info, struct xb_error *error)
+{
+    (void)driver;
+    if (index != 0)
+        return XB_FAIL(error, XB_ERR_USAGE, "the host backend has one device, 0; there is no %u",
+                       index);
+    memset(info, 0, sizeof *info);
+    read_cpu_name(info->name, sizeof info->name);
+    long pages = sysconf(_SC_PHYS_PAGES);
+    long page_size = sysconf(_SC_PAGESIZE);
+    info->memory_bytes = pages > 0 && page_size > 0 ? (uint64_t)pages * (uint64_t)page_size : 0;
+    info->capabilities = XB_CAP_HOLD;
+    info->held_operations = HELD_OPERATIONS;
+    info->shares_host_memory = true;
+    info->host_clock = true;
+    info->pinned_note = "populated, not locked: a CPU copy needs no page lock";
+    return XB_OK;
+}
+
+static enum xb_status device_open(struct xb_driver *driver, unsigned index,
+                                  struct xb_device **device, struct xb_error *error)
+{
+    struct xb_device_info info;
+    enum xb_status status = device_info(driver, index, &info, error);
+    if (status != XB_OK)
+        return status;
+    struct xb_device *opened = calloc(1, sizeof *opened);
+    if (opened == NULL)
+        return XB_FAIL(error, XB_ERR_MEMORY, "no memory to open the host's device");
+    opened->backend = &xb_host_backend;
+    opened->info = info;
+    *device = opened;
+    return XB_OK;
+}
+
+static void device_close(struct xb_device *device)
+{
+    free(device);
+}
+
+static enum xb_status device_memory(struct xb_device *device, uint64_t *free_bytes,
+                                    struct xb_error *error)
+{
+    (void)device;
+    return xb_host_memory_available(free_bytes, error);
+}
+
+/* A buffer that remembers where its pages are, whichever side they stand for. */
+struct host_buffer {
+    struct xb_buffer base;
+    void *address;
+};
+
+void *xb_host_buffer_address(struct xb_buffer *buffer)
+{
+    return ((struct host_buffer *)buffer)->address;
+}
+
+static enum xb_status buffer_allocate(struct xb_device *device, enum xb_memory memory,
+                                      uint64_t bytes, struct xb_buffer **buffer,
+                                      struct xb_error *error)
+{
+    if (memory != XB_MEMORY_DEVICE && memory != XB_MEMORY_PAGEABLE && memory != XB_MEMORY_PINNED)
+        return XB_FAIL(error, XB_ERR_UNSUPPORTED, "the host backend has no %s memory",
+                       xb_memory_name(memory));
+    struct host_buffer *made = calloc(1, sizeof *made);
+    if (made == NULL)
+        return XB_FAIL(error, XB_ERR_MEMORY, "no memory to describe a buffer");
+    enum xb_status status = xb_pages_map(bytes, &made->address, error);
+    if (status != XB_OK) {
+        free(made);
+        return status;
+    }
+    made->base.device = device;
+    made->base.memory = memory;
+    made->base.bytes = bytes;
+    made->base.host_address = memory == XB_MEMORY_DEVICE ? NULL : made->address;
+    *buffer = &made->base;
+    return XB_OK;
+}
+
+static void buffer_free(struct xb_buffer *buffer)
+{
+    if (buffer == NULL)
+        return;
+    xb_pages_unmap(xb_host_buffer_address(buffer), buffer->bytes);
+    free(buffer);
+}
+
+const struct xb_backend xb_host_backend = {
+    .abi = XB_BACKEND_ABI,
+    .name = "host",
+    .summary = "the CPU copying within its own memory; a baseline, never a stand-in for a GPU",
+    .automatic = false,
+    .driver_open = driver_open,
+    .driver_close = driver_close,
+    .device_info = device_info,
+    .device_open = device_open,
+    .device_close = device_close,
+    .device_memory = device_memory,
+    .buffer_allocate = buffer_allocate,
+    .buffer_free = buffer_free,
+    .queue_open = xb_host_queue_open,
+    .queue_close = xb_host_queue_close,
+    .queue_copy = xb_host_queue_copy,
+    .queue_fill = xb_host_queue_fill,
+    .queue_check = xb_host_queue_check,
+    .queue_hold = xb_host_queue_hold,
+    .queue_release = xb_host_queue_release,
+    .queue_wait_event = xb_host_queue_wait_event,
+    .queue_wait = xb_host_queue_wait,
+    .event_open = xb_host_event_open,
+    .event_close = xb_host_event_close,
+    .event_record = xb_host_event_record,
+    .event_elapsed = xb_host_event_elapsed,
+};

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef XFERBENCH_CLI_H
+#define XFERBENCH_CLI_H
+
+#include "xferbench/registry.h"
+#include "xferbench/run.h"
+
+#include <stdio.h>
+
+/* Exit codes of `run` and `list`; 128 + signal for a run that was interrupted. */
+enum xb_exit {
+    XB_EXIT_OK = 0,
+    XB_EXIT_FAILED = 1,  /* a case failed or did not verify, or a file could not be written */
+    XB_EXIT_USAGE = 2,   /* the command line is wrong, or asks for what cannot be */
+    XB_EXIT_NOTHING = 3, /* nothing could be tested */
+};
+
+/* Subcommands: argv[0] is the command's name. Return the exit code. */
+int xb_command_run(int argc, char **argv);
+int xb_command_list(int argc, char **argv);
+
+/* Prints "xferbench: " and the error to stderr and returns the exit code that fits its status. */
+int xb_cli_fail(const struct xb_error *error);
+
+/* The rows of `run`: its own and those of every mode, each once. Ends with NULL; static memory. */
+const struct xb_option *const *xb_run_rows(void);
+/* Which of them belong to `run` itself: the first so many. */
+size_t xb_run_own_row_count(void);
+extern const struct xb_option *const xb_list_rows[];
+
+/* The help of the program, or of one mode. */
+void xb_help_print(FILE *stream);
+void xb_help_print_mode(FILE *stream, const struct xb_mode *mode);
+/* "xferbench 0.1.0" with what is built in. */
+void xb_version_print(FILE *stream);
+
+/* Answers --help [MODE] and --version, if one was given: returns true and the exit code. */
+bool xb_help_answer(const struct xb_config *config, int *code);
+
+/*
+ * Opens the backend the user named, or with "auto" the first that is automatic and can run, into
+ * run->backend, driver and probe. Where none can, prints what each looked for to stderr and returns
+ * XB_EXIT_NOTHING; XB_EXIT_USAGE for a name that is no backend's.
+ */
+enum xb_exit xb_backend_choose(const char *name, struct xb_run *run);
+
+/* Prints the lines of a probe, indented; `runnable` probes print the same. */
+void xb_probe_print(FILE *stream, const struct xb_probe *probe);
+
+/* A line on stderr that tells what is measured, when stderr is a terminal and the work is long. */
+struct xb_progress {
+    bool enabled;
+    bool shown;
+    double begin, last;
+};
+void xb_progress_start(struct xb_progress *progress, bool enabled);
+/* An observer's callback; the argument is the struct xb_progress. */
+void xb_progress_show(void *argument, const struct xb_run *run, size_t samples, double bandwidth);
+void xb_progress_clear(struct xb_progress *progress);
+
+#endif

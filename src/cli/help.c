@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli.h"
+
+#include "xferbench/version.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#define WIDTH 88
+
+/* Prints `text` wrapped at WIDTH, every line behind `indent` spaces; the first is there already. */
+static void print_wrapped(FILE *stream, const char *text, int indent)
+{
+    int column = indent;
+    while (*text != '\0') {
+        int length = (int)strcspn(text, " ");
+        if (column > indent && column + 1 + length > WIDTH) {
+            fprintf(stream, "\n%*s", indent, "");
+            column = indent;
+        } else if (column > indent) {
+            fputc(' ', stream);
+            column++;
+        }
+        fprintf(stream, "%.*s", length, text);
+        column += length;
+        text += length;
+        text += strspn(text, " ");
+    }
+    fputc('\n', stream);
+}
+
+static void print_row(FILE *stream, const struct xb_option *option)
+{
+    char left[64];
+    char text[1024];
+    int length = option->short_name != 0
+                     ? snprintf(left, sizeof left, "  -%c, --%s", option->short_name, option->name)
+                     : snprintf(left, sizeof left, "      --%s", option->name);
+    if (option->argument != NULL)
+        length += snprintf(left + length, sizeof left - (size_t)length, " %s", option->argument);
+    size_t used = (size_t)snprintf(text, sizeof text, "%s", option->help);
+    if (option->default_text != NULL)
+        snprintf(text + used, sizeof text - used, " [default: %s]", option->default_text);
+    if (length < 29)
+        fprintf(stream, "%-30s", left);
+    else
+        fprintf(stream, "%s\n%30s", left, "");
+    print_wrapped(stream, text, 30);
+}
+
+/* The names of the modes that take an option, as "async, pinned". */
+static void print_takers(FILE *stream, const struct xb_option *option)
+{
+    const char *separator = "";
+    for (size_t m = 0; xb_modes[m] != NULL; m++) {
+        for (size_t i = 0; xb_modes[m]->options != NULL && xb_modes[m]->options[i] != NULL; i++) {
+            if (xb_modes[m]->options[i] == option) {
+                fprintf(stream, "%s%s", separator, xb_modes[m]->name);
+                separator = ", ";
+            }
+        }
+    }
+}
+
+void xb_help_print(FILE *stream)
+{
+    fprintf(stream,
+            "xferbench %s: how fast data moves between a host and its GPUs, by every strategy a\n"
+            "program can choose, with every byte verified.\n"
+            "\n"
+            "  xferbench [run] [OPTION]...     measure\n"
+            "  xferbench list [--json FILE]    show backends, devices and modes\n"
+            "  xferbench --help MODE           what a mode measures\n"
+            "\n"
+            "Example: xferbench --mode pinned --size 1G\n"
+            "\n"
+            "Modes:\n",
+            XB_VERSION);
+    for (size_t i = 0; xb_modes[i] != NULL; i++) {
+        fprintf(stream, "  %-14s", xb_modes[i]->name);
+        print_wrapped(stream, xb_modes[i]->summary, 16);
+    }
+    fprintf(stream, "\nOptions:\n");
+    const struct xb_option *const *rows = xb_run_rows();
+    for (size_t i = 0; i < xb_run_own_row_count(); i++)
+        print_row(stream, rows[i]);
+    fprintf(stream, "\nOptions of modes:\n");
+    for (size_t i = xb_run_own_row_count(); rows[i] != NULL; i++) {
+        print_row(stream, rows[i]);
+        fprintf(stream, "%30s(", "");
+        print_takers(stream, rows[i]);
+        fprintf(stream, ")\n");
+    }
+    fprintf(stream,
+            "\nExit: 0 every case is ok or was skipped for a stated reason; 1 a case failed or "
+            "its data\ndid not verify; 2 the command line is wrong; 3 nothing could be "
+            "tested.\n");
+}
+
+void xb_help_print_mode(FILE *stream, const struct xb_mode *mode)
+{
+    fprintf(stream, "%s: %s\n\n", mode->name, mode->summary);
+    print_wrapped(stream, mode->description, 0);
+    fprintf(stream, "\nDirections:%s%s\n", (mode->directions & XB_H2D) != 0 ? " h2d" : "",
+            (mode->directions & XB_D2H) != 0 ? " d2h" : "");
+    if (mode->options == NULL) {
+        fprintf(stream, "It has no options of its own.\n");
+        return;
+    }
+    fprintf(stream, "\nIts own options:\n");
+    for (size_t i = 0; mode->options[i] != NULL; i++)
+        print_row(stream, mode->options[i]);
+}
+
+void xb_version_print(FILE *stream)
+{
+    fprintf(stream, "xferbench %s (%s, %s)\n", XB_VERSION, XB_COMPILER, XB_BUILD_TYPE);
+    for (const struct xb_backend_entry *entry = xb_backends; entry->name != NULL; entry++)
+        fprintf(stream, "  %-5s %s%s\n", entry->name,
+                entry->backend != NULL ? "built in" : "not in this build: ",
+                entry->backend != NULL ? "" : entry->absent_reason);
+}
+
+/* --help MODE. */
+static int help_mode(const char *name)
+{
+    const struct xb_mode *mode = xb_mode_find(name);
+    if (mode != NULL) {
+        xb_help_print_mode(stdout, mode);
+        return XB_EXIT_OK;
+    }
+    const char *names[64];
+    size_t count = 0;
+    for (; xb_modes[count] != NULL && count + 1 < 64; count++)
+        names[count] = xb_modes[count]->name;
+    names[count] = NULL;
+    const char *nearest = xb_nearest(name, names);
+    fprintf(stderr, "xferbench: --help: there is no mode '%s'", name);
+    if (nearest != NULL)
+        fprintf(stderr, "; did you mean '%s'?\n", nearest);
+    else
+        fprintf(stderr, "; see xferbench --help for the modes\n");
+    return XB_EXIT_USAGE;
+}
+
+bool xb_help_answer(const struct xb_config *config, int *code)
+{
+    *code = XB_EXIT_OK;
+    if (xb_config_get(config, "help")->flag) {
+        if (config->operand_count > 0)
+            *code = help_mode(config->operands[0]);
+        else
+            xb_help_print(stdout);
+        return true;
+    }
+    if (xb_config_get(config, "version")->flag) {
+        xb_version_print(stdout);
+        return true;
+    }
+    return false;
+}
+
+int xb_cli_fail(const struct xb_error *error)
+{
+    char text[1024];
+    fprintf(stderr, "xferbench: %s\n", xb_error_text(error, text, sizeof text));
+    return error->status == XB_ERR_USAGE ? XB_EXIT_USAGE : XB_EXIT_FAILED;
+}

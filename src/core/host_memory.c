@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE /* MAP_ANONYMOUS */
+#include "xferbench/host_memory.h"
+
+#include "host_memory_internal.h"
+#include "xferbench/parallel.h"
+#include "xferbench/units.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#define MIB (UINT64_C(1) << 20)
+#define LEAST_RESERVE (64 * MIB)
+/* Two threads must not fault in the same huge page; also the unit in which they share the work. */
+#define TOUCH_GRAIN (2 * MIB)
+
+/* Where a memory controller shows its limits. Mounts and file names that are not there are passed
+ * over, so that this holds for v1, v2 and both at once. */
+struct hierarchy {
+    const char *controller; /* in /proc/self/cgroup; "" is v2 */
+    const char *mount;
+    const char *limit;
+    const char *usage;
+    const char *reclaimable; /* field of memory.stat: counted as used, yet given up at need */
+};
+
+static const struct hierarchy hierarchies[] = {
+    {"", "/sys/fs/cgroup", "memory.max", "memory.current", "inactive_file"},
+    /* Past memory.high a process is not killed but throttled nearly to a halt. */
+    {"", "/sys/fs/cgroup", "memory.high", "memory.current", "inactive_file"},
+    {"memory", "/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes",
+     "total_inactive_file"},
+};
+
+static FILE *open_under(const char *root, const char *path)
+{
+    char full[PATH_MAX];
+    int length = snprintf(full, sizeof full, "%s%s", root, path);
+
+    if (length < 0 || (size_t)length >= sizeof full)
+        return NULL;
+    return fopen(full, "re");
+}
+
+/*
+ * The number behind `field` ("name 123" or "name: 123") in a file, or with field "" the number that
+ * the file begins with. False where there is none, as for the limit "max".
+ */
+static bool read_number(const char *root, const char *path, const char *field, uint64_t *value)
+{
+    FILE *file = open_under(root, path);
+    char line[256];
+    bool found = false;
+
+    if (file == NULL)
+        return false;
+    while (!found && fgets(line, sizeof line, file) != NULL) {
+        size_t length = strlen(field);
+        if (strncmp(line, field, length) != 0)
+            continue;
+        if (length > 0 && line[length] != ' ' && line[length] != ':')
+            continue; /* only begins like it */
+        const char *number = line + length + strspn(line + length, ": \t");
+        if (!isdigit((unsigned char)*number))
+            break;
+        *value = strtoull(number, NULL, 10);
+        found = true;
+    }
+    fclose(file);
+    return found;
+}
+
+__attribute__((format(printf, 3, 4))) static void lower(struct xb_memory_limit *limit,
+                                                        uint64_t bytes, const char *format, ...)
+{
+    va_list arguments;
+
+    if (bytes >= limit->bytes)
+        return;
+    limit->bytes = bytes;
+    va_start(arguments, format);
+    vsnprintf(limit->source, sizeof limit->source, format, arguments);
+    va_end(arguments);
+}
+
+static void lower_to_cgroup(const char *root, const struct hierarchy *hierarchy,
+                            const char *directory, struct xb_memory_limit *limit)
+{
+    char path[PATH_MAX];
+    uint64_t most;
+    uint64_t used;
+    uint64_t reclaimable = 0;
+
+    snprintf(path, sizeof path, "%s/%s", directory, hierarchy->limit);
+    if (!read_number(root, path, "", &most))
+        return;
+    snprintf(path, sizeof path, "%s/%s", directory, hierarchy->usage);
+    if (!read_number(root, path, "", &used))
+        return;
+    snprintf(path, sizeof path, "%s/memory.stat", directory);
+    (void)read_number(root, path, hierarchy->reclaimable, &reclaimable);
+
+    used -= reclaimable < used ? reclaimable : used;
+    lower(limit, most > used ? most - used : 0, "%s in the memory cgroup %s", hierarchy->limit,
+          directory);
+}
+
+/*
+ * The process's cgroup and all above it, since each limits what is below. In a container without a
+ * cgroup namespace the path is the host's and does not exist here; its own cgroup is then the mount
+ * itself, where this walk ends.
+ */
+static void lower_to_cgroups(const char *root, const struct hierarchy *hierarchy, const char *path,
+                             struct xb_memory_limit *limit)
+{
+    char directory[PATH_MAX - 64]; /* leaves room for a file name */
+    size_t mount_length = strlen(hierarchy->mount);
+    int length = snprintf(directory, sizeof directory, "%s%s", hierarchy->mount,
+                          strcmp(path, "/") == 0 ? "" : path);
+
+    if (length < 0 || (size_t)length >= sizeof directory)
+        return;
+    for (char *slash = directory + length; slash != NULL && slash >= directory + mount_length;
+         slash = strrchr(directory, '/')) {
+        *slash = '\0';
+        lower_to_cgroup(root, hierarchy, directory, limit);
+    }
+}
+
+/* Whether `name` is one of a list such as "cpu,memory"; the list "" has the one name "". */
+static bool list_has(const char *list, const char *name)
+{
+    size_t length = strlen(name);
+
+    for (;;) {
+        size_t word = strcspn(list, ",");
+        if (word == length && strncmp(list, name, length) == 0)
+            return true;
+        if (list[word] == '\0')
+            return false;
+        list += word + 1;
+    }
+}
+
+/* /proc/self/cgroup has a line "number:controllers:path" for every hierarchy (cgroups(7)). */
+static void lower_to_all_cgroups(const char *root, struct xb_memory_limit *limit)
+{
+    FILE *file = open_under(root, "/proc/self/cgroup");
+    char *line = NULL;
+    size_t capacity = 0;
+
+    if (file == NULL)
+        return;
+    while (getline(&line, &capacity, file) > 0) {
+        char *controllers = strchr(line, ':');
+        char *path = controllers != NULL ? strchr(controllers + 1, ':') : NULL;
+        if (path == NULL)
+            continue;
+        controllers++;
+        *path++ = '\0';
+        path[strcspn(path, "\n")] = '\0';
+        for (size_t i = 0; i < sizeof hierarchies / sizeof *hierarchies; i++)
+            if (list_has(controllers, hierarchies[i].controller))
+                lower_to_cgroups(root, &hierarchies[i], path, limit);
+    }
+    free(line);
+    fclose(file);
+}
+
+static uint64_t page_bytes(void)
+{
+    return (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+static void lower_to_address_space(const char *root, struct xb_memory_limit *limit)
+{
+    struct rlimit most;
+    uint64_t pages;
+
+    if (getrlimit(RLIMIT_AS, &most) != 0 || most.rlim_cur == RLIM_INFINITY)
+        return;
+    if (!read_number(root, "/proc/self/statm", "", &pages))
+        return;
+    uint64_t used = pages * page_bytes();
+    lower(limit, most.rlim_cur > used ? most.rlim_cur - used : 0,
+          "the limit on address space (ulimit -v)");
+}
+
+enum xb_status xb_memory_limit_find(const char *root, struct xb_memory_limit *limit,
+                                    struct xb_error *error)
+{
+    uint64_t kib;
+
+    if (!read_number(root, "/proc/meminfo", "MemAvailable", &kib))
+        return XB_FAIL(error, XB_ERR_SYSTEM,
+                       "%s/proc/meminfo does not say how much memory is available: is /proc "
+                       "mounted?",
+                       root);
+    limit->bytes = UINT64_MAX;
+    lower(limit, kib * 1024, "MemAvailable in /proc/meminfo");
+    lower_to_all_cgroups(root, limit);
+    lower_to_address_space(root, limit);
+    return XB_OK;
+}
+
+uint64_t xb_memory_less_reserve(uint64_t bytes)
+{
+    uint64_t reserve = bytes / 16 > LEAST_RESERVE ? bytes / 16 : LEAST_RESERVE;
+    return bytes > reserve ? bytes - reserve : 0;
+}
+
+enum xb_status xb_host_memory_available(uint64_t *bytes, struct xb_error *error)
+{
+    struct xb_memory_limit limit = {0};
+    enum xb_status status = xb_memory_limit_find("", &limit, error);
+
+    if (status == XB_OK)
+        *bytes = xb_memory_less_reserve(limit.bytes);
+    return status;
+}
+
+enum xb_status xb_host_memory_check_at(const char *root, uint64_t bytes, struct xb_error *error)
+{
+    struct xb_memory_limit limit = {0};
+    char asked[32];
+    char left[32];
+    enum xb_status status = xb_memory_limit_find(root, &limit, error);
+
+    if (status != XB_OK)
+        return status;
+    uint64_t available = xb_memory_less_reserve(limit.bytes);
+    if (bytes <= available)
+        return XB_OK;
+    return XB_FAIL(error, XB_ERR_MEMORY,
+                   "%s of host memory asked for, but at most %s can be had (%s, less a reserve for "
+                   "everything else that runs): choose a smaller --size, or free memory or raise "
+                   "that limit",
+                   xb_size_format(bytes, asked, sizeof asked),
+                   /* Whole MiB read better than the odd KiB or bytes of a kernel's count. */
+                   xb_size_format(available / MIB * MIB, left, sizeof left), limit.source);
+}
+
+enum xb_status xb_host_memory_check(uint64_t bytes, struct xb_error *error)
+{
+    return xb_host_memory_check_at("", bytes, error);
+}
+
+static void touch(void *argument, uint64_t begin, uint64_t end)
+{
+    volatile unsigned char *memory = argument;
+    uint64_t page = page_bytes();
+
+    for (uint64_t at = begin; at < end; at += page)
+        memory[at] = 0;
+}
+
+enum xb_status xb_pages_map(uint64_t bytes, void **address, struct xb_error *error)
+{
+    char asked[32];
+    enum xb_status status = xb_host_memory_check(bytes, error);
+
+    if (status != XB_OK)
+        return status;
+    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) {
+        int code = errno;
+        return XB_FAIL_NATIVE(error, code == ENOMEM ? XB_ERR_MEMORY : XB_ERR_SYSTEM, "mmap", code,
+                              xb_errno_name(code),
+                              "%s of host memory could not be mapped: choose a smaller --size, or "
+                              "see ulimit -a and /proc/sys/vm/overcommit_memory",
+                              xb_size_format(bytes, asked, sizeof asked));
+    }
+    xb_parallel_for(bytes, TOUCH_GRAIN, touch, memory);
+    *address = memory;
+    return XB_OK;
+}
+
+void xb_pages_unmap(void *address, uint64_t bytes)
+{
+    if (address != NULL)
+        munmap(address, bytes);
+}

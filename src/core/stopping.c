@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "xferbench/stopping.h"
+
+const char *xb_stop_reason_name(enum xb_stop_reason reason)
+{
+    switch (reason) {
+    case XB_STOP_NOT_YET:
+        return "not-yet";
+    case XB_STOP_CONVERGED:
+        return "converged";
+    case XB_STOP_TIME_LIMIT:
+        return "time-limit";
+    case XB_STOP_FIXED:
+        return "fixed";
+    case XB_STOP_INTERRUPTED:
+        return "interrupted";
+    }
+    return "unknown";
+}
+
+/* Looks at the interval if it is time to. */
+static enum xb_status look(struct xb_stopping *stopping, const struct xb_samples *samples,
+                           bool *converged, struct xb_error *error)
+{
+    struct xb_statistics statistics;
+    *converged = false;
+    if (samples->count < XB_STOP_MIN_SAMPLES || samples->count < stopping->next_look)
+        return XB_OK;
+    enum xb_status status =
+        xb_statistics_compute(samples->values, samples->count, &statistics, error);
+    if (status != XB_OK)
+        return status;
+    stopping->next_look = samples->count + (samples->count + 9) / 10;
+    *converged = (statistics.ci95_high - statistics.ci95_low) / 2.0 <=
+                 XB_STOP_HALF_WIDTH * statistics.median;
+    return XB_OK;
+}
+
+enum xb_status xb_stopping_decide(struct xb_stopping *stopping, const struct xb_samples *samples,
+                                  double elapsed, enum xb_stop_reason *reason,
+                                  struct xb_error *error)
+{
+    if (stopping->fixed_samples > 0) {
+        *reason = samples->count >= stopping->fixed_samples ? XB_STOP_FIXED : XB_STOP_NOT_YET;
+        return XB_OK;
+    }
+    bool converged;
+    enum xb_status status = look(stopping, samples, &converged, error);
+    if (status != XB_OK)
+        return status;
+    if (converged)
+        *reason = XB_STOP_CONVERGED;
+    else if (elapsed >= stopping->time_limit && samples->count >= XB_STOP_LEAST_SAMPLES)
+        *reason = XB_STOP_TIME_LIMIT;
+    else
+        *reason = XB_STOP_NOT_YET;
+    return XB_OK;
+}
+
+bool xb_samples_agree(const struct xb_samples *samples)
+{
+    if (samples->count < XB_WARM_SAMPLES)
+        return false;
+    const double *last = samples->values + samples->count - XB_WARM_SAMPLES;
+    double least = last[0];
+    double most = last[0];
+    for (size_t i = 1; i < XB_WARM_SAMPLES; i++) {
+        least = last[i] < least ? last[i] : least;
+        most = last[i] > most ? last[i] : most;
+    }
+    return most <= least * (1.0 + XB_WARM_SPREAD);
+}

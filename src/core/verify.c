@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+#include "xferbench/verify.h"
+
+#include "xferbench/parallel.h"
+
+#include <pthread.h>
+#include <string.h>
+
+/* Large enough that handing out a part costs nothing beside the work on it. */
+#define GRAIN (UINT64_C(4) << 20)
+
+struct job {
+    unsigned char *memory;
+    uint64_t offset;
+    struct xb_pattern pattern;
+    pthread_mutex_t lock; /* of mismatch */
+    struct xb_mismatch mismatch;
+};
+
+/* One byte of the pattern. */
+static unsigned char pattern_byte(struct xb_pattern pattern, uint64_t position)
+{
+    return (unsigned char)(xb_pattern_word(pattern, position / 8) >> (8 * (position % 8)));
+}
+
+/* How many bytes to handle one by one before `position` stands at a word: at most `bytes`. */
+static uint64_t head_bytes(uint64_t position, uint64_t bytes)
+{
+    uint64_t head = (8 - position % 8) % 8;
+    return head < bytes ? head : bytes;
+}
+
+static void fill_part(void *argument, uint64_t begin, uint64_t end)
+{
+    const struct job *job = argument;
+    unsigned char *out = job->memory + begin;
+    uint64_t position = job->offset + begin;
+    uint64_t left = end - begin;
+
+    for (uint64_t head = head_bytes(position, left); head > 0; head--, left--)
+        *out++ = pattern_byte(job->pattern, position++);
+    for (; left >= 8; left -= 8, out += 8, position += 8) {
+        unsigned long long word = xb_pattern_word(job->pattern, position / 8);
+        memcpy(out, &word, 8); /* `out` may stand at any address */
+    }
+    for (; left > 0; left--)
+        *out++ = pattern_byte(job->pattern, position++);
+}
+
+/* Adds the bytes of [in, in + count) that differ to *found. */
+static void compare_bytes(const unsigned char *in, uint64_t position, uint64_t count,
+                          struct xb_pattern pattern, struct xb_mismatch *found)
+{
+    for (uint64_t i = 0; i < count; i++) {
+        if (in[i] == pattern_byte(pattern, position + i))
+            continue;
+        if (found->wrong_bytes++ == 0)
+            found->first_offset = position + i;
+    }
+}
+
+static void check_part(void *argument, uint64_t begin, uint64_t end)
+{
+    struct job *job = argument;
+    const unsigned char *in = job->memory + begin;
+    uint64_t position = job->offset + begin;
+    uint64_t left = end - begin;
+    struct xb_mismatch found = {0};
+
+    uint64_t head = head_bytes(position, left);
+    compare_bytes(in, position, head, job->pattern, &found);
+    in += head;
+    position += head;
+    left -= head;
+    for (; left >= 8; left -= 8, in += 8, position += 8) {
+        unsigned long long word;
+        memcpy(&word, in, 8);
+        if (word != xb_pattern_word(job->pattern, position / 8))
+            compare_bytes(in, position, 8, job->pattern, &found);
+    }
+    compare_bytes(in, position, left, job->pattern, &found);
+
+    if (found.wrong_bytes == 0)
+        return;
+    pthread_mutex_lock(&job->lock);
+    if (job->mismatch.wrong_bytes == 0 || found.first_offset < job->mismatch.first_offset)
+        job->mismatch.first_offset = found.first_offset;
+    job->mismatch.wrong_bytes += found.wrong_bytes;
+    pthread_mutex_unlock(&job->lock);
+}
+
+void xb_host_fill(void *memory, uint64_t offset, uint64_t bytes, struct xb_pattern pattern)
+{
+    struct job job = {.memory = memory, .offset = offset, .pattern = pattern};
+    xb_parallel_for(bytes, GRAIN, fill_part, &job);
+}
+
+struct xb_mismatch xb_host_check(const void *memory, uint64_t offset, uint64_t bytes,
+                                 struct xb_pattern pattern)
+{
+    struct job job = {.memory = (unsigned char *)(uintptr_t)memory, /* check_part only reads */
+                      .offset = offset,
+                      .pattern = pattern,
+                      .lock = PTHREAD_MUTEX_INITIALIZER};
+    xb_parallel_for(bytes, GRAIN, check_part, &job);
+    return job.mismatch;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which subcommand, and nothing else. */
+#include "cli/cli.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const struct {
+    const char *name;
+    int (*run)(int argc, char **argv);
+} commands[] = {
+    {"run", xb_command_run},
+    {"list", xb_command_list},
+};
+
+static int unknown_command(const char *word)
+{
+    const char *names[] = {"run", "list", NULL};
+    const char *nearest = xb_nearest(word, names);
+    if (nearest != NULL)
+        fprintf(stderr, "xferbench: there is no command '%s'; did you mean '%s'?\n", word, nearest);
+    else
+        fprintf(stderr,
+                "xferbench: there is no command '%s'; the commands are run and list (see "
+                "xferbench --help)\n",
+                word);
+    return XB_EXIT_USAGE;
+}
+
+int main(int argc, char **argv)
+{
+    struct xb_error error;
+    if (xb_registry_check(xb_backends, xb_modes, &error) != XB_OK)
+        return xb_cli_fail(&error);
+    if (argc < 2 || argv[1][0] == '-')
+        return xb_command_run(argc, argv);
+    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
+        if (strcmp(argv[1], commands[i].name) == 0)
+            return commands[i].run(argc - 1, argv + 1);
+    return unknown_command(argv[1]);
+}

@@ -1,0 +1,484 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _POSIX_C_SOURCE 200809L
+/*
+ * The rules of backend.h, asserted over every backend of the list that can run here. A backend that
+ * cannot is named, not passed over in silence.
+ */
+#include "xferbench/registry.h"
+
+#include "../doubles/fake_backend.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* Not a multiple of a word, a page or a block: ends are where mistakes are. */
+#define BYTES ((UINT64_C(5) << 20) + 4099)
+
+/* One backend, opened on its first device, with a queue and a buffer on either side. */
+struct fixture {
+    const struct xb_backend *backend;
+    struct xb_driver *driver;
+    struct xb_probe probe;
+    struct xb_device *device;
+    struct xb_queue *queue;
+    struct xb_buffer *there, *pinned;
+};
+
+static const struct xb_backend *tested; /* the backend whose group runs now */
+
+static void must(enum xb_status status, const struct xb_error *error)
+{
+    char text[1024];
+    if (status != XB_OK)
+        fail_msg("%s", xb_error_text(error, text, sizeof text));
+}
+
+static int set_up(void **state)
+{
+    struct fixture *f = calloc(1, sizeof *f);
+    struct xb_error error;
+    assert_non_null(f);
+    f->backend = tested;
+    must(f->backend->driver_open(&f->driver, &f->probe, &error), &error);
+    must(f->backend->device_open(f->driver, 0, &f->device, &error), &error);
+    must(f->backend->queue_open(f->device, &f->queue, &error), &error);
+    must(f->backend->buffer_allocate(f->device, XB_MEMORY_DEVICE, BYTES, &f->there, &error),
+         &error);
+    must(f->backend->buffer_allocate(f->device, XB_MEMORY_PINNED, BYTES, &f->pinned, &error),
+         &error);
+    *state = f;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct fixture *f = *state;
+    f->backend->queue_close(f->queue);
+    f->backend->buffer_free(f->there);
+    f->backend->buffer_free(f->pinned);
+    f->backend->device_close(f->device);
+    f->backend->driver_close(f->driver);
+    free(f);
+    return 0;
+}
+
+static const struct xb_pattern pattern = {.seed = 12345, .flip = 0};
+static const struct xb_pattern poison = {.seed = 12345, .flip = XB_PATTERN_POISON};
+
+static void fill(struct fixture *f, struct xb_pattern with)
+{
+    struct xb_error error;
+    must(f->backend->queue_fill(f->queue, f->there, BYTES, with, &error), &error);
+}
+
+static struct xb_mismatch check(struct fixture *f, uint64_t bytes)
+{
+    struct xb_error error;
+    struct xb_mismatch mismatch = {.wrong_bytes = 77, .first_offset = 77};
+    must(f->backend->queue_check(f->queue, f->there, bytes, pattern, &mismatch, &error), &error);
+    return mismatch;
+}
+
+/* ---- driver and device ---- */
+
+static void test_probe_says_what_was_found(void **state)
+{
+    const struct fixture *f = *state;
+    assert_ptr_equal(f->driver->backend, f->backend);
+    assert_true(f->probe.device_count >= 1);
+    assert_true(f->probe.check_count >= 1 && f->probe.check_count <= XB_PROBE_CHECKS);
+    for (size_t i = 0; i < f->probe.check_count; i++) {
+        assert_true(f->probe.checks[i].ok);
+        assert_string_not_equal(f->probe.checks[i].what, "");
+        assert_string_not_equal(f->probe.checks[i].found, "");
+    }
+}
+
+static void test_device_describes_itself(void **state)
+{
+    const struct fixture *f = *state;
+    const struct xb_device_info *info = &f->device->info;
+    struct xb_error error;
+    uint64_t free_bytes = 0;
+    assert_ptr_equal(f->device->backend, f->backend);
+    assert_int_equal(info->index, 0);
+    assert_string_not_equal(info->name, "");
+    assert_true(info->memory_bytes > 0);
+    must(xb_registry_check_device(f->backend, info, &error), &error);
+    must(f->backend->device_memory(f->device, &free_bytes, &error), &error);
+    assert_true(free_bytes > 0 && free_bytes <= info->memory_bytes);
+}
+
+static void test_device_out_of_range_fails(void **state)
+{
+    const struct fixture *f = *state;
+    struct xb_device_info info;
+    struct xb_device *device = NULL;
+    struct xb_error error = {0};
+    assert_int_not_equal(f->backend->device_info(f->driver, 4711, &info, &error), XB_OK);
+    assert_string_not_equal(error.message, "");
+    assert_int_not_equal(f->backend->device_open(f->driver, 4711, &device, &error), XB_OK);
+    assert_null(device);
+}
+
+/* ---- buffers ---- */
+
+static void test_buffers_are_what_was_asked_for(void **state)
+{
+    const struct fixture *f = *state;
+    const enum xb_memory kinds[] = {XB_MEMORY_DEVICE, XB_MEMORY_PAGEABLE, XB_MEMORY_PINNED,
+                                    XB_MEMORY_WRITE_COMBINED};
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        struct xb_buffer *buffer = NULL;
+        struct xb_error error;
+        enum xb_status status =
+            f->backend->buffer_allocate(f->device, kinds[i], BYTES, &buffer, &error);
+        if (kinds[i] == XB_MEMORY_WRITE_COMBINED &&
+            (f->device->info.capabilities & XB_CAP_WRITE_COMBINED) == 0) {
+            assert_int_equal(status, XB_ERR_UNSUPPORTED);
+            assert_null(buffer);
+            continue;
+        }
+        must(status, &error);
+        assert_int_equal(buffer->memory, kinds[i]);
+        assert_true(buffer->bytes == BYTES);
+        assert_ptr_equal(buffer->device, f->device);
+        assert_true((buffer->host_address == NULL) == (kinds[i] == XB_MEMORY_DEVICE));
+        assert_int_equal((uintptr_t)buffer->host_address % 4096, 0);
+        if (buffer->host_address != NULL)
+            memset(buffer->host_address, 0x5a, BYTES);
+        f->backend->buffer_free(buffer);
+    }
+    f->backend->buffer_free(NULL);
+}
+
+static void test_registered_is_allocated_in_two_steps(void **state)
+{
+    const struct fixture *f = *state;
+    struct xb_buffer *buffer = NULL;
+    struct xb_error error;
+    assert_int_equal(
+        f->backend->buffer_allocate(f->device, XB_MEMORY_REGISTERED, BYTES, &buffer, &error),
+        XB_ERR_UNSUPPORTED);
+    if ((f->device->info.capabilities & XB_CAP_REGISTER) == 0)
+        skip();
+    must(f->backend->buffer_allocate(f->device, XB_MEMORY_PAGEABLE, BYTES, &buffer, &error),
+         &error);
+    must(f->backend->buffer_register(buffer, &error), &error);
+    assert_int_equal(buffer->memory, XB_MEMORY_REGISTERED);
+    assert_int_equal(f->backend->buffer_register(buffer, &error), XB_ERR_USAGE);
+    f->backend->buffer_free(buffer);
+}
+
+static void test_impossible_allocation_fails(void **state)
+{
+    struct fixture *f = *state;
+    const enum xb_memory kinds[] = {XB_MEMORY_DEVICE, XB_MEMORY_PAGEABLE, XB_MEMORY_PINNED};
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        struct xb_buffer *buffer = NULL;
+        struct xb_error error = {0};
+        assert_int_equal(
+            f->backend->buffer_allocate(f->device, kinds[i], UINT64_C(1) << 50, &buffer, &error),
+            XB_ERR_MEMORY);
+        assert_null(buffer);
+        assert_string_not_equal(error.message, "");
+    }
+    fill(f, pattern); /* and the device still works */
+    assert_int_equal(check(f, BYTES).wrong_bytes, 0);
+}
+
+/* ---- fill and check ---- */
+
+static void test_check_finds_what_differs(void **state)
+{
+    struct fixture *f = *state;
+    fill(f, pattern);
+    struct xb_mismatch mismatch = check(f, BYTES);
+    assert_true(mismatch.wrong_bytes == 0);
+    fill(f, poison);
+    mismatch = check(f, BYTES);
+    assert_true(mismatch.wrong_bytes == BYTES); /* the poison differs in every byte */
+    assert_true(mismatch.first_offset == 0);
+    for (uint64_t bytes = 1; bytes < 20; bytes++)
+        assert_true(check(f, bytes).wrong_bytes == bytes);
+}
+
+/* The device's generator against the host's: both sides must mean the same bytes. */
+static void test_device_pattern_is_the_hosts(void **state)
+{
+    struct fixture *f = *state;
+    struct xb_error error;
+    fill(f, pattern);
+    memset(f->pinned->host_address, 0, BYTES);
+    must(f->backend->queue_copy(f->queue, f->pinned, 0, f->there, 0, BYTES, &error), &error);
+    must(f->backend->queue_wait(f->queue, &error), &error);
+    assert_true(xb_host_check(f->pinned->host_address, 0, BYTES, pattern).wrong_bytes == 0);
+}
+
+/* One wrong byte, at every place where a mistake in the ends or strides would hide it. */
+static void test_check_finds_a_single_byte(void **state)
+{
+    struct fixture *f = *state;
+    const uint64_t places[] = {0, 1, 7, 8, 4095, 4096, BYTES / 2, BYTES - 9, BYTES - 2, BYTES - 1};
+    struct xb_error error;
+    unsigned char *host = f->pinned->host_address;
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+        xb_host_fill(host, 0, BYTES, pattern);
+        host[places[i]] ^= 0x80;
+        fill(f, poison);
+        must(f->backend->queue_copy(f->queue, f->there, 0, f->pinned, 0, BYTES, &error), &error);
+        struct xb_mismatch mismatch = check(f, BYTES);
+        assert_true(mismatch.wrong_bytes == 1);
+        assert_true(mismatch.first_offset == places[i]);
+    }
+}
+
+/* ---- copies ---- */
+
+static void copy_there_and_back(struct fixture *f, struct xb_buffer *host)
+{
+    struct xb_error error;
+    xb_host_fill(host->host_address, 0, BYTES, pattern);
+    fill(f, poison);
+    must(f->backend->queue_copy(f->queue, f->there, 0, host, 0, BYTES, &error), &error);
+    assert_true(check(f, BYTES).wrong_bytes == 0);
+    xb_host_fill(host->host_address, 0, BYTES, poison);
+    must(f->backend->queue_copy(f->queue, host, 0, f->there, 0, BYTES, &error), &error);
+    must(f->backend->queue_wait(f->queue, &error), &error);
+    assert_true(xb_host_check(host->host_address, 0, BYTES, pattern).wrong_bytes == 0);
+}
+
+static void test_copies_arrive(void **state)
+{
+    struct fixture *f = *state;
+    struct xb_buffer *pageable = NULL;
+    struct xb_error error;
+    copy_there_and_back(f, f->pinned);
+    must(f->backend->buffer_allocate(f->device, XB_MEMORY_PAGEABLE, BYTES, &pageable, &error),
+         &error);
+    copy_there_and_back(f, pageable);
+    if ((f->device->info.capabilities & XB_CAP_REGISTER) != 0) {
+        must(f->backend->buffer_register(pageable, &error), &error);
+        copy_there_and_back(f, pageable);
+    }
+    f->backend->buffer_free(pageable);
+}
+
+static void test_offsets_are_kept(void **state)
+{
+    struct fixture *f = *state;
+    struct xb_error error;
+    unsigned char *host = f->pinned->host_address;
+    fill(f, pattern);
+    memset(host, 0, BYTES);
+    must(f->backend->queue_copy(f->queue, f->pinned, 100, f->there, 5000, 777, &error), &error);
+    must(f->backend->queue_wait(f->queue, &error), &error);
+    assert_int_equal(host[99], 0);
+    assert_true(xb_host_check(host + 100, 5000, 777, pattern).wrong_bytes == 0);
+    assert_int_equal(host[877], 0);
+}
+
+static void test_bad_ranges_are_refused(void **state)
+{
+    struct fixture *f = *state;
+    const struct xb_backend *b = f->backend;
+    struct xb_mismatch mismatch;
+    struct xb_error error;
+    assert_int_equal(b->queue_copy(f->queue, f->there, 1, f->pinned, 0, BYTES, &error),
+                     XB_ERR_USAGE);
+    assert_int_equal(b->queue_copy(f->queue, f->there, 0, f->pinned, 1, BYTES, &error),
+                     XB_ERR_USAGE);
+    assert_int_equal(b->queue_copy(f->queue, f->there, UINT64_MAX, f->pinned, 0, 2, &error),
+                     XB_ERR_USAGE);
+    assert_int_equal(b->queue_copy(f->queue, f->there, 0, f->there, 0, 8, &error), XB_ERR_USAGE);
+    assert_int_equal(b->queue_copy(f->queue, f->pinned, 0, f->pinned, 0, 8, &error), XB_ERR_USAGE);
+    assert_int_equal(b->queue_fill(f->queue, f->there, BYTES + 1, pattern, &error), XB_ERR_USAGE);
+    assert_int_equal(b->queue_fill(f->queue, f->pinned, 8, pattern, &error), XB_ERR_USAGE);
+    assert_int_equal(b->queue_check(f->queue, f->there, BYTES + 1, pattern, &mismatch, &error),
+                     XB_ERR_USAGE);
+    assert_int_equal(b->queue_check(f->queue, f->pinned, 8, pattern, &mismatch, &error),
+                     XB_ERR_USAGE);
+}
+
+static void test_order_is_kept(void **state)
+{
+    struct fixture *f = *state;
+    struct xb_error error;
+    xb_host_fill(f->pinned->host_address, 0, BYTES, pattern);
+    for (int i = 0; i < 20; i++)
+        fill(f, poison);
+    must(f->backend->queue_copy(f->queue, f->there, 0, f->pinned, 0, BYTES, &error), &error);
+    assert_true(check(f, BYTES).wrong_bytes == 0);
+}
+
+/* ---- hold ---- */
+
+/* The most a hold promises to carry is enqueued behind it: a call that blocks would hang here. */
+static void test_held_work_starts_at_the_release(void **state)
+{
+    struct fixture *f = *state;
+    struct xb_error error;
+    const struct xb_device_info *info = &f->device->info;
+    if ((info->capabilities & XB_CAP_HOLD) == 0)
+        skip();
+    unsigned char *host = f->pinned->host_address;
+    memset(host, 1, 64);
+    fill(f, pattern);
+    must(f->backend->queue_wait(f->queue, &error), &error);
+    for (int round = 0; round < 3; round++) {
+        must(f->backend->queue_hold(f->queue, &error), &error);
+        for (unsigned i = 0; i < info->held_operations; i++)
+            must(f->backend->queue_copy(f->queue, f->pinned, 0, f->there, 0, 64, &error), &error);
+        memset(host, 2, 64); /* nothing has run yet, so this is overwritten later */
+        f->backend->queue_release(f->queue);
+        must(f->backend->queue_wait(f->queue, &error), &error);
+        assert_true(xb_host_check(host, 0, 64, pattern).wrong_bytes == 0);
+    }
+    f->backend->queue_release(f->queue); /* not held: nothing happens */
+}
+
+static void test_closing_a_held_queue_does_not_hang(void **state)
+{
+    struct fixture *f = *state;
+    struct xb_error error;
+    struct xb_queue *queue = NULL;
+    if ((f->device->info.capabilities & XB_CAP_HOLD) == 0)
+        skip();
+    must(f->backend->queue_open(f->device, &queue, &error), &error);
+    must(f->backend->queue_hold(queue, &error), &error);
+    must(f->backend->queue_copy(queue, f->there, 0, f->pinned, 0, BYTES, &error), &error);
+    f->backend->queue_close(queue);
+    f->backend->queue_close(NULL);
+}
+
+/* ---- events ---- */
+
+static void test_events_measure_what_lies_between(void **state)
+{
+    struct fixture *f = *state;
+    const struct xb_backend *b = f->backend;
+    struct xb_event *events[3] = {NULL};
+    struct xb_error error;
+    double parts[2];
+    double whole = 0;
+    for (int i = 0; i < 3; i++)
+        must(b->event_open(f->device, &events[i], &error), &error);
+    for (int i = 0; i < 3; i++) {
+        must(b->event_record(events[i], f->queue, &error), &error);
+        must(b->queue_copy(f->queue, f->there, 0, f->pinned, 0, BYTES, &error), &error);
+    }
+    must(b->queue_wait(f->queue, &error), &error);
+    for (int i = 0; i < 2; i++)
+        must(b->event_elapsed(events[i], events[i + 1], &parts[i], &error), &error);
+    must(b->event_elapsed(events[0], events[2], &whole, &error), &error);
+    assert_true(parts[0] > 0 && parts[1] > 0);
+    /* Sums agree but for the clock's resolution (backend.h: about 0.5 us). */
+    double difference = whole - parts[0] - parts[1];
+    assert_true(difference < 2e-6 && difference > -2e-6);
+    for (int i = 0; i < 3; i++)
+        b->event_close(events[i]);
+    b->event_close(NULL);
+}
+
+static void test_elapsed_of_an_unrecorded_event_fails(void **state)
+{
+    struct fixture *f = *state;
+    struct xb_event *start = NULL;
+    struct xb_event *stop = NULL;
+    struct xb_error error = {0};
+    double seconds = -1;
+    must(f->backend->event_open(f->device, &start, &error), &error);
+    must(f->backend->event_open(f->device, &stop, &error), &error);
+    assert_int_not_equal(f->backend->event_elapsed(start, stop, &seconds, &error), XB_OK);
+    assert_string_not_equal(error.message, "");
+    f->backend->event_close(start);
+    f->backend->event_close(stop);
+}
+
+/* A second queue reads what the held first one writes: it must wait for the event between them. */
+static void test_queues_wait_for_events(void **state)
+{
+    struct fixture *f = *state;
+    const struct xb_backend *b = f->backend;
+    struct xb_queue *second = NULL;
+    struct xb_event *event = NULL;
+    struct xb_error error;
+    must(b->queue_open(f->device, &second, &error), &error);
+    must(b->event_open(f->device, &event, &error), &error);
+    memset(f->pinned->host_address, 0, BYTES);
+    bool hold = (f->device->info.capabilities & XB_CAP_HOLD) != 0;
+    if (hold)
+        must(b->queue_hold(f->queue, &error), &error);
+    fill(f, pattern);
+    must(b->event_record(event, f->queue, &error), &error);
+    must(b->queue_wait_event(second, event, &error), &error);
+    must(b->queue_copy(second, f->pinned, 0, f->there, 0, BYTES, &error), &error);
+    if (hold)
+        b->queue_release(f->queue);
+    must(b->queue_wait(second, &error), &error);
+    assert_true(xb_host_check(f->pinned->host_address, 0, BYTES, pattern).wrong_bytes == 0);
+    must(b->queue_wait(f->queue, &error), &error);
+    b->event_close(event);
+    b->queue_close(second);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+static const struct CMUnitTest tests[] = {
+    TEST(test_probe_says_what_was_found),
+    TEST(test_device_describes_itself),
+    TEST(test_device_out_of_range_fails),
+    TEST(test_buffers_are_what_was_asked_for),
+    TEST(test_registered_is_allocated_in_two_steps),
+    TEST(test_impossible_allocation_fails),
+    TEST(test_check_finds_what_differs),
+    TEST(test_device_pattern_is_the_hosts),
+    TEST(test_check_finds_a_single_byte),
+    TEST(test_copies_arrive),
+    TEST(test_offsets_are_kept),
+    TEST(test_bad_ranges_are_refused),
+    TEST(test_order_is_kept),
+    TEST(test_held_work_starts_at_the_release),
+    TEST(test_closing_a_held_queue_does_not_hang),
+    TEST(test_events_measure_what_lies_between),
+    TEST(test_elapsed_of_an_unrecorded_event_fails),
+    TEST(test_queues_wait_for_events),
+};
+
+static bool can_run(const struct xb_backend_entry *entry)
+{
+    struct xb_driver *driver = NULL;
+    struct xb_probe probe;
+    struct xb_error error;
+    if (entry->backend == NULL) {
+        printf("backend %s: not tested, not in this build: %s\n", entry->name,
+               entry->absent_reason);
+        return false;
+    }
+    if (entry->backend->driver_open(&driver, &probe, &error) != XB_OK) {
+        printf("backend %s: not tested, cannot run here: %s\n", entry->name, error.message);
+        return false;
+    }
+    entry->backend->driver_close(driver);
+    return true;
+}
+
+int main(void)
+{
+    int failed = 0;
+    xb_fake_reset();
+    for (const struct xb_backend_entry *entry = xb_backends; entry->name != NULL; entry++) {
+        if (!can_run(entry))
+            continue;
+        tested = entry->backend;
+        failed +=
+            _cmocka_run_group_tests(entry->name, tests, sizeof tests / sizeof tests[0], NULL, NULL);
+    }
+    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef XFERBENCH_TESTS_FAKE_BACKEND_H
+#define XFERBENCH_TESTS_FAKE_BACKEND_H
+
+#include "xferbench/backend.h"
+
+/*
+ * The host backend with every capability and with faults that a test switches on: copies that go
+ * wrong, and calls that fail.
+ */
+extern const struct xb_backend xb_fake_backend;
+
+/* How a copy goes wrong. Small copies (the spot check's windows) are left alone. */
+enum xb_fake_damage {
+    XB_FAKE_NO_DAMAGE,
+    XB_FAKE_BIT_FLIPPED,    /* one bit in the middle */
+    XB_FAKE_BLOCKS_SWAPPED, /* the first two blocks of 4 KiB */
+    XB_FAKE_SHIFTED_2MIB,   /* everything comes from 2 MiB further on */
+    XB_FAKE_LAST_BYTE_LOST, /* the last byte is not written */
+    XB_FAKE_NOTHING_COPIED,
+};
+
+struct xb_fake {
+    enum xb_fake_damage damage;
+    unsigned fail_at;      /* the so-many-th call from now on fails; 0: none */
+    unsigned calls;        /* calls counted since the last reset */
+    uint32_t capabilities; /* what the device claims */
+    unsigned device_count; /* how many devices there are */
+    unsigned held_operations;
+    uint64_t device_memory_free; /* 0: what the host has */
+};
+
+extern struct xb_fake xb_fake;
+
+/* No faults, all capabilities, one device. Call it before the first use. */
+void xb_fake_reset(void);
+
+#endif

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef XFERBENCH_TESTS_FIXTURE_TREE_H
+#define XFERBENCH_TESTS_FIXTURE_TREE_H
+
+/* A temporary directory in which a test lays out files as /proc and /sys have them. For cmocka:
+ * both functions below serve as setup and teardown of a test, whose state is the directory's path.
+ * Include after cmocka.h. */
+
+#include <errno.h>
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int make_tree(void **state)
+{
+    char *root = strdup("/tmp/xferbench-test-XXXXXX");
+
+    *state = root;
+    return root != NULL && mkdtemp(root) != NULL ? 0 : -1;
+}
+
+static int remove_entry(const char *path, const struct stat *status, int kind, struct FTW *place)
+{
+    (void)status;
+    (void)kind;
+    (void)place;
+    return remove(path);
+}
+
+static int remove_tree(void **state)
+{
+    int outcome = nftw(*state, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
+
+    free(*state);
+    return outcome;
+}
+
+/* Writes `content` to root/path, with the directories on the way. */
+static void write_file(const char *root, const char *path, const char *content)
+{
+    char full[512];
+    int length = snprintf(full, sizeof full, "%s/%s", root, path);
+
+    assert_in_range(length, 1, sizeof full - 1);
+    for (char *slash = full + strlen(root); (slash = strchr(slash + 1, '/')) != NULL;) {
+        *slash = '\0';
+        if (mkdir(full, 0700) != 0)
+            assert_int_equal(errno, EEXIST);
+        *slash = '/';
+    }
+    FILE *file = fopen(full, "w");
+    assert_non_null(file);
+    assert_true(fputs(content, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+}
+
+#endif

@@ -1,0 +1,558 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _POSIX_C_SOURCE 200809L
+#include "xferbench/options.h"
+
+#include <inttypes.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define COUNT_OF(array) (sizeof(array) / sizeof *(array))
+#define MAX_ARGUMENTS 16
+
+static const char *const modes[] = {"pageable", "pinned", "async", "double-buffer", NULL};
+
+static const struct xb_option mode = {
+    .name = "mode",
+    .short_name = 'm',
+    .type = XB_OPTION_CHOICES,
+    .argument = "MODE,...",
+    .default_text = "pinned,async",
+    .help = "Modes.",
+    .choices = modes,
+};
+static const struct xb_option label = {
+    .name = "label",
+    .short_name = 'l',
+    .type = XB_OPTION_CHOICES,
+    .argument = "WORD,...",
+    .help = "Any words.",
+};
+static const struct xb_option size = {
+    .name = "size",
+    .short_name = 's',
+    .type = XB_OPTION_SIZES,
+    .argument = "SIZE,...",
+    .default_text = "64K,1M",
+    .help = "Sizes.",
+};
+static const struct xb_option chunk = {
+    .name = "chunk",
+    .type = XB_OPTION_SIZE,
+    .argument = "SIZE",
+    .default_text = "1M",
+    .help = "Size of a part.",
+    .minimum = 4096,
+    .maximum = UINT64_C(1) << 30,
+};
+static const struct xb_option samples = {
+    .name = "samples",
+    .short_name = 'n',
+    .type = XB_OPTION_COUNT,
+    .argument = "N",
+    .help = "Samples.",
+    .minimum = 1,
+    .maximum = 1000000,
+};
+static const struct xb_option seed = {
+    .name = "seed",
+    .type = XB_OPTION_COUNT,
+    .argument = "N",
+    .default_text = "0",
+    .help = "Seed.",
+    .minimum = 0,
+    .maximum = UINT64_MAX,
+};
+static const struct xb_option time_limit = {
+    .name = "time",
+    .short_name = 't',
+    .type = XB_OPTION_DURATION,
+    .argument = "DURATION",
+    .default_text = "1.5s",
+    .help = "Time limit.",
+};
+static const struct xb_option output = {
+    .name = "output",
+    .short_name = 'o',
+    .type = XB_OPTION_TEXT,
+    .argument = "FILE",
+    .help = "File.",
+};
+static const struct xb_option verbose = {
+    .name = "verbose",
+    .short_name = 'v',
+    .type = XB_OPTION_FLAG,
+    .help = "More.",
+};
+static const struct xb_option version = {
+    .name = "version",
+    .type = XB_OPTION_FLAG,
+    .help = "Version.",
+};
+
+static const struct xb_option *const all_rows[] = {
+    &mode, &label, &size, &chunk, &samples, &seed, &time_limit, &output, &verbose, &version, NULL,
+};
+
+/* A command line that getopt_long may permute. */
+struct command {
+    int argc;
+    char *argv[MAX_ARGUMENTS + 1];
+};
+
+static struct command command_of(const char *const *arguments)
+{
+    static char program[] = "xferbench";
+    struct command command = {.argc = 1, .argv = {program}};
+    for (; *arguments != NULL; arguments++) {
+        assert_true(command.argc < MAX_ARGUMENTS);
+        command.argv[command.argc++] = (char *)*arguments;
+    }
+    return command;
+}
+
+static void must_parse(const struct xb_option *const *rows, struct command *command,
+                       struct xb_config *config)
+{
+    struct xb_error error;
+    if (xb_config_parse(rows, command->argc, command->argv, config, &error) != XB_OK)
+        fail_msg("%s", error.message);
+}
+
+#define PARSE(config, command, ...)                                                                \
+    struct command command = command_of((const char *const[]){__VA_ARGS__, NULL});                 \
+    struct xb_config config;                                                                       \
+    must_parse(all_rows, &command, &config)
+
+static void assert_words(const struct xb_value *value, size_t count, const char *const *words)
+{
+    assert_int_equal(value->word_count, count);
+    for (size_t i = 0; i < count; i++)
+        assert_string_equal(value->words[i], words[i]);
+}
+
+static void defaults_are_read(void **state)
+{
+    (void)state;
+    struct command command = command_of((const char *const[]){NULL});
+    struct xb_config config;
+    must_parse(all_rows, &command, &config);
+    assert_int_equal(config.count, 10);
+    assert_int_equal(config.operand_count, 0);
+    for (size_t i = 0; i < config.count; i++) {
+        const struct xb_value *value = &config.values[i];
+        assert_ptr_equal(value->option, all_rows[i]);
+        assert_false(value->given);
+        assert_int_equal(value->is_set, all_rows[i]->default_text != NULL);
+        assert_false(value->flag);
+        if (value->is_set)
+            assert_string_equal(value->text, all_rows[i]->default_text);
+        else
+            assert_null(value->text);
+    }
+    assert_words(xb_config_get(&config, "mode"), 2, (const char *const[]){"pinned", "async"});
+    const struct xb_sizes *sizes = &xb_config_get(&config, "size")->sizes;
+    assert_int_equal(sizes->count, 2);
+    assert_int_equal(sizes->bytes[0], 65536);
+    assert_int_equal(sizes->bytes[1], 1048576);
+    assert_int_equal(xb_config_get(&config, "chunk")->count, 1048576);
+    assert_int_equal(xb_config_get(&config, "seed")->count, 0);
+    assert_true(xb_config_get(&config, "time")->seconds == 1.5);
+    assert_int_equal(xb_config_get(&config, "label")->word_count, 0);
+    xb_config_free(&config);
+    assert_null(config.values);
+    assert_int_equal(config.count, 0);
+}
+
+static void every_type_is_read(void **state)
+{
+    (void)state;
+    PARSE(config, command, "--mode=double-buffer,pageable", "--label", "b,a", "--size", "1..4",
+          "--chunk=8K", "--samples=17", "--seed=18446744073709551615", "--time", "250ms",
+          "--output=a,b c", "--verbose");
+    assert_words(xb_config_get(&config, "mode"), 2,
+                 (const char *const[]){"double-buffer", "pageable"});
+    assert_words(xb_config_get(&config, "label"), 2, (const char *const[]){"b", "a"});
+    const struct xb_sizes *sizes = &xb_config_get(&config, "size")->sizes;
+    assert_int_equal(sizes->count, 3);
+    assert_int_equal(sizes->bytes[2], 4);
+    assert_int_equal(xb_config_get(&config, "chunk")->count, 8192);
+    assert_int_equal(xb_config_get(&config, "samples")->count, 17);
+    assert_true(xb_config_get(&config, "seed")->count == UINT64_MAX);
+    assert_true(xb_config_get(&config, "time")->seconds == 0.25);
+    assert_string_equal(xb_config_get(&config, "output")->text, "a,b c");
+    assert_string_equal(xb_config_get(&config, "time")->text, "250ms");
+    assert_true(xb_config_get(&config, "verbose")->flag);
+    assert_true(xb_config_get(&config, "verbose")->given);
+    assert_true(xb_config_get(&config, "verbose")->is_set);
+    assert_false(xb_config_get(&config, "version")->flag);
+    assert_true(xb_config_get(&config, "mode")->given);
+    xb_config_free(&config);
+}
+
+static void short_names_are_read(void **state)
+{
+    (void)state;
+    PARSE(config, command, "-n5", "-vt", "2s", "-m", "async");
+    assert_int_equal(xb_config_get(&config, "samples")->count, 5);
+    assert_true(xb_config_get(&config, "verbose")->flag);
+    assert_true(xb_config_get(&config, "time")->seconds == 2.0);
+    assert_words(xb_config_get(&config, "mode"), 1, (const char *const[]){"async"});
+    xb_config_free(&config);
+}
+
+static void unique_abbreviation_is_read(void **state)
+{
+    (void)state;
+    PARSE(config, command, "--verb", "--sam=3");
+    assert_true(xb_config_get(&config, "verbose")->flag);
+    assert_int_equal(xb_config_get(&config, "samples")->count, 3);
+    xb_config_free(&config);
+}
+
+/* A name that is the start of another must stay within reach. */
+static void exact_name_is_no_abbreviation(void **state)
+{
+    (void)state;
+    static const struct xb_option time_zone = {
+        .name = "time-zone", .type = XB_OPTION_TEXT, .argument = "NAME"};
+    static const struct xb_option *const rows[] = {&time_zone, &time_limit, NULL};
+    struct command command = command_of((const char *const[]){"--time=3", NULL});
+    struct xb_config config;
+    must_parse(rows, &command, &config);
+    assert_true(xb_config_get(&config, "time")->seconds == 3.0);
+    assert_false(xb_config_get(&config, "time-zone")->is_set);
+    xb_config_free(&config);
+}
+
+static void operands_are_kept(void **state)
+{
+    (void)state;
+    PARSE(config, command, "one", "-v", "two", "--samples", "3", "--", "--mode", "-x");
+    assert_int_equal(config.operand_count, 4);
+    assert_string_equal(config.operands[0], "one");
+    assert_string_equal(config.operands[1], "two");
+    assert_string_equal(config.operands[2], "--mode");
+    assert_string_equal(config.operands[3], "-x");
+    assert_true(xb_config_get(&config, "verbose")->flag);
+    assert_int_equal(xb_config_get(&config, "samples")->count, 3);
+    assert_false(xb_config_get(&config, "mode")->given);
+    xb_config_free(&config);
+}
+
+static void bounds_belong_to_the_range(void **state)
+{
+    (void)state;
+    {
+        PARSE(config, command, "--samples=1", "--chunk=4K");
+        assert_int_equal(xb_config_get(&config, "samples")->count, 1);
+        assert_int_equal(xb_config_get(&config, "chunk")->count, 4096);
+        xb_config_free(&config);
+    }
+    {
+        PARSE(config, command, "--samples=1000000", "--chunk=1G");
+        assert_int_equal(xb_config_get(&config, "samples")->count, 1000000);
+        assert_int_equal(xb_config_get(&config, "chunk")->count, 1 << 30);
+        xb_config_free(&config);
+    }
+}
+
+struct refusal {
+    const char *arguments[MAX_ARGUMENTS];
+    const char *message; /* the whole of it; a "..." at its end stands for any rest */
+};
+
+static void check_refusal(const struct refusal *refusal)
+{
+    struct command command = command_of(refusal->arguments);
+    struct xb_value untouched;
+    struct xb_config config = {.values = &untouched, .count = 77};
+    struct xb_error error;
+    if (xb_config_parse(all_rows, command.argc, command.argv, &config, &error) != XB_ERR_USAGE)
+        fail_msg("not refused; expected: %s", refusal->message);
+    assert_int_equal(error.status, XB_ERR_USAGE);
+    assert_ptr_equal(config.values, &untouched);
+    assert_int_equal(config.count, 77);
+
+    size_t length = strlen(refusal->message);
+    bool open = length > 3 && strcmp(refusal->message + length - 3, "...") == 0;
+    if (open ? strncmp(error.message, refusal->message, length - 3) != 0
+             : strcmp(error.message, refusal->message) != 0)
+        fail_msg("expected: %s\nbut it says: %s", refusal->message, error.message);
+}
+
+static void check_refusals(const struct refusal *refusals, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        check_refusal(&refusals[i]);
+}
+
+static void unknown_options_are_refused(void **state)
+{
+    (void)state;
+    static const struct refusal rows[] = {
+        {{"--sise"}, "unknown option --sise; did you mean --size?"},
+        {{"--sise=4K"}, "unknown option --sise; did you mean --size?"},
+        {{"operand", "-v", "--verbos=1", "--sise", "4K"}, "option --verbose takes no argument"},
+        {{"operand", "-v", "other", "--sise", "4K"}, "unknown option --sise; did you mean --size?"},
+        {{"--sizes"}, "unknown option --sizes; did you mean --size?"},
+        {{"--banana"}, "unknown option --banana"},
+        {{"--sise", "--sise"}, "unknown option --sise; did you mean --size?"},
+        {{"-x"}, "unknown option -x"},
+        {{"-vx", "operand"}, "unknown option -x"},
+        {{"-?"}, "unknown option -?"},
+        {{"-:"}, "unknown option -:"},
+        {{"-\xC3\xA9"}, "unknown option: '-' and the byte 0xC3"},
+        {{"-\n"}, "unknown option: '-' and the byte 0x0A"},
+    };
+    check_refusals(rows, COUNT_OF(rows));
+}
+
+static void malformed_options_are_refused(void **state)
+{
+    (void)state;
+    static const struct refusal rows[] = {
+        {{"--ver"}, "option --ver is ambiguous; it may be --verbose, --version"},
+        {{"--s=1K"}, "option --s is ambiguous; it may be --size, --samples, --seed"},
+        {{"--size"}, "option --size needs an argument: --size SIZE,..."},
+        {{"--siz"}, "option --size needs an argument: --size SIZE,..."},
+        {{"-v", "-s"}, "option --size needs an argument: --size SIZE,..."},
+        {{"-vn"}, "option --samples needs an argument: --samples N"},
+        {{"--verbose=yes"}, "option --verbose takes no argument"},
+        {{"--verbose="}, "option --verbose takes no argument"},
+        {{"--size=1K", "--size=2K"}, "option --size is given twice; give it once"},
+        {{"--size=1K", "-s", "1K"}, "option --size is given twice; give it once"},
+        {{"--size=1K", "--siz=1K"}, "option --size is given twice; give it once"},
+        {{"-v", "--verbose"}, "option --verbose is given twice; give it once"},
+        {{"-vv"}, "option --verbose is given twice; give it once"},
+    };
+    check_refusals(rows, COUNT_OF(rows));
+}
+
+static void bad_values_are_refused(void **state)
+{
+    (void)state;
+    static const struct refusal rows[] = {
+        {{"--samples=0"}, "--samples: \"0\" is not a whole number from 1 to 1000000"},
+        {{"--samples=1000001"}, "--samples: \"1000001\" is not a whole number from 1 to 1000000"},
+        {{"--samples="}, "--samples: \"\" is not a whole number from 1 to 1000000"},
+        {{"-n", "-5"}, "--samples: \"-5\" is not a whole number from 1 to 1000000"},
+        {{"--samples=+5"}, "--samples: \"+5\" is not a whole number from 1 to 1000000"},
+        {{"--samples= 5"}, "--samples: \" 5\" is not a whole number from 1 to 1000000"},
+        {{"--samples=5 "}, "--samples: \"5 \" is not a whole number from 1 to 1000000"},
+        {{"--samples=5.0"}, "--samples: \"5.0\" is not a whole number from 1 to 1000000"},
+        {{"--samples=0x5"}, "--samples: \"0x5\" is not a whole number from 1 to 1000000"},
+        {{"--samples=5K"}, "--samples: \"5K\" is not a whole number from 1 to 1000000"},
+        {{"--samples=nan"}, "--samples: \"nan\" is not a whole number from 1 to 1000000"},
+        /* 2^64 and 2^64 + 1: must not wrap to 0 and 1 */
+        {{"--seed=18446744073709551616"},
+         "--seed: \"18446744073709551616\" is not a whole number from 0 to 18446744073709551615"},
+        {{"--samples=18446744073709551617"}, "--samples: \"18446744073709551617\" is not..."},
+        {{"--chunk=4095"}, "--chunk: \"4095\" is not a size from 4 KiB to 1 GiB"},
+        {{"--chunk=1048577K"}, "--chunk: \"1048577K\" is not a size from 4 KiB to 1 GiB"},
+        {{"--chunk=0"}, "--chunk: size \"0\" is zero; a size is..."},
+        {{"--chunk="}, "--chunk: size \"\" is not a decimal number; a size is..."},
+        {{"--chunk=8K,16K"}, "--chunk: size \"8K,16K\" has an unknown suffix; a size is..."},
+        {{"--size", "--mode"}, "--size: size \"--mode\" is not a decimal number; a size is..."},
+        {{"--size=4K,,8K"}, "--size: size list \"4K,,8K\" has an empty place; give..."},
+        {{"--size=1K,2K,1K"}, "--size: size 1 KiB is named twice, again by \"1K\"; name..."},
+        {{"--time=0"}, "--time: duration \"0\" is zero; a duration is..."},
+        {{"--time=1h"}, "--time: duration \"1h\" has an unknown unit; a duration is..."},
+        {{"--output="}, "--output: the argument FILE is empty"},
+        {{"-o", ""}, "--output: the argument FILE is empty"},
+    };
+    check_refusals(rows, COUNT_OF(rows));
+}
+
+#define CHOOSE "Choose from pageable, pinned, async, double-buffer"
+#define PLACE " has an empty place; give words with single commas between"
+
+static void bad_words_are_refused(void **state)
+{
+    (void)state;
+    static const struct refusal rows[] = {
+        {{"--mode=pined"}, "--mode: unknown word \"pined\"; did you mean \"pinned\"? " CHOOSE},
+        {{"--mode=pinned,asink"},
+         "--mode: unknown word \"asink\"; did you mean \"async\"? " CHOOSE},
+        {{"--mode=zzz"}, "--mode: unknown word \"zzz\". " CHOOSE},
+        {{"--mode=pinned, async"},
+         "--mode: unknown word \" async\"; did you mean \"async\"? " CHOOSE},
+        {{"--mode="}, "--mode: \"\"" PLACE},
+        {{"--mode=,"}, "--mode: \",\"" PLACE},
+        {{"--mode=,async"}, "--mode: \",async\"" PLACE},
+        {{"--mode=async,"}, "--mode: \"async,\"" PLACE},
+        {{"--mode=async,,pinned"}, "--mode: \"async,,pinned\"" PLACE},
+        {{"--mode=async,pinned,async"}, "--mode: \"async\" is named twice; name it once"},
+        {{"--label=a,,b"}, "--label: \"a,,b\"" PLACE},
+        {{"--label="}, "--label: \"\"" PLACE},
+        {{"--label=a,b,a"}, "--label: \"a\" is named twice; name it once"},
+    };
+    check_refusals(rows, COUNT_OF(rows));
+}
+
+/* What stands before a refused argument has been read already, and must be released. */
+static void late_failure_releases_everything(void **state)
+{
+    (void)state;
+    static const struct refusal rows[] = {
+        {{"-m", "async,pinned", "-l", "x,y", "-s", "1,2,3", "-o", "file", "--samples=0"},
+         "--samples..."},
+        {{"--chunk=5K", "--mode", "async,pinned,async"}, "--mode: \"async\" is named twice..."},
+    };
+    check_refusals(rows, COUNT_OF(rows));
+}
+
+static void bad_default_is_refused(void **state)
+{
+    (void)state;
+    static const struct xb_option wrong = {.name = "wrong",
+                                           .type = XB_OPTION_COUNT,
+                                           .argument = "N",
+                                           .default_text = "11",
+                                           .minimum = 1,
+                                           .maximum = 10};
+    static const struct xb_option *const rows[] = {&mode, &wrong, NULL};
+    struct command command = command_of((const char *const[]){NULL});
+    struct xb_config config;
+    struct xb_error error;
+    assert_int_equal(xb_config_parse(rows, command.argc, command.argv, &config, &error),
+                     XB_ERR_USAGE);
+    assert_string_equal(error.message, "--wrong: \"11\" is not a whole number from 1 to 10");
+
+    /* It counts only where it is used. */
+    command = command_of((const char *const[]){"--wrong=10", NULL});
+    must_parse(rows, &command, &config);
+    assert_int_equal(xb_config_get(&config, "wrong")->count, 10);
+    xb_config_free(&config);
+}
+
+/* getopt_long keeps a position of its own, also in the middle of "-vx". */
+static void parsing_starts_anew(void **state)
+{
+    (void)state;
+    static const struct refusal cut_short = {{"-vxo", "operand"}, "unknown option -x"};
+    for (int i = 0; i < 3; i++) {
+        check_refusal(&cut_short);
+        PARSE(config, command, "first", "--samples=4", "-v");
+        assert_int_equal(xb_config_get(&config, "samples")->count, 4);
+        assert_true(xb_config_get(&config, "verbose")->flag);
+        assert_int_equal(config.operand_count, 1);
+        assert_string_equal(config.operands[0], "first");
+        xb_config_free(&config);
+    }
+}
+
+static void no_rows_and_no_arguments(void **state)
+{
+    (void)state;
+    static const struct xb_option *const rows[] = {NULL};
+    struct command command = command_of((const char *const[]){"operand", NULL});
+    struct xb_config config;
+    must_parse(rows, &command, &config);
+    assert_int_equal(config.count, 0);
+    assert_int_equal(config.operand_count, 1);
+    xb_config_free(&config);
+
+    struct command empty = {.argc = 0, .argv = {NULL}};
+    must_parse(all_rows, &empty, &config);
+    assert_int_equal(config.operand_count, 0);
+    assert_int_equal(xb_config_get(&config, "chunk")->count, 1048576);
+    xb_config_free(&config);
+}
+
+/* Texts of any length: nothing may be written past a buffer. */
+static void long_arguments_are_safe(void **state)
+{
+    (void)state;
+    static char option[5000] = "--";
+    static char mode_text[5000] = "--mode=";
+    memset(option + 2, 'x', sizeof option - 3);
+    memset(mode_text + 7, 'x', sizeof mode_text - 8);
+    const struct refusal rows[] = {
+        {{option}, "unknown option --xxxxxxxx..."},
+        {{mode_text}, "--mode: unknown word \"xxxxxxxx..."},
+    };
+    check_refusals(rows, COUNT_OF(rows));
+}
+
+/* More names than a message holds. */
+static void long_lists_are_cut(void **state)
+{
+    (void)state;
+    enum { COUNT = 60 };
+    static char names[COUNT][48];
+    static struct xb_option options[COUNT];
+    static const struct xb_option *rows[COUNT + 1];
+    static const char *choices[COUNT + 1];
+    for (int i = 0; i < COUNT; i++) {
+        snprintf(names[i], sizeof names[i], "choice-with-a-long-name-%02d", i);
+        options[i] = (struct xb_option){
+            .name = names[i], .type = XB_OPTION_CHOICES, .argument = "W", .choices = choices};
+        rows[i] = &options[i];
+        choices[i] = names[i];
+    }
+    static const char *const lines[] = {"--choice", "--choice-with-a-long-name-07=zzz"};
+    for (size_t i = 0; i < COUNT_OF(lines); i++) {
+        struct command command = command_of((const char *const[]){lines[i], NULL});
+        struct xb_config config;
+        struct xb_error error;
+        assert_int_equal(xb_config_parse(rows, command.argc, command.argv, &config, &error),
+                         XB_ERR_USAGE);
+        assert_non_null(strstr(error.message, "choice-with-a-long-name-00, "));
+        assert_null(strstr(error.message, "choice-with-a-long-name-59"));
+    }
+}
+
+static void getting_an_unknown_option_aborts(void **state)
+{
+    (void)state;
+    struct command command = command_of((const char *const[]){NULL});
+    struct xb_config config;
+    must_parse(all_rows, &command, &config);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        close(STDERR_FILENO);
+        signal(SIGABRT, SIG_DFL);
+        _exit(xb_config_get(&config, "no-such-option") != NULL);
+    }
+    int status = 0;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status));
+    assert_int_equal(WTERMSIG(status), SIGABRT);
+    xb_config_free(&config);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(defaults_are_read),
+        cmocka_unit_test(every_type_is_read),
+        cmocka_unit_test(short_names_are_read),
+        cmocka_unit_test(unique_abbreviation_is_read),
+        cmocka_unit_test(exact_name_is_no_abbreviation),
+        cmocka_unit_test(operands_are_kept),
+        cmocka_unit_test(bounds_belong_to_the_range),
+        cmocka_unit_test(unknown_options_are_refused),
+        cmocka_unit_test(malformed_options_are_refused),
+        cmocka_unit_test(bad_values_are_refused),
+        cmocka_unit_test(bad_words_are_refused),
+        cmocka_unit_test(late_failure_releases_everything),
+        cmocka_unit_test(bad_default_is_refused),
+        cmocka_unit_test(parsing_starts_anew),
+        cmocka_unit_test(no_rows_and_no_arguments),
+        cmocka_unit_test(long_arguments_are_safe),
+        cmocka_unit_test(long_lists_are_cut),
+        cmocka_unit_test(getting_an_unknown_option_aborts),
+    };
+    /* With it set, getopt_long takes no option after the first operand. */
+    unsetenv("POSIXLY_CORRECT");
+    return cmocka_run_group_tests_name("config", tests, NULL, NULL);
+}

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE /* nftw, mincore */
+#include "../../src/core/host_memory_internal.h"
+#include "xferbench/host_memory.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+
+#include <cmocka.h>
+
+#include "fixture_tree.h"
+
+#define MIB (UINT64_C(1) << 20)
+#define GIB (UINT64_C(1) << 30)
+#define V2 "/sys/fs/cgroup"
+#define V1 "/sys/fs/cgroup/memory"
+
+/* A machine with 64 GiB available and the given /proc/self/cgroup. */
+static void write_machine(const char *root, const char *cgroups)
+{
+    write_file(root, "proc/meminfo",
+               "MemTotal:       131072000 kB\n"
+               "MemFree:         1000000 kB\n"
+               "MemAvailableNot:       1 kB\n"
+               "MemAvailable:   67108864 kB\n"
+               "Buffers:             123 kB\n");
+    if (cgroups != NULL)
+        write_file(root, "proc/self/cgroup", cgroups);
+}
+
+static void write_bytes(const char *root, const char *directory, const char *name, uint64_t bytes)
+{
+    char path[256];
+    char text[32];
+
+    snprintf(path, sizeof path, "%s/%s", directory, name);
+    snprintf(text, sizeof text, "%llu\n", (unsigned long long)bytes);
+    write_file(root, path, text);
+}
+
+static void assert_limit(const char *root, uint64_t bytes, const char *source)
+{
+    struct xb_memory_limit limit;
+    struct xb_error error;
+
+    assert_int_equal(xb_memory_limit_find(root, &limit, &error), XB_OK);
+    assert_int_equal(limit.bytes, bytes);
+    assert_string_equal(limit.source, source);
+}
+
+#define MEMINFO "MemAvailable in /proc/meminfo"
+
+static void takes_what_the_machine_has(void **state)
+{
+    write_machine(*state, NULL);
+    assert_limit(*state, 64 * GIB, MEMINFO);
+    /* A path that is not there, as in a container that sees its own cgroup only. */
+    write_machine(*state, "0::/system.slice/x.service\n");
+    assert_limit(*state, 64 * GIB, MEMINFO);
+    write_machine(*state, "nonsense\n0\n\n");
+    assert_limit(*state, 64 * GIB, MEMINFO);
+}
+
+static void fails_without_meminfo(void **state)
+{
+    struct xb_memory_limit limit;
+    struct xb_error error;
+
+    assert_int_equal(xb_memory_limit_find(*state, &limit, &error), XB_ERR_SYSTEM);
+    assert_non_null(strstr(error.message, "/proc/meminfo"));
+    write_file(*state, "proc/meminfo", "MemTotal:       131072000 kB\n");
+    assert_int_equal(xb_memory_limit_find(*state, &limit, &error), XB_ERR_SYSTEM);
+    assert_int_equal(xb_host_memory_check_at(*state, 1, &error), XB_ERR_SYSTEM);
+}
+
+static void keeps_to_a_v2_cgroup(void **state)
+{
+    write_machine(*state, "0::/a/b\n");
+    write_bytes(*state, V2 "/a/b", "memory.max", 8 * GIB);
+    write_bytes(*state, V2 "/a/b", "memory.current", 3 * GIB);
+    assert_limit(*state, 5 * GIB, "memory.max in the memory cgroup /sys/fs/cgroup/a/b");
+
+    /* The page cache that nobody uses goes first; active_file and the like do not count. */
+    write_file(*state, V2 "/a/b/memory.stat",
+               "anon 1073741824\nfile 2147483648\ninactive_file 1073741824\nactive_file 999\n");
+    assert_limit(*state, 6 * GIB, "memory.max in the memory cgroup /sys/fs/cgroup/a/b");
+
+    /* Counters are not read at one moment: neither difference may wrap. */
+    write_bytes(*state, V2 "/a/b", "memory.current", 512 * MIB);
+    assert_limit(*state, 8 * GIB, "memory.max in the memory cgroup /sys/fs/cgroup/a/b");
+    write_bytes(*state, V2 "/a/b", "memory.current", 20 * GIB);
+    assert_limit(*state, 0, "memory.max in the memory cgroup /sys/fs/cgroup/a/b");
+}
+
+static void takes_max_for_no_limit(void **state)
+{
+    write_machine(*state, "0::/a\n");
+    write_file(*state, V2 "/a/memory.max", "max\n");
+    write_file(*state, V2 "/a/memory.high", "max\n");
+    write_bytes(*state, V2 "/a", "memory.current", 3 * GIB);
+    assert_limit(*state, 64 * GIB, MEMINFO);
+    write_bytes(*state, V2 "/a", "memory.high", 7 * GIB);
+    assert_limit(*state, 4 * GIB, "memory.high in the memory cgroup /sys/fs/cgroup/a");
+}
+
+static void passes_over_what_is_missing(void **state)
+{
+    write_machine(*state, "0::/a\n");
+    write_bytes(*state, V2 "/a", "memory.max", 8 * GIB); /* and no memory.current */
+    assert_limit(*state, 64 * GIB, MEMINFO);
+    write_bytes(*state, V2, "memory.max", 16 * GIB);
+    write_bytes(*state, V2, "memory.current", 1 * GIB);
+    assert_limit(*state, 15 * GIB, "memory.max in the memory cgroup /sys/fs/cgroup");
+}
+
+static void keeps_to_a_tighter_parent(void **state)
+{
+    write_machine(*state, "0::/a/b/c\n");
+    write_bytes(*state, V2 "/a/b/c", "memory.max", 16 * GIB);
+    write_bytes(*state, V2 "/a/b/c", "memory.current", 1 * GIB);
+    assert_limit(*state, 15 * GIB, "memory.max in the memory cgroup /sys/fs/cgroup/a/b/c");
+    write_file(*state, V2 "/a/b/memory.max", "max\n");
+    write_bytes(*state, V2 "/a/b", "memory.current", 2 * GIB);
+    write_bytes(*state, V2 "/a", "memory.max", 10 * GIB);
+    write_bytes(*state, V2 "/a", "memory.current", 9 * GIB);
+    assert_limit(*state, 1 * GIB, "memory.max in the memory cgroup /sys/fs/cgroup/a");
+    /* A container's own limit stands at the mount. */
+    write_bytes(*state, V2, "memory.max", 4 * GIB);
+    write_bytes(*state, V2, "memory.current", 4 * GIB - 100 * MIB);
+    assert_limit(*state, 100 * MIB, "memory.max in the memory cgroup /sys/fs/cgroup");
+    write_machine(*state, "0::/\n");
+    assert_limit(*state, 100 * MIB, "memory.max in the memory cgroup /sys/fs/cgroup");
+}
+
+static void keeps_to_a_v1_cgroup(void **state)
+{
+    write_machine(*state, "5:cpuset:/other\n"
+                          "4:hugetlb,memory:/docker/1:2\n"
+                          "1:name=systemd:/docker/1:2\n"
+                          "0::/\n");
+    write_bytes(*state, V1 "/docker/1:2", "memory.limit_in_bytes", 8 * GIB);
+    write_bytes(*state, V1 "/docker/1:2", "memory.usage_in_bytes", 3 * GIB);
+    write_file(*state, V1 "/docker/1:2/memory.stat",
+               "inactive_file 1\ntotal_inactive_file 1073741824\n");
+    assert_limit(*state, 6 * GIB,
+                 "memory.limit_in_bytes in the memory cgroup /sys/fs/cgroup/memory/docker/1:2");
+    /* "No limit" is a huge number here. */
+    write_file(*state, V1 "/docker/1:2/memory.limit_in_bytes", "9223372036854771712\n");
+    assert_limit(*state, 64 * GIB, MEMINFO);
+    /* The path is the host's and does not exist in the container: the mount is its cgroup. */
+    write_machine(*state, "4:memory:/kubepods/pod7/0123\n");
+    write_bytes(*state, V1, "memory.limit_in_bytes", 2 * GIB);
+    write_bytes(*state, V1, "memory.usage_in_bytes", 1 * GIB);
+    assert_limit(*state, 1 * GIB,
+                 "memory.limit_in_bytes in the memory cgroup /sys/fs/cgroup/memory");
+    /* Of another controller with that word in its name. */
+    write_machine(*state, "4:memory2,xmemory:/kubepods/pod7/0123\n");
+    assert_limit(*state, 64 * GIB, MEMINFO);
+}
+
+static void keeps_to_the_address_space(void **state)
+{
+    struct rlimit before;
+    /* All that a process can have: this limit does not get in the way of what runs here. */
+    const uint64_t most = UINT64_C(1) << 47;
+    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    struct xb_memory_limit limit;
+    struct xb_error error;
+
+    write_machine(*state, NULL);
+    assert_int_equal(getrlimit(RLIMIT_AS, &before), 0);
+    if (before.rlim_max < most)
+        skip();
+    write_bytes(*state, "proc/self", "statm", (most - 3 * GIB) / page);
+    struct rlimit lowered = {.rlim_cur = most, .rlim_max = before.rlim_max};
+    assert_int_equal(setrlimit(RLIMIT_AS, &lowered), 0);
+    enum xb_status status = xb_memory_limit_find(*state, &limit, &error);
+    assert_int_equal(setrlimit(RLIMIT_AS, &before), 0);
+    assert_int_equal(status, XB_OK);
+    assert_int_equal(limit.bytes, 3 * GIB);
+    assert_string_equal(limit.source, "the limit on address space (ulimit -v)");
+}
+
+static void keeps_a_reserve(void **state)
+{
+    (void)state;
+    assert_int_equal(xb_memory_less_reserve(64 * GIB), 60 * GIB);
+    assert_int_equal(xb_memory_less_reserve(GIB), 960 * MIB);
+    assert_int_equal(xb_memory_less_reserve(512 * MIB), 448 * MIB);
+    assert_int_equal(xb_memory_less_reserve(64 * MIB), 0);
+    assert_int_equal(xb_memory_less_reserve(MIB), 0);
+    assert_int_equal(xb_memory_less_reserve(0), 0);
+}
+
+static void refuses_more_than_fits(void **state)
+{
+    struct xb_error error;
+
+    write_machine(*state, "0::/a\n");
+    assert_int_equal(xb_host_memory_check_at(*state, 60 * GIB, &error), XB_OK);
+    assert_int_equal(xb_host_memory_check_at(*state, 60 * GIB + 1, &error), XB_ERR_MEMORY);
+    assert_int_equal(error.status, XB_ERR_MEMORY);
+    assert_int_equal(xb_host_memory_check_at(*state, 100 * GIB, &error), XB_ERR_MEMORY);
+    assert_non_null(strstr(error.message, "100 GiB"));
+    assert_non_null(strstr(error.message, "60 GiB"));
+    assert_non_null(strstr(error.message, MEMINFO));
+    assert_non_null(strstr(error.message, "--size"));
+
+    /* The smallest cgroup in which nothing can be had. */
+    write_bytes(*state, V2 "/a", "memory.max", 64 * MIB);
+    write_bytes(*state, V2 "/a", "memory.current", 0);
+    assert_int_equal(xb_host_memory_check_at(*state, 0, &error), XB_OK);
+    assert_int_equal(xb_host_memory_check_at(*state, 1, &error), XB_ERR_MEMORY);
+    assert_non_null(strstr(error.message, "/sys/fs/cgroup/a"));
+}
+
+static void maps_touched_pages(void **state)
+{
+    const uint64_t bytes = 5 * MIB + 1;
+    const size_t pages = (size_t)(bytes / (uint64_t)sysconf(_SC_PAGESIZE) + 1);
+    unsigned char *resident = calloc(pages, 1);
+    struct xb_error error;
+    void *memory = NULL;
+
+    (void)state;
+    assert_non_null(resident);
+    assert_int_equal(xb_pages_map(bytes, &memory, &error), XB_OK);
+    assert_int_equal((uintptr_t)memory % (uintptr_t)sysconf(_SC_PAGESIZE), 0);
+    /* Of anonymous memory, mincore counts pages that were written or could be read from swap. */
+    assert_int_equal(mincore(memory, bytes, resident), 0);
+    for (size_t i = 0; i < pages; i++)
+        assert_int_equal(resident[i] & 1, 1);
+    memset(memory, 0x5a, bytes);
+    xb_pages_unmap(memory, bytes);
+    assert_int_equal(mincore(memory, bytes, resident), -1);
+    xb_pages_unmap(NULL, 0);
+    free(resident);
+}
+
+static void maps_nothing_it_cannot_have(void **state)
+{
+    struct xb_error error;
+    uint64_t available = 0;
+    void *memory = NULL;
+
+    (void)state;
+    assert_int_equal(xb_host_memory_available(&available, &error), XB_OK);
+    assert_true(available > 0);
+    /* Twice, so that what others free meanwhile makes no difference. */
+    assert_int_equal(xb_pages_map(2 * available + GIB, &memory, &error), XB_ERR_MEMORY);
+    assert_null(memory);
+    assert_string_equal(error.call, ""); /* refused before mmap was called */
+    assert_int_equal(xb_pages_map(UINT64_MAX, &memory, &error), XB_ERR_MEMORY);
+    assert_int_equal(xb_host_memory_check(UINT64_MAX, &error), XB_ERR_MEMORY);
+    assert_int_equal(xb_host_memory_check(1, &error), XB_OK);
+    /* What mmap itself refuses is reported as its failure. */
+    assert_int_equal(xb_pages_map(0, &memory, &error), XB_ERR_SYSTEM);
+    assert_string_equal(error.call, "mmap");
+    assert_string_equal(error.native_name, "EINVAL");
+    assert_null(memory);
+}
+
+#define WITH_TREE(test) cmocka_unit_test_setup_teardown(test, make_tree, remove_tree)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WITH_TREE(takes_what_the_machine_has),  WITH_TREE(fails_without_meminfo),
+        WITH_TREE(keeps_to_a_v2_cgroup),        WITH_TREE(takes_max_for_no_limit),
+        WITH_TREE(passes_over_what_is_missing), WITH_TREE(keeps_to_a_tighter_parent),
+        WITH_TREE(keeps_to_a_v1_cgroup),        WITH_TREE(keeps_to_the_address_space),
+        cmocka_unit_test(keeps_a_reserve),      WITH_TREE(refuses_more_than_fits),
+        cmocka_unit_test(maps_touched_pages),   cmocka_unit_test(maps_nothing_it_cannot_have),
+    };
+    return cmocka_run_group_tests_name("host_memory", tests, NULL, NULL);
+}

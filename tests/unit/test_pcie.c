@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE /* nftw */
+#include "../../src/link/pcie_internal.h"
+#include "xferbench/link.h"
+
+#include <locale.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "fixture_tree.h"
+
+#define BDF "0000:0f:00.0"
+
+static void write_link(const char *root, const char *speed, const char *width,
+                       const char *max_speed, const char *max_width)
+{
+    write_file(root, BDF "/current_link_speed", speed);
+    write_file(root, BDF "/current_link_width", width);
+    write_file(root, BDF "/max_link_speed", max_speed);
+    write_file(root, BDF "/max_link_width", max_width);
+}
+
+static void assert_link(struct xb_pcie_link link, double speed, unsigned width, double max_speed,
+                        unsigned max_width)
+{
+    assert_true(link.known);
+    assert_true(link.speed_gts == speed);
+    assert_int_equal(link.width, width);
+    assert_true(link.max_speed_gts == max_speed);
+    assert_int_equal(link.max_width, max_width);
+}
+
+static void reads_a_healthy_link(void **state)
+{
+    write_link(*state, "32.0 GT/s PCIe\n", "16\n", "32.0 GT/s PCIe\n", "16\n");
+    assert_link(xb_pcie_link_read_at(*state, BDF), 32.0, 16, 32.0, 16);
+}
+
+static void reads_a_link_trained_down(void **state)
+{
+    write_link(*state, "16.0 GT/s PCIe\n", "8\n", "32.0 GT/s PCIe\n", "16\n");
+    assert_link(xb_pcie_link_read_at(*state, BDF), 16.0, 8, 32.0, 16);
+}
+
+/* Without rounding: 2.5 is the one rate with a fraction; the texts are those of older kernels. */
+static void reads_a_fraction(void **state)
+{
+    write_link(*state, "2.5 GT/s\n", "1\n", "8 GT/s\n", "4\n");
+    assert_link(xb_pcie_link_read_at(*state, BDF), 2.5, 1, 8.0, 4);
+    assert_int_equal(xb_pcie_generation(xb_pcie_link_read_at(*state, BDF).speed_gts), 1);
+}
+
+static void ignores_the_locale(void **state)
+{
+    /* Where none of these is installed there is nothing to be misled by. */
+    if (setlocale(LC_NUMERIC, "de_DE.UTF-8") == NULL &&
+        setlocale(LC_NUMERIC, "fr_FR.UTF-8") == NULL)
+        skip();
+    write_link(*state, "2.5 GT/s PCIe\n", "16\n", "2.5 GT/s PCIe\n", "16\n");
+    assert_link(xb_pcie_link_read_at(*state, BDF), 2.5, 16, 2.5, 16);
+    setlocale(LC_NUMERIC, "C");
+}
+
+static void does_not_know_what_is_no_number(void **state)
+{
+    static const char *const bad[][4] = {
+        {"Unknown\n", "16\n", "32.0 GT/s PCIe\n", "16\n"},
+        {"Unknown speed\n", "16\n", "32.0 GT/s PCIe\n", "16\n"},
+        {"32.0 GT/s PCIe\n", "16\n", "Unknown\n", "16\n"},
+        {"32.0 GT/s PCIe\n", "0\n", "32.0 GT/s PCIe\n", "16\n"},
+        {"32.0 GT/s PCIe\n", "63\n", "32.0 GT/s PCIe\n", "16\n"},
+        {"32.0 GT/s PCIe\n", "16\n", "32.0 GT/s PCIe\n", "-1\n"},
+        {"32.0 GT/s PCIe\n", "16\n", "32.0 GT/s PCIe\n", ""},
+        {"32.0 MT/s\n", "16\n", "32.0 GT/s PCIe\n", "16\n"},
+        {"0.0 GT/s PCIe\n", "16\n", "32.0 GT/s PCIe\n", "16\n"},
+        {"-2.5 GT/s PCIe\n", "16\n", "32.0 GT/s PCIe\n", "16\n"},
+    };
+
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        write_link(*state, bad[i][0], bad[i][1], bad[i][2], bad[i][3]);
+        if (xb_pcie_link_read_at(*state, BDF).known)
+            fail_msg("row %zu is taken for a link", i);
+    }
+}
+
+static void does_not_know_without_every_file(void **state)
+{
+    static const char *const files[] = {"current_link_speed", "current_link_width",
+                                        "max_link_speed", "max_link_width"};
+
+    assert_false(xb_pcie_link_read_at(*state, BDF).known);
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        char path[128];
+        write_link(*state, "32.0 GT/s PCIe\n", "16\n", "32.0 GT/s PCIe\n", "16\n");
+        assert_true(xb_pcie_link_read_at(*state, BDF).known);
+        snprintf(path, sizeof path, "%s/" BDF "/%s", (const char *)*state, files[i]);
+        assert_int_equal(unlink(path), 0);
+        assert_false(xb_pcie_link_read_at(*state, BDF).known);
+    }
+    assert_false(xb_pcie_link_read("").known); /* what a device that is on no PCI bus has */
+    assert_false(xb_pcie_link_read("ffff:ff:1f.7").known);
+}
+
+static void reads_the_numa_node(void **state)
+{
+    assert_int_equal(xb_pcie_numa_node_at(*state, BDF), -1);
+    write_file(*state, BDF "/numa_node", "-1\n");
+    assert_int_equal(xb_pcie_numa_node_at(*state, BDF), -1);
+    write_file(*state, BDF "/numa_node", "0\n");
+    assert_int_equal(xb_pcie_numa_node_at(*state, BDF), 0);
+    write_file(*state, BDF "/numa_node", "12\n");
+    assert_int_equal(xb_pcie_numa_node_at(*state, BDF), 12);
+    assert_int_equal(xb_pcie_numa_node(""), -1);
+}
+
+static void names_the_generations(void **state)
+{
+    static const double rates[] = {2.5, 5.0, 8.0, 16.0, 32.0, 64.0};
+
+    (void)state;
+    for (unsigned i = 0; i < 6; i++)
+        assert_int_equal(xb_pcie_generation(rates[i]), i + 1);
+    assert_int_equal(xb_pcie_generation(0.0), 0);
+    assert_int_equal(xb_pcie_generation(2.0), 0);
+    assert_int_equal(xb_pcie_generation(128.0), 0);
+}
+
+/* GB/s after coding, to the two digits that tables of the PCIe generations give. */
+static void computes_the_raw_rate(void **state)
+{
+    static const struct {
+        double speed;
+        unsigned width;
+        double gbs;
+    } rows[] = {
+        {2.5, 1, 0.25},   {2.5, 16, 4.00},   {5.0, 16, 8.00},  {8.0, 16, 15.75},
+        {16.0, 8, 15.75}, {16.0, 16, 31.51}, {32.0, 8, 31.51}, {32.0, 16, 63.02},
+        {64.0, 16, 0.0},  {3.0, 16, 0.0},    {32.0, 0, 0.0},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (fabs(xb_pcie_raw_rate(rows[i].speed, rows[i].width) / 1e9 - rows[i].gbs) > 0.005)
+            fail_msg("%g GT/s x%u: %g B/s, not %g GB/s", rows[i].speed, rows[i].width,
+                     xb_pcie_raw_rate(rows[i].speed, rows[i].width), rows[i].gbs);
+}
+
+#define WITH_TREE(test) cmocka_unit_test_setup_teardown(test, make_tree, remove_tree)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WITH_TREE(reads_a_healthy_link),
+        WITH_TREE(reads_a_link_trained_down),
+        WITH_TREE(reads_a_fraction),
+        WITH_TREE(ignores_the_locale),
+        WITH_TREE(does_not_know_what_is_no_number),
+        WITH_TREE(does_not_know_without_every_file),
+        WITH_TREE(reads_the_numa_node),
+        cmocka_unit_test(names_the_generations),
+        cmocka_unit_test(computes_the_raw_rate),
+    };
+    return cmocka_run_group_tests_name("pcie", tests, NULL, NULL);
+}

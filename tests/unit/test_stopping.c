@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "xferbench/stopping.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+/* Fills `samples` up to `count` with low, high, low, high, ... */
+static void fill(struct xb_samples *samples, size_t count, double low, double high)
+{
+    struct xb_error error;
+    while (samples->count < count)
+        assert_int_equal(xb_samples_add(samples, samples->count % 2 == 0 ? low : high, &error),
+                         XB_OK);
+}
+
+static enum xb_stop_reason decide(struct xb_stopping *stopping, const struct xb_samples *samples,
+                                  double elapsed)
+{
+    struct xb_error error;
+    enum xb_stop_reason reason = XB_STOP_INTERRUPTED;
+    assert_int_equal(xb_stopping_decide(stopping, samples, elapsed, &reason, &error), XB_OK);
+    return reason;
+}
+
+static void fixed_count_is_kept(void **state)
+{
+    (void)state;
+    struct xb_samples samples = {0};
+    struct xb_stopping stopping = {.fixed_samples = 30, .time_limit = 1.0};
+    assert_int_equal(decide(&stopping, &samples, 0.0), XB_STOP_NOT_YET);
+    /* Neither the same value 29 times nor time beyond the limit ends it. */
+    fill(&samples, 29, 1.0, 1.0);
+    assert_int_equal(decide(&stopping, &samples, 0.5), XB_STOP_NOT_YET);
+    assert_int_equal(decide(&stopping, &samples, 100.0), XB_STOP_NOT_YET);
+    fill(&samples, 30, 1.0, 1.0);
+    assert_int_equal(decide(&stopping, &samples, 0.5), XB_STOP_FIXED);
+    fill(&samples, 31, 1.0, 1.0);
+    assert_int_equal(decide(&stopping, &samples, 0.5), XB_STOP_FIXED);
+    xb_samples_free(&samples);
+
+    struct xb_stopping one = {.fixed_samples = 1, .time_limit = 1.0};
+    fill(&samples, 1, 1.0, 1.0);
+    assert_int_equal(decide(&one, &samples, 0.0), XB_STOP_FIXED);
+    xb_samples_free(&samples);
+}
+
+static void twenty_equal_samples_converge(void **state)
+{
+    (void)state;
+    struct xb_samples samples = {0};
+    struct xb_stopping stopping = {.time_limit = 10.0};
+    for (size_t n = 0; n < 20; n++) {
+        fill(&samples, n, 3e-6, 3e-6);
+        assert_int_equal(decide(&stopping, &samples, 1.0), XB_STOP_NOT_YET);
+    }
+    fill(&samples, 20, 3e-6, 3e-6);
+    assert_int_equal(decide(&stopping, &samples, 1.0), XB_STOP_CONVERGED);
+    xb_samples_free(&samples);
+}
+
+/*
+ * Ten samples at 2 and ten at 2 + d: median 2 + d/2, interval [2, 2 + d] (ranks 6 and 15), half
+ * its width d/2. It is 0.5 % of the median at d = 0.02 / 0.995 = 0.020100...
+ */
+static void half_width_is_the_bound(void **state)
+{
+    (void)state;
+    static const struct {
+        double d;
+        enum xb_stop_reason reason;
+    } rows[] = {
+        {0.0200, XB_STOP_CONVERGED},
+        {0.0201, XB_STOP_CONVERGED},
+        {0.0202, XB_STOP_NOT_YET},
+        {0.0300, XB_STOP_NOT_YET},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct xb_samples samples = {0};
+        struct xb_stopping stopping = {.time_limit = 10.0};
+        fill(&samples, 20, 2.0, 2.0 + rows[i].d);
+        assert_int_equal(decide(&stopping, &samples, 1.0), rows[i].reason);
+        xb_samples_free(&samples);
+    }
+}
+
+/* The interval counts, not the spread: values outside the ranks [6, 15] do not matter. */
+static void outliers_do_not_hinder(void **state)
+{
+    (void)state;
+    struct xb_samples samples = {0};
+    struct xb_stopping stopping = {.time_limit = 10.0};
+    fill(&samples, 5, 90.0, 90.0);
+    fill(&samples, 10, 0.1, 0.1);
+    fill(&samples, 20, 1.0, 1.0);
+    assert_int_equal(decide(&stopping, &samples, 1.0), XB_STOP_CONVERGED);
+    xb_samples_free(&samples);
+}
+
+static void time_limit_ends_it(void **state)
+{
+    (void)state;
+    struct xb_samples samples = {0};
+    struct xb_stopping stopping = {.time_limit = 10.0};
+    fill(&samples, 40, 1.0, 2.0);
+    assert_int_equal(decide(&stopping, &samples, 9.999), XB_STOP_NOT_YET);
+    assert_int_equal(decide(&stopping, &samples, 10.0), XB_STOP_TIME_LIMIT);
+    assert_int_equal(decide(&stopping, &samples, 11.0), XB_STOP_TIME_LIMIT);
+    xb_samples_free(&samples);
+}
+
+static void time_limit_waits_for_an_interval(void **state)
+{
+    (void)state;
+    struct xb_samples samples = {0};
+    struct xb_stopping stopping = {.time_limit = 10.0};
+    for (size_t n = 0; n < 6; n++) {
+        fill(&samples, n, 1.0, 1.0);
+        assert_int_equal(decide(&stopping, &samples, 1000.0), XB_STOP_NOT_YET);
+    }
+    fill(&samples, 6, 1.0, 1.0);
+    assert_int_equal(decide(&stopping, &samples, 1000.0), XB_STOP_TIME_LIMIT);
+    xb_samples_free(&samples);
+}
+
+/* Both at once: converged says more. */
+static void converged_comes_before_the_time_limit(void **state)
+{
+    (void)state;
+    struct xb_samples samples = {0};
+    struct xb_stopping stopping = {.time_limit = 10.0};
+    fill(&samples, 20, 1.0, 1.0);
+    assert_int_equal(decide(&stopping, &samples, 1000.0), XB_STOP_CONVERGED);
+    xb_samples_free(&samples);
+}
+
+/* After a look at n that found too wide an interval, the next is at n + n/10, rounded up. */
+static void looks_are_rare(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t first, next;
+    } rows[] = {{20, 22}, {21, 24}, {30, 33}, {31, 35}, {99, 109}, {1000, 1100}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct xb_samples samples = {0};
+        struct xb_stopping stopping = {.time_limit = 10.0};
+        fill(&samples, rows[i].first, 1.0, 2.0);
+        assert_int_equal(decide(&stopping, &samples, 1.0), XB_STOP_NOT_YET);
+        /* From here on a look would find no width at all. */
+        for (size_t n = 0; n < rows[i].first; n++)
+            samples.values[n] = 1.0;
+        for (size_t n = rows[i].first; n < rows[i].next; n++) {
+            fill(&samples, n, 1.0, 1.0);
+            assert_int_equal(decide(&stopping, &samples, 1.0), XB_STOP_NOT_YET);
+        }
+        fill(&samples, rows[i].next, 1.0, 1.0);
+        assert_int_equal(decide(&stopping, &samples, 1.0), XB_STOP_CONVERGED);
+        xb_samples_free(&samples);
+    }
+}
+
+static void reasons_have_names(void **state)
+{
+    (void)state;
+    assert_string_equal(xb_stop_reason_name(XB_STOP_CONVERGED), "converged");
+    assert_string_equal(xb_stop_reason_name(XB_STOP_TIME_LIMIT), "time-limit");
+    assert_string_equal(xb_stop_reason_name(XB_STOP_FIXED), "fixed");
+    assert_string_equal(xb_stop_reason_name(XB_STOP_INTERRUPTED), "interrupted");
+    assert_string_equal(xb_stop_reason_name(XB_STOP_NOT_YET), "not-yet");
+}
+
+static bool agree(size_t count, const double *values)
+{
+    double copy[8];
+    for (size_t i = 0; i < count; i++)
+        copy[i] = values[i];
+    const struct xb_samples samples = {.values = copy, .count = count, .capacity = 8};
+    return xb_samples_agree(&samples);
+}
+
+#define AGREE(...)                                                                                 \
+    agree(sizeof((const double[]){__VA_ARGS__}) / sizeof(double), (const double[]){__VA_ARGS__})
+
+static void last_three_decide(void **state)
+{
+    (void)state;
+    const struct xb_samples none = {0};
+    assert_false(xb_samples_agree(&none));
+    assert_false(AGREE(1.0));
+    assert_false(AGREE(1.0, 1.0));
+    assert_true(AGREE(1.0, 1.0, 1.0));
+    assert_true(AGREE(9.0, 5.0, 1.0, 1.0, 1.0));
+    assert_false(AGREE(1.0, 1.0, 1.0, 1.0, 2.0));
+    assert_false(AGREE(1.0, 1.0, 1.0, 2.0, 1.0));
+    assert_false(AGREE(1.0, 1.0, 2.0, 1.0, 1.0));
+    assert_true(AGREE(1.0, 2.0, 1.0, 1.0, 1.0));
+}
+
+/* Of the least of them, whichever place it has; in seconds as they come. */
+static void spread_is_the_bound(void **state)
+{
+    (void)state;
+    assert_true(AGREE(1.0, 1.005, 1.01));
+    assert_true(AGREE(1.01, 1.0, 1.005));
+    assert_true(AGREE(1.005, 1.01, 1.0));
+    assert_false(AGREE(1.0, 1.005, 1.0101));
+    assert_false(AGREE(1.0101, 1.0, 1.005));
+    assert_false(AGREE(1.005, 1.0101, 1.0));
+    assert_true(AGREE(3.00e-6, 3.02e-6, 3.01e-6));
+    assert_false(AGREE(3.00e-6, 3.04e-6, 3.01e-6));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(fixed_count_is_kept),
+        cmocka_unit_test(twenty_equal_samples_converge),
+        cmocka_unit_test(half_width_is_the_bound),
+        cmocka_unit_test(outliers_do_not_hinder),
+        cmocka_unit_test(time_limit_ends_it),
+        cmocka_unit_test(time_limit_waits_for_an_interval),
+        cmocka_unit_test(converged_comes_before_the_time_limit),
+        cmocka_unit_test(looks_are_rare),
+        cmocka_unit_test(reasons_have_names),
+        cmocka_unit_test(last_three_decide),
+        cmocka_unit_test(spread_is_the_bound),
+    };
+    return cmocka_run_group_tests_name("stopping", tests, NULL, NULL);
+}

@@ -1,0 +1,68 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""Validates JSON files: validate_json.py SCHEMA FILE...
+
+Prints every error with its JSON path and exits with 1 if there is any. Refuses what Python's reader
+would let pass: NaN and Infinity, numbers too large to hold, duplicate keys, text that is no UTF-8.
+"""
+
+import json
+import math
+import sys
+
+import jsonschema
+
+
+def object_without_duplicates(pairs):
+    keys = [key for key, _ in pairs]
+    for key in keys:
+        if keys.count(key) > 1:
+            raise ValueError(f"duplicate key {key!r}")
+    return dict(pairs)
+
+
+def refuse_constant(text):
+    raise ValueError(f"{text} is no JSON number")
+
+
+def finite(text):
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError(f"{text} is too large a number")
+    return value
+
+
+def load(path):
+    with open(path, encoding="utf-8") as file:
+        return json.load(
+            file,
+            object_pairs_hook=object_without_duplicates,
+            parse_constant=refuse_constant,
+            parse_float=finite,
+        )
+
+
+def errors_of(validator, path):
+    try:
+        document = load(path)
+    except (OSError, ValueError) as error:
+        return [f"{path}: {error}"]
+    errors = sorted(validator.iter_errors(document), key=lambda error: error.json_path)
+    return [f"{path}: {error.json_path}: {error.message[:400]}" for error in errors]
+
+
+def main(arguments):
+    if len(arguments) < 2:
+        print("usage: validate_json.py SCHEMA FILE...", file=sys.stderr)
+        return 2
+    schema = load(arguments[0])
+    jsonschema.Draft202012Validator.check_schema(schema)
+    validator = jsonschema.Draft202012Validator(schema)
+    errors = [error for path in arguments[1:] for error in errors_of(validator, path)]
+    for error in errors:
+        print(error, file=sys.stderr)
+    return 1 if errors else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
