@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Runs the tests on a machine with a GPU: every program test_* of the unpacked bundle in which this
-# script lies, or of the source tree's build. Exits with 1 if any fails.
+# Tests a machine with a GPU: xferbench in all its modes, then every program test_* of the unpacked
+# bundle in which this script lies, or of the source tree's build. Exits with 1 if any fails.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -19,19 +19,26 @@ if [ "${#tests[@]}" -eq 0 ]; then
     exit 1
 fi
 
-"$xferbench" --version
 passed=0
 failed=0
-for test in "${tests[@]}"; do
-    if [ ! -f "$test" ] || [ ! -x "$test" ]; then
-        continue
-    fi
-    printf '\n== %s\n' "${test##*/}"
-    if "$test"; then
+# check NAME COMMAND [ARGUMENT]...
+check() {
+    printf '\n== %s\n' "$1"
+    if "${@:2}"; then
         passed=$((passed + 1))
     else
-        echo "FAILED: ${test##*/} (exit code $?)"
+        echo "FAILED: $1 (exit code $?)"
         failed=$((failed + 1))
+    fi
+}
+
+"$xferbench" --version
+# Every mode in every variant, odd sizes too: fails where a copy is wrong or no GPU can be tested.
+check 'modes' "$xferbench" --mode all --size 1,4097,5000001,64M --samples 6 \
+    --host-memory alloc,registered,write-combined --chunk 1000003
+for test in "${tests[@]}"; do
+    if [ -f "$test" ] && [ -x "$test" ]; then
+        check "${test##*/}" "$test"
     fi
 done
 printf '\n%d passed, %d failed\n' "$passed" "$failed"

@@ -2,6 +2,7 @@
 #ifndef XFERBENCH_SINK_H
 #define XFERBENCH_SINK_H
 
+#include "xferbench/inventory.h"
 #include "xferbench/run.h"
 
 #include <stdio.h>
@@ -14,6 +15,9 @@ XB_MUST_CHECK enum xb_status xb_table_write(FILE *stream, const struct xb_run *r
 /* JSON after docs/result.schema.json. */
 XB_MUST_CHECK enum xb_status xb_json_write(FILE *stream, const struct xb_run *run,
                                            struct xb_error *error);
+/* The list of what is there, as JSON. */
+XB_MUST_CHECK enum xb_status xb_list_json_write(FILE *stream, const struct xb_inventory *inventory,
+                                                struct xb_error *error);
 /* CSV after RFC 4180: a header, then a line a result. */
 XB_MUST_CHECK enum xb_status xb_csv_write(FILE *stream, const struct xb_run *run,
                                           struct xb_error *error);

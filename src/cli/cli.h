@@ -22,6 +22,10 @@ int xb_command_list(int argc, char **argv);
 /* Prints "xferbench: " and the error to stderr and returns the exit code that fits its status. */
 int xb_cli_fail(const struct xb_error *error);
 
+/* XB_ERR_USAGE if anything stands on the command line that is no option. */
+XB_MUST_CHECK enum xb_status xb_cli_refuse_operands(const struct xb_config *config,
+                                                    struct xb_error *error);
+
 /* The rows of `run`: its own and those of every mode, each once. Ends with NULL; static memory. */
 const struct xb_option *const *xb_run_rows(void);
 /* Which of them belong to `run` itself: the first so many. */
@@ -31,6 +35,8 @@ extern const struct xb_option *const xb_list_rows[];
 /* The help of the program, or of one mode. */
 void xb_help_print(FILE *stream);
 void xb_help_print_mode(FILE *stream, const struct xb_mode *mode);
+/* " h2d d2h" */
+void xb_help_print_directions(FILE *stream, const struct xb_mode *mode);
 /* "xferbench 0.1.0" with what is built in. */
 void xb_version_print(FILE *stream);
 

@@ -97,12 +97,19 @@ void xb_help_print(FILE *stream)
             "tested.\n");
 }
 
+void xb_help_print_directions(FILE *stream, const struct xb_mode *mode)
+{
+    fprintf(stream, "%s%s", (mode->directions & XB_H2D) != 0 ? " h2d" : "",
+            (mode->directions & XB_D2H) != 0 ? " d2h" : "");
+}
+
 void xb_help_print_mode(FILE *stream, const struct xb_mode *mode)
 {
     fprintf(stream, "%s: %s\n\n", mode->name, mode->summary);
     print_wrapped(stream, mode->description, 0);
-    fprintf(stream, "\nDirections:%s%s\n", (mode->directions & XB_H2D) != 0 ? " h2d" : "",
-            (mode->directions & XB_D2H) != 0 ? " d2h" : "");
+    fprintf(stream, "\nDirections:");
+    xb_help_print_directions(stream, mode);
+    fprintf(stream, "\n");
     if (mode->options == NULL) {
         fprintf(stream, "It has no options of its own.\n");
         return;
@@ -165,4 +172,14 @@ int xb_cli_fail(const struct xb_error *error)
     char text[1024];
     fprintf(stderr, "xferbench: %s\n", xb_error_text(error, text, sizeof text));
     return error->status == XB_ERR_USAGE ? XB_EXIT_USAGE : XB_EXIT_FAILED;
+}
+
+enum xb_status xb_cli_refuse_operands(const struct xb_config *config, struct xb_error *error)
+{
+    if (config->operand_count == 0)
+        return XB_OK;
+    return XB_FAIL(error, XB_ERR_USAGE,
+                   "'%s' is not an option: what to do is said by --mode, --size and the like; see "
+                   "xferbench --help",
+                   config->operands[0]);
 }

@@ -247,11 +247,7 @@ int xb_command_run(int argc, char **argv)
         xb_config_free(&config);
         return code;
     }
-    if (config.operand_count > 0) {
-        (void)!XB_FAIL(&error, XB_ERR_USAGE,
-                       "'%s' is not an option: what to measure is said by "
-                       "--mode, --size and the like",
-                       config.operands[0]);
+    if (xb_cli_refuse_operands(&config, &error) != XB_OK) {
         code = xb_cli_fail(&error);
     } else {
         struct xb_run run = {.config = &config};

@@ -275,6 +275,15 @@ static enum xb_status too_large(const struct xb_case *test, uint64_t needed, con
                    xb_size_format(needed, need, sizeof need), what, (double)limit / 0x1p30);
 }
 
+/* The device of a case: one of the run's, always. */
+static const struct xb_device_info *device_of(const struct xb_run *run, const struct xb_case *test)
+{
+    size_t d = 0;
+    while (run->devices[d].info.index != test->device)
+        d++;
+    return &run->devices[d].info;
+}
+
 /* Refuses what can never fit. What is free on a device is known only once it is open. */
 static enum xb_status check_memory(const struct xb_run *run, struct xb_error *error)
 {
@@ -282,10 +291,7 @@ static enum xb_status check_memory(const struct xb_run *run, struct xb_error *er
     enum xb_status status = xb_host_memory_available(&available, error);
     for (size_t i = 0; status == XB_OK && i < run->case_count; i++) {
         const struct xb_case *test = &run->results[i].test;
-        const struct xb_device_info *device = NULL;
-        for (size_t d = 0; d < run->device_count; d++)
-            if (run->devices[d].info.index == test->device)
-                device = &run->devices[d].info;
+        const struct xb_device_info *device = device_of(run, test);
         struct xb_needs needs = test->mode->needs(test, run->config);
         bool shared = device->shares_host_memory;
         uint64_t host = needs.host_bytes;

@@ -11,7 +11,8 @@
 #define GRAIN (UINT64_C(4) << 20)
 
 struct job {
-    unsigned char *memory;
+    unsigned char *out;      /* of a fill */
+    const unsigned char *in; /* of a check */
     uint64_t offset;
     struct xb_pattern pattern;
     pthread_mutex_t lock; /* of mismatch */
@@ -34,7 +35,7 @@ static uint64_t head_bytes(uint64_t position, uint64_t bytes)
 static void fill_part(void *argument, uint64_t begin, uint64_t end)
 {
     const struct job *job = argument;
-    unsigned char *out = job->memory + begin;
+    unsigned char *out = job->out + begin;
     uint64_t position = job->offset + begin;
     uint64_t left = end - begin;
 
@@ -63,7 +64,7 @@ static void compare_bytes(const unsigned char *in, uint64_t position, uint64_t c
 static void check_part(void *argument, uint64_t begin, uint64_t end)
 {
     struct job *job = argument;
-    const unsigned char *in = job->memory + begin;
+    const unsigned char *in = job->in + begin;
     uint64_t position = job->offset + begin;
     uint64_t left = end - begin;
     struct xb_mismatch found = {0};
@@ -92,17 +93,15 @@ static void check_part(void *argument, uint64_t begin, uint64_t end)
 
 void xb_host_fill(void *memory, uint64_t offset, uint64_t bytes, struct xb_pattern pattern)
 {
-    struct job job = {.memory = memory, .offset = offset, .pattern = pattern};
+    struct job job = {.out = memory, .offset = offset, .pattern = pattern};
     xb_parallel_for(bytes, GRAIN, fill_part, &job);
 }
 
 struct xb_mismatch xb_host_check(const void *memory, uint64_t offset, uint64_t bytes,
                                  struct xb_pattern pattern)
 {
-    struct job job = {.memory = (unsigned char *)(uintptr_t)memory, /* check_part only reads */
-                      .offset = offset,
-                      .pattern = pattern,
-                      .lock = PTHREAD_MUTEX_INITIALIZER};
+    struct job job = {
+        .in = memory, .offset = offset, .pattern = pattern, .lock = PTHREAD_MUTEX_INITIALIZER};
     xb_parallel_for(bytes, GRAIN, check_part, &job);
     return job.mismatch;
 }

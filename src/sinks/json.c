@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
 #include "../core/environment.h"
+#include "json_tree.h"
 #include "text.h"
 #include "xferbench/sink.h"
 #include "xferbench/version.h"
 
-#include <cjson/cJSON.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -13,22 +13,9 @@
 #include <time.h>
 #include <unistd.h>
 
-/*
- * The document is built as a tree of cJSON items. Every builder returns NULL when memory is short
- * and put() passes that on, so that a section is one chain of puts and a failure anywhere drops the
- * whole tree. The keys and their meaning stand in docs/result.schema.json.
- */
+/* The keys and their meaning stand in docs/result.schema.json. */
 
-/* Takes the item. `key` is not copied and must outlive the tree. */
-static bool put(cJSON *object, const char *key, cJSON *item)
-{
-    if (cJSON_AddItemToObjectCS(object, key, item))
-        return true;
-    cJSON_Delete(item);
-    return false;
-}
-
-/* put for a key that goes away. Of two keys of one name the first counts, as in getenv. */
+/* xb_json_put for a key that goes away. Of two keys of one name the first counts, as in getenv. */
 static bool put_copy(cJSON *object, const char *key, cJSON *item)
 {
     if (item != NULL && cJSON_GetObjectItemCaseSensitive(object, key) != NULL) {
@@ -41,92 +28,22 @@ static bool put_copy(cJSON *object, const char *key, cJSON *item)
     return false;
 }
 
-static bool append(cJSON *array, cJSON *item)
-{
-    if (cJSON_AddItemToArray(array, item))
-        return true;
-    cJSON_Delete(item);
-    return false;
-}
-
-/* Returns `container` if it is complete, else drops it. */
-static cJSON *complete(cJSON *container, bool is_complete)
-{
-    if (is_complete)
-        return container;
-    cJSON_Delete(container);
-    return NULL;
-}
-
-/* A copy of `length` bytes that is UTF-8; release with cJSON_free. */
-static char *utf8_copy(const char *text, size_t length)
-{
-    static const size_t most = sizeof XB_UTF8_REPLACEMENT - 1;
-    char *copy = cJSON_malloc(length * most + 1);
-    if (copy == NULL)
-        return NULL;
-    char *out = copy;
-    for (const char *end = text + length; text < end;) {
-        size_t bytes = xb_utf8_length(text);
-        if (bytes > 0) {
-            memcpy(out, text, bytes);
-            out += bytes;
-            text += bytes;
-        } else {
-            memcpy(out, XB_UTF8_REPLACEMENT, most);
-            out += most;
-            text++;
-        }
-    }
-    *out = '\0';
-    return copy;
-}
-
-static cJSON *text_json(const char *text)
-{
-    char *copy = utf8_copy(text, strlen(text));
-    cJSON *item = copy != NULL ? cJSON_CreateString(copy) : NULL;
-    cJSON_free(copy);
-    return item;
-}
-
-/* null for a text that is not there. */
-static cJSON *optional_json(const char *text)
-{
-    return text != NULL && text[0] != '\0' ? text_json(text) : cJSON_CreateNull();
-}
-
-static cJSON *whole_json(uint64_t value)
-{
-    char text[32];
-    snprintf(text, sizeof text, "%" PRIu64, value);
-    return cJSON_CreateRaw(text);
-}
-
-/* cJSON's own numbers may be off in the last bit: it takes 15 digits that are near enough. */
-static cJSON *number_json(double value)
-{
-    char text[32];
-    return isfinite(value) ? cJSON_CreateRaw(xb_number_text(value, text, sizeof text))
-                           : cJSON_CreateNull();
-}
-
 static cJSON *numbers_json(const double *values, size_t count)
 {
     cJSON *array = cJSON_CreateArray();
     bool ok = array != NULL;
     for (size_t i = 0; ok && i < count; i++)
-        ok = append(array, number_json(values[i]));
-    return complete(array, ok);
+        ok = xb_json_append(array, xb_json_number(values[i]));
+    return xb_json_complete(array, ok);
 }
 
 static cJSON *tool_json(void)
 {
     cJSON *tool = cJSON_CreateObject();
-    return complete(tool, put(tool, "name", text_json("xferbench")) &&
-                              put(tool, "version", text_json(XB_VERSION)) &&
-                              put(tool, "compiler", text_json(XB_COMPILER)) &&
-                              put(tool, "build_type", text_json(XB_BUILD_TYPE)));
+    return xb_json_complete(tool, xb_json_put(tool, "name", xb_json_text("xferbench")) &&
+                                      xb_json_put(tool, "version", xb_json_text(XB_VERSION)) &&
+                                      xb_json_put(tool, "compiler", xb_json_text(XB_COMPILER)) &&
+                                      xb_json_put(tool, "build_type", xb_json_text(XB_BUILD_TYPE)));
 }
 
 static cJSON *timestamp_json(void)
@@ -136,7 +53,7 @@ static cJSON *timestamp_json(void)
     struct tm utc;
     gmtime_r(&now, &utc);
     strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc);
-    return text_json(text);
+    return xb_json_text(text);
 }
 
 static cJSON *host_json(const struct xb_topology *topology)
@@ -144,24 +61,26 @@ static cJSON *host_json(const struct xb_topology *topology)
     struct xb_host_facts facts;
     xb_host_facts_read(&facts);
     cJSON *host = cJSON_CreateObject();
-    return complete(host, put(host, "hostname", optional_json(facts.hostname)) &&
-                              put(host, "os", optional_json(facts.os)) &&
-                              put(host, "kernel", optional_json(facts.kernel)) &&
-                              put(host, "cpu_model", optional_json(facts.cpu_model)) &&
-                              put(host, "logical_cpus", whole_json(facts.logical_cpus)) &&
-                              put(host, "memory_bytes", whole_json(facts.memory_bytes)) &&
-                              put(host, "numa_nodes",
-                                  topology != NULL ? whole_json(xb_topology_node_count(topology))
-                                                   : cJSON_CreateNull()));
+    return xb_json_complete(
+        host, xb_json_put(host, "hostname", xb_json_optional(facts.hostname)) &&
+                  xb_json_put(host, "os", xb_json_optional(facts.os)) &&
+                  xb_json_put(host, "kernel", xb_json_optional(facts.kernel)) &&
+                  xb_json_put(host, "cpu_model", xb_json_optional(facts.cpu_model)) &&
+                  xb_json_put(host, "logical_cpus", xb_json_whole(facts.logical_cpus)) &&
+                  xb_json_put(host, "memory_bytes", xb_json_whole(facts.memory_bytes)) &&
+                  xb_json_put(host, "numa_nodes",
+                              topology != NULL ? xb_json_whole(xb_topology_node_count(topology))
+                                               : cJSON_CreateNull()));
 }
 
 static cJSON *backend_json(const struct xb_run *run)
 {
     cJSON *backend = cJSON_CreateObject();
-    return complete(
-        backend, put(backend, "name", text_json(run->backend->name)) &&
-                     put(backend, "runtime_version", optional_json(run->probe.runtime_version)) &&
-                     put(backend, "driver_version", optional_json(run->probe.driver_version)));
+    return xb_json_complete(
+        backend,
+        xb_json_put(backend, "name", xb_json_text(run->backend->name)) &&
+            xb_json_put(backend, "runtime_version", xb_json_optional(run->probe.runtime_version)) &&
+            xb_json_put(backend, "driver_version", xb_json_optional(run->probe.driver_version)));
 }
 
 static cJSON *link_json(const struct xb_pcie_link *link)
@@ -169,37 +88,40 @@ static cJSON *link_json(const struct xb_pcie_link *link)
     if (!link->known)
         return cJSON_CreateNull();
     cJSON *object = cJSON_CreateObject();
-    return complete(object, put(object, "speed_gts", number_json(link->speed_gts)) &&
-                                put(object, "width", whole_json(link->width)) &&
-                                put(object, "max_speed_gts", number_json(link->max_speed_gts)) &&
-                                put(object, "max_width", whole_json(link->max_width)) &&
-                                put(object, "read", text_json("right after transfers")));
+    return xb_json_complete(
+        object, xb_json_put(object, "speed_gts", xb_json_number(link->speed_gts)) &&
+                    xb_json_put(object, "width", xb_json_whole(link->width)) &&
+                    xb_json_put(object, "max_speed_gts", xb_json_number(link->max_speed_gts)) &&
+                    xb_json_put(object, "max_width", xb_json_whole(link->max_width)) &&
+                    xb_json_put(object, "read", xb_json_text("right after transfers")));
 }
 
 static cJSON *numa_json(const struct xb_binding *binding)
 {
     cJSON *numa = cJSON_CreateObject();
-    return complete(
+    return xb_json_complete(
         numa,
-        put(numa, "node", binding->node >= 0 ? number_json(binding->node) : cJSON_CreateNull()) &&
-            put(numa, "bound", cJSON_CreateBool(binding->bound)) &&
-            put(numa, "cpus", whole_json(binding->cpu_count)) &&
-            put(numa, "note", optional_json(binding->note)));
+        xb_json_put(numa, "node",
+                    binding->node >= 0 ? xb_json_number(binding->node) : cJSON_CreateNull()) &&
+            xb_json_put(numa, "bound", cJSON_CreateBool(binding->bound)) &&
+            xb_json_put(numa, "cpus", xb_json_whole(binding->cpu_count)) &&
+            xb_json_put(numa, "note", xb_json_optional(binding->note)));
 }
 
 static cJSON *device_json(const struct xb_run *run, const struct xb_run_device *device)
 {
     const struct xb_device_info *info = &device->info;
     cJSON *object = cJSON_CreateObject();
-    return complete(object, put(object, "index", whole_json(info->index)) &&
-                                put(object, "name", text_json(info->name)) &&
-                                put(object, "uuid", optional_json(info->uuid)) &&
-                                put(object, "architecture", optional_json(info->architecture)) &&
-                                put(object, "pci_bdf", optional_json(info->pci_bdf)) &&
-                                put(object, "memory_bytes", whole_json(info->memory_bytes)) &&
-                                put(object, "driver", optional_json(run->probe.driver_version)) &&
-                                put(object, "link", link_json(&device->link)) &&
-                                put(object, "numa", numa_json(&device->binding)));
+    return xb_json_complete(
+        object, xb_json_put(object, "index", xb_json_whole(info->index)) &&
+                    xb_json_put(object, "name", xb_json_text(info->name)) &&
+                    xb_json_put(object, "uuid", xb_json_optional(info->uuid)) &&
+                    xb_json_put(object, "architecture", xb_json_optional(info->architecture)) &&
+                    xb_json_put(object, "pci_bdf", xb_json_optional(info->pci_bdf)) &&
+                    xb_json_put(object, "memory_bytes", xb_json_whole(info->memory_bytes)) &&
+                    xb_json_put(object, "driver", xb_json_optional(run->probe.driver_version)) &&
+                    xb_json_put(object, "link", link_json(&device->link)) &&
+                    xb_json_put(object, "numa", numa_json(&device->binding)));
 }
 
 static cJSON *devices_json(const struct xb_run *run)
@@ -207,8 +129,8 @@ static cJSON *devices_json(const struct xb_run *run)
     cJSON *array = cJSON_CreateArray();
     bool ok = array != NULL;
     for (size_t i = 0; ok && i < run->device_count; i++)
-        ok = append(array, device_json(run, &run->devices[i]));
-    return complete(array, ok);
+        ok = xb_json_append(array, device_json(run, &run->devices[i]));
+    return xb_json_complete(array, ok);
 }
 
 static cJSON *environment_json(void)
@@ -219,11 +141,11 @@ static cJSON *environment_json(void)
         const char *equals = strchr(*entry, '=');
         if (equals == NULL || !xb_environment_steers(*entry))
             continue;
-        char *name = utf8_copy(*entry, (size_t)(equals - *entry));
-        ok = name != NULL && put_copy(object, name, text_json(equals + 1));
+        char *name = xb_json_utf8(*entry, (size_t)(equals - *entry));
+        ok = name != NULL && put_copy(object, name, xb_json_text(equals + 1));
         cJSON_free(name);
     }
-    return complete(object, ok);
+    return xb_json_complete(object, ok);
 }
 
 static cJSON *sizes_json(const struct xb_sizes *sizes)
@@ -231,8 +153,8 @@ static cJSON *sizes_json(const struct xb_sizes *sizes)
     cJSON *array = cJSON_CreateArray();
     bool ok = array != NULL;
     for (size_t i = 0; ok && i < sizes->count; i++)
-        ok = append(array, whole_json(sizes->bytes[i]));
-    return complete(array, ok);
+        ok = xb_json_append(array, xb_json_whole(sizes->bytes[i]));
+    return xb_json_complete(array, ok);
 }
 
 static cJSON *words_json(const struct xb_value *value)
@@ -240,8 +162,8 @@ static cJSON *words_json(const struct xb_value *value)
     cJSON *array = cJSON_CreateArray();
     bool ok = array != NULL;
     for (size_t i = 0; ok && i < value->word_count; i++)
-        ok = append(array, text_json(value->words[i]));
-    return complete(array, ok);
+        ok = xb_json_append(array, xb_json_text(value->words[i]));
+    return xb_json_complete(array, ok);
 }
 
 static cJSON *value_json(const struct xb_value *value)
@@ -253,18 +175,18 @@ static cJSON *value_json(const struct xb_value *value)
     switch (value->option->type) {
     case XB_OPTION_COUNT:
     case XB_OPTION_SIZE:
-        return whole_json(value->count);
+        return xb_json_whole(value->count);
     case XB_OPTION_SIZES:
         return sizes_json(&value->sizes);
     case XB_OPTION_DURATION:
-        return number_json(value->seconds);
+        return xb_json_number(value->seconds);
     case XB_OPTION_CHOICES:
         return words_json(value);
     case XB_OPTION_FLAG:
     case XB_OPTION_TEXT:
         break;
     }
-    return text_json(value->text);
+    return xb_json_text(value->text);
 }
 
 static cJSON *config_json(const struct xb_config *config)
@@ -272,8 +194,8 @@ static cJSON *config_json(const struct xb_config *config)
     cJSON *object = cJSON_CreateObject();
     bool ok = object != NULL;
     for (size_t i = 0; ok && i < config->count; i++)
-        ok = put(object, config->values[i].option->name, value_json(&config->values[i]));
-    return complete(object, ok);
+        ok = xb_json_put(object, config->values[i].option->name, value_json(&config->values[i]));
+    return xb_json_complete(object, ok);
 }
 
 static cJSON *error_json(const struct xb_error *error)
@@ -284,31 +206,33 @@ static cJSON *error_json(const struct xb_error *error)
     if (error->file != NULL)
         snprintf(at, sizeof at, "%s:%d", error->file, error->line);
     cJSON *object = cJSON_CreateObject();
-    return complete(object,
-                    put(object, "status", text_json(xb_status_name(error->status))) &&
-                        put(object, "native_code", number_json((double)error->native_code)) &&
-                        put(object, "native_name", optional_json(error->native_name)) &&
-                        put(object, "call", optional_json(error->call)) &&
-                        put(object, "message", text_json(error->message)) &&
-                        put(object, "at", optional_json(at)));
+    return xb_json_complete(
+        object,
+        xb_json_put(object, "status", xb_json_text(xb_status_name(error->status))) &&
+            xb_json_put(object, "native_code", xb_json_number((double)error->native_code)) &&
+            xb_json_put(object, "native_name", xb_json_optional(error->native_name)) &&
+            xb_json_put(object, "call", xb_json_optional(error->call)) &&
+            xb_json_put(object, "message", xb_json_text(error->message)) &&
+            xb_json_put(object, "at", xb_json_optional(at)));
 }
 
 static cJSON *bandwidth_json(const struct xb_statistics *bandwidth)
 {
     cJSON *object = cJSON_CreateObject();
     bool interval = bandwidth->has_interval;
-    return complete(object,
-                    put(object, "median", number_json(bandwidth->median)) &&
-                        put(object, "ci95_low",
-                            interval ? number_json(bandwidth->ci95_low) : cJSON_CreateNull()) &&
-                        put(object, "ci95_high",
-                            interval ? number_json(bandwidth->ci95_high) : cJSON_CreateNull()) &&
-                        put(object, "min", number_json(bandwidth->min)) &&
-                        put(object, "max", number_json(bandwidth->max)) &&
-                        put(object, "p5", number_json(bandwidth->p5)) &&
-                        put(object, "p95", number_json(bandwidth->p95)) &&
-                        put(object, "mad", number_json(bandwidth->mad)) &&
-                        put(object, "n", whole_json(bandwidth->n)));
+    return xb_json_complete(
+        object,
+        xb_json_put(object, "median", xb_json_number(bandwidth->median)) &&
+            xb_json_put(object, "ci95_low",
+                        interval ? xb_json_number(bandwidth->ci95_low) : cJSON_CreateNull()) &&
+            xb_json_put(object, "ci95_high",
+                        interval ? xb_json_number(bandwidth->ci95_high) : cJSON_CreateNull()) &&
+            xb_json_put(object, "min", xb_json_number(bandwidth->min)) &&
+            xb_json_put(object, "max", xb_json_number(bandwidth->max)) &&
+            xb_json_put(object, "p5", xb_json_number(bandwidth->p5)) &&
+            xb_json_put(object, "p95", xb_json_number(bandwidth->p95)) &&
+            xb_json_put(object, "mad", xb_json_number(bandwidth->mad)) &&
+            xb_json_put(object, "n", xb_json_whole(bandwidth->n)));
 }
 
 static cJSON *median_json(const struct xb_samples *times)
@@ -320,8 +244,9 @@ static cJSON *median_json(const struct xb_samples *times)
     if (xb_statistics_compute(times->values, times->count, &statistics, &error) != XB_OK)
         return NULL;
     cJSON *object = cJSON_CreateObject();
-    return complete(object, put(object, "median", number_json(statistics.median)) &&
-                                put(object, "n", whole_json(statistics.n)));
+    return xb_json_complete(object,
+                            xb_json_put(object, "median", xb_json_number(statistics.median)) &&
+                                xb_json_put(object, "n", xb_json_whole(statistics.n)));
 }
 
 static cJSON *verified_json(enum xb_verified verified)
@@ -335,8 +260,8 @@ static cJSON *warnings_json(const struct xb_result *result)
     cJSON *array = cJSON_CreateArray();
     bool ok = array != NULL;
     for (size_t i = 0; ok && i < result->warning_count; i++)
-        ok = append(array, text_json(result->warnings[i]));
-    return complete(array, ok);
+        ok = xb_json_append(array, xb_json_text(result->warnings[i]));
+    return xb_json_complete(array, ok);
 }
 
 static cJSON *details_json(const struct xb_result *result)
@@ -345,58 +270,62 @@ static cJSON *details_json(const struct xb_result *result)
     bool ok = object != NULL;
     for (size_t i = 0; ok && i < result->detail_count; i++) {
         const struct xb_detail *detail = &result->details[i];
-        ok = put(object, detail->key,
-                 detail->is_number ? number_json(detail->number) : text_json(detail->text));
+        ok = xb_json_put(object, detail->key,
+                         detail->is_number ? xb_json_number(detail->number)
+                                           : xb_json_text(detail->text));
     }
-    return complete(object, ok);
+    return xb_json_complete(object, ok);
 }
 
 static bool put_case(cJSON *object, const struct xb_case *test)
 {
-    return put(object, "mode", text_json(test->mode->name)) &&
-           put(object, "variant", text_json(test->variant)) &&
-           put(object, "direction", text_json(xb_direction_name(test->direction))) &&
-           put(object, "bytes", whole_json(test->bytes)) &&
-           put(object, "device", whole_json(test->device)) &&
-           put(object, "peer", cJSON_CreateNull());
+    return xb_json_put(object, "mode", xb_json_text(test->mode->name)) &&
+           xb_json_put(object, "variant", xb_json_text(test->variant)) &&
+           xb_json_put(object, "direction", xb_json_text(xb_direction_name(test->direction))) &&
+           xb_json_put(object, "bytes", xb_json_whole(test->bytes)) &&
+           xb_json_put(object, "device", xb_json_whole(test->device)) &&
+           xb_json_put(object, "peer", cJSON_CreateNull());
 }
 
 /* What was measured. A copy that failed or did not verify keeps its times but has no bandwidth. */
 static bool put_measured(cJSON *object, const struct xb_result *result)
 {
     bool has_bandwidth = result->status == XB_RESULT_OK;
-    return put(object, "timer", text_json(result->device_timer ? "device-event" : "host-clock")) &&
-           put(object, "samples_s", numbers_json(result->times.values, result->times.count)) &&
-           put(object, "bandwidth_bytes_per_second",
-               has_bandwidth ? bandwidth_json(&result->bandwidth) : cJSON_CreateNull()) &&
-           put(object, "submit_s", median_json(&result->submit_times)) &&
-           put(object, "wall_s", median_json(&result->wall_times)) &&
-           put(object, "stop_reason", text_json(xb_stop_reason_name(result->stop_reason)));
+    return xb_json_put(object, "timer",
+                       xb_json_text(result->device_timer ? "device-event" : "host-clock")) &&
+           xb_json_put(object, "samples_s",
+                       numbers_json(result->times.values, result->times.count)) &&
+           xb_json_put(object, "bandwidth_bytes_per_second",
+                       has_bandwidth ? bandwidth_json(&result->bandwidth) : cJSON_CreateNull()) &&
+           xb_json_put(object, "submit_s", median_json(&result->submit_times)) &&
+           xb_json_put(object, "wall_s", median_json(&result->wall_times)) &&
+           xb_json_put(object, "stop_reason",
+                       xb_json_text(xb_stop_reason_name(result->stop_reason)));
 }
 
 static bool put_not_measured(cJSON *object)
 {
-    return put(object, "timer", cJSON_CreateNull()) &&
-           put(object, "samples_s", cJSON_CreateArray()) &&
-           put(object, "bandwidth_bytes_per_second", cJSON_CreateNull()) &&
-           put(object, "submit_s", cJSON_CreateNull()) &&
-           put(object, "wall_s", cJSON_CreateNull()) &&
-           put(object, "stop_reason", cJSON_CreateNull());
+    return xb_json_put(object, "timer", cJSON_CreateNull()) &&
+           xb_json_put(object, "samples_s", cJSON_CreateArray()) &&
+           xb_json_put(object, "bandwidth_bytes_per_second", cJSON_CreateNull()) &&
+           xb_json_put(object, "submit_s", cJSON_CreateNull()) &&
+           xb_json_put(object, "wall_s", cJSON_CreateNull()) &&
+           xb_json_put(object, "stop_reason", cJSON_CreateNull());
 }
 
 static cJSON *result_json(const struct xb_result *result)
 {
     cJSON *object = cJSON_CreateObject();
-    return complete(
+    return xb_json_complete(
         object,
         put_case(object, &result->test) &&
-            put(object, "status", text_json(xb_result_status_name(result->status))) &&
-            put(object, "reason", optional_json(result->reason)) &&
-            put(object, "error", error_json(&result->error)) &&
+            xb_json_put(object, "status", xb_json_text(xb_result_status_name(result->status))) &&
+            xb_json_put(object, "reason", xb_json_optional(result->reason)) &&
+            xb_json_put(object, "error", error_json(&result->error)) &&
             (result->bandwidth.n > 0 ? put_measured(object, result) : put_not_measured(object)) &&
-            put(object, "verified", verified_json(result->verified)) &&
-            put(object, "warnings", warnings_json(result)) &&
-            put(object, "details", details_json(result)));
+            xb_json_put(object, "verified", verified_json(result->verified)) &&
+            xb_json_put(object, "warnings", warnings_json(result)) &&
+            xb_json_put(object, "details", details_json(result)));
 }
 
 static cJSON *results_json(const struct xb_run *run)
@@ -404,41 +333,29 @@ static cJSON *results_json(const struct xb_run *run)
     cJSON *array = cJSON_CreateArray();
     bool ok = array != NULL;
     for (size_t i = 0; ok && i < run->case_count; i++)
-        ok = append(array, result_json(&run->results[i]));
-    return complete(array, ok);
+        ok = xb_json_append(array, result_json(&run->results[i]));
+    return xb_json_complete(array, ok);
 }
 
-static cJSON *run_json(const struct xb_run *run)
+static cJSON *run_json(const void *source)
 {
+    const struct xb_run *run = source;
     cJSON *root = cJSON_CreateObject();
-    return complete(root, put(root, "schema", text_json("xferbench.result")) &&
-                              put(root, "schema_version", whole_json(1)) &&
-                              put(root, "tool", tool_json()) &&
-                              put(root, "timestamp", timestamp_json()) &&
-                              put(root, "interrupted", cJSON_CreateBool(run->interrupted)) &&
-                              put(root, "host", host_json(run->topology)) &&
-                              put(root, "backend", backend_json(run)) &&
-                              put(root, "devices", devices_json(run)) &&
-                              put(root, "environment", environment_json()) &&
-                              put(root, "config", config_json(run->config)) &&
-                              put(root, "results", results_json(run)));
+    return xb_json_complete(
+        root, xb_json_put(root, "schema", xb_json_text("xferbench.result")) &&
+                  xb_json_put(root, "schema_version", xb_json_whole(1)) &&
+                  xb_json_put(root, "tool", tool_json()) &&
+                  xb_json_put(root, "timestamp", timestamp_json()) &&
+                  xb_json_put(root, "interrupted", cJSON_CreateBool(run->interrupted)) &&
+                  xb_json_put(root, "host", host_json(run->topology)) &&
+                  xb_json_put(root, "backend", backend_json(run)) &&
+                  xb_json_put(root, "devices", devices_json(run)) &&
+                  xb_json_put(root, "environment", environment_json()) &&
+                  xb_json_put(root, "config", config_json(run->config)) &&
+                  xb_json_put(root, "results", results_json(run)));
 }
 
 enum xb_status xb_json_write(FILE *stream, const struct xb_run *run, struct xb_error *error)
 {
-    enum xb_status status = XB_OK;
-    locale_t previous = xb_plain_locale_enter();
-    cJSON *root = run_json(run);
-    char *text = root != NULL ? cJSON_Print(root) : NULL;
-    cJSON_Delete(root);
-    if (text == NULL) {
-        status = XB_FAIL(error, XB_ERR_MEMORY,
-                         "not enough memory to write the JSON: measure fewer cases in one run");
-    } else if (fprintf(stream, "%s\n", text) < 0) {
-        int code = errno;
-        status = XB_FAIL_ERRNO(error, "write", code, "cannot write the JSON: %s", strerror(code));
-    }
-    cJSON_free(text);
-    xb_plain_locale_leave(previous);
-    return status;
+    return xb_json_print(stream, run_json, run, error);
 }

@@ -137,9 +137,10 @@ static void print_binding(FILE *stream, const struct xb_binding *binding)
     if (binding->bound)
         print_note(stream, "NUMA", "bound to node %d, %u CPUs%s%s", binding->node,
                    binding->cpu_count, colon, binding->note);
+    else if (binding->note_is_normal)
+        print_note(stream, "NUMA", "%s", binding->note);
     else
-        print_note(stream, "NUMA", "%s%s%s", binding->note_is_normal ? "not bound" : "NOT bound",
-                   colon, binding->note);
+        print_note(stream, "NUMA", "NOT bound%s%s", colon, binding->note);
 }
 
 static void print_device(FILE *stream, const struct xb_run_device *device)

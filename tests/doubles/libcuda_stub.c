@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Stands in for NVIDIA's libcuda.so.1 where there is none, as far as the CUDA runtime asks before it
- * gives up. XFERBENCH_CUDA_STUB in the environment says why it must:
+ * Stands in for NVIDIA's libcuda.so.1 where there is none, as far as the CUDA runtime asks before
+ * it gives up. XFERBENCH_CUDA_STUB in the environment says why it must:
  *
  *   old-driver  the driver supports CUDA 11.0 only
  *   mismatch    the kernel's part of the driver is of another version than this library

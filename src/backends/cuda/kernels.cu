@@ -38,7 +38,7 @@ __device__ static void compare(u64 read, u64 wanted, u64 offset, unsigned count,
 }
 
 static __global__ void check(const u64 *memory, u64 bytes, struct xb_pattern pattern,
-                      struct xb_cuda_check *found)
+                             struct xb_cuda_check *found)
 {
     u64 words = bytes / 8;
     u64 first = (u64)blockIdx.x * blockDim.x + threadIdx.x;

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef XFERBENCH_INVENTORY_H
+#define XFERBENCH_INVENTORY_H
+
+#include "xferbench/registry.h"
+
+#define XB_INVENTORY_BACKENDS 16
+
+/* What is there: backends, their devices and, in the registry, the modes. */
+struct xb_inventory {
+    struct xb_found_backend {
+        const struct xb_backend_entry *entry;
+        bool usable; /* it is built in and can run here */
+        struct xb_probe probe;
+        struct xb_device_info *devices;
+        size_t device_count;
+    } backends[XB_INVENTORY_BACKENDS];
+    size_t count;
+};
+
+/*
+ * Looks at every backend of the registry. One that cannot run is no failure: its probe tells why. A
+ * device that does not describe itself is an error. Release with xb_inventory_free, also then.
+ */
+XB_MUST_CHECK enum xb_status xb_inventory_take(struct xb_inventory *inventory,
+                                               struct xb_error *error);
+void xb_inventory_free(struct xb_inventory *inventory);
+
+#endif

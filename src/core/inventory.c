@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "xferbench/inventory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Describes the devices of an open backend. */
+static enum xb_status take_devices(struct xb_found_backend *found, struct xb_driver *driver,
+                                   struct xb_error *error)
+{
+    found->devices = calloc(found->probe.device_count, sizeof *found->devices);
+    if (found->devices == NULL)
+        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for a list of %u devices",
+                       found->probe.device_count);
+    for (unsigned i = 0; i < found->probe.device_count; i++) {
+        enum xb_status status = driver->backend->device_info(driver, i, &found->devices[i], error);
+        if (status != XB_OK)
+            return status;
+        found->device_count++;
+    }
+    return XB_OK;
+}
+
+static enum xb_status take_backend(struct xb_found_backend *found, struct xb_error *error)
+{
+    struct xb_driver *driver = NULL;
+    struct xb_error reason; /* the probe says it in more detail */
+    if (found->entry->backend == NULL ||
+        found->entry->backend->driver_open(&driver, &found->probe, &reason) != XB_OK)
+        return XB_OK;
+    found->usable = true;
+    enum xb_status status = take_devices(found, driver, error);
+    found->entry->backend->driver_close(driver);
+    return status;
+}
+
+enum xb_status xb_inventory_take(struct xb_inventory *inventory, struct xb_error *error)
+{
+    memset(inventory, 0, sizeof *inventory);
+    for (size_t i = 0; xb_backends[i].name != NULL && i < XB_INVENTORY_BACKENDS; i++) {
+        struct xb_found_backend *found = &inventory->backends[inventory->count++];
+        found->entry = &xb_backends[i];
+        enum xb_status status = take_backend(found, error);
+        if (status != XB_OK)
+            return status;
+    }
+    return XB_OK;
+}
+
+void xb_inventory_free(struct xb_inventory *inventory)
+{
+    for (size_t i = 0; i < inventory->count; i++)
+        free(inventory->backends[i].devices);
+}
