@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
+#include "reading.h"
 #include "text.h"
 #include "xferbench/sink.h"
 #include "xferbench/version.h"
@@ -433,6 +434,7 @@ enum xb_status xb_table_write(FILE *stream, const struct xb_run *run, struct xb_
     print_header(stream, run);
     enum xb_status status = print_table(stream, run, error);
     if (status == XB_OK) {
+        xb_reading_print(stream, run);
         print_notes(stream, run);
         bool written = !ferror(stream);
         if (fflush(stream) != 0 || !written) {

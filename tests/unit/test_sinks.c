@@ -723,6 +723,29 @@ static void table_with_a_link_of_unknown_rate(void **state)
     free(text);
 }
 
+/* 54.83 of 63.02 GB/s; the small, skipped and unverified rows say nothing of a link. */
+static void table_reads_the_link(void **state)
+{
+    struct fixture *f = *state;
+    const char *reading =
+        "Device 0: the best copies reach, of the link's raw rate: h2d 87 % (pinned alloc).";
+    f->devices[1].link = f->devices[0].link;
+    char *text = written(xb_table_write, &f->run);
+    assert_line(text, reading);
+    assert_null(strstr(text, "Device 1: the best"));
+    free(text);
+    f->results[ROW_FEW].test.bytes = GIB; /* its 3 samples are of a larger copy now */
+    f->results[ROW_FEW].bandwidth.median = 0.5 * 63.0154e9;
+    text = written(xb_table_write, &f->run);
+    assert_line(text, "Device 0: the best copies reach, of the link's raw rate: h2d 87 % (pinned "
+                      "alloc), d2h 50 % (async alloc).");
+    free(text);
+    f->devices[0].link.known = false;
+    text = written(xb_table_write, &f->run);
+    assert_null(strstr(text, "raw rate:"));
+    free(text);
+}
+
 static void table_shows_each_row(void **state)
 {
     struct fixture *f = *state;
@@ -771,6 +794,7 @@ static void table_without_notes_ends_with_its_rows(void **state)
     struct fixture *f = *state;
     f->run.case_count = 1;
     f->results[0].warning_count = 0;
+    f->devices[0].link.known = false; /* nothing to read from it either */
     char *text = written(xb_table_write, &f->run);
     assert_null(strstr(text, "Notes"));
     assert_string_equal(text + strlen(text) - 4, "yes\n");
@@ -869,6 +893,7 @@ int main(int argc, char **argv)
         RUN_TEST(table_names_devices_and_links),
         RUN_TEST(table_without_a_link),
         RUN_TEST(table_with_a_link_of_unknown_rate),
+        RUN_TEST(table_reads_the_link),
         RUN_TEST(table_shows_each_row),
         RUN_TEST(table_tells_reasons_and_warnings_once),
         RUN_TEST(table_says_that_it_was_interrupted),

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "reading.h"
+
+/* Smaller copies are about latency: they say nothing of the link. */
+#define LEAST_BYTES (UINT64_C(16) << 20)
+
+/*
+ * What packet headers leave of the raw rate: S * MPS / (MPS + 24) with S = 0.9973 for SKP ordered
+ * sets and 24 bytes of header, framing and checksum a packet (PCI Express Base Specification 5.0;
+ * tabulated by Neugebauer et al., "Understanding PCIe performance for end host networking", SIGCOMM
+ * 2018), for payloads (MPS) of 128 and 512 bytes, which is what platforms set.
+ */
+#define LEFT_AT_MPS_128 0.84
+#define LEFT_AT_MPS_512 0.95
+
+/* The fastest large copy of a device in one direction, or NULL. */
+static const struct xb_result *fastest(const struct xb_run *run, unsigned device,
+                                       enum xb_direction direction)
+{
+    const struct xb_result *best = NULL;
+    for (size_t i = 0; i < run->case_count; i++) {
+        const struct xb_result *result = &run->results[i];
+        if (result->status != XB_RESULT_OK || result->test.device != device ||
+            result->test.direction != direction || result->test.bytes < LEAST_BYTES)
+            continue;
+        if (best == NULL || result->bandwidth.median > best->bandwidth.median)
+            best = result;
+    }
+    return best;
+}
+
+static void print_share(FILE *stream, const struct xb_result *best, double raw,
+                        const char *separator)
+{
+    fprintf(stream, "%s%s %.0f %% (%s %s)", separator, xb_direction_name(best->test.direction),
+            100 * best->bandwidth.median / raw, best->test.mode->name, best->test.variant);
+}
+
+void xb_reading_print(FILE *stream, const struct xb_run *run)
+{
+    for (size_t i = 0; i < run->device_count; i++) {
+        const struct xb_run_device *device = &run->devices[i];
+        const struct xb_result *to = fastest(run, device->info.index, XB_H2D);
+        const struct xb_result *from = fastest(run, device->info.index, XB_D2H);
+        double raw =
+            device->link.known ? xb_pcie_raw_rate(device->link.speed_gts, device->link.width) : 0;
+        if (!(raw > 0) || (to == NULL && from == NULL))
+            continue;
+        fprintf(stream,
+                "\nDevice %u: the best copies reach, of the link's raw rate: ", device->info.index);
+        if (to != NULL)
+            print_share(stream, to, raw, "");
+        if (from != NULL)
+            print_share(stream, from, raw, to != NULL ? ", " : "");
+        fprintf(stream,
+                ".\nPacket headers leave %.0f to %.0f %% of it (payloads of 128 to 512 bytes).\n",
+                100 * LEFT_AT_MPS_128, 100 * LEFT_AT_MPS_512);
+    }
+}
