@@ -2,6 +2,7 @@
 /* Which subcommand, and nothing else. */
 #include "cli/cli.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -27,15 +28,31 @@ static int unknown_command(const char *word)
     return XB_EXIT_USAGE;
 }
 
-int main(int argc, char **argv)
+static int dispatch(int argc, char **argv)
 {
-    struct xb_error error;
-    if (xb_registry_check(xb_backends, xb_modes, &error) != XB_OK)
-        return xb_cli_fail(&error);
     if (argc < 2 || argv[1][0] == '-')
         return xb_command_run(argc, argv);
     for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
         if (strcmp(argv[1], commands[i].name) == 0)
             return commands[i].run(argc - 1, argv + 1);
     return unknown_command(argv[1]);
+}
+
+/* An answer that did not get out is a failure, also of --help. */
+static int finish_stdout(int code)
+{
+    bool lost = ferror(stdout) != 0;
+    if (fflush(stdout) == 0 && !lost)
+        return code;
+    fprintf(stderr, "xferbench: cannot write to standard output: %s\n",
+            errno != 0 ? strerror(errno) : "an earlier write failed");
+    return code == XB_EXIT_OK ? XB_EXIT_FAILED : code;
+}
+
+int main(int argc, char **argv)
+{
+    struct xb_error error;
+    if (xb_registry_check(xb_backends, xb_modes, &error) != XB_OK)
+        return xb_cli_fail(&error);
+    return finish_stdout(dispatch(argc, argv));
 }

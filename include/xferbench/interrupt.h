@@ -4,7 +4,8 @@
 
 /*
  * From here on the first SIGINT or SIGTERM is only noted, so that the run can write what it has; a
- * second one kills as usual.
+ * second one kills as usual. A write to a closed pipe or past a file's limit fails from here on
+ * instead of killing.
  */
 void xb_interrupt_catch(void);
 

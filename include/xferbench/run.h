@@ -42,6 +42,12 @@ struct xb_run_observer {
 };
 
 /*
+ * Checks what does not depend on the machine: that there are such modes, and that each takes the
+ * options given. xb_plan does so too. XB_ERR_USAGE.
+ */
+XB_MUST_CHECK enum xb_status xb_plan_check(const struct xb_config *config, struct xb_error *error);
+
+/*
  * Fills run->devices and the cases of run->results from the configuration (rows of src/cli/run.c
  * and of the modes), for an open driver. Opens no device and allocates no memory of the cases'
  * size. XB_ERR_USAGE for a mode, device or size that cannot be, with what could be.

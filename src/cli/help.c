@@ -154,7 +154,11 @@ bool xb_help_answer(const struct xb_config *config, int *code)
 {
     *code = XB_EXIT_OK;
     if (xb_config_get(config, "help")->flag) {
-        if (config->operand_count > 0)
+        if (config->operand_count > 1) {
+            fprintf(stderr, "xferbench: --help takes one mode; '%s' is one too many\n",
+                    config->operands[1]);
+            *code = XB_EXIT_USAGE;
+        } else if (config->operand_count == 1)
             *code = help_mode(config->operands[0]);
         else
             xb_help_print(stdout);

@@ -7,161 +7,52 @@
 
 #include <string.h>
 
-static const char *const directions[] = {"h2d", "d2h", "both", NULL};
-
-static const struct xb_option option_mode = {
-    .name = "mode",
-    .short_name = 'm',
-    .type = XB_OPTION_CHOICES,
-    .argument = "MODE[,MODE]",
-    .default_text = "all",
-    .help = "Which transfer strategies to measure; 'all' for every one.",
-};
-static const struct xb_option option_size = {
-    .name = "size",
-    .short_name = 's',
-    .type = XB_OPTION_SIZES,
-    .argument = "SIZE",
-    .default_text = "256M",
-    .help = "How much one operation moves: a size (1G), a list (64K,1M) or a range that doubles "
-            "(4K..1G). K M G T are powers of 1024, KB MB GB TB powers of 1000.",
-};
-static const struct xb_option option_direction = {
-    .name = "direction",
-    .short_name = 'd',
-    .type = XB_OPTION_CHOICES,
-    .argument = "DIR",
-    .default_text = "both",
-    .help = "h2d (host to device), d2h (device to host), or both, one after the other.",
-    .choices = directions,
-};
-static const struct xb_option option_device = {
-    .name = "device",
-    .short_name = 'D',
-    .type = XB_OPTION_CHOICES,
-    .argument = "DEV[,DEV]",
-    .default_text = "0",
-    .help = "Which devices: numbers, PCI addresses (0000:0f:00.0), or all. They are measured one "
-            "after the other.",
-};
-static const struct xb_option option_backend = {
-    .name = "backend",
-    .short_name = 'b',
-    .type = XB_OPTION_TEXT,
-    .argument = "NAME",
-    .default_text = "auto",
-    .help = "cuda, hip, host, or auto: the first GPU backend that can run. The host backend, the "
-            "CPU copying within its own memory, is only ever taken by name.",
-};
-static const struct xb_option option_time_limit = {
-    .name = "time-limit",
-    .short_name = 't',
-    .type = XB_OPTION_DURATION,
-    .argument = "TIME",
-    .default_text = "1s",
-    .help =
-        "When to stop sampling a case whose median is not yet known to within 0.5 %. At least 6 "
-        "samples are taken all the same, and warm-up may add half of it.",
-};
-static const struct xb_option option_samples = {
-    .name = "samples",
-    .short_name = 'n',
-    .type = XB_OPTION_COUNT,
-    .argument = "N",
-    .help = "Take exactly so many samples instead of stopping by precision or time.",
-    .minimum = 1,
-    .maximum = 1000000,
-};
-static const struct xb_option option_json = {
-    .name = "json",
-    .type = XB_OPTION_TEXT,
-    .argument = "FILE",
-    .help = "Write everything that was measured as JSON (docs/result.schema.json); - for standard "
-            "output, in place of the table.",
-};
-static const struct xb_option option_csv = {
-    .name = "csv",
-    .type = XB_OPTION_TEXT,
-    .argument = "FILE",
-    .help = "Write a line a case as CSV; - for standard output, in place of the table.",
-};
-static const struct xb_option option_quiet = {
-    .name = "quiet",
-    .short_name = 'q',
-    .type = XB_OPTION_FLAG,
-    .help = "Print no table and no progress: only errors, files and the exit code.",
-};
-static const struct xb_option option_help = {
-    .name = "help",
-    .short_name = 'h',
-    .type = XB_OPTION_FLAG,
-    .help = "Print this help, or with a mode's name what that mode measures.",
-};
-static const struct xb_option option_version = {
-    .name = "version",
-    .short_name = 'V',
-    .type = XB_OPTION_FLAG,
-    .help = "Print the version and what is built in.",
-};
-
-static const struct xb_option *const own_rows[] = {
-    &option_mode,    &option_size,       &option_direction, &option_device,
-    &option_backend, &option_time_limit, &option_samples,   &option_json,
-    &option_csv,     &option_quiet,      &option_help,      &option_version,
-};
-#define OWN_ROWS (sizeof own_rows / sizeof own_rows[0])
-
-const struct xb_option *const xb_list_rows[] = {&option_json, &option_help, &option_version, NULL};
-
-size_t xb_run_own_row_count(void)
-{
-    return OWN_ROWS;
-}
-
-const struct xb_option *const *xb_run_rows(void)
-{
-    static const struct xb_option *rows[128];
-    size_t count = 0;
-    memcpy(rows, own_rows, sizeof own_rows);
-    count = OWN_ROWS;
-    for (size_t m = 0; xb_modes[m] != NULL; m++) {
-        const struct xb_option *const *option = xb_modes[m]->options;
-        for (; option != NULL && *option != NULL; option++) {
-            bool known = false;
-            for (size_t i = 0; i < count; i++)
-                known = known || rows[i] == *option;
-            if (!known && count + 1 < sizeof rows / sizeof rows[0])
-                rows[count++] = *option;
-        }
-    }
-    rows[count] = NULL;
-    return rows;
-}
-
 /* The files of a run, and whether one of them is standard output. */
 struct outputs {
     struct xb_output json, csv;
     bool on_stdout;
 };
 
+static bool is_stdout(const struct xb_value *value)
+{
+    return value->is_set && strcmp(value->text, "-") == 0;
+}
+
+/* What is wrong with the request whatever the machine: told before a backend is looked for. */
+static enum xb_status check_request(const struct xb_config *config, struct xb_error *error)
+{
+    enum xb_status status = xb_cli_refuse_operands(config, error);
+    if (status == XB_OK)
+        status = xb_plan_check(config, error);
+    if (status == XB_OK && is_stdout(xb_config_get(config, "json")) &&
+        is_stdout(xb_config_get(config, "csv")))
+        status =
+            XB_FAIL(error, XB_ERR_USAGE, "--json - and --csv - cannot both have standard output");
+    return status;
+}
+
+/* Whether two outputs end up in one place, by whatever names. */
+static bool same_place(const struct xb_output *a, const struct xb_output *b)
+{
+    if (a->target != NULL && b->target != NULL)
+        return strcmp(a->target, b->target) == 0;
+    return a->stream != NULL && a->stream == b->stream;
+}
+
 static enum xb_status open_outputs(const struct xb_config *config, struct outputs *outputs,
                                    struct xb_error *error)
 {
     const struct xb_value *json = xb_config_get(config, "json");
     const struct xb_value *csv = xb_config_get(config, "csv");
-    bool json_stdout = json->is_set && strcmp(json->text, "-") == 0;
-    bool csv_stdout = csv->is_set && strcmp(csv->text, "-") == 0;
-    if (json_stdout && csv_stdout)
-        return XB_FAIL(error, XB_ERR_USAGE,
-                       "--json - and --csv - cannot both have standard output");
-    if (json->is_set && csv->is_set && strcmp(json->text, csv->text) == 0)
-        return XB_FAIL(error, XB_ERR_USAGE, "--json and --csv name the same file, %s", json->text);
-    outputs->on_stdout = json_stdout || csv_stdout;
     enum xb_status status = XB_OK;
     if (json->is_set)
         status = xb_output_open(&outputs->json, json->text, error);
     if (status == XB_OK && csv->is_set)
         status = xb_output_open(&outputs->csv, csv->text, error);
+    if (status == XB_OK && same_place(&outputs->json, &outputs->csv))
+        status = XB_FAIL(error, XB_ERR_USAGE, "--json %s and --csv %s are one and the same file",
+                         json->text, csv->text);
+    outputs->on_stdout = outputs->json.stream == stdout || outputs->csv.stream == stdout;
     return status;
 }
 
@@ -175,6 +66,8 @@ static bool write_output(struct xb_output *output, const struct xb_run *run,
     enum xb_status status = write(output->stream, run, &error);
     if (status == XB_OK)
         status = xb_output_commit(output, &error);
+    else /* a sink knows its stream, not the file's name */
+        fprintf(stderr, "xferbench: '%s' was not written:\n", output->path);
     if (status != XB_OK)
         xb_cli_fail(&error);
     return status == XB_OK;
@@ -218,10 +111,11 @@ static int run_with_backend(struct xb_run *run)
     struct xb_run_observer observer = {.progress = xb_progress_show, .argument = &progress};
     struct xb_error error;
     enum xb_status status = xb_plan(run, &error);
-    if (status == XB_OK)
-        status = open_outputs(run->config, &outputs, &error);
     if (status == XB_OK) {
-        xb_interrupt_catch();
+        xb_interrupt_catch(); /* before there is a temporary file to leave behind */
+        status = open_outputs(run->config, &outputs, &error);
+    }
+    if (status == XB_OK) {
         xb_progress_start(&progress, !xb_config_get(run->config, "quiet")->flag);
         status = xb_run_execute(run, &observer, &error);
         xb_progress_clear(&progress);
@@ -247,7 +141,7 @@ int xb_command_run(int argc, char **argv)
         xb_config_free(&config);
         return code;
     }
-    if (xb_cli_refuse_operands(&config, &error) != XB_OK) {
+    if (check_request(&config, &error) != XB_OK) {
         code = xb_cli_fail(&error);
     } else {
         struct xb_run run = {.config = &config};

@@ -21,6 +21,10 @@ void xb_interrupt_catch(void)
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
+    /* A reader that left or a file that may not grow is an error of that write, no reason to die
+     * with results in hand. */
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN);
 }
 
 int xb_interrupt_signal(void)

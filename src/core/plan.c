@@ -11,7 +11,8 @@
 #include <string.h>
 #include <strings.h>
 
-#define MAX_CASES 100000u
+/* A result takes some 9 KiB. */
+#define MAX_CASES 10000u
 
 /* ---- modes ---- */
 
@@ -38,11 +39,23 @@ static enum xb_status unknown_mode(const char *name, struct xb_error *error)
                    nearest != NULL ? "'?" : "", list);
 }
 
+/* "all" says everything already: beside other words one of them is a mistake. */
+static enum xb_status refuse_all_beside_others(const struct xb_value *value, struct xb_error *error)
+{
+    for (size_t i = 0; value->word_count > 1 && i < value->word_count; i++)
+        if (strcmp(value->words[i], "all") == 0)
+            return XB_FAIL(error, XB_ERR_USAGE, "--%s: 'all' stands alone", value->option->name);
+    return XB_OK;
+}
+
 static enum xb_status choose_modes(const struct xb_config *config, struct mode_list *list,
                                    struct xb_error *error)
 {
     const struct xb_value *value = xb_config_get(config, "mode");
     const size_t capacity = sizeof list->modes / sizeof list->modes[0];
+    enum xb_status status = refuse_all_beside_others(value, error);
+    if (status != XB_OK)
+        return status;
     list->count = 0;
     if (value->word_count == 1 && strcmp(value->words[0], "all") == 0) {
         for (size_t i = 0; xb_modes[i] != NULL && list->count < capacity; i++)
@@ -200,32 +213,46 @@ static unsigned chosen_directions(const struct xb_config *config)
     return directions;
 }
 
-/* Adds a case; the list grows by doubling. */
-static enum xb_status add_case(struct xb_run *run, const struct xb_case *test,
-                               struct xb_error *error)
+static size_t variant_count(const struct xb_config *config, const struct xb_mode *mode)
 {
-    size_t count = run->case_count;
-    if (count == MAX_CASES)
-        return XB_FAIL(error, XB_ERR_USAGE,
-                       "this asks for more than %u cases; take fewer sizes, modes or devices",
-                       MAX_CASES);
-    if ((count & (count - 1)) == 0) {
-        struct xb_result *grown =
-            realloc(run->results, (count == 0 ? 1 : 2 * count) * sizeof *grown);
-        if (grown == NULL)
-            return XB_FAIL(error, XB_ERR_MEMORY, "no memory for %zu cases", count);
-        run->results = grown;
+    return mode->variant_option == NULL
+               ? 1
+               : xb_config_get(config, mode->variant_option->name)->word_count;
+}
+
+/* Makes room for every case there will be; add_case fills it. */
+static enum xb_status allocate_cases(struct xb_run *run, const struct mode_list *list,
+                                     struct xb_error *error)
+{
+    size_t count = 0;
+    for (size_t m = 0; m < list->count; m++) {
+        unsigned directions = chosen_directions(run->config) & list->modes[m]->directions;
+        count +=
+            variant_count(run->config, list->modes[m]) * (size_t)__builtin_popcount(directions);
     }
-    struct xb_result *result = &run->results[run->case_count++];
-    memset(result, 0, sizeof *result);
-    result->test = *test;
-    result->test.seed = (unsigned long long)(count + 1) << 40; /* no two cases' patterns overlap */
+    count *= run->device_count * xb_config_get(run->config, "size")->sizes.count;
+    if (count > MAX_CASES)
+        return XB_FAIL(error, XB_ERR_USAGE,
+                       "this asks for %zu cases, and a run takes at most %u; take fewer sizes, "
+                       "modes or devices",
+                       count, MAX_CASES);
+    run->results = calloc(count + 1, sizeof *run->results);
+    if (run->results == NULL)
+        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for %zu cases", count);
     return XB_OK;
 }
 
+static void add_case(struct xb_run *run, const struct xb_case *test)
+{
+    struct xb_result *result = &run->results[run->case_count++];
+    result->test = *test;
+    /* No two cases' patterns overlap. */
+    result->test.seed = (unsigned long long)run->case_count << 40;
+}
+
 /* All sizes and directions of one mode's variant on one device. */
-static enum xb_status add_variant(struct xb_run *run, const struct xb_mode *mode,
-                                  const char *variant, unsigned device, struct xb_error *error)
+static void add_variant(struct xb_run *run, const struct xb_mode *mode, const char *variant,
+                        unsigned device)
 {
     const struct xb_sizes *sizes = &xb_config_get(run->config, "size")->sizes;
     const enum xb_direction order[] = {XB_H2D, XB_D2H};
@@ -239,26 +266,19 @@ static enum xb_status add_variant(struct xb_run *run, const struct xb_mode *mode
                                    .direction = order[d],
                                    .bytes = sizes->bytes[s],
                                    .device = device};
-            enum xb_status status = add_case(run, &test, error);
-            if (status != XB_OK)
-                return status;
+            add_case(run, &test);
         }
     }
-    return XB_OK;
 }
 
-static enum xb_status add_mode(struct xb_run *run, const struct xb_mode *mode, unsigned device,
-                               struct xb_error *error)
+static void add_mode(struct xb_run *run, const struct xb_mode *mode, unsigned device)
 {
-    if (mode->variant_option == NULL)
-        return add_variant(run, mode, mode->variant, device, error);
-    const struct xb_value *value = xb_config_get(run->config, mode->variant_option->name);
-    for (size_t i = 0; i < value->word_count; i++) {
-        enum xb_status status = add_variant(run, mode, value->words[i], device, error);
-        if (status != XB_OK)
-            return status;
-    }
-    return XB_OK;
+    const struct xb_option *option = mode->variant_option;
+    for (size_t i = 0; i < variant_count(run->config, mode); i++)
+        add_variant(run, mode,
+                    option == NULL ? mode->variant
+                                   : xb_config_get(run->config, option->name)->words[i],
+                    device);
 }
 
 /* ---- memory ---- */
@@ -305,18 +325,31 @@ static enum xb_status check_memory(const struct xb_run *run, struct xb_error *er
     return status;
 }
 
+enum xb_status xb_plan_check(const struct xb_config *config, struct xb_error *error)
+{
+    struct mode_list list;
+    enum xb_status status = choose_modes(config, &list, error);
+    if (status == XB_OK)
+        status = refuse_idle_options(config, &list, error);
+    if (status == XB_OK)
+        status = refuse_all_beside_others(xb_config_get(config, "device"), error);
+    return status;
+}
+
 enum xb_status xb_plan(struct xb_run *run, struct xb_error *error)
 {
     struct mode_list list;
-    enum xb_status status = choose_modes(run->config, &list, error);
+    enum xb_status status = xb_plan_check(run->config, error);
     if (status == XB_OK)
-        status = refuse_idle_options(run->config, &list, error);
+        status = choose_modes(run->config, &list, error);
     if (status == XB_OK)
         status = choose_devices(run, error);
-    for (size_t d = 0; status == XB_OK && d < run->device_count; d++)
-        for (size_t m = 0; status == XB_OK && m < list.count; m++)
-            status = add_mode(run, list.modes[m], run->devices[d].info.index, error);
     if (status == XB_OK)
-        status = check_memory(run, error);
-    return status;
+        status = allocate_cases(run, &list, error);
+    if (status != XB_OK)
+        return status;
+    for (size_t d = 0; d < run->device_count; d++)
+        for (size_t m = 0; m < list.count; m++)
+            add_mode(run, list.modes[m], run->devices[d].info.index);
+    return check_memory(run, error);
 }

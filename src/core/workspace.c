@@ -76,6 +76,9 @@ enum xb_status xb_workspace_host(struct xb_workspace *workspace, enum xb_memory 
         enum xb_status status =
             allocate_host(workspace->device, memory, larger(bytes, workspace->host_hint),
                           &workspace->host_buffer, error);
+        if (status == XB_ERR_MEMORY && bytes < workspace->host_hint) /* the hint was only that */
+            status =
+                allocate_host(workspace->device, memory, bytes, &workspace->host_buffer, error);
         if (status != XB_OK)
             return status;
     }
@@ -99,6 +102,9 @@ enum xb_status xb_workspace_device(struct xb_workspace *workspace, uint64_t byte
         enum xb_status status = backend->buffer_allocate(workspace->device, XB_MEMORY_DEVICE,
                                                          larger(bytes, workspace->device_hint),
                                                          &workspace->device_buffer, error);
+        if (status == XB_ERR_MEMORY && bytes < workspace->device_hint)
+            status = backend->buffer_allocate(workspace->device, XB_MEMORY_DEVICE, bytes,
+                                              &workspace->device_buffer, error);
         if (status != XB_OK)
             return status;
     }

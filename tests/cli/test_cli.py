@@ -11,6 +11,7 @@ import csv
 import ctypes
 import importlib
 import io
+import itertools
 import json
 import math
 import os
@@ -99,13 +100,18 @@ def absent_environment():
 
 def built_in():
     """Which backends this build has: {"cuda": True, "hip": False, "host": True}."""
-    text = subprocess.run(
-        [XFERBENCH, "--version"], capture_output=True, text=True, check=True, timeout=GUARD_S
-    ).stdout
-    return {
-        match[1]: match[2] == "built in"
-        for match in re.finditer(r"^  (\w+) +(built in|not in this build)", text, re.M)
-    }
+    done = subprocess.run(
+        [XFERBENCH, "--version"],
+        env=base_environment(),
+        capture_output=True,
+        text=True,
+        timeout=GUARD_S,
+        check=False,
+    )
+    if done.returncode != 0:
+        sys.exit(f"{XFERBENCH} --version: exit {done.returncode}\n{done.stdout}\n{done.stderr}")
+    lines = re.finditer(r"^  (\w+) +(built in|not in this build)", done.stdout, re.M)
+    return {line[1]: line[2] == "built in" for line in lines}
 
 
 BUILT_IN = built_in()
@@ -800,9 +806,10 @@ class Files(Case):
 
     def test_full_device(self):
         node = self.device_node("/dev/full", 7)
-        for option in ("--json", "--csv"):
-            with self.subTest(option=option):
-                outcome = self.run_program(*SMALL, option, node)
+        # A short file fails when it is closed, a long one while it is written.
+        for size, option in itertools.product(("4K", "1..1M"), ("--json", "--csv")):
+            with self.subTest(size=size, option=option):
+                outcome = self.run_program(*ONE, "--size", size, *FEW, option, node)
                 self.assertEqual(outcome.code, 1, outcome)
                 self.assert_words(outcome.err, ("cannot write", "full", "ENOSPC"))
                 self.assertRegex(outcome.out, r"(?m)^pinned .* yes$")

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The rows that declare the options of `run` and `list`; modes declare theirs. */
+#include "cli.h"
+
+#include <string.h>
+
+static const char *const directions[] = {"h2d", "d2h", "both", NULL};
+
+static const struct xb_option option_mode = {
+    .name = "mode",
+    .short_name = 'm',
+    .type = XB_OPTION_CHOICES,
+    .argument = "MODE[,MODE]",
+    .default_text = "all",
+    .help = "Which transfer strategies to measure; 'all' for every one.",
+};
+static const struct xb_option option_size = {
+    .name = "size",
+    .short_name = 's',
+    .type = XB_OPTION_SIZES,
+    .argument = "SIZE",
+    .default_text = "256M",
+    .help = "How much one operation moves: a size (1G), a list (64K,1M) or a range that doubles "
+            "(4K..1G). K M G T are powers of 1024, KB MB GB TB powers of 1000.",
+};
+static const struct xb_option option_direction = {
+    .name = "direction",
+    .short_name = 'd',
+    .type = XB_OPTION_CHOICES,
+    .argument = "DIR",
+    .default_text = "both",
+    .help = "h2d (host to device), d2h (device to host), or both, one after the other.",
+    .choices = directions,
+};
+static const struct xb_option option_device = {
+    .name = "device",
+    .short_name = 'D',
+    .type = XB_OPTION_CHOICES,
+    .argument = "DEV[,DEV]",
+    .default_text = "0",
+    .help = "Which devices: numbers, PCI addresses (0000:0f:00.0), or all. They are measured one "
+            "after the other.",
+};
+static const struct xb_option option_backend = {
+    .name = "backend",
+    .short_name = 'b',
+    .type = XB_OPTION_TEXT,
+    .argument = "NAME",
+    .default_text = "auto",
+    .help = "cuda, hip, host, or auto: the first GPU backend that can run. The host backend, the "
+            "CPU copying within its own memory, is only ever taken by name.",
+};
+static const struct xb_option option_time_limit = {
+    .name = "time-limit",
+    .short_name = 't',
+    .type = XB_OPTION_DURATION,
+    .argument = "TIME",
+    .default_text = "1s",
+    .help =
+        "When to stop sampling a case whose median is not yet known to within 0.5 %. At least 6 "
+        "samples are taken all the same, and warm-up may add half of it.",
+};
+static const struct xb_option option_samples = {
+    .name = "samples",
+    .short_name = 'n',
+    .type = XB_OPTION_COUNT,
+    .argument = "N",
+    .help = "Take exactly so many samples instead of stopping by precision or time.",
+    .minimum = 1,
+    .maximum = 1000000,
+};
+static const struct xb_option option_json = {
+    .name = "json",
+    .type = XB_OPTION_TEXT,
+    .argument = "FILE",
+    .help = "Write everything that was measured as JSON (docs/result.schema.json); - for standard "
+            "output, in place of the table.",
+};
+static const struct xb_option option_csv = {
+    .name = "csv",
+    .type = XB_OPTION_TEXT,
+    .argument = "FILE",
+    .help = "Write a line a case as CSV; - for standard output, in place of the table.",
+};
+static const struct xb_option option_quiet = {
+    .name = "quiet",
+    .short_name = 'q',
+    .type = XB_OPTION_FLAG,
+    .help = "Print no table and no progress: only errors, files and the exit code.",
+};
+static const struct xb_option option_help = {
+    .name = "help",
+    .short_name = 'h',
+    .type = XB_OPTION_FLAG,
+    .help = "Print this help, or with a mode's name what that mode measures.",
+};
+static const struct xb_option option_version = {
+    .name = "version",
+    .short_name = 'V',
+    .type = XB_OPTION_FLAG,
+    .help = "Print the version and what is built in.",
+};
+
+static const struct xb_option *const own_rows[] = {
+    &option_mode,    &option_size,       &option_direction, &option_device,
+    &option_backend, &option_time_limit, &option_samples,   &option_json,
+    &option_csv,     &option_quiet,      &option_help,      &option_version,
+};
+#define OWN_ROWS (sizeof own_rows / sizeof own_rows[0])
+
+const struct xb_option *const xb_list_rows[] = {&option_json, &option_help, &option_version, NULL};
+
+size_t xb_run_own_row_count(void)
+{
+    return OWN_ROWS;
+}
+
+const struct xb_option *const *xb_run_rows(void)
+{
+    static const struct xb_option *rows[128];
+    size_t count = 0;
+    memcpy(rows, own_rows, sizeof own_rows);
+    count = OWN_ROWS;
+    for (size_t m = 0; xb_modes[m] != NULL; m++) {
+        const struct xb_option *const *option = xb_modes[m]->options;
+        for (; option != NULL && *option != NULL; option++) {
+            bool known = false;
+            for (size_t i = 0; i < count; i++)
+                known = known || rows[i] == *option;
+            if (!known && count + 1 < sizeof rows / sizeof rows[0])
+                rows[count++] = *option;
+        }
+    }
+    rows[count] = NULL;
+    return rows;
+}
