@@ -36,24 +36,34 @@ static void print_share(FILE *stream, const struct xb_result *best, double raw,
             100 * best->bandwidth.median / raw, best->test.mode->name, best->test.variant);
 }
 
+/* One device's line; false where there is nothing to say. */
+static bool print_device(FILE *stream, const struct xb_run *run, const struct xb_run_device *device,
+                         bool first)
+{
+    const struct xb_result *to = fastest(run, device->info.index, XB_H2D);
+    const struct xb_result *from = fastest(run, device->info.index, XB_D2H);
+    double raw =
+        device->link.known ? xb_pcie_raw_rate(device->link.speed_gts, device->link.width) : 0;
+    if (!(raw > 0) || (to == NULL && from == NULL))
+        return false;
+    if (first)
+        fprintf(stream,
+                "\nShare of the link's raw rate (packet headers leave %.0f to %.0f %%, payloads of "
+                "128 to 512 bytes)\n",
+                100 * LEFT_AT_MPS_128, 100 * LEFT_AT_MPS_512);
+    fprintf(stream, "  device %u  ", device->info.index);
+    if (to != NULL)
+        print_share(stream, to, raw, "");
+    if (from != NULL)
+        print_share(stream, from, raw, to != NULL ? ", " : "");
+    fputc('\n', stream);
+    return true;
+}
+
 void xb_reading_print(FILE *stream, const struct xb_run *run)
 {
-    for (size_t i = 0; i < run->device_count; i++) {
-        const struct xb_run_device *device = &run->devices[i];
-        const struct xb_result *to = fastest(run, device->info.index, XB_H2D);
-        const struct xb_result *from = fastest(run, device->info.index, XB_D2H);
-        double raw =
-            device->link.known ? xb_pcie_raw_rate(device->link.speed_gts, device->link.width) : 0;
-        if (!(raw > 0) || (to == NULL && from == NULL))
-            continue;
-        fprintf(stream,
-                "\nDevice %u: the best copies reach, of the link's raw rate: ", device->info.index);
-        if (to != NULL)
-            print_share(stream, to, raw, "");
-        if (from != NULL)
-            print_share(stream, from, raw, to != NULL ? ", " : "");
-        fprintf(stream,
-                ".\nPacket headers leave %.0f to %.0f %% of it (payloads of 128 to 512 bytes).\n",
-                100 * LEFT_AT_MPS_128, 100 * LEFT_AT_MPS_512);
-    }
+    bool first = true;
+    for (size_t i = 0; i < run->device_count; i++)
+        if (print_device(stream, run, &run->devices[i], first))
+            first = false;
 }

@@ -7,8 +7,8 @@
 #include <stdio.h>
 
 /*
- * What the figures mean, in a line or two for each device whose link is known: how much of its raw
- * rate the best copy in each direction reached. Prints nothing where there is nothing to say.
+ * What the figures mean, in a line for each device whose link is known: how much of its raw rate
+ * the best copy in each direction reached. Prints nothing where there is nothing to say.
  */
 void xb_reading_print(FILE *stream, const struct xb_run *run);
 
