@@ -3,9 +3,9 @@
 #define XFERBENCH_INTERRUPT_H
 
 /*
- * From here on the first SIGINT or SIGTERM is only noted, so that the run can write what it has; a
- * second one kills as usual. A write to a closed pipe or past a file's limit fails from here on
- * instead of killing.
+ * From here on the first SIGINT, SIGTERM or SIGHUP is only noted, so that the run can write what it
+ * has; a second one kills as usual. A write to a closed pipe or past a file's limit fails from here
+ * on instead of killing.
  */
 void xb_interrupt_catch(void);
 

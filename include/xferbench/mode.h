@@ -71,10 +71,9 @@ struct xb_mode {
      */
     enum xb_status (*check)(const struct xb_case *test, const struct xb_config *config,
                             const struct xb_device_info *device, struct xb_error *error);
-    /* Takes memory and queues from the workspace and writes the source data. Not timed. */
+    /* Takes memory and queues from the workspace and writes the data. Not timed. */
     enum xb_status (*setup)(struct xb_mode_context *context, struct xb_error *error);
-    /* Makes the target's content wrong in every byte, so that only a timed copy can put it right.
-     */
+    /* After warm-up: makes every byte of the target wrong until a timed copy puts it right. */
     enum xb_status (*prepare)(struct xb_mode_context *context, struct xb_error *error);
     /*
      * Enqueues exactly one iteration: test->bytes moved once. Timed. Work on a queue other than

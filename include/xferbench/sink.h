@@ -37,7 +37,8 @@ struct xb_output {
 /* Opens for writing; finds out now whether it can be written. XB_ERR_USAGE says why not. */
 XB_MUST_CHECK enum xb_status xb_output_open(struct xb_output *output, const char *path,
                                             struct xb_error *error);
-/* Flushes, syncs and renames. On failure the file that was there is still there. */
+/* Flushes, syncs and renames. On failure the file that was there is still there; if only the
+ * renaming failed, the error names the file that holds what was written. */
 XB_MUST_CHECK enum xb_status xb_output_commit(struct xb_output *output, struct xb_error *error);
 /* Forgets what was written and leaves the old file. Safe after commit and on a zeroed object. */
 void xb_output_discard(struct xb_output *output);

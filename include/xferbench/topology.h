@@ -17,7 +17,8 @@ void xb_topology_close(struct xb_topology *topology);
 
 unsigned xb_topology_node_count(const struct xb_topology *topology);
 
-/* Where this thread and its memory were bound. */
+/* Where this thread and its memory were bound. Memory prefers the node: a full one sends pages
+ * elsewhere, which xb_topology_locate finds. */
 struct xb_binding {
     bool bound;          /* both CPUs and memory are */
     int node;            /* the OS's number of the node asked for, -1 if none is known */

@@ -54,8 +54,13 @@ static bool can_hold(struct xb_measurement *measurement)
 {
     const struct xb_mode_context *context = &measurement->context;
     const struct xb_device_info *device = &context->device->info;
-    if (!context->hold || (device->capabilities & XB_CAP_HOLD) == 0)
+    if (!context->hold)
         return false;
+    if ((device->capabilities & XB_CAP_HOLD) == 0) {
+        xb_result_warn(measurement->result,
+                       "queues cannot be held here: enqueuing may be part of the time");
+        return false;
+    }
     if (context->operations_per_iteration <= device->held_operations)
         return true;
     xb_result_warn(measurement->result,
@@ -74,7 +79,8 @@ static enum xb_status warm_up(struct xb_measurement *measurement, struct xb_erro
     double elapsed = 0;
     measurement->iterations = 1;
     while (!settled && xb_interrupt_signal() == 0 &&
-           (elapsed < measurement->time_limit / 2 || elapsed < WARM_UP_LEAST_S)) {
+           (elapsed < measurement->time_limit / 2 || elapsed < WARM_UP_LEAST_S ||
+            taken < XB_WARM_SAMPLES)) {
         struct xb_timing timing;
         enum xb_status status = xb_sampler_take(&measurement->sampler, measurement->iterations,
                                                 measurement->held, &timing, error);
@@ -152,6 +158,17 @@ static enum xb_status take_sample(struct xb_measurement *measurement, struct xb_
     return status;
 }
 
+/* Keeps the faster of two readings: an idle link reads slower than it is. */
+static void note_link(struct xb_run_device *where)
+{
+    if (where->info.pci_bdf[0] == '\0')
+        return;
+    struct xb_pcie_link now = xb_pcie_link_read(where->info.pci_bdf);
+    if (now.known && (!where->link.known ||
+                      now.speed_gts * now.width > where->link.speed_gts * where->link.width))
+        where->link = now;
+}
+
 static enum xb_status take_samples(struct xb_measurement *measurement, struct xb_error *error)
 {
     struct xb_result *result = measurement->result;
@@ -188,6 +205,27 @@ static enum xb_status describe(struct xb_result *result, struct xb_error *error)
     return status;
 }
 
+/* Where the host buffer lies. Binding memory is a preference: a full node sends pages elsewhere. */
+static void add_host_memory(const struct xb_measurement *measurement)
+{
+    struct xb_result *result = measurement->result;
+    const struct xb_run_device *where = measurement->where;
+    const struct xb_buffer *host = xb_workspace_kept_host(measurement->context.workspace);
+    char nodes[64];
+    char bound_to[16];
+    if (host == NULL)
+        return;
+    xb_topology_locate(measurement->run->topology, host->host_address, host->bytes, nodes,
+                       sizeof nodes);
+    xb_result_detail_text(result, "host_memory_numa_nodes", "%s", nodes);
+    if (host->memory == XB_MEMORY_PINNED && where->info.pinned_note != NULL)
+        xb_result_detail_text(result, "pinned_memory", "%s", where->info.pinned_note);
+    snprintf(bound_to, sizeof bound_to, "%d", where->binding.node);
+    if (where->binding.bound && nodes[0] != '\0' && strcmp(nodes, bound_to) != 0)
+        xb_result_warn(result, "bound to NUMA node %s, but the host buffer lies on %s", bound_to,
+                       nodes);
+}
+
 /* What a reader of the row must know to judge it. */
 static void add_conditions(const struct xb_measurement *measurement)
 {
@@ -197,15 +235,7 @@ static void add_conditions(const struct xb_measurement *measurement)
     xb_result_detail_number(result, "iterations_per_sample", (double)measurement->iterations);
     xb_result_detail_text(result, "held", measurement->held ? "yes" : "no");
 
-    const struct xb_buffer *host = xb_workspace_kept_host(measurement->context.workspace);
-    if (host != NULL) {
-        char nodes[64];
-        xb_topology_locate(measurement->run->topology, host->host_address, host->bytes, nodes,
-                           sizeof nodes);
-        xb_result_detail_text(result, "host_memory_numa_nodes", "%s", nodes);
-        if (host->memory == XB_MEMORY_PINNED && where->info.pinned_note != NULL)
-            xb_result_detail_text(result, "pinned_memory", "%s", where->info.pinned_note);
-    }
+    add_host_memory(measurement);
     if (!where->binding.bound && !where->binding.note_is_normal)
         xb_result_warn(result, "not bound to a NUMA node: %s", where->binding.note);
     if (!bandwidth->has_interval)
@@ -228,10 +258,13 @@ static enum xb_status measure(struct xb_measurement *measurement, struct xb_erro
     enum xb_status status = warm_up(measurement, error);
     if (status == XB_OK && (measurement->held || measurement->iterations > 1))
         status = take_host_view(measurement, error);
+    if (status == XB_OK && xb_interrupt_signal() != 0)
+        return XB_OK;
     if (status == XB_OK)
         status = mode->prepare(context, error);
     if (status == XB_OK)
         status = take_samples(measurement, error);
+    note_link(measurement->where); /* now: verifying takes long enough for it to go to sleep */
     if (status != XB_OK || result->times.count == 0)
         return status;
     status = describe(result, error);
@@ -254,9 +287,8 @@ void xb_result_fail(struct xb_result *result, const struct xb_error *error)
     result->status = XB_RESULT_ERROR;
     result->error = *error;
     xb_error_text(error, result->reason, sizeof result->reason);
-    /* An unfinished measurement is none: only wrong data keeps its samples, as evidence. */
-    if (result->verified == XB_VERIFIED_UNKNOWN)
-        memset(&result->bandwidth, 0, sizeof result->bandwidth);
+    /* Neither an unfinished measurement nor a wrong copy has a bandwidth. */
+    memset(&result->bandwidth, 0, sizeof result->bandwidth);
 }
 
 void xb_result_skip(struct xb_result *result, const char *reason)

@@ -10,7 +10,7 @@
 struct xb_measurement {
     struct xb_run *run;
     const struct xb_run_observer *observer;
-    const struct xb_run_device *where;
+    struct xb_run_device *where; /* its link is noted while the device is still awake */
     struct xb_result *result;
     struct xb_mode_context context;
     double time_limit; /* seconds */

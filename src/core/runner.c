@@ -25,18 +25,10 @@ static enum xb_status check_memory(const struct xb_device *device, const struct 
     return status;
 }
 
-/* Keeps the faster of two readings: an idle link reads slower than it is. */
-static void note_link(struct xb_run_device *where)
-{
-    if (where->info.pci_bdf[0] == '\0')
-        return;
-    struct xb_pcie_link now = xb_pcie_link_read(where->info.pci_bdf);
-    if (now.known && (!where->link.known ||
-                      now.speed_gts * now.width > where->link.speed_gts * where->link.width))
-        where->link = now;
-}
-
-/* The largest needs of the device's cases that fit now: what the workspace allocates at once. */
+/*
+ * The largest needs of the device's cases that fit now, host and device apart: what the workspace
+ * allocates at once. Only a hint: where the two together do not fit, it takes less.
+ */
 static struct xb_needs largest_needs(const struct xb_run *run, const struct xb_device *device)
 {
     struct xb_needs largest = {0};
@@ -63,6 +55,14 @@ static bool fits(const struct xb_needs *needs, const struct xb_needs *largest)
     return needs->host_bytes <= largest->host_bytes && needs->device_bytes <= largest->device_bytes;
 }
 
+/* The rows of a device that are left when a signal came. */
+static void skip_cases(struct xb_run *run, unsigned device)
+{
+    for (; run->done_count < run->case_count && run->results[run->done_count].test.device == device;
+         run->done_count++)
+        xb_result_skip(&run->results[run->done_count], "interrupted before it began");
+}
+
 /* Runs the device's cases one after the other. */
 static void run_cases(struct xb_run *run, const struct xb_run_observer *observer,
                       struct xb_run_device *where, struct xb_device *device,
@@ -73,8 +73,8 @@ static void run_cases(struct xb_run *run, const struct xb_run_observer *observer
         if (result->test.device != where->info.index)
             return;
         if (xb_interrupt_signal() != 0) {
-            xb_result_skip(result, "interrupted before it began");
-            continue;
+            skip_cases(run, where->info.index);
+            return;
         }
         struct xb_error error;
         struct xb_needs needs = result->test.mode->needs(&result->test, run->config);
@@ -94,7 +94,6 @@ static void run_cases(struct xb_run *run, const struct xb_run_observer *observer
             .time_limit = xb_config_get(run->config, "time-limit")->seconds,
         };
         xb_measure(&measurement);
-        note_link(where);
     }
 }
 
@@ -115,6 +114,10 @@ static void run_device(struct xb_run *run, const struct xb_run_observer *observe
     struct xb_error error;
     /* First, so that the driver's own memory for this device lies near it too. */
     xb_topology_bind(run->topology, xb_pcie_numa_node(where->info.pci_bdf), &where->binding);
+    if (xb_interrupt_signal() != 0) {
+        skip_cases(run, where->info.index);
+        return;
+    }
     enum xb_status status =
         run->backend->device_open(run->driver, where->info.index, &device, &error);
     if (status == XB_OK) {

@@ -25,6 +25,29 @@ static const struct xb_option option_chunk = {
     .maximum = INT64_MAX,
 };
 
+/* More would be seconds of enqueuing that nothing can interrupt. */
+#define MAX_OPERATIONS UINT64_C(1000000)
+
+/* Rounded up without adding first: the sum could overflow. */
+static uint64_t chunk_count(uint64_t bytes, uint64_t chunk)
+{
+    return bytes / chunk + (bytes % chunk != 0);
+}
+
+static enum xb_status check(const struct xb_case *test, const struct xb_config *config,
+                            const struct xb_device_info *device, struct xb_error *error)
+{
+    uint64_t chunk = xb_config_get(config, "chunk")->count;
+    uint64_t count = chunk_count(test->bytes, chunk);
+    if (count > MAX_OPERATIONS)
+        return XB_FAIL(error, XB_ERR_USAGE,
+                       "%llu bytes in chunks of %llu are %llu operations an iteration, and at most "
+                       "%llu are enqueued; take a larger --chunk",
+                       (unsigned long long)test->bytes, (unsigned long long)chunk,
+                       (unsigned long long)count, (unsigned long long)MAX_OPERATIONS);
+    return xb_host_memory_supported(test, config, device, error);
+}
+
 struct state {
     struct xb_transfer transfer; /* first: the shared hooks find it there */
     uint64_t chunk;
@@ -37,9 +60,7 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
     enum xb_status status =
         xb_transfer_setup(context, xb_host_memory_of(context->test->variant),
                           xb_config_get(context->config, "streams")->count, error);
-    /* Rounded up without adding first: the sum could overflow. */
-    context->operations_per_iteration =
-        context->test->bytes / state->chunk + (context->test->bytes % state->chunk != 0);
+    context->operations_per_iteration = chunk_count(context->test->bytes, state->chunk);
     return status;
 }
 
@@ -87,7 +108,7 @@ const struct xb_mode xb_mode_async = {
     .options = options,
     .state_bytes = sizeof(struct state),
     .needs = xb_transfer_needs,
-    .check = xb_host_memory_supported,
+    .check = check,
     .setup = setup,
     .prepare = xb_transfer_prepare,
     .submit = submit,

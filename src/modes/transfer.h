@@ -21,13 +21,14 @@ struct xb_needs xb_transfer_needs(const struct xb_case *test, const struct xb_co
 
 /*
  * Borrows the buffers and `queue_count` queues from the workspace, sets the context's queues, one
- * operation an iteration and, for page-locked memory, hold; then writes the pattern to the source.
+ * operation an iteration and, for page-locked memory, hold; then writes one pattern to both
+ * buffers.
  */
 XB_MUST_CHECK enum xb_status xb_transfer_setup(struct xb_mode_context *context,
                                                enum xb_memory memory, size_t queue_count,
                                                struct xb_error *error);
 
-/* `prepare`: poisons every byte of the target. */
+/* `prepare`: makes the target wrong in every byte, by turning the device buffer around. */
 XB_MUST_CHECK enum xb_status xb_transfer_prepare(struct xb_mode_context *context,
                                                  struct xb_error *error);
 

@@ -222,7 +222,16 @@ enum xb_status xb_output_commit(struct xb_output *output, struct xb_error *error
         int code = errno != 0 ? errno : EIO;
         status = XB_FAIL_ERRNO(error, call, code, "cannot write '%.300s': %s (%s): %s",
                                output->path, strerror(code), xb_errno_name(code), advice_for(code));
-    } else {
+        if (strcmp(call, "rename") == 0) { /* complete, only not in its place: a mount point, say */
+            status =
+                XB_FAIL_ERRNO(error, call, code,
+                              "cannot put '%.200s' in its place: %s (%s); what was to be "
+                              "written is in '%.200s'",
+                              output->path, strerror(code), xb_errno_name(code), output->temporary);
+            call = NULL;
+        }
+    }
+    if (call == NULL) { /* nothing to take away */
         free(output->temporary);
         output->temporary = NULL;
     }

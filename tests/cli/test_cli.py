@@ -1314,7 +1314,7 @@ class Answers(Case):
 
     def list_json(self, environment):
         outcome = self.assert_succeeds("list", "--json", "-", environment=environment)
-        document = validate_json.json.loads(
+        document = json.loads(
             outcome.out,
             object_pairs_hook=validate_json.object_without_duplicates,
             parse_constant=validate_json.refuse_constant,

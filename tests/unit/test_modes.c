@@ -243,6 +243,17 @@ static void test_each_call_failing_gives_an_error_row(void **state)
     }
 }
 
+static void test_endless_enqueuing_is_refused(void **state)
+{
+    (void)state;
+    struct fixture f;
+    RUN(&f, "--mode", "async", "--size", "1000001,1000000", "--chunk", "1", "--direction", "h2d");
+    assert_int_equal(f.run.results[0].status, XB_RESULT_ERROR);
+    assert_non_null(strstr(f.run.results[0].reason, "larger --chunk"));
+    assert_int_equal(f.run.results[1].status, XB_RESULT_OK);
+    finish(&f);
+}
+
 static void test_a_failing_case_does_not_stop_the_others(void **state)
 {
     (void)state;
@@ -361,6 +372,7 @@ int main(void)
         TEST(test_hold_only_where_it_may),
         TEST(test_too_little_device_memory_is_an_error_row),
         TEST(test_each_call_failing_gives_an_error_row),
+        TEST(test_endless_enqueuing_is_refused),
         TEST(test_a_failing_case_does_not_stop_the_others),
         TEST(test_a_device_that_does_not_open_leaves_the_others),
         TEST(test_plan_refuses_what_cannot_be),

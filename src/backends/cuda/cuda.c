@@ -6,7 +6,8 @@
 
 #include <stdlib.h>
 
-/* Long enough for any enqueuing behind it, short enough that a lost release is noticed. */
+/* At the rated clock. Long enough for any enqueuing, short enough that a lost release is noticed.
+ */
 #define HOLD_LIMIT_S 20
 
 static void device_close(struct xb_device *device)
@@ -39,6 +40,8 @@ static enum xb_status prepare_device(struct xb_cuda_device *device, struct xb_er
         status = XB_CUDA(error,
                          cudaDeviceGetAttribute(&kilohertz, cudaDevAttrClockRate, device->ordinal),
                          "cannot read the clock rate of CUDA device %u", index);
+    if (kilohertz <= 0)
+        kilohertz = 2000000; /* not told: a GPU of today; the limit need not be exact */
     device->hold_limit = (long long)kilohertz * 1000 * HOLD_LIMIT_S;
     if (status == XB_OK)
         status = XB_CUDA(error, cudaMalloc((void **)&device->found, sizeof *device->found),
@@ -95,6 +98,15 @@ void *xb_cuda_buffer_address(const struct xb_buffer *buffer)
     return ((const struct cuda_buffer *)buffer)->address;
 }
 
+/* The runtime packs small allocations; alone in its blocks a buffer is aligned like a large one and
+ * shares no page with what the device polls. */
+#define BLOCK (UINT64_C(2) << 20)
+
+static uint64_t whole_blocks(uint64_t bytes)
+{
+    return bytes <= UINT64_MAX - BLOCK ? (bytes + BLOCK - 1) / BLOCK * BLOCK : bytes;
+}
+
 /* Takes memory of one kind. Host memory is checked first: pinning what is not there ends badly. */
 static enum xb_status take(enum xb_memory memory, uint64_t bytes, void **address,
                            struct xb_error *error)
@@ -104,7 +116,7 @@ static enum xb_status take(enum xb_memory memory, uint64_t bytes, void **address
     enum xb_status status = XB_OK;
     switch (memory) {
     case XB_MEMORY_DEVICE:
-        return XB_CUDA(error, cudaMalloc(address, bytes),
+        return XB_CUDA(error, cudaMalloc(address, whole_blocks(bytes)),
                        "cannot allocate %llu bytes of device memory; try a smaller --size",
                        (unsigned long long)bytes);
     case XB_MEMORY_PAGEABLE:
@@ -113,7 +125,7 @@ static enum xb_status take(enum xb_memory memory, uint64_t bytes, void **address
     case XB_MEMORY_WRITE_COMBINED:
         status = xb_host_memory_check(bytes, error);
         if (status == XB_OK)
-            status = XB_CUDA(error, cudaHostAlloc(address, bytes, flags),
+            status = XB_CUDA(error, cudaHostAlloc(address, whole_blocks(bytes), flags),
                              "cannot allocate %llu bytes of %s host memory; try a smaller --size",
                              (unsigned long long)bytes, xb_memory_name(memory));
         return status;

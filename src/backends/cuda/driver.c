@@ -137,7 +137,9 @@ enum xb_status xb_cuda_driver_open(struct xb_driver **driver, struct xb_probe *p
     bool found = dlopen(library, RTLD_LAZY | RTLD_LOCAL) != NULL;
     struct xb_probe_check *check = add_check(probe, found, "driver library libcuda.so.1");
     if (!found) {
-        FOUND(check, "not found: install the NVIDIA driver");
+        const char *reason = dlerror();
+        FOUND(check, "not found: install the NVIDIA driver (%.120s)",
+              reason != NULL ? reason : "no reason given");
         FOUND(add_check(probe, false, "driver version"),
               "unknown; runtime %s needs one for CUDA %d", probe->runtime_version, runtime / 1000);
         FOUND(add_check(probe, false, "CUDA devices"), "none can be seen without the driver");
@@ -179,6 +181,12 @@ static void format_uuid(const char *bytes, char *text, size_t size)
     }
 }
 
+static bool launches_block(void)
+{
+    const char *value = getenv("CUDA_LAUNCH_BLOCKING");
+    return value != NULL && strtol(value, NULL, 10) != 0;
+}
+
 enum xb_status xb_cuda_device_info(struct xb_driver *driver, unsigned index,
                                    struct xb_device_info *info, struct xb_error *error)
 {
@@ -191,6 +199,12 @@ enum xb_status xb_cuda_device_info(struct xb_driver *driver, unsigned index,
     if (status == XB_OK)
         status = XB_CUDA(error, cudaDeviceGetPCIBusId(bdf, (int)sizeof bdf, (int)index),
                          "cannot read the PCI address of CUDA device %u", index);
+    int can_register = 0;
+    if (status == XB_OK)
+        status = XB_CUDA(
+            error,
+            cudaDeviceGetAttribute(&can_register, cudaDevAttrHostRegisterSupported, (int)index),
+            "cannot read what CUDA device %u can do", index);
     if (status != XB_OK)
         return status;
     info->index = index;
@@ -202,9 +216,11 @@ enum xb_status xb_cuda_device_info(struct xb_driver *driver, unsigned index,
         info->pci_bdf[i] = (char)tolower((unsigned char)bdf[i]);
     info->memory_bytes = properties.totalGlobalMem;
     info->capabilities = XB_CAP_WRITE_COMBINED;
-    if (properties.hostRegisterSupported)
+    if (can_register)
         info->capabilities |= XB_CAP_REGISTER;
-    if (properties.canMapHostMemory) /* a hold spins on host memory */
+    /* A hold spins on host memory. With CUDA_LAUNCH_BLOCKING the launch of its kernel would not
+     * return before the release, which comes after it. */
+    if (properties.canMapHostMemory && !launches_block())
         info->capabilities |= XB_CAP_HOLD;
     info->held_operations = HELD_OPERATIONS;
     info->shares_host_memory = properties.integrated != 0;

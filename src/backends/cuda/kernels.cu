@@ -23,6 +23,8 @@ __device__ static void compare(u64 read, u64 wanted, u64 offset, unsigned count,
                                struct xb_cuda_check *found)
 {
     u64 difference = read ^ wanted;
+    if (difference == 0)
+        return;
     u64 wrong = 0;
     u64 lowest = 0;
     for (unsigned byte = count; byte-- > 0;) {
@@ -43,8 +45,7 @@ static __global__ void check(const u64 *memory, u64 bytes, struct xb_pattern pat
     u64 words = bytes / 8;
     u64 first = (u64)blockIdx.x * blockDim.x + threadIdx.x;
     for (u64 i = first; i < words; i += (u64)gridDim.x * blockDim.x)
-        if (memory[i] != xb_pattern_word(pattern, i))
-            compare(memory[i], xb_pattern_word(pattern, i), i * 8, 8, found);
+        compare(memory[i], xb_pattern_word(pattern, i), i * 8, 8, found);
     if (first < bytes % 8) {
         u64 read = ((const unsigned char *)memory)[words * 8 + first];
         u64 wanted = (xb_pattern_word(pattern, words) >> (8 * first)) & 0xFF;

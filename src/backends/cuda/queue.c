@@ -218,6 +218,8 @@ void xb_cuda_event_close(struct xb_event *event)
 {
     if (event == NULL)
         return;
+    struct xb_error ignored;
+    (void)xb_cuda_select(event->device, &ignored);
     (void)cudaEventDestroy(event_of(event));
     (void)cudaGetLastError();
     free(event);
@@ -237,9 +239,11 @@ enum xb_status xb_cuda_event_elapsed(struct xb_event *start, struct xb_event *st
                                      struct xb_error *error)
 {
     float milliseconds = 0;
-    enum xb_status status =
-        XB_CUDA(error, cudaEventElapsedTime(&milliseconds, event_of(start), event_of(stop)),
-                "the time between two events could not be read");
+    enum xb_status status = xb_cuda_select(start->device, error);
+    if (status == XB_OK)
+        status =
+            XB_CUDA(error, cudaEventElapsedTime(&milliseconds, event_of(start), event_of(stop)),
+                    "the time between two events could not be read");
     if (status == XB_OK)
         *seconds = (double)milliseconds * 1e-3;
     return status;
