@@ -158,6 +158,24 @@ static void test_buffers_are_what_was_asked_for(void **state)
     f->backend->buffer_free(NULL);
 }
 
+/* Small ones too: what a runtime packs together would share pages and lose its alignment. */
+static void test_small_buffers_are_aligned_too(void **state)
+{
+    const struct fixture *f = *state;
+    const uint64_t sizes[] = {1, 7, 4096};
+    struct xb_buffer *buffers[3];
+    struct xb_error error;
+    for (size_t i = 0; i < 3; i++) {
+        must(
+            f->backend->buffer_allocate(f->device, XB_MEMORY_PINNED, sizes[i], &buffers[i], &error),
+            &error);
+        assert_int_equal((uintptr_t)buffers[i]->host_address % 4096, 0);
+        assert_true(buffers[i]->bytes == sizes[i]);
+    }
+    for (size_t i = 0; i < 3; i++)
+        f->backend->buffer_free(buffers[i]);
+}
+
 static void test_registered_is_allocated_in_two_steps(void **state)
 {
     const struct fixture *f = *state;
@@ -319,28 +337,42 @@ static void test_order_is_kept(void **state)
 
 /* ---- hold ---- */
 
-/* The most a hold promises to carry is enqueued behind it: a call that blocks would hang here. */
+/*
+ * The most a hold promises to carry is enqueued behind it: a call that blocks would hang here.
+ * Another queue's work shows that the device had the time to run what was held.
+ */
 static void test_held_work_starts_at_the_release(void **state)
 {
     struct fixture *f = *state;
+    const struct xb_backend *b = f->backend;
     struct xb_error error;
+    struct xb_queue *other = NULL;
+    struct xb_buffer *scratch = NULL;
     const struct xb_device_info *info = &f->device->info;
     if ((info->capabilities & XB_CAP_HOLD) == 0)
         skip();
+    must(b->queue_open(f->device, &other, &error), &error);
+    must(b->buffer_allocate(f->device, XB_MEMORY_PINNED, BYTES, &scratch, &error), &error);
     unsigned char *host = f->pinned->host_address;
-    memset(host, 1, 64);
     fill(f, pattern);
-    must(f->backend->queue_wait(f->queue, &error), &error);
+    must(b->queue_wait(f->queue, &error), &error);
     for (int round = 0; round < 3; round++) {
-        must(f->backend->queue_hold(f->queue, &error), &error);
+        memset(host, 1, 64);
+        must(b->queue_hold(f->queue, &error), &error);
         for (unsigned i = 0; i < info->held_operations; i++)
-            must(f->backend->queue_copy(f->queue, f->pinned, 0, f->there, 0, 64, &error), &error);
-        memset(host, 2, 64); /* nothing has run yet, so this is overwritten later */
-        f->backend->queue_release(f->queue);
-        must(f->backend->queue_wait(f->queue, &error), &error);
+            must(b->queue_copy(f->queue, f->pinned, 0, f->there, 0, 64, &error), &error);
+        for (int i = 0; i < 20; i++)
+            must(b->queue_copy(other, scratch, 0, f->there, 0, BYTES, &error), &error);
+        must(b->queue_wait(other, &error), &error);
+        for (int i = 0; i < 64; i++)
+            assert_int_equal(((volatile unsigned char *)host)[i], 1);
+        b->queue_release(f->queue);
+        must(b->queue_wait(f->queue, &error), &error);
         assert_true(xb_host_check(host, 0, 64, pattern).wrong_bytes == 0);
     }
-    f->backend->queue_release(f->queue); /* not held: nothing happens */
+    b->queue_release(f->queue); /* not held: nothing happens */
+    b->queue_close(other);
+    b->buffer_free(scratch);
 }
 
 static void test_closing_a_held_queue_does_not_hang(void **state)
@@ -428,6 +460,38 @@ static void test_queues_wait_for_events(void **state)
     b->queue_close(second);
 }
 
+/* Nothing leans on a "current device": work on two is interleaved call by call. */
+static void test_two_devices_take_turns(void **state)
+{
+    struct fixture *f = *state;
+    const struct xb_backend *b = f->backend;
+    struct xb_device *device = NULL;
+    struct xb_queue *queue = NULL;
+    struct xb_buffer *there = NULL;
+    struct xb_buffer *host = NULL;
+    struct xb_mismatch mismatch;
+    struct xb_error error;
+    if (f->probe.device_count < 2)
+        skip();
+    must(b->device_open(f->driver, 1, &device, &error), &error);
+    must(b->queue_open(device, &queue, &error), &error);
+    must(b->buffer_allocate(device, XB_MEMORY_DEVICE, BYTES, &there, &error), &error);
+    must(b->buffer_allocate(device, XB_MEMORY_PINNED, BYTES, &host, &error), &error);
+    xb_host_fill(f->pinned->host_address, 0, BYTES, pattern);
+    xb_host_fill(host->host_address, 0, BYTES, poison);
+    must(b->queue_fill(queue, there, BYTES, pattern, &error), &error);
+    fill(f, poison);
+    must(b->queue_copy(queue, there, 0, host, 0, BYTES, &error), &error);
+    must(b->queue_copy(f->queue, f->there, 0, f->pinned, 0, BYTES, &error), &error);
+    must(b->queue_check(queue, there, BYTES, poison, &mismatch, &error), &error);
+    assert_true(mismatch.wrong_bytes == 0);
+    assert_true(check(f, BYTES).wrong_bytes == 0);
+    b->buffer_free(host);
+    b->buffer_free(there);
+    b->queue_close(queue);
+    b->device_close(device);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 static const struct CMUnitTest tests[] = {
@@ -435,6 +499,7 @@ static const struct CMUnitTest tests[] = {
     TEST(test_device_describes_itself),
     TEST(test_device_out_of_range_fails),
     TEST(test_buffers_are_what_was_asked_for),
+    TEST(test_small_buffers_are_aligned_too),
     TEST(test_registered_is_allocated_in_two_steps),
     TEST(test_impossible_allocation_fails),
     TEST(test_check_finds_what_differs),
@@ -449,6 +514,7 @@ static const struct CMUnitTest tests[] = {
     TEST(test_events_measure_what_lies_between),
     TEST(test_elapsed_of_an_unrecorded_event_fails),
     TEST(test_queues_wait_for_events),
+    TEST(test_two_devices_take_turns),
 };
 
 static bool can_run(const struct xb_backend_entry *entry)
@@ -473,6 +539,7 @@ int main(void)
 {
     int failed = 0;
     xb_fake_reset();
+    xb_fake.device_count = 2;
     for (const struct xb_backend_entry *entry = xb_backends; entry->name != NULL; entry++) {
         if (!can_run(entry))
             continue;

@@ -23,9 +23,50 @@ void xb_fake_reset(void)
     xb_fake = no_faults;
 }
 
-/* One host buffer and one device buffer that copy_flipped copies from; they live with the device.
+/* ---- virtual time ---- */
+
+/* The time of every queue and event that is open, by address. Only the test's thread comes here. */
+static struct {
+    const void *object;
+    double time;
+    unsigned number; /* of a queue: 1 for the first of its device */
+} clocks[256];
+
+static unsigned queue_number; /* of the queue that was opened last */
+
+static size_t clock_of(const void *object)
+{
+    size_t free_place = 0;
+    for (size_t i = 1; i < sizeof clocks / sizeof clocks[0]; i++) {
+        if (clocks[i].object == object)
+            return i;
+        if (clocks[i].object == NULL && free_place == 0)
+            free_place = i;
+    }
+    clocks[free_place].object = object;
+    clocks[free_place].time = 0;
+    clocks[free_place].number = 1;
+    return free_place;
+}
+
+static void forget_clock(const void *object)
+{
+    if (object != NULL)
+        clocks[clock_of(object)].object = NULL;
+}
+
+static void pass_time(const struct xb_queue *queue, double seconds)
+{
+    clocks[clock_of(queue)].time += seconds;
+}
+
+/* ---- faults ---- */
+
+/* One host buffer and one device buffer that copy_flipped copies from; they live while a device is
+ * open.
  */
 static struct xb_buffer *scratch[2];
+static unsigned open_devices;
 
 /* Counts a call that may fail; true if it is its turn. */
 static bool fails(const char *call, struct xb_error *error)
@@ -64,7 +105,8 @@ static enum xb_status device_info(struct xb_driver *driver, unsigned index,
 
 static void device_close(struct xb_device *device)
 {
-    for (size_t i = 0; device != NULL && i < 2; i++) {
+    bool last = device != NULL && --open_devices == 0;
+    for (size_t i = 0; last && i < 2; i++) {
         xb_host_backend.buffer_free(scratch[i]);
         scratch[i] = NULL;
     }
@@ -78,11 +120,15 @@ static enum xb_status device_open(struct xb_driver *driver, unsigned index,
     if (fails("device_open", error))
         return error->status;
     enum xb_status status = xb_host_backend.device_open(driver, 0, &opened, error);
+    if (status != XB_OK)
+        return status;
+    queue_number = 0;
     status = device_info(driver, index, &opened->info, error);
-    if (status == XB_OK)
+    open_devices++;
+    if (status == XB_OK && scratch[0] == NULL)
         status =
             xb_host_backend.buffer_allocate(opened, XB_MEMORY_PINNED, BLOCK, &scratch[0], error);
-    if (status == XB_OK)
+    if (status == XB_OK && scratch[1] == NULL)
         status =
             xb_host_backend.buffer_allocate(opened, XB_MEMORY_DEVICE, BLOCK, &scratch[1], error);
     if (status != XB_OK) {
@@ -132,8 +178,18 @@ static enum xb_status buffer_register(struct xb_buffer *buffer, struct xb_error 
 static enum xb_status queue_open(struct xb_device *device, struct xb_queue **queue,
                                  struct xb_error *error)
 {
-    return fails("queue_open", error) ? error->status
-                                      : xb_host_backend.queue_open(device, queue, error);
+    if (fails("queue_open", error))
+        return error->status;
+    enum xb_status status = xb_host_backend.queue_open(device, queue, error);
+    if (status == XB_OK)
+        clocks[clock_of(*queue)].number = ++queue_number;
+    return status;
+}
+
+static void queue_close(struct xb_queue *queue)
+{
+    forget_clock(queue);
+    xb_host_backend.queue_close(queue);
 }
 
 /*
@@ -192,6 +248,10 @@ static enum xb_status queue_copy(struct xb_queue *queue, struct xb_buffer *targe
 {
     if (fails("queue_copy", error))
         return error->status;
+    pass_time(queue, (double)bytes * XB_FAKE_SECONDS_PER_BYTE * clocks[clock_of(queue)].number);
+    if (bytes >= 2 * BLOCK)
+        xb_fake.copied_memory |=
+            1u << (target->memory == XB_MEMORY_DEVICE ? source->memory : target->memory);
     if (xb_fake.damage == XB_FAKE_NO_DAMAGE || bytes < 2 * BLOCK)
         return xb_host_backend.queue_copy(queue, target, to, source, from, bytes, error);
     return damaged_copy(queue, target, to, source, from, bytes, error);
@@ -209,21 +269,33 @@ static enum xb_status queue_check(struct xb_queue *queue, struct xb_buffer *buff
                                   struct xb_pattern pattern, struct xb_mismatch *mismatch,
                                   struct xb_error *error)
 {
-    return fails("queue_check", error)
-               ? error->status
-               : xb_host_backend.queue_check(queue, buffer, bytes, pattern, mismatch, error);
+    if (fails("queue_check", error))
+        return error->status;
+    enum xb_status status =
+        xb_host_backend.queue_check(queue, buffer, bytes, pattern, mismatch, error);
+    if (xb_fake.check_is_blind)
+        *mismatch = (struct xb_mismatch){0};
+    return status;
 }
 
 static enum xb_status queue_hold(struct xb_queue *queue, struct xb_error *error)
 {
-    return fails("queue_hold", error) ? error->status : xb_host_backend.queue_hold(queue, error);
+    if (fails("queue_hold", error))
+        return error->status;
+    xb_fake.holds++;
+    pass_time(queue, XB_FAKE_HOLD_S);
+    return xb_host_backend.queue_hold(queue, error);
 }
 
 static enum xb_status queue_wait_event(struct xb_queue *queue, struct xb_event *event,
                                        struct xb_error *error)
 {
-    return fails("queue_wait_event", error) ? error->status
-                                            : xb_host_backend.queue_wait_event(queue, event, error);
+    if (fails("queue_wait_event", error))
+        return error->status;
+    double *now = &clocks[clock_of(queue)].time;
+    double reached = clocks[clock_of(event)].time;
+    *now = *now > reached ? *now : reached;
+    return xb_host_backend.queue_wait_event(queue, event, error);
 }
 
 static enum xb_status queue_wait(struct xb_queue *queue, struct xb_error *error)
@@ -239,19 +311,31 @@ static enum xb_status event_open(struct xb_device *device, struct xb_event **eve
                                       : xb_host_backend.event_open(device, event, error);
 }
 
+static void event_close(struct xb_event *event)
+{
+    forget_clock(event);
+    xb_host_backend.event_close(event);
+}
+
 static enum xb_status event_record(struct xb_event *event, struct xb_queue *queue,
                                    struct xb_error *error)
 {
-    return fails("event_record", error) ? error->status
-                                        : xb_host_backend.event_record(event, queue, error);
+    if (fails("event_record", error))
+        return error->status;
+    clocks[clock_of(event)].time = clocks[clock_of(queue)].time;
+    return xb_host_backend.event_record(event, queue, error);
 }
 
 static enum xb_status event_elapsed(struct xb_event *start, struct xb_event *stop, double *seconds,
                                     struct xb_error *error)
 {
-    return fails("event_elapsed", error)
-               ? error->status
-               : xb_host_backend.event_elapsed(start, stop, seconds, error);
+    double unused = 0; /* the host backend checks that both were reached */
+    if (fails("event_elapsed", error))
+        return error->status;
+    enum xb_status status = xb_host_backend.event_elapsed(start, stop, &unused, error);
+    if (status == XB_OK)
+        *seconds = clocks[clock_of(stop)].time - clocks[clock_of(start)].time;
+    return status;
 }
 
 static void driver_close(struct xb_driver *driver)
@@ -279,7 +363,7 @@ const struct xb_backend xb_fake_backend = {
     .buffer_register = buffer_register,
     .buffer_free = buffer_free,
     .queue_open = queue_open,
-    .queue_close = xb_host_queue_close,
+    .queue_close = queue_close,
     .queue_copy = queue_copy,
     .queue_fill = queue_fill,
     .queue_check = queue_check,
@@ -288,7 +372,7 @@ const struct xb_backend xb_fake_backend = {
     .queue_wait_event = queue_wait_event,
     .queue_wait = queue_wait,
     .event_open = event_open,
-    .event_close = xb_host_event_close,
+    .event_close = event_close,
     .event_record = event_record,
     .event_elapsed = event_elapsed,
 };

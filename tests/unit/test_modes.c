@@ -106,14 +106,90 @@ static void test_every_mode_verifies(void **state)
     finish(&f);
 }
 
-static void test_median_is_bytes_over_time(void **state)
+/* ---- clocks: the fake's virtual time is exact ---- */
+
+static void expect_seconds(const struct xb_result *result, double seconds)
+{
+    assert_int_equal(result->status, XB_RESULT_OK);
+    for (size_t i = 0; i < result->times.count; i++) {
+        double off = result->times.values[i] / seconds - 1;
+        if (off > 1e-9 || off < -1e-9)
+            fail_msg("%s: %.12g s in place of %.12g", result->test.mode->name,
+                     result->times.values[i], seconds);
+    }
+    double rate = (double)result->test.bytes / seconds;
+    assert_true(result->bandwidth.median / rate > 1 - 1e-9);
+    assert_true(result->bandwidth.median / rate < 1 + 1e-9);
+}
+
+static double number_detail(const struct xb_result *result, const char *key)
+{
+    for (size_t i = 0; i < result->detail_count; i++)
+        if (strcmp(result->details[i].key, key) == 0)
+            return result->details[i].number;
+    return -1;
+}
+
+/* One iteration's time, however many make a sample, and without what the hold takes. */
+static void test_time_is_that_of_one_iteration(void **state)
 {
     (void)state;
     struct fixture f;
-    RUN(&f, "--mode", "pinned", "--size", "1M", "--direction", "h2d", "--samples", "1");
-    const struct xb_result *result = &f.run.results[0];
-    assert_int_equal(f.run.case_count, 1);
-    assert_true(result->bandwidth.median == 1048576.0 / result->times.values[0]);
+    RUN(&f, "--mode", "pinned,pageable", "--size", "64K,4M");
+    for (size_t i = 0; i < f.run.case_count; i++) {
+        const struct xb_result *result = &f.run.results[i];
+        double seconds = (double)result->test.bytes * XB_FAKE_SECONDS_PER_BYTE;
+        expect_seconds(result, seconds);
+        /* 1 ms is the target: 15 of 65.5 us, one of 4.2 ms */
+        assert_true(number_detail(result, "iterations_per_sample") ==
+                    (result->test.bytes == 65536 ? 15 : 1));
+    }
+    assert_true(xb_fake.holds > 0);
+    finish(&f);
+}
+
+/* Eight chunks over two queues, the second half as fast: it has the last word, from a common start.
+ */
+static void test_time_covers_every_queue(void **state)
+{
+    (void)state;
+    struct fixture f;
+    RUN(&f, "--mode", "async", "--size", "8M", "--chunk", "1M", "--streams", "2");
+    for (size_t i = 0; i < f.run.case_count; i++)
+        expect_seconds(&f.run.results[i], 4 * 1048576.0 * 2 * XB_FAKE_SECONDS_PER_BYTE);
+    finish(&f);
+}
+
+static void test_batches_fit_behind_a_hold(void **state)
+{
+    (void)state;
+    struct fixture f;
+    RUN(&f, "--mode", "pinned,async", "--size", "16K", "--chunk", "4K", "--direction", "h2d");
+    /* 61 copies of 16 KiB would make 1 ms; of 4 operations each, 16 iterations fit behind 64 */
+    assert_true(number_detail(&f.run.results[0], "iterations_per_sample") == 61);
+    assert_true(number_detail(&f.run.results[1], "iterations_per_sample") == 16);
+    finish(&f);
+}
+
+static void test_the_variant_is_the_memory_copied(void **state)
+{
+    (void)state;
+    const struct {
+        const char *mode, *variant;
+        enum xb_memory memory;
+    } wanted[] = {{"pinned", "alloc", XB_MEMORY_PINNED},
+                  {"pinned", "registered", XB_MEMORY_REGISTERED},
+                  {"async", "write-combined", XB_MEMORY_WRITE_COMBINED}};
+    struct fixture f;
+    for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
+        xb_fake_reset();
+        RUN(&f, "--mode", wanted[i].mode, "--host-memory", wanted[i].variant, "--size", "64K");
+        assert_int_equal(xb_fake.copied_memory, 1u << wanted[i].memory);
+        finish(&f);
+    }
+    xb_fake_reset();
+    RUN(&f, "--mode", "pinned,pageable", "--size", "64K"); /* one workspace, two kinds */
+    assert_int_equal(xb_fake.copied_memory, 1u << XB_MEMORY_PINNED | 1u << XB_MEMORY_PAGEABLE);
     finish(&f);
 }
 
@@ -133,6 +209,8 @@ static void expect_unverified(const char *name, enum xb_fake_damage damage)
             fail_msg("%s: %s %s %s of %llu bytes passed", name, result->test.mode->name,
                      result->test.variant, xb_direction_name(result->test.direction),
                      (unsigned long long)result->test.bytes);
+        assert_non_null(strstr(result->reason, "bytes are wrong after the copy"));
+        assert_int_equal(result->bandwidth.n, 0);
     }
     finish(&f);
 }
@@ -145,6 +223,45 @@ static void test_wrong_copies_never_verify(void **state)
     expect_unverified("shifted by 2 MiB", XB_FAKE_SHIFTED_2MIB);
     expect_unverified("last byte lost", XB_FAKE_LAST_BYTE_LOST);
     expect_unverified("nothing copied", XB_FAKE_NOTHING_COPIED);
+}
+
+/* Right all through warm-up, nothing from the first timed sample on. */
+static void stop_copying_when_warm(void *argument, const struct xb_run *run, size_t samples,
+                                   double bandwidth)
+{
+    (void)argument;
+    (void)run;
+    (void)bandwidth;
+    /* The last warm-up sample tells; the host clock's repetitions and the samples come after it. */
+    if (samples == 0)
+        xb_fake.damage = XB_FAKE_NOTHING_COPIED;
+}
+
+static void test_warm_up_does_not_stand_in_for_the_samples(void **state)
+{
+    (void)state;
+    const char *const arguments[] = {"--size", "64K", NULL};
+    const struct xb_run_observer observer = {.progress = stop_copying_when_warm};
+    struct fixture f;
+    execute(&f, arguments, &observer);
+    for (size_t i = 0; i < f.run.case_count; i++)
+        assert_int_equal(f.run.results[i].verified, XB_VERIFIED_FALSE);
+    finish(&f);
+}
+
+/* With a check that sees nothing the windows are what is left; the last byte lies in one. */
+static void test_windows_see_what_a_blind_check_does_not(void **state)
+{
+    (void)state;
+    struct fixture f;
+    xb_fake.check_is_blind = true;
+    xb_fake.damage = XB_FAKE_LAST_BYTE_LOST;
+    RUN(&f, "--mode", "pinned,pageable", "--size", "1M", "--direction", "h2d");
+    for (size_t i = 0; i < f.run.case_count; i++) {
+        assert_int_equal(f.run.results[i].verified, XB_VERIFIED_FALSE);
+        assert_non_null(strstr(f.run.results[i].reason, "the check itself is broken"));
+    }
+    finish(&f);
 }
 
 /* ---- what a device cannot do ---- */
@@ -366,8 +483,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_every_mode_verifies),
-        TEST(test_median_is_bytes_over_time),
+        TEST(test_time_is_that_of_one_iteration),
+        TEST(test_time_covers_every_queue),
+        TEST(test_batches_fit_behind_a_hold),
+        TEST(test_the_variant_is_the_memory_copied),
         TEST(test_wrong_copies_never_verify),
+        TEST(test_warm_up_does_not_stand_in_for_the_samples),
+        TEST(test_windows_see_what_a_blind_check_does_not),
         TEST(test_missing_capability_skips),
         TEST(test_hold_only_where_it_may),
         TEST(test_too_little_device_memory_is_an_error_row),
