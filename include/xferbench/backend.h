@@ -33,6 +33,9 @@ enum xb_capability {
     XB_CAP_HOLD = 1u << 2            /* can hold a queue: queue_hold, queue_release */
 };
 
+/* The capabilities' names, in the order of their bits; ends with NULL. */
+extern const char *const xb_capability_names[];
+
 /* Where a buffer lies and how it was made. */
 enum xb_memory {
     XB_MEMORY_DEVICE,        /* the device's own */

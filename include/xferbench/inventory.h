@@ -14,13 +14,16 @@ struct xb_inventory {
         struct xb_probe probe;
         struct xb_device_info *devices;
         size_t device_count;
+        struct xb_error *failures; /* of devices that do not describe themselves */
+        size_t failed_count;
     } backends[XB_INVENTORY_BACKENDS];
     size_t count;
 };
 
 /*
- * Looks at every backend of the registry. One that cannot run is no failure: its probe tells why. A
- * device that does not describe itself is an error. Release with xb_inventory_free, also then.
+ * Looks at every backend of the registry. One that cannot run, or a device that does not describe
+ * itself, is no failure: the record tells why. Only memory can fail. Release with
+ * xb_inventory_free, also then.
  */
 XB_MUST_CHECK enum xb_status xb_inventory_take(struct xb_inventory *inventory,
                                                struct xb_error *error);

@@ -63,11 +63,14 @@ struct xb_mode {
     const struct xb_option *const *options; /* rows of its own, ends with NULL; NULL: none */
     size_t state_bytes;
 
+    /* What a device must be able to do for a variant: bits of enum xb_capability. A device that
+     * cannot gets a skipped row. Pure. NULL: nothing beyond the mandatory slots. */
+    uint32_t (*capabilities)(const char *variant);
     /* Memory the case takes. Pure. */
     struct xb_needs (*needs)(const struct xb_case *test, const struct xb_config *config);
     /*
-     * Whether the device can do the case: XB_OK, or XB_ERR_UNSUPPORTED with the reason as the
-     * message, which becomes that of the skipped row. May be NULL. Allocates nothing.
+     * Whether the case makes sense otherwise: XB_OK; XB_ERR_UNSUPPORTED with the reason as the
+     * message for a skipped row; any other error for an error row. May be NULL. Allocates nothing.
      */
     enum xb_status (*check)(const struct xb_case *test, const struct xb_config *config,
                             const struct xb_device_info *device, struct xb_error *error);

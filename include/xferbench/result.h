@@ -23,8 +23,9 @@ struct xb_detail {
 };
 
 /*
- * A case with what came of it. `status` is ok only if the data was verified: a copy that is wrong
- * has no bandwidth. Release with xb_result_free.
+ * A case with what came of it. `status` is ok only if the data was verified. A copy that is wrong
+ * keeps its samples as evidence, but has no bandwidth: sinks show none unless `status` is ok.
+ * Release with xb_result_free.
  */
 struct xb_result {
     struct xb_case test;

@@ -164,7 +164,7 @@ bool xb_help_answer(const struct xb_config *config, int *code)
             xb_help_print(stdout);
         return true;
     }
-    if (xb_config_get(config, "version")->flag) {
+    if (xb_config_get(config, "version")->flag && config->operand_count == 0) {
         xb_version_print(stdout);
         return true;
     }

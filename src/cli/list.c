@@ -3,7 +3,14 @@
 
 #include "xferbench/sink.h"
 
-#include <string.h>
+/* The names of capabilities, each behind a blank; "none" for none. */
+static void print_capabilities(uint32_t capabilities)
+{
+    for (size_t i = 0; xb_capability_names[i] != NULL; i++)
+        if ((capabilities >> i & 1u) != 0)
+            printf(" %s", xb_capability_names[i]);
+    printf("%s", capabilities == 0 ? " none" : "");
+}
 
 static void print_device(const struct xb_device_info *info)
 {
@@ -12,7 +19,9 @@ static void print_device(const struct xb_device_info *info)
         printf(", %s", info->pci_bdf);
     if (info->architecture[0] != '\0')
         printf(", %s", info->architecture);
-    printf(", %.1f GiB\n", (double)info->memory_bytes / 0x1p30);
+    printf(", %.1f GiB; capabilities:", (double)info->memory_bytes / 0x1p30);
+    print_capabilities(info->capabilities);
+    printf("\n");
 }
 
 static void print_backend(const struct xb_found_backend *found)
@@ -27,13 +36,32 @@ static void print_backend(const struct xb_found_backend *found)
     xb_probe_print(stdout, &found->probe);
     for (size_t i = 0; i < found->device_count; i++)
         print_device(&found->devices[i]);
+    for (size_t i = 0; i < found->failed_count; i++)
+        printf("    %s\n", found->failures[i].message);
+}
+
+static void print_variant(const struct xb_mode *mode, const char *variant)
+{
+    uint32_t needed = mode->capabilities != NULL ? mode->capabilities(variant) : 0;
+    printf(" %s", variant);
+    if (needed != 0) {
+        printf(" (needs");
+        print_capabilities(needed);
+        printf(")");
+    }
 }
 
 static void print_mode(const struct xb_mode *mode)
 {
     printf("  %-10s %s\n%13sdirections:", mode->name, mode->summary, "");
     xb_help_print_directions(stdout, mode);
-    printf("; options:%s", mode->options == NULL ? " none" : "");
+    printf("; variants:");
+    if (mode->variant_option == NULL)
+        print_variant(mode, mode->variant);
+    for (size_t i = 0; mode->variant_option != NULL && mode->variant_option->choices[i] != NULL;
+         i++)
+        print_variant(mode, mode->variant_option->choices[i]);
+    printf("\n%13soptions:%s", "", mode->options == NULL ? " none" : "");
     for (size_t i = 0; mode->options != NULL && mode->options[i] != NULL; i++)
         printf(" --%s", mode->options[i]->name);
     printf("\n");
@@ -50,10 +78,11 @@ static void print_list(const struct xb_inventory *inventory)
 }
 
 static enum xb_status write_list(const char *path, const struct xb_inventory *inventory,
-                                 struct xb_error *error)
+                                 bool *on_stdout, struct xb_error *error)
 {
     struct xb_output output = {0};
     enum xb_status status = xb_output_open(&output, path, error);
+    *on_stdout = output.stream == stdout;
     if (status == XB_OK)
         status = xb_list_json_write(output.stream, inventory, error);
     if (status == XB_OK)
@@ -66,10 +95,11 @@ static enum xb_status list(const struct xb_config *config, struct xb_error *erro
 {
     const struct xb_value *json = xb_config_get(config, "json");
     struct xb_inventory inventory;
+    bool on_stdout = false;
     enum xb_status status = xb_inventory_take(&inventory, error);
     if (status == XB_OK && json->is_set)
-        status = write_list(json->text, &inventory, error);
-    if (status == XB_OK && !(json->is_set && strcmp(json->text, "-") == 0))
+        status = write_list(json->text, &inventory, &on_stdout, error);
+    if (status == XB_OK && !on_stdout)
         print_list(&inventory);
     xb_inventory_free(&inventory);
     return status;

@@ -9,14 +9,17 @@ static enum xb_status take_devices(struct xb_found_backend *found, struct xb_dri
                                    struct xb_error *error)
 {
     found->devices = calloc(found->probe.device_count, sizeof *found->devices);
-    if (found->devices == NULL)
+    found->failures = calloc(found->probe.device_count, sizeof *found->failures);
+    if (found->devices == NULL || found->failures == NULL)
         return XB_FAIL(error, XB_ERR_MEMORY, "no memory for a list of %u devices",
                        found->probe.device_count);
     for (unsigned i = 0; i < found->probe.device_count; i++) {
-        enum xb_status status = driver->backend->device_info(driver, i, &found->devices[i], error);
-        if (status != XB_OK)
-            return status;
-        found->device_count++;
+        struct xb_device_info *info = &found->devices[found->device_count];
+        struct xb_error *failure = &found->failures[found->failed_count];
+        if (driver->backend->device_info(driver, i, info, failure) == XB_OK)
+            found->device_count++;
+        else
+            found->failed_count++;
     }
     return XB_OK;
 }
@@ -49,6 +52,8 @@ enum xb_status xb_inventory_take(struct xb_inventory *inventory, struct xb_error
 
 void xb_inventory_free(struct xb_inventory *inventory)
 {
-    for (size_t i = 0; i < inventory->count; i++)
+    for (size_t i = 0; i < inventory->count; i++) {
         free(inventory->backends[i].devices);
+        free(inventory->backends[i].failures);
+    }
 }

@@ -287,14 +287,30 @@ void xb_result_fail(struct xb_result *result, const struct xb_error *error)
     result->status = XB_RESULT_ERROR;
     result->error = *error;
     xb_error_text(error, result->reason, sizeof result->reason);
-    /* Neither an unfinished measurement nor a wrong copy has a bandwidth. */
-    memset(&result->bandwidth, 0, sizeof result->bandwidth);
+    /* An unfinished measurement is none. That of a wrong copy stays, as evidence. */
+    if (result->verified == XB_VERIFIED_UNKNOWN)
+        memset(&result->bandwidth, 0, sizeof result->bandwidth);
 }
 
 void xb_result_skip(struct xb_result *result, const char *reason)
 {
     result->status = XB_RESULT_SKIPPED;
     snprintf(result->reason, sizeof result->reason, "%s", reason);
+}
+
+/* XB_ERR_UNSUPPORTED, with what is lacking, where the device cannot do the variant. */
+static enum xb_status check_capabilities(const struct xb_case *test,
+                                         const struct xb_device_info *device,
+                                         struct xb_error *error)
+{
+    uint32_t needed =
+        test->mode->capabilities != NULL ? test->mode->capabilities(test->variant) : 0;
+    for (size_t i = 0; xb_capability_names[i] != NULL; i++)
+        if ((needed & ~device->capabilities & (1u << i)) != 0)
+            return XB_FAIL(error, XB_ERR_UNSUPPORTED,
+                           "%s lacks the capability '%s', which %s %s needs", device->name,
+                           xb_capability_names[i], test->mode->name, test->variant);
+    return XB_OK;
 }
 
 void xb_measure(struct xb_measurement *measurement)
@@ -304,7 +320,8 @@ void xb_measure(struct xb_measurement *measurement)
     const struct xb_mode *mode = result->test.mode;
     struct xb_error error;
     enum xb_status status = XB_OK;
-    if (mode->check != NULL)
+    status = check_capabilities(&result->test, &context->device->info, &error);
+    if (status == XB_OK && mode->check != NULL)
         status = mode->check(&result->test, context->config, &context->device->info, &error);
     if (status == XB_ERR_UNSUPPORTED) {
         xb_result_skip(result, error.message);

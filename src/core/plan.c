@@ -154,10 +154,9 @@ static enum xb_status find_device(const struct xb_run *run, const char *word, un
     }
     for (unsigned i = 0; i < run->probe.device_count; i++) {
         struct xb_device_info info;
-        enum xb_status status = run->backend->device_info(run->driver, i, &info, error);
-        if (status != XB_OK)
-            return status;
-        if (same_bdf(word, info.pci_bdf)) {
+        struct xb_error ignored; /* of a device that may not be the one named */
+        if (run->backend->device_info(run->driver, i, &info, &ignored) == XB_OK &&
+            same_bdf(word, info.pci_bdf)) {
             *index = i;
             return XB_OK;
         }
@@ -284,15 +283,14 @@ static void add_mode(struct xb_run *run, const struct xb_mode *mode, unsigned de
 /* ---- memory ---- */
 
 static enum xb_status too_large(const struct xb_case *test, uint64_t needed, const char *what,
-                                uint64_t limit, struct xb_error *error)
+                                uint64_t limit, const char *reach, struct xb_error *error)
 {
     char size[32];
     char need[32];
     return XB_FAIL(error, XB_ERR_USAGE,
-                   "--size %s: %s needs %s of %s memory, and %.2f GiB can be had without driving "
-                   "the machine into swap; take a smaller size",
+                   "--size %s: %s needs %s of %s memory, and %.2f GiB %s; take a smaller size",
                    xb_size_format(test->bytes, size, sizeof size), test->mode->name,
-                   xb_size_format(needed, need, sizeof need), what, (double)limit / 0x1p30);
+                   xb_size_format(needed, need, sizeof need), what, (double)limit / 0x1p30, reach);
 }
 
 /* The device of a case: one of the run's, always. */
@@ -318,9 +316,11 @@ static enum xb_status check_memory(const struct xb_run *run, struct xb_error *er
         if (shared) /* saturating: two halves of a case may not wrap around */
             host = needs.device_bytes > UINT64_MAX - host ? UINT64_MAX : host + needs.device_bytes;
         if (host > available)
-            status = too_large(test, host, "host", available, error);
+            status = too_large(test, host, "host", available,
+                               "can be had without driving the machine into swap", error);
         else if (!shared && needs.device_bytes > device->memory_bytes)
-            status = too_large(test, needs.device_bytes, "device", device->memory_bytes, error);
+            status = too_large(test, needs.device_bytes, "device", device->memory_bytes,
+                               "is all it has", error);
     }
     return status;
 }

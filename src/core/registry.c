@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+const char *const xb_capability_names[] = {"register", "write-combined", "hold", NULL};
+
 const char *xb_memory_name(enum xb_memory memory)
 {
     switch (memory) {

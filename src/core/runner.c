@@ -6,6 +6,8 @@
 #include "xferbench/interrupt.h"
 #include "xferbench/workspace.h"
 
+#include <string.h>
+
 /* Whether the case's memory is there now, before any of it is taken. */
 static enum xb_status check_memory(const struct xb_device *device, const struct xb_needs *needs,
                                    struct xb_error *error)
@@ -133,6 +135,13 @@ static void run_device(struct xb_run *run, const struct xb_run_observer *observe
     run->backend->device_close(device);
 }
 
+/* Whether a signal kept a case from being measured in full: one that came too late cut none. */
+static bool was_cut(const struct xb_result *result)
+{
+    return result->status == XB_RESULT_SKIPPED ? strncmp(result->reason, "interrupted", 11) == 0
+                                               : result->stop_reason == XB_STOP_INTERRUPTED;
+}
+
 enum xb_status xb_run_execute(struct xb_run *run, const struct xb_run_observer *observer,
                               struct xb_error *error)
 {
@@ -141,6 +150,7 @@ enum xb_status xb_run_execute(struct xb_run *run, const struct xb_run_observer *
         return status;
     for (size_t i = 0; i < run->device_count; i++)
         run_device(run, observer, &run->devices[i]);
-    run->interrupted = xb_interrupt_signal() != 0;
+    for (size_t i = 0; xb_interrupt_signal() != 0 && i < run->case_count; i++)
+        run->interrupted = run->interrupted || was_cut(&run->results[i]);
     return XB_OK;
 }

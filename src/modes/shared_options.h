@@ -12,9 +12,7 @@ extern const struct xb_option xb_option_host_memory;
 /* The memory behind a word of --host-memory. */
 enum xb_memory xb_host_memory_of(const char *variant);
 
-/* A mode's `check`: whether the device can make the variant's memory. */
-enum xb_status xb_host_memory_supported(const struct xb_case *test, const struct xb_config *config,
-                                        const struct xb_device_info *device,
-                                        struct xb_error *error);
+/* A mode's `capabilities`: what a device needs to make the variant's memory. */
+uint32_t xb_host_memory_capabilities(const char *variant);
 
 #endif

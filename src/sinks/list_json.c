@@ -4,16 +4,13 @@
 #include "xferbench/sink.h"
 #include "xferbench/version.h"
 
-/* Names of the capabilities, in the order of their bits. */
-static const char *const capability_names[] = {"register", "write-combined", "hold"};
-
 static cJSON *capabilities_json(uint32_t capabilities)
 {
     cJSON *array = cJSON_CreateArray();
     bool ok = array != NULL;
-    for (size_t i = 0; ok && i < sizeof capability_names / sizeof capability_names[0]; i++)
+    for (size_t i = 0; ok && xb_capability_names[i] != NULL; i++)
         if ((capabilities >> i & 1u) != 0)
-            ok = xb_json_append(array, xb_json_text(capability_names[i]));
+            ok = xb_json_append(array, xb_json_text(xb_capability_names[i]));
     return xb_json_complete(array, ok);
 }
 
@@ -99,6 +96,26 @@ static cJSON *mode_options_json(const struct xb_mode *mode)
     return xb_json_complete(array, ok);
 }
 
+static cJSON *variant_json(const struct xb_mode *mode, const char *variant)
+{
+    uint32_t needed = mode->capabilities != NULL ? mode->capabilities(variant) : 0;
+    cJSON *object = cJSON_CreateObject();
+    return xb_json_complete(object, xb_json_put(object, "name", xb_json_text(variant)) &&
+                                        xb_json_put(object, "needs", capabilities_json(needed)));
+}
+
+static cJSON *mode_variants_json(const struct xb_mode *mode)
+{
+    const char *const only[] = {mode->variant, NULL};
+    const char *const *variants =
+        mode->variant_option != NULL ? mode->variant_option->choices : only;
+    cJSON *array = cJSON_CreateArray();
+    bool ok = array != NULL;
+    for (size_t i = 0; ok && variants[i] != NULL; i++)
+        ok = xb_json_append(array, variant_json(mode, variants[i]));
+    return xb_json_complete(array, ok);
+}
+
 static cJSON *modes_json(void)
 {
     cJSON *array = cJSON_CreateArray();
@@ -108,6 +125,7 @@ static cJSON *modes_json(void)
         bool complete = xb_json_put(mode, "name", xb_json_text(xb_modes[i]->name)) &&
                         xb_json_put(mode, "summary", xb_json_text(xb_modes[i]->summary)) &&
                         xb_json_put(mode, "directions", mode_directions_json(xb_modes[i])) &&
+                        xb_json_put(mode, "variants", mode_variants_json(xb_modes[i])) &&
                         xb_json_put(mode, "options", mode_options_json(xb_modes[i]));
         ok = xb_json_append(array, xb_json_complete(mode, complete));
     }

@@ -19,7 +19,7 @@
 
 enum column {
     COLUMN_MODE,
-    COLUMN_MEMORY,
+    COLUMN_VARIANT,
     COLUMN_DIRECTION,
     COLUMN_SIZE,
     COLUMN_DEVICE,
@@ -38,7 +38,7 @@ static const struct {
     int flags;
 } columns[COLUMN_COUNT] = {
     [COLUMN_MODE] = {"MODE", 0},
-    [COLUMN_MEMORY] = {"MEMORY", 0},
+    [COLUMN_VARIANT] = {"VARIANT", 0},
     [COLUMN_DIRECTION] = {"DIR", 0},
     [COLUMN_SIZE] = {"SIZE", SCOLS_FL_RIGHT},
     [COLUMN_DEVICE] = {"DEV", SCOLS_FL_RIGHT},
@@ -249,7 +249,7 @@ static enum xb_status add_row(struct libscols_table *table, const struct xb_resu
         return status;
     const char *const cells[COLUMN_COUNT] = {
         [COLUMN_MODE] = result->test.mode->name,
-        [COLUMN_MEMORY] = result->test.variant,
+        [COLUMN_VARIANT] = result->test.variant,
         [COLUMN_DIRECTION] = xb_direction_name(result->test.direction),
         [COLUMN_SIZE] = row.size,
         [COLUMN_DEVICE] = row.device,

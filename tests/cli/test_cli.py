@@ -40,7 +40,11 @@ STUB = os.environ.get("XFERBENCH_CUDA_STUB_DIR")
 sys.path.insert(0, os.path.join(SOURCE, "tests"))
 validate_json = importlib.import_module("validate_json")
 SCHEMA = validate_json.load(os.path.join(SOURCE, "docs", "result.schema.json"))
-VALIDATOR = validate_json.jsonschema.Draft202012Validator(SCHEMA)
+# Older releases of jsonschema (before 4.0: Ubuntu 22.04, RHEL 9) do not know the schema's draft.
+VALIDATOR_CLASS = getattr(validate_json.jsonschema, "Draft202012Validator", None)
+VALIDATOR = VALIDATOR_CLASS(SCHEMA) if VALIDATOR_CLASS else None
+if VALIDATOR is None:
+    print("Left out: python3-jsonschema is older than 4.0: output is not validated against the schema")
 
 SANITIZER_EXIT = 99
 SANITIZER_WORDS = re.compile(
@@ -266,7 +270,8 @@ class Case(unittest.TestCase):
     def load(self, *names):
         """A result file, read strictly and held against the schema."""
         document = validate_json.load(self.path(*names))
-        errors = [f"{e.json_path}: {e.message[:300]}" for e in VALIDATOR.iter_errors(document)]
+        found = VALIDATOR.iter_errors(document) if VALIDATOR else []
+        errors = [f"{e.json_path}: {e.message[:300]}" for e in found]
         self.assertEqual(errors, [])
         return document
 
@@ -1213,11 +1218,11 @@ class Results(Case):
         self.assertEqual(len(rows), 2)
         for row in rows:
             self.assertRegex(row, r"^pinned +write-combined +(h2d|d2h) +4 KiB +skipped ")
-        self.assertIn("no write-combined host memory", re.sub(r"\s+", " ", outcome.out))
+        self.assertIn("lacks the capability 'write-combined'", re.sub(r"\s+", " ", outcome.out))
         results = self.load("out.json")["results"]
         self.assertEqual([result["status"] for result in results], ["skipped", "skipped"])
         for result in results:
-            self.assertIn("no write-combined host memory", result["reason"])
+            self.assertIn("lacks the capability 'write-combined'", result["reason"])
 
     def test_some_skipped_rows(self):
         outcome = self.assert_succeeds(
@@ -1303,7 +1308,7 @@ class Answers(Case):
         self.assertEqual(outcome.err, "")
         self.assert_words(outcome.out, ("Backends\n", "Modes\n", "pageable", "pinned", "async"))
         self.assert_words(outcome.out, ("--host-memory", "--streams", "directions: h2d d2h"))
-        self.assertRegex(outcome.out, r"(?m)^    device 0  .*GiB$")
+        self.assertRegex(outcome.out, r"(?m)^    device 0  .*GiB; capabilities: .*hold")
         for name, present in BUILT_IN.items():
             self.assertRegex(outcome.out, rf"(?m)^  {name}: \w")
             if not present:
