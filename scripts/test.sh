@@ -49,7 +49,7 @@ command -v make >/dev/null || export CMAKE_GENERATOR=Ninja
 
 begin 'format (clang-format)'
 if is_clang_14 clang-format; then
-    find include src tests \( -name '*.c' -o -name '*.h' -o -name '*.cu' \) -print0 |
+    find include src tests bench docs \( -name '*.c' -o -name '*.h' -o -name '*.cu' \) -print0 |
         xargs -0 clang-format --dry-run -Werror
 fi
 

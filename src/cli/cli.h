@@ -35,13 +35,16 @@ extern const struct xb_option *const xb_list_rows[];
 /* The help of the program, or of one mode. */
 void xb_help_print(FILE *stream);
 void xb_help_print_mode(FILE *stream, const struct xb_mode *mode);
+/* The help of `list`. */
+void xb_help_print_list(FILE *stream);
 /* " h2d d2h" */
 void xb_help_print_directions(FILE *stream, const struct xb_mode *mode);
 /* "xferbench 0.1.0" with what is built in. */
 void xb_version_print(FILE *stream);
 
-/* Answers --help [MODE] and --version, if one was given: returns true and the exit code. */
-bool xb_help_answer(const struct xb_config *config, int *code);
+/* Answers --help [MODE] and --version, if one was given: returns true and the exit code. `print` is
+ * the help of the command. */
+bool xb_help_answer(const struct xb_config *config, void (*print)(FILE *), int *code);
 
 /*
  * Opens the backend the user named, or with "auto" the first that is automatic and can run, into

@@ -97,6 +97,14 @@ void xb_help_print(FILE *stream)
             "tested.\n");
 }
 
+void xb_help_print_list(FILE *stream)
+{
+    fprintf(stream, "xferbench list [OPTION]...: backends with what each looked for, devices and "
+                    "modes with\ntheir capabilities.\n\nOptions:\n");
+    for (size_t i = 0; xb_list_rows[i] != NULL; i++)
+        print_row(stream, xb_list_rows[i]);
+}
+
 void xb_help_print_directions(FILE *stream, const struct xb_mode *mode)
 {
     fprintf(stream, "%s%s", (mode->directions & XB_H2D) != 0 ? " h2d" : "",
@@ -150,7 +158,7 @@ static int help_mode(const char *name)
     return XB_EXIT_USAGE;
 }
 
-bool xb_help_answer(const struct xb_config *config, int *code)
+bool xb_help_answer(const struct xb_config *config, void (*print)(FILE *), int *code)
 {
     *code = XB_EXIT_OK;
     if (xb_config_get(config, "help")->flag) {
@@ -161,7 +169,7 @@ bool xb_help_answer(const struct xb_config *config, int *code)
         } else if (config->operand_count == 1)
             *code = help_mode(config->operands[0]);
         else
-            xb_help_print(stdout);
+            print(stdout);
         return true;
     }
     if (xb_config_get(config, "version")->flag && config->operand_count == 0) {

@@ -112,7 +112,7 @@ int xb_command_list(int argc, char **argv)
     int code = XB_EXIT_OK;
     if (xb_config_parse(xb_list_rows, argc, argv, &config, &error) != XB_OK)
         return xb_cli_fail(&error);
-    if (!xb_help_answer(&config, &code) &&
+    if (!xb_help_answer(&config, xb_help_print_list, &code) &&
         (xb_cli_refuse_operands(&config, &error) != XB_OK || list(&config, &error) != XB_OK))
         code = xb_cli_fail(&error);
     xb_config_free(&config);

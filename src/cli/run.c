@@ -137,7 +137,7 @@ int xb_command_run(int argc, char **argv)
     int code = 0;
     if (xb_config_parse(xb_run_rows(), argc, argv, &config, &error) != XB_OK)
         return xb_cli_fail(&error);
-    if (xb_help_answer(&config, &code)) {
+    if (xb_help_answer(&config, xb_help_print, &code)) {
         xb_config_free(&config);
         return code;
     }

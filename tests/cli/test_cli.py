@@ -1384,8 +1384,14 @@ class Answers(Case):
         for option in names.split():
             self.assertRegex(outcome.out, rf"(?m)^ +(-\w, )?--{option}\b")
         self.assertLessEqual(max(len(line) for line in outcome.out.splitlines()), 100)
-        for arguments in (("-h",), ("run", "--help"), ("list", "--help")):
+        for arguments in (("-h",), ("run", "--help")):
             self.assertEqual(self.assert_succeeds(*arguments).out, outcome.out, arguments)
+
+    def test_help_of_list(self):
+        """Its own options and none that it would refuse."""
+        outcome = self.assert_succeeds("list", "--help")
+        self.assert_words(outcome.out, ("xferbench list", "--json", "--help", "--version"))
+        self.assertNotIn("--size", outcome.out)
 
     def test_help_of_a_mode(self):
         for mode, options in (

@@ -12,8 +12,8 @@
 
 /*
  * How many operations may stand behind a hold. The driver's queue of launches is finite, and an
- * enqueue that finds it full blocks, which behind a hold is for good: measured on an H200 with
- * driver 580.159.04, copies of any size blocked after 1021. Half of that, for what a driver may
+ * enqueue that finds it full blocks, which behind a hold is for good. Half of what
+ * bench/hold_depth.c measured (bench/results/h200/hold-depth.json), for what another driver may
  * add.
  */
 #define HELD_OPERATIONS 512u
