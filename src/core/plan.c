@@ -171,6 +171,12 @@ static enum xb_status add_device(struct xb_run *run, unsigned index, struct xb_e
         if (run->devices[i].info.index == index)
             return XB_FAIL(error, XB_ERR_USAGE, "--device: device %u is named twice", index);
     enum xb_status status = run->backend->device_info(run->driver, index, &device->info, error);
+    if (status == XB_ERR_RUNTIME) { /* it will not open either: error rows, and the others go on */
+        memset(&device->info, 0, sizeof device->info);
+        device->info.index = index;
+        snprintf(device->info.name, sizeof device->info.name, "a device that does not answer");
+        status = XB_OK;
+    }
     if (status == XB_OK)
         status = xb_registry_check_device(run->backend, &device->info, error);
     if (status == XB_OK)
@@ -318,7 +324,7 @@ static enum xb_status check_memory(const struct xb_run *run, struct xb_error *er
         if (host > available)
             status = too_large(test, host, "host", available,
                                "can be had without driving the machine into swap", error);
-        else if (!shared && needs.device_bytes > device->memory_bytes)
+        else if (!shared && device->memory_bytes > 0 && needs.device_bytes > device->memory_bytes)
             status = too_large(test, needs.device_bytes, "device", device->memory_bytes,
                                "is all it has", error);
     }

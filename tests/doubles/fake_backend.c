@@ -94,6 +94,9 @@ static enum xb_status device_info(struct xb_driver *driver, unsigned index,
 {
     if (index >= xb_fake.device_count)
         return XB_FAIL(error, XB_ERR_USAGE, "there is no fake device %u", index);
+    if (index + 1 == xb_fake.sick_device)
+        return XB_FAIL_NATIVE(error, XB_ERR_RUNTIME, "device_info", 999, "fakeErrorSick",
+                              "the fake device %u does not answer", index);
     enum xb_status status = xb_host_backend.device_info(driver, 0, info, error);
     info->index = index;
     snprintf(info->name, sizeof info->name, "Fake GPU");

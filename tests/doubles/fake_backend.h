@@ -32,6 +32,7 @@ struct xb_fake {
     unsigned fail_at;      /* the so-many-th call from now on fails; 0: none */
     uint32_t capabilities; /* what the device claims */
     unsigned device_count; /* how many devices there are */
+    unsigned sick_device;  /* this one, counted from 1, does not describe itself; 0: none */
     unsigned held_operations;
     uint64_t device_memory_free; /* 0: what the host has */
 

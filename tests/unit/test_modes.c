@@ -397,6 +397,24 @@ static void test_a_device_that_does_not_open_leaves_the_others(void **state)
     finish(&f);
 }
 
+static void test_a_sick_device_leaves_the_others(void **state)
+{
+    (void)state;
+    struct fixture f;
+    xb_fake.device_count = 3;
+    xb_fake.sick_device = 2;
+    RUN(&f, "--mode", "pinned", "--size", "64K", "--device", "all", "--direction", "h2d");
+    assert_int_equal(f.run.case_count, 3);
+    assert_int_equal(f.run.results[0].status, XB_RESULT_OK);
+    assert_int_equal(f.run.results[1].status, XB_RESULT_ERROR);
+    assert_non_null(strstr(f.run.results[1].reason, "does not answer"));
+    assert_int_equal(f.run.results[2].status, XB_RESULT_OK);
+    finish(&f);
+    RUN(&f, "--mode", "pinned", "--size", "64K", "--device", "0000:03:00.0"); /* behind it */
+    assert_int_equal(f.run.results[0].status, XB_RESULT_OK);
+    finish(&f);
+}
+
 /* ---- plan ---- */
 
 static void expect_usage(const char *const *arguments, const char *part)
@@ -496,6 +514,7 @@ int main(void)
         TEST(test_endless_enqueuing_is_refused),
         TEST(test_a_failing_case_does_not_stop_the_others),
         TEST(test_a_device_that_does_not_open_leaves_the_others),
+        TEST(test_a_sick_device_leaves_the_others),
         TEST(test_plan_refuses_what_cannot_be),
         TEST(test_devices_by_number_address_and_all),
         TEST(test_interrupted_run_keeps_what_it_has),
