@@ -9,8 +9,8 @@
 /*
  * Bytes this process may take without driving the machine into swap or the OOM killer: the least of
  * MemAvailable (proc(5)), what the memory cgroups above the process (v1 and v2) leave and what its
- * own address space limit (ulimit -v) leaves, less a
- * reserve of 1/16 and at least 64 MiB for everything else that runs.
+ * own address space limit (ulimit -v) leaves, less a reserve of 1/16 and at least 64 MiB for
+ * everything else that runs.
  */
 XB_MUST_CHECK enum xb_status xb_host_memory_available(uint64_t *bytes, struct xb_error *error);
 
