@@ -25,8 +25,8 @@ install(FILES README.md LICENSE CHANGELOG.md docs/result.schema.json docs/measur
         DESTINATION share/doc/xferbench)
 
 if(XFERBENCH_TESTS)
-  set_target_properties(test_contract hold_depth PROPERTIES INSTALL_RPATH "$ORIGIN/../../lib")
-  install(TARGETS test_contract hold_depth DESTINATION libexec/xferbench)
+  set_target_properties(test_contract test_damage hold_depth PROPERTIES INSTALL_RPATH "$ORIGIN/../../lib")
+  install(TARGETS test_contract test_damage hold_depth DESTINATION libexec/xferbench)
   install(PROGRAMS scripts/test-gpu.sh DESTINATION scripts)
   xferbench_bundle_library(CMOCKA libcmocka)
 endif()

@@ -2,6 +2,7 @@
 #ifndef XFERBENCH_BACKEND_H
 #define XFERBENCH_BACKEND_H
 
+#include "xferbench/access.h"
 #include "xferbench/error.h"
 #include "xferbench/pattern.h"
 #include "xferbench/verify.h"
@@ -24,13 +25,16 @@
  */
 
 /* Raised when a slot is added or changes meaning; the registry refuses another number. */
-#define XB_BACKEND_ABI 1u
+#define XB_BACKEND_ABI 2u
 
 /* What a device can do beyond the mandatory slots. A missing capability means a skipped row. */
 enum xb_capability {
-    XB_CAP_REGISTER = 1u << 0,       /* can page-lock memory that exists: buffer_register */
+    XB_CAP_REGISTER = 1u << 0,       /* can allocate XB_MEMORY_REGISTERED */
     XB_CAP_WRITE_COMBINED = 1u << 1, /* can allocate XB_MEMORY_WRITE_COMBINED */
-    XB_CAP_HOLD = 1u << 2            /* can hold a queue: queue_hold, queue_release */
+    XB_CAP_HOLD = 1u << 2,           /* can hold a queue: queue_hold, queue_release */
+    XB_CAP_KERNELS = 1u << 3,        /* can run queue_kernel_copy and queue_compute */
+    XB_CAP_MAPPED = 1u << 4,         /* can allocate XB_MEMORY_MAPPED */
+    XB_CAP_MANAGED = 1u << 5 /* can allocate XB_MEMORY_MANAGED: queue_prefetch, buffer_advise */
 };
 
 /* The capabilities' names, in the order of their bits; ends with NULL. */
@@ -38,11 +42,20 @@ extern const char *const xb_capability_names[];
 
 /* Where a buffer lies and how it was made. */
 enum xb_memory {
-    XB_MEMORY_DEVICE,        /* the device's own */
-    XB_MEMORY_PAGEABLE,      /* ordinary host memory, every page touched */
-    XB_MEMORY_PINNED,        /* host memory page-locked by the runtime's own allocator */
-    XB_MEMORY_REGISTERED,    /* pageable memory that buffer_register has page-locked */
-    XB_MEMORY_WRITE_COMBINED /* pinned and write-combining: the CPU reads it very slowly */
+    XB_MEMORY_DEVICE,         /* the device's own */
+    XB_MEMORY_PAGEABLE,       /* ordinary host memory, every page touched */
+    XB_MEMORY_PINNED,         /* host memory page-locked by the runtime's own allocator */
+    XB_MEMORY_REGISTERED,     /* ordinary memory, huge pages where the kernel gives them, that was
+                                 touched first and then page-locked */
+    XB_MEMORY_WRITE_COMBINED, /* pinned and write-combining: the CPU reads it very slowly */
+    XB_MEMORY_MAPPED,         /* pinned, and the device's kernels read and write it in place */
+    XB_MEMORY_MANAGED         /* one address for both sides; pages move to whoever touches them */
+};
+
+/* What a runtime is told of MANAGED memory. */
+enum xb_advice {
+    XB_ADVICE_NONE,        /* nothing: pages move when they are touched */
+    XB_ADVICE_STAY_ON_HOST /* pages belong on the host, and the device maps them there */
 };
 
 #define XB_PROBE_CHECKS 4
@@ -76,9 +89,22 @@ struct xb_device_info {
     unsigned held_operations;
     /* The device's memory is the host's: both needs of a case come out of one. */
     bool shares_host_memory;
+    /* Host and device reach each other's memory in place, coherently: managed pages need not move
+     * when they are touched. Seen on GH200 class systems
+     * (cudaDevAttrDirectManagedMemAccessFromHost).
+     */
+    bool coherent_with_host;
     bool host_clock; /* events carry the host's clock: there is no other */
     /* What "pinned" means here, for the record: NULL where it is a page lock. Static text. */
     const char *pinned_note;
+};
+
+/* What one device can do with another's memory. */
+struct xb_peer_info {
+    bool can_access;  /* directly, once peer_open has been called */
+    char link[16];    /* "NVLink", "xGMI", "PCIe"; "" where unknown */
+    unsigned links;   /* how many of them; 0 where unknown */
+    double link_rate; /* of one, each way, in bytes per second; 0 where unknown */
 };
 
 struct xb_backend;
@@ -145,18 +171,18 @@ struct xb_backend {
 
     /*
      * Allocates `bytes` > 0 of the given memory: DEVICE, PAGEABLE, PINNED or, with its capability,
-     * WRITE_COMBINED. Aligned to a page or better; host memory has every page touched by the
-     * calling thread's memory policy. The content is undefined. XB_ERR_MEMORY when there is not
-     * enough, XB_ERR_UNSUPPORTED for a kind this device has not. Blocks.
+     * another. Aligned to a page or better; host memory (not MANAGED) has every page touched under
+     * the calling thread's memory policy. The content is undefined. XB_ERR_MEMORY when there is not
+     * enough, and for MANAGED memory when it is more than half of what the device has free;
+     * XB_ERR_UNSUPPORTED for a kind this device has not. Blocks.
      */
     enum xb_status (*buffer_allocate)(struct xb_device *device, enum xb_memory memory,
                                       uint64_t bytes, struct xb_buffer **buffer,
                                       struct xb_error *error);
-    /*
-     * Page-locks a PAGEABLE buffer for this device; it becomes REGISTERED and buffer_free undoes
-     * both. Needs XB_CAP_REGISTER. Blocks.
-     */
-    enum xb_status (*buffer_register)(struct xb_buffer *buffer, struct xb_error *error);
+    /* Replaces the advice on a MANAGED buffer; XB_ERR_USAGE for any other. After a failure the
+     * advice in force is undefined. XB_CAP_MANAGED. */
+    enum xb_status (*buffer_advise)(struct xb_buffer *buffer, enum xb_advice advice,
+                                    struct xb_error *error);
     /* The buffer must not be in use by a queue. */
     void (*buffer_free)(struct xb_buffer *buffer);
 
@@ -168,24 +194,47 @@ struct xb_backend {
     void (*queue_close)(struct xb_queue *queue);
     /*
      * Enqueues a copy of `bytes` from source+source_offset to target+target_offset, one of them
-     * device memory and the other host memory. Returns when the runtime does: for pinned memory at
-     * once, for pageable memory perhaps only when the data is moved. XB_ERR_USAGE when a range
-     * leaves its buffer.
+     * the memory of the queue's device and the other host memory (not MANAGED). Returns when the
+     * runtime does: for pinned memory at once, for pageable memory perhaps only when the data is
+     * moved. XB_ERR_USAGE when a range leaves its buffer.
      */
     enum xb_status (*queue_copy)(struct xb_queue *queue, struct xb_buffer *target,
                                  uint64_t target_offset, struct xb_buffer *source,
                                  uint64_t source_offset, uint64_t bytes, struct xb_error *error);
-    /* Enqueues writing bytes [0, bytes) of the pattern to the start of a DEVICE buffer. */
+    /* Enqueues writing bytes [0, bytes) of the pattern (its steps are not applied) to the start of
+     * a DEVICE or MANAGED buffer, by a kernel. */
     enum xb_status (*queue_fill)(struct xb_queue *queue, struct xb_buffer *buffer, uint64_t bytes,
                                  struct xb_pattern pattern, struct xb_error *error);
     /*
-     * Compares the first `bytes` of a DEVICE buffer with the pattern, on the device, after what is
-     * enqueued. Blocks until the outcome is known. The outcome is in *mismatch: data that differs
-     * is not an error of this call.
+     * Compares the first `bytes` of a DEVICE or MANAGED buffer with the pattern (its steps are not
+     * applied), on the device, after what is enqueued. Blocks until the outcome is known. The
+     * outcome is in *mismatch: data that differs is not an error of this call.
      */
     enum xb_status (*queue_check)(struct xb_queue *queue, struct xb_buffer *buffer, uint64_t bytes,
                                   struct xb_pattern pattern, struct xb_mismatch *mismatch,
                                   struct xb_error *error);
+    /*
+     * Enqueues a kernel that copies `bytes`, so that the device's cores move them and not its copy
+     * engines: every 8-byte word once, in the order of `access`, and then the bytes behind the last
+     * whole word. Either buffer may be DEVICE memory of the queue's device, MAPPED or MANAGED.
+     * Offsets are multiples of 8. XB_ERR_USAGE otherwise. XB_CAP_KERNELS.
+     */
+    enum xb_status (*queue_kernel_copy)(struct xb_queue *queue, struct xb_buffer *target,
+                                        uint64_t target_offset, struct xb_buffer *source,
+                                        uint64_t source_offset, uint64_t bytes,
+                                        enum xb_access access, struct xb_error *error);
+    /*
+     * Enqueues a kernel that takes every whole word of [offset, offset + bytes) of a DEVICE buffer
+     * through `steps` times xb_compute_step (pattern.h), in place. The offset is a multiple of 8.
+     * XB_CAP_KERNELS.
+     */
+    enum xb_status (*queue_compute)(struct xb_queue *queue, struct xb_buffer *buffer,
+                                    uint64_t offset, uint64_t bytes, uint64_t steps,
+                                    struct xb_error *error);
+    /* Enqueues moving the first `bytes` of a MANAGED buffer to the queue's device or to the host.
+     * XB_CAP_MANAGED. */
+    enum xb_status (*queue_prefetch)(struct xb_queue *queue, struct xb_buffer *buffer,
+                                     uint64_t bytes, bool to_device, struct xb_error *error);
     /*
      * Holds the queue: operations enqueued after it do not start until queue_release. Never enqueue
      * a copy of pageable memory behind a hold: the call may wait for the copy, which waits for the
@@ -195,7 +244,8 @@ struct xb_backend {
     enum xb_status (*queue_hold)(struct xb_queue *queue, struct xb_error *error);
     /* Releases a held queue; does nothing to one that is not held. Does not block. XB_CAP_HOLD. */
     void (*queue_release)(struct xb_queue *queue);
-    /* Makes what is enqueued from now on wait, on the device, for the event's latest record. */
+    /* Makes what is enqueued from now on wait, on the device, for the event's latest record; the
+     * event may be another device's. */
     enum xb_status (*queue_wait_event)(struct xb_queue *queue, struct xb_event *event,
                                        struct xb_error *error);
     /* Blocks until everything enqueued is done; reports any failure of it. */
@@ -206,30 +256,72 @@ struct xb_backend {
     enum xb_status (*event_open)(struct xb_device *device, struct xb_event **event,
                                  struct xb_error *error);
     void (*event_close)(struct xb_event *event);
-    /* Enqueues recording the event; a second record replaces the first. */
+    /* Enqueues recording the event on a queue of its device; a second record replaces the first. */
     enum xb_status (*event_record)(struct xb_event *event, struct xb_queue *queue,
                                    struct xb_error *error);
     /*
-     * Seconds from `start` to `stop`, both recorded and reached (queue_wait). Resolution: cuda
-     * about 0.5 us (cudaEventElapsedTime in the CUDA Runtime API), host that of CLOCK_MONOTONIC.
+     * Seconds from `start` to `stop`, both of one device, recorded and reached (queue_wait).
+     * Resolution: cuda about 0.5 us (cudaEventElapsedTime in the CUDA Runtime API), host that of
+     * CLOCK_MONOTONIC.
      */
     enum xb_status (*event_elapsed)(struct xb_event *start, struct xb_event *stop, double *seconds,
                                     struct xb_error *error);
+
+    /* ---- peers: two devices of one driver. NULL, all four, where a backend has none ---- */
+
+    /* What device `index` can do with the memory of device `other`, which is another. Creates no
+     * context. */
+    enum xb_status (*peer_info)(struct xb_driver *driver, unsigned index, unsigned other,
+                                struct xb_peer_info *info, struct xb_error *error);
+    /* Lets `device` reach the memory of `other` directly; doing so twice is once, and peer_close
+     * takes it back. A copy made between the two while no direction is open arrives all the same,
+     * by whatever way the runtime knows. */
+    enum xb_status (*peer_open)(struct xb_device *device, struct xb_device *other,
+                                struct xb_error *error);
+    void (*peer_close)(struct xb_device *device, struct xb_device *other);
+    /* Enqueues a copy between DEVICE buffers of two devices, one of them the queue's: by all that
+     * is known its copy engines make it. */
+    enum xb_status (*queue_copy_peer)(struct xb_queue *queue, struct xb_buffer *target,
+                                      uint64_t target_offset, struct xb_buffer *source,
+                                      uint64_t source_offset, uint64_t bytes,
+                                      struct xb_error *error);
+
+    /* ---- profiler: named ranges on the calling thread. NULL, both, where a backend has none ----
+     */
+
+    /* Costs next to nothing where no profiler is attached. */
+    void (*range_push)(const char *name);
+    void (*range_pop)(void);
 };
 
-/* "device", "pageable", "pinned", "registered", "write-combined". */
+/* "device", "pageable", "pinned", "registered", "write-combined", "mapped", "managed". */
 const char *xb_memory_name(enum xb_memory memory);
+
+/* Whether the device's kernels may touch such memory: DEVICE, MAPPED and MANAGED. */
+bool xb_memory_in_reach(enum xb_memory memory);
 
 /*
  * For backends: whether a copy keeps to the rules of queue_copy. XB_ERR_USAGE where a range leaves
- * its buffer, or the buffers are not one of the device's and one of the host's.
+ * its buffer, or the buffers are not one of the queue's device and one of the host's.
  */
-enum xb_status xb_copy_check(const struct xb_buffer *target, uint64_t target_offset,
-                             const struct xb_buffer *source, uint64_t source_offset, uint64_t bytes,
-                             struct xb_error *error);
+enum xb_status xb_copy_check(const struct xb_queue *queue, const struct xb_buffer *target,
+                             uint64_t target_offset, const struct xb_buffer *source,
+                             uint64_t source_offset, uint64_t bytes, struct xb_error *error);
 
-/* The same for a fill or check of the first `bytes` of a DEVICE buffer. */
+/* The same for a fill or check of the first `bytes` of a DEVICE or MANAGED buffer. */
 enum xb_status xb_device_range_check(const struct xb_buffer *buffer, uint64_t bytes,
                                      struct xb_error *error);
+
+/* The same for queue_kernel_copy, queue_compute, queue_prefetch and queue_copy_peer. */
+enum xb_status xb_kernel_copy_check(const struct xb_queue *queue, const struct xb_buffer *target,
+                                    uint64_t target_offset, const struct xb_buffer *source,
+                                    uint64_t source_offset, uint64_t bytes, struct xb_error *error);
+enum xb_status xb_compute_check(const struct xb_buffer *buffer, uint64_t offset, uint64_t bytes,
+                                struct xb_error *error);
+enum xb_status xb_prefetch_check(const struct xb_buffer *buffer, uint64_t bytes,
+                                 struct xb_error *error);
+enum xb_status xb_peer_copy_check(const struct xb_queue *queue, const struct xb_buffer *target,
+                                  uint64_t target_offset, const struct xb_buffer *source,
+                                  uint64_t source_offset, uint64_t bytes, struct xb_error *error);
 
 #endif

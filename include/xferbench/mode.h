@@ -5,24 +5,36 @@
 #include "xferbench/backend.h"
 #include "xferbench/options.h"
 
+struct xb_run;
 struct xb_workspace;
 struct xb_result;
 
 enum xb_direction {
-    XB_H2D = 1u << 0, /* host to device */
-    XB_D2H = 1u << 1  /* device to host */
+    XB_H2D = 1u << 0,  /* host to device */
+    XB_D2H = 1u << 1,  /* device to host */
+    XB_D2D = 1u << 2,  /* device to device */
+    XB_BIDIR = 1u << 3 /* both ways at once: host and device, or for a pair of devices both */
 };
+#define XB_DIRECTIONS 4
 
-/* "h2d", "d2h". */
+/* "h2d", "d2h", "d2d", "bidir". */
 const char *xb_direction_name(enum xb_direction direction);
 
-/* One thing to measure: mode x variant x direction x size x device. */
+#define XB_NO_PEER (-1)
+
+/* One thing to measure: mode x variant x direction x size x device(s). */
 struct xb_case {
     const struct xb_mode *mode;
     const char *variant; /* never NULL; lives as long as the configuration */
     enum xb_direction direction;
-    uint64_t bytes;          /* moved by one iteration */
-    unsigned device;         /* index in its backend */
+    uint64_t bytes;  /* what --size says: moved once by one iteration, for bidir once each way */
+    unsigned device; /* index in its backend; of a pair the source */
+    int peer;        /* index of a pair's destination, else XB_NO_PEER */
+    bool latency;    /* single operations, for percentiles of their time */
+    /* One of several that run at the same time. These stand side by side in a run's results: first
+     * the row of all of them (`sum`), which has no device of its own, then one row a device. */
+    bool simultaneous;
+    bool sum;
     unsigned long long seed; /* of the pattern, different for every case of a run */
 };
 
@@ -32,31 +44,75 @@ struct xb_needs {
     uint64_t device_bytes;
 };
 
+struct xb_mode_context;
+
+/* Queues whose time is taken apart from the whole: one direction of a case that goes both ways. */
+struct xb_span {
+    const char *name; /* "h2d"; static text */
+    size_t first_queue, queue_count;
+    uint64_t bytes; /* that one iteration moves on them */
+};
+#define XB_SPANS 2
+
 /* What a mode has to work with during one case. The runner owns it all. */
 struct xb_mode_context {
     const struct xb_case *test;
     const struct xb_config *config;
     struct xb_device *device;
     struct xb_workspace *workspace;
-    void *state; /* mode->state_bytes, zeroed before setup */
+    /* Of a pair, the destination; else NULL. */
+    struct xb_device *peer_device;
+    struct xb_workspace *peer_workspace;
+    /* What the source can do with the destination's memory, and the other way round. */
+    struct xb_peer_info source_reach, destination_reach;
+    void *state;              /* mode->state_bytes, zeroed before setup */
+    const struct xb_run *run; /* the runner's own */
 
     /* Set by setup: */
-    struct xb_queue **queues;          /* borrowed from the workspace; [0] carries the clock */
+    struct xb_queue **queues;          /* [0] carries the clock */
     size_t queue_count;                /* 1 or more */
     uint64_t operations_per_iteration; /* how many operations submit enqueues */
     bool hold;                         /* whether the queues may be held while submit enqueues */
+    bool host_timed; /* submit itself waits for the data: the host's clock times it */
+    struct xb_span spans[XB_SPANS];
+    size_t span_count;    /* 0 where only the whole is timed */
+    uint64_t bytes_moved; /* by one iteration; set to test->bytes before setup */
+};
+
+/* Enqueues one iteration of something. */
+typedef enum xb_status xb_submit(struct xb_mode_context *context, struct xb_error *error);
+
+/*
+ * For setup, once the queues are set: what one iteration of `submit` takes on the device, in
+ * seconds, the least of a few. Restores nothing. Blocks. XB_ERR_STOPPED where the run is to stop.
+ */
+XB_MUST_CHECK enum xb_status xb_mode_time(struct xb_mode_context *context, xb_submit *submit,
+                                          double *seconds, struct xb_error *error);
+
+/*
+ * A measurement that a mode wants beside its own, to compare with: the same work done another way,
+ * or a part of it. Taken after warm-up, before the samples, by the same rules but fewer of them.
+ */
+struct xb_reference {
+    const char *name;   /* "serial"; key of result->parts */
+    xb_submit *submit;  /* no more operations than context->operations_per_iteration */
+    unsigned crossings; /* how often it moves test->bytes between host and device; 0 for none */
 };
 
 /*
  * A transfer strategy. The runner owns loops, warm-up, clocks, statistics and stopping; a mode says
  * what one iteration is. For one case the runner calls, in this order: check, setup, submit
- * (warm-up, any number of times), prepare, submit (timed, any number of times), verify, teardown.
+ * (warm-up, any number of times), the references' submits, prepare, submit (timed, any number of
+ * times), verify, teardown.
  */
 struct xb_mode {
     const char *name;        /* "pinned" */
     const char *summary;     /* one line */
     const char *description; /* what is measured and what is left out, for --help MODE */
-    unsigned directions;     /* bits of enum xb_direction */
+    unsigned directions;     /* bits of enum xb_direction that it knows */
+    unsigned by_default;     /* those that are run when no --direction is given */
+    bool pairs;              /* its cases are of ordered pairs of devices */
+    bool simultaneous;       /* submit never blocks: several devices can be started together */
     /* The option whose words are this mode's variants; NULL: one variant, named `variant`. */
     const struct xb_option *variant_option;
     const char *variant;
@@ -72,21 +128,28 @@ struct xb_mode {
      * Whether the case makes sense otherwise: XB_OK; XB_ERR_UNSUPPORTED with the reason as the
      * message for a skipped row; any other error for an error row. May be NULL. Allocates nothing.
      */
-    enum xb_status (*check)(const struct xb_case *test, const struct xb_config *config,
-                            const struct xb_device_info *device, struct xb_error *error);
+    enum xb_status (*check)(const struct xb_mode_context *context, struct xb_error *error);
     /* Takes memory and queues from the workspace and writes the data. Not timed. */
     enum xb_status (*setup)(struct xb_mode_context *context, struct xb_error *error);
+    /* Ends with a name of NULL; NULL: none. */
+    const struct xb_reference *references;
+    /* Before every iteration, warm-up included: puts back what the last one moved, and waits for
+     * it. Not timed. Samples are then of one iteration each. NULL: an iteration can follow the
+     * other. */
+    enum xb_status (*restore)(struct xb_mode_context *context, struct xb_error *error);
     /* After warm-up: makes every byte of the target wrong until a timed copy puts it right. */
     enum xb_status (*prepare)(struct xb_mode_context *context, struct xb_error *error);
     /*
-     * Enqueues exactly one iteration: test->bytes moved once. Timed. Work on a queue other than
-     * queues[0] needs no ordering of its own against the clock: the runner forks and joins them.
+     * Enqueues exactly one iteration: context->bytes_moved moved once. Timed. Work on a queue other
+     * than queues[0] needs no ordering of its own against the clock: the runner forks and joins
+     * them.
      */
-    enum xb_status (*submit)(struct xb_mode_context *context, struct xb_error *error);
+    xb_submit *submit;
     /*
      * Checks the target after the last iteration: fills result->verified and, where that is not
-     * true, result->reason with what is wrong. May add warnings and details that the row should
-     * carry. Data that is wrong is no error of the call.
+     * true, result->reason with what is wrong. result->parts and result->bandwidth are complete by
+     * then: may add details derived from them, and warnings. Data that is wrong is no error of the
+     * call.
      */
     enum xb_status (*verify)(struct xb_mode_context *context, struct xb_result *result,
                              struct xb_error *error);

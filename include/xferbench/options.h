@@ -68,6 +68,11 @@ XB_MUST_CHECK enum xb_status xb_config_parse(const struct xb_option *const *rows
                                              struct xb_error *error);
 void xb_config_free(struct xb_config *config);
 
+/* Gives an option that was not given on the command line another default. XB_ERR_MEMORY only, for a
+ * text that the option takes. */
+XB_MUST_CHECK enum xb_status xb_config_default(struct xb_config *config, const char *name,
+                                               const char *text, struct xb_error *error);
+
 /* The value of the option `name`, which must be one of the rows: aborts otherwise, it is a bug. */
 const struct xb_value *xb_config_get(const struct xb_config *config, const char *name);
 

@@ -8,6 +8,9 @@
 #include "xferbench/result.h"
 #include "xferbench/topology.h"
 
+/* The most devices that a run takes. */
+#define XB_RUN_DEVICES 64
+
 /* A device that takes part in a run. */
 struct xb_run_device {
     struct xb_device_info info;
@@ -31,9 +34,17 @@ struct xb_run {
     size_t case_count;
     size_t done_count; /* how many of the results are final */
     bool interrupted;
+    double deadline;   /* on the clock of src/core/clock.h; 0 for none */
+    bool deadline_met; /* false when it cut cases short */
 };
 
 void xb_run_free(struct xb_run *run);
+
+/* The place in run->devices of the device with that index, which must be one of the run's. */
+size_t xb_run_find_device(const struct xb_run *run, unsigned index);
+
+/* Whether no further sample should be taken: a signal came, or the deadline. */
+bool xb_run_should_stop(const struct xb_run *run);
 
 /* What the runner tells while it works. `samples` so far of the case results[done_count]. */
 struct xb_run_observer {
@@ -57,8 +68,8 @@ XB_MUST_CHECK enum xb_status xb_plan(struct xb_run *run, struct xb_error *error)
 /*
  * Measures every case in turn and makes every result final. A case or a device that fails becomes
  * an error row and the run goes on; only what leaves nothing to report is returned. Blocks until
- * done or until xb_interrupt_signal() is not 0: the case in flight then keeps the samples it has,
- * and the rows behind it are skipped.
+ * done or until xb_run_should_stop(): the case in flight then keeps the samples it has, and the
+ * rows behind it are skipped.
  */
 XB_MUST_CHECK enum xb_status
 xb_run_execute(struct xb_run *run, const struct xb_run_observer *observer, struct xb_error *error);

@@ -34,6 +34,16 @@ XB_MUST_CHECK enum xb_status xb_statistics_compute(const double *values, size_t 
                                                    struct xb_statistics *statistics,
                                                    struct xb_error *error);
 
+/* Percentiles of single operations' times, in seconds; the same definition as p5 and p95. */
+struct xb_latency {
+    size_t n; /* 0 where none was measured */
+    double min, p50, p95, p99, max;
+};
+
+/* The percentiles of one sample or more. XB_ERR_MEMORY is the only failure. */
+XB_MUST_CHECK enum xb_status xb_latency_compute(const struct xb_samples *times,
+                                                struct xb_latency *latency, struct xb_error *error);
+
 /*
  * Ranks (1-based) of the order statistics that bound the median with at least 95 % confidence: the
  * largest l with P(Binomial(n, 1/2) < l) <= 0.025, and n + 1 - l (David and Nagaraja, "Order

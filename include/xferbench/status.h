@@ -15,6 +15,7 @@ enum xb_status {
     XB_ERR_MEMORY,      /* not enough memory, on either side */
     XB_ERR_SYSTEM,      /* a call to the operating system failed */
     XB_ERR_RUNTIME,     /* a call to a vendor's runtime failed */
+    XB_ERR_STOPPED,     /* a signal or the deadline came first */
     XB_ERR_INTERNAL     /* xferbench broke a rule of its own: a bug */
 };
 

@@ -10,10 +10,11 @@ enum xb_stop_reason {
     XB_STOP_CONVERGED,  /* enough samples and the median is known well */
     XB_STOP_TIME_LIMIT, /* the time is up; the interval says how well the median is known */
     XB_STOP_FIXED,      /* as many samples as were asked for */
+    XB_STOP_DEADLINE,   /* the run's deadline came */
     XB_STOP_INTERRUPTED /* a signal came */
 };
 
-/* "converged", "time-limit", "fixed", "interrupted". */
+/* "converged", "time-limit", "fixed", "deadline", "interrupted". */
 const char *xb_stop_reason_name(enum xb_stop_reason reason);
 
 /* The rule: n >= 20 and half the interval's width at most 0.5 % of the median, or the time limit.
@@ -23,10 +24,14 @@ const char *xb_stop_reason_name(enum xb_stop_reason reason);
 /* The time limit waits for this many: fewer have no interval. */
 #define XB_STOP_LEAST_SAMPLES 6u
 
-/* Zero-initialise, then set the first two. */
+/* Percentiles far out need more: 10 samples lie beyond the 99th of 1000. */
+#define XB_STOP_LATENCY_SAMPLES 1000u
+
+/* Zero-initialise, then set the first three. */
 struct xb_stopping {
     uint64_t fixed_samples; /* 0: by the rule */
     double time_limit;      /* seconds */
+    size_t min_samples;     /* before the interval is looked at: XB_STOP_MIN_SAMPLES or more */
     size_t next_look;       /* private: the sample count at which the interval is looked at next */
 };
 

@@ -8,28 +8,36 @@
  * Memory and queues of one device, kept from case to case: a sweep allocates once, at its largest
  * size, because pinning memory costs more than copying it. What a mode takes from here is borrowed
  * for one case and never freed by the mode.
+ *
+ * A workspace has several places for a buffer on either side; a mode numbers them from 0. Asking
+ * for the same place again gives the same memory, as long as kind and size allow.
  */
 struct xb_workspace;
 
-/* Opens a workspace that allocates at least the given sizes at once (0 for no hint). */
-XB_MUST_CHECK enum xb_status xb_workspace_open(struct xb_device *device, uint64_t host_hint,
-                                               uint64_t device_hint,
+#define XB_WORKSPACE_PLACES 4
+
+/* Opens a workspace whose buffers of a case's own size are made for the largest case, `hint` (0 for
+ * no hint): a sweep then allocates them once. */
+XB_MUST_CHECK enum xb_status xb_workspace_open(struct xb_device *device, uint64_t hint,
                                                struct xb_workspace **workspace,
                                                struct xb_error *error);
 void xb_workspace_close(struct xb_workspace *workspace);
 
-/* A host buffer of that memory and at least `bytes`. One is kept: asking for another kind frees it.
- */
-XB_MUST_CHECK enum xb_status xb_workspace_host(struct xb_workspace *workspace,
-                                               enum xb_memory memory, uint64_t bytes,
-                                               struct xb_buffer **buffer, struct xb_error *error);
+/* A case of `bytes` begins: what the last one borrowed may be given up for it. */
+void xb_workspace_begin(struct xb_workspace *workspace, uint64_t bytes);
 
-/* The host buffer that is kept now, for the record; NULL where there is none. */
-const struct xb_buffer *xb_workspace_kept_host(const struct xb_workspace *workspace);
-
-/* The device buffer, of at least `bytes`. */
-XB_MUST_CHECK enum xb_status xb_workspace_device(struct xb_workspace *workspace, uint64_t bytes,
+/* A buffer of that memory (DEVICE or not: each side has its own places) and at least `bytes`. */
+XB_MUST_CHECK enum xb_status xb_workspace_buffer(struct xb_workspace *workspace, unsigned place,
+                                                 enum xb_memory memory, uint64_t bytes,
                                                  struct xb_buffer **buffer, struct xb_error *error);
+
+/* The buffer in host place 0, for the record; NULL where the case has borrowed none. */
+const struct xb_buffer *xb_workspace_host_buffer(const struct xb_workspace *workspace);
+
+/* Bytes that the workspace keeps now: a new case can have them. Managed memory counts on both
+ * sides: its pages are on either. */
+void xb_workspace_kept(const struct xb_workspace *workspace, uint64_t *host_bytes,
+                       uint64_t *device_bytes);
 
 /* `count` queues, the same ones every time. */
 XB_MUST_CHECK enum xb_status xb_workspace_queues(struct xb_workspace *workspace, size_t count,

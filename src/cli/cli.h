@@ -37,7 +37,7 @@ void xb_help_print(FILE *stream);
 void xb_help_print_mode(FILE *stream, const struct xb_mode *mode);
 /* The help of `list`. */
 void xb_help_print_list(FILE *stream);
-/* " h2d d2h" */
+/* " h2d d2h bidir (by default h2d d2h)" */
 void xb_help_print_directions(FILE *stream, const struct xb_mode *mode);
 /* "xferbench 0.1.0" with what is built in. */
 void xb_version_print(FILE *stream);

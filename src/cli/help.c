@@ -107,8 +107,16 @@ void xb_help_print_list(FILE *stream)
 
 void xb_help_print_directions(FILE *stream, const struct xb_mode *mode)
 {
-    fprintf(stream, "%s%s", (mode->directions & XB_H2D) != 0 ? " h2d" : "",
-            (mode->directions & XB_D2H) != 0 ? " d2h" : "");
+    for (unsigned d = 0; d < XB_DIRECTIONS; d++)
+        if ((mode->directions >> d & 1u) != 0)
+            fprintf(stream, " %s", xb_direction_name((enum xb_direction)(1u << d)));
+    if (mode->by_default == mode->directions)
+        return;
+    fprintf(stream, " (by default");
+    for (unsigned d = 0; d < XB_DIRECTIONS; d++)
+        if ((mode->by_default >> d & 1u) != 0)
+            fprintf(stream, " %s", xb_direction_name((enum xb_direction)(1u << d)));
+    fprintf(stream, ")");
 }
 
 void xb_help_print_mode(FILE *stream, const struct xb_mode *mode)

@@ -53,7 +53,7 @@ static void print_variant(const struct xb_mode *mode, const char *variant)
 
 static void print_mode(const struct xb_mode *mode)
 {
-    printf("  %-10s %s\n%13sdirections:", mode->name, mode->summary, "");
+    printf("  %-14s %s\n%17sdirections:", mode->name, mode->summary, "");
     xb_help_print_directions(stdout, mode);
     printf("; variants:");
     if (mode->variant_option == NULL)
@@ -61,7 +61,7 @@ static void print_mode(const struct xb_mode *mode)
     for (size_t i = 0; mode->variant_option != NULL && mode->variant_option->choices[i] != NULL;
          i++)
         print_variant(mode, mode->variant_option->choices[i]);
-    printf("\n%13soptions:%s", "", mode->options == NULL ? " none" : "");
+    printf("\n%17soptions:%s", "", mode->options == NULL ? " none" : "");
     for (size_t i = 0; mode->options != NULL && mode->options[i] != NULL; i++)
         printf(" --%s", mode->options[i]->name);
     printf("\n");

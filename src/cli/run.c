@@ -2,6 +2,8 @@
 #define _POSIX_C_SOURCE 200809L
 #include "cli.h"
 
+#include "../core/clock.h"
+
 #include "xferbench/interrupt.h"
 #include "xferbench/sink.h"
 
@@ -103,6 +105,20 @@ static int exit_code(const struct xb_run *run, bool written)
     return ok > 0 ? XB_EXIT_OK : XB_EXIT_NOTHING;
 }
 
+/* What --quick and --latency put in place of the usual defaults. */
+static enum xb_status adapt_defaults(struct xb_config *config, struct xb_error *error)
+{
+    enum xb_status status = XB_OK;
+    if (xb_config_get(config, "quick")->flag) {
+        status = xb_config_default(config, "time-limit", "100ms", error);
+        if (status == XB_OK)
+            status = xb_config_default(config, "size", "64M", error);
+    }
+    if (status == XB_OK && xb_config_get(config, "latency")->flag)
+        status = xb_config_default(config, "size", "4", error);
+    return status;
+}
+
 /* Plans, measures and writes, with the backend open. */
 static int run_with_backend(struct xb_run *run)
 {
@@ -130,6 +146,13 @@ static int run_with_backend(struct xb_run *run)
     return code;
 }
 
+/* Counted from here: looking for devices is part of the time. */
+static double deadline_of(const struct xb_config *config)
+{
+    const struct xb_value *deadline = xb_config_get(config, "deadline");
+    return deadline->is_set ? xb_clock_now() + deadline->seconds : 0;
+}
+
 int xb_command_run(int argc, char **argv)
 {
     struct xb_config config;
@@ -141,10 +164,10 @@ int xb_command_run(int argc, char **argv)
         xb_config_free(&config);
         return code;
     }
-    if (check_request(&config, &error) != XB_OK) {
+    if (adapt_defaults(&config, &error) != XB_OK || check_request(&config, &error) != XB_OK) {
         code = xb_cli_fail(&error);
     } else {
-        struct xb_run run = {.config = &config};
+        struct xb_run run = {.config = &config, .deadline = deadline_of(&config)};
         code = (int)xb_backend_choose(xb_config_get(&config, "backend")->text, &run);
         if (code == XB_EXIT_OK)
             code = run_with_backend(&run);

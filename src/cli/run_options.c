@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-static const char *const directions[] = {"h2d", "d2h", "both", NULL};
+static const char *const directions[] = {"h2d", "d2h", "both", "bidir", "d2d", NULL};
 
 static const struct xb_option option_mode = {
     .name = "mode",
@@ -21,15 +21,17 @@ static const struct xb_option option_size = {
     .argument = "SIZE",
     .default_text = "256M",
     .help = "How much one operation moves: a size (1G), a list (64K,1M) or a range that doubles "
-            "(4K..1G). K M G T are powers of 1024, KB MB GB TB powers of 1000.",
+            "(4K..1G). K M G T are powers of 1024, KB MB GB TB powers of 1000. Without it "
+            "--latency takes 4 bytes and --quick 64M.",
 };
 static const struct xb_option option_direction = {
     .name = "direction",
     .short_name = 'd',
     .type = XB_OPTION_CHOICES,
     .argument = "DIR",
-    .default_text = "both",
-    .help = "h2d (host to device), d2h (device to host), or both, one after the other.",
+    .help = "h2d (host to device), d2h (device to host), both, one after the other, bidir, both at "
+            "the same time, or d2d (between two devices). Without it each mode takes its own; see "
+            "--help MODE.",
     .choices = directions,
 };
 static const struct xb_option option_device = {
@@ -39,7 +41,7 @@ static const struct xb_option option_device = {
     .argument = "DEV[,DEV]",
     .default_text = "0",
     .help = "Which devices: numbers, PCI addresses (0000:0f:00.0), or all. They are measured one "
-            "after the other.",
+            "after the other. What takes several takes all where this is not given.",
 };
 static const struct xb_option option_backend = {
     .name = "backend",
@@ -55,10 +57,10 @@ static const struct xb_option option_time_limit = {
     .short_name = 't',
     .type = XB_OPTION_DURATION,
     .argument = "TIME",
-    .default_text = "1s",
+    .default_text = "300ms",
     .help =
         "When to stop sampling a case whose median is not yet known to within 0.5 %. At least 6 "
-        "samples are taken all the same, and warm-up may add half of it.",
+        "samples are taken all the same, and warm-up may add a quarter of it.",
 };
 static const struct xb_option option_samples = {
     .name = "samples",
@@ -68,6 +70,32 @@ static const struct xb_option option_samples = {
     .help = "Take exactly so many samples instead of stopping by precision or time.",
     .minimum = 1,
     .maximum = 1000000,
+};
+static const struct xb_option option_latency = {
+    .name = "latency",
+    .type = XB_OPTION_FLAG,
+    .help =
+        "Time single small operations instead of bandwidth: percentiles by the host's clock and "
+        "by the device's.",
+};
+static const struct xb_option option_simultaneous = {
+    .name = "simultaneous",
+    .type = XB_OPTION_FLAG,
+    .help = "After each device alone, measure all named devices at the same time: each, their sum, "
+            "and each one's share of what it had alone.",
+};
+static const struct xb_option option_quick = {
+    .name = "quick",
+    .type = XB_OPTION_FLAG,
+    .help = "A time limit of 100ms a case and 64M, where these are not given: every mode on one "
+            "device in a few seconds. The intervals say what that costs.",
+};
+static const struct xb_option option_deadline = {
+    .name = "deadline",
+    .type = XB_OPTION_DURATION,
+    .argument = "TIME",
+    .help = "Stop after so long and write what is there; what is left is skipped and says so. A "
+            "repetition that runs, or memory that is being made, is not cut short.",
 };
 static const struct xb_option option_json = {
     .name = "json",
@@ -102,9 +130,10 @@ static const struct xb_option option_version = {
 };
 
 static const struct xb_option *const own_rows[] = {
-    &option_mode,    &option_size,       &option_direction, &option_device,
-    &option_backend, &option_time_limit, &option_samples,   &option_json,
-    &option_csv,     &option_quiet,      &option_help,      &option_version,
+    &option_mode,    &option_size,    &option_direction,    &option_device,
+    &option_backend, &option_latency, &option_simultaneous, &option_time_limit,
+    &option_samples, &option_quick,   &option_deadline,     &option_json,
+    &option_csv,     &option_quiet,   &option_help,         &option_version,
 };
 #define OWN_ROWS (sizeof own_rows / sizeof own_rows[0])
 

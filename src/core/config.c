@@ -201,6 +201,15 @@ static enum xb_status parse_choices(struct xb_value *value, struct xb_error *err
     return XB_OK;
 }
 
+static void free_value(struct xb_value *value)
+{
+    for (size_t i = 0; i < value->word_count; i++)
+        free(value->words[i]);
+    free(value->words);
+    xb_sizes_free(&value->sizes);
+    free(value->text);
+}
+
 /* Reads `text` (NULL for a flag) into the value. What it took is freed with the configuration. */
 static enum xb_status set_value(struct xb_value *value, const char *text, struct xb_error *error)
 {
@@ -349,16 +358,22 @@ out_tables:
     return status;
 }
 
+enum xb_status xb_config_default(struct xb_config *config, const char *name, const char *text,
+                                 struct xb_error *error)
+{
+    struct xb_value *value = &config->values[xb_config_get(config, name) - config->values];
+    if (value->given)
+        return XB_OK;
+    const struct xb_option *option = value->option;
+    free_value(value);
+    *value = (struct xb_value){.option = option};
+    return set_value(value, text, error);
+}
+
 void xb_config_free(struct xb_config *config)
 {
-    for (size_t i = 0; i < config->count; i++) {
-        struct xb_value *value = &config->values[i];
-        for (size_t k = 0; k < value->word_count; k++)
-            free(value->words[k]);
-        free(value->words);
-        xb_sizes_free(&value->sizes);
-        free(value->text);
-    }
+    for (size_t i = 0; i < config->count; i++)
+        free_value(&config->values[i]);
     free(config->values);
     *config = (struct xb_config){0};
 }

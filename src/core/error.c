@@ -23,6 +23,8 @@ const char *xb_status_name(enum xb_status status)
         return "system";
     case XB_ERR_RUNTIME:
         return "runtime";
+    case XB_ERR_STOPPED:
+        return "stopped";
     case XB_ERR_INTERNAL:
         return "internal";
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _GNU_SOURCE /* MAP_ANONYMOUS */
+#define _GNU_SOURCE /* MAP_ANONYMOUS, MADV_HUGEPAGE */
 #include "xferbench/host_memory.h"
 
 #include "host_memory_internal.h"
@@ -20,8 +20,9 @@
 
 #define MIB (UINT64_C(1) << 20)
 #define LEAST_RESERVE (64 * MIB)
+#define HUGE_PAGE (2 * MIB)
 /* Two threads must not fault in the same huge page; also the unit in which they share the work. */
-#define TOUCH_GRAIN (2 * MIB)
+#define TOUCH_GRAIN HUGE_PAGE
 
 /* Where a memory controller shows its limits. Mounts and file names that are not there are passed
  * over, so that this holds for v1, v2 and both at once. */
@@ -263,14 +264,12 @@ static void touch(void *argument, uint64_t begin, uint64_t end)
         memory[at] = 0;
 }
 
-enum xb_status xb_pages_map(uint64_t bytes, void **address, struct xb_error *error)
+/* Maps `length` bytes without touching them, for a buffer of `bytes`. */
+static enum xb_status map(uint64_t length, uint64_t bytes, void **address, struct xb_error *error)
 {
     char asked[32];
-    enum xb_status status = xb_host_memory_check(bytes, error);
+    void *memory = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-    if (status != XB_OK)
-        return status;
-    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) {
         int code = errno;
         return XB_FAIL_NATIVE(error, code == ENOMEM ? XB_ERR_MEMORY : XB_ERR_SYSTEM, "mmap", code,
@@ -279,6 +278,60 @@ enum xb_status xb_pages_map(uint64_t bytes, void **address, struct xb_error *err
                               "see ulimit -a and /proc/sys/vm/overcommit_memory",
                               xb_size_format(bytes, asked, sizeof asked));
     }
+    *address = memory;
+    return XB_OK;
+}
+
+enum xb_status xb_pages_map(uint64_t bytes, void **address, struct xb_error *error)
+{
+    void *memory = NULL;
+    enum xb_status status = xb_host_memory_check(bytes, error);
+
+    if (status == XB_OK)
+        status = map(bytes, bytes, &memory, error);
+    if (status != XB_OK)
+        return status;
+    xb_parallel_for(bytes, TOUCH_GRAIN, touch, memory);
+    *address = memory;
+    return XB_OK;
+}
+
+/*
+ * mmap aligns to small pages only: maps up to a huge page more, and gives back what lies before the
+ * first boundary and behind the buffer's last small page, so that what is left is what
+ * xb_pages_unmap takes to have been mapped.
+ */
+static enum xb_status map_aligned(uint64_t bytes, char **address, struct xb_error *error)
+{
+    uint64_t page = page_bytes();
+    uint64_t whole = (bytes + page - 1) / page * page;
+    uint64_t slack = bytes > 0 ? HUGE_PAGE - page : 0; /* mmap refuses a length of 0: let it */
+    void *memory = NULL;
+    enum xb_status status = map(whole + slack, bytes, &memory, error);
+
+    if (status != XB_OK)
+        return status;
+    uint64_t head = (HUGE_PAGE - (uintptr_t)memory % HUGE_PAGE) % HUGE_PAGE;
+    char *aligned = (char *)memory + head;
+    if (head > 0)
+        munmap(memory, head);
+    if (head < slack)
+        munmap(aligned + whole, slack - head);
+    *address = aligned;
+    return XB_OK;
+}
+
+enum xb_status xb_pages_map_huge(uint64_t bytes, void **address, struct xb_error *error)
+{
+    char *memory = NULL;
+    enum xb_status status = xb_host_memory_check(bytes, error);
+
+    if (status == XB_OK)
+        status = map_aligned(bytes, &memory, error);
+    if (status != XB_OK)
+        return status;
+    /* Only a wish: a kernel without transparent huge pages says EINVAL, and small ones do. */
+    (void)madvise(memory, bytes, MADV_HUGEPAGE);
     xb_parallel_for(bytes, TOUCH_GRAIN, touch, memory);
     *address = memory;
     return XB_OK;

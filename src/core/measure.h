@@ -6,24 +6,34 @@
 
 #include "xferbench/run.h"
 
+/* One device (or pair) at work. A case has one lane; simultaneous devices have one each. */
+struct xb_lane {
+    struct xb_mode_context context;
+    struct xb_run_device *where;
+    struct xb_result *result;
+    struct xb_sampler sampler;
+    struct xb_timing timing; /* of the latest repetition */
+};
+
 /* What measuring one case needs at hand. Zero-initialise what is below the line. */
 struct xb_measurement {
     struct xb_run *run;
     const struct xb_run_observer *observer;
-    struct xb_run_device *where; /* its link is noted while the device is still awake */
-    struct xb_result *result;
-    struct xb_mode_context context;
+    struct xb_result *result; /* of the whole; with one lane, the lane's */
+    struct xb_lane *lanes;
+    size_t lane_count;
     double time_limit; /* seconds */
     /* ---- */
-    struct xb_sampler sampler;
     uint64_t iterations; /* in one sample */
     bool held;
+    double last_wall; /* seconds that the latest repetition took, restoring included */
     struct xb_samples warm_up;
+    struct xb_samples overlaps; /* one a sample */
 };
 
 /*
- * Sets the case of measurement->result up, measures it, verifies it and takes it down again. The
- * result is final afterwards, whatever happened.
+ * Sets the case up, measures it, verifies it and takes it down again. Its results are final
+ * afterwards, whatever happened.
  */
 void xb_measure(struct xb_measurement *measurement);
 
@@ -31,5 +41,15 @@ void xb_measure(struct xb_measurement *measurement);
 void xb_result_fail(struct xb_result *result, const struct xb_error *error);
 /* Makes it a skipped row. */
 void xb_result_skip(struct xb_result *result, const char *reason);
+/* Makes it a skipped row because a signal or the deadline came "before ..." what `before` says. */
+void xb_result_cut(struct xb_result *result, const char *before);
+
+/* sampling.c: from warm-up to the last sample. The lanes are set up and their samplers open. Fills
+ * what was timed into the results; leaves them without samples where it was stopped before. */
+XB_MUST_CHECK enum xb_status xb_measure_sample(struct xb_measurement *measurement,
+                                               struct xb_error *error);
+
+/* conditions.c: what a reader of the row must know to judge it, after its last sample. */
+void xb_measure_add_conditions(const struct xb_measurement *measurement);
 
 #endif

@@ -2,16 +2,15 @@
 #define _POSIX_C_SOURCE 200809L
 /* From options to cases. Everything a user can get wrong is found here, before anything is
  * measured. */
-#include "xferbench/host_memory.h"
-#include "xferbench/run.h"
+#include "device_choice.h"
 
-#include <ctype.h>
+#include "xferbench/host_memory.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
-/* A result takes some 9 KiB. */
+/* A result takes some 12 KiB. */
 #define MAX_CASES 10000u
 
 /* ---- modes ---- */
@@ -71,6 +70,36 @@ static enum xb_status choose_modes(const struct xb_config *config, struct mode_l
     return XB_OK;
 }
 
+/* Of simultaneous devices. */
+#define ONE_WAY ((unsigned)XB_H2D | (unsigned)XB_D2H)
+
+/* The directions that the user named; 0 for none. */
+static unsigned named_directions(const struct xb_config *config)
+{
+    const struct xb_value *value = xb_config_get(config, "direction");
+    unsigned directions = 0;
+    for (size_t i = 0; i < value->word_count; i++) {
+        if (strcmp(value->words[i], "both") == 0)
+            directions |= XB_H2D | XB_D2H;
+        for (unsigned d = 0; d < XB_DIRECTIONS; d++)
+            if (strcmp(value->words[i], xb_direction_name((enum xb_direction)(1u << d))) == 0)
+                directions |= 1u << d;
+    }
+    return directions;
+}
+
+/* The directions in which a mode is measured. */
+static unsigned directions_of(const struct xb_config *config, const struct xb_mode *mode)
+{
+    unsigned named = named_directions(config);
+    if (named != 0)
+        return named & mode->directions;
+    /* Both ways at once is no single operation; where a mode has others they are meant. */
+    if (xb_config_get(config, "latency")->flag && (mode->by_default & ~(unsigned)XB_BIDIR) != 0)
+        return mode->by_default & ~(unsigned)XB_BIDIR;
+    return mode->by_default;
+}
+
 static bool mode_takes(const struct xb_mode *mode, const struct xb_option *option)
 {
     for (size_t i = 0; mode->options != NULL && mode->options[i] != NULL; i++)
@@ -84,6 +113,16 @@ static bool any_takes(const struct xb_mode *const *modes, size_t count,
 {
     for (size_t i = 0; i < count; i++)
         if (mode_takes(modes[i], option))
+            return true;
+    return false;
+}
+
+/* The same of the chosen modes, without those that have no case in the directions named. */
+static bool any_measured_takes(const struct xb_config *config, const struct mode_list *list,
+                               const struct xb_option *option)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (directions_of(config, list->modes[i]) != 0 && mode_takes(list->modes[i], option))
             return true;
     return false;
 }
@@ -103,7 +142,7 @@ static enum xb_status refuse_idle_options(const struct xb_config *config,
     for (size_t i = 0; i < config->count; i++) {
         const struct xb_value *value = &config->values[i];
         if (value->given && any_takes(xb_modes, mode_count(), value->option) &&
-            !any_takes(list->modes, list->count, value->option))
+            !any_measured_takes(config, list, value->option))
             return XB_FAIL(error, XB_ERR_USAGE,
                            "--%s has no effect on the chosen modes; see 'xferbench --help MODE' "
                            "for what a mode takes",
@@ -112,178 +151,187 @@ static enum xb_status refuse_idle_options(const struct xb_config *config,
     return XB_OK;
 }
 
-/* ---- devices ---- */
+/* ---- cases ---- */
 
-/* One line a device, for messages about a device that is not there. */
-static void list_devices(const struct xb_run *run, char *text, size_t size)
+/* What a plan is made from. */
+struct plan {
+    struct xb_run *run;
+    struct mode_list modes;
+    struct xb_device_choice choice;
+    size_t capacity; /* of run->results */
+    bool latency, simultaneous;
+};
+
+/* A mode that was named and does not go where the user wants it to go would be left out in silence.
+ */
+static enum xb_status refuse_other_ways(const struct xb_config *config,
+                                        const struct mode_list *list, struct xb_error *error)
 {
-    text[0] = '\0';
-    for (unsigned i = 0; i < run->probe.device_count; i++) {
-        struct xb_device_info info;
-        struct xb_error ignored;
-        size_t length = strlen(text);
-        if (run->backend->device_info(run->driver, i, &info, &ignored) == XB_OK)
-            snprintf(text + length, size - length, "\n  %u  %s  %s", i, info.pci_bdf, info.name);
+    const struct xb_value *named = xb_config_get(config, "mode");
+    bool all = named->word_count == 1 && strcmp(named->words[0], "all") == 0;
+    bool any = false;
+    for (size_t m = 0; m < list->count; m++) {
+        bool goes = directions_of(config, list->modes[m]) != 0;
+        any = any || goes;
+        if (!all && !goes)
+            return XB_FAIL(error, XB_ERR_USAGE,
+                           "--direction %s: %s does not go that way; see 'xferbench --help %s'",
+                           xb_config_get(config, "direction")->text, list->modes[m]->name,
+                           list->modes[m]->name);
     }
+    return any ? XB_OK
+               : XB_FAIL(error, XB_ERR_USAGE, "--direction %s: no mode goes that way",
+                         xb_config_get(config, "direction")->text);
 }
 
-static enum xb_status no_device(const struct xb_run *run, const char *word, struct xb_error *error)
+static enum xb_status refuse_idle_simultaneous(const struct xb_config *config,
+                                               const struct mode_list *list, struct xb_error *error)
 {
-    char list[480];
-    list_devices(run, list, sizeof list);
-    return XB_FAIL(error, XB_ERR_USAGE,
-                   "--device: the %s backend has no device '%s'; its devices are:%s",
-                   run->backend->name, word, list);
-}
-
-/* Whether `word` is the PCI address `bdf`, with or without the domain. */
-static bool same_bdf(const char *word, const char *bdf)
-{
-    const char *short_bdf = strchr(bdf, ':');
-    return bdf[0] != '\0' && (strcasecmp(word, bdf) == 0 ||
-                              (short_bdf != NULL && strcasecmp(word, short_bdf + 1) == 0));
-}
-
-/* The index of the device a word names: a number or a PCI address. */
-static enum xb_status find_device(const struct xb_run *run, const char *word, unsigned *index,
-                                  struct xb_error *error)
-{
-    if (word[0] != '\0' && strspn(word, "0123456789") == strlen(word) && strlen(word) < 9) {
-        *index = (unsigned)strtoul(word, NULL, 10);
-        return *index < run->probe.device_count ? XB_OK : no_device(run, word, error);
-    }
-    for (unsigned i = 0; i < run->probe.device_count; i++) {
-        struct xb_device_info info;
-        struct xb_error ignored; /* of a device that may not be the one named */
-        if (run->backend->device_info(run->driver, i, &info, &ignored) == XB_OK &&
-            same_bdf(word, info.pci_bdf)) {
-            *index = i;
+    if (!xb_config_get(config, "simultaneous")->flag)
+        return XB_OK;
+    if (xb_config_get(config, "latency")->flag)
+        return XB_FAIL(error, XB_ERR_USAGE,
+                       "--simultaneous is about bandwidth; leave --latency away");
+    for (size_t m = 0; m < list->count; m++)
+        if (list->modes[m]->simultaneous && (directions_of(config, list->modes[m]) & ONE_WAY) != 0)
             return XB_OK;
-        }
-    }
-    return no_device(run, word, error);
+    return XB_FAIL(error, XB_ERR_USAGE,
+                   "--simultaneous starts several devices together, one way at a time: take pinned "
+                   "or async, h2d or d2h");
 }
 
-static enum xb_status add_device(struct xb_run *run, unsigned index, struct xb_error *error)
+static enum xb_status add_case(struct plan *plan, const struct xb_case *test,
+                               struct xb_error *error)
 {
-    struct xb_run_device *device = &run->devices[run->device_count];
-    for (size_t i = 0; i < run->device_count; i++)
-        if (run->devices[i].info.index == index)
-            return XB_FAIL(error, XB_ERR_USAGE, "--device: device %u is named twice", index);
-    enum xb_status status = run->backend->device_info(run->driver, index, &device->info, error);
-    if (status == XB_ERR_RUNTIME) { /* it will not open either: error rows, and the others go on */
-        memset(&device->info, 0, sizeof device->info);
-        device->info.index = index;
-        snprintf(device->info.name, sizeof device->info.name, "a device that does not answer");
-        status = XB_OK;
+    struct xb_run *run = plan->run;
+    if (run->case_count == MAX_CASES)
+        return XB_FAIL(error, XB_ERR_USAGE,
+                       "this asks for more than %u cases; take fewer sizes, modes or devices",
+                       MAX_CASES);
+    if (run->case_count == plan->capacity) {
+        size_t capacity = plan->capacity > 0 ? 2 * plan->capacity : 16;
+        struct xb_result *grown = realloc(run->results, capacity * sizeof *grown);
+        if (grown == NULL)
+            return XB_FAIL(error, XB_ERR_MEMORY, "no memory for %zu cases", capacity);
+        run->results = grown;
+        plan->capacity = capacity;
     }
-    if (status == XB_OK)
-        status = xb_registry_check_device(run->backend, &device->info, error);
-    if (status == XB_OK)
-        run->device_count++;
+    struct xb_result *result = &run->results[run->case_count++];
+    memset(result, 0, sizeof *result);
+    result->overlap = -1;
+    result->test = *test;
+    result->test.latency = plan->latency;
+    /* No two cases' patterns overlap. */
+    result->test.seed = (unsigned long long)run->case_count << 40;
+    return XB_OK;
+}
+
+/* A case on every chosen device at once: the row of all, then one a device. */
+static enum xb_status add_together(struct plan *plan, struct xb_case test, struct xb_error *error)
+{
+    test.simultaneous = true;
+    test.sum = true;
+    test.device = plan->choice.devices[0];
+    enum xb_status status = add_case(plan, &test, error);
+    test.sum = false;
+    for (size_t i = 0; status == XB_OK && i < plan->choice.device_count; i++) {
+        test.device = plan->choice.devices[i];
+        status = add_case(plan, &test, error);
+    }
     return status;
 }
 
-static enum xb_status choose_devices(struct xb_run *run, struct xb_error *error)
+typedef enum xb_status add_function(struct plan *plan, struct xb_case test, struct xb_error *error);
+
+static enum xb_status add_one(struct plan *plan, struct xb_case test, struct xb_error *error)
 {
-    const struct xb_value *value = xb_config_get(run->config, "device");
-    bool all = value->word_count == 1 && strcmp(value->words[0], "all") == 0;
-    size_t count = all ? run->probe.device_count : value->word_count;
-    run->devices = calloc(count, sizeof *run->devices);
-    if (run->devices == NULL)
-        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for a list of %zu devices", count);
-    for (size_t i = 0; i < count; i++) {
-        unsigned index = (unsigned)i;
-        enum xb_status status = all ? XB_OK : find_device(run, value->words[i], &index, error);
-        if (status == XB_OK)
-            status = add_device(run, index, error);
-        if (status != XB_OK)
-            return status;
-    }
-    return XB_OK;
+    /* Both ways at once is the same case from either side: the second of the two is left out. */
+    if (test.peer != XB_NO_PEER && test.direction == XB_BIDIR && (int)test.device > test.peer)
+        for (size_t i = 0; i < plan->choice.pair_count; i++)
+            if ((int)plan->choice.pairs[i].from == test.peer &&
+                plan->choice.pairs[i].to == test.device)
+                return XB_OK;
+    return add_case(plan, &test, error);
 }
 
-/* ---- cases ---- */
-
-static unsigned chosen_directions(const struct xb_config *config)
+/* All variants, sizes and directions of the template's mode. */
+static enum xb_status add_mode(struct plan *plan, struct xb_case test, unsigned directions,
+                               add_function *add, struct xb_error *error)
 {
-    const struct xb_value *value = xb_config_get(config, "direction");
-    unsigned directions = 0;
-    for (size_t i = 0; i < value->word_count; i++) {
-        if (strcmp(value->words[i], "both") == 0)
-            directions |= XB_H2D | XB_D2H;
-        else
-            directions |= strcmp(value->words[i], "h2d") == 0 ? XB_H2D : XB_D2H;
-    }
-    return directions;
-}
-
-static size_t variant_count(const struct xb_config *config, const struct xb_mode *mode)
-{
-    return mode->variant_option == NULL
-               ? 1
-               : xb_config_get(config, mode->variant_option->name)->word_count;
-}
-
-/* Makes room for every case there will be; add_case fills it. */
-static enum xb_status allocate_cases(struct xb_run *run, const struct mode_list *list,
-                                     struct xb_error *error)
-{
-    size_t count = 0;
-    for (size_t m = 0; m < list->count; m++) {
-        unsigned directions = chosen_directions(run->config) & list->modes[m]->directions;
-        count +=
-            variant_count(run->config, list->modes[m]) * (size_t)__builtin_popcount(directions);
-    }
-    count *= run->device_count * xb_config_get(run->config, "size")->sizes.count;
-    if (count > MAX_CASES)
-        return XB_FAIL(error, XB_ERR_USAGE,
-                       "this asks for %zu cases, and a run takes at most %u; take fewer sizes, "
-                       "modes or devices",
-                       count, MAX_CASES);
-    run->results = calloc(count + 1, sizeof *run->results);
-    if (run->results == NULL)
-        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for %zu cases", count);
-    return XB_OK;
-}
-
-static void add_case(struct xb_run *run, const struct xb_case *test)
-{
-    struct xb_result *result = &run->results[run->case_count++];
-    result->test = *test;
-    /* No two cases' patterns overlap. */
-    result->test.seed = (unsigned long long)run->case_count << 40;
-}
-
-/* All sizes and directions of one mode's variant on one device. */
-static void add_variant(struct xb_run *run, const struct xb_mode *mode, const char *variant,
-                        unsigned device)
-{
-    const struct xb_sizes *sizes = &xb_config_get(run->config, "size")->sizes;
-    const enum xb_direction order[] = {XB_H2D, XB_D2H};
-    unsigned directions = chosen_directions(run->config) & mode->directions;
-    for (size_t s = 0; s < sizes->count; s++) {
-        for (size_t d = 0; d < sizeof order / sizeof order[0]; d++) {
-            if ((directions & order[d]) == 0)
-                continue;
-            struct xb_case test = {.mode = mode,
-                                   .variant = variant,
-                                   .direction = order[d],
-                                   .bytes = sizes->bytes[s],
-                                   .device = device};
-            add_case(run, &test);
+    const struct xb_config *config = plan->run->config;
+    const struct xb_sizes *sizes = &xb_config_get(config, "size")->sizes;
+    const struct xb_option *option = test.mode->variant_option;
+    size_t variants = option == NULL ? 1 : xb_config_get(config, option->name)->word_count;
+    enum xb_status status = XB_OK;
+    for (size_t v = 0; v < variants; v++) {
+        test.variant =
+            option == NULL ? test.mode->variant : xb_config_get(config, option->name)->words[v];
+        for (size_t s = 0; s < sizes->count; s++) {
+            test.bytes = sizes->bytes[s];
+            for (unsigned d = 0; status == XB_OK && d < XB_DIRECTIONS; d++) {
+                test.direction = (enum xb_direction)(1u << d);
+                if ((directions & test.direction) != 0)
+                    status = add(plan, test, error);
+            }
         }
     }
+    return status;
 }
 
-static void add_mode(struct xb_run *run, const struct xb_mode *mode, unsigned device)
+static enum xb_status add_single_devices(struct plan *plan, struct xb_error *error)
 {
-    const struct xb_option *option = mode->variant_option;
-    for (size_t i = 0; i < variant_count(run->config, mode); i++)
-        add_variant(run, mode,
-                    option == NULL ? mode->variant
-                                   : xb_config_get(run->config, option->name)->words[i],
-                    device);
+    enum xb_status status = XB_OK;
+    for (size_t d = 0; d < plan->choice.device_count; d++)
+        for (size_t m = 0; status == XB_OK && m < plan->modes.count; m++) {
+            const struct xb_mode *mode = plan->modes.modes[m];
+            struct xb_case test = {
+                .mode = mode, .device = plan->choice.devices[d], .peer = XB_NO_PEER};
+            if (!mode->pairs)
+                status =
+                    add_mode(plan, test, directions_of(plan->run->config, mode), add_one, error);
+        }
+    return status;
+}
+
+/* One row that will say that there are no pairs; all would say the same. */
+static enum xb_status add_no_pair(struct plan *plan, struct xb_case test, struct xb_error *error)
+{
+    size_t rows = 0;
+    for (size_t i = 0; i < plan->run->case_count; i++)
+        rows += plan->run->results[i].test.mode == test.mode;
+    return rows == 0 ? add_case(plan, &test, error) : XB_OK;
+}
+
+static enum xb_status add_pairs(struct plan *plan, struct xb_error *error)
+{
+    enum xb_status status = XB_OK;
+    for (size_t m = 0; status == XB_OK && m < plan->modes.count; m++) {
+        const struct xb_mode *mode = plan->modes.modes[m];
+        unsigned directions = directions_of(plan->run->config, mode);
+        struct xb_case test = {.mode = mode, .device = plan->choice.devices[0], .peer = XB_NO_PEER};
+        if (mode->pairs && plan->choice.pair_count == 0)
+            status = add_mode(plan, test, directions, add_no_pair, error);
+        for (size_t p = 0; mode->pairs && status == XB_OK && p < plan->choice.pair_count; p++) {
+            test.device = plan->choice.pairs[p].from;
+            test.peer = (int)plan->choice.pairs[p].to;
+            status = add_mode(plan, test, directions, add_one, error);
+        }
+    }
+    return status;
+}
+
+/* The chosen devices at the same time, behind each alone. */
+static enum xb_status add_simultaneous(struct plan *plan, struct xb_error *error)
+{
+    enum xb_status status = XB_OK;
+    for (size_t m = 0; status == XB_OK && m < plan->modes.count; m++) {
+        const struct xb_mode *mode = plan->modes.modes[m];
+        struct xb_case test = {.mode = mode, .peer = XB_NO_PEER};
+        if (plan->simultaneous && mode->simultaneous)
+            status = add_mode(plan, test, directions_of(plan->run->config, mode) & ONE_WAY,
+                              add_together, error);
+    }
+    return status;
 }
 
 /* ---- memory ---- */
@@ -299,37 +347,47 @@ static enum xb_status too_large(const struct xb_case *test, uint64_t needed, con
                    xb_size_format(needed, need, sizeof need), what, (double)limit / 0x1p30, reach);
 }
 
-/* The device of a case: one of the run's, always. */
-static const struct xb_device_info *device_of(const struct xb_run *run, const struct xb_case *test)
+/* XB_ERR_USAGE where a case can never fit. What is free on a device is known only once it is open.
+ */
+static enum xb_status check_case(const struct xb_run *run, const struct xb_case *test,
+                                 uint64_t available, struct xb_error *error)
 {
-    size_t d = 0;
-    while (run->devices[d].info.index != test->device)
-        d++;
-    return &run->devices[d].info;
+    const struct xb_device_info *device = &run->devices[xb_run_find_device(run, test->device)].info;
+    struct xb_needs needs = test->mode->needs(test, run->config);
+    bool shared = device->shares_host_memory;
+    uint64_t host = needs.host_bytes;
+    if (shared) /* saturating: two halves of a case may not wrap around */
+        host = needs.device_bytes > UINT64_MAX - host ? UINT64_MAX : host + needs.device_bytes;
+    if (host > available)
+        return too_large(test, host, "host", available,
+                         "can be had without driving the machine into swap", error);
+    if (!shared && device->memory_bytes > 0 && needs.device_bytes > device->memory_bytes)
+        return too_large(test, needs.device_bytes, "device", device->memory_bytes, "is all it has",
+                         error);
+    return XB_OK;
 }
 
-/* Refuses what can never fit. What is free on a device is known only once it is open. */
+/* Refuses a size with which no mode can do anything. One that only some modes cannot take becomes
+ * error rows of these. */
 static enum xb_status check_memory(const struct xb_run *run, struct xb_error *error)
 {
     uint64_t available = 0;
     enum xb_status status = xb_host_memory_available(&available, error);
     for (size_t i = 0; status == XB_OK && i < run->case_count; i++) {
         const struct xb_case *test = &run->results[i].test;
-        const struct xb_device_info *device = device_of(run, test);
-        struct xb_needs needs = test->mode->needs(test, run->config);
-        bool shared = device->shares_host_memory;
-        uint64_t host = needs.host_bytes;
-        if (shared) /* saturating: two halves of a case may not wrap around */
-            host = needs.device_bytes > UINT64_MAX - host ? UINT64_MAX : host + needs.device_bytes;
-        if (host > available)
-            status = too_large(test, host, "host", available,
-                               "can be had without driving the machine into swap", error);
-        else if (!shared && device->memory_bytes > 0 && needs.device_bytes > device->memory_bytes)
-            status = too_large(test, needs.device_bytes, "device", device->memory_bytes,
-                               "is all it has", error);
+        status = check_case(run, test, available, error);
+        for (size_t k = 0; status != XB_OK && k < run->case_count; k++) {
+            const struct xb_case *other = &run->results[k].test;
+            struct xb_error ignored;
+            if (other->bytes == test->bytes && other->device == test->device &&
+                check_case(run, other, available, &ignored) == XB_OK)
+                status = XB_OK;
+        }
     }
     return status;
 }
+
+/* ---- the whole ---- */
 
 enum xb_status xb_plan_check(const struct xb_config *config, struct xb_error *error)
 {
@@ -338,24 +396,52 @@ enum xb_status xb_plan_check(const struct xb_config *config, struct xb_error *er
     if (status == XB_OK)
         status = refuse_idle_options(config, &list, error);
     if (status == XB_OK)
+        status = refuse_other_ways(config, &list, error);
+    if (status == XB_OK)
+        status = refuse_idle_simultaneous(config, &list, error);
+    if (status == XB_OK)
         status = refuse_all_beside_others(xb_config_get(config, "device"), error);
+    return status;
+}
+
+/* Whether any chosen mode goes by pairs, or by single devices, in a direction that was asked for.
+ */
+static bool wants(const struct plan *plan, bool pairs)
+{
+    for (size_t m = 0; m < plan->modes.count; m++)
+        if (plan->modes.modes[m]->pairs == pairs &&
+            directions_of(plan->run->config, plan->modes.modes[m]) != 0)
+            return true;
+    return false;
+}
+
+static enum xb_status make(struct plan *plan, struct xb_error *error)
+{
+    enum xb_status status = choose_modes(plan->run->config, &plan->modes, error);
+    if (status == XB_OK)
+        status = xb_device_choose(plan->run, wants(plan, false), plan->simultaneous,
+                                  wants(plan, true), &plan->choice, error);
+    if (status == XB_OK)
+        status = add_single_devices(plan, error);
+    if (status == XB_OK)
+        status = add_simultaneous(plan, error);
+    if (status == XB_OK)
+        status = add_pairs(plan, error);
     return status;
 }
 
 enum xb_status xb_plan(struct xb_run *run, struct xb_error *error)
 {
-    struct mode_list list;
     enum xb_status status = xb_plan_check(run->config, error);
-    if (status == XB_OK)
-        status = choose_modes(run->config, &list, error);
-    if (status == XB_OK)
-        status = choose_devices(run, error);
-    if (status == XB_OK)
-        status = allocate_cases(run, &list, error);
     if (status != XB_OK)
         return status;
-    for (size_t d = 0; d < run->device_count; d++)
-        for (size_t m = 0; m < list.count; m++)
-            add_mode(run, list.modes[m], run->devices[d].info.index);
-    return check_memory(run, error);
+    struct plan *plan = calloc(1, sizeof *plan);
+    if (plan == NULL)
+        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for a plan");
+    plan->run = run;
+    plan->latency = xb_config_get(run->config, "latency")->flag;
+    plan->simultaneous = xb_config_get(run->config, "simultaneous")->flag;
+    status = make(plan, error);
+    free(plan);
+    return status == XB_OK ? check_memory(run, error) : status;
 }

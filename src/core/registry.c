@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "xferbench/registry.h"
 
+#include "xferbench/result.h"
+
 #include <string.h>
 
-const char *const xb_capability_names[] = {"register", "write-combined", "hold", NULL};
+const char *const xb_capability_names[] = {"register", "write-combined", "hold", "kernels",
+                                           "mapped",   "managed",        NULL};
 
 const char *xb_memory_name(enum xb_memory memory)
 {
@@ -18,8 +21,17 @@ const char *xb_memory_name(enum xb_memory memory)
         return "registered";
     case XB_MEMORY_WRITE_COMBINED:
         return "write-combined";
+    case XB_MEMORY_MAPPED:
+        return "mapped";
+    case XB_MEMORY_MANAGED:
+        return "managed";
     }
     return "unknown";
+}
+
+bool xb_memory_in_reach(enum xb_memory memory)
+{
+    return memory == XB_MEMORY_DEVICE || memory == XB_MEMORY_MAPPED || memory == XB_MEMORY_MANAGED;
 }
 
 const char *xb_direction_name(enum xb_direction direction)
@@ -29,6 +41,10 @@ const char *xb_direction_name(enum xb_direction direction)
         return "h2d";
     case XB_D2H:
         return "d2h";
+    case XB_BIDIR:
+        return "bidir";
+    case XB_D2D:
+        return "d2d";
     }
     return "unknown";
 }
@@ -63,6 +79,12 @@ static const char *missing_slot(const struct xb_backend *backend)
     for (size_t i = 0; i < sizeof slots / sizeof slots[0]; i++)
         if (!slots[i].present)
             return slots[i].name;
+    bool peers = backend->peer_info != NULL;
+    if ((backend->peer_open != NULL) != peers || (backend->peer_close != NULL) != peers ||
+        (backend->queue_copy_peer != NULL) != peers)
+        return "peer_info, peer_open, peer_close and queue_copy_peer, all or none";
+    if ((backend->range_push != NULL) != (backend->range_pop != NULL))
+        return "range_push and range_pop, both or none";
     return NULL;
 }
 
@@ -93,10 +115,19 @@ static enum xb_status check_mode(const struct xb_mode *mode, struct xb_error *er
     if (mode->name == NULL || mode->summary == NULL || mode->description == NULL)
         return XB_FAIL(error, XB_ERR_INTERNAL, "mode %s lacks its name, summary or description",
                        mode->name != NULL ? mode->name : "(without a name)");
-    if (mode->directions == 0 || (mode->variant_option == NULL) == (mode->variant == NULL))
+    if (mode->directions == 0 || mode->by_default == 0 ||
+        (mode->by_default & ~mode->directions) != 0 ||
+        (mode->variant_option == NULL) == (mode->variant == NULL))
         return XB_FAIL(error, XB_ERR_INTERNAL,
-                       "mode %s needs a direction, and either a variant or a variant option",
+                       "mode %s needs a direction to take by default, and either a variant or a "
+                       "variant option",
                        mode->name);
+    size_t references = 0;
+    while (mode->references != NULL && mode->references[references].name != NULL)
+        references++;
+    if (references + XB_SPANS > XB_RESULT_PARTS)
+        return XB_FAIL(error, XB_ERR_INTERNAL, "mode %s has %zu references, too many for a result",
+                       mode->name, references);
     if (mode->needs == NULL || mode->setup == NULL || mode->prepare == NULL ||
         mode->submit == NULL || mode->verify == NULL)
         return XB_FAIL(error, XB_ERR_INTERNAL, "mode %s lacks one of its mandatory hooks",
@@ -130,17 +161,23 @@ enum xb_status xb_registry_check(const struct xb_backend_entry *backends,
 enum xb_status xb_registry_check_device(const struct xb_backend *backend,
                                         const struct xb_device_info *info, struct xb_error *error)
 {
-    if ((info->capabilities & XB_CAP_REGISTER) != 0 && backend->buffer_register == NULL)
-        return XB_FAIL(error, XB_ERR_INTERNAL,
-                       "backend %s: device %u claims to register memory, without the slot for it",
-                       backend->name, info->index);
-    if ((info->capabilities & XB_CAP_HOLD) != 0 &&
-        (backend->queue_hold == NULL || backend->queue_release == NULL ||
-         info->held_operations == 0))
-        return XB_FAIL(error, XB_ERR_INTERNAL,
-                       "backend %s: device %u claims to hold queues, without the slots or the "
-                       "depth for it",
-                       backend->name, info->index);
+    const struct {
+        uint32_t capability;
+        const char *what;
+        bool served;
+    } needs[] = {
+        {XB_CAP_HOLD, "to hold queues, without the slots or the depth for it",
+         backend->queue_hold != NULL && backend->queue_release != NULL &&
+             info->held_operations != 0},
+        {XB_CAP_KERNELS, "to run kernels, without the slots for it",
+         backend->queue_kernel_copy != NULL && backend->queue_compute != NULL},
+        {XB_CAP_MANAGED, "to have managed memory, without the slots for it",
+         backend->queue_prefetch != NULL && backend->buffer_advise != NULL},
+    };
+    for (size_t i = 0; i < sizeof needs / sizeof needs[0]; i++)
+        if ((info->capabilities & needs[i].capability) != 0 && !needs[i].served)
+            return XB_FAIL(error, XB_ERR_INTERNAL, "backend %s: device %u claims %s", backend->name,
+                           info->index, needs[i].what);
     return XB_OK;
 }
 

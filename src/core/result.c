@@ -62,9 +62,39 @@ void xb_result_detail_text(struct xb_result *result, const char *key, const char
     va_end(arguments);
 }
 
+const struct xb_part *xb_result_part(const struct xb_result *result, const char *name)
+{
+    for (size_t i = 0; i < result->part_count; i++)
+        if (strcmp(result->parts[i].name, name) == 0)
+            return &result->parts[i];
+    return NULL;
+}
+
+enum xb_status xb_result_part_median(const struct xb_result *result, const char *name,
+                                     double *seconds, struct xb_error *error)
+{
+    const struct xb_part *part = xb_result_part(result, name);
+    struct xb_statistics statistics = {0};
+    enum xb_status status = XB_OK;
+    if (part != NULL && part->times.count > 0)
+        status = xb_statistics_compute(part->times.values, part->times.count, &statistics, error);
+    *seconds = statistics.median;
+    return status;
+}
+
+double xb_result_number(const struct xb_result *result, const char *key, double otherwise)
+{
+    for (size_t i = 0; i < result->detail_count; i++)
+        if (result->details[i].is_number && strcmp(result->details[i].key, key) == 0)
+            return result->details[i].number;
+    return otherwise;
+}
+
 void xb_result_free(struct xb_result *result)
 {
     xb_samples_free(&result->times);
     xb_samples_free(&result->submit_times);
     xb_samples_free(&result->wall_times);
+    for (size_t i = 0; i < result->part_count; i++)
+        xb_samples_free(&result->parts[i].times);
 }

@@ -1,156 +1,303 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Takes a run's cases device by device and measures each; see measure.c for one case. */
+#define _POSIX_C_SOURCE 200809L
+/* Takes a run's cases in turn, opens the devices that each needs, and has it measured (measure.c).
+ */
 #include "measure.h"
+
+#include "clock.h"
 
 #include "xferbench/host_memory.h"
 #include "xferbench/interrupt.h"
 #include "xferbench/workspace.h"
 
-#include <string.h>
+#include <stdlib.h>
 
-/* Whether the case's memory is there now, before any of it is taken. */
-static enum xb_status check_memory(const struct xb_device *device, const struct xb_needs *needs,
-                                   struct xb_error *error)
+/* A device of the run while it runs; opened when a case first needs it. */
+struct opened {
+    struct xb_device *device;
+    struct xb_workspace *workspace; /* closed when the next case is of other devices */
+    enum xb_status status;          /* of opening it: a device that failed is not tried again */
+    struct xb_error error;
+};
+
+struct runner {
+    struct xb_run *run;
+    const struct xb_run_observer *observer;
+    struct opened *opened; /* one a device of the run */
+};
+
+bool xb_run_should_stop(const struct xb_run *run)
 {
+    return xb_interrupt_signal() != 0 || (run->deadline > 0 && xb_clock_now() >= run->deadline);
+}
+
+/* ---- memory ---- */
+
+static uint64_t kept_by(const struct opened *opened, bool on_host)
+{
+    uint64_t host = 0;
+    uint64_t device = 0;
+    if (opened->workspace != NULL)
+        xb_workspace_kept(opened->workspace, &host, &device);
+    return on_host ? host : device;
+}
+
+/* Whether the device's part of a case fits into what is free and what its workspace keeps. */
+static enum xb_status check_device_memory(const struct opened *opened, uint64_t needed,
+                                          struct xb_error *error)
+{
+    struct xb_device *device = opened->device;
     uint64_t free_bytes = 0;
-    if (device->info.shares_host_memory)
-        return xb_host_memory_check(needs->host_bytes + needs->device_bytes, error);
-    enum xb_status status = xb_host_memory_check(needs->host_bytes, error);
-    if (status == XB_OK)
-        status = device->backend->device_memory((struct xb_device *)device, &free_bytes, error);
-    if (status == XB_OK && needs->device_bytes > free_bytes)
+    enum xb_status status = device->backend->device_memory(device, &free_bytes, error);
+    free_bytes += kept_by(opened, false);
+    if (status == XB_OK && needed > free_bytes)
         status = XB_FAIL(error, XB_ERR_MEMORY,
                          "device %u has %.2f GiB of memory free, and the case needs %.2f GiB; "
                          "something else uses the device, or take a smaller --size",
-                         device->info.index, (double)free_bytes / 0x1p30,
-                         (double)needs->device_bytes / 0x1p30);
+                         device->info.index, (double)free_bytes / 0x1p30, (double)needed / 0x1p30);
     return status;
 }
 
-/*
- * The largest needs of the device's cases that fit now, host and device apart: what the workspace
- * allocates at once. Only a hint: where the two together do not fit, it takes less.
- */
-static struct xb_needs largest_needs(const struct xb_run *run, const struct xb_device *device)
+/* Whether the memory of one case on `count` devices is there now, before any of it is taken. */
+static enum xb_status check_memory(const struct xb_needs *needs, struct opened *const *on,
+                                   size_t count, struct xb_error *error)
 {
-    struct xb_needs largest = {0};
+    uint64_t host = needs->host_bytes;
+    uint64_t kept = 0;
+    enum xb_status status = XB_OK;
+    for (size_t i = 0; status == XB_OK && i < count; i++) {
+        kept += kept_by(on[i], true);
+        if (on[i]->device->info.shares_host_memory) {
+            kept += kept_by(on[i], false);
+            host += needs->device_bytes;
+        } else {
+            status = check_device_memory(on[i], needs->device_bytes, error);
+        }
+    }
+    if (status == XB_OK && host > kept)
+        status = xb_host_memory_check(host - kept, error);
+    return status;
+}
+
+/* ---- devices ---- */
+
+static bool concerns(const struct xb_case *test, unsigned index)
+{
+    return !test->sum && (test->device == index || test->peer == (int)index);
+}
+
+/* The largest case of the device that fits now: what its workspace allocates at once. */
+static uint64_t largest_case(const struct xb_run *run, struct opened *opened)
+{
+    uint64_t largest = 0;
     for (size_t i = 0; i < run->case_count; i++) {
         const struct xb_case *test = &run->results[i].test;
         struct xb_error ignored;
-        if (test->device != device->info.index)
+        if (!concerns(test, opened->device->info.index) || test->bytes <= largest)
             continue;
         struct xb_needs needs = test->mode->needs(test, run->config);
-        if (needs.host_bytes <= largest.host_bytes && needs.device_bytes <= largest.device_bytes)
-            continue;
-        if (check_memory(device, &needs, &ignored) != XB_OK)
-            continue;
-        if (needs.host_bytes > largest.host_bytes)
-            largest.host_bytes = needs.host_bytes;
-        if (needs.device_bytes > largest.device_bytes)
-            largest.device_bytes = needs.device_bytes;
+        if (check_memory(&needs, &opened, 1, &ignored) == XB_OK)
+            largest = test->bytes;
     }
     return largest;
 }
 
-static bool fits(const struct xb_needs *needs, const struct xb_needs *largest)
+/* Opens a device of the run and its workspace, if they are not open yet. */
+static enum xb_status open_device(struct runner *runner, size_t place, struct xb_error *error)
 {
-    return needs->host_bytes <= largest->host_bytes && needs->device_bytes <= largest->device_bytes;
-}
-
-/* The rows of a device that are left when a signal came. */
-static void skip_cases(struct xb_run *run, unsigned device)
-{
-    for (; run->done_count < run->case_count && run->results[run->done_count].test.device == device;
-         run->done_count++)
-        xb_result_skip(&run->results[run->done_count], "interrupted before it began");
-}
-
-/* Runs the device's cases one after the other. */
-static void run_cases(struct xb_run *run, const struct xb_run_observer *observer,
-                      struct xb_run_device *where, struct xb_device *device,
-                      struct xb_workspace *workspace, const struct xb_needs *largest)
-{
-    for (; run->done_count < run->case_count; run->done_count++) {
-        struct xb_result *result = &run->results[run->done_count];
-        if (result->test.device != where->info.index)
-            return;
-        if (xb_interrupt_signal() != 0) {
-            skip_cases(run, where->info.index);
-            return;
-        }
-        struct xb_error error;
-        struct xb_needs needs = result->test.mode->needs(&result->test, run->config);
-        if (!fits(&needs, largest) && check_memory(device, &needs, &error) != XB_OK) {
-            xb_result_fail(result, &error);
-            continue;
-        }
-        struct xb_measurement measurement = {
-            .run = run,
-            .observer = observer,
-            .where = where,
-            .result = result,
-            .context = {.test = &result->test,
-                        .config = run->config,
-                        .device = device,
-                        .workspace = workspace},
-            .time_limit = xb_config_get(run->config, "time-limit")->seconds,
-        };
-        xb_measure(&measurement);
-    }
-}
-
-/* Gives every remaining row of the device the same error. */
-static void fail_cases(struct xb_run *run, unsigned device, const struct xb_error *error)
-{
-    for (; run->done_count < run->case_count && run->results[run->done_count].test.device == device;
-         run->done_count++)
-        xb_result_fail(&run->results[run->done_count], error);
-}
-
-static void run_device(struct xb_run *run, const struct xb_run_observer *observer,
-                       struct xb_run_device *where)
-{
-    struct xb_device *device = NULL;
-    struct xb_workspace *workspace = NULL;
-    struct xb_needs largest = {0};
-    struct xb_error error;
+    struct xb_run *run = runner->run;
+    struct xb_run_device *where = &run->devices[place];
+    struct opened *opened = &runner->opened[place];
     /* First, so that the driver's own memory for this device lies near it too. */
     xb_topology_bind(run->topology, xb_pcie_numa_node(where->info.pci_bdf), &where->binding);
-    if (xb_interrupt_signal() != 0) {
-        skip_cases(run, where->info.index);
-        return;
+    if (opened->device == NULL && opened->status == XB_OK)
+        opened->status = run->backend->device_open(run->driver, where->info.index, &opened->device,
+                                                   &opened->error);
+    if (opened->status != XB_OK) {
+        *error = opened->error;
+        return opened->status;
     }
-    enum xb_status status =
-        run->backend->device_open(run->driver, where->info.index, &device, &error);
-    if (status == XB_OK) {
-        largest = largest_needs(run, device);
-        status =
-            xb_workspace_open(device, largest.host_bytes, largest.device_bytes, &workspace, &error);
-    }
-    if (status == XB_OK)
-        run_cases(run, observer, where, device, workspace, &largest);
-    else
-        fail_cases(run, where->info.index, &error);
-    xb_workspace_close(workspace);
-    run->backend->device_close(device);
+    if (opened->workspace != NULL)
+        return XB_OK;
+    return xb_workspace_open(opened->device, largest_case(run, opened), &opened->workspace, error);
 }
 
-/* Whether a signal kept a case from being measured in full: one that came too late cut none. */
-static bool was_cut(const struct xb_result *result)
+static void close_workspace(struct opened *opened)
 {
-    return result->status == XB_RESULT_SKIPPED ? strncmp(result->reason, "interrupted", 11) == 0
-                                               : result->stop_reason == XB_STOP_INTERRUPTED;
+    xb_workspace_close(opened->workspace);
+    opened->workspace = NULL;
+}
+
+static void close_devices(struct runner *runner)
+{
+    for (size_t i = 0; i < runner->run->device_count; i++)
+        close_workspace(&runner->opened[i]);
+    for (size_t i = 0; i < runner->run->device_count; i++)
+        runner->run->backend->device_close(runner->opened[i].device);
+    free(runner->opened);
+}
+
+/* Opens what the case needs, and gives up the memory of devices that it does not need. */
+static enum xb_status open_needed(struct runner *runner, const struct xb_result *results,
+                                  size_t count, struct xb_error *error)
+{
+    const struct xb_run *run = runner->run;
+    enum xb_status status = XB_OK;
+    bool *needed = calloc(run->device_count, sizeof *needed);
+    if (needed == NULL)
+        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for a list of devices");
+    for (size_t i = 0; i < run->device_count; i++) {
+        for (size_t k = 0; k < count; k++)
+            needed[i] = needed[i] || concerns(&results[k].test, run->devices[i].info.index);
+        if (!needed[i])
+            close_workspace(&runner->opened[i]);
+    }
+    for (size_t i = 0; status == XB_OK && i < run->device_count; i++)
+        if (needed[i])
+            status = open_device(runner, i, error);
+    free(needed);
+    return status;
+}
+
+/* ---- cases ---- */
+
+/* Rows that are one case: itself, or a sum and its devices. */
+static size_t rows_of(const struct xb_run *run, size_t first)
+{
+    size_t count = 1;
+    if (!run->results[first].test.sum)
+        return 1;
+    while (first + count < run->case_count && run->results[first + count].test.simultaneous &&
+           !run->results[first + count].test.sum)
+        count++;
+    return count;
+}
+
+/* Puts a lane together: the context that its mode will see. */
+static enum xb_status make_lane(struct runner *runner, struct xb_result *result,
+                                struct xb_lane *lane, struct xb_error *error)
+{
+    struct xb_run *run = runner->run;
+    const struct xb_case *test = &result->test;
+    size_t place = xb_run_find_device(run, test->device);
+    struct opened *opened = &runner->opened[place];
+    *lane = (struct xb_lane){.where = &run->devices[place],
+                             .result = result,
+                             .context = {.test = test,
+                                         .run = run,
+                                         .config = run->config,
+                                         .device = opened->device,
+                                         .workspace = opened->workspace}};
+    xb_workspace_begin(opened->workspace, test->bytes);
+    if (test->peer == XB_NO_PEER)
+        return XB_OK;
+    struct opened *peer = &runner->opened[xb_run_find_device(run, (unsigned)test->peer)];
+    lane->context.peer_device = peer->device;
+    lane->context.peer_workspace = peer->workspace;
+    xb_workspace_begin(peer->workspace, test->bytes);
+    enum xb_status status = run->backend->peer_info(run->driver, test->device, (unsigned)test->peer,
+                                                    &lane->context.source_reach, error);
+    if (status == XB_OK)
+        status = run->backend->peer_info(run->driver, (unsigned)test->peer, test->device,
+                                         &lane->context.destination_reach, error);
+    return status;
+}
+
+static enum xb_status check_case_memory(const struct runner *runner, const struct xb_case *test,
+                                        const struct xb_lane *lanes, size_t lane_count,
+                                        struct xb_error *error)
+{
+    struct opened *on[XB_RUN_DEVICES];
+    struct xb_needs needs = test->mode->needs(test, runner->run->config);
+    size_t count = 0;
+    for (; count < lane_count; count++)
+        on[count] =
+            &runner->opened[xb_run_find_device(runner->run, lanes[count].result->test.device)];
+    if (test->peer != XB_NO_PEER)
+        on[count++] = &runner->opened[xb_run_find_device(runner->run, (unsigned)test->peer)];
+    needs.host_bytes *= lane_count;
+    return check_memory(&needs, on, count, error);
+}
+
+/* Measures the case whose rows are results[0 .. count). */
+static enum xb_status run_case(struct runner *runner, struct xb_result *results, size_t count,
+                               struct xb_error *error)
+{
+    struct xb_lane lanes[XB_RUN_DEVICES];
+    struct xb_result *first_lane = results[0].test.sum ? results + 1 : results;
+    size_t lane_count = results[0].test.sum ? count - 1 : 1;
+    enum xb_status status = open_needed(runner, results, count, error);
+    for (size_t i = 0; status == XB_OK && i < lane_count; i++)
+        status = make_lane(runner, &first_lane[i], &lanes[i], error);
+    if (status == XB_OK)
+        status = check_case_memory(runner, &first_lane->test, lanes, lane_count, error);
+    if (status != XB_OK)
+        return status;
+    struct xb_measurement measurement = {
+        .run = runner->run,
+        .observer = runner->observer,
+        .result = results,
+        .lanes = lanes,
+        .lane_count = lane_count,
+        .time_limit = xb_config_get(runner->run->config, "time-limit")->seconds,
+    };
+    xb_measure(&measurement);
+    return XB_OK;
+}
+
+/* Why no case of these rows can be run at all, or NULL. */
+static const char *impossible(const struct xb_run *run, const struct xb_result *results,
+                              size_t count)
+{
+    if (results->test.mode->pairs && run->backend->peer_info == NULL)
+        return "this backend has no copies between devices";
+    if (results->test.mode->pairs && results->test.peer == XB_NO_PEER)
+        return "it takes two devices, and one is chosen or there: none of its variants is tested";
+    if (results->test.sum && count < 3)
+        return "devices at the same time take two of them, and one is chosen or there";
+    return NULL;
+}
+
+static void run_rows(struct runner *runner, struct xb_result *results, size_t count)
+{
+    struct xb_error error;
+    const char *reason = impossible(runner->run, results, count);
+    bool stop = reason == NULL && xb_run_should_stop(runner->run);
+    if (reason == NULL && !stop && run_case(runner, results, count, &error) == XB_OK)
+        return;
+    for (size_t i = 0; i < count; i++) {
+        if (stop)
+            xb_result_cut(&results[i], "it began");
+        else if (reason != NULL)
+            xb_result_skip(&results[i], reason);
+        else
+            xb_result_fail(&results[i], &error);
+    }
 }
 
 enum xb_status xb_run_execute(struct xb_run *run, const struct xb_run_observer *observer,
                               struct xb_error *error)
 {
+    struct runner runner = {.run = run, .observer = observer};
     enum xb_status status = xb_topology_open(&run->topology, error);
     if (status != XB_OK)
         return status;
-    for (size_t i = 0; i < run->device_count; i++)
-        run_device(run, observer, &run->devices[i]);
-    for (size_t i = 0; xb_interrupt_signal() != 0 && i < run->case_count; i++)
-        run->interrupted = run->interrupted || was_cut(&run->results[i]);
+    runner.opened = calloc(run->device_count, sizeof *runner.opened);
+    if (runner.opened == NULL)
+        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for %zu devices", run->device_count);
+    while (run->done_count < run->case_count) {
+        size_t count = rows_of(run, run->done_count);
+        run_rows(&runner, &run->results[run->done_count], count);
+        run->done_count += count;
+    }
+    close_devices(&runner);
+    /* What came too late to cut a case short cut none. */
+    run->deadline_met = true;
+    for (size_t i = 0; i < run->case_count; i++) {
+        if (run->results[i].stop_reason == XB_STOP_INTERRUPTED)
+            run->interrupted = true;
+        if (run->results[i].stop_reason == XB_STOP_DEADLINE)
+            run->deadline_met = false;
+    }
     return XB_OK;
 }

@@ -4,26 +4,40 @@
 
 #include "clock.h"
 
+#include "xferbench/run.h"
+
 #include <stdlib.h>
 #include <string.h>
+
+/* Events belong to the device of the queue they are recorded on. */
+static enum xb_status open_event(const struct xb_mode_context *context, size_t queue,
+                                 struct xb_event **event, struct xb_error *error)
+{
+    return context->device->backend->event_open(context->queues[queue]->device, event, error);
+}
 
 enum xb_status xb_sampler_open(struct xb_sampler *sampler, struct xb_mode_context *context,
                                struct xb_error *error)
 {
-    const struct xb_backend *backend = context->device->backend;
-    size_t join_count = context->queue_count - 1;
     memset(sampler, 0, sizeof *sampler);
     sampler->context = context;
-    enum xb_status status = backend->event_open(context->device, &sampler->start, error);
+    enum xb_status status = open_event(context, 0, &sampler->start, error);
     if (status == XB_OK)
-        status = backend->event_open(context->device, &sampler->stop, error);
+        status = open_event(context, 0, &sampler->stop, error);
     if (status == XB_OK) {
-        sampler->joins = calloc(join_count + 1, sizeof(struct xb_event *));
-        if (sampler->joins == NULL)
-            status = XB_FAIL(error, XB_ERR_MEMORY, "no memory for %zu events", join_count);
+        sampler->joins = calloc(context->queue_count, sizeof(struct xb_event *));
+        sampler->starts = calloc(context->queue_count, sizeof(struct xb_event *));
+        if (sampler->joins == NULL || sampler->starts == NULL)
+            status =
+                XB_FAIL(error, XB_ERR_MEMORY, "no memory for %zu events", context->queue_count);
     }
-    for (size_t i = 0; status == XB_OK && i < join_count; i++)
-        status = backend->event_open(context->device, &sampler->joins[i], error);
+    for (size_t i = 0; status == XB_OK && i < context->queue_count; i++) {
+        status = open_event(context, i, &sampler->joins[i], error);
+        if (status == XB_OK && context->span_count > 0)
+            status = open_event(context, i, &sampler->starts[i], error);
+    }
+    for (size_t i = 0; status == XB_OK && i < context->span_count; i++)
+        status = open_event(context, context->spans[i].first_queue, &sampler->span_stops[i], error);
     if (status != XB_OK)
         xb_sampler_close(sampler);
     return status;
@@ -34,15 +48,22 @@ void xb_sampler_close(struct xb_sampler *sampler)
     if (sampler->context == NULL)
         return;
     const struct xb_backend *backend = sampler->context->device->backend;
-    for (size_t i = 0; sampler->joins != NULL && i + 1 < sampler->context->queue_count; i++)
-        backend->event_close(sampler->joins[i]);
+    for (size_t i = 0; i < XB_SPANS; i++)
+        backend->event_close(sampler->span_stops[i]);
+    for (size_t i = 0; i < sampler->context->queue_count; i++) {
+        if (sampler->joins != NULL)
+            backend->event_close(sampler->joins[i]);
+        if (sampler->starts != NULL)
+            backend->event_close(sampler->starts[i]);
+    }
     free(sampler->joins);
+    free(sampler->starts);
     backend->event_close(sampler->stop);
     backend->event_close(sampler->start);
     memset(sampler, 0, sizeof *sampler);
 }
 
-/* Starts the clock on the first queue and makes the others wait for it. */
+/* Starts the clock on the first queue, makes the others wait for it, and starts the spans'. */
 static enum xb_status fork_queues(struct xb_sampler *sampler, struct xb_error *error)
 {
     const struct xb_mode_context *context = sampler->context;
@@ -50,72 +71,187 @@ static enum xb_status fork_queues(struct xb_sampler *sampler, struct xb_error *e
     enum xb_status status = backend->event_record(sampler->start, context->queues[0], error);
     for (size_t i = 1; status == XB_OK && i < context->queue_count; i++)
         status = backend->queue_wait_event(context->queues[i], sampler->start, error);
+    for (size_t i = 0; status == XB_OK && context->span_count > 0 && i < context->queue_count; i++)
+        status = backend->event_record(sampler->starts[i], context->queues[i], error);
     return status;
 }
 
-/* Stops the clock on the first queue once all queues are done. */
-static enum xb_status join_queues(struct xb_sampler *sampler, struct xb_error *error)
+/* Makes queues[first] wait for the `count` - 1 queues behind it. */
+static enum xb_status join(struct xb_sampler *sampler, size_t first, size_t count,
+                           struct xb_error *error)
 {
     const struct xb_mode_context *context = sampler->context;
     const struct xb_backend *backend = context->device->backend;
     enum xb_status status = XB_OK;
-    for (size_t i = 1; status == XB_OK && i < context->queue_count; i++) {
-        status = backend->event_record(sampler->joins[i - 1], context->queues[i], error);
+    for (size_t i = first + 1; status == XB_OK && i < first + count; i++) {
+        status = backend->event_record(sampler->joins[i], context->queues[i], error);
         if (status == XB_OK)
-            status = backend->queue_wait_event(context->queues[0], sampler->joins[i - 1], error);
+            status = backend->queue_wait_event(context->queues[first], sampler->joins[i], error);
     }
-    if (status == XB_OK)
-        status = backend->event_record(sampler->stop, context->queues[0], error);
+    return status;
+}
+
+/* Stops each span's clock once its own queues are done, and makes the first queue wait for it. */
+static enum xb_status join_spans(struct xb_sampler *sampler, struct xb_error *error)
+{
+    const struct xb_mode_context *context = sampler->context;
+    const struct xb_backend *backend = context->device->backend;
+    enum xb_status status = XB_OK;
+    for (size_t i = 0; status == XB_OK && i < context->span_count; i++) {
+        const struct xb_span *span = &context->spans[i];
+        status = join(sampler, span->first_queue, span->queue_count, error);
+        if (status == XB_OK)
+            status = backend->event_record(sampler->span_stops[i],
+                                           context->queues[span->first_queue], error);
+    }
+    /* Only now: waiting for the second would be part of the first's time. */
+    for (size_t i = 0; status == XB_OK && i < context->span_count; i++)
+        if (context->spans[i].first_queue != 0)
+            status = backend->queue_wait_event(context->queues[0], sampler->span_stops[i], error);
     return status;
 }
 
 /* Enqueues the whole repetition. */
-static enum xb_status enqueue(struct xb_sampler *sampler, uint64_t iterations,
-                              struct xb_timing *timing, double *begin, struct xb_error *error)
+static enum xb_status enqueue(struct xb_sampler *sampler, xb_submit *submit, uint64_t iterations,
+                              struct xb_timing *timing, struct xb_error *error)
 {
     struct xb_mode_context *context = sampler->context;
     enum xb_status status = fork_queues(sampler, error);
     if (status != XB_OK)
         return status;
-    *begin = xb_clock_now();
+    sampler->begin = xb_clock_now();
     for (uint64_t i = 0; status == XB_OK && i < iterations; i++)
-        status = context->test->mode->submit(context, error);
-    timing->submit = xb_clock_now() - *begin;
+        status = submit(context, error);
+    timing->submit = xb_clock_now() - sampler->begin;
     if (status == XB_OK)
-        status = join_queues(sampler, error);
+        status = context->span_count > 0 ? join_spans(sampler, error)
+                                         : join(sampler, 0, context->queue_count, error);
+    if (status == XB_OK)
+        status = context->device->backend->event_record(sampler->stop, context->queues[0], error);
     return status;
 }
 
-enum xb_status xb_sampler_take(struct xb_sampler *sampler, uint64_t iterations, bool held,
-                               struct xb_timing *timing, struct xb_error *error)
+enum xb_status xb_sampler_begin(struct xb_sampler *sampler, xb_submit *submit, uint64_t iterations,
+                                bool held, struct xb_timing *timing, struct xb_error *error)
 {
     const struct xb_mode_context *context = sampler->context;
-    const struct xb_backend *backend = context->device->backend;
-    struct xb_queue *clock_queue = context->queues[0];
-    double begin = 0;
-
     memset(timing, 0, sizeof *timing);
+    sampler->held = false;
     if (held) {
-        enum xb_status status = backend->queue_hold(clock_queue, error);
+        enum xb_status status = context->device->backend->queue_hold(context->queues[0], error);
         if (status != XB_OK)
             return status;
+        sampler->held = true;
     }
-    enum xb_status status = enqueue(sampler, iterations, timing, &begin, error);
-    if (held)
-        backend->queue_release(clock_queue);
+    return enqueue(sampler, submit, iterations, timing, error);
+}
 
-    /* Every queue is waited for even after a failure: nothing may be in flight when buffers go. */
+void xb_sampler_release(struct xb_sampler *sampler)
+{
+    const struct xb_mode_context *context = sampler->context;
+    if (sampler->held)
+        context->device->backend->queue_release(context->queues[0]);
+}
+
+/* Waits for every queue; the first ends last, because it joins the others. */
+static enum xb_status wait_for_queues(struct xb_sampler *sampler, enum xb_status status,
+                                      struct xb_timing *timing, struct xb_error *error)
+{
+    const struct xb_mode_context *context = sampler->context;
     for (size_t i = 0; i < context->queue_count; i++) {
         struct xb_error later;
-        enum xb_status waited = backend->queue_wait(context->queues[i], &later);
+        enum xb_status waited = context->device->backend->queue_wait(context->queues[i], &later);
         if (status == XB_OK && waited != XB_OK) {
             status = waited;
             *error = later;
         }
-        if (i == 0 && !held) /* the first queue ends last: it joins the others */
-            timing->wall = xb_clock_now() - begin;
+        if (i == 0)
+            timing->wall = xb_clock_now() - sampler->begin;
     }
+    return status;
+}
+
+/*
+ * Queues that wait for the same event need not start together: the copy engine may serve all of one
+ * queue before another's first operation, its start event included. So the earliest start counts.
+ * Clocks of another device than the first queue's cannot be compared, and are left out.
+ */
+static enum xb_status read_span(const struct xb_sampler *sampler, size_t index, double *seconds,
+                                struct xb_error *error)
+{
+    const struct xb_mode_context *context = sampler->context;
+    const struct xb_span *span = &context->spans[index];
+    enum xb_status status = XB_OK;
+    *seconds = 0;
+    for (size_t i = span->first_queue; status == XB_OK && i < span->first_queue + span->queue_count;
+         i++) {
+        double since = 0;
+        if (context->queues[i]->device != context->queues[span->first_queue]->device)
+            continue;
+        status = context->device->backend->event_elapsed(sampler->starts[i],
+                                                         sampler->span_stops[index], &since, error);
+        *seconds = since > *seconds ? since : *seconds;
+    }
+    return status;
+}
+
+enum xb_status xb_sampler_finish(struct xb_sampler *sampler, enum xb_status status,
+                                 struct xb_timing *timing, struct xb_error *error)
+{
+    const struct xb_mode_context *context = sampler->context;
+    const struct xb_backend *backend = context->device->backend;
+    status = wait_for_queues(sampler, status, timing, error);
+    if (status == XB_OK)
+        status = backend->event_elapsed(sampler->start, sampler->stop, &timing->device, error);
+    for (size_t i = 0; status == XB_OK && i < context->span_count; i++)
+        status = read_span(sampler, i, &timing->spans[i], error);
+    return status;
+}
+
+enum xb_status xb_sampler_take(struct xb_sampler *sampler, xb_submit *submit, uint64_t iterations,
+                               bool held, struct xb_timing *timing, struct xb_error *error)
+{
+    enum xb_status status = xb_sampler_begin(sampler, submit, iterations, held, timing, error);
+    xb_sampler_release(sampler);
+    return xb_sampler_finish(sampler, status, timing, error);
+}
+
+enum xb_status xb_sampler_take_bare(struct xb_sampler *sampler, xb_submit *submit,
+                                    struct xb_timing *timing, struct xb_error *error)
+{
+    memset(timing, 0, sizeof *timing);
+    sampler->begin = xb_clock_now();
+    enum xb_status status = submit(sampler->context, error);
+    timing->submit = xb_clock_now() - sampler->begin;
+    status = wait_for_queues(sampler, status, timing, error);
+    /* Nothing joined the queues: the last one's end counts. */
+    timing->wall = xb_clock_now() - sampler->begin;
+    return status;
+}
+
+/* The first finds caches and clocks cold. */
+#define TIME_REPETITIONS 3
+
+enum xb_status xb_mode_time(struct xb_mode_context *context, xb_submit *submit, double *seconds,
+                            struct xb_error *error)
+{
+    struct xb_sampler sampler;
+    double least = 0;
+    enum xb_status status = xb_sampler_open(&sampler, context, error);
     if (status != XB_OK)
         return status;
-    return backend->event_elapsed(sampler->start, sampler->stop, &timing->device, error);
+    for (int i = 0; status == XB_OK && i < TIME_REPETITIONS; i++) {
+        struct xb_timing timing;
+        if (xb_run_should_stop(context->run)) {
+            status = XB_FAIL(error, XB_ERR_STOPPED, "setting up was not finished");
+            break;
+        }
+        status = xb_sampler_take(&sampler, submit, 1, false, &timing, error);
+        if (i == 0 || timing.device < least)
+            least = timing.device;
+    }
+    xb_sampler_close(&sampler);
+    if (status == XB_OK)
+        *seconds = least;
+    return status;
 }

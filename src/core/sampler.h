@@ -8,7 +8,11 @@
 struct xb_sampler {
     struct xb_mode_context *context;
     struct xb_event *start, *stop;
-    struct xb_event **joins; /* one a queue but the first */
+    struct xb_event **joins;  /* one a queue */
+    struct xb_event **starts; /* one a queue, where there are spans */
+    struct xb_event *span_stops[XB_SPANS];
+    double begin; /* of the repetition in flight, by the host's clock */
+    bool held;
 };
 
 /* What one repetition of `iterations` iterations took, in seconds, all of them together. */
@@ -16,20 +20,41 @@ struct xb_timing {
     double device; /* between the events around it */
     double submit; /* host: until the last submit returned */
     double wall;   /* host: from the first submit until the data was there */
+    /* Of each of the context's spans: from the first of its queues' starts to the end of all. */
+    double spans[XB_SPANS];
 };
 
+/* Opens the events for a context that its mode has set up. */
 XB_MUST_CHECK enum xb_status xb_sampler_open(struct xb_sampler *sampler,
                                              struct xb_mode_context *context,
                                              struct xb_error *error);
 void xb_sampler_close(struct xb_sampler *sampler);
 
 /*
- * Submits `iterations` iterations and waits for them. With `held` the queues stand still until all
- * is enqueued, so that enqueuing is no part of timing->device; timing->wall then means nothing and
- * is 0. Never held for what may block in submit.
+ * Submits `iterations` times, between events. With `held` the queues stand still until
+ * xb_sampler_release, so that enqueuing is no part of timing->device; timing->wall then means
+ * nothing. Never held for what may block in submit. After a failure xb_sampler_finish is called all
+ * the same.
  */
-XB_MUST_CHECK enum xb_status xb_sampler_take(struct xb_sampler *sampler, uint64_t iterations,
-                                             bool held, struct xb_timing *timing,
-                                             struct xb_error *error);
+XB_MUST_CHECK enum xb_status xb_sampler_begin(struct xb_sampler *sampler, xb_submit *submit,
+                                              uint64_t iterations, bool held,
+                                              struct xb_timing *timing, struct xb_error *error);
+void xb_sampler_release(struct xb_sampler *sampler);
+/*
+ * Waits for every queue, also where `status`, what xb_sampler_begin returned, is a failure: nothing
+ * may be in flight when buffers go. Returns `status` then, else how waiting and reading the clock
+ * went.
+ */
+XB_MUST_CHECK enum xb_status xb_sampler_finish(struct xb_sampler *sampler, enum xb_status status,
+                                               struct xb_timing *timing, struct xb_error *error);
+
+/* All three, one after the other. */
+XB_MUST_CHECK enum xb_status xb_sampler_take(struct xb_sampler *sampler, xb_submit *submit,
+                                             uint64_t iterations, bool held,
+                                             struct xb_timing *timing, struct xb_error *error);
+
+/* One iteration without any event: only timing->submit and timing->wall are filled. */
+XB_MUST_CHECK enum xb_status xb_sampler_take_bare(struct xb_sampler *sampler, xb_submit *submit,
+                                                  struct xb_timing *timing, struct xb_error *error);
 
 #endif

@@ -86,6 +86,25 @@ enum xb_status xb_statistics_compute(const double *values, size_t count,
     return XB_OK;
 }
 
+enum xb_status xb_latency_compute(const struct xb_samples *times, struct xb_latency *latency,
+                                  struct xb_error *error)
+{
+    size_t count = times->count;
+    double *sorted = malloc(count * sizeof *sorted);
+    if (sorted == NULL)
+        return XB_FAIL(error, XB_ERR_MEMORY, "no memory to sort %zu times", count);
+    memcpy(sorted, times->values, count * sizeof *sorted);
+    qsort(sorted, count, sizeof *sorted, compare);
+    *latency = (struct xb_latency){.n = count,
+                                   .min = sorted[0],
+                                   .p50 = quantile_of_sorted(sorted, count, 0.50),
+                                   .p95 = quantile_of_sorted(sorted, count, 0.95),
+                                   .p99 = quantile_of_sorted(sorted, count, 0.99),
+                                   .max = sorted[count - 1]};
+    free(sorted);
+    return XB_OK;
+}
+
 /*
  * Adds up C(n, 0), C(n, 1), ... until the sum passes 0.025 * 2^n. Term and sum carry a common power
  * of two, because C(n, k) leaves a double's range from n = 1030 on; scaling by a power of two

@@ -12,6 +12,8 @@ const char *xb_stop_reason_name(enum xb_stop_reason reason)
         return "time-limit";
     case XB_STOP_FIXED:
         return "fixed";
+    case XB_STOP_DEADLINE:
+        return "deadline";
     case XB_STOP_INTERRUPTED:
         return "interrupted";
     }
@@ -24,7 +26,7 @@ static enum xb_status look(struct xb_stopping *stopping, const struct xb_samples
 {
     struct xb_statistics statistics;
     *converged = false;
-    if (samples->count < XB_STOP_MIN_SAMPLES || samples->count < stopping->next_look)
+    if (samples->count < stopping->min_samples || samples->count < stopping->next_look)
         return XB_OK;
     enum xb_status status =
         xb_statistics_compute(samples->values, samples->count, &statistics, error);

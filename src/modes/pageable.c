@@ -14,11 +14,11 @@ const struct xb_mode xb_mode_pageable = {
     .description =
         "Copies one buffer of ordinary (pageable) host memory, every page of which was touched "
         "before. The device cannot reach such memory by itself: the driver copies it piece by "
-        "piece "
-        "through page-locked memory of its own, which costs CPU time, and the call that starts the "
-        "copy may return only when the data is moved. So the queue is never held, and the time the "
-        "call takes to return stands beside the bandwidth.",
+        "piece through page-locked memory of its own, which costs CPU time, and the call that "
+        "starts the copy may return only when the data is moved. So the queue is never held, and "
+        "the time the call takes to return stands beside the bandwidth.",
     .directions = XB_H2D | XB_D2H,
+    .by_default = XB_H2D | XB_D2H,
     .variant = "malloc",
     .state_bytes = sizeof(struct xb_transfer),
     .needs = xb_transfer_needs,

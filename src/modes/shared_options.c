@@ -3,16 +3,18 @@
 
 #include <string.h>
 
-static const char *const host_memory_words[] = {"alloc", "registered", "write-combined", NULL};
+static const char *const host_memory_words[] = {"registered", "alloc", "write-combined", "pageable",
+                                                NULL};
 
 const struct xb_option xb_option_host_memory = {
     .name = "host-memory",
     .type = XB_OPTION_CHOICES,
     .argument = "KIND[,KIND]",
-    .default_text = "alloc",
-    .help = "How page-locked host memory is made: 'alloc' by the runtime's allocator, 'registered' "
-            "by page-locking ordinary memory, 'write-combined' by the allocator with caching off "
-            "for the CPU. One case is run for each.",
+    .default_text = "registered",
+    .help = "How the host's memory is made: 'registered' by page-locking ordinary memory in huge "
+            "pages, 'alloc' by the runtime's allocator, 'write-combined' by the allocator with "
+            "caching off for the CPU, 'pageable' (async only) not page-locked at all. One case is "
+            "run for each.",
     .choices = host_memory_words,
 };
 
@@ -22,6 +24,8 @@ enum xb_memory xb_host_memory_of(const char *variant)
         return XB_MEMORY_REGISTERED;
     if (strcmp(variant, "write-combined") == 0)
         return XB_MEMORY_WRITE_COMBINED;
+    if (strcmp(variant, "pageable") == 0)
+        return XB_MEMORY_PAGEABLE;
     return XB_MEMORY_PINNED;
 }
 
@@ -35,4 +39,54 @@ uint32_t xb_host_memory_capabilities(const char *variant)
     default:
         return 0;
     }
+}
+
+enum xb_status xb_host_memory_refuse_pageable(const struct xb_case *test, struct xb_error *error)
+{
+    if (xb_host_memory_of(test->variant) != XB_MEMORY_PAGEABLE)
+        return XB_OK;
+    return XB_FAIL(error, XB_ERR_UNSUPPORTED,
+                   "%s is about page-locked memory; for pageable memory take the modes pageable or "
+                   "async",
+                   test->mode->name);
+}
+
+const struct xb_option xb_option_chunk = {
+    .name = "chunk",
+    .type = XB_OPTION_SIZE,
+    .argument = "SIZE",
+    .default_text = "8M",
+    .help = "How much one operation moves; the last chunk may be shorter.",
+    .minimum = 1,
+    .maximum = INT64_MAX,
+};
+
+/* Rounded up without adding first: the sum could overflow. */
+uint64_t xb_chunk_count(uint64_t bytes, uint64_t chunk)
+{
+    return bytes / chunk + (bytes % chunk != 0);
+}
+
+struct xb_chunk xb_chunk_at(uint64_t bytes, uint64_t chunk, uint64_t index)
+{
+    uint64_t offset = index * chunk;
+    return (struct xb_chunk){.offset = offset,
+                             .bytes = bytes - offset < chunk ? bytes - offset : chunk};
+}
+
+#define MAX_OPERATIONS UINT64_C(1000000)
+
+enum xb_status xb_chunk_check(const struct xb_mode_context *context, uint64_t per_chunk,
+                              struct xb_error *error)
+{
+    uint64_t bytes = context->test->bytes;
+    uint64_t chunk = xb_config_get(context->config, "chunk")->count;
+    uint64_t count = xb_chunk_count(bytes, chunk);
+    if (count <= MAX_OPERATIONS / per_chunk)
+        return XB_OK;
+    return XB_FAIL(error, XB_ERR_USAGE,
+                   "%llu bytes in chunks of %llu are %llu chunks of %llu operations an iteration, "
+                   "and at most %llu operations are enqueued; take a larger --chunk",
+                   (unsigned long long)bytes, (unsigned long long)chunk, (unsigned long long)count,
+                   (unsigned long long)per_chunk, (unsigned long long)MAX_OPERATIONS);
 }

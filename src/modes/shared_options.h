@@ -6,7 +6,7 @@
 
 /* Options that more than one mode takes. */
 
-/* --host-memory: how page-locked host memory is made. Its words are the modes' variants. */
+/* --host-memory: how the host side's memory is made. Its words are the modes' variants. */
 extern const struct xb_option xb_option_host_memory;
 
 /* The memory behind a word of --host-memory. */
@@ -14,5 +14,26 @@ enum xb_memory xb_host_memory_of(const char *variant);
 
 /* A mode's `capabilities`: what a device needs to make the variant's memory. */
 uint32_t xb_host_memory_capabilities(const char *variant);
+
+/* XB_ERR_UNSUPPORTED for the word 'pageable', in a mode that is about page-locked memory. */
+XB_MUST_CHECK enum xb_status xb_host_memory_refuse_pageable(const struct xb_case *test,
+                                                            struct xb_error *error);
+
+/* --chunk: how much one operation moves. */
+extern const struct xb_option xb_option_chunk;
+
+/* How many chunks `bytes` makes; the last may be shorter. */
+uint64_t xb_chunk_count(uint64_t bytes, uint64_t chunk);
+
+/* Chunk `index` of `bytes`: its offset and length. */
+struct xb_chunk {
+    uint64_t offset, bytes;
+};
+struct xb_chunk xb_chunk_at(uint64_t bytes, uint64_t chunk, uint64_t index);
+
+/* XB_ERR_USAGE where an iteration of `per_chunk` operations a chunk would be seconds of enqueuing
+ * that nothing can interrupt. */
+XB_MUST_CHECK enum xb_status xb_chunk_check(const struct xb_mode_context *context,
+                                            uint64_t per_chunk, struct xb_error *error);
 
 #endif

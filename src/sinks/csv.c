@@ -10,11 +10,41 @@
 #include <string.h>
 
 static const char *const columns[] = {
-    "mode",        "variant",   "direction", "bytes",    "device",
-    "peer",        "status",    "reason",    "timer",    "median_bytes_per_second",
-    "ci95_low",    "ci95_high", "min",       "max",      "p5",
-    "p95",         "mad",       "n",         "submit_s", "wall_s",
-    "stop_reason", "verified",  "warnings",
+    "mode",
+    "variant",
+    "direction",
+    "bytes",
+    "device",
+    "peer",
+    "status",
+    "reason",
+    "timer",
+    "median_bytes_per_second",
+    "ci95_low",
+    "ci95_high",
+    "min",
+    "max",
+    "p5",
+    "p95",
+    "mad",
+    "n",
+    "submit_s",
+    "wall_s",
+    "stop_reason",
+    "verified",
+    "warnings",
+    /* New columns stand behind the old ones, for readers that count. */
+    "bytes_moved",
+    "simultaneous",
+    "overlap",
+    "share_of_alone",
+    "latency",
+    "host_latency_p50_s",
+    "host_latency_p95_s",
+    "host_latency_p99_s",
+    "device_latency_p50_s",
+    "device_latency_p95_s",
+    "device_latency_p99_s",
 };
 
 struct line {
@@ -54,10 +84,11 @@ static void cell(struct line *line, const char *text)
     fputs(quote, line->stream);
 }
 
-static void cell_whole(struct line *line, uint64_t value)
+static void cell_whole(struct line *line, bool known, uint64_t value)
 {
     separate(line);
-    fprintf(line->stream, "%" PRIu64, value);
+    if (known)
+        fprintf(line->stream, "%" PRIu64, value);
 }
 
 static void cell_number(struct line *line, bool known, double value)
@@ -94,9 +125,9 @@ static void put_case(struct line *line, const struct xb_result *result)
     cell(line, result->test.mode->name);
     cell(line, result->test.variant);
     cell(line, xb_direction_name(result->test.direction));
-    cell_whole(line, result->test.bytes);
-    cell_whole(line, result->test.device);
-    cell(line, ""); /* peer: no mode has one yet */
+    cell_whole(line, true, result->test.bytes);
+    cell_whole(line, !result->test.sum, result->test.device);
+    cell_whole(line, result->test.peer >= 0, (uint64_t)result->test.peer);
     cell(line, xb_result_status_name(result->status));
     cell(line, result->reason);
 }
@@ -114,6 +145,28 @@ static void put_bandwidth(struct line *line, const struct xb_result *result)
     cell_number(line, known, bandwidth->p5);
     cell_number(line, known, bandwidth->p95);
     cell_number(line, known, bandwidth->mad);
+}
+
+static void put_percentiles(struct line *line, bool ok, const struct xb_latency *latency)
+{
+    bool known = ok && latency->n > 0;
+    cell_number(line, known, latency->p50);
+    cell_number(line, known, latency->p95);
+    cell_number(line, known, latency->p99);
+}
+
+/* Like the bandwidth, all but bytes_moved are only there if the data was right. */
+static void put_more(struct line *line, const struct xb_result *result)
+{
+    bool measured = result->bandwidth.n > 0;
+    bool ok = measured && result->status == XB_RESULT_OK;
+    cell_whole(line, measured, result->bytes_moved);
+    cell(line, result->test.simultaneous || result->test.sum ? "true" : "false");
+    cell_number(line, ok && result->overlap >= 0, result->overlap);
+    cell_number(line, ok && result->share_of_alone > 0, result->share_of_alone);
+    cell(line, result->test.latency ? "true" : "false");
+    put_percentiles(line, ok && result->test.latency, &result->host_latency);
+    put_percentiles(line, ok && result->test.latency, &result->device_latency);
 }
 
 static enum xb_status put_result(FILE *stream, const struct xb_result *result,
@@ -136,6 +189,7 @@ static enum xb_status put_result(FILE *stream, const struct xb_result *result,
     cell(&line, measured ? xb_stop_reason_name(result->stop_reason) : "");
     cell(&line, verified[result->verified]);
     cell_warnings(&line, result);
+    put_more(&line, result);
     fputs("\r\n", stream);
     return XB_OK;
 }

@@ -277,26 +277,91 @@ static cJSON *details_json(const struct xb_result *result)
     return xb_json_complete(object, ok);
 }
 
+static cJSON *percentiles_json(const struct xb_latency *latency)
+{
+    if (latency->n == 0)
+        return cJSON_CreateNull();
+    cJSON *object = cJSON_CreateObject();
+    return xb_json_complete(object, xb_json_put(object, "min", xb_json_number(latency->min)) &&
+                                        xb_json_put(object, "p50", xb_json_number(latency->p50)) &&
+                                        xb_json_put(object, "p95", xb_json_number(latency->p95)) &&
+                                        xb_json_put(object, "p99", xb_json_number(latency->p99)) &&
+                                        xb_json_put(object, "max", xb_json_number(latency->max)) &&
+                                        xb_json_put(object, "n", xb_json_whole(latency->n)));
+}
+
+static cJSON *latency_json(const struct xb_result *result)
+{
+    if (!result->test.latency)
+        return cJSON_CreateNull();
+    cJSON *object = cJSON_CreateObject();
+    return xb_json_complete(
+        object, xb_json_put(object, "host", percentiles_json(&result->host_latency)) &&
+                    xb_json_put(object, "device", percentiles_json(&result->device_latency)));
+}
+
+static cJSON *part_json(const struct xb_part *part)
+{
+    struct xb_statistics statistics;
+    struct xb_error error;
+    const struct xb_samples *times = &part->times;
+    if (xb_statistics_compute(times->values, times->count, &statistics, &error) != XB_OK)
+        return NULL;
+    cJSON *object = cJSON_CreateObject();
+    return xb_json_complete(
+        object, xb_json_put(object, "bytes", xb_json_whole(part->bytes)) &&
+                    xb_json_put(object, "median_s", xb_json_number(statistics.median)) &&
+                    xb_json_put(object, "samples_s", numbers_json(times->values, times->count)));
+}
+
+static cJSON *parts_json(const struct xb_result *result)
+{
+    cJSON *object = cJSON_CreateObject();
+    bool ok = object != NULL;
+    for (size_t i = 0; ok && i < result->part_count; i++)
+        if (result->parts[i].times.count > 0)
+            ok = xb_json_put(object, result->parts[i].name, part_json(&result->parts[i]));
+    return xb_json_complete(object, ok);
+}
+
 static bool put_case(cJSON *object, const struct xb_case *test)
 {
     return xb_json_put(object, "mode", xb_json_text(test->mode->name)) &&
            xb_json_put(object, "variant", xb_json_text(test->variant)) &&
            xb_json_put(object, "direction", xb_json_text(xb_direction_name(test->direction))) &&
            xb_json_put(object, "bytes", xb_json_whole(test->bytes)) &&
-           xb_json_put(object, "device", xb_json_whole(test->device)) &&
-           xb_json_put(object, "peer", cJSON_CreateNull());
+           xb_json_put(object, "device",
+                       test->sum ? cJSON_CreateNull() : xb_json_whole(test->device)) &&
+           xb_json_put(object, "peer",
+                       test->peer >= 0 ? xb_json_number(test->peer) : cJSON_CreateNull()) &&
+           xb_json_put(object, "latency", cJSON_CreateBool(test->latency)) &&
+           xb_json_put(object, "simultaneous", cJSON_CreateBool(test->simultaneous || test->sum));
 }
 
-/* What was measured. A copy that failed or did not verify keeps its times but has no bandwidth. */
+/* What a copy has only if its data was right. */
+static bool put_figures(cJSON *object, const struct xb_result *result)
+{
+    bool ok = result->status == XB_RESULT_OK;
+    return xb_json_put(object, "bandwidth_bytes_per_second",
+                       ok ? bandwidth_json(&result->bandwidth) : cJSON_CreateNull()) &&
+           xb_json_put(object, "latency_s", ok ? latency_json(result) : cJSON_CreateNull()) &&
+           xb_json_put(object, "overlap",
+                       ok && result->overlap >= 0 ? xb_json_number(result->overlap)
+                                                  : cJSON_CreateNull()) &&
+           xb_json_put(object, "share_of_alone",
+                       ok && result->share_of_alone > 0 ? xb_json_number(result->share_of_alone)
+                                                        : cJSON_CreateNull());
+}
+
+/* What was measured. A copy that failed or did not verify keeps its times but has no figures. */
 static bool put_measured(cJSON *object, const struct xb_result *result)
 {
-    bool has_bandwidth = result->status == XB_RESULT_OK;
     return xb_json_put(object, "timer",
                        xb_json_text(result->device_timer ? "device-event" : "host-clock")) &&
+           xb_json_put(object, "bytes_moved", xb_json_whole(result->bytes_moved)) &&
            xb_json_put(object, "samples_s",
                        numbers_json(result->times.values, result->times.count)) &&
-           xb_json_put(object, "bandwidth_bytes_per_second",
-                       has_bandwidth ? bandwidth_json(&result->bandwidth) : cJSON_CreateNull()) &&
+           put_figures(object, result) && xb_json_put(object, "parts", parts_json(result)) &&
            xb_json_put(object, "submit_s", median_json(&result->submit_times)) &&
            xb_json_put(object, "wall_s", median_json(&result->wall_times)) &&
            xb_json_put(object, "stop_reason",
@@ -305,12 +370,14 @@ static bool put_measured(cJSON *object, const struct xb_result *result)
 
 static bool put_not_measured(cJSON *object)
 {
-    return xb_json_put(object, "timer", cJSON_CreateNull()) &&
-           xb_json_put(object, "samples_s", cJSON_CreateArray()) &&
-           xb_json_put(object, "bandwidth_bytes_per_second", cJSON_CreateNull()) &&
-           xb_json_put(object, "submit_s", cJSON_CreateNull()) &&
-           xb_json_put(object, "wall_s", cJSON_CreateNull()) &&
-           xb_json_put(object, "stop_reason", cJSON_CreateNull());
+    static const char *const unknown[] = {"timer",     "bytes_moved", "bandwidth_bytes_per_second",
+                                          "latency_s", "overlap",     "share_of_alone",
+                                          "submit_s",  "wall_s",      "stop_reason"};
+    bool ok = xb_json_put(object, "samples_s", cJSON_CreateArray()) &&
+              xb_json_put(object, "parts", cJSON_CreateObject());
+    for (size_t i = 0; ok && i < sizeof unknown / sizeof unknown[0]; i++)
+        ok = xb_json_put(object, unknown[i], cJSON_CreateNull());
+    return ok;
 }
 
 static cJSON *result_json(const struct xb_result *result)
@@ -337,6 +404,12 @@ static cJSON *results_json(const struct xb_run *run)
     return xb_json_complete(array, ok);
 }
 
+/* null where the run had none. */
+static cJSON *deadline_json(const struct xb_run *run)
+{
+    return run->deadline > 0 ? cJSON_CreateBool(run->deadline_met) : cJSON_CreateNull();
+}
+
 static cJSON *run_json(const void *source)
 {
     const struct xb_run *run = source;
@@ -347,6 +420,7 @@ static cJSON *run_json(const void *source)
                   xb_json_put(root, "tool", tool_json()) &&
                   xb_json_put(root, "timestamp", timestamp_json()) &&
                   xb_json_put(root, "interrupted", cJSON_CreateBool(run->interrupted)) &&
+                  xb_json_put(root, "deadline_met", deadline_json(run)) &&
                   xb_json_put(root, "host", host_json(run->topology)) &&
                   xb_json_put(root, "backend", backend_json(run)) &&
                   xb_json_put(root, "devices", devices_json(run)) &&

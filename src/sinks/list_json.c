@@ -76,14 +76,16 @@ static cJSON *devices_json(const struct xb_inventory *inventory)
     return xb_json_complete(array, ok);
 }
 
-static cJSON *mode_directions_json(const struct xb_mode *mode)
+/* `directions`: bits of enum xb_direction. */
+static cJSON *directions_json(unsigned directions)
 {
-    const enum xb_direction directions[] = {XB_H2D, XB_D2H};
     cJSON *array = cJSON_CreateArray();
     bool ok = array != NULL;
-    for (size_t i = 0; ok && i < sizeof directions / sizeof directions[0]; i++)
-        if ((mode->directions & directions[i]) != 0)
-            ok = xb_json_append(array, xb_json_text(xb_direction_name(directions[i])));
+    for (unsigned i = 0; ok && i < XB_DIRECTIONS; i++) {
+        enum xb_direction direction = (enum xb_direction)(1u << i);
+        if ((directions & direction) != 0)
+            ok = xb_json_append(array, xb_json_text(xb_direction_name(direction)));
+    }
     return xb_json_complete(array, ok);
 }
 
@@ -122,11 +124,13 @@ static cJSON *modes_json(void)
     bool ok = array != NULL;
     for (size_t i = 0; ok && xb_modes[i] != NULL; i++) {
         cJSON *mode = cJSON_CreateObject();
-        bool complete = xb_json_put(mode, "name", xb_json_text(xb_modes[i]->name)) &&
-                        xb_json_put(mode, "summary", xb_json_text(xb_modes[i]->summary)) &&
-                        xb_json_put(mode, "directions", mode_directions_json(xb_modes[i])) &&
-                        xb_json_put(mode, "variants", mode_variants_json(xb_modes[i])) &&
-                        xb_json_put(mode, "options", mode_options_json(xb_modes[i]));
+        bool complete =
+            xb_json_put(mode, "name", xb_json_text(xb_modes[i]->name)) &&
+            xb_json_put(mode, "summary", xb_json_text(xb_modes[i]->summary)) &&
+            xb_json_put(mode, "directions", directions_json(xb_modes[i]->directions)) &&
+            xb_json_put(mode, "default_directions", directions_json(xb_modes[i]->by_default)) &&
+            xb_json_put(mode, "variants", mode_variants_json(xb_modes[i])) &&
+            xb_json_put(mode, "options", mode_options_json(xb_modes[i]));
         ok = xb_json_append(array, xb_json_complete(mode, complete));
     }
     return xb_json_complete(array, ok);

@@ -1,99 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
+#include "matrix.h"
+#include "note.h"
 #include "reading.h"
 #include "text.h"
 #include "xferbench/sink.h"
+#include "xferbench/units.h"
 #include "xferbench/version.h"
 
 #include <errno.h>
 #include <libsmartcols/libsmartcols.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Notes are wrapped to this; the table stays within it for all but the longest values. */
-#define LINE_COLUMNS 100
-
-/* Any text of a run fits, with the name of a row before it. */
-#define NOTE_SIZE 1536
-
-enum column {
-    COLUMN_MODE,
-    COLUMN_VARIANT,
-    COLUMN_DIRECTION,
-    COLUMN_SIZE,
-    COLUMN_DEVICE,
-    COLUMN_BANDWIDTH,
-    COLUMN_INTERVAL,
-    COLUMN_MIN,
-    COLUMN_MAX,
-    COLUMN_SUBMIT,
-    COLUMN_N,
-    COLUMN_VERIFIED,
-    COLUMN_COUNT
-};
-
-static const struct {
-    const char *name;
-    int flags;
-} columns[COLUMN_COUNT] = {
-    [COLUMN_MODE] = {"MODE", 0},
-    [COLUMN_VARIANT] = {"VARIANT", 0},
-    [COLUMN_DIRECTION] = {"DIR", 0},
-    [COLUMN_SIZE] = {"SIZE", SCOLS_FL_RIGHT},
-    [COLUMN_DEVICE] = {"DEV", SCOLS_FL_RIGHT},
-    [COLUMN_BANDWIDTH] = {"GB/s", SCOLS_FL_RIGHT},
-    [COLUMN_INTERVAL] = {"95% INTERVAL", SCOLS_FL_RIGHT},
-    [COLUMN_MIN] = {"MIN", SCOLS_FL_RIGHT},
-    [COLUMN_MAX] = {"MAX", SCOLS_FL_RIGHT},
-    [COLUMN_SUBMIT] = {"SUBMIT", SCOLS_FL_RIGHT},
-    [COLUMN_N] = {"N", SCOLS_FL_RIGHT},
-    [COLUMN_VERIFIED] = {"VERIFIED", 0},
-};
-
-/* ---- text ---- */
-
-/* Makes a text plain ASCII, in place: a note may hold a driver's words or a user's file name. */
-static void make_plain(char *text)
-{
-    char *out = text;
-    while (*text != '\0') {
-        size_t length = xb_utf8_length(text);
-        bool plain = *text >= ' ' && *text <= '~';
-        *out++ = plain ? *text : strchr("\t\r\n", *text) != NULL ? ' ' : '?';
-        text += length > 0 ? length : 1;
-    }
-    *out = '\0';
-}
-
-/* Prints words after a label, and further lines under the first word. */
-static void print_wrapped(FILE *stream, const char *label, char *text)
-{
-    int indent = fprintf(stream, "  %-9s", label);
-    int used = indent;
-    char *rest = NULL;
-    make_plain(text);
-    for (char *word = strtok_r(text, " ", &rest); word != NULL; word = strtok_r(NULL, " ", &rest)) {
-        int length = (int)strlen(word);
-        if (used > indent && used + 1 + length > LINE_COLUMNS)
-            used = fprintf(stream, "\n%*s", indent, "") - 1;
-        used += fprintf(stream, used > indent ? " %s" : "%s", word);
-    }
-    fputc('\n', stream);
-}
-
-static void print_note(FILE *stream, const char *label, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-
-static void print_note(FILE *stream, const char *label, const char *format, ...)
-{
-    char text[NOTE_SIZE];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    print_wrapped(stream, label, text);
-}
+#define LABEL_WIDTH 9
 
 /* ---- what was measured, and on what ---- */
 
@@ -113,11 +33,11 @@ static void print_link(FILE *stream, const struct xb_run_device *device)
     const struct xb_pcie_link *link = &device->link;
     char now[32], most[32], raw[48] = "";
     if (device->info.pci_bdf[0] == '\0') {
-        print_note(stream, "link", "none: not a PCI device");
+        xb_note_print(stream, "link", LABEL_WIDTH, "none: not a PCI device");
         return;
     }
     if (!link->known) {
-        print_note(stream, "link", "not known");
+        xb_note_print(stream, "link", LABEL_WIDTH, "not known");
         return;
     }
     lanes_text(link->speed_gts, link->width, now, sizeof now);
@@ -126,33 +46,34 @@ static void print_link(FILE *stream, const struct xb_run_device *device)
     if (rate > 0)
         snprintf(raw, sizeof raw, ", %.1f GB/s raw each way", rate / 1e9);
     if (link->speed_gts < link->max_speed_gts || link->width < link->max_width)
-        print_note(stream, "link", "PCIe %s%s: BELOW the %s that the device can do", now, raw,
-                   most);
+        xb_note_print(stream, "link", LABEL_WIDTH, "PCIe %s%s: BELOW the %s that the device can do",
+                      now, raw, most);
     else
-        print_note(stream, "link", "PCIe %s%s (device and slot can do %s)", now, raw, most);
+        xb_note_print(stream, "link", LABEL_WIDTH, "PCIe %s%s (device and slot can do %s)", now,
+                      raw, most);
 }
 
 static void print_binding(FILE *stream, const struct xb_binding *binding)
 {
     const char *colon = binding->note[0] != '\0' ? ": " : "";
     if (binding->bound)
-        print_note(stream, "NUMA", "bound to node %d, %u CPUs%s%s", binding->node,
-                   binding->cpu_count, colon, binding->note);
+        xb_note_print(stream, "NUMA", LABEL_WIDTH, "bound to node %d, %u CPUs%s%s", binding->node,
+                      binding->cpu_count, colon, binding->note);
     else if (binding->note_is_normal)
-        print_note(stream, "NUMA", "%s", binding->note);
+        xb_note_print(stream, "NUMA", LABEL_WIDTH, "%s", binding->note);
     else
-        print_note(stream, "NUMA", "NOT bound%s%s", colon, binding->note);
+        xb_note_print(stream, "NUMA", LABEL_WIDTH, "NOT bound%s%s", colon, binding->note);
 }
 
 static void print_device(FILE *stream, const struct xb_run_device *device)
 {
     const struct xb_device_info *info = &device->info;
-    char text[NOTE_SIZE];
+    char text[XB_NOTE_SIZE];
     snprintf(text, sizeof text, "%s%s%s, %.1f GiB%s%s", info->name,
              info->pci_bdf[0] != '\0' ? ", " : "", info->pci_bdf,
              (double)info->memory_bytes / (double)(1ULL << 30),
              info->architecture[0] != '\0' ? ", " : "", info->architecture);
-    make_plain(text);
+    xb_make_plain(text);
     fprintf(stream, "Device %u: %s\n", info->index, text);
     print_link(stream, device);
     print_binding(stream, &device->binding);
@@ -174,63 +95,152 @@ static void print_header(FILE *stream, const struct xb_run *run)
 
 /* ---- the table ---- */
 
-/* Decimals that show four digits of `value`, and of what stands beside it in its row. */
-static int decimals_for(double value)
-{
-    int decimals = 3;
-    for (double limit = 10; decimals > 0 && value >= limit; limit *= 10)
-        decimals--;
-    for (double limit = 1; decimals < 9 && value < limit; limit /= 10)
-        decimals++;
-    return decimals;
-}
+enum column {
+    COLUMN_MODE,
+    COLUMN_VARIANT,
+    COLUMN_DIRECTION,
+    COLUMN_SIZE,
+    COLUMN_DEVICE,
+    COLUMN_BANDWIDTH,
+    COLUMN_INTERVAL,
+    COLUMN_MIN,
+    COLUMN_MAX,
+    COLUMN_SUBMIT,
+    COLUMN_DONE,
+    COLUMN_HOST_P50,
+    COLUMN_HOST_P95,
+    COLUMN_HOST_P99,
+    COLUMN_DEVICE_P50,
+    COLUMN_DEVICE_P95,
+    COLUMN_DEVICE_P99,
+    COLUMN_N,
+    COLUMN_VERIFIED,
+    COLUMN_COUNT
+};
+
+/* Which table has a column: that of bandwidths, that of latencies. */
+enum { IN_BANDWIDTHS = 1, IN_LATENCIES = 2, IN_BOTH = 3 };
+
+static const struct {
+    const char *name;
+    int flags;
+    unsigned where;
+} columns[COLUMN_COUNT] = {
+    [COLUMN_MODE] = {"MODE", 0, IN_BOTH},
+    [COLUMN_VARIANT] = {"VARIANT", 0, IN_BOTH},
+    [COLUMN_DIRECTION] = {"DIR", 0, IN_BOTH},
+    [COLUMN_SIZE] = {"SIZE", SCOLS_FL_RIGHT, IN_BOTH},
+    [COLUMN_DEVICE] = {"DEV", SCOLS_FL_RIGHT, IN_BOTH},
+    [COLUMN_BANDWIDTH] = {"GB/s", SCOLS_FL_RIGHT, IN_BANDWIDTHS},
+    [COLUMN_INTERVAL] = {"95% INTERVAL", SCOLS_FL_RIGHT, IN_BANDWIDTHS},
+    [COLUMN_MIN] = {"MIN", SCOLS_FL_RIGHT, IN_BANDWIDTHS},
+    [COLUMN_MAX] = {"MAX", SCOLS_FL_RIGHT, IN_BANDWIDTHS},
+    [COLUMN_SUBMIT] = {"SUBMIT", SCOLS_FL_RIGHT, IN_BANDWIDTHS},
+    [COLUMN_DONE] = {"DONE", SCOLS_FL_RIGHT, IN_BANDWIDTHS},
+    [COLUMN_HOST_P50] = {"HOST P50", SCOLS_FL_RIGHT, IN_LATENCIES},
+    [COLUMN_HOST_P95] = {"P95", SCOLS_FL_RIGHT, IN_LATENCIES},
+    [COLUMN_HOST_P99] = {"P99", SCOLS_FL_RIGHT, IN_LATENCIES},
+    [COLUMN_DEVICE_P50] = {"DEVICE P50", SCOLS_FL_RIGHT, IN_LATENCIES},
+    [COLUMN_DEVICE_P95] = {"P95", SCOLS_FL_RIGHT, IN_LATENCIES},
+    [COLUMN_DEVICE_P99] = {"P99", SCOLS_FL_RIGHT, IN_LATENCIES},
+    [COLUMN_N] = {"N", SCOLS_FL_RIGHT, IN_BOTH},
+    [COLUMN_VERIFIED] = {"VERIFIED", 0, IN_BOTH},
+};
 
 struct row {
-    char size[32];
-    char device[16];
-    char bandwidth[32];
-    char interval[64];
-    char min[32];
-    char max[32];
-    char submit[32];
-    char n[24];
+    char cells[COLUMN_COUNT][64];
 };
+
+static void set_cell(struct row *row, enum column column, const char *text)
+{
+    snprintf(row->cells[column], sizeof row->cells[column], "%s", text);
+}
+
+static void set_duration(struct row *row, enum column column, double seconds)
+{
+    xb_duration_format(seconds, row->cells[column], sizeof row->cells[column]);
+}
+
+static void set_rate(struct row *row, enum column column, double rate, int decimals)
+{
+    snprintf(row->cells[column], sizeof row->cells[column], "%.*f", decimals, rate / 1e9);
+}
+
+static void fill_case(struct row *row, const struct xb_run *run, const struct xb_result *result)
+{
+    static const char *const verified[] = {"-", "yes", "NO"};
+    char text[64];
+    for (size_t i = 0; i < COLUMN_COUNT; i++)
+        set_cell(row, (enum column)i, "-");
+    set_cell(row, COLUMN_MODE, result->test.mode->name);
+    set_cell(row, COLUMN_VARIANT, result->test.variant);
+    set_cell(row, COLUMN_DIRECTION, xb_direction_name(result->test.direction));
+    set_cell(row, COLUMN_SIZE, xb_size_format(result->test.bytes, text, sizeof text));
+    set_cell(row, COLUMN_DEVICE,
+             result->test.sum ? "sum" : xb_device_text(run, result, text, sizeof text));
+    set_cell(row, COLUMN_VERIFIED, verified[result->verified]);
+}
 
 static void fill_bandwidth(struct row *row, const struct xb_statistics *bandwidth)
 {
-    int decimals = decimals_for(bandwidth->median / 1e9);
-    snprintf(row->bandwidth, sizeof row->bandwidth, "%.*f", decimals, bandwidth->median / 1e9);
-    snprintf(row->min, sizeof row->min, "%.*f", decimals, bandwidth->min / 1e9);
-    snprintf(row->max, sizeof row->max, "%.*f", decimals, bandwidth->max / 1e9);
+    int decimals = xb_decimals_for(bandwidth->median / 1e9);
+    set_rate(row, COLUMN_BANDWIDTH, bandwidth->median, decimals);
+    set_rate(row, COLUMN_MIN, bandwidth->min, decimals);
+    set_rate(row, COLUMN_MAX, bandwidth->max, decimals);
     if (bandwidth->has_interval)
-        snprintf(row->interval, sizeof row->interval, "%.*f-%.*f", decimals,
+        snprintf(row->cells[COLUMN_INTERVAL], sizeof row->cells[0], "%.*f-%.*f", decimals,
                  bandwidth->ci95_low / 1e9, decimals, bandwidth->ci95_high / 1e9);
 }
 
-static enum xb_status fill_row(struct row *row, const struct xb_result *result,
-                               struct xb_error *error)
+/* The median of some times, if there are any. */
+static enum xb_status fill_median(struct row *row, enum column column,
+                                  const struct xb_samples *times, struct xb_error *error)
 {
-    *row = (struct row){.bandwidth = "-", .interval = "-", .min = "-", .max = "-", .submit = "-"};
-    xb_size_format(result->test.bytes, row->size, sizeof row->size);
-    snprintf(row->device, sizeof row->device, "%u", result->test.device);
-    snprintf(row->n, sizeof row->n, "%zu", result->bandwidth.n);
-    if (result->status == XB_RESULT_SKIPPED)
-        strcpy(row->bandwidth, "skipped");
-    else if (result->status == XB_RESULT_ERROR)
-        strcpy(row->bandwidth, "ERROR");
-    else if (result->bandwidth.n > 0)
-        fill_bandwidth(row, &result->bandwidth);
-    if (result->bandwidth.n == 0) {
-        strcpy(row->n, "-");
+    struct xb_statistics statistics;
+    if (times->count == 0)
         return XB_OK;
-    }
-    if (result->submit_times.count == 0)
-        return XB_OK;
-    struct xb_statistics submit;
-    enum xb_status status = xb_statistics_compute(result->submit_times.values,
-                                                  result->submit_times.count, &submit, error);
+    enum xb_status status = xb_statistics_compute(times->values, times->count, &statistics, error);
     if (status == XB_OK)
-        xb_duration_format(submit.median, row->submit, sizeof row->submit);
+        set_duration(row, column, statistics.median);
+    return status;
+}
+
+static void fill_percentiles(struct row *row, enum column first, const struct xb_latency *latency)
+{
+    const double values[] = {latency->p50, latency->p95, latency->p99};
+    for (size_t i = 0; latency->n > 0 && i < sizeof values / sizeof values[0]; i++)
+        set_duration(row, first + (enum column)i, values[i]);
+}
+
+static enum xb_status fill_measured(struct row *row, const struct xb_result *result,
+                                    struct xb_error *error)
+{
+    bool ok = result->status == XB_RESULT_OK;
+    size_t n = result->test.latency ? result->host_latency.n : result->bandwidth.n;
+    if (n > 0)
+        snprintf(row->cells[COLUMN_N], sizeof row->cells[0], "%zu", n);
+    if (ok && result->test.latency) {
+        fill_percentiles(row, COLUMN_HOST_P50, &result->host_latency);
+        fill_percentiles(row, COLUMN_DEVICE_P50, &result->device_latency);
+    }
+    if (result->bandwidth.n == 0)
+        return XB_OK;
+    if (ok)
+        fill_bandwidth(row, &result->bandwidth);
+    enum xb_status status = fill_median(row, COLUMN_SUBMIT, &result->submit_times, error);
+    if (status == XB_OK)
+        status = fill_median(row, COLUMN_DONE, &result->wall_times, error);
+    return status;
+}
+
+static enum xb_status fill_row(struct row *row, const struct xb_run *run,
+                               const struct xb_result *result, struct xb_error *error)
+{
+    enum column first = result->test.latency ? COLUMN_HOST_P50 : COLUMN_BANDWIDTH;
+    fill_case(row, run, result);
+    enum xb_status status = fill_measured(row, result, error);
+    if (result->status != XB_RESULT_OK)
+        set_cell(row, first, result->status == XB_RESULT_SKIPPED ? "skipped" : "ERROR");
     return status;
 }
 
@@ -239,83 +249,133 @@ static enum xb_status out_of_memory(struct xb_error *error)
     return XB_FAIL(error, XB_ERR_MEMORY, "not enough memory to print the table");
 }
 
-static enum xb_status add_row(struct libscols_table *table, const struct xb_result *result,
-                              struct xb_error *error)
+static enum xb_status add_row(struct libscols_table *table, const struct xb_run *run,
+                              const struct xb_result *result, struct xb_error *error)
 {
-    static const char *const verified[] = {"-", "yes", "NO"};
     struct row row;
-    enum xb_status status = fill_row(&row, result, error);
+    enum xb_status status = fill_row(&row, run, result, error);
     if (status != XB_OK)
         return status;
-    const char *const cells[COLUMN_COUNT] = {
-        [COLUMN_MODE] = result->test.mode->name,
-        [COLUMN_VARIANT] = result->test.variant,
-        [COLUMN_DIRECTION] = xb_direction_name(result->test.direction),
-        [COLUMN_SIZE] = row.size,
-        [COLUMN_DEVICE] = row.device,
-        [COLUMN_BANDWIDTH] = row.bandwidth,
-        [COLUMN_INTERVAL] = row.interval,
-        [COLUMN_MIN] = row.min,
-        [COLUMN_MAX] = row.max,
-        [COLUMN_SUBMIT] = row.submit,
-        [COLUMN_N] = row.n,
-        [COLUMN_VERIFIED] = verified[result->verified],
-    };
     struct libscols_line *line = scols_table_new_line(table, NULL);
     if (line == NULL)
         return out_of_memory(error);
     for (size_t i = 0; i < COLUMN_COUNT; i++) {
-        if (scols_line_set_data(line, i, cells[i]) != 0)
+        if (scols_line_set_data(line, i, row.cells[i]) != 0)
             return out_of_memory(error);
     }
     return XB_OK;
 }
 
-static bool add_columns(struct libscols_table *table, bool with_device)
+/* ---- which rows and columns ---- */
+
+static bool is_together(const struct xb_case *test)
+{
+    return test->simultaneous || test->sum;
+}
+
+/* Pairs of devices stand in matrices instead. */
+static bool in_table(const struct xb_case *test)
+{
+    return test->peer < 0;
+}
+
+struct contents {
+    unsigned where; /* IN_BANDWIDTHS or IN_LATENCIES */
+    bool with_device;
+    bool any_in_table, any_pair;
+};
+
+static struct contents contents_of(const struct xb_run *run)
+{
+    struct contents contents = {.where = IN_BANDWIDTHS, .with_device = run->device_count > 1};
+    for (size_t i = 0; i < run->case_count; i++) {
+        const struct xb_case *test = &run->results[i].test;
+        if (test->latency)
+            contents.where = IN_LATENCIES;
+        contents.with_device = contents.with_device || is_together(test) || !in_table(test);
+        contents.any_in_table = contents.any_in_table || in_table(test);
+        contents.any_pair = contents.any_pair || !in_table(test);
+    }
+    return contents;
+}
+
+static bool add_columns(struct libscols_table *table, const struct contents *contents)
 {
     for (size_t i = 0; i < COLUMN_COUNT; i++) {
-        int hidden = i == COLUMN_DEVICE && !with_device ? SCOLS_FL_HIDDEN : 0;
-        if (scols_table_new_column(table, columns[i].name, 0, columns[i].flags | hidden) == NULL)
+        bool shown = (columns[i].where & contents->where) != 0 &&
+                     (i != COLUMN_DEVICE || contents->with_device);
+        int flags = columns[i].flags | (shown ? 0 : SCOLS_FL_HIDDEN);
+        if (scols_table_new_column(table, columns[i].name, 0, flags) == NULL)
             return false;
     }
     return true;
 }
 
-/* With two blanks between the columns where the lines have room for them. */
+/* Devices that ran together stand below those that ran alone. */
+static enum xb_status add_rows(struct libscols_table *table, const struct xb_run *run,
+                               bool together, struct xb_error *error)
+{
+    enum xb_status status = XB_OK;
+    for (size_t i = 0; status == XB_OK && i < run->case_count; i++) {
+        const struct xb_case *test = &run->results[i].test;
+        if (in_table(test) && is_together(test) == together)
+            status = add_row(table, run, &run->results[i], error);
+    }
+    return status;
+}
+
+/* The header of the last column is longer than what stands below it. */
+static bool shorten_header(struct libscols_table *table)
+{
+    struct libscols_column *column = scols_table_get_column(table, COLUMN_VERIFIED);
+    struct libscols_cell *header = column != NULL ? scols_column_get_header(column) : NULL;
+    return header != NULL && scols_cell_set_data(header, "OK") == 0;
+}
+
+/* The table with `separator` between its columns; `text` is what was there before. */
+static bool print_with(struct libscols_table *table, const char *separator, char **text)
+{
+    free(*text);
+    *text = NULL;
+    return scols_table_set_column_separator(table, separator) == 0 &&
+           scols_print_table_to_string(table, text) == 0;
+}
+
+static bool is_wide(const char *text)
+{
+    return strcspn(text, "\n") > XB_LINE_COLUMNS;
+}
+
+/* As generous as the lines have room for. NULL: no memory. */
 static char *table_text(struct libscols_table *table)
 {
-    static const char *const separators[] = {" ", "  "};
     char *text = NULL;
     /* On a narrow terminal the library would drop columns; let the terminal wrap instead. */
-    if (scols_table_set_termforce(table, SCOLS_TERMFORCE_NEVER) != 0)
-        return NULL;
-    for (size_t i = 0; i < 2; i++) {
-        char *wider = NULL;
-        if (scols_table_set_column_separator(table, separators[i]) != 0 ||
-            scols_print_table_to_string(table, &wider) != 0) {
-            free(text);
-            return NULL;
-        }
-        if (text != NULL && strcspn(wider, "\n") > LINE_COLUMNS) {
-            free(wider);
-            break;
-        }
+    bool ok = scols_table_set_termforce(table, SCOLS_TERMFORCE_NEVER) == 0 &&
+              print_with(table, "  ", &text);
+    if (ok && is_wide(text))
+        ok = print_with(table, " ", &text);
+    if (ok && is_wide(text))
+        ok = shorten_header(table) && print_with(table, " ", &text);
+    if (!ok) {
         free(text);
-        text = wider;
+        text = NULL;
     }
     return text;
 }
 
-static enum xb_status print_table(FILE *stream, const struct xb_run *run, struct xb_error *error)
+static enum xb_status print_table(FILE *stream, const struct xb_run *run,
+                                  const struct contents *contents, struct xb_error *error)
 {
     enum xb_status status = XB_OK;
     struct libscols_table *table = scols_new_table();
-    if (table == NULL || !add_columns(table, run->device_count > 1)) {
+    if (table == NULL || !add_columns(table, contents)) {
         status = out_of_memory(error);
         goto release;
     }
-    for (size_t i = 0; status == XB_OK && i < run->case_count; i++)
-        status = add_row(table, &run->results[i], error);
+    status = add_rows(table, run, false, error);
+    if (status == XB_OK)
+        status = add_rows(table, run, true, error);
     if (status != XB_OK)
         goto release;
     char *text = table_text(table);
@@ -329,18 +389,34 @@ release:
     return status;
 }
 
+static enum xb_status print_results(FILE *stream, const struct xb_run *run, struct xb_error *error)
+{
+    struct contents contents = contents_of(run);
+    bool with_table = contents.any_in_table || !contents.any_pair;
+    enum xb_status status = XB_OK;
+    if (with_table)
+        status = print_table(stream, run, &contents, error);
+    if (status == XB_OK)
+        xb_matrix_print(stream, run, !with_table);
+    return status;
+}
+
 /* ---- the notes ---- */
 
-/* "pinned alloc h2d 1 GiB", and the device where there are several. */
+/* "pinned alloc h2d 1 GiB", and the device or devices where there are several. */
 static const char *row_name(const struct xb_run *run, const struct xb_result *result, char *text,
                             size_t size)
 {
-    char bytes[32], device[32] = "";
-    if (run->device_count > 1)
-        snprintf(device, sizeof device, " device %u", result->test.device);
-    snprintf(text, size, "%s %s %s %s%s", result->test.mode->name, result->test.variant,
-             xb_direction_name(result->test.direction),
-             xb_size_format(result->test.bytes, bytes, sizeof bytes), device);
+    const struct xb_case *test = &result->test;
+    char bytes[32], device[32], place[48] = "";
+    xb_device_text(run, result, device, sizeof device);
+    if (test->peer >= 0 || test->sum)
+        snprintf(place, sizeof place, " %s", device);
+    else if (run->device_count > 1)
+        snprintf(place, sizeof place, " device %s", device);
+    snprintf(text, size, "%s %s %s %s%s", test->mode->name, test->variant,
+             xb_direction_name(test->direction), xb_size_format(test->bytes, bytes, sizeof bytes),
+             place);
     return text;
 }
 
@@ -372,9 +448,9 @@ static void note_reason(FILE *stream, const struct xb_run *run, size_t index)
             return;
         others += same;
     }
-    print_note(stream, result->status == XB_RESULT_SKIPPED ? "skipped" : "ERROR", "%s%s: %s",
-               row_name(run, result, name, sizeof name), more_rows(others, more, sizeof more),
-               result->reason);
+    xb_note_print(stream, result->status == XB_RESULT_SKIPPED ? "skipped" : "ERROR", LABEL_WIDTH,
+                  "%s%s: %s", row_name(run, result, name, sizeof name),
+                  more_rows(others, more, sizeof more), result->reason);
 }
 
 static bool has_warning(const struct xb_result *result, const char *warning)
@@ -396,14 +472,19 @@ static void note_warning(FILE *stream, const struct xb_run *run, size_t index, c
             return;
         others += same;
     }
-    print_note(stream, "warning", "%s%s: %s",
-               row_name(run, &run->results[index], name, sizeof name),
-               more_rows(others, more, sizeof more), warning);
+    xb_note_print(stream, "warning", LABEL_WIDTH, "%s%s: %s",
+                  row_name(run, &run->results[index], name, sizeof name),
+                  more_rows(others, more, sizeof more), warning);
+}
+
+static bool deadline_cut(const struct xb_run *run)
+{
+    return run->deadline > 0 && !run->deadline_met;
 }
 
 static bool has_notes(const struct xb_run *run)
 {
-    bool notes = run->interrupted;
+    bool notes = run->interrupted || deadline_cut(run);
     for (size_t i = 0; i < run->case_count; i++)
         notes = notes || run->results[i].status != XB_RESULT_OK || run->results[i].warning_count;
     return notes;
@@ -418,8 +499,13 @@ static void print_notes(FILE *stream, const struct xb_run *run)
     for (size_t i = 0; i < run->case_count; i++)
         measured += run->results[i].status == XB_RESULT_OK;
     if (run->interrupted)
-        print_note(stream, "STOPPED", "interrupted by a signal: %zu of %zu cases were measured",
-                   measured, run->case_count);
+        xb_note_print(stream, "STOPPED", LABEL_WIDTH,
+                      "interrupted by a signal: %zu of %zu cases were measured", measured,
+                      run->case_count);
+    if (deadline_cut(run))
+        xb_note_print(stream, "STOPPED", LABEL_WIDTH,
+                      "the deadline came: %zu of %zu cases were measured", measured,
+                      run->case_count);
     for (size_t i = 0; i < run->case_count; i++)
         note_reason(stream, run, i);
     for (size_t i = 0; i < run->case_count; i++) {
@@ -432,9 +518,10 @@ enum xb_status xb_table_write(FILE *stream, const struct xb_run *run, struct xb_
 {
     locale_t previous = xb_plain_locale_enter();
     print_header(stream, run);
-    enum xb_status status = print_table(stream, run, error);
+    enum xb_status status = print_results(stream, run, error);
+    if (status == XB_OK)
+        status = xb_reading_print(stream, run, error);
     if (status == XB_OK) {
-        xb_reading_print(stream, run);
         print_notes(stream, run);
         bool written = !ferror(stream);
         if (fflush(stream) != 0 || !written) {

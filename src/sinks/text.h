@@ -19,6 +19,12 @@ size_t xb_utf8_length(const char *text);
 /* The shortest of 15 to 17 digits that reads back as exactly this finite value. `text` holds 32. */
 const char *xb_number_text(double value, char *text, size_t size);
 
+/* Decimals that show four digits of `value`, and of what stands beside it in its row. */
+int xb_decimals_for(double value);
+
+/* Bytes per second as GB/s with four digits: "55.44". `text` holds 32. */
+const char *xb_rate_text(double bytes_per_second, char *text, size_t size);
+
 /*
  * From enter to leave this thread prints and reads numbers with a point, whatever the user's
  * locale. Give to leave what enter returned.

@@ -56,6 +56,11 @@ ONE = (*HOST, "--mode", "pinned", "--direction", "h2d")
 # The time limit bounds the warm-up, which does not settle where others use the machine.
 FEW = ("--samples", "3", "--time-limit", "1ms")
 SMALL = (*ONE, "--size", "4K", *FEW)
+# In their order; and those that the host backend measures: it has no managed memory and no pairs.
+MODES = "pageable pinned async double-buffer zero-copy managed peer".split()
+MEASURED = ("--mode", "pageable,pinned,async,double-buffer,zero-copy")
+BIDIR = ("--direction", "bidir")
+NO_PAIRS = "this backend has no copies between devices"
 # Samples are made to last about a millisecond: the first is still at it after a quarter of an hour,
 # the second takes about a second, twice what makes it long enough for a progress line.
 ENDLESS = (*HOST, "--mode", "pinned", "--size", "64K", "--samples", "1000000", "-t", "10m")
@@ -409,6 +414,8 @@ class NoGpu(Case):
             (("'pined'", "'pinned'"), ("--mode", "pined")),
             (("--streams",), ("--mode", "pinned", "--streams", "2")),
             (("--json - and --csv -",), ("--json", "-", "--csv", "-")),
+            (("--direction h2d", "peer"), ("--mode", "peer", "--direction", "h2d")),
+            (("--simultaneous", "--latency"), ("--simultaneous", "--latency")),
         ):
             with self.subTest(arguments=arguments):
                 self.assert_usage(words, *arguments, environment=absent_environment())
@@ -428,6 +435,14 @@ class Usage(Case):
             (("mode 'Pinned'", "'pinned'"), (*HOST, "--mode", "Pinned")),
             (('"h2f"', '"h2d"'), (*HOST, "--direction", "h2f")),
             (('"D2H"', '"d2h"'), (*HOST, "--direction", "D2H")),
+            (('"bidri"', '"bidir"'), (*HOST, "--direction", "bidri")),
+            (("unknown option --latancy", "--latency"), ("--latancy",)),
+            (("unknown option --deadlin-", "--deadline"), ("--deadlin-", "1s")),
+            (("mode 'double-bufer'", "'double-buffer'"), (*HOST, "--mode", "double-bufer")),
+            (("mode 'zerocopy'", "'zero-copy'"), (*HOST, "--mode", "zerocopy")),
+            (('"seqential"', '"sequential"'), (*HOST, "--access", "seqential")),
+            (('"prefech"', '"prefetch"'), (*HOST, "--managed", "prefech")),
+            (('"direct-raed"', '"direct-read"'), (*HOST, "--peer-path", "direct-raed")),
             (('"alocc"', '"alloc"'), (*HOST, "--host-memory", "alocc")),
             (('"registred"', '"registered"'), (*HOST, "--host-memory", "alloc,registred")),
             (("backend 'hots'", "'host'"), ("--backend", "hots")),
@@ -447,9 +462,18 @@ class Usage(Case):
             (("unknown option -z",), ("-qz",)),
             (("0xC3",), ("-\u00e4",)),
             (("'frobnicate'", "auto", "cuda", "hip", "host"), ("--backend", "frobnicate")),
-            (("'frobnicate'", "pageable", "pinned", "async", "all"), (*HOST, "-m", "frobnicate")),
-            (('"frobnicate"', "h2d", "d2h", "both"), (*HOST, "-d", "frobnicate")),
-            (('"frob"', "alloc", "registered"), (*HOST, "--host-memory", "frob")),
+            (("'frobnicate'", *MODES, "all"), (*HOST, "-m", "frobnicate")),
+            (
+                ('"frobnicate"', "h2d", "d2h", "both", "bidir", "d2d"),
+                (*HOST, "-d", "frobnicate"),
+            ),
+            (
+                ('"frob"', "registered", "alloc", "write-combined", "pageable"),
+                (*HOST, "--host-memory", "frob"),
+            ),
+            (('"fnord"', "sequential", "strided", "random"), (*HOST, "--access", "fnord")),
+            (('"xyz"', "fault", "prefetch", "advise"), (*HOST, "--managed", "xyz")),
+            (('"xyz"', "direct-read", "direct-write", "staged"), (*HOST, "--peer-path", "xyz")),
             (("'frobnicate'", "run", "list"), ("frobnicate",)),
             (("''", "run", "list"), ("",)),
             (("'frobnicate'", "--help"), ("--help", "frobnicate")),
@@ -460,20 +484,24 @@ class Usage(Case):
 
     def test_ambiguous_beginning(self):
         outcome = self.assert_usage(("--s is ambiguous",), "--s", "4K")
-        self.assert_words(outcome.err, ("--size", "--samples", "--streams"))
+        self.assert_words(outcome.err, ("--size", "--samples", "--streams", "--simultaneous"))
 
     def test_missing_argument(self):
-        for name in ("mode", "size", "direction", "device", "backend", "json", "csv", "chunk"):
+        names = "mode size direction device backend json csv chunk deadline pairs peer-path access"
+        for name in (*names.split(), "passes", "managed", "buffers", "kernel-time", "host-memory"):
             with self.subTest(name=name):
                 self.assert_usage((f"--{name} needs an argument",), f"--{name}")
         self.assert_usage(("--size needs an argument",), "-s")
         self.assert_usage(("--json needs an argument",), "list", "--json")
 
     def test_argument_of_a_flag(self):
-        self.assert_usage(("--quiet takes no argument",), "--quiet=yes")
+        for name in ("quiet", "latency", "simultaneous", "quick"):
+            with self.subTest(name=name):
+                self.assert_usage((f"--{name} takes no argument",), f"--{name}=yes")
 
     def test_empty_argument(self):
-        for name in "mode size direction device backend json csv host-memory".split():
+        names = "mode size direction device backend json csv host-memory pairs peer-path access"
+        for name in (*names.split(), "managed", "kernel-time"):
             with self.subTest(name=name):
                 self.assert_usage((f"--{name}: ", "empty"), f"--{name}", "")
 
@@ -570,20 +598,24 @@ class Usage(Case):
         self.assert_usage(("unknown suffix", "64K"), *HOST, "--size", "4" + "Q" * 5000)
 
     def test_counts(self):
-        for option, most in (("samples", "1000000"), ("streams", "64")):
-            words = (f"--{option}", f"from 1 to {most}")
-            too_large = ("18446744073709551617", most + "1")
-            for value in ("0", "-1", "+1", " 1", "1.5", "1e1", "x", *too_large):
+        for option, least, most in (
+            ("samples", 1, 1000000),
+            ("streams", 1, 64),
+            ("buffers", 2, 32),
+            ("passes", 1, 1000),
+        ):
+            words = (f"--{option}", f"from {least} to {most}")
+            outside = ("18446744073709551617", f"{most}1", str(most + 1), str(least - 1))
+            for value in ("0", "-1", "+1", " 1", "1.5", "1e1", "x", *outside):
                 with self.subTest(option=option, value=value):
                     self.assert_usage((*words, f'"{value}"'), *HOST, f"--{option}", value)
-        self.assert_usage(("--streams", "from 1 to 64"), *HOST, "--streams", "65")
 
     def test_chunk(self):
         for value, word in (("0", "zero"), ("-1", "decimal"), ("9999999T", "large"), ("1K,2K", "")):
             with self.subTest(value=value):
                 self.assert_usage(("--chunk: ", word), *HOST, "--mode", "async", "--chunk", value)
 
-    def test_time_limit(self):
+    def test_durations(self):
         for value, word in (
             ("0", "is zero"),
             ("0ms", "is zero"),
@@ -595,14 +627,23 @@ class Usage(Case):
             ("99999999999999999999", "too large"),
         ):
             with self.subTest(value=value):
-                words = ("--time-limit: ", word, "ns, us, ms, s or m")
-                self.assert_usage(words, *HOST, "--time-limit", value)
+                for option in ("--time-limit", "--deadline"):
+                    words = (f"{option}: ", word, "ns, us, ms, s or m")
+                    self.assert_usage(words, *HOST, option, value)
 
     def test_option_that_no_chosen_mode_takes(self):
         for option, value, mode in (
             ("--streams", "2", "pinned"),
             ("--chunk", "1M", "pageable,pinned"),
             ("--host-memory", "alloc", "pageable"),
+            ("--host-memory", "registered", "pageable,zero-copy,managed,peer"),
+            ("--pairs", "0:1", "pinned"),
+            ("--peer-path", "staged", "async"),
+            ("--access", "random", "pinned"),
+            ("--passes", "2", "double-buffer"),
+            ("--managed", "fault", "zero-copy"),
+            ("--buffers", "2", "async"),
+            ("--kernel-time", "none", "zero-copy"),
         ):
             with self.subTest(option=option, mode=mode):
                 arguments = (*HOST, "--mode", mode, option, value)
@@ -613,6 +654,54 @@ class Usage(Case):
             with self.subTest(device=device):
                 outcome = self.assert_usage(("--device", f"'{device}'"), *HOST, "--device", device)
                 self.assertRegex(outcome.err, r"devices are:\n  0  .*\w", outcome)
+
+    def test_pairs(self):
+        """The host backend has one device, so every pair is wrong in one way or another."""
+        for pairs, words in (
+            ("x", ('"x"', "not a pair", "source:destination")),
+            ("0", ('"0"', "not a pair")),
+            (":", ("no device ''",)),
+            ("0:", ("no device ''",)),
+            (":0", ("no device ''",)),
+            ("0:1:2", ('"0:1:2"', "not a pair")),
+            ("0-1", ('"0-1"', "not a pair")),
+            ("-1:0", ('"-1:0"', "not a pair")),
+            ("00000000000000000000:0", ("not a pair",)),
+            ("0:0", ("0:0", "one device, not two")),
+            ("0:00", ("one device, not two",)),
+            ("0:1", ("no device '1'",)),
+            ("1:0", ("no device '1'",)),
+            ("0:99999999999999999999", ("no device '99999999999999999999'",)),
+            ("0:1,0:1", ("--pairs", '"0:1"', "twice")),
+            ("0:1,", ("--pairs", "empty")),
+        ):
+            with self.subTest(pairs=pairs):
+                self.assert_usage(words, *HOST, "--mode", "peer", "--pairs", pairs)
+
+    def test_direction_that_a_mode_does_not_have(self):
+        """Named modes are not left out in silence; where all are meant, some may be."""
+        for direction, mode, refused in (
+            ("h2d", "peer", "peer"),
+            ("both", "peer", "peer"),
+            ("h2d", "pinned,peer", "peer"),
+            ("h2d", "double-buffer", "double-buffer"),
+            ("bidir", "pageable", "pageable"),
+            ("bidir", "async,zero-copy", "zero-copy"),
+            ("bidir", "managed", "managed"),
+            ("d2d", "pinned", "pinned"),
+            ("d2d", "peer,async", "async"),
+        ):
+            with self.subTest(direction=direction, mode=mode):
+                words = (f"--direction {direction}", f"{refused} does not go", f"--help {refused}")
+                self.assert_usage(words, *HOST, "--mode", mode, "--direction", direction)
+
+    def test_simultaneous_with_what_cannot_be(self):
+        words = ("--simultaneous", "bandwidth", "--latency")
+        self.assert_usage(words, *HOST, "--simultaneous", "--latency")
+        words = ("--simultaneous", "starts several devices together", "pinned or async")
+        for mode in ("pageable", "double-buffer,zero-copy", "managed,peer"):
+            with self.subTest(mode=mode):
+                self.assert_usage(words, *HOST, "--simultaneous", "--mode", mode)
 
     def test_two_outputs_for_one_place(self):
         self.assert_usage(("--json - and --csv -",), *SMALL, "--json", "-", "--csv", "-")
@@ -665,9 +754,10 @@ class Memory(Case):
         if not is_sanitized():
             sizes.append(str(total))
         for size in sizes:
-            for mode in ("pageable", "pinned", "async"):
-                with self.subTest(size=size, mode=mode):
-                    peak, err = self.refused(*HOST, "--mode", mode, "--size", size)
+            ways = [*((mode, ()) for mode in MODES if mode != "peer")]  # there is no pair
+            for mode, more in (*ways, *((mode, BIDIR) for mode in ("pinned", "async"))):
+                with self.subTest(size=size, mode=mode, more=more):
+                    peak, err = self.refused(*HOST, "--mode", mode, *more, "--size", size)
                     self.assertTrue(err.startswith("xferbench: --size "), err)
                     self.assert_words(err, (mode, "host memory", "swap", "smaller size"))
                     limit = float(re.search(r"([0-9.]+) GiB can be had", err)[1]) * 2**30
@@ -680,8 +770,8 @@ class Memory(Case):
         small, _ = self.refused("--size", "0")
         sizes = ",".join(str(size) for size in range(1, 16701))
         peak, err = self.refused(*HOST, "--size", sizes)
-        self.assert_words(err, ("asks for 100200 cases", "at most", "fewer"))
-        self.assertLess(peak, small + (64 << 20), err)
+        self.assert_words(err, ("asks for more than 10000 cases", "fewer"))
+        self.assertLess(peak, small + (512 << 20), err)  # 10000 rows, in a list that doubles
 
     def test_memory_that_is_refused_later(self):
         """The limit is one that no check foresees: the row says so and the exit code is 1."""
@@ -931,17 +1021,23 @@ def describe(values):
 
 
 RESULT_KEYS = (
-    "mode variant direction bytes device peer status reason timer samples_s "
-    "bandwidth_bytes_per_second submit_s wall_s stop_reason verified warnings details"
+    "mode variant direction bytes bytes_moved device peer latency simultaneous status reason timer "
+    "samples_s bandwidth_bytes_per_second latency_s parts overlap share_of_alone submit_s wall_s "
+    "stop_reason verified warnings details"
 ).split()
 CSV_SAME = "mode variant direction status timer stop_reason".split()
 CSV_BANDWIDTH = {"median_bytes_per_second": "median"} | {
     key: key for key in "ci95_low ci95_high min max p5 p95 mad n".split()
 }
+CSV_LATENCY = {
+    f"{clock}_latency_{key}_s": (clock, key)
+    for clock in ("host", "device")
+    for key in ("p50", "p95", "p99")
+}
 
 
-class Results(Case):
-    """What a run says when all goes well."""
+class Measuring(Case):
+    """Ways to measure, and to look at what came of it."""
 
     def run_to_json(self, *arguments, **options):
         self.assert_succeeds(*arguments, "--json", "out.json", **options)
@@ -949,15 +1045,72 @@ class Results(Case):
         self.assert_all_ok(document)
         return document
 
-    def rows(self, table):
-        """The rows of a table, without its head."""
+    def run_one(self, *arguments):
+        """The result of a run that has but one."""
+        (result,) = self.run_to_json(*HOST, *arguments)["results"]
+        return result
+
+    def run_whatever(self, code, *arguments):
+        """The document of a run in which not all is well, and what was printed."""
+        outcome = self.run_program(*HOST, *arguments, "--json", "out.json")
+        self.assertEqual(outcome.code, code, outcome)
+        self.assertEqual(outcome.err, "")
+        return self.load("out.json"), outcome.out
+
+    def assert_statuses(self, results, expected):
+        self.assertEqual([result["status"] for result in results], expected)
+
+    def assert_skipped(self, result, *words):
+        self.assertEqual(result["status"], "skipped", result)
+        self.assert_words(result["reason"], words)
+
+    def assert_error(self, result, *words):
+        self.assertEqual(result["status"], "error", result)
+        self.assertEqual(result["error"]["status"], "usage")
+        self.assert_words(result["reason"], words)
+
+    def assert_near(self, found, expected, message=None):
+        """The same but for how a double is rounded."""
+        self.assertTrue(
+            math.isclose(found, expected, rel_tol=1e-9), f"{message}: {found} is not {expected}"
+        )
+
+    def head_and_rows(self, table):
         lines = table.split("\n")
         heads = [i for i, line in enumerate(lines) if line.startswith("MODE ")]
         self.assertEqual(len(heads), 1, table)
-        self.assert_words(lines[heads[0]], ("DIR", "SIZE", "GB/s", "INTERVAL", "MIN", "MAX"))
-        self.assert_words(lines[heads[0]], ("SUBMIT", "VERIFIED"))
         body = lines[heads[0] + 1 :]
-        return body[: body.index("")]
+        return lines[heads[0]], body[: body.index("")]
+
+    def rows(self, table):
+        """The rows of a table, without its head."""
+        head, rows = self.head_and_rows(table)
+        self.assert_words(head, ("DIR", "SIZE", "GB/s", "INTERVAL", "MIN", "MAX"))
+        self.assertRegex(head, r" SUBMIT +DONE +N +(VERIFIED|OK)$")  # OK where lines are long
+        return rows
+
+    def assert_described(self, result):
+        rates = [result["bytes_moved"] / seconds for seconds in result["samples_s"]]
+        expected = describe(rates)
+        found = result["bandwidth_bytes_per_second"]
+        self.assertEqual(found.keys(), expected.keys())
+        for key, value in expected.items():
+            if value is None or key == "n":
+                self.assertEqual(found[key], value, key)
+            else:  # sums in another order differ in the last bits, near zero by more
+                self.assertTrue(
+                    math.isclose(found[key], value, rel_tol=1e-12, abs_tol=1e-12 * expected["max"]),
+                    f"{key}: {found[key]} is not {value}",
+                )
+
+    def assert_parts(self, result, *names):
+        self.assertEqual(list(result["parts"]), list(names))
+        for name, part in result["parts"].items():
+            self.assert_near(part["median_s"], statistics.median(part["samples_s"]), name)
+
+
+class Results(Measuring):
+    """What a run says when all goes well."""
 
     def test_keys(self):
         document = self.run_to_json(*SMALL)
@@ -975,28 +1128,46 @@ class Results(Case):
         self.assertEqual(document["results"][0]["timer"], "host-clock")
 
     def test_every_case_has_its_row(self):
+        """Without --mode and --direction: every mode, each the ways that it goes by default."""
         outcome = self.assert_succeeds(*HOST, "--size", "4K,1000", *FEW, "--json", "out.json")
         document = self.load("out.json")
-        self.assert_all_ok(document)
         cases = [
             (result["mode"], result["variant"], result["bytes"], result["direction"])
             for result in document["results"]
         ]
-        modes = (("pageable", "malloc"), ("pinned", "alloc"), ("async", "alloc"))
-        self.assertEqual(
-            cases,
-            [
-                (mode, variant, size, direction)
-                for mode, variant in modes
-                for size in (4096, 1000)
-                for direction in ("h2d", "d2h")
-            ],
+        one_way = ("h2d", "d2h")
+        modes = (
+            ("pageable", "malloc", one_way),
+            ("pinned", "registered", one_way),
+            ("async", "registered", one_way),
+            ("double-buffer", "registered", ("bidir",)),
+            ("zero-copy", "sequential", one_way),
+            ("managed", "fault", one_way),
+            ("managed", "prefetch", one_way),
         )
+        expected = [
+            (mode, variant, size, direction)
+            for mode, variant, directions in modes
+            for size in (4096, 1000)
+            for direction in directions
+        ]
+        # There is no pair here: one row says so for all of them.
+        expected.append(("peer", "direct-read", 4096, "d2d"))
+        self.assertEqual(cases, expected)
+        self.assertEqual(list(dict.fromkeys(case[0] for case in cases)), MODES)
         rows = self.rows(outcome.out)
         self.assertEqual(len(rows), len(cases))
-        for row, (mode, variant, size, direction) in zip(rows, cases):
+        for row, result, (mode, variant, size, direction) in zip(rows, document["results"], cases):
             text = "4 KiB" if size == 4096 else "1000 B"
-            self.assertRegex(row, rf"^{mode} +{variant} +{direction} +{text} +[0-9.]+ .* 3 +yes$")
+            begin = rf"^{mode} +{variant} +{direction} +{text} +"
+            if mode in ("managed", "peer"):
+                self.assertRegex(row, begin + r"skipped( +-)+$")
+                self.assert_skipped(result, NO_PAIRS if mode == "peer" else "'managed'")
+            else:
+                self.assertRegex(row, begin + r"[0-9.]+ .* 3 +yes$")
+                self.assertEqual((result["status"], result["verified"]), ("ok", True), result)
+        notes = re.sub(r"\s+", " ", outcome.out)
+        self.assert_words(notes, ("lacks the capability 'managed'", NO_PAIRS))
 
     def test_table_shows_what_the_record_has(self):
         outcome = self.assert_succeeds(*ONE, "-s", "4K", "-n", "7", "--json", "out.json")
@@ -1012,7 +1183,7 @@ class Results(Case):
             self.assertEqual(text, f"{bandwidth[key] / 1e9:.{decimals}f}", key)
 
     def test_numbers_are_numbers(self):
-        document = self.run_to_json(*HOST, "--size", "4K", *FEW)
+        document, _ = self.run_whatever(0, "--size", "4K", *FEW)
         # Names and lists, which may look like numbers.
         texts = {"device", "version", "runtime_version", "driver_version", "host_memory_numa_nodes"}
 
@@ -1030,7 +1201,11 @@ class Results(Case):
                 self.assertNotIsInstance(value, (str, bool), place)
 
         walk(document, "", "$")
-        self.assertIsInstance(document["results"][-1]["details"]["streams"], (int, float))
+        details = {}
+        for result in document["results"]:
+            details.update(result["details"])
+        for key in "streams chunk_bytes buffers compute_steps speed_up passes".split():
+            self.assertIn(type(details[key]), (int, float), key)
 
     def test_statistics(self):
         for samples in (1, 2, 5, 6, 7, 10, 20, 57):
@@ -1040,20 +1215,6 @@ class Results(Case):
                 self.assertEqual(len(result["samples_s"]), samples)
                 self.assertEqual(result["stop_reason"], "fixed")
                 self.assert_described(result)
-
-    def assert_described(self, result):
-        rates = [result["bytes"] / seconds for seconds in result["samples_s"]]
-        expected = describe(rates)
-        found = result["bandwidth_bytes_per_second"]
-        self.assertEqual(found.keys(), expected.keys())
-        for key, value in expected.items():
-            if value is None or key == "n":
-                self.assertEqual(found[key], value, key)
-            else:  # sums in another order differ in the last bits, near zero by more
-                self.assertTrue(
-                    math.isclose(found[key], value, rel_tol=1e-12, abs_tol=1e-12 * expected["max"]),
-                    f"{key}: {found[key]} is not {value}",
-                )
 
     def test_known_ranks(self):
         """The figures of the literature, so that the test and the program do not err together."""
@@ -1070,7 +1231,7 @@ class Results(Case):
             self.assert_described(result)
 
     def test_host_clock_beside_it(self):
-        document = self.run_to_json(*HOST, "--size", "4K,1M", *FEW)
+        document = self.run_to_json(*HOST, *MEASURED, "--size", "4K,1M", *FEW)
         for result in document["results"]:
             with self.subTest(mode=result["mode"], bytes=result["bytes"]):
                 self.assertGreater(result["submit_s"]["median"], 0)
@@ -1098,19 +1259,34 @@ class Results(Case):
             "json": "out.json",
             "csv": None,
             "quiet": True,
-            "host-memory": ["alloc"],
+            "host-memory": ["registered"],
             "streams": 2,
             "chunk": 1536,
+            "latency": False,
+            "simultaneous": False,
+            "quick": False,
+            "deadline": None,
+            "access": ["sequential"],
+            "passes": 1,
+            "managed": ["fault", "prefetch"],
+            "buffers": 3,
+            "kernel-time": "auto",
+            "peer-path": ["direct-read", "direct-write", "staged"],
+            "pairs": None,
         }
         self.assertEqual({key: config[key] for key in expected}, expected)
 
     def test_config_has_defaults(self):
         config = self.run_to_json(*ONE, "--size", "4K", "--samples", "3")["config"]
         self.assertEqual(config["samples"], 3)
-        self.assertEqual(config["time-limit"], 1)
+        self.assertEqual(config["time-limit"], 0.3)
         self.assertEqual(config["device"], ["0"])
-        self.assertEqual(config["chunk"], 16 << 20)
+        self.assertEqual(config["chunk"], 8 << 20)
         self.assertIs(config["quiet"], False)
+        config, _ = self.run_whatever(3, "--mode", "peer", "--samples", "3")
+        self.assertEqual(config["config"]["size"], [256 << 20])
+        self.assertIsNone(config["config"]["direction"])
+        self.assertEqual(config["config"]["mode"], ["peer"])
 
     def test_short_names(self):
         arguments = ("-bhost", "-mpinned", "-dh2d", "-s4K", "-n3", "-D", "0", "-t1ms")
@@ -1132,7 +1308,12 @@ class Results(Case):
     def test_odd_sizes_and_chunks(self):
         """The last chunk is shorter; one byte is a size."""
         arguments = (*HOST, "--size", "1,4097,1000003", *FEW)
-        self.run_to_json(*arguments, "-m", "pageable,pinned")
+        self.run_to_json(*arguments, *MEASURED)
+        self.run_to_json(*arguments, "-m", "pinned,async", *BIDIR, "--chunk", "999")
+        for chunk, buffers in (("8", "2"), ("4096", "32"), ("1T", "3")):
+            with self.subTest(chunk=chunk, buffers=buffers):
+                mode = ("-m", "double-buffer", "--chunk", chunk, "--buffers", buffers)
+                self.run_to_json(*HOST, "--size", "1,4097,100003", *FEW, *mode)
         for chunk, streams in (("1000", "3"), ("4096", "64"), ("1000003", "1"), ("1T", "2")):
             with self.subTest(chunk=chunk, streams=streams):
                 document = self.run_to_json(
@@ -1171,7 +1352,7 @@ class Results(Case):
     def test_csv_agrees_with_json(self):
         outcome = self.assert_succeeds(
             *(*HOST, "--mode", "pinned,async", "--host-memory", "alloc,write-combined"),
-            *("--size", "4K,64K", "--samples", "7", "--time-limit", "1ms"),
+            *("--size", "4K,64K", "--samples", "7", "--time-limit", "1ms", "-d", "both,bidir"),
             *("--json", "out.json", "--csv", "-"),
         )
         self.assertEqual(outcome.err, "")
@@ -1194,6 +1375,11 @@ class Results(Case):
             for column, key in CSV_BANDWIDTH.items():
                 expected = bandwidth.get(key)
                 self.assertEqual(float(line[column]) if line[column] else None, expected, column)
+            for key in ("bytes_moved", "overlap", "share_of_alone"):
+                self.assertEqual(float(line[key]) if line[key] else None, result[key], key)
+            self.assertEqual((line["latency"], line["simultaneous"]), ("false", "false"))
+            for key in CSV_LATENCY:
+                self.assertEqual(line[key], "", key)
             for key in ("submit_s", "wall_s"):
                 expected = result[key]["median"] if result[key] else None
                 self.assertEqual(float(line[key]) if line[key] else None, expected, key)
@@ -1233,6 +1419,416 @@ class Results(Case):
         self.assertEqual([result["status"] for result in results], ["ok", "skipped"])
 
 
+class Directions(Measuring):
+    """--direction, and both ways at once."""
+
+    def test_both_ways_at_once(self):
+        """The whole, each direction out of the same samples, and what they had in common."""
+        document = self.run_to_json(
+            *(*HOST, "-m", "pinned,async", "-s", "64K", *BIDIR, "-n", "9", "-t", "1ms"),
+            *("--chunk", "10000"),
+        )
+        self.assertEqual([result["mode"] for result in document["results"]], ["pinned", "async"])
+        for result in document["results"]:
+            with self.subTest(mode=result["mode"]):
+                self.assertEqual((result["direction"], result["peer"]), ("bidir", None))
+                self.assertEqual((result["bytes"], result["bytes_moved"]), (65536, 2 * 65536))
+                self.assert_described(result)
+                self.assert_parts(result, "h2d", "d2h")
+                shares = []
+                for whole, there, back in zip(
+                    result["samples_s"],
+                    result["parts"]["h2d"]["samples_s"],
+                    result["parts"]["d2h"]["samples_s"],
+                    strict=True,
+                ):
+                    # Neither began before the whole, nor ended behind it.
+                    self.assertLessEqual(max(there, back), whole * (1 + 1e-9))
+                    shares.append(min(max((there + back - whole) / whole, 0), 1))
+                self.assertGreaterEqual(result["overlap"], 0)
+                self.assertLessEqual(result["overlap"], 1)
+                self.assertTrue(
+                    math.isclose(result["overlap"], statistics.median(shares), abs_tol=1e-9)
+                )
+                for part in result["parts"].values():
+                    self.assertEqual(part["bytes"], 65536)
+
+    def test_one_way_has_no_overlap(self):
+        document = self.run_to_json(*HOST, "-m", "pageable,pinned,async", "-s", "4K", *FEW)
+        for result in document["results"]:
+            self.assertEqual((result["overlap"], result["parts"]), (None, {}))
+            self.assertEqual(result["bytes_moved"], result["bytes"])
+
+    def test_order_of_directions(self):
+        """Whatever order they are named in."""
+        for words in ("both,bidir", "bidir,d2h,h2d"):
+            document = self.run_to_json(*HOST, "-m", "pinned", "-s", "4K", *FEW, "-d", words)
+            directions = [result["direction"] for result in document["results"]]
+            self.assertEqual(directions, ["h2d", "d2h", "bidir"], words)
+
+    def modes_of(self, code, direction):
+        document, _ = self.run_whatever(code, "-s", "4K", *FEW, "--direction", direction)
+        for result in document["results"]:
+            self.assertEqual(result["direction"], direction)
+        return list(dict.fromkeys(result["mode"] for result in document["results"]))
+
+    def test_direction_of_all_modes(self):
+        """Those that go that way, and no word of the others."""
+        for direction in ("h2d", "d2h"):
+            modes = self.modes_of(0, direction)
+            self.assertEqual(modes, ["pageable", "pinned", "async", "zero-copy", "managed"])
+        self.assertEqual(self.modes_of(0, "bidir"), ["pinned", "async", "double-buffer", "peer"])
+
+    def test_between_devices(self):
+        """Which the host backend has none of: nothing could be tested."""
+        self.assertEqual(self.modes_of(3, "d2d"), ["peer"])
+        document, out = self.run_whatever(3, "--mode", "peer", "-s", "4K", *FEW)
+        (result,) = document["results"]
+        self.assert_skipped(result, NO_PAIRS)
+        self.assertIn(NO_PAIRS, out)
+
+
+class Modes(Measuring):
+    """What each mode alone has: its options, and what its record says."""
+
+    PIPELINE = ("--mode", "double-buffer", "--size", "64K", *FEW)
+
+    def test_host_memory(self):
+        """'pageable' is async's alone, and only where one copy does not wait for another."""
+        document, _ = self.run_whatever(
+            *(0, "--mode", "pinned,async", "--host-memory", "registered,alloc,pageable"),
+            *("--direction", "h2d,bidir", "--size", "4K", *FEW),
+        )
+        found = {
+            (result["mode"], result["variant"], result["direction"]): result
+            for result in document["results"]
+        }
+        self.assertEqual(len(found), 12)
+        for (mode, variant, direction), result in found.items():
+            with self.subTest(mode=mode, variant=variant, direction=direction):
+                if variant != "pageable" or (mode, direction) == ("async", "h2d"):
+                    self.assertEqual((result["status"], result["verified"]), ("ok", True), result)
+                elif mode == "pinned":
+                    words = ("pinned is about page-locked memory", "pageable or async")
+                    self.assert_skipped(result, *words)
+                else:
+                    self.assert_skipped(result, "pageable memory keeps its caller")
+
+    def test_pageable_pipeline(self):
+        document, _ = self.run_whatever(3, *self.PIPELINE, "--host-memory", "pageable")
+        self.assert_skipped(document["results"][0], "double-buffer is about page-locked memory")
+
+    def test_pipeline(self):
+        result = self.run_one(*self.PIPELINE, "--chunk", "16K")
+        self.assertEqual((result["direction"], result["bytes_moved"]), ("bidir", 2 * 65536))
+        self.assert_described(result)
+        self.assert_parts(result, "serial", "h2d", "kernel", "d2h", "copies")
+        details = result["details"]
+        self.assertEqual((details["buffers"], details["chunk_bytes"]), (3, 16384))
+        self.assertGreaterEqual(details["compute_steps"], 1)
+        self.assert_stages(result)
+
+    def assert_stages(self, result):
+        """What the record says of its parts is what they say."""
+        details = result["details"]
+        stages = {name: part["median_s"] for name, part in result["parts"].items()}
+        serial = stages.pop("serial")
+        overlapped = result["bytes_moved"] / result["bandwidth_bytes_per_second"]["median"]
+        expected = {
+            "overlapped_s": overlapped,
+            "serial_s": serial,
+            "speed_up": serial / overlapped,
+            "bound_s": max(stages.values()),
+            "efficiency": max(stages.values()) / overlapped,
+            "compute_share": stages["kernel"] / overlapped,
+        }
+        for key, value in expected.items():
+            self.assert_near(details[key], value, key)
+
+    def test_pipeline_of_one_chunk(self):
+        """The chunk is no larger than what is sent, in whole words."""
+        for size, chunk in (("4K", 4096), ("1001", 1008), ("1", 8)):
+            result = self.run_one("--mode", "double-buffer", "--size", size, *FEW)
+            self.assertEqual(result["details"]["chunk_bytes"], chunk, size)
+
+    def test_buffers(self):
+        for buffers in ("2", "32"):
+            result = self.run_one(*self.PIPELINE, "--chunk", "1K", "--buffers", buffers)
+            self.assertEqual(result["details"]["buffers"], int(buffers))
+
+    def test_kernel_time(self):
+        result = self.run_one(*self.PIPELINE, "--chunk", "32K", "--kernel-time", "1ms")
+        self.assertGreaterEqual(result["details"]["compute_steps"], 1)
+        self.assert_stages(result)
+
+    def test_no_kernel(self):
+        """Nothing computes, so nobody may say that something did."""
+        result = self.run_one(*self.PIPELINE, "--chunk", "16K", "--kernel-time", "none")
+        self.assertEqual(result["details"]["compute_steps"], 0)
+        self.assertEqual(result["details"].get("compute_share", 0), 0)
+
+    def test_wrong_kernel_time(self):
+        for text in ("bad", "0", "-1ms", "none,auto", "1001ms", "1h"):
+            with self.subTest(text=text):
+                document, out = self.run_whatever(1, *self.PIPELINE, "--kernel-time", text)
+                words = ("--kernel-time", f"'{text}'", "auto", "none", "500us")
+                self.assert_error(document["results"][0], *words)
+                self.assertIn("ERROR", out)
+
+    def test_chunk_that_splits_words(self):
+        """The kernel computes on words of 8 bytes; async takes any chunk."""
+        for chunk in ("12", "4100", "1001"):
+            with self.subTest(chunk=chunk):
+                document, out = self.run_whatever(
+                    *(1, "--mode", "async,double-buffer", "--direction", "both,bidir"),
+                    *("--size", "4K", *FEW, "--chunk", chunk),
+                )
+                *others, last = document["results"]
+                self.assert_statuses(others, ["ok"] * 3)
+                self.assertEqual(last["mode"], "double-buffer")
+                self.assert_error(last, "--chunk", "8 bytes", chunk, "multiple")
+                self.assertRegex(out, r"(?m)^double-buffer .* ERROR ")
+
+    def test_chunks_without_end(self):
+        """More operations than anybody wants enqueued."""
+        document, _ = self.run_whatever(
+            *(1, "--mode", "async,double-buffer", "--size", "16M", *FEW, "--chunk", "8"),
+        )
+        for result in document["results"]:
+            self.assert_error(result, "chunks of 8", "take a larger --chunk")
+
+    def test_zero_copy(self):
+        words = ("sequential", "strided", "random")
+        arguments = ("--mode", "zero-copy", "--size", "60K", *FEW)
+        for passes in (1, 3):
+            document = self.run_to_json(
+                *(*HOST, *arguments, "--access", ",".join(words), "--passes", str(passes))
+            )
+            cases = [(result["variant"], result["direction"]) for result in document["results"]]
+            self.assertEqual(cases, [*itertools.product(words, ("h2d", "d2h"))])
+            for result in document["results"]:
+                with self.subTest(passes=passes, case=(result["variant"], result["direction"])):
+                    self.assertEqual(result["bytes_moved"], passes * 61440)
+                    self.assertEqual(result["details"]["passes"], passes)
+                    self.assert_described(result)
+                    self.assert_parts(result, "copy", "kernel", "explicit")
+                    self.assert_break_even(result, passes)
+
+    def assert_break_even(self, result, passes):
+        """From how many passes on one copy and local kernels take less than kernels in place."""
+        details = result["details"]
+        copy, kernel, explicit = (
+            result["parts"][name]["median_s"] for name in ("copy", "kernel", "explicit")
+        )
+        in_place = result["bytes_moved"] / result["bandwidth_bytes_per_second"]["median"] / passes
+        gain = in_place - kernel / passes
+        self.assert_near(details["explicit_s"], explicit)
+        if gain <= 0:
+            self.assertNotIn("break_even_passes", details)
+        else:
+            self.assertLessEqual(abs(details["break_even_passes"] - (copy // gain + 1)), 1)
+
+    def test_parts_say_what_they_move(self):
+        """Between host and device, by one iteration; nothing where only the device works."""
+        expected = {
+            "double-buffer": {"serial": 2, "h2d": 1, "kernel": 0, "d2h": 1, "copies": 2},
+            "zero-copy": {"copy": 1, "kernel": 0, "explicit": 1},
+        }
+        arguments = ("-m", "double-buffer,zero-copy", "-s", "4K", *FEW, "--passes", "3")
+        for result in self.run_to_json(*HOST, *arguments)["results"]:
+            found = {name: part["bytes"] / 4096 for name, part in result["parts"].items()}
+            with self.subTest(mode=result["mode"], direction=result["direction"]):
+                self.assertEqual(found, expected[result["mode"]])
+
+    def test_managed(self):
+        """Which of its forms are asked for; the host backend says of each that it has none."""
+        document, out = self.run_whatever(
+            3, "--mode", "managed", "--managed", "fault,prefetch,advise", "--size", "4K", *FEW
+        )
+        cases = [(result["variant"], result["direction"]) for result in document["results"]]
+        words = ("fault", "prefetch", "advise")
+        self.assertEqual(cases, [*itertools.product(words, ("h2d", "d2h"))])
+        for result in document["results"]:
+            self.assert_skipped(result, "capability 'managed'", f"managed {result['variant']}")
+        self.assertEqual(len(self.rows(out)), 6)
+
+
+class Latency(Measuring):
+    """--latency: single operations, and percentiles of their times."""
+
+    def test_percentiles(self):
+        modes = ("--mode", "pageable,pinned,async,zero-copy")
+        document = self.run_to_json(*HOST, *modes, "--latency", "-n", "23", "-t", "1ms")
+        self.assertEqual(len(document["results"]), 8)
+        for result in document["results"]:
+            with self.subTest(mode=result["mode"], direction=result["direction"]):
+                self.assertIs(result["latency"], True)
+                self.assertEqual(result["bytes"], 4)
+                self.assertEqual(result["details"]["iterations_per_sample"], 1)
+                self.assertEqual((result["parts"], result["overlap"]), ({}, None))
+                samples = result["samples_s"]
+                expected = {
+                    "min": min(samples),
+                    "p50": quantile(samples, 0.5),
+                    "p95": quantile(samples, 0.95),
+                    "p99": quantile(samples, 0.99),
+                    "max": max(samples),
+                    "n": 23,
+                }
+                device = result["latency_s"]["device"]
+                self.assertEqual(device.keys(), expected.keys())
+                for key, value in expected.items():
+                    self.assert_near(device[key], value, key)
+                # Of the host's times the record has the median alone.
+                host = result["latency_s"]["host"]
+                self.assertEqual((host["n"], result["wall_s"]["n"]), (23, 23))
+                self.assert_near(host["p50"], result["wall_s"]["median"])
+                order = [host[key] for key in ("min", "p50", "p95", "p99", "max")]
+                self.assertEqual(order, sorted(order))
+
+    def test_table(self):
+        outcome = self.assert_succeeds(
+            *(*HOST, "-m", "pinned", "-d", "h2d", "--latency", "-n", "7", "-t", "1ms"),
+            *("--json", "out.json"),
+        )
+        head, (row,) = self.head_and_rows(outcome.out)
+        self.assertRegex(
+            head,
+            r"^MODE +VARIANT +DIR +SIZE +HOST P50 +P95 +P99 +DEVICE P50 +P95 +P99 +N +"
+            r"(VERIFIED|OK)$",
+        )
+        self.assertRegex(row, r"^pinned +registered +h2d +4 B +")
+        cells = re.findall(r"([0-9.]+) (ns|us|ms|s)\b", row)
+        (result,) = self.load("out.json")["results"]
+        clocks = [result["latency_s"][clock] for clock in ("host", "device")]
+        expected = [clock[key] for clock in clocks for key in ("p50", "p95", "p99")]
+        self.assertEqual(len(cells), len(expected), row)
+        for (digits, unit), seconds in zip(cells, expected):
+            scaled = seconds / {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1}[unit]
+            self.assertEqual(digits, f"{scaled:.{len(digits.partition('.')[2])}f}")
+        self.assertRegex(row, r" 7 +yes$")
+
+    def test_csv(self):
+        outcome = self.assert_succeeds(
+            *(*HOST, "-m", "pinned", "-d", "both,bidir", "--latency", "-n", "7", "-t", "1ms"),
+            *("--json", "out.json", "--csv", "-"),
+        )
+        lines = list(csv.DictReader(io.StringIO(outcome.out, newline=""), strict=True))
+        results = self.load("out.json")["results"]
+        self.assert_statuses(results, ["ok", "ok", "skipped"])
+        for line, result in zip(lines, results, strict=True):
+            self.assertEqual(line["latency"], "true")
+            for column, (clock, key) in CSV_LATENCY.items():
+                expected = result["latency_s"][clock][key] if result["latency_s"] else None
+                self.assertEqual(float(line[column]) if line[column] else None, expected, column)
+
+    def test_both_ways_at_once_is_no_single_operation(self):
+        arguments = ("-m", "pinned,async", *BIDIR, "--latency", "-n", "3", "-t", "1ms")
+        document, _ = self.run_whatever(3, *arguments)
+        for result in document["results"]:
+            self.assert_skipped(result, "latency is that of a single operation", "both ways")
+            self.assertIsNone(result["latency_s"])
+
+    def test_size(self):
+        """4 bytes, whatever else is asked for; another size only by name."""
+        arguments = ("-m", "pinned", "-d", "h2d", "--latency", "-n", "3", "-t", "1ms")
+        self.assertEqual(self.run_one(*arguments, "--quick")["bytes"], 4)
+        self.assertEqual(self.run_one(*arguments, "--size", "2K")["bytes"], 2048)
+
+    def test_all_modes(self):
+        document, _ = self.run_whatever(0, "--latency", "-n", "3", "-t", "1ms")
+        for result in document["results"]:
+            self.assertEqual(result["bytes"], 4)
+            skipped = result["mode"] in ("double-buffer", "managed", "peer")
+            self.assertEqual(result["status"], "skipped" if skipped else "ok", result)
+
+    def test_nobody_else_has_latency(self):
+        result = self.run_one("-m", "pinned", "-d", "h2d", "-s", "4", *FEW)
+        self.assertEqual((result["latency"], result["latency_s"]), (False, None))
+
+
+class Bounds(Measuring):
+    """--simultaneous, --quick and --deadline: how much is measured."""
+
+    def test_several_devices_where_there_is_one(self):
+        """Each alone as ever, and rows that say why there is nothing beside them."""
+        document, out = self.run_whatever(
+            0, "-m", "pageable,pinned", "-s", "4K", *FEW, "--simultaneous"
+        )
+        results = document["results"]
+        found = [(r["mode"], r["direction"], r["simultaneous"], r["device"]) for r in results]
+        alone = [*itertools.product(("pageable", "pinned"), ("h2d", "d2h"), (False,), (0,))]
+        together = [*itertools.product(("pinned",), ("h2d", "d2h"), (True,), (None, 0))]
+        self.assertEqual(found, alone + together)
+        self.assert_statuses(results, ["ok"] * 4 + ["skipped"] * 4)
+        for result in results[4:]:
+            self.assert_skipped(result, "two of them", "one is chosen or there")
+        rows = self.rows(out)
+        self.assertEqual(len(rows), 8)
+        self.assertEqual(sum(" sum " in row for row in rows), 2)
+
+    def test_quick(self):
+        document = self.run_to_json(*HOST, "-m", "pageable", "-d", "h2d", "--quick")
+        self.assertIs(document["config"]["quick"], True)
+        self.assertEqual(document["config"]["time-limit"], 0.1)
+        self.assertEqual(document["config"]["size"], [64 << 20])
+        self.assertEqual(document["results"][0]["bytes"], 64 << 20)
+
+    def test_quick_gives_way(self):
+        arguments = ("-m", "pageable", "-d", "h2d", "--quick")
+        config = self.run_to_json(*HOST, *arguments, "--size", "4K")["config"]
+        self.assertEqual((config["size"], config["time-limit"]), ([4096], 0.1))
+        config = self.run_to_json(*HOST, "-t", "2ms", *arguments, "-s", "4K,8K")["config"]
+        self.assertEqual((config["size"], config["time-limit"]), ([4096, 8192], 0.002))
+
+    def test_deadline_that_is_past(self):
+        """Nothing was tested: exit 3, and every row says why."""
+        document, out = self.run_whatever(3, "--size", "4K", *FEW, "--deadline", "1us")
+        self.assertEqual(document["config"]["deadline"], 1e-6)
+        self.assertIs(document["deadline_met"], False)
+        self.assertIs(document["interrupted"], False)
+        for result in document["results"]:
+            # What could not be tested at any time says that.
+            peer = result["mode"] == "peer"
+            self.assert_skipped(result, NO_PAIRS if peer else "the deadline came before it began")
+        count = len(document["results"])
+        self.assertEqual(list(dict.fromkeys(r["mode"] for r in document["results"])), MODES)
+        self.assert_words(out, ("STOPPED", f"the deadline came: 0 of {count} cases"))
+
+    def test_deadline_in_the_csv(self):
+        outcome = self.run_program(*SMALL, "--deadline", "1ns", "--csv", "-")
+        self.assertEqual(outcome.code, 3, outcome)
+        (line,) = csv.DictReader(io.StringIO(outcome.out, newline=""), strict=True)
+        self.assertEqual((line["status"], line["stop_reason"]), ("skipped", ""))
+        self.assertIn("deadline", line["reason"])
+
+    def test_deadline_cuts_a_case(self):
+        """One that would go on for minutes: what there is by then is written."""
+        outcome = self.run_program(*ENDLESS, "--deadline", "1s", "--json", "out.json")
+        document = self.load("out.json")
+        self.assertIs(document["deadline_met"], False)
+        first, second = document["results"]
+        if first["status"] == "ok":
+            self.assertEqual((first["stop_reason"], first["verified"]), ("deadline", True))
+            self.assert_described(first)
+        else:  # a machine so busy that nothing could be begun
+            self.assert_skipped(first, "deadline")
+        self.assertEqual(outcome.code, 0 if first["status"] == "ok" else 3, outcome)
+        # The first ends where another repetition would be too long: too little is left.
+        self.assert_skipped(second, "the deadline came before it")
+        self.assert_words(outcome.out, ("STOPPED", "the deadline came", "of 2 cases"))
+
+    def test_deadline_that_is_far(self):
+        document = self.run_to_json(*SMALL, "--deadline", "60m")
+        self.assertIs(document["deadline_met"], True)
+        self.assertEqual(document["config"]["deadline"], 3600)
+
+    def test_no_deadline(self):
+        document = self.run_to_json(*SMALL)
+        self.assertIsNone(document["deadline_met"])
+        self.assertIsNone(document["config"]["deadline"])
+
+
 class Progress(Case):
     """The line on stderr, for people who wait."""
 
@@ -1241,7 +1837,8 @@ class Progress(Case):
         process = self.start(terminal, *LONG)
         outcome = self.finish(terminal, process)
         self.assertEqual(outcome.code, 0, outcome)
-        self.assert_words(outcome.err, ("[1/1] pinned alloc h2d 64 KiB", " samples, ", " GB/s"))
+        self.assert_words(outcome.err, ("[1/1] pinned registered h2d 64 KiB, device 0: ",))
+        self.assert_words(outcome.err, (" samples, ", " GB/s"))
         self.assertTrue(outcome.err.endswith("\r\x1b[K"), "the line is not wiped out at the end")
         self.assertNotIn("samples, ", outcome.out)
 
@@ -1299,6 +1896,26 @@ class Interrupt(Case):
         self.check_document(self.load_text(outcome.out))
 
 
+DIRECTIONS = {  # all, and those by default
+    "pageable": (["h2d", "d2h"], ["h2d", "d2h"]),
+    "pinned": (["h2d", "d2h", "bidir"], ["h2d", "d2h"]),
+    "async": (["h2d", "d2h", "bidir"], ["h2d", "d2h"]),
+    "double-buffer": (["bidir"], ["bidir"]),
+    "zero-copy": (["h2d", "d2h"], ["h2d", "d2h"]),
+    "managed": (["h2d", "d2h"], ["h2d", "d2h"]),
+    "peer": (["d2d", "bidir"], ["d2d", "bidir"]),
+}
+OPTIONS = {
+    "pageable": [],
+    "pinned": ["host-memory"],
+    "async": ["host-memory", "streams", "chunk"],
+    "double-buffer": ["host-memory", "chunk", "buffers", "kernel-time"],
+    "zero-copy": ["access", "passes"],
+    "managed": ["managed"],
+    "peer": ["peer-path", "pairs", "chunk"],
+}
+
+
 class Answers(Case):
     """Commands that measure nothing."""
 
@@ -1307,7 +1924,16 @@ class Answers(Case):
         outcome = self.assert_succeeds("list", environment=environment)
         self.assertEqual(outcome.err, "")
         self.assert_words(outcome.out, ("Backends\n", "Modes\n", "pageable", "pinned", "async"))
-        self.assert_words(outcome.out, ("--host-memory", "--streams", "directions: h2d d2h"))
+        self.assert_words(outcome.out, ("--host-memory", "--streams", *MODES))
+        directions = {
+            line[1]: line[2].strip()
+            for line in re.finditer(r"(?m)^  ([\w-]+) .*\n +directions: ([^;]*);", outcome.out)
+        }
+        expected = {
+            mode: " ".join(ways) + (f" (by default {' '.join(usual)})" if usual != ways else "")
+            for mode, (ways, usual) in DIRECTIONS.items()
+        }
+        self.assertEqual(directions, expected)
         self.assertRegex(outcome.out, r"(?m)^    device 0  .*GiB; capabilities: .*hold")
         for name, present in BUILT_IN.items():
             self.assertRegex(outcome.out, rf"(?m)^  {name}: \w")
@@ -1344,11 +1970,17 @@ class Answers(Case):
             self.assertIs(checks["CUDA devices"]["ok"], False)
             self.assertTrue(all(check["found"] for check in checks.values()))
         modes = {mode["name"]: mode for mode in document["modes"]}
-        self.assertEqual(list(modes), ["pageable", "pinned", "async"])
-        for mode in modes.values():
-            self.assertEqual(mode["directions"], ["h2d", "d2h"])
-        self.assertEqual(modes["async"]["options"], ["host-memory", "streams", "chunk"])
-        self.assertEqual(modes["pageable"]["options"], [])
+        self.assertEqual(list(modes), MODES)
+        directions = {
+            name: (mode["directions"], mode["default_directions"]) for name, mode in modes.items()
+        }
+        self.assertEqual(directions, DIRECTIONS)
+        options = {name: mode["options"] for name, mode in modes.items()}
+        self.assertEqual(options, OPTIONS)
+        needs = {variant["name"]: variant["needs"] for variant in modes["managed"]["variants"]}
+        self.assertEqual(list(needs), ["fault", "prefetch", "advise"])
+        for variant, found in needs.items():
+            self.assertIn("managed", found, variant)
         devices = [device for device in document["devices"] if device["backend"] == "host"]
         self.assertEqual([device["index"] for device in devices], [0])
         self.assertIsInstance(devices[0]["memory_bytes"], int)
@@ -1379,9 +2011,11 @@ class Answers(Case):
         outcome = self.assert_succeeds("--help")
         self.assertEqual(outcome.err, "")
         self.assert_words(outcome.out, ("xferbench list", "--help MODE", "Exit:"))
-        self.assert_words(outcome.out, ("pageable", "pinned", "async"))
-        names = "mode size direction device backend time-limit samples json csv quiet"
-        for option in names.split():
+        names = "mode size direction device backend time-limit samples json csv quiet latency"
+        for mode in MODES:
+            self.assertRegex(outcome.out, rf"(?m)^  {mode} +\w")
+        of_modes = dict.fromkeys(option for options in OPTIONS.values() for option in options)
+        for option in (*names.split(), "simultaneous", "quick", "deadline", *of_modes):
             self.assertRegex(outcome.out, rf"(?m)^ +(-\w, )?--{option}\b")
         self.assertLessEqual(max(len(line) for line in outcome.out.splitlines()), 100)
         for arguments in (("-h",), ("run", "--help")):
@@ -1394,15 +2028,19 @@ class Answers(Case):
         self.assertNotIn("--size", outcome.out)
 
     def test_help_of_a_mode(self):
-        for mode, options in (
-            ("pageable", ()),
-            ("pinned", ("--host-memory",)),
-            ("async", ("--host-memory", "--streams", "--chunk")),
-        ):
-            outcome = self.assert_succeeds("--help", mode)
-            self.assertTrue(outcome.out.startswith(f"{mode}: "), outcome)
-            self.assert_words(outcome.out, ("Directions: h2d d2h", *options))
-            self.assertEqual(len(re.findall(r"(?m)^ +--", outcome.out)), len(options))
+        for mode, options in OPTIONS.items():
+            with self.subTest(mode=mode):
+                outcome = self.assert_succeeds("--help", mode)
+                self.assertTrue(outcome.out.startswith(f"{mode}: "), outcome)
+                ways, usual = DIRECTIONS[mode]
+                by_default = f" (by default {' '.join(usual)})" if usual != ways else ""
+                line = f"Directions: {' '.join(ways)}{by_default}"
+                self.assertIn(line, outcome.out.splitlines())
+                found = re.findall(r"(?m)^ +(?:-\w, )?--([a-z-]+)", outcome.out)
+                self.assertEqual([name for name in found if name in options], options)
+                rows = outcome.out.partition("Its own options:\n")[2]
+                self.assertEqual(len(re.findall(r"(?m)^ {1,6}--", rows)), len(options))
+                self.assertLessEqual(max(len(row) for row in outcome.out.splitlines()), 100)
 
     def test_version(self):
         outcome = self.assert_succeeds("--version")

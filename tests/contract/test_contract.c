@@ -2,44 +2,29 @@
 #define _POSIX_C_SOURCE 200809L
 /*
  * The rules of backend.h, asserted over every backend of the list that can run here. A backend that
- * cannot is named, not passed over in silence.
+ * cannot is named, not passed over in silence. Kernels and managed memory: contract_kernels.c; two
+ * devices: contract_pairs.c; what the damage is that other tests do: contract_damage.c.
  */
+#include "contract.h"
+
 #include "xferbench/registry.h"
 
 #include "../doubles/fake_backend.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+const struct xb_backend *tested;
 
-/* Not a multiple of a word, a page or a block: ends are where mistakes are. */
-#define BYTES ((UINT64_C(5) << 20) + 4099)
-
-/* One backend, opened on its first device, with a queue and a buffer on either side. */
-struct fixture {
-    const struct xb_backend *backend;
-    struct xb_driver *driver;
-    struct xb_probe probe;
-    struct xb_device *device;
-    struct xb_queue *queue;
-    struct xb_buffer *there, *pinned;
-};
-
-static const struct xb_backend *tested; /* the backend whose group runs now */
-
-static void must(enum xb_status status, const struct xb_error *error)
+void must(enum xb_status status, const struct xb_error *error)
 {
     char text[1024];
     if (status != XB_OK)
         fail_msg("%s", xb_error_text(error, text, sizeof text));
 }
 
-static int set_up(void **state)
+int set_up(void **state)
 {
     struct fixture *f = calloc(1, sizeof *f);
     struct xb_error error;
@@ -56,7 +41,7 @@ static int set_up(void **state)
     return 0;
 }
 
-static int tear_down(void **state)
+int tear_down(void **state)
 {
     struct fixture *f = *state;
     f->backend->queue_close(f->queue);
@@ -68,16 +53,13 @@ static int tear_down(void **state)
     return 0;
 }
 
-static const struct xb_pattern pattern = {.seed = 12345, .flip = 0};
-static const struct xb_pattern poison = {.seed = 12345, .flip = XB_PATTERN_POISON};
-
-static void fill(struct fixture *f, struct xb_pattern with)
+void fill(struct fixture *f, struct xb_pattern with)
 {
     struct xb_error error;
     must(f->backend->queue_fill(f->queue, f->there, BYTES, with, &error), &error);
 }
 
-static struct xb_mismatch check(struct fixture *f, uint64_t bytes)
+struct xb_mismatch check(struct fixture *f, uint64_t bytes)
 {
     struct xb_error error;
     struct xb_mismatch mismatch = {.wrong_bytes = 77, .first_offset = 77};
@@ -129,27 +111,39 @@ static void test_device_out_of_range_fails(void **state)
 
 /* ---- buffers ---- */
 
+/* Every kind of memory with the capability that it takes. */
+static const struct {
+    enum xb_memory memory;
+    uint32_t capability;
+} kinds[] = {
+    {XB_MEMORY_DEVICE, 0},
+    {XB_MEMORY_PAGEABLE, 0},
+    {XB_MEMORY_PINNED, 0},
+    {XB_MEMORY_REGISTERED, XB_CAP_REGISTER},
+    {XB_MEMORY_WRITE_COMBINED, XB_CAP_WRITE_COMBINED},
+    {XB_MEMORY_MAPPED, XB_CAP_MAPPED},
+    {XB_MEMORY_MANAGED, XB_CAP_MANAGED},
+};
+#define KINDS (sizeof kinds / sizeof kinds[0])
+
 static void test_buffers_are_what_was_asked_for(void **state)
 {
     const struct fixture *f = *state;
-    const enum xb_memory kinds[] = {XB_MEMORY_DEVICE, XB_MEMORY_PAGEABLE, XB_MEMORY_PINNED,
-                                    XB_MEMORY_WRITE_COMBINED};
-    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+    for (size_t i = 0; i < KINDS; i++) {
         struct xb_buffer *buffer = NULL;
-        struct xb_error error;
+        struct xb_error error = {0};
         enum xb_status status =
-            f->backend->buffer_allocate(f->device, kinds[i], BYTES, &buffer, &error);
-        if (kinds[i] == XB_MEMORY_WRITE_COMBINED &&
-            (f->device->info.capabilities & XB_CAP_WRITE_COMBINED) == 0) {
+            f->backend->buffer_allocate(f->device, kinds[i].memory, BYTES, &buffer, &error);
+        if ((kinds[i].capability & ~f->device->info.capabilities) != 0) {
             assert_int_equal(status, XB_ERR_UNSUPPORTED);
             assert_null(buffer);
             continue;
         }
         must(status, &error);
-        assert_int_equal(buffer->memory, kinds[i]);
+        assert_int_equal(buffer->memory, kinds[i].memory);
         assert_true(buffer->bytes == BYTES);
         assert_ptr_equal(buffer->device, f->device);
-        assert_true((buffer->host_address == NULL) == (kinds[i] == XB_MEMORY_DEVICE));
+        assert_true((buffer->host_address == NULL) == (kinds[i].memory == XB_MEMORY_DEVICE));
         assert_int_equal((uintptr_t)buffer->host_address % 4096, 0);
         if (buffer->host_address != NULL)
             memset(buffer->host_address, 0x5a, BYTES);
@@ -176,34 +170,16 @@ static void test_small_buffers_are_aligned_too(void **state)
         f->backend->buffer_free(buffers[i]);
 }
 
-static void test_registered_is_allocated_in_two_steps(void **state)
-{
-    const struct fixture *f = *state;
-    struct xb_buffer *buffer = NULL;
-    struct xb_error error;
-    assert_int_equal(
-        f->backend->buffer_allocate(f->device, XB_MEMORY_REGISTERED, BYTES, &buffer, &error),
-        XB_ERR_UNSUPPORTED);
-    if ((f->device->info.capabilities & XB_CAP_REGISTER) == 0)
-        skip();
-    must(f->backend->buffer_allocate(f->device, XB_MEMORY_PAGEABLE, BYTES, &buffer, &error),
-         &error);
-    must(f->backend->buffer_register(buffer, &error), &error);
-    assert_int_equal(buffer->memory, XB_MEMORY_REGISTERED);
-    assert_int_equal(f->backend->buffer_register(buffer, &error), XB_ERR_USAGE);
-    f->backend->buffer_free(buffer);
-}
-
 static void test_impossible_allocation_fails(void **state)
 {
     struct fixture *f = *state;
-    const enum xb_memory kinds[] = {XB_MEMORY_DEVICE, XB_MEMORY_PAGEABLE, XB_MEMORY_PINNED};
-    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+    for (size_t i = 0; i < KINDS; i++) {
         struct xb_buffer *buffer = NULL;
         struct xb_error error = {0};
-        assert_int_equal(
-            f->backend->buffer_allocate(f->device, kinds[i], UINT64_C(1) << 50, &buffer, &error),
-            XB_ERR_MEMORY);
+        bool has = (kinds[i].capability & ~f->device->info.capabilities) == 0;
+        assert_int_equal(f->backend->buffer_allocate(f->device, kinds[i].memory, UINT64_C(1) << 50,
+                                                     &buffer, &error),
+                         has ? XB_ERR_MEMORY : XB_ERR_UNSUPPORTED);
         assert_null(buffer);
         assert_string_not_equal(error.message, "");
     }
@@ -225,6 +201,20 @@ static void test_check_finds_what_differs(void **state)
     assert_true(mismatch.first_offset == 0);
     for (uint64_t bytes = 1; bytes < 20; bytes++)
         assert_true(check(f, bytes).wrong_bytes == bytes);
+}
+
+/* A device is never asked for a computed pattern: it makes one by computing. */
+static void test_fill_and_check_take_no_steps(void **state)
+{
+    struct fixture *f = *state;
+    struct xb_pattern stepped = pattern;
+    struct xb_mismatch mismatch = {.wrong_bytes = 77};
+    struct xb_error error;
+    stepped.steps = 5;
+    fill(f, stepped);
+    assert_true(check(f, BYTES).wrong_bytes == 0);
+    must(f->backend->queue_check(f->queue, f->there, BYTES, stepped, &mismatch, &error), &error);
+    assert_true(mismatch.wrong_bytes == 0);
 }
 
 /* The device's generator against the host's: both sides must mean the same bytes. */
@@ -275,17 +265,16 @@ static void copy_there_and_back(struct fixture *f, struct xb_buffer *host)
 static void test_copies_arrive(void **state)
 {
     struct fixture *f = *state;
-    struct xb_buffer *pageable = NULL;
-    struct xb_error error;
-    copy_there_and_back(f, f->pinned);
-    must(f->backend->buffer_allocate(f->device, XB_MEMORY_PAGEABLE, BYTES, &pageable, &error),
-         &error);
-    copy_there_and_back(f, pageable);
-    if ((f->device->info.capabilities & XB_CAP_REGISTER) != 0) {
-        must(f->backend->buffer_register(pageable, &error), &error);
-        copy_there_and_back(f, pageable);
+    for (size_t i = 0; i < KINDS; i++) {
+        struct xb_buffer *host = NULL;
+        struct xb_error error;
+        if (kinds[i].memory == XB_MEMORY_DEVICE || kinds[i].memory == XB_MEMORY_MANAGED ||
+            (kinds[i].capability & ~f->device->info.capabilities) != 0)
+            continue;
+        must(f->backend->buffer_allocate(f->device, kinds[i].memory, BYTES, &host, &error), &error);
+        copy_there_and_back(f, host);
+        f->backend->buffer_free(host);
     }
-    f->backend->buffer_free(pageable);
 }
 
 static void test_offsets_are_kept(void **state)
@@ -460,49 +449,15 @@ static void test_queues_wait_for_events(void **state)
     b->queue_close(second);
 }
 
-/* Nothing leans on a "current device": work on two is interleaved call by call. */
-static void test_two_devices_take_turns(void **state)
-{
-    struct fixture *f = *state;
-    const struct xb_backend *b = f->backend;
-    struct xb_device *device = NULL;
-    struct xb_queue *queue = NULL;
-    struct xb_buffer *there = NULL;
-    struct xb_buffer *host = NULL;
-    struct xb_mismatch mismatch;
-    struct xb_error error;
-    if (f->probe.device_count < 2)
-        skip();
-    must(b->device_open(f->driver, 1, &device, &error), &error);
-    must(b->queue_open(device, &queue, &error), &error);
-    must(b->buffer_allocate(device, XB_MEMORY_DEVICE, BYTES, &there, &error), &error);
-    must(b->buffer_allocate(device, XB_MEMORY_PINNED, BYTES, &host, &error), &error);
-    xb_host_fill(f->pinned->host_address, 0, BYTES, pattern);
-    xb_host_fill(host->host_address, 0, BYTES, poison);
-    must(b->queue_fill(queue, there, BYTES, pattern, &error), &error);
-    fill(f, poison);
-    must(b->queue_copy(queue, there, 0, host, 0, BYTES, &error), &error);
-    must(b->queue_copy(f->queue, f->there, 0, f->pinned, 0, BYTES, &error), &error);
-    must(b->queue_check(queue, there, BYTES, poison, &mismatch, &error), &error);
-    assert_true(mismatch.wrong_bytes == 0);
-    assert_true(check(f, BYTES).wrong_bytes == 0);
-    b->buffer_free(host);
-    b->buffer_free(there);
-    b->queue_close(queue);
-    b->device_close(device);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
 static const struct CMUnitTest tests[] = {
     TEST(test_probe_says_what_was_found),
     TEST(test_device_describes_itself),
     TEST(test_device_out_of_range_fails),
     TEST(test_buffers_are_what_was_asked_for),
     TEST(test_small_buffers_are_aligned_too),
-    TEST(test_registered_is_allocated_in_two_steps),
     TEST(test_impossible_allocation_fails),
     TEST(test_check_finds_what_differs),
+    TEST(test_fill_and_check_take_no_steps),
     TEST(test_device_pattern_is_the_hosts),
     TEST(test_check_finds_a_single_byte),
     TEST(test_copies_arrive),
@@ -514,7 +469,6 @@ static const struct CMUnitTest tests[] = {
     TEST(test_events_measure_what_lies_between),
     TEST(test_elapsed_of_an_unrecorded_event_fails),
     TEST(test_queues_wait_for_events),
-    TEST(test_two_devices_take_turns),
 };
 
 static bool can_run(const struct xb_backend_entry *entry)
@@ -546,6 +500,9 @@ int main(void)
         tested = entry->backend;
         failed +=
             _cmocka_run_group_tests(entry->name, tests, sizeof tests / sizeof tests[0], NULL, NULL);
+        failed += run_kernel_tests(entry->name);
+        failed += run_pair_tests(entry->name);
+        failed += run_damage_tests(entry->name);
     }
     return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

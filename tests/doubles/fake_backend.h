@@ -2,44 +2,59 @@
 #ifndef XFERBENCH_TESTS_FAKE_BACKEND_H
 #define XFERBENCH_TESTS_FAKE_BACKEND_H
 
-#include "xferbench/backend.h"
+#include "damage.h"
 
 /*
- * The host backend with every capability, faults that a test switches on (copies that go wrong,
- * calls that fail), and a clock of its own: every queue has a virtual time, which only its
- * operations move.
+ * The host backend with every capability and with peers, faults that a test switches on (copies
+ * that go wrong, calls that fail), and a clock of its own: every queue has a virtual time, which
+ * only its operations move. Used by one thread.
+ *
+ * Two things that the host backend lets pass are refused here, for a GPU refuses them: recording an
+ * event on a queue of another device than its own, and the time between events of two devices.
  */
 extern const struct xb_backend xb_fake_backend;
 
-/* What operations cost in virtual seconds. A hold costs much, so that it shows wherever it must not
- * be counted; every further queue of a device is slower than the one before, by its number. */
+/*
+ * What operations cost in virtual seconds: a copy by either engine or kernel, a peer copy and a
+ * prefetch by the byte, a computation by byte and step. Every further queue of a device is slower
+ * than the one before, by its number: its operations take so many times as long.
+ */
 #define XB_FAKE_SECONDS_PER_BYTE 1e-9
+#define XB_FAKE_PEER_SECONDS_PER_BYTE 1e-10
+#define XB_FAKE_PREFETCH_SECONDS_PER_BYTE 2e-9
+#define XB_FAKE_SECONDS_PER_BYTE_AND_STEP 1e-12
+/* A hold costs much, on any queue, so that it shows wherever it must not be counted. */
 #define XB_FAKE_HOLD_S 1.0
 
-/* How a copy goes wrong. Small copies (the spot check's windows) are left alone. */
-enum xb_fake_damage {
-    XB_FAKE_NO_DAMAGE,
-    XB_FAKE_BIT_FLIPPED,    /* one bit in the middle */
-    XB_FAKE_BLOCKS_SWAPPED, /* the first two blocks of 4 KiB */
-    XB_FAKE_SHIFTED_2MIB,   /* everything comes from 2 MiB further on */
-    XB_FAKE_LAST_BYTE_LOST, /* the last byte is not written */
-    XB_FAKE_NOTHING_COPIED,
-};
+/* What peer_info tells of any two devices. */
+#define XB_FAKE_PEER_LINKS 18u
+#define XB_FAKE_PEER_LINK_RATE 26.5625e9
+
+#define XB_FAKE_MAX_DEVICES 16u
 
 struct xb_fake {
-    enum xb_fake_damage damage;
+    enum xb_damage damage; /* of copies and prefetches */
     bool check_is_blind;   /* queue_check finds nothing wrong, whatever there is */
     unsigned fail_at;      /* the so-many-th call from now on fails; 0: none */
     uint32_t capabilities; /* what the device claims */
-    unsigned device_count; /* how many devices there are */
+    unsigned device_count; /* how many devices there are, XB_FAKE_MAX_DEVICES at most */
     unsigned sick_device;  /* this one, counted from 1, does not describe itself; 0: none */
+    bool no_peer_access;   /* no device can reach another's memory */
     unsigned held_operations;
     uint64_t device_memory_free; /* 0: what the host has */
 
     /* Seen since the last reset: */
     unsigned calls;
     unsigned holds;
-    unsigned copied_memory; /* bits 1 << enum xb_memory of the host side of large copies */
+    unsigned copied_memory; /* bits 1 << enum xb_memory of the host or managed side of large copies
+                               and prefetches */
+    unsigned kernel_access; /* bits 1 << enum xb_access of large kernel copies */
+    enum xb_advice advice;  /* the last that was given */
+    unsigned peers_open;    /* pairs that peer_open has opened and peer_close has not closed */
+    bool staged_by_runtime; /* a peer copy was made while neither direction was open */
+    int range_depth;        /* ranges pushed and not popped */
+    unsigned ranges;        /* ranges pushed */
+    char range_name[64];    /* of the last */
 };
 
 extern struct xb_fake xb_fake;

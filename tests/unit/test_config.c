@@ -510,6 +510,57 @@ static void long_lists_are_cut(void **state)
     }
 }
 
+static void set_default(struct xb_config *config, const char *name, const char *text)
+{
+    struct xb_error error;
+    assert_int_equal(xb_config_default(config, name, text, &error), XB_OK);
+}
+
+/* What one option puts in place of another's default: of every type, and of one that had none. */
+static void another_default_takes_its_place(void **state)
+{
+    (void)state;
+    struct command command = command_of((const char *const[]){NULL});
+    struct xb_config config;
+    must_parse(all_rows, &command, &config);
+    set_default(&config, "size", "4");
+    set_default(&config, "mode", "async");
+    set_default(&config, "time", "100ms");
+    set_default(&config, "chunk", "8K");
+    set_default(&config, "samples", "7");
+    set_default(&config, "output", "a");
+    const struct xb_value *value = xb_config_get(&config, "size");
+    assert_int_equal(value->sizes.count, 1);
+    assert_int_equal(value->sizes.bytes[0], 4);
+    assert_string_equal(value->text, "4");
+    assert_ptr_equal(value->option, &size);
+    assert_words(xb_config_get(&config, "mode"), 1, (const char *const[]){"async"});
+    assert_true(xb_config_get(&config, "time")->seconds == 0.1);
+    assert_int_equal(xb_config_get(&config, "chunk")->count, 8192);
+    assert_int_equal(xb_config_get(&config, "samples")->count, 7);
+    assert_string_equal(xb_config_get(&config, "output")->text, "a");
+    assert_true(xb_config_get(&config, "samples")->is_set);
+    for (size_t i = 0; i < config.count; i++)
+        assert_false(config.values[i].given);
+    set_default(&config, "size", "1K,2K"); /* the last one stands */
+    assert_int_equal(xb_config_get(&config, "size")->sizes.count, 2);
+    xb_config_free(&config);
+}
+
+/* However it was spelled, and also where it is the usual default. */
+static void what_is_given_stands(void **state)
+{
+    (void)state;
+    PARSE(config, command, "-s", "64K,1M", "--tim=2s");
+    set_default(&config, "size", "4");
+    set_default(&config, "time", "100ms");
+    assert_int_equal(xb_config_get(&config, "size")->sizes.count, 2);
+    assert_string_equal(xb_config_get(&config, "size")->text, "64K,1M");
+    assert_true(xb_config_get(&config, "time")->seconds == 2.0);
+    assert_true(xb_config_get(&config, "size")->given);
+    xb_config_free(&config);
+}
+
 static void getting_an_unknown_option_aborts(void **state)
 {
     (void)state;
@@ -550,6 +601,8 @@ int main(void)
         cmocka_unit_test(no_rows_and_no_arguments),
         cmocka_unit_test(long_arguments_are_safe),
         cmocka_unit_test(long_lists_are_cut),
+        cmocka_unit_test(another_default_takes_its_place),
+        cmocka_unit_test(what_is_given_stands),
         cmocka_unit_test(getting_an_unknown_option_aborts),
     };
     /* With it set, getopt_long takes no option after the first operand. */

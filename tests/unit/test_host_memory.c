@@ -5,6 +5,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/mman.h>
@@ -241,6 +242,85 @@ static void maps_touched_pages(void **state)
     free(resident);
 }
 
+/* Pages of this process's address space. */
+static uint64_t mapped_pages(void)
+{
+    unsigned long pages = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+
+    assert_non_null(file);
+    assert_int_equal(fscanf(file, "%lu", &pages), 1);
+    fclose(file);
+    return pages;
+}
+
+/* Whether the mapping at `address` was marked for huge pages: "hg" in its VmFlags (proc(5)). */
+static bool asked_for_huge_pages(const void *address)
+{
+    FILE *file = fopen("/proc/self/smaps", "r");
+    char line[512];
+    bool inside = false;
+    bool found = false;
+
+    assert_non_null(file);
+    while (!found && fgets(line, sizeof line, file) != NULL) {
+        unsigned long begin;
+        unsigned long end;
+        if (sscanf(line, "%lx-%lx ", &begin, &end) == 2)
+            inside = begin <= (uintptr_t)address && (uintptr_t)address < end;
+        found = inside && strncmp(line, "VmFlags:", 8) == 0 && strstr(line, " hg") != NULL;
+    }
+    fclose(file);
+    return found;
+}
+
+static void maps_huge_pages(void **state)
+{
+    const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    const uint64_t sizes[] = {1, page, 2 * MIB - 1, 2 * MIB, 2 * MIB + 1, 5 * MIB + page + 1};
+    unsigned char resident[6 * MIB / 4096];
+    struct xb_error error;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        void *memory = NULL;
+        assert_int_equal(xb_pages_map_huge(sizes[i], &memory, &error), XB_OK);
+        assert_int_equal((uintptr_t)memory % (2 * MIB), 0);
+        memset(resident, 0, sizeof resident);
+        assert_int_equal(mincore(memory, sizes[i], resident), 0);
+        for (uint64_t at = 0; at < sizes[i]; at += page)
+            assert_int_equal(resident[at / page] & 1, 1);
+        if (access("/sys/kernel/mm/transparent_hugepage/enabled", F_OK) == 0)
+            assert_true(asked_for_huge_pages(memory));
+        memset(memory, 0x5a, sizes[i]);
+        xb_pages_unmap(memory, sizes[i]);
+        assert_int_equal(mincore(memory, 1, resident), -1);
+        assert_int_equal(mincore((char *)memory + (sizes[i] - 1) / page * page, 1, resident), -1);
+    }
+}
+
+/* Neither while it is mapped nor afterwards is any of the memory left that alignment took. */
+static void leaves_nothing_of_the_alignment(void **state)
+{
+    const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    const uint64_t bytes = 2 * MIB + 1;
+    void *memory[32] = {NULL};
+    struct xb_error error;
+
+    (void)state;
+    assert_int_equal(xb_pages_map_huge(bytes, &memory[0], &error), XB_OK); /* threads, once */
+    xb_pages_unmap(memory[0], bytes);
+    uint64_t before = mapped_pages();
+    for (size_t i = 0; i < 32; i++)
+        assert_int_equal(xb_pages_map_huge(bytes, &memory[i], &error), XB_OK);
+    /* One by one a huge page less a small one would be left over; what else is mapped is less. */
+    uint64_t held = mapped_pages() - before;
+    assert_true(held >= 32 * (2 * MIB / page + 1) && held < 32 * (3 * MIB / page));
+    for (size_t i = 0; i < 32; i++)
+        xb_pages_unmap(memory[i], bytes);
+    assert_true(mapped_pages() < before + 16 * MIB / page);
+}
+
 static void maps_nothing_it_cannot_have(void **state)
 {
     struct xb_error error;
@@ -257,10 +337,15 @@ static void maps_nothing_it_cannot_have(void **state)
     assert_int_equal(xb_pages_map(UINT64_MAX, &memory, &error), XB_ERR_MEMORY);
     assert_int_equal(xb_host_memory_check(UINT64_MAX, &error), XB_ERR_MEMORY);
     assert_int_equal(xb_host_memory_check(1, &error), XB_OK);
+    assert_int_equal(xb_pages_map_huge(2 * available + GIB, &memory, &error), XB_ERR_MEMORY);
+    assert_int_equal(xb_pages_map_huge(UINT64_MAX, &memory, &error), XB_ERR_MEMORY);
+    assert_null(memory);
+    assert_string_equal(error.call, "");
     /* What mmap itself refuses is reported as its failure. */
     assert_int_equal(xb_pages_map(0, &memory, &error), XB_ERR_SYSTEM);
     assert_string_equal(error.call, "mmap");
     assert_string_equal(error.native_name, "EINVAL");
+    assert_int_equal(xb_pages_map_huge(0, &memory, &error), XB_ERR_SYSTEM);
     assert_null(memory);
 }
 
@@ -269,12 +354,20 @@ static void maps_nothing_it_cannot_have(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_TREE(takes_what_the_machine_has),  WITH_TREE(fails_without_meminfo),
-        WITH_TREE(keeps_to_a_v2_cgroup),        WITH_TREE(takes_max_for_no_limit),
-        WITH_TREE(passes_over_what_is_missing), WITH_TREE(keeps_to_a_tighter_parent),
-        WITH_TREE(keeps_to_a_v1_cgroup),        WITH_TREE(keeps_to_the_address_space),
-        cmocka_unit_test(keeps_a_reserve),      WITH_TREE(refuses_more_than_fits),
-        cmocka_unit_test(maps_touched_pages),   cmocka_unit_test(maps_nothing_it_cannot_have),
+        WITH_TREE(takes_what_the_machine_has),
+        WITH_TREE(fails_without_meminfo),
+        WITH_TREE(keeps_to_a_v2_cgroup),
+        WITH_TREE(takes_max_for_no_limit),
+        WITH_TREE(passes_over_what_is_missing),
+        WITH_TREE(keeps_to_a_tighter_parent),
+        WITH_TREE(keeps_to_a_v1_cgroup),
+        WITH_TREE(keeps_to_the_address_space),
+        cmocka_unit_test(keeps_a_reserve),
+        WITH_TREE(refuses_more_than_fits),
+        cmocka_unit_test(maps_touched_pages),
+        cmocka_unit_test(maps_huge_pages),
+        cmocka_unit_test(leaves_nothing_of_the_alignment),
+        cmocka_unit_test(maps_nothing_it_cannot_have),
     };
     return cmocka_run_group_tests_name("host_memory", tests, NULL, NULL);
 }

@@ -1,209 +1,240 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _POSIX_C_SOURCE 200809L
+#define _GNU_SOURCE
 /*
  * Every mode, from options to results, over the fake backend: right copies verify, wrong ones never
  * do, and whatever call fails, the row says so and the run goes on.
  */
-#include "../../src/cli/cli.h"
-#include "../doubles/fake_backend.h"
-
-#include "xferbench/interrupt.h"
-
 #include <setjmp.h>
-#include <signal.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include <cmocka.h>
 
-/* A run over the fake backend with these arguments; `fixed` samples keep it short. */
-struct fixture {
-    struct xb_config config;
-    struct xb_run run;
-};
+#include "run_fixture.h"
 
-#define MAX_ARGUMENTS 24
+#define COUNT_OF(array) (sizeof(array) / sizeof *(array))
 
-static const char *const brief[] = {"--samples=2", "--time-limit", "10ms"};
+/* Whoever adds a mode looks here: what holds for all modes is tested for those of this list. */
+static const char *const names[] = {"pageable",  "pinned",  "async", "double-buffer",
+                                    "zero-copy", "managed", "peer",  NULL};
 
-static enum xb_status start(struct fixture *f, const char *const *arguments, struct xb_error *error)
-{
-    static char *argv[MAX_ARGUMENTS];
-    static char storage[MAX_ARGUMENTS][64];
-    int argc = 0;
-    bool has_samples = false;
-    snprintf(storage[argc++], sizeof storage[0], "run");
-    for (size_t i = 0; arguments[i] != NULL; i++) {
-        has_samples = has_samples || strcmp(arguments[i], "--samples") == 0;
-        snprintf(storage[argc++], sizeof storage[0], "%s", arguments[i]);
-    }
-    for (size_t i = 0; !has_samples && i < 3; i++)
-        snprintf(storage[argc++], sizeof storage[0], "%s", brief[i]);
-    for (int i = 0; i < argc; i++)
-        argv[i] = storage[i];
-    argv[argc] = NULL;
-    memset(f, 0, sizeof *f);
-    enum xb_status status = xb_config_parse(xb_run_rows(), argc, argv, &f->config, error);
-    if (status != XB_OK)
-        return status;
-    f->run.config = &f->config;
-    f->run.backend = &xb_fake_backend;
-    status = xb_fake_backend.driver_open(&f->run.driver, &f->run.probe, error);
-    if (status == XB_OK)
-        status = xb_plan(&f->run, error);
-    return status;
-}
-
-static void finish(struct fixture *f)
-{
-    xb_run_free(&f->run);
-    xb_config_free(&f->config);
-}
-
-static void execute(struct fixture *f, const char *const *arguments,
-                    const struct xb_run_observer *observer)
-{
-    struct xb_error error = {0};
-    if (start(f, arguments, &error) != XB_OK)
-        fail_msg("%s", error.message);
-    if (xb_run_execute(&f->run, observer, &error) != XB_OK)
-        fail_msg("%s", error.message);
-    assert_int_equal(f->run.done_count, f->run.case_count);
-}
-
-#define RUN(f, ...) execute((f), (const char *const[]){__VA_ARGS__, NULL}, NULL)
-
-static int reset(void **state)
+static void test_the_modes_are_those_tested_here(void **state)
 {
     (void)state;
-    xb_fake_reset();
-    return 0;
+    size_t count = 0;
+    for (; xb_modes[count] != NULL && names[count] != NULL; count++)
+        assert_string_equal(xb_modes[count]->name, names[count]);
+    assert_true(xb_modes[count] == NULL && names[count] == NULL);
+}
+
+/* Every variant and direction of every mode that the fake can have. */
+#define EVERYTHING                                                                                 \
+    "--direction", "both,bidir,d2d", "--host-memory", "registered,alloc,write-combined",           \
+        "--access", "sequential,strided,random", "--managed", "fault,prefetch,advise"
+/* How many cases that is, without peer: pageable, pinned, async, double-buffer, zero-copy and
+ * managed. */
+#define CASES_OF_ONE (2u + 3 * 3 + 3 * 3 + 3 * 1 + 3 * 2 + 3 * 2)
+/* Of peer, with n devices: three paths, n (n - 1) ordered pairs, and half as many both ways. */
+#define CASES_OF_PAIRS(n) (3u * ((n) * ((n)-1) + (n) * ((n)-1) / 2))
+
+static void mark(unsigned seen[], const struct xb_result *result)
+{
+    for (size_t m = 0; names[m] != NULL; m++)
+        if (strcmp(names[m], result->test.mode->name) == 0)
+            seen[m] |= result->test.direction;
+}
+
+/* That every mode was seen in each of its directions. */
+static void expect_every_way(const struct fixture *f)
+{
+    unsigned seen[COUNT_OF(names)] = {0};
+    for (size_t i = 0; i < f->run.case_count; i++)
+        mark(seen, &f->run.results[i]);
+    for (size_t m = 0; names[m] != NULL; m++)
+        assert_int_equal(seen[m], xb_modes[m]->directions);
 }
 
 /* ---- right copies ---- */
+
+static uint64_t bytes_moved(const struct xb_case *test)
+{
+    return test->direction == XB_BIDIR ? 2 * test->bytes : test->bytes;
+}
+
+static void expect_verified(const struct fixture *f)
+{
+    for (size_t i = 0; i < f->run.case_count; i++) {
+        const struct xb_result *result = &f->run.results[i];
+        expect_status(result, XB_RESULT_OK);
+        assert_int_equal(result->verified, XB_VERIFIED_TRUE);
+        assert_string_equal(result->reason, "");
+        assert_int_equal(result->bandwidth.n, 2);
+        assert_int_equal(result->times.count, 2);
+        assert_true(result->bandwidth.median > 0);
+        assert_int_equal(result->bytes_moved, bytes_moved(&result->test));
+        assert_int_equal(result->stop_reason, XB_STOP_FIXED);
+        assert_true(result->submit_times.count > 0 && result->wall_times.count > 0);
+    }
+}
 
 static void test_every_mode_verifies(void **state)
 {
     (void)state;
     struct fixture f;
-    RUN(&f, "--size", "1,7,4095,64K,5000001", "--host-memory", "alloc,registered,write-combined",
-        "--chunk", "1000003");
-    /* pageable once, pinned and async in three variants; five sizes, two directions */
-    assert_int_equal(f.run.case_count, (1 + 3 + 3) * 5 * 2);
+    xb_fake.device_count = 2;
+    RUN(&f, EVERYTHING, "--size", "1,7,4095,64K,5000001", "--chunk", "1000008");
+    assert_int_equal(f.run.case_count, (CASES_OF_ONE + CASES_OF_PAIRS(2)) * 5);
+    expect_verified(&f);
+    expect_every_way(&f);
+    assert_true(xb_fake.ranges > f.run.case_count);
+    assert_false(xb_fake.staged_by_runtime);
+    finish(&f);
+}
+
+/* Few queues, many small chunks: every place of a ring or pipeline is used again and again. */
+static void test_many_chunks_verify(void **state)
+{
+    (void)state;
+    struct fixture f;
+    xb_fake.device_count = 3;
+    RUN(&f, "--mode", "async,double-buffer,peer", "--size", "100001", "--chunk", "1K", "--streams",
+        "3", "--buffers", "2", "--direction", "both,bidir,d2d");
+    assert_int_equal(f.run.case_count, 3 + 1 + CASES_OF_PAIRS(3));
+    expect_verified(&f);
+    finish(&f);
+}
+
+/* A sample is one operation: 3 samples, 3 of them also without events. */
+static void test_every_mode_verifies_for_latency(void **state)
+{
+    (void)state;
+    struct fixture f;
+    xb_fake.device_count = 2;
+    RUN(&f, EVERYTHING, "--latency", "--samples=3", "--size", "4,4097");
     for (size_t i = 0; i < f.run.case_count; i++) {
         const struct xb_result *result = &f.run.results[i];
-        if (result->status != XB_RESULT_OK)
-            fail_msg("%s %s: %s", result->test.mode->name, result->test.variant, result->reason);
+        if (result->test.direction == XB_BIDIR) {
+            expect_reason(result, XB_RESULT_SKIPPED, "both ways at once are several");
+            continue;
+        }
+        expect_status(result, XB_RESULT_OK);
         assert_int_equal(result->verified, XB_VERIFIED_TRUE);
-        assert_int_equal(result->bandwidth.n, 2);
-        assert_true(result->bandwidth.median > 0);
-        assert_int_equal(result->stop_reason, XB_STOP_FIXED);
-        assert_true(result->submit_times.count > 0 && result->wall_times.count > 0);
+        /* What the CPU waits for inside the call lies between no events. */
+        assert_int_equal(result->device_latency.n, result->device_timer ? 3 : 0);
+        assert_int_equal(result->host_latency.n, 3);
     }
+    expect_every_way(&f);
     finish(&f);
 }
 
-/* ---- clocks: the fake's virtual time is exact ---- */
-
-static void expect_seconds(const struct xb_result *result, double seconds)
-{
-    assert_int_equal(result->status, XB_RESULT_OK);
-    for (size_t i = 0; i < result->times.count; i++) {
-        double off = result->times.values[i] / seconds - 1;
-        if (off > 1e-9 || off < -1e-9)
-            fail_msg("%s: %.12g s in place of %.12g", result->test.mode->name,
-                     result->times.values[i], seconds);
-    }
-    double rate = (double)result->test.bytes / seconds;
-    assert_true(result->bandwidth.median / rate > 1 - 1e-9);
-    assert_true(result->bandwidth.median / rate < 1 + 1e-9);
-}
-
-static double number_detail(const struct xb_result *result, const char *key)
-{
-    for (size_t i = 0; i < result->detail_count; i++)
-        if (strcmp(result->details[i].key, key) == 0)
-            return result->details[i].number;
-    return -1;
-}
-
-/* One iteration's time, however many make a sample, and without what the hold takes. */
-static void test_time_is_that_of_one_iteration(void **state)
-{
-    (void)state;
-    struct fixture f;
-    RUN(&f, "--mode", "pinned,pageable", "--size", "64K,4M");
-    for (size_t i = 0; i < f.run.case_count; i++) {
-        const struct xb_result *result = &f.run.results[i];
-        double seconds = (double)result->test.bytes * XB_FAKE_SECONDS_PER_BYTE;
-        expect_seconds(result, seconds);
-        /* 1 ms is the target: 15 of 65.5 us, one of 4.2 ms */
-        assert_true(number_detail(result, "iterations_per_sample") ==
-                    (result->test.bytes == 65536 ? 15 : 1));
-    }
-    assert_true(xb_fake.holds > 0);
-    finish(&f);
-}
-
-/* Eight chunks over two queues, the second half as fast: it has the last word, from a common start.
- */
-static void test_time_covers_every_queue(void **state)
-{
-    (void)state;
-    struct fixture f;
-    RUN(&f, "--mode", "async", "--size", "8M", "--chunk", "1M", "--streams", "2");
-    for (size_t i = 0; i < f.run.case_count; i++)
-        expect_seconds(&f.run.results[i], 4 * 1048576.0 * 2 * XB_FAKE_SECONDS_PER_BYTE);
-    finish(&f);
-}
-
-static void test_batches_fit_behind_a_hold(void **state)
-{
-    (void)state;
-    struct fixture f;
-    RUN(&f, "--mode", "pinned,async", "--size", "16K", "--chunk", "4K", "--direction", "h2d");
-    /* 61 copies of 16 KiB would make 1 ms; of 4 operations each, 16 iterations fit behind 64 */
-    assert_true(number_detail(&f.run.results[0], "iterations_per_sample") == 61);
-    assert_true(number_detail(&f.run.results[1], "iterations_per_sample") == 16);
-    finish(&f);
-}
+/* ---- what the variants are ---- */
 
 static void test_the_variant_is_the_memory_copied(void **state)
 {
     (void)state;
-    const struct {
-        const char *mode, *variant;
-        enum xb_memory memory;
-    } wanted[] = {{"pinned", "alloc", XB_MEMORY_PINNED},
-                  {"pinned", "registered", XB_MEMORY_REGISTERED},
-                  {"async", "write-combined", XB_MEMORY_WRITE_COMBINED}};
-    struct fixture f;
-    for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
+    static const struct {
+        const char *mode, *option, *variant;
+        unsigned memory, access;
+        enum xb_advice advice;
+    } rows[] = {
+        {"pageable", NULL, NULL, 1u << XB_MEMORY_PAGEABLE, 0, XB_ADVICE_NONE},
+        {"pinned", "--host-memory", "alloc", 1u << XB_MEMORY_PINNED, 0, XB_ADVICE_NONE},
+        {"pinned", NULL, NULL, 1u << XB_MEMORY_REGISTERED, 0, XB_ADVICE_NONE},
+        {"async", "--host-memory", "write-combined", 1u << XB_MEMORY_WRITE_COMBINED, 0,
+         XB_ADVICE_NONE},
+        {"async", "--host-memory", "pageable", 1u << XB_MEMORY_PAGEABLE, 0, XB_ADVICE_NONE},
+        {"double-buffer", NULL, NULL, 1u << XB_MEMORY_REGISTERED, 0, XB_ADVICE_NONE},
+        {"zero-copy", "--access", "strided", 1u << XB_MEMORY_MAPPED, 1u << XB_ACCESS_STRIDED,
+         XB_ADVICE_NONE},
+        {"zero-copy", "--access", "random", 1u << XB_MEMORY_MAPPED, 1u << XB_ACCESS_RANDOM,
+         XB_ADVICE_NONE},
+        {"managed", "--managed", "prefetch", 1u << XB_MEMORY_MANAGED, 0, XB_ADVICE_NONE},
+        {"managed", "--managed", "fault", 1u << XB_MEMORY_MANAGED, 1u << XB_ACCESS_SEQUENTIAL,
+         XB_ADVICE_NONE},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct fixture f;
         xb_fake_reset();
-        RUN(&f, "--mode", wanted[i].mode, "--host-memory", wanted[i].variant, "--size", "64K");
-        assert_int_equal(xb_fake.copied_memory, 1u << wanted[i].memory);
+        const char *arguments[] = {"--size",       "64K",           "--mode", rows[i].mode,
+                                   rows[i].option, rows[i].variant, NULL};
+        execute(&f, arguments, NULL);
+        expect_all(&f, XB_RESULT_OK);
+        unsigned device = 1u << XB_MEMORY_DEVICE; /* kernels also go from there to there */
+        assert_int_equal(xb_fake.copied_memory & ~device, rows[i].memory);
+        assert_int_equal(xb_fake.kernel_access, rows[i].access);
+        assert_int_equal(xb_fake.advice, rows[i].advice);
         finish(&f);
     }
-    xb_fake_reset();
-    RUN(&f, "--mode", "pinned,pageable", "--size", "64K"); /* one workspace, two kinds */
+}
+
+static void keep_advice(void *argument, const struct xb_run *run, size_t samples, double bandwidth)
+{
+    hurry(NULL, run, samples, bandwidth);
+    *(enum xb_advice *)argument = xb_fake.advice;
+}
+
+/* Told to stay while the case runs, and to nobody afterwards. */
+static void test_advice_ends_with_its_case(void **state)
+{
+    (void)state;
+    struct fixture f;
+    enum xb_advice seen = XB_ADVICE_NONE;
+    const struct xb_run_observer observer = {.progress = keep_advice, .argument = &seen};
+    execute(&f, WORDS("--mode", "managed", "--managed", "advise", "--size", "64K"), &observer);
+    expect_all(&f, XB_RESULT_OK);
+    assert_int_equal(seen, XB_ADVICE_STAY_ON_HOST);
+    assert_int_equal(xb_fake.advice, XB_ADVICE_NONE);
+    finish(&f);
+}
+
+/* One workspace, two kinds of memory. */
+static void test_modes_share_a_workspace(void **state)
+{
+    (void)state;
+    struct fixture f;
+    RUN(&f, "--mode", "pinned,pageable", "--size", "64K", "--host-memory", "alloc");
+    expect_all(&f, XB_RESULT_OK);
     assert_int_equal(xb_fake.copied_memory, 1u << XB_MEMORY_PINNED | 1u << XB_MEMORY_PAGEABLE);
+    finish(&f);
+}
+
+/* Page-locked is what the modes but async are about; there it takes turns, and keeps its caller. */
+static void test_pageable_memory_is_for_async(void **state)
+{
+    (void)state;
+    struct fixture f;
+    RUN(&f, "--mode", "pinned,double-buffer,async", "--host-memory", "pageable", "--size", "64K",
+        "--direction", "both,bidir");
+    for (size_t i = 0; i < f.run.case_count; i++) {
+        const struct xb_result *result = &f.run.results[i];
+        assert_string_equal(result->test.variant, "pageable");
+        if (strcmp(result->test.mode->name, "async") != 0) {
+            expect_reason(result, XB_RESULT_SKIPPED, "is about page-locked memory");
+        } else if (result->test.direction == XB_BIDIR) {
+            expect_reason(result, XB_RESULT_SKIPPED, "keeps its caller until it is done");
+        } else {
+            expect_status(result, XB_RESULT_OK);
+            assert_string_equal(detail(result, "held"), "no");
+        }
+    }
+    assert_int_equal(f.run.case_count, 3 + 1 + 3);
+    assert_int_equal(xb_fake.holds, 0);
     finish(&f);
 }
 
 /* ---- wrong copies ---- */
 
-static void expect_unverified(const char *name, enum xb_fake_damage damage)
+static void expect_unverified(const char *name, enum xb_damage damage)
 {
     struct fixture f;
     xb_fake_reset();
+    xb_fake.device_count = 2;
     xb_fake.damage = damage;
-    RUN(&f, "--size", "5M,12K", "--host-memory", "alloc,write-combined", "--chunk", "3M");
+    RUN(&f, EVERYTHING, "--size", "5M,12K", "--chunk", "3M");
     for (size_t i = 0; i < f.run.case_count; i++) {
         const struct xb_result *result = &f.run.results[i];
-        if (damage == XB_FAKE_SHIFTED_2MIB && result->test.bytes < 2 << 20)
+        if (damage == XB_DAMAGE_SHIFTED_2MIB && result->test.bytes < 2 << 20)
             continue; /* nothing lies 2 MiB further on */
         if (result->status != XB_RESULT_ERROR || result->verified != XB_VERIFIED_FALSE)
             fail_msg("%s: %s %s %s of %llu bytes passed", name, result->test.mode->name,
@@ -211,54 +242,86 @@ static void expect_unverified(const char *name, enum xb_fake_damage damage)
                      (unsigned long long)result->test.bytes);
         assert_non_null(strstr(result->reason, "bytes are wrong after the copy"));
     }
+    expect_every_way(&f);
     finish(&f);
 }
 
 static void test_wrong_copies_never_verify(void **state)
 {
     (void)state;
-    expect_unverified("one bit flipped", XB_FAKE_BIT_FLIPPED);
-    expect_unverified("two blocks swapped", XB_FAKE_BLOCKS_SWAPPED);
-    expect_unverified("shifted by 2 MiB", XB_FAKE_SHIFTED_2MIB);
-    expect_unverified("last byte lost", XB_FAKE_LAST_BYTE_LOST);
-    expect_unverified("nothing copied", XB_FAKE_NOTHING_COPIED);
+    expect_unverified("one bit flipped", XB_DAMAGE_BIT_FLIPPED);
+    expect_unverified("two blocks swapped", XB_DAMAGE_BLOCKS_SWAPPED);
+    expect_unverified("shifted by 2 MiB", XB_DAMAGE_SHIFTED_2MIB);
+    expect_unverified("last byte lost", XB_DAMAGE_LAST_BYTE_LOST);
+    expect_unverified("nothing copied", XB_DAMAGE_NOTHING_COPIED);
+}
+
+/* Nor do those of single operations or of several devices. */
+static void test_wrong_copies_never_verify_elsewhere(void **state)
+{
+    (void)state;
+    const char *const ways[][3] = {{"--size", "64K", "--latency"},
+                                   {"--size", "64K", "--simultaneous"}};
+    for (size_t w = 0; w < COUNT_OF(ways); w++)
+        for (int damage = XB_DAMAGE_BIT_FLIPPED; damage <= XB_DAMAGE_NOTHING_COPIED; damage++) {
+            struct fixture f;
+            if (damage == XB_DAMAGE_SHIFTED_2MIB)
+                continue; /* nothing lies 2 MiB further on */
+            xb_fake_reset();
+            xb_fake.device_count = 2;
+            xb_fake.damage = (enum xb_damage)damage;
+            RUN(&f, ways[w][0], ways[w][1], ways[w][2], EVERYTHING);
+            size_t seen = 0;
+            for (size_t i = 0; i < f.run.case_count; i++) {
+                const struct xb_result *result = &f.run.results[i];
+                if (w == 0 && result->test.direction == XB_BIDIR)
+                    continue; /* skipped */
+                expect_reason(result, XB_RESULT_ERROR, "bytes are wrong after the copy");
+                assert_int_equal(result->verified, XB_VERIFIED_FALSE);
+                seen += w == 0 ? result->test.latency : result->test.sum;
+            }
+            assert_true(seen > 0);
+            finish(&f);
+        }
 }
 
 /* Right all through warm-up, nothing from the first timed sample on. */
 static void stop_copying_when_warm(void *argument, const struct xb_run *run, size_t samples,
                                    double bandwidth)
 {
-    (void)argument;
-    (void)run;
-    (void)bandwidth;
-    /* The last warm-up sample tells; the host clock's repetitions and the samples come after it. */
-    if (samples == 0)
-        xb_fake.damage = XB_FAKE_NOTHING_COPIED;
+    hurry(argument, run, samples, bandwidth);
+    /* The last warm-up sample tells; references and samples come after it. The next case begins
+     * with right copies again. */
+    xb_fake.damage = samples < 2 ? XB_DAMAGE_NOTHING_COPIED : XB_DAMAGE_NONE;
 }
 
 static void test_warm_up_does_not_stand_in_for_the_samples(void **state)
 {
     (void)state;
-    const char *const arguments[] = {"--size", "64K", NULL};
     const struct xb_run_observer observer = {.progress = stop_copying_when_warm};
     struct fixture f;
-    execute(&f, arguments, &observer);
+    xb_fake.device_count = 2;
+    execute(&f, WORDS(EVERYTHING, "--size", "64K"), &observer);
     for (size_t i = 0; i < f.run.case_count; i++)
         assert_int_equal(f.run.results[i].verified, XB_VERIFIED_FALSE);
     finish(&f);
 }
 
-/* With a check that sees nothing the windows are what is left; the last byte lies in one. */
+/* With a check that sees nothing the windows are what is left; the last byte lies in one. A
+ * prefetch moves what one address serves for both sides: there are no two buffers to compare. */
 static void test_windows_see_what_a_blind_check_does_not(void **state)
 {
     (void)state;
     struct fixture f;
+    xb_fake.device_count = 2;
     xb_fake.check_is_blind = true;
-    xb_fake.damage = XB_FAKE_LAST_BYTE_LOST;
-    RUN(&f, "--mode", "pinned,pageable", "--size", "1M", "--direction", "h2d");
+    xb_fake.damage = XB_DAMAGE_LAST_BYTE_LOST;
+    RUN(&f, "--mode", "pinned,pageable,async,zero-copy,managed,peer", "--managed", "fault,advise",
+        "--size", "1M", "--direction", "h2d,d2d");
+    assert_int_equal(f.run.case_count, 4 + 2 + 6);
     for (size_t i = 0; i < f.run.case_count; i++) {
+        expect_reason(&f.run.results[i], XB_RESULT_ERROR, "the check itself is broken");
         assert_int_equal(f.run.results[i].verified, XB_VERIFIED_FALSE);
-        assert_non_null(strstr(f.run.results[i].reason, "the check itself is broken"));
     }
     finish(&f);
 }
@@ -268,36 +331,77 @@ static void test_windows_see_what_a_blind_check_does_not(void **state)
 static void test_missing_capability_skips(void **state)
 {
     (void)state;
-    struct fixture f;
-    xb_fake.capabilities = XB_CAP_HOLD;
-    RUN(&f, "--mode", "pinned", "--size", "64K", "--host-memory",
-        "alloc,registered,write-combined");
-    for (size_t i = 0; i < f.run.case_count; i++) {
-        const struct xb_result *result = &f.run.results[i];
-        bool possible = strcmp(result->test.variant, "alloc") == 0;
-        assert_int_equal(result->status, possible ? XB_RESULT_OK : XB_RESULT_SKIPPED);
-        assert_int_equal(result->verified, possible ? XB_VERIFIED_TRUE : XB_VERIFIED_UNKNOWN);
-        assert_true((result->reason[0] == '\0') == possible);
+    static const struct {
+        const char *mode, *variant;
+        uint32_t needed;
+    } rows[] = {{"pinned", "registered", XB_CAP_REGISTER},
+                {"pinned", "write-combined", XB_CAP_WRITE_COMBINED},
+                {"async", "registered", XB_CAP_REGISTER},
+                {"double-buffer", "alloc", XB_CAP_KERNELS},
+                {"zero-copy", "sequential", XB_CAP_KERNELS},
+                {"zero-copy", "sequential", XB_CAP_MAPPED},
+                {"managed", "prefetch", XB_CAP_MANAGED}};
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct fixture f;
+        bool seen = false;
+        xb_fake_reset();
+        xb_fake.capabilities &= ~rows[i].needed;
+        RUN(&f, EVERYTHING, "--size", "4K");
+        for (size_t k = 0; k < f.run.case_count; k++) {
+            const struct xb_result *result = &f.run.results[k];
+            if (strcmp(result->test.mode->name, rows[i].mode) != 0 ||
+                strcmp(result->test.variant, rows[i].variant) != 0)
+                continue;
+            expect_reason(result, XB_RESULT_SKIPPED, "lacks the capability");
+            assert_int_equal(result->verified, XB_VERIFIED_UNKNOWN);
+            seen = true;
+        }
+        assert_true(seen);
+        expect_status(&f.run.results[0], XB_RESULT_OK); /* pageable needs nothing */
+        finish(&f);
     }
+}
+
+static void test_pairs_without_access_are_staged_or_skipped(void **state)
+{
+    (void)state;
+    struct fixture f;
+    xb_fake.device_count = 2;
+    xb_fake.no_peer_access = true;
+    RUN(&f, "--mode", "peer", "--size", "64K");
+    for (size_t i = 0; i < f.run.case_count; i++)
+        if (strcmp(f.run.results[i].test.variant, "staged") == 0)
+            expect_status(&f.run.results[i], XB_RESULT_OK);
+        else
+            expect_reason(&f.run.results[i], XB_RESULT_SKIPPED, "peer access is not possible");
+    assert_false(xb_fake.staged_by_runtime);
     finish(&f);
 }
 
-static const char *detail(const struct xb_result *result, const char *key)
+static void test_the_link_of_a_pair_is_told(void **state)
 {
-    for (size_t i = 0; i < result->detail_count; i++)
-        if (strcmp(result->details[i].key, key) == 0)
-            return result->details[i].text;
-    return "";
+    (void)state;
+    struct fixture f;
+    xb_fake.device_count = 2;
+    RUN(&f, "--mode", "peer", "--size", "64K", "--direction", "d2d", "--pairs", "0:1");
+    assert_string_equal(detail(&f.run.results[0], "link"), "NVLink");
+    expect_number(&f.run.results[0], "links", XB_FAKE_PEER_LINKS);
+    expect_number(&f.run.results[0], "link_rate_bytes_per_second", XB_FAKE_PEER_LINK_RATE);
+    finish(&f);
 }
 
 static void test_hold_only_where_it_may(void **state)
 {
     (void)state;
+    static const char *const unheld[] = {"pageable", "managed"};
     struct fixture f;
-    RUN(&f, "--size", "64K", "--direction", "h2d");
+    xb_fake.device_count = 2;
+    RUN(&f, "--size", "64K");
     for (size_t i = 0; i < f.run.case_count; i++) {
-        bool pageable = strcmp(f.run.results[i].test.mode->name, "pageable") == 0;
-        assert_string_equal(detail(&f.run.results[i], "held"), pageable ? "no" : "yes");
+        bool held = true;
+        for (size_t k = 0; k < COUNT_OF(unheld); k++)
+            held = held && strcmp(f.run.results[i].test.mode->name, unheld[k]) != 0;
+        assert_string_equal(detail(&f.run.results[i], "held"), held ? "yes" : "no");
     }
     finish(&f);
 
@@ -308,9 +412,10 @@ static void test_hold_only_where_it_may(void **state)
     finish(&f);
 
     xb_fake.capabilities = 0;
-    RUN(&f, "--mode", "pinned", "--size", "64K", "--direction", "h2d");
+    RUN(&f, "--mode", "pinned", "--size", "64K", "--direction", "h2d", "--host-memory", "alloc");
     assert_string_equal(detail(&f.run.results[0], "held"), "no");
-    assert_int_equal(f.run.results[0].status, XB_RESULT_OK);
+    assert_non_null(strstr(f.run.results[0].warnings[0], "queues cannot be held"));
+    expect_status(&f.run.results[0], XB_RESULT_OK);
     finish(&f);
 }
 
@@ -320,42 +425,132 @@ static void test_too_little_device_memory_is_an_error_row(void **state)
     struct fixture f;
     xb_fake.device_memory_free = 1 << 20;
     RUN(&f, "--mode", "pinned", "--size", "64K,2M", "--direction", "h2d");
-    assert_int_equal(f.run.results[0].status, XB_RESULT_OK);
-    assert_int_equal(f.run.results[1].status, XB_RESULT_ERROR);
+    expect_status(&f.run.results[0], XB_RESULT_OK);
+    expect_status(&f.run.results[1], XB_RESULT_ERROR);
     assert_int_equal(f.run.results[1].error.status, XB_ERR_MEMORY);
     finish(&f);
 }
 
 /* ---- calls that fail ---- */
 
-/* Fails one call after the other until a run gets through untouched: no crash, no leak (ASan). */
-static void test_each_call_failing_gives_an_error_row(void **state)
+/* Ways to run each mode; two sizes, so that another case follows the one that is struck. */
+static const char *const struck[][8] = {
+    {"--mode", "pageable", NULL},
+    {"--mode", "pinned", "--direction", "h2d,bidir", NULL},
+    {"--mode", "async", "--chunk", "32K", "--streams", "3", NULL},
+    {"--mode", "double-buffer", "--chunk", "32K", NULL},
+    {"--mode", "double-buffer", "--chunk", "32K", "--kernel-time", "1us", NULL},
+    {"--mode", "zero-copy", "--passes", "2", NULL},
+    {"--mode", "managed", "--managed", "fault,prefetch,advise", NULL},
+    {"--mode", "peer", "--pairs", "0:1", "--peer-path", "direct-read,direct-write", NULL},
+    {"--mode", "peer", "--pairs", "0:1", "--peer-path", "staged", NULL},
+    {"--mode", "pinned", "--simultaneous", "--direction", "d2h", NULL},
+    {"--mode", "async", "--simultaneous", "--direction", "h2d", NULL},
+    {"--mode", "pageable,managed", "--latency", NULL},
+    {"--mode", "peer", "--pairs", "0:1", "--latency", NULL},
+};
+
+static bool is_struck(const struct xb_result *result)
+{
+    return result->status == XB_RESULT_ERROR && result->error.native_code == 999;
+}
+
+/* A failure strikes one case (rows that run together are one) and those of a device that did not
+ * open; the others go on. */
+static void check_struck(const struct fixture *f)
+{
+    bool happened = xb_fake.fail_at > 0 && xb_fake.calls >= xb_fake.fail_at;
+    size_t cases = 0;
+    bool device_lost = false;
+    bool advised = false;
+    for (size_t i = 0; i < f->run.case_count; i++) {
+        const struct xb_result *result = &f->run.results[i];
+        advised = advised || strcmp(result->test.variant, "advise") == 0;
+        if (!is_struck(result)) {
+            expect_status(result, XB_RESULT_OK);
+            continue;
+        }
+        assert_non_null(strstr(result->reason, "fakeErrorInjected"));
+        assert_int_equal(result->bandwidth.n, 0);
+        assert_int_equal(result->verified, XB_VERIFIED_UNKNOWN);
+        cases += !result->test.simultaneous || result->test.sum;
+        device_lost = device_lost || strcmp(result->error.call, "device_open") == 0;
+    }
+    if (!device_lost)
+        assert_true(cases <= happened);
+    /* The one failure that spoils nothing: taking advice back. */
+    if (happened && !advised)
+        assert_true(cases > 0);
+}
+
+static void start_struck(struct fixture *f, size_t way)
+{
+    const char *arguments[16] = {"--size", "96K,64K", "--samples=1"};
+    memcpy(&arguments[3], struck[way], sizeof struck[way]);
+    xb_fake_reset();
+    xb_fake.device_count = 2;
+    plan(f, arguments);
+}
+
+/* Counts from the run's beginning on: all of setup. */
+static void test_each_call_failing_in_setup_gives_an_error_row(void **state)
 {
     (void)state;
-    const char *const modes[][7] = {{"--mode", "pageable", NULL},
-                                    {"--mode", "pinned", "--host-memory", "registered", NULL},
-                                    {"--mode", "async", "--chunk", "32K", "--streams", "3", NULL}};
-    for (size_t m = 0; m < sizeof modes / sizeof modes[0]; m++) {
-        unsigned total = 0;
-        for (unsigned at = 1; total == 0; at += at < 100 ? 1 : at / 10) {
+    for (size_t way = 0; way < COUNT_OF(struck); way++)
+        for (unsigned at = 1; at <= 120; at += 1 + at / 12) {
             struct fixture f;
-            const char *arguments[16] = {"--size", "96K", "--direction", "d2h"};
-            memcpy(&arguments[4], modes[m], sizeof modes[m]);
-            xb_fake_reset();
+            start_struck(&f, way);
             xb_fake.fail_at = at;
-            execute(&f, arguments, NULL);
-            const struct xb_result *result = &f.run.results[0];
-            bool struck = xb_fake.calls >= at;
-            assert_int_equal(result->status, struck ? XB_RESULT_ERROR : XB_RESULT_OK);
-            if (struck) {
-                assert_int_equal(result->error.native_code, 999);
-                assert_non_null(strstr(result->reason, "fakeErrorInjected"));
-                assert_int_equal(result->bandwidth.n, 0);
-            } else {
-                total = at;
-            }
+            go(&f, NULL);
+            check_struck(&f);
             finish(&f);
         }
+}
+
+/* The so-many-th call after a case's last warm-up sample fails. */
+struct strike {
+    size_t wanted; /* the case */
+    unsigned after;
+};
+
+static void strike(void *argument, const struct xb_run *run, size_t samples, double bandwidth)
+{
+    const struct strike *at = argument;
+    hurry(NULL, run, samples, bandwidth);
+    if (samples == 0 && run->done_count == at->wanted)
+        xb_fake.fail_at = xb_fake.calls + at->after;
+}
+
+/* Strikes a case ever later, more coarsely as it repeats itself, until nothing is struck. */
+static void strike_case(size_t way, size_t wanted)
+{
+    bool happened = true;
+    for (struct strike at = {.wanted = wanted, .after = 1}; happened;
+         at.after += 1 + at.after / 2) {
+        struct fixture f;
+        const struct xb_run_observer observer = {.progress = strike, .argument = &at};
+        start_struck(&f, way);
+        assert_true(at.after < 100000);
+        go(&f, &observer);
+        check_struck(&f);
+        happened = false;
+        for (size_t i = 0; i < f.run.case_count; i++)
+            happened = happened || is_struck(&f.run.results[i]);
+        finish(&f);
+    }
+}
+
+/* Warm-up, references, samples, verification. */
+static void test_each_call_failing_later_gives_an_error_row(void **state)
+{
+    (void)state;
+    for (size_t way = 0; way < COUNT_OF(struck); way++) {
+        struct fixture f;
+        start_struck(&f, way);
+        size_t count = f.run.case_count;
+        finish(&f);
+        for (size_t wanted = 0; wanted < count; wanted++)
+            strike_case(way, wanted);
     }
 }
 
@@ -363,23 +558,18 @@ static void test_endless_enqueuing_is_refused(void **state)
 {
     (void)state;
     struct fixture f;
-    RUN(&f, "--mode", "async", "--size", "1000001,1000000", "--chunk", "1", "--direction", "h2d");
-    assert_int_equal(f.run.results[0].status, XB_RESULT_ERROR);
-    assert_non_null(strstr(f.run.results[0].reason, "larger --chunk"));
-    assert_int_equal(f.run.results[1].status, XB_RESULT_OK);
+    RUN(&f, "--mode", "async", "--size", "500001,500000", "--chunk", "1", "--direction", "h2d");
+    expect_reason(&f.run.results[0], XB_RESULT_ERROR, "larger --chunk");
+    expect_status(&f.run.results[1], XB_RESULT_OK);
     finish(&f);
 }
 
-static void test_a_failing_case_does_not_stop_the_others(void **state)
+static void test_words_are_what_a_kernel_computes_on(void **state)
 {
     (void)state;
     struct fixture f;
-    xb_fake.fail_at = 6;
-    RUN(&f, "--mode", "pinned", "--size", "64K,128K");
-    size_t failed = 0;
-    for (size_t i = 0; i < f.run.case_count; i++)
-        failed += f.run.results[i].status == XB_RESULT_ERROR;
-    assert_int_equal(failed, 1);
+    RUN(&f, "--mode", "double-buffer", "--size", "64K", "--chunk", "1001");
+    expect_reason(&f.run.results[0], XB_RESULT_ERROR, "no multiple of that");
     finish(&f);
 }
 
@@ -389,11 +579,10 @@ static void test_a_device_that_does_not_open_leaves_the_others(void **state)
     struct fixture f;
     xb_fake.device_count = 3;
     xb_fake.fail_at = 1; /* the first device_open */
-    RUN(&f, "--mode", "pinned", "--size", "64K", "--device", "all", "--direction", "h2d");
-    assert_int_equal(f.run.case_count, 3);
-    assert_int_equal(f.run.results[0].status, XB_RESULT_ERROR);
-    assert_int_equal(f.run.results[1].status, XB_RESULT_OK);
-    assert_int_equal(f.run.results[2].status, XB_RESULT_OK);
+    RUN(&f, "--mode", "pinned", "--size", "64K,32K", "--device", "all", "--direction", "h2d");
+    assert_int_equal(f.run.case_count, 6);
+    for (size_t i = 0; i < 6; i++)
+        expect_status(&f.run.results[i], i < 2 ? XB_RESULT_ERROR : XB_RESULT_OK);
     finish(&f);
 }
 
@@ -405,119 +594,41 @@ static void test_a_sick_device_leaves_the_others(void **state)
     xb_fake.sick_device = 2;
     RUN(&f, "--mode", "pinned", "--size", "64K", "--device", "all", "--direction", "h2d");
     assert_int_equal(f.run.case_count, 3);
-    assert_int_equal(f.run.results[0].status, XB_RESULT_OK);
-    assert_int_equal(f.run.results[1].status, XB_RESULT_ERROR);
-    assert_non_null(strstr(f.run.results[1].reason, "does not answer"));
-    assert_int_equal(f.run.results[2].status, XB_RESULT_OK);
+    expect_status(&f.run.results[0], XB_RESULT_OK);
+    expect_reason(&f.run.results[1], XB_RESULT_ERROR, "does not answer");
+    expect_status(&f.run.results[2], XB_RESULT_OK);
     finish(&f);
     RUN(&f, "--mode", "pinned", "--size", "64K", "--device", "0000:03:00.0"); /* behind it */
-    assert_int_equal(f.run.results[0].status, XB_RESULT_OK);
+    expect_all(&f, XB_RESULT_OK);
     finish(&f);
 }
-
-/* ---- plan ---- */
-
-static void expect_usage(const char *const *arguments, const char *part)
-{
-    struct fixture f;
-    struct xb_error error = {0};
-    assert_int_equal(start(&f, arguments, &error), XB_ERR_USAGE);
-    if (strstr(error.message, part) == NULL)
-        fail_msg("\"%s\" does not say \"%s\"", error.message, part);
-    finish(&f);
-}
-
-#define EXPECT_USAGE(part, ...) expect_usage((const char *const[]){__VA_ARGS__, NULL}, (part))
-
-static void test_plan_refuses_what_cannot_be(void **state)
-{
-    (void)state;
-    xb_fake.device_count = 2;
-    EXPECT_USAGE("did you mean 'pinned'", "--mode", "pined");
-    EXPECT_USAGE("0000:02:00.0", "--device", "2");
-    EXPECT_USAGE("no device 'ff:00.0'", "--device", "ff:00.0");
-    EXPECT_USAGE("named twice", "--device", "0,0000:01:00.0");
-    EXPECT_USAGE("--chunk has no effect", "--mode", "pinned", "--chunk", "1M");
-    EXPECT_USAGE("--host-memory has no effect", "--mode", "pageable", "--host-memory", "alloc");
-    EXPECT_USAGE("can be had", "--size", "1000T");
-}
-
-static void test_devices_by_number_address_and_all(void **state)
-{
-    (void)state;
-    struct fixture f;
-    struct xb_error error;
-    xb_fake.device_count = 3;
-    assert_int_equal(
-        start(&f, (const char *const[]){"--device", "2,0000:01:00.0,02:00.0", NULL}, &error),
-        XB_OK);
-    assert_int_equal(f.run.device_count, 3);
-    assert_int_equal(f.run.devices[0].info.index, 2);
-    assert_int_equal(f.run.devices[1].info.index, 0);
-    assert_int_equal(f.run.devices[2].info.index, 1);
-    finish(&f);
-    assert_int_equal(start(&f, (const char *const[]){"--device", "all", NULL}, &error), XB_OK);
-    assert_int_equal(f.run.device_count, 3);
-    finish(&f);
-}
-
-/* ---- interruption: last, because the signal stays noted ---- */
-
-static void interrupt_at_third_sample(void *argument, const struct xb_run *run, size_t samples,
-                                      double bandwidth)
-{
-    (void)argument;
-    (void)run;
-    (void)bandwidth;
-    if (samples == 3)
-        raise(SIGTERM);
-}
-
-static void test_interrupted_run_keeps_what_it_has(void **state)
-{
-    (void)state;
-    struct fixture f;
-    const struct xb_run_observer observer = {.progress = interrupt_at_third_sample};
-    const char *const arguments[] = {"--mode",    "pinned",  "--size", "64K,128K,256K",
-                                     "--samples", "1000000", NULL};
-    xb_interrupt_catch();
-    execute(&f, arguments, &observer);
-    assert_int_equal(f.run.results[0].bandwidth.n, 3);
-    assert_true(f.run.interrupted);
-    assert_int_equal(f.run.results[0].status, XB_RESULT_OK);
-    assert_int_equal(f.run.results[0].stop_reason, XB_STOP_INTERRUPTED);
-    assert_int_equal(f.run.results[0].verified, XB_VERIFIED_TRUE);
-    for (size_t i = 1; i < f.run.case_count; i++) {
-        assert_int_equal(f.run.results[i].status, XB_RESULT_SKIPPED);
-        assert_non_null(strstr(f.run.results[i].reason, "interrupted"));
-    }
-    finish(&f);
-}
-
-#define TEST(name) cmocka_unit_test_setup(name, reset)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        TEST(test_the_modes_are_those_tested_here),
         TEST(test_every_mode_verifies),
-        TEST(test_time_is_that_of_one_iteration),
-        TEST(test_time_covers_every_queue),
-        TEST(test_batches_fit_behind_a_hold),
+        TEST(test_many_chunks_verify),
+        TEST(test_every_mode_verifies_for_latency),
         TEST(test_the_variant_is_the_memory_copied),
+        TEST(test_advice_ends_with_its_case),
+        TEST(test_modes_share_a_workspace),
+        TEST(test_pageable_memory_is_for_async),
         TEST(test_wrong_copies_never_verify),
+        TEST(test_wrong_copies_never_verify_elsewhere),
         TEST(test_warm_up_does_not_stand_in_for_the_samples),
         TEST(test_windows_see_what_a_blind_check_does_not),
         TEST(test_missing_capability_skips),
+        TEST(test_pairs_without_access_are_staged_or_skipped),
+        TEST(test_the_link_of_a_pair_is_told),
         TEST(test_hold_only_where_it_may),
         TEST(test_too_little_device_memory_is_an_error_row),
-        TEST(test_each_call_failing_gives_an_error_row),
+        TEST(test_each_call_failing_in_setup_gives_an_error_row),
+        TEST(test_each_call_failing_later_gives_an_error_row),
         TEST(test_endless_enqueuing_is_refused),
-        TEST(test_a_failing_case_does_not_stop_the_others),
+        TEST(test_words_are_what_a_kernel_computes_on),
         TEST(test_a_device_that_does_not_open_leaves_the_others),
         TEST(test_a_sick_device_leaves_the_others),
-        TEST(test_plan_refuses_what_cannot_be),
-        TEST(test_devices_by_number_address_and_all),
-        TEST(test_interrupted_run_keeps_what_it_has),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests_name("modes", tests, NULL, NULL);
 }

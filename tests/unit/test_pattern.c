@@ -116,6 +116,119 @@ static void test_large_ranges_are_whole(void **state)
     free(bytes);
 }
 
+/* ---- steps of a computation ---- */
+
+static unsigned long long stepped(unsigned long long word, unsigned long long steps)
+{
+    while (steps-- > 0)
+        word = xb_compute_step(word);
+    return word;
+}
+
+static void test_a_leap_is_so_many_steps(void **state)
+{
+    (void)state;
+    const unsigned long long counts[] = {0, 1, 2, 3, 4, 7, 8, 255, 256, 1000, 65537, 1000003};
+    const unsigned long long words[] = {0, 1, 42, ~0ULL, 0x0123456789ABCDEFULL};
+    for (size_t c = 0; c < sizeof counts / sizeof counts[0]; c++) {
+        struct xb_compute_leap leap = xb_compute_leap_of(counts[c]);
+        for (size_t w = 0; w < sizeof words / sizeof words[0]; w++)
+            assert_true(words[w] * leap.factor + leap.addend == stepped(words[w], counts[c]));
+    }
+}
+
+/* Too many to take one by one: the generator's period is 2^64, and leaps can be put together. */
+static void test_large_leaps_add_up(void **state)
+{
+    (void)state;
+    const unsigned long long counts[] = {1ULL << 40, 0x0123456789ABCDEFULL, 1ULL << 63};
+    for (size_t c = 0; c < sizeof counts / sizeof counts[0]; c++) {
+        struct xb_compute_leap there = xb_compute_leap_of(counts[c]);
+        struct xb_compute_leap back = xb_compute_leap_of(0ULL - counts[c]);
+        unsigned long long word = 42ULL * there.factor + there.addend;
+        assert_true(word != 42);
+        assert_true(word * back.factor + back.addend == 42);
+        struct xb_compute_leap next = xb_compute_leap_of(counts[c] + 1);
+        assert_true(42ULL * next.factor + next.addend == xb_compute_step(word));
+    }
+}
+
+static const unsigned long long step_counts[] = {0, 1, 2, 1000, 1ULL << 40};
+#define STEP_COUNTS (sizeof step_counts / sizeof step_counts[0])
+
+/* Whole words take the steps, each from its own place in the pattern; what is behind them none. */
+static void test_fill_takes_the_steps(void **state)
+{
+    (void)state;
+    unsigned char plain[1024 + 8];
+    unsigned char out[1024 + 8];
+    const uint64_t offset = 800;
+    for (size_t c = 0; c < STEP_COUNTS; c++) {
+        struct xb_pattern with = {.seed = 42, .flip = 0, .steps = step_counts[c]};
+        struct xb_compute_leap leap = xb_compute_leap_of(step_counts[c]);
+        for (uint64_t length = 0; length <= 40; length++) {
+            xb_host_fill(plain, offset, length, pattern);
+            memset(out, 0xEE, sizeof out);
+            xb_host_fill(out + 1, offset, length, with);
+            uint64_t whole = length / 8 * 8;
+            for (uint64_t at = 0; at < whole; at += 8) {
+                unsigned long long from;
+                unsigned long long to;
+                memcpy(&from, plain + at, 8);
+                memcpy(&to, out + 1 + at, 8);
+                assert_true(to == from * leap.factor + leap.addend);
+                if (step_counts[c] <= 1000)
+                    assert_true(to == stepped(from, step_counts[c]));
+            }
+            assert_memory_equal(out + 1 + whole, plain + whole, length - whole);
+            assert_int_equal(out[0], 0xEE);
+            assert_int_equal(out[1 + length], 0xEE);
+            assert_true(xb_host_check(out + 1, offset, length, with).wrong_bytes == 0);
+        }
+    }
+}
+
+/* Over several threads' parts, where only the last has a tail. */
+static void test_steps_of_large_ranges(void **state)
+{
+    (void)state;
+    const struct xb_pattern with = {.seed = 42, .flip = 0, .steps = 77};
+    unsigned char *bytes = malloc(BYTES);
+    assert_non_null(bytes);
+    xb_host_fill(bytes, 0, BYTES, pattern);
+    for (uint64_t at = 0; at + 8 <= BYTES; at += 8) {
+        unsigned long long word;
+        memcpy(&word, bytes + at, 8);
+        word = stepped(word, 77);
+        memcpy(bytes + at, &word, 8);
+    }
+    assert_true(xb_host_check(bytes, 0, BYTES, with).wrong_bytes == 0);
+    bytes[(8 << 20) + 3] ^= 0x10;
+    struct xb_mismatch mismatch = xb_host_check(bytes, 0, BYTES, with);
+    assert_true(mismatch.wrong_bytes == 1);
+    assert_true(mismatch.first_offset == (8 << 20) + 3);
+    free(bytes);
+}
+
+/* Every word, not only some: one pass too few must not look like a few bad bytes. */
+static void test_wrong_steps_show_in_every_word(void **state)
+{
+    (void)state;
+    unsigned char bytes[8 * 100 + 5];
+    for (size_t a = 0; a < STEP_COUNTS; a++) {
+        for (size_t b = 0; b < STEP_COUNTS; b++) {
+            const struct xb_pattern made = {.seed = 42, .flip = 0, .steps = step_counts[a]};
+            const struct xb_pattern wanted = {.seed = 42, .flip = 0, .steps = step_counts[b]};
+            xb_host_fill(bytes, 0, sizeof bytes, made);
+            for (uint64_t word = 0; word < 100; word++) {
+                struct xb_mismatch found = xb_host_check(bytes + 8 * word, 8 * word, 8, wanted);
+                assert_true((found.wrong_bytes == 0) == (a == b));
+            }
+            assert_true(xb_host_check(bytes + 800, 800, 5, wanted).wrong_bytes == 0);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -126,6 +239,11 @@ int main(void)
         cmocka_unit_test(test_check_finds_every_single_byte),
         cmocka_unit_test(test_shifts_and_swaps_show),
         cmocka_unit_test(test_large_ranges_are_whole),
+        cmocka_unit_test(test_a_leap_is_so_many_steps),
+        cmocka_unit_test(test_large_leaps_add_up),
+        cmocka_unit_test(test_fill_takes_the_steps),
+        cmocka_unit_test(test_steps_of_large_ranges),
+        cmocka_unit_test(test_wrong_steps_show_in_every_word),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -75,12 +75,39 @@ static void test_each_missing_slot_is_named(void **state)
     WITHOUT(event_record);
     WITHOUT(event_elapsed);
     struct xb_backend table = xb_fake_backend;
-    table.buffer_register = NULL;
+    table.buffer_advise = NULL;
+    table.queue_kernel_copy = NULL;
+    table.queue_compute = NULL;
+    table.queue_prefetch = NULL;
     table.queue_hold = NULL;
     table.queue_release = NULL;
+    table.peer_info = NULL;
+    table.peer_open = NULL;
+    table.peer_close = NULL;
+    table.queue_copy_peer = NULL;
+    table.range_push = NULL;
+    table.range_pop = NULL;
     const struct xb_backend_entry list[] = {{.name = "fake", .backend = &table}, {.name = NULL}};
     struct xb_error error;
     assert_int_equal(xb_registry_check(list, no_modes, &error), XB_OK);
+}
+
+/* Half of what belongs together is worth nothing. */
+static void test_slots_that_go_together_are_all_there(void **state)
+{
+    (void)state;
+#define WITHOUT_ONE(slot, part)                                                                    \
+    do {                                                                                           \
+        struct xb_backend table = xb_fake_backend;                                                 \
+        table.slot = NULL;                                                                         \
+        refuse_backend(&table, part);                                                              \
+    } while (0)
+    WITHOUT_ONE(peer_info, "all or none");
+    WITHOUT_ONE(peer_open, "all or none");
+    WITHOUT_ONE(peer_close, "all or none");
+    WITHOUT_ONE(queue_copy_peer, "all or none");
+    WITHOUT_ONE(range_push, "both or none");
+    WITHOUT_ONE(range_pop, "both or none");
 }
 
 static void test_names_are_unique(void **state)
@@ -126,23 +153,61 @@ static void test_modes_are_checked(void **state)
     MODE_WITHOUT(prepare);
     MODE_WITHOUT(submit);
     MODE_WITHOUT(verify);
+    MODE_WITHOUT(by_default);
+    struct xb_mode mode = whole;
+    mode.by_default = XB_D2D; /* which it does not know */
+    mode.directions = XB_H2D | XB_D2H;
+    refuse_mode(&mode);
+}
+
+static void refuse_device(const struct xb_backend *backend, uint32_t capability, const char *part)
+{
+    struct xb_device_info info = {.capabilities = capability, .held_operations = 1};
+    struct xb_error error = {0};
+    assert_int_equal(xb_registry_check_device(backend, &info, &error), XB_ERR_INTERNAL);
+    assert_non_null(strstr(error.message, part));
+    info.capabilities = 0; /* what is not claimed need not be there */
+    assert_int_equal(xb_registry_check_device(backend, &info, &error), XB_OK);
 }
 
 static void test_capabilities_need_their_slots(void **state)
 {
     (void)state;
-    struct xb_backend table = xb_fake_backend;
-    struct xb_device_info info = {.capabilities = XB_CAP_HOLD | XB_CAP_REGISTER,
-                                  .held_operations = 1};
+    struct xb_device_info info = {.capabilities = UINT32_MAX, .held_operations = 1};
     struct xb_error error;
-    assert_int_equal(xb_registry_check_device(&table, &info, &error), XB_OK);
-    table.queue_hold = NULL;
-    assert_int_equal(xb_registry_check_device(&table, &info, &error), XB_ERR_INTERNAL);
-    table = xb_fake_backend;
-    table.buffer_register = NULL;
-    assert_int_equal(xb_registry_check_device(&table, &info, &error), XB_ERR_INTERNAL);
+    assert_int_equal(xb_registry_check_device(&xb_fake_backend, &info, &error), XB_OK);
+#define CAPABLE_WITHOUT(slot, capability, part)                                                    \
+    do {                                                                                           \
+        struct xb_backend table = xb_fake_backend;                                                 \
+        table.slot = NULL;                                                                         \
+        refuse_device(&table, capability, part);                                                   \
+    } while (0)
+    CAPABLE_WITHOUT(queue_hold, XB_CAP_HOLD, "hold");
+    CAPABLE_WITHOUT(queue_release, XB_CAP_HOLD, "hold");
+    CAPABLE_WITHOUT(queue_kernel_copy, XB_CAP_KERNELS, "kernels");
+    CAPABLE_WITHOUT(queue_compute, XB_CAP_KERNELS, "kernels");
+    CAPABLE_WITHOUT(queue_prefetch, XB_CAP_MANAGED, "managed");
+    CAPABLE_WITHOUT(buffer_advise, XB_CAP_MANAGED, "managed");
     info.held_operations = 0; /* a hold nothing fits behind */
     assert_int_equal(xb_registry_check_device(&xb_fake_backend, &info, &error), XB_ERR_INTERNAL);
+}
+
+/* The lists that go by a bit's or a value's number. */
+static void test_everything_has_a_name(void **state)
+{
+    (void)state;
+    const char *const capabilities[] = {"register", "write-combined", "hold",
+                                        "kernels",  "mapped",         "managed"};
+    for (size_t i = 0; i < 6; i++)
+        assert_string_equal(xb_capability_names[i], capabilities[i]);
+    assert_null(xb_capability_names[6]);
+    assert_int_equal(XB_CAP_MANAGED, 1 << 5);
+    const char *const memories[] = {"device",         "pageable", "pinned", "registered",
+                                    "write-combined", "mapped",   "managed"};
+    for (size_t i = 0; i < 7; i++)
+        assert_string_equal(xb_memory_name((enum xb_memory)i), memories[i]);
+    for (size_t i = 0; i < 7; i++)
+        assert_int_equal(xb_memory_in_reach((enum xb_memory)i), i == 0 || i >= 5);
 }
 
 static void test_find(void **state)
@@ -160,9 +225,11 @@ int main(void)
         cmocka_unit_test(test_the_real_lists_pass),
         cmocka_unit_test(test_backend_tables_are_checked),
         cmocka_unit_test(test_each_missing_slot_is_named),
+        cmocka_unit_test(test_slots_that_go_together_are_all_there),
         cmocka_unit_test(test_names_are_unique),
         cmocka_unit_test(test_modes_are_checked),
         cmocka_unit_test(test_capabilities_need_their_slots),
+        cmocka_unit_test(test_everything_has_a_name),
         cmocka_unit_test(test_find),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -52,7 +52,7 @@ static void twenty_equal_samples_converge(void **state)
 {
     (void)state;
     struct xb_samples samples = {0};
-    struct xb_stopping stopping = {.time_limit = 10.0};
+    struct xb_stopping stopping = {.time_limit = 10.0, .min_samples = XB_STOP_MIN_SAMPLES};
     for (size_t n = 0; n < 20; n++) {
         fill(&samples, n, 3e-6, 3e-6);
         assert_int_equal(decide(&stopping, &samples, 1.0), XB_STOP_NOT_YET);
@@ -80,7 +80,7 @@ static void half_width_is_the_bound(void **state)
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct xb_samples samples = {0};
-        struct xb_stopping stopping = {.time_limit = 10.0};
+        struct xb_stopping stopping = {.time_limit = 10.0, .min_samples = XB_STOP_MIN_SAMPLES};
         fill(&samples, 20, 2.0, 2.0 + rows[i].d);
         assert_int_equal(decide(&stopping, &samples, 1.0), rows[i].reason);
         xb_samples_free(&samples);
@@ -92,7 +92,7 @@ static void outliers_do_not_hinder(void **state)
 {
     (void)state;
     struct xb_samples samples = {0};
-    struct xb_stopping stopping = {.time_limit = 10.0};
+    struct xb_stopping stopping = {.time_limit = 10.0, .min_samples = XB_STOP_MIN_SAMPLES};
     fill(&samples, 5, 90.0, 90.0);
     fill(&samples, 10, 0.1, 0.1);
     fill(&samples, 20, 1.0, 1.0);
@@ -104,7 +104,7 @@ static void time_limit_ends_it(void **state)
 {
     (void)state;
     struct xb_samples samples = {0};
-    struct xb_stopping stopping = {.time_limit = 10.0};
+    struct xb_stopping stopping = {.time_limit = 10.0, .min_samples = XB_STOP_MIN_SAMPLES};
     fill(&samples, 40, 1.0, 2.0);
     assert_int_equal(decide(&stopping, &samples, 9.999), XB_STOP_NOT_YET);
     assert_int_equal(decide(&stopping, &samples, 10.0), XB_STOP_TIME_LIMIT);
@@ -116,7 +116,7 @@ static void time_limit_waits_for_an_interval(void **state)
 {
     (void)state;
     struct xb_samples samples = {0};
-    struct xb_stopping stopping = {.time_limit = 10.0};
+    struct xb_stopping stopping = {.time_limit = 10.0, .min_samples = XB_STOP_MIN_SAMPLES};
     for (size_t n = 0; n < 6; n++) {
         fill(&samples, n, 1.0, 1.0);
         assert_int_equal(decide(&stopping, &samples, 1000.0), XB_STOP_NOT_YET);
@@ -131,7 +131,7 @@ static void converged_comes_before_the_time_limit(void **state)
 {
     (void)state;
     struct xb_samples samples = {0};
-    struct xb_stopping stopping = {.time_limit = 10.0};
+    struct xb_stopping stopping = {.time_limit = 10.0, .min_samples = XB_STOP_MIN_SAMPLES};
     fill(&samples, 20, 1.0, 1.0);
     assert_int_equal(decide(&stopping, &samples, 1000.0), XB_STOP_CONVERGED);
     xb_samples_free(&samples);
@@ -146,7 +146,7 @@ static void looks_are_rare(void **state)
     } rows[] = {{20, 22}, {21, 24}, {30, 33}, {31, 35}, {99, 109}, {1000, 1100}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct xb_samples samples = {0};
-        struct xb_stopping stopping = {.time_limit = 10.0};
+        struct xb_stopping stopping = {.time_limit = 10.0, .min_samples = XB_STOP_MIN_SAMPLES};
         fill(&samples, rows[i].first, 1.0, 2.0);
         assert_int_equal(decide(&stopping, &samples, 1.0), XB_STOP_NOT_YET);
         /* From here on a look would find no width at all. */
@@ -162,12 +162,33 @@ static void looks_are_rare(void **state)
     }
 }
 
+/* Percentiles far out want more samples than a median: equal ones do not end it before. */
+static void a_larger_minimum_is_kept(void **state)
+{
+    (void)state;
+    struct xb_samples samples = {0};
+    struct xb_stopping stopping = {.time_limit = 10.0, .min_samples = XB_STOP_LATENCY_SAMPLES};
+    for (size_t n = 0; n < 1000; n += n < 990 ? 10 : 1) {
+        fill(&samples, n, 3e-6, 3e-6);
+        assert_int_equal(decide(&stopping, &samples, 9.0), XB_STOP_NOT_YET);
+    }
+    fill(&samples, 1000, 3e-6, 3e-6);
+    assert_int_equal(decide(&stopping, &samples, 9.0), XB_STOP_CONVERGED);
+    xb_samples_free(&samples);
+
+    struct xb_stopping late = {.time_limit = 10.0, .min_samples = XB_STOP_LATENCY_SAMPLES};
+    fill(&samples, 6, 3e-6, 3e-6);
+    assert_int_equal(decide(&late, &samples, 10.0), XB_STOP_TIME_LIMIT);
+    xb_samples_free(&samples);
+}
+
 static void reasons_have_names(void **state)
 {
     (void)state;
     assert_string_equal(xb_stop_reason_name(XB_STOP_CONVERGED), "converged");
     assert_string_equal(xb_stop_reason_name(XB_STOP_TIME_LIMIT), "time-limit");
     assert_string_equal(xb_stop_reason_name(XB_STOP_FIXED), "fixed");
+    assert_string_equal(xb_stop_reason_name(XB_STOP_DEADLINE), "deadline");
     assert_string_equal(xb_stop_reason_name(XB_STOP_INTERRUPTED), "interrupted");
     assert_string_equal(xb_stop_reason_name(XB_STOP_NOT_YET), "not-yet");
 }
@@ -224,6 +245,7 @@ int main(void)
         cmocka_unit_test(time_limit_waits_for_an_interval),
         cmocka_unit_test(converged_comes_before_the_time_limit),
         cmocka_unit_test(looks_are_rare),
+        cmocka_unit_test(a_larger_minimum_is_kept),
         cmocka_unit_test(reasons_have_names),
         cmocka_unit_test(last_three_decide),
         cmocka_unit_test(spread_is_the_bound),

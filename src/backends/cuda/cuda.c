@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The CUDA runtime, linked statically: devices and buffers, and the table itself. */
+/* The CUDA runtime, linked statically: devices, and the table itself. */
 #include "cuda.h"
-
-#include "xferbench/host_memory.h"
 
 #include <stdlib.h>
 
@@ -88,118 +86,6 @@ static enum xb_status device_memory(struct xb_device *device, uint64_t *free_byt
     return status;
 }
 
-struct cuda_buffer {
-    struct xb_buffer base;
-    void *address; /* device pointer or host address */
-};
-
-void *xb_cuda_buffer_address(const struct xb_buffer *buffer)
-{
-    return ((const struct cuda_buffer *)buffer)->address;
-}
-
-/* The runtime packs small allocations; alone in its blocks a buffer is aligned like a large one and
- * shares no page with what the device polls. */
-#define BLOCK (UINT64_C(2) << 20)
-
-static uint64_t whole_blocks(uint64_t bytes)
-{
-    return bytes <= UINT64_MAX - BLOCK ? (bytes + BLOCK - 1) / BLOCK * BLOCK : bytes;
-}
-
-/* Takes memory of one kind. Host memory is checked first: pinning what is not there ends badly. */
-static enum xb_status take(enum xb_memory memory, uint64_t bytes, void **address,
-                           struct xb_error *error)
-{
-    unsigned flags =
-        memory == XB_MEMORY_WRITE_COMBINED ? cudaHostAllocWriteCombined : cudaHostAllocDefault;
-    enum xb_status status = XB_OK;
-    switch (memory) {
-    case XB_MEMORY_DEVICE:
-        return XB_CUDA(error, cudaMalloc(address, whole_blocks(bytes)),
-                       "cannot allocate %llu bytes of device memory; try a smaller --size",
-                       (unsigned long long)bytes);
-    case XB_MEMORY_PAGEABLE:
-        return xb_pages_map(bytes, address, error);
-    case XB_MEMORY_PINNED:
-    case XB_MEMORY_WRITE_COMBINED:
-        status = xb_host_memory_check(bytes, error);
-        if (status == XB_OK)
-            status = XB_CUDA(error, cudaHostAlloc(address, whole_blocks(bytes), flags),
-                             "cannot allocate %llu bytes of %s host memory; try a smaller --size",
-                             (unsigned long long)bytes, xb_memory_name(memory));
-        return status;
-    case XB_MEMORY_REGISTERED:
-        break;
-    }
-    return XB_FAIL(error, XB_ERR_UNSUPPORTED,
-                   "%s memory is made from pageable memory, not allocated", xb_memory_name(memory));
-}
-
-static enum xb_status buffer_allocate(struct xb_device *device, enum xb_memory memory,
-                                      uint64_t bytes, struct xb_buffer **buffer,
-                                      struct xb_error *error)
-{
-    struct cuda_buffer *made = calloc(1, sizeof *made);
-    if (made == NULL)
-        return XB_FAIL(error, XB_ERR_MEMORY, "no memory to describe a buffer");
-    enum xb_status status = xb_cuda_select(device, error);
-    if (status == XB_OK)
-        status = take(memory, bytes, &made->address, error);
-    if (status != XB_OK) {
-        free(made);
-        return status;
-    }
-    made->base.device = device;
-    made->base.memory = memory;
-    made->base.bytes = bytes;
-    made->base.host_address = memory == XB_MEMORY_DEVICE ? NULL : made->address;
-    *buffer = &made->base;
-    return XB_OK;
-}
-
-static enum xb_status buffer_register(struct xb_buffer *buffer, struct xb_error *error)
-{
-    if (buffer->memory != XB_MEMORY_PAGEABLE)
-        return XB_FAIL(error, XB_ERR_USAGE, "only pageable memory can be registered, not %s",
-                       xb_memory_name(buffer->memory));
-    enum xb_status status = xb_cuda_select(buffer->device, error);
-    if (status == XB_OK)
-        status = XB_CUDA(
-            error, cudaHostRegister(buffer->host_address, buffer->bytes, cudaHostRegisterDefault),
-            "cannot page-lock %llu bytes of host memory", (unsigned long long)buffer->bytes);
-    if (status == XB_OK)
-        buffer->memory = XB_MEMORY_REGISTERED;
-    return status;
-}
-
-static void buffer_free(struct xb_buffer *buffer)
-{
-    if (buffer == NULL)
-        return;
-    struct xb_error ignored;
-    void *address = xb_cuda_buffer_address(buffer);
-    (void)xb_cuda_select(buffer->device, &ignored);
-    switch (buffer->memory) {
-    case XB_MEMORY_DEVICE:
-        (void)cudaFree(address);
-        break;
-    case XB_MEMORY_PINNED:
-    case XB_MEMORY_WRITE_COMBINED:
-        (void)cudaFreeHost(address);
-        break;
-    case XB_MEMORY_REGISTERED:
-        (void)cudaHostUnregister(address);
-        xb_pages_unmap(address, buffer->bytes);
-        break;
-    case XB_MEMORY_PAGEABLE:
-        xb_pages_unmap(address, buffer->bytes);
-        break;
-    }
-    (void)cudaGetLastError();
-    free(buffer);
-}
-
 extern const struct xb_backend xb_cuda_backend;
 const struct xb_backend xb_cuda_backend = {
     .abi = XB_BACKEND_ABI,
@@ -212,14 +98,17 @@ const struct xb_backend xb_cuda_backend = {
     .device_open = device_open,
     .device_close = device_close,
     .device_memory = device_memory,
-    .buffer_allocate = buffer_allocate,
-    .buffer_register = buffer_register,
-    .buffer_free = buffer_free,
+    .buffer_allocate = xb_cuda_buffer_allocate,
+    .buffer_advise = xb_cuda_buffer_advise,
+    .buffer_free = xb_cuda_buffer_free,
     .queue_open = xb_cuda_queue_open,
     .queue_close = xb_cuda_queue_close,
     .queue_copy = xb_cuda_queue_copy,
     .queue_fill = xb_cuda_queue_fill,
     .queue_check = xb_cuda_queue_check,
+    .queue_kernel_copy = xb_cuda_queue_kernel_copy,
+    .queue_compute = xb_cuda_queue_compute,
+    .queue_prefetch = xb_cuda_queue_prefetch,
     .queue_hold = xb_cuda_queue_hold,
     .queue_release = xb_cuda_queue_release,
     .queue_wait_event = xb_cuda_queue_wait_event,
@@ -228,4 +117,10 @@ const struct xb_backend xb_cuda_backend = {
     .event_close = xb_cuda_event_close,
     .event_record = xb_cuda_event_record,
     .event_elapsed = xb_cuda_event_elapsed,
+    .peer_info = xb_cuda_peer_info,
+    .peer_open = xb_cuda_peer_open,
+    .peer_close = xb_cuda_peer_close,
+    .queue_copy_peer = xb_cuda_queue_copy_peer,
+    .range_push = xb_cuda_range_push,
+    .range_pop = xb_cuda_range_pop,
 };

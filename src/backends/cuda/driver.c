@@ -187,6 +187,25 @@ static bool launches_block(void)
     return value != NULL && strtol(value, NULL, 10) != 0;
 }
 
+static uint32_t capabilities_of(const struct cudaDeviceProp *properties)
+{
+    uint32_t capabilities = XB_CAP_WRITE_COMBINED | XB_CAP_KERNELS;
+    if (properties->hostRegisterSupported)
+        capabilities |= XB_CAP_REGISTER;
+    /* Mapped memory is made by registering it: see buffer.c. */
+    if (properties->canMapHostMemory && properties->hostRegisterSupported)
+        capabilities |= XB_CAP_MAPPED;
+    /* Without concurrent access the CPU must not touch any managed memory while the GPU works, and
+     * nothing moves on demand: the driver moves all of it before a kernel starts. */
+    if (properties->managedMemory && properties->concurrentManagedAccess)
+        capabilities |= XB_CAP_MANAGED;
+    /* A hold spins on host memory. With CUDA_LAUNCH_BLOCKING the launch of its kernel would not
+     * return before the release, which comes after it. */
+    if (properties->canMapHostMemory && !launches_block())
+        capabilities |= XB_CAP_HOLD;
+    return capabilities;
+}
+
 enum xb_status xb_cuda_device_info(struct xb_driver *driver, unsigned index,
                                    struct xb_device_info *info, struct xb_error *error)
 {
@@ -199,12 +218,6 @@ enum xb_status xb_cuda_device_info(struct xb_driver *driver, unsigned index,
     if (status == XB_OK)
         status = XB_CUDA(error, cudaDeviceGetPCIBusId(bdf, (int)sizeof bdf, (int)index),
                          "cannot read the PCI address of CUDA device %u", index);
-    int can_register = 0;
-    if (status == XB_OK)
-        status = XB_CUDA(
-            error,
-            cudaDeviceGetAttribute(&can_register, cudaDevAttrHostRegisterSupported, (int)index),
-            "cannot read what CUDA device %u can do", index);
     if (status != XB_OK)
         return status;
     info->index = index;
@@ -215,14 +228,10 @@ enum xb_status xb_cuda_device_info(struct xb_driver *driver, unsigned index,
     for (size_t i = 0; bdf[i] != '\0' && i + 1 < sizeof info->pci_bdf; i++)
         info->pci_bdf[i] = (char)tolower((unsigned char)bdf[i]);
     info->memory_bytes = properties.totalGlobalMem;
-    info->capabilities = XB_CAP_WRITE_COMBINED;
-    if (can_register)
-        info->capabilities |= XB_CAP_REGISTER;
-    /* A hold spins on host memory. With CUDA_LAUNCH_BLOCKING the launch of its kernel would not
-     * return before the release, which comes after it. */
-    if (properties.canMapHostMemory && !launches_block())
-        info->capabilities |= XB_CAP_HOLD;
+    info->capabilities = capabilities_of(&properties);
     info->held_operations = HELD_OPERATIONS;
     info->shares_host_memory = properties.integrated != 0;
+    info->coherent_with_host = properties.directManagedMemAccessFromHost != 0 ||
+                               properties.pageableMemoryAccessUsesHostPageTables != 0;
     return XB_OK;
 }

@@ -17,7 +17,7 @@ struct cuda_event {
     cudaEvent_t event;
 };
 
-static cudaStream_t stream_of(const struct xb_queue *queue)
+cudaStream_t xb_cuda_stream(const struct xb_queue *queue)
 {
     return ((const struct cuda_queue *)queue)->stream;
 }
@@ -80,7 +80,7 @@ enum xb_status xb_cuda_queue_copy(struct xb_queue *queue, struct xb_buffer *targ
                                   uint64_t source_offset, uint64_t bytes, struct xb_error *error)
 {
     enum xb_status status =
-        xb_copy_check(target, target_offset, source, source_offset, bytes, error);
+        xb_copy_check(queue, target, target_offset, source, source_offset, bytes, error);
     if (status == XB_OK)
         status = xb_cuda_select(queue->device, error);
     if (status != XB_OK)
@@ -90,7 +90,7 @@ enum xb_status xb_cuda_queue_copy(struct xb_queue *queue, struct xb_buffer *targ
     return XB_CUDA(error,
                    cudaMemcpyAsync((char *)xb_cuda_buffer_address(target) + target_offset,
                                    (const char *)xb_cuda_buffer_address(source) + source_offset,
-                                   bytes, kind, stream_of(queue)),
+                                   bytes, kind, xb_cuda_stream(queue)),
                    "a copy of %llu bytes from %s to %s memory failed", (unsigned long long)bytes,
                    xb_memory_name(source->memory), xb_memory_name(target->memory));
 }
@@ -102,10 +102,10 @@ enum xb_status xb_cuda_queue_fill(struct xb_queue *queue, struct xb_buffer *buff
     if (status == XB_OK)
         status = xb_cuda_select(queue->device, error);
     if (status == XB_OK)
-        status = XB_CUDA(
-            error,
-            xb_cuda_launch_fill(xb_cuda_buffer_address(buffer), bytes, pattern, stream_of(queue)),
-            "the kernel that writes the pattern could not be launched");
+        status = XB_CUDA(error,
+                         xb_cuda_launch_fill(xb_cuda_kernel_address(buffer), bytes, pattern,
+                                             xb_cuda_stream(queue)),
+                         "the kernel that writes the pattern could not be launched");
     return status;
 }
 
@@ -114,7 +114,7 @@ enum xb_status xb_cuda_queue_check(struct xb_queue *queue, struct xb_buffer *buf
                                    struct xb_error *error)
 {
     const struct xb_cuda_device *device = (struct xb_cuda_device *)queue->device;
-    cudaStream_t stream = stream_of(queue);
+    cudaStream_t stream = xb_cuda_stream(queue);
     enum xb_status status = xb_device_range_check(buffer, bytes, error);
     if (status == XB_OK)
         status = xb_cuda_select(queue->device, error);
@@ -127,7 +127,7 @@ enum xb_status xb_cuda_queue_check(struct xb_queue *queue, struct xb_buffer *buf
                      "the outcome of a check could not be reset");
     if (status == XB_OK)
         status = XB_CUDA(error,
-                         xb_cuda_launch_check(xb_cuda_buffer_address(buffer), bytes, pattern,
+                         xb_cuda_launch_check(xb_cuda_kernel_address(buffer), bytes, pattern,
                                               device->found, stream),
                          "the kernel that checks the pattern could not be launched");
     if (status == XB_OK)
@@ -146,6 +146,40 @@ enum xb_status xb_cuda_queue_check(struct xb_queue *queue, struct xb_buffer *buf
         mismatch->wrong_bytes = device->seen->wrong_bytes;
         mismatch->first_offset = device->seen->first_offset;
     }
+    return status;
+}
+
+enum xb_status xb_cuda_queue_kernel_copy(struct xb_queue *queue, struct xb_buffer *target,
+                                         uint64_t target_offset, struct xb_buffer *source,
+                                         uint64_t source_offset, uint64_t bytes,
+                                         enum xb_access access, struct xb_error *error)
+{
+    enum xb_status status =
+        xb_kernel_copy_check(queue, target, target_offset, source, source_offset, bytes, error);
+    if (status == XB_OK)
+        status = xb_cuda_select(queue->device, error);
+    if (status != XB_OK)
+        return status;
+    return XB_CUDA(error,
+                   xb_cuda_launch_copy((char *)xb_cuda_kernel_address(target) + target_offset,
+                                       (const char *)xb_cuda_kernel_address(source) + source_offset,
+                                       bytes, access, xb_cuda_stream(queue)),
+                   "the kernel that copies from %s to %s memory could not be launched",
+                   xb_memory_name(source->memory), xb_memory_name(target->memory));
+}
+
+enum xb_status xb_cuda_queue_compute(struct xb_queue *queue, struct xb_buffer *buffer,
+                                     uint64_t offset, uint64_t bytes, uint64_t steps,
+                                     struct xb_error *error)
+{
+    enum xb_status status = xb_compute_check(buffer, offset, bytes, error);
+    if (status == XB_OK)
+        status = xb_cuda_select(queue->device, error);
+    if (status == XB_OK)
+        status = XB_CUDA(error,
+                         xb_cuda_launch_compute((char *)xb_cuda_kernel_address(buffer) + offset,
+                                                bytes / 8, steps, xb_cuda_stream(queue)),
+                         "the kernel that computes could not be launched");
     return status;
 }
 
@@ -175,7 +209,7 @@ enum xb_status xb_cuda_queue_wait_event(struct xb_queue *queue, struct xb_event 
 {
     enum xb_status status = xb_cuda_select(queue->device, error);
     if (status == XB_OK)
-        status = XB_CUDA(error, cudaStreamWaitEvent(stream_of(queue), event_of(event), 0),
+        status = XB_CUDA(error, cudaStreamWaitEvent(xb_cuda_stream(queue), event_of(event), 0),
                          "a stream could not be made to wait for an event");
     return status;
 }
@@ -230,7 +264,7 @@ enum xb_status xb_cuda_event_record(struct xb_event *event, struct xb_queue *que
 {
     enum xb_status status = xb_cuda_select(queue->device, error);
     if (status == XB_OK)
-        status = XB_CUDA(error, cudaEventRecord(event_of(event), stream_of(queue)),
+        status = XB_CUDA(error, cudaEventRecord(event_of(event), xb_cuda_stream(queue)),
                          "an event could not be recorded");
     return status;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
 /*
- * The CPU as a device: its own memory, one worker thread a queue (queue.c), events from the
- * monotonic clock. It runs the tools where no GPU is and gives a baseline for the host's own
- * memory.
+ * The CPU as a device: its own memory, one worker thread a queue (queue.c) that copies and computes
+ * (work.c), events from the monotonic clock. It runs the tools where no GPU is and gives a baseline
+ * for the host's own memory.
  */
 #include "host.h"
 
@@ -70,7 +70,7 @@ static enum xb_status device_info(struct xb_driver *driver, unsigned index,
     long pages = sysconf(_SC_PHYS_PAGES);
     long page_size = sysconf(_SC_PAGESIZE);
     info->memory_bytes = pages > 0 && page_size > 0 ? (uint64_t)pages * (uint64_t)page_size : 0;
-    info->capabilities = XB_CAP_HOLD;
+    info->capabilities = XB_CAP_REGISTER | XB_CAP_HOLD | XB_CAP_KERNELS | XB_CAP_MAPPED;
     info->held_operations = HELD_OPERATIONS;
     info->shares_host_memory = true;
     info->host_clock = true;
@@ -121,13 +121,15 @@ static enum xb_status buffer_allocate(struct xb_device *device, enum xb_memory m
                                       uint64_t bytes, struct xb_buffer **buffer,
                                       struct xb_error *error)
 {
-    if (memory != XB_MEMORY_DEVICE && memory != XB_MEMORY_PAGEABLE && memory != XB_MEMORY_PINNED)
+    if (memory == XB_MEMORY_WRITE_COMBINED || memory == XB_MEMORY_MANAGED)
         return XB_FAIL(error, XB_ERR_UNSUPPORTED, "the host backend has no %s memory",
                        xb_memory_name(memory));
     struct host_buffer *made = calloc(1, sizeof *made);
     if (made == NULL)
         return XB_FAIL(error, XB_ERR_MEMORY, "no memory to describe a buffer");
-    enum xb_status status = xb_pages_map(bytes, &made->address, error);
+    enum xb_status status = memory == XB_MEMORY_REGISTERED
+                                ? xb_pages_map_huge(bytes, &made->address, error)
+                                : xb_pages_map(bytes, &made->address, error);
     if (status != XB_OK) {
         free(made);
         return status;
@@ -166,6 +168,8 @@ const struct xb_backend xb_host_backend = {
     .queue_copy = xb_host_queue_copy,
     .queue_fill = xb_host_queue_fill,
     .queue_check = xb_host_queue_check,
+    .queue_kernel_copy = xb_host_queue_kernel_copy,
+    .queue_compute = xb_host_queue_compute,
     .queue_hold = xb_host_queue_hold,
     .queue_release = xb_host_queue_release,
     .queue_wait_event = xb_host_queue_wait_event,

@@ -11,9 +11,21 @@ extern const struct xb_backend xb_host_backend;
 /* The buffer's pages, also for device memory. */
 void *xb_host_buffer_address(struct xb_buffer *buffer);
 
-enum xb_status xb_host_queue_open(struct xb_device *device, struct xb_queue **queue,
-                                  struct xb_error *error);
-void xb_host_queue_close(struct xb_queue *queue);
+/* ---- work.c: what a queue's thread does to memory ---- */
+
+/* One piece of work. `run` uses those fields that it needs. */
+struct xb_host_work {
+    void (*run)(const struct xb_host_work *work);
+    void *target;
+    const void *source;
+    uint64_t bytes;
+    struct xb_pattern pattern;
+    enum xb_access access;
+};
+
+/* Enqueues a plain copy from anywhere to anywhere: no rule is checked. */
+enum xb_status xb_host_queue_move(struct xb_queue *queue, void *target, const void *source,
+                                  uint64_t bytes, struct xb_error *error);
 enum xb_status xb_host_queue_copy(struct xb_queue *queue, struct xb_buffer *target,
                                   uint64_t target_offset, struct xb_buffer *source,
                                   uint64_t source_offset, uint64_t bytes, struct xb_error *error);
@@ -22,6 +34,22 @@ enum xb_status xb_host_queue_fill(struct xb_queue *queue, struct xb_buffer *buff
 enum xb_status xb_host_queue_check(struct xb_queue *queue, struct xb_buffer *buffer, uint64_t bytes,
                                    struct xb_pattern pattern, struct xb_mismatch *mismatch,
                                    struct xb_error *error);
+enum xb_status xb_host_queue_kernel_copy(struct xb_queue *queue, struct xb_buffer *target,
+                                         uint64_t target_offset, struct xb_buffer *source,
+                                         uint64_t source_offset, uint64_t bytes,
+                                         enum xb_access access, struct xb_error *error);
+enum xb_status xb_host_queue_compute(struct xb_queue *queue, struct xb_buffer *buffer,
+                                     uint64_t offset, uint64_t bytes, uint64_t steps,
+                                     struct xb_error *error);
+
+/* ---- queue.c: queues and events ---- */
+
+enum xb_status xb_host_queue_open(struct xb_device *device, struct xb_queue **queue,
+                                  struct xb_error *error);
+void xb_host_queue_close(struct xb_queue *queue);
+/* Appends a copy of *work to the queue. */
+enum xb_status xb_host_queue_enqueue(struct xb_queue *queue, const struct xb_host_work *work,
+                                     struct xb_error *error);
 enum xb_status xb_host_queue_hold(struct xb_queue *queue, struct xb_error *error);
 void xb_host_queue_release(struct xb_queue *queue);
 enum xb_status xb_host_queue_wait_event(struct xb_queue *queue, struct xb_event *event,

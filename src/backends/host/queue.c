@@ -12,18 +12,11 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* Long enough for any enqueuing behind it, short enough that a lost release is noticed. */
 #define HOLD_LIMIT_S 20
 
-enum operation_kind {
-    OPERATION_COPY,
-    OPERATION_FILL,
-    OPERATION_RECORD,
-    OPERATION_AWAIT,
-    OPERATION_HOLD
-};
+enum operation_kind { OPERATION_WORK, OPERATION_RECORD, OPERATION_AWAIT, OPERATION_HOLD };
 
 struct host_event {
     struct xb_event base;
@@ -35,10 +28,7 @@ struct host_event {
 struct operation {
     struct operation *next;
     enum operation_kind kind;
-    void *target;
-    const void *source;
-    uint64_t bytes;
-    struct xb_pattern pattern;
+    struct xb_host_work work;
     struct host_event *event;
     uint64_t number; /* AWAIT: the record to wait for; HOLD: which hold this is */
 };
@@ -84,14 +74,9 @@ static void await_release(struct host_queue *queue, uint64_t number)
 static void run(struct host_queue *queue, const struct operation *operation)
 {
     switch (operation->kind) {
-    case OPERATION_COPY:
+    case OPERATION_WORK:
         pthread_mutex_unlock(&lock);
-        memcpy(operation->target, operation->source, operation->bytes);
-        pthread_mutex_lock(&lock);
-        break;
-    case OPERATION_FILL:
-        pthread_mutex_unlock(&lock);
-        xb_host_fill(operation->target, 0, operation->bytes, operation->pattern);
+        operation->work.run(&operation->work);
         pthread_mutex_lock(&lock);
         break;
     case OPERATION_RECORD:
@@ -149,11 +134,12 @@ static enum xb_status append(struct host_queue *queue, const struct operation *t
     return XB_OK;
 }
 
-static enum xb_status enqueue(struct xb_queue *queue, const struct operation *template,
-                              struct xb_error *error)
+enum xb_status xb_host_queue_enqueue(struct xb_queue *queue, const struct xb_host_work *work,
+                                     struct xb_error *error)
 {
+    struct operation operation = {.kind = OPERATION_WORK, .work = *work};
     pthread_mutex_lock(&lock);
-    enum xb_status status = append((struct host_queue *)queue, template, error);
+    enum xb_status status = append((struct host_queue *)queue, &operation, error);
     pthread_mutex_unlock(&lock);
     return status;
 }
@@ -188,50 +174,6 @@ void xb_host_queue_close(struct xb_queue *queue)
     pthread_mutex_unlock(&lock);
     pthread_join(closing->worker, NULL);
     free(closing);
-}
-
-enum xb_status xb_host_queue_copy(struct xb_queue *queue, struct xb_buffer *target,
-                                  uint64_t target_offset, struct xb_buffer *source,
-                                  uint64_t source_offset, uint64_t bytes, struct xb_error *error)
-{
-    enum xb_status status =
-        xb_copy_check(target, target_offset, source, source_offset, bytes, error);
-    if (status != XB_OK)
-        return status;
-    struct operation operation = {
-        .kind = OPERATION_COPY,
-        .target = (char *)xb_host_buffer_address(target) + target_offset,
-        .source = (const char *)xb_host_buffer_address(source) + source_offset,
-        .bytes = bytes,
-    };
-    return enqueue(queue, &operation, error);
-}
-
-enum xb_status xb_host_queue_fill(struct xb_queue *queue, struct xb_buffer *buffer, uint64_t bytes,
-                                  struct xb_pattern pattern, struct xb_error *error)
-{
-    enum xb_status status = xb_device_range_check(buffer, bytes, error);
-    if (status != XB_OK)
-        return status;
-    struct operation operation = {
-        .kind = OPERATION_FILL,
-        .target = xb_host_buffer_address(buffer),
-        .bytes = bytes,
-        .pattern = pattern,
-    };
-    return enqueue(queue, &operation, error);
-}
-
-enum xb_status xb_host_queue_check(struct xb_queue *queue, struct xb_buffer *buffer, uint64_t bytes,
-                                   struct xb_pattern pattern, struct xb_mismatch *mismatch,
-                                   struct xb_error *error)
-{
-    enum xb_status status = xb_device_range_check(buffer, bytes, error);
-    if (status == XB_OK)
-        status = xb_host_queue_wait(queue, error);
-    if (status == XB_OK)
-        *mismatch = xb_host_check(xb_host_buffer_address(buffer), 0, bytes, pattern);
-    return status;
 }
 
 enum xb_status xb_host_queue_hold(struct xb_queue *queue, struct xb_error *error)

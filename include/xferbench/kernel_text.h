@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef XFERBENCH_KERNEL_TEXT_H
+#define XFERBENCH_KERNEL_TEXT_H
+
+/* A function in a header that C and the kernels' compilers read alike. */
+#ifdef __CUDACC__
+#define XB_KERNEL_FUNCTION static __host__ __device__ inline
+#else
+#define XB_KERNEL_FUNCTION static inline
+#endif
+
+#endif

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Memory of every kind. */
+#include "cuda.h"
+
+#include "xferbench/host_memory.h"
+
+#include <stdlib.h>
+
+struct cuda_buffer {
+    struct xb_buffer base;
+    void *address;        /* device pointer of DEVICE memory, host address of any other */
+    void *kernel_address; /* what a kernel takes; NULL where none can reach it */
+};
+
+void *xb_cuda_buffer_address(const struct xb_buffer *buffer)
+{
+    return ((const struct cuda_buffer *)buffer)->address;
+}
+
+void *xb_cuda_kernel_address(const struct xb_buffer *buffer)
+{
+    return ((const struct cuda_buffer *)buffer)->kernel_address;
+}
+
+/* The runtime packs small allocations; alone in its blocks a buffer is aligned like a large one and
+ * shares no page with what the device polls, nor with another buffer's advice. */
+#define BLOCK (UINT64_C(2) << 20)
+
+static uint64_t whole_blocks(uint64_t bytes)
+{
+    return bytes <= UINT64_MAX - BLOCK ? (bytes + BLOCK - 1) / BLOCK * BLOCK : bytes;
+}
+
+static enum xb_status take_device(struct cuda_buffer *buffer, struct xb_error *error)
+{
+    enum xb_status status =
+        XB_CUDA(error, cudaMalloc(&buffer->address, whole_blocks(buffer->base.bytes)),
+                "cannot allocate %llu bytes of device memory; try a smaller --size",
+                (unsigned long long)buffer->base.bytes);
+    if (status == XB_OK)
+        buffer->kernel_address = buffer->address;
+    return status;
+}
+
+/* Host memory is checked first, here and below: pinning what is not there ends badly. */
+static enum xb_status take_pinned(struct cuda_buffer *buffer, struct xb_error *error)
+{
+    uint64_t bytes = buffer->base.bytes;
+    unsigned flags = buffer->base.memory == XB_MEMORY_WRITE_COMBINED ? cudaHostAllocWriteCombined
+                                                                     : cudaHostAllocDefault;
+    enum xb_status status = xb_host_memory_check(bytes, error);
+    if (status == XB_OK)
+        status = XB_CUDA(error, cudaHostAlloc(&buffer->address, whole_blocks(bytes), flags),
+                         "cannot allocate %llu bytes of %s host memory; try a smaller --size",
+                         (unsigned long long)bytes, xb_memory_name(buffer->base.memory));
+    return status;
+}
+
+/* What registering has made reachable, as the device sees it: elsewhere than the host does on some
+ * devices (cudaDevAttrCanUseHostPointerForRegisteredMem). */
+static enum xb_status find_mapping(struct cuda_buffer *buffer, struct xb_error *error)
+{
+    void *seen = NULL;
+    enum xb_status status = XB_CUDA(error, cudaHostGetDevicePointer(&seen, buffer->address, 0),
+                                    "host memory was mapped, but CUDA device %u cannot reach it",
+                                    buffer->base.device->info.index);
+    if (status == XB_OK && seen == NULL)
+        status = XB_FAIL(error, XB_ERR_RUNTIME,
+                         "host memory was mapped, but CUDA device %u has no address for it",
+                         buffer->base.device->info.index);
+    if (status == XB_OK)
+        buffer->kernel_address = seen;
+    return status;
+}
+
+/*
+ * REGISTERED and MAPPED memory: huge pages, touched by several threads and then page-locked. The
+ * runtime's allocator takes small pages one by one, which takes many times as long (setup_s in
+ * bench/results/h200/host-memory.json), so mapped memory does not come from cudaHostAllocMapped
+ * either.
+ */
+static enum xb_status take_registered(struct cuda_buffer *buffer, struct xb_error *error)
+{
+    uint64_t bytes = buffer->base.bytes;
+    bool mapped = buffer->base.memory == XB_MEMORY_MAPPED;
+    void *pages = NULL;
+    enum xb_status status = xb_pages_map_huge(bytes, &pages, error);
+    if (status != XB_OK)
+        return status;
+    status = XB_CUDA(
+        error,
+        cudaHostRegister(pages, bytes, mapped ? cudaHostRegisterMapped : cudaHostRegisterDefault),
+        "cannot page-lock %llu bytes of host memory", (unsigned long long)bytes);
+    if (status != XB_OK) {
+        xb_pages_unmap(pages, bytes);
+        return status;
+    }
+    buffer->address = pages;
+    if (mapped)
+        status = find_mapping(buffer, error);
+    if (status != XB_OK) {
+        (void)cudaHostUnregister(pages);
+        xb_pages_unmap(pages, bytes);
+    }
+    return status;
+}
+
+/*
+ * The runtime gives more managed memory than a device holds and moves pages out while others come
+ * in, which is another experiment: half leaves room for what else lies there. The pages come to the
+ * host as well, so that the host must have room for them.
+ */
+static enum xb_status take_managed(struct cuda_buffer *buffer, struct xb_error *error)
+{
+    uint64_t bytes = buffer->base.bytes;
+    unsigned index = buffer->base.device->info.index;
+    size_t free_now = 0;
+    size_t total = 0;
+    enum xb_status status = XB_CUDA(error, cudaMemGetInfo(&free_now, &total),
+                                    "cannot read the free memory of CUDA device %u", index);
+    if (status == XB_OK && whole_blocks(bytes) > free_now / 2)
+        status = XB_FAIL(error, XB_ERR_MEMORY,
+                         "%llu bytes of managed memory are more than half of the %llu bytes that "
+                         "are free on CUDA device %u; try a smaller --size",
+                         (unsigned long long)bytes, (unsigned long long)free_now, index);
+    if (status == XB_OK)
+        status = xb_host_memory_check(bytes, error);
+    if (status == XB_OK)
+        status = XB_CUDA(
+            error, cudaMallocManaged(&buffer->address, whole_blocks(bytes), cudaMemAttachGlobal),
+            "cannot allocate %llu bytes of managed memory; try a smaller --size",
+            (unsigned long long)bytes);
+    if (status == XB_OK)
+        buffer->kernel_address = buffer->address;
+    return status;
+}
+
+/* Whether the device has this kind at all. */
+static enum xb_status check_kind(const struct xb_device *device, enum xb_memory memory,
+                                 struct xb_error *error)
+{
+    uint32_t needed = memory == XB_MEMORY_REGISTERED ? XB_CAP_REGISTER
+                      : memory == XB_MEMORY_MAPPED   ? XB_CAP_MAPPED
+                      : memory == XB_MEMORY_MANAGED  ? XB_CAP_MANAGED
+                                                     : 0;
+    if ((device->info.capabilities & needed) == needed)
+        return XB_OK;
+    return XB_FAIL(error, XB_ERR_UNSUPPORTED, "CUDA device %u has no %s memory", device->info.index,
+                   xb_memory_name(memory));
+}
+
+static enum xb_status take(struct cuda_buffer *buffer, struct xb_error *error)
+{
+    switch (buffer->base.memory) {
+    case XB_MEMORY_DEVICE:
+        return take_device(buffer, error);
+    case XB_MEMORY_PAGEABLE:
+        return xb_pages_map(buffer->base.bytes, &buffer->address, error);
+    case XB_MEMORY_PINNED:
+    case XB_MEMORY_WRITE_COMBINED:
+        return take_pinned(buffer, error);
+    case XB_MEMORY_REGISTERED:
+    case XB_MEMORY_MAPPED:
+        return take_registered(buffer, error);
+    case XB_MEMORY_MANAGED:
+        return take_managed(buffer, error);
+    }
+    return XB_FAIL(error, XB_ERR_UNSUPPORTED, "CUDA has no %s memory",
+                   xb_memory_name(buffer->base.memory));
+}
+
+enum xb_status xb_cuda_buffer_allocate(struct xb_device *device, enum xb_memory memory,
+                                       uint64_t bytes, struct xb_buffer **buffer,
+                                       struct xb_error *error)
+{
+    struct cuda_buffer *made = calloc(1, sizeof *made);
+    if (made == NULL)
+        return XB_FAIL(error, XB_ERR_MEMORY, "no memory to describe a buffer");
+    made->base.device = device;
+    made->base.memory = memory;
+    made->base.bytes = bytes;
+    enum xb_status status = check_kind(device, memory, error);
+    if (status == XB_OK)
+        status = xb_cuda_select(device, error);
+    if (status == XB_OK)
+        status = take(made, error);
+    if (status != XB_OK) {
+        free(made);
+        return status;
+    }
+    made->base.host_address = memory == XB_MEMORY_DEVICE ? NULL : made->address;
+    *buffer = &made->base;
+    return XB_OK;
+}
+
+void xb_cuda_buffer_free(struct xb_buffer *buffer)
+{
+    if (buffer == NULL)
+        return;
+    struct xb_error ignored;
+    void *address = xb_cuda_buffer_address(buffer);
+    (void)xb_cuda_select(buffer->device, &ignored);
+    switch (buffer->memory) {
+    case XB_MEMORY_DEVICE:
+    case XB_MEMORY_MANAGED:
+        (void)cudaFree(address);
+        break;
+    case XB_MEMORY_PINNED:
+    case XB_MEMORY_WRITE_COMBINED:
+        (void)cudaFreeHost(address);
+        break;
+    case XB_MEMORY_REGISTERED:
+    case XB_MEMORY_MAPPED:
+        (void)cudaHostUnregister(address);
+        xb_pages_unmap(address, buffer->bytes);
+        break;
+    case XB_MEMORY_PAGEABLE:
+        xb_pages_unmap(address, buffer->bytes);
+        break;
+    }
+    (void)cudaGetLastError();
+    free(buffer);
+}

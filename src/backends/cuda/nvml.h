@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef XFERBENCH_BACKENDS_CUDA_NVML_H
+#define XFERBENCH_BACKENDS_CUDA_NVML_H
+
+#include "xferbench/backend.h"
+
+/*
+ * NVIDIA's management library, for what the CUDA runtime does not tell. It comes with the driver
+ * and is opened at run time: its absence, or that of any of its functions, costs only the fields
+ * they would have filled. Types and numbers are those of its public interface (NVML API Reference
+ * Guide), declared here because the toolkit may come without its header.
+ */
+
+#define XB_NVML_SUCCESS 0
+
+typedef struct xb_nvml_device_opaque *xb_nvml_device; /* nvmlDevice_t */
+
+/* nvmlPciInfo_t */
+struct xb_nvml_pci {
+    char legacy_bus_id[16];
+    unsigned domain, bus, device;
+    unsigned device_id, subsystem_id;
+    char bus_id[32];
+};
+
+/* The types a field's value may have: nvmlValueType_t. */
+enum xb_nvml_type {
+    XB_NVML_DOUBLE,
+    XB_NVML_UNSIGNED,
+    XB_NVML_UNSIGNED_LONG,
+    XB_NVML_UNSIGNED_LONG_LONG,
+    XB_NVML_SIGNED_LONG_LONG
+};
+
+/* nvmlFieldValue_t: the caller sets `field` and `scope`, the library the rest. */
+struct xb_nvml_field {
+    unsigned field;
+    unsigned scope; /* the link, for fields of a link */
+    long long timestamp, latency;
+    int type;   /* enum xb_nvml_type */
+    int result; /* XB_NVML_SUCCESS, else there is no value */
+    union {
+        double as_double;
+        unsigned as_unsigned;
+        unsigned long as_unsigned_long;
+        unsigned long long as_unsigned_long_long;
+        long long as_signed_long_long;
+    } value;
+};
+
+/* The library's functions, each NULL where this driver's has it not. */
+struct xb_nvml {
+    int (*init)(void);
+    int (*device_by_bus_id)(const char *bus_id, xb_nvml_device *device);
+    int (*pci_info)(xb_nvml_device device, struct xb_nvml_pci *pci);
+    int (*p2p_status)(xb_nvml_device device, xb_nvml_device other, int capability, int *status);
+    int (*link_state)(xb_nvml_device device, unsigned link, int *active);
+    int (*link_remote_type)(xb_nvml_device device, unsigned link, int *type);
+    int (*link_remote_pci)(xb_nvml_device device, unsigned link, struct xb_nvml_pci *pci);
+    int (*field_values)(xb_nvml_device device, int count, struct xb_nvml_field *fields);
+};
+
+/* The library, opened and initialised by the first caller and then for the process's life; NULL
+ * where there is none that works. Any thread may call it. */
+const struct xb_nvml *xb_nvml_get(void);
+
+/* The device at a PCI address such as "0000:0f:00.0"; false where it is unknown. */
+bool xb_nvml_find(const char *bus_id, xb_nvml_device *device);
+
+/* A field's value, and false where there is none. */
+bool xb_nvml_number(xb_nvml_device device, unsigned field, unsigned scope, double *value);
+
+/*
+ * Whether the library knows if two devices, by their PCI addresses, speak NVLink. If they do, fills
+ * link, and links (those of the first device) and link_rate as far as they can be known; else
+ * leaves *info alone.
+ */
+bool xb_nvml_describe_pair(const char *bus_id, const char *other_bus_id, struct xb_peer_info *info);
+
+#endif

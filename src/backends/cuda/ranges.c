@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Named ranges for NVIDIA's profilers. NVTX is headers only: a profiler names the library that
+ * takes the ranges in the environment, and without one a range costs a call through a pointer.
+ */
+#include "cuda.h"
+
+#include <nvtx3/nvToolsExt.h>
+
+void xb_cuda_range_push(const char *name)
+{
+    (void)nvtxRangePushA(name);
+}
+
+void xb_cuda_range_pop(void)
+{
+    (void)nvtxRangePop();
+}

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _POSIX_C_SOURCE 200809L
+/*
+ * What the queues of the host backend do to memory. A "kernel" is a loop over words in the thread
+ * of its queue: what one core does, in the order that a device's threads would take.
+ */
+#include "host.h"
+
+#include <string.h>
+
+static void run_move(const struct xb_host_work *work)
+{
+    memcpy(work->target, work->source, work->bytes);
+}
+
+static void run_fill(const struct xb_host_work *work)
+{
+    xb_host_fill(work->target, 0, work->bytes, work->pattern);
+}
+
+static void run_kernel_copy(const struct xb_host_work *work)
+{
+    char *target = work->target;
+    const char *source = work->source;
+    uint64_t words = work->bytes / 8;
+
+    if (work->access == XB_ACCESS_SEQUENTIAL) {
+        run_move(work);
+        return;
+    }
+    for (uint64_t turn = 0; turn < words; turn++) {
+        uint64_t place = 8 * xb_access_word(work->access, words, turn);
+        memcpy(target + place, source + place, 8);
+    }
+    memcpy(target + 8 * words, source + 8 * words, work->bytes % 8);
+}
+
+/* Step by step and not by a leap, for the time that it takes is asked for. */
+static void run_compute(const struct xb_host_work *work)
+{
+    char *target = work->target;
+
+    for (uint64_t left = work->bytes; left >= 8; left -= 8, target += 8) {
+        unsigned long long word;
+        memcpy(&word, target, 8);
+        for (uint64_t step = 0; step < work->pattern.steps; step++)
+            word = xb_compute_step(word);
+        memcpy(target, &word, 8);
+    }
+}
+
+static char *at(struct xb_buffer *buffer, uint64_t offset)
+{
+    return (char *)xb_host_buffer_address(buffer) + offset;
+}
+
+enum xb_status xb_host_queue_move(struct xb_queue *queue, void *target, const void *source,
+                                  uint64_t bytes, struct xb_error *error)
+{
+    const struct xb_host_work work = {
+        .run = run_move, .target = target, .source = source, .bytes = bytes};
+    return xb_host_queue_enqueue(queue, &work, error);
+}
+
+enum xb_status xb_host_queue_copy(struct xb_queue *queue, struct xb_buffer *target,
+                                  uint64_t target_offset, struct xb_buffer *source,
+                                  uint64_t source_offset, uint64_t bytes, struct xb_error *error)
+{
+    enum xb_status status =
+        xb_copy_check(queue, target, target_offset, source, source_offset, bytes, error);
+    if (status != XB_OK)
+        return status;
+    return xb_host_queue_move(queue, at(target, target_offset), at(source, source_offset), bytes,
+                              error);
+}
+
+enum xb_status xb_host_queue_fill(struct xb_queue *queue, struct xb_buffer *buffer, uint64_t bytes,
+                                  struct xb_pattern pattern, struct xb_error *error)
+{
+    enum xb_status status = xb_device_range_check(buffer, bytes, error);
+    if (status != XB_OK)
+        return status;
+    pattern.steps = 0;
+    const struct xb_host_work work = {
+        .run = run_fill, .target = at(buffer, 0), .bytes = bytes, .pattern = pattern};
+    return xb_host_queue_enqueue(queue, &work, error);
+}
+
+enum xb_status xb_host_queue_check(struct xb_queue *queue, struct xb_buffer *buffer, uint64_t bytes,
+                                   struct xb_pattern pattern, struct xb_mismatch *mismatch,
+                                   struct xb_error *error)
+{
+    enum xb_status status = xb_device_range_check(buffer, bytes, error);
+    if (status == XB_OK)
+        status = xb_host_queue_wait(queue, error);
+    if (status != XB_OK)
+        return status;
+    pattern.steps = 0;
+    *mismatch = xb_host_check(at(buffer, 0), 0, bytes, pattern);
+    return XB_OK;
+}
+
+enum xb_status xb_host_queue_kernel_copy(struct xb_queue *queue, struct xb_buffer *target,
+                                         uint64_t target_offset, struct xb_buffer *source,
+                                         uint64_t source_offset, uint64_t bytes,
+                                         enum xb_access access, struct xb_error *error)
+{
+    enum xb_status status =
+        xb_kernel_copy_check(queue, target, target_offset, source, source_offset, bytes, error);
+    if (status != XB_OK)
+        return status;
+    const struct xb_host_work work = {.run = run_kernel_copy,
+                                      .target = at(target, target_offset),
+                                      .source = at(source, source_offset),
+                                      .bytes = bytes,
+                                      .access = access};
+    return xb_host_queue_enqueue(queue, &work, error);
+}
+
+enum xb_status xb_host_queue_compute(struct xb_queue *queue, struct xb_buffer *buffer,
+                                     uint64_t offset, uint64_t bytes, uint64_t steps,
+                                     struct xb_error *error)
+{
+    enum xb_status status = xb_compute_check(buffer, offset, bytes, error);
+    if (status != XB_OK)
+        return status;
+    const struct xb_host_work work = {.run = run_compute,
+                                      .target = at(buffer, offset),
+                                      .bytes = bytes,
+                                      .pattern = {.steps = steps}};
+    return xb_host_queue_enqueue(queue, &work, error);
+}

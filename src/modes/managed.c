@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Managed memory: one address for both sides, and pages that move because somebody touches them,
+ * because they are asked to, or not at all. */
+#include "proof.h"
+
+#include "xferbench/result.h"
+#include "xferbench/workspace.h"
+
+#include <string.h>
+
+static const char *const managed_words[] = {"fault", "prefetch", "advise", NULL};
+
+static const struct xb_option option_managed = {
+    .name = "managed",
+    .type = XB_OPTION_CHOICES,
+    .argument = "HOW[,HOW]",
+    .default_text = "fault,prefetch",
+    .help =
+        "How managed memory gets to the other side: 'fault', whoever touches a page fetches it; "
+        "'prefetch', the runtime is asked to move it; 'advise', it is told to stay on the host "
+        "and the device reads or writes it there. One case is run for each.",
+    .choices = managed_words,
+};
+
+enum how { HOW_FAULT, HOW_PREFETCH, HOW_ADVISE };
+
+struct state {
+    enum how how;
+    bool to_device;
+    struct xb_buffer *managed;
+    struct xb_buffer *device; /* what the device's kernels read into or write from */
+};
+
+static enum how how_of(const char *variant)
+{
+    if (strcmp(variant, "prefetch") == 0)
+        return HOW_PREFETCH;
+    return strcmp(variant, "advise") == 0 ? HOW_ADVISE : HOW_FAULT;
+}
+
+static uint32_t capabilities(const char *variant)
+{
+    (void)variant;
+    return XB_CAP_MANAGED | XB_CAP_KERNELS;
+}
+
+static struct xb_needs needs(const struct xb_case *test, const struct xb_config *config)
+{
+    (void)config;
+    return (struct xb_needs){.host_bytes = test->bytes, .device_bytes = 2 * test->bytes};
+}
+
+static enum xb_status check(const struct xb_mode_context *context, struct xb_error *error)
+{
+    if (how_of(context->test->variant) != HOW_FAULT || !context->device->info.coherent_with_host)
+        return XB_OK;
+    return XB_FAIL(error, XB_ERR_UNSUPPORTED,
+                   "this device and the host reach each other's memory in place: touching a page "
+                   "need not move it, so there is nothing to time");
+}
+
+static enum xb_status prefetch(const struct xb_mode_context *context, bool to_device,
+                               struct xb_error *error)
+{
+    const struct state *state = context->state;
+    return context->device->backend->queue_prefetch(context->queues[0], state->managed,
+                                                    context->test->bytes, to_device, error);
+}
+
+/* Puts the pages back where the direction begins. What stays on the host needs no putting back. */
+static enum xb_status restore(struct xb_mode_context *context, struct xb_error *error)
+{
+    const struct state *state = context->state;
+    if (state->how == HOW_ADVISE)
+        return XB_OK;
+    enum xb_status status = prefetch(context, !state->to_device, error);
+    if (status == XB_OK)
+        status = context->device->backend->queue_wait(context->queues[0], error);
+    return status;
+}
+
+/* Writes the pattern to managed memory, on the side where the direction begins. */
+static enum xb_status fill_managed(struct xb_mode_context *context, struct xb_pattern pattern,
+                                   struct xb_error *error)
+{
+    const struct state *state = context->state;
+    const struct xb_backend *backend = context->device->backend;
+    enum xb_status status = restore(context, error);
+    if (status != XB_OK)
+        return status;
+    if (state->to_device || state->how == HOW_ADVISE) {
+        xb_host_fill(state->managed->host_address, 0, context->test->bytes, pattern);
+        return XB_OK;
+    }
+    status = backend->queue_fill(context->queues[0], state->managed, context->test->bytes, pattern,
+                                 error);
+    if (status == XB_OK)
+        status = backend->queue_wait(context->queues[0], error);
+    return status;
+}
+
+static enum xb_status fill_both(struct xb_mode_context *context, struct xb_pattern managed,
+                                struct xb_pattern device, struct xb_error *error)
+{
+    const struct state *state = context->state;
+    enum xb_status status = fill_managed(context, managed, error);
+    if (status == XB_OK)
+        status =
+            xb_proof_fill(context->queues[0], state->device, context->test->bytes, device, error);
+    return status;
+}
+
+static enum xb_status setup(struct xb_mode_context *context, struct xb_error *error)
+{
+    struct state *state = context->state;
+    const struct xb_case *test = context->test;
+    struct xb_pattern before = xb_proof_before(test->seed);
+    state->how = how_of(test->variant);
+    state->to_device = test->direction == XB_H2D;
+    context->queue_count = 1;
+    context->operations_per_iteration = 1;
+    /* The CPU's faults are taken inside the call, where only the host's clock sees them. */
+    context->host_timed = state->how == HOW_FAULT && !state->to_device;
+    enum xb_status status = xb_workspace_queues(context->workspace, 1, &context->queues, error);
+    if (status == XB_OK)
+        status = xb_workspace_buffer(context->workspace, 0, XB_MEMORY_MANAGED, test->bytes,
+                                     &state->managed, error);
+    if (status == XB_OK)
+        status = xb_workspace_buffer(context->workspace, 0, XB_MEMORY_DEVICE, test->bytes,
+                                     &state->device, error);
+    if (status == XB_OK)
+        status = context->device->backend->buffer_advise(
+            state->managed, state->how == HOW_ADVISE ? XB_ADVICE_STAY_ON_HOST : XB_ADVICE_NONE,
+            error);
+    if (status == XB_OK)
+        status = fill_both(context, before, before, error);
+    return status;
+}
+
+/* What arrives from now on is the other pattern: at the target nothing of it is there. */
+static enum xb_status prepare(struct xb_mode_context *context, struct xb_error *error)
+{
+    const struct state *state = context->state;
+    struct xb_pattern before = xb_proof_before(context->test->seed);
+    struct xb_pattern after = xb_proof_after(context->test->seed);
+    bool source_is_managed = state->to_device || state->how != HOW_ADVISE;
+    return fill_both(context, source_is_managed ? after : before,
+                     source_is_managed ? before : after, error);
+}
+
+/* One read a page, by one thread: each page that is not here faults and is fetched. */
+static void touch_pages(const struct xb_buffer *buffer, uint64_t bytes)
+{
+    const volatile unsigned char *memory = buffer->host_address;
+    for (uint64_t at = 0; at < bytes; at += 4096)
+        (void)memory[at];
+}
+
+static enum xb_status submit(struct xb_mode_context *context, struct xb_error *error)
+{
+    const struct state *state = context->state;
+    const struct xb_backend *backend = context->device->backend;
+    uint64_t bytes = context->test->bytes;
+    if (state->how == HOW_PREFETCH)
+        return prefetch(context, state->to_device, error);
+    if (state->to_device)
+        return backend->queue_kernel_copy(context->queues[0], state->device, 0, state->managed, 0,
+                                          bytes, XB_ACCESS_SEQUENTIAL, error);
+    if (state->how == HOW_ADVISE)
+        return backend->queue_kernel_copy(context->queues[0], state->managed, 0, state->device, 0,
+                                          bytes, XB_ACCESS_SEQUENTIAL, error);
+    touch_pages(state->managed, bytes);
+    return XB_OK;
+}
+
+/* Where the data went: the device's buffer, or the managed memory seen from the far side. */
+static enum xb_status verify(struct xb_mode_context *context, struct xb_result *result,
+                             struct xb_error *error)
+{
+    const struct state *state = context->state;
+    struct xb_queue *queue = context->queues[0];
+    uint64_t bytes = context->test->bytes;
+    struct xb_pattern after = xb_proof_after(context->test->seed);
+    struct xb_mismatch all = {0};
+    struct xb_mismatch windows = {0};
+    enum xb_status status = XB_OK;
+    if (state->to_device && state->how == HOW_PREFETCH)
+        status =
+            context->device->backend->queue_check(queue, state->managed, bytes, after, &all, error);
+    else
+        status = xb_proof_check(queue, state->to_device ? state->device : state->managed, bytes,
+                                after, &all, error);
+    if (status == XB_OK && (state->to_device || state->how == HOW_ADVISE) &&
+        state->how != HOW_PREFETCH) {
+        const struct xb_proof_side here = {queue, state->managed};
+        const struct xb_proof_side there = {queue, state->device};
+        status = xb_proof_compare(&here, &there, bytes, &windows, error);
+    }
+    if (status != XB_OK)
+        return status;
+    xb_result_detail_text(result, "verified_by", state->to_device ? "device" : "host");
+    if (context->host_timed)
+        xb_result_detail_text(result, "clock", "host: the CPU takes the faults, one read a page");
+    xb_proof_conclude(result, &all, &windows);
+    return XB_OK;
+}
+
+/* The memory is kept for other cases: without advice. */
+static void teardown(struct xb_mode_context *context)
+{
+    const struct state *state = context->state;
+    struct xb_error ignored;
+    if (state->managed != NULL && state->how == HOW_ADVISE)
+        (void)!context->device->backend->buffer_advise(state->managed, XB_ADVICE_NONE, &ignored);
+}
+
+static const struct xb_option *const options[] = {&option_managed, NULL};
+
+const struct xb_mode xb_mode_managed = {
+    .name = "managed",
+    .summary = "memory with one address for both sides, moved by faults, on request or not at all",
+    .description =
+        "Moves managed (unified) memory. fault: h2d is a kernel that reads pages lying on the host "
+        "(and writes what it read to device memory); d2h is one CPU thread that reads a word of "
+        "every page lying on the device, and there the host's clock times it. prefetch: the "
+        "runtime is asked to move the pages. advise: the pages are told to stay on the host, and a "
+        "kernel reads or writes them there across the link. Between iterations the pages are put "
+        "back, which is not timed. Never more than half of the device's free memory is asked for.",
+    .directions = XB_H2D | XB_D2H,
+    .by_default = XB_H2D | XB_D2H,
+    .variant_option = &option_managed,
+    .options = options,
+    .state_bytes = sizeof(struct state),
+    .capabilities = capabilities,
+    .needs = needs,
+    .check = check,
+    .setup = setup,
+    .restore = restore,
+    .prepare = prepare,
+    .submit = submit,
+    .verify = verify,
+    .teardown = teardown,
+};

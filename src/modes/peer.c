@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One copy between the memories of two devices: directly, or staged through the host. */
+#include "proof.h"
+#include "shared_options.h"
+
+#include "xferbench/result.h"
+#include "xferbench/workspace.h"
+
+#include <string.h>
+
+static const char *const path_words[] = {"direct-read", "direct-write", "staged", NULL};
+
+static const struct xb_option option_path = {
+    .name = "peer-path",
+    .type = XB_OPTION_CHOICES,
+    .argument = "PATH[,PATH]",
+    .default_text = "direct-read,direct-write,staged",
+    .help = "How data gets from device to device: 'direct-read' fetched by the destination's copy "
+            "engine, 'direct-write' sent by the source's, 'staged' in chunks of --chunk through "
+            "page-locked host memory. One case is run for each.",
+    .choices = path_words,
+};
+
+static const struct xb_option option_pairs = {
+    .name = "pairs",
+    .type = XB_OPTION_CHOICES,
+    .argument = "FROM:TO[,FROM:TO]",
+    .help = "Which pairs of devices, by number. Without it every ordered pair of --device, or of "
+            "all devices where that is not given.",
+};
+
+enum path { PATH_READ, PATH_WRITE, PATH_STAGED };
+
+/* Chunks of a staged copy that lie on the host at a time. */
+#define RING 4
+
+/* One direction: from one device's buffer to the other's. */
+struct way {
+    struct xb_device *from, *to;
+    struct xb_buffer *source, *target;
+    unsigned long long seed;
+    /* Of a staged copy: */
+    struct xb_buffer *ring;
+    struct xb_event *filled[RING]; /* on the source: a chunk is on the host */
+    struct xb_event *emptied[RING];
+};
+
+struct state {
+    enum path path;
+    uint64_t bytes, chunk;
+    struct way ways[XB_SPANS];
+    size_t way_count;
+    struct xb_queue *queues[2 * XB_SPANS];
+    bool opened[2]; /* the source's reach of the destination, and the other way round */
+};
+
+static enum path path_of(const char *variant)
+{
+    if (strcmp(variant, "staged") == 0)
+        return PATH_STAGED;
+    return strcmp(variant, "direct-read") == 0 ? PATH_READ : PATH_WRITE;
+}
+
+static struct xb_needs needs(const struct xb_case *test, const struct xb_config *config)
+{
+    uint64_t ways = test->direction == XB_BIDIR ? 2 : 1;
+    uint64_t chunk = xb_config_get(config, "chunk")->count;
+    uint64_t ring = RING * (chunk < test->bytes ? chunk : test->bytes);
+    bool staged = path_of(test->variant) == PATH_STAGED;
+    return (struct xb_needs){.host_bytes = staged ? ways * ring : 0,
+                             .device_bytes = ways * test->bytes};
+}
+
+static enum xb_status check(const struct xb_mode_context *context, struct xb_error *error)
+{
+    const struct xb_case *test = context->test;
+    enum path path = path_of(test->variant);
+    bool both = test->direction == XB_BIDIR;
+    if (path == PATH_STAGED)
+        return xb_chunk_check(context, both ? 12 : 6, error);
+    if (((path == PATH_READ || both) && !context->destination_reach.can_access) ||
+        ((path == PATH_WRITE || both) && !context->source_reach.can_access))
+        return XB_FAIL(error, XB_ERR_UNSUPPORTED,
+                       "devices %u and %d cannot reach each other's memory directly (peer access "
+                       "is not possible between them)",
+                       test->device, test->peer);
+    return XB_OK;
+}
+
+/* ---- setup ---- */
+
+/* Opens direct access where a way's copies need it: from the device that makes them. */
+static enum xb_status open_access(struct xb_mode_context *context, struct xb_error *error)
+{
+    struct state *state = context->state;
+    bool both = state->way_count > 1;
+    const bool wanted[2] = {state->path == PATH_WRITE || (both && state->path == PATH_READ),
+                            state->path == PATH_READ || (both && state->path == PATH_WRITE)};
+    struct xb_device *ends[2] = {context->device, context->peer_device};
+    for (int i = 0; i < 2; i++) {
+        if (!wanted[i])
+            continue;
+        enum xb_status status = context->device->backend->peer_open(ends[i], ends[1 - i], error);
+        if (status != XB_OK)
+            return status;
+        state->opened[i] = true;
+    }
+    return XB_OK;
+}
+
+static enum xb_status open_ring(struct xb_mode_context *context, struct way *way, unsigned place,
+                                struct xb_error *error)
+{
+    const struct state *state = context->state;
+    const struct xb_backend *backend = context->device->backend;
+    uint64_t chunk = state->chunk < state->bytes ? state->chunk : state->bytes;
+    enum xb_status status = xb_workspace_buffer(context->workspace, place, XB_MEMORY_PINNED,
+                                                RING * chunk, &way->ring, error);
+    for (int i = 0; status == XB_OK && i < RING; i++) {
+        status = backend->event_open(way->from, &way->filled[i], error);
+        if (status == XB_OK)
+            status = backend->event_open(way->to, &way->emptied[i], error);
+    }
+    return status;
+}
+
+/* Takes a way's buffers, the source in the first place of its device and the target in the second:
+ * of two ways each device has one of either. */
+static enum xb_status set_up_way(struct xb_mode_context *context, size_t index,
+                                 struct xb_error *error)
+{
+    struct state *state = context->state;
+    struct way *way = &state->ways[index];
+    bool there = index == 0;
+    struct xb_workspace *from = there ? context->workspace : context->peer_workspace;
+    struct xb_workspace *to = there ? context->peer_workspace : context->workspace;
+    way->from = there ? context->device : context->peer_device;
+    way->to = there ? context->peer_device : context->device;
+    way->seed = context->test->seed + ((unsigned long long)index << 39);
+    enum xb_status status =
+        xb_workspace_buffer(from, 0, XB_MEMORY_DEVICE, state->bytes, &way->source, error);
+    if (status == XB_OK)
+        status = xb_workspace_buffer(to, 1, XB_MEMORY_DEVICE, state->bytes, &way->target, error);
+    if (status == XB_OK && state->path == PATH_STAGED)
+        status = open_ring(context, way, (unsigned)index, error);
+    return status;
+}
+
+/* A queue of one end's device for every way; for a staged one a queue of either end's. */
+static enum xb_status choose_queues(struct xb_mode_context *context, struct xb_error *error)
+{
+    struct state *state = context->state;
+    struct xb_queue **ends[2]; /* two queues of the source device, and of the destination */
+    enum xb_status status = xb_workspace_queues(context->workspace, 2, &ends[0], error);
+    if (status == XB_OK)
+        status = xb_workspace_queues(context->peer_workspace, 2, &ends[1], error);
+    if (status != XB_OK)
+        return status;
+    size_t per_way = state->path == PATH_STAGED ? 2 : 1;
+    for (size_t way = 0; way < state->way_count; way++) {
+        size_t source_end = way;
+        size_t target_end = 1 - way;
+        struct xb_queue **queues = &state->queues[way * per_way];
+        queues[0] = ends[state->path == PATH_READ ? target_end : source_end][way];
+        if (per_way == 2)
+            queues[1] = ends[target_end][way];
+        if (state->way_count > 1)
+            context->spans[context->span_count++] =
+                (struct xb_span){.name = way == 0 ? "there" : "back",
+                                 .first_queue = way * per_way,
+                                 .queue_count = per_way,
+                                 .bytes = state->bytes};
+    }
+    context->queues = state->queues;
+    context->queue_count = per_way * state->way_count;
+    return XB_OK;
+}
+
+/* A queue of the device for work that is not timed. */
+static struct xb_queue *queue_on(const struct xb_mode_context *context,
+                                 const struct xb_device *device)
+{
+    struct xb_queue **queues = NULL;
+    struct xb_error ignored;
+    /* They are there already: this only looks them up. */
+    (void)!xb_workspace_queues(device == context->device ? context->workspace
+                                                         : context->peer_workspace,
+                               1, &queues, &ignored);
+    return queues[0];
+}
+
+static enum xb_status fill_ways(struct xb_mode_context *context, bool sources,
+                                struct xb_error *error)
+{
+    const struct state *state = context->state;
+    enum xb_status status = XB_OK;
+    for (size_t i = 0; status == XB_OK && i < state->way_count; i++) {
+        const struct way *way = &state->ways[i];
+        if (sources)
+            status = xb_proof_fill(queue_on(context, way->from), way->source, state->bytes,
+                                   xb_proof_before(way->seed), error);
+        else
+            status = xb_proof_fill(queue_on(context, way->to), way->target, state->bytes,
+                                   xb_proof_after(way->seed), error);
+    }
+    return status;
+}
+
+static enum xb_status setup(struct xb_mode_context *context, struct xb_error *error)
+{
+    struct state *state = context->state;
+    state->path = path_of(context->test->variant);
+    state->bytes = context->test->bytes;
+    state->chunk = xb_config_get(context->config, "chunk")->count;
+    state->way_count = context->test->direction == XB_BIDIR ? 2 : 1;
+    context->bytes_moved = state->way_count * state->bytes;
+    context->hold = true;
+    /* A chunk is two copies, and what orders them: two records and two waits. */
+    context->operations_per_iteration =
+        state->way_count *
+        (state->path == PATH_STAGED ? 6 * xb_chunk_count(state->bytes, state->chunk) : 1);
+    enum xb_status status = choose_queues(context, error);
+    for (size_t i = 0; status == XB_OK && i < state->way_count; i++)
+        status = set_up_way(context, i, error);
+    if (status == XB_OK)
+        status = open_access(context, error);
+    if (status == XB_OK)
+        status = fill_ways(context, true, error);
+    return status;
+}
+
+/* The targets hold what is not sent, until a timed copy puts them right. */
+static enum xb_status prepare(struct xb_mode_context *context, struct xb_error *error)
+{
+    return fill_ways(context, false, error);
+}
+
+/* ---- one iteration ---- */
+
+/* One chunk by way of the host: into the ring once its place is empty, out once it is filled. */
+static enum xb_status stage_chunk(const struct state *state, const struct way *way,
+                                  struct xb_queue *const queues[2], uint64_t index,
+                                  struct xb_error *error)
+{
+    const struct xb_backend *backend = way->from->backend;
+    struct xb_chunk chunk = xb_chunk_at(state->bytes, state->chunk, index);
+    size_t place = index % RING;
+    uint64_t at = place * (state->chunk < state->bytes ? state->chunk : state->bytes);
+    enum xb_status status = backend->queue_wait_event(queues[0], way->emptied[place], error);
+    if (status == XB_OK)
+        status = backend->queue_copy(queues[0], way->ring, at, way->source, chunk.offset,
+                                     chunk.bytes, error);
+    if (status == XB_OK)
+        status = backend->event_record(way->filled[place], queues[0], error);
+    if (status == XB_OK)
+        status = backend->queue_wait_event(queues[1], way->filled[place], error);
+    if (status == XB_OK)
+        status = backend->queue_copy(queues[1], way->target, chunk.offset, way->ring, at,
+                                     chunk.bytes, error);
+    if (status == XB_OK)
+        status = backend->event_record(way->emptied[place], queues[1], error);
+    return status;
+}
+
+static enum xb_status submit(struct xb_mode_context *context, struct xb_error *error)
+{
+    const struct state *state = context->state;
+    const struct xb_backend *backend = context->device->backend;
+    enum xb_status status = XB_OK;
+    if (state->path != PATH_STAGED) {
+        for (size_t i = 0; status == XB_OK && i < state->way_count; i++)
+            status = backend->queue_copy_peer(state->queues[i], state->ways[i].target, 0,
+                                              state->ways[i].source, 0, state->bytes, error);
+        return status;
+    }
+    for (uint64_t c = 0; c < xb_chunk_count(state->bytes, state->chunk); c++)
+        for (size_t i = 0; status == XB_OK && i < state->way_count; i++)
+            status = stage_chunk(state, &state->ways[i], &state->queues[2 * i], c, error);
+    return status;
+}
+
+/* ---- what it came to ---- */
+
+static void add_link(const struct xb_mode_context *context, struct xb_result *result)
+{
+    const struct xb_peer_info *reach = &context->destination_reach;
+    if (reach->link[0] != '\0')
+        xb_result_detail_text(result, "link", "%s", reach->link);
+    if (reach->links > 0)
+        xb_result_detail_number(result, "links", reach->links);
+    if (reach->link_rate > 0)
+        xb_result_detail_number(result, "link_rate_bytes_per_second", reach->link_rate);
+}
+
+static enum xb_status verify(struct xb_mode_context *context, struct xb_result *result,
+                             struct xb_error *error)
+{
+    const struct state *state = context->state;
+    struct xb_mismatch all = {0};
+    struct xb_mismatch windows = {0};
+    enum xb_status status = XB_OK;
+    for (size_t i = 0; status == XB_OK && i < state->way_count; i++) {
+        const struct way *way = &state->ways[i];
+        const struct xb_proof_side here = {queue_on(context, way->from), way->source};
+        const struct xb_proof_side there = {queue_on(context, way->to), way->target};
+        status = xb_proof_check(there.queue, way->target, state->bytes, xb_proof_before(way->seed),
+                                &all, error);
+        if (status == XB_OK)
+            status = xb_proof_compare(&here, &there, state->bytes, &windows, error);
+    }
+    if (status != XB_OK)
+        return status;
+    if (state->path == PATH_STAGED)
+        xb_result_detail_number(result, "chunk_bytes", (double)state->chunk);
+    xb_result_detail_text(result, "verified_by", "device");
+    add_link(context, result);
+    xb_proof_conclude(result, &all, &windows);
+    return XB_OK;
+}
+
+static void teardown(struct xb_mode_context *context)
+{
+    struct state *state = context->state;
+    const struct xb_backend *backend = context->device->backend;
+    struct xb_device *ends[2] = {context->device, context->peer_device};
+    for (size_t w = 0; w < XB_SPANS; w++)
+        for (int i = 0; i < RING; i++) {
+            backend->event_close(state->ways[w].emptied[i]);
+            backend->event_close(state->ways[w].filled[i]);
+        }
+    for (int i = 0; i < 2; i++)
+        if (state->opened[i])
+            backend->peer_close(ends[i], ends[1 - i]);
+}
+
+static const struct xb_option *const options[] = {&option_path, &option_pairs, &xb_option_chunk,
+                                                  NULL};
+
+const struct xb_mode xb_mode_peer = {
+    .name = "peer",
+    .summary = "one copy between the memories of two devices, direct or staged through the host",
+    .description =
+        "For every ordered pair of devices, copies a buffer from the first to the second. "
+        "direct-read: peer access is on, and the copy is enqueued on the destination, whose engine "
+        "fetches the data. direct-write: it is enqueued on the source, whose engine sends it. "
+        "staged: in chunks of --chunk through a ring of page-locked host memory, one device's copy "
+        "into it overlapping the other's out of it. bidir is the same in both directions at the "
+        "same time. The paths are never exchanged for each other: a pair without direct access is "
+        "skipped in the direct variants. The device that makes the first copy has the clock.",
+    .directions = XB_D2D | XB_BIDIR,
+    .by_default = XB_D2D | XB_BIDIR,
+    .pairs = true,
+    .variant_option = &option_path,
+    .options = options,
+    .state_bytes = sizeof(struct state),
+    .needs = needs,
+    .check = check,
+    .setup = setup,
+    .prepare = prepare,
+    .submit = submit,
+    .verify = verify,
+    .teardown = teardown,
+};

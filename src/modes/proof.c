@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "proof.h"
+
+#include "xferbench/result.h"
+
+#include <stdio.h>
+
+#define WINDOWS 16u
+#define WINDOW_BYTES UINT64_C(4096)
+
+struct xb_pattern xb_proof_before(unsigned long long seed)
+{
+    return (struct xb_pattern){.seed = seed};
+}
+
+struct xb_pattern xb_proof_after(unsigned long long seed)
+{
+    return (struct xb_pattern){.seed = seed, .flip = XB_PATTERN_POISON};
+}
+
+enum xb_status xb_proof_fill(struct xb_queue *queue, struct xb_buffer *buffer, uint64_t bytes,
+                             struct xb_pattern pattern, struct xb_error *error)
+{
+    const struct xb_backend *backend = queue->device->backend;
+    if (buffer->memory != XB_MEMORY_DEVICE) {
+        xb_host_fill(buffer->host_address, 0, bytes, pattern);
+        return XB_OK;
+    }
+    enum xb_status status = backend->queue_fill(queue, buffer, bytes, pattern, error);
+    if (status == XB_OK)
+        status = backend->queue_wait(queue, error);
+    return status;
+}
+
+static void add(struct xb_mismatch *found, const struct xb_mismatch *more)
+{
+    if (more->wrong_bytes == 0)
+        return;
+    if (found->wrong_bytes == 0)
+        found->first_offset = more->first_offset;
+    found->wrong_bytes += more->wrong_bytes;
+}
+
+enum xb_status xb_proof_check(struct xb_queue *queue, struct xb_buffer *buffer, uint64_t bytes,
+                              struct xb_pattern pattern, struct xb_mismatch *found,
+                              struct xb_error *error)
+{
+    struct xb_mismatch here = {0};
+    enum xb_status status = XB_OK;
+    if (buffer->memory == XB_MEMORY_DEVICE)
+        status = queue->device->backend->queue_check(queue, buffer, bytes, pattern, &here, error);
+    else
+        here = xb_host_check(buffer->host_address, 0, bytes, pattern);
+    if (status == XB_OK)
+        add(found, &here);
+    return status;
+}
+
+/* The window's bytes as the CPU sees them: in place, or fetched into `room`. */
+static enum xb_status look(const struct xb_proof_side *side, uint64_t start, uint64_t bytes,
+                           struct xb_buffer *room, const unsigned char **window,
+                           struct xb_error *error)
+{
+    if (side->buffer->memory != XB_MEMORY_DEVICE) {
+        *window = (unsigned char *)side->buffer->host_address + start;
+        return XB_OK;
+    }
+    const struct xb_backend *backend = side->queue->device->backend;
+    enum xb_status status =
+        backend->queue_copy(side->queue, room, 0, side->buffer, start, bytes, error);
+    if (status == XB_OK)
+        status = backend->queue_wait(side->queue, error);
+    *window = room->host_address;
+    return status;
+}
+
+/* With room for a window of either side. */
+static enum xb_status compare_windows(const struct xb_proof_side *a, const struct xb_proof_side *b,
+                                      uint64_t bytes, struct xb_buffer *const room[2],
+                                      struct xb_mismatch *found, struct xb_error *error)
+{
+    uint64_t window = bytes < WINDOW_BYTES ? bytes : WINDOW_BYTES;
+    enum xb_status status = XB_OK;
+    for (unsigned i = 0; status == XB_OK && i < WINDOWS; i++) {
+        uint64_t start = (bytes - window) / (WINDOWS - 1) * i;
+        const unsigned char *here = NULL;
+        const unsigned char *there = NULL;
+        if (i + 1 == WINDOWS)
+            start = bytes - window;
+        status = look(a, start, window, room[0], &here, error);
+        if (status == XB_OK)
+            status = look(b, start, window, room[1], &there, error);
+        for (uint64_t byte = 0; status == XB_OK && byte < window; byte++)
+            if (there[byte] != here[byte] && found->wrong_bytes++ == 0)
+                found->first_offset = start + byte;
+    }
+    return status;
+}
+
+enum xb_status xb_proof_compare(const struct xb_proof_side *a, const struct xb_proof_side *b,
+                                uint64_t bytes, struct xb_mismatch *found, struct xb_error *error)
+{
+    struct xb_device *device = a->queue->device;
+    struct xb_buffer *room[2] = {NULL, NULL};
+    enum xb_status status = XB_OK;
+    for (int i = 0; status == XB_OK && i < 2; i++)
+        status = device->backend->buffer_allocate(device, XB_MEMORY_PINNED, WINDOW_BYTES, &room[i],
+                                                  error);
+    if (status == XB_OK)
+        status = compare_windows(a, b, bytes, room, found, error);
+    for (int i = 0; i < 2; i++)
+        device->backend->buffer_free(room[i]);
+    return status;
+}
+
+void xb_proof_conclude(struct xb_result *result, const struct xb_mismatch *all,
+                       const struct xb_mismatch *windows)
+{
+    result->verified =
+        all->wrong_bytes == 0 && windows->wrong_bytes == 0 ? XB_VERIFIED_TRUE : XB_VERIFIED_FALSE;
+    if (all->wrong_bytes != 0)
+        snprintf(result->reason, sizeof result->reason,
+                 "%llu of %llu bytes are wrong after the copy, the first at %llu",
+                 (unsigned long long)all->wrong_bytes, (unsigned long long)result->test.bytes,
+                 (unsigned long long)all->first_offset);
+    else if (windows->wrong_bytes != 0)
+        snprintf(result->reason, sizeof result->reason,
+                 "the pattern is right, but the two buffers differ at byte %llu: the check itself "
+                 "is broken",
+                 (unsigned long long)windows->first_offset);
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef XFERBENCH_MODES_PROOF_H
+#define XFERBENCH_MODES_PROOF_H
+
+#include "xferbench/mode.h"
+
+struct xb_result;
+
+/* What modes use to prove that data arrived. */
+
+/*
+ * The two patterns of a case differ in every byte. Until the first timed sample everything is
+ * `before`; what must arrive is told apart by it from what was there already.
+ */
+struct xb_pattern xb_proof_before(unsigned long long seed);
+struct xb_pattern xb_proof_after(unsigned long long seed);
+
+/* Writes the pattern to the start of a buffer, host memory by the CPU and DEVICE memory by a kernel
+ * on the queue, and waits for it. */
+XB_MUST_CHECK enum xb_status xb_proof_fill(struct xb_queue *queue, struct xb_buffer *buffer,
+                                           uint64_t bytes, struct xb_pattern pattern,
+                                           struct xb_error *error);
+
+/* Compares the start of a buffer with the pattern where it lies, and adds what differs to *found.
+ */
+XB_MUST_CHECK enum xb_status xb_proof_check(struct xb_queue *queue, struct xb_buffer *buffer,
+                                            uint64_t bytes, struct xb_pattern pattern,
+                                            struct xb_mismatch *found, struct xb_error *error);
+
+/* One side of a comparison: a buffer, and a queue of its device to fetch it with. */
+struct xb_proof_side {
+    struct xb_queue *queue;
+    struct xb_buffer *buffer;
+};
+
+/*
+ * Compares windows of two buffers byte by byte on the host, without a pattern, so that a generator
+ * and a checker that share a mistake do not agree unnoticed. The windows are spread evenly, the
+ * first at the start and the last at the very end.
+ */
+XB_MUST_CHECK enum xb_status xb_proof_compare(const struct xb_proof_side *a,
+                                              const struct xb_proof_side *b, uint64_t bytes,
+                                              struct xb_mismatch *found, struct xb_error *error);
+
+/* Says in the result what the checks found: `all` of the pattern, `windows` of the comparison. */
+void xb_proof_conclude(struct xb_result *result, const struct xb_mismatch *all,
+                       const struct xb_mismatch *windows);
+
+#endif

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+#include "note.h"
+#include "text.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+void xb_make_plain(char *text)
+{
+    char *out = text;
+    while (*text != '\0') {
+        size_t length = xb_utf8_length(text);
+        bool plain = *text >= ' ' && *text <= '~';
+        *out++ = plain ? *text : strchr("\t\r\n", *text) != NULL ? ' ' : '?';
+        text += length > 0 ? length : 1;
+    }
+    *out = '\0';
+}
+
+/* Characters of the unit behind a word, with its blank: a figure and its unit share a line. */
+static int unit_length(const char *rest)
+{
+    static const char *const units[] = {"%", "GB/s"};
+    for (size_t i = 0; rest != NULL && i < sizeof units / sizeof units[0]; i++)
+        if (strncmp(rest, units[i], strlen(units[i])) == 0)
+            return (int)strcspn(rest, " ") + 1;
+    return 0;
+}
+
+static void print_wrapped(FILE *stream, const char *label, int width, char *text)
+{
+    int indent = fprintf(stream, "  %-*s", width, label);
+    int used = indent;
+    char *rest = NULL;
+    xb_make_plain(text);
+    for (char *word = strtok_r(text, " ", &rest); word != NULL; word = strtok_r(NULL, " ", &rest)) {
+        int length = (int)strlen(word);
+        if (used > indent && used + 1 + length + unit_length(rest) > XB_LINE_COLUMNS)
+            used = fprintf(stream, "\n%*s", indent, "") - 1;
+        used += fprintf(stream, used > indent ? " %s" : "%s", word);
+    }
+    fputc('\n', stream);
+}
+
+void xb_note_print(FILE *stream, const char *label, int width, const char *format, ...)
+{
+    char text[XB_NOTE_SIZE];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    print_wrapped(stream, label, width, text);
+}
+
+/* A group is the row of all devices and, right behind it, a row for each. */
+size_t xb_group_size(const struct xb_run *run, const struct xb_result *result)
+{
+    size_t first = (size_t)(result - run->results);
+    if (!result->test.simultaneous && !result->test.sum)
+        return 0;
+    while (first > 0 && run->results[first].test.simultaneous && !run->results[first].test.sum)
+        first--;
+    if (!run->results[first].test.sum)
+        return 0;
+    size_t end = first + 1;
+    while (end < run->case_count && run->results[end].test.simultaneous &&
+           !run->results[end].test.sum)
+        end++;
+    return end - first - 1;
+}
+
+const char *xb_device_text(const struct xb_run *run, const struct xb_result *result, char *text,
+                           size_t size)
+{
+    const struct xb_case *test = &result->test;
+    size_t together = xb_group_size(run, result);
+    if (test->sum)
+        snprintf(text, size, "sum of %zu", together);
+    else if (together > 0)
+        snprintf(text, size, "%u of %zu", test->device, together);
+    else if (test->peer >= 0)
+        snprintf(text, size, "%u>%d", test->device, test->peer);
+    else
+        snprintf(text, size, "%u", test->device);
+    return text;
+}

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _POSIX_C_SOURCE 200809L
+/*
+ * The damage that tests do to copies, over real backends: each kind is what it says, by every
+ * slot. A test that waits for wrong data to be found proves nothing if none was made.
+ */
+#include "contract.h"
+
+#include "../doubles/damaged_backend.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const enum xb_damage all[] = {XB_DAMAGE_NONE,           XB_DAMAGE_BIT_FLIPPED,
+                                     XB_DAMAGE_BLOCKS_SWAPPED, XB_DAMAGE_SHIFTED_2MIB,
+                                     XB_DAMAGE_LAST_BYTE_LOST, XB_DAMAGE_NOTHING_COPIED};
+#define ALL (sizeof all / sizeof all[0])
+
+/* What is wrong with a range that was poison and got a damaged copy of the pattern. */
+static void expect_damage(enum xb_damage damage, struct xb_mismatch found, uint64_t bytes,
+                          uint64_t block)
+{
+    switch (damage) {
+    case XB_DAMAGE_NONE:
+        assert_true(found.wrong_bytes == 0);
+        break;
+    case XB_DAMAGE_BIT_FLIPPED:
+        assert_true(found.wrong_bytes == 1);
+        assert_true(found.first_offset == bytes / 2 / 8 * 8);
+        break;
+    case XB_DAMAGE_BLOCKS_SWAPPED: /* bytes agree by chance, 1 in 256 */
+        assert_true(found.wrong_bytes > 2 * block / 100 * 97 && found.wrong_bytes <= 2 * block);
+        assert_true(found.first_offset < 16);
+        break;
+    case XB_DAMAGE_SHIFTED_2MIB:
+        assert_true(found.wrong_bytes > bytes / 100 * 98);
+        assert_true(found.first_offset < 16);
+        break;
+    case XB_DAMAGE_LAST_BYTE_LOST:
+        assert_true(found.wrong_bytes == 1);
+        assert_true(found.first_offset == bytes - 1);
+        break;
+    case XB_DAMAGE_NOTHING_COPIED:
+        assert_true(found.wrong_bytes == bytes);
+        break;
+    }
+}
+
+static enum xb_status copy(struct fixture *f, struct xb_buffer *target, struct xb_buffer *source,
+                           uint64_t bytes, bool by_kernel, struct xb_error *error)
+{
+    return by_kernel ? f->backend->queue_kernel_copy(f->queue, target, 0, source, 0, bytes,
+                                                     XB_ACCESS_STRIDED, error)
+                     : f->backend->queue_copy(f->queue, target, 0, source, 0, bytes, error);
+}
+
+static void damage_to_device(struct fixture *f, struct xb_buffer *host, enum xb_damage damage,
+                             bool by_kernel)
+{
+    struct xb_error error;
+    xb_host_fill(host->host_address, 0, BYTES, pattern);
+    fill(f, poison);
+    xb_damaged_how = damage;
+    must(copy(f, f->there, host, BYTES, by_kernel, &error), &error);
+    expect_damage(damage, check(f, BYTES), BYTES, 4096);
+}
+
+static void damage_to_host(struct fixture *f, struct xb_buffer *host, enum xb_damage damage,
+                           bool by_kernel)
+{
+    struct xb_error error;
+    unsigned char *bytes = host->host_address;
+    fill(f, pattern);
+    xb_host_fill(bytes, 0, BYTES, poison);
+    xb_damaged_how = damage;
+    must(copy(f, host, f->there, BYTES, by_kernel, &error), &error);
+    must(f->backend->queue_wait(f->queue, &error), &error);
+    expect_damage(damage, xb_host_check(bytes, 0, BYTES, pattern), BYTES, 2048);
+    if (damage != XB_DAMAGE_BIT_FLIPPED)
+        return;
+    unsigned char right[8];
+    uint64_t place = BYTES / 2 / 8 * 8;
+    xb_host_fill(right, place, 8, pattern);
+    assert_int_equal(__builtin_popcount((unsigned)(right[0] ^ bytes[place])), 1);
+}
+
+static void damage_copies(struct fixture *f, enum xb_memory memory, bool by_kernel)
+{
+    struct xb_buffer *hosts[2] = {NULL, NULL};
+    struct xb_error error;
+    for (size_t i = 0; i < 2; i++)
+        must(f->backend->buffer_allocate(f->device, memory, BYTES, &hosts[i], &error), &error);
+    for (size_t i = 0; i < ALL; i++) {
+        xb_damage_count = 0;
+        damage_to_device(f, hosts[0], all[i], by_kernel);
+        damage_to_host(f, hosts[1], all[i], by_kernel);
+        assert_int_equal(xb_damage_count, all[i] == XB_DAMAGE_NONE ? 0 : 2);
+    }
+    for (size_t i = 0; i < 2; i++)
+        f->backend->buffer_free(hosts[i]);
+}
+
+static void test_copies_take_damage(void **state)
+{
+    damage_copies(*state, XB_MEMORY_PINNED, false);
+}
+
+static void test_kernel_copies_take_damage(void **state)
+{
+    const struct fixture *f = *state;
+    const uint32_t needed = XB_CAP_KERNELS | XB_CAP_MAPPED;
+    if ((f->device->info.capabilities & needed) != needed)
+        skip();
+    damage_copies(*state, XB_MEMORY_MAPPED, true);
+}
+
+/* Where nobody knows what the device holds, a word is wrong in place of a bit. */
+static void test_computed_data_takes_damage(void **state)
+{
+    struct fixture *f = *state;
+    struct xb_pattern computed = pattern;
+    struct xb_error error;
+    if ((f->device->info.capabilities & XB_CAP_KERNELS) == 0)
+        skip();
+    computed.steps = 3;
+    fill(f, pattern);
+    must(f->backend->queue_compute(f->queue, f->there, 0, BYTES, 3, &error), &error);
+    xb_damaged_how = XB_DAMAGE_BIT_FLIPPED;
+    must(f->backend->queue_copy(f->queue, f->pinned, 0, f->there, 0, BYTES, &error), &error);
+    must(f->backend->queue_wait(f->queue, &error), &error);
+    struct xb_mismatch found = xb_host_check(f->pinned->host_address, 0, BYTES, computed);
+    assert_true(found.wrong_bytes > 0 && found.wrong_bytes <= 8);
+}
+
+/* In and out again: no damage undoes itself on the way back. */
+static void test_damage_adds_up(void **state)
+{
+    struct fixture *f = *state;
+    const struct xb_backend *b = f->backend;
+    struct xb_buffer *in = NULL;
+    struct xb_error error;
+    must(b->buffer_allocate(f->device, XB_MEMORY_PINNED, BYTES, &in, &error), &error);
+    for (size_t i = 0; i < ALL; i++) {
+        xb_host_fill(in->host_address, 0, BYTES, pattern);
+        xb_host_fill(f->pinned->host_address, 0, BYTES, poison);
+        fill(f, poison);
+        xb_damaged_how = all[i];
+        must(copy(f, f->there, in, BYTES, false, &error), &error);
+        must(copy(f, f->pinned, f->there, BYTES, false, &error), &error);
+        must(b->queue_wait(f->queue, &error), &error);
+        uint64_t wrong = xb_host_check(f->pinned->host_address, 0, BYTES, pattern).wrong_bytes;
+        assert_true((wrong > 0) == (all[i] != XB_DAMAGE_NONE));
+    }
+    b->buffer_free(in);
+}
+
+static void test_small_copies_are_left_alone(void **state)
+{
+    struct fixture *f = *state;
+    struct xb_error error;
+    for (size_t i = 0; i < ALL; i++) {
+        xb_host_fill(f->pinned->host_address, 0, BYTES, pattern);
+        fill(f, poison);
+        xb_damaged_how = all[i];
+        must(copy(f, f->there, f->pinned, XB_DAMAGE_LEAST - 1, false, &error), &error);
+        assert_true(check(f, XB_DAMAGE_LEAST - 1).wrong_bytes == 0);
+    }
+}
+
+static void test_prefetches_take_damage(void **state)
+{
+    struct fixture *f = *state;
+    const struct xb_backend *b = f->backend;
+    struct xb_buffer *managed = NULL;
+    struct xb_error error;
+    if ((f->device->info.capabilities & XB_CAP_MANAGED) == 0)
+        skip();
+    must(b->buffer_allocate(f->device, XB_MEMORY_MANAGED, BYTES, &managed, &error), &error);
+    for (size_t i = 0; i < 2 * ALL; i++) {
+        struct xb_mismatch found = {.wrong_bytes = 77};
+        xb_damaged_how = all[i / 2];
+        xb_host_fill(managed->host_address, 0, BYTES, pattern);
+        must(b->queue_prefetch(f->queue, managed, BYTES, i % 2 == 0, &error), &error);
+        must(b->queue_check(f->queue, managed, BYTES, pattern, &found, &error), &error);
+        assert_true((found.wrong_bytes > 0) == (xb_damaged_how != XB_DAMAGE_NONE));
+        struct xb_mismatch seen = xb_host_check(managed->host_address, 0, BYTES, pattern);
+        assert_true(seen.wrong_bytes == found.wrong_bytes);
+    }
+    b->buffer_free(managed);
+}
+
+static void test_peer_copies_take_damage(void **state)
+{
+    struct fixture *f = *state;
+    const struct xb_backend *b = f->backend;
+    struct xb_device *device = NULL;
+    struct xb_queue *queue = NULL;
+    struct xb_buffer *source = NULL;
+    struct xb_error error;
+    if (b->peer_info == NULL || f->probe.device_count < 2)
+        skip();
+    must(b->device_open(f->driver, 1, &device, &error), &error);
+    assert_ptr_equal(device->backend, b);
+    must(b->queue_open(device, &queue, &error), &error);
+    must(b->buffer_allocate(device, XB_MEMORY_DEVICE, BYTES, &source, &error), &error);
+    must(b->queue_fill(queue, source, BYTES, pattern, &error), &error);
+    must(b->queue_wait(queue, &error), &error);
+    for (size_t i = 0; i < ALL; i++) {
+        xb_damaged_how = all[i];
+        fill(f, poison);
+        must(b->queue_copy_peer(f->queue, f->there, 0, source, 0, BYTES, &error), &error);
+        expect_damage(all[i], check(f, BYTES), BYTES, 4096);
+    }
+    b->buffer_free(source);
+    b->queue_close(queue);
+    b->device_close(device);
+}
+
+static int heal(void **state)
+{
+    xb_damaged_how = XB_DAMAGE_NONE;
+    return tear_down(state);
+}
+
+#define DAMAGE_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, heal)
+
+static const struct CMUnitTest tests[] = {
+    DAMAGE_TEST(test_copies_take_damage),          DAMAGE_TEST(test_kernel_copies_take_damage),
+    DAMAGE_TEST(test_computed_data_takes_damage),  DAMAGE_TEST(test_damage_adds_up),
+    DAMAGE_TEST(test_small_copies_are_left_alone), DAMAGE_TEST(test_prefetches_take_damage),
+    DAMAGE_TEST(test_peer_copies_take_damage),
+};
+
+int run_damage_tests(const char *name)
+{
+    const struct xb_backend *undamaged = tested;
+    char group[64];
+    snprintf(group, sizeof group, "%s: damage", name);
+    tested = xb_damaged_wrap(undamaged);
+    int failed = _cmocka_run_group_tests(group, tests, sizeof tests / sizeof tests[0], NULL, NULL);
+    tested = undamaged;
+    return failed;
+}

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _POSIX_C_SOURCE 200809L
+#include "damage.h"
+
+#define BLOCK UINT64_C(4096)
+#define SHIFT (UINT64_C(2) << 20)
+
+unsigned xb_damage_count;
+
+/* ---- what buffers hold ---- */
+
+/* Buffers that queues have written to, and as much of them as is known to hold a pattern. */
+static struct {
+    const struct xb_buffer *buffer;
+    uint64_t bytes;
+    struct xb_pattern pattern;
+} written[64];
+
+#define WRITTEN (sizeof written / sizeof written[0])
+
+void xb_damage_forget(const struct xb_buffer *buffer)
+{
+    for (size_t i = 0; i < WRITTEN; i++)
+        if (written[i].buffer == buffer)
+            written[i].buffer = NULL;
+}
+
+void xb_damage_note_fill(const struct xb_buffer *buffer, uint64_t bytes, struct xb_pattern pattern)
+{
+    xb_damage_forget(buffer);
+    for (size_t i = 0; i < WRITTEN; i++) {
+        if (written[i].buffer != NULL)
+            continue;
+        written[i].buffer = buffer;
+        written[i].bytes = bytes;
+        written[i].pattern = pattern;
+        return;
+    }
+}
+
+void xb_damage_note_write(const struct xb_buffer *buffer)
+{
+    const struct xb_pattern none = {0};
+    xb_damage_note_fill(buffer, 0, none);
+}
+
+/*
+ * Byte `offset` of a buffer, or -1 where it is not known. The CPU may look at host memory only if
+ * no queue writes to it: what is asked about is still to be copied. Never at managed memory, whose
+ * pages would move.
+ */
+static int known_byte(const struct xb_buffer *buffer, uint64_t offset)
+{
+    for (size_t i = 0; i < WRITTEN; i++) {
+        if (written[i].buffer != buffer)
+            continue;
+        if (offset >= written[i].bytes)
+            return -1;
+        return (int)(xb_pattern_word(written[i].pattern, offset / 8) >> (8 * (offset % 8)) & 0xFF);
+    }
+    if (buffer->memory == XB_MEMORY_DEVICE || buffer->memory == XB_MEMORY_MANAGED)
+        return -1;
+    return ((const unsigned char *)buffer->host_address)[offset];
+}
+
+/* ---- copies ---- */
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* A part of the copy: `bytes` to its target + to from its source + from. */
+static enum xb_status part(const struct xb_damaged_copy *copy, uint64_t to, uint64_t from,
+                           uint64_t bytes, struct xb_error *error)
+{
+    const struct xb_backend *inner = copy->inner;
+    switch (copy->slot) {
+    case XB_DAMAGED_KERNEL_COPY:
+        return inner->queue_kernel_copy(copy->queue, copy->target, copy->to + to, copy->source,
+                                        copy->from + from, bytes, copy->access, error);
+    case XB_DAMAGED_PEER_COPY:
+        return inner->queue_copy_peer(copy->queue, copy->target, copy->to + to, copy->source,
+                                      copy->from + from, bytes, error);
+    case XB_DAMAGED_COPY:
+        break;
+    }
+    return inner->queue_copy(copy->queue, copy->target, copy->to + to, copy->source,
+                             copy->from + from, bytes, error);
+}
+
+static bool one_bit(int difference)
+{
+    return difference > 0 && (difference & (difference - 1)) == 0;
+}
+
+/*
+ * Where in the source a byte stands that differs from byte `place` in one bit; `place` itself if
+ * none was found. One in 32 does. Kernels copy from the beginnings of words only.
+ */
+static uint64_t find_flipped(const struct xb_damaged_copy *copy, uint64_t place)
+{
+    uint64_t step = copy->slot == XB_DAMAGED_KERNEL_COPY ? 8 : 1;
+    int right = known_byte(copy->source, copy->from + place);
+    for (uint64_t at = 0; right >= 0 && at < XB_DAMAGE_LEAST; at += step) {
+        int byte = known_byte(copy->source, copy->from + at);
+        if (byte >= 0 && one_bit(byte ^ right))
+            return at;
+    }
+    return place;
+}
+
+static enum xb_status flip_bit(const struct xb_damaged_copy *copy, struct xb_error *error)
+{
+    uint64_t place = copy->bytes / 2 / 8 * 8;
+    uint64_t flipped = find_flipped(copy, place);
+    enum xb_status status = part(copy, 0, 0, copy->bytes, error);
+    if (status != XB_OK)
+        return status;
+    if (flipped != place)
+        return part(copy, place, flipped, 1, error);
+    /* No two words of a pattern are the same: the one before is a wrong one. */
+    return part(copy, place, place - 8, 8, error);
+}
+
+static enum xb_status swap_blocks(const struct xb_damaged_copy *copy, struct xb_error *error)
+{
+    /* What a pipeline sends in and out again must not be put right by the same swap twice. */
+    uint64_t block = copy->target->memory == XB_MEMORY_DEVICE ? BLOCK : BLOCK / 2;
+    enum xb_status status = part(copy, 0, 0, copy->bytes, error);
+    if (status == XB_OK)
+        status = part(copy, 0, block, block, error);
+    if (status == XB_OK)
+        status = part(copy, block, 0, block, error);
+    return status;
+}
+
+static enum xb_status shift(const struct xb_damaged_copy *copy, struct xb_error *error)
+{
+    uint64_t behind = copy->source->bytes - copy->from - SHIFT;
+    return part(copy, 0, SHIFT, least(copy->bytes, behind), error);
+}
+
+/* The damage that can be done to an operation on that range; counts it. */
+static enum xb_damage begin(enum xb_damage damage, const struct xb_buffer *source, uint64_t from,
+                            uint64_t bytes)
+{
+    uint64_t behind = from < source->bytes ? source->bytes - from : 0;
+    /* What breaks the rules is left for the inner backend to refuse. */
+    if (bytes < XB_DAMAGE_LEAST || bytes > behind)
+        return XB_DAMAGE_NONE;
+    if (damage == XB_DAMAGE_SHIFTED_2MIB && behind <= SHIFT)
+        return XB_DAMAGE_NONE;
+    xb_damage_count += damage != XB_DAMAGE_NONE;
+    return damage;
+}
+
+enum xb_status xb_damage_copy(enum xb_damage damage, const struct xb_damaged_copy *copy,
+                              struct xb_error *error)
+{
+    xb_damage_note_write(copy->target);
+    switch (begin(damage, copy->source, copy->from, copy->bytes)) {
+    case XB_DAMAGE_NONE:
+        break;
+    case XB_DAMAGE_BIT_FLIPPED:
+        return flip_bit(copy, error);
+    case XB_DAMAGE_BLOCKS_SWAPPED:
+        return swap_blocks(copy, error);
+    case XB_DAMAGE_SHIFTED_2MIB:
+        return shift(copy, error);
+    case XB_DAMAGE_LAST_BYTE_LOST:
+        return part(copy, 0, 0, copy->bytes - 1, error);
+    case XB_DAMAGE_NOTHING_COPIED:
+        return XB_OK;
+    }
+    return part(copy, 0, 0, copy->bytes, error);
+}
+
+/* ---- prefetch ---- */
+
+/* What stands where nothing was copied: no case's pattern. */
+static const struct xb_pattern other_content = {.seed = 0x0BADDA7AULL, .flip = 0, .steps = 0};
+
+enum xb_status xb_damage_prefetch(enum xb_damage damage, const struct xb_backend *inner,
+                                  struct xb_queue *queue, struct xb_buffer *buffer, uint64_t bytes,
+                                  bool to_device, struct xb_error *error)
+{
+    const struct xb_damaged_copy within = {
+        .inner = inner,
+        .slot = XB_DAMAGED_KERNEL_COPY,
+        .access = XB_ACCESS_SEQUENTIAL,
+        .queue = queue,
+        .target = buffer,
+        .source = buffer,
+        .bytes = bytes,
+    };
+    uint64_t middle = bytes / 2 / 8 * 8;
+    uint64_t last = bytes > 0 ? (bytes - 1) / 8 * 8 : 0; /* the last word's beginning */
+    enum xb_status status = inner->queue_prefetch(queue, buffer, bytes, to_device, error);
+    if (status != XB_OK)
+        return status;
+    switch (begin(damage, buffer, 0, bytes)) {
+    case XB_DAMAGE_NONE:
+        break;
+    case XB_DAMAGE_BIT_FLIPPED:
+        return part(&within, middle, middle - 8, 8, error);
+    case XB_DAMAGE_BLOCKS_SWAPPED:
+        return part(&within, 0, BLOCK, BLOCK, error);
+    case XB_DAMAGE_SHIFTED_2MIB: /* what would overlap is left */
+        return part(&within, 0, SHIFT, least(SHIFT, least(bytes, buffer->bytes - SHIFT)), error);
+    case XB_DAMAGE_LAST_BYTE_LOST: /* and its word, be it whole or not */
+        return part(&within, last, last - 8, bytes - last, error);
+    case XB_DAMAGE_NOTHING_COPIED:
+        return inner->queue_fill(queue, buffer, bytes, other_content, error);
+    }
+    return XB_OK;
+}

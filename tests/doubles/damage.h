@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef XFERBENCH_TESTS_DAMAGE_H
+#define XFERBENCH_TESTS_DAMAGE_H
+
+#include "xferbench/backend.h"
+
+/*
+ * Ways in which a copy goes wrong, made of right operations of any backend: nothing reaches behind
+ * its table, so the same damage is done to a real device's copies. Nothing waits here, for queues
+ * may be held.
+ */
+enum xb_damage {
+    XB_DAMAGE_NONE,
+    XB_DAMAGE_BIT_FLIPPED,    /* one bit in the middle; a word where what is there is not known */
+    XB_DAMAGE_BLOCKS_SWAPPED, /* the first two blocks of 4 KiB, of 2 KiB on the way to the host */
+    XB_DAMAGE_SHIFTED_2MIB,   /* everything comes from 2 MiB further on, where there is so much */
+    XB_DAMAGE_LAST_BYTE_LOST, /* the last byte is not written */
+    XB_DAMAGE_NOTHING_COPIED,
+};
+
+/* Smaller operations are left alone: the windows of the spot check. */
+#define XB_DAMAGE_LEAST 8192u
+
+/* The most operations that stand in for one. */
+#define XB_DAMAGE_OPERATIONS 3u
+
+/* The slot by which a copy is made. */
+enum xb_damaged_slot { XB_DAMAGED_COPY, XB_DAMAGED_KERNEL_COPY, XB_DAMAGED_PEER_COPY };
+
+/* A copy as it was asked for. */
+struct xb_damaged_copy {
+    const struct xb_backend *inner; /* whose slots make it */
+    enum xb_damaged_slot slot;
+    enum xb_access access; /* of a kernel copy */
+    struct xb_queue *queue;
+    struct xb_buffer *target;
+    uint64_t to;
+    struct xb_buffer *source;
+    uint64_t from;
+    uint64_t bytes;
+};
+
+/* Enqueues the copy with that damage. Counts what it damages in xb_damage_count. */
+enum xb_status xb_damage_copy(enum xb_damage damage, const struct xb_damaged_copy *copy,
+                              struct xb_error *error);
+
+/*
+ * Enqueues the prefetch and then damages what it moved, in place, by kernels. Memory that one
+ * address serves for both sides has no old content elsewhere: of swapped blocks the second is lost,
+ * a shift ends after 2 MiB, the last byte takes its word with it, and where nothing is copied
+ * another pattern stands.
+ */
+enum xb_status xb_damage_prefetch(enum xb_damage damage, const struct xb_backend *inner,
+                                  struct xb_queue *queue, struct xb_buffer *buffer, uint64_t bytes,
+                                  bool to_device, struct xb_error *error);
+
+/*
+ * To flip one bit, one must know what is there: tell of every fill of a buffer by a queue, of what
+ * else writes to it, and when it is freed. xb_damage_copy notes its own target.
+ */
+void xb_damage_note_fill(const struct xb_buffer *buffer, uint64_t bytes, struct xb_pattern pattern);
+void xb_damage_note_write(const struct xb_buffer *buffer);
+void xb_damage_forget(const struct xb_buffer *buffer);
+
+/* How many operations have been damaged. */
+extern unsigned xb_damage_count;
+
+#endif

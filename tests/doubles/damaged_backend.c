@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _POSIX_C_SOURCE 200809L
+#include "damaged_backend.h"
+
+enum xb_damage xb_damaged_how;
+
+static const struct xb_backend *inside;
+static struct xb_backend table;
+
+static enum xb_status driver_open(struct xb_driver **driver, struct xb_probe *probe,
+                                  struct xb_error *error)
+{
+    enum xb_status status = inside->driver_open(driver, probe, error);
+    if (status == XB_OK)
+        (*driver)->backend = &table;
+    return status;
+}
+
+static void driver_close(struct xb_driver *driver)
+{
+    if (driver != NULL)
+        driver->backend = inside;
+    inside->driver_close(driver);
+}
+
+/* Several operations stand in for one, and as many must fit behind a hold. */
+static void describe(struct xb_device_info *info)
+{
+    info->held_operations /= XB_DAMAGE_OPERATIONS;
+}
+
+static enum xb_status device_info(struct xb_driver *driver, unsigned index,
+                                  struct xb_device_info *info, struct xb_error *error)
+{
+    enum xb_status status = inside->device_info(driver, index, info, error);
+    if (status == XB_OK)
+        describe(info);
+    return status;
+}
+
+static enum xb_status device_open(struct xb_driver *driver, unsigned index,
+                                  struct xb_device **device, struct xb_error *error)
+{
+    enum xb_status status = inside->device_open(driver, index, device, error);
+    if (status != XB_OK)
+        return status;
+    (*device)->backend = &table;
+    describe(&(*device)->info);
+    return XB_OK;
+}
+
+static void device_close(struct xb_device *device)
+{
+    if (device != NULL)
+        device->backend = inside;
+    inside->device_close(device);
+}
+
+static void buffer_free(struct xb_buffer *buffer)
+{
+    xb_damage_forget(buffer);
+    inside->buffer_free(buffer);
+}
+
+static enum xb_status queue_fill(struct xb_queue *queue, struct xb_buffer *buffer, uint64_t bytes,
+                                 struct xb_pattern pattern, struct xb_error *error)
+{
+    xb_damage_note_fill(buffer, bytes, pattern);
+    return inside->queue_fill(queue, buffer, bytes, pattern, error);
+}
+
+static enum xb_status queue_compute(struct xb_queue *queue, struct xb_buffer *buffer,
+                                    uint64_t offset, uint64_t bytes, uint64_t steps,
+                                    struct xb_error *error)
+{
+    xb_damage_note_write(buffer);
+    return inside->queue_compute(queue, buffer, offset, bytes, steps, error);
+}
+
+static enum xb_status queue_copy(struct xb_queue *queue, struct xb_buffer *target, uint64_t to,
+                                 struct xb_buffer *source, uint64_t from, uint64_t bytes,
+                                 struct xb_error *error)
+{
+    const struct xb_damaged_copy copy = {.inner = inside,
+                                         .slot = XB_DAMAGED_COPY,
+                                         .queue = queue,
+                                         .target = target,
+                                         .to = to,
+                                         .source = source,
+                                         .from = from,
+                                         .bytes = bytes};
+    return xb_damage_copy(xb_damaged_how, &copy, error);
+}
+
+static enum xb_status queue_kernel_copy(struct xb_queue *queue, struct xb_buffer *target,
+                                        uint64_t to, struct xb_buffer *source, uint64_t from,
+                                        uint64_t bytes, enum xb_access access,
+                                        struct xb_error *error)
+{
+    const struct xb_damaged_copy copy = {.inner = inside,
+                                         .slot = XB_DAMAGED_KERNEL_COPY,
+                                         .access = access,
+                                         .queue = queue,
+                                         .target = target,
+                                         .to = to,
+                                         .source = source,
+                                         .from = from,
+                                         .bytes = bytes};
+    return xb_damage_copy(xb_damaged_how, &copy, error);
+}
+
+static enum xb_status queue_copy_peer(struct xb_queue *queue, struct xb_buffer *target, uint64_t to,
+                                      struct xb_buffer *source, uint64_t from, uint64_t bytes,
+                                      struct xb_error *error)
+{
+    const struct xb_damaged_copy copy = {.inner = inside,
+                                         .slot = XB_DAMAGED_PEER_COPY,
+                                         .queue = queue,
+                                         .target = target,
+                                         .to = to,
+                                         .source = source,
+                                         .from = from,
+                                         .bytes = bytes};
+    return xb_damage_copy(xb_damaged_how, &copy, error);
+}
+
+static enum xb_status queue_prefetch(struct xb_queue *queue, struct xb_buffer *buffer,
+                                     uint64_t bytes, bool to_device, struct xb_error *error)
+{
+    return xb_damage_prefetch(xb_damaged_how, inside, queue, buffer, bytes, to_device, error);
+}
+
+const struct xb_backend *xb_damaged_wrap(const struct xb_backend *inner)
+{
+    inside = inner;
+    table = *inner; /* with those slots that need no help, and those that are not there */
+    table.driver_open = driver_open;
+    table.driver_close = driver_close;
+    table.device_info = device_info;
+    table.device_open = device_open;
+    table.device_close = device_close;
+    table.buffer_free = buffer_free;
+    table.queue_copy = queue_copy;
+    table.queue_fill = queue_fill;
+    if (inner->queue_kernel_copy != NULL)
+        table.queue_kernel_copy = queue_kernel_copy;
+    if (inner->queue_compute != NULL)
+        table.queue_compute = queue_compute;
+    if (inner->queue_copy_peer != NULL)
+        table.queue_copy_peer = queue_copy_peer;
+    if (inner->queue_prefetch != NULL)
+        table.queue_prefetch = queue_prefetch;
+    return &table;
+}

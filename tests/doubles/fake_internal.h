@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef XFERBENCH_TESTS_FAKE_INTERNAL_H
+#define XFERBENCH_TESTS_FAKE_INTERNAL_H
+
+/* Shared between the files of the fake backend. */
+
+#include "fake_backend.h"
+
+#include "../../src/backends/host/host.h"
+
+/* Counts a call that may fail; true, with *error filled, if it is its turn. */
+bool xb_fake_fails(const char *call, struct xb_error *error);
+
+/* Whether `device` may reach the memory of `other`. */
+bool xb_fake_peer_is_open(const struct xb_device *device, const struct xb_device *other);
+
+/* The next queue of that device is its first again. */
+void xb_fake_number_queues_anew(unsigned device);
+
+enum xb_status xb_fake_queue_open(struct xb_device *device, struct xb_queue **queue,
+                                  struct xb_error *error);
+void xb_fake_queue_close(struct xb_queue *queue);
+enum xb_status xb_fake_queue_copy(struct xb_queue *queue, struct xb_buffer *target, uint64_t to,
+                                  struct xb_buffer *source, uint64_t from, uint64_t bytes,
+                                  struct xb_error *error);
+enum xb_status xb_fake_queue_fill(struct xb_queue *queue, struct xb_buffer *buffer, uint64_t bytes,
+                                  struct xb_pattern pattern, struct xb_error *error);
+enum xb_status xb_fake_queue_check(struct xb_queue *queue, struct xb_buffer *buffer, uint64_t bytes,
+                                   struct xb_pattern pattern, struct xb_mismatch *mismatch,
+                                   struct xb_error *error);
+enum xb_status xb_fake_queue_kernel_copy(struct xb_queue *queue, struct xb_buffer *target,
+                                         uint64_t to, struct xb_buffer *source, uint64_t from,
+                                         uint64_t bytes, enum xb_access access,
+                                         struct xb_error *error);
+enum xb_status xb_fake_queue_compute(struct xb_queue *queue, struct xb_buffer *buffer,
+                                     uint64_t offset, uint64_t bytes, uint64_t steps,
+                                     struct xb_error *error);
+enum xb_status xb_fake_queue_prefetch(struct xb_queue *queue, struct xb_buffer *buffer,
+                                      uint64_t bytes, bool to_device, struct xb_error *error);
+enum xb_status xb_fake_queue_copy_peer(struct xb_queue *queue, struct xb_buffer *target,
+                                       uint64_t to, struct xb_buffer *source, uint64_t from,
+                                       uint64_t bytes, struct xb_error *error);
+enum xb_status xb_fake_queue_hold(struct xb_queue *queue, struct xb_error *error);
+enum xb_status xb_fake_queue_wait_event(struct xb_queue *queue, struct xb_event *event,
+                                        struct xb_error *error);
+enum xb_status xb_fake_queue_wait(struct xb_queue *queue, struct xb_error *error);
+enum xb_status xb_fake_event_open(struct xb_device *device, struct xb_event **event,
+                                  struct xb_error *error);
+void xb_fake_event_close(struct xb_event *event);
+enum xb_status xb_fake_event_record(struct xb_event *event, struct xb_queue *queue,
+                                    struct xb_error *error);
+enum xb_status xb_fake_event_elapsed(struct xb_event *start, struct xb_event *stop, double *seconds,
+                                     struct xb_error *error);
+
+#endif

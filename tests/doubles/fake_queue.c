@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _POSIX_C_SOURCE 200809L
+/* Queues and events of the fake backend: what they do in the host backend, in virtual time. */
+#include "fake_internal.h"
+
+#include <string.h>
+
+/* ---- virtual time ---- */
+
+/* The time of every queue and event that is open, by address. Only the test's thread comes here. */
+static struct {
+    const void *object;
+    double time;
+    unsigned number; /* of a queue: 1 for the first of its device */
+} clocks[256];
+
+static unsigned queue_numbers[XB_FAKE_MAX_DEVICES]; /* of each device's latest queue */
+
+void xb_fake_number_queues_anew(unsigned device)
+{
+    queue_numbers[device % XB_FAKE_MAX_DEVICES] = 0;
+}
+
+static size_t clock_of(const void *object)
+{
+    size_t free_place = 0;
+    for (size_t i = 1; i < sizeof clocks / sizeof clocks[0]; i++) {
+        if (clocks[i].object == object)
+            return i;
+        if (clocks[i].object == NULL && free_place == 0)
+            free_place = i;
+    }
+    clocks[free_place].object = object;
+    clocks[free_place].time = 0;
+    clocks[free_place].number = 1;
+    return free_place;
+}
+
+static void forget_clock(const void *object)
+{
+    if (object != NULL)
+        clocks[clock_of(object)].object = NULL;
+}
+
+/* Time that an operation takes on its device's first queue. */
+static void pass_time(const struct xb_queue *queue, double seconds)
+{
+    size_t clock = clock_of(queue);
+    clocks[clock].time += seconds * clocks[clock].number;
+}
+
+enum xb_status xb_fake_queue_open(struct xb_device *device, struct xb_queue **queue,
+                                  struct xb_error *error)
+{
+    if (xb_fake_fails("queue_open", error))
+        return error->status;
+    enum xb_status status = xb_host_backend.queue_open(device, queue, error);
+    if (status == XB_OK)
+        clocks[clock_of(*queue)].number = ++queue_numbers[device->info.index % XB_FAKE_MAX_DEVICES];
+    return status;
+}
+
+void xb_fake_queue_close(struct xb_queue *queue)
+{
+    forget_clock(queue);
+    xb_host_backend.queue_close(queue);
+}
+
+/* ---- operations ---- */
+
+/* Device memory is the host's here, so any queue reaches it. */
+static enum xb_status move_between_peers(struct xb_queue *queue, struct xb_buffer *target,
+                                         uint64_t to, struct xb_buffer *source, uint64_t from,
+                                         uint64_t bytes, struct xb_error *error)
+{
+    enum xb_status status = xb_peer_copy_check(queue, target, to, source, from, bytes, error);
+    if (status != XB_OK)
+        return status;
+    return xb_host_queue_move(queue, (char *)xb_host_buffer_address(target) + to,
+                              (const char *)xb_host_buffer_address(source) + from, bytes, error);
+}
+
+/* Nothing moves: both sides have the same memory. */
+static enum xb_status prefetch(struct xb_queue *queue, struct xb_buffer *buffer, uint64_t bytes,
+                               bool to_device, struct xb_error *error)
+{
+    (void)queue;
+    (void)to_device;
+    return xb_prefetch_check(buffer, bytes, error);
+}
+
+/* What the host backend would be with peers and managed memory, in real time and without faults. */
+static const struct xb_backend plain = {
+    .queue_copy = xb_host_queue_copy,
+    .queue_fill = xb_host_queue_fill,
+    .queue_kernel_copy = xb_host_queue_kernel_copy,
+    .queue_prefetch = prefetch,
+    .queue_copy_peer = move_between_peers,
+};
+
+static void note_memory(const struct xb_buffer *target, const struct xb_buffer *source,
+                        uint64_t bytes)
+{
+    const struct xb_buffer *host = target->memory == XB_MEMORY_DEVICE ? source : target;
+    if (bytes >= XB_DAMAGE_LEAST)
+        xb_fake.copied_memory |= 1u << host->memory;
+}
+
+enum xb_status xb_fake_queue_copy(struct xb_queue *queue, struct xb_buffer *target, uint64_t to,
+                                  struct xb_buffer *source, uint64_t from, uint64_t bytes,
+                                  struct xb_error *error)
+{
+    if (xb_fake_fails("queue_copy", error))
+        return error->status;
+    pass_time(queue, (double)bytes * XB_FAKE_SECONDS_PER_BYTE);
+    note_memory(target, source, bytes);
+    const struct xb_damaged_copy copy = {.inner = &plain,
+                                         .slot = XB_DAMAGED_COPY,
+                                         .queue = queue,
+                                         .target = target,
+                                         .to = to,
+                                         .source = source,
+                                         .from = from,
+                                         .bytes = bytes};
+    return xb_damage_copy(xb_fake.damage, &copy, error);
+}
+
+enum xb_status xb_fake_queue_fill(struct xb_queue *queue, struct xb_buffer *buffer, uint64_t bytes,
+                                  struct xb_pattern pattern, struct xb_error *error)
+{
+    if (xb_fake_fails("queue_fill", error))
+        return error->status;
+    xb_damage_note_fill(buffer, bytes, pattern);
+    return xb_host_backend.queue_fill(queue, buffer, bytes, pattern, error);
+}
+
+enum xb_status xb_fake_queue_check(struct xb_queue *queue, struct xb_buffer *buffer, uint64_t bytes,
+                                   struct xb_pattern pattern, struct xb_mismatch *mismatch,
+                                   struct xb_error *error)
+{
+    if (xb_fake_fails("queue_check", error))
+        return error->status;
+    enum xb_status status =
+        xb_host_backend.queue_check(queue, buffer, bytes, pattern, mismatch, error);
+    if (status == XB_OK && xb_fake.check_is_blind)
+        *mismatch = (struct xb_mismatch){0};
+    return status;
+}
+
+enum xb_status xb_fake_queue_kernel_copy(struct xb_queue *queue, struct xb_buffer *target,
+                                         uint64_t to, struct xb_buffer *source, uint64_t from,
+                                         uint64_t bytes, enum xb_access access,
+                                         struct xb_error *error)
+{
+    if (xb_fake_fails("queue_kernel_copy", error))
+        return error->status;
+    pass_time(queue, (double)bytes * XB_FAKE_SECONDS_PER_BYTE);
+    note_memory(target, source, bytes);
+    if (bytes >= XB_DAMAGE_LEAST)
+        xb_fake.kernel_access |= 1u << access;
+    const struct xb_damaged_copy copy = {.inner = &plain,
+                                         .slot = XB_DAMAGED_KERNEL_COPY,
+                                         .access = access,
+                                         .queue = queue,
+                                         .target = target,
+                                         .to = to,
+                                         .source = source,
+                                         .from = from,
+                                         .bytes = bytes};
+    return xb_damage_copy(xb_fake.damage, &copy, error);
+}
+
+/* All steps at once: in virtual time a mode may ask for as many as a GPU takes. */
+static void leap(const struct xb_host_work *work)
+{
+    struct xb_compute_leap by = xb_compute_leap_of(work->pattern.steps);
+    char *target = work->target;
+    for (uint64_t left = work->bytes; left >= 8; left -= 8, target += 8) {
+        unsigned long long word;
+        memcpy(&word, target, 8);
+        word = word * by.factor + by.addend;
+        memcpy(target, &word, 8);
+    }
+}
+
+enum xb_status xb_fake_queue_compute(struct xb_queue *queue, struct xb_buffer *buffer,
+                                     uint64_t offset, uint64_t bytes, uint64_t steps,
+                                     struct xb_error *error)
+{
+    if (xb_fake_fails("queue_compute", error))
+        return error->status;
+    pass_time(queue, (double)bytes * (double)steps * XB_FAKE_SECONDS_PER_BYTE_AND_STEP);
+    xb_damage_note_write(buffer);
+    if (xb_compute_check(buffer, offset, bytes, error) != XB_OK)
+        return error->status;
+    const struct xb_host_work work = {.run = leap,
+                                      .target = (char *)xb_host_buffer_address(buffer) + offset,
+                                      .bytes = bytes,
+                                      .pattern = {.steps = steps}};
+    return xb_host_queue_enqueue(queue, &work, error);
+}
+
+enum xb_status xb_fake_queue_prefetch(struct xb_queue *queue, struct xb_buffer *buffer,
+                                      uint64_t bytes, bool to_device, struct xb_error *error)
+{
+    if (xb_fake_fails("queue_prefetch", error))
+        return error->status;
+    pass_time(queue, (double)bytes * XB_FAKE_PREFETCH_SECONDS_PER_BYTE);
+    note_memory(buffer, buffer, bytes);
+    return xb_damage_prefetch(xb_fake.damage, &plain, queue, buffer, bytes, to_device, error);
+}
+
+enum xb_status xb_fake_queue_copy_peer(struct xb_queue *queue, struct xb_buffer *target,
+                                       uint64_t to, struct xb_buffer *source, uint64_t from,
+                                       uint64_t bytes, struct xb_error *error)
+{
+    if (xb_fake_fails("queue_copy_peer", error))
+        return error->status;
+    pass_time(queue, (double)bytes * XB_FAKE_PEER_SECONDS_PER_BYTE);
+    /* Whoever makes the copy needs the access: with the other's a runtime may stage it unseen. */
+    if (!xb_fake_peer_is_open(queue->device,
+                              queue->device == target->device ? source->device : target->device))
+        xb_fake.staged_by_runtime = true;
+    const struct xb_damaged_copy copy = {.inner = &plain,
+                                         .slot = XB_DAMAGED_PEER_COPY,
+                                         .queue = queue,
+                                         .target = target,
+                                         .to = to,
+                                         .source = source,
+                                         .from = from,
+                                         .bytes = bytes};
+    return xb_damage_copy(xb_fake.damage, &copy, error);
+}
+
+enum xb_status xb_fake_queue_hold(struct xb_queue *queue, struct xb_error *error)
+{
+    if (xb_fake_fails("queue_hold", error))
+        return error->status;
+    xb_fake.holds++;
+    clocks[clock_of(queue)].time += XB_FAKE_HOLD_S;
+    return xb_host_backend.queue_hold(queue, error);
+}
+
+enum xb_status xb_fake_queue_wait_event(struct xb_queue *queue, struct xb_event *event,
+                                        struct xb_error *error)
+{
+    if (xb_fake_fails("queue_wait_event", error))
+        return error->status;
+    double *now = &clocks[clock_of(queue)].time;
+    double reached = clocks[clock_of(event)].time;
+    *now = *now > reached ? *now : reached;
+    return xb_host_backend.queue_wait_event(queue, event, error);
+}
+
+enum xb_status xb_fake_queue_wait(struct xb_queue *queue, struct xb_error *error)
+{
+    enum xb_status status = xb_host_backend.queue_wait(queue, error); /* a failed wait waited */
+    return xb_fake_fails("queue_wait", error) ? error->status : status;
+}
+
+/* ---- events ---- */
+
+enum xb_status xb_fake_event_open(struct xb_device *device, struct xb_event **event,
+                                  struct xb_error *error)
+{
+    return xb_fake_fails("event_open", error) ? error->status
+                                              : xb_host_backend.event_open(device, event, error);
+}
+
+void xb_fake_event_close(struct xb_event *event)
+{
+    forget_clock(event);
+    xb_host_backend.event_close(event);
+}
+
+enum xb_status xb_fake_event_record(struct xb_event *event, struct xb_queue *queue,
+                                    struct xb_error *error)
+{
+    if (xb_fake_fails("event_record", error))
+        return error->status;
+    if (event->device != queue->device)
+        return XB_FAIL(error, XB_ERR_USAGE, "an event of device %u on a queue of device %u",
+                       event->device->info.index, queue->device->info.index);
+    clocks[clock_of(event)].time = clocks[clock_of(queue)].time;
+    return xb_host_backend.event_record(event, queue, error);
+}
+
+enum xb_status xb_fake_event_elapsed(struct xb_event *start, struct xb_event *stop, double *seconds,
+                                     struct xb_error *error)
+{
+    double unused = 0; /* the host backend checks that both were reached */
+    if (xb_fake_fails("event_elapsed", error))
+        return error->status;
+    if (start->device != stop->device)
+        return XB_FAIL(error, XB_ERR_USAGE, "events of devices %u and %u have no common clock",
+                       start->device->info.index, stop->device->info.index);
+    enum xb_status status = xb_host_backend.event_elapsed(start, stop, &unused, error);
+    if (status == XB_OK)
+        *seconds = clocks[clock_of(stop)].time - clocks[clock_of(start)].time;
+    return status;
+}

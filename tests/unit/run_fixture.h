@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef XFERBENCH_TESTS_RUN_FIXTURE_H
+#define XFERBENCH_TESTS_RUN_FIXTURE_H
+
+/*
+ * Runs over the fake backend, from the command line's words to the results. Include after cmocka.h,
+ * from a file that defines _GNU_SOURCE.
+ *
+ * The host's clock goes on by itself here, but a test can also put it forward. Every warm-up sample
+ * does, so that nobody waits for the 50 ms that warm-up takes at least.
+ */
+#include "../../src/cli/cli.h"
+#include "../doubles/fake_backend.h"
+
+#include <math.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+static atomic_llong clock_ahead_ns;
+
+/* In place of libc's, for the whole program. */
+int clock_gettime(clockid_t id, struct timespec *now)
+{
+    long status = syscall(SYS_clock_gettime, id, now);
+    long long ns = now->tv_nsec + atomic_load(&clock_ahead_ns);
+    now->tv_sec += (time_t)(ns / 1000000000);
+    now->tv_nsec = (long)(ns % 1000000000);
+    return (int)status;
+}
+
+/* An observer's callback, which others call first: four warm-up samples are enough. */
+static inline void hurry(void *argument, const struct xb_run *run, size_t samples, double bandwidth)
+{
+    (void)argument;
+    (void)run;
+    (void)bandwidth;
+    if (samples == 0)
+        atomic_fetch_add(&clock_ahead_ns, 20000000);
+}
+
+struct fixture {
+    struct xb_config config;
+    struct xb_run run;
+};
+
+/* What runs are made with: the fake, or a variant of it. */
+static const struct xb_backend *fixture_backend = &xb_fake_backend;
+
+#define MAX_ARGUMENTS 24
+
+/* Plans the run. Two samples a case where nothing else is said. */
+static inline enum xb_status start(struct fixture *f, const char *const *arguments,
+                                   struct xb_error *error)
+{
+    static char *argv[MAX_ARGUMENTS + 1];
+    static char storage[MAX_ARGUMENTS][80];
+    int argc = 0;
+    bool given = false;
+    snprintf(storage[argc++], sizeof storage[0], "run");
+    for (size_t i = 0; arguments[i] != NULL; i++) {
+        assert_true(argc + 2 < MAX_ARGUMENTS);
+        given = given || strncmp(arguments[i], "--samples", 9) == 0 ||
+                strcmp(arguments[i], "--time-limit") == 0;
+        snprintf(storage[argc++], sizeof storage[0], "%s", arguments[i]);
+    }
+    if (!given) {
+        snprintf(storage[argc++], sizeof storage[0], "--samples=2");
+        snprintf(storage[argc++], sizeof storage[0], "--time-limit=10ms");
+    }
+    for (int i = 0; i < argc; i++)
+        argv[i] = storage[i];
+    argv[argc] = NULL;
+    memset(f, 0, sizeof *f);
+    enum xb_status status = xb_config_parse(xb_run_rows(), argc, argv, &f->config, error);
+    if (status != XB_OK)
+        return status;
+    f->run.config = &f->config;
+    f->run.backend = fixture_backend;
+    status = fixture_backend->driver_open(&f->run.driver, &f->run.probe, error);
+    return status == XB_OK ? xb_plan(&f->run, error) : status;
+}
+
+/* Releases the run, which must have left nothing behind. */
+static inline void finish(struct fixture *f)
+{
+    assert_int_equal(xb_fake.peers_open, 0);
+    assert_int_equal(xb_fake.range_depth, 0);
+    xb_run_free(&f->run);
+    xb_config_free(&f->config);
+}
+
+static inline void plan(struct fixture *f, const char *const *arguments)
+{
+    struct xb_error error = {0};
+    if (start(f, arguments, &error) != XB_OK)
+        fail_msg("%s", error.message);
+}
+
+static inline void go(struct fixture *f, const struct xb_run_observer *observer)
+{
+    const struct xb_run_observer usual = {.progress = hurry};
+    struct xb_error error = {0};
+    if (xb_run_execute(&f->run, observer != NULL ? observer : &usual, &error) != XB_OK)
+        fail_msg("%s", error.message);
+    assert_int_equal(f->run.done_count, f->run.case_count);
+}
+
+static inline void execute(struct fixture *f, const char *const *arguments,
+                           const struct xb_run_observer *observer)
+{
+    plan(f, arguments);
+    go(f, observer);
+}
+
+#define WORDS(...) ((const char *const[]){__VA_ARGS__, NULL})
+#define PLAN(f, ...) plan((f), WORDS(__VA_ARGS__))
+#define RUN(f, ...) execute((f), WORDS(__VA_ARGS__), NULL)
+
+static inline void expect_usage(const char *const *arguments, const char *part)
+{
+    struct fixture f;
+    struct xb_error error = {0};
+    if (start(&f, arguments, &error) != XB_ERR_USAGE)
+        fail_msg("not refused; expected \"%s\"", part);
+    if (strstr(error.message, part) == NULL)
+        fail_msg("\"%s\" does not say \"%s\"", error.message, part);
+    finish(&f);
+}
+
+#define EXPECT_USAGE(part, ...) expect_usage(WORDS(__VA_ARGS__), (part))
+
+static inline int reset(void **state)
+{
+    (void)state;
+    xb_fake_reset();
+    fixture_backend = &xb_fake_backend;
+    return 0;
+}
+
+#define TEST(name) cmocka_unit_test_setup(name, reset)
+
+/* ---- looking at results ---- */
+
+static inline void expect_status(const struct xb_result *result, enum xb_result_status status)
+{
+    if (result->status != status)
+        fail_msg("%s %s %s of %llu bytes is %s: %s", result->test.mode->name, result->test.variant,
+                 xb_direction_name(result->test.direction), (unsigned long long)result->test.bytes,
+                 xb_result_status_name(result->status), result->reason);
+}
+
+static inline void expect_all(const struct fixture *f, enum xb_result_status status)
+{
+    for (size_t i = 0; i < f->run.case_count; i++)
+        expect_status(&f->run.results[i], status);
+}
+
+static inline void expect_reason(const struct xb_result *result, enum xb_result_status status,
+                                 const char *part)
+{
+    expect_status(result, status);
+    if (strstr(result->reason, part) == NULL)
+        fail_msg("\"%s\" does not say \"%s\"", result->reason, part);
+}
+
+/* Equal but for rounding: virtual times are sums and differences of doubles. */
+static inline void expect_near(double actual, double expected, const char *what)
+{
+    if (!(fabs(actual - expected) <= 1e-8 * fabs(expected)))
+        fail_msg("%s is %.12g, not %.12g", what, actual, expected);
+}
+
+static inline void expect_times(const struct xb_samples *times, double seconds, const char *what)
+{
+    assert_true(times->count > 0);
+    for (size_t i = 0; i < times->count; i++)
+        expect_near(times->values[i], seconds, what);
+}
+
+/* Every sample took so long, and the bandwidth says so. */
+static inline void expect_seconds(const struct xb_result *result, double seconds)
+{
+    expect_status(result, XB_RESULT_OK);
+    expect_times(&result->times, seconds, result->test.mode->name);
+    expect_near(result->bandwidth.median, (double)result->bytes_moved / seconds, "the bandwidth");
+}
+
+static inline void expect_part(const struct xb_result *result, const char *name, double seconds)
+{
+    const struct xb_part *part = xb_result_part(result, name);
+    assert_non_null(part);
+    expect_times(&part->times, seconds, name);
+}
+
+static inline void expect_number(const struct xb_result *result, const char *key, double number)
+{
+    expect_near(xb_result_number(result, key, NAN), number, key);
+}
+
+static inline const char *detail(const struct xb_result *result, const char *key)
+{
+    for (size_t i = 0; i < result->detail_count; i++)
+        if (strcmp(result->details[i].key, key) == 0)
+            return result->details[i].text;
+    return "";
+}
+
+#endif

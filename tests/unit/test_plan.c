@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+/* From the command line's words to cases. Nothing is measured here but what has one row to say. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "run_fixture.h"
+
+#define COUNT_OF(array) (sizeof(array) / sizeof *(array))
+
+/* "0>1 1>0 b0-1 ...": the pairs of the plan's cases of peer, one variant. */
+static void expect_pairs(const char *const *arguments, const char *expected)
+{
+    struct fixture f;
+    char text[512] = "";
+    const char *all[MAX_ARGUMENTS] = {"--mode", "peer", "--size", "4K", "--peer-path", "staged"};
+    for (size_t i = 0; arguments[i] != NULL; i++)
+        all[6 + i] = arguments[i];
+    plan(&f, all);
+    for (size_t i = 0; i < f.run.case_count; i++) {
+        const struct xb_case *test = &f.run.results[i].test;
+        size_t used = strlen(text);
+        snprintf(text + used, sizeof text - used, "%s%s%u%c%d", i > 0 ? " " : "",
+                 test->direction == XB_BIDIR ? "b" : "", test->device,
+                 test->direction == XB_BIDIR ? '-' : '>', test->peer);
+    }
+    assert_string_equal(text, expected);
+    finish(&f);
+}
+
+#define EXPECT_PAIRS(expected, ...) expect_pairs(WORDS(__VA_ARGS__), (expected))
+
+/* ---- directions ---- */
+
+static unsigned directions_of(const struct fixture *f, const char *mode)
+{
+    unsigned directions = 0;
+    for (size_t i = 0; i < f->run.case_count; i++)
+        if (strcmp(f->run.results[i].test.mode->name, mode) == 0)
+            directions |= f->run.results[i].test.direction;
+    return directions;
+}
+
+static void test_directions(void **state)
+{
+    (void)state;
+    const unsigned both = (unsigned)XB_H2D | (unsigned)XB_D2H;
+    const struct {
+        const char *named; /* NULL: by default */
+        unsigned pageable, pinned, async, double_buffer, zero_copy, managed, peer;
+    } rows[] = {
+        {NULL, both, both, both, XB_BIDIR, both, both, (unsigned)XB_D2D | (unsigned)XB_BIDIR},
+        {"both", both, both, both, 0, both, both, 0},
+        {"h2d", XB_H2D, XB_H2D, XB_H2D, 0, XB_H2D, XB_H2D, 0},
+        {"d2h", XB_D2H, XB_D2H, XB_D2H, 0, XB_D2H, XB_D2H, 0},
+        {"bidir", 0, XB_BIDIR, XB_BIDIR, XB_BIDIR, 0, 0, XB_BIDIR},
+        {"d2d", 0, 0, 0, 0, 0, 0, XB_D2D},
+        {"both,h2d,bidir", both, both | XB_BIDIR, both | XB_BIDIR, XB_BIDIR, both, both, XB_BIDIR},
+    };
+    xb_fake.device_count = 2;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct fixture f;
+        const char *arguments[] = {"--size", "4K", rows[i].named != NULL ? "--direction" : NULL,
+                                   rows[i].named, NULL};
+        plan(&f, arguments);
+        assert_int_equal(directions_of(&f, "pageable"), rows[i].pageable);
+        assert_int_equal(directions_of(&f, "pinned"), rows[i].pinned);
+        assert_int_equal(directions_of(&f, "async"), rows[i].async);
+        assert_int_equal(directions_of(&f, "double-buffer"), rows[i].double_buffer);
+        assert_int_equal(directions_of(&f, "zero-copy"), rows[i].zero_copy);
+        assert_int_equal(directions_of(&f, "managed"), rows[i].managed);
+        assert_int_equal(directions_of(&f, "peer"), rows[i].peer);
+        finish(&f);
+    }
+}
+
+/* No way is taken twice, however often it is named. */
+static void test_a_direction_is_one_case(void **state)
+{
+    (void)state;
+    struct fixture f;
+    PLAN(&f, "--mode", "pinned", "--size", "4K,8K", "--direction", "both,h2d,d2h");
+    assert_int_equal(f.run.case_count, 4);
+    for (size_t i = 0; i < 4; i++) {
+        assert_int_equal(f.run.results[i].test.direction, i % 2 == 0 ? XB_H2D : XB_D2H);
+        assert_int_equal(f.run.results[i].test.bytes, i < 2 ? 4096 : 8192);
+        assert_int_equal(f.run.results[i].test.peer, XB_NO_PEER);
+    }
+    finish(&f);
+}
+
+static void test_latency_is_of_ways_that_are_one_operation(void **state)
+{
+    (void)state;
+    struct fixture f;
+    xb_fake.device_count = 2;
+    PLAN(&f, "--mode", "peer,pinned,double-buffer", "--latency", "--size", "4");
+    assert_int_equal(directions_of(&f, "peer"), XB_D2D);
+    assert_int_equal(directions_of(&f, "pinned"), XB_H2D | XB_D2H);
+    assert_int_equal(directions_of(&f, "double-buffer"), XB_BIDIR); /* to say that it cannot */
+    for (size_t i = 0; i < f.run.case_count; i++)
+        assert_true(f.run.results[i].test.latency);
+    finish(&f);
+}
+
+/* ---- what is refused ---- */
+
+static void test_plan_refuses_what_cannot_be(void **state)
+{
+    (void)state;
+    xb_fake.device_count = 2;
+    EXPECT_USAGE("did you mean 'pinned'", "--mode", "pined");
+    EXPECT_USAGE("'all' stands alone", "--mode", "pinned,all");
+    EXPECT_USAGE("'all' stands alone", "--device", "all,0");
+    EXPECT_USAGE("0000:02:00.0", "--device", "2");
+    EXPECT_USAGE("no device 'ff:00.0'", "--device", "ff:00.0");
+    EXPECT_USAGE("named twice", "--device", "0,0000:01:00.0");
+    EXPECT_USAGE("--chunk has no effect", "--mode", "pinned", "--chunk", "1M");
+    EXPECT_USAGE("--host-memory has no effect", "--mode", "pageable", "--host-memory", "alloc");
+    EXPECT_USAGE("--pairs has no effect", "--mode", "pinned", "--pairs", "0:1");
+    EXPECT_USAGE("can be had", "--size", "1000T");
+    EXPECT_USAGE("pageable does not go that way", "--mode", "pinned,pageable", "--direction",
+                 "bidir");
+    EXPECT_USAGE("peer does not go that way", "--mode", "peer", "--direction", "both");
+    EXPECT_USAGE("double-buffer does not go that way", "--mode", "double-buffer", "--direction",
+                 "h2d");
+}
+
+static void test_simultaneous_refuses_what_cannot_be(void **state)
+{
+    (void)state;
+    xb_fake.device_count = 2;
+    EXPECT_USAGE("leave --latency away", "--mode", "pinned", "--simultaneous", "--latency");
+    EXPECT_USAGE("starts several devices together", "--mode", "pageable,managed,peer",
+                 "--simultaneous");
+    EXPECT_USAGE("starts several devices together", "--mode", "pinned", "--simultaneous",
+                 "--direction", "bidir");
+    EXPECT_USAGE("--buffers has no effect", "--direction", "h2d", "--buffers", "5");
+}
+
+static void test_bad_pairs_are_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *pairs, *message;
+    } rows[] = {
+        {"0:0", "0:0 is one device"},
+        {"0:9", "no device '9'"},
+        {"9:0", "no device '9'"},
+        {"0:1,1:0,0:1", "named twice"},
+        {"0:1,00:01", "named twice"},
+        {"0-1", "is not a pair"},
+        {"", "empty"},
+        {"0:1:2", "is not a pair"},
+        {"0", "is not a pair"},
+        {"a:b", "is not a pair"},
+        {":", "no device ''"},
+        {"0:", "no device ''"},
+        {":1", "no device ''"},
+        {"0:1,", "empty"},
+        {" 0:1", "is not a pair"},
+        {"4294967296:1", "no device '4294967296'"},
+        {"0:4294967297", "no device"},
+        {"00000000000000000000:1", "is not a pair"},
+    };
+    xb_fake.device_count = 3;
+    for (size_t i = 0; i < COUNT_OF(rows); i++)
+        EXPECT_USAGE(rows[i].message, "--mode", "peer", "--pairs", rows[i].pairs);
+}
+
+static void test_too_many_cases_are_refused(void **state)
+{
+    (void)state;
+    struct fixture f;
+    xb_fake.device_count = 16;
+    /* 240 ordered pairs, by 3 paths at 14 sizes: 10080. At 13: 9360. */
+    EXPECT_USAGE("more than 10000 cases", "--mode", "peer", "--direction", "d2d", "--size",
+                 "1..8K");
+    PLAN(&f, "--mode", "peer", "--direction", "d2d", "--size", "1..4K");
+    assert_int_equal(f.run.case_count, 240 * 3 * 13);
+    finish(&f);
+}
+
+/* ---- devices and pairs ---- */
+
+static void test_devices_by_number_address_and_all(void **state)
+{
+    (void)state;
+    struct fixture f;
+    xb_fake.device_count = 3;
+    PLAN(&f, "--mode", "pinned", "--device", "2,0000:01:00.0,02:00.0");
+    assert_int_equal(f.run.device_count, 3);
+    assert_int_equal(f.run.devices[0].info.index, 2);
+    assert_int_equal(f.run.devices[1].info.index, 0);
+    assert_int_equal(f.run.devices[2].info.index, 1);
+    finish(&f);
+    PLAN(&f, "--mode", "pinned", "--device", "all");
+    assert_int_equal(f.run.device_count, 3);
+    finish(&f);
+    PLAN(&f, "--mode", "pinned");
+    assert_int_equal(f.run.device_count, 1);
+    finish(&f);
+    PLAN(&f, "--mode", "pinned", "--simultaneous"); /* takes several: all, if none is named */
+    assert_int_equal(f.run.device_count, 3);
+    finish(&f);
+}
+
+static void test_pairs(void **state)
+{
+    (void)state;
+    xb_fake.device_count = 3;
+    EXPECT_PAIRS("0>1 b0-1 0>2 b0-2 1>0 1>2 b1-2 2>0 2>1", "--time-limit", "1s");
+    EXPECT_PAIRS("0>1 0>2 1>0 1>2 2>0 2>1", "--direction", "d2d");
+    EXPECT_PAIRS("b0-1 b0-2 b1-2", "--direction", "bidir");
+    EXPECT_PAIRS("1>2 b1-2 2>1", "--device", "1,2");
+    EXPECT_PAIRS("2>0 0>2 b0-2", "--device", "2,0");
+    EXPECT_PAIRS("2>1 0>1", "--pairs", "2:1,0:1", "--direction", "d2d");
+    EXPECT_PAIRS("0>1 b0-1", "--pairs", "0:1");
+    EXPECT_PAIRS("1>0 b1-0", "--pairs", "1:0");
+    EXPECT_PAIRS("0>1 b0-1 1>0", "--pairs", "0:1,1:0");
+    EXPECT_PAIRS("1>2 b1-2", "--pairs", "1:2", "--device", "0");
+}
+
+/* Devices of pairs are the run's, each once and none besides. */
+static void test_devices_of_pairs(void **state)
+{
+    (void)state;
+    struct fixture f;
+    xb_fake.device_count = 4;
+    PLAN(&f, "--mode", "peer", "--pairs", "3:1,3:2", "--device", "2");
+    assert_int_equal(f.run.device_count, 3);
+    assert_int_equal(f.run.devices[0].info.index, 3);
+    assert_int_equal(f.run.devices[1].info.index, 1);
+    assert_int_equal(f.run.devices[2].info.index, 2);
+    finish(&f);
+    PLAN(&f, "--mode", "pinned,pageable"); /* nobody asked for pairs */
+    assert_int_equal(f.run.device_count, 1);
+    finish(&f);
+}
+
+static void test_one_device_has_one_row_to_say_so(void **state)
+{
+    (void)state;
+    const char *const ways[][8] = {{"--mode", "peer", NULL},
+                                   {"--mode", "peer", "--size", "4K,8K,16K", NULL},
+                                   {"--mode", "peer", "--device", "1", NULL}};
+    for (size_t i = 0; i < COUNT_OF(ways); i++) {
+        struct fixture f;
+        xb_fake.device_count = i == 2 ? 3 : 1; /* of three, one was named */
+        execute(&f, ways[i], NULL);
+        assert_int_equal(f.run.case_count, 1);
+        expect_reason(&f.run.results[0], XB_RESULT_SKIPPED, "it takes two devices");
+        finish(&f);
+    }
+}
+
+static void test_a_backend_without_pairs_says_so(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct xb_backend lonely = xb_fake_backend;
+    lonely.peer_info = NULL;
+    fixture_backend = &lonely;
+    xb_fake.device_count = 2;
+    RUN(&f, "--mode", "peer,pageable", "--size", "4K", "--direction", "d2d,h2d");
+    expect_status(&f.run.results[0], XB_RESULT_OK);
+    for (size_t i = 1; i < f.run.case_count; i++)
+        expect_reason(&f.run.results[i], XB_RESULT_SKIPPED, "no copies between devices");
+    finish(&f);
+}
+
+/* ---- cases ---- */
+
+static void test_no_two_cases_share_a_pattern(void **state)
+{
+    (void)state;
+    struct fixture f;
+    xb_fake.device_count = 3;
+    PLAN(&f, "--size", "4K,8K", "--simultaneous");
+    assert_true(f.run.case_count > 50);
+    for (size_t i = 0; i < f.run.case_count; i++)
+        for (size_t k = 0; k < i; k++) {
+            /* A pattern takes a number a word, and the way back half of the room. */
+            unsigned long long a = f.run.results[i].test.seed;
+            unsigned long long b = f.run.results[k].test.seed;
+            assert_true((a > b ? a - b : b - a) >= 1ULL << 40);
+        }
+    finish(&f);
+}
+
+/* The device of a sum is none of its own: only its devices' rows are checked and measured for it.
+ */
+static void test_a_sum_is_of_all_devices(void **state)
+{
+    (void)state;
+    struct fixture f;
+    xb_fake.device_count = 3;
+    PLAN(&f, "--mode", "pinned", "--size", "4K", "--simultaneous", "--device", "2,1", "--direction",
+         "h2d");
+    assert_int_equal(f.run.case_count, 2 + 3);
+    assert_int_equal(f.run.device_count, 2);
+    assert_true(f.run.results[2].test.sum && f.run.results[2].test.simultaneous);
+    assert_int_equal(f.run.results[2].test.peer, XB_NO_PEER);
+    assert_int_equal(f.run.results[3].test.device, 2);
+    assert_int_equal(f.run.results[4].test.device, 1);
+    finish(&f);
+}
+
+/* Variants stand outside of sizes, sizes outside of directions. */
+static void test_order_of_cases(void **state)
+{
+    (void)state;
+    struct fixture f;
+    PLAN(&f, "--mode", "pinned", "--size", "8K,4K", "--host-memory", "write-combined,alloc");
+    assert_int_equal(f.run.case_count, 8);
+    for (size_t i = 0; i < 8; i++) {
+        const struct xb_case *test = &f.run.results[i].test;
+        assert_string_equal(test->variant, i < 4 ? "write-combined" : "alloc");
+        assert_int_equal(test->bytes, i % 4 < 2 ? 8192 : 4096);
+        assert_int_equal(test->direction, i % 2 == 0 ? XB_H2D : XB_D2H);
+    }
+    finish(&f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_directions),
+        TEST(test_a_direction_is_one_case),
+        TEST(test_latency_is_of_ways_that_are_one_operation),
+        TEST(test_plan_refuses_what_cannot_be),
+        TEST(test_simultaneous_refuses_what_cannot_be),
+        TEST(test_bad_pairs_are_refused),
+        TEST(test_too_many_cases_are_refused),
+        TEST(test_devices_by_number_address_and_all),
+        TEST(test_pairs),
+        TEST(test_devices_of_pairs),
+        TEST(test_one_device_has_one_row_to_say_so),
+        TEST(test_a_backend_without_pairs_says_so),
+        TEST(test_no_two_cases_share_a_pattern),
+        TEST(test_a_sum_is_of_all_devices),
+        TEST(test_order_of_cases),
+    };
+    return cmocka_run_group_tests_name("plan", tests, NULL, NULL);
+}

@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a workspace keeps, and when it gives it up. */
+#include "xferbench/workspace.h"
+
+#include "../doubles/fake_backend.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#define KIB UINT64_C(1024)
+
+/* The fake backend with a memory of so many bytes; counts what is taken from it. */
+static struct {
+    struct xb_backend backend;
+    struct xb_driver *driver;
+    struct xb_device *device;
+    struct xb_workspace *workspace;
+    uint64_t room, taken;
+    unsigned allocations, queues;
+} fake;
+
+static enum xb_status allocate(struct xb_device *device, enum xb_memory memory, uint64_t bytes,
+                               struct xb_buffer **buffer, struct xb_error *error)
+{
+    if (bytes > fake.room - fake.taken)
+        return XB_FAIL(error, XB_ERR_MEMORY, "no room");
+    enum xb_status status = xb_fake_backend.buffer_allocate(device, memory, bytes, buffer, error);
+    if (status == XB_OK) {
+        fake.taken += bytes;
+        fake.allocations++;
+    }
+    return status;
+}
+
+static void release(struct xb_buffer *buffer)
+{
+    if (buffer != NULL)
+        fake.taken -= buffer->bytes;
+    xb_fake_backend.buffer_free(buffer);
+}
+
+static enum xb_status open_queue(struct xb_device *device, struct xb_queue **queue,
+                                 struct xb_error *error)
+{
+    enum xb_status status = xb_fake_backend.queue_open(device, queue, error);
+    fake.queues += status == XB_OK;
+    return status;
+}
+
+static void close_queue(struct xb_queue *queue)
+{
+    fake.queues--;
+    xb_fake_backend.queue_close(queue);
+}
+
+static int set_up(void **state)
+{
+    struct xb_probe probe;
+    struct xb_error error;
+    (void)state;
+    xb_fake_reset();
+    fake.backend = xb_fake_backend;
+    fake.backend.buffer_allocate = allocate;
+    fake.backend.buffer_free = release;
+    fake.backend.queue_open = open_queue;
+    fake.backend.queue_close = close_queue;
+    fake.room = UINT64_MAX;
+    fake.taken = 0;
+    fake.allocations = 0;
+    fake.queues = 0;
+    if (xb_fake_backend.driver_open(&fake.driver, &probe, &error) != XB_OK ||
+        xb_fake_backend.device_open(fake.driver, 0, &fake.device, &error) != XB_OK)
+        return -1;
+    fake.device->backend = &fake.backend;
+    return xb_workspace_open(fake.device, 0, &fake.workspace, &error) == XB_OK ? 0 : -1;
+}
+
+static int take_down(void **state)
+{
+    (void)state;
+    xb_workspace_close(fake.workspace);
+    xb_fake_backend.device_close(fake.device);
+    xb_fake_backend.driver_close(fake.driver);
+    return fake.taken == 0 && fake.queues == 0 ? 0 : -1;
+}
+
+/* Another workspace in place of the first. */
+static void open_with_hint(uint64_t hint)
+{
+    struct xb_error error;
+    xb_workspace_close(fake.workspace);
+    fake.workspace = NULL;
+    assert_int_equal(xb_workspace_open(fake.device, hint, &fake.workspace, &error), XB_OK);
+}
+
+static struct xb_buffer *get(unsigned place, enum xb_memory memory, uint64_t bytes)
+{
+    struct xb_buffer *buffer = NULL;
+    struct xb_error error = {0};
+    if (xb_workspace_buffer(fake.workspace, place, memory, bytes, &buffer, &error) != XB_OK)
+        fail_msg("%s", error.message);
+    assert_int_equal(buffer->memory, memory);
+    assert_true(buffer->bytes >= bytes);
+    return buffer;
+}
+
+static void expect_no_memory(unsigned place, enum xb_memory memory, uint64_t bytes)
+{
+    struct xb_buffer *buffer = (struct xb_buffer *)&fake;
+    struct xb_error error;
+    assert_int_equal(xb_workspace_buffer(fake.workspace, place, memory, bytes, &buffer, &error),
+                     XB_ERR_MEMORY);
+    assert_int_equal(error.status, XB_ERR_MEMORY);
+    assert_ptr_equal(buffer, &fake);
+}
+
+/* Of which `managed` bytes are one and the same on both sides. */
+static void expect_kept_with(uint64_t host, uint64_t device, uint64_t managed)
+{
+    uint64_t on_host = UINT64_MAX;
+    uint64_t on_device = UINT64_MAX;
+    xb_workspace_kept(fake.workspace, &on_host, &on_device);
+    assert_int_equal(on_host, host);
+    assert_int_equal(on_device, device);
+    assert_int_equal(fake.taken, host + device - managed);
+}
+
+static void expect_kept(uint64_t host, uint64_t device)
+{
+    expect_kept_with(host, device, 0);
+}
+
+static void test_places_are_independent(void **state)
+{
+    (void)state;
+    struct xb_buffer *buffers[2 * XB_WORKSPACE_PLACES];
+    for (unsigned i = 0; i < XB_WORKSPACE_PLACES; i++) {
+        buffers[2 * i] = get(i, XB_MEMORY_PINNED, (i + 1) * KIB);
+        buffers[2 * i + 1] = get(i, XB_MEMORY_DEVICE, (i + 1) * 16 * KIB);
+    }
+    for (unsigned i = 0; i < 2 * XB_WORKSPACE_PLACES; i++)
+        for (unsigned k = 0; k < i; k++)
+            assert_ptr_not_equal(buffers[i], buffers[k]);
+    expect_kept((1 + 2 + 3 + 4) * KIB, (1 + 2 + 3 + 4) * 16 * KIB);
+    for (unsigned i = 0; i < XB_WORKSPACE_PLACES; i++) {
+        assert_ptr_equal(get(i, XB_MEMORY_PINNED, KIB), buffers[2 * i]);
+        assert_ptr_equal(get(i, XB_MEMORY_DEVICE, KIB), buffers[2 * i + 1]);
+    }
+}
+
+/* Smaller is large enough, in this case and the next. */
+static void test_memory_is_kept(void **state)
+{
+    (void)state;
+    struct xb_buffer *buffer = get(0, XB_MEMORY_REGISTERED, 64 * KIB);
+    xb_workspace_begin(fake.workspace, 0);
+    assert_ptr_equal(get(0, XB_MEMORY_REGISTERED, 1), buffer);
+    xb_workspace_begin(fake.workspace, 0);
+    assert_ptr_equal(get(0, XB_MEMORY_REGISTERED, 64 * KIB), buffer);
+    assert_int_equal(fake.allocations, 1);
+    expect_kept(64 * KIB, 0);
+}
+
+static void test_larger_takes_the_place_of_smaller(void **state)
+{
+    (void)state;
+    get(1, XB_MEMORY_DEVICE, 64 * KIB);
+    get(1, XB_MEMORY_DEVICE, 64 * KIB + 1);
+    expect_kept(0, 64 * KIB + 1);
+    assert_int_equal(fake.allocations, 2);
+}
+
+static void test_another_kind_takes_the_place(void **state)
+{
+    (void)state;
+    static const enum xb_memory kinds[] = {XB_MEMORY_PAGEABLE,   XB_MEMORY_PINNED,
+                                           XB_MEMORY_REGISTERED, XB_MEMORY_WRITE_COMBINED,
+                                           XB_MEMORY_MAPPED,     XB_MEMORY_MANAGED};
+    get(0, XB_MEMORY_DEVICE, KIB);
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        get(0, kinds[i], 64 * KIB);
+        uint64_t managed = kinds[i] == XB_MEMORY_MANAGED ? 64 * KIB : 0;
+        /* the one before is gone; the other side stays */
+        expect_kept_with(64 * KIB, KIB + managed, managed);
+    }
+}
+
+static void test_hint_is_what_is_allocated(void **state)
+{
+    (void)state;
+    open_with_hint(64 * KIB);
+    expect_kept(0, 0);
+    xb_workspace_begin(fake.workspace, 1);
+    struct xb_buffer *buffer = get(0, XB_MEMORY_PINNED, 1);
+    get(2, XB_MEMORY_DEVICE, 65 * KIB); /* more than the hint */
+    expect_kept(64 * KIB, 65 * KIB);
+    assert_ptr_equal(get(0, XB_MEMORY_PINNED, 64 * KIB), buffer);
+    get(1, XB_MEMORY_PINNED, 5 * KIB); /* not the case's size: a ring, say */
+    expect_kept(69 * KIB, 65 * KIB);
+    get(3, XB_MEMORY_MANAGED, KIB); /* its pages are on either side */
+    expect_kept_with(70 * KIB, 66 * KIB, KIB);
+}
+
+/* Where the hint does not fit, what is asked for may. */
+static void test_hint_is_only_that(void **state)
+{
+    (void)state;
+    open_with_hint(64 * KIB);
+    fake.room = 100 * KIB;
+    xb_workspace_begin(fake.workspace, KIB);
+    struct xb_buffer *first = get(0, XB_MEMORY_PINNED, KIB);
+    get(1, XB_MEMORY_PINNED, KIB);
+    expect_kept(65 * KIB, 0);
+    assert_ptr_equal(get(0, XB_MEMORY_PINNED, KIB), first); /* borrowed: not given up for it */
+}
+
+/* What the case that runs has not borrowed makes room; what it has stays. */
+static void test_idle_memory_makes_room(void **state)
+{
+    (void)state;
+    fake.room = 100 * KIB;
+    get(0, XB_MEMORY_PINNED, 30 * KIB);
+    get(1, XB_MEMORY_PINNED, 30 * KIB);
+    get(0, XB_MEMORY_DEVICE, 30 * KIB);
+    xb_workspace_begin(fake.workspace, 0);
+    struct xb_buffer *borrowed = get(1, XB_MEMORY_PINNED, 30 * KIB);
+    get(3, XB_MEMORY_DEVICE, 70 * KIB);
+    expect_kept(30 * KIB, 70 * KIB);
+    assert_ptr_equal(get(1, XB_MEMORY_PINNED, 30 * KIB), borrowed);
+    expect_no_memory(2, XB_MEMORY_PINNED, KIB); /* all is borrowed now */
+    expect_kept(30 * KIB, 70 * KIB);
+}
+
+static void test_what_does_not_fit_leaves_the_place_usable(void **state)
+{
+    (void)state;
+    fake.room = 10 * KIB;
+    get(0, XB_MEMORY_DEVICE, 10 * KIB);
+    expect_no_memory(0, XB_MEMORY_DEVICE, 11 * KIB);
+    expect_kept(0, 0);
+    get(0, XB_MEMORY_DEVICE, 10 * KIB);
+    expect_kept(0, 10 * KIB);
+}
+
+/* Any other failure is passed on, without a second try. */
+static void test_other_failures_are_passed_on(void **state)
+{
+    (void)state;
+    struct xb_buffer *buffer = NULL;
+    struct xb_error error;
+    xb_fake.fail_at = xb_fake.calls + 1;
+    assert_int_equal(xb_workspace_buffer(fake.workspace, 0, XB_MEMORY_PINNED, KIB, &buffer, &error),
+                     XB_ERR_RUNTIME);
+    assert_int_equal(xb_fake.calls, xb_fake.fail_at);
+    assert_null(buffer);
+    get(0, XB_MEMORY_PINNED, KIB);
+}
+
+static void test_host_buffer_is_that_of_the_case(void **state)
+{
+    (void)state;
+    assert_null(xb_workspace_host_buffer(fake.workspace));
+    get(1, XB_MEMORY_PINNED, KIB);
+    get(0, XB_MEMORY_DEVICE, KIB);
+    assert_null(xb_workspace_host_buffer(fake.workspace));
+    struct xb_buffer *first = get(0, XB_MEMORY_PINNED, KIB);
+    assert_ptr_equal(xb_workspace_host_buffer(fake.workspace), first);
+    xb_workspace_begin(fake.workspace, 0); /* another case: one without host memory, say */
+    assert_null(xb_workspace_host_buffer(fake.workspace));
+    expect_kept(2 * KIB, KIB);
+}
+
+static void test_queues_are_the_same_every_time(void **state)
+{
+    (void)state;
+    struct xb_queue **queues = NULL;
+    struct xb_error error;
+    assert_int_equal(xb_workspace_queues(fake.workspace, 2, &queues, &error), XB_OK);
+    struct xb_queue *first[2] = {queues[0], queues[1]};
+    assert_ptr_not_equal(first[0], first[1]);
+    xb_workspace_begin(fake.workspace, 0);
+    assert_int_equal(xb_workspace_queues(fake.workspace, 1, &queues, &error), XB_OK);
+    assert_ptr_equal(queues[0], first[0]);
+    assert_int_equal(fake.queues, 2);
+    assert_int_equal(xb_workspace_queues(fake.workspace, 5, &queues, &error), XB_OK);
+    assert_int_equal(fake.queues, 5);
+    assert_memory_equal(queues, first, sizeof first);
+}
+
+/* Those that opened before one failed are kept, and not opened again. */
+static void test_queues_that_fail_leave_the_others(void **state)
+{
+    (void)state;
+    struct xb_queue **queues = NULL;
+    struct xb_error error;
+    xb_fake.fail_at = xb_fake.calls + 3;
+    assert_int_equal(xb_workspace_queues(fake.workspace, 4, &queues, &error), XB_ERR_RUNTIME);
+    assert_null(queues);
+    assert_int_equal(fake.queues, 2);
+    assert_int_equal(xb_workspace_queues(fake.workspace, 4, &queues, &error), XB_OK);
+    assert_int_equal(fake.queues, 4);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, take_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_places_are_independent),
+        TEST(test_memory_is_kept),
+        TEST(test_larger_takes_the_place_of_smaller),
+        TEST(test_another_kind_takes_the_place),
+        TEST(test_hint_is_what_is_allocated),
+        TEST(test_hint_is_only_that),
+        TEST(test_idle_memory_makes_room),
+        TEST(test_what_does_not_fit_leaves_the_place_usable),
+        TEST(test_other_failures_are_passed_on),
+        TEST(test_host_buffer_is_that_of_the_case),
+        TEST(test_queues_are_the_same_every_time),
+        TEST(test_queues_that_fail_leave_the_others),
+    };
+    xb_workspace_close(NULL); /* is allowed */
+    return cmocka_run_group_tests_name("workspace", tests, NULL, NULL);
+}
