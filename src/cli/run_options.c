@@ -57,7 +57,7 @@ static const struct xb_option option_time_limit = {
     .short_name = 't',
     .type = XB_OPTION_DURATION,
     .argument = "TIME",
-    .default_text = "300ms",
+    .default_text = "250ms",
     .help =
         "When to stop sampling a case whose median is not yet known to within 0.5 %. At least 6 "
         "samples are taken all the same, and warm-up may add a quarter of it.",

@@ -75,6 +75,9 @@ static enum xb_status add_device(struct xb_run *run, unsigned index, struct xb_e
     }
     if (status == XB_OK)
         status = xb_registry_check_device(run->backend, &device->info, error);
+    /* Until a case needs it. */
+    device->binding = (struct xb_binding){.node = -1, .note_is_normal = true};
+    snprintf(device->binding.note, sizeof device->binding.note, "no case has used the device");
     if (status == XB_OK)
         run->device_count++;
     return status;

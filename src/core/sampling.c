@@ -236,14 +236,13 @@ static enum xb_status take_references(struct xb_measurement *measurement, struct
     for (; reference != NULL && reference->name != NULL; reference++) {
         struct xb_part *part =
             add_part(result, reference->name, reference->crossings * result->test.bytes);
-        /* The first is thrown away: it finds caches and clocks as another kind of work left them.
-         */
-        for (unsigned i = 0;
-             status == XB_OK && i < REFERENCE_SAMPLES + 1 && !out_of_time(measurement); i++) {
+
+        for (unsigned i = 0; status == XB_OK && i < REFERENCE_SAMPLES && !out_of_time(measurement);
+             i++) {
             double seconds = 0;
             status = take(measurement, reference->submit, measurement->iterations,
                           measurement->held, &seconds, error);
-            if (status == XB_OK && i > 0)
+            if (status == XB_OK)
                 status =
                     xb_samples_add(&part->times, seconds / (double)measurement->iterations, error);
         }

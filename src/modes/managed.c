@@ -99,17 +99,6 @@ static enum xb_status fill_managed(struct xb_mode_context *context, struct xb_pa
     return status;
 }
 
-static enum xb_status fill_both(struct xb_mode_context *context, struct xb_pattern managed,
-                                struct xb_pattern device, struct xb_error *error)
-{
-    const struct state *state = context->state;
-    enum xb_status status = fill_managed(context, managed, error);
-    if (status == XB_OK)
-        status =
-            xb_proof_fill(context->queues[0], state->device, context->test->bytes, device, error);
-    return status;
-}
-
 static enum xb_status setup(struct xb_mode_context *context, struct xb_error *error)
 {
     struct state *state = context->state;
@@ -133,19 +122,35 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
             state->managed, state->how == HOW_ADVISE ? XB_ADVICE_STAY_ON_HOST : XB_ADVICE_NONE,
             error);
     if (status == XB_OK)
-        status = fill_both(context, before, before, error);
+        status = fill_managed(context, before, error);
+    if (status == XB_OK)
+        status = xb_proof_fill(context->queues[0], state->device, test->bytes, before, error);
     return status;
 }
 
-/* What arrives from now on is the other pattern: at the target nothing of it is there. */
+/* Whether the device's buffer is one end of the copy: else managed memory is both ends. */
+static bool has_device_end(const struct state *state)
+{
+    return state->how == HOW_ADVISE || (state->how == HOW_FAULT && state->to_device);
+}
+
+/* Turns the device's buffer around, or managed memory where it is both ends: at the target nothing
+ * of what arrives from now on is there. */
 static enum xb_status prepare(struct xb_mode_context *context, struct xb_error *error)
 {
     const struct state *state = context->state;
-    struct xb_pattern before = xb_proof_before(context->test->seed);
     struct xb_pattern after = xb_proof_after(context->test->seed);
-    bool source_is_managed = state->to_device || state->how != HOW_ADVISE;
-    return fill_both(context, source_is_managed ? after : before,
-                     source_is_managed ? before : after, error);
+    if (has_device_end(state))
+        return xb_proof_fill(context->queues[0], state->device, context->test->bytes, after, error);
+    return fill_managed(context, after, error);
+}
+
+/* What the target holds once a timed iteration has put it right. */
+static struct xb_pattern expected(const struct xb_mode_context *context)
+{
+    const struct state *state = context->state;
+    return has_device_end(state) && state->to_device ? xb_proof_before(context->test->seed)
+                                                     : xb_proof_after(context->test->seed);
 }
 
 /* One read a page, by one thread: each page that is not here faults and is fetched. */
@@ -180,18 +185,16 @@ static enum xb_status verify(struct xb_mode_context *context, struct xb_result *
     const struct state *state = context->state;
     struct xb_queue *queue = context->queues[0];
     uint64_t bytes = context->test->bytes;
-    struct xb_pattern after = xb_proof_after(context->test->seed);
     struct xb_mismatch all = {0};
     struct xb_mismatch windows = {0};
     enum xb_status status = XB_OK;
     if (state->to_device && state->how == HOW_PREFETCH)
-        status =
-            context->device->backend->queue_check(queue, state->managed, bytes, after, &all, error);
+        status = context->device->backend->queue_check(queue, state->managed, bytes,
+                                                       expected(context), &all, error);
     else
         status = xb_proof_check(queue, state->to_device ? state->device : state->managed, bytes,
-                                after, &all, error);
-    if (status == XB_OK && (state->to_device || state->how == HOW_ADVISE) &&
-        state->how != HOW_PREFETCH) {
+                                expected(context), &all, error);
+    if (status == XB_OK && has_device_end(state)) {
         const struct xb_proof_side here = {queue, state->managed};
         const struct xb_proof_side there = {queue, state->device};
         status = xb_proof_compare(&here, &there, bytes, &windows, error);

@@ -1279,7 +1279,7 @@ class Results(Measuring):
     def test_config_has_defaults(self):
         config = self.run_to_json(*ONE, "--size", "4K", "--samples", "3")["config"]
         self.assertEqual(config["samples"], 3)
-        self.assertEqual(config["time-limit"], 0.3)
+        self.assertEqual(config["time-limit"], 0.25)
         self.assertEqual(config["device"], ["0"])
         self.assertEqual(config["chunk"], 8 << 20)
         self.assertIs(config["quiet"], False)

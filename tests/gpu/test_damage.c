@@ -77,25 +77,79 @@ static enum xb_status execute(struct xb_run *run, struct xb_config *config, int 
     return status;
 }
 
-/* One mode under one damage. Pairs need the second device. */
+/* Every variant, and many chunks: slots and rings are used again and again. */
+static const struct {
+    const char *option, *value;
+} settings[] = {
+    {"chunk", "1000008"},
+    {"host-memory", "registered,alloc,write-combined"},
+    {"access", "sequential,strided,random"},
+    {"managed", "fault,prefetch,advise"},
+};
+
+static bool takes(const struct xb_mode *mode, const char *option)
+{
+    for (size_t i = 0; mode->options != NULL && mode->options[i] != NULL; i++)
+        if (strcmp(mode->options[i]->name, option) == 0)
+            return true;
+    return false;
+}
+
+struct command {
+    char words[24][64];
+    char *argv[25];
+    int argc;
+};
+
+static void add_word(struct command *command, const char *word)
+{
+    command->argv[command->argc] = command->words[command->argc];
+    snprintf(command->words[command->argc++], sizeof command->words[0], "%s", word);
+}
+
+/* All of a mode, in every direction. Pairs need the second device. */
+static void make_command(struct command *command, const struct xb_mode *mode)
+{
+    static const char *const fixed[] = {"run", "--size", "8M,8388607", "--samples", "2"};
+    char directions[64] = "";
+    for (unsigned d = 0; d < XB_DIRECTIONS; d++)
+        if ((mode->directions >> d & 1u) != 0)
+            snprintf(directions + strlen(directions), sizeof directions - strlen(directions),
+                     "%s%s", directions[0] != '\0' ? "," : "",
+                     xb_direction_name((enum xb_direction)(1u << d)));
+    memset(command, 0, sizeof *command);
+    for (size_t i = 0; i < sizeof fixed / sizeof fixed[0]; i++)
+        add_word(command, fixed[i]);
+    add_word(command, "--mode");
+    add_word(command, mode->name);
+    add_word(command, "--direction");
+    add_word(command, directions);
+    add_word(command, "--device");
+    add_word(command, mode->pairs ? "0,1" : "0");
+    for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++) {
+        char name[32];
+        if (!takes(mode, settings[i].option))
+            continue;
+        snprintf(name, sizeof name, "--%s", settings[i].option);
+        add_word(command, name);
+        add_word(command, settings[i].value);
+    }
+}
+
+/* One mode under one damage. */
 static void test_mode(const struct xb_backend *backend, const struct xb_mode *mode, size_t d,
                       struct tally *tally)
 {
     const bool damaged = damages[d].damage != XB_DAMAGE_NONE;
-    char words[9][32] = {"run", "--mode", "", "--size", "8M,8388607", "--samples", "2", "--device"};
-    char *argv[10] = {NULL};
-    int argc = 9;
+    struct command command;
     struct xb_config config = {0};
     struct xb_run run = {.backend = backend};
     struct xb_error error;
     char text[1024];
-    snprintf(words[2], sizeof words[2], "%s", mode->name);
-    snprintf(words[8], sizeof words[8], "%s", mode->pairs ? "0,1" : "0");
-    for (int i = 0; i < argc; i++)
-        argv[i] = words[i];
+    make_command(&command, mode);
     xb_damaged_how = damages[d].damage;
     xb_damage_count = 0;
-    if (execute(&run, &config, argc, argv, &error) != XB_OK) {
+    if (execute(&run, &config, command.argc, command.argv, &error) != XB_OK) {
         printf("FAILED: %s, %s: %s\n", damages[d].name, mode->name,
                xb_error_text(&error, text, sizeof text));
         tally->failed++;

@@ -231,7 +231,10 @@ static void expect_unverified(const char *name, enum xb_damage damage)
     xb_fake_reset();
     xb_fake.device_count = 2;
     xb_fake.damage = damage;
-    RUN(&f, EVERYTHING, "--size", "5M,12K", "--chunk", "3M");
+    /* What comes from 2 MiB further on comes from the next chunk, which another queue may write: a
+     * race of the damage's own making, unless there is but one. */
+    RUN(&f, EVERYTHING, "--size", "5M,12K", "--chunk",
+        damage == XB_DAMAGE_SHIFTED_2MIB ? "8M" : "3M");
     for (size_t i = 0; i < f.run.case_count; i++) {
         const struct xb_result *result = &f.run.results[i];
         if (damage == XB_DAMAGE_SHIFTED_2MIB && result->test.bytes < 2 << 20)
