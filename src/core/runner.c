@@ -66,6 +66,8 @@ static enum xb_status check_memory(const struct xb_needs *needs, struct opened *
     uint64_t kept = 0;
     enum xb_status status = XB_OK;
     for (size_t i = 0; status == XB_OK && i < count; i++) {
+        if (on[i]->device == NULL)
+            return XB_FAIL(error, XB_ERR_INTERNAL, "a device that is needed was not opened");
         kept += kept_by(on[i], true);
         if (on[i]->device->info.shares_host_memory) {
             kept += kept_by(on[i], false);

@@ -16,6 +16,16 @@ static enum xb_status open_event(const struct xb_mode_context *context, size_t q
     return context->device->backend->event_open(context->queues[queue]->device, event, error);
 }
 
+static struct xb_event **join_of(const struct xb_sampler *sampler, size_t queue)
+{
+    return &sampler->events[2 * queue];
+}
+
+static struct xb_event **start_of(const struct xb_sampler *sampler, size_t queue)
+{
+    return &sampler->events[2 * queue + 1];
+}
+
 enum xb_status xb_sampler_open(struct xb_sampler *sampler, struct xb_mode_context *context,
                                struct xb_error *error)
 {
@@ -25,16 +35,15 @@ enum xb_status xb_sampler_open(struct xb_sampler *sampler, struct xb_mode_contex
     if (status == XB_OK)
         status = open_event(context, 0, &sampler->stop, error);
     if (status == XB_OK) {
-        sampler->joins = calloc(context->queue_count, sizeof(struct xb_event *));
-        sampler->starts = calloc(context->queue_count, sizeof(struct xb_event *));
-        if (sampler->joins == NULL || sampler->starts == NULL)
+        sampler->events = calloc(2 * context->queue_count, sizeof(struct xb_event *));
+        if (sampler->events == NULL)
             status =
-                XB_FAIL(error, XB_ERR_MEMORY, "no memory for %zu events", context->queue_count);
+                XB_FAIL(error, XB_ERR_MEMORY, "no memory for %zu events", 2 * context->queue_count);
     }
     for (size_t i = 0; status == XB_OK && i < context->queue_count; i++) {
-        status = open_event(context, i, &sampler->joins[i], error);
+        status = open_event(context, i, join_of(sampler, i), error);
         if (status == XB_OK && context->span_count > 0)
-            status = open_event(context, i, &sampler->starts[i], error);
+            status = open_event(context, i, start_of(sampler, i), error);
     }
     for (size_t i = 0; status == XB_OK && i < context->span_count; i++)
         status = open_event(context, context->spans[i].first_queue, &sampler->span_stops[i], error);
@@ -50,14 +59,9 @@ void xb_sampler_close(struct xb_sampler *sampler)
     const struct xb_backend *backend = sampler->context->device->backend;
     for (size_t i = 0; i < XB_SPANS; i++)
         backend->event_close(sampler->span_stops[i]);
-    for (size_t i = 0; i < sampler->context->queue_count; i++) {
-        if (sampler->joins != NULL)
-            backend->event_close(sampler->joins[i]);
-        if (sampler->starts != NULL)
-            backend->event_close(sampler->starts[i]);
-    }
-    free(sampler->joins);
-    free(sampler->starts);
+    for (size_t i = 0; sampler->events != NULL && i < 2 * sampler->context->queue_count; i++)
+        backend->event_close(sampler->events[i]);
+    free(sampler->events);
     backend->event_close(sampler->stop);
     backend->event_close(sampler->start);
     memset(sampler, 0, sizeof *sampler);
@@ -72,7 +76,7 @@ static enum xb_status fork_queues(struct xb_sampler *sampler, struct xb_error *e
     for (size_t i = 1; status == XB_OK && i < context->queue_count; i++)
         status = backend->queue_wait_event(context->queues[i], sampler->start, error);
     for (size_t i = 0; status == XB_OK && context->span_count > 0 && i < context->queue_count; i++)
-        status = backend->event_record(sampler->starts[i], context->queues[i], error);
+        status = backend->event_record(*start_of(sampler, i), context->queues[i], error);
     return status;
 }
 
@@ -84,9 +88,9 @@ static enum xb_status join(struct xb_sampler *sampler, size_t first, size_t coun
     const struct xb_backend *backend = context->device->backend;
     enum xb_status status = XB_OK;
     for (size_t i = first + 1; status == XB_OK && i < first + count; i++) {
-        status = backend->event_record(sampler->joins[i], context->queues[i], error);
+        status = backend->event_record(*join_of(sampler, i), context->queues[i], error);
         if (status == XB_OK)
-            status = backend->queue_wait_event(context->queues[first], sampler->joins[i], error);
+            status = backend->queue_wait_event(context->queues[first], *join_of(sampler, i), error);
     }
     return status;
 }
@@ -188,7 +192,7 @@ static enum xb_status read_span(const struct xb_sampler *sampler, size_t index, 
         double since = 0;
         if (context->queues[i]->device != context->queues[span->first_queue]->device)
             continue;
-        status = context->device->backend->event_elapsed(sampler->starts[i],
+        status = context->device->backend->event_elapsed(*start_of(sampler, i),
                                                          sampler->span_stops[index], &since, error);
         *seconds = since > *seconds ? since : *seconds;
     }
@@ -238,8 +242,6 @@ enum xb_status xb_mode_time(struct xb_mode_context *context, xb_submit *submit, 
     struct xb_sampler sampler;
     double least = 0;
     enum xb_status status = xb_sampler_open(&sampler, context, error);
-    if (status != XB_OK)
-        return status;
     for (int i = 0; status == XB_OK && i < TIME_REPETITIONS; i++) {
         struct xb_timing timing;
         if (xb_run_should_stop(context->run)) {

@@ -8,8 +8,7 @@
 struct xb_sampler {
     struct xb_mode_context *context;
     struct xb_event *start, *stop;
-    struct xb_event **joins;  /* one a queue */
-    struct xb_event **starts; /* one a queue, where there are spans */
+    struct xb_event **events; /* two a queue: the join's, and the start's where there are spans */
     struct xb_event *span_stops[XB_SPANS];
     double begin; /* of the repetition in flight, by the host's clock */
     bool held;

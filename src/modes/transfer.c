@@ -68,7 +68,6 @@ enum xb_status xb_transfer_setup(struct xb_mode_context *context, enum xb_memory
 {
     const struct xb_case *test = context->test;
     struct xb_transfer *transfer = context->state;
-    const enum xb_direction both[] = {XB_H2D, XB_D2H};
     transfer->way_count = way_count(test);
     transfer->queues_per_way = queues_per_way;
     context->queue_count = queues_per_way * transfer->way_count;
@@ -78,7 +77,9 @@ enum xb_status xb_transfer_setup(struct xb_mode_context *context, enum xb_memory
     enum xb_status status =
         xb_workspace_queues(context->workspace, context->queue_count, &context->queues, error);
     for (unsigned i = 0; status == XB_OK && i < transfer->way_count; i++) {
-        transfer->ways[i].direction = transfer->way_count > 1 ? both[i] : test->direction;
+        transfer->ways[i].direction = test->direction != XB_BIDIR ? test->direction
+                                      : i == 0                    ? XB_H2D
+                                                                  : XB_D2H;
         status = set_up_way(context, &transfer->ways[i], i, memory, error);
     }
     set_spans(context, transfer);

@@ -77,12 +77,12 @@ static void link_text(const struct xb_result *result, char *text)
         text[used - 2] = '\0'; /* a number of links whose rate is not known: "NVLink 18" */
 }
 
-static void link_cell(const struct xb_result *result, char *text)
+static void link_cell(const struct xb_result *result, char *cell)
 {
-    char link[CELL_SIZE];
-    link_text(result, link);
-    if (link[0] != '\0')
-        set_text(text, link);
+    char text[CELL_SIZE];
+    link_text(result, text);
+    if (text[0] != '\0')
+        set_text(cell, text);
 }
 
 /*
