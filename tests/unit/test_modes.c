@@ -500,7 +500,7 @@ static void test_each_call_failing_in_setup_gives_an_error_row(void **state)
 {
     (void)state;
     for (size_t way = 0; way < COUNT_OF(struck); way++)
-        for (unsigned at = 1; at <= 120; at += 1 + at / 12) {
+        for (unsigned at = 1; at <= 120; at += 1 + at / 8) {
             struct fixture f;
             start_struck(&f, way);
             xb_fake.fail_at = at;
@@ -528,8 +528,7 @@ static void strike(void *argument, const struct xb_run *run, size_t samples, dou
 static void strike_case(size_t way, size_t wanted)
 {
     bool happened = true;
-    for (struct strike at = {.wanted = wanted, .after = 1}; happened;
-         at.after += 1 + at.after / 2) {
+    for (struct strike at = {.wanted = wanted, .after = 1}; happened; at.after *= 2) {
         struct fixture f;
         const struct xb_run_observer observer = {.progress = strike, .argument = &at};
         start_struck(&f, way);
