@@ -64,7 +64,7 @@ NO_PAIRS = "this backend has no copies between devices"
 # Samples are made to last about a millisecond: the first is still at it after a quarter of an hour,
 # the second takes about a second, twice what makes it long enough for a progress line.
 ENDLESS = (*HOST, "--mode", "pinned", "--size", "64K", "--samples", "1000000", "-t", "10m")
-LONG = (*ONE, "--size", "64K", "--samples", "1000")
+LONG = (*ONE, "--size", "64K", "--samples", "4000")
 
 OLD_CONTENT = b"what was here before\n"
 
