@@ -62,7 +62,7 @@ MEASURED = ("--mode", "pageable,pinned,async,double-buffer,zero-copy")
 BIDIR = ("--direction", "bidir")
 NO_PAIRS = "this backend has no copies between devices"
 # Samples are made to last about a millisecond: the first is still at it after a quarter of an hour,
-# the second takes about a second, twice what makes it long enough for a progress line.
+# the second takes some seconds, far more than a progress line waits for.
 ENDLESS = (*HOST, "--mode", "pinned", "--size", "64K", "--samples", "1000000", "-t", "10m")
 LONG = (*ONE, "--size", "64K", "--samples", "4000")
 
