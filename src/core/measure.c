@@ -279,11 +279,8 @@ void xb_measure(struct xb_measurement *measurement)
         char name[128];
         backend->range_push(range_name(&whole->test, name, sizeof name));
     }
-    for (size_t i = 0; status == XB_OK && i < measurement->lane_count; i++) {
-        measurement->lanes[i].result->overlap = -1;
+    for (size_t i = 0; status == XB_OK && i < measurement->lane_count; i++)
         status = check_lane(&measurement->lanes[i], &error);
-    }
-    whole->overlap = -1;
     size_t begun = 0;
     while (status == XB_OK && begun < measurement->lane_count) {
         struct xb_lane *lane = &measurement->lanes[begun++];

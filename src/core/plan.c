@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _POSIX_C_SOURCE 200809L
-/* From options to cases. Everything a user can get wrong is found here, before anything is
- * measured. */
+/* From options to cases. What a user can get wrong is found here, before anything is measured; what
+ * concerns one mode alone is left to that mode's check, so that the others go on. */
 #include "device_choice.h"
 
 #include "xferbench/host_memory.h"

@@ -134,6 +134,7 @@ static bool can_hold(struct xb_measurement *measurement, const struct xb_mode_co
  * of theirs would be true. */
 static enum xb_status decide_hold(struct xb_measurement *measurement, struct xb_error *error)
 {
+    const struct xb_result *result = measurement->result;
     bool all = true;
     for (size_t i = 0; all && i < measurement->lane_count; i++)
         all = can_hold(measurement, &measurement->lanes[i].context);
@@ -143,7 +144,8 @@ static enum xb_status decide_hold(struct xb_measurement *measurement, struct xb_
     return XB_FAIL(error, XB_ERR_UNSUPPORTED,
                    "devices start together only if their queues can be held while all of an "
                    "iteration is enqueued: %s",
-                   measurement->result->warnings[measurement->result->warning_count - 1]);
+                   result->warning_count > 0 ? result->warnings[result->warning_count - 1]
+                                             : "this variant's calls may block");
 }
 
 /* Repeats until the last samples agree, and finds how many iterations a sample should have. */
@@ -236,7 +238,6 @@ static enum xb_status take_references(struct xb_measurement *measurement, struct
     for (; reference != NULL && reference->name != NULL; reference++) {
         struct xb_part *part =
             add_part(result, reference->name, reference->crossings * result->test.bytes);
-
         for (unsigned i = 0; status == XB_OK && i < REFERENCE_SAMPLES && !out_of_time(measurement);
              i++) {
             double seconds = 0;

@@ -224,7 +224,7 @@ const struct xb_mode xb_mode_managed = {
     .summary = "memory with one address for both sides, moved by faults, on request or not at all",
     .description =
         "Moves managed (unified) memory. fault: h2d is a kernel that reads pages lying on the host "
-        "(and writes what it read to device memory); d2h is one CPU thread that reads a word of "
+        "(and writes what it read to device memory); d2h is one CPU thread that reads a byte of "
         "every page lying on the device, and there the host's clock times it. prefetch: the "
         "runtime is asked to move the pages. advise: the pages are told to stay on the host, and a "
         "kernel reads or writes them there across the link. Between iterations the pages are put "

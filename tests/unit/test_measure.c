@@ -523,6 +523,27 @@ static void test_one_device_has_nobody_beside_it(void **state)
 }
 
 /* Calls that keep their caller cannot be started together. */
+/* Not held, those enqueued first would run ahead: no sum of theirs would be true. */
+static void test_devices_that_cannot_be_held_have_no_sum(void **state)
+{
+    (void)state;
+    struct fixture f;
+    xb_fake.device_count = 2;
+    RUN(&f, "--mode", "async", "--size", "1M", "--chunk", "4K", "--simultaneous", "--direction",
+        "h2d");
+    assert_int_equal(f.run.case_count, 5);
+    for (size_t i = 0; i < 5; i++)
+        if (i < 2) /* alone: 256 operations do not fit behind 64, and the row says so */
+            expect_status(&f.run.results[i], XB_RESULT_OK);
+        else
+            expect_reason(&f.run.results[i], XB_RESULT_SKIPPED, "start together only if");
+    finish(&f);
+    xb_fake.capabilities &= ~(uint32_t)XB_CAP_HOLD;
+    RUN(&f, "--mode", "pinned", "--size", "64K", "--simultaneous", "--direction", "h2d");
+    expect_reason(&f.run.results[2], XB_RESULT_SKIPPED, "start together only if");
+    finish(&f);
+}
+
 static void test_pageable_copies_take_turns(void **state)
 {
     (void)state;
@@ -787,6 +808,7 @@ int main(void)
         TEST(test_a_share_is_of_what_the_device_had),
         TEST(test_groups_stand_one_after_the_other),
         TEST(test_one_device_has_nobody_beside_it),
+        TEST(test_devices_that_cannot_be_held_have_no_sum),
         TEST(test_pageable_copies_take_turns),
         TEST(test_one_wrong_device_spoils_the_group),
         TEST(test_latency_takes_a_thousand),
