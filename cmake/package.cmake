@@ -21,13 +21,16 @@ endfunction()
 set_target_properties(xferbench PROPERTIES INSTALL_RPATH "$ORIGIN/../lib")
 install(TARGETS xferbench DESTINATION bin)
 xferbench_bundle_library(CJSON libcjson)
-install(FILES README.md LICENSE CHANGELOG.md docs/result.schema.json docs/measurement.md docs/options.md
+install(FILES README.md LICENSE CHANGELOG.md docs/result.schema.json docs/measurement.md docs/options.md docs/hip.md
         DESTINATION share/doc/xferbench)
 
 if(XFERBENCH_TESTS)
   set_target_properties(test_contract test_damage hold_depth PROPERTIES INSTALL_RPATH "$ORIGIN/../../lib")
   install(TARGETS test_contract test_damage hold_depth DESTINATION libexec/xferbench)
   install(PROGRAMS scripts/test-gpu.sh DESTINATION scripts)
+  if(TARGET xferbench_hip_cuda)
+    install(TARGETS xferbench_hip_cuda DESTINATION libexec/xferbench/hip_cuda)
+  endif()
   xferbench_bundle_library(CMOCKA libcmocka)
 endif()
 

@@ -79,6 +79,9 @@ if $tests; then
     if [ "$manager" = dnf ]; then
         need_package '' libtsan # with apt-get it comes with gcc
     fi
+    if [ ! -e /opt/rocm/include/hip/hiprtc.h ] && [ "$manager" != none ]; then
+        need_package libamdhip64-dev rocm-hip-devel
+    fi
 fi
 if [ "${#missing[@]}" -eq 0 ]; then
     exit 0
@@ -100,14 +103,24 @@ as_root() {
     fi
 }
 
+# leave_out PACKAGE: one that this system has not, and that can be done without.
+leave_out() {
+    local kept=() package
+    for package in "${missing[@]}"; do
+        [ "$package" = "$1" ] || kept+=("$package")
+    done
+    missing=("${kept[@]}")
+}
+
 install_with_apt_get() {
     # One repository that is down need not stop an install from the others.
     as_root apt-get update || echo 'apt-get update failed: trying with what is known already'
-    # With clang 14.0.0 and older there is no such package: clang itself brings the libraries.
-    if ! apt-cache show libclang-rt-dev >/dev/null 2>&1; then
-        mapfile -t missing < <(printf '%s\n' "${missing[@]}" | grep -vx libclang-rt-dev)
-    fi
-    as_root env DEBIAN_FRONTEND=noninteractive \
+    # With clang 14.0.0 and older there is no libclang-rt-dev: clang itself brings the libraries.
+    # Not every release has HIP.
+    for package in libclang-rt-dev libamdhip64-dev; do
+        apt-cache show "$package" >/dev/null 2>&1 || leave_out "$package"
+    done
+    [ "${#missing[@]}" -eq 0 ] || as_root env DEBIAN_FRONTEND=noninteractive \
         apt-get install -y --no-install-recommends "${missing[@]}"
 }
 
@@ -134,6 +147,8 @@ enable_crb_and_epel() {
 }
 
 install_with_dnf() {
+    dnf -q info rocm-hip-devel >/dev/null 2>&1 || leave_out rocm-hip-devel # RHEL has it not
+    [ "${#missing[@]}" -gt 0 ] || return 0
     local command=(dnf install -y --setopt=install_weak_deps=False "${missing[@]}")
     as_root "${command[@]}" || { enable_crb_and_epel && as_root "${command[@]}"; }
 }

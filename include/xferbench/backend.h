@@ -25,7 +25,7 @@
  */
 
 /* Raised when a slot is added or changes meaning; the registry refuses another number. */
-#define XB_BACKEND_ABI 2u
+#define XB_BACKEND_ABI 3u
 
 /* What a device can do beyond the mandatory slots. A missing capability means a skipped row. */
 enum xb_capability {
@@ -36,6 +36,8 @@ enum xb_capability {
     XB_CAP_MAPPED = 1u << 4,         /* can allocate XB_MEMORY_MAPPED */
     XB_CAP_MANAGED = 1u << 5 /* can allocate XB_MEMORY_MANAGED: queue_prefetch, buffer_advise */
 };
+
+#define XB_CAPABILITIES 6
 
 /* The capabilities' names, in the order of their bits; ends with NULL. */
 extern const char *const xb_capability_names[];
@@ -72,9 +74,21 @@ struct xb_probe {
     struct xb_probe_check checks[XB_PROBE_CHECKS];
     size_t check_count;
     char runtime_version[32]; /* "13.0"; "" where the backend has none */
-    char driver_version[64];  /* "580.159.04"; "" where unknown */
+    /* The file that a runtime opened at run time was loaded from; "" for any other. */
+    char runtime_library[256];
+    /* The environment variable that named it in place of the usual search, else "". Who reads the
+     * results must know: it may be anything that has the runtime's functions. */
+    char runtime_override[48];
+    char driver_version[64]; /* "580.159.04"; "" where unknown */
     unsigned device_count;
 };
+
+/* Something about a device that a reader must know to judge its figures. */
+struct xb_fact {
+    char key[32];    /* "xnack" */
+    char value[128]; /* "off" */
+};
+#define XB_DEVICE_FACTS 12
 
 struct xb_device_info {
     unsigned index;
@@ -84,6 +98,11 @@ struct xb_device_info {
     char pci_bdf[16];      /* "0000:0f:00.0", lower case; "" if it is not a PCI device */
     uint64_t memory_bytes;
     uint32_t capabilities; /* bits of enum xb_capability */
+    /* Of a capability that is missing, in the order of the bits: why, and what to do, where there
+     * is more to say than that this device has it not; else "". */
+    char lacks[XB_CAPABILITIES][256];
+    struct xb_fact facts[XB_DEVICE_FACTS];
+    size_t fact_count;
     /* How many operations may stand in a queue that is held before the next enqueue could block.
      * Meaningful with XB_CAP_HOLD. */
     unsigned held_operations;
@@ -105,6 +124,7 @@ struct xb_peer_info {
     char link[16];    /* "NVLink", "xGMI", "PCIe"; "" where unknown */
     unsigned links;   /* how many of them; 0 where unknown */
     double link_rate; /* of one, each way, in bytes per second; 0 where unknown */
+    unsigned hops;    /* from the one to the other, as the runtime counts; 0 where unknown */
 };
 
 struct xb_backend;
@@ -158,7 +178,8 @@ struct xb_backend {
 
     /*
      * Opens device `index`: creates its context and loads every kernel, because loading one behind
-     * a held queue would deadlock. May take hundreds of milliseconds.
+     * a held queue would deadlock. May take hundreds of milliseconds. What device_info could not
+     * know yet may cost it capabilities and add facts: (*device)->info counts from here on.
      */
     enum xb_status (*device_open)(struct xb_driver *driver, unsigned index,
                                   struct xb_device **device, struct xb_error *error);
@@ -270,7 +291,7 @@ struct xb_backend {
     /* ---- peers: two devices of one driver. NULL, all four, where a backend has none ---- */
 
     /* What device `index` can do with the memory of device `other`, which is another. Creates no
-     * context. */
+     * context. XB_ERR_UNSUPPORTED where the runtime that is there has no peers. */
     enum xb_status (*peer_info)(struct xb_driver *driver, unsigned index, unsigned other,
                                 struct xb_peer_info *info, struct xb_error *error);
     /* Lets `device` reach the memory of `other` directly; doing so twice is once, and peer_close
@@ -293,6 +314,17 @@ struct xb_backend {
     void (*range_push)(const char *name);
     void (*range_pop)(void);
 };
+
+/* Why the device has not a capability (one bit of enum xb_capability); "" where that is not told.
+ */
+const char *xb_device_lacks(const struct xb_device_info *info, uint32_t capability);
+
+/* Takes capabilities from a device, or says of those that it never had why not. */
+void xb_device_withhold(struct xb_device_info *info, uint32_t capabilities, const char *reason);
+
+/* Adds a fact; one past the array's end is a bug: it aborts in a debug build, else is dropped. */
+void xb_device_fact(struct xb_device_info *info, const char *key, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /* "device", "pageable", "pinned", "registered", "write-combined", "mapped", "managed". */
 const char *xb_memory_name(enum xb_memory memory);

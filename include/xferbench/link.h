@@ -14,10 +14,17 @@ struct xb_pcie_link {
     unsigned width;   /* lanes */
     double max_speed_gts;
     unsigned max_width;
+    char port[16]; /* whose link this is, as a BDF: below; "" if not known */
 };
 
-/* Reads the link of the device at `bdf` ("0000:0f:00.0"). known is false if any file is unreadable
- * or does not hold a number. */
+/*
+ * Reads the link of the device at `bdf` ("0000:0f:00.0"). known is false if any file is unreadable
+ * or does not hold a number.
+ *
+ * AMD's cards have a switch on the package, and the GPU's own link only leads to it: its rate says
+ * nothing of the slot's. There the link read is the one of the switch's port that faces the slot,
+ * and never the inner one in its place. `port` tells.
+ */
 struct xb_pcie_link xb_pcie_link_read(const char *bdf);
 
 /* The same under another root than /sys/bus/pci/devices: for tests. */

@@ -22,6 +22,11 @@ static void print_device(const struct xb_device_info *info)
     printf(", %.1f GiB; capabilities:", (double)info->memory_bytes / 0x1p30);
     print_capabilities(info->capabilities);
     printf("\n");
+    for (size_t i = 0; i < XB_CAPABILITIES; i++)
+        if (info->lacks[i][0] != '\0')
+            printf("      no %-25s %s\n", xb_capability_names[i], info->lacks[i]);
+    for (size_t i = 0; i < info->fact_count; i++)
+        printf("      %-28s %s\n", info->facts[i].key, info->facts[i].value);
 }
 
 static void print_backend(const struct xb_found_backend *found)

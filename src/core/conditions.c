@@ -41,6 +41,16 @@ static void add_lane(const struct xb_measurement *measurement, const struct xb_l
         xb_result_warn(lane->result, "not bound to a NUMA node: %s", lane->where->binding.note);
 }
 
+/* A library that someone named can be anything that has the runtime's functions. */
+static void add_runtime(const struct xb_measurement *measurement)
+{
+    const struct xb_probe *probe = &measurement->run->probe;
+    if (probe->runtime_override[0] != '\0')
+        xb_result_warn(measurement->result,
+                       "by %.150s, which %s names in place of the installed runtime",
+                       probe->runtime_library, probe->runtime_override);
+}
+
 /* Both ways at once, or several devices at once, that were not: no sum of such is a bandwidth. */
 static void add_overlap(struct xb_result *result)
 {
@@ -72,6 +82,7 @@ void xb_measure_add_conditions(const struct xb_measurement *measurement)
     struct xb_result *result = measurement->result;
     xb_result_detail_number(result, "iterations_per_sample", (double)measurement->iterations);
     xb_result_detail_text(result, "held", measurement->held ? "yes" : "no");
+    add_runtime(measurement);
     for (size_t i = 0; i < measurement->lane_count; i++)
         add_lane(measurement, &measurement->lanes[i]);
     add_overlap(result);

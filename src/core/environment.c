@@ -63,8 +63,8 @@ static bool looks_secret(const char *name, size_t length)
 
 bool xb_environment_steers(const char *variable)
 {
-    static const char *const prefixes[] = {"CUDA_", "NVIDIA_", "HIP_", "HSA_",
-                                           "ROC_",  "ROCR_",   "GPU_", "AMD_"};
+    static const char *const prefixes[] = {"CUDA_", "NVIDIA_", "HIP_", "HSA_", "ROC_",
+                                           "ROCM_", "ROCR_",   "GPU_", "AMD_", "XFERBENCH_HIP_"};
     static const char suffix[] = "_VISIBLE_DEVICES";
     size_t length = strcspn(variable, "=");
     if (looks_secret(variable, length))

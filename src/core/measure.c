@@ -168,11 +168,15 @@ static enum xb_status check_capabilities(const struct xb_case *test,
 {
     uint32_t needed =
         test->mode->capabilities != NULL ? test->mode->capabilities(test->variant) : 0;
-    for (size_t i = 0; xb_capability_names[i] != NULL; i++)
-        if ((needed & ~device->capabilities & (1u << i)) != 0)
+    for (uint32_t i = 0; i < XB_CAPABILITIES; i++) {
+        uint32_t capability = 1u << i;
+        const char *reason = xb_device_lacks(device, capability);
+        if ((needed & ~device->capabilities & capability) != 0)
             return XB_FAIL(error, XB_ERR_UNSUPPORTED,
-                           "%s lacks the capability '%s', which %s %s needs", device->name,
-                           xb_capability_names[i], test->mode->name, test->variant);
+                           "%s lacks the capability '%s', which %s %s needs%s%s", device->name,
+                           xb_capability_names[i], test->mode->name, test->variant,
+                           reason[0] != '\0' ? ": " : "", reason);
+    }
     return XB_OK;
 }
 

@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-const char *const xb_capability_names[] = {"register", "write-combined", "hold", "kernels",
-                                           "mapped",   "managed",        NULL};
+const char *const xb_capability_names[XB_CAPABILITIES + 1] = {
+    "register", "write-combined", "hold", "kernels", "mapped", "managed", NULL};
 
 const char *xb_memory_name(enum xb_memory memory)
 {

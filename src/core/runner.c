@@ -119,6 +119,7 @@ static enum xb_status open_device(struct runner *runner, size_t place, struct xb
         *error = opened->error;
         return opened->status;
     }
+    where->info = opened->device->info; /* opening tells what asking could not */
     if (opened->workspace != NULL)
         return XB_OK;
     return xb_workspace_open(opened->device, largest_case(run, opened), &opened->workspace, error);
@@ -265,8 +266,13 @@ static void run_rows(struct runner *runner, struct xb_result *results, size_t co
     struct xb_error error;
     const char *reason = impossible(runner->run, results, count);
     bool stop = reason == NULL && xb_run_should_stop(runner->run);
-    if (reason == NULL && !stop && run_case(runner, results, count, &error) == XB_OK)
+    enum xb_status status = XB_OK;
+    if (reason == NULL && !stop)
+        status = run_case(runner, results, count, &error);
+    if (reason == NULL && !stop && status == XB_OK)
         return;
+    if (status == XB_ERR_UNSUPPORTED)
+        reason = error.message;
     for (size_t i = 0; i < count; i++) {
         if (stop)
             xb_result_cut(&results[i], "it began");

@@ -116,8 +116,10 @@ static bool can_hold(struct xb_measurement *measurement, const struct xb_mode_co
     if (!context->hold || context->test->latency) /* a single operation is timed as it comes */
         return false;
     if ((device->capabilities & XB_CAP_HOLD) == 0) {
+        const char *reason = xb_device_lacks(device, XB_CAP_HOLD);
         xb_result_warn(measurement->result,
-                       "queues cannot be held here: enqueuing may be part of the time");
+                       "queues cannot be held here%s%.120s%s: enqueuing may be part of the time",
+                       reason[0] != '\0' ? " (" : "", reason, reason[0] != '\0' ? ")" : "");
         return false;
     }
     if (context->operations_per_iteration <= device->held_operations)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _GNU_SOURCE /* O_CLOEXEC */
+#define _GNU_SOURCE /* O_CLOEXEC, realpath */
 #include "xferbench/link.h"
 
 #include "pcie_internal.h"
@@ -14,6 +14,9 @@
 #include <unistd.h>
 
 #define DEVICES "/sys/bus/pci/devices"
+
+/* Of AMD's GPUs and of the switch on their package. What belongs to its CPUs has 0x1022. */
+#define VENDOR_AMD_GPU 0x1002
 
 /* PCI Express Base Specification 5.0, 4.2 (coding) and 8.1 (rates); 6.0 for the last. */
 static const struct {
@@ -77,14 +80,50 @@ static bool read_width(const char *root, const char *bdf, const char *name, unsi
     return true;
 }
 
+static bool is_of_amd_gpu(const char *root, const char *bdf)
+{
+    char text[64];
+
+    return read_attribute(root, bdf, "vendor", text) && strtoul(text, NULL, 16) == VENDOR_AMD_GPU;
+}
+
+/*
+ * The folder of the port through which the device meets its slot, without symbolic links, so that
+ * the folder around it is the bridge above it. The device is asked before its bridges are: another
+ * vendor's card has no switch of AMD's on it, whatever it is plugged into.
+ */
+static bool find_port(const char *root, const char *bdf, char folder[PATH_MAX])
+{
+    char path[PATH_MAX];
+    int length = snprintf(path, sizeof path, "%s/%s", root, bdf);
+
+    if (length < 0 || (size_t)length >= sizeof path || realpath(path, folder) == NULL)
+        return false;
+    if (!is_of_amd_gpu(folder, "."))
+        return true;
+    while (is_of_amd_gpu(folder, "..")) {
+        char *slash = strrchr(folder, '/');
+        if (slash == NULL)
+            return false;
+        *slash = '\0';
+    }
+    return true;
+}
+
 struct xb_pcie_link xb_pcie_link_read_at(const char *root, const char *bdf)
 {
     struct xb_pcie_link link = {0};
+    char folder[PATH_MAX];
 
-    link.known = read_speed(root, bdf, "current_link_speed", &link.speed_gts) &&
-                 read_width(root, bdf, "current_link_width", &link.width) &&
-                 read_speed(root, bdf, "max_link_speed", &link.max_speed_gts) &&
-                 read_width(root, bdf, "max_link_width", &link.max_width);
+    if (!find_port(root, bdf, folder))
+        return link;
+    link.known = read_speed(folder, ".", "current_link_speed", &link.speed_gts) &&
+                 read_width(folder, ".", "current_link_width", &link.width) &&
+                 read_speed(folder, ".", "max_link_speed", &link.max_speed_gts) &&
+                 read_width(folder, ".", "max_link_width", &link.max_width);
+    const char *slash = strrchr(folder, '/');
+    if (link.known && slash != NULL && strlen(slash) <= sizeof link.port)
+        memcpy(link.port, slash + 1, strlen(slash)); /* with the end of the text */
     return link;
 }
 

@@ -290,6 +290,8 @@ static void add_link(const struct xb_mode_context *context, struct xb_result *re
         xb_result_detail_number(result, "links", reach->links);
     if (reach->link_rate > 0)
         xb_result_detail_number(result, "link_rate_bytes_per_second", reach->link_rate);
+    if (reach->hops > 0)
+        xb_result_detail_number(result, "link_hops", reach->hops);
 }
 
 static enum xb_status verify(struct xb_mode_context *context, struct xb_result *result,
@@ -312,7 +314,7 @@ static enum xb_status verify(struct xb_mode_context *context, struct xb_result *
         return status;
     if (state->path == PATH_STAGED)
         xb_result_detail_number(result, "chunk_bytes", (double)state->chunk);
-    xb_result_detail_text(result, "verified_by", "device");
+    xb_result_detail_text(result, "verified_by", "%s", xb_proof_reader(context->peer_device));
     add_link(context, result);
     xb_proof_conclude(result, &all, &windows);
     return XB_OK;

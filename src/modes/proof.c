@@ -113,6 +113,11 @@ enum xb_status xb_proof_compare(const struct xb_proof_side *a, const struct xb_p
     return status;
 }
 
+const char *xb_proof_reader(const struct xb_device *device)
+{
+    return (device->info.capabilities & XB_CAP_KERNELS) != 0 ? "device" : "host, by copies back";
+}
+
 void xb_proof_conclude(struct xb_result *result, const struct xb_mismatch *all,
                        const struct xb_mismatch *windows)
 {

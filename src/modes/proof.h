@@ -42,6 +42,10 @@ XB_MUST_CHECK enum xb_status xb_proof_compare(const struct xb_proof_side *a,
                                               const struct xb_proof_side *b, uint64_t bytes,
                                               struct xb_mismatch *found, struct xb_error *error);
 
+/* Who compares the memory of that device with a pattern: the device itself or, where it can run no
+ * kernels, the host after copies back, which is a weaker proof. Static text. */
+const char *xb_proof_reader(const struct xb_device *device);
+
 /* Says in the result what the checks found: `all` of the pattern, `windows` of the comparison. */
 void xb_proof_conclude(struct xb_result *result, const struct xb_mismatch *all,
                        const struct xb_mismatch *windows);

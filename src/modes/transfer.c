@@ -126,10 +126,12 @@ enum xb_status xb_transfer_verify(struct xb_mode_context *context, struct xb_res
     }
     if (status != XB_OK)
         return status;
-    xb_result_detail_text(result, "verified_by", "%s",
-                          transfer->way_count > 1              ? "device and host"
-                          : context->test->direction == XB_H2D ? "device"
-                                                               : "host");
+    const char *reader = xb_proof_reader(context->device);
+    if (transfer->way_count > 1)
+        xb_result_detail_text(result, "verified_by", "host and %s", reader);
+    else
+        xb_result_detail_text(result, "verified_by", "%s",
+                              context->test->direction == XB_H2D ? reader : "host");
     xb_proof_conclude(result, &all, &windows);
     return XB_OK;
 }

@@ -45,6 +45,8 @@ static const char *const columns[] = {
     "device_latency_p50_s",
     "device_latency_p95_s",
     "device_latency_p99_s",
+    "backend",
+    "device_name",
 };
 
 struct line {
@@ -169,8 +171,17 @@ static void put_more(struct line *line, const struct xb_result *result)
     put_percentiles(line, ok && result->test.latency, &result->device_latency);
 }
 
-static enum xb_status put_result(FILE *stream, const struct xb_result *result,
-                                 struct xb_error *error)
+/* What ran. The sum over several devices has no device of its own. */
+static void put_where(struct line *line, const struct xb_run *run, const struct xb_result *result)
+{
+    cell(line, run->backend->name);
+    cell(line, result->test.sum
+                   ? ""
+                   : run->devices[xb_run_find_device(run, result->test.device)].info.name);
+}
+
+static enum xb_status put_result(FILE *stream, const struct xb_run *run,
+                                 const struct xb_result *result, struct xb_error *error)
 {
     static const struct xb_samples none;
     static const char *const verified[] = {"", "true", "false"};
@@ -190,6 +201,7 @@ static enum xb_status put_result(FILE *stream, const struct xb_result *result,
     cell(&line, verified[result->verified]);
     cell_warnings(&line, result);
     put_more(&line, result);
+    put_where(&line, run, result);
     fputs("\r\n", stream);
     return XB_OK;
 }
@@ -203,7 +215,7 @@ enum xb_status xb_csv_write(FILE *stream, const struct xb_run *run, struct xb_er
     fputs("\r\n", stream);
     enum xb_status status = XB_OK;
     for (size_t i = 0; status == XB_OK && !ferror(stream) && i < run->case_count; i++)
-        status = put_result(stream, &run->results[i], error);
+        status = put_result(stream, run, &run->results[i], error);
     if (status == XB_OK && ferror(stream)) {
         int code = errno;
         status = XB_FAIL_ERRNO(error, "write", code, "cannot write the CSV: %s", strerror(code));

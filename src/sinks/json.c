@@ -80,7 +80,10 @@ static cJSON *backend_json(const struct xb_run *run)
         backend,
         xb_json_put(backend, "name", xb_json_text(run->backend->name)) &&
             xb_json_put(backend, "runtime_version", xb_json_optional(run->probe.runtime_version)) &&
-            xb_json_put(backend, "driver_version", xb_json_optional(run->probe.driver_version)));
+            xb_json_put(backend, "driver_version", xb_json_optional(run->probe.driver_version)) &&
+            xb_json_put(backend, "runtime_library", xb_json_optional(run->probe.runtime_library)) &&
+            xb_json_put(backend, "runtime_override",
+                        xb_json_optional(run->probe.runtime_override)));
 }
 
 static cJSON *link_json(const struct xb_pcie_link *link)
@@ -93,6 +96,7 @@ static cJSON *link_json(const struct xb_pcie_link *link)
                     xb_json_put(object, "width", xb_json_whole(link->width)) &&
                     xb_json_put(object, "max_speed_gts", xb_json_number(link->max_speed_gts)) &&
                     xb_json_put(object, "max_width", xb_json_whole(link->max_width)) &&
+                    xb_json_put(object, "port", xb_json_optional(link->port)) &&
                     xb_json_put(object, "read", xb_json_text("right after transfers")));
 }
 
@@ -121,7 +125,8 @@ static cJSON *device_json(const struct xb_run *run, const struct xb_run_device *
                     xb_json_put(object, "memory_bytes", xb_json_whole(info->memory_bytes)) &&
                     xb_json_put(object, "driver", xb_json_optional(run->probe.driver_version)) &&
                     xb_json_put(object, "link", link_json(&device->link)) &&
-                    xb_json_put(object, "numa", numa_json(&device->binding)));
+                    xb_json_put(object, "numa", numa_json(&device->binding)) &&
+                    xb_json_put(object, "facts", xb_json_facts(info)));
 }
 
 static cJSON *devices_json(const struct xb_run *run)

@@ -84,6 +84,15 @@ cJSON *xb_json_number(double value)
                            : cJSON_CreateNull();
 }
 
+cJSON *xb_json_facts(const struct xb_device_info *info)
+{
+    cJSON *object = cJSON_CreateObject();
+    bool ok = object != NULL;
+    for (size_t i = 0; ok && i < info->fact_count; i++)
+        ok = xb_json_put(object, info->facts[i].key, xb_json_text(info->facts[i].value));
+    return xb_json_complete(object, ok);
+}
+
 enum xb_status xb_json_print(FILE *stream, cJSON *(*build)(const void *source), const void *source,
                              struct xb_error *error)
 {

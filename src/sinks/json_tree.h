@@ -2,7 +2,7 @@
 #ifndef XFERBENCH_SINKS_JSON_TREE_H
 #define XFERBENCH_SINKS_JSON_TREE_H
 
-#include "xferbench/error.h"
+#include "xferbench/backend.h"
 
 #include <cjson/cJSON.h>
 #include <stdbool.h>
@@ -30,6 +30,9 @@ cJSON *xb_json_optional(const char *text);
 cJSON *xb_json_whole(uint64_t value);
 /* Reads back as exactly this value; null where it is not finite. */
 cJSON *xb_json_number(double value);
+
+/* What a reader must know of a device, as one object; `info` must outlive the tree. */
+cJSON *xb_json_facts(const struct xb_device_info *info);
 
 /* Builds a document from `source` and prints it with a line's end. */
 XB_MUST_CHECK enum xb_status xb_json_print(FILE *stream, cJSON *(*build)(const void *source),

@@ -48,6 +48,8 @@ static bool print_device(FILE *stream, const struct xb_run *run, const struct xb
         device->link.known ? xb_pcie_raw_rate(device->link.speed_gts, device->link.width) : 0;
     if (!(raw > 0) || (to == NULL && from == NULL))
         return false;
+    if (device->info.shares_host_memory) /* nothing crossed the link */
+        return false;
     /* More than all of it: the link was read after it had gone to sleep. Nothing to conclude. */
     if ((to != NULL && to->bandwidth.median > raw) ||
         (from != NULL && from->bandwidth.median > raw))

@@ -14,6 +14,17 @@ static cJSON *capabilities_json(uint32_t capabilities)
     return xb_json_complete(array, ok);
 }
 
+/* Of what it cannot do, why: where there is more to say than that. */
+static cJSON *lacks_json(const struct xb_device_info *info)
+{
+    cJSON *object = cJSON_CreateObject();
+    bool ok = object != NULL;
+    for (size_t i = 0; ok && i < XB_CAPABILITIES; i++)
+        if (info->lacks[i][0] != '\0')
+            ok = xb_json_put(object, xb_capability_names[i], xb_json_text(info->lacks[i]));
+    return xb_json_complete(object, ok);
+}
+
 static cJSON *device_json(const char *backend, const struct xb_device_info *info)
 {
     cJSON *object = cJSON_CreateObject();
@@ -25,7 +36,9 @@ static cJSON *device_json(const char *backend, const struct xb_device_info *info
                     xb_json_put(object, "architecture", xb_json_optional(info->architecture)) &&
                     xb_json_put(object, "pci_bdf", xb_json_optional(info->pci_bdf)) &&
                     xb_json_put(object, "memory_bytes", xb_json_whole(info->memory_bytes)) &&
-                    xb_json_put(object, "capabilities", capabilities_json(info->capabilities)));
+                    xb_json_put(object, "capabilities", capabilities_json(info->capabilities)) &&
+                    xb_json_put(object, "lacks", lacks_json(info)) &&
+                    xb_json_put(object, "facts", xb_json_facts(info)));
 }
 
 static cJSON *checks_json(const struct xb_probe *probe)
@@ -58,6 +71,8 @@ static cJSON *backends_json(const struct xb_inventory *inventory)
             xb_json_put(backend, "absent_reason", xb_json_optional(found->entry->absent_reason)) &&
             xb_json_put(backend, "runtime_version", xb_json_optional(probe->runtime_version)) &&
             xb_json_put(backend, "driver_version", xb_json_optional(probe->driver_version)) &&
+            xb_json_put(backend, "runtime_library", xb_json_optional(probe->runtime_library)) &&
+            xb_json_put(backend, "runtime_override", xb_json_optional(probe->runtime_override)) &&
             xb_json_put(backend, "checks", checks_json(probe));
         ok = xb_json_append(array, xb_json_complete(backend, complete));
     }

@@ -31,7 +31,7 @@ static const char *lanes_text(double speed_gts, unsigned width, char *text, size
 static void print_link(FILE *stream, const struct xb_run_device *device)
 {
     const struct xb_pcie_link *link = &device->link;
-    char now[32], most[32], raw[48] = "";
+    char now[32], most[32], raw[48] = "", at[32] = "";
     if (device->info.pci_bdf[0] == '\0') {
         xb_note_print(stream, "link", LABEL_WIDTH, "none: not a PCI device");
         return;
@@ -42,15 +42,17 @@ static void print_link(FILE *stream, const struct xb_run_device *device)
     }
     lanes_text(link->speed_gts, link->width, now, sizeof now);
     lanes_text(link->max_speed_gts, link->max_width, most, sizeof most);
+    if (link->port[0] != '\0' && strcmp(link->port, device->info.pci_bdf) != 0)
+        snprintf(at, sizeof at, " at %s", link->port);
     double rate = xb_pcie_raw_rate(link->speed_gts, link->width);
     if (rate > 0)
         snprintf(raw, sizeof raw, ", %.1f GB/s raw each way", rate / 1e9);
     if (link->speed_gts < link->max_speed_gts || link->width < link->max_width)
-        xb_note_print(stream, "link", LABEL_WIDTH, "PCIe %s%s: BELOW the %s that the device can do",
-                      now, raw, most);
+        xb_note_print(stream, "link", LABEL_WIDTH,
+                      "PCIe %s%s%s: BELOW the %s that the device can do", now, at, raw, most);
     else
-        xb_note_print(stream, "link", LABEL_WIDTH, "PCIe %s%s (device and slot can do %s)", now,
-                      raw, most);
+        xb_note_print(stream, "link", LABEL_WIDTH, "PCIe %s%s%s (device and slot can do %s)", now,
+                      at, raw, most);
 }
 
 static void print_binding(FILE *stream, const struct xb_binding *binding)
@@ -65,6 +67,21 @@ static void print_binding(FILE *stream, const struct xb_binding *binding)
         xb_note_print(stream, "NUMA", LABEL_WIDTH, "NOT bound%s%s", colon, binding->note);
 }
 
+static void print_facts(FILE *stream, const struct xb_device_info *info)
+{
+    char text[XB_NOTE_SIZE] = "";
+    if (info->shares_host_memory)
+        xb_note_print(stream, "memory", LABEL_WIDTH,
+                      "the host's own: no copy crosses a link, whatever the table calls it");
+    for (size_t i = 0; i < info->fact_count; i++) {
+        size_t length = strlen(text);
+        snprintf(text + length, sizeof text - length, "%s%s %s", i > 0 ? "; " : "",
+                 info->facts[i].key, info->facts[i].value);
+    }
+    if (text[0] != '\0')
+        xb_note_print(stream, "facts", LABEL_WIDTH, "%s", text);
+}
+
 static void print_device(FILE *stream, const struct xb_run_device *device)
 {
     const struct xb_device_info *info = &device->info;
@@ -77,6 +94,14 @@ static void print_device(FILE *stream, const struct xb_run_device *device)
     fprintf(stream, "Device %u: %s\n", info->index, text);
     print_link(stream, device);
     print_binding(stream, &device->binding);
+    print_facts(stream, info);
+}
+
+static void print_library(FILE *stream, const struct xb_probe *probe)
+{
+    bool usual = probe->runtime_override[0] == '\0';
+    xb_note_print(stream, "library", LABEL_WIDTH, "%s%s%s", probe->runtime_library,
+                  usual ? "" : ", NAMED BY ", probe->runtime_override);
 }
 
 static void print_header(FILE *stream, const struct xb_run *run)
@@ -87,7 +112,10 @@ static void print_header(FILE *stream, const struct xb_run *run)
         fprintf(stream, ", runtime %s", probe->runtime_version);
     if (probe->driver_version[0] != '\0')
         fprintf(stream, ", driver %s", probe->driver_version);
-    fputs("\n\n", stream);
+    fputc('\n', stream);
+    if (probe->runtime_library[0] != '\0')
+        print_library(stream, probe);
+    fputc('\n', stream);
     for (size_t i = 0; i < run->device_count; i++)
         print_device(stream, &run->devices[i]);
     fputc('\n', stream);

@@ -84,7 +84,7 @@ def has_cuda_driver():
 
 def base_environment():
     """The caller's, without what would steer a GPU's runtime, and with reports of sanitizers on."""
-    prefixes = ("CUDA_", "NVIDIA_", "HIP_", "HSA_", "ROC_", "ROCR_", "GPU_", "AMD_")
+    prefixes = ("CUDA_", "NVIDIA_", "HIP_", "HSA_", "ROC_", "ROCM_", "ROCR_", "GPU_", "AMD_", "XFERBENCH_HIP_")
     environment = {k: v for k, v in os.environ.items() if not k.startswith(prefixes)}
     environment["LC_ALL"] = "C"
     environment.setdefault("ASAN_OPTIONS", f"detect_leaks=1:exitcode={SANITIZER_EXIT}")
@@ -1330,13 +1330,19 @@ class Results(Measuring):
                 "CUDA_FOO": 'a "quoted" value\\',
                 "HIP_FOO": "",
                 "FOO_VISIBLE_DEVICES": "1,0",
+                "ROCM_PATH": "/nowhere",
                 "XB_UNRELATED": "no",
                 "MY_CUDA_FOO": "no",
                 "NVIDIA_API_KEY": "no",
                 "CUDA_ACCESS_TOKEN": "no",
             },
         )
-        kept = {"CUDA_FOO": 'a "quoted" value\\', "HIP_FOO": "", "FOO_VISIBLE_DEVICES": "1,0"}
+        kept = {
+            "CUDA_FOO": 'a "quoted" value\\',
+            "HIP_FOO": "",
+            "FOO_VISIBLE_DEVICES": "1,0",
+            "ROCM_PATH": "/nowhere",
+        }
         self.assertEqual(document["environment"], kept)
 
     def test_environment_that_is_no_text(self):

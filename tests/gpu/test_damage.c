@@ -193,14 +193,16 @@ static unsigned test_backend(const struct xb_backend *inner, unsigned device_cou
     return all.failed;
 }
 
-int main(void)
+/* With a backend's name: that one alone; else the first that can run. */
+int main(int argc, char **argv)
 {
     struct xb_error error = {0};
     setvbuf(stdout, NULL, _IOLBF, 0);
     for (const struct xb_backend_entry *entry = xb_backends; entry->name != NULL; entry++) {
         struct xb_driver *driver = NULL;
         struct xb_probe probe;
-        if (entry->backend == NULL || !entry->backend->automatic)
+        if (entry->backend == NULL || !entry->backend->automatic ||
+            (argc > 1 && strcmp(entry->name, argv[1]) != 0))
             continue;
         if (entry->backend->driver_open(&driver, &probe, &error) != XB_OK) {
             printf("backend %s: not tested, cannot run here: %s\n", entry->name, error.message);

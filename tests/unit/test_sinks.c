@@ -119,6 +119,7 @@ static void make_devices(struct fixture *f)
                  .memory_bytes = 150754820096},
         .link = {.known = true, .speed_gts = 32, .width = 16, .max_speed_gts = 32, .max_width = 16},
         .binding = {.bound = true, .node = 0, .cpu_count = 16}};
+    strcpy(f->devices[0].link.port, "0000:0f:00.0");
     f->devices[1] = (struct xb_run_device){
         .info = {.index = 1, .name = "Test\xe2\x84\xa2 \xff", .memory_bytes = ODD_BYTES},
         .binding = {.node = -1, .cpu_count = 4, .note = "the device names no node"}};
@@ -340,6 +341,7 @@ static void json_says_what_ran_where(void **state)
     assert_text_at(root, "devices.0.pci_bdf", "0000:0f:00.0");
     assert_text_at(root, "devices.0.driver", "580.159.04");
     assert_number_at(root, "devices.0.link.max_speed_gts", 32);
+    assert_text_at(root, "devices.0.link.port", "0000:0f:00.0");
     assert_text_at(root, "devices.0.link.read", "right after transfers");
     assert_true(cJSON_IsTrue(at(root, "devices.0.numa.bound")));
     assert_null_at(root, "devices.0.numa.note");
@@ -347,6 +349,21 @@ static void json_says_what_ran_where(void **state)
     assert_null_at(root, "devices.1.uuid");
     assert_null_at(root, "devices.1.link");
     assert_null_at(root, "devices.1.numa.node");
+    assert_null_at(root, "backend.runtime_library");
+    assert_null_at(root, "backend.runtime_override");
+    assert_int_equal(cJSON_GetArraySize(at(root, "devices.0.facts")), 0);
+    cJSON_Delete(root);
+    strcpy(f->run.probe.runtime_library, "/lib/libamdhip64.so.6");
+    strcpy(f->run.probe.runtime_override, "SOME_VARIABLE");
+    xb_device_fact(&f->devices[0].info, "xnack", "%s", "off");
+    root = parsed(&f->run);
+    assert_text_at(root, "backend.runtime_library", "/lib/libamdhip64.so.6");
+    assert_text_at(root, "backend.runtime_override", "SOME_VARIABLE");
+    assert_text_at(root, "devices.0.facts.xnack", "off");
+    cJSON_Delete(root);
+    f->devices[0].link.port[0] = '\0';
+    root = parsed(&f->run);
+    assert_null_at(root, "devices.0.link.port");
     cJSON_Delete(root);
 }
 
@@ -545,7 +562,7 @@ static void json_survives_every_failed_allocation(void **state)
 
 /* ---- CSV ---- */
 
-#define CSV_COLUMNS 34
+#define CSV_COLUMNS 36
 
 /* Reads RFC 4180 strictly: every line ends with CRLF and has as many cells as the header. */
 static char *next_cell(char **text, bool *last)
@@ -627,6 +644,8 @@ static void csv_has_a_line_a_result(void **state)
     assert_string_equal(csv_cell(&csv, ROW_FEW, "warnings"), "clocks moved; " NASTY_UTF8);
     assert_string_equal(csv_cell(&csv, ROW_SKIPPED, "reason"), NASTY_UTF8);
     assert_string_equal(csv_cell(&csv, ROW_ERROR, "status"), "error");
+    assert_string_equal(csv_cell(&csv, ROW_OK, "backend"), "cuda");
+    assert_string_equal(csv_cell(&csv, ROW_OK, "device_name"), "NVIDIA H200");
     free(csv.text);
 }
 
@@ -720,7 +739,7 @@ static void table_is_plain_and_narrow(void **state)
 static void table_names_devices_and_links(void **state)
 {
     struct fixture *f = *state;
-    f->devices[1].link = (struct xb_pcie_link){true, 16, 8, 32, 16};
+    f->devices[1].link = (struct xb_pcie_link){true, 16, 8, 32, 16, "0000:0e:00.0"};
     strcpy(f->devices[1].info.pci_bdf, "0000:10:00.0");
     char *text = written(xb_table_write, &f->run);
     assert_has(text, ", backend cuda, runtime 13.0, driver 580.159.04\n");
@@ -730,9 +749,52 @@ static void table_names_devices_and_links(void **state)
                 "x16)");
     assert_line(text, "  NUMA     bound to node 0, 16 CPUs");
     assert_has(text, "Device 1: Test? ?, 0000:10:00.0");
-    assert_line(text, "  link     PCIe Gen4 x8, 15.8 GB/s raw each way: BELOW the Gen5 x16 that "
-                      "the device can do");
+    assert_has(text,
+               "\n  link     PCIe Gen4 x8 at 0000:0e:00.0, 15.8 GB/s raw each way: BELOW the Gen5 "
+               "x16 that the device\n           can do\n");
     assert_line(text, "  NUMA     NOT bound: the device names no node");
+    free(text);
+    f->devices[1].link = (struct xb_pcie_link){true, 8, 8, 8, 8, "0000:0e:00.0"};
+    text = written(xb_table_write, &f->run);
+    assert_line(text, "  link     PCIe Gen3 x8 at 0000:0e:00.0, 7.9 GB/s raw each way (device and "
+                      "slot can do Gen3 x8)");
+    free(text);
+}
+
+static void table_tells_of_a_library_and_facts(void **state)
+{
+    struct fixture *f = *state;
+    char *text = written(xb_table_write, &f->run);
+    assert_null(strstr(text, "  library  "));
+    assert_null(strstr(text, "  facts    "));
+    assert_null(strstr(text, "  memory   "));
+    free(text);
+    strcpy(f->run.probe.runtime_library, "/opt/rocm/lib/libamdhip64.so.6");
+    xb_device_fact(&f->devices[0].info, "xnack", "%s", "off");
+    xb_device_fact(&f->devices[0].info, "large_bar", "%s", "yes");
+    f->devices[1].info.shares_host_memory = true;
+    text = written(xb_table_write, &f->run);
+    assert_line(text, "  library  /opt/rocm/lib/libamdhip64.so.6");
+    assert_line(text, "  facts    xnack off; large_bar yes");
+    assert_line(text,
+                "  memory   the host's own: no copy crosses a link, whatever the table calls it");
+    free(text);
+    strcpy(f->run.probe.runtime_override, "SOME_VARIABLE");
+    text = written(xb_table_write, &f->run);
+    assert_line(text, "  library  /opt/rocm/lib/libamdhip64.so.6, NAMED BY SOME_VARIABLE");
+    free(text);
+}
+
+/* Where host and device share their memory nothing crosses the link, however well it is known. */
+static void table_has_no_share_of_a_link_that_nothing_crossed(void **state)
+{
+    struct fixture *f = *state;
+    char *text = written(xb_table_write, &f->run);
+    assert_has(text, "Share of the link's raw rate");
+    free(text);
+    f->devices[0].info.shares_host_memory = true;
+    text = written(xb_table_write, &f->run);
+    assert_null(strstr(text, "Share of the link's raw rate"));
     free(text);
 }
 
@@ -749,11 +811,11 @@ static void table_without_a_link(void **state)
 static void table_with_a_link_of_unknown_rate(void **state)
 {
     struct fixture *f = *state;
-    f->devices[0].link = (struct xb_pcie_link){true, 64, 16, 64, 16};
+    f->devices[0].link = (struct xb_pcie_link){true, 64, 16, 64, 16, ""};
     char *text = written(xb_table_write, &f->run);
     assert_line(text, "  link     PCIe Gen6 x16 (device and slot can do Gen6 x16)");
     free(text);
-    f->devices[0].link = (struct xb_pcie_link){true, 12.5, 16, 12.5, 16};
+    f->devices[0].link = (struct xb_pcie_link){true, 12.5, 16, 12.5, 16, ""};
     text = written(xb_table_write, &f->run);
     assert_line(text, "  link     PCIe 12.5 GT/s x16 (device and slot can do 12.5 GT/s x16)");
     free(text);
@@ -1450,7 +1512,7 @@ static void assert_not_read(const struct node *n, const char *part)
 static void link_share_is_of_single_copies_only(void **state)
 {
     struct node *n = *state;
-    n->devices[0].link = (struct xb_pcie_link){true, 32, 16, 32, 16};
+    n->devices[0].link = (struct xb_pcie_link){true, 32, 16, 32, 16, ""};
     strcpy(n->devices[0].info.pci_bdf, "0000:0f:00.0");
     struct xb_result *copy = add(n, &pinned, "alloc", XB_H2D, 31.51);
     add(n, &async, "alloc", XB_BIDIR, 60);
@@ -1684,7 +1746,7 @@ static void readings_break_between_words_not_before_units(void **state)
 static void nothing_is_read_from_latencies(void **state)
 {
     struct node *n = *state;
-    n->devices[0].link = (struct xb_pcie_link){true, 32, 16, 32, 16};
+    n->devices[0].link = (struct xb_pcie_link){true, 32, 16, 32, 16, ""};
     add(n, &pinned, "alloc", XB_H2D, 50);
     add(n, &pageable, "malloc", XB_H2D, 5);
     assert_read(n, "far below");
@@ -1786,7 +1848,7 @@ static void make_example(struct node *n)
     static const double rates[] = {41, 42, 41.5, 42};
     static const double shares[] = {0.74, 0.76, 0, 0.76};
     n->run.device_count = NODE_DEVICES;
-    n->devices[0].link = (struct xb_pcie_link){true, 32, 16, 32, 16};
+    n->devices[0].link = (struct xb_pcie_link){true, 32, 16, 32, 16, ""};
     strcpy(n->devices[0].info.pci_bdf, "0000:0f:00.0");
     struct xb_result *row = add(n, &pageable, "malloc", XB_H2D, 7.7);
     row->submit_times.count = row->wall_times.count = 0;
@@ -1899,6 +1961,8 @@ int main(int argc, char **argv)
         RUN_TEST(csv_quotes_what_needs_it),
         RUN_TEST(table_is_plain_and_narrow),
         RUN_TEST(table_names_devices_and_links),
+        RUN_TEST(table_tells_of_a_library_and_facts),
+        RUN_TEST(table_has_no_share_of_a_link_that_nothing_crossed),
         RUN_TEST(table_without_a_link),
         RUN_TEST(table_with_a_link_of_unknown_rate),
         RUN_TEST(table_reads_the_link),

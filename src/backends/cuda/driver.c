@@ -2,10 +2,10 @@
 #define _GNU_SOURCE
 /* Looking for CUDA: driver library, driver version, devices. Creates no context. */
 #include "cuda.h"
+#include "nvml.h"
 
 #include <ctype.h>
 #include <dlfcn.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,30 +19,6 @@
 #define HELD_OPERATIONS 512u
 
 extern const struct xb_backend xb_cuda_backend;
-
-enum xb_status xb_cuda_status(struct xb_error *error, cudaError_t code, const char *call,
-                              const char *file, int line, const char *format, ...)
-{
-    if (code == cudaSuccess)
-        return XB_OK;
-    (void)cudaGetLastError();
-    char message[512];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(message, sizeof message, format, arguments);
-    va_end(arguments);
-    char name[64];
-    snprintf(name, sizeof name, "%.*s", (int)strcspn(call, "("), call);
-    enum xb_status status = code == cudaErrorMemoryAllocation ? XB_ERR_MEMORY : XB_ERR_RUNTIME;
-    return xb_error_set_native(error, status, file, line, name, (int64_t)code,
-                               cudaGetErrorName(code), "%s: %s", message, cudaGetErrorString(code));
-}
-
-enum xb_status xb_cuda_select(const struct xb_device *device, struct xb_error *error)
-{
-    return XB_CUDA(error, cudaSetDevice(((const struct xb_cuda_device *)device)->ordinal),
-                   "cannot use CUDA device %u", device->info.index);
-}
 
 /* CUDA's version numbers are 1000 * major + 10 * minor. */
 static void format_version(int version, char *text, size_t size)
@@ -170,6 +146,13 @@ void xb_cuda_driver_close(struct xb_driver *driver)
     free(driver);
 }
 
+static enum xb_status read_bus_id(unsigned index, char *text, int size, struct xb_error *error)
+{
+    return XB_GPU(error, &xb_cuda_runtime,
+                  XB_CUDA_CALL(cudaDeviceGetPCIBusId, text, size, (int)index),
+                  "cannot read the PCI address of CUDA device %u", index);
+}
+
 /* "GPU-8-4-4-4-12", as nvidia-smi prints it. */
 static void format_uuid(const char *bytes, char *text, size_t size)
 {
@@ -212,12 +195,12 @@ enum xb_status xb_cuda_device_info(struct xb_driver *driver, unsigned index,
     (void)driver;
     memset(info, 0, sizeof *info);
     struct cudaDeviceProp properties;
-    enum xb_status status = XB_CUDA(error, cudaGetDeviceProperties(&properties, (int)index),
-                                    "cannot read the properties of CUDA device %u", index);
     char bdf[32] = "";
+    enum xb_status status = XB_GPU(error, &xb_cuda_runtime,
+                                   XB_CUDA_CALL(cudaGetDeviceProperties, &properties, (int)index),
+                                   "cannot read the properties of CUDA device %u", index);
     if (status == XB_OK)
-        status = XB_CUDA(error, cudaDeviceGetPCIBusId(bdf, (int)sizeof bdf, (int)index),
-                         "cannot read the PCI address of CUDA device %u", index);
+        status = read_bus_id(index, bdf, (int)sizeof bdf, error);
     if (status != XB_OK)
         return status;
     info->index = index;
@@ -233,5 +216,28 @@ enum xb_status xb_cuda_device_info(struct xb_driver *driver, unsigned index,
     info->shares_host_memory = properties.integrated != 0;
     info->coherent_with_host = properties.directManagedMemAccessFromHost != 0 ||
                                properties.pageableMemoryAccessUsesHostPageTables != 0;
+    return XB_OK;
+}
+
+enum xb_status xb_cuda_peer_info(struct xb_driver *driver, unsigned index, unsigned other,
+                                 struct xb_peer_info *info, struct xb_error *error)
+{
+    (void)driver;
+    struct xb_peer_info found = {.can_access = false};
+    char bus_id[32] = "";
+    char other_bus_id[32] = "";
+    enum xb_status status =
+        xb_gpu_peer_access(&xb_cuda_runtime, index, other, &found.can_access, error);
+    if (status == XB_OK)
+        status = read_bus_id(index, bus_id, (int)sizeof bus_id, error);
+    if (status == XB_OK)
+        status = read_bus_id(other, other_bus_id, (int)sizeof other_bus_id, error);
+    if (status != XB_OK)
+        return status;
+    bool known = xb_nvml_describe_pair(bus_id, other_bus_id, &found);
+    /* Whoever reaches a peer without NVLink does so over the bus. */
+    if (known && found.can_access && found.link[0] == '\0')
+        snprintf(found.link, sizeof found.link, "PCIe");
+    *info = found;
     return XB_OK;
 }

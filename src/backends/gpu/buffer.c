@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Memory of every kind. */
-#include "cuda.h"
+#include "gpu.h"
 
 #include "xferbench/host_memory.h"
 
 #include <stdlib.h>
 
-struct cuda_buffer {
+struct gpu_buffer {
     struct xb_buffer base;
     void *address;        /* device pointer of DEVICE memory, host address of any other */
     void *kernel_address; /* what a kernel takes; NULL where none can reach it */
 };
 
-void *xb_cuda_buffer_address(const struct xb_buffer *buffer)
+void *xb_gpu_buffer_address(const struct xb_buffer *buffer)
 {
-    return ((const struct cuda_buffer *)buffer)->address;
+    return ((const struct gpu_buffer *)buffer)->address;
 }
 
-void *xb_cuda_kernel_address(const struct xb_buffer *buffer)
+void *xb_gpu_kernel_address(const struct xb_buffer *buffer)
 {
-    return ((const struct cuda_buffer *)buffer)->kernel_address;
+    return ((const struct gpu_buffer *)buffer)->kernel_address;
 }
 
 /* The runtime packs small allocations; alone in its blocks a buffer is aligned like a large one and
@@ -31,43 +31,52 @@ static uint64_t whole_blocks(uint64_t bytes)
     return bytes <= UINT64_MAX - BLOCK ? (bytes + BLOCK - 1) / BLOCK * BLOCK : bytes;
 }
 
-static enum xb_status take_device(struct cuda_buffer *buffer, struct xb_error *error)
+static const struct xb_gpu_runtime *runtime_of(const struct gpu_buffer *buffer)
 {
-    enum xb_status status =
-        XB_CUDA(error, cudaMalloc(&buffer->address, whole_blocks(buffer->base.bytes)),
-                "cannot allocate %llu bytes of device memory; try a smaller --size",
-                (unsigned long long)buffer->base.bytes);
+    return xb_gpu_device_of(buffer->base.device)->runtime;
+}
+
+static enum xb_status take_device(struct gpu_buffer *buffer, struct xb_error *error)
+{
+    const struct xb_gpu_runtime *runtime = runtime_of(buffer);
+    enum xb_status status = XB_GPU(
+        error, runtime, runtime->allocate(&buffer->address, whole_blocks(buffer->base.bytes)),
+        "cannot allocate %llu bytes of device memory; try a smaller --size",
+        (unsigned long long)buffer->base.bytes);
     if (status == XB_OK)
         buffer->kernel_address = buffer->address;
     return status;
 }
 
 /* Host memory is checked first, here and below: pinning what is not there ends badly. */
-static enum xb_status take_pinned(struct cuda_buffer *buffer, struct xb_error *error)
+static enum xb_status take_pinned(struct gpu_buffer *buffer, struct xb_error *error)
 {
+    const struct xb_gpu_runtime *runtime = runtime_of(buffer);
     uint64_t bytes = buffer->base.bytes;
-    unsigned flags = buffer->base.memory == XB_MEMORY_WRITE_COMBINED ? cudaHostAllocWriteCombined
-                                                                     : cudaHostAllocDefault;
     enum xb_status status = xb_host_memory_check(bytes, error);
     if (status == XB_OK)
-        status = XB_CUDA(error, cudaHostAlloc(&buffer->address, whole_blocks(bytes), flags),
-                         "cannot allocate %llu bytes of %s host memory; try a smaller --size",
-                         (unsigned long long)bytes, xb_memory_name(buffer->base.memory));
+        status = XB_GPU(
+            error, runtime,
+            runtime->allocate_host(&buffer->address, whole_blocks(bytes), buffer->base.memory),
+            "cannot allocate %llu bytes of %s host memory; try a smaller --size",
+            (unsigned long long)bytes, xb_memory_name(buffer->base.memory));
     return status;
 }
 
 /* What registering has made reachable, as the device sees it: elsewhere than the host does on some
  * devices (cudaDevAttrCanUseHostPointerForRegisteredMem). */
-static enum xb_status find_mapping(struct cuda_buffer *buffer, struct xb_error *error)
+static enum xb_status find_mapping(struct gpu_buffer *buffer, struct xb_error *error)
 {
+    const struct xb_gpu_runtime *runtime = runtime_of(buffer);
+    unsigned index = buffer->base.device->info.index;
     void *seen = NULL;
-    enum xb_status status = XB_CUDA(error, cudaHostGetDevicePointer(&seen, buffer->address, 0),
-                                    "host memory was mapped, but CUDA device %u cannot reach it",
-                                    buffer->base.device->info.index);
+    enum xb_status status =
+        XB_GPU(error, runtime, runtime->device_pointer(&seen, buffer->address),
+               "host memory was mapped, but %s device %u cannot reach it", runtime->name, index);
     if (status == XB_OK && seen == NULL)
         status = XB_FAIL(error, XB_ERR_RUNTIME,
-                         "host memory was mapped, but CUDA device %u has no address for it",
-                         buffer->base.device->info.index);
+                         "host memory was mapped, but %s device %u has no address for it",
+                         runtime->name, index);
     if (status == XB_OK)
         buffer->kernel_address = seen;
     return status;
@@ -75,22 +84,21 @@ static enum xb_status find_mapping(struct cuda_buffer *buffer, struct xb_error *
 
 /*
  * REGISTERED and MAPPED memory: huge pages, touched by several threads and then page-locked. The
- * runtime's allocator takes small pages one by one, which takes many times as long (setup_s in
- * bench/results/h200/host-memory.json), so mapped memory does not come from cudaHostAllocMapped
+ * runtime's allocator takes small pages one by one, which takes many times as long (CUDA on the
+ * H200: setup_s in bench/results/h200/host-memory.json), so mapped memory does not come from it
  * either.
  */
-static enum xb_status take_registered(struct cuda_buffer *buffer, struct xb_error *error)
+static enum xb_status take_registered(struct gpu_buffer *buffer, struct xb_error *error)
 {
+    const struct xb_gpu_runtime *runtime = runtime_of(buffer);
     uint64_t bytes = buffer->base.bytes;
     bool mapped = buffer->base.memory == XB_MEMORY_MAPPED;
     void *pages = NULL;
     enum xb_status status = xb_pages_map_huge(bytes, &pages, error);
     if (status != XB_OK)
         return status;
-    status = XB_CUDA(
-        error,
-        cudaHostRegister(pages, bytes, mapped ? cudaHostRegisterMapped : cudaHostRegisterDefault),
-        "cannot page-lock %llu bytes of host memory", (unsigned long long)bytes);
+    status = XB_GPU(error, runtime, runtime->register_host(pages, bytes, mapped),
+                    "cannot page-lock %llu bytes of host memory", (unsigned long long)bytes);
     if (status != XB_OK) {
         xb_pages_unmap(pages, bytes);
         return status;
@@ -99,7 +107,7 @@ static enum xb_status take_registered(struct cuda_buffer *buffer, struct xb_erro
     if (mapped)
         status = find_mapping(buffer, error);
     if (status != XB_OK) {
-        (void)cudaHostUnregister(pages);
+        (void)runtime->unregister_host(pages);
         xb_pages_unmap(pages, bytes);
     }
     return status;
@@ -110,26 +118,25 @@ static enum xb_status take_registered(struct cuda_buffer *buffer, struct xb_erro
  * in, which is another experiment: half leaves room for what else lies there. The pages come to the
  * host as well, so that the host must have room for them.
  */
-static enum xb_status take_managed(struct cuda_buffer *buffer, struct xb_error *error)
+static enum xb_status take_managed(struct gpu_buffer *buffer, struct xb_error *error)
 {
+    const struct xb_gpu_runtime *runtime = runtime_of(buffer);
     uint64_t bytes = buffer->base.bytes;
-    unsigned index = buffer->base.device->info.index;
-    size_t free_now = 0;
-    size_t total = 0;
-    enum xb_status status = XB_CUDA(error, cudaMemGetInfo(&free_now, &total),
-                                    "cannot read the free memory of CUDA device %u", index);
+    uint64_t free_now = 0;
+    enum xb_status status = xb_gpu_device_memory(buffer->base.device, &free_now, error);
     if (status == XB_OK && whole_blocks(bytes) > free_now / 2)
         status = XB_FAIL(error, XB_ERR_MEMORY,
                          "%llu bytes of managed memory are more than half of the %llu bytes that "
-                         "are free on CUDA device %u; try a smaller --size",
-                         (unsigned long long)bytes, (unsigned long long)free_now, index);
+                         "are free on %s device %u; try a smaller --size",
+                         (unsigned long long)bytes, (unsigned long long)free_now, runtime->name,
+                         buffer->base.device->info.index);
     if (status == XB_OK)
         status = xb_host_memory_check(bytes, error);
     if (status == XB_OK)
-        status = XB_CUDA(
-            error, cudaMallocManaged(&buffer->address, whole_blocks(bytes), cudaMemAttachGlobal),
-            "cannot allocate %llu bytes of managed memory; try a smaller --size",
-            (unsigned long long)bytes);
+        status =
+            XB_GPU(error, runtime, runtime->allocate_managed(&buffer->address, whole_blocks(bytes)),
+                   "cannot allocate %llu bytes of managed memory; try a smaller --size",
+                   (unsigned long long)bytes);
     if (status == XB_OK)
         buffer->kernel_address = buffer->address;
     return status;
@@ -145,11 +152,12 @@ static enum xb_status check_kind(const struct xb_device *device, enum xb_memory 
                                                      : 0;
     if ((device->info.capabilities & needed) == needed)
         return XB_OK;
-    return XB_FAIL(error, XB_ERR_UNSUPPORTED, "CUDA device %u has no %s memory", device->info.index,
+    return XB_FAIL(error, XB_ERR_UNSUPPORTED, "%s device %u has no %s memory",
+                   xb_gpu_device_of(device)->runtime->name, device->info.index,
                    xb_memory_name(memory));
 }
 
-static enum xb_status take(struct cuda_buffer *buffer, struct xb_error *error)
+static enum xb_status take(struct gpu_buffer *buffer, struct xb_error *error)
 {
     switch (buffer->base.memory) {
     case XB_MEMORY_DEVICE:
@@ -165,15 +173,15 @@ static enum xb_status take(struct cuda_buffer *buffer, struct xb_error *error)
     case XB_MEMORY_MANAGED:
         return take_managed(buffer, error);
     }
-    return XB_FAIL(error, XB_ERR_UNSUPPORTED, "CUDA has no %s memory",
+    return XB_FAIL(error, XB_ERR_UNSUPPORTED, "there is no %s memory",
                    xb_memory_name(buffer->base.memory));
 }
 
-enum xb_status xb_cuda_buffer_allocate(struct xb_device *device, enum xb_memory memory,
-                                       uint64_t bytes, struct xb_buffer **buffer,
-                                       struct xb_error *error)
+enum xb_status xb_gpu_buffer_allocate(struct xb_device *device, enum xb_memory memory,
+                                      uint64_t bytes, struct xb_buffer **buffer,
+                                      struct xb_error *error)
 {
-    struct cuda_buffer *made = calloc(1, sizeof *made);
+    struct gpu_buffer *made = calloc(1, sizeof *made);
     if (made == NULL)
         return XB_FAIL(error, XB_ERR_MEMORY, "no memory to describe a buffer");
     made->base.device = device;
@@ -181,7 +189,7 @@ enum xb_status xb_cuda_buffer_allocate(struct xb_device *device, enum xb_memory 
     made->base.bytes = bytes;
     enum xb_status status = check_kind(device, memory, error);
     if (status == XB_OK)
-        status = xb_cuda_select(device, error);
+        status = xb_gpu_select(device, error);
     if (status == XB_OK)
         status = take(made, error);
     if (status != XB_OK) {
@@ -193,31 +201,31 @@ enum xb_status xb_cuda_buffer_allocate(struct xb_device *device, enum xb_memory 
     return XB_OK;
 }
 
-void xb_cuda_buffer_free(struct xb_buffer *buffer)
+void xb_gpu_buffer_free(struct xb_buffer *buffer)
 {
     if (buffer == NULL)
         return;
+    const struct xb_gpu_runtime *runtime = xb_gpu_device_of(buffer->device)->runtime;
     struct xb_error ignored;
-    void *address = xb_cuda_buffer_address(buffer);
-    (void)xb_cuda_select(buffer->device, &ignored);
+    void *address = xb_gpu_buffer_address(buffer);
+    (void)xb_gpu_select(buffer->device, &ignored);
     switch (buffer->memory) {
     case XB_MEMORY_DEVICE:
     case XB_MEMORY_MANAGED:
-        (void)cudaFree(address);
+        (void)runtime->release(address);
         break;
     case XB_MEMORY_PINNED:
     case XB_MEMORY_WRITE_COMBINED:
-        (void)cudaFreeHost(address);
+        (void)runtime->release_host(address);
         break;
     case XB_MEMORY_REGISTERED:
     case XB_MEMORY_MAPPED:
-        (void)cudaHostUnregister(address);
+        (void)runtime->unregister_host(address);
         xb_pages_unmap(address, buffer->bytes);
         break;
     case XB_MEMORY_PAGEABLE:
         xb_pages_unmap(address, buffer->bytes);
         break;
     }
-    (void)cudaGetLastError();
     free(buffer);
 }

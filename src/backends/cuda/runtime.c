@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The CUDA runtime, linked statically, behind the adapters that the GPU backends share. */
+#include "cuda.h"
+
+/*
+ * Where pages may lie. CUDA 13 describes a place by a struct, and prefetching takes flags, of which
+ * there are none yet; CUDA 12 has the device's ordinal or cudaCpuDeviceId. The rest of this file
+ * does not tell them apart.
+ */
+#if CUDART_VERSION >= 13000
+typedef struct cudaMemLocation location;
+#define HOST ((location){.type = cudaMemLocationTypeHost, .id = 0})
+#define DEVICE(ordinal) ((location){.type = cudaMemLocationTypeDevice, .id = (ordinal)})
+#define PREFETCH_FLAGS 0u,
+#else
+typedef int location;
+#define HOST cudaCpuDeviceId
+#define DEVICE(ordinal) (ordinal)
+#define PREFETCH_FLAGS
+#endif
+
+static location location_of(int place)
+{
+    return place == XB_GPU_HOST ? HOST : DEVICE(place);
+}
+
+struct xb_gpu_outcome xb_cuda_outcome(cudaError_t code, const char *call)
+{
+    if (code != cudaSuccess)
+        (void)cudaGetLastError();
+    return (struct xb_gpu_outcome){.code = (int)code, .call = call};
+}
+
+static const char *error_name(int code)
+{
+    return cudaGetErrorName((cudaError_t)code);
+}
+
+static const char *error_text(int code)
+{
+    return cudaGetErrorString((cudaError_t)code);
+}
+
+static struct xb_gpu_outcome set_device(int ordinal)
+{
+    return XB_CUDA_CALL(cudaSetDevice, ordinal);
+}
+
+static struct xb_gpu_outcome clock_rate(int ordinal, int *kilohertz)
+{
+    return XB_CUDA_CALL(cudaDeviceGetAttribute, kilohertz, cudaDevAttrClockRate, ordinal);
+}
+
+static struct xb_gpu_outcome memory_info(size_t *free_bytes, size_t *total)
+{
+    return XB_CUDA_CALL(cudaMemGetInfo, free_bytes, total);
+}
+
+static struct xb_gpu_outcome allocate(void **address, size_t bytes)
+{
+    return XB_CUDA_CALL(cudaMalloc, address, bytes);
+}
+
+static struct xb_gpu_outcome release(void *address)
+{
+    return XB_CUDA_CALL(cudaFree, address);
+}
+
+static struct xb_gpu_outcome allocate_host(void **address, size_t bytes, enum xb_memory memory)
+{
+    unsigned flags = memory == XB_MEMORY_WRITE_COMBINED ? cudaHostAllocWriteCombined
+                     : memory == XB_MEMORY_MAPPED       ? cudaHostAllocMapped
+                                                        : cudaHostAllocDefault;
+    return XB_CUDA_CALL(cudaHostAlloc, address, bytes, flags);
+}
+
+static struct xb_gpu_outcome release_host(void *address)
+{
+    return XB_CUDA_CALL(cudaFreeHost, address);
+}
+
+static struct xb_gpu_outcome register_host(void *address, size_t bytes, bool mapped)
+{
+    return XB_CUDA_CALL(cudaHostRegister, address, bytes,
+                        mapped ? cudaHostRegisterMapped : cudaHostRegisterDefault);
+}
+
+static struct xb_gpu_outcome unregister_host(void *address)
+{
+    return XB_CUDA_CALL(cudaHostUnregister, address);
+}
+
+static struct xb_gpu_outcome device_pointer(void **seen, void *host_address)
+{
+    return XB_CUDA_CALL(cudaHostGetDevicePointer, seen, host_address, 0);
+}
+
+static struct xb_gpu_outcome allocate_managed(void **address, size_t bytes)
+{
+    return XB_CUDA_CALL(cudaMallocManaged, address, bytes, cudaMemAttachGlobal);
+}
+
+static struct xb_gpu_outcome advise(const void *address, size_t bytes, enum xb_gpu_advice advice,
+                                    int place)
+{
+    enum cudaMemoryAdvise native = advice == XB_GPU_PREFER     ? cudaMemAdviseSetPreferredLocation
+                                   : advice == XB_GPU_UNPREFER ? cudaMemAdviseUnsetPreferredLocation
+                                   : advice == XB_GPU_MAP      ? cudaMemAdviseSetAccessedBy
+                                                               : cudaMemAdviseUnsetAccessedBy;
+    return XB_CUDA_CALL(cudaMemAdvise, address, bytes, native, location_of(place));
+}
+
+static struct xb_gpu_outcome prefetch(const void *address, size_t bytes, int place, void *stream)
+{
+    return XB_CUDA_CALL(cudaMemPrefetchAsync, address, bytes, location_of(place),
+                        PREFETCH_FLAGS stream);
+}
+
+static struct xb_gpu_outcome open_stream(void **stream)
+{
+    return XB_CUDA_CALL(cudaStreamCreateWithFlags, (cudaStream_t *)stream, cudaStreamNonBlocking);
+}
+
+static struct xb_gpu_outcome close_stream(void *stream)
+{
+    return XB_CUDA_CALL(cudaStreamDestroy, stream);
+}
+
+static struct xb_gpu_outcome wait_for_stream(void *stream)
+{
+    return XB_CUDA_CALL(cudaStreamSynchronize, stream);
+}
+
+static struct xb_gpu_outcome stream_wait_event(void *stream, void *event)
+{
+    return XB_CUDA_CALL(cudaStreamWaitEvent, stream, event, 0);
+}
+
+static struct xb_gpu_outcome open_event(void **event)
+{
+    return XB_CUDA_CALL(cudaEventCreate, (cudaEvent_t *)event);
+}
+
+static struct xb_gpu_outcome close_event(void *event)
+{
+    return XB_CUDA_CALL(cudaEventDestroy, event);
+}
+
+static struct xb_gpu_outcome record_event(void *event, void *stream)
+{
+    return XB_CUDA_CALL(cudaEventRecord, event, stream);
+}
+
+static struct xb_gpu_outcome elapsed(float *milliseconds, void *start, void *stop)
+{
+    return XB_CUDA_CALL(cudaEventElapsedTime, milliseconds, start, stop);
+}
+
+static struct xb_gpu_outcome copy(void *target, const void *source, size_t bytes, bool to_device,
+                                  void *stream)
+{
+    return XB_CUDA_CALL(cudaMemcpyAsync, target, source, bytes,
+                        to_device ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost, stream);
+}
+
+static struct xb_gpu_outcome copy_peer(void *target, int target_ordinal, const void *source,
+                                       int source_ordinal, size_t bytes, void *stream)
+{
+    return XB_CUDA_CALL(cudaMemcpyPeerAsync, target, target_ordinal, source, source_ordinal, bytes,
+                        stream);
+}
+
+static struct xb_gpu_outcome launch(void *kernel, unsigned blocks, unsigned threads,
+                                    void **arguments, void *stream)
+{
+    return XB_CUDA_CALL(cudaLaunchKernel, kernel, ((struct dim3){blocks, 1, 1}),
+                        ((struct dim3){threads, 1, 1}), arguments, 0, stream);
+}
+
+static struct xb_gpu_outcome can_access_peer(int *can_access, int ordinal, int other)
+{
+    return XB_CUDA_CALL(cudaDeviceCanAccessPeer, can_access, ordinal, other);
+}
+
+static struct xb_gpu_outcome open_peer(int other)
+{
+    return XB_CUDA_CALL(cudaDeviceEnablePeerAccess, other, 0);
+}
+
+static struct xb_gpu_outcome close_peer(int other)
+{
+    return XB_CUDA_CALL(cudaDeviceDisablePeerAccess, other);
+}
+
+/* They are part of the program, and the runtime loads each when it is first asked about. */
+static enum xb_status load_kernels(struct xb_gpu_device *device, struct xb_error *error)
+{
+    enum xb_status status = XB_OK;
+    for (int i = 0; status == XB_OK && i < XB_GPU_KERNELS; i++) {
+        struct cudaFuncAttributes attributes;
+        const void *kernel = xb_cuda_kernel((enum xb_gpu_kernel)i);
+        device->kernels[i] = (void *)kernel;
+        status = XB_GPU(error, &xb_cuda_runtime,
+                        XB_CUDA_CALL(cudaFuncGetAttributes, &attributes, kernel),
+                        "cannot load xferbench's kernels (%s) onto CUDA device %u; this build has "
+                        "code for sm_75 and newer",
+                        device->base.info.architecture, device->base.info.index);
+    }
+    return status;
+}
+
+static void unload_kernels(struct xb_gpu_device *device)
+{
+    (void)device;
+}
+
+const struct xb_gpu_runtime xb_cuda_runtime = {
+    .name = "CUDA",
+    .hold_is_proven = true, /* bench/hold_depth.c, bench/results/h200/hold-depth.json */
+    .out_of_memory = cudaErrorMemoryAllocation,
+    .peer_already_open = cudaErrorPeerAccessAlreadyEnabled,
+    .error_name = error_name,
+    .error_text = error_text,
+    .set_device = set_device,
+    .clock_rate = clock_rate,
+    .memory_info = memory_info,
+    .allocate = allocate,
+    .release = release,
+    .allocate_host = allocate_host,
+    .release_host = release_host,
+    .register_host = register_host,
+    .unregister_host = unregister_host,
+    .device_pointer = device_pointer,
+    .allocate_managed = allocate_managed,
+    .advise = advise,
+    .prefetch = prefetch,
+    .open_stream = open_stream,
+    .close_stream = close_stream,
+    .wait_for_stream = wait_for_stream,
+    .stream_wait_event = stream_wait_event,
+    .open_event = open_event,
+    .close_event = close_event,
+    .record_event = record_event,
+    .elapsed = elapsed,
+    .copy = copy,
+    .copy_peer = copy_peer,
+    .launch = launch,
+    .can_access_peer = can_access_peer,
+    .open_peer = open_peer,
+    .close_peer = close_peer,
+    .load_kernels = load_kernels,
+    .unload_kernels = unload_kernels,
+};

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Opening a device, and what a runtime's failures become. */
+#include "gpu.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* At the rated clock. Long enough for any enqueuing, short enough that a lost release is noticed.
+ */
+#define HOLD_LIMIT_S 20
+/* Where the clock is not told: a GPU of today. The limit need not be exact. */
+#define USUAL_KILOHERTZ 2000000
+
+enum xb_status xb_gpu_status(struct xb_error *error, const struct xb_gpu_runtime *runtime,
+                             struct xb_gpu_outcome outcome, const char *file, int line,
+                             const char *format, ...)
+{
+    if (outcome.code == 0)
+        return XB_OK;
+    char message[512];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    enum xb_status status = outcome.code == runtime->out_of_memory ? XB_ERR_MEMORY : XB_ERR_RUNTIME;
+    return xb_error_set_native(error, status, file, line, outcome.call, (int64_t)outcome.code,
+                               runtime->error_name(outcome.code), "%s: %s", message,
+                               runtime->error_text(outcome.code));
+}
+
+enum xb_status xb_gpu_select(const struct xb_device *device, struct xb_error *error)
+{
+    const struct xb_gpu_device *selected = xb_gpu_device_of(device);
+    const struct xb_gpu_runtime *runtime = selected->runtime;
+    return XB_GPU(error, runtime, runtime->set_device(selected->ordinal), "cannot use %s device %u",
+                  runtime->name, device->info.index);
+}
+
+void xb_gpu_device_close(struct xb_device *device)
+{
+    if (device == NULL)
+        return;
+    struct xb_gpu_device *closing = (struct xb_gpu_device *)device;
+    struct xb_error ignored;
+    xb_gpu_buffer_free(closing->window);
+    if (xb_gpu_select(device, &ignored) == XB_OK) {
+        if (closing->found != NULL)
+            (void)closing->runtime->release(closing->found);
+        if (closing->seen != NULL)
+            (void)closing->runtime->release_host(closing->seen);
+        closing->runtime->unload_kernels(closing);
+    }
+    free(closing);
+}
+
+/* It can still copy, and the host can check. What it never had keeps its own reason. */
+static void go_without_kernels(struct xb_device_info *info, const char *reason)
+{
+    const uint32_t lost = XB_CAP_KERNELS | XB_CAP_HOLD | XB_CAP_MANAGED;
+    xb_device_withhold(info, lost & info->capabilities, reason);
+}
+
+/* Memory for the outcome of a check, how long a hold may last, and whether it can be. */
+static enum xb_status prepare_for_kernels(struct xb_gpu_device *device, struct xb_error *error)
+{
+    const struct xb_gpu_runtime *runtime = device->runtime;
+    unsigned index = device->base.info.index;
+    int kilohertz = 0;
+    enum xb_status status =
+        XB_GPU(error, runtime, runtime->clock_rate(device->ordinal, &kilohertz),
+               "cannot read the clock rate of %s device %u", runtime->name, index);
+    if (kilohertz <= 0)
+        kilohertz = USUAL_KILOHERTZ;
+    device->hold_limit = (unsigned long long)kilohertz * 1000 * HOLD_LIMIT_S;
+    if (status == XB_OK)
+        status = XB_GPU(
+            error, runtime, runtime->allocate((void **)&device->found, sizeof *device->found),
+            "no memory on %s device %u for the outcome of a check", runtime->name, index);
+    if (status == XB_OK)
+        status = XB_GPU(
+            error, runtime,
+            runtime->allocate_host((void **)&device->seen, sizeof *device->seen, XB_MEMORY_PINNED),
+            "no pinned memory for the outcome of a check");
+    if (status == XB_OK && !runtime->hold_is_proven &&
+        (device->base.info.capabilities & XB_CAP_HOLD) != 0)
+        status = xb_gpu_hold_prove(device, error);
+    return status;
+}
+
+/* Creates the context and loads the kernels. */
+static enum xb_status prepare_device(struct xb_gpu_device *device, struct xb_error *error)
+{
+    const struct xb_gpu_runtime *runtime = device->runtime;
+    enum xb_status status =
+        XB_GPU(error, runtime, runtime->set_device(device->ordinal),
+               "cannot create a context on %s device %u", runtime->name, device->base.info.index);
+    if (status != XB_OK)
+        return status;
+    if ((device->base.info.capabilities & XB_CAP_KERNELS) == 0) {
+        go_without_kernels(&device->base.info, "it can run no kernels");
+        return XB_OK;
+    }
+    status = runtime->load_kernels(device, error);
+    if (status == XB_ERR_UNSUPPORTED) {
+        go_without_kernels(&device->base.info, error->message);
+        return XB_OK;
+    }
+    return status == XB_OK ? prepare_for_kernels(device, error) : status;
+}
+
+enum xb_status xb_gpu_device_open(const struct xb_backend *backend,
+                                  const struct xb_gpu_runtime *runtime,
+                                  const struct xb_device_info *info, struct xb_device **device,
+                                  struct xb_error *error)
+{
+    struct xb_gpu_device *opened = calloc(1, sizeof *opened);
+    if (opened == NULL)
+        return XB_FAIL(error, XB_ERR_MEMORY, "no memory to open %s device %u", runtime->name,
+                       info->index);
+    opened->base.backend = backend;
+    opened->base.info = *info;
+    opened->runtime = runtime;
+    opened->ordinal = (int)info->index;
+    enum xb_status status = prepare_device(opened, error);
+    if (status != XB_OK) {
+        xb_gpu_device_close(&opened->base);
+        return status;
+    }
+    *device = &opened->base;
+    return XB_OK;
+}
+
+enum xb_status xb_gpu_device_memory(struct xb_device *device, uint64_t *free_bytes,
+                                    struct xb_error *error)
+{
+    const struct xb_gpu_runtime *runtime = xb_gpu_device_of(device)->runtime;
+    size_t free_now = 0;
+    size_t total = 0;
+    enum xb_status status = xb_gpu_select(device, error);
+    if (status == XB_OK)
+        status = XB_GPU(error, runtime, runtime->memory_info(&free_now, &total),
+                        "cannot read the free memory of %s device %u", runtime->name,
+                        device->info.index);
+    if (status == XB_OK)
+        *free_bytes = free_now;
+    return status;
+}

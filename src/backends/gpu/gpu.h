@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef XFERBENCH_BACKENDS_GPU_H
+#define XFERBENCH_BACKENDS_GPU_H
+
+/*
+ * What the GPU backends have in common. CUDA and HIP are the same interface under two names, so
+ * that buffers, queues, events and peers stand here once, over a table of thin adapters that each
+ * vendor's folder fills in. What differs between vendors is a field of that table or of the
+ * device's info. The slots' contract stands in backend.h.
+ */
+
+#include "kernels.h"
+
+#include "xferbench/backend.h"
+
+/* What a call of the runtime came to: 0 is success for every vendor. */
+struct xb_gpu_outcome {
+    int code;
+    const char *call; /* the native function's name; static text */
+};
+
+struct xb_gpu_device;
+
+/* Where pages of managed memory may lie, beside a device's ordinal. */
+#define XB_GPU_HOST (-1)
+
+enum xb_gpu_advice {
+    XB_GPU_PREFER,   /* the place is where the pages belong */
+    XB_GPU_UNPREFER, /* no place is */
+    XB_GPU_MAP,      /* the place reaches them in place */
+    XB_GPU_UNMAP
+};
+
+/*
+ * One vendor's runtime: each slot is one call of it, on the calling thread's current device.
+ * Handles of streams, events and kernels are pointers for every vendor. A slot whose absence a
+ * capability covers may be NULL in a runtime that is opened at run time.
+ */
+struct xb_gpu_runtime {
+    const char *name; /* "CUDA": for messages */
+    /* Whether it has been seen that nothing enqueued behind a hold waits for its end. Where not,
+     * every device has to show it when it is opened. */
+    bool hold_is_proven;
+    int out_of_memory, peer_already_open; /* codes that mean something to us */
+
+    const char *(*error_name)(int code);
+    const char *(*error_text)(int code);
+
+    struct xb_gpu_outcome (*set_device)(int ordinal);
+    struct xb_gpu_outcome (*clock_rate)(int ordinal, int *kilohertz);
+    struct xb_gpu_outcome (*memory_info)(size_t *free_bytes, size_t *total);
+
+    struct xb_gpu_outcome (*allocate)(void **address, size_t bytes);
+    struct xb_gpu_outcome (*release)(void *address); /* also what allocate_managed gave */
+    /* PINNED, WRITE_COMBINED or MAPPED. */
+    struct xb_gpu_outcome (*allocate_host)(void **address, size_t bytes, enum xb_memory memory);
+    struct xb_gpu_outcome (*release_host)(void *address);
+    struct xb_gpu_outcome (*register_host)(void *address, size_t bytes, bool mapped);
+    struct xb_gpu_outcome (*unregister_host)(void *address);
+    struct xb_gpu_outcome (*device_pointer)(void **seen, void *host_address);
+
+    struct xb_gpu_outcome (*allocate_managed)(void **address, size_t bytes);
+    struct xb_gpu_outcome (*advise)(const void *address, size_t bytes, enum xb_gpu_advice advice,
+                                    int place);
+    struct xb_gpu_outcome (*prefetch)(const void *address, size_t bytes, int place, void *stream);
+
+    struct xb_gpu_outcome (*open_stream)(void **stream);
+    struct xb_gpu_outcome (*close_stream)(void *stream);
+    struct xb_gpu_outcome (*wait_for_stream)(void *stream);
+    struct xb_gpu_outcome (*stream_wait_event)(void *stream, void *event);
+    struct xb_gpu_outcome (*open_event)(void **event);
+    struct xb_gpu_outcome (*close_event)(void *event);
+    struct xb_gpu_outcome (*record_event)(void *event, void *stream);
+    struct xb_gpu_outcome (*elapsed)(float *milliseconds, void *start, void *stop);
+
+    struct xb_gpu_outcome (*copy)(void *target, const void *source, size_t bytes, bool to_device,
+                                  void *stream);
+    struct xb_gpu_outcome (*copy_peer)(void *target, int target_ordinal, const void *source,
+                                       int source_ordinal, size_t bytes, void *stream);
+    struct xb_gpu_outcome (*launch)(void *kernel, unsigned blocks, unsigned threads,
+                                    void **arguments, void *stream);
+
+    struct xb_gpu_outcome (*can_access_peer)(int *can_access, int ordinal, int other);
+    struct xb_gpu_outcome (*open_peer)(int other);
+    struct xb_gpu_outcome (*close_peer)(int other);
+
+    /*
+     * Fills device->kernels. XB_ERR_UNSUPPORTED, with the reason, where this device can run none:
+     * it then goes on without the capabilities that take them. unload_kernels undoes it, also
+     * where nothing was loaded.
+     */
+    enum xb_status (*load_kernels)(struct xb_gpu_device *device, struct xb_error *error);
+    void (*unload_kernels)(struct xb_gpu_device *device);
+};
+
+struct xb_gpu_device {
+    struct xb_device base;
+    const struct xb_gpu_runtime *runtime;
+    int ordinal;
+    void *module; /* the vendor's own: what its kernels came from */
+    void *kernels[XB_GPU_KERNELS];
+    unsigned long long hold_limit; /* cycles after which a hold gives way */
+    struct xb_gpu_check *found;    /* device memory: what a check found */
+    struct xb_gpu_check *seen;     /* the host's copy of it, pinned */
+    struct xb_buffer *window;      /* pinned, for a device without kernels: see by_host.c */
+};
+
+static inline const struct xb_gpu_device *xb_gpu_device_of(const struct xb_device *device)
+{
+    return (const struct xb_gpu_device *)device;
+}
+
+/*
+ * XB_OK for a call that succeeded; else fills *error with its name, code and the code's name,
+ * behind the given message.
+ */
+enum xb_status xb_gpu_status(struct xb_error *error, const struct xb_gpu_runtime *runtime,
+                             struct xb_gpu_outcome outcome, const char *file, int line,
+                             const char *format, ...) __attribute__((format(printf, 6, 7)));
+
+/* Turns what an adapter returns into a status. */
+#define XB_GPU(error, runtime, outcome, ...)                                                       \
+    xb_gpu_status((error), (runtime), (outcome), __FILE__, __LINE__, __VA_ARGS__)
+
+/* device.c */
+
+/* Makes the device of an object the calling thread's: nearly free where it is already. */
+enum xb_status xb_gpu_select(const struct xb_device *device, struct xb_error *error);
+/* Opens a device that `info` describes: what a backend's device_open does with its runtime. */
+enum xb_status xb_gpu_device_open(const struct xb_backend *backend,
+                                  const struct xb_gpu_runtime *runtime,
+                                  const struct xb_device_info *info, struct xb_device **device,
+                                  struct xb_error *error);
+void xb_gpu_device_close(struct xb_device *device);
+enum xb_status xb_gpu_device_memory(struct xb_device *device, uint64_t *free_bytes,
+                                    struct xb_error *error);
+
+/* buffer.c */
+enum xb_status xb_gpu_buffer_allocate(struct xb_device *device, enum xb_memory memory,
+                                      uint64_t bytes, struct xb_buffer **buffer,
+                                      struct xb_error *error);
+void xb_gpu_buffer_free(struct xb_buffer *buffer);
+/* What copies take: the device pointer of a DEVICE buffer, the host address of any other. */
+void *xb_gpu_buffer_address(const struct xb_buffer *buffer);
+/* What kernels take, of a buffer in their reach (xb_memory_in_reach). */
+void *xb_gpu_kernel_address(const struct xb_buffer *buffer);
+
+/* managed.c */
+enum xb_status xb_gpu_buffer_advise(struct xb_buffer *buffer, enum xb_advice advice,
+                                    struct xb_error *error);
+enum xb_status xb_gpu_queue_prefetch(struct xb_queue *queue, struct xb_buffer *buffer,
+                                     uint64_t bytes, bool to_device, struct xb_error *error);
+
+/* queue.c */
+struct xb_gpu_hold *xb_gpu_hold_of(struct xb_queue *queue);
+void *xb_gpu_stream(const struct xb_queue *queue);
+enum xb_status xb_gpu_queue_open(struct xb_device *device, struct xb_queue **queue,
+                                 struct xb_error *error);
+void xb_gpu_queue_close(struct xb_queue *queue);
+enum xb_status xb_gpu_queue_copy(struct xb_queue *queue, struct xb_buffer *target,
+                                 uint64_t target_offset, struct xb_buffer *source,
+                                 uint64_t source_offset, uint64_t bytes, struct xb_error *error);
+enum xb_status xb_gpu_queue_wait_event(struct xb_queue *queue, struct xb_event *event,
+                                       struct xb_error *error);
+enum xb_status xb_gpu_queue_wait(struct xb_queue *queue, struct xb_error *error);
+
+/* hold.c */
+struct xb_gpu_hold {
+    struct xb_gpu_gate *gate;        /* pinned; the host's view; NULL where queues are not held */
+    struct xb_gpu_gate *device_gate; /* the same, the device's view */
+    unsigned count;                  /* holds so far */
+};
+/* Of a queue. Closing accepts one that was opened in part. */
+enum xb_status xb_gpu_hold_open(const struct xb_device *device, struct xb_gpu_hold *hold,
+                                struct xb_error *error);
+void xb_gpu_hold_close(const struct xb_device *device, struct xb_gpu_hold *hold);
+/* Whether one has given way by itself since this was asked last. */
+bool xb_gpu_hold_expired(const struct xb_gpu_hold *hold);
+/*
+ * Finds out whether copies can be enqueued behind a hold without waiting for its end, which not
+ * every runtime promises. Where not, the device loses the capability, with the reason; that is no
+ * error.
+ */
+enum xb_status xb_gpu_hold_prove(struct xb_gpu_device *device, struct xb_error *error);
+enum xb_status xb_gpu_queue_hold(struct xb_queue *queue, struct xb_error *error);
+void xb_gpu_queue_release(struct xb_queue *queue);
+
+/* event.c */
+enum xb_status xb_gpu_event_open(struct xb_device *device, struct xb_event **event,
+                                 struct xb_error *error);
+void xb_gpu_event_close(struct xb_event *event);
+enum xb_status xb_gpu_event_record(struct xb_event *event, struct xb_queue *queue,
+                                   struct xb_error *error);
+enum xb_status xb_gpu_event_elapsed(struct xb_event *start, struct xb_event *stop, double *seconds,
+                                    struct xb_error *error);
+void *xb_gpu_event(const struct xb_event *event);
+
+/* launch.c: the slots that run kernels */
+enum xb_status xb_gpu_queue_fill(struct xb_queue *queue, struct xb_buffer *buffer, uint64_t bytes,
+                                 struct xb_pattern pattern, struct xb_error *error);
+enum xb_status xb_gpu_queue_check(struct xb_queue *queue, struct xb_buffer *buffer, uint64_t bytes,
+                                  struct xb_pattern pattern, struct xb_mismatch *mismatch,
+                                  struct xb_error *error);
+enum xb_status xb_gpu_queue_kernel_copy(struct xb_queue *queue, struct xb_buffer *target,
+                                        uint64_t target_offset, struct xb_buffer *source,
+                                        uint64_t source_offset, uint64_t bytes,
+                                        enum xb_access access, struct xb_error *error);
+enum xb_status xb_gpu_queue_compute(struct xb_queue *queue, struct xb_buffer *buffer,
+                                    uint64_t offset, uint64_t bytes, uint64_t steps,
+                                    struct xb_error *error);
+/* Spins until gate->released >= number, which the device sees at `gate`. */
+enum xb_status xb_gpu_launch_hold(struct xb_queue *queue, struct xb_gpu_gate *gate, unsigned number,
+                                  struct xb_error *error);
+
+/* by_host.c: filling and checking for a device that can run no kernels */
+enum xb_status xb_gpu_fill_by_host(struct xb_queue *queue, struct xb_buffer *buffer, uint64_t bytes,
+                                   struct xb_pattern pattern, struct xb_error *error);
+enum xb_status xb_gpu_check_by_host(struct xb_queue *queue, struct xb_buffer *buffer,
+                                    uint64_t bytes, struct xb_pattern pattern,
+                                    struct xb_mismatch *mismatch, struct xb_error *error);
+
+/* peer.c: what a backend's peer_info is made of, and the other slots */
+enum xb_status xb_gpu_peer_access(const struct xb_gpu_runtime *runtime, unsigned index,
+                                  unsigned other, bool *can_access, struct xb_error *error);
+enum xb_status xb_gpu_peer_open(struct xb_device *device, struct xb_device *other,
+                                struct xb_error *error);
+void xb_gpu_peer_close(struct xb_device *device, struct xb_device *other);
+enum xb_status xb_gpu_queue_copy_peer(struct xb_queue *queue, struct xb_buffer *target,
+                                      uint64_t target_offset, struct xb_buffer *source,
+                                      uint64_t source_offset, uint64_t bytes,
+                                      struct xb_error *error);
+
+/* The slots of a backend's table that are the same for every vendor. */
+#define XB_GPU_SLOTS                                                                               \
+    .device_close = xb_gpu_device_close, .device_memory = xb_gpu_device_memory,                    \
+    .buffer_allocate = xb_gpu_buffer_allocate, .buffer_advise = xb_gpu_buffer_advise,              \
+    .buffer_free = xb_gpu_buffer_free, .queue_open = xb_gpu_queue_open,                            \
+    .queue_close = xb_gpu_queue_close, .queue_copy = xb_gpu_queue_copy,                            \
+    .queue_fill = xb_gpu_queue_fill, .queue_check = xb_gpu_queue_check,                            \
+    .queue_kernel_copy = xb_gpu_queue_kernel_copy, .queue_compute = xb_gpu_queue_compute,          \
+    .queue_prefetch = xb_gpu_queue_prefetch, .queue_hold = xb_gpu_queue_hold,                      \
+    .queue_release = xb_gpu_queue_release, .queue_wait_event = xb_gpu_queue_wait_event,            \
+    .queue_wait = xb_gpu_queue_wait, .event_open = xb_gpu_event_open,                              \
+    .event_close = xb_gpu_event_close, .event_record = xb_gpu_event_record,                        \
+    .event_elapsed = xb_gpu_event_elapsed, .peer_open = xb_gpu_peer_open,                          \
+    .peer_close = xb_gpu_peer_close, .queue_copy_peer = xb_gpu_queue_copy_peer
+
+#endif

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The kernels of every GPU, in one text: nvcc compiles it into the program for NVIDIA, and hipRTC
+ * compiles it at run time for the AMD device that is there. So it keeps to what both know: no
+ * system headers, built-in types only. src/backends/gpu/launch.c launches them.
+ */
+#include "kernels.h"
+
+typedef unsigned long long u64;
+
+#define THREADS XB_GPU_THREADS
+#define AT_ONCE XB_GPU_AT_ONCE
+#define TILE XB_GPU_TILE
+#define XB_KERNEL extern "C" __global__ void __launch_bounds__(XB_GPU_THREADS)
+
+/* The word may have changed here, for all the compiler knows. Each instruction set has its own
+ * letter for "any register of 64 bits". */
+#if defined(__AMDGCN__)
+#define OPAQUE(word) asm volatile("" : "+v"(word))
+#elif defined(__CUDACC__)
+#define OPAQUE(word) asm volatile("" : "+l"(word))
+#else
+#define OPAQUE(word) asm volatile("" : "+r"(word))
+#endif
+
+XB_KERNEL xb_kernel_fill(u64 *memory, u64 bytes, struct xb_pattern pattern)
+{
+    u64 words = bytes / 8;
+    u64 first = (u64)blockIdx.x * blockDim.x + threadIdx.x;
+    for (u64 i = first; i < words; i += (u64)gridDim.x * blockDim.x)
+        memory[i] = xb_pattern_word(pattern, i);
+    if (first < bytes % 8) /* the bytes behind the last whole word, one a thread */
+        ((unsigned char *)memory)[words * 8 + first] =
+            (unsigned char)(xb_pattern_word(pattern, words) >> (8 * first));
+}
+
+/* Notes the bytes in which two words differ; only the lowest `count` bytes are looked at. */
+__device__ static void compare(u64 read, u64 wanted, u64 offset, unsigned count,
+                               struct xb_gpu_check *found)
+{
+    u64 difference = read ^ wanted;
+    if (difference == 0)
+        return;
+    u64 wrong = 0;
+    u64 lowest = 0;
+    for (unsigned byte = count; byte-- > 0;) {
+        if (((difference >> (8 * byte)) & 0xFF) != 0) {
+            wrong++;
+            lowest = byte;
+        }
+    }
+    if (wrong != 0) {
+        atomicAdd(&found->wrong_bytes, wrong);
+        atomicMin(&found->first_offset, offset + lowest);
+    }
+}
+
+XB_KERNEL xb_kernel_check(const u64 *memory, u64 bytes, struct xb_pattern pattern,
+                          struct xb_gpu_check *found)
+{
+    u64 words = bytes / 8;
+    u64 first = (u64)blockIdx.x * blockDim.x + threadIdx.x;
+    for (u64 i = first; i < words; i += (u64)gridDim.x * blockDim.x)
+        compare(memory[i], xb_pattern_word(pattern, i), i * 8, 8, found);
+    if (first < bytes % 8) {
+        u64 read = ((const unsigned char *)memory)[words * 8 + first];
+        u64 wanted = (xb_pattern_word(pattern, words) >> (8 * first)) & 0xFF;
+        compare(read, wanted, words * 8 + first, 1, found);
+    }
+}
+
+/*
+ * Spins until gate->released >= number, or for `limit` cycles of the device's clock. Cycles are
+ * added up turn by turn, from the low bits of the counter, because that of gfx11 has only 20 of
+ * them (and that of gfx10.3 with ROCm before 6.1: llvm/llvm-project pull request 80211). A turn
+ * reads host memory and takes microseconds; were it ever longer than the counter lasts, the hold
+ * would be too.
+ */
+#define COUNTER_MASK 0xFFFFFULL
+XB_KERNEL xb_kernel_hold(volatile struct xb_gpu_gate *gate, unsigned number, u64 limit)
+{
+    u64 last = (u64)clock64();
+    u64 elapsed = 0;
+    while (gate->released < number) {
+        u64 now = (u64)clock64();
+        elapsed += (now - last) & COUNTER_MASK;
+        last = now;
+        if (elapsed > limit) {
+            gate->expired = 1;
+            break;
+        }
+    }
+    __threadfence_system();
+}
+
+/* The bytes behind the last whole T, one a thread: fewer than a block has threads. */
+template <typename T> __device__ static void copy_rest(T *target, const T *source, u64 bytes)
+{
+    u64 place = bytes / sizeof(T) * sizeof(T) + threadIdx.x;
+    if (blockIdx.x == 0 && place < bytes)
+        ((unsigned char *)target)[place] = ((const unsigned char *)source)[place];
+}
+
+/*
+ * A block takes one tile after the other, and a thread AT_ONCE items of each: all its loads are on
+ * their way before its first store waits for one. Neighbouring threads take neighbouring items, so
+ * that every load of a warp is whole lines.
+ */
+template <typename T> __device__ static void copy_sequential(T *target, const T *source, u64 bytes)
+{
+    u64 items = bytes / sizeof(T);
+    for (u64 first = (u64)blockIdx.x * TILE + threadIdx.x; first < items;
+         first += (u64)gridDim.x * TILE) {
+        T moved[AT_ONCE];
+#pragma unroll
+        for (unsigned k = 0; k < AT_ONCE; k++)
+            if (first + k * THREADS < items)
+                moved[k] = source[first + k * THREADS];
+#pragma unroll
+        for (unsigned k = 0; k < AT_ONCE; k++)
+            if (first + k * THREADS < items)
+                target[first + k * THREADS] = moved[k];
+    }
+    copy_rest(target, source, bytes);
+}
+
+/* The 16-byte vector, where both sides are aligned to it: a link carries the fewest requests then.
+ */
+XB_KERNEL xb_kernel_copy_wide(uint4 *target, const uint4 *source, u64 bytes)
+{
+    copy_sequential(target, source, bytes);
+}
+
+XB_KERNEL xb_kernel_copy_words(u64 *target, const u64 *source, u64 bytes)
+{
+    copy_sequential(target, source, bytes);
+}
+
+/* The same by words, turn by turn in another order. The order is a template's argument: it is not
+ * chosen anew for every word. */
+template <enum xb_access ACCESS>
+__device__ static void copy_scattered(u64 *target, const u64 *source, u64 bytes)
+{
+    u64 words = bytes / 8;
+    for (u64 first = (u64)blockIdx.x * TILE + threadIdx.x; first < words;
+         first += (u64)gridDim.x * TILE) {
+        u64 place[AT_ONCE];
+        u64 moved[AT_ONCE];
+#pragma unroll
+        for (unsigned k = 0; k < AT_ONCE; k++)
+            if (first + k * THREADS < words) {
+                place[k] = xb_access_word(ACCESS, words, first + k * THREADS);
+                moved[k] = source[place[k]];
+            }
+#pragma unroll
+        for (unsigned k = 0; k < AT_ONCE; k++)
+            if (first + k * THREADS < words)
+                target[place[k]] = moved[k];
+    }
+    copy_rest(target, source, bytes);
+}
+
+XB_KERNEL xb_kernel_copy_strided(u64 *target, const u64 *source, u64 bytes)
+{
+    copy_scattered<XB_ACCESS_STRIDED>(target, source, bytes);
+}
+
+XB_KERNEL xb_kernel_copy_random(u64 *target, const u64 *source, u64 bytes)
+{
+    copy_scattered<XB_ACCESS_RANDOM>(target, source, bytes);
+}
+
+/* AT_ONCE words a thread, step by step in turn: a step of one hides the wait for another's. */
+XB_KERNEL xb_kernel_compute(u64 *memory, u64 words, u64 steps)
+{
+    for (u64 first = (u64)blockIdx.x * TILE + threadIdx.x; first < words;
+         first += (u64)gridDim.x * TILE) {
+        u64 word[AT_ONCE];
+#pragma unroll
+        for (unsigned k = 0; k < AT_ONCE; k++)
+            word[k] = first + k * THREADS < words ? memory[first + k * THREADS] : 0;
+#pragma unroll 4
+        for (u64 step = 0; step < steps; step++) {
+#pragma unroll
+            for (unsigned k = 0; k < AT_ONCE; k++) {
+                word[k] = xb_compute_step(word[k]);
+                /* Else the compiler makes one multiplication of the steps it unrolls, since their
+                 * factors are constants. (Seen in the machine code of sm_75, 90 and 120: one a
+                 * step, in a loop.) */
+                OPAQUE(word[k]);
+            }
+        }
+#pragma unroll
+        for (unsigned k = 0; k < AT_ONCE; k++)
+            if (first + k * THREADS < words)
+                memory[first + k * THREADS] = word[k];
+    }
+}

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Launching the kernels of kernels.cuh. */
+#include "gpu.h"
+
+#include <stdint.h>
+
+/* Enough blocks to fill any GPU; filling and checking stride over the rest. */
+#define BLOCKS 1024u
+/* Copies and computing take many more than run at once, so that the last ones are soon done. */
+#define TILES_BLOCKS 65536u
+
+/* Two machine words a thread: what the wide copy moves at once. */
+#define WIDE 16u
+
+/* As many blocks as there is work for, one at least, `most` at most. */
+static unsigned blocks_for(uint64_t items, uint64_t items_a_block, unsigned most)
+{
+    uint64_t blocks = items / items_a_block + (items % items_a_block != 0);
+    return blocks == 0 ? 1 : blocks > most ? most : (unsigned)blocks;
+}
+
+/* Selects the queue's device and launches there. */
+static enum xb_status launch(struct xb_queue *queue, enum xb_gpu_kernel kernel, unsigned blocks,
+                             unsigned threads, void **arguments, const char *what,
+                             struct xb_error *error)
+{
+    const struct xb_gpu_device *device = xb_gpu_device_of(queue->device);
+    enum xb_status status = xb_gpu_select(queue->device, error);
+    if (status == XB_OK)
+        status = XB_GPU(error, device->runtime,
+                        device->runtime->launch(device->kernels[kernel], blocks, threads, arguments,
+                                                xb_gpu_stream(queue)),
+                        "the kernel that %s could not be launched", what);
+    return status;
+}
+
+static bool has_kernels(const struct xb_device *device)
+{
+    return (device->info.capabilities & XB_CAP_KERNELS) != 0;
+}
+
+/* The slots' contract has them only with the capability; without it there is nothing to launch. */
+static enum xb_status check_kernels(const struct xb_device *device, struct xb_error *error)
+{
+    if (has_kernels(device))
+        return XB_OK;
+    return XB_FAIL(error, XB_ERR_UNSUPPORTED, "device %u has no kernels: %s", device->info.index,
+                   xb_device_lacks(&device->info, XB_CAP_KERNELS));
+}
+
+enum xb_status xb_gpu_queue_fill(struct xb_queue *queue, struct xb_buffer *buffer, uint64_t bytes,
+                                 struct xb_pattern pattern, struct xb_error *error)
+{
+    enum xb_status status = xb_device_range_check(buffer, bytes, error);
+    if (status != XB_OK)
+        return status;
+    if (!has_kernels(queue->device))
+        return xb_gpu_fill_by_host(queue, buffer, bytes, pattern, error);
+    void *memory = xb_gpu_kernel_address(buffer);
+    unsigned long long count = bytes;
+    void *arguments[] = {&memory, &count, &pattern};
+    return launch(queue, XB_GPU_FILL, blocks_for(bytes / 8, XB_GPU_THREADS, BLOCKS), XB_GPU_THREADS,
+                  arguments, "writes the pattern", error);
+}
+
+/* Enqueues resetting the outcome, the check, and fetching the outcome. */
+static enum xb_status enqueue_check(struct xb_queue *queue, struct xb_buffer *buffer,
+                                    uint64_t bytes, struct xb_pattern pattern,
+                                    struct xb_error *error)
+{
+    const struct xb_gpu_device *device = xb_gpu_device_of(queue->device);
+    const struct xb_gpu_runtime *runtime = device->runtime;
+    void *memory = xb_gpu_kernel_address(buffer);
+    void *found = device->found;
+    unsigned long long count = bytes;
+    void *arguments[] = {&memory, &count, &pattern, &found};
+    enum xb_status status = xb_gpu_select(queue->device, error);
+    if (status != XB_OK)
+        return status;
+    *device->seen = (struct xb_gpu_check){.wrong_bytes = 0, .first_offset = ~0ULL};
+    status = XB_GPU(
+        error, runtime,
+        runtime->copy(found, device->seen, sizeof *device->found, true, xb_gpu_stream(queue)),
+        "the outcome of a check could not be reset");
+    if (status == XB_OK)
+        status = launch(queue, XB_GPU_CHECK, blocks_for(bytes / 8, XB_GPU_THREADS, BLOCKS),
+                        XB_GPU_THREADS, arguments, "checks the pattern", error);
+    if (status == XB_OK)
+        status = XB_GPU(
+            error, runtime,
+            runtime->copy(device->seen, found, sizeof *device->seen, false, xb_gpu_stream(queue)),
+            "the outcome of a check could not be fetched");
+    return status;
+}
+
+enum xb_status xb_gpu_queue_check(struct xb_queue *queue, struct xb_buffer *buffer, uint64_t bytes,
+                                  struct xb_pattern pattern, struct xb_mismatch *mismatch,
+                                  struct xb_error *error)
+{
+    enum xb_status status = xb_device_range_check(buffer, bytes, error);
+    if (status != XB_OK)
+        return status;
+    if (!has_kernels(queue->device))
+        return xb_gpu_check_by_host(queue, buffer, bytes, pattern, mismatch, error);
+    status = enqueue_check(queue, buffer, bytes, pattern, error);
+    /* Waited for even after a failure: the memory it goes to is used again. */
+    struct xb_error waited;
+    enum xb_status wait_status = xb_gpu_queue_wait(queue, &waited);
+    if (status == XB_OK && wait_status != XB_OK) {
+        *error = waited;
+        status = wait_status;
+    }
+    if (status == XB_OK) {
+        const struct xb_gpu_check *seen = xb_gpu_device_of(queue->device)->seen;
+        mismatch->wrong_bytes = seen->wrong_bytes;
+        mismatch->first_offset = seen->first_offset;
+    }
+    return status;
+}
+
+enum xb_status xb_gpu_queue_kernel_copy(struct xb_queue *queue, struct xb_buffer *target,
+                                        uint64_t target_offset, struct xb_buffer *source,
+                                        uint64_t source_offset, uint64_t bytes,
+                                        enum xb_access access, struct xb_error *error)
+{
+    enum xb_status status =
+        xb_kernel_copy_check(queue, target, target_offset, source, source_offset, bytes, error);
+    if (status == XB_OK)
+        status = check_kernels(queue->device, error);
+    if (status != XB_OK)
+        return status;
+    char *to = (char *)xb_gpu_kernel_address(target) + target_offset;
+    char *from = (char *)xb_gpu_kernel_address(source) + source_offset;
+    bool wide = (uintptr_t)to % WIDE == 0 && (uintptr_t)from % WIDE == 0;
+    enum xb_gpu_kernel kernel = access == XB_ACCESS_STRIDED  ? XB_GPU_COPY_STRIDED
+                                : access == XB_ACCESS_RANDOM ? XB_GPU_COPY_RANDOM
+                                : wide                       ? XB_GPU_COPY_WIDE
+                                                             : XB_GPU_COPY_WORDS;
+    unsigned long long count = bytes;
+    void *arguments[] = {&to, &from, &count};
+    return launch(
+        queue, kernel,
+        blocks_for(bytes / (kernel == XB_GPU_COPY_WIDE ? WIDE : 8), XB_GPU_TILE, TILES_BLOCKS),
+        XB_GPU_THREADS, arguments, "copies", error);
+}
+
+enum xb_status xb_gpu_queue_compute(struct xb_queue *queue, struct xb_buffer *buffer,
+                                    uint64_t offset, uint64_t bytes, uint64_t steps,
+                                    struct xb_error *error)
+{
+    enum xb_status status = xb_compute_check(buffer, offset, bytes, error);
+    if (status == XB_OK)
+        status = check_kernels(queue->device, error);
+    if (status != XB_OK)
+        return status;
+    char *memory = (char *)xb_gpu_kernel_address(buffer) + offset;
+    unsigned long long words = bytes / 8;
+    unsigned long long count = steps;
+    void *arguments[] = {&memory, &words, &count};
+    return launch(queue, XB_GPU_COMPUTE, blocks_for(words, XB_GPU_TILE, TILES_BLOCKS),
+                  XB_GPU_THREADS, arguments, "computes", error);
+}
+
+enum xb_status xb_gpu_launch_hold(struct xb_queue *queue, struct xb_gpu_gate *gate, unsigned number,
+                                  struct xb_error *error)
+{
+    unsigned long long limit = xb_gpu_device_of(queue->device)->hold_limit;
+    void *arguments[] = {&gate, &number, &limit};
+    return launch(queue, XB_GPU_HOLD, 1, 1, arguments, "holds a stream", error);
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Queues are the runtime's streams. */
+#include "gpu.h"
+
+#include <stdlib.h>
+
+struct gpu_queue {
+    struct xb_queue base;
+    void *stream;
+    struct xb_gpu_hold hold;
+};
+
+static const struct xb_gpu_runtime *runtime_of(const struct xb_queue *queue)
+{
+    return xb_gpu_device_of(queue->device)->runtime;
+}
+
+struct xb_gpu_hold *xb_gpu_hold_of(struct xb_queue *queue)
+{
+    return &((struct gpu_queue *)queue)->hold;
+}
+
+void *xb_gpu_stream(const struct xb_queue *queue)
+{
+    return ((const struct gpu_queue *)queue)->stream;
+}
+
+void xb_gpu_queue_close(struct xb_queue *queue)
+{
+    if (queue == NULL)
+        return;
+    struct gpu_queue *closing = (struct gpu_queue *)queue;
+    const struct xb_gpu_runtime *runtime = runtime_of(queue);
+    struct xb_error ignored;
+    (void)xb_gpu_select(queue->device, &ignored);
+    if (closing->stream != NULL) {
+        xb_gpu_queue_release(queue);
+        (void)runtime->wait_for_stream(closing->stream);
+        (void)runtime->close_stream(closing->stream);
+    }
+    xb_gpu_hold_close(queue->device, &closing->hold);
+    free(closing);
+}
+
+enum xb_status xb_gpu_queue_open(struct xb_device *device, struct xb_queue **queue,
+                                 struct xb_error *error)
+{
+    const struct xb_gpu_runtime *runtime = xb_gpu_device_of(device)->runtime;
+    struct gpu_queue *opened = calloc(1, sizeof *opened);
+    if (opened == NULL)
+        return XB_FAIL(error, XB_ERR_MEMORY, "no memory to open a queue");
+    opened->base.device = device;
+    enum xb_status status = xb_gpu_select(device, error);
+    if (status == XB_OK)
+        status =
+            XB_GPU(error, runtime, runtime->open_stream(&opened->stream),
+                   "cannot create a stream on %s device %u", runtime->name, device->info.index);
+    if (status == XB_OK && (device->info.capabilities & XB_CAP_HOLD) != 0)
+        status = xb_gpu_hold_open(device, &opened->hold, error);
+    if (status != XB_OK) {
+        xb_gpu_queue_close(&opened->base);
+        return status;
+    }
+    *queue = &opened->base;
+    return XB_OK;
+}
+
+enum xb_status xb_gpu_queue_copy(struct xb_queue *queue, struct xb_buffer *target,
+                                 uint64_t target_offset, struct xb_buffer *source,
+                                 uint64_t source_offset, uint64_t bytes, struct xb_error *error)
+{
+    const struct xb_gpu_runtime *runtime = runtime_of(queue);
+    enum xb_status status =
+        xb_copy_check(queue, target, target_offset, source, source_offset, bytes, error);
+    if (status == XB_OK)
+        status = xb_gpu_select(queue->device, error);
+    if (status != XB_OK)
+        return status;
+    return XB_GPU(error, runtime,
+                  runtime->copy((char *)xb_gpu_buffer_address(target) + target_offset,
+                                (const char *)xb_gpu_buffer_address(source) + source_offset, bytes,
+                                target->memory == XB_MEMORY_DEVICE, xb_gpu_stream(queue)),
+                  "a copy of %llu bytes from %s to %s memory failed", (unsigned long long)bytes,
+                  xb_memory_name(source->memory), xb_memory_name(target->memory));
+}
+
+enum xb_status xb_gpu_queue_wait_event(struct xb_queue *queue, struct xb_event *event,
+                                       struct xb_error *error)
+{
+    const struct xb_gpu_runtime *runtime = runtime_of(queue);
+    enum xb_status status = xb_gpu_select(queue->device, error);
+    if (status == XB_OK)
+        status = XB_GPU(error, runtime,
+                        runtime->stream_wait_event(xb_gpu_stream(queue), xb_gpu_event(event)),
+                        "a stream could not be made to wait for an event");
+    return status;
+}
+
+enum xb_status xb_gpu_queue_wait(struct xb_queue *queue, struct xb_error *error)
+{
+    const struct gpu_queue *awaited = (struct gpu_queue *)queue;
+    const struct xb_gpu_runtime *runtime = runtime_of(queue);
+    enum xb_status status = xb_gpu_select(queue->device, error);
+    if (status == XB_OK)
+        status = XB_GPU(error, runtime, runtime->wait_for_stream(awaited->stream),
+                        "work on %s device %u failed", runtime->name, queue->device->info.index);
+    if (status == XB_OK && xb_gpu_hold_expired(&awaited->hold))
+        status = XB_FAIL(error, XB_ERR_RUNTIME,
+                         "a held stream gave way without a release: times taken behind it mean "
+                         "nothing; the machine may be overloaded");
+    return status;
+}

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _POSIX_C_SOURCE 200809L
+#include "code_cache.h"
+
+#include "xferbench/sink.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define MAGIC "xferbench HIP 1" /* with its zero byte 16 */
+#define MOST_BYTES (UINT64_C(64) << 20)
+
+/* What a file begins with; the code follows. Read by the machine that wrote it, if by any other
+ * then in vain: the sum does not fit. */
+struct header {
+    char magic[16];
+    uint64_t text; /* of the kernels and the options */
+    int64_t version;
+    char architecture[64];
+    uint64_t size;
+    uint64_t sum; /* of the code */
+};
+
+/* FNV-1a (Fowler, Noll and Vo; parameters from RFC 9923): finds damage, not malice. */
+static uint64_t hash(uint64_t state, const void *bytes, size_t count)
+{
+    const unsigned char *from = bytes;
+    for (size_t i = 0; i < count; i++)
+        state = (state ^ from[i]) * UINT64_C(0x100000001B3);
+    return state;
+}
+#define HASH_START UINT64_C(0xCBF29CE484222325)
+
+static struct header header_for(const char *architecture, int version)
+{
+    struct header header = {.magic = MAGIC, .version = version};
+    header.text = hash(HASH_START, xb_hip_kernel_text, strlen(xb_hip_kernel_text));
+    header.text = hash(header.text, xb_hip_compile_options, strlen(xb_hip_compile_options));
+    snprintf(header.architecture, sizeof header.architecture, "%s", architecture);
+    return header;
+}
+
+/* The folder; XDG Base Directory Specification 0.8: a relative path is to be ignored. */
+static bool folder_of(char *path, size_t size)
+{
+    const char *cache = getenv("XDG_CACHE_HOME");
+    const char *home = getenv("HOME");
+    int length = -1;
+    if (cache != NULL && cache[0] == '/')
+        length = snprintf(path, size, "%s/xferbench", cache);
+    else if (home != NULL && home[0] == '/')
+        length = snprintf(path, size, "%s/.cache/xferbench", home);
+    return length > 0 && (size_t)length < size;
+}
+
+static bool path_of(const struct header *header, char *path, size_t size)
+{
+    char folder[PATH_MAX];
+    if (!folder_of(folder, sizeof folder))
+        return false;
+    int length = snprintf(path, size, "%s/hip-%s-%" PRId64 "-%016" PRIx64, folder,
+                          header->architecture, header->version, header->text);
+    return length > 0 && (size_t)length < size;
+}
+
+/* A regular file of ours that nobody else can write. */
+static bool is_ours(int fd)
+{
+    struct stat file;
+    return fstat(fd, &file) == 0 && S_ISREG(file.st_mode) && file.st_uid == geteuid() &&
+           (file.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+}
+
+/* The code behind the header, if all of it is as the header says. */
+static void *read_code(FILE *file, const struct header *wanted, size_t *size)
+{
+    struct header found;
+    if (fread(&found, sizeof found, 1, file) != 1 || found.size == 0 || found.size > MOST_BYTES)
+        return NULL;
+    struct header expected = *wanted;
+    expected.size = found.size;
+    expected.sum = found.sum;
+    if (memcmp(&found, &expected, sizeof found) != 0)
+        return NULL;
+    void *code = malloc(found.size);
+    if (code == NULL)
+        return NULL;
+    if (fread(code, found.size, 1, file) != 1 || fgetc(file) != EOF ||
+        hash(HASH_START, code, found.size) != found.sum) {
+        free(code);
+        return NULL;
+    }
+    *size = found.size;
+    return code;
+}
+
+bool xb_hip_cache_load(const char *architecture, int version, struct xb_hip_code *code)
+{
+    char path[PATH_MAX];
+    struct header header = header_for(architecture, version);
+    if (!path_of(&header, path, sizeof path))
+        return false;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (fd < 0)
+        return false;
+    FILE *file = is_ours(fd) ? fdopen(fd, "r") : NULL;
+    if (file == NULL) {
+        (void)close(fd);
+        return false;
+    }
+    code->bytes = read_code(file, &header, &code->size);
+    (void)fclose(file);
+    return code->bytes != NULL;
+}
+
+/* Makes the folder and what is above it; whether it worked, opening the file will tell. */
+static void make_folders(char *path)
+{
+    for (char *slash = strchr(path + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        (void)mkdir(path, 0700);
+        *slash = '/';
+    }
+}
+
+bool xb_hip_cache_store(const char *architecture, int version, const struct xb_hip_code *code)
+{
+    char path[PATH_MAX];
+    struct xb_output output = {0};
+    struct xb_error ignored;
+    struct header header = header_for(architecture, version);
+    header.size = code->size;
+    header.sum = hash(HASH_START, code->bytes, code->size);
+    if (!path_of(&header, path, sizeof path))
+        return false;
+    make_folders(path);
+    (void)unlink(path); /* what cannot be trusted there must not lend its permissions */
+    if (xb_output_open(&output, path, &ignored) != XB_OK)
+        return false;
+    bool written = fchmod(fileno(output.stream), S_IRUSR | S_IWUSR) == 0 &&
+                   fwrite(&header, sizeof header, 1, output.stream) == 1 &&
+                   fwrite(code->bytes, code->size, 1, output.stream) == 1 &&
+                   xb_output_commit(&output, &ignored) == XB_OK;
+    xb_output_discard(&output);
+    return written;
+}

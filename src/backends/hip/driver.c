@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _POSIX_C_SOURCE 200809L
+/* Looking for HIP: kernel driver, runtime library, version, devices. */
+#include "compiler.h"
+#include "hip.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Every AMD GPU that computes is reached through it; opening the runtime to learn that there is
+ * none would take ten times as long as all the rest. */
+#define KERNEL_DRIVER "/dev/kfd"
+#define LEAST_VERSION 50000000
+
+extern const struct xb_backend xb_hip_backend;
+
+static int version;
+
+int xb_hip_version(void)
+{
+    return version;
+}
+
+/* Adds a line to the probe; what was found is filled in by the caller. */
+static struct xb_probe_check *add_check(struct xb_probe *probe, bool ok, const char *what)
+{
+    struct xb_probe_check *check = &probe->checks[probe->check_count++];
+    check->ok = ok;
+    snprintf(check->what, sizeof check->what, "%s", what);
+    return check;
+}
+
+#define FOUND(check, ...) snprintf((check)->found, sizeof(check)->found, __VA_ARGS__)
+
+/* The kernel module's own version: only one that was installed apart from the kernel has it. */
+static void read_driver_version(char *text, size_t size)
+{
+    FILE *file = fopen("/sys/module/amdgpu/version", "r");
+    char line[64] = "";
+    if (file == NULL)
+        return;
+    if (fgets(line, sizeof line, file) != NULL)
+        snprintf(text, size, "%.*s", (int)strcspn(line, "\n"), line);
+    fclose(file);
+}
+
+static enum xb_status check_kernel_driver(struct xb_probe *probe, struct xb_error *error)
+{
+    const char *override = getenv(XB_HIP_OVERRIDE);
+    bool ok = access(KERNEL_DRIVER, F_OK) == 0;
+    bool needed = override == NULL || override[0] == '\0';
+    struct xb_probe_check *check = add_check(probe, ok || !needed, "kernel driver " KERNEL_DRIVER);
+    FOUND(check, "%s",
+          ok       ? "found"
+          : needed ? "not found: no AMD GPU, its driver amdgpu is not loaded, or the container "
+                     "does not have the device"
+                   : "not found, and not needed: " XB_HIP_OVERRIDE " is set");
+    read_driver_version(probe->driver_version, sizeof probe->driver_version);
+    if (check->ok)
+        return XB_OK;
+    return XB_FAIL(error, XB_ERR_UNAVAILABLE, "HIP: there is no %s", KERNEL_DRIVER);
+}
+
+/* Opens it, and forks the process that compiles before any function of it is called. */
+static enum xb_status check_library(struct xb_probe *probe, struct xb_error *error)
+{
+    enum xb_status status = xb_hip_library_open(error);
+    if (status == XB_OK)
+        status = xb_hip_compiler_start(error);
+    struct xb_probe_check *check = add_check(probe, status == XB_OK, "HIP runtime libamdhip64");
+    if (xb_hip.overridden)
+        snprintf(probe->runtime_override, sizeof probe->runtime_override, "%s", XB_HIP_OVERRIDE);
+    snprintf(probe->runtime_library, sizeof probe->runtime_library, "%s", xb_hip.path);
+    if (status != XB_OK)
+        FOUND(check, "%.190s", error->message);
+    else
+        FOUND(check, "%.140s%s", xb_hip.path,
+              xb_hip.overridden ? ", named by " XB_HIP_OVERRIDE : "");
+    return status;
+}
+
+static enum xb_status check_version(struct xb_probe *probe, struct xb_error *error)
+{
+    int found = 0;
+    hipError_t code = xb_hip.functions.runtime_version(&found);
+    bool ok = code == hipSuccess && found >= LEAST_VERSION;
+    struct xb_probe_check *check = add_check(probe, ok, "HIP runtime's version");
+    snprintf(probe->runtime_version, sizeof probe->runtime_version, "%d.%d.%d", XB_HIP_MAJOR(found),
+             found / 100000 % 100, found % 100000);
+    version = found;
+    if (ok) {
+        FOUND(check, "%s", probe->runtime_version);
+        return XB_OK;
+    }
+    if (code == hipSuccess)
+        FOUND(check, "%s: too old; install ROCm 5.0 or newer", probe->runtime_version);
+    else
+        FOUND(check, "not told: %s (%d)", xb_hip.functions.error_name(code), (int)code);
+    return XB_FAIL_NATIVE(error, XB_ERR_UNAVAILABLE, "hipRuntimeGetVersion", (int64_t)code,
+                          xb_hip.functions.error_name(code), "HIP: no runtime of use: %s",
+                          check->found);
+}
+
+static enum xb_status check_devices(struct xb_probe *probe, struct xb_error *error)
+{
+    int count = 0;
+    hipError_t code = xb_hip.functions.device_count(&count);
+    bool ok = code == hipSuccess && count > 0;
+    struct xb_probe_check *check = add_check(probe, ok, "HIP devices");
+    if (ok)
+        FOUND(check, "%d", count);
+    else if (code == hipErrorNoDevice || code == hipSuccess)
+        FOUND(check, "none: no GPU that HIP supports, none that this user may open (groups render "
+                     "and video), or HIP_VISIBLE_DEVICES or ROCR_VISIBLE_DEVICES hides it");
+    else
+        FOUND(check, "not counted: %s (%s, %d)", xb_hip.functions.error_text(code),
+              xb_hip.functions.error_name(code), (int)code);
+    probe->device_count = ok ? (unsigned)count : 0;
+    if (ok)
+        return XB_OK;
+    return XB_FAIL_NATIVE(error, XB_ERR_UNAVAILABLE, "hipGetDeviceCount", (int64_t)code,
+                          xb_hip.functions.error_name(code), "HIP: no usable device");
+}
+
+enum xb_status xb_hip_driver_open(struct xb_driver **driver, struct xb_probe *probe,
+                                  struct xb_error *error)
+{
+    memset(probe, 0, sizeof *probe);
+    enum xb_status status = check_kernel_driver(probe, error);
+    if (status == XB_OK)
+        status = check_library(probe, error);
+    if (status == XB_OK)
+        status = check_version(probe, error);
+    if (status == XB_OK)
+        status = check_devices(probe, error);
+    if (status != XB_OK)
+        return status;
+    struct xb_driver *opened = calloc(1, sizeof *opened);
+    if (opened == NULL)
+        return XB_FAIL(error, XB_ERR_MEMORY, "no memory to open the HIP backend");
+    opened->backend = &xb_hip_backend;
+    *driver = opened;
+    return XB_OK;
+}
+
+void xb_hip_driver_close(struct xb_driver *driver)
+{
+    free(driver);
+}

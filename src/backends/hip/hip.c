@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The HIP backend's table. */
+#include "hip.h"
+
+static enum xb_status device_open(struct xb_driver *driver, unsigned index,
+                                  struct xb_device **device, struct xb_error *error)
+{
+    struct xb_device_info info;
+    enum xb_status status = xb_hip_device_info(driver, index, &info, error);
+    if (status == XB_OK)
+        status = xb_gpu_device_open(driver->backend, &xb_hip_runtime, &info, device, error);
+    return status;
+}
+
+extern const struct xb_backend xb_hip_backend;
+const struct xb_backend xb_hip_backend = {
+    .abi = XB_BACKEND_ABI,
+    .name = "hip",
+    .summary = "AMD GPUs through the HIP runtime",
+    .automatic = true,
+    .driver_open = xb_hip_driver_open,
+    .driver_close = xb_hip_driver_close,
+    .device_info = xb_hip_device_info,
+    .device_open = device_open,
+    .peer_info = xb_hip_peer_info,
+    XB_GPU_SLOTS,
+};

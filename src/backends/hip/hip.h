@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef XFERBENCH_BACKENDS_HIP_H
+#define XFERBENCH_BACKENDS_HIP_H
+
+#include "library.h"
+
+#include "../gpu/gpu.h"
+
+/* Shared between the files of the HIP backend; the slots' contract stands in backend.h. */
+
+/* A call of the opened library: its outcome under the name that the library knows. */
+#define XB_HIP_CALL(field, symbol, ...)                                                            \
+    ((struct xb_gpu_outcome){.code = (int)xb_hip.functions.field(__VA_ARGS__), .call = (symbol)})
+
+/* runtime.c */
+extern const struct xb_gpu_runtime xb_hip_runtime;
+
+/* driver.c */
+enum xb_status xb_hip_driver_open(struct xb_driver **driver, struct xb_probe *probe,
+                                  struct xb_error *error);
+void xb_hip_driver_close(struct xb_driver *driver);
+/* What hipRuntimeGetVersion said when the driver was opened: 50221153 for 5.2.21153. */
+int xb_hip_version(void);
+#define XB_HIP_MAJOR(version) ((version) / 10000000)
+
+/* device.c */
+enum xb_status xb_hip_device_info(struct xb_driver *driver, unsigned index,
+                                  struct xb_device_info *info, struct xb_error *error);
+enum xb_status xb_hip_peer_info(struct xb_driver *driver, unsigned index, unsigned other,
+                                struct xb_peer_info *info, struct xb_error *error);
+
+/* kernels.c */
+enum xb_status xb_hip_load_kernels(struct xb_gpu_device *device, struct xb_error *error);
+void xb_hip_unload_kernels(struct xb_gpu_device *device);
+
+#endif

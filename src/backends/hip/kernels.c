@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _POSIX_C_SOURCE 200809L
+/* Getting the kernels onto a device: from the cache, or from hipRTC. */
+#include "code_cache.h"
+#include "hip.h"
+
+#include "../../core/clock.h"
+
+#include <stdlib.h>
+
+static const char *const names[XB_GPU_KERNELS] = XB_GPU_KERNEL_NAMES;
+
+void xb_hip_unload_kernels(struct xb_gpu_device *device)
+{
+    if (device->module != NULL)
+        (void)xb_hip.functions.unload_module(device->module);
+    device->module = NULL;
+}
+
+/* Loads the code onto the current device. */
+static enum xb_status load(struct xb_gpu_device *device, const struct xb_hip_code *code,
+                           struct xb_error *error)
+{
+    hipModule_t module = NULL;
+    enum xb_status status = XB_GPU(
+        error, &xb_hip_runtime, XB_HIP_CALL(load_module, "hipModuleLoadData", &module, code->bytes),
+        "cannot load the kernels for %s onto HIP device %u", device->base.info.architecture,
+        device->base.info.index);
+    device->module = module;
+    for (int i = 0; status == XB_OK && i < XB_GPU_KERNELS; i++) {
+        hipFunction_t kernel = NULL;
+        status = XB_GPU(error, &xb_hip_runtime,
+                        XB_HIP_CALL(find_kernel, "hipModuleGetFunction", &kernel, module, names[i]),
+                        "the compiled kernels lack %s", names[i]);
+        device->kernels[i] = kernel;
+    }
+    if (status != XB_OK)
+        xb_hip_unload_kernels(device);
+    return status;
+}
+
+static bool load_from_cache(struct xb_gpu_device *device)
+{
+    struct xb_hip_code code;
+    struct xb_error ignored; /* what does not load is compiled anew */
+    if (!xb_hip_cache_load(device->base.info.architecture, xb_hip_version(), &code))
+        return false;
+    bool loaded = load(device, &code, &ignored) == XB_OK;
+    free(code.bytes);
+    return loaded;
+}
+
+enum xb_status xb_hip_load_kernels(struct xb_gpu_device *device, struct xb_error *error)
+{
+    struct xb_device_info *info = &device->base.info;
+    struct xb_hip_code code;
+    double begin = xb_clock_now();
+    if (load_from_cache(device)) {
+        xb_device_fact(info, "kernels", "compiled by hipRTC before, taken from the cache");
+        return XB_OK;
+    }
+    int version = xb_hip_version();
+    enum xb_status status = xb_hip_compile(info->architecture, XB_HIP_MAJOR(version), &code, error);
+    if (status != XB_OK)
+        return status;
+    status = load(device, &code, error);
+    if (status == XB_OK) {
+        double seconds = xb_clock_now() - begin;
+        bool kept = xb_hip_cache_store(info->architecture, version, &code);
+        xb_device_fact(info, "kernels", "compiled by hipRTC in %.2f s, %s the cache", seconds,
+                       kept ? "now in" : "and they could not be kept in");
+    }
+    free(code.bytes);
+    return status;
+}

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE /* dladdr */
+#include "library.h"
+
+#include <dlfcn.h>
+#include <glob.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct xb_hip_library xb_hip;
+
+const struct xb_hip_symbol xb_hip_symbols[] = {
+#define X(type, symbol, field, lost) {symbol, offsetof(struct xb_hip_functions, field), lost},
+    XB_HIP_FUNCTIONS(X)
+#undef X
+};
+const size_t xb_hip_symbol_count = sizeof xb_hip_symbols / sizeof xb_hip_symbols[0];
+
+/* The majors whose interface is known, newest first. */
+static const int majors[] = {7, 6, 5};
+
+/* Of opening it, for whoever asks again. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static bool tried;
+static enum xb_status outcome;
+static struct xb_error reason;
+
+static void *symbol(const char *name)
+{
+    return dlsym(xb_hip.handle, name);
+}
+
+/* The first thing that the loader said against a file that is there. */
+struct search {
+    char said[256];
+};
+
+static bool try_file(struct search *search, const char *name)
+{
+    xb_hip.handle = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+    if (xb_hip.handle != NULL)
+        return true;
+    const char *said = dlerror();
+    /* That a name is not found is what the search expects; that a file does not load is news. */
+    if (said != NULL && search->said[0] == '\0' &&
+        strstr(said, "cannot open shared object file") == NULL)
+        snprintf(search->said, sizeof search->said, "%s", said);
+    return false;
+}
+
+static bool try_in(struct search *search, const char *folder, int major)
+{
+    char name[PATH_MAX + sizeof "/libamdhip64.so.2147483647"];
+    snprintf(name, sizeof name, "%s/libamdhip64.so.%d", folder, major);
+    return try_file(search, name);
+}
+
+/* The folders that match, the last by name first: of several releases the newest. */
+static bool try_matching(struct search *search, const char *pattern, int major)
+{
+    glob_t found;
+    bool opened = false;
+    if (glob(pattern, 0, NULL, &found) != 0)
+        return false;
+    for (size_t i = found.gl_pathc; !opened && i-- > 0;)
+        opened = try_in(search, found.gl_pathv[i], major);
+    globfree(&found);
+    return opened;
+}
+
+static bool try_major(struct search *search, int major)
+{
+    char name[PATH_MAX];
+    const char *rocm = getenv("ROCM_PATH");
+    snprintf(name, sizeof name, "libamdhip64.so.%d", major);
+    if (try_file(search, name))
+        return true;
+    if (rocm != NULL && rocm[0] != '\0') {
+        snprintf(name, sizeof name, "%s/lib", rocm);
+        if (try_in(search, name, major))
+            return true;
+    }
+    return try_in(search, "/opt/rocm/lib", major) ||
+           try_matching(search, "/opt/rocm/core-*/lib", major) ||
+           try_matching(search, "/opt/rocm-*/lib", major);
+}
+
+static enum xb_status find_library(struct xb_error *error)
+{
+    struct search search = {.said = ""};
+    const char *override = getenv(XB_HIP_OVERRIDE);
+    if (override != NULL && override[0] != '\0') {
+        xb_hip.overridden = true;
+        xb_hip.handle = dlopen(override, RTLD_NOW | RTLD_LOCAL);
+        if (xb_hip.handle != NULL)
+            return XB_OK;
+        const char *said = dlerror();
+        return XB_FAIL(error, XB_ERR_UNAVAILABLE, "%s names a library that cannot be opened: %s",
+                       XB_HIP_OVERRIDE, said != NULL ? said : "no reason given");
+    }
+    for (size_t i = 0; i < sizeof majors / sizeof majors[0]; i++)
+        if (try_major(&search, majors[i]))
+            return XB_OK;
+    if (search.said[0] != '\0')
+        return XB_FAIL(error, XB_ERR_UNAVAILABLE, "does not load: %s", search.said);
+    return XB_FAIL(error, XB_ERR_UNAVAILABLE,
+                   "not found, nor in $ROCM_PATH and /opt/rocm*: install ROCm's HIP runtime");
+}
+
+/* Also tells which file it is: the name may have been found anywhere. */
+static enum xb_status find_functions(struct xb_error *error)
+{
+    for (size_t i = 0; i < xb_hip_symbol_count; i++) {
+        /* Copied as bytes: C does not turn one kind of pointer into the other, POSIX has them
+         * alike. */
+        void *found = symbol(xb_hip_symbols[i].name);
+        memcpy((char *)&xb_hip.functions + xb_hip_symbols[i].place, &found, sizeof found);
+        if (found == NULL && xb_hip_symbols[i].lost[0] == '\0')
+            return XB_FAIL(error, XB_ERR_UNAVAILABLE, "it has no %s: not a HIP runtime of use",
+                           xb_hip_symbols[i].name);
+    }
+    Dl_info file;
+    if (dladdr(symbol("hipRuntimeGetVersion"), &file) != 0 && file.dli_fname != NULL) {
+        char *path = realpath(file.dli_fname, NULL);
+        snprintf(xb_hip.path, sizeof xb_hip.path, "%s", path != NULL ? path : file.dli_fname);
+        free(path);
+    }
+    return XB_OK;
+}
+
+enum xb_status xb_hip_library_open(struct xb_error *error)
+{
+    pthread_mutex_lock(&lock);
+    if (!tried) {
+        tried = true;
+        outcome = find_library(&reason);
+        if (outcome == XB_OK)
+            outcome = find_functions(&reason);
+    }
+    enum xb_status status = outcome;
+    if (status != XB_OK)
+        *error = reason;
+    pthread_mutex_unlock(&lock);
+    return status;
+}
+
+bool xb_hip_has(const char *lost, const char **missing)
+{
+    for (size_t i = 0; i < xb_hip_symbol_count; i++) {
+        void *found = NULL;
+        if (strcmp(xb_hip_symbols[i].lost, lost) != 0)
+            continue;
+        memcpy(&found, (char *)&xb_hip.functions + xb_hip_symbols[i].place, sizeof found);
+        if (found == NULL) {
+            if (missing != NULL)
+                *missing = xb_hip_symbols[i].name;
+            return false;
+        }
+    }
+    return true;
+}

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The HIP runtime behind the adapters that the GPU backends share. */
+#include "hip.h"
+
+static const char *error_name(int code)
+{
+    return xb_hip.functions.error_name((hipError_t)code);
+}
+
+static const char *error_text(int code)
+{
+    return xb_hip.functions.error_text((hipError_t)code);
+}
+
+static struct xb_gpu_outcome set_device(int ordinal)
+{
+    return XB_HIP_CALL(set_device, "hipSetDevice", ordinal);
+}
+
+static struct xb_gpu_outcome clock_rate(int ordinal, int *kilohertz)
+{
+    return XB_HIP_CALL(attribute, "hipDeviceGetAttribute", kilohertz, hipDeviceAttributeClockRate,
+                       ordinal);
+}
+
+static struct xb_gpu_outcome memory_info(size_t *free_bytes, size_t *total)
+{
+    return XB_HIP_CALL(memory_info, "hipMemGetInfo", free_bytes, total);
+}
+
+static struct xb_gpu_outcome allocate(void **address, size_t bytes)
+{
+    return XB_HIP_CALL(allocate, "hipMalloc", address, bytes);
+}
+
+static struct xb_gpu_outcome release(void *address)
+{
+    return XB_HIP_CALL(release, "hipFree", address);
+}
+
+/*
+ * Coherent by name: without a word the variable HIP_HOST_COHERENT decides. By the user's NUMA
+ * policy, because the runtime else takes the node that it thinks nearest, whatever the thread is
+ * bound to.
+ */
+static struct xb_gpu_outcome allocate_host(void **address, size_t bytes, enum xb_memory memory)
+{
+    unsigned flags = hipHostMallocCoherent | hipHostMallocNumaUser;
+    if (memory == XB_MEMORY_WRITE_COMBINED)
+        flags |= hipHostMallocWriteCombined;
+    if (memory == XB_MEMORY_MAPPED)
+        flags |= hipHostMallocMapped;
+    return XB_HIP_CALL(allocate_host, "hipHostMalloc", address, bytes, flags);
+}
+
+static struct xb_gpu_outcome release_host(void *address)
+{
+    return XB_HIP_CALL(release_host, "hipHostFree", address);
+}
+
+static struct xb_gpu_outcome register_host(void *address, size_t bytes, bool mapped)
+{
+    return XB_HIP_CALL(register_host, "hipHostRegister", address, bytes,
+                       mapped ? hipHostRegisterMapped : hipHostRegisterDefault);
+}
+
+static struct xb_gpu_outcome unregister_host(void *address)
+{
+    return XB_HIP_CALL(unregister_host, "hipHostUnregister", address);
+}
+
+static struct xb_gpu_outcome device_pointer(void **seen, void *host_address)
+{
+    return XB_HIP_CALL(device_pointer, "hipHostGetDevicePointer", seen, host_address, 0);
+}
+
+static struct xb_gpu_outcome allocate_managed(void **address, size_t bytes)
+{
+    return XB_HIP_CALL(allocate_managed, "hipMallocManaged", address, bytes, hipMemAttachGlobal);
+}
+
+static int place_of(int place)
+{
+    return place == XB_GPU_HOST ? hipCpuDeviceId : place;
+}
+
+static struct xb_gpu_outcome advise(const void *address, size_t bytes, enum xb_gpu_advice advice,
+                                    int place)
+{
+    hipMemoryAdvise native = advice == XB_GPU_PREFER     ? hipMemAdviseSetPreferredLocation
+                             : advice == XB_GPU_UNPREFER ? hipMemAdviseUnsetPreferredLocation
+                             : advice == XB_GPU_MAP      ? hipMemAdviseSetAccessedBy
+                                                         : hipMemAdviseUnsetAccessedBy;
+    return XB_HIP_CALL(advise, "hipMemAdvise", address, bytes, native, place_of(place));
+}
+
+static struct xb_gpu_outcome prefetch(const void *address, size_t bytes, int place, void *stream)
+{
+    return XB_HIP_CALL(prefetch, "hipMemPrefetchAsync", address, bytes, place_of(place), stream);
+}
+
+static struct xb_gpu_outcome open_stream(void **stream)
+{
+    return XB_HIP_CALL(open_stream, "hipStreamCreateWithFlags", (hipStream_t *)stream,
+                       hipStreamNonBlocking);
+}
+
+static struct xb_gpu_outcome close_stream(void *stream)
+{
+    return XB_HIP_CALL(close_stream, "hipStreamDestroy", stream);
+}
+
+static struct xb_gpu_outcome wait_for_stream(void *stream)
+{
+    return XB_HIP_CALL(wait_for_stream, "hipStreamSynchronize", stream);
+}
+
+static struct xb_gpu_outcome stream_wait_event(void *stream, void *event)
+{
+    return XB_HIP_CALL(stream_wait_event, "hipStreamWaitEvent", stream, event, 0);
+}
+
+static struct xb_gpu_outcome open_event(void **event)
+{
+    return XB_HIP_CALL(open_event, "hipEventCreate", (hipEvent_t *)event);
+}
+
+static struct xb_gpu_outcome close_event(void *event)
+{
+    return XB_HIP_CALL(close_event, "hipEventDestroy", event);
+}
+
+static struct xb_gpu_outcome record_event(void *event, void *stream)
+{
+    return XB_HIP_CALL(record_event, "hipEventRecord", event, stream);
+}
+
+static struct xb_gpu_outcome elapsed(float *milliseconds, void *start, void *stop)
+{
+    return XB_HIP_CALL(elapsed, "hipEventElapsedTime", milliseconds, start, stop);
+}
+
+static struct xb_gpu_outcome copy(void *target, const void *source, size_t bytes, bool to_device,
+                                  void *stream)
+{
+    return XB_HIP_CALL(copy, "hipMemcpyAsync", target, source, bytes,
+                       to_device ? hipMemcpyHostToDevice : hipMemcpyDeviceToHost, stream);
+}
+
+static struct xb_gpu_outcome copy_peer(void *target, int target_ordinal, const void *source,
+                                       int source_ordinal, size_t bytes, void *stream)
+{
+    return XB_HIP_CALL(copy_peer, "hipMemcpyPeerAsync", target, target_ordinal, source,
+                       source_ordinal, bytes, stream);
+}
+
+static struct xb_gpu_outcome launch(void *kernel, unsigned blocks, unsigned threads,
+                                    void **arguments, void *stream)
+{
+    return XB_HIP_CALL(launch, "hipModuleLaunchKernel", kernel, blocks, 1, 1, threads, 1, 1, 0,
+                       stream, arguments, NULL);
+}
+
+static struct xb_gpu_outcome can_access_peer(int *can_access, int ordinal, int other)
+{
+    return XB_HIP_CALL(can_access_peer, "hipDeviceCanAccessPeer", can_access, ordinal, other);
+}
+
+static struct xb_gpu_outcome open_peer(int other)
+{
+    return XB_HIP_CALL(open_peer, "hipDeviceEnablePeerAccess", other, 0);
+}
+
+static struct xb_gpu_outcome close_peer(int other)
+{
+    return XB_HIP_CALL(close_peer, "hipDeviceDisablePeerAccess", other);
+}
+
+const struct xb_gpu_runtime xb_hip_runtime = {
+    .name = "HIP",
+    .hold_is_proven = false, /* never run on AMD's hardware */
+    .out_of_memory = hipErrorOutOfMemory,
+    .peer_already_open = hipErrorPeerAccessAlreadyEnabled,
+    .error_name = error_name,
+    .error_text = error_text,
+    .set_device = set_device,
+    .clock_rate = clock_rate,
+    .memory_info = memory_info,
+    .allocate = allocate,
+    .release = release,
+    .allocate_host = allocate_host,
+    .release_host = release_host,
+    .register_host = register_host,
+    .unregister_host = unregister_host,
+    .device_pointer = device_pointer,
+    .allocate_managed = allocate_managed,
+    .advise = advise,
+    .prefetch = prefetch,
+    .open_stream = open_stream,
+    .close_stream = close_stream,
+    .wait_for_stream = wait_for_stream,
+    .stream_wait_event = stream_wait_event,
+    .open_event = open_event,
+    .close_event = close_event,
+    .record_event = record_event,
+    .elapsed = elapsed,
+    .copy = copy,
+    .copy_peer = copy_peer,
+    .launch = launch,
+    .can_access_peer = can_access_peer,
+    .open_peer = open_peer,
+    .close_peer = close_peer,
+    .load_kernels = xb_hip_load_kernels,
+    .unload_kernels = xb_hip_unload_kernels,
+};

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+/* What the devices say of themselves, and which may touch whose memory. */
+#include "internal.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- devices ---- */
+
+_Thread_local int standin_current;
+
+static const char device_name[] = "xferbench CPU stand-in (not an AMD GPU)";
+
+int standin_devices(void)
+{
+    int devices = standin_setting("XB_STANDIN_DEVICES", 2);
+    if (devices < 0)
+        return 0;
+    return devices < STANDIN_DEVICES_AT_MOST ? devices : STANDIN_DEVICES_AT_MOST;
+}
+
+bool standin_is_device(int device)
+{
+    return device >= 0 && device < standin_devices();
+}
+
+/* With its features, as HIP gives it. */
+static const char *architecture_name(void)
+{
+    const char *asked = getenv("XB_STANDIN_ARCH");
+    return asked != NULL ? asked : "gfx90a:sramecc+:xnack-";
+}
+
+void standin_architecture(char architecture[32])
+{
+    memset(architecture, 0, 32);
+    const char *name = architecture_name();
+    for (size_t i = 0; i < 31 && name[i] != '\0' && name[i] != ':'; i++)
+        architecture[i] = name[i];
+}
+
+hipError_t hipRuntimeGetVersion(int *version)
+{
+    STANDIN_ENTER_ANYHOW(hipError_t, hipRuntimeGetVersion);
+    *version = standin_setting("XB_STANDIN_VERSION", 990000000);
+    return hipSuccess;
+}
+
+hipError_t hipDriverGetVersion(int *version)
+{
+    STANDIN_ENTER_ANYHOW(hipError_t, hipDriverGetVersion);
+    *version = standin_setting("XB_STANDIN_VERSION", 990000000);
+    return hipSuccess;
+}
+
+hipError_t hipGetDeviceCount(int *count)
+{
+    STANDIN_ENTER_ANYHOW(hipError_t, hipGetDeviceCount);
+    *count = standin_devices();
+    return *count > 0 ? hipSuccess : hipErrorNoDevice;
+}
+
+hipError_t hipSetDevice(int device)
+{
+    STANDIN_ENTER(hipSetDevice);
+    if (!standin_is_device(device))
+        return hipErrorInvalidDevice;
+    standin_current = device;
+    return hipSuccess;
+}
+
+hipError_t hipDeviceGetName(char *name, int length, hipDevice_t device)
+{
+    STANDIN_ENTER(hipDeviceGetName);
+    if (!standin_is_device(device))
+        return hipErrorInvalidDevice;
+    if (name == NULL || length <= 0)
+        return hipErrorInvalidValue;
+    snprintf(name, (size_t)length, "%s", device_name);
+    return hipSuccess;
+}
+
+hipError_t hipDeviceGetPCIBusId(char *id, int length, int device)
+{
+    STANDIN_ENTER(hipDeviceGetPCIBusId);
+    if (!standin_is_device(device))
+        return hipErrorInvalidDevice;
+    if (id == NULL || length < (int)sizeof "0000:00:00.0")
+        return hipErrorInvalidValue;
+    unsigned bus = 0xFEu + (unsigned)device;
+    snprintf(id, (size_t)length, "%04x:%02x:00.0", bus >> 8, bus & 0xFFu);
+    return hipSuccess;
+}
+
+/* AMD's is text without an end. */
+hipError_t hipDeviceGetUuid(hipUUID *uuid, hipDevice_t device)
+{
+    STANDIN_ENTER(hipDeviceGetUuid);
+    if (!standin_is_device(device))
+        return hipErrorInvalidDevice;
+    if (uuid == NULL)
+        return hipErrorInvalidValue;
+    char text[17];
+    snprintf(text, sizeof text, "feedc0de%08x", (unsigned)device);
+    memcpy(uuid->bytes, text, 16);
+    return hipSuccess;
+}
+
+hipError_t hipDeviceTotalMem(size_t *bytes, hipDevice_t device)
+{
+    STANDIN_ENTER(hipDeviceTotalMem);
+    if (!standin_is_device(device))
+        return hipErrorInvalidDevice;
+    *bytes = STANDIN_MEMORY_BYTES;
+    return hipSuccess;
+}
+
+/* Newer than the header's enumeration: two behind its last (MemoryPoolsSupported,
+ * VirtualMemoryManagementSupported, HostRegisterSupported). */
+#define HOST_REGISTER_SUPPORTED ((int)hipDeviceAttributeMemoryPoolsSupported + 2)
+
+hipError_t hipDeviceGetAttribute(int *value, hipDeviceAttribute_t attribute, int device)
+{
+    STANDIN_ENTER(hipDeviceGetAttribute);
+    if (!standin_is_device(device))
+        return hipErrorInvalidDevice;
+    if (value == NULL)
+        return hipErrorInvalidValue;
+    switch ((int)attribute) {
+    case hipDeviceAttributeClockRate: /* with this a cycle of clock64 is a nanosecond */
+    case hipDeviceAttributeClockInstructionRate:
+        *value = 1000000;
+        return hipSuccess;
+    case hipDeviceAttributeMemoryClockRate:
+        *value = 1600000;
+        return hipSuccess;
+    case hipDeviceAttributeIntegrated:
+    case hipDeviceAttributePageableMemoryAccessUsesHostPageTables:
+    case hipDeviceAttributeDirectManagedMemAccessFromHost:
+        *value = 0;
+        return hipSuccess;
+    case hipDeviceAttributeManagedMemory:
+    case hipDeviceAttributeConcurrentManagedAccess:
+    case hipDeviceAttributeCanMapHostMemory:
+    case hipDeviceAttributeIsLargeBar:
+    case HOST_REGISTER_SUPPORTED:
+        *value = 1;
+        return hipSuccess;
+    case hipDeviceAttributePageableMemoryAccess:
+        *value = standin_setting("XB_STANDIN_XNACK", 1) != 0;
+        return hipSuccess;
+    default:
+        return hipErrorInvalidValue;
+    }
+}
+
+/* ---- properties, in the two layouts there are ---- */
+
+/* The header may make one name stand for the other. */
+#undef hipGetDeviceProperties
+
+_Static_assert(sizeof(hipDeviceProp_t) == 792, "not the layout of HIP 5");
+_Static_assert(offsetof(hipDeviceProp_t, gcnArchName) == 396, "not the layout of HIP 5");
+
+static hipError_t describe(void *properties, size_t bytes, size_t architecture, int device)
+{
+    if (!standin_is_device(device))
+        return hipErrorInvalidDevice;
+    if (properties == NULL)
+        return hipErrorInvalidValue;
+    memset(properties, 0, bytes);
+    snprintf(properties, 256, "%s", device_name); /* first in both layouts */
+    snprintf((char *)properties + architecture, 256, "%s", architecture_name());
+    return hipSuccess;
+}
+
+hipError_t hipGetDeviceProperties(hipDeviceProp_t *properties, int device)
+{
+    STANDIN_ENTER(hipGetDeviceProperties);
+    return describe(properties, 792, 396, device);
+}
+
+__attribute__((visibility("default"))) hipError_t hipGetDevicePropertiesR0600(void *properties,
+                                                                              int device);
+hipError_t hipGetDevicePropertiesR0600(void *properties, int device)
+{
+    STANDIN_ENTER(hipGetDevicePropertiesR0600);
+    return describe(properties, 1472, 1160, device);
+}
+
+/* ---- peers ---- */
+
+static bool peer_open[STANDIN_DEVICES_AT_MOST][STANDIN_DEVICES_AT_MOST]; /* under the lock */
+
+bool standin_peer_is_open(int device, int other)
+{
+    return device == other || peer_open[device][other];
+}
+
+hipError_t hipDeviceCanAccessPeer(int *can, int device, int peer)
+{
+    STANDIN_ENTER(hipDeviceCanAccessPeer);
+    if (!standin_is_device(device) || !standin_is_device(peer))
+        return hipErrorInvalidDevice;
+    *can = device != peer;
+    return hipSuccess;
+}
+
+/* Returns `refusal` if access to the peer is already as asked for. */
+static hipError_t set_peer(int peer, bool open, hipError_t refusal)
+{
+    if (!standin_is_device(peer) || peer == standin_current)
+        return hipErrorInvalidDevice;
+    pthread_mutex_lock(&standin_lock);
+    bool *is_open = &peer_open[standin_current][peer];
+    hipError_t result = *is_open == open ? refusal : hipSuccess;
+    *is_open = open;
+    pthread_mutex_unlock(&standin_lock);
+    return result;
+}
+
+hipError_t hipDeviceEnablePeerAccess(int peer, unsigned flags)
+{
+    STANDIN_ENTER(hipDeviceEnablePeerAccess);
+    if (flags != 0)
+        return hipErrorInvalidValue;
+    return set_peer(peer, true, hipErrorPeerAccessAlreadyEnabled);
+}
+
+hipError_t hipDeviceDisablePeerAccess(int peer)
+{
+    int asked_for = standin_called(CALL_hipDeviceDisablePeerAccess);
+    return standin_freed(asked_for, set_peer(peer, false, hipErrorPeerAccessNotEnabled));
+}
+
+hipError_t hipExtGetLinkTypeAndHopCount(int device, int peer, uint32_t *type, uint32_t *hops)
+{
+    STANDIN_ENTER(hipExtGetLinkTypeAndHopCount);
+    if (!standin_is_device(device) || !standin_is_device(peer))
+        return hipErrorInvalidDevice;
+    if (type == NULL || hops == NULL || device == peer)
+        return hipErrorInvalidValue;
+    *type = 4; /* HSA_AMD_LINK_INFO_TYPE_XGMI */
+    *hops = 1;
+    return hipSuccess;
+}

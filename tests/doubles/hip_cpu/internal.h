@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef XFERBENCH_TESTS_HIP_CPU_INTERNAL_H
+#define XFERBENCH_TESTS_HIP_CPU_INTERNAL_H
+
+/*
+ * A libamdhip64 without a GPU, for the tests of the HIP backend: the part of HIP that the backend
+ * calls, on the CPU, stricter than the real one. A stream is a thread; device memory is ordinary
+ * memory, and a list tells which is whose, so that wrong use is refused and not merely slow. One
+ * lock for all of it: an operation is long beside taking a lock.
+ *
+ * The environment: XB_STANDIN_DEVICES, _VERSION, _ARCH, _XNACK (what is there), _DELAY_US, _DAMAGE
+ * (h2d or d2h), _BLOCKING (every copy), _FAIL (NAME:3 or NAME:3+), _CODE, _TRACE (a file),
+ * _RTC_FAIL, _RTC_HANG, _RTC_COUNT (a file). All but _TRACE are read at every call.
+ */
+
+#include "launch.h"
+
+#define __HIP_PLATFORM_AMD__ 1
+#include <hip/hip_runtime_api.h>
+#include <hip/hiprtc.h>
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define STANDIN_DEVICES_AT_MOST 8
+#define STANDIN_MEMORY_BYTES ((size_t)1 << 30) /* of each device */
+
+/* ---- calls: counted, and failed where a test asks for it ---- */
+
+/* The calls of hipRTC come last: their errors have other numbers. */
+/* clang-format off */
+#define STANDIN_CALLS(X)                                                                           \
+    X(hipRuntimeGetVersion) X(hipDriverGetVersion) X(hipGetDeviceCount) X(hipDeviceGetName)        \
+    X(hipDeviceGetPCIBusId) X(hipDeviceGetAttribute) X(hipDeviceTotalMem) X(hipDeviceGetUuid)      \
+    X(hipGetDeviceProperties) X(hipGetDevicePropertiesR0600) X(hipDeviceCanAccessPeer)             \
+    X(hipDeviceEnablePeerAccess) X(hipDeviceDisablePeerAccess) X(hipExtGetLinkTypeAndHopCount)     \
+    X(hipSetDevice) X(hipMemGetInfo) X(hipMalloc) X(hipFree) X(hipHostMalloc) X(hipHostFree)       \
+    X(hipHostRegister) X(hipHostUnregister) X(hipHostGetDevicePointer) X(hipMallocManaged)         \
+    X(hipMemPrefetchAsync) X(hipMemAdvise) X(hipMemcpyAsync) X(hipMemcpyPeerAsync)                 \
+    X(hipStreamCreateWithFlags) X(hipStreamDestroy) X(hipStreamSynchronize) X(hipStreamWaitEvent)  \
+    X(hipEventCreate) X(hipEventDestroy) X(hipEventRecord) X(hipEventElapsedTime)                  \
+    X(hipModuleLoadData) X(hipModuleUnload) X(hipModuleGetFunction) X(hipModuleLaunchKernel)       \
+    X(hiprtcCreateProgram) X(hiprtcCompileProgram) X(hiprtcGetProgramLogSize)                      \
+    X(hiprtcGetProgramLog) X(hiprtcGetCodeSize) X(hiprtcGetCode) X(hiprtcDestroyProgram)
+/* clang-format on */
+#define STANDIN_CALL_NUMBER(name) CALL_##name,
+enum standin_call { STANDIN_CALLS(STANDIN_CALL_NUMBER) STANDIN_CALL_COUNT };
+
+/* Counts a call; returns the error that it is to give, 0 for none. */
+int standin_called(enum standin_call call);
+
+/* First in a call that does nothing when it fails. What frees asks standin_called itself, frees all
+ * the same, and returns standin_freed: a failure that a test asks for is not itself a leak. */
+#define STANDIN_ENTER_ANYHOW(type, name)                                                           \
+    do {                                                                                           \
+        int asked_for_ = standin_called(CALL_##name);                                              \
+        if (asked_for_ != 0)                                                                       \
+            return (type)asked_for_;                                                               \
+    } while (0)
+#define STANDIN_ENTER(name)                                                                        \
+    do {                                                                                           \
+        STANDIN_ENTER_ANYHOW(hipError_t, name);                                                    \
+        if (standin_devices() == 0)                                                                \
+            return hipErrorNoDevice;                                                               \
+    } while (0)
+
+hipError_t standin_freed(int asked_for, hipError_t result);
+
+/* ---- the process (runtime.c) ---- */
+
+extern pthread_mutex_t standin_lock;
+
+enum standin_object {
+    STANDIN_DEVICE_MEMORY,
+    STANDIN_HOST_MEMORY,
+    STANDIN_REGISTRATION,
+    STANDIN_MANAGED_MEMORY,
+    STANDIN_STREAM,
+    STANDIN_EVENT,
+    STANDIN_MODULE,
+    STANDIN_OBJECTS
+};
+extern unsigned standin_live[STANDIN_OBJECTS]; /* under the lock */
+
+/* A number of the environment, `otherwise` where it is not set. */
+int standin_setting(const char *name, int otherwise);
+
+/* ---- devices (devices.c) ---- */
+
+extern _Thread_local int standin_current; /* the device of the thread */
+
+int standin_devices(void);
+bool standin_is_device(int device);
+/* The architecture without the features behind its name, in at most 32 bytes. */
+void standin_architecture(char architecture[32]);
+/* Whether kernels of `device` may touch the memory of `other`. With the lock held. */
+bool standin_peer_is_open(int device, int other);
+
+/* ---- memory (memory.c) ---- */
+
+/* Whether a kernel of the device may be given the address. With the lock held. */
+bool standin_is_reachable(const void *address, int device);
+
+/* ---- streams (streams.c) ---- */
+
+enum standin_kind { STANDIN_NOTHING, STANDIN_COPY, STANDIN_LAUNCH, STANDIN_RECORD, STANDIN_AWAIT };
+
+struct standin_operation {
+    struct standin_operation *next;
+    uint64_t number; /* one count for all streams */
+    enum standin_kind kind;
+    int delay_us;
+    struct standin_record *record;
+    void *to;
+    const void *from;
+    size_t bytes;
+    bool damage;
+    const struct standin_kernel *kernel;
+    unsigned blocks, threads;
+    _Alignas(16) unsigned char parameters[STANDIN_PARAMETERS][STANDIN_PARAMETER_BYTES];
+};
+
+/* The device of a stream, -1 if it is none. With the lock held. */
+int standin_stream_device(hipStream_t stream);
+/* Appends a copy of *template to a stream that exists. With the lock held. */
+hipError_t standin_enqueue(hipStream_t stream, const struct standin_operation *template);
+/* Waits until what was enqueued so far is done, in a stream or in all. With the lock held. */
+void standin_finish(hipStream_t stream);
+void standin_finish_all(void);
+
+/* ---- code objects (hiprtc.c makes them, modules.c loads them) ---- */
+
+#define STANDIN_MAGIC "\177ELF stand-in"
+
+struct standin_code {
+    char magic[16];
+    char architecture[32];
+    uint64_t source; /* hash of the text */
+    uint64_t whole;  /* hash of all of this, with 0 in this place */
+    unsigned char padding[4936];
+};
+
+/* FNV-1a (Fowler, Noll and Vo), 64 bits. */
+uint64_t standin_hash(const void *data, size_t bytes);
+/* The same of a code object, for its member `whole`. */
+uint64_t standin_code_hash(const struct standin_code *code);
+
+#endif

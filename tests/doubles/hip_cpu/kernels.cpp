@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The kernels' own text, compiled for the CPU: what a test of the HIP backend runs is what a GPU
+ * runs. Never with a thread sanitizer: the gate of a hold is a volatile that two processors share,
+ * which C++ calls a race.
+ */
+#include "launch.h"
+
+#include <sched.h>
+#include <time.h>
+#include <type_traits>
+#include <utility>
+
+#define __global__
+#define __device__
+#define __launch_bounds__(threads)
+
+struct standin_index {
+    unsigned x;
+};
+static thread_local standin_index blockIdx, threadIdx, blockDim, gridDim;
+
+struct alignas(16) uint4 {
+    unsigned x, y, z, w;
+};
+
+static inline void atomicAdd(unsigned long long *target, unsigned long long value)
+{
+    __atomic_fetch_add(target, value, __ATOMIC_RELAXED);
+}
+
+static inline void atomicMin(unsigned long long *target, unsigned long long value)
+{
+    unsigned long long seen = __atomic_load_n(target, __ATOMIC_RELAXED);
+    while (value < seen && !__atomic_compare_exchange_n(target, &seen, value, false,
+                                                        __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        continue;
+}
+
+/* In nanoseconds: the clock rate that the stand-in gives is 1 GHz. Only a kernel that spins asks
+ * for the time, and whom it waits for may need its processor. */
+static inline long long clock64()
+{
+    struct timespec now;
+    sched_yield();
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * 1000000000LL + now.tv_nsec;
+}
+
+static inline void __threadfence_system()
+{
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
+#include "../../../src/backends/gpu/kernels.cuh"
+
+template <auto KERNEL> struct standin_entry;
+
+template <typename... PARAMETER, void (*KERNEL)(PARAMETER...)> struct standin_entry<KERNEL> {
+    static_assert(sizeof...(PARAMETER) <= STANDIN_PARAMETERS);
+    static_assert(((sizeof(PARAMETER) <= STANDIN_PARAMETER_BYTES) && ...));
+
+    template <std::size_t... PLACE>
+    static void call(void *const *parameters, std::index_sequence<PLACE...>)
+    {
+        KERNEL(*static_cast<PARAMETER *>(parameters[PLACE])...);
+    }
+
+    static void run(void *const *parameters, unsigned blocks, unsigned threads)
+    {
+        gridDim.x = blocks;
+        blockDim.x = threads;
+        for (blockIdx.x = 0; blockIdx.x < blocks; blockIdx.x++)
+            for (threadIdx.x = 0; threadIdx.x < threads; threadIdx.x++)
+                call(parameters, std::index_sequence_for<PARAMETER...>());
+    }
+
+    static constexpr standin_kernel describe(const char *name)
+    {
+        return {name,
+                sizeof...(PARAMETER),
+                {sizeof(PARAMETER)...},
+                {std::is_pointer_v<PARAMETER>...},
+                run};
+    }
+};
+
+#define ENTRY(kernel) standin_entry<kernel>::describe(#kernel)
+constexpr standin_kernel standin_kernels[XB_GPU_KERNELS] = {
+    ENTRY(xb_kernel_fill),        ENTRY(xb_kernel_check),      ENTRY(xb_kernel_hold),
+    ENTRY(xb_kernel_copy_wide),   ENTRY(xb_kernel_copy_words), ENTRY(xb_kernel_copy_strided),
+    ENTRY(xb_kernel_copy_random), ENTRY(xb_kernel_compute)};

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef XFERBENCH_TESTS_HIP_CPU_LAUNCH_H
+#define XFERBENCH_TESTS_HIP_CPU_LAUNCH_H
+
+/* What the runtime, in C, knows of the kernels, which are C++. */
+
+#include "../../../src/backends/gpu/kernels.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define STANDIN_PARAMETERS 4
+#define STANDIN_PARAMETER_BYTES 32
+
+struct standin_kernel {
+    const char *name;
+    unsigned count; /* of parameters */
+    unsigned char bytes[STANDIN_PARAMETERS];
+    unsigned char is_pointer[STANDIN_PARAMETERS];
+    /* Runs every thread of every block, one after the other; `parameters` as of a launch. */
+    void (*run)(void *const *parameters, unsigned blocks, unsigned threads);
+};
+
+extern const struct standin_kernel standin_kernels[XB_GPU_KERNELS];
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+/* Memory: who allocated what, and which use of an address is refused. */
+#include "internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define ALIGNMENT 4096
+
+struct allocation {
+    struct allocation *next;
+    enum standin_object kind; /* one of the first four */
+    int device;               /* of STANDIN_DEVICE_MEMORY */
+    char *base;
+    size_t bytes;
+};
+
+static struct allocation *allocations; /* under the lock */
+
+/* ---- the list; all with the lock held ---- */
+
+/* An allocation that shares a byte with the range; NULL if none does: pageable memory. */
+static struct allocation *find(const void *address, size_t bytes)
+{
+    uintptr_t first = (uintptr_t)address;
+    for (struct allocation *known = allocations; known != NULL; known = known->next) {
+        uintptr_t base = (uintptr_t)known->base;
+        if (first < base + known->bytes && base < first + bytes)
+            return known;
+    }
+    return NULL;
+}
+
+/* Whether the whole range lies in the allocation. */
+static bool contains(const struct allocation *known, const void *address, size_t bytes)
+{
+    uintptr_t offset = (uintptr_t)address - (uintptr_t)known->base; /* huge where it is before it */
+    return offset < known->bytes && bytes <= known->bytes - offset;
+}
+
+static size_t used_bytes(int device)
+{
+    size_t used = 0;
+    for (const struct allocation *known = allocations; known != NULL; known = known->next)
+        if (known->kind == STANDIN_DEVICE_MEMORY && known->device == device)
+            used += known->bytes;
+    return used;
+}
+
+static hipError_t note(enum standin_object kind, void *base, size_t bytes)
+{
+    struct allocation *known = malloc(sizeof *known);
+    if (known == NULL)
+        return hipErrorOutOfMemory;
+    *known = (struct allocation){
+        .next = allocations, .kind = kind, .device = standin_current, .base = base, .bytes = bytes};
+    allocations = known;
+    standin_live[kind]++;
+    return hipSuccess;
+}
+
+bool standin_is_reachable(const void *address, int device)
+{
+    const struct allocation *known = find(address, 1);
+    if (known == NULL) /* a GPU that can fault takes the host's pages as they are */
+        return address != NULL && standin_setting("XB_STANDIN_XNACK", 1) != 0;
+    return known->kind != STANDIN_DEVICE_MEMORY || standin_peer_is_open(device, known->device);
+}
+
+/* ---- allocating and freeing ---- */
+
+static hipError_t allocate(enum standin_object kind, void **address, size_t bytes)
+{
+    if (address == NULL)
+        return hipErrorInvalidValue;
+    *address = NULL;
+    if (bytes == 0)
+        return hipSuccess;
+    pthread_mutex_lock(&standin_lock);
+    hipError_t result = hipErrorOutOfMemory;
+    bool fits = kind != STANDIN_DEVICE_MEMORY ||
+                bytes <= STANDIN_MEMORY_BYTES - used_bytes(standin_current);
+    void *base = NULL;
+    if (fits && posix_memalign(&base, ALIGNMENT, bytes) == 0)
+        result = note(kind, base, bytes);
+    pthread_mutex_unlock(&standin_lock);
+    if (result == hipSuccess)
+        *address = base;
+    else
+        free(base);
+    return result;
+}
+
+/* Frees what begins at `address` if it is of one of two kinds; else returns `unknown`. Waits for
+ * the device as HIP does, since what is enqueued may still use the memory. */
+static hipError_t release(void *address, enum standin_object kind, enum standin_object other,
+                          hipError_t unknown)
+{
+    pthread_mutex_lock(&standin_lock);
+    standin_finish_all();
+    struct allocation **place = &allocations;
+    while (*place != NULL && (*place)->base != address)
+        place = &(*place)->next;
+    struct allocation *known = *place;
+    bool fits = known != NULL && (known->kind == kind || known->kind == other);
+    if (fits) {
+        *place = known->next;
+        standin_live[known->kind]--;
+        if (known->kind != STANDIN_REGISTRATION)
+            free(known->base);
+        free(known);
+    }
+    pthread_mutex_unlock(&standin_lock);
+    return fits ? hipSuccess : unknown;
+}
+
+hipError_t hipMemGetInfo(size_t *available, size_t *total)
+{
+    STANDIN_ENTER(hipMemGetInfo);
+    if (available == NULL || total == NULL)
+        return hipErrorInvalidValue;
+    pthread_mutex_lock(&standin_lock);
+    *available = STANDIN_MEMORY_BYTES - used_bytes(standin_current);
+    pthread_mutex_unlock(&standin_lock);
+    *total = STANDIN_MEMORY_BYTES;
+    return hipSuccess;
+}
+
+hipError_t hipMalloc(void **address, size_t bytes)
+{
+    STANDIN_ENTER(hipMalloc);
+    return allocate(STANDIN_DEVICE_MEMORY, address, bytes);
+}
+
+hipError_t hipFree(void *address)
+{
+    int asked_for = standin_called(CALL_hipFree);
+    hipError_t result = hipSuccess;
+    if (address != NULL)
+        result =
+            release(address, STANDIN_DEVICE_MEMORY, STANDIN_MANAGED_MEMORY, hipErrorInvalidValue);
+    return standin_freed(asked_for, result);
+}
+
+hipError_t hipHostMalloc(void **address, size_t bytes, unsigned flags)
+{
+    STANDIN_ENTER(hipHostMalloc);
+    const unsigned exclusive = hipHostMallocCoherent | hipHostMallocNonCoherent;
+    const unsigned known = hipHostMallocPortable | hipHostMallocMapped |
+                           hipHostMallocWriteCombined | hipHostMallocNumaUser | exclusive;
+    if ((flags & ~known) != 0 || (flags & exclusive) == exclusive)
+        return hipErrorInvalidValue;
+    return allocate(STANDIN_HOST_MEMORY, address, bytes);
+}
+
+hipError_t hipHostFree(void *address)
+{
+    int asked_for = standin_called(CALL_hipHostFree);
+    hipError_t result = hipSuccess;
+    if (address != NULL)
+        result = release(address, STANDIN_HOST_MEMORY, STANDIN_HOST_MEMORY, hipErrorInvalidValue);
+    return standin_freed(asked_for, result);
+}
+
+hipError_t hipHostRegister(void *address, size_t bytes, unsigned flags)
+{
+    STANDIN_ENTER(hipHostRegister);
+    const unsigned known = hipHostRegisterPortable | hipHostRegisterMapped |
+                           hipHostRegisterIoMemory | hipExtHostRegisterCoarseGrained;
+    if (address == NULL || bytes == 0 || (flags & ~known) != 0)
+        return hipErrorInvalidValue;
+    pthread_mutex_lock(&standin_lock);
+    hipError_t result = hipErrorHostMemoryAlreadyRegistered;
+    const struct allocation *other = find(address, bytes);
+    if (other == NULL)
+        result = note(STANDIN_REGISTRATION, address, bytes);
+    else if (other->kind == STANDIN_DEVICE_MEMORY)
+        result = hipErrorInvalidValue;
+    pthread_mutex_unlock(&standin_lock);
+    return result;
+}
+
+hipError_t hipHostUnregister(void *address)
+{
+    int asked_for = standin_called(CALL_hipHostUnregister);
+    return standin_freed(asked_for, release(address, STANDIN_REGISTRATION, STANDIN_REGISTRATION,
+                                            hipErrorHostMemoryNotRegistered));
+}
+
+hipError_t hipHostGetDevicePointer(void **device_address, void *address, unsigned flags)
+{
+    STANDIN_ENTER(hipHostGetDevicePointer);
+    if (device_address == NULL || flags != 0)
+        return hipErrorInvalidValue;
+    pthread_mutex_lock(&standin_lock);
+    const struct allocation *known = find(address, 1);
+    bool fits = known != NULL &&
+                (known->kind == STANDIN_HOST_MEMORY || known->kind == STANDIN_REGISTRATION);
+    pthread_mutex_unlock(&standin_lock);
+    if (!fits)
+        return hipErrorInvalidValue;
+    *device_address = address;
+    return hipSuccess;
+}
+
+/* ---- managed memory ---- */
+
+hipError_t hipMallocManaged(void **address, size_t bytes, unsigned flags)
+{
+    STANDIN_ENTER(hipMallocManaged);
+    if (flags != hipMemAttachGlobal && flags != hipMemAttachHost)
+        return hipErrorInvalidValue;
+    return allocate(STANDIN_MANAGED_MEMORY, address, bytes);
+}
+
+/* With the lock held. */
+static hipError_t check_managed(const void *address, size_t bytes, int device)
+{
+    if (device != hipCpuDeviceId && !standin_is_device(device))
+        return hipErrorInvalidDevice;
+    const struct allocation *known = bytes > 0 ? find(address, bytes) : NULL;
+    if (known == NULL || known->kind != STANDIN_MANAGED_MEMORY || !contains(known, address, bytes))
+        return hipErrorInvalidValue;
+    return hipSuccess;
+}
+
+hipError_t hipMemPrefetchAsync(const void *address, size_t bytes, int device, hipStream_t stream)
+{
+    STANDIN_ENTER(hipMemPrefetchAsync);
+    const struct standin_operation operation = {.kind = STANDIN_NOTHING};
+    pthread_mutex_lock(&standin_lock);
+    hipError_t result = standin_stream_device(stream) >= 0 ? check_managed(address, bytes, device)
+                                                           : hipErrorInvalidHandle;
+    if (result == hipSuccess)
+        result = standin_enqueue(stream, &operation);
+    pthread_mutex_unlock(&standin_lock);
+    return result;
+}
+
+hipError_t hipMemAdvise(const void *address, size_t bytes, hipMemoryAdvise advice, int device)
+{
+    STANDIN_ENTER(hipMemAdvise);
+    bool known = (advice >= hipMemAdviseSetReadMostly && advice <= hipMemAdviseUnsetAccessedBy) ||
+                 advice == hipMemAdviseSetCoarseGrain || advice == hipMemAdviseUnsetCoarseGrain;
+    if (!known)
+        return hipErrorInvalidValue;
+    pthread_mutex_lock(&standin_lock);
+    hipError_t result = check_managed(address, bytes, device);
+    pthread_mutex_unlock(&standin_lock);
+    return result;
+}
+
+/* ---- copies ---- */
+
+/* Whether copies of the kind may have the two ends; NULL is pageable memory. */
+static bool direction_fits(hipMemcpyKind kind, const struct allocation *to,
+                           const struct allocation *from)
+{
+    bool to_device = to != NULL && to->kind == STANDIN_DEVICE_MEMORY;
+    bool from_device = from != NULL && from->kind == STANDIN_DEVICE_MEMORY;
+    bool to_either = to != NULL && to->kind == STANDIN_MANAGED_MEMORY;
+    bool from_either = from != NULL && from->kind == STANDIN_MANAGED_MEMORY;
+    switch (kind) {
+    case hipMemcpyHostToHost:
+        return !to_device && !from_device;
+    case hipMemcpyHostToDevice:
+        return (to_device || to_either) && !from_device;
+    case hipMemcpyDeviceToHost:
+        return !to_device && (from_device || from_either);
+    case hipMemcpyDeviceToDevice:
+        return (to_device || to_either) && (from_device || from_either);
+    case hipMemcpyDefault:
+        return true;
+    }
+    return false;
+}
+
+static bool asks_for_damage(hipMemcpyKind kind)
+{
+    const char *asked = getenv("XB_STANDIN_DAMAGE");
+    return asked != NULL && ((kind == hipMemcpyHostToDevice && strcmp(asked, "h2d") == 0) ||
+                             (kind == hipMemcpyDeviceToHost && strcmp(asked, "d2h") == 0));
+}
+
+/* With the lock held. */
+static hipError_t copy(const struct standin_operation *operation, hipMemcpyKind kind,
+                       hipStream_t stream)
+{
+    if (standin_stream_device(stream) < 0)
+        return hipErrorInvalidHandle;
+    if (operation->bytes == 0)
+        return hipSuccess;
+    if (operation->to == NULL || operation->from == NULL)
+        return hipErrorInvalidValue;
+    const struct allocation *to = find(operation->to, operation->bytes);
+    const struct allocation *from = find(operation->from, operation->bytes);
+    if ((to != NULL && !contains(to, operation->to, operation->bytes)) ||
+        (from != NULL && !contains(from, operation->from, operation->bytes)))
+        return hipErrorInvalidValue;
+    if (!direction_fits(kind, to, from))
+        return hipErrorInvalidMemcpyDirection;
+    hipError_t result = standin_enqueue(stream, operation);
+    /* HIP may stage pageable memory: a caller that counts on a quick return is wrong. A release
+     * that waits for any copy is imaginable. */
+    if (result == hipSuccess &&
+        (to == NULL || from == NULL || standin_setting("XB_STANDIN_BLOCKING", 0) != 0))
+        standin_finish(stream);
+    return result;
+}
+
+hipError_t hipMemcpyAsync(void *to, const void *from, size_t bytes, hipMemcpyKind kind,
+                          hipStream_t stream)
+{
+    STANDIN_ENTER(hipMemcpyAsync);
+    const struct standin_operation operation = {.kind = STANDIN_COPY,
+                                                .to = to,
+                                                .from = from,
+                                                .bytes = bytes,
+                                                .damage = asks_for_damage(kind)};
+    pthread_mutex_lock(&standin_lock);
+    hipError_t result = copy(&operation, kind, stream);
+    pthread_mutex_unlock(&standin_lock);
+    return result;
+}
+
+static bool lies_on(int device, const void *address, size_t bytes)
+{
+    const struct allocation *known = find(address, bytes);
+    return known != NULL && known->kind == STANDIN_DEVICE_MEMORY && known->device == device &&
+           contains(known, address, bytes);
+}
+
+/* Without access between the two HIP stages the copy itself: no reason to refuse it. */
+hipError_t hipMemcpyPeerAsync(void *to, int to_device, const void *from, int from_device,
+                              size_t bytes, hipStream_t stream)
+{
+    STANDIN_ENTER(hipMemcpyPeerAsync);
+    if (!standin_is_device(to_device) || !standin_is_device(from_device))
+        return hipErrorInvalidDevice;
+    const struct standin_operation operation = {
+        .kind = STANDIN_COPY, .to = to, .from = from, .bytes = bytes};
+    pthread_mutex_lock(&standin_lock);
+    hipError_t result = hipErrorInvalidValue;
+    if (bytes == 0 || (lies_on(to_device, to, bytes) && lies_on(from_device, from, bytes)))
+        result = copy(&operation, hipMemcpyDeviceToDevice, stream);
+    pthread_mutex_unlock(&standin_lock);
+    return result;
+}

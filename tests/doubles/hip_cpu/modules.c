@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+/* Modules: code objects that are loaded, and launches of what is in them. */
+#include "internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct ihipModuleSymbol_t {
+    const struct standin_kernel *kernel;
+};
+
+struct ihipModule_t {
+    struct ihipModule_t *next;
+    int device;
+    struct ihipModuleSymbol_t functions[XB_GPU_KERNELS];
+};
+
+static struct ihipModule_t *modules; /* under the lock */
+
+uint64_t standin_hash(const void *data, size_t bytes)
+{
+    uint64_t hash = 0xCBF29CE484222325u;
+    for (size_t i = 0; i < bytes; i++)
+        hash = (hash ^ ((const unsigned char *)data)[i]) * 0x100000001B3u;
+    return hash;
+}
+
+uint64_t standin_code_hash(const struct standin_code *code)
+{
+    struct standin_code copy = *code;
+    copy.whole = 0;
+    return standin_hash(&copy, sizeof copy);
+}
+
+static hipError_t check_code(const void *image)
+{
+    char architecture[32];
+    struct standin_code code;
+    /* The magic first: what is no code object may be shorter than one. */
+    if (memcmp(image, STANDIN_MAGIC, sizeof STANDIN_MAGIC) != 0)
+        return hipErrorInvalidImage;
+    memcpy(&code, image, sizeof code);
+    if (standin_code_hash(&code) != code.whole)
+        return hipErrorInvalidImage;
+    standin_architecture(architecture);
+    return memcmp(code.architecture, architecture, sizeof architecture) == 0
+               ? hipSuccess
+               : hipErrorNoBinaryForGpu;
+}
+
+hipError_t hipModuleLoadData(hipModule_t *module, const void *image)
+{
+    STANDIN_ENTER(hipModuleLoadData);
+    if (module == NULL || image == NULL)
+        return hipErrorInvalidValue;
+    hipError_t result = check_code(image);
+    if (result != hipSuccess)
+        return result;
+    struct ihipModule_t *loaded = calloc(1, sizeof *loaded);
+    if (loaded == NULL)
+        return hipErrorOutOfMemory;
+    loaded->device = standin_current;
+    for (size_t i = 0; i < XB_GPU_KERNELS; i++)
+        loaded->functions[i].kernel = &standin_kernels[i];
+    pthread_mutex_lock(&standin_lock);
+    loaded->next = modules;
+    modules = loaded;
+    standin_live[STANDIN_MODULE]++;
+    pthread_mutex_unlock(&standin_lock);
+    *module = loaded;
+    return hipSuccess;
+}
+
+/* The place that points to a module, or the list's end. With the lock held. */
+static struct ihipModule_t **find(hipModule_t module)
+{
+    struct ihipModule_t **place = &modules;
+    while (*place != NULL && *place != module)
+        place = &(*place)->next;
+    return place;
+}
+
+static hipError_t unload(hipModule_t module)
+{
+    pthread_mutex_lock(&standin_lock);
+    struct ihipModule_t **place = find(module);
+    bool known = *place != NULL;
+    if (known) {
+        *place = module->next;
+        standin_live[STANDIN_MODULE]--;
+        free(module);
+    }
+    pthread_mutex_unlock(&standin_lock);
+    return known ? hipSuccess : hipErrorInvalidHandle;
+}
+
+hipError_t hipModuleUnload(hipModule_t module)
+{
+    int asked_for = standin_called(CALL_hipModuleUnload);
+    return standin_freed(asked_for, unload(module));
+}
+
+hipError_t hipModuleGetFunction(hipFunction_t *function, hipModule_t module, const char *name)
+{
+    STANDIN_ENTER(hipModuleGetFunction);
+    if (function == NULL || name == NULL)
+        return hipErrorInvalidValue;
+    pthread_mutex_lock(&standin_lock);
+    hipError_t result = *find(module) != NULL ? hipErrorNotFound : hipErrorInvalidHandle;
+    for (size_t i = 0; result == hipErrorNotFound && i < XB_GPU_KERNELS; i++) {
+        if (strcmp(standin_kernels[i].name, name) == 0) {
+            *function = &module->functions[i];
+            result = hipSuccess;
+        }
+    }
+    pthread_mutex_unlock(&standin_lock);
+    return result;
+}
+
+/* Whether the function belongs to a module of the device. With the lock held. */
+static bool is_loaded(hipFunction_t function, int device)
+{
+    for (const struct ihipModule_t *loaded = modules; loaded != NULL; loaded = loaded->next)
+        for (size_t i = 0; i < XB_GPU_KERNELS; i++)
+            if (&loaded->functions[i] == function)
+                return loaded->device == device;
+    return false;
+}
+
+/* With the lock held. */
+static hipError_t launch(hipFunction_t function, struct standin_operation *operation,
+                         void *const *parameters, hipStream_t stream)
+{
+    int device = standin_stream_device(stream);
+    if (device < 0 || device != standin_current || !is_loaded(function, device))
+        return hipErrorInvalidHandle;
+    const struct standin_kernel *kernel = function->kernel;
+    operation->kernel = kernel;
+    for (unsigned i = 0; i < kernel->count; i++) {
+        memcpy(operation->parameters[i], parameters[i], kernel->bytes[i]);
+        const void *address; /* no other parameter need be as long as one */
+        memcpy(&address, operation->parameters[i], sizeof address);
+        if (kernel->is_pointer[i] && !standin_is_reachable(address, device))
+            return hipErrorIllegalAddress; /* a GPU ends the process, later */
+    }
+    return standin_enqueue(stream, operation);
+}
+
+hipError_t hipModuleLaunchKernel(hipFunction_t function, unsigned grid_x, unsigned grid_y,
+                                 unsigned grid_z, unsigned block_x, unsigned block_y,
+                                 unsigned block_z, unsigned shared_bytes, hipStream_t stream,
+                                 void **parameters, void **extra)
+{
+    STANDIN_ENTER(hipModuleLaunchKernel);
+    if (parameters == NULL || extra != NULL || shared_bytes > 65536)
+        return hipErrorInvalidValue;
+    /* No kernel here knows of more than one dimension. */
+    if (grid_x == 0 || block_x == 0 || block_x > 1024 || grid_y != 1 || grid_z != 1 ||
+        block_y != 1 || block_z != 1)
+        return hipErrorInvalidConfiguration;
+    if (block_x > XB_GPU_THREADS) /* the bound that the kernels' text gives */
+        return hipErrorLaunchFailure;
+    struct standin_operation operation = {
+        .kind = STANDIN_LAUNCH, .blocks = grid_x, .threads = block_x};
+    pthread_mutex_lock(&standin_lock);
+    hipError_t result = launch(function, &operation, parameters, stream);
+    pthread_mutex_unlock(&standin_lock);
+    return result;
+}

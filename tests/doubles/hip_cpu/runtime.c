@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+/* The process: what is counted and failed for a test, what is left at its end, and errors' names.
+ */
+#include "internal.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+pthread_mutex_t standin_lock = PTHREAD_MUTEX_INITIALIZER;
+unsigned standin_live[STANDIN_OBJECTS];
+
+/* ---- counting, failing, and the end ---- */
+
+#define CALL_NAME(name) #name,
+static const char *const call_names[] = {STANDIN_CALLS(CALL_NAME)};
+
+/* hipRTC is called in a forked child: the counts are shared with it, or no test saw its calls. */
+static atomic_ulong *calls;
+static atomic_ulong calls_of_one_process[STANDIN_CALL_COUNT];
+static pid_t owner;
+
+__attribute__((constructor)) static void begin(void)
+{
+    owner = getpid();
+    calls = mmap(NULL, sizeof calls_of_one_process, PROT_READ | PROT_WRITE,
+                 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (calls == MAP_FAILED)
+        calls = calls_of_one_process;
+}
+
+int standin_setting(const char *name, int otherwise)
+{
+    const char *text = getenv(name);
+    return text != NULL ? (int)strtol(text, NULL, 10) : otherwise;
+}
+
+int standin_called(enum standin_call call)
+{
+    unsigned long number = atomic_fetch_add(&calls[call], 1) + 1;
+    const char *asked = getenv("XB_STANDIN_FAIL");
+    size_t length = strlen(call_names[call]);
+    if (asked == NULL || strncmp(asked, call_names[call], length) != 0 || asked[length] != ':')
+        return 0;
+    char *behind;
+    unsigned long first = strtoul(asked + length + 1, &behind, 10);
+    if (number < first || (number > first && *behind != '+'))
+        return 0;
+    return standin_setting("XB_STANDIN_CODE", call >= CALL_hiprtcCreateProgram
+                                                  ? (int)HIPRTC_ERROR_INTERNAL_ERROR
+                                                  : (int)hipErrorUnknown);
+}
+
+hipError_t standin_freed(int asked_for, hipError_t result)
+{
+    return asked_for != 0 ? (hipError_t)asked_for : result;
+}
+
+static void write_trace(const char *path)
+{
+    FILE *file = fopen(path, "w");
+    if (file == NULL) {
+        perror(path);
+        return;
+    }
+    for (size_t i = 0; i < STANDIN_CALL_COUNT; i++)
+        fprintf(file, "%s %lu\n", call_names[i], atomic_load(&calls[i]));
+    fclose(file);
+}
+
+/* A leak fails the test that made it, whatever the test itself returned. */
+__attribute__((destructor)) static void end(void)
+{
+    static const char *const objects[STANDIN_OBJECTS] = {"device allocations",
+                                                         "host allocations",
+                                                         "registrations",
+                                                         "managed allocations",
+                                                         "streams",
+                                                         "events",
+                                                         "modules"};
+    if (getpid() != owner)
+        return;
+    const char *path = getenv("XB_STANDIN_TRACE");
+    if (path != NULL)
+        write_trace(path);
+    bool leaked = false;
+    pthread_mutex_lock(&standin_lock);
+    for (size_t i = 0; i < STANDIN_OBJECTS; i++) {
+        if (standin_live[i] != 0)
+            fprintf(stderr, "hip stand-in: leaked %u %s\n", standin_live[i], objects[i]);
+        leaked = leaked || standin_live[i] != 0;
+    }
+    pthread_mutex_unlock(&standin_lock);
+    if (leaked) {
+        fflush(NULL); /* nobody does it after _exit */
+        _exit(97);
+    }
+}
+
+/* ---- errors ---- */
+
+static const struct {
+    hipError_t code;
+    const char *name, *text;
+} errors[] = {
+#define ERROR(name, text)                                                                          \
+    {                                                                                              \
+        name, #name, text                                                                          \
+    }
+    ERROR(hipSuccess, "no error"),
+    ERROR(hipErrorInvalidValue, "invalid argument"),
+    ERROR(hipErrorOutOfMemory, "out of memory"),
+    ERROR(hipErrorInvalidConfiguration, "invalid configuration argument"),
+    ERROR(hipErrorInvalidMemcpyDirection, "invalid copy direction for memcpy"),
+    ERROR(hipErrorNoDevice, "no ROCm-capable device is detected"),
+    ERROR(hipErrorInvalidDevice, "invalid device ordinal"),
+    ERROR(hipErrorInvalidImage, "device kernel image is invalid"),
+    ERROR(hipErrorNoBinaryForGpu, "no kernel image is available for execution on the device"),
+    ERROR(hipErrorInvalidHandle, "invalid resource handle"),
+    ERROR(hipErrorNotFound, "named symbol not found"),
+    ERROR(hipErrorNotReady, "device not ready"),
+    ERROR(hipErrorIllegalAddress, "an illegal memory access was encountered"),
+    ERROR(hipErrorPeerAccessAlreadyEnabled, "peer access is already enabled"),
+    ERROR(hipErrorPeerAccessNotEnabled, "peer access has not been enabled"),
+    ERROR(hipErrorHostMemoryAlreadyRegistered,
+          "part or all of the requested memory range is already mapped"),
+    ERROR(hipErrorHostMemoryNotRegistered, "pointer does not correspond to a registered memory"),
+    ERROR(hipErrorLaunchFailure, "unspecified launch failure"),
+    ERROR(hipErrorNotSupported, "operation not supported"),
+    ERROR(hipErrorUnknown, "unknown error"),
+};
+
+const char *hipGetErrorName(hipError_t code)
+{
+    for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++)
+        if (errors[i].code == code)
+            return errors[i].name;
+    return "hipErrorUnknown";
+}
+
+const char *hipGetErrorString(hipError_t code)
+{
+    for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++)
+        if (errors[i].code == code)
+            return errors[i].text;
+    return "unknown error";
+}

@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+/* Streams and events. A stream is a list of operations and a worker thread that runs them. */
+#include "internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/* One record of an event. Who waits for it keeps it, whatever becomes of the event: recording that
+ * anew, or destroying it, does not change what is waited for. */
+struct standin_record {
+    unsigned holders;
+    bool done;
+    int64_t time_ns;
+};
+
+struct ihipEvent_t {
+    struct ihipEvent_t *next;
+    int device;
+    struct standin_record *latest; /* NULL: never recorded */
+};
+
+struct ihipStream_t {
+    struct ihipStream_t *next;
+    int device;
+    pthread_t worker;
+    struct standin_operation *first, *last;
+    bool closing;
+};
+
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static struct ihipStream_t *streams;
+static struct ihipEvent_t *events;
+static uint64_t operations;
+
+/* ---- the worker ---- */
+
+static void drop(struct standin_record *record)
+{
+    if (record != NULL && --record->holders == 0)
+        free(record);
+}
+
+/* The part of an operation that takes time, without the lock. */
+static void move(struct standin_operation *operation)
+{
+    if (operation->delay_us > 0)
+        usleep((useconds_t)operation->delay_us);
+    if (operation->kind == STANDIN_COPY) {
+        memmove(operation->to, operation->from, operation->bytes);
+        if (operation->damage)
+            ((unsigned char *)operation->to)[operation->bytes / 2] ^= 0x10;
+    } else if (operation->kind == STANDIN_LAUNCH) {
+        void *parameters[STANDIN_PARAMETERS];
+        for (size_t i = 0; i < STANDIN_PARAMETERS; i++)
+            parameters[i] = operation->parameters[i];
+        operation->kernel->run(parameters, operation->blocks, operation->threads);
+    }
+}
+
+static void run(struct standin_operation *operation)
+{
+    pthread_mutex_unlock(&standin_lock);
+    move(operation);
+    pthread_mutex_lock(&standin_lock);
+    if (operation->kind == STANDIN_RECORD) {
+        struct timespec now;
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        operation->record->time_ns = now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+        operation->record->done = true;
+    }
+    while (operation->kind == STANDIN_AWAIT && !operation->record->done)
+        pthread_cond_wait(&changed, &standin_lock);
+    drop(operation->record);
+}
+
+static void *work(void *argument)
+{
+    struct ihipStream_t *stream = argument;
+    pthread_mutex_lock(&standin_lock);
+    for (;;) {
+        while (stream->first == NULL && !stream->closing)
+            pthread_cond_wait(&changed, &standin_lock);
+        struct standin_operation *operation = stream->first;
+        if (operation == NULL)
+            break;
+        run(operation);
+        stream->first = operation->next;
+        if (stream->first == NULL)
+            stream->last = NULL;
+        pthread_cond_broadcast(&changed);
+        free(operation);
+    }
+    pthread_mutex_unlock(&standin_lock);
+    return NULL;
+}
+
+/* ---- for the other files ---- */
+
+int standin_stream_device(hipStream_t stream)
+{
+    for (const struct ihipStream_t *open = streams; open != NULL; open = open->next)
+        if (open == stream && !open->closing)
+            return open->device;
+    return -1;
+}
+
+hipError_t standin_enqueue(hipStream_t stream, const struct standin_operation *template)
+{
+    struct standin_operation *operation = malloc(sizeof *operation);
+    if (operation == NULL)
+        return hipErrorOutOfMemory;
+    *operation = *template;
+    operation->next = NULL;
+    operation->number = ++operations;
+    operation->delay_us = standin_setting("XB_STANDIN_DELAY_US", 0);
+    if (operation->record != NULL)
+        operation->record->holders++;
+    if (stream->last != NULL)
+        stream->last->next = operation;
+    else
+        stream->first = operation;
+    stream->last = operation;
+    pthread_cond_broadcast(&changed);
+    return hipSuccess;
+}
+
+/* A stream keeps an operation in front until it is done. */
+static bool is_busy(const struct ihipStream_t *stream, uint64_t number)
+{
+    return stream->first != NULL && stream->first->number <= number;
+}
+
+void standin_finish(hipStream_t stream)
+{
+    uint64_t number = operations;
+    while (is_busy(stream, number))
+        pthread_cond_wait(&changed, &standin_lock);
+}
+
+void standin_finish_all(void)
+{
+    uint64_t number = operations;
+    const struct ihipStream_t *stream = streams;
+    while (stream != NULL) {
+        if (is_busy(stream, number)) {
+            pthread_cond_wait(&changed, &standin_lock);
+            stream = streams; /* one may have been closed meanwhile */
+        } else {
+            stream = stream->next;
+        }
+    }
+}
+
+/* ---- streams ---- */
+
+hipError_t hipStreamCreateWithFlags(hipStream_t *stream, unsigned flags)
+{
+    STANDIN_ENTER(hipStreamCreateWithFlags);
+    if (stream == NULL || (flags & ~(unsigned)hipStreamNonBlocking) != 0)
+        return hipErrorInvalidValue;
+    struct ihipStream_t *opened = calloc(1, sizeof *opened);
+    if (opened == NULL)
+        return hipErrorOutOfMemory;
+    opened->device = standin_current;
+    if (pthread_create(&opened->worker, NULL, work, opened) != 0) {
+        free(opened);
+        return hipErrorOutOfMemory;
+    }
+    pthread_mutex_lock(&standin_lock);
+    opened->next = streams;
+    streams = opened;
+    standin_live[STANDIN_STREAM]++;
+    pthread_mutex_unlock(&standin_lock);
+    *stream = opened;
+    return hipSuccess;
+}
+
+static hipError_t destroy_stream(hipStream_t stream)
+{
+    pthread_mutex_lock(&standin_lock);
+    bool known = standin_stream_device(stream) >= 0;
+    if (known) {
+        stream->closing = true;
+        pthread_cond_broadcast(&changed);
+    }
+    pthread_mutex_unlock(&standin_lock);
+    if (!known)
+        return hipErrorInvalidHandle;
+    pthread_join(stream->worker, NULL);
+    pthread_mutex_lock(&standin_lock);
+    struct ihipStream_t **place = &streams;
+    while (*place != stream)
+        place = &(*place)->next;
+    *place = stream->next;
+    standin_live[STANDIN_STREAM]--;
+    pthread_cond_broadcast(&changed);
+    pthread_mutex_unlock(&standin_lock);
+    free(stream);
+    return hipSuccess;
+}
+
+hipError_t hipStreamDestroy(hipStream_t stream)
+{
+    int asked_for = standin_called(CALL_hipStreamDestroy);
+    return standin_freed(asked_for, destroy_stream(stream));
+}
+
+hipError_t hipStreamSynchronize(hipStream_t stream)
+{
+    STANDIN_ENTER(hipStreamSynchronize);
+    pthread_mutex_lock(&standin_lock);
+    bool known = standin_stream_device(stream) >= 0;
+    if (known)
+        standin_finish(stream);
+    pthread_mutex_unlock(&standin_lock);
+    return known ? hipSuccess : hipErrorInvalidHandle;
+}
+
+/* ---- events ---- */
+
+static bool is_event(hipEvent_t event)
+{
+    for (const struct ihipEvent_t *open = events; open != NULL; open = open->next)
+        if (open == event)
+            return true;
+    return false;
+}
+
+hipError_t hipEventCreate(hipEvent_t *event)
+{
+    STANDIN_ENTER(hipEventCreate);
+    struct ihipEvent_t *opened = calloc(1, sizeof *opened);
+    if (opened == NULL)
+        return hipErrorOutOfMemory;
+    opened->device = standin_current;
+    pthread_mutex_lock(&standin_lock);
+    opened->next = events;
+    events = opened;
+    standin_live[STANDIN_EVENT]++;
+    pthread_mutex_unlock(&standin_lock);
+    *event = opened;
+    return hipSuccess;
+}
+
+static hipError_t destroy_event(hipEvent_t event)
+{
+    pthread_mutex_lock(&standin_lock);
+    struct ihipEvent_t **place = &events;
+    while (*place != NULL && *place != event)
+        place = &(*place)->next;
+    bool known = *place != NULL;
+    if (known) {
+        *place = event->next;
+        drop(event->latest);
+        free(event);
+        standin_live[STANDIN_EVENT]--;
+    }
+    pthread_mutex_unlock(&standin_lock);
+    return known ? hipSuccess : hipErrorInvalidHandle;
+}
+
+hipError_t hipEventDestroy(hipEvent_t event)
+{
+    int asked_for = standin_called(CALL_hipEventDestroy);
+    return standin_freed(asked_for, destroy_event(event));
+}
+
+static hipError_t record(hipEvent_t event, hipStream_t stream)
+{
+    int device = standin_stream_device(stream);
+    if (device < 0 || !is_event(event) || event->device != device)
+        return hipErrorInvalidHandle;
+    struct standin_record *latest = calloc(1, sizeof *latest);
+    if (latest == NULL)
+        return hipErrorOutOfMemory;
+    latest->holders = 1; /* the event */
+    const struct standin_operation operation = {.kind = STANDIN_RECORD, .record = latest};
+    hipError_t result = standin_enqueue(stream, &operation);
+    if (result == hipSuccess) {
+        drop(event->latest);
+        event->latest = latest;
+    } else {
+        free(latest);
+    }
+    return result;
+}
+
+hipError_t hipEventRecord(hipEvent_t event, hipStream_t stream)
+{
+    STANDIN_ENTER(hipEventRecord);
+    pthread_mutex_lock(&standin_lock);
+    hipError_t result = record(event, stream);
+    pthread_mutex_unlock(&standin_lock);
+    return result;
+}
+
+hipError_t hipStreamWaitEvent(hipStream_t stream, hipEvent_t event, unsigned flags)
+{
+    STANDIN_ENTER(hipStreamWaitEvent);
+    if (flags != 0)
+        return hipErrorInvalidValue;
+    pthread_mutex_lock(&standin_lock);
+    hipError_t result = hipSuccess;
+    if (standin_stream_device(stream) < 0 || !is_event(event)) {
+        result = hipErrorInvalidHandle;
+    } else if (event->latest != NULL) {
+        const struct standin_operation operation = {.kind = STANDIN_AWAIT, .record = event->latest};
+        result = standin_enqueue(stream, &operation);
+    }
+    pthread_mutex_unlock(&standin_lock);
+    return result;
+}
+
+static hipError_t elapsed(float *milliseconds, hipEvent_t start, hipEvent_t stop)
+{
+    if (!is_event(start) || !is_event(stop) || start->device != stop->device ||
+        start->latest == NULL || stop->latest == NULL)
+        return hipErrorInvalidHandle;
+    if (!start->latest->done || !stop->latest->done)
+        return hipErrorNotReady;
+    int64_t between_ns = stop->latest->time_ns - start->latest->time_ns;
+    *milliseconds = (float)((double)between_ns / 1e6);
+    return hipSuccess;
+}
+
+hipError_t hipEventElapsedTime(float *milliseconds, hipEvent_t start, hipEvent_t stop)
+{
+    STANDIN_ENTER(hipEventElapsedTime);
+    if (milliseconds == NULL)
+        return hipErrorInvalidValue;
+    pthread_mutex_lock(&standin_lock);
+    hipError_t result = elapsed(milliseconds, start, stop);
+    pthread_mutex_unlock(&standin_lock);
+    return result;
+}

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * hipRTC on NVRTC. Nothing here calls the CUDA runtime: xferbench compiles in a forked child, in
+ * which that would no longer work.
+ */
+#define _GNU_SOURCE
+#define __HIP_PLATFORM_AMD__ 1
+#include <hip/hiprtc.h>
+
+#include <nvrtc.h>
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* NOLINTBEGIN(readability-inconsistent-declaration-parameter-name): HIP's versions differ in it */
+
+#define ARCHITECTURE "--offload-arch="
+#define OURS "gfx0-sm"
+
+struct nvrtc {
+    nvrtcResult (*create)(nvrtcProgram *, const char *, const char *, int, const char *const *,
+                          const char *const *);
+    nvrtcResult (*compile)(nvrtcProgram, int, const char *const *);
+    nvrtcResult (*log_size)(nvrtcProgram, size_t *);
+    nvrtcResult (*log)(nvrtcProgram, char *);
+    nvrtcResult (*code_size)(nvrtcProgram, size_t *);
+    nvrtcResult (*code)(nvrtcProgram, char *);
+    nvrtcResult (*destroy)(nvrtcProgram *);
+    nvrtcResult (*arch_count)(int *);
+    nvrtcResult (*archs)(int *);
+};
+
+static struct nvrtc library; /* filled in once */
+static bool library_complete;
+
+static bool find_functions(void *handle)
+{
+    static const struct {
+        const char *name;
+        size_t place;
+    } functions[] = {
+        {"nvrtcCreateProgram", offsetof(struct nvrtc, create)},
+        {"nvrtcCompileProgram", offsetof(struct nvrtc, compile)},
+        {"nvrtcGetProgramLogSize", offsetof(struct nvrtc, log_size)},
+        {"nvrtcGetProgramLog", offsetof(struct nvrtc, log)},
+        {"nvrtcGetCUBINSize", offsetof(struct nvrtc, code_size)},
+        {"nvrtcGetCUBIN", offsetof(struct nvrtc, code)},
+        {"nvrtcDestroyProgram", offsetof(struct nvrtc, destroy)},
+        {"nvrtcGetNumSupportedArchs", offsetof(struct nvrtc, arch_count)},
+        {"nvrtcGetSupportedArchs", offsetof(struct nvrtc, archs)},
+    };
+    for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++) {
+        void *found = dlsym(handle, functions[i].name);
+        if (found == NULL)
+            return false;
+        memcpy((char *)&library + functions[i].place, &found, sizeof found);
+    }
+    return true;
+}
+
+/* Where CUDA is said to be, then where the loader finds it, then where it usually is. */
+static void open_library(void)
+{
+    char home[4096] = "";
+    if (getenv("CUDA_HOME") != NULL)
+        snprintf(home, sizeof home, "%s/lib64/", getenv("CUDA_HOME"));
+    const char *directories[] = {home, "", "/usr/local/cuda/lib64/"};
+    static const char *const names[] = {"libnvrtc.so.13", "libnvrtc.so.12"};
+    for (size_t i = 0; i < 6; i++) {
+        char path[sizeof home + 32];
+        snprintf(path, sizeof path, "%s%s", directories[i / 2], names[i % 2]);
+        void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+        library_complete = handle != NULL && find_functions(handle);
+        if (library_complete)
+            return;
+    }
+    fprintf(stderr, "xferbench CUDA stand-in: no libnvrtc.so.13 or .12 in $CUDA_HOME/lib64, for "
+                    "the loader or in /usr/local/cuda/lib64\n");
+}
+
+static bool library_opened(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, open_library);
+    return library_complete;
+}
+
+/* Both interfaces have the same errors up to 11; NVRTC goes on. */
+#define ERRORS(X)                                                                                  \
+    X(OUT_OF_MEMORY)                                                                               \
+    X(PROGRAM_CREATION_FAILURE)                                                                    \
+    X(INVALID_INPUT)                                                                               \
+    X(INVALID_PROGRAM)                                                                             \
+    X(INVALID_OPTION)                                                                              \
+    X(COMPILATION)                                                                                 \
+    X(BUILTIN_OPERATION_FAILURE)                                                                   \
+    X(NO_NAME_EXPRESSIONS_AFTER_COMPILATION)                                                       \
+    X(NO_LOWERED_NAMES_BEFORE_COMPILATION)                                                         \
+    X(NAME_EXPRESSION_NOT_VALID)                                                                   \
+    X(INTERNAL_ERROR)
+
+static hiprtcResult result_of(nvrtcResult result)
+{
+#define PAIR(name) {NVRTC_ERROR_##name, HIPRTC_ERROR_##name},
+    static const struct {
+        nvrtcResult theirs;
+        hiprtcResult ours;
+    } pairs[] = {{NVRTC_SUCCESS, HIPRTC_SUCCESS}, ERRORS(PAIR)};
+#undef PAIR
+    for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++)
+        if (pairs[i].theirs == result)
+            return pairs[i].ours;
+    return HIPRTC_ERROR_INTERNAL_ERROR;
+}
+
+const char *hiprtcGetErrorString(hiprtcResult result)
+{
+    switch (result) {
+    case HIPRTC_SUCCESS:
+        return "HIPRTC_SUCCESS";
+#define NAME(name)                                                                                 \
+    case HIPRTC_ERROR_##name:                                                                      \
+        return "HIPRTC_ERROR_" #name;
+        ERRORS(NAME)
+#undef NAME
+    }
+    return "Invalid HIPRTC error code";
+}
+
+/* A program is NVRTC's own, under HIP's type. */
+hiprtcResult hiprtcCreateProgram(hiprtcProgram *program, const char *source, const char *name,
+                                 int header_count, const char **headers, const char **names)
+{
+    if (program == NULL || source == NULL)
+        return HIPRTC_ERROR_INVALID_INPUT;
+    if (!library_opened())
+        return HIPRTC_ERROR_INTERNAL_ERROR;
+    nvrtcProgram created = NULL;
+    hiprtcResult result =
+        result_of(library.create(&created, source, name, header_count, headers, names));
+    *program = (hiprtcProgram)(void *)created;
+    return result;
+}
+
+static nvrtcProgram nvrtc_program(hiprtcProgram program)
+{
+    return (nvrtcProgram)(void *)program;
+}
+
+/* Does this NVRTC compile for sm_<number>? */
+static bool compiles_for(long number)
+{
+    int count = 0;
+    if (library.arch_count(&count) != NVRTC_SUCCESS || count <= 0)
+        return false;
+    int *archs = calloc((size_t)count, sizeof *archs);
+    bool found = false;
+    if (archs != NULL && library.archs(archs) == NVRTC_SUCCESS)
+        for (int i = 0; i < count; i++)
+            found = found || archs[i] == number;
+    free(archs);
+    return found;
+}
+
+/* "sm_90" of "gfx0-sm90". hipRTC 5.2 ends the process when it does not know an architecture, which
+ * xferbench must survive: so it ends here. */
+static void translate_architecture(const char *ours, char *text, size_t size)
+{
+    const char *digits = ours + strlen(OURS);
+    bool known = strncmp(ours, OURS, strlen(OURS)) == 0 && digits[0] != '\0' &&
+                 strspn(digits, "0123456789") == strlen(digits) &&
+                 compiles_for(strtol(digits, NULL, 10));
+    if (!known) {
+        fprintf(stderr, "xferbench CUDA stand-in: unknown architecture %s\n", ours);
+        abort();
+    }
+    snprintf(text, size, "--gpu-architecture=sm_%s", digits);
+}
+
+/* NVRTC knows no -O3, and does that anyway. What else it does not know, it refuses itself. */
+hiprtcResult hiprtcCompileProgram(hiprtcProgram program, int count, const char **options)
+{
+    if (program == NULL || !library_opened())
+        return HIPRTC_ERROR_INVALID_PROGRAM;
+    if (count < 0 || (count > 0 && options == NULL))
+        return HIPRTC_ERROR_INVALID_INPUT;
+    const char **translated = calloc((size_t)count + 1, sizeof *translated);
+    if (translated == NULL)
+        return HIPRTC_ERROR_OUT_OF_MEMORY;
+    char architecture[64] = "";
+    int architectures = 0;
+    int kept = 0;
+    for (int i = 0; i < count; i++) {
+        if (strncmp(options[i], ARCHITECTURE, strlen(ARCHITECTURE)) == 0) {
+            translate_architecture(options[i] + strlen(ARCHITECTURE), architecture,
+                                   sizeof architecture);
+            translated[kept++] = architecture;
+            architectures++;
+        } else if (strcmp(options[i], "-O3") != 0) {
+            translated[kept++] = options[i];
+        }
+    }
+    hiprtcResult result = HIPRTC_ERROR_INVALID_OPTION;
+    if (architectures == 1)
+        result = result_of(library.compile(nvrtc_program(program), kept, translated));
+    free(translated);
+    return result;
+}
+
+hiprtcResult hiprtcGetProgramLogSize(hiprtcProgram program, size_t *size)
+{
+    if (program == NULL || !library_opened())
+        return HIPRTC_ERROR_INVALID_PROGRAM;
+    return result_of(library.log_size(nvrtc_program(program), size));
+}
+
+hiprtcResult hiprtcGetProgramLog(hiprtcProgram program, char *log)
+{
+    if (program == NULL || !library_opened())
+        return HIPRTC_ERROR_INVALID_PROGRAM;
+    return result_of(library.log(nvrtc_program(program), log));
+}
+
+hiprtcResult hiprtcGetCodeSize(hiprtcProgram program, size_t *size)
+{
+    if (program == NULL || !library_opened())
+        return HIPRTC_ERROR_INVALID_PROGRAM;
+    return result_of(library.code_size(nvrtc_program(program), size));
+}
+
+hiprtcResult hiprtcGetCode(hiprtcProgram program, char *code)
+{
+    if (program == NULL || !library_opened())
+        return HIPRTC_ERROR_INVALID_PROGRAM;
+    return result_of(library.code(nvrtc_program(program), code));
+}
+
+hiprtcResult hiprtcDestroyProgram(hiprtcProgram *program)
+{
+    if (program == NULL || *program == NULL || !library_opened())
+        return HIPRTC_ERROR_INVALID_PROGRAM;
+    nvrtcProgram destroyed = nvrtc_program(*program);
+    *program = NULL;
+    return result_of(library.destroy(&destroyed));
+}
+
+/* NOLINTEND(readability-inconsistent-declaration-parameter-name) */
