@@ -127,6 +127,21 @@ struct xb_peer_info {
     unsigned hops;    /* from the one to the other, as the runtime counts; 0 where unknown */
 };
 
+/* What a vendor's management library knows of a device besides. Every field may be unknown. */
+struct xb_device_health {
+    bool replays_known;
+    uint64_t replays; /* PCIe packets sent again since boot */
+    bool clocks_known;
+    unsigned sm_clock_mhz, memory_clock_mhz;
+    bool throttle_known;
+    bool slowed_by_hardware; /* heat or power brake by the hardware now: no setting of a user's */
+    char throttle[128]; /* reasons for which clocks are below their best now, in words; "" none */
+    bool nvlinks_known;
+    unsigned nvlinks_active, nvlinks_inactive;
+    bool nvlink_errors_known;
+    uint64_t nvlink_errors; /* of all links and kinds, since boot */
+};
+
 struct xb_backend;
 
 /* Heads of the objects. A backend puts its own fields behind them; nobody else does. */
@@ -173,6 +188,12 @@ struct xb_backend {
     /* Describes device `index` < probe.device_count, without creating a context on it. */
     enum xb_status (*device_info)(struct xb_driver *driver, unsigned index,
                                   struct xb_device_info *info, struct xb_error *error);
+
+    /* What the vendor's management library knows of device `index`. Creates no context; may take
+     * some milliseconds. Fills what it can and leaves the rest unknown. NULL where a backend has no
+     * such library. */
+    void (*device_health)(struct xb_driver *driver, unsigned index,
+                          struct xb_device_health *health);
 
     /* ---- device ---- */
 

@@ -125,26 +125,59 @@ SYMBOLS = find_symbols()
 COMPILER_SYMBOLS = find_compiler_symbols()
 
 
-def find_dynamic_strings(image):
-    """Where the names of an ELF file's dynamic symbols stand: (begin, end)."""
-    assert image[:6] == b"\x7fELF\x02\x01", "not a little-endian 64-bit ELF file"
-    (table,) = struct.unpack_from("<Q", image, 40)
-    size, count = struct.unpack_from("<HH", image, 58)
-    sections = [struct.unpack_from("<IIQQQQII", image, table + i * size) for i in range(count)]
-    strings = next(sections[section[6]] for section in sections if section[1] == 11)
-    return strings[4], strings[4] + strings[5]
+class Elf:
+    """A shared library's bytes, as far as its dynamic symbols go."""
+
+    DYNAMIC_SYMBOLS, RELOCATIONS = 11, 4  # SHT_DYNSYM, SHT_RELA
+    # R_*_RELATIVE by the machine's number: x86-64, AArch64.
+    RELATIVE = {62: 8, 183: 1027}
+
+    def __init__(self, path):
+        self.image = bytearray(read_bytes(path))
+        assert self.image[:6] == b"\x7fELF\x02\x01", "not a little-endian 64-bit ELF file"
+        (self.machine,) = struct.unpack_from("<H", self.image, 18)
+        (table,) = struct.unpack_from("<Q", self.image, 40)
+        size, count = struct.unpack_from("<HH", self.image, 58)
+        headers = [
+            struct.unpack_from("<IIQQQQIIQQ", self.image, table + i * size) for i in range(count)
+        ]
+        # (type, begin, end, size of an entry)
+        self.sections = [(h[1], h[4], h[4] + h[5], h[9]) for h in headers]
+        self.symbols, strings = next(
+            (self.sections[i], self.sections[h[6]])
+            for i, h in enumerate(headers)
+            if h[1] == self.DYNAMIC_SYMBOLS
+        )
+        self.names = strings[1:3]
+
+    def hide(self, name):
+        """Gives the function another name, so that nobody finds it. What refers to it within the
+        library keeps its address: the linker may have left that to the symbol."""
+        begin, end = self.names
+        place = self.image.find(b"\0" + name.encode() + b"\0", begin, end) + 1
+        assert place > 0, f"the stand-in has no {name}, or keeps it in the tail of another name"
+        _, first, last, size = self.symbols
+        (number,) = [
+            (entry - first) // size
+            for entry in range(first, last, size)
+            if struct.unpack_from("<I", self.image, entry)[0] == place - begin
+        ]
+        (address,) = struct.unpack_from("<Q", self.image, first + number * size + 8)
+        self.image[place : place + 1] = b"x"
+        for kind, first, last, size in self.sections:
+            for entry in range(first, last, size) if kind == self.RELOCATIONS else ():
+                where, info, addend = struct.unpack_from("<QQq", self.image, entry)
+                if info >> 32 == number:
+                    relative = (where, self.RELATIVE[self.machine], address + addend)
+                    struct.pack_into("<QQq", self.image, entry, *relative)
 
 
 def copy_without(path, names):
-    """A copy of the stand-in in which the symbols have another name, so that none finds them."""
-    image = bytearray(read_bytes(STAND_IN))
-    begin, end = find_dynamic_strings(image)
+    """A copy of the stand-in that lacks the functions."""
+    library = Elf(STAND_IN)
     for name in names:
-        whole = b"\0" + name.encode() + b"\0"
-        place = image.find(whole, begin, end)
-        assert place >= 0, f"the stand-in has no {name}, or keeps it in the tail of another name"
-        image[place + 1 : place + 2] = b"x"
-    write_bytes(path, image)
+        library.hide(name)
+    write_bytes(path, library.image)
     os.chmod(path, 0o755)
     return path
 
@@ -373,7 +406,8 @@ class Works(Case):
             [
                 functools.partial(self.measure, *arguments)
                 for arguments in (
-                    ("--mode", "pinned,async", "--host-memory", memory, *rest),
+                    ("--mode", "pinned", "--host-memory", "registered,alloc,write-combined", *rest),
+                    ("--mode", "async", "--host-memory", memory, *rest),
                     ("--mode", "pinned,async,double-buffer", "--direction", "bidir"),
                     ("--mode", "zero-copy", "--access", "sequential,strided,random", *rest),
                     ("--mode", "managed", "--managed", "fault,prefetch,advise", *rest),
@@ -576,7 +610,9 @@ class FailingCalls(Case):
                 if BEFORE_ROWS.match(call) and row not in ROWS_FOR_THOSE:
                     continue
                 middle = (count + 1) // 2
-                places = [(1, False), (middle, False), (count, False), (1, True), (middle, True)]
+                places = [(1, False), (middle, False), (count, False), (middle, True)]
+                if call in TEARDOWN | FACTS:  # the others: below, in all modes
+                    places.append((1, True))
                 jobs += [
                     functools.partial(self.strike, ROWS[row], call, *place)
                     for place in dict.fromkeys(places)
@@ -596,7 +632,7 @@ class FailingCalls(Case):
             [
                 functools.partial(self.strike, ("--mode", "all"), call, 1, True)
                 for call in calls
-                if call not in TEARDOWN | FACTS  # which test_each_call has, in fewer rows
+                if call not in TEARDOWN | FACTS  # these: above
             ],
             self.check,
         )
@@ -691,6 +727,9 @@ class MissingSymbols(Case):
         "kernels": {"kernels", "hold"},
     }
 
+    # Of the one structure that has the architecture's name.
+    LAYOUTS = ("the architecture (5)", "the architecture (6, 7)")
+
     def without(self, *names):
         return copy_without(os.path.join(self.make_folder(), "libamdhip64.so"), names)
 
@@ -705,7 +744,7 @@ class MissingSymbols(Case):
         return outcome
 
     def test_every_kind_is_known(self):
-        known = {"", "peers", "the kind of link between devices", "a device's UUID", "see driver.c"}
+        known = {"", "peers", "the kind of link between devices", "a device's UUID", *self.LAYOUTS}
         self.assertEqual(set(SYMBOLS.values()), known | set(self.CAPABILITIES))
 
     def test_unchanged_copy(self):
@@ -821,7 +860,7 @@ class MissingSymbols(Case):
 
     def test_properties(self):
         """Of two layouts: either tells the architecture."""
-        both = self.named("see driver.c")
+        both = [name for lost in self.LAYOUTS for name in self.named(lost)]
         self.assertEqual(len(both), 2)
         for name in both:
             with self.subTest(missing=name):
@@ -835,7 +874,8 @@ class MissingSymbols(Case):
                 self.assertEqual(outcome.trace[name], 0, outcome)
 
     def test_no_properties(self):
-        outcome = self.check_sane(self.measure_without(*self.named("see driver.c")))
+        names = [name for lost in self.LAYOUTS for name in self.named(lost)]
+        outcome = self.check_sane(self.measure_without(*names))
         self.assert_without_kernels(outcome, ("does not tell the device's architecture",))
         for device in outcome.document["devices"]:
             self.assertIsNone(device["architecture"])
@@ -1291,7 +1331,7 @@ class Surroundings(Case):
         text = os.path.join(self.folder, "text.so")
         write_bytes(text, b"This is no library.\n")
         cut = os.path.join(self.folder, "cut.so")
-        write_bytes(cut, read_bytes(STAND_IN)[:4096])
+        write_bytes(cut, read_bytes(STAND_IN)[:32])
         for library in ("/nonexistent.so", text, cut, self.folder, "/dev/null"):
             with self.subTest(library=library):
                 outcome = self.run_program(*ALL, "--json", "out.json", library=library)
@@ -1337,7 +1377,6 @@ class Damage(Case):
             self.assertEqual((row["status"], row["verified"]), ("error", False), (row, outcome.label))
             self.assertIn("the data did not arrive as it was sent", row["reason"])
             self.assertIsNone(row["bandwidth_bytes_per_second"], row)
-            self.assertEqual(row["samples_s"], [], row)
 
     def run_damaged(self, damage, directions, **environment):
         environment = {"XB_STANDIN_DAMAGE": damage} | environment
@@ -1353,9 +1392,11 @@ class Damage(Case):
         return outcome
 
     def test_damage(self):
-        for damage in ("h2d", "d2h"):
+        """What the device has found is compared with a copy back once more, so that these spoil
+        both directions."""
+        for damage, directions in (("h2d", ("h2d",)), ("d2h", ("h2d", "d2h"))):
             with self.subTest(damage=damage):
-                self.run_damaged(damage, (damage,))
+                self.run_damaged(damage, directions)
 
     def test_damage_without_kernels(self):
         """What proves the copies is copied itself, so that either way spoils both directions."""

@@ -21,6 +21,7 @@ const struct xb_backend xb_cuda_backend = {
     .driver_open = xb_cuda_driver_open,
     .driver_close = xb_cuda_driver_close,
     .device_info = xb_cuda_device_info,
+    .device_health = xb_cuda_device_health,
     .device_open = device_open,
     .peer_info = xb_cuda_peer_info,
     .range_push = xb_cuda_range_push,

@@ -219,6 +219,17 @@ enum xb_status xb_cuda_device_info(struct xb_driver *driver, unsigned index,
     return XB_OK;
 }
 
+void xb_cuda_device_health(struct xb_driver *driver, unsigned index,
+                           struct xb_device_health *health)
+{
+    (void)driver;
+    char bus_id[32] = "";
+    struct xb_error ignored;
+    memset(health, 0, sizeof *health);
+    if (read_bus_id(index, bus_id, (int)sizeof bus_id, &ignored) == XB_OK)
+        xb_nvml_health(bus_id, health);
+}
+
 enum xb_status xb_cuda_peer_info(struct xb_driver *driver, unsigned index, unsigned other,
                                  struct xb_peer_info *info, struct xb_error *error)
 {

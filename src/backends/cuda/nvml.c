@@ -40,6 +40,10 @@ static void find_functions(void *handle)
         {"nvmlDeviceGetNvLinkRemoteDeviceType", offsetof(struct xb_nvml, link_remote_type)},
         {"nvmlDeviceGetNvLinkRemotePciInfo_v2", offsetof(struct xb_nvml, link_remote_pci)},
         {"nvmlDeviceGetFieldValues", offsetof(struct xb_nvml, field_values)},
+        {"nvmlDeviceGetPcieReplayCounter", offsetof(struct xb_nvml, pcie_replays)},
+        {"nvmlDeviceGetClockInfo", offsetof(struct xb_nvml, clock)},
+        {"nvmlDeviceGetCurrentClocksThrottleReasons", offsetof(struct xb_nvml, throttle_reasons)},
+        {"nvmlDeviceGetNvLinkErrorCounter", offsetof(struct xb_nvml, link_errors)},
     };
     for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++) {
         /* Copied as bytes: C does not turn one kind of pointer into the other, POSIX has them

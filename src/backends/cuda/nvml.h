@@ -58,6 +58,11 @@ struct xb_nvml {
     int (*link_remote_type)(xb_nvml_device device, unsigned link, int *type);
     int (*link_remote_pci)(xb_nvml_device device, unsigned link, struct xb_nvml_pci *pci);
     int (*field_values)(xb_nvml_device device, int count, struct xb_nvml_field *fields);
+    int (*pcie_replays)(xb_nvml_device device, unsigned *count);
+    int (*clock)(xb_nvml_device device, int type, unsigned *megahertz);
+    int (*throttle_reasons)(xb_nvml_device device, unsigned long long *reasons);
+    int (*link_errors)(xb_nvml_device device, unsigned link, int counter,
+                       unsigned long long *count);
 };
 
 /* The library, opened and initialised by the first caller and then for the process's life; NULL
@@ -76,5 +81,8 @@ bool xb_nvml_number(xb_nvml_device device, unsigned field, unsigned scope, doubl
  * leaves *info alone.
  */
 bool xb_nvml_describe_pair(const char *bus_id, const char *other_bus_id, struct xb_peer_info *info);
+
+/* The state of the device at a PCI address, as far as the library tells: nvml_health.c. */
+void xb_nvml_health(const char *bus_id, struct xb_device_health *health);
 
 #endif

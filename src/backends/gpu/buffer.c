@@ -10,11 +10,22 @@ struct gpu_buffer {
     struct xb_buffer base;
     void *address;        /* device pointer of DEVICE memory, host address of any other */
     void *kernel_address; /* what a kernel takes; NULL where none can reach it */
+    bool advised;         /* MANAGED memory with advice other than none */
 };
 
 void *xb_gpu_buffer_address(const struct xb_buffer *buffer)
 {
     return ((const struct gpu_buffer *)buffer)->address;
+}
+
+bool xb_gpu_buffer_is_advised(const struct xb_buffer *buffer)
+{
+    return ((const struct gpu_buffer *)buffer)->advised;
+}
+
+void xb_gpu_buffer_set_advised(struct xb_buffer *buffer, bool advised)
+{
+    ((struct gpu_buffer *)buffer)->advised = advised;
 }
 
 void *xb_gpu_kernel_address(const struct xb_buffer *buffer)
@@ -146,10 +157,11 @@ static enum xb_status take_managed(struct gpu_buffer *buffer, struct xb_error *e
 static enum xb_status check_kind(const struct xb_device *device, enum xb_memory memory,
                                  struct xb_error *error)
 {
-    uint32_t needed = memory == XB_MEMORY_REGISTERED ? XB_CAP_REGISTER
-                      : memory == XB_MEMORY_MAPPED   ? XB_CAP_MAPPED
-                      : memory == XB_MEMORY_MANAGED  ? XB_CAP_MANAGED
-                                                     : 0;
+    uint32_t needed = memory == XB_MEMORY_REGISTERED       ? XB_CAP_REGISTER
+                      : memory == XB_MEMORY_WRITE_COMBINED ? XB_CAP_WRITE_COMBINED
+                      : memory == XB_MEMORY_MAPPED         ? XB_CAP_MAPPED
+                      : memory == XB_MEMORY_MANAGED        ? XB_CAP_MANAGED
+                                                           : 0;
     if ((device->info.capabilities & needed) == needed)
         return XB_OK;
     return XB_FAIL(error, XB_ERR_UNSUPPORTED, "%s device %u has no %s memory",

@@ -98,6 +98,7 @@ struct xb_gpu_device {
     const struct xb_gpu_runtime *runtime;
     int ordinal;
     void *module; /* the vendor's own: what its kernels came from */
+    void *code;   /* what the module was loaded from, kept as long as it */
     void *kernels[XB_GPU_KERNELS];
     unsigned long long hold_limit; /* cycles after which a hold gives way */
     struct xb_gpu_check *found;    /* device memory: what a check found */
@@ -144,6 +145,9 @@ void xb_gpu_buffer_free(struct xb_buffer *buffer);
 void *xb_gpu_buffer_address(const struct xb_buffer *buffer);
 /* What kernels take, of a buffer in their reach (xb_memory_in_reach). */
 void *xb_gpu_kernel_address(const struct xb_buffer *buffer);
+/* Whether a MANAGED buffer has advice other than none. */
+bool xb_gpu_buffer_is_advised(const struct xb_buffer *buffer);
+void xb_gpu_buffer_set_advised(struct xb_buffer *buffer, bool advised);
 
 /* managed.c */
 enum xb_status xb_gpu_buffer_advise(struct xb_buffer *buffer, enum xb_advice advice,

@@ -2,11 +2,10 @@
 /* Holding a queue: a kernel that spins on host memory until it is told to go on. */
 #include "gpu.h"
 
-#include <stdio.h>
-
 /* How long a hold lasts that only tries whether holds work: enqueuing takes microseconds. */
 #define TRIAL_SHARE 200 /* of the usual limit */
 #define TRIAL_BYTES (UINT64_C(1) << 20)
+#define TRIALS 2 /* one may meet a busy machine */
 
 enum xb_status xb_gpu_hold_open(const struct xb_device *device, struct xb_gpu_hold *hold,
                                 struct xb_error *error)
@@ -59,8 +58,8 @@ void xb_gpu_queue_release(struct xb_queue *queue)
 
 struct trial {
     struct xb_buffer *here, *there;
-    struct xb_queue *queue;
-    struct xb_event *event;
+    struct xb_queue *first, *second;
+    struct xb_event *start, *end;
 };
 
 static enum xb_status open_trial(struct xb_device *device, struct trial *trial,
@@ -72,55 +71,84 @@ static enum xb_status open_trial(struct xb_device *device, struct trial *trial,
         status =
             xb_gpu_buffer_allocate(device, XB_MEMORY_DEVICE, TRIAL_BYTES, &trial->there, error);
     if (status == XB_OK)
-        status = xb_gpu_queue_open(device, &trial->queue, error);
+        status = xb_gpu_queue_open(device, &trial->first, error);
     if (status == XB_OK)
-        status = xb_gpu_event_open(device, &trial->event, error);
+        status = xb_gpu_queue_open(device, &trial->second, error);
+    if (status == XB_OK)
+        status = xb_gpu_event_open(device, &trial->start, error);
+    if (status == XB_OK)
+        status = xb_gpu_event_open(device, &trial->end, error);
     return status;
 }
 
 static void close_trial(struct trial *trial)
 {
-    xb_gpu_event_close(trial->event);
-    xb_gpu_queue_close(trial->queue);
+    xb_gpu_event_close(trial->end);
+    xb_gpu_event_close(trial->start);
+    xb_gpu_queue_close(trial->second);
+    xb_gpu_queue_close(trial->first);
     xb_gpu_buffer_free(trial->there);
     xb_gpu_buffer_free(trial->here);
 }
 
-/* One of each thing that modes enqueue behind a hold; then the release. */
-static enum xb_status try_hold(const struct trial *trial, struct xb_error *error)
+/* Enqueues what modes enqueue behind a hold, over two queues that wait for each other as the
+ * sampler's do. */
+static enum xb_status enqueue_all(const struct trial *trial, struct xb_error *error)
 {
-    struct xb_queue *queue = trial->queue;
-    enum xb_status status = xb_gpu_queue_hold(queue, error);
+    const uint64_t quarter = TRIAL_BYTES / 4;
+    struct xb_queue *first = trial->first;
+    struct xb_queue *second = trial->second;
+    struct xb_buffer *there = trial->there;
+    enum xb_status status = xb_gpu_event_record(trial->start, first, error);
     if (status == XB_OK)
-        status = xb_gpu_event_record(trial->event, queue, error);
+        status = xb_gpu_queue_wait_event(second, trial->start, error);
     if (status == XB_OK)
-        status = xb_gpu_queue_copy(queue, trial->there, 0, trial->here, 0, TRIAL_BYTES, error);
+        status = xb_gpu_queue_copy(first, there, 0, trial->here, 0, quarter, error);
     if (status == XB_OK)
-        status = xb_gpu_queue_kernel_copy(queue, trial->there, 0, trial->there, TRIAL_BYTES / 2,
-                                          TRIAL_BYTES / 2, XB_ACCESS_SEQUENTIAL, error);
+        status = xb_gpu_queue_copy(second, trial->here, quarter, there, quarter, quarter, error);
     if (status == XB_OK)
-        status = xb_gpu_queue_copy(queue, trial->here, 0, trial->there, 0, TRIAL_BYTES, error);
+        status = xb_gpu_queue_kernel_copy(second, there, 2 * quarter, there, 3 * quarter, quarter,
+                                          XB_ACCESS_SEQUENTIAL, error);
     if (status == XB_OK)
-        status = xb_gpu_queue_wait_event(queue, trial->event, error);
-    xb_gpu_queue_release(queue);
+        status = xb_gpu_queue_compute(second, there, 2 * quarter, quarter, 1, error);
+    if (status == XB_OK)
+        status = xb_gpu_event_record(trial->end, second, error);
+    if (status == XB_OK)
+        status = xb_gpu_queue_wait_event(first, trial->end, error);
+    return status;
+}
+
+static enum xb_status try_hold(struct xb_gpu_device *device, const struct trial *trial, bool held,
+                               bool *works, struct xb_error *error)
+{
+    const struct xb_gpu_runtime *runtime = device->runtime;
+    enum xb_status status = held ? xb_gpu_queue_hold(trial->first, error) : XB_OK;
+    if (status == XB_OK)
+        status = enqueue_all(trial, error);
+    xb_gpu_queue_release(trial->first);
+    /* By the runtime's own call: that a hold gave way is what is asked here, not a failure. */
+    if (status == XB_OK)
+        status = XB_GPU(error, runtime, runtime->wait_for_stream(xb_gpu_stream(trial->first)),
+                        "work on %s device %u failed", runtime->name, device->base.info.index);
+    *works = !xb_gpu_hold_expired(xb_gpu_hold_of(trial->first));
     return status;
 }
 
 enum xb_status xb_gpu_hold_prove(struct xb_gpu_device *device, struct xb_error *error)
 {
-    const struct xb_gpu_runtime *runtime = device->runtime;
-    struct xb_device_info *info = &device->base.info;
-    struct trial trial = {NULL, NULL, NULL, NULL};
+    struct trial trial = {.here = NULL};
     unsigned long long limit = device->hold_limit;
+    bool works = false;
     device->hold_limit = limit / TRIAL_SHARE;
     enum xb_status status = open_trial(&device->base, &trial, error);
+    /* Unheld first: what a runtime makes ready at the first of its kind is no waiting. */
     if (status == XB_OK)
-        status = try_hold(&trial, error);
-    if (status == XB_OK)
-        status = XB_GPU(error, runtime, runtime->wait_for_stream(xb_gpu_stream(trial.queue)),
-                        "work on %s device %u failed", runtime->name, info->index);
-    if (status == XB_OK && xb_gpu_hold_expired(xb_gpu_hold_of(trial.queue)))
-        xb_device_withhold(info, XB_CAP_HOLD,
+        status = try_hold(device, &trial, false, &works, error);
+    works = false;
+    for (int i = 0; status == XB_OK && !works && i < TRIALS; i++)
+        status = try_hold(device, &trial, true, &works, error);
+    if (status == XB_OK && !works)
+        xb_device_withhold(&device->base.info, XB_CAP_HOLD,
                            "with this runtime, enqueuing behind a hold waits for its end");
     close_trial(&trial);
     device->hold_limit = limit;

@@ -71,12 +71,15 @@ XB_KERNEL xb_kernel_check(const u64 *memory, u64 bytes, struct xb_pattern patter
 
 /*
  * Spins until gate->released >= number, or for `limit` cycles of the device's clock. Cycles are
- * added up turn by turn, from the low bits of the counter, because that of gfx11 has only 20 of
- * them (and that of gfx10.3 with ROCm before 6.1: llvm/llvm-project pull request 80211). A turn
- * reads host memory and takes microseconds; were it ever longer than the counter lasts, the hold
- * would be too.
+ * added up turn by turn, because AMD's counter may have no more than 20 bits (gfx11, and gfx10.3
+ * with ROCm before 6.1: llvm/llvm-project pull request 80211). A turn reads host memory and takes
+ * microseconds; were it longer than those bits last, the hold would be longer too.
  */
+#if defined(__AMDGCN__)
 #define COUNTER_MASK 0xFFFFFULL
+#else
+#define COUNTER_MASK (~0ULL)
+#endif
 XB_KERNEL xb_kernel_hold(volatile struct xb_gpu_gate *gate, unsigned number, u64 limit)
 {
     u64 last = (u64)clock64();

@@ -12,6 +12,10 @@ enum xb_status xb_gpu_buffer_advise(struct xb_buffer *buffer, enum xb_advice adv
     const struct xb_gpu_runtime *runtime = device->runtime;
     void *address = xb_gpu_buffer_address(buffer);
     bool stay = advice == XB_ADVICE_STAY_ON_HOST;
+    /* What was never given is not taken back: older ROCm refuses that. */
+    if (!stay && !xb_gpu_buffer_is_advised(buffer))
+        return XB_OK;
+    xb_gpu_buffer_set_advised(buffer, stay);
     enum xb_status status = xb_gpu_select(buffer->device, error);
     if (status == XB_OK)
         status = XB_GPU(error, runtime,

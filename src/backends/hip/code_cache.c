@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _POSIX_C_SOURCE 200809L
 #include "code_cache.h"
+#include "library.h"
 
 #include "xferbench/sink.h"
 
@@ -20,7 +21,7 @@
  * then in vain: the sum does not fit. */
 struct header {
     char magic[16];
-    uint64_t text; /* of the kernels and the options */
+    uint64_t made_from; /* the kernels' text, the options, and the library */
     int64_t version;
     char architecture[64];
     uint64_t size;
@@ -37,11 +38,24 @@ static uint64_t hash(uint64_t state, const void *bytes, size_t count)
 }
 #define HASH_START UINT64_C(0xCBF29CE484222325)
 
+/* Two builds may have one version number, and what an override names may have any. */
+static uint64_t hash_library(uint64_t state)
+{
+    struct stat file;
+    state = hash(state, xb_hip.path, strlen(xb_hip.path));
+    if (stat(xb_hip.path, &file) != 0)
+        return state;
+    state = hash(state, &file.st_size, sizeof file.st_size);
+    return hash(state, &file.st_mtim, sizeof file.st_mtim);
+}
+
 static struct header header_for(const char *architecture, int version)
 {
     struct header header = {.magic = MAGIC, .version = version};
-    header.text = hash(HASH_START, xb_hip_kernel_text, strlen(xb_hip_kernel_text));
-    header.text = hash(header.text, xb_hip_compile_options, strlen(xb_hip_compile_options));
+    header.made_from = hash(HASH_START, xb_hip_kernel_text, strlen(xb_hip_kernel_text));
+    header.made_from =
+        hash(header.made_from, xb_hip_compile_options, strlen(xb_hip_compile_options));
+    header.made_from = hash_library(header.made_from);
     snprintf(header.architecture, sizeof header.architecture, "%s", architecture);
     return header;
 }
@@ -65,7 +79,7 @@ static bool path_of(const struct header *header, char *path, size_t size)
     if (!folder_of(folder, sizeof folder))
         return false;
     int length = snprintf(path, size, "%s/hip-%s-%" PRId64 "-%016" PRIx64, folder,
-                          header->architecture, header->version, header->text);
+                          header->architecture, header->version, header->made_from);
     return length > 0 && (size_t)length < size;
 }
 
@@ -119,14 +133,37 @@ bool xb_hip_cache_load(const char *architecture, int version, struct xb_hip_code
     return code->bytes != NULL;
 }
 
-/* Makes the folder and what is above it; whether it worked, opening the file will tell. */
+/*
+ * Makes the last folder of the path and the one above it, in a home that is there and is the
+ * user's: neither shall root's first run leave folders in a user's home, nor shall a home appear
+ * that is not there. Whether it worked, opening the file will tell.
+ */
 static void make_folders(char *path)
 {
-    for (char *slash = strchr(path + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
-        *slash = '\0';
-        (void)mkdir(path, 0700);
-        *slash = '/';
+    struct stat home;
+    char *file = strrchr(path, '/');
+    *file = '\0';
+    char *own = strrchr(path, '/');
+    *own = '\0';
+    char *cache = strrchr(path, '/');
+    if (cache != NULL && cache != path) {
+        *cache = '\0';
+        bool ours = stat(path, &home) == 0 && home.st_uid == geteuid();
+        *cache = '/';
+        if (ours)
+            (void)mkdir(path, S_IRWXU);
     }
+    *own = '/';
+    (void)mkdir(path, S_IRWXU);
+    *file = '/';
+}
+
+/* What is no plain file there would be written through, or lend its permissions. */
+static void remove_what_is_no_file(const char *path)
+{
+    struct stat there;
+    if (lstat(path, &there) == 0 && !S_ISREG(there.st_mode))
+        (void)unlink(path);
 }
 
 bool xb_hip_cache_store(const char *architecture, int version, const struct xb_hip_code *code)
@@ -140,7 +177,7 @@ bool xb_hip_cache_store(const char *architecture, int version, const struct xb_h
     if (!path_of(&header, path, sizeof path))
         return false;
     make_folders(path);
-    (void)unlink(path); /* what cannot be trusted there must not lend its permissions */
+    remove_what_is_no_file(path);
     if (xb_output_open(&output, path, &ignored) != XB_OK)
         return false;
     bool written = fchmod(fileno(output.stream), S_IRUSR | S_IWUSR) == 0 &&

@@ -3,9 +3,13 @@
 #include "compiler.h"
 #include "library.h"
 
+#include "xferbench/interrupt.h"
+
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -14,6 +18,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -23,6 +28,13 @@
 #define OPTION_STANDARD "-std=c++17"
 /* More than any log or code of ours; what claims to be larger is not from us. */
 #define MOST_BYTES (UINT64_C(64) << 20)
+/* How a compiling process ends that has said itself what is wrong; any other end is explained for
+ * it.
+ */
+#define EXIT_EXPLAINED 3
+/* How often a wait looks whether it is still wanted. */
+#define COMPILER_GLANCE_MS 5
+#define CALLER_GLANCE_MS 100
 
 const char xb_hip_compile_options[] = OPTION_LEVEL " " OPTION_STANDARD;
 
@@ -48,14 +60,17 @@ struct rtc {
     __typeof__(hiprtcGetErrorString) *error_text;
 };
 
-/* From the library's own folder first: never mix releases. Up to 6.4 the runtime has it inside. */
-static void *open_rtc(int major)
+/* From the library's own folder first: never mix releases. Up to 6.4 the runtime has it inside. One
+ * that is there and does not load is `said`. */
+static void *open_rtc(int major, char *said, size_t size)
 {
-    char path[PATH_MAX];
+    char path[PATH_MAX + sizeof "libhiprtc.so.2147483647"];
     const char *slash = strrchr(xb_hip.path, '/');
     int folder = slash != NULL ? (int)(slash - xb_hip.path) + 1 : 0;
     snprintf(path, sizeof path, "%.*slibhiprtc.so.%d", folder, xb_hip.path, major);
     void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (handle == NULL && access(path, F_OK) == 0)
+        snprintf(said, size, "%s", dlerror());
     return handle != NULL ? handle : xb_hip.handle;
 }
 
@@ -97,12 +112,20 @@ static bool write_all(int fd, const void *bytes, size_t count)
     return true;
 }
 
+static int explain(int out, const char *text)
+{
+    return write_all(out, text, strlen(text)) ? EXIT_EXPLAINED : EXIT_FAILURE;
+}
+
 /* hipRTC's own log says best what is wrong; without one it mostly could not write its files. */
-static void explain(const struct rtc *rtc, hiprtcProgram program, hiprtcResult result, int out)
+static int explain_result(const struct rtc *rtc, hiprtcProgram program, hiprtcResult result,
+                          int out)
 {
     char text[512];
     size_t size = 0;
     char *log = NULL;
+    if (result == HIPRTC_SUCCESS)
+        return explain(out, "hipRTC says that it succeeded, and gives no code");
     if (rtc->log_size(program, &size) == HIPRTC_SUCCESS && size > 1)
         log = calloc(1, size + 1);
     if (log != NULL && rtc->log(program, log) == HIPRTC_SUCCESS && log[0] != '\0') {
@@ -110,27 +133,25 @@ static void explain(const struct rtc *rtc, hiprtcProgram program, hiprtcResult r
     } else {
         const char *folder = getenv("TMPDIR");
         folder = folder != NULL ? folder : "/tmp";
+        bool writable = access(folder, W_OK) == 0;
         snprintf(text, sizeof text, "%s, and its log is empty%s%.200s", rtc->error_text(result),
-                 access(folder, W_OK) != 0 ? ": it cannot write to " : "",
-                 access(folder, W_OK) != 0 ? folder : "");
+                 writable ? "" : ": it cannot write to ", writable ? "" : folder);
     }
-    (void)write_all(out, text, strlen(text));
     free(log);
+    return explain(out, text);
 }
 
 /* Compiles and writes the code, or what went wrong, to `out`. The exit code of its process. */
 static int compile_to(const struct request *request, int out)
 {
-    static const char absent[] = "hipRTC was not found beside the HIP runtime, nor in it";
     struct rtc rtc;
     hiprtcProgram program = NULL;
     char architecture[96];
+    char said[400] = "hipRTC was not found beside the HIP runtime, nor in it";
     snprintf(architecture, sizeof architecture, "--offload-arch=%s", request->architecture);
     const char *options[] = {architecture, OPTION_LEVEL, OPTION_STANDARD};
-    if (!find_rtc(open_rtc(request->major), &rtc)) {
-        (void)write_all(out, absent, sizeof absent - 1);
-        return EXIT_FAILURE;
-    }
+    if (!find_rtc(open_rtc(request->major, said, sizeof said), &rtc))
+        return explain(out, said);
     size_t size = 0;
     hiprtcResult result =
         rtc.create(&program, xb_hip_kernel_text, "xferbench kernels", 0, NULL, NULL);
@@ -141,10 +162,8 @@ static int compile_to(const struct request *request, int out)
     char *code = result == HIPRTC_SUCCESS && size > 0 ? malloc(size) : NULL;
     if (code != NULL)
         result = rtc.code(program, code);
-    if (code == NULL || result != HIPRTC_SUCCESS) {
-        explain(&rtc, program, result, out);
-        return EXIT_FAILURE;
-    }
+    if (code == NULL || result != HIPRTC_SUCCESS)
+        return explain_result(&rtc, program, result, out);
     return write_all(out, code, size) ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
@@ -167,17 +186,33 @@ static void explain_death(const struct request *request, int status, int said, i
     if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
         snprintf(text, sizeof text, "hipRTC did not come to an end for %s in %u s",
                  request->architecture, LIMIT_S);
-    else
+    else if (WIFSIGNALED(status))
         snprintf(text, sizeof text, "hipRTC died (%s) over %s, which this release may not know%s%s",
-                 WIFSIGNALED(status) ? strsignal(WTERMSIG(status)) : "without a signal",
-                 request->architecture, line[0] != '\0' ? ": " : "", line);
+                 strsignal(WTERMSIG(status)), request->architecture, line[0] != '\0' ? ": " : "",
+                 line);
+    else
+        snprintf(text, sizeof text, "hipRTC ended its process (exit code %d) over %s%s%s",
+                 WEXITSTATUS(status), request->architecture, line[0] != '\0' ? ": " : "", line);
     (void)!ftruncate(out, 0);
     (void)lseek(out, 0, SEEK_SET);
-    (void)write_all(out, text, strlen(text));
+    (void)explain(out, text);
+}
+
+/* Waits for the process that compiles; ends it where nobody waits for its outcome any more. */
+static bool wait_for(pid_t child, int channel, int *status)
+{
+    for (;;) {
+        pid_t ended = waitpid(child, status, WNOHANG);
+        if (ended != 0 && !(ended < 0 && errno == EINTR))
+            return ended == child;
+        struct pollfd caller = {.fd = channel, .events = 0};
+        if (poll(&caller, 1, COMPILER_GLANCE_MS) > 0)
+            (void)kill(child, SIGKILL);
+    }
 }
 
 /* Compiles in one more process, so that this one survives it. `out` gets code or an explanation. */
-static bool compile_apart(const struct request *request, int out)
+static bool compile_apart(const struct request *request, int channel, int out)
 {
     int said = memfd_create("hipRTC's words", MFD_CLOEXEC);
     pid_t child = fork();
@@ -189,14 +224,15 @@ static bool compile_apart(const struct request *request, int out)
         (void)alarm(LIMIT_S);
         _exit(compile_to(request, out));
     }
-    int status = -1;
-    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
-        continue;
-    bool ended = child > 0 && WIFEXITED(status) && WEXITSTATUS(status) <= EXIT_FAILURE;
+    int status = 0;
+    bool ended = child > 0 && wait_for(child, channel, &status);
     if (!ended)
+        (void)explain(out, "no process could be had to compile in");
+    else if (!WIFEXITED(status) ||
+             (WEXITSTATUS(status) != EXIT_SUCCESS && WEXITSTATUS(status) != EXIT_EXPLAINED))
         explain_death(request, status, said, out);
     (void)close(said);
-    return ended && WEXITSTATUS(status) == EXIT_SUCCESS;
+    return ended && WIFEXITED(status) && WEXITSTATUS(status) == EXIT_SUCCESS;
 }
 
 static bool read_all(int fd, void *bytes, size_t count)
@@ -219,7 +255,7 @@ static bool answer(int channel, const struct request *request)
 {
     struct reply reply = {.compiled = false};
     int out = memfd_create("code", MFD_CLOEXEC);
-    reply.compiled = compile_apart(request, out);
+    reply.compiled = compile_apart(request, channel, out);
     off_t size = lseek(out, 0, SEEK_END);
     reply.bytes = size > 0 ? (uint64_t)size : 0;
     void *bytes = size > 0 ? mmap(NULL, (size_t)size, PROT_READ, MAP_PRIVATE, out, 0) : MAP_FAILED;
@@ -233,15 +269,34 @@ static bool answer(int channel, const struct request *request)
     return sent;
 }
 
+/* Leaves nothing of its parent's but the channel: neither open files, whose readers would wait for
+ * this process too, nor what it does with signals. Those of the terminal are for the process that
+ * measures, which then closes its end. */
+static int settle(int channel)
+{
+    static const int ignored[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
+    sigset_t none;
+    int null = open("/dev/null", O_RDWR);
+    for (int fd = STDIN_FILENO; null >= 0 && fd <= STDERR_FILENO; fd++)
+        (void)dup2(null, fd);
+    int kept = STDERR_FILENO + 1;
+    if (channel != kept)
+        (void)dup2(channel, kept);
+    (void)syscall(SYS_close_range, kept + 1, ~0U, 0);
+    for (size_t i = 0; i < sizeof ignored / sizeof ignored[0]; i++)
+        (void)signal(ignored[i], SIG_IGN);
+    (void)signal(SIGCHLD, SIG_DFL);
+    (void)signal(SIGALRM, SIG_DFL);
+    (void)sigemptyset(&none);
+    (void)sigprocmask(SIG_SETMASK, &none, NULL);
+    return kept;
+}
+
 /* Until the other end is closed, which the kernel does when that process ends, however it does. */
 _Noreturn static void wait_for_requests(int channel)
 {
     struct request request;
-    /* A signal from the terminal is for the process that measures, which then closes its end. */
-    (void)signal(SIGINT, SIG_IGN);
-    (void)signal(SIGTERM, SIG_IGN);
-    (void)signal(SIGHUP, SIG_IGN);
-    (void)signal(SIGPIPE, SIG_IGN);
+    channel = settle(channel);
     while (read_all(channel, &request, sizeof request) && answer(channel, &request))
         continue;
     _exit(EXIT_SUCCESS);
@@ -250,26 +305,37 @@ _Noreturn static void wait_for_requests(int channel)
 /* ---- in the process that measures ---- */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static bool started; /* once: when HIP is initialised it is too late */
 static int channel = -1;
+static pid_t waiting;
+
+/* When this process ends: else a container whose first process does not care would keep it. */
+static void stop(void)
+{
+    if (channel >= 0)
+        (void)close(channel);
+    while (waitpid(waiting, NULL, 0) < 0 && errno == EINTR)
+        continue;
+}
 
 static enum xb_status fork_compiler(struct xb_error *error)
 {
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
         return XB_FAIL_ERRNO(error, "socketpair", errno, "no channel to a process that compiles");
-    pid_t child = fork();
-    if (child < 0) {
+    waiting = fork();
+    if (waiting < 0) {
         int code = errno;
         (void)close(ends[0]);
         (void)close(ends[1]);
         return XB_FAIL_ERRNO(error, "fork", code, "no process to compile kernels in");
     }
-    if (child == 0) {
-        (void)close(ends[0]);
+    if (waiting == 0)
         wait_for_requests(ends[1]);
-    }
     (void)close(ends[1]);
     channel = ends[0];
+    started = true;
+    (void)atexit(stop);
     return XB_OK;
 }
 
@@ -277,7 +343,7 @@ enum xb_status xb_hip_compiler_start(struct xb_error *error)
 {
     enum xb_status status = XB_OK;
     pthread_mutex_lock(&lock);
-    if (channel < 0)
+    if (!started)
         status = fork_compiler(error);
     pthread_mutex_unlock(&lock);
     return status;
@@ -288,11 +354,21 @@ static bool send_request(const struct request *request)
     return send(channel, request, sizeof *request, MSG_NOSIGNAL) == (ssize_t)sizeof *request;
 }
 
+/* Whether a reply comes before a signal ends the run. */
+static bool wait_for_reply(void)
+{
+    struct pollfd reply = {.fd = channel, .events = POLLIN};
+    while (xb_interrupt_signal() == 0)
+        if (poll(&reply, 1, CALLER_GLANCE_MS) > 0)
+            return true;
+    return false;
+}
+
 /* One exchange: *bytes are what followed the reply, with a zero byte behind them; to be freed. */
 static bool exchange(const struct request *request, struct reply *reply, char **bytes)
 {
-    if (channel < 0 || !send_request(request) || !read_all(channel, reply, sizeof *reply) ||
-        reply->bytes > MOST_BYTES)
+    if (channel < 0 || !send_request(request) || !wait_for_reply() ||
+        !read_all(channel, reply, sizeof *reply) || reply->bytes > MOST_BYTES)
         return false;
     *bytes = calloc(1, reply->bytes + 1);
     return *bytes != NULL && read_all(channel, *bytes, reply->bytes);

@@ -19,7 +19,8 @@ struct xb_hip_code {
 
 /*
  * Forks the waiting process: after the library is opened, before any of its functions is called. It
- * ends when this process does. Doing so twice is once.
+ * ends when this process does. Doing so twice is once: a process that was lost is not
+ * replaced.
  */
 XB_MUST_CHECK enum xb_status xb_hip_compiler_start(struct xb_error *error);
 

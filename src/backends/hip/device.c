@@ -176,13 +176,15 @@ static void decide_kernels(struct xb_device_info *info, const struct attributes 
 /*
  * Without XNACK a kernel cannot wait for a page: what the runtime then calls managed memory stays
  * on the host, and every mode of ours that moves pages would report something else.
- * ConcurrentManagedAccess tells of the kernel driver alone, PageableMemoryAccess of XNACK too.
+ * ConcurrentManagedAccess tells of the kernel driver alone, PageableMemoryAccess of XNACK too, and
+ * so does the architecture's full name where it has the feature.
  */
-static void decide_managed(struct xb_device_info *info, const struct attributes *found)
+static void decide_managed(struct xb_device_info *info, const struct attributes *found,
+                           const char *full)
 {
     char reason[256] = "HIP has no managed memory for it";
     bool library = library_has("managed", reason, sizeof reason);
-    bool moves = found->concurrent && found->pageable_access;
+    bool moves = found->concurrent && found->pageable_access && strstr(full, ":xnack-") == NULL;
     if (library && found->managed && !moves)
         snprintf(reason, sizeof reason,
                  "XNACK is off, so that no page moves when a kernel touches it; where the GPU can "
@@ -190,11 +192,15 @@ static void decide_managed(struct xb_device_info *info, const struct attributes 
     decide(info, XB_CAP_MANAGED, library && found->managed && moves, reason);
 }
 
-static void decide_capabilities(struct xb_device_info *info, const struct attributes *found)
+static void decide_capabilities(struct xb_device_info *info, const struct attributes *found,
+                                const char *full)
 {
     char reason[256] = "";
     bool registers = library_has("register", reason, sizeof reason);
-    info->capabilities = XB_CAP_WRITE_COMBINED;
+    info->capabilities = 0;
+    /* Read in ROCm's clr: the flag is kept for whoever asks and selects no kind of memory. */
+    decide(info, XB_CAP_WRITE_COMBINED, false,
+           "HIP takes the flag for it and gives ordinary pinned memory");
     decide(info, XB_CAP_REGISTER, registers, reason);
     /* Mapped memory is made by registering it: see buffer.c of the GPU backends. */
     bool mapped = registers && library_has("mapped", reason, sizeof reason);
@@ -202,7 +208,7 @@ static void decide_capabilities(struct xb_device_info *info, const struct attrib
         snprintf(reason, sizeof reason, "its kernels cannot reach host memory");
     decide(info, XB_CAP_MAPPED, mapped && found->maps_host_memory, reason);
     decide_kernels(info, found);
-    decide_managed(info, found);
+    decide_managed(info, found, full);
 }
 
 /* What the figures of AMD devices hang on. */
@@ -214,12 +220,15 @@ static void add_facts(struct xb_device_info *info, const struct attributes *foun
     const char *queues = getenv("GPU_MAX_HW_QUEUES");
     const char *engines = getenv("HSA_ENABLE_SDMA");
     xb_device_fact(info, "architecture_full", "%s", full[0] != '\0' ? full : "unknown");
-    xb_device_fact(info, "xnack", "%s", found->pageable_access ? "on" : "off");
+    xb_device_fact(info, "xnack", "%s",
+                   strstr(full, ":xnack+") != NULL   ? "on"
+                   : strstr(full, ":xnack-") != NULL ? "off"
+                                                     : "not told by the architecture");
     xb_device_fact(info, "integrated", "%s",
                    found->integrated ? "yes: no copy crosses a link" : "no");
     xb_device_fact(info, "large_bar", "%s", !known ? "unknown" : large_bar != 0 ? "yes" : "no");
     xb_device_fact(info, "copies", "%s",
-                   engines != NULL && strtol(engines, NULL, 10) == 0
+                   engines != NULL && strcmp(engines, "0") == 0
                        ? "by shaders, because HSA_ENABLE_SDMA=0"
                        : "by SDMA engines, for all that is known");
     xb_device_fact(info, "hardware_queues", "%s",
@@ -263,7 +272,7 @@ enum xb_status xb_hip_device_info(struct xb_driver *driver, unsigned index,
     info->memory_bytes = bytes;
     info->shares_host_memory = found.integrated;
     info->coherent_with_host = found.direct_access || found.host_page_tables;
-    decide_capabilities(info, &found);
+    decide_capabilities(info, &found, architecture);
     add_facts(info, &found, architecture);
     return XB_OK;
 }

@@ -72,7 +72,8 @@ static enum xb_status check_library(struct xb_probe *probe, struct xb_error *err
     struct xb_probe_check *check = add_check(probe, status == XB_OK, "HIP runtime libamdhip64");
     if (xb_hip.overridden)
         snprintf(probe->runtime_override, sizeof probe->runtime_override, "%s", XB_HIP_OVERRIDE);
-    snprintf(probe->runtime_library, sizeof probe->runtime_library, "%s", xb_hip.path);
+    snprintf(probe->runtime_library, sizeof probe->runtime_library, "%.*s",
+             (int)sizeof probe->runtime_library - 1, xb_hip.path);
     if (status != XB_OK)
         FOUND(check, "%.190s", error->message);
     else

@@ -8,9 +8,13 @@
 
 /* Shared between the files of the HIP backend; the slots' contract stands in backend.h. */
 
-/* A call of the opened library: its outcome under the name that the library knows. */
+/* A call of the opened library: its outcome under the name that the library knows. A function that
+ * this one has not is not supported, whoever asked for it. */
 #define XB_HIP_CALL(field, symbol, ...)                                                            \
-    ((struct xb_gpu_outcome){.code = (int)xb_hip.functions.field(__VA_ARGS__), .call = (symbol)})
+    ((struct xb_gpu_outcome){.code = (int)(xb_hip.functions.field != NULL                          \
+                                               ? xb_hip.functions.field(__VA_ARGS__)               \
+                                               : hipErrorNotSupported),                            \
+                             .call = (symbol)})
 
 /* runtime.c */
 extern const struct xb_gpu_runtime xb_hip_runtime;

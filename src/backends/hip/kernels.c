@@ -15,13 +15,16 @@ void xb_hip_unload_kernels(struct xb_gpu_device *device)
     if (device->module != NULL)
         (void)xb_hip.functions.unload_module(device->module);
     device->module = NULL;
+    free(device->code);
+    device->code = NULL;
 }
 
-/* Loads the code onto the current device. */
+/* Loads the code, which becomes the device's, onto the current device. */
 static enum xb_status load(struct xb_gpu_device *device, const struct xb_hip_code *code,
                            struct xb_error *error)
 {
     hipModule_t module = NULL;
+    device->code = code->bytes; /* whether a runtime copies it is not told */
     enum xb_status status = XB_GPU(
         error, &xb_hip_runtime, XB_HIP_CALL(load_module, "hipModuleLoadData", &module, code->bytes),
         "cannot load the kernels for %s onto HIP device %u", device->base.info.architecture,
@@ -39,15 +42,23 @@ static enum xb_status load(struct xb_gpu_device *device, const struct xb_hip_cod
     return status;
 }
 
+/* Whether a failure says that the code does not suit the device, and not that something broke. */
+static bool is_unsuitable(const struct xb_error *error)
+{
+    return error->native_code == hipErrorNoBinaryForGpu ||
+           error->native_code == hipErrorInvalidImage ||
+           error->native_code == hipErrorInvalidKernelFile ||
+           error->native_code == hipErrorSharedObjectInitFailed ||
+           error->native_code == hipErrorNotFound;
+}
+
 static bool load_from_cache(struct xb_gpu_device *device)
 {
     struct xb_hip_code code;
     struct xb_error ignored; /* what does not load is compiled anew */
     if (!xb_hip_cache_load(device->base.info.architecture, xb_hip_version(), &code))
         return false;
-    bool loaded = load(device, &code, &ignored) == XB_OK;
-    free(code.bytes);
-    return loaded;
+    return load(device, &code, &ignored) == XB_OK;
 }
 
 enum xb_status xb_hip_load_kernels(struct xb_gpu_device *device, struct xb_error *error)
@@ -63,13 +74,12 @@ enum xb_status xb_hip_load_kernels(struct xb_gpu_device *device, struct xb_error
     enum xb_status status = xb_hip_compile(info->architecture, XB_HIP_MAJOR(version), &code, error);
     if (status != XB_OK)
         return status;
+    bool kept = xb_hip_cache_store(info->architecture, version, &code);
     status = load(device, &code, error);
-    if (status == XB_OK) {
-        double seconds = xb_clock_now() - begin;
-        bool kept = xb_hip_cache_store(info->architecture, version, &code);
-        xb_device_fact(info, "kernels", "compiled by hipRTC in %.2f s, %s the cache", seconds,
-                       kept ? "now in" : "and they could not be kept in");
-    }
-    free(code.bytes);
+    if (status == XB_OK)
+        xb_device_fact(info, "kernels", "compiled by hipRTC in %.2f s, %s the cache",
+                       xb_clock_now() - begin, kept ? "now in" : "and they could not be kept in");
+    if (status == XB_ERR_RUNTIME && is_unsuitable(error))
+        error->status = status = XB_ERR_UNSUPPORTED;
     return status;
 }

@@ -33,20 +33,25 @@ static void *symbol(const char *name)
     return dlsym(xb_hip.handle, name);
 }
 
-/* The first thing that the loader said against a file that is there. */
+/* What the loader said against a file that is there: it ends the search. */
 struct search {
     char said[256];
 };
 
 static bool try_file(struct search *search, const char *name)
 {
+    if (search->said[0] != '\0')
+        return false;
     xb_hip.handle = dlopen(name, RTLD_NOW | RTLD_LOCAL);
     if (xb_hip.handle != NULL)
         return true;
+    /* The loader names the file that it does not find: the one asked for is what the search
+     * expects, another is one that it needs, and then a runtime must not be passed over in silence.
+     */
     const char *said = dlerror();
-    /* That a name is not found is what the search expects; that a file does not load is news. */
-    if (said != NULL && search->said[0] == '\0' &&
-        strstr(said, "cannot open shared object file") == NULL)
+    bool absent = said != NULL && strncmp(said, name, strlen(name)) == 0 &&
+                  strstr(said, "cannot open shared object file: No such file") != NULL;
+    if (said != NULL && !absent)
         snprintf(search->said, sizeof search->said, "%s", said);
     return false;
 }
@@ -58,13 +63,19 @@ static bool try_in(struct search *search, const char *folder, int major)
     return try_file(search, name);
 }
 
-/* The folders that match, the last by name first: of several releases the newest. */
+static int by_version(const void *a, const void *b)
+{
+    return strverscmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* The folders that match, of several releases the newest first. */
 static bool try_matching(struct search *search, const char *pattern, int major)
 {
     glob_t found;
     bool opened = false;
     if (glob(pattern, 0, NULL, &found) != 0)
         return false;
+    qsort(found.gl_pathv, found.gl_pathc, sizeof(char *), by_version);
     for (size_t i = found.gl_pathc; !opened && i-- > 0;)
         opened = try_in(search, found.gl_pathv[i], major);
     globfree(&found);
@@ -105,7 +116,9 @@ static enum xb_status find_library(struct xb_error *error)
         if (try_major(&search, majors[i]))
             return XB_OK;
     if (search.said[0] != '\0')
-        return XB_FAIL(error, XB_ERR_UNAVAILABLE, "does not load: %s", search.said);
+        return XB_FAIL(error, XB_ERR_UNAVAILABLE,
+                       "is there and does not load: %s; " XB_HIP_OVERRIDE " can name another",
+                       search.said);
     return XB_FAIL(error, XB_ERR_UNAVAILABLE,
                    "not found, nor in $ROCM_PATH and /opt/rocm*: install ROCm's HIP runtime");
 }

@@ -14,6 +14,7 @@
 
 #include "xferbench/backend.h"
 
+
 /* Names the library to open in place of the search. For a runtime in an unusual place, and for
  * tests. */
 #define XB_HIP_OVERRIDE "XFERBENCH_HIP_LIBRARY"
@@ -87,7 +88,7 @@ extern const size_t xb_hip_symbol_count;
 
 struct xb_hip_library {
     void *handle;
-    char path[256]; /* the file, links followed */
+    char path[4096]; /* the file, links followed */
     bool overridden;
     struct xb_hip_functions functions;
 };

@@ -46,8 +46,7 @@ static struct xb_gpu_outcome release(void *address)
 static struct xb_gpu_outcome allocate_host(void **address, size_t bytes, enum xb_memory memory)
 {
     unsigned flags = hipHostMallocCoherent | hipHostMallocNumaUser;
-    if (memory == XB_MEMORY_WRITE_COMBINED)
-        flags |= hipHostMallocWriteCombined;
+
     if (memory == XB_MEMORY_MAPPED)
         flags |= hipHostMallocMapped;
     return XB_HIP_CALL(allocate_host, "hipHostMalloc", address, bytes, flags);

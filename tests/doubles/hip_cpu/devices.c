@@ -31,7 +31,10 @@ bool standin_is_device(int device)
 static const char *architecture_name(void)
 {
     const char *asked = getenv("XB_STANDIN_ARCH");
-    return asked != NULL ? asked : "gfx90a:sramecc+:xnack-";
+    if (asked != NULL)
+        return asked;
+    return standin_setting("XB_STANDIN_XNACK", 1) != 0 ? "gfx90a:sramecc+:xnack+"
+                                                       : "gfx90a:sramecc+:xnack-";
 }
 
 void standin_architecture(char architecture[32])
