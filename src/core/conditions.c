@@ -42,12 +42,10 @@ static void add_lane(const struct xb_measurement *measurement, const struct xb_l
 }
 
 /* A library that someone named can be anything that has the runtime's functions. */
-static void add_runtime(const struct xb_measurement *measurement)
+static void add_runtime(const struct xb_probe *probe, struct xb_result *result)
 {
-    const struct xb_probe *probe = &measurement->run->probe;
     if (probe->runtime_override[0] != '\0')
-        xb_result_warn(measurement->result,
-                       "by %.150s, which %s names in place of the installed runtime",
+        xb_result_warn(result, "by %.150s, which %s names in place of the installed runtime",
                        probe->runtime_library, probe->runtime_override);
 }
 
@@ -82,9 +80,12 @@ void xb_measure_add_conditions(const struct xb_measurement *measurement)
     struct xb_result *result = measurement->result;
     xb_result_detail_number(result, "iterations_per_sample", (double)measurement->iterations);
     xb_result_detail_text(result, "held", measurement->held ? "yes" : "no");
-    add_runtime(measurement);
-    for (size_t i = 0; i < measurement->lane_count; i++)
+    add_runtime(&measurement->run->probe, result);
+    for (size_t i = 0; i < measurement->lane_count; i++) {
         add_lane(measurement, &measurement->lanes[i]);
+        if (measurement->lanes[i].result != result)
+            add_runtime(&measurement->run->probe, measurement->lanes[i].result);
+    }
     add_overlap(result);
     add_precision(result);
     if (result->stop_reason == XB_STOP_INTERRUPTED)

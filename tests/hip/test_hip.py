@@ -11,6 +11,7 @@ import csv
 import functools
 import importlib
 import itertools
+import json
 import os
 import pty
 import re
@@ -36,6 +37,11 @@ STAND_IN = os.path.realpath(sys.argv.pop(1))
 SOURCE = os.path.abspath(sys.argv.pop(1))
 
 
+def load_json(path):
+    with open(path, encoding="utf-8") as file:
+        return json.load(file)
+
+
 def find_validator():
     """Of jsonschema, which may be absent, or (before 4.0) not know the schema's draft."""
     sys.path.insert(0, os.path.join(SOURCE, "tests"))
@@ -43,7 +49,7 @@ def find_validator():
         validate_json = importlib.import_module("validate_json")
     except ImportError:
         print("Left out: no python3-jsonschema: output is not validated against the schema")
-        return importlib.import_module("json").loads, None
+        return load_json, None
     schema = validate_json.load(os.path.join(SOURCE, "docs", "result.schema.json"))
     validator_class = getattr(validate_json.jsonschema, "Draft202012Validator", None)
     if validator_class is None:
@@ -68,6 +74,8 @@ ALL = (*SMALL, "--mode", "all")
 ENDLESS = (*HIP, "--mode", "pinned", "--size", "64K", "--samples", "1000000", "-t", "10m")
 KERNEL_ROW = ("--mode", "zero-copy", "--direction", "h2d")  # one row, which kernels make
 BY_COPIES = "host, by copies back"
+ARCHITECTURE = "gfx90a:sramecc+:xnack+"  # the stand-in's, if no other is asked for
+CAPABILITIES = {"register", "hold", "kernels", "mapped", "managed"}  # all but write-combined
 # All that moves data by copies alone, and a mode of each kind that takes more.
 SOME = (
     *("--mode", "pageable,pinned,double-buffer,zero-copy,managed,peer", "--pairs", "0:1"),
@@ -364,7 +372,7 @@ class Works(Case):
     def check_facts(self, facts):
         told = {key: facts.get(key) for key in ("xnack", "integrated", "large_bar")}
         self.assertEqual(told, {"xnack": "on", "integrated": "no", "large_bar": "yes"})
-        self.assertEqual(facts["architecture_full"], "gfx90a:sramecc+:xnack-")
+        self.assertEqual(facts["architecture_full"], ARCHITECTURE)
         for key in ("copies", "hardware_queues", "host_memory_flags", "kernels"):
             self.assertTrue(facts.get(key), facts)
 
@@ -400,14 +408,13 @@ class Works(Case):
 
     def test_variants(self):
         """What all modes do not try of themselves."""
-        memory = "registered,alloc,write-combined,pageable"
         rest = ("--direction", "both")
         self.in_parallel(
             [
                 functools.partial(self.measure, *arguments)
                 for arguments in (
-                    ("--mode", "pinned", "--host-memory", "registered,alloc,write-combined", *rest),
-                    ("--mode", "async", "--host-memory", memory, *rest),
+                    ("--mode", "pinned", "--host-memory", "registered,alloc", *rest),
+                    ("--mode", "async", "--host-memory", "registered,alloc,pageable", *rest),
                     ("--mode", "pinned,async,double-buffer", "--direction", "bidir"),
                     ("--mode", "zero-copy", "--access", "sequential,strided,random", *rest),
                     ("--mode", "managed", "--managed", "fault,prefetch,advise", *rest),
@@ -421,6 +428,15 @@ class Works(Case):
     def check_variants(self, outcome):
         self.assert_all_ok(outcome)
         self.assert_library_named(outcome)
+
+    def test_write_combined(self):
+        """The runtime takes the flag and gives other memory: no row of that name has a figure."""
+        arguments = ("--mode", "pinned,async", "--host-memory", "write-combined,alloc")
+        outcome = self.check_sane(self.measure(*arguments))
+        self.assertEqual(outcome.code, 0, outcome)
+        named = [row for row in outcome.rows() if row["variant"] == "write-combined"]
+        self.assert_skipped(named, ("'write-combined'", "ordinary pinned memory"), outcome)
+        self.assert_ok([row for row in outcome.rows() if row["variant"] == "alloc"], outcome)
 
     def test_simultaneous(self):
         outcome = self.check_sane(
@@ -450,10 +466,9 @@ class Works(Case):
         outcome = self.list_devices()
         devices = [device for device in outcome.document["devices"] if device["backend"] == "hip"]
         self.assertEqual(len(devices), 2, outcome)
-        capabilities = "register write-combined hold kernels mapped managed".split()
         for device in devices:
-            self.assertEqual(sorted(device["capabilities"]), sorted(capabilities))
-            self.assertEqual(device["lacks"], {})
+            self.assertEqual(set(device["capabilities"]), CAPABILITIES)
+            self.assertEqual(set(device["lacks"]), {"write-combined"})
         self.assertEqual(outcome.trace["hipMalloc"], 0, "listing takes no memory")
         self.assertEqual(outcome.trace["hiprtcCompileProgram"], 0, "listing compiles nothing")
 
@@ -818,15 +833,13 @@ class MissingSymbols(Case):
         devices = [d for d in outcome.document["devices"] if d["backend"] == "hip"]
         self.assertEqual(len(devices), 2, outcome)
         for device in devices:
-            every = {"register", "write-combined", "hold", "kernels", "mapped", "managed"}
-            self.assertEqual(set(device["capabilities"]), every - lost, outcome)
-            self.assertEqual(set(device["lacks"]), lost, outcome)
-            for text in device["lacks"].values():
-                self.assertIn(name, text, outcome)
+            self.assertEqual(set(device["capabilities"]), CAPABILITIES - lost, outcome)
+            self.assertEqual(set(device["lacks"]), lost | {"write-combined"}, outcome)
+            for capability in lost:
+                self.assertIn(name, device["lacks"][capability], outcome)
         # The same for people.
-        printed = self.check_sane(
-            self.run_program("list", library=outcome.document["backends"][1]["runtime_library"])
-        )
+        (hip,) = [b for b in outcome.document["backends"] if b["name"] == "hip"]
+        printed = self.check_sane(self.run_program("list", library=hip["runtime_library"]))
         self.assertRegex(printed.out, rf"no {sorted(lost)[0]} .*{name}", printed)
 
     def test_peers(self):
@@ -868,7 +881,7 @@ class MissingSymbols(Case):
                 self.assert_all_ok(outcome)
                 for device in outcome.document["devices"]:
                     self.assertEqual(device["architecture"], "gfx90a")
-                    self.assertEqual(device["facts"]["architecture_full"], "gfx90a:sramecc+:xnack-")
+                    self.assertEqual(device["facts"]["architecture_full"], ARCHITECTURE)
                 (other,) = set(both) - {name}
                 self.assertGreater(outcome.trace[other], 0, outcome)
                 self.assertEqual(outcome.trace[name], 0, outcome)
@@ -1109,11 +1122,43 @@ class Cache(Case):
         for value in ("cache", "", "./cache", None):
             with self.subTest(value=value):
                 folder = self.make_folder()
+                os.mkdir(os.path.join(folder, "home"))
                 environment = {"XDG_CACHE_HOME": value}
                 self.assert_compiled(self.measure_here(folder, environment), 1)
                 self.entry(folder, "home", ".cache")
                 self.assertNotIn("cache", os.listdir(folder))
                 self.assert_from_cache(self.measure_here(folder, environment), 1)
+
+    def test_home_that_is_not_there(self):
+        """It does not appear."""
+        folder = self.make_folder()
+        outcome = self.measure_here(folder, {"XDG_CACHE_HOME": None})
+        self.assert_compiled(outcome, 1, kept=False)
+        self.assertNotIn("home", os.listdir(folder))
+
+    def test_home_of_somebody_else(self):
+        """Nothing of ours, which its owner could not remove, is left there."""
+        if os.geteuid() != 0:
+            self.skipTest("only root can give a folder away")
+        folder = self.make_folder()
+        home = os.path.join(folder, "home")
+        os.mkdir(home, 0o755)
+        os.chown(home, 65534, 65534)
+        outcome = self.measure_here(folder, {"XDG_CACHE_HOME": None})
+        self.assert_compiled(outcome, 1, kept=False)
+        self.assertEqual(os.listdir(home), [])
+
+    def test_other_library_is_another_entry(self):
+        """Of the same version: what compiles is not what compiled."""
+        folder = self.filled()
+        copy = os.path.join(folder, "copy.so")
+        shutil.copy2(STAND_IN, copy)
+        environment = {OVERRIDE: copy}
+        self.assert_compiled(self.measure_here(folder, environment), 2)
+        self.assert_from_cache(self.measure_here(folder, environment), 2)
+        os.utime(copy, ns=(0, 0))  # installed anew in the same place
+        self.assert_compiled(self.measure_here(folder, environment), 3)
+        self.assert_from_cache(self.measure_here(folder), 3)
 
     def test_many_at_once(self):
         """They may all write the one entry: each finds none, or a whole one."""
@@ -1378,6 +1423,14 @@ class Damage(Case):
             self.assertIn("the data did not arrive as it was sent", row["reason"])
             self.assertIsNone(row["bandwidth_bytes_per_second"], row)
 
+    def check_count(self, damage, outcome):
+        """That each of the two proofs works: the pattern finds the byte, not only the comparison
+        with what was sent."""
+        for row in outcome.rows():
+            if row["direction"] == damage:
+                words = ("1 of 65536 bytes are wrong", "the first at 32768")
+                self.assert_words(row["reason"], words, (row, outcome.label))
+
     def run_damaged(self, damage, directions, **environment):
         environment = {"XB_STANDIN_DAMAGE": damage} | environment
         outcome = self.check_sane(
@@ -1387,6 +1440,7 @@ class Damage(Case):
             )
         )
         self.check(directions, outcome)
+        self.check_count(damage, outcome)
         modes = {row["mode"] for row in outcome.rows() if row["direction"] == damage}
         self.assertEqual(modes, set(self.MODES), outcome)
         return outcome
@@ -1397,6 +1451,8 @@ class Damage(Case):
         for damage, directions in (("h2d", ("h2d",)), ("d2h", ("h2d", "d2h"))):
             with self.subTest(damage=damage):
                 self.run_damaged(damage, directions)
+                # Who reads what a check found before it is there finds nothing.
+                self.run_damaged(damage, directions, XB_STANDIN_DELAY_US="500")
 
     def test_damage_without_kernels(self):
         """What proves the copies is copied itself, so that either way spoils both directions."""
@@ -1434,12 +1490,13 @@ def processes_of(group):
 class Interrupt(Case):
     """A signal in the middle of a run: it ends, and the process that compiles with it."""
 
-    def start(self, *arguments):
-        """Starts it at the head of a process group, and returns when it has begun to measure."""
+    def start(self, *arguments, until=None, **environment):
+        """Starts it at the head of a process group, and returns when it has begun to measure, or
+        when the file `until`, a FIFO, was written to."""
         folder = self.make_folder()
         master, slave = pty.openpty()
         self.addCleanup(os.close, master)
-        environment = {OVERRIDE: STAND_IN, "XDG_CACHE_HOME": os.path.join(folder, "cache")}
+        environment |= {OVERRIDE: STAND_IN, "XDG_CACHE_HOME": os.path.join(folder, "cache")}
         process = subprocess.Popen(
             [XFERBENCH, *arguments],
             env=base_environment() | environment,
@@ -1453,7 +1510,13 @@ class Interrupt(Case):
         self.addCleanup(process.stdout.close)
         self.addCleanup(process.wait)
         self.addCleanup(self.kill_group, process.pid)
-        self.read_until(master, b" samples, ")
+        if until is None:
+            self.read_until(master, b" samples, ")
+        else:
+            # Open for reading and writing, so that opening it does not wait for the other side.
+            descriptor = os.open(until, os.O_RDWR)
+            self.addCleanup(os.close, descriptor)
+            self.read_until(descriptor, b"gfx90a\n")
         return process, folder, master
 
     @staticmethod
@@ -1492,7 +1555,7 @@ class Interrupt(Case):
 
     def assert_gone(self, process, descriptors):
         for descriptor in descriptors:
-            ended = select.select([descriptor], [], [], GUARD_S)[0]
+            ended = select.select([descriptor], [], [], GUARD_S / 2)[0]
             self.assertTrue(ended, "the process that compiles remains")
         self.assertEqual(processes_of(process.pid), [])
 
@@ -1515,6 +1578,30 @@ class Interrupt(Case):
         for number in (signal.SIGINT, signal.SIGTERM):
             with self.subTest(signal=number.name):
                 self.interrupt(number)
+
+    def test_compiler_that_hangs(self):
+        """Whatever ends the program ends the compilation that it waits for, and that at once: the
+        compilation's own limit is as long as the guard here."""
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
+            with self.subTest(signal=number.name):
+                fifo = os.path.join(self.make_folder(), "fifo")
+                os.mkfifo(fifo)
+                hang = {"XB_STANDIN_RTC_HANG": "1", "XB_STANDIN_RTC_COUNT": fifo}
+                process, folder, _ = self.start(*ENDLESS, "--json", "out.json", until=fifo, **hang)
+                descriptors = self.watch(process)
+                self.assertEqual(len(descriptors), 2, "one that waits, one that compiles")
+                if number == signal.SIGKILL:
+                    process.kill()
+                else:
+                    os.killpg(process.pid, number)
+                out, _ = process.communicate(timeout=GUARD_S / 2)
+                self.assert_gone(process, descriptors)
+                if number == signal.SIGKILL:
+                    continue
+                outcome = Outcome(number.name, folder, process.returncode, out, b"")
+                self.check_sane(outcome, codes=(128 + number,))
+                self.assertEqual({row["status"] for row in outcome.rows()}, {"skipped"}, outcome)
+                self.assertIn("interrupted", outcome.rows()[0]["reason"], outcome)
 
     def test_killed(self):
         """Nothing can be done any more, and yet no process remains."""

@@ -44,13 +44,12 @@ void xb_gpu_device_close(struct xb_device *device)
     struct xb_gpu_device *closing = (struct xb_gpu_device *)device;
     struct xb_error ignored;
     xb_gpu_buffer_free(closing->window);
-    if (xb_gpu_select(device, &ignored) == XB_OK) {
-        if (closing->found != NULL)
-            (void)closing->runtime->release(closing->found);
-        if (closing->seen != NULL)
-            (void)closing->runtime->release_host(closing->seen);
-        closing->runtime->unload_kernels(closing);
-    }
+    (void)xb_gpu_select(device, &ignored);
+    if (closing->found != NULL)
+        (void)closing->runtime->release(closing->found);
+    if (closing->seen != NULL)
+        (void)closing->runtime->release_host(closing->seen);
+    closing->runtime->unload_kernels(closing);
     free(closing);
 }
 

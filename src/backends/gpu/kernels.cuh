@@ -10,7 +10,7 @@ typedef unsigned long long u64;
 
 #define THREADS XB_GPU_THREADS
 #define AT_ONCE XB_GPU_AT_ONCE
-#define TILE XB_GPU_TILE
+#define TILE (AT_ONCE * THREADS)
 #define XB_KERNEL extern "C" __global__ void __launch_bounds__(XB_GPU_THREADS)
 
 /* The word may have changed here, for all the compiler knows. Each instruction set has its own

@@ -46,6 +46,5 @@ enum xb_gpu_kernel {
 #define XB_GPU_THREADS 256u
 /* What a block of the copies and of computing takes in one go: XB_GPU_AT_ONCE items a thread. */
 #define XB_GPU_AT_ONCE 4u
-#define XB_GPU_TILE (XB_GPU_AT_ONCE * XB_GPU_THREADS)
 
 #endif

@@ -9,6 +9,9 @@
 /* Copies and computing take many more than run at once, so that the last ones are soon done. */
 #define TILES_BLOCKS 65536u
 
+/* What a block of the copies and of computing takes in one go. */
+#define TILE ((uint64_t)XB_GPU_AT_ONCE * XB_GPU_THREADS)
+
 /* Two machine words a thread: what the wide copy moves at once. */
 #define WIDE 16u
 
@@ -138,10 +141,9 @@ enum xb_status xb_gpu_queue_kernel_copy(struct xb_queue *queue, struct xb_buffer
                                                              : XB_GPU_COPY_WORDS;
     unsigned long long count = bytes;
     void *arguments[] = {&to, &from, &count};
-    return launch(
-        queue, kernel,
-        blocks_for(bytes / (kernel == XB_GPU_COPY_WIDE ? WIDE : 8), XB_GPU_TILE, TILES_BLOCKS),
-        XB_GPU_THREADS, arguments, "copies", error);
+    return launch(queue, kernel,
+                  blocks_for(bytes / (kernel == XB_GPU_COPY_WIDE ? WIDE : 8), TILE, TILES_BLOCKS),
+                  XB_GPU_THREADS, arguments, "copies", error);
 }
 
 enum xb_status xb_gpu_queue_compute(struct xb_queue *queue, struct xb_buffer *buffer,
@@ -157,8 +159,8 @@ enum xb_status xb_gpu_queue_compute(struct xb_queue *queue, struct xb_buffer *bu
     unsigned long long words = bytes / 8;
     unsigned long long count = steps;
     void *arguments[] = {&memory, &words, &count};
-    return launch(queue, XB_GPU_COMPUTE, blocks_for(words, XB_GPU_TILE, TILES_BLOCKS),
-                  XB_GPU_THREADS, arguments, "computes", error);
+    return launch(queue, XB_GPU_COMPUTE, blocks_for(words, TILE, TILES_BLOCKS), XB_GPU_THREADS,
+                  arguments, "computes", error);
 }
 
 enum xb_status xb_gpu_launch_hold(struct xb_queue *queue, struct xb_gpu_gate *gate, unsigned number,

@@ -237,16 +237,12 @@ static void add_facts(struct xb_device_info *info, const struct attributes *foun
                    "hipHostMallocCoherent|hipHostMallocNumaUser, hipHostRegisterDefault");
 }
 
-enum xb_status xb_hip_device_info(struct xb_driver *driver, unsigned index,
-                                  struct xb_device_info *info, struct xb_error *error)
+/* Name, PCI address and memory. */
+static enum xb_status read_identity(unsigned index, struct xb_device_info *info,
+                                    struct xb_error *error)
 {
-    (void)driver;
-    memset(info, 0, sizeof *info);
-    struct attributes found = {.managed = false};
     char bdf[32] = "";
-    char architecture[128] = "";
     size_t bytes = 0;
-    info->index = index;
     enum xb_status status = XB_GPU(error, &xb_hip_runtime,
                                    XB_HIP_CALL(device_name, "hipDeviceGetName", info->name,
                                                (int)sizeof info->name, (hipDevice_t)index),
@@ -260,16 +256,28 @@ enum xb_status xb_hip_device_info(struct xb_driver *driver, unsigned index,
         status = XB_GPU(error, &xb_hip_runtime,
                         XB_HIP_CALL(total_memory, "hipDeviceTotalMem", &bytes, (hipDevice_t)index),
                         "cannot read the memory size of HIP device %u", index);
+    for (size_t i = 0; bdf[i] != '\0' && i + 1 < sizeof info->pci_bdf; i++)
+        info->pci_bdf[i] = (char)tolower((unsigned char)bdf[i]);
+    info->memory_bytes = bytes;
+    return status;
+}
+
+enum xb_status xb_hip_device_info(struct xb_driver *driver, unsigned index,
+                                  struct xb_device_info *info, struct xb_error *error)
+{
+    (void)driver;
+    struct attributes found = {.managed = false};
+    char architecture[128] = "";
+    memset(info, 0, sizeof *info);
+    info->index = index;
+    enum xb_status status = read_identity(index, info, error);
     if (status == XB_OK)
         status = read_attributes(index, &found, error);
     if (status != XB_OK)
         return status;
-    for (size_t i = 0; bdf[i] != '\0' && i + 1 < sizeof info->pci_bdf; i++)
-        info->pci_bdf[i] = (char)tolower((unsigned char)bdf[i]);
     read_uuid(index, info->uuid, sizeof info->uuid);
     read_architecture(index, architecture, sizeof architecture);
     strip_features(architecture, info->architecture, sizeof info->architecture);
-    info->memory_bytes = bytes;
     info->shares_host_memory = found.integrated;
     info->coherent_with_host = found.direct_access || found.host_page_tables;
     decide_capabilities(info, &found, architecture);
