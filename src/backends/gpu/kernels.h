@@ -44,7 +44,7 @@ enum xb_gpu_kernel {
 
 /* Threads of a block, of every kernel but the hold, which has one. */
 #define XB_GPU_THREADS 256u
-/* What a block of the copies and of computing takes in one go: XB_GPU_AT_ONCE items a thread. */
+/* Items that a thread of the copies and of computing takes in one go. */
 #define XB_GPU_AT_ONCE 4u
 
 #endif
