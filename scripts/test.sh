@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Installs what is missing, then builds and runs every check and test that needs no GPU. Ends with
-# ctest's summary. XFERBENCH_CUDA=ON|OFF|AUTO in the environment says whether the CUDA backend is to
-# be built (AUTO, the default: where nvcc is found).
+# ctest's summary. XFERBENCH_CUDA and XFERBENCH_HIP=ON|OFF|AUTO in the environment say whether those
+# backends are to be built (AUTO, the default: where nvcc is found, where HIP's headers are).
 set -euo pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 cuda=${XFERBENCH_CUDA:-AUTO}
+hip=${XFERBENCH_HIP:-AUTO}
 jobs=$(nproc)
 
 step=start
@@ -56,13 +57,14 @@ fi
 begin 'clang, AddressSanitizer and UndefinedBehaviorSanitizer'
 build build/asan -DCMAKE_C_COMPILER=clang -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG='-O1 -g' \
     -DXFERBENCH_SANITIZE=address,undefined -DXFERBENCH_WERROR=ON \
-    -DXFERBENCH_CUDA="$cuda" -DXFERBENCH_CUDA_ARCHITECTURES=90
+    -DXFERBENCH_CUDA="$cuda" -DXFERBENCH_CUDA_ARCHITECTURES=90 -DXFERBENCH_HIP="$hip"
 "${fixed_addresses[@]}" ctest --test-dir build/asan --output-on-failure --no-tests=error
 
 # Without -Werror: what this sanitizer adds to the code misleads some of gcc's warnings.
 begin 'gcc, ThreadSanitizer'
 build build/tsan -DCMAKE_C_COMPILER=gcc -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG='-O1 -g' \
-    -DXFERBENCH_SANITIZE=thread -DXFERBENCH_WERROR=OFF -DXFERBENCH_CUDA=OFF
+    -DXFERBENCH_SANITIZE=thread -DXFERBENCH_WERROR=OFF -DXFERBENCH_CUDA=OFF \
+    -DXFERBENCH_HIP="$hip"
 "${fixed_addresses[@]}" ctest --test-dir build/tsan --output-on-failure --no-tests=error -L threads
 
 # Prints the C files under src/ that a build compiled: those of backends left out have no flags.
@@ -93,5 +95,5 @@ fi
 
 begin 'gcc, every test'
 build build/test -DCMAKE_C_COMPILER=gcc -DCMAKE_BUILD_TYPE=Release -DXFERBENCH_WERROR=ON \
-    -DXFERBENCH_CUDA="$cuda"
+    -DXFERBENCH_CUDA="$cuda" -DXFERBENCH_HIP="$hip"
 ctest --test-dir build/test --output-on-failure --no-tests=error

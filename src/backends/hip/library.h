@@ -14,7 +14,6 @@
 
 #include "xferbench/backend.h"
 
-
 /* Names the library to open in place of the search. For a runtime in an unusual place, and for
  * tests. */
 #define XB_HIP_OVERRIDE "XFERBENCH_HIP_LIBRARY"
