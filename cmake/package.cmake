@@ -21,8 +21,10 @@ endfunction()
 set_target_properties(xferbench PROPERTIES INSTALL_RPATH "$ORIGIN/../lib")
 install(TARGETS xferbench DESTINATION bin)
 xferbench_bundle_library(CJSON libcjson)
-install(FILES README.md LICENSE CHANGELOG.md docs/result.schema.json docs/measurement.md docs/options.md docs/hip.md
+install(FILES README.md LICENSE CHANGELOG.md docs/result.schema.json docs/measurement.md docs/options.md docs/hip.md docs/link.md docs/link-ceilings.md docs/link.schema.json docs/limits.schema.json docs/limits.example.json
         DESTINATION share/doc/xferbench)
+
+install(DIRECTORY scripts/examples DESTINATION share/doc/xferbench USE_SOURCE_PERMISSIONS)
 
 if(XFERBENCH_TESTS)
   set_target_properties(test_contract test_damage hold_depth PROPERTIES INSTALL_RPATH "$ORIGIN/../../lib")

@@ -41,5 +41,8 @@ int main(void)
     printf("## `xferbench list`\n\n");
     for (size_t i = 0; xb_list_rows[i] != NULL; i++)
         print_row(xb_list_rows[i]);
+    printf("## `xferbench link`\n\n");
+    for (size_t i = 0; xb_link_rows[i] != NULL; i++)
+        print_row(xb_link_rows[i]);
     return 0;
 }

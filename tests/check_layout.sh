@@ -57,8 +57,8 @@ broken "A backend's own header is included outside src/backends/" \
     "$(includes '[^>"]*backends/' | except src/backends/ tests/)"
 broken "hwloc is included outside src/core/topology.c" \
     "$(includes 'hwloc' | except src/core/topology.c:)"
-broken "cJSON is included outside src/sinks/ and tests/" \
-    "$(includes '([^>"]*/)?cJSON' | except src/sinks/ tests/)"
+broken "cJSON is included outside src/sinks/, src/link/limits_file.c and tests/" \
+    "$(includes '([^>"]*/)?cJSON' | except src/sinks/ src/link/limits_file.c: tests/)"
 broken "libsmartcols is included outside src/sinks/" \
     "$(includes 'libsmartcols' | except src/sinks/)"
 
@@ -78,6 +78,16 @@ done
 [ "$headers" -ge 2 ] || broken "check_layout.sh itself is broken" "it finds no headers in $PWD/include"
 broken "xferbench/version.h does not compile alone" \
     "$(compiles_alone xferbench/version.h "-I$generated")"
+
+# Codes of verdicts are for machines: what the program may say and what is told of it are the same.
+codes_used() {
+    grep -hoE '"XB-[A-Z0-9-]+"' src/link/*.c | tr -d '"' | sort -u
+}
+codes_told() {
+    grep -oE '^\| `XB-[A-Z0-9-]+` ' docs/link.md | tr -d '|` ' | sort
+}
+[ -n "$(codes_used)" ] || broken "check_layout.sh itself is broken" "it finds no codes in src/link/"
+broken "Not once in docs/link.md's table and also in src/link/" "$(diff <(codes_used) <(codes_told))"
 
 # A script's first line is taken, so the licence may stand a little further down.
 broken "No line 'SPDX-License-Identifier: Apache-2.0' at the beginning" "$(

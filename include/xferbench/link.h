@@ -4,12 +4,15 @@
 
 #include <stdbool.h>
 
+/* Where Linux shows PCI devices. */
+#define XB_PCI_DEVICES "/sys/bus/pci/devices"
+
 /*
  * A PCIe link as Linux shows it for one device (Documentation/ABI/testing/sysfs-bus-pci). An idle
  * GPU trains its link down, so a reading says something only when data has just moved.
  */
 struct xb_pcie_link {
-    bool known;
+    bool known;       /* all four are; where not, one that could not be read is 0 */
     double speed_gts; /* transfers per second and lane, in 10^9 */
     unsigned width;   /* lanes */
     double max_speed_gts;

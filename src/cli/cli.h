@@ -18,6 +18,8 @@ enum xb_exit {
 /* Subcommands: argv[0] is the command's name. Return the exit code. */
 int xb_command_run(int argc, char **argv);
 int xb_command_list(int argc, char **argv);
+/* Its exit codes are those of Nagios plugins, enum xb_level; a usage error is XB_LEVEL_UNKNOWN. */
+int xb_command_link(int argc, char **argv);
 
 /* Prints "xferbench: " and the error to stderr and returns the exit code that fits its status. */
 int xb_cli_fail(const struct xb_error *error);
@@ -31,12 +33,15 @@ const struct xb_option *const *xb_run_rows(void);
 /* Which of them belong to `run` itself: the first so many. */
 size_t xb_run_own_row_count(void);
 extern const struct xb_option *const xb_list_rows[];
+extern const struct xb_option *const xb_link_rows[];
 
 /* The help of the program, or of one mode. */
 void xb_help_print(FILE *stream);
 void xb_help_print_mode(FILE *stream, const struct xb_mode *mode);
 /* The help of `list`. */
 void xb_help_print_list(FILE *stream);
+/* The help of `link`. */
+void xb_help_print_link(FILE *stream);
 /* " h2d d2h bidir (by default h2d d2h)" */
 void xb_help_print_directions(FILE *stream, const struct xb_mode *mode);
 /* "xferbench 0.1.0" with what is built in. */

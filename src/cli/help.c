@@ -70,6 +70,7 @@ void xb_help_print(FILE *stream)
             "\n"
             "  xferbench [run] [OPTION]...     measure\n"
             "  xferbench list [--json FILE]    show backends, devices and modes\n"
+            "  xferbench link [OPTION]...      is each GPU's PCIe link what it should be?\n"
             "  xferbench --help MODE           what a mode measures\n"
             "\n"
             "Example: xferbench --mode pinned --size 1G\n"
@@ -103,6 +104,19 @@ void xb_help_print_list(FILE *stream)
                     "modes with\ntheir capabilities.\n\nOptions:\n");
     for (size_t i = 0; xb_list_rows[i] != NULL; i++)
         print_row(stream, xb_list_rows[i]);
+}
+
+void xb_help_print_link(FILE *stream)
+{
+    fprintf(stream,
+            "xferbench link [OPTION]...: is the PCIe link of every GPU what it should be? Copies "
+            "both\nways, reads every hop under load, and judges. One answer, and an exit code.\n\n"
+            "Options:\n");
+    for (size_t i = 0; xb_link_rows[i] != NULL; i++)
+        print_row(stream, xb_link_rows[i]);
+    fprintf(stream,
+            "\nExit: 0 OK; 1 WARNING; 2 CRITICAL; 3 UNKNOWN: it could not be tested, or the "
+            "command\nline is wrong. Codes of reasons: docs/link.md.\n");
 }
 
 void xb_help_print_directions(FILE *stream, const struct xb_mode *mode)

@@ -1,32 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _GNU_SOURCE
-#include "../core/environment.h"
+#include "json_common.h"
 #include "json_tree.h"
-#include "text.h"
 #include "xferbench/sink.h"
-#include "xferbench/version.h"
-
-#include <errno.h>
-#include <inttypes.h>
-#include <math.h>
-#include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 /* The keys and their meaning stand in docs/result.schema.json. */
-
-/* xb_json_put for a key that goes away. Of two keys of one name the first counts, as in getenv. */
-static bool put_copy(cJSON *object, const char *key, cJSON *item)
-{
-    if (item != NULL && cJSON_GetObjectItemCaseSensitive(object, key) != NULL) {
-        cJSON_Delete(item);
-        return true;
-    }
-    if (cJSON_AddItemToObject(object, key, item))
-        return true;
-    cJSON_Delete(item);
-    return false;
-}
 
 static cJSON *numbers_json(const double *values, size_t count)
 {
@@ -35,55 +12,6 @@ static cJSON *numbers_json(const double *values, size_t count)
     for (size_t i = 0; ok && i < count; i++)
         ok = xb_json_append(array, xb_json_number(values[i]));
     return xb_json_complete(array, ok);
-}
-
-static cJSON *tool_json(void)
-{
-    cJSON *tool = cJSON_CreateObject();
-    return xb_json_complete(tool, xb_json_put(tool, "name", xb_json_text("xferbench")) &&
-                                      xb_json_put(tool, "version", xb_json_text(XB_VERSION)) &&
-                                      xb_json_put(tool, "compiler", xb_json_text(XB_COMPILER)) &&
-                                      xb_json_put(tool, "build_type", xb_json_text(XB_BUILD_TYPE)));
-}
-
-static cJSON *timestamp_json(void)
-{
-    char text[sizeof "2000-01-01T00:00:00Z"];
-    time_t now = time(NULL);
-    struct tm utc;
-    gmtime_r(&now, &utc);
-    strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc);
-    return xb_json_text(text);
-}
-
-static cJSON *host_json(const struct xb_topology *topology)
-{
-    struct xb_host_facts facts;
-    xb_host_facts_read(&facts);
-    cJSON *host = cJSON_CreateObject();
-    return xb_json_complete(
-        host, xb_json_put(host, "hostname", xb_json_optional(facts.hostname)) &&
-                  xb_json_put(host, "os", xb_json_optional(facts.os)) &&
-                  xb_json_put(host, "kernel", xb_json_optional(facts.kernel)) &&
-                  xb_json_put(host, "cpu_model", xb_json_optional(facts.cpu_model)) &&
-                  xb_json_put(host, "logical_cpus", xb_json_whole(facts.logical_cpus)) &&
-                  xb_json_put(host, "memory_bytes", xb_json_whole(facts.memory_bytes)) &&
-                  xb_json_put(host, "numa_nodes",
-                              topology != NULL ? xb_json_whole(xb_topology_node_count(topology))
-                                               : cJSON_CreateNull()));
-}
-
-static cJSON *backend_json(const struct xb_run *run)
-{
-    cJSON *backend = cJSON_CreateObject();
-    return xb_json_complete(
-        backend,
-        xb_json_put(backend, "name", xb_json_text(run->backend->name)) &&
-            xb_json_put(backend, "runtime_version", xb_json_optional(run->probe.runtime_version)) &&
-            xb_json_put(backend, "driver_version", xb_json_optional(run->probe.driver_version)) &&
-            xb_json_put(backend, "runtime_library", xb_json_optional(run->probe.runtime_library)) &&
-            xb_json_put(backend, "runtime_override",
-                        xb_json_optional(run->probe.runtime_override)));
 }
 
 static cJSON *link_json(const struct xb_pcie_link *link)
@@ -136,71 +64,6 @@ static cJSON *devices_json(const struct xb_run *run)
     for (size_t i = 0; ok && i < run->device_count; i++)
         ok = xb_json_append(array, device_json(run, &run->devices[i]));
     return xb_json_complete(array, ok);
-}
-
-static cJSON *environment_json(void)
-{
-    cJSON *object = cJSON_CreateObject();
-    bool ok = object != NULL;
-    for (char **entry = environ; ok && *entry != NULL; entry++) {
-        const char *equals = strchr(*entry, '=');
-        if (equals == NULL || !xb_environment_steers(*entry))
-            continue;
-        char *name = xb_json_utf8(*entry, (size_t)(equals - *entry));
-        ok = name != NULL && put_copy(object, name, xb_json_text(equals + 1));
-        cJSON_free(name);
-    }
-    return xb_json_complete(object, ok);
-}
-
-static cJSON *sizes_json(const struct xb_sizes *sizes)
-{
-    cJSON *array = cJSON_CreateArray();
-    bool ok = array != NULL;
-    for (size_t i = 0; ok && i < sizes->count; i++)
-        ok = xb_json_append(array, xb_json_whole(sizes->bytes[i]));
-    return xb_json_complete(array, ok);
-}
-
-static cJSON *words_json(const struct xb_value *value)
-{
-    cJSON *array = cJSON_CreateArray();
-    bool ok = array != NULL;
-    for (size_t i = 0; ok && i < value->word_count; i++)
-        ok = xb_json_append(array, xb_json_text(value->words[i]));
-    return xb_json_complete(array, ok);
-}
-
-static cJSON *value_json(const struct xb_value *value)
-{
-    if (value->option->type == XB_OPTION_FLAG)
-        return cJSON_CreateBool(value->flag);
-    if (!value->is_set)
-        return cJSON_CreateNull();
-    switch (value->option->type) {
-    case XB_OPTION_COUNT:
-    case XB_OPTION_SIZE:
-        return xb_json_whole(value->count);
-    case XB_OPTION_SIZES:
-        return sizes_json(&value->sizes);
-    case XB_OPTION_DURATION:
-        return xb_json_number(value->seconds);
-    case XB_OPTION_CHOICES:
-        return words_json(value);
-    case XB_OPTION_FLAG:
-    case XB_OPTION_TEXT:
-        break;
-    }
-    return xb_json_text(value->text);
-}
-
-static cJSON *config_json(const struct xb_config *config)
-{
-    cJSON *object = cJSON_CreateObject();
-    bool ok = object != NULL;
-    for (size_t i = 0; ok && i < config->count; i++)
-        ok = xb_json_put(object, config->values[i].option->name, value_json(&config->values[i]));
-    return xb_json_complete(object, ok);
 }
 
 static cJSON *error_json(const struct xb_error *error)
@@ -422,15 +285,15 @@ static cJSON *run_json(const void *source)
     return xb_json_complete(
         root, xb_json_put(root, "schema", xb_json_text("xferbench.result")) &&
                   xb_json_put(root, "schema_version", xb_json_whole(1)) &&
-                  xb_json_put(root, "tool", tool_json()) &&
-                  xb_json_put(root, "timestamp", timestamp_json()) &&
+                  xb_json_put(root, "tool", xb_json_tool()) &&
+                  xb_json_put(root, "timestamp", xb_json_timestamp()) &&
                   xb_json_put(root, "interrupted", cJSON_CreateBool(run->interrupted)) &&
                   xb_json_put(root, "deadline_met", deadline_json(run)) &&
-                  xb_json_put(root, "host", host_json(run->topology)) &&
-                  xb_json_put(root, "backend", backend_json(run)) &&
+                  xb_json_put(root, "host", xb_json_host(run->topology)) &&
+                  xb_json_put(root, "backend", xb_json_backend(run->backend, &run->probe)) &&
                   xb_json_put(root, "devices", devices_json(run)) &&
-                  xb_json_put(root, "environment", environment_json()) &&
-                  xb_json_put(root, "config", config_json(run->config)) &&
+                  xb_json_put(root, "environment", xb_json_environment()) &&
+                  xb_json_put(root, "config", xb_json_config(run->config)) &&
                   xb_json_put(root, "results", results_json(run)));
 }
 

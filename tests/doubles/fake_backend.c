@@ -63,6 +63,9 @@ static enum xb_status device_info(struct xb_driver *driver, unsigned index,
     info->index = index;
     snprintf(info->name, sizeof info->name, "Fake GPU");
     snprintf(info->pci_bdf, sizeof info->pci_bdf, "0000:%02x:00.0", (index + 1) & 0xffu);
+    if (index == 0 && xb_fake.pci_bdf != NULL)
+        snprintf(info->pci_bdf, sizeof info->pci_bdf, "%s", xb_fake.pci_bdf);
+    info->shares_host_memory = xb_fake.device_memory_free == 0;
     info->capabilities = xb_fake.capabilities;
     info->host_clock = false; /* the virtual one is the device's own */
     info->held_operations = xb_fake.held_operations;
@@ -84,7 +87,6 @@ static enum xb_status device_open(struct xb_driver *driver, unsigned index,
         return status;
     }
     xb_fake_number_queues_anew(index);
-    opened->info.shares_host_memory = xb_fake.device_memory_free == 0;
     opened->backend = &xb_fake_backend;
     *device = opened;
     return XB_OK;

@@ -40,6 +40,7 @@ struct xb_fake {
     unsigned device_count; /* how many devices there are, XB_FAKE_MAX_DEVICES at most */
     unsigned sick_device;  /* this one, counted from 1, does not describe itself; 0: none */
     bool no_peer_access;   /* no device can reach another's memory */
+    const char *pci_bdf;   /* of the first device, in place of 0000:01:00.0 */
     unsigned held_operations;
     uint64_t device_memory_free; /* 0: what the host has */
 

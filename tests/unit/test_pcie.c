@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "fixture_tree.h"
+#include "pcie_fixture.h"
 
 #define BDF "0000:0f:00.0"
 
@@ -110,51 +110,19 @@ static void does_not_know_without_every_file(void **state)
 
 /* ---- bridges above the device ---- */
 
-#define LINK_GEN5_X16 "32.0 GT/s PCIe\n", "16\n"
-#define LINK_GEN4_X8 "16.0 GT/s PCIe\n", "8\n"
 #define LINK_GEN3_X4 "8.0 GT/s PCIe\n", "4\n"
 
-/* A PCI function as sysfs shows it: its link now and the best that it can do. */
-struct function {
-    const char *bdf, *vendor, *speed, *width, *max_speed, *max_width;
-};
-
-/* Lays out functions from the root port to the device, each in the folder of the one above, and
- * symbolic links to them all where they are looked for: as in /sys/devices and /sys/bus. */
-static void make_chain(const char *root, const struct function *functions, size_t count)
-{
-    char folder[256] = "devices/pci0000:00";
-
-    for (size_t i = 0; i < count; i++) {
-        const struct function *f = &functions[i];
-        const char *const files[][2] = {{"vendor", f->vendor},
-                                        {"current_link_speed", f->speed},
-                                        {"current_link_width", f->width},
-                                        {"max_link_speed", f->max_speed},
-                                        {"max_link_width", f->max_width}};
-        char path[512];
-        size_t length = strlen(folder);
-        snprintf(folder + length, sizeof folder - length, "/%s", f->bdf);
-        for (size_t j = 0; j < sizeof files / sizeof *files; j++) {
-            snprintf(path, sizeof path, "%s/%s", folder, files[j][0]);
-            write_file(root, path, files[j][1]);
-        }
-        snprintf(path, sizeof path, "%s/%s", root, f->bdf);
-        assert_int_equal(symlink(folder, path), 0);
-    }
-}
-
 /* 01 and 02 are the two ends of the switch on the card at 03. */
-static const struct function amd_card[] = {
+static const struct pcie_function amd_card[] = {
     {"0000:00:01.1", "0x1022\n", LINK_GEN3_X4, LINK_GEN3_X4},
-    {"0000:01:00.0", "0x1002\n", LINK_GEN4_X8, LINK_GEN5_X16},
-    {"0000:02:00.0", "0x1002\n", LINK_GEN5_X16, LINK_GEN5_X16},
-    {"0000:03:00.0", "0x1002\n", LINK_GEN5_X16, LINK_GEN5_X16},
+    {"0000:01:00.0", "0x1002\n", PCIE_GEN4_X8, PCIE_GEN5_X16},
+    {"0000:02:00.0", "0x1002\n", PCIE_GEN5_X16, PCIE_GEN5_X16},
+    {"0000:03:00.0", "0x1002\n", PCIE_GEN5_X16, PCIE_GEN5_X16},
 };
 
 static void reads_where_an_amd_card_meets_its_slot(void **state)
 {
-    make_chain(*state, amd_card, 4);
+    pcie_fixture_chain(*state, amd_card, 4);
     struct xb_pcie_link link = xb_pcie_link_read_at(*state, "0000:03:00.0");
     assert_link(link, 16.0, 8, 32.0, 16);
     assert_string_equal(link.port, "0000:01:00.0");
@@ -163,14 +131,14 @@ static void reads_where_an_amd_card_meets_its_slot(void **state)
 static void climbs_no_further_than_the_first_bridge_of_others(void **state)
 {
     /* A card in an enclosure with a switch of AMD's vendor number far above it. */
-    static const struct function chain[] = {
+    static const struct pcie_function chain[] = {
         {"0000:00:01.1", "0x1002\n", LINK_GEN3_X4, LINK_GEN3_X4},
         {"0000:01:00.0", "0x1000\n", LINK_GEN3_X4, LINK_GEN3_X4},
-        {"0000:02:00.0", "0x1002\n", LINK_GEN4_X8, LINK_GEN4_X8},
-        {"0000:03:00.0", "0x1002\n", LINK_GEN5_X16, LINK_GEN5_X16},
+        {"0000:02:00.0", "0x1002\n", PCIE_GEN4_X8, PCIE_GEN4_X8},
+        {"0000:03:00.0", "0x1002\n", PCIE_GEN5_X16, PCIE_GEN5_X16},
     };
 
-    make_chain(*state, chain, 4);
+    pcie_fixture_chain(*state, chain, 4);
     struct xb_pcie_link link = xb_pcie_link_read_at(*state, "0000:03:00.0");
     assert_link(link, 16.0, 8, 16.0, 8);
     assert_string_equal(link.port, "0000:02:00.0");
@@ -178,12 +146,12 @@ static void climbs_no_further_than_the_first_bridge_of_others(void **state)
 
 static void stays_at_an_amd_card_without_a_switch(void **state)
 {
-    static const struct function chain[] = {
+    static const struct pcie_function chain[] = {
         {"0000:00:01.1", "0x1022\n", LINK_GEN3_X4, LINK_GEN3_X4},
-        {"0000:01:00.0", "0x1002\n", LINK_GEN4_X8, LINK_GEN5_X16},
+        {"0000:01:00.0", "0x1002\n", PCIE_GEN4_X8, PCIE_GEN5_X16},
     };
 
-    make_chain(*state, chain, 2);
+    pcie_fixture_chain(*state, chain, 2);
     struct xb_pcie_link link = xb_pcie_link_read_at(*state, "0000:01:00.0");
     assert_link(link, 16.0, 8, 32.0, 16);
     assert_string_equal(link.port, "0000:01:00.0");
@@ -191,13 +159,13 @@ static void stays_at_an_amd_card_without_a_switch(void **state)
 
 static void stays_at_a_card_of_another_vendor(void **state)
 {
-    static const struct function chain[] = {
+    static const struct pcie_function chain[] = {
         {"0000:00:01.1", "0x1002\n", LINK_GEN3_X4, LINK_GEN3_X4},
-        {"0000:01:00.0", "0x1002\n", LINK_GEN4_X8, LINK_GEN4_X8},
-        {"0000:02:00.0", "0x10de\n", LINK_GEN5_X16, LINK_GEN5_X16},
+        {"0000:01:00.0", "0x1002\n", PCIE_GEN4_X8, PCIE_GEN4_X8},
+        {"0000:02:00.0", "0x10de\n", PCIE_GEN5_X16, PCIE_GEN5_X16},
     };
 
-    make_chain(*state, chain, 3);
+    pcie_fixture_chain(*state, chain, 3);
     struct xb_pcie_link link = xb_pcie_link_read_at(*state, "0000:02:00.0");
     assert_link(link, 32.0, 16, 32.0, 16);
     assert_string_equal(link.port, "0000:02:00.0");
@@ -211,7 +179,7 @@ static void does_not_know_a_slot_that_it_cannot_read(void **state)
     struct xb_pcie_link link;
     char path[64];
 
-    make_chain(*state, amd_card, 4);
+    pcie_fixture_chain(*state, amd_card, 4);
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         snprintf(path, sizeof path, "0000:01:00.0/%s", files[i]);
         write_file(*state, path, "Unknown\n");

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The rows that declare the options of `link`. */
+#include "cli.h"
+
+static const char *const formats[] = {"table", "nagios", "nhc", "prometheus", NULL};
+
+static const struct xb_option option_backend = {
+    .name = "backend",
+    .short_name = 'b',
+    .type = XB_OPTION_TEXT,
+    .argument = "NAME",
+    .default_text = "auto",
+    .help = "cuda, hip, or auto: the first that can run. The host backend has no link: UNKNOWN.",
+};
+static const struct xb_option option_device = {
+    .name = "device",
+    .short_name = 'D',
+    .type = XB_OPTION_CHOICES,
+    .argument = "DEV[,DEV]",
+    .default_text = "all",
+    .help =
+        "Which devices: numbers, PCI addresses (0000:0f:00.0), or all. They are tested one after "
+        "the other.",
+};
+static const struct xb_option option_size = {
+    .name = "size",
+    .short_name = 's',
+    .type = XB_OPTION_SIZE,
+    .argument = "SIZE",
+    .default_text = "256M",
+    .help = "How much one copy moves.",
+    .minimum = 1,
+    .maximum = UINT64_MAX / 4,
+};
+static const struct xb_option option_attempts = {
+    .name = "attempts",
+    .type = XB_OPTION_COUNT,
+    .argument = "N",
+    .default_text = "3",
+    .help = "How often to test a device at most, before it is called anything but OK. The best "
+            "attempt counts; all are on record.",
+    .minimum = 1,
+    .maximum = 10,
+};
+static const struct xb_option option_deadline = {
+    .name = "deadline",
+    .type = XB_OPTION_DURATION,
+    .argument = "TIME",
+    .default_text = "30s",
+    .help = "When to be done, also if a GPU hangs: what is not tested by then is UNKNOWN.",
+};
+static const struct xb_option option_expect = {
+    .name = "expect",
+    .type = XB_OPTION_TEXT,
+    .argument = "LINK",
+    .help = "What the link must be under load at least: gen5x16, gen4 or x8. Less is CRITICAL.",
+};
+static const struct xb_option option_min_h2d = {
+    .name = "min-h2d",
+    .type = XB_OPTION_TEXT,
+    .argument = "GB/S",
+    .help = "The least bandwidth from host to device, in GB/s (10^9 bytes), in place of shares of "
+            "the link's ceiling. Less is CRITICAL.",
+};
+static const struct xb_option option_min_d2h = {
+    .name = "min-d2h",
+    .type = XB_OPTION_TEXT,
+    .argument = "GB/S",
+    .help = "The same from device to host.",
+};
+static const struct xb_option option_limits = {
+    .name = "limits",
+    .type = XB_OPTION_TEXT,
+    .argument = "FILE",
+    .help = "Limits by model of GPU and link, a JSON file (docs/limits.schema.json). The command "
+            "line comes before it, it comes before the defaults.",
+};
+static const struct xb_option option_format = {
+    .name = "format",
+    .short_name = 'f',
+    .type = XB_OPTION_CHOICES,
+    .argument = "FORMAT",
+    .default_text = "table",
+    .help =
+        "table, for people; nagios, one line with performance data; nhc, silent unless something "
+        "is wrong; prometheus, for node_exporter's textfile collector.",
+    .choices = formats,
+};
+static const struct xb_option option_output = {
+    .name = "output",
+    .short_name = 'o',
+    .type = XB_OPTION_TEXT,
+    .argument = "FILE",
+    .default_text = "-",
+    .help = "Where that goes; '-' is standard output. A file is replaced only when its new content "
+            "is complete.",
+};
+static const struct xb_option option_json = {
+    .name = "json",
+    .short_name = 'j',
+    .type = XB_OPTION_TEXT,
+    .argument = "FILE",
+    .help = "Write everything that was observed, every attempt included, as JSON "
+            "(docs/link.schema.json); '-' is standard output, in place of the table.",
+};
+static const struct xb_option option_help = {
+    .name = "help",
+    .short_name = 'h',
+    .type = XB_OPTION_FLAG,
+    .help = "Show this help.",
+};
+static const struct xb_option option_version = {
+    .name = "version",
+    .short_name = 'V',
+    .type = XB_OPTION_FLAG,
+    .help = "Show the version and what is built in.",
+};
+
+const struct xb_option *const xb_link_rows[] = {
+    &option_backend, &option_device,  &option_size,    &option_attempts, &option_deadline,
+    &option_expect,  &option_min_h2d, &option_min_d2h, &option_limits,   &option_format,
+    &option_output,  &option_json,    &option_help,    &option_version,  NULL};

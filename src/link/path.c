@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE /* readlink */
+#include "xferbench/pcie_path.h"
+
+#include "config_space.h"
+#include "sysfs.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* "TOTAL_ERR_COR 3" as a line of the file. */
+static bool read_total(const char *folder, const char *file, const char *label, uint64_t *total)
+{
+    char text[4096]; /* the kernel writes no more than a page */
+    size_t length = strlen(label);
+
+    if (!xb_sysfs_text(folder, file, text, sizeof text))
+        return false;
+    for (const char *line = text; line != NULL; line = strchr(line, '\n')) {
+        line += *line == '\n';
+        if (strncmp(line, label, length) != 0 || line[length] != ' ' ||
+            !isdigit((unsigned char)line[length + 1]))
+            continue;
+        char *end;
+        errno = 0;
+        unsigned long long count = strtoull(line + length + 1, &end, 10);
+        if (errno != 0 || (*end != '\n' && *end != '\0'))
+            return false;
+        *total = count;
+        return true;
+    }
+    return false;
+}
+
+static struct xb_pcie_aer read_aer(const char *folder)
+{
+    struct xb_pcie_aer aer = {.known = true};
+
+    if (read_total(folder, "aer_dev_correctable", "TOTAL_ERR_COR", &aer.correctable) &&
+        read_total(folder, "aer_dev_nonfatal", "TOTAL_ERR_NONFATAL", &aer.nonfatal) &&
+        read_total(folder, "aer_dev_fatal", "TOTAL_ERR_FATAL", &aer.fatal))
+        return aer;
+    return (struct xb_pcie_aer){0};
+}
+
+static void read_end(const char *folder, struct xb_pcie_end *end)
+{
+    const char *name = xb_sysfs_name(folder);
+
+    memcpy(end->bdf, name, strlen(name) + 1); /* fits: it is a BDF */
+    end->vendor = xb_sysfs_vendor(folder);
+    xb_sysfs_link(folder, &end->link);
+    if (end->link.known)
+        memcpy(end->link.port, end->bdf, sizeof end->link.port);
+    end->numa_node = xb_sysfs_numa_node(folder);
+    end->aer = read_aer(folder);
+    end->control = xb_pcie_control_read(folder);
+}
+
+/* A link to "../../../kernel/iommu_groups/12". */
+static int read_iommu_group(const char *folder)
+{
+    char path[PATH_MAX];
+    char target[PATH_MAX];
+    int length = snprintf(path, sizeof path, "%s/iommu_group", folder);
+
+    if (length < 0 || (size_t)length >= sizeof path)
+        return -1;
+    ssize_t got = readlink(path, target, sizeof target - 1);
+    if (got < 0)
+        return -1;
+    target[got] = '\0';
+    const char *name = xb_sysfs_name(target);
+    if (!isdigit((unsigned char)*name) || strlen(name) > 9)
+        return -1;
+    return (int)strtol(name, NULL, 10);
+}
+
+static void read_local_cpus(const char *folder, char *cpus, size_t size)
+{
+    char text[4096];
+
+    if (!xb_sysfs_text(folder, "local_cpulist", text, sizeof text))
+        return;
+    text[strcspn(text, "\n")] = '\0';
+    if (strlen(text) < size) /* half of a list would be another list */
+        memcpy(cpus, text, strlen(text) + 1);
+}
+
+/*
+ * An AMD GPU and the switch on its package bear the same vendor, and above the lower port of a
+ * switch there is its upper one: a root port of that vendor (RD890) is none.
+ */
+static void mark_on_package(struct xb_pcie_path *path)
+{
+    for (size_t i = 0; i + 1 < path->count; i++) {
+        struct xb_pcie_hop *hop = &path->hops[i];
+        if (hop->lower.vendor != XB_VENDOR_AMD_GPU || hop->upper.vendor != XB_VENDOR_AMD_GPU)
+            return;
+        hop->on_package = true;
+    }
+}
+
+void xb_pcie_path_read(const char *root, const char *bdf, struct xb_pcie_path *path)
+{
+    char folder[PATH_MAX];
+
+    memset(path, 0, sizeof *path);
+    path->numa_node = -1;
+    path->iommu_group = -1;
+    if (!xb_sysfs_is_bdf(bdf) || !xb_sysfs_folder(root, bdf, folder))
+        return;
+    path->present = true;
+    path->numa_node = xb_sysfs_numa_node(folder);
+    path->iommu_group = read_iommu_group(folder);
+    read_local_cpus(folder, path->local_cpus, sizeof path->local_cpus);
+    /* Functions are the ends of links in turn, for the two ports of a switch follow each other. */
+    for (size_t i = 0; i / 2 < XB_PCIE_HOPS && xb_sysfs_is_bdf(xb_sysfs_name(folder)); i++) {
+        struct xb_pcie_hop *hop = &path->hops[i / 2];
+        path->count = i / 2 + 1;
+        hop->has_upper = i % 2 == 1;
+        read_end(folder, hop->has_upper ? &hop->upper : &hop->lower);
+        char *slash = strrchr(folder, '/');
+        if (slash == NULL)
+            break;
+        *slash = '\0';
+    }
+    mark_on_package(path);
+}
+
+double xb_pcie_hop_best_speed(const struct xb_pcie_hop *hop)
+{
+    double lower = hop->lower.link.max_speed_gts;
+    double upper = hop->has_upper ? hop->upper.link.max_speed_gts : 0.0;
+
+    if (lower == 0.0 || upper == 0.0)
+        return lower + upper;
+    return lower < upper ? lower : upper;
+}
+
+unsigned xb_pcie_hop_best_width(const struct xb_pcie_hop *hop)
+{
+    unsigned lower = hop->lower.link.max_width;
+    unsigned upper = hop->has_upper ? hop->upper.link.max_width : 0;
+
+    if (lower == 0 || upper == 0)
+        return lower + upper;
+    return lower < upper ? lower : upper;
+}

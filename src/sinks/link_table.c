@@ -1,0 +1,450 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+#include "link_facts.h"
+
+#include "note.h"
+#include "text.h"
+#include "xferbench/version.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <string.h>
+
+#define LABEL_WIDTH 9
+
+/* A line that is put together piece by piece; what does not fit is left out. */
+struct words {
+    char text[XB_NOTE_SIZE];
+    size_t length;
+};
+
+__attribute__((format(printf, 2, 3))) static void add(struct words *words, const char *format, ...)
+{
+    va_list arguments;
+    size_t room = sizeof words->text - words->length;
+    va_start(arguments, format);
+    int more = vsnprintf(words->text + words->length, room, format, arguments);
+    va_end(arguments);
+    if (more > 0)
+        words->length += (size_t)more < room ? (size_t)more : room - 1;
+}
+
+static void print_words(FILE *stream, const char *label, const struct words *words)
+{
+    if (words->length > 0)
+        xb_note_print(stream, label, LABEL_WIDTH, "%s", words->text);
+}
+
+/* ---- verdict ---- */
+
+static void print_verdict(FILE *stream, const struct xb_link_device *device,
+                          const struct xb_verdict *verdict)
+{
+    xb_note_print(stream, "verdict", LABEL_WIDTH, "%s", xb_level_name(verdict->level));
+    for (size_t i = 0; i < verdict->reason_count && i < XB_VERDICT_REASONS; i++) {
+        const struct xb_reason *reason = &verdict->reasons[i];
+        xb_note_print(stream, xb_level_name(reason->level), LABEL_WIDTH, "%s: %s", reason->code,
+                      reason->text);
+    }
+    if (device->cut)
+        xb_note_print(stream, "cut", LABEL_WIDTH, "the deadline came before all was tried");
+}
+
+/* ---- the path, hop by hop ---- */
+
+enum { CELL_LINK, CELL_LOAD, CELL_BEST, CELL_REST, CELL_MARKS, CELLS };
+
+struct cells {
+    char text[CELLS][64];
+};
+
+static void fill_marks(struct cells *cells, const struct xb_pcie_hop *hop,
+                       const struct xb_pcie_seen *seen, bool bottleneck)
+{
+    char *marks = cells->text[CELL_MARKS];
+    size_t size = sizeof cells->text[CELL_MARKS];
+    snprintf(marks, size, "%s%s", bottleneck ? "bottleneck" : "",
+             hop->on_package ? "on package" : "");
+    if (seen != NULL && seen->changes > 0)
+        snprintf(marks + strlen(marks), size - strlen(marks), "%s%u change%s",
+                 marks[0] != '\0' ? ", " : "", seen->changes, seen->changes == 1 ? "" : "s");
+}
+
+static void fill_hop(struct cells *cells, const struct xb_link_attempt *attempt, size_t index,
+                     bool bottleneck)
+{
+    const struct xb_pcie_hop *hop = &attempt->at_rest.hops[index];
+    const struct xb_pcie_seen *seen = xb_link_seen(attempt, index);
+    const size_t size = sizeof cells->text[0];
+    snprintf(cells->text[CELL_LINK], size, "%s - %s", hop->lower.bdf,
+             hop->has_upper ? hop->upper.bdf : "(no bridge seen)");
+    xb_link_lanes(seen != NULL ? seen->speed_gts : 0, seen != NULL ? seen->width : 0,
+                  cells->text[CELL_LOAD], size);
+    xb_link_lanes(xb_link_best_speed(attempt, index), xb_link_best_width(attempt, index),
+                  cells->text[CELL_BEST], size);
+    xb_link_lanes(hop->lower.link.speed_gts, hop->lower.link.width, cells->text[CELL_REST], size);
+    fill_marks(cells, hop, seen, bottleneck);
+}
+
+static void print_cells(FILE *stream, const char *label, struct cells *cells, const int *widths)
+{
+    struct words line = {.length = 0};
+    add(&line, "  %-*s", LABEL_WIDTH, label);
+    for (size_t i = 0; i < CELLS; i++) {
+        xb_make_plain(cells->text[i]);
+        add(&line, "%s%-*s", i > 0 ? "  " : "", widths[i], cells->text[i]);
+    }
+    size_t end = line.length < XB_LINE_COLUMNS ? line.length : XB_LINE_COLUMNS;
+    while (end > 0 && line.text[end - 1] == ' ')
+        end--;
+    fprintf(stream, "%.*s\n", (int)end, line.text);
+}
+
+static void print_path(FILE *stream, const struct xb_link_attempt *attempt, size_t bottleneck)
+{
+    struct cells rows[XB_PCIE_HOPS + 1] = {
+        {{"LINK, device first", "UNDER LOAD", "BEST", "AT REST", ""}}};
+    int widths[CELLS] = {0};
+    size_t count = xb_link_hops(&attempt->at_rest);
+    if (count == 0) {
+        xb_note_print(stream, "path", LABEL_WIDTH, "sysfs does not show the device");
+        return;
+    }
+    for (size_t i = 0; i < count; i++)
+        fill_hop(&rows[i + 1], attempt, i,
+                 count > 1 && i == bottleneck && xb_link_seen(attempt, i) != NULL);
+    for (size_t i = 0; i <= count; i++)
+        for (size_t j = 0; j < CELLS; j++) {
+            int length = (int)strlen(rows[i].text[j]);
+            widths[j] = length > widths[j] ? length : widths[j];
+        }
+    for (size_t i = 0; i <= count; i++)
+        print_cells(stream, i == 0 ? "path" : "", &rows[i], widths);
+}
+
+/* ---- errors ---- */
+
+static bool any_errors(const struct xb_pcie_aer *errors)
+{
+    return errors->known && (errors->correctable > 0 || errors->nonfatal > 0 || errors->fatal > 0);
+}
+
+static void add_errors(struct words *words, const struct xb_pcie_aer *errors, const char *bdf)
+{
+    if (any_errors(errors))
+        add(words, "%s%s: %" PRIu64 " correctable, %" PRIu64 " non-fatal, %" PRIu64 " fatal",
+            words->length > 0 ? "; " : "", bdf, errors->correctable, errors->nonfatal,
+            errors->fatal);
+}
+
+/* Ports that count errors, and what they counted. */
+static void print_errors(FILE *stream, const struct xb_link_device *device,
+                         const struct xb_pcie_path *path)
+{
+    struct words words = {.length = 0};
+    struct xb_pcie_aer all = xb_link_errors(device);
+    if (!all.known) {
+        xb_note_print(stream, "errors", LABEL_WIDTH, "not known: no port shows AER counters");
+        return;
+    }
+    for (size_t i = 0; i < xb_link_hops(path); i++) {
+        struct xb_pcie_aer lower = xb_link_errors_at(device, i, false);
+        struct xb_pcie_aer upper = xb_link_errors_at(device, i, true);
+        add_errors(&words, &lower, path->hops[i].lower.bdf);
+        add_errors(&words, &upper, path->hops[i].upper.bdf);
+    }
+    xb_note_print(stream, "errors", LABEL_WIDTH, "%s",
+                  words.length > 0 ? words.text : "none counted during the test (AER)");
+}
+
+/* ---- ceiling, bandwidth, limits ---- */
+
+static void print_payload(FILE *stream, const struct xb_ceiling *ceiling)
+{
+    if (ceiling->payload > 0 && ceiling->read_request > 0)
+        xb_note_print(stream, "packets", LABEL_WIDTH,
+                      "payload %u bytes (%s), read request %u bytes (%s)", ceiling->payload,
+                      ceiling->payload_assumed ? "assumed" : "read", ceiling->read_request,
+                      ceiling->read_request_assumed ? "assumed" : "read");
+}
+
+static void print_ceiling(FILE *stream, const struct xb_ceiling *ceiling)
+{
+    char lanes[64];
+    char h2d[32];
+    char d2h[32];
+    char raw[32];
+    if (!ceiling->known) {
+        xb_note_print(stream, "ceiling", LABEL_WIDTH, "not known for this link");
+        return;
+    }
+    xb_note_print(stream, "ceiling", LABEL_WIDTH, "H2D %s, D2H %s GB/s; raw %s GB/s each way (%s)",
+                  xb_rate_text(ceiling->h2d, h2d, sizeof h2d),
+                  xb_rate_text(ceiling->d2h, d2h, sizeof d2h),
+                  xb_rate_text(ceiling->raw, raw, sizeof raw),
+                  xb_link_lanes(ceiling->speed_gts, ceiling->width, lanes, sizeof lanes));
+}
+
+/* One direction; rates in bytes per second. */
+struct direction {
+    const char *label;
+    double measured, share, warning, critical;
+};
+
+static void print_bandwidth(FILE *stream, const struct direction *direction)
+{
+    struct words words = {.length = 0};
+    char rate[32];
+    if (!xb_link_known(direction->measured)) {
+        xb_note_print(stream, direction->label, LABEL_WIDTH, "not measured");
+        return;
+    }
+    add(&words, "%s GB/s", xb_rate_text(direction->measured, rate, sizeof rate));
+    if (xb_link_known(direction->share))
+        add(&words, ", %.1f %% of the ceiling", 100 * direction->share);
+    if (xb_link_known(direction->warning))
+        add(&words, "; warning below %s", xb_rate_text(direction->warning, rate, sizeof rate));
+    if (xb_link_known(direction->critical))
+        add(&words, "; critical below %s", xb_rate_text(direction->critical, rate, sizeof rate));
+    print_words(stream, direction->label, &words);
+}
+
+static void print_bandwidths(FILE *stream, const struct xb_link_attempt *attempt,
+                             const struct xb_verdict *verdict)
+{
+    const struct direction directions[] = {
+        {"H2D", attempt->h2d, verdict->h2d_share, verdict->warn_h2d, verdict->min_h2d},
+        {"D2H", attempt->d2h, verdict->d2h_share, verdict->warn_d2h, verdict->min_d2h}};
+    for (size_t i = 0; i < sizeof directions / sizeof directions[0]; i++)
+        print_bandwidth(stream, &directions[i]);
+    if (attempt->data_wrong)
+        xb_note_print(stream, "data", LABEL_WIDTH, "WRONG: a copy arrived changed");
+    if (attempt->failure[0] != '\0')
+        xb_note_print(stream, "failure", LABEL_WIDTH, "%s", attempt->failure);
+}
+
+/* Where what is asked for comes from: of each direction, and of the link. */
+static void print_limits(FILE *stream, const struct xb_verdict *verdict,
+                         const struct xb_link_limits *limits)
+{
+    struct words words = {.length = 0};
+    add(&words, "H2D: %s; D2H: %s", xb_limit_source_name(verdict->limit_source),
+        xb_limit_source_name(xb_link_source(&limits->min_d2h, limits)));
+    if (limits->generation.is_set)
+        add(&words, "; Gen%.0f: %s", limits->generation.value,
+            xb_limit_source_name(limits->generation.source));
+    if (limits->width.is_set)
+        add(&words, "; x%.0f: %s", limits->width.value, xb_limit_source_name(limits->width.source));
+    if (!limits->generation.is_set && !limits->width.is_set)
+        add(&words, "; link: what both its ends can do");
+    print_words(stream, "limits", &words);
+}
+
+/* ---- where it is plugged in ---- */
+
+static void print_acs(FILE *stream, const struct xb_pcie_path *path)
+{
+    struct words words = {.length = 0};
+    bool known = false;
+    for (size_t i = 0; i < xb_link_hops(path); i++) {
+        const struct xb_pcie_hop *hop = &path->hops[i];
+        const struct xb_pcie_end *ends[] = {&hop->lower, hop->has_upper ? &hop->upper : NULL};
+        for (size_t j = 0; j < 2 && ends[j] != NULL; j++) {
+            const struct xb_pcie_control *control = &ends[j]->control;
+            known = known || (control->known && control->has_acs);
+            if (control->known && control->acs_redirects)
+                add(&words, "%s%s", words.length > 0 ? ", " : "", ends[j]->bdf);
+        }
+    }
+    if (words.length > 0)
+        xb_note_print(stream, "ACS", LABEL_WIDTH, "peers' transfers go up to the root at %s",
+                      words.text);
+    else if (known)
+        xb_note_print(stream, "ACS", LABEL_WIDTH, "peers' transfers are not redirected");
+}
+
+static void print_place(FILE *stream, const struct xb_pcie_path *path)
+{
+    struct words words = {.length = 0};
+    if (xb_link_hops(path) == 0)
+        return;
+    if (path->numa_node >= 0)
+        add(&words, "node %d", path->numa_node);
+    else
+        add(&words, "no node is named");
+    if (path->local_cpus[0] != '\0')
+        add(&words, ", CPUs ");
+    /* As words, for a list may be longer than a line. */
+    for (const char *c = path->local_cpus; *c != '\0'; c++)
+        add(&words, *c == ',' ? "%c " : "%c", *c);
+    print_words(stream, "NUMA", &words);
+    if (path->iommu_group >= 0)
+        xb_note_print(stream, "IOMMU", LABEL_WIDTH, "group %d", path->iommu_group);
+    else
+        xb_note_print(stream, "IOMMU", LABEL_WIDTH, "no group");
+    print_acs(stream, path);
+}
+
+/* ---- what the vendor's library says ---- */
+
+static void print_clocks(FILE *stream, const struct xb_device_health *before,
+                         const struct xb_device_health *after)
+{
+    struct words words = {.length = 0};
+    if (before->clocks_known && after->clocks_known)
+        add(&words, "SM %u before, %u MHz after; memory %u before, %u MHz after",
+            before->sm_clock_mhz, after->sm_clock_mhz, before->memory_clock_mhz,
+            after->memory_clock_mhz);
+    else if (after->clocks_known)
+        add(&words, "SM %u, memory %u MHz after", after->sm_clock_mhz, after->memory_clock_mhz);
+    print_words(stream, "clocks", &words);
+    if (after->throttle_known)
+        xb_note_print(stream, "slowed", LABEL_WIDTH, "%s%s",
+                      after->throttle[0] != '\0' ? after->throttle : "no",
+                      after->slowed_by_hardware ? " (BY THE HARDWARE)" : "");
+}
+
+static void print_health(FILE *stream, const struct xb_link_device *device,
+                         const struct xb_link_attempt *attempt)
+{
+    const struct xb_device_health *before = &attempt->health_before;
+    const struct xb_device_health *after = &attempt->health_after;
+    struct words words = {.length = 0};
+    uint64_t replays;
+    print_clocks(stream, before, after);
+    if (xb_link_replays(device, &replays))
+        xb_note_print(stream, "replays", LABEL_WIDTH,
+                      "%" PRIu64 " before, %" PRIu64 " after; %" PRIu64 " in all attempts",
+                      before->replays, after->replays, replays);
+    if (after->nvlinks_known)
+        add(&words, "%u active, %u inactive", after->nvlinks_active, after->nvlinks_inactive);
+    if (after->nvlink_errors_known)
+        add(&words, "%s%" PRIu64 " errors since boot", words.length > 0 ? ", " : "",
+            after->nvlink_errors);
+    print_words(stream, "NVLink", &words);
+}
+
+/* ---- attempts ---- */
+
+static void add_rate(struct words *words, const char *name, double value)
+{
+    char rate[32];
+    if (xb_link_known(value))
+        add(words, ", %s %s GB/s", name, xb_rate_text(value, rate, sizeof rate));
+    else
+        add(words, ", %s not measured", name);
+}
+
+static void print_attempt(FILE *stream, const struct xb_link_attempt *attempt, size_t number,
+                          size_t hop, bool judged)
+{
+    const struct xb_pcie_seen *seen = xb_link_seen(attempt, hop);
+    struct words words = {.length = 0};
+    char lanes[64];
+    add(&words, "%zu%s: %s", number, judged ? " (judged)" : "",
+        seen != NULL ? xb_link_lanes(seen->speed_gts, seen->width, lanes, sizeof lanes)
+                     : "link not known");
+    add_rate(&words, "H2D", attempt->h2d);
+    add_rate(&words, "D2H", attempt->d2h);
+    if (attempt->data_wrong)
+        add(&words, ", DATA WRONG");
+    if (attempt->load.gone || (attempt->at_rest.present && !attempt->after.present))
+        add(&words, ", THE DEVICE VANISHED");
+    if (attempt->failure[0] != '\0')
+        add(&words, "; %s", attempt->failure);
+    print_words(stream, "attempt", &words);
+}
+
+static void print_attempts(FILE *stream, const struct xb_link_report *report, size_t device)
+{
+    const struct xb_link_device *tested = &report->devices[device];
+    for (size_t i = 0; xb_link_attempts(tested) > 1 && i < xb_link_attempts(tested); i++)
+        print_attempt(stream, &tested->attempts[i], i + 1, report->verdicts[device].bottleneck,
+                      i == report->best[device]);
+}
+
+/* ---- the whole ---- */
+
+static void print_device(FILE *stream, const struct xb_link_report *report, size_t device)
+{
+    const struct xb_link_device *tested = &report->devices[device];
+    const struct xb_verdict *verdict = &report->verdicts[device];
+    const struct xb_link_attempt *attempt = xb_link_judged(report, device);
+    struct words words = {.length = 0};
+    add(&words, "Device %u: %s%s%s", tested->info.index, tested->info.name,
+        tested->info.pci_bdf[0] != '\0' ? ", " : "", tested->info.pci_bdf);
+    xb_make_plain(words.text);
+    fprintf(stream, "\n%.*s\n", XB_LINE_COLUMNS, words.text);
+    print_verdict(stream, tested, verdict);
+    if (attempt == NULL)
+        return;
+    print_path(stream, attempt, verdict->bottleneck);
+    print_errors(stream, tested, &attempt->at_rest);
+    print_payload(stream, &verdict->ceiling);
+    print_ceiling(stream, &verdict->ceiling);
+    print_bandwidths(stream, attempt, verdict);
+    print_limits(stream, verdict, &report->limits[device]);
+    print_place(stream, &attempt->at_rest);
+    print_health(stream, tested, attempt);
+    print_attempts(stream, report, device);
+}
+
+static void print_header(FILE *stream, const struct xb_link_report *report)
+{
+    struct words words = {.length = 0};
+    const struct xb_probe *probe = &report->probe;
+    add(&words, "xferbench %s link", XB_VERSION);
+    if (report->backend != NULL)
+        add(&words, ", backend %s", report->backend->name);
+    if (probe->runtime_version[0] != '\0')
+        add(&words, ", runtime %s", probe->runtime_version);
+    if (probe->driver_version[0] != '\0')
+        add(&words, ", driver %s", probe->driver_version);
+    xb_make_plain(words.text);
+    fprintf(stream, "%.*s\n", XB_LINE_COLUMNS, words.text);
+    if (probe->runtime_library[0] != '\0')
+        xb_note_print(stream, "library", LABEL_WIDTH, "%s%s%s", probe->runtime_library,
+                      probe->runtime_override[0] != '\0' ? ", NAMED BY " : "",
+                      probe->runtime_override);
+}
+
+static const char *advice_for(const struct xb_link_report *report)
+{
+    if (report->device_count == 0)
+        return "see what 'xferbench list' finds, put that right, and run this again:";
+    if (report->cut)
+        return "give it more time (--deadline), on a node where nothing else runs:";
+    if (report->level == XB_LEVEL_UNKNOWN)
+        return "put right what kept it from being tested, and run this again:";
+    return "do what stands behind each code (docs/link.md has more), and run this again, on a "
+           "node where nothing else runs:";
+}
+
+static void print_node(FILE *stream, const struct xb_link_report *report)
+{
+    size_t good = 0;
+    for (size_t i = 0; i < report->device_count; i++)
+        good += report->verdicts[i].level == XB_LEVEL_OK;
+    fprintf(stream, "\nNode: %s\n", xb_level_name(report->level));
+    if (report->nothing[0] != '\0')
+        xb_note_print(stream, "reason", LABEL_WIDTH, "%s", report->nothing);
+    if (report->level == XB_LEVEL_OK)
+        return;
+    if (report->device_count > 0)
+        xb_note_print(stream, "devices", LABEL_WIDTH, "%zu of %zu OK", good, report->device_count);
+    xb_note_print(stream, "next", LABEL_WIDTH, "%s %s", advice_for(report),
+                  report->command != NULL ? report->command : "xferbench link");
+}
+
+enum xb_status xb_link_table_write(FILE *stream, const struct xb_link_report *report,
+                                   struct xb_error *error)
+{
+    locale_t previous = xb_plain_locale_enter();
+    print_header(stream, report);
+    for (size_t i = 0; i < report->device_count; i++)
+        print_device(stream, report, i);
+    print_node(stream, report);
+    enum xb_status status = xb_link_finish(stream, "the table", error);
+    xb_plain_locale_leave(previous);
+    return status;
+}

@@ -1,0 +1,181 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""usage: test_link.py XFERBENCH STAND_IN SOURCE_FOLDER [TEST]...
+
+`xferbench link` from outside. Where a GPU is wanted, STAND_IN (tests/doubles/hip_cpu; "" where it is
+not built) is one, at the PCI address of whatever lies on this machine's bus.
+"""
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+XFERBENCH, STAND_IN, SOURCE = sys.argv[1:4]
+DEVICES = "/sys/bus/pci/devices"
+SANITIZER_EXIT = 99
+LIMIT_S = 120  # no test waits for it: a program that takes as long hangs
+
+
+def addresses():
+    return sorted(os.listdir(DEVICES)) if os.path.isdir(DEVICES) else []
+
+
+class Link(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def run_link(self, *arguments, environment=None):
+        prefixes = ("CUDA_", "HIP_", "HSA_", "ROC", "GPU_", "AMD_", "XFERBENCH_", "XB_STANDIN_")
+        own = {k: v for k, v in os.environ.items() if not k.startswith(prefixes)}
+        own |= {"LC_ALL": "C", "XDG_CACHE_HOME": self.folder} | (environment or {})
+        own.setdefault("ASAN_OPTIONS", f"detect_leaks=1:exitcode={SANITIZER_EXIT}")
+        done = subprocess.run(
+            [XFERBENCH, "link", *arguments], cwd=self.folder, env=own, capture_output=True, text=True, timeout=LIMIT_S
+        )
+        self.assertIn(done.returncode, (0, 1, 2, 3), done.stderr)
+        return done
+
+    def stand_in(self, *arguments, **environment):
+        if not STAND_IN:
+            self.skipTest("the HIP backend is not in this build")
+        if not addresses():
+            self.skipTest("no PCI device on this machine")
+        steer = {"XFERBENCH_HIP_LIBRARY": STAND_IN, "XB_STANDIN_DEVICES": "1", "XB_STANDIN_PCI": addresses()[0]}
+        return self.run_link("--backend", "hip", "--size", "1M", *arguments, environment=steer | environment)
+
+    def codes(self, name="link.json"):
+        with open(os.path.join(self.folder, name), encoding="utf-8") as file:
+            document = json.load(file)
+        self.assertEqual(document["schema"], "xferbench.link")
+        return document, [
+            reason["code"] for device in document["devices"] for reason in device["verdict"]["reasons"]
+        ]
+
+    # ---- what cannot be tested is UNKNOWN ----
+
+    def test_host_has_no_link(self):
+        done = self.run_link("--backend", "host", "--json", "link.json")
+        self.assertEqual(done.returncode, 3)
+        self.assertIn("Node: UNKNOWN", done.stdout)
+        self.assertEqual(self.codes()[1], ["XB-LINK-NONE"])
+
+    def test_no_gpu(self):
+        if os.path.exists("/dev/kfd"):
+            self.skipTest("this machine may have a GPU")
+        done = self.run_link("--backend", "hip", "--format", "nagios")
+        self.assertEqual(done.returncode, 3)
+        self.assertRegex(done.stdout, r"\AXFERBENCH LINK UNKNOWN - hip: .+\n\Z")
+
+    def test_command_lines_that_are_wrong(self):
+        """2 would say that a link is broken."""
+        for word, *arguments in (
+            ("gen5x16", "--expect", "gen9x16"),
+            ("gen5x16", "--expect", "x7"),
+            ("GB/s", "--min-h2d", "fast"),
+            ("GB/s", "--min-d2h", "-1"),
+            ("GB/s", "--min-d2h", "1e3"),
+            ("no backend", "--backend", "cudda"),
+            ("one at a time", "--format", "table,nagios"),
+            ('did you mean "nagios"', "--format", "nagious"),
+            ("from 1 to 10", "--attempts", "11"),
+            ("missing.json", "--limits", "missing.json"),
+            ("'1'", "--backend", "host", "--device", "1"),
+            ("'frobnicate'", "frobnicate"),
+            ("nowhere", "--output", "nowhere/x.prom"),
+        ):
+            with self.subTest(arguments=arguments):
+                done = self.run_link(*arguments)
+                self.assertEqual(done.returncode, 3)
+                self.assertIn(word, done.stderr)
+                self.assertEqual(done.stdout, "")
+
+    def test_limits_file_names_what_is_wrong(self):
+        with open(os.path.join(self.folder, "limits.json"), "w", encoding="utf-8") as file:
+            file.write('{"schema":"xferbench.limits","schema_version":1,"limits":[{"min_h2d_gbs":"48"}]}')
+        done = self.run_link("--limits", "limits.json", "--backend", "host")
+        self.assertEqual(done.returncode, 3)
+        for word in ("limits.json", "min_h2d_gbs"):
+            self.assertIn(word, done.stderr)
+
+    def test_example_of_limits_is_accepted(self):
+        done = self.run_link("--limits", os.path.join(SOURCE, "docs/limits.example.json"), "--backend", "host")
+        self.assertIn("Node: UNKNOWN", done.stdout)
+
+    # ---- formats ----
+
+    def test_formats(self):
+        table = self.run_link("--backend", "host").stdout
+        self.assertTrue(all(len(line) <= 100 for line in table.splitlines()))
+        nagios = self.run_link("--backend", "host", "--format", "nagios").stdout
+        self.assertEqual(nagios.count("\n"), 1)
+        nhc = self.run_link("--backend", "host", "--format", "nhc").stdout
+        self.assertRegex(nhc, r"\A[^\n]*XB-LINK-NONE[^\n]*\n\Z")
+        metrics = self.run_link("--backend", "host", "--format", "prometheus").stdout
+        self.assertIn("\nxferbench_link_node_status 3\n", metrics)
+
+    def test_output_goes_to_a_file(self):
+        done = self.run_link("--backend", "host", "--format", "prometheus", "--output", "x.prom")
+        self.assertEqual((done.returncode, done.stdout), (3, ""))
+        self.assertEqual(os.listdir(self.folder), ["x.prom"])
+
+    def test_json_on_standard_output_is_alone_there(self):
+        done = self.run_link("--backend", "host", "--json", "-")
+        self.assertEqual(json.loads(done.stdout)["level"], "UNKNOWN")
+
+    def test_help(self):
+        done = self.run_link("--help")
+        self.assertEqual(done.returncode, 0)
+        for option in ("--expect", "--min-h2d", "--limits", "--attempts", "--deadline", "--format"):
+            self.assertIn(option, done.stdout)
+
+    # ---- a GPU that is none ----
+
+    def test_stand_in_is_measured(self):
+        done = self.stand_in("--json", "link.json")
+        document, codes = self.codes()
+        attempt = document["devices"][0]["attempts"][0]
+        self.assertIn("stand-in", done.stdout)
+        self.assertEqual(document["backend"]["runtime_override"], "XFERBENCH_HIP_LIBRARY")
+        self.assertGreater(attempt["h2d_bytes_per_second"], 0)
+        self.assertGreater(attempt["d2h_bytes_per_second"], 0)
+        self.assertEqual(attempt["at_rest"]["hops"][0]["lower"]["bdf"], addresses()[0])
+        self.assertNotIn("XB-TEST-FAILED", codes)
+
+    def test_limits_are_judged_whatever_the_link(self):
+        done = self.stand_in("--min-h2d", "100000", "--attempts", "2", "--json", "link.json")
+        document, codes = self.codes()
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("XB-BW-H2D", codes)
+        self.assertEqual(len(document["devices"][0]["attempts"]), 2)
+
+    def test_wrong_data_is_critical(self):
+        done = self.stand_in("--json", "link.json", XB_STANDIN_DAMAGE="h2d")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("XB-DATA-WRONG", self.codes()[1])
+
+    def test_copy_that_fails_is_unknown(self):
+        done = self.stand_in("--json", "link.json", "--attempts", "1", XB_STANDIN_FAIL="hipMemcpyAsync:1+")
+        self.assertEqual(done.returncode, 3)
+        self.assertIn("XB-TEST-FAILED", self.codes()[1])
+        self.assertIn("hipMemcpyAsync", done.stdout)
+
+    def test_deadline_is_kept_where_a_call_does_not_return(self):
+        done = self.stand_in("--json", "link.json", "--deadline", "2s", XB_STANDIN_RTC_HANG="1")
+        document, codes = self.codes()
+        self.assertEqual(done.returncode, 3)
+        self.assertEqual(codes, ["XB-DEADLINE"])
+        self.assertEqual(document["devices"][0]["attempts"], [])
+
+    def test_nobody_is_left_behind(self):
+        """The reader of a pipe sees its end: whoever still had it open would keep it."""
+        done = self.stand_in("--deadline", "1s", "--format", "nagios", XB_STANDIN_RTC_HANG="1")
+        self.assertTrue(re.match(r"XFERBENCH LINK UNKNOWN - .*XB-DEADLINE", done.stdout), done.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1] + sys.argv[4:])

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "xferbench/ceiling.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+static struct xb_pcie_control control_of(unsigned payload, unsigned read_request)
+{
+    return (struct xb_pcie_control){.known = true,
+                                    .max_payload = payload,
+                                    .max_payload_supported = 512,
+                                    .max_read_request = read_request};
+}
+
+static void assert_near(double value, double expected, double tolerance, const char *what)
+{
+    if (!(fabs(value - expected) <= tolerance))
+        fail_msg("%s: %.6g instead of %.6g", what, value, expected);
+}
+
+/* As in docs/link-ceilings.md, in GB/s. */
+static void gives_the_table(void **state)
+{
+    static const unsigned payloads[] = {128, 256, 512};
+    static const struct {
+        double speed;
+        unsigned width;
+        double raw, ceilings[3][2]; /* D2H, H2D for each payload */
+    } rows[] = {
+        {8.0, 16, 15.75, {{13.23, 13.23}, {14.36, 14.16}, {15.01, 14.68}}},
+        {16.0, 8, 15.75, {{13.23, 13.23}, {14.36, 14.16}, {15.01, 14.68}}},
+        {16.0, 16, 31.51, {{26.46, 26.46}, {28.73, 28.33}, {30.02, 29.36}}},
+        {32.0, 8, 31.51, {{26.46, 26.46}, {28.73, 28.33}, {30.02, 29.36}}},
+        {32.0, 16, 63.02, {{52.92, 52.92}, {57.46, 56.65}, {60.03, 58.72}}},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        for (size_t j = 0; j < 3; j++) {
+            const struct xb_pcie_control control = control_of(payloads[j], 512);
+            struct xb_ceiling ceiling = xb_ceiling_of(rows[i].speed, rows[i].width, &control);
+            assert_true(ceiling.known);
+            assert_near(ceiling.raw / 1e9, rows[i].raw, 0.01, "raw");
+            assert_near(ceiling.d2h / 1e9, rows[i].ceilings[j][0], 0.01, "d2h");
+            assert_near(ceiling.h2d / 1e9, rows[i].ceilings[j][1], 0.01, "h2d");
+            assert_int_equal(ceiling.payload, payloads[j]);
+            assert_int_equal(ceiling.read_request, 512);
+            assert_true(ceiling.speed_gts == rows[i].speed && ceiling.width == rows[i].width);
+            assert_false(ceiling.payload_assumed);
+            assert_false(ceiling.read_request_assumed);
+        }
+    }
+}
+
+static void long_read_requests_raise_h2d_alone(void **state)
+{
+    const struct xb_pcie_control control = control_of(256, 4096);
+    struct xb_ceiling ceiling = xb_ceiling_of(32.0, 16, &control);
+
+    (void)state;
+    assert_near(ceiling.h2d / 1e9, 58.1, 0.1, "h2d");
+    assert_near(ceiling.h2d / 1e9, 58.081, 0.001, "h2d");
+    assert_near(ceiling.d2h / 1e9, 57.46, 0.01, "d2h");
+}
+
+/* 128 bytes in one completion, however long it might be. */
+static void a_request_below_the_payload_has_one_completion(void **state)
+{
+    const struct xb_pcie_control control = control_of(512, 128);
+    struct xb_ceiling ceiling = xb_ceiling_of(32.0, 16, &control);
+
+    (void)state;
+    assert_near(ceiling.h2d / 1e9, 63.015385 * 0.9973 * 128 / (128 + 20 + 16), 0.0001, "h2d");
+}
+
+static void assumes_what_is_usual(void **state)
+{
+    const struct xb_pcie_control usual = control_of(256, 512);
+    struct xb_pcie_control unknown = control_of(128, 128);
+    struct xb_ceiling expected = xb_ceiling_of(32.0, 16, &usual);
+
+    (void)state;
+    unknown.known = false;
+    for (int i = 0; i < 2; i++) {
+        struct xb_ceiling ceiling = xb_ceiling_of(32.0, 16, i == 0 ? NULL : &unknown);
+        assert_true(ceiling.known);
+        assert_true(ceiling.payload_assumed && ceiling.read_request_assumed);
+        assert_int_equal(ceiling.payload, 256);
+        assert_int_equal(ceiling.read_request, 512);
+        assert_true(ceiling.h2d == expected.h2d && ceiling.d2h == expected.d2h);
+    }
+}
+
+static void has_none_where_the_coding_is_not_certain(void **state)
+{
+    static const struct {
+        double speed;
+        unsigned width;
+    } rows[] = {{64.0, 16}, {0.0, 16}, {32.0, 0}, {12.5, 16}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct xb_ceiling ceiling = xb_ceiling_of(rows[i].speed, rows[i].width, NULL);
+        assert_false(ceiling.known);
+        assert_true(ceiling.h2d == 0.0 && ceiling.d2h == 0.0);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(gives_the_table),
+        cmocka_unit_test(long_read_requests_raise_h2d_alone),
+        cmocka_unit_test(a_request_below_the_payload_has_one_completion),
+        cmocka_unit_test(assumes_what_is_usual),
+        cmocka_unit_test(has_none_where_the_coding_is_not_certain),
+    };
+    return cmocka_run_group_tests_name("ceiling", tests, NULL, NULL);
+}

@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE /* nftw */
+#include "../../src/link/watch_internal.h"
+#include "xferbench/pcie_path.h"
+
+#include <fcntl.h>
+#include <math.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#include "pcie_fixture.h"
+
+#define DEVICE PCIE_FIXTURE_DEVICE
+#define ROOT_PORT "0000:00:01.0"
+#define GEN1 "2.5 GT/s PCIe\n"
+#define GEN4 "16.0 GT/s PCIe\n"
+#define GEN5 "32.0 GT/s PCIe\n"
+
+static struct xb_pcie_watch *start(const char *root, const char *scenario, double interval)
+{
+    struct xb_pcie_path path;
+    struct xb_pcie_watch *watch = NULL;
+    struct xb_error error;
+
+    pcie_fixture_scenario(root, scenario);
+    xb_pcie_path_read(root, DEVICE, &path);
+    assert_true(path.present);
+    assert_int_equal(xb_pcie_watch_start(root, DEVICE, &path, interval, &watch, &error), XB_OK);
+    memset(&path, 0xa5, sizeof path); /* it is copied */
+    return watch;
+}
+
+/* Rewrites what the device says of its link, and waits until that was read. */
+static void let_see(struct xb_pcie_watch *watch, const char *root, const char *name,
+                    const char *content)
+{
+    pcie_fixture_set(root, DEVICE, name, content);
+    xb_pcie_watch_wait_reading(watch);
+}
+
+static struct xb_pcie_load stop(struct xb_pcie_watch *watch)
+{
+    struct xb_pcie_load load;
+
+    memset(&load, 0xa5, sizeof load);
+    xb_pcie_watch_stop(watch, &load);
+    return load;
+}
+
+static void sees_a_link_train_up(void **state)
+{
+    struct xb_pcie_watch *watch = start(*state, "gen1", 0.001);
+
+    xb_pcie_watch_arm(watch, true);
+    xb_pcie_watch_wait_reading(watch);
+    let_see(watch, *state, "current_link_speed", GEN5);
+    struct xb_pcie_load load = stop(watch);
+    assert_int_equal(load.count, 1);
+    assert_in_range(load.hops[0].readings, 2, 1000000);
+    assert_true(load.hops[0].speed_gts == 32.0);
+    assert_int_equal(load.hops[0].width, 16);
+    assert_int_equal(load.hops[0].changes, 1);
+    assert_false(load.gone);
+}
+
+static void counts_only_what_it_read_while_armed(void **state)
+{
+    struct xb_pcie_watch *watch = start(*state, "gen1", 0.001);
+
+    let_see(watch, *state, "current_link_speed", GEN5);
+    let_see(watch, *state, "current_link_speed", GEN1);
+    xb_pcie_watch_arm(watch, true);
+    xb_pcie_watch_arm(watch, true);
+    xb_pcie_watch_wait_reading(watch);
+    xb_pcie_watch_arm(watch, false);
+    xb_pcie_watch_arm(watch, false);
+    let_see(watch, *state, "current_link_speed", GEN4);
+    struct xb_pcie_load load = stop(watch);
+    assert_in_range(load.hops[0].readings, 1, 1000000);
+    assert_true(load.hops[0].speed_gts == 2.5);
+    assert_int_equal(load.hops[0].changes, 0);
+}
+
+static void counts_nothing_unless_armed(void **state)
+{
+    struct xb_pcie_watch *watch = start(*state, "healthy", 0.001);
+
+    xb_pcie_watch_wait_reading(watch);
+    xb_pcie_watch_wait_reading(watch);
+    struct xb_pcie_load load = stop(watch);
+    assert_int_equal(load.count, 1);
+    assert_int_equal(load.hops[0].readings, 0);
+    assert_true(load.hops[0].speed_gts == 0.0);
+    assert_int_equal(load.hops[0].width, 0);
+}
+
+/* A reading that began in time and ended out of it. The pipe holds it up in the middle. */
+static void does_not_count_what_took_too_long(void **state)
+{
+    struct xb_pcie_watch *watch = start(*state, "vm", 0.001);
+    char path[256];
+
+    snprintf(path, sizeof path, "%s/" DEVICE "/current_link_speed", (const char *)*state);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    xb_pcie_watch_arm(watch, true);
+    int feed = open(path, O_WRONLY); /* waits for the reader */
+    assert_true(feed >= 0);
+    pcie_fixture_set(*state, DEVICE, "current_link_speed", GEN1);
+    xb_pcie_watch_arm(watch, false);
+    xb_pcie_watch_arm(watch, true);
+    assert_int_equal(write(feed, GEN5, sizeof GEN5 - 1), sizeof GEN5 - 1);
+    assert_int_equal(close(feed), 0);
+    xb_pcie_watch_wait_reading(watch);
+    struct xb_pcie_load load = stop(watch);
+    assert_in_range(load.hops[0].readings, 1, 1000000);
+    assert_true(load.hops[0].speed_gts == 2.5);
+}
+
+/* Across a pause too: from the last reading that counted to the next one that does. */
+static void counts_changes(void **state)
+{
+    struct xb_pcie_watch *watch = start(*state, "gen1", 0.001);
+
+    xb_pcie_watch_arm(watch, true);
+    xb_pcie_watch_wait_reading(watch);
+    let_see(watch, *state, "current_link_speed", GEN5);
+    let_see(watch, *state, "current_link_speed", GEN4);
+    let_see(watch, *state, "current_link_width", "8\n");
+    xb_pcie_watch_wait_reading(watch);
+    xb_pcie_watch_arm(watch, false);
+    let_see(watch, *state, "current_link_width", "4\n");
+    let_see(watch, *state, "current_link_width", "2\n");
+    xb_pcie_watch_arm(watch, true);
+    xb_pcie_watch_wait_reading(watch);
+    struct xb_pcie_load load = stop(watch);
+    assert_int_equal(load.hops[0].changes, 4);
+    assert_true(load.hops[0].speed_gts == 32.0); /* the highest, not the last */
+    assert_int_equal(load.hops[0].width, 16);
+}
+
+static void watches_every_hop(void **state)
+{
+    struct xb_pcie_watch *watch = start(*state, "switch-x8", 0.001);
+
+    xb_pcie_watch_arm(watch, true);
+    xb_pcie_watch_wait_reading(watch);
+    pcie_fixture_set(*state, "0000:0d:00.0", "current_link_speed", GEN4);
+    xb_pcie_watch_wait_reading(watch);
+    struct xb_pcie_load load = stop(watch);
+    assert_int_equal(load.count, 2);
+    assert_true(load.hops[0].speed_gts == 32.0 && load.hops[1].speed_gts == 32.0);
+    assert_int_equal(load.hops[0].width, 16);
+    assert_int_equal(load.hops[1].width, 8);
+    assert_int_equal(load.hops[0].changes, 0);
+    assert_int_equal(load.hops[1].changes, 1);
+}
+
+/* What cannot be read is no reading, and no change. */
+static void asks_the_other_end_where_one_does_not_tell(void **state)
+{
+    struct xb_pcie_watch *watch = start(*state, "unknown-speed", 0.001);
+
+    xb_pcie_watch_arm(watch, true);
+    xb_pcie_watch_wait_reading(watch);
+    struct xb_pcie_load load = stop(watch);
+    assert_int_equal(load.hops[0].readings, 0);
+    assert_int_equal(load.hops[0].width, 0); /* although that could be read */
+
+    pcie_fixture_set(*state, ROOT_PORT, "current_link_speed", GEN4);
+    struct xb_pcie_path path;
+    struct xb_error error;
+    xb_pcie_path_read(*state, DEVICE, &path);
+    assert_int_equal(xb_pcie_watch_start(*state, DEVICE, &path, 0.001, &watch, &error), XB_OK);
+    xb_pcie_watch_arm(watch, true);
+    xb_pcie_watch_wait_reading(watch);
+    pcie_fixture_set(*state, ROOT_PORT, "current_link_speed", "Unknown\n");
+    xb_pcie_watch_wait_reading(watch);
+    pcie_fixture_set(*state, ROOT_PORT, "current_link_speed", GEN4);
+    xb_pcie_watch_wait_reading(watch);
+    load = stop(watch);
+    assert_in_range(load.hops[0].readings, 2, 1000000);
+    assert_true(load.hops[0].speed_gts == 16.0);
+    assert_int_equal(load.hops[0].changes, 0);
+}
+
+static void sees_a_device_vanish(void **state)
+{
+    struct xb_pcie_watch *watch = start(*state, "healthy", 0.001);
+
+    xb_pcie_watch_arm(watch, true);
+    xb_pcie_watch_wait_reading(watch);
+    pcie_fixture_unplug(*state, DEVICE);
+    xb_pcie_watch_wait_reading(watch);
+    /* Back again, as after a reset: it was gone all the same. */
+    pcie_fixture_link(*state, DEVICE, "devices/pci0000:00/0000:00:01.0/" DEVICE);
+    xb_pcie_watch_wait_reading(watch);
+    assert_true(stop(watch).gone);
+}
+
+static void sees_a_device_vanish_at_the_very_end(void **state)
+{
+    struct xb_pcie_watch *watch = start(*state, "vm", 0.5);
+
+    xb_pcie_watch_wait_reading(watch); /* which leaves half a second until the next one */
+    pcie_fixture_unplug(*state, DEVICE);
+    assert_true(stop(watch).gone);
+}
+
+static void watches_what_was_never_there(void **state)
+{
+    struct xb_pcie_path path;
+    struct xb_pcie_watch *watch = NULL;
+    struct xb_error error;
+
+    (void)state;
+    xb_pcie_path_read(XB_PCI_DEVICES, "ffff:ff:1f.7", &path);
+    assert_int_equal(
+        xb_pcie_watch_start(XB_PCI_DEVICES, "ffff:ff:1f.7", &path, 0.001, &watch, &error), XB_OK);
+    xb_pcie_watch_arm(watch, true);
+    xb_pcie_watch_wait_reading(watch);
+    struct xb_pcie_load load = stop(watch);
+    assert_int_equal(load.count, 0);
+    assert_false(load.gone); /* it cannot vanish */
+}
+
+static double now(void)
+{
+    struct timespec time;
+
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
+static void does_not_stop_at_leisure(void **state)
+{
+    double begin = now();
+    struct xb_pcie_watch *watch = start(*state, "healthy", 60.0);
+
+    /* For the thread to come to its pause; without that the test proves less and passes. */
+    nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
+    stop(watch);
+    assert_true(now() - begin < 30.0);
+}
+
+static void pauses_between_readings(void **state)
+{
+    struct xb_pcie_watch *watch = start(*state, "healthy", 0.05);
+    double begin = now();
+
+    for (int i = 0; i < 3; i++)
+        xb_pcie_watch_wait_reading(watch);
+    /* The first may have begun just now; two pauses lie between the three. */
+    assert_true(now() - begin >= 0.09);
+    stop(watch);
+}
+
+static void bears_odd_intervals(void **state)
+{
+    static const double intervals[] = {0.0, -1.0, -INFINITY, NAN};
+
+    pcie_fixture_scenario(*state, "healthy");
+    for (size_t i = 0; i < sizeof intervals / sizeof *intervals; i++) {
+        struct xb_pcie_path path;
+        struct xb_pcie_watch *watch = NULL;
+        struct xb_error error;
+        xb_pcie_path_read(*state, DEVICE, &path);
+        assert_int_equal(xb_pcie_watch_start(*state, DEVICE, &path, intervals[i], &watch, &error),
+                         XB_OK);
+        xb_pcie_watch_wait_reading(watch);
+        xb_pcie_watch_wait_reading(watch);
+        stop(watch);
+    }
+    struct xb_pcie_path path;
+    struct xb_pcie_watch *watch = NULL;
+    struct xb_error error;
+    xb_pcie_path_read(*state, DEVICE, &path);
+    assert_int_equal(xb_pcie_watch_start(*state, DEVICE, &path, INFINITY, &watch, &error), XB_OK);
+    stop(watch);
+}
+
+static void refuses_a_name_that_is_too_long(void **state)
+{
+    static char root[5000];
+    struct xb_pcie_path path = {0};
+    struct xb_pcie_watch *watch = NULL;
+    struct xb_error error;
+
+    (void)state;
+    memset(root, 'a', sizeof root - 1);
+    assert_int_equal(xb_pcie_watch_start(root, DEVICE, &path, 0.001, &watch, &error),
+                     XB_ERR_SYSTEM);
+    assert_null(watch);
+}
+
+/* It is for the program's own thread to be interrupted. */
+static volatile sig_atomic_t signalled;
+static pthread_t taker;
+static void take_signal(int number)
+{
+    signalled = number;
+    taker = pthread_self();
+}
+
+static void leaves_signals_to_others(void **state)
+{
+    struct xb_pcie_watch *watch = start(*state, "healthy", 0.001);
+    struct sigaction action = {.sa_handler = take_signal};
+    struct sigaction before;
+    sigset_t blocked, mask;
+
+    sigemptyset(&blocked);
+    sigaddset(&blocked, SIGUSR1);
+    assert_int_equal(sigaction(SIGUSR1, &action, &before), 0);
+    /* Blocked here, so that the watch's thread is the only one that could take it. */
+    assert_int_equal(pthread_sigmask(SIG_BLOCK, &blocked, &mask), 0);
+    assert_int_equal(sigismember(&mask, SIGUSR1), 0); /* starting has left the mask as it was */
+    assert_int_equal(kill(getpid(), SIGUSR1), 0);
+    xb_pcie_watch_wait_reading(watch);
+    xb_pcie_watch_wait_reading(watch);
+    assert_int_equal(signalled, 0);
+    stop(watch);
+    assert_int_equal(pthread_sigmask(SIG_SETMASK, &mask, NULL), 0);
+    assert_int_equal(signalled, SIGUSR1);
+    assert_true(pthread_equal(taker, pthread_self()));
+    assert_int_equal(sigaction(SIGUSR1, &before, NULL), 0);
+}
+
+static void *arm_often(void *argument)
+{
+    for (int i = 0; i < 2000; i++)
+        xb_pcie_watch_arm(argument, i % 2 == 0);
+    return NULL;
+}
+
+/* For ThreadSanitizer, and for the end: armed or not is what the last call said. */
+static void may_be_armed_by_any_thread(void **state)
+{
+    struct xb_pcie_watch *watch = start(*state, "gen1", 0.0);
+    pthread_t threads[2];
+
+    for (size_t i = 0; i < 2; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, arm_often, watch), 0);
+    for (size_t i = 0; i < 2; i++)
+        assert_int_equal(pthread_join(threads[i], NULL), 0);
+    xb_pcie_watch_arm(watch, false);
+    let_see(watch, *state, "current_link_speed", GEN5);
+    xb_pcie_watch_wait_reading(watch);
+    assert_false(stop(watch).hops[0].speed_gts == 32.0);
+}
+
+#define WITH_TREE(test) cmocka_unit_test_setup_teardown(test, make_tree, remove_tree)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WITH_TREE(sees_a_link_train_up),
+        WITH_TREE(counts_only_what_it_read_while_armed),
+        WITH_TREE(counts_nothing_unless_armed),
+        WITH_TREE(does_not_count_what_took_too_long),
+        WITH_TREE(counts_changes),
+        WITH_TREE(watches_every_hop),
+        WITH_TREE(asks_the_other_end_where_one_does_not_tell),
+        WITH_TREE(sees_a_device_vanish),
+        WITH_TREE(sees_a_device_vanish_at_the_very_end),
+        cmocka_unit_test(watches_what_was_never_there),
+        WITH_TREE(does_not_stop_at_leisure),
+        WITH_TREE(pauses_between_readings),
+        WITH_TREE(bears_odd_intervals),
+        cmocka_unit_test(refuses_a_name_that_is_too_long),
+        WITH_TREE(leaves_signals_to_others),
+        WITH_TREE(may_be_armed_by_any_thread),
+    };
+    return cmocka_run_group_tests_name("pcie_watch", tests, NULL, NULL);
+}
