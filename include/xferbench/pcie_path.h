@@ -59,9 +59,10 @@ struct xb_pcie_path {
     int iommu_group;                       /* -1 if there is none */
 };
 
-/* Walks from the device at `bdf` to its root port, reading everything that can be read under `root`,
- * which is XB_PCI_DEVICES except in tests: hops beyond XB_PCIE_HOPS are left out. Takes some
- * milliseconds at most; allocates nothing. A `bdf` that is none, such as "", is not present. */
+/* Walks from the device at `bdf` to its root port, reading everything that can be read under
+ * `root`, which is XB_PCI_DEVICES except in tests: hops beyond XB_PCIE_HOPS are left out. Takes
+ * some milliseconds at most; allocates nothing. A `bdf` that is none, such as "", is not present.
+ */
 void xb_pcie_path_read(const char *root, const char *bdf, struct xb_pcie_path *path);
 
 /* What both ends of a hop can do: the lesser maximum of speed and of width. With one end alone,
