@@ -17,6 +17,7 @@
 
 /* The whole command. */
 struct command {
+    char line[512]; /* as the user called it, cut to this */
     struct xb_config config;
     struct xb_limits_file *file;
     struct xb_link_session session;
@@ -173,6 +174,7 @@ static int report(struct command *command, bool done)
         struct xb_link_report report = {
             .backend = session->backend,
             .probe = session->probe,
+            .command = command->line,
             .devices = session->devices,
             .device_count = count,
             .limits = limits,
@@ -224,11 +226,22 @@ static int run(struct command *command)
     return code;
 }
 
+/* Before the options are read, which sorts them. */
+static void note_line(struct command *command, int argc, char *const *argv)
+{
+    snprintf(command->line, sizeof command->line, "xferbench link");
+    for (int i = 1; i < argc; i++) {
+        size_t length = strlen(command->line);
+        snprintf(command->line + length, sizeof command->line - length, " %s", argv[i]);
+    }
+}
+
 int xb_command_link(int argc, char **argv)
 {
     struct command command = {0};
     struct xb_error error;
     int code = XB_EXIT_OK;
+    note_line(&command, argc, argv);
     command.session.deadline = xb_clock_now(); /* looking for devices is part of the time */
     if (xb_config_parse(xb_link_rows, argc, argv, &command.config, &error) != XB_OK)
         return fail(&error);
