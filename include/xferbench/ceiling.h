@@ -11,6 +11,7 @@ struct xb_ceiling {
     unsigned width;
     double raw;            /* bytes per second after line coding */
     double h2d, d2h;       /* bytes per second of payload; 0 where not known */
+    double most;           /* that no payload can exceed, either way; 0 where not known */
     unsigned payload;      /* bytes of payload a packet: the MPS that was taken */
     unsigned read_request; /* bytes a read request: the MRRS that was taken */
     bool payload_assumed;  /* not read: assumed */
@@ -23,7 +24,9 @@ struct xb_ceiling {
  * ordered sets leave:
  *   d2h (posted writes)     raw * S * MPS / (MPS + 24)
  *   h2d (read completions)  raw * S * MRRS / (MRRS + 20 * MRRS / C + d), C = MPS, d = 16
- * where MRRS / C is rounded up. Sources in docs/link-ceilings.md.
+ * where MRRS / C is rounded up. The most that is possible has headers of three dwords and d = 0:
+ *   most                    raw * S * MPS / (MPS + 20); raw where sizes are assumed
+ * Sources in docs/link-ceilings.md.
  */
 struct xb_ceiling xb_ceiling_of(double speed_gts, unsigned width,
                                 const struct xb_pcie_control *control);

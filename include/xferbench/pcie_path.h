@@ -51,7 +51,8 @@ struct xb_pcie_hop {
 };
 
 struct xb_pcie_path {
-    bool present;                          /* false: sysfs has no such device (any more) */
+    bool present; /* false: sysfs has no such device (any more) */
+    bool dead;    /* its folder is there and its configuration space reads as ones: off the bus */
     struct xb_pcie_hop hops[XB_PCIE_HOPS]; /* [0] is the device's own */
     size_t count;                          /* 1 or more where present */
     int numa_node;                         /* the device's; -1 if none is named */
@@ -65,8 +66,11 @@ struct xb_pcie_path {
  */
 void xb_pcie_path_read(const char *root, const char *bdf, struct xb_pcie_path *path);
 
-/* What both ends of a hop can do: the lesser maximum of speed and of width. With one end alone,
- * that one's. 0 where neither is known. */
+/* Whether the hop's upper end tells of hardware: the ports that QEMU emulates do not. */
+bool xb_pcie_hop_upper_is_real(const struct xb_pcie_hop *hop);
+
+/* What both ends of a hop can do: the lesser maximum of speed and of width. With one end alone, or
+ * an upper one that is not real, that one's. 0 where neither is known. */
 double xb_pcie_hop_best_speed(const struct xb_pcie_hop *hop);
 unsigned xb_pcie_hop_best_width(const struct xb_pcie_hop *hop);
 
@@ -78,6 +82,7 @@ struct xb_pcie_seen {
     double speed_gts;  /* the highest; 0 where there was no good reading */
     unsigned width;    /* the highest */
     unsigned changes;  /* from one such reading to the next, of speed or width: transitions */
+    unsigned drops;    /* those of them that were to less, within one arming */
 };
 
 struct xb_pcie_load {

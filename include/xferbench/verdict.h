@@ -49,7 +49,9 @@ struct xb_link_device {
     struct xb_device_info info;
     struct xb_link_attempt attempts[XB_LINK_ATTEMPTS]; /* in the order made */
     size_t attempt_count;
-    bool cut; /* the deadline came before the device was done with */
+    bool cut;         /* the deadline came before the device was done with */
+    bool interrupted; /* so did a signal */
+    bool missing;     /* there is none: fewer were found than there must be */
 };
 
 /*
@@ -74,7 +76,8 @@ struct xb_limit {
 };
 
 struct xb_link_limits {
-    struct xb_limit generation, width; /* that the link must have under load, exactly or better */
+    struct xb_limit generation, width; /* that the slot's link must have under load, or better; in
+                                          place of what both its ends can do */
     struct xb_limit min_h2d, min_d2h;  /* bytes per second: below is CRITICAL; in place of shares */
     struct xb_limit warn_share, critical_share; /* of the ceiling: below is WARNING, CRITICAL */
 };
@@ -122,7 +125,8 @@ void xb_verdict_of_attempt(const struct xb_link_attempt *attempt,
 /*
  * Judges a device: its best attempt counts, because a neighbour's traffic or a clock that was slow
  * to rise can only make a link look worse than it is; but errors that were counted in any attempt
- * (their sum), data that was wrong, and a device that vanished stay. *best is the index of the
+ * (their sum), data that was wrong, a device that vanished, and a link that was less in one attempt
+ * than in the best or fell while data moved stay. *best is the index of the
  * attempt that counted: the one with the least bad level, what stays left aside, and of several the
  * one with the highest bandwidths. For that UNKNOWN is the worst level: an attempt that could not
  * be judged does not hide a defect that another saw. A device without an attempt is UNKNOWN (*best

@@ -5,11 +5,14 @@
 #
 #     Prolog=/etc/slurm/xferbench-prolog.sh               # before each job, or
 #     HealthCheckProgram=/etc/slurm/xferbench-prolog.sh   # now and then,
+#     HealthCheckInterval=3600
 #     HealthCheckNodeState=IDLE                           # on idle nodes
 #
-# As a Prolog it fails where it drains, so that Slurm starts the job elsewhere. The test needs the
-# node for itself: where several jobs share a node, let it run on idle nodes only. Slurm kills a
-# HealthCheckProgram after 60 s, hence the deadline.
+# As a Prolog it fails where it drains, and Slurm puts the job back: held, unless slurm.conf has
+# SchedulerParameters=nohold_on_prolog_fail. A test takes a second or two a GPU; the deadline, for
+# GPUs that hang, should be below the time that the site grants a Prolog. The test needs the node for
+# itself: where several jobs share a node, let it run on idle nodes only. Slurm kills a
+# HealthCheckProgram after 60 s.
 #
 # A node is drained for the exit codes in XFERBENCH_DRAIN_ON: 1 WARNING, 2 CRITICAL, 3 UNKNOWN. Not
 # for UNKNOWN by default: what could not be tested is not known to be bad, and one broken driver

@@ -13,14 +13,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* The whole command. */
 struct command {
     char line[512]; /* as the user called it, cut to this */
     struct xb_config config;
     struct xb_limits_file *file;
-    struct xb_link_session session;
+    struct xb_link_session *session;
     struct xb_output output, json;
 };
 
@@ -53,7 +52,7 @@ static enum xb_status read_rate(const struct xb_config *config, const char *opti
 static enum xb_status read_limits(struct command *command, struct xb_error *error)
 {
     const struct xb_config *config = &command->config;
-    struct xb_link_limits *limits = &command->session.limits;
+    struct xb_link_limits *limits = &command->session->limits;
     const struct xb_value *expect = xb_config_get(config, "expect");
     const struct xb_value *file = xb_config_get(config, "limits");
     enum xb_status status = read_rate(config, "min-h2d", &limits->min_h2d, error);
@@ -63,7 +62,7 @@ static enum xb_status read_limits(struct command *command, struct xb_error *erro
         status = xb_expect_parse(expect->text, XB_LIMIT_COMMAND_LINE, limits, error);
     if (status == XB_OK && file->is_set)
         status = xb_limits_file_open(file->text, &command->file, error);
-    command->session.file = command->file;
+    command->session->file = command->file;
     return status;
 }
 
@@ -86,7 +85,7 @@ static enum xb_status check_format(const struct xb_config *config, struct xb_err
 static enum xb_status prepare(struct command *command, struct xb_error *error)
 {
     const struct xb_config *config = &command->config;
-    struct xb_link_session *session = &command->session;
+    struct xb_link_session *session = command->session;
     session->backend_name = xb_config_get(config, "backend")->text;
     session->device_text = xb_config_get(config, "device")->text;
     session->size_text = xb_config_get(config, "size")->text;
@@ -151,11 +150,11 @@ static bool write_all(struct command *command, const struct xb_link_report *repo
     return written;
 }
 
-/* Judges what the session has, whose lock is held, and writes it. Returns the exit code: that of a
+/* Judges what the session has and writes it. Returns the exit code: that of a
  * Nagios plugin. */
 static int report(struct command *command, bool done)
 {
-    struct xb_link_session *session = &command->session;
+    struct xb_link_session *session = command->session;
     size_t count = session->device_count;
     struct xb_link_limits *limits = calloc(count + 1, sizeof *limits);
     struct xb_verdict *verdicts = calloc(count + 1, sizeof *verdicts);
@@ -195,35 +194,42 @@ static int report(struct command *command, bool done)
     return written ? (int)level : XB_LEVEL_UNKNOWN;
 }
 
-/* A usage error is UNKNOWN too: 2 would say that a link is broken. */
-static int fail(const struct xb_error *error)
+/* A usage error is UNKNOWN too: 2 would say that a link is broken. Who reads one line of standard
+ * output finds it there as well. */
+static int fail(const struct command *command, const struct xb_error *error)
 {
+    const struct xb_value *format = xb_config_get(&command->config, "format");
+    const char *word = format->word_count > 0 ? format->words[0] : "";
     (void)xb_cli_fail(error);
+    if (strcmp(word, "nagios") == 0 || strcmp(word, "nhc") == 0)
+        printf("XFERBENCH LINK UNKNOWN - %.*s\n", (int)strcspn(error->message, "|\n"),
+               error->message);
     return XB_LEVEL_UNKNOWN;
+}
+
+/* Devices that should be there and are not have a place in the report like any other. */
+static void add_missing(struct command *command)
+{
+    struct xb_link_session *session = command->session;
+    const struct xb_value *count = xb_config_get(&command->config, "count");
+    while (count->is_set && session->status == XB_OK && session->device_count < count->count) {
+        struct xb_link_device *device = &session->devices[session->device_count];
+        memset(device, 0, sizeof *device);
+        device->missing = true;
+        device->info.index = (unsigned)session->device_count++;
+        snprintf(device->info.name, sizeof device->info.name, "a device that is not there");
+    }
 }
 
 static int run(struct command *command)
 {
-    struct xb_link_session *session = &command->session;
+    struct xb_link_session *session = command->session;
     struct xb_error error;
-    pthread_t thread;
-    if (xb_link_session_open(session, &error) != XB_OK)
-        return fail(&error);
-    if (xb_link_session_start(session, &thread, &error) != XB_OK) {
-        xb_link_session_close(session);
-        return fail(&error);
-    }
+    if (xb_link_session_start(session, &error) != XB_OK)
+        return fail(command, &error);
     bool done = xb_link_session_wait(session);
-    int code = session->status == XB_OK ? report(command, done) : fail(&session->error);
-    if (!done) {
-        /* The other thread is in a call that does not return: nothing can be taken down. */
-        (void)fflush(NULL);
-        _exit(code);
-    }
-    pthread_mutex_unlock(&session->lock);
-    (void)pthread_join(thread, NULL);
-    xb_link_session_close(session);
-    return code;
+    add_missing(command);
+    return session->status == XB_OK ? report(command, done) : fail(command, &session->error);
 }
 
 /* Before the options are read, which sorts them. */
@@ -238,25 +244,31 @@ static void note_line(struct command *command, int argc, char *const *argv)
 
 int xb_command_link(int argc, char **argv)
 {
-    struct command command = {0};
+    struct command command = {.line = ""};
     struct xb_error error;
     int code = XB_EXIT_OK;
+    double begin = xb_clock_now(); /* looking for devices is part of the time */
     note_line(&command, argc, argv);
-    command.session.deadline = xb_clock_now(); /* looking for devices is part of the time */
-    if (xb_config_parse(xb_link_rows, argc, argv, &command.config, &error) != XB_OK)
-        return fail(&error);
+    if (xb_config_parse(xb_link_rows, argc, argv, &command.config, &error) != XB_OK) {
+        (void)xb_cli_fail(&error);
+        return XB_LEVEL_UNKNOWN;
+    }
     if (xb_help_answer(&command.config, xb_help_print_link, &code)) {
         xb_config_free(&command.config);
         return code;
     }
-    command.session.deadline += xb_config_get(&command.config, "deadline")->seconds;
-    if (prepare(&command, &error) != XB_OK || open_outputs(&command, &error) != XB_OK)
-        code = fail(&error);
-    else
-        code = run(&command);
+    enum xb_status status = xb_link_session_open(&command.session, &error);
+    if (status == XB_OK) {
+        command.session->deadline = begin + xb_config_get(&command.config, "deadline")->seconds;
+        status = prepare(&command, &error);
+    }
+    if (status == XB_OK)
+        status = open_outputs(&command, &error);
+    code = status == XB_OK ? run(&command) : fail(&command, &error);
     xb_output_discard(&command.output);
     xb_output_discard(&command.json);
     xb_limits_file_close(command.file);
+    xb_link_session_close(command.session);
     xb_config_free(&command.config);
     return code;
 }

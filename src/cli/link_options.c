@@ -28,9 +28,19 @@ static const struct xb_option option_size = {
     .type = XB_OPTION_SIZE,
     .argument = "SIZE",
     .default_text = "256M",
-    .help = "How much one copy moves.",
-    .minimum = 1,
+    .help = "How much one copy moves; small ones would tell of latency and not of the link.",
+    .minimum = UINT64_C(16) << 20,
     .maximum = UINT64_MAX / 4,
+};
+static const struct xb_option option_count = {
+    .name = "count",
+    .type = XB_OPTION_COUNT,
+    .argument = "N",
+    .help =
+        "How many devices there must be: each that is missing is CRITICAL. Without it a GPU that "
+        "the runtime does not see is not missed.",
+    .minimum = 1,
+    .maximum = XB_RUN_DEVICES,
 };
 static const struct xb_option option_attempts = {
     .name = "attempts",
@@ -117,6 +127,7 @@ static const struct xb_option option_version = {
 };
 
 const struct xb_option *const xb_link_rows[] = {
-    &option_backend, &option_device,  &option_size,    &option_attempts, &option_deadline,
-    &option_expect,  &option_min_h2d, &option_min_d2h, &option_limits,   &option_format,
-    &option_output,  &option_json,    &option_help,    &option_version,  NULL};
+    &option_backend,  &option_device,   &option_count,   &option_size,
+    &option_attempts, &option_deadline, &option_expect,  &option_min_h2d,
+    &option_min_d2h,  &option_limits,   &option_format,  &option_output,
+    &option_json,     &option_help,     &option_version, NULL};

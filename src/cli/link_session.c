@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _POSIX_C_SOURCE 200809L
+#define _GNU_SOURCE /* MAP_ANONYMOUS */
 #include "link_session.h"
 
 #include "../core/clock.h"
@@ -7,35 +7,54 @@
 
 #include "xferbench/interrupt.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 /* Often enough to see a link that changes during a transfer, seldom enough to disturb nothing. */
 #define WATCH_INTERVAL_S 0.005
 /* A measurement ends so long before the deadline, for the report to be written in time. */
 #define MARGIN_S 0.5
+/* How long a process that is done may take to leave: drivers take their time. */
+#define LEAVE_GLANCES 200
 
-enum xb_status xb_link_session_open(struct xb_link_session *session, struct xb_error *error)
+/* How often a wait looks whether there is something new. */
+#define GLANCE_NS 5000000L
+
+enum xb_status xb_link_session_open(struct xb_link_session **session, struct xb_error *error)
 {
-    pthread_condattr_t monotonic;
-    session->devices = calloc(XB_RUN_DEVICES, sizeof *session->devices);
-    if (session->devices == NULL)
-        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for what is observed of devices");
-    pthread_mutex_init(&session->lock, NULL);
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&session->changed, &monotonic);
-    pthread_condattr_destroy(&monotonic);
+    pthread_mutexattr_t shared;
+    struct xb_link_session *opened =
+        mmap(NULL, sizeof *opened, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (opened == MAP_FAILED)
+        return XB_FAIL_ERRNO(error, "mmap", errno, "no memory for what is observed of devices");
+    pthread_mutexattr_init(&shared);
+    pthread_mutexattr_setpshared(&shared, PTHREAD_PROCESS_SHARED);
+    pthread_mutexattr_setrobust(&shared, PTHREAD_MUTEX_ROBUST);
+    pthread_mutex_init(&opened->lock, &shared);
+    pthread_mutexattr_destroy(&shared);
+    *session = opened;
     return XB_OK;
 }
 
 void xb_link_session_close(struct xb_link_session *session)
 {
-    pthread_cond_destroy(&session->changed);
-    pthread_mutex_destroy(&session->lock);
-    free(session->devices);
+    if (session != NULL)
+        (void)munmap(session, sizeof *session);
+}
+
+/* Whose holder died has the lock all the same: what it guards is written in whole steps. */
+static void lock(struct xb_link_session *session)
+{
+    if (pthread_mutex_lock(&session->lock) == EOWNERDEAD)
+        (void)pthread_mutex_consistent(&session->lock);
 }
 
 /* ---- the transfers ---- */
@@ -189,14 +208,16 @@ static void test_device(struct xb_link_session *session, struct xb_driver *drive
     /* Nobody else writes to it, and no reader looks past the attempts that are counted. */
     struct xb_link_device *device = &session->devices[place];
     bool again = true;
-    while (again && device->attempt_count < session->attempts) {
+    while (again) {
         bool cut = time_is_up(session);
         if (!cut)
             make_attempt(session, driver, &device->info, &device->attempts[device->attempt_count]);
-        pthread_mutex_lock(&session->lock);
+        lock(session);
         device->attempt_count += !cut;
-        again = !cut && is_worth_another(session, device);
-        device->cut = cut || (again && time_is_up(session));
+        again =
+            !cut && is_worth_another(session, device) && device->attempt_count < session->attempts;
+        device->cut = cut || again; /* an attempt that does not return leaves it so */
+        device->interrupted = xb_interrupt_signal() != 0;
         pthread_mutex_unlock(&session->lock);
     }
 }
@@ -213,7 +234,7 @@ static enum xb_status find_devices(struct xb_link_session *session, struct xb_dr
     struct xb_run run = {
         .backend = driver->backend, .driver = driver, .probe = session->probe, .config = &config};
     status = xb_plan(&run, error);
-    pthread_mutex_lock(&session->lock);
+    lock(session);
     for (size_t i = 0; status == XB_OK && i < run.device_count; i++) {
         session->devices[i].info = run.devices[i].info;
         session->devices[i].cut = true; /* until it is done with */
@@ -263,7 +284,7 @@ static struct xb_driver *open_driver(struct xb_link_session *session)
                        entry->backend->driver_open(&driver, &probe, &ignored) != XB_OK))
             note_absent(nothing, sizeof nothing, entry, &probe);
     }
-    pthread_mutex_lock(&session->lock);
+    lock(session);
     session->probe = probe;
     if (driver != NULL)
         session->backend = driver->backend;
@@ -273,9 +294,9 @@ static struct xb_driver *open_driver(struct xb_link_session *session)
     return driver;
 }
 
-static void *work(void *argument)
+/* The other process, from beginning to end. */
+_Noreturn static void work(struct xb_link_session *session)
 {
-    struct xb_link_session *session = argument;
     struct xb_driver *driver = open_driver(session);
     struct xb_error error;
     enum xb_status status = XB_OK;
@@ -285,32 +306,71 @@ static void *work(void *argument)
             test_device(session, driver, i);
         driver->backend->driver_close(driver);
     }
-    pthread_mutex_lock(&session->lock);
+    lock(session);
     session->status = status;
     if (status != XB_OK)
         session->error = error;
     session->done = true;
-    pthread_cond_signal(&session->changed);
     pthread_mutex_unlock(&session->lock);
-    return NULL;
+    exit(EXIT_SUCCESS);
 }
 
-enum xb_status xb_link_session_start(struct xb_link_session *session, pthread_t *thread,
-                                     struct xb_error *error)
+/* Of its own: who reads this process's output must not wait for that one's end. */
+static void leave_output(void)
 {
-    int code = pthread_create(thread, NULL, work, session);
-    if (code == 0)
-        return XB_OK;
-    return XB_FAIL_ERRNO(error, "pthread_create", code, "no thread to measure in");
+    int null = open("/dev/null", O_RDWR);
+    for (int fd = STDIN_FILENO; null >= 0 && fd <= STDERR_FILENO; fd++)
+        (void)dup2(null, fd);
+}
+
+enum xb_status xb_link_session_start(struct xb_link_session *session, struct xb_error *error)
+{
+    (void)fflush(NULL); /* else both would write what is in the buffers */
+    pid_t process = fork();
+    if (process < 0)
+        return XB_FAIL_ERRNO(error, "fork", errno, "no process to measure in");
+    if (process == 0) {
+        leave_output();
+        work(session);
+    }
+    session->process = process; /* here alone: the session is shared */
+    return XB_OK;
+}
+
+/* Whether the other process is done, or has ended without being so. */
+static bool is_over(struct xb_link_session *session, bool *ended)
+{
+    *ended = waitpid(session->process, NULL, WNOHANG) == session->process;
+    lock(session);
+    bool done = session->done;
+    pthread_mutex_unlock(&session->lock);
+    return done || *ended;
 }
 
 bool xb_link_session_wait(struct xb_link_session *session)
 {
-    struct timespec until = {.tv_sec = (time_t)session->deadline};
-    until.tv_nsec = (long)((session->deadline - (double)until.tv_sec) * 1e9);
-    pthread_mutex_lock(&session->lock);
-    int code = 0;
-    while (!session->done && code == 0)
-        code = pthread_cond_timedwait(&session->changed, &session->lock, &until);
+    const struct timespec glance = {.tv_nsec = GLANCE_NS};
+    bool ended = false;
+    bool told = false;
+    while (!is_over(session, &ended) && xb_clock_now() < session->deadline) {
+        if (xb_interrupt_signal() != 0 && !told) {
+            (void)kill(session->process, xb_interrupt_signal());
+            told = true;
+        }
+        (void)nanosleep(&glance, NULL);
+    }
+    if (session->done && !ended) { /* it only has to leave; where it cannot, it is not waited for */
+        for (int i = 0; !ended && xb_clock_now() < session->deadline && i < LEAVE_GLANCES; i++) {
+            (void)nanosleep(&glance, NULL);
+            ended = waitpid(session->process, NULL, WNOHANG) == session->process;
+        }
+    }
+    if (!ended) {
+        (void)kill(session->process, SIGKILL);
+        (void)waitpid(session->process, NULL, WNOHANG);
+    }
+    if (ended && !session->done && session->nothing[0] == '\0' && session->device_count == 0)
+        snprintf(session->nothing, sizeof session->nothing,
+                 "the process that measures died while devices were looked for");
     return session->done;
 }

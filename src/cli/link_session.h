@@ -7,10 +7,12 @@
 #include "xferbench/verdict.h"
 
 #include <pthread.h>
+#include <sys/types.h>
 
 /*
- * The measuring half of `xferbench link`. It runs in a thread of its own, because a GPU that hangs
- * keeps its caller for good: whoever started it takes what is there when the deadline comes.
+ * The measuring half of `xferbench link`. It runs in a process of its own: a thread that a hung GPU
+ * keeps in the kernel cannot be ended, and its process could not either. What it finds lies in
+ * memory that both processes share; whoever started it takes what is there when the deadline comes.
  */
 struct xb_link_session {
     /* What is asked; set before it is started, and not written to after. */
@@ -22,32 +24,35 @@ struct xb_link_session {
     const char *sysfs; /* where PCI devices are shown; another place than Linux's only in tests */
 
     /* What came of it; read and written with the lock held. */
-    pthread_mutex_t lock;
-    pthread_cond_t changed; /* waited for by the monotonic clock */
+    pthread_mutex_t lock; /* of both processes */
+    pid_t process;        /* that measures; set and used by the one that waits */
     bool done;
     enum xb_status status; /* XB_ERR_USAGE: what was asked cannot be; then error is filled */
     struct xb_error error;
     const struct xb_backend *backend; /* NULL while none is open */
     struct xb_probe probe;
     char nothing[512]; /* why nothing can be tested; "" otherwise */
-    struct xb_link_device *devices;
+    struct xb_link_device devices[XB_RUN_DEVICES];
     size_t device_count;
 };
 
-XB_MUST_CHECK enum xb_status xb_link_session_open(struct xb_link_session *session,
+/* A session in memory that is shared with the process that it will start; zeroed. */
+XB_MUST_CHECK enum xb_status xb_link_session_open(struct xb_link_session **session,
                                                   struct xb_error *error);
-/* Only of a session whose thread has ended. */
+/* After xb_link_session_wait, or of one that was not started; accepts NULL. */
 void xb_link_session_close(struct xb_link_session *session);
 
-/* Starts the thread. */
-XB_MUST_CHECK enum xb_status xb_link_session_start(struct xb_link_session *session,
-                                                   pthread_t *thread, struct xb_error *error);
-/* Waits until it is done or the deadline has come. Returns with the lock held, whether it is done.
+/* Starts the process, which has nothing of this one's but the session and its files: not its
+ * output.
  */
+XB_MUST_CHECK enum xb_status xb_link_session_start(struct xb_link_session *session,
+                                                   struct xb_error *error);
+/* Waits until it is done or the deadline has come, and ends the process. Returns whether it was
+ * done. From then on this process has the session to itself. */
 bool xb_link_session_wait(struct xb_link_session *session);
 
 /* The limits that hold for a device: those of the command line, then the file's for its name and
- * the link it was seen to have. With the lock held. */
+ * the link it was seen to have. */
 struct xb_link_limits xb_link_session_limits(const struct xb_link_session *session,
                                              const struct xb_link_device *device);
 

@@ -47,5 +47,9 @@ struct xb_ceiling xb_ceiling_of(double speed_gts, unsigned width,
     ceiling.d2h = ceiling.raw * SKP_SHARE * payload / (payload + WRITE_OVERHEAD);
     ceiling.h2d = ceiling.raw * SKP_SHARE * request /
                   (request + COMPLETION_OVERHEAD * completions + REQUEST_OVERHEAD);
+    /* Sizes may be larger than assumed, but nothing beats the line itself. */
+    ceiling.most = ceiling.payload_assumed || ceiling.read_request_assumed
+                       ? ceiling.raw
+                       : ceiling.raw * SKP_SHARE * payload / (payload + COMPLETION_OVERHEAD);
     return ceiling;
 }

@@ -138,18 +138,39 @@ struct xb_pcie_control xb_pcie_control_parse(const uint8_t *bytes, size_t size)
     return parse(&space);
 }
 
-struct xb_pcie_control xb_pcie_control_read(const char *folder)
+/* The function's configuration space; file is negative if it cannot be opened. */
+static struct space open_space(const char *folder)
 {
     char path[PATH_MAX];
-    struct xb_pcie_control control = {0};
     int length = snprintf(path, sizeof path, "%s/config", folder);
 
     if (length < 0 || (size_t)length >= sizeof path)
-        return control;
-    const struct space space = {.file = open(path, O_RDONLY | O_CLOEXEC)};
+        return (struct space){.file = -1};
+    return (struct space){.file = open(path, O_RDONLY | O_CLOEXEC)};
+}
+
+struct xb_pcie_control xb_pcie_control_read(const char *folder)
+{
+    const struct space space = open_space(folder);
+
     if (space.file < 0)
-        return control;
-    control = parse(&space);
+        return (struct xb_pcie_control){0};
+    struct xb_pcie_control control = parse(&space);
     close(space.file);
     return control;
+}
+
+/* A virtual function (SR-IOV) has ones for its vendor and device too, but not behind them: PCI
+ * Express Base Specification 5.0, 9.3.4.1.1. */
+bool xb_pcie_is_dead(const char *folder)
+{
+    const struct space space = open_space(folder);
+    unsigned ids, state;
+
+    if (space.file < 0)
+        return false;
+    bool dead = fetch(&space, 0, 4, &ids) && ids == 0xffffffffu &&
+                (!fetch(&space, 4, 4, &state) || state == 0xffffffffu);
+    close(space.file);
+    return dead;
 }

@@ -18,4 +18,8 @@ struct xb_pcie_control xb_pcie_control_parse(const uint8_t *bytes, size_t size);
  * devices do not bear that all of their configuration space is read (lspci(8), -xxx). */
 struct xb_pcie_control xb_pcie_control_read(const char *folder);
 
+/* Whether the function at `folder` answers with ones alone, as one does that fell off the bus.
+ * False where that cannot be read. */
+bool xb_pcie_is_dead(const char *folder);
+
 #endif

@@ -115,6 +115,7 @@ void xb_pcie_path_read(const char *root, const char *bdf, struct xb_pcie_path *p
     if (!xb_sysfs_is_bdf(bdf) || !xb_sysfs_folder(root, bdf, folder))
         return;
     path->present = true;
+    path->dead = xb_pcie_is_dead(folder);
     path->numa_node = xb_sysfs_numa_node(folder);
     path->iommu_group = read_iommu_group(folder);
     read_local_cpus(folder, path->local_cpus, sizeof path->local_cpus);
@@ -132,10 +133,15 @@ void xb_pcie_path_read(const char *root, const char *bdf, struct xb_pcie_path *p
     mark_on_package(path);
 }
 
+bool xb_pcie_hop_upper_is_real(const struct xb_pcie_hop *hop)
+{
+    return hop->has_upper && hop->upper.vendor != XB_VENDOR_QEMU;
+}
+
 double xb_pcie_hop_best_speed(const struct xb_pcie_hop *hop)
 {
     double lower = hop->lower.link.max_speed_gts;
-    double upper = hop->has_upper ? hop->upper.link.max_speed_gts : 0.0;
+    double upper = xb_pcie_hop_upper_is_real(hop) ? hop->upper.link.max_speed_gts : 0.0;
 
     if (lower == 0.0 || upper == 0.0)
         return lower + upper;
@@ -145,7 +151,7 @@ double xb_pcie_hop_best_speed(const struct xb_pcie_hop *hop)
 unsigned xb_pcie_hop_best_width(const struct xb_pcie_hop *hop)
 {
     unsigned lower = hop->lower.link.max_width;
-    unsigned upper = hop->has_upper ? hop->upper.link.max_width : 0;
+    unsigned upper = xb_pcie_hop_upper_is_real(hop) ? hop->upper.link.max_width : 0;
 
     if (lower == 0 || upper == 0)
         return lower + upper;

@@ -42,5 +42,7 @@ unsigned xb_sysfs_vendor(const char *folder);
 
 /* Of AMD's GPUs and of the switch on their package. What belongs to its CPUs has 0x1022. */
 #define XB_VENDOR_AMD_GPU 0x1002u
+/* Of the ports that QEMU emulates (Red Hat's): their link is none. */
+#define XB_VENDOR_QEMU 0x1b36u
 
 #endif

@@ -63,6 +63,7 @@ static void judge(const struct xb_device_info *info, const struct xb_link_attemp
     memset(verdict, 0, sizeof *verdict);
     xb_judge_incidents(attempts, count, verdict); /* first among those of one level */
     judge_state(info, &attempts[best], limits, verdict);
+    xb_judge_stability(attempts, count, best, limits, verdict);
     xb_judge_counters(attempts, count, verdict);
 }
 
@@ -131,13 +132,21 @@ void xb_verdict_of_device(const struct xb_link_device *device, const struct xb_l
     size_t count = attempts_of(device);
     int least = XB_LEVEL_UNKNOWN;
     *best = 0;
+    if (device->missing) {
+        memset(verdict, 0, sizeof *verdict);
+        xb_reason_add(verdict, XB_LEVEL_CRITICAL, "XB-DEVICE-MISSING",
+                      "fewer devices are there than --count asks for: see lspci and dmesg");
+        return;
+    }
     if (count == 0) {
         judge_nothing(device, verdict);
     } else {
         *best = find_best(device, limits, &least);
         judge(&device->info, device->attempts, count, *best, limits, verdict);
     }
-    if (device->cut && least != XB_LEVEL_OK)
+    if (device->cut && device->interrupted && least != XB_LEVEL_OK)
+        xb_reason_add(verdict, XB_LEVEL_UNKNOWN, "XB-INTERRUPTED", "a signal ended the test");
+    else if (device->cut && least != XB_LEVEL_OK)
         xb_reason_add(verdict, XB_LEVEL_UNKNOWN, "XB-DEADLINE",
                       "the deadline came before the device was done with: give it more time "
                       "(--deadline), or look whether it hangs");

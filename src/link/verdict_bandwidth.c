@@ -4,8 +4,10 @@
 
 #include <math.h>
 
-/* Beyond it a measurement is impossible, and not only a rounding of the ceiling's assumptions. */
-#define ABOVE 1.02
+/* Beyond it a measurement is impossible: for the inaccuracy of clocks and, where packets' sizes are
+ * assumed, as much again. */
+#define ABOVE 1.01
+#define ABOVE_ASSUMED 1.02
 
 /* One direction. */
 struct direction {
@@ -82,17 +84,15 @@ static void judge_below(const struct direction *direction, const struct xb_ceili
 static void judge_above(const struct direction *direction, const struct xb_ceiling *ceiling,
                         struct xb_verdict *verdict)
 {
-    /* Where packets' sizes are assumed they may be larger, but nothing beats the line itself. */
     bool assumed = ceiling->payload_assumed || ceiling->read_request_assumed;
-    double most = assumed ? ceiling->raw : direction->ceiling;
     char speed[24];
-    if (!ceiling->known || direction->measured <= ABOVE * most)
+    if (!ceiling->known || direction->measured <= (assumed ? ABOVE_ASSUMED : ABOVE) * ceiling->most)
         return;
     xb_reason_add(verdict, XB_LEVEL_UNKNOWN, "XB-BW-ABOVE",
                   "%s %.2f GB/s is more than %s x%u can carry (%.2f GB/s): the data did not cross "
                   "it, or the link was read wrongly",
                   direction->name, direction->measured / 1e9,
-                  xb_speed_name(ceiling->speed_gts, speed), ceiling->width, most / 1e9);
+                  xb_speed_name(ceiling->speed_gts, speed), ceiling->width, ceiling->most / 1e9);
 }
 
 /* Returns the share of the ceiling. */

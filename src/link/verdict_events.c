@@ -7,7 +7,8 @@
 
 bool xb_attempt_gone(const struct xb_link_attempt *attempt)
 {
-    return attempt->at_rest.present && (attempt->load.gone || !attempt->after.present);
+    return attempt->at_rest.present && (attempt->at_rest.dead || attempt->load.gone ||
+                                        !attempt->after.present || attempt->after.dead);
 }
 
 /* Also between two attempts. */
@@ -22,10 +23,22 @@ static bool was_lost(const struct xb_link_attempt *attempts, size_t count)
     return false;
 }
 
+static bool is_dead(const struct xb_link_attempt *attempts, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if ((attempts[i].at_rest.present && attempts[i].at_rest.dead) ||
+            (attempts[i].after.present && attempts[i].after.dead))
+            return true;
+    return false;
+}
+
 void xb_judge_incidents(const struct xb_link_attempt *attempts, size_t count,
                         struct xb_verdict *verdict)
 {
-    if (was_lost(attempts, count))
+    if (is_dead(attempts, count))
+        xb_reason_add(verdict, XB_LEVEL_CRITICAL, "XB-DEVICE-GONE",
+                      "does not answer on the bus: see dmesg (Xid 79)");
+    else if (was_lost(attempts, count))
         xb_reason_add(verdict, XB_LEVEL_CRITICAL, "XB-DEVICE-GONE", "fell off the bus: see dmesg");
     for (size_t i = 0; i < count; i++) {
         if (!attempts[i].data_wrong)
@@ -38,6 +51,10 @@ void xb_judge_incidents(const struct xb_link_attempt *attempts, size_t count,
 }
 
 /* ---- errors that were counted ---- */
+
+/* Up to so many in one attempt are what a good link may have: PCI Express Base Specification 5.0,
+ * 8.4 allows one wrong bit in 10^12, which is one in two seconds of a full Gen5 x16 link. */
+#define USUAL_ERRORS 5u
 
 /* 0 for a counter that went down, as one does that was reset. */
 static uint64_t rise(uint64_t before, uint64_t after)
@@ -67,9 +84,9 @@ static const struct xb_pcie_end *find_end(const struct xb_pcie_path *path, const
 }
 
 /* Sums over the attempts, not from the first reading to the last: what lies between two attempts is
- * a link that changes its speed, and no transfer of ours. */
+ * a link that changes its speed, and no transfer of ours. Tells also the most of one attempt. */
 static struct xb_pcie_aer sum_errors(const struct xb_link_attempt *attempts, size_t count,
-                                     const char *bdf)
+                                     const char *bdf, uint64_t *most_correctable)
 {
     struct xb_pcie_aer sum = {0};
     for (size_t i = 0; i < count; i++) {
@@ -77,7 +94,9 @@ static struct xb_pcie_aer sum_errors(const struct xb_link_attempt *attempts, siz
         const struct xb_pcie_end *after = find_end(&attempts[i].after, bdf);
         if (before == NULL || after == NULL || !before->aer.known || !after->aer.known)
             continue;
-        sum.correctable += rise(before->aer.correctable, after->aer.correctable);
+        uint64_t correctable = rise(before->aer.correctable, after->aer.correctable);
+        sum.correctable += correctable;
+        *most_correctable = correctable > *most_correctable ? correctable : *most_correctable;
         sum.nonfatal += rise(before->aer.nonfatal, after->aer.nonfatal);
         sum.fatal += rise(before->aer.fatal, after->aer.fatal);
     }
@@ -87,13 +106,14 @@ static struct xb_pcie_aer sum_errors(const struct xb_link_attempt *attempts, siz
 static void judge_errors_of(const struct xb_link_attempt *attempts, size_t count, const char *bdf,
                             struct xb_verdict *verdict)
 {
-    struct xb_pcie_aer sum = sum_errors(attempts, count, bdf);
+    uint64_t most_correctable = 0;
+    struct xb_pcie_aer sum = sum_errors(attempts, count, bdf, &most_correctable);
     if (sum.nonfatal + sum.fatal > 0)
         xb_reason_add(verdict, XB_LEVEL_CRITICAL, "XB-AER-UNCORRECTABLE",
                       "%" PRIu64 " uncorrectable errors (%" PRIu64 " of them fatal) at %s while "
                       "data moved: reseat the card, check riser and cables; dmesg has their kinds",
                       sum.nonfatal + sum.fatal, sum.fatal, bdf);
-    if (sum.correctable > 0)
+    if (most_correctable > USUAL_ERRORS)
         xb_reason_add(verdict, XB_LEVEL_WARNING, "XB-AER-CORRECTABLE",
                       "%" PRIu64 " correctable errors at %s while data moved: reseat the card, "
                       "check riser and cables",
@@ -125,17 +145,21 @@ void xb_judge_counters(const struct xb_link_attempt *attempts, size_t count,
                        struct xb_verdict *verdict)
 {
     uint64_t replays = 0;
+    uint64_t most_replays = 0;
     uint64_t nvlink_errors = 0;
     judge_errors(attempts, count, verdict);
     for (size_t i = 0; i < count; i++) {
         const struct xb_device_health *before = &attempts[i].health_before;
         const struct xb_device_health *after = &attempts[i].health_after;
-        if (before->replays_known && after->replays_known)
-            replays += rise(before->replays, after->replays);
+        if (before->replays_known && after->replays_known) {
+            uint64_t again = rise(before->replays, after->replays);
+            replays += again;
+            most_replays = again > most_replays ? again : most_replays;
+        }
         if (before->nvlink_errors_known && after->nvlink_errors_known)
             nvlink_errors += rise(before->nvlink_errors, after->nvlink_errors);
     }
-    if (replays > 0)
+    if (most_replays > USUAL_ERRORS)
         xb_reason_add(verdict, XB_LEVEL_WARNING, "XB-PCIE-REPLAY",
                       "%" PRIu64 " packets were sent again while data moved: reseat the card, "
                       "check riser and cables",

@@ -29,6 +29,9 @@ void xb_judge_bandwidth(const struct xb_link_attempt *attempt, const struct xb_l
 /* What stays, in whichever attempt it was seen: data that was wrong, a device that vanished. */
 void xb_judge_incidents(const struct xb_link_attempt *attempts, size_t count,
                         struct xb_verdict *verdict);
+/* What stays: a link that was less in another attempt than in `best`, or fell while data moved. */
+void xb_judge_stability(const struct xb_link_attempt *attempts, size_t count, size_t best,
+                        const struct xb_link_limits *limits, struct xb_verdict *verdict);
 /* What stays: errors that were counted. */
 void xb_judge_counters(const struct xb_link_attempt *attempts, size_t count,
                        struct xb_verdict *verdict);

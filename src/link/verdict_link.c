@@ -65,8 +65,9 @@ static unsigned best_width(const struct xb_link_attempt *attempt, size_t index)
 /* Whether both ends tell what they can do. */
 static bool knows_both_ends(const struct xb_pcie_hop *hop)
 {
-    return hop->has_upper && hop->upper.link.max_speed_gts > 0.0 && hop->upper.link.max_width > 0 &&
-           hop->lower.link.max_speed_gts > 0.0 && hop->lower.link.max_width > 0;
+    return xb_pcie_hop_upper_is_real(hop) && hop->upper.link.max_speed_gts > 0.0 &&
+           hop->upper.link.max_width > 0 && hop->lower.link.max_speed_gts > 0.0 &&
+           hop->lower.link.max_width > 0;
 }
 
 /* ---- reasons ---- */
@@ -81,7 +82,7 @@ struct sight {
 
 static struct sight sight_of(const struct xb_pcie_hop *hop, bool is_slot)
 {
-    if (!hop->has_upper)
+    if (!xb_pcie_hop_upper_is_real(hop))
         return (struct sight){XB_LEVEL_WARNING, is_slot ? "the device" : "its port",
                               "the slot cannot be seen from here (virtual machine)",
                               "the slot cannot be seen from here (virtual machine)"};
@@ -98,9 +99,10 @@ static struct sight sight_of(const struct xb_pcie_hop *hop, bool is_slot)
                           "check the BIOS link speed setting and the riser, reseat the card"};
 }
 
-/* True if the hop is at its best, as far as that is known. */
+/* True if the hop is at its best, as far as that is known. What is expected of the slot takes the
+ * place of what its ends can do. */
 static bool judge_hop(const struct xb_link_attempt *attempt, size_t index, bool is_slot,
-                      struct xb_verdict *verdict)
+                      const struct xb_link_limits *limits, struct xb_verdict *verdict)
 {
     const struct xb_pcie_hop *hop = &attempt->at_rest.hops[index];
     const struct xb_pcie_seen seen = xb_attempt_seen(attempt, index);
@@ -109,19 +111,43 @@ static bool judge_hop(const struct xb_link_attempt *attempt, size_t index, bool 
     double speed = best_speed(attempt, index);
     char is[24];
     char best[24];
-    if (seen.width < width)
+    if (seen.width < width && !(is_slot && limits->width.is_set))
         xb_reason_add(verdict, sight.level, "XB-LINK-WIDTH", "x%u of x%u at %s: %s", seen.width,
                       width, hop->lower.bdf, sight.do_for_width);
-    if (seen.speed_gts < speed)
+    if (seen.speed_gts < speed && !(is_slot && limits->generation.is_set))
         xb_reason_add(verdict, sight.level, "XB-LINK-SPEED",
                       "%s under load at %s, %s can do %s: %s", xb_speed_name(seen.speed_gts, is),
                       hop->lower.bdf, sight.able, xb_speed_name(speed, best), sight.do_for_speed);
     return seen.width >= width && seen.speed_gts >= speed;
 }
 
+/* Of one end of a hop, before or after the transfers. */
+static unsigned most_lanes(const struct xb_pcie_end *before, const struct xb_pcie_end *after)
+{
+    unsigned width = before->link.max_width;
+    return after != NULL && after->link.max_width > width ? after->link.max_width : width;
+}
+
+/* A port with fewer lanes than the card. Nothing of the kind is said of speeds: a newer card in an
+ * older slot is common. */
+static void judge_slot(const struct xb_link_attempt *attempt, size_t slot,
+                       const struct xb_link_limits *limits, struct xb_verdict *verdict)
+{
+    const struct xb_pcie_hop *hop = &attempt->at_rest.hops[slot];
+    const struct xb_pcie_hop *after = hop_after(attempt, slot);
+    unsigned card = most_lanes(&hop->lower, after != NULL ? &after->lower : NULL);
+    unsigned port = most_lanes(&hop->upper, after != NULL ? &after->upper : NULL);
+    if (limits->width.is_set || !xb_pcie_hop_upper_is_real(hop) || port == 0 || port >= card)
+        return;
+    xb_reason_add(verdict, XB_LEVEL_WARNING, "XB-LINK-SLOT",
+                  "the port has x%u and the card could do x%u at %s: check bifurcation, or say "
+                  "--expect if it is meant so",
+                  port, card, hop->lower.bdf);
+}
+
 /* Of the slot. False if there is nothing more to say about the path. */
 static bool judge_readable(const struct xb_link_attempt *attempt, size_t slot,
-                           struct xb_verdict *verdict)
+                           const struct xb_link_limits *limits, struct xb_verdict *verdict)
 {
     const struct xb_pcie_path *path = &attempt->at_rest;
     if (xb_attempt_seen(attempt, slot).readings == 0) {
@@ -133,7 +159,8 @@ static bool judge_readable(const struct xb_link_attempt *attempt, size_t slot,
                                              : path->hops[0].lower.bdf);
         return false;
     }
-    if (best_speed(attempt, slot) <= 0.0 || best_width(attempt, slot) == 0)
+    if ((best_speed(attempt, slot) <= 0.0 && !limits->generation.is_set) ||
+        (best_width(attempt, slot) == 0 && !limits->width.is_set))
         xb_reason_add(verdict, XB_LEVEL_UNKNOWN, "XB-LINK-UNREADABLE",
                       "what the link at %s can do could not be read: see max_link_speed and "
                       "max_link_width in sysfs",
@@ -210,13 +237,14 @@ void xb_judge_link(const struct xb_link_attempt *attempt, const struct xb_link_l
     size_t slot = xb_attempt_slot(attempt);
     size_t narrowest = slot;
     verdict->bottleneck = slot < path->count ? slot : 0;
-    if (!judge_readable(attempt, slot, verdict))
+    if (!judge_readable(attempt, slot, limits, verdict))
         return;
+    judge_slot(attempt, slot, limits, verdict);
     for (size_t i = slot; i < path->count; i++) {
         struct xb_pcie_seen seen = xb_attempt_seen(attempt, i);
         if (path->hops[i].on_package || seen.readings == 0)
             continue;
-        bool at_best = judge_hop(attempt, i, i == slot, verdict);
+        bool at_best = judge_hop(attempt, i, i == slot, limits, verdict);
         if (rate_of(seen) >= rate_of(xb_attempt_seen(attempt, narrowest)))
             continue;
         narrowest = i;
@@ -229,4 +257,85 @@ void xb_judge_link(const struct xb_link_attempt *attempt, const struct xb_link_l
     struct xb_pcie_control control = control_of(path);
     verdict->bottleneck = narrowest;
     verdict->ceiling = xb_ceiling_of(seen.speed_gts, seen.width, &control);
+}
+
+/* ---- several attempts ---- */
+
+/* Whether the attempt's own readings say that a link is less than it should be. */
+static bool lacks(const struct xb_link_attempt *attempt, const struct xb_link_limits *limits)
+{
+    static const char *const codes[] = {"XB-LINK-WIDTH", "XB-LINK-SPEED", "XB-LINK-EXPECT"};
+    struct xb_verdict verdict = {0};
+    xb_judge_link(attempt, limits, &verdict);
+    for (size_t i = 0; i < verdict.reason_count; i++)
+        for (size_t j = 0; j < sizeof codes / sizeof *codes; j++)
+            if (strcmp(verdict.reasons[i].code, codes[j]) == 0)
+                return true;
+    return false;
+}
+
+/* The first hop that is less than in the best attempt; the slot's if there is none. */
+static size_t find_lesser(const struct xb_link_attempt *attempt, const struct xb_link_attempt *best)
+{
+    size_t slot = xb_attempt_slot(attempt);
+    for (size_t i = slot; i < attempt->at_rest.count; i++) {
+        struct xb_pcie_seen seen = xb_attempt_seen(attempt, i);
+        struct xb_pcie_seen bests = xb_attempt_seen(best, i);
+        if (seen.readings > 0 && !attempt->at_rest.hops[i].on_package &&
+            (seen.speed_gts < bests.speed_gts || seen.width < bests.width))
+            return i;
+    }
+    return slot;
+}
+
+/* Of an attempt that lost its device nothing is said: that has its reason. */
+static void judge_lesser(const struct xb_link_attempt *attempts, size_t count, size_t best,
+                         const struct xb_link_limits *limits, struct xb_verdict *verdict)
+{
+    /* One whose link was not seen is no better. */
+    if (count < 2 || !attempts[best].at_rest.present ||
+        xb_attempt_seen(&attempts[best], xb_attempt_slot(&attempts[best])).readings == 0 ||
+        lacks(&attempts[best], limits))
+        return;
+    for (size_t i = 0; i < count; i++) {
+        const struct xb_link_attempt *attempt = &attempts[i];
+        char speed[24];
+        if (!attempt->at_rest.present || xb_attempt_gone(attempt) || !lacks(attempt, limits))
+            continue;
+        size_t hop = find_lesser(attempt, &attempts[best]);
+        struct xb_pcie_seen seen = xb_attempt_seen(attempt, hop);
+        xb_reason_add(verdict, XB_LEVEL_WARNING, "XB-LINK-UNSTABLE",
+                      "attempt %zu of %zu ran at %s x%u at %s, another at more: reseat the card, "
+                      "check the riser and power management (ASPM)",
+                      i + 1, count, xb_speed_name(seen.speed_gts, speed), seen.width,
+                      attempt->at_rest.hops[hop].lower.bdf);
+        return;
+    }
+}
+
+/* One reason, for the first hop of the first attempt. */
+static void judge_drops(const struct xb_link_attempt *attempts, size_t count,
+                        struct xb_verdict *verdict)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct xb_pcie_path *path = &attempts[i].at_rest;
+        for (size_t j = 0; path->present && j < path->count && !xb_attempt_gone(&attempts[i]);
+             j++) {
+            unsigned drops = xb_attempt_seen(&attempts[i], j).drops;
+            if (drops == 0 || path->hops[j].on_package)
+                continue;
+            xb_reason_add(verdict, XB_LEVEL_WARNING, "XB-LINK-UNSTABLE",
+                          "speed or width at %s fell while data moved (%u times in attempt %zu of "
+                          "%zu): reseat the card, check the riser and power management (ASPM)",
+                          path->hops[j].lower.bdf, drops, i + 1, count);
+            return;
+        }
+    }
+}
+
+void xb_judge_stability(const struct xb_link_attempt *attempts, size_t count, size_t best,
+                        const struct xb_link_limits *limits, struct xb_verdict *verdict)
+{
+    judge_lesser(attempts, count, best, limits, verdict);
+    judge_drops(attempts, count, verdict);
 }

@@ -45,6 +45,7 @@ struct xb_pcie_watch {
     struct {
         double speed_gts;
         unsigned width;
+        unsigned arming;
     } last[XB_PCIE_HOPS]; /* that counted */
 };
 
@@ -71,7 +72,12 @@ static void read_hop(struct xb_pcie_watch *watch, size_t hop)
     if (seen->readings > 0 &&
         (speed_gts != watch->last[hop].speed_gts || width != watch->last[hop].width))
         seen->changes++;
+    /* After a pause it may be lower because nothing was copied. */
+    if (seen->readings > 0 && arming == watch->last[hop].arming &&
+        (speed_gts < watch->last[hop].speed_gts || width < watch->last[hop].width))
+        seen->drops++;
     seen->readings++;
+    watch->last[hop].arming = arming;
     watch->last[hop].speed_gts = speed_gts;
     watch->last[hop].width = width;
     if (speed_gts > seen->speed_gts)

@@ -97,7 +97,8 @@ static cJSON *path_json(const struct xb_pcie_path *path)
         return cJSON_CreateNull();
     cJSON *object = cJSON_CreateObject();
     return xb_json_complete(
-        object, xb_json_put(object, "numa_node", index_json(path->numa_node)) &&
+        object, xb_json_put(object, "dead", cJSON_CreateBool(path->dead)) &&
+                    xb_json_put(object, "numa_node", index_json(path->numa_node)) &&
                     xb_json_put(object, "local_cpus", xb_json_optional(path->local_cpus)) &&
                     xb_json_put(object, "iommu_group", index_json(path->iommu_group)) &&
                     xb_json_put(object, "hops", hops_json(path)));
@@ -112,7 +113,8 @@ static cJSON *seen_json(const struct xb_pcie_seen *seen)
         object, xb_json_put(object, "readings", xb_json_whole(seen->readings)) &&
                     xb_json_put(object, "speed_gts", positive_json(seen->speed_gts)) &&
                     xb_json_put(object, "width", count_or_null(seen->width > 0, seen->width)) &&
-                    xb_json_put(object, "changes", xb_json_whole(seen->changes)));
+                    xb_json_put(object, "changes", xb_json_whole(seen->changes)) &&
+                    xb_json_put(object, "drops", xb_json_whole(seen->drops)));
 }
 
 static cJSON *load_json(const struct xb_pcie_load *load)

@@ -46,7 +46,7 @@ class Link(unittest.TestCase):
         if not addresses():
             self.skipTest("no PCI device on this machine")
         steer = {"XFERBENCH_HIP_LIBRARY": STAND_IN, "XB_STANDIN_DEVICES": "1", "XB_STANDIN_PCI": addresses()[0]}
-        return self.run_link("--backend", "hip", "--size", "1M", *arguments, environment=steer | environment)
+        return self.run_link("--backend", "hip", "--size", "16M", *arguments, environment=steer | environment)
 
     def codes(self, name="link.json"):
         with open(os.path.join(self.folder, name), encoding="utf-8") as file:
@@ -105,6 +105,15 @@ class Link(unittest.TestCase):
     def test_example_of_limits_is_accepted(self):
         done = self.run_link("--limits", os.path.join(SOURCE, "docs/limits.example.json"), "--backend", "host")
         self.assertIn("Node: UNKNOWN", done.stdout)
+
+    def test_missing_devices_are_critical(self):
+        done = self.run_link("--backend", "host", "--count", "2", "--json", "link.json")
+        self.assertEqual(done.returncode, 2)
+        self.assertEqual(self.codes()[1], ["XB-LINK-NONE", "XB-DEVICE-MISSING"])
+
+    def test_errors_have_a_line_for_who_reads_lines(self):
+        done = self.run_link("--format", "nagios", "--limits", "missing.json")
+        self.assertRegex(done.stdout, r"\AXFERBENCH LINK UNKNOWN - .*missing\.json.*\n\Z")
 
     # ---- formats ----
 

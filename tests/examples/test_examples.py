@@ -179,7 +179,7 @@ class Nhc(ExampleTest):
         checks = [line for line in lines if line.strip()]
         self.assertEqual(len(checks), 1)
         match, check = checks[0].split("||")
-        self.assertEqual(match.strip(), "*")
+        self.assertEqual(match.strip(), "/^gpu[0-9]+$/")
         return check.strip()
 
     def test_a_good_node_passes_in_silence(self):

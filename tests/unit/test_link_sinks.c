@@ -283,7 +283,7 @@ static void make_nasty(struct node *n)
         for (size_t j = 0; j < sizeof attempt->at_rest.local_cpus - 1; j++)
             attempt->at_rest.local_cpus[j] = "1000,"[j % 5];
         attempt->data_wrong = attempt->load.gone = true;
-        attempt->load.hops[0] = (struct xb_pcie_seen){UINT_MAX, 123.456, UINT_MAX, UINT_MAX};
+        attempt->load.hops[0] = (struct xb_pcie_seen){UINT_MAX, 123.456, UINT_MAX, UINT_MAX, 0};
         attempt->at_rest.hops[0].lower.link.speed_gts = 1.23456e-7;
         attempt->h2d = NAN;
         attempt->d2h = INFINITY;

@@ -267,6 +267,50 @@ static void notices_that_a_device_is_gone(void **state)
     assert_string_equal(after.local_cpus, "");
 }
 
+/* It fell off the bus, and nobody has told the kernel. */
+static void notices_that_a_device_does_not_answer(void **state)
+{
+    uint8_t bytes[PCIE_CONFIG_BYTES];
+
+    assert_false(read_scenario(*state, "healthy").dead); /* without the file */
+    pcie_fixture_config(bytes, 256, 512, 4096, -1);
+    pcie_fixture_write_config(*state, DEVICE, bytes, 64);
+    assert_false(read_path(*state).dead);
+    memset(bytes, 0xff, 4); /* as of a virtual function */
+    pcie_fixture_write_config(*state, DEVICE, bytes, 64);
+    assert_false(read_path(*state).dead);
+    memset(bytes, 0xff, sizeof bytes);
+    pcie_fixture_write_config(*state, ROOT_PORT, bytes, 64); /* another's */
+    assert_false(read_path(*state).dead);
+    static const size_t sizes[] = {4, 64, sizeof bytes};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        pcie_fixture_write_config(*state, DEVICE, bytes, sizes[i]);
+        struct xb_pcie_path path = read_path(*state);
+        assert_true(path.present && path.dead);
+        assert_false(path.hops[0].lower.control.known);
+    }
+    pcie_fixture_write_config(*state, DEVICE, bytes, 3);
+    assert_false(read_path(*state).dead);
+    pcie_fixture_block(*state, DEVICE, "config");
+    assert_false(read_path(*state).dead);
+}
+
+static void does_not_believe_an_emulated_port(void **state)
+{
+    struct xb_pcie_path path = read_scenario(*state, "healthy");
+
+    assert_true(xb_pcie_hop_upper_is_real(&path.hops[0]));
+    pcie_fixture_set(*state, ROOT_PORT, "max_link_speed", "2.5 GT/s PCIe\n");
+    pcie_fixture_set(*state, ROOT_PORT, "max_link_width", "1\n");
+    path = read_path(*state);
+    assert_best(&path.hops[0], 2.5, 1);
+    pcie_fixture_set(*state, ROOT_PORT, "vendor", "0x1b36\n");
+    path = read_path(*state);
+    assert_false(xb_pcie_hop_upper_is_real(&path.hops[0]));
+    assert_true(path.hops[0].has_upper);
+    assert_best(&path.hops[0], 32.0, 16);
+}
+
 static void wants_the_name_of_a_function(void **state)
 {
     static const char *const names[] = {"",
@@ -419,6 +463,8 @@ int main(void)
         WITH_TREE(knows_each_end_by_itself),
         WITH_TREE(survives_what_it_cannot_read),
         WITH_TREE(notices_that_a_device_is_gone),
+        WITH_TREE(notices_that_a_device_does_not_answer),
+        WITH_TREE(does_not_believe_an_emulated_port),
         WITH_TREE(wants_the_name_of_a_function),
         WITH_TREE(reads_error_counters_at_both_ends),
         WITH_TREE(does_not_know_counters_that_are_none),

@@ -28,7 +28,7 @@ static struct xb_pcie_end make_end(const char *bdf, double speed, unsigned width
                               .numa_node = -1,
                               .aer = {.known = true},
                               .control = {true, 256, 256, 4096, false, false}};
-    snprintf(end.bdf, sizeof end.bdf, "%s", bdf);
+    snprintf(end.bdf, sizeof end.bdf, "%.15s", bdf);
     return end;
 }
 
@@ -48,7 +48,7 @@ static struct xb_link_attempt healthy(void)
     attempt.at_rest.hops[0] = make_hop(SLOT, "0000:0e:00.0", 32.0, 16);
     attempt.after = attempt.at_rest;
     attempt.load.count = 1;
-    attempt.load.hops[0] = (struct xb_pcie_seen){100, 32.0, 16, 0};
+    attempt.load.hops[0] = (struct xb_pcie_seen){100, 32.0, 16, 0, 0};
     attempt.health_before.replays_known = true;
     attempt.health_before.throttle_known = true;
     attempt.health_before.nvlinks_known = true;
@@ -67,7 +67,7 @@ static struct xb_link_attempt behind_switch(double speed, unsigned width, double
     attempt.at_rest.hops[1] = make_hop(SWITCH, "0000:00:01.0", speed, width);
     attempt.after = attempt.at_rest;
     attempt.load.count = 2;
-    attempt.load.hops[1] = (struct xb_pcie_seen){100, seen, seen_width, 0};
+    attempt.load.hops[1] = (struct xb_pcie_seen){100, seen, seen_width, 0, 0};
     return attempt;
 }
 
@@ -277,11 +277,87 @@ static void asks_for_no_more_than_both_ends_can(void **state)
 {
     struct xb_link_attempt attempt = healthy();
     (void)state;
-    attempt.at_rest.hops[0].upper = make_end("0000:0e:00.0", 16.0, 8);
+    attempt.at_rest.hops[0].upper = make_end("0000:0e:00.0", 16.0, 16);
     attempt.after = attempt.at_rest;
-    attempt.load.hops[0] = (struct xb_pcie_seen){9, 16.0, 8, 3};
-    attempt.h2d = attempt.d2h = 14.0e9;
+    attempt.load.hops[0] = (struct xb_pcie_seen){9, 16.0, 16, 3, 0};
+    attempt.h2d = attempt.d2h = 27.5e9;
     assert_attempt_ok(&attempt);
+}
+
+static void wonders_at_a_slot_with_fewer_lanes(void **state)
+{
+    struct xb_link_attempt attempt = healthy();
+    struct xb_link_limits limits = {.generation = {true, 5.0, XB_LIMIT_FILE}};
+    (void)state;
+    attempt.at_rest.hops[0].upper.link.max_width = 8;
+    attempt.after = attempt.at_rest;
+    attempt.load.hops[0].width = 8;
+    attempt.h2d = attempt.d2h = 27.5e9;
+    assert_attempt(&attempt, XB_LEVEL_WARNING, "XB-LINK-SLOT",
+                   "the port has x8 and the card could do x16|" SLOT "|bifurcation|--expect");
+    struct xb_verdict verdict = verdict_of(&attempt, &limits); /* which says nothing of lanes */
+    assert_only(&verdict, XB_LEVEL_WARNING, "XB-LINK-SLOT", "x8");
+    limits.width = (struct xb_limit){true, 8.0, XB_LIMIT_FILE};
+    verdict = verdict_of(&attempt, &limits);
+    assert_ok(&verdict);
+    attempt.at_rest.hops[0].upper.vendor = 0x1b36;
+    assert_attempt(&attempt, XB_LEVEL_WARNING, "XB-LINK-WIDTH", "virtual machine");
+
+    attempt = healthy();
+    attempt.after.hops[0].upper.link.max_width = 8; /* it had more before */
+    assert_attempt_ok(&attempt);
+    attempt.at_rest.hops[0].lower.link.max_width = 8;
+    attempt.at_rest.hops[0].upper.link.max_width = 8;
+    attempt.load.hops[0].width = 8; /* the card tells its best only when awake */
+    attempt.h2d = attempt.d2h = 27.5e9;
+    assert_attempt(&attempt, XB_LEVEL_WARNING, "XB-LINK-SLOT", "x8|x16");
+    attempt = healthy();
+    attempt.at_rest.hops[0].upper.link.max_width = 0; /* not known */
+    attempt.after = attempt.at_rest;
+    assert_attempt_ok(&attempt);
+    attempt = behind_switch(32.0, 16, 32.0, 16); /* not the slot */
+    attempt.at_rest.hops[1].upper.link.max_width = 8;
+    attempt.after = attempt.at_rest;
+    attempt.load.hops[1].width = 8;
+    attempt.h2d = attempt.d2h = 27.5e9;
+    assert_attempt(&attempt, XB_LEVEL_WARNING, "XB-LINK-BOTTLENECK", SWITCH);
+    attempt.at_rest.hops[0].on_package = true; /* then it is */
+    attempt.after = attempt.at_rest;
+    assert_attempt(&attempt, XB_LEVEL_WARNING, "XB-LINK-SLOT", SWITCH);
+}
+
+/* QEMU's port may say anything of itself. */
+static void does_not_believe_an_emulated_port(void **state)
+{
+    struct xb_link_attempt attempt = healthy();
+    (void)state;
+    attempt.at_rest.hops[0].upper = make_end("0000:00:02.0", 2.5, 1);
+    attempt.at_rest.hops[0].upper.vendor = 0x1b36;
+    attempt.after = attempt.at_rest;
+    assert_attempt_ok(&attempt);
+    attempt.load.hops[0].speed_gts = 16.0;
+    attempt.h2d = attempt.d2h = 27.5e9;
+    assert_attempt(&attempt, XB_LEVEL_WARNING, "XB-LINK-SPEED",
+                   "Gen4 under load|the device can do Gen5|virtual machine");
+    attempt.load.hops[0] = (struct xb_pcie_seen){9, 32.0, 8, 0, 0};
+    assert_attempt(&attempt, XB_LEVEL_WARNING, "XB-LINK-WIDTH", "x8 of x16|virtual machine");
+}
+
+static void judges_a_link_that_falls(void **state)
+{
+    struct xb_link_attempt attempt = behind_switch(32.0, 16, 32.0, 16);
+    (void)state;
+    attempt.load.hops[1].changes = 5;
+    assert_attempt_ok(&attempt);
+    attempt.load.hops[1].drops = 2;
+    assert_attempt(&attempt, XB_LEVEL_WARNING, "XB-LINK-UNSTABLE",
+                   SWITCH " fell while data moved|2 times in attempt 1 of 1|reseat|riser|ASPM");
+    attempt.at_rest.hops[1].on_package = true;
+    assert_attempt_ok(&attempt);
+    attempt.load.hops[0].drops = 1;
+    assert_attempt(&attempt, XB_LEVEL_WARNING, "XB-LINK-UNSTABLE", SLOT);
+    attempt.after.present = false; /* which explains it */
+    assert_attempt(&attempt, XB_LEVEL_CRITICAL, "XB-DEVICE-GONE", "bus");
 }
 
 /* Some GPUs call 2.5 GT/s their maximum while they idle. */
@@ -291,10 +367,10 @@ static void takes_the_maximum_after_the_transfers(void **state)
     (void)state;
     attempt.at_rest.hops[0].lower.link.max_speed_gts = 2.5;
     attempt.at_rest.hops[0].lower.link.max_width = 8;
-    attempt.load.hops[0] = (struct xb_pcie_seen){9, 32.0, 8, 0};
+    attempt.load.hops[0] = (struct xb_pcie_seen){9, 32.0, 8, 0, 0};
     attempt.h2d = attempt.d2h = 27.5e9;
     assert_attempt(&attempt, XB_LEVEL_CRITICAL, "XB-LINK-WIDTH", "x8 of x16");
-    attempt.load.hops[0] = (struct xb_pcie_seen){9, 16.0, 16, 0};
+    attempt.load.hops[0] = (struct xb_pcie_seen){9, 16.0, 16, 0, 0};
     assert_attempt(&attempt, XB_LEVEL_CRITICAL, "XB-LINK-SPEED", "Gen4|Gen5");
 }
 
@@ -342,20 +418,20 @@ static void never_judges_a_link_on_the_package(void **state)
     struct xb_verdict verdict;
     (void)state;
     attempt.at_rest.hops[0].on_package = true;
-    attempt.load.hops[0] = (struct xb_pcie_seen){5, 2.5, 1, 0};
+    attempt.load.hops[0] = (struct xb_pcie_seen){5, 2.5, 1, 0, 0};
     verdict = verdict_of(&attempt, &no_limits);
     assert_ok(&verdict);
     assert_int_equal(verdict.bottleneck, 1);
 
     attempt.at_rest.hops[1].on_package = true; /* above the slot it makes no sense, but no harm */
     attempt.at_rest.hops[0].on_package = false;
-    attempt.load.hops[0] = (struct xb_pcie_seen){5, 32.0, 16, 0};
-    attempt.load.hops[1] = (struct xb_pcie_seen){5, 2.5, 1, 0};
+    attempt.load.hops[0] = (struct xb_pcie_seen){5, 32.0, 16, 0, 0};
+    attempt.load.hops[1] = (struct xb_pcie_seen){5, 2.5, 1, 0, 0};
     assert_attempt_ok(&attempt);
 
     attempt = behind_switch(32.0, 16, 32.0, 8); /* that is the slot here */
     attempt.at_rest.hops[0].on_package = true;
-    attempt.load.hops[0] = (struct xb_pcie_seen){5, 2.5, 1, 0};
+    attempt.load.hops[0] = (struct xb_pcie_seen){5, 2.5, 1, 0, 0};
     attempt.h2d = attempt.d2h = 27.5e9;
     assert_attempt(&attempt, XB_LEVEL_CRITICAL, "XB-LINK-WIDTH", SWITCH "|reseat the card");
     attempt.load.hops[1].readings = 0;
@@ -401,13 +477,13 @@ static void names_the_bottleneck(void **state)
     attempt = behind_switch(16.0, 16, 16.0, 16);
     attempt.h2d = attempt.d2h = 27.5e9;
     attempt.at_rest.hops[2] = make_hop("0000:0a:00.0", "0000:00:02.0", 32.0, 8);
-    attempt.load.hops[2] = (struct xb_pcie_seen){9, 32.0, 8, 0};
+    attempt.load.hops[2] = (struct xb_pcie_seen){9, 32.0, 8, 0, 0};
     attempt.at_rest.count = attempt.load.count = 3;
     attempt.after = attempt.at_rest;
     verdict = verdict_of(&attempt, &no_limits);
     assert_int_equal(verdict.reason_count, 1);
     attempt.at_rest.hops[2] = make_hop("0000:0a:00.0", "0000:00:02.0", 16.0, 8);
-    attempt.load.hops[2] = (struct xb_pcie_seen){9, 16.0, 8, 0};
+    attempt.load.hops[2] = (struct xb_pcie_seen){9, 16.0, 8, 0, 0};
     attempt.after = attempt.at_rest;
     attempt.h2d = attempt.d2h = 13.9e9;
     verdict = verdict_of(&attempt, &no_limits);
@@ -459,6 +535,50 @@ static void expects_what_it_is_told(void **state)
     }
 }
 
+/* Of the slot's link, for what it names. */
+static void takes_an_expectation_in_place_of_both_ends(void **state)
+{
+    static const struct {
+        const char *text;
+        const char *code; /* NULL: OK */
+    } rows[] = {{"gen4x8", NULL},
+                {"x8", "XB-LINK-SPEED"},
+                {"gen4", "XB-LINK-WIDTH"},
+                {"gen5x8", "XB-LINK-EXPECT"},
+                {"gen4x16", "XB-LINK-EXPECT"}};
+    struct xb_link_attempt attempt = healthy();
+    struct xb_link_limits limits;
+    struct xb_error error;
+    struct xb_verdict verdict;
+    (void)state;
+    attempt.load.hops[0] = (struct xb_pcie_seen){9, 16.0, 8, 0, 0};
+    attempt.h2d = attempt.d2h = 14.0e9;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        limits = (struct xb_link_limits){0};
+        assert_int_equal(xb_expect_parse(rows[i].text, XB_LIMIT_FILE, &limits, &error), XB_OK);
+        verdict = verdict_of(&attempt, &limits);
+        if (rows[i].code == NULL)
+            assert_ok(&verdict);
+        else
+            assert_only(&verdict, XB_LEVEL_CRITICAL, rows[i].code, SLOT);
+    }
+    attempt = behind_switch(32.0, 16, 16.0, 16); /* further up it does not hold */
+    attempt.h2d = attempt.d2h = 27.5e9;
+    limits = (struct xb_link_limits){0};
+    assert_int_equal(xb_expect_parse("gen4x16", XB_LIMIT_FILE, &limits, &error), XB_OK);
+    verdict = verdict_of(&attempt, &limits);
+    assert_only(&verdict, XB_LEVEL_CRITICAL, "XB-LINK-SPEED", SWITCH);
+    attempt = healthy();
+    attempt.at_rest.hops[0].lower.link = attempt.at_rest.hops[0].upper.link =
+        (struct xb_pcie_link){0};
+    attempt.after = attempt.at_rest; /* nobody needs what they can do */
+    verdict = verdict_of(&attempt, &limits);
+    assert_ok(&verdict);
+    limits.width.is_set = false;
+    verdict = verdict_of(&attempt, &limits);
+    assert_only(&verdict, XB_LEVEL_UNKNOWN, "XB-LINK-UNREADABLE", SLOT);
+}
+
 /* ---- bandwidth ---- */
 
 /* Exactly at a limit is not below it. */
@@ -489,7 +609,7 @@ static void asks_less_of_slow_links(void **state)
     (void)state;
     attempt.at_rest.hops[0] = make_hop(SLOT, "0000:0e:00.0", 8.0, 16);
     attempt.after = attempt.at_rest;
-    attempt.load.hops[0] = (struct xb_pcie_seen){5, 8.0, 16, 0};
+    attempt.load.hops[0] = (struct xb_pcie_seen){5, 8.0, 16, 0, 0};
     struct xb_ceiling ceiling = xb_ceiling_of(8.0, 16, &attempt.at_rest.hops[0].lower.control);
     attempt.h2d = 0.85 * ceiling.h2d;
     attempt.d2h = 0.85 * ceiling.d2h;
@@ -556,7 +676,7 @@ static void needs_a_limit_where_no_ceiling_is_known(void **state)
     (void)state;
     attempt.at_rest.hops[0] = make_hop(SLOT, "0000:0e:00.0", 64.0, 16);
     attempt.after = attempt.at_rest;
-    attempt.load.hops[0] = (struct xb_pcie_seen){5, 64.0, 16, 0};
+    attempt.load.hops[0] = (struct xb_pcie_seen){5, 64.0, 16, 0, 0};
     assert_attempt(&attempt, XB_LEVEL_UNKNOWN, "XB-BW-NO-LIMIT", "Gen6 x16|--min-h2d");
     verdict = verdict_of(&attempt, &limits);
     assert_only(&verdict, XB_LEVEL_UNKNOWN, "XB-BW-NO-LIMIT", "Gen6"); /* for the other way */
@@ -580,9 +700,12 @@ static void disbelieves_what_the_link_cannot_carry(void **state)
     struct xb_link_limits limits = {.min_h2d = {true, 50e9, XB_LIMIT_COMMAND_LINE}};
     struct xb_verdict verdict;
     (void)state;
-    attempt.h2d = 1.02 * ceiling.h2d;
+    double most = ceiling.raw * 0.9973 * 256 / 276;
+    assert_near(ceiling.most, most, 1.0);
+    attempt.h2d = attempt.d2h = 1.0099 * most;
     assert_attempt_ok(&attempt);
-    attempt.h2d = 1.021 * ceiling.h2d;
+    attempt.d2h = 55e9;
+    attempt.h2d = 1.0101 * most;
     assert_attempt(&attempt, XB_LEVEL_UNKNOWN, "XB-BW-ABOVE",
                    "h2d|more than|the data did not cross it, or the link was read wrongly");
     verdict = verdict_of(&attempt, &limits); /* whatever is asked for */
@@ -647,6 +770,20 @@ static void finds_a_device_that_vanished(void **state)
     assert_attempt(&attempt, XB_LEVEL_CRITICAL, "XB-DEVICE-GONE", "fell off the bus");
 }
 
+/* Its folder stays. */
+static void finds_a_device_that_does_not_answer(void **state)
+{
+    struct xb_link_attempt attempt = healthy();
+    (void)state;
+    attempt.after.dead = true;
+    assert_attempt(&attempt, XB_LEVEL_CRITICAL, "XB-DEVICE-GONE",
+                   "does not answer on the bus: see dmesg (Xid 79)");
+    attempt = healthy();
+    attempt.at_rest.dead = true;
+    attempt.load.hops[0].readings = 0;
+    assert_attempt(&attempt, XB_LEVEL_CRITICAL, "XB-DEVICE-GONE", "does not answer");
+}
+
 static void counts_errors_at_either_end(void **state)
 {
     (void)state;
@@ -658,8 +795,10 @@ static void counts_errors_at_either_end(void **state)
             struct xb_pcie_end *end = upper ? &after->upper : &after->lower;
             char text[64];
             (upper ? &before->upper : &before->lower)->aer.correctable = 40;
-            end->aer.correctable = 43;
-            snprintf(text, sizeof text, "3 correctable errors at %s", end->bdf);
+            end->aer.correctable = 45; /* as many as a good link may have */
+            assert_attempt_ok(&attempt);
+            end->aer.correctable = 46;
+            snprintf(text, sizeof text, "6 correctable errors at %s", end->bdf);
             assert_attempt(&attempt, XB_LEVEL_WARNING, "XB-AER-CORRECTABLE", text);
             end->aer.correctable = 40;
             end->aer.nonfatal = 2;
@@ -692,8 +831,10 @@ static void looks_at_the_devices_health(void **state)
     struct xb_link_attempt attempt = healthy();
     struct xb_device_health *after = &attempt.health_after;
     (void)state;
-    after->replays = 7;
-    assert_attempt(&attempt, XB_LEVEL_WARNING, "XB-PCIE-REPLAY", "7 packets");
+    after->replays = 5;
+    assert_attempt_ok(&attempt);
+    after->replays = 6;
+    assert_attempt(&attempt, XB_LEVEL_WARNING, "XB-PCIE-REPLAY", "6 packets");
     attempt.health_before.replays_known = false;
     assert_attempt_ok(&attempt);
     attempt = healthy();
@@ -732,7 +873,7 @@ static void sorts_reasons(void **state)
     (void)state;
     attempt.load.hops[0].width = 8;            /* critical */
     attempt.h2d = attempt.d2h = 50e9;          /* unknown: above x8 */
-    attempt.health_after.replays = 1;          /* warning */
+    attempt.health_after.replays = 6;          /* warning */
     attempt.after.hops[0].lower.aer.fatal = 1; /* critical */
     attempt.data_wrong = true;                 /* critical */
     struct xb_verdict verdict = verdict_of(&attempt, &no_limits);
@@ -831,11 +972,14 @@ static void keeps_what_any_attempt_counted(void **state)
     (void)state;
     make_device(3);
     device.attempts[0].h2d = 50e9;
-    device.attempts[0].after.hops[0].lower.aer.correctable = 3;
-    device.attempts[1].after.hops[0].lower.aer.correctable = 2;
+    device.attempts[0].after.hops[0].lower.aer.correctable = 5;
+    device.attempts[1].after.hops[0].lower.aer.correctable = 5;
     device.attempts[2].d2h = 50e9;
     verdict = verdict_of_device(1);
-    assert_only(&verdict, XB_LEVEL_WARNING, "XB-AER-CORRECTABLE", "5 correctable errors at " SLOT);
+    assert_ok(&verdict); /* no attempt had too many */
+    device.attempts[0].after.hops[0].lower.aer.correctable = 6;
+    verdict = verdict_of_device(1);
+    assert_only(&verdict, XB_LEVEL_WARNING, "XB-AER-CORRECTABLE", "11 correctable errors at " SLOT);
 
     make_device(2);
     device.attempts[0].after.hops[0].upper.aer.nonfatal = 1;
@@ -844,11 +988,14 @@ static void keeps_what_any_attempt_counted(void **state)
     assert_only(&verdict, XB_LEVEL_CRITICAL, "XB-AER-UNCORRECTABLE", "1 uncorrectable");
 
     make_device(2);
-    device.attempts[0].health_after.replays = 4;
+    device.attempts[0].health_after.replays = 5;
     device.attempts[0].h2d = 55e9;
     device.attempts[1].health_after.replays = 1;
     verdict = verdict_of_device(1);
-    assert_only(&verdict, XB_LEVEL_WARNING, "XB-PCIE-REPLAY", "5 packets");
+    assert_ok(&verdict);
+    device.attempts[0].health_after.replays = 9;
+    verdict = verdict_of_device(1);
+    assert_only(&verdict, XB_LEVEL_WARNING, "XB-PCIE-REPLAY", "10 packets");
 
     make_device(2);
     device.attempts[0].health_after.nvlink_errors = 4;
@@ -873,6 +1020,11 @@ static void keeps_wrong_data_and_a_device_that_vanished(void **state)
     assert_only(&verdict, XB_LEVEL_CRITICAL, "XB-DEVICE-GONE", "bus");
 
     make_device(2);
+    device.attempts[0].after.dead = true;
+    verdict = verdict_of_device(1);
+    assert_only(&verdict, XB_LEVEL_CRITICAL, "XB-DEVICE-GONE", "does not answer");
+
+    make_device(2);
     memset(&device.attempts[1], 0, sizeof device.attempts[1]); /* lost between the two */
     verdict = verdict_of_device(0);
     assert_only(&verdict, XB_LEVEL_CRITICAL, "XB-DEVICE-GONE", "bus");
@@ -884,10 +1036,51 @@ static void forgets_what_only_other_attempts_had(void **state)
     (void)state;
     make_device(2);
     device.attempts[0].health_after.slowed_by_hardware = true;
-    device.attempts[0].load.hops[0].width = 8;
     device.attempts[0].h2d = 20e9;
     verdict = verdict_of_device(1);
     assert_ok(&verdict);
+}
+
+static void finds_a_link_that_was_less_in_another_attempt(void **state)
+{
+    struct xb_link_limits limits = {.width = {true, 16.0, XB_LIMIT_FILE}};
+    struct xb_verdict verdict;
+    size_t best;
+    (void)state;
+    make_device(3);
+    device.attempts[0].load.hops[0].width = 8;
+    device.attempts[0].h2d = 20e9;
+    device.attempts[1].load.hops[0].speed_gts = 2.5; /* one reason is enough */
+    device.attempts[1].h2d = 5e9;
+    verdict = verdict_of_device(2);
+    assert_only(&verdict, XB_LEVEL_WARNING, "XB-LINK-UNSTABLE",
+                "attempt 1 of 3 ran at Gen5 x8 at " SLOT "|reseat|riser|ASPM");
+    xb_verdict_of_device(&device, &limits, &verdict, &best); /* less than expected is less too */
+    assert_only(&verdict, XB_LEVEL_WARNING, "XB-LINK-UNSTABLE", "attempt 1 of 3");
+    limits.width.value = 8.0;
+    limits.generation = (struct xb_limit){true, 1.0, XB_LIMIT_FILE};
+    xb_verdict_of_device(&device, &limits, &verdict, &best);
+    assert_ok(&verdict); /* it was never less than that */
+
+    make_device(2); /* always so: that is another matter */
+    for (size_t i = 0; i < 2; i++) {
+        device.attempts[i].load.hops[0].width = 8;
+        device.attempts[i].h2d = device.attempts[i].d2h = 27.5e9;
+    }
+    verdict = verdict_of_device(0);
+    assert_only(&verdict, XB_LEVEL_CRITICAL, "XB-LINK-WIDTH", "x8");
+
+    make_device(2);
+    device.attempts[0] = behind_switch(32.0, 16, 16.0, 16); /* further up */
+    device.attempts[1] = behind_switch(32.0, 16, 32.0, 16);
+    verdict = verdict_of_device(1);
+    assert_only(&verdict, XB_LEVEL_WARNING, "XB-LINK-UNSTABLE", "Gen4 x16 at " SWITCH);
+
+    make_device(2);
+    device.attempts[0].load.hops[0].drops = 3; /* of an attempt that does not count otherwise */
+    device.attempts[0].h2d = 50e9;
+    verdict = verdict_of_device(1);
+    assert_only(&verdict, XB_LEVEL_WARNING, "XB-LINK-UNSTABLE", "3 times in attempt 1 of 2");
 }
 
 static void cannot_judge_what_has_no_link(void **state)
@@ -939,14 +1132,43 @@ static void tells_of_the_deadline(void **state)
     assert_string_equal(verdict.reasons[1].code, "XB-DEADLINE");
 }
 
+static void tells_of_a_signal(void **state)
+{
+    struct xb_verdict verdict;
+    (void)state;
+    make_device(0);
+    device.cut = device.interrupted = true;
+    verdict = verdict_of_device(0);
+    assert_only(&verdict, XB_LEVEL_UNKNOWN, "XB-INTERRUPTED", "a signal ended the test");
+    make_device(1);
+    device.interrupted = true; /* after it was done */
+    verdict = verdict_of_device(0);
+    assert_ok(&verdict);
+    device.cut = true; /* a good one was in time */
+    verdict = verdict_of_device(0);
+    assert_ok(&verdict);
+}
+
+static void tells_of_a_device_that_is_not_there(void **state)
+{
+    struct xb_verdict verdict;
+    (void)state;
+    make_device(0);
+    device.missing = device.cut = true;
+    device.info.pci_bdf[0] = '\0';
+    verdict = verdict_of_device(0);
+    assert_only(&verdict, XB_LEVEL_CRITICAL, "XB-DEVICE-MISSING",
+                "fewer devices are there than --count asks for: see lspci and dmesg");
+}
+
 static void tells_the_link_under_load(void **state)
 {
     unsigned generation = 9;
     unsigned width = 9;
     (void)state;
     make_device(2);
-    device.attempts[0].load.hops[0] = (struct xb_pcie_seen){5, 8.0, 16, 0};
-    device.attempts[1].load.hops[0] = (struct xb_pcie_seen){5, 32.0, 8, 0};
+    device.attempts[0].load.hops[0] = (struct xb_pcie_seen){5, 8.0, 16, 0, 0};
+    device.attempts[1].load.hops[0] = (struct xb_pcie_seen){5, 32.0, 8, 0, 0};
     assert_true(xb_link_under_load(&device, &generation, &width));
     assert_int_equal(generation, 5);
     assert_int_equal(width, 16);
@@ -975,6 +1197,9 @@ int main(void)
         cmocka_unit_test(judges_the_speed),
         cmocka_unit_test(does_not_accuse_a_slot_that_tells_nothing),
         cmocka_unit_test(asks_for_no_more_than_both_ends_can),
+        cmocka_unit_test(wonders_at_a_slot_with_fewer_lanes),
+        cmocka_unit_test(does_not_believe_an_emulated_port),
+        cmocka_unit_test(judges_a_link_that_falls),
         cmocka_unit_test(takes_the_maximum_after_the_transfers),
         cmocka_unit_test(needs_a_reading_under_load),
         cmocka_unit_test(has_limits_of_its_own_for_a_link_that_is_not_readable),
@@ -984,6 +1209,7 @@ int main(void)
         cmocka_unit_test(names_the_bottleneck),
         cmocka_unit_test(takes_the_least_payload_on_the_way),
         cmocka_unit_test(expects_what_it_is_told),
+        cmocka_unit_test(takes_an_expectation_in_place_of_both_ends),
         cmocka_unit_test(judges_shares_of_the_ceiling),
         cmocka_unit_test(asks_less_of_slow_links),
         cmocka_unit_test(takes_shares_that_are_set),
@@ -993,6 +1219,7 @@ int main(void)
         cmocka_unit_test(tells_why_a_test_failed),
         cmocka_unit_test(finds_wrong_data),
         cmocka_unit_test(finds_a_device_that_vanished),
+        cmocka_unit_test(finds_a_device_that_does_not_answer),
         cmocka_unit_test(counts_errors_at_either_end),
         cmocka_unit_test(compares_the_same_ends),
         cmocka_unit_test(looks_at_the_devices_health),
@@ -1003,8 +1230,11 @@ int main(void)
         cmocka_unit_test(keeps_what_any_attempt_counted),
         cmocka_unit_test(keeps_wrong_data_and_a_device_that_vanished),
         cmocka_unit_test(forgets_what_only_other_attempts_had),
+        cmocka_unit_test(finds_a_link_that_was_less_in_another_attempt),
         cmocka_unit_test(cannot_judge_what_has_no_link),
         cmocka_unit_test(tells_of_the_deadline),
+        cmocka_unit_test(tells_of_a_signal),
+        cmocka_unit_test(tells_of_a_device_that_is_not_there),
         cmocka_unit_test(tells_the_link_under_load),
     };
     return cmocka_run_group_tests_name("verdict", tests, NULL, NULL);

@@ -19,7 +19,7 @@ static const struct {
     {0x1, "idle", false},
     {0x2, "application clocks setting", false},
     {0x4, "power cap", false},
-    {0x8, "hardware slowdown", true},
+    {0x8, "hardware slowdown", false}, /* also seen while clocks change */
     {0x10, "sync boost", false},
     {0x20, "software thermal slowdown", false},
     {0x40, "hardware thermal slowdown", true},
