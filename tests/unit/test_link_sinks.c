@@ -232,7 +232,7 @@ static void make_amd(struct node *n)
     path->count = 3;
     attempt->after = *path;
     attempt->load = (struct xb_pcie_load){
-        .hops = {{40, 32, 16, 0}, {40, 16, 16, 2}, {40, 32, 16, 0}}, .count = 3};
+        .hops = {{40, 32, 16, 0, 0}, {40, 16, 16, 2, 0}, {40, 32, 16, 0, 0}}, .count = 3};
     attempt->h2d = 26.4e9;
     attempt->d2h = 27.1e9;
     judge(&n->verdicts[0], XB_LEVEL_OK, 16, 16, attempt);
