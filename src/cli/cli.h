@@ -32,6 +32,7 @@ XB_MUST_CHECK enum xb_status xb_cli_refuse_operands(const struct xb_config *conf
 const struct xb_option *const *xb_run_rows(void);
 /* Which of them belong to `run` itself: the first so many. */
 size_t xb_run_own_row_count(void);
+extern const struct xb_option xb_option_version; /* of every command */
 extern const struct xb_option *const xb_list_rows[];
 extern const struct xb_option *const xb_link_rows[];
 

@@ -119,15 +119,8 @@ static const struct xb_option option_help = {
     .type = XB_OPTION_FLAG,
     .help = "Show this help.",
 };
-static const struct xb_option option_version = {
-    .name = "version",
-    .short_name = 'V',
-    .type = XB_OPTION_FLAG,
-    .help = "Show the version and what is built in.",
-};
-
 const struct xb_option *const xb_link_rows[] = {
-    &option_backend,  &option_device,   &option_count,   &option_size,
-    &option_attempts, &option_deadline, &option_expect,  &option_min_h2d,
-    &option_min_d2h,  &option_limits,   &option_format,  &option_output,
-    &option_json,     &option_help,     &option_version, NULL};
+    &option_backend,  &option_device,   &option_count,      &option_size,
+    &option_attempts, &option_deadline, &option_expect,     &option_min_h2d,
+    &option_min_d2h,  &option_limits,   &option_format,     &option_output,
+    &option_json,     &option_help,     &xb_option_version, NULL};

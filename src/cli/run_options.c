@@ -122,7 +122,7 @@ static const struct xb_option option_help = {
     .type = XB_OPTION_FLAG,
     .help = "Print this help, or with a mode's name what that mode measures.",
 };
-static const struct xb_option option_version = {
+const struct xb_option xb_option_version = {
     .name = "version",
     .short_name = 'V',
     .type = XB_OPTION_FLAG,
@@ -133,11 +133,12 @@ static const struct xb_option *const own_rows[] = {
     &option_mode,    &option_size,    &option_direction,    &option_device,
     &option_backend, &option_latency, &option_simultaneous, &option_time_limit,
     &option_samples, &option_quick,   &option_deadline,     &option_json,
-    &option_csv,     &option_quiet,   &option_help,         &option_version,
+    &option_csv,     &option_quiet,   &option_help,         &xb_option_version,
 };
 #define OWN_ROWS (sizeof own_rows / sizeof own_rows[0])
 
-const struct xb_option *const xb_list_rows[] = {&option_json, &option_help, &option_version, NULL};
+const struct xb_option *const xb_list_rows[] = {&option_json, &option_help, &xb_option_version,
+                                                NULL};
 
 size_t xb_run_own_row_count(void)
 {

@@ -51,33 +51,24 @@ static void read_driver_version(char *text, size_t size)
     fclose(file);
 }
 
-/* Adds a line to the probe; what was found is filled in by the caller. */
-static struct xb_probe_check *add_check(struct xb_probe *probe, bool ok, const char *what)
-{
-    struct xb_probe_check *check = &probe->checks[probe->check_count++];
-    check->ok = ok;
-    snprintf(check->what, sizeof check->what, "%s", what);
-    return check;
-}
-
-#define FOUND(check, ...) snprintf((check)->found, sizeof(check)->found, __VA_ARGS__)
-
 /* The driver's version, judged by what counting the devices came to. */
 static void check_version(struct xb_probe *probe, cudaError_t counted)
 {
     int driver = 0;
     (void)cudaDriverGetVersion(&driver);
     bool ok = driver > 0 && counted != cudaErrorInsufficientDriver;
-    struct xb_probe_check *check = add_check(probe, ok, "driver version");
+    struct xb_probe_check *check = xb_gpu_probe_add(probe, ok, "driver version");
     char version[32];
     format_version(driver, version, sizeof version);
     if (driver == 0)
-        FOUND(check, "none: the library does not answer; is the driver installed completely?");
+        XB_GPU_FOUND(check,
+                     "none: the library does not answer; is the driver installed completely?");
     else if (!ok)
-        FOUND(check, "supports CUDA %s: too old for runtime %s; update the NVIDIA driver", version,
-              probe->runtime_version);
+        XB_GPU_FOUND(check, "supports CUDA %s: too old for runtime %s; update the NVIDIA driver",
+                     version, probe->runtime_version);
     else
-        FOUND(check, "supports CUDA %s, enough for runtime %s", version, probe->runtime_version);
+        XB_GPU_FOUND(check, "supports CUDA %s, enough for runtime %s", version,
+                     probe->runtime_version);
 
     read_driver_version(probe->driver_version, sizeof probe->driver_version);
     if (probe->driver_version[0] == '\0' && driver > 0)
@@ -87,16 +78,17 @@ static void check_version(struct xb_probe *probe, cudaError_t counted)
 static void check_devices(struct xb_probe *probe, cudaError_t counted, int count)
 {
     bool ok = counted == cudaSuccess && count > 0;
-    struct xb_probe_check *check = add_check(probe, ok, "CUDA devices");
+    struct xb_probe_check *check = xb_gpu_probe_add(probe, ok, "CUDA devices");
     if (ok)
-        FOUND(check, "%d", count);
+        XB_GPU_FOUND(check, "%d", count);
     else if (counted == cudaErrorInsufficientDriver)
-        FOUND(check, "not asked: the driver cannot serve this runtime");
+        XB_GPU_FOUND(check, "not asked: the driver cannot serve this runtime");
     else if (counted == cudaErrorNoDevice || counted == cudaSuccess)
-        FOUND(check, "none: no GPU is there, or CUDA_VISIBLE_DEVICES or the container hides it");
+        XB_GPU_FOUND(check,
+                     "none: no GPU is there, or CUDA_VISIBLE_DEVICES or the container hides it");
     else
-        FOUND(check, "not counted: %s (%s, %d)", cudaGetErrorString(counted),
-              cudaGetErrorName(counted), (int)counted);
+        XB_GPU_FOUND(check, "not counted: %s (%s, %d)", cudaGetErrorString(counted),
+                     cudaGetErrorName(counted), (int)counted);
     probe->device_count = ok ? (unsigned)count : 0;
 }
 
@@ -111,18 +103,20 @@ enum xb_status xb_cuda_driver_open(struct xb_driver **driver, struct xb_probe *p
     /* The runtime opens it too, but reports its absence as a driver that is too old. */
     const char *library = "libcuda.so.1";
     bool found = dlopen(library, RTLD_LAZY | RTLD_LOCAL) != NULL;
-    struct xb_probe_check *check = add_check(probe, found, "driver library libcuda.so.1");
+    struct xb_probe_check *check = xb_gpu_probe_add(probe, found, "driver library libcuda.so.1");
     if (!found) {
         const char *reason = dlerror();
-        FOUND(check, "not found: install the NVIDIA driver (%.120s)",
-              reason != NULL ? reason : "no reason given");
-        FOUND(add_check(probe, false, "driver version"),
-              "unknown; runtime %s needs one for CUDA %d", probe->runtime_version, runtime / 1000);
-        FOUND(add_check(probe, false, "CUDA devices"), "none can be seen without the driver");
+        XB_GPU_FOUND(check, "not found: install the NVIDIA driver (%.120s)",
+                     reason != NULL ? reason : "no reason given");
+        XB_GPU_FOUND(xb_gpu_probe_add(probe, false, "driver version"),
+                     "unknown; runtime %s needs one for CUDA %d", probe->runtime_version,
+                     runtime / 1000);
+        XB_GPU_FOUND(xb_gpu_probe_add(probe, false, "CUDA devices"),
+                     "none can be seen without the driver");
         return XB_FAIL(error, XB_ERR_UNAVAILABLE, "CUDA: the driver library %s is not found",
                        library);
     }
-    FOUND(check, "found");
+    XB_GPU_FOUND(check, "found");
 
     int count = 0; /* a count that fails leaves it unwritten */
     cudaError_t counted = cudaGetDeviceCount(&count);

@@ -23,17 +23,6 @@ int xb_hip_version(void)
     return version;
 }
 
-/* Adds a line to the probe; what was found is filled in by the caller. */
-static struct xb_probe_check *add_check(struct xb_probe *probe, bool ok, const char *what)
-{
-    struct xb_probe_check *check = &probe->checks[probe->check_count++];
-    check->ok = ok;
-    snprintf(check->what, sizeof check->what, "%s", what);
-    return check;
-}
-
-#define FOUND(check, ...) snprintf((check)->found, sizeof(check)->found, __VA_ARGS__)
-
 /* The kernel module's own version: only one that was installed apart from the kernel has it. */
 static void read_driver_version(char *text, size_t size)
 {
@@ -51,12 +40,14 @@ static enum xb_status check_kernel_driver(struct xb_probe *probe, struct xb_erro
     const char *override = getenv(XB_HIP_OVERRIDE);
     bool ok = access(KERNEL_DRIVER, F_OK) == 0;
     bool needed = override == NULL || override[0] == '\0';
-    struct xb_probe_check *check = add_check(probe, ok || !needed, "kernel driver " KERNEL_DRIVER);
-    FOUND(check, "%s",
-          ok       ? "found"
-          : needed ? "not found: no AMD GPU, its driver amdgpu is not loaded, or the container "
-                     "does not have the device"
-                   : "not found, and not needed: " XB_HIP_OVERRIDE " is set");
+    struct xb_probe_check *check =
+        xb_gpu_probe_add(probe, ok || !needed, "kernel driver " KERNEL_DRIVER);
+    XB_GPU_FOUND(check, "%s",
+                 ok ? "found"
+                 : needed
+                     ? "not found: no AMD GPU, its driver amdgpu is not loaded, or the container "
+                       "does not have the device"
+                     : "not found, and not needed: " XB_HIP_OVERRIDE " is set");
     read_driver_version(probe->driver_version, sizeof probe->driver_version);
     if (check->ok)
         return XB_OK;
@@ -69,16 +60,17 @@ static enum xb_status check_library(struct xb_probe *probe, struct xb_error *err
     enum xb_status status = xb_hip_library_open(error);
     if (status == XB_OK)
         status = xb_hip_compiler_start(error);
-    struct xb_probe_check *check = add_check(probe, status == XB_OK, "HIP runtime libamdhip64");
+    struct xb_probe_check *check =
+        xb_gpu_probe_add(probe, status == XB_OK, "HIP runtime libamdhip64");
     if (xb_hip.overridden)
         snprintf(probe->runtime_override, sizeof probe->runtime_override, "%s", XB_HIP_OVERRIDE);
     snprintf(probe->runtime_library, sizeof probe->runtime_library, "%.*s",
              (int)sizeof probe->runtime_library - 1, xb_hip.path);
     if (status != XB_OK)
-        FOUND(check, "%.190s", error->message);
+        XB_GPU_FOUND(check, "%.190s", error->message);
     else
-        FOUND(check, "%.140s%s", xb_hip.path,
-              xb_hip.overridden ? ", named by " XB_HIP_OVERRIDE : "");
+        XB_GPU_FOUND(check, "%.140s%s", xb_hip.path,
+                     xb_hip.overridden ? ", named by " XB_HIP_OVERRIDE : "");
     return status;
 }
 
@@ -87,18 +79,18 @@ static enum xb_status check_version(struct xb_probe *probe, struct xb_error *err
     int found = 0;
     hipError_t code = xb_hip.functions.runtime_version(&found);
     bool ok = code == hipSuccess && found >= LEAST_VERSION;
-    struct xb_probe_check *check = add_check(probe, ok, "HIP runtime's version");
+    struct xb_probe_check *check = xb_gpu_probe_add(probe, ok, "HIP runtime's version");
     snprintf(probe->runtime_version, sizeof probe->runtime_version, "%d.%d.%d", XB_HIP_MAJOR(found),
              found / 100000 % 100, found % 100000);
     version = found;
     if (ok) {
-        FOUND(check, "%s", probe->runtime_version);
+        XB_GPU_FOUND(check, "%s", probe->runtime_version);
         return XB_OK;
     }
     if (code == hipSuccess)
-        FOUND(check, "%s: too old; install ROCm 5.0 or newer", probe->runtime_version);
+        XB_GPU_FOUND(check, "%s: too old; install ROCm 5.0 or newer", probe->runtime_version);
     else
-        FOUND(check, "not told: %s (%d)", xb_hip.functions.error_name(code), (int)code);
+        XB_GPU_FOUND(check, "not told: %s (%d)", xb_hip.functions.error_name(code), (int)code);
     return XB_FAIL_NATIVE(error, XB_ERR_UNAVAILABLE, "hipRuntimeGetVersion", (int64_t)code,
                           xb_hip.functions.error_name(code), "HIP: no runtime of use: %s",
                           check->found);
@@ -109,15 +101,16 @@ static enum xb_status check_devices(struct xb_probe *probe, struct xb_error *err
     int count = 0;
     hipError_t code = xb_hip.functions.device_count(&count);
     bool ok = code == hipSuccess && count > 0;
-    struct xb_probe_check *check = add_check(probe, ok, "HIP devices");
+    struct xb_probe_check *check = xb_gpu_probe_add(probe, ok, "HIP devices");
     if (ok)
-        FOUND(check, "%d", count);
+        XB_GPU_FOUND(check, "%d", count);
     else if (code == hipErrorNoDevice || code == hipSuccess)
-        FOUND(check, "none: no GPU that HIP supports, none that this user may open (groups render "
+        XB_GPU_FOUND(check,
+                     "none: no GPU that HIP supports, none that this user may open (groups render "
                      "and video), or HIP_VISIBLE_DEVICES or ROCR_VISIBLE_DEVICES hides it");
     else
-        FOUND(check, "not counted: %s (%s, %d)", xb_hip.functions.error_text(code),
-              xb_hip.functions.error_name(code), (int)code);
+        XB_GPU_FOUND(check, "not counted: %s (%s, %d)", xb_hip.functions.error_text(code),
+                     xb_hip.functions.error_name(code), (int)code);
     probe->device_count = ok ? (unsigned)count : 0;
     if (ok)
         return XB_OK;
