@@ -347,6 +347,16 @@ static bool is_over(struct xb_link_session *session, bool *ended)
     return done || *ended;
 }
 
+/* The process ended before it was done: a driver crashed, or somebody killed it. */
+static void note_death(struct xb_link_session *session)
+{
+    for (size_t i = 0; i < session->device_count; i++)
+        session->devices[i].interrupted = session->devices[i].cut;
+    if (session->device_count == 0 && session->nothing[0] == '\0')
+        snprintf(session->nothing, sizeof session->nothing,
+                 "the process that measures died while devices were looked for");
+}
+
 bool xb_link_session_wait(struct xb_link_session *session)
 {
     const struct timespec glance = {.tv_nsec = GLANCE_NS};
@@ -369,8 +379,7 @@ bool xb_link_session_wait(struct xb_link_session *session)
         (void)kill(session->process, SIGKILL);
         (void)waitpid(session->process, NULL, WNOHANG);
     }
-    if (ended && !session->done && session->nothing[0] == '\0' && session->device_count == 0)
-        snprintf(session->nothing, sizeof session->nothing,
-                 "the process that measures died while devices were looked for");
+    if (ended && !session->done)
+        note_death(session);
     return session->done;
 }

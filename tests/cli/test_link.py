@@ -8,6 +8,7 @@ not built) is one, at the PCI address of whatever lies on this machine's bus.
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -184,6 +185,40 @@ class Link(unittest.TestCase):
         """The reader of a pipe sees its end: whoever still had it open would keep it."""
         done = self.stand_in("--deadline", "1s", "--format", "nagios", XB_STANDIN_RTC_HANG="1")
         self.assertTrue(re.match(r"XFERBENCH LINK UNKNOWN - .*XB-DEADLINE", done.stdout), done.stdout)
+
+    def test_driver_that_crashes_is_unknown(self):
+        """The process that measures is killed while the stand-in compiles; a FIFO tells when that is."""
+        if not STAND_IN or not addresses():
+            self.skipTest("no stand-in, or no PCI device on this machine")
+        compiling = os.path.join(self.folder, "compiling")
+        os.mkfifo(compiling)
+        steer = {"XFERBENCH_HIP_LIBRARY": STAND_IN, "XB_STANDIN_DEVICES": "1", "XB_STANDIN_PCI": addresses()[0]}
+        steer |= {"XB_STANDIN_RTC_HANG": "1", "XB_STANDIN_RTC_COUNT": compiling, "XDG_CACHE_HOME": self.folder}
+        with subprocess.Popen(
+            [XFERBENCH, "link", "--backend", "hip", "--format", "nhc"],
+            env=dict(os.environ) | steer,
+            stdout=subprocess.PIPE,
+            text=True,
+        ) as process:
+            with open(compiling, encoding="ascii") as file:
+                file.readline()
+            os.kill(child_of(process.pid), signal.SIGKILL)
+            out = process.communicate(timeout=LIMIT_S)[0]
+        self.assertEqual(process.returncode, 3)
+        self.assertIn("XB-INTERRUPTED", out)
+
+
+def child_of(pid):
+    """The only child of a process."""
+    for entry in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{entry}/stat", encoding="ascii", errors="replace") as file:
+                parent = file.read().rpartition(")")[2].split()[1]
+        except OSError:
+            continue  # it has ended
+        if int(parent) == pid:
+            return int(entry)
+    raise LookupError(f"process {pid} has no child")
 
 
 if __name__ == "__main__":
