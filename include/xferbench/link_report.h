@@ -23,7 +23,7 @@ struct xb_link_report {
     enum xb_level level; /* of the node */
     char nothing[512];   /* why no device could be tested; "" otherwise */
     unsigned attempts_allowed;
-    double deadline; /* seconds for the whole test; 0 for none */
+    double deadline; /* seconds for the whole test */
     bool cut;        /* the deadline came before all was done */
     const struct xb_config *config;
 };

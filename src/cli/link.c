@@ -150,8 +150,7 @@ static bool write_all(struct command *command, const struct xb_link_report *repo
     return written;
 }
 
-/* Judges what the session has and writes it. Returns the exit code: that of a
- * Nagios plugin. */
+/* Judges what the session has and writes it. Returns the exit code: that of a Nagios plugin. */
 static int report(struct command *command, bool done)
 {
     struct xb_link_session *session = command->session;
@@ -207,16 +206,21 @@ static int fail(const struct command *command, const struct xb_error *error)
     return XB_LEVEL_UNKNOWN;
 }
 
-/* Devices that should be there and are not have a place in the report like any other. */
-static void add_missing(struct command *command)
+/*
+ * Devices that should be there and are not have a place in the report like any other. Those that
+ * the runtime sees count, whichever of them are tested; where it was not asked to the end nobody
+ * knows.
+ */
+static void add_missing(struct command *command, bool done)
 {
     struct xb_link_session *session = command->session;
     const struct xb_value *count = xb_config_get(&command->config, "count");
-    while (count->is_set && session->status == XB_OK && session->device_count < count->count) {
-        struct xb_link_device *device = &session->devices[session->device_count];
-        memset(device, 0, sizeof *device);
+    if (!count->is_set || (!done && session->device_count == 0))
+        return;
+    for (uint64_t index = session->probe.device_count; index < count->count; index++) {
+        struct xb_link_device *device = &session->devices[session->device_count++];
         device->missing = true;
-        device->info.index = (unsigned)session->device_count++;
+        device->info.index = (unsigned)index;
         snprintf(device->info.name, sizeof device->info.name, "a device that is not there");
     }
 }
@@ -228,8 +232,10 @@ static int run(struct command *command)
     if (xb_link_session_start(session, &error) != XB_OK)
         return fail(command, &error);
     bool done = xb_link_session_wait(session);
-    add_missing(command);
-    return session->status == XB_OK ? report(command, done) : fail(command, &session->error);
+    if (session->status != XB_OK)
+        return fail(command, &session->error);
+    add_missing(command, done);
+    return report(command, done);
 }
 
 /* Before the options are read, which sorts them. */

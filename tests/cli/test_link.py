@@ -112,6 +112,12 @@ class Link(unittest.TestCase):
         self.assertEqual(done.returncode, 2)
         self.assertEqual(self.codes()[1], ["XB-LINK-NONE", "XB-DEVICE-MISSING"])
 
+    def test_devices_that_are_not_chosen_are_not_missing(self):
+        self.stand_in("--device", "0", "--count", "2", "--json", "link.json", XB_STANDIN_DEVICES="2")
+        document, codes = self.codes()
+        self.assertEqual(len(document["devices"]), 1)
+        self.assertNotIn("XB-DEVICE-MISSING", codes)
+
     def test_errors_have_a_line_for_who_reads_lines(self):
         done = self.run_link("--format", "nagios", "--limits", "missing.json")
         self.assertRegex(done.stdout, r"\AXFERBENCH LINK UNKNOWN - .*missing\.json.*\n\Z")
