@@ -50,6 +50,7 @@ struct xb_compared {
                           within single processes and none can be told */
     double p_regression; /* one-sided, adjusted by Holm where it gates; 1 where there is no test */
     double p_improved;
+    double p_pass;  /* one-sided, as it is: that all gating cases pass is claimed only together */
     char note[512]; /* why, where it is not the figures: "" for none */
 };
 
@@ -119,6 +120,12 @@ void xb_comparison_free(struct xb_comparison *comparison);
 
 /* Of `cases`, how many gate and have that outcome. Indicative ones do not count. */
 size_t xb_comparison_count(const struct xb_comparison *comparison, enum xb_outcome outcome);
+
+/*
+ * What `xferbench compare` ends with: 0 PASS or IMPROVED, 1 REGRESSION, 3 INCONCLUSIVE, 4 not
+ * comparable and not forced. 2 is left to errors of usage.
+ */
+int xb_comparison_exit_code(const struct xb_comparison *comparison);
 
 /* ---- where it goes: one writer a format; XB_ERR_SYSTEM or XB_ERR_MEMORY ---- */
 

@@ -43,6 +43,7 @@ struct xb_record_row {
     enum xb_result_status status;
     enum xb_verified verified;
     const char *reason; /* why it was skipped or failed; NULL for none */
+    const char *timer;  /* whose clock has the figures: "device-event"; NULL where there are none */
     struct xb_record_value values[XB_METRICS];
 };
 
@@ -90,7 +91,9 @@ struct xb_record {
     size_t fact_count;
     struct xb_record_case *cases; /* in the order in which they were measured */
     size_t case_count;
-    struct xb_arena *texts; /* where the texts lie */
+    const struct xb_record_case **index; /* the same, sorted for xb_record_find */
+    struct cJSON *tree;                  /* where the texts lie: the file's, */
+    struct xb_arena *texts;              /* and those made from it */
 };
 
 /*

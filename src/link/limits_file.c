@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _POSIX_C_SOURCE 200809L /* O_CLOEXEC, strdup */
+#define _POSIX_C_SOURCE 200809L /* strdup */
 #include "xferbench/limits_file.h"
 
+#include "../core/file_text.h"
+
 #include <cjson/cJSON.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #define LARGEST_BYTES ((size_t)1 << 20)
 #define HIGHEST_SHARE 1.5   /* of a ceiling: more is a percentage by mistake */
@@ -26,77 +24,6 @@ struct xb_limits_file {
     struct entry *entries;
     size_t count;
 };
-
-/* ---- reading ---- */
-
-static enum xb_status check_kind(const char *path, const struct stat *status,
-                                 struct xb_error *error)
-{
-    if (S_ISREG(status->st_mode) || S_ISFIFO(status->st_mode))
-        return XB_OK;
-    return XB_FAIL(error, XB_ERR_USAGE, "%s: neither a regular file nor a pipe", path);
-}
-
-/* Reads up to `size` bytes; to the end of the file if there are fewer. */
-static enum xb_status read_up_to(int descriptor, const char *path, char *text, size_t size,
-                                 size_t *length, struct xb_error *error)
-{
-    *length = 0;
-    while (*length < size) {
-        ssize_t got = read(descriptor, text + *length, size - *length);
-        if (got == 0)
-            break;
-        if (got > 0)
-            *length += (size_t)got;
-        else if (errno != EINTR)
-            return XB_FAIL_ERRNO(error, "read", errno, "%s: cannot be read", path);
-    }
-    return XB_OK;
-}
-
-static enum xb_status read_open(int descriptor, const char *path, char *text, size_t *length,
-                                struct xb_error *error)
-{
-    struct stat kind;
-    if (fstat(descriptor, &kind) != 0)
-        return XB_FAIL_ERRNO(error, "fstat", errno, "%s: cannot be read", path);
-    enum xb_status status = check_kind(path, &kind, error); /* it may be another by now */
-    if (status == XB_OK)
-        status = read_up_to(descriptor, path, text, LARGEST_BYTES + 1, length, error);
-    if (status == XB_OK && *length > LARGEST_BYTES)
-        status = XB_FAIL(error, XB_ERR_USAGE, "%s: larger than 1 MiB", path);
-    return status;
-}
-
-/* The whole file with a closing zero; the caller frees it. */
-static enum xb_status read_file(const char *path, char **text, size_t *length,
-                                struct xb_error *error)
-{
-    struct stat kind;
-    /* Before it is opened: that alone does something to a device. */
-    if (stat(path, &kind) != 0)
-        return XB_FAIL_ERRNO(error, "stat", errno, "%s: no limits can be read from it", path);
-    enum xb_status status = check_kind(path, &kind, error);
-    if (status != XB_OK)
-        return status;
-    char *read = calloc(1, LARGEST_BYTES + 2);
-    if (read == NULL)
-        return XB_FAIL(error, XB_ERR_MEMORY, "no memory to read %s", path);
-    int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-    if (descriptor < 0) {
-        status = XB_FAIL_ERRNO(error, "open", errno, "%s: cannot be opened", path);
-    } else {
-        status = read_open(descriptor, path, read, length, error);
-        close(descriptor);
-    }
-    if (status != XB_OK) {
-        free(read);
-        return status;
-    }
-    read[*length] = '\0';
-    *text = read;
-    return XB_OK;
-}
 
 /* ---- what it says ---- */
 
@@ -354,7 +281,7 @@ static enum xb_status load(const char *path, struct xb_limits_file *file, struct
     char *text = NULL;
     size_t length = 0;
     cJSON *root = NULL;
-    enum xb_status status = read_file(path, &text, &length, error);
+    enum xb_status status = xb_file_text_read(path, LARGEST_BYTES, true, &text, &length, error);
     if (text == NULL) /* it failed */
         return status;
     status = parse(path, text, length, &root, error);

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _POSIX_C_SOURCE 200809L /* O_CLOEXEC, st_mtim */
+#include "file_text.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char *kind_of(mode_t mode)
+{
+    return S_ISDIR(mode)    ? "a directory"
+           : S_ISFIFO(mode) ? "a pipe"
+           : S_ISCHR(mode)  ? "a character device"
+           : S_ISBLK(mode)  ? "a block device"
+           : S_ISSOCK(mode) ? "a socket"
+                            : "no regular file";
+}
+
+static enum xb_status check_kind(const char *path, mode_t mode, bool pipes, struct xb_error *error)
+{
+    if (S_ISREG(mode) || (pipes && S_ISFIFO(mode)))
+        return XB_OK;
+    return XB_FAIL(error, XB_ERR_USAGE, "%.300s: is %s; name a regular file%s", path, kind_of(mode),
+                   pipes ? " or a pipe" : "");
+}
+
+static enum xb_status too_large(const char *path, size_t largest, struct xb_error *error)
+{
+    return XB_FAIL(error, XB_ERR_USAGE,
+                   "%.300s: larger than %zu MiB, which is the most that is read", path,
+                   largest >> 20);
+}
+
+/* Reads up to `size` bytes; to the end of the file if there are fewer. */
+static enum xb_status read_up_to(int descriptor, const char *path, char *text, size_t size,
+                                 size_t *length, struct xb_error *error)
+{
+    *length = 0;
+    while (*length < size) {
+        ssize_t got = read(descriptor, text + *length, size - *length);
+        if (got == 0)
+            break;
+        if (got > 0)
+            *length += (size_t)got;
+        else if (errno != EINTR)
+            return XB_FAIL_ERRNO(error, "read", errno, "%.300s: cannot be read", path);
+    }
+    return XB_OK;
+}
+
+static bool same_time(const struct timespec *a, const struct timespec *b)
+{
+    return a->tv_sec == b->tv_sec && a->tv_nsec == b->tv_nsec;
+}
+
+/* What was read of a file that somebody writes may be half of the old and half of the new. */
+static enum xb_status check_unchanged(int descriptor, const char *path, const struct stat *before,
+                                      size_t length, struct xb_error *error)
+{
+    struct stat after;
+    if (!S_ISREG(before->st_mode))
+        return XB_OK;
+    if (fstat(descriptor, &after) != 0)
+        return XB_FAIL_ERRNO(error, "fstat", errno, "%.300s: cannot be read", path);
+    if (after.st_size == before->st_size && (size_t)after.st_size == length &&
+        same_time(&after.st_mtim, &before->st_mtim) && same_time(&after.st_ctim, &before->st_ctim))
+        return XB_OK;
+    return XB_FAIL(error, XB_ERR_USAGE,
+                   "%.300s: changed while it was read; try again when its writer is done", path);
+}
+
+/* *text is the caller's also where this fails. */
+static enum xb_status read_open(int descriptor, const char *path, size_t largest, bool pipes,
+                                char **text, size_t *length, struct xb_error *error)
+{
+    struct stat file;
+    if (fstat(descriptor, &file) != 0)
+        return XB_FAIL_ERRNO(error, "fstat", errno, "%.300s: cannot be read", path);
+    enum xb_status status = check_kind(path, file.st_mode, pipes, error); /* another by now? */
+    if (status != XB_OK)
+        return status;
+    if (S_ISREG(file.st_mode) && file.st_size > (off_t)largest)
+        return too_large(path, largest, error);
+    size_t room = (S_ISREG(file.st_mode) ? (size_t)file.st_size : largest) + 1;
+    *text = malloc(room + 1);
+    if (*text == NULL)
+        return XB_FAIL(error, XB_ERR_MEMORY, "no memory to read %.300s", path);
+    status = read_up_to(descriptor, path, *text, room, length, error);
+    if (status != XB_OK)
+        return status;
+    if (*length > largest)
+        return too_large(path, largest, error);
+    (*text)[*length] = '\0';
+    return check_unchanged(descriptor, path, &file, *length, error);
+}
+
+enum xb_status xb_file_text_read(const char *path, size_t largest, bool pipes, char **text,
+                                 size_t *length, struct xb_error *error)
+{
+    struct stat file;
+    /* Before it is opened: that alone does something to a device, and waits for a pipe's writer. */
+    if (stat(path, &file) != 0)
+        return XB_FAIL_ERRNO(error, "stat", errno, "%.300s: cannot be read", path);
+    enum xb_status status = check_kind(path, file.st_mode, pipes, error);
+    if (status != XB_OK)
+        return status;
+    int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | (pipes ? 0 : O_NONBLOCK));
+    if (descriptor < 0)
+        return XB_FAIL_ERRNO(error, "open", errno, "%.300s: cannot be opened", path);
+    char *read = NULL;
+    status = read_open(descriptor, path, largest, pipes, &read, length, error);
+    close(descriptor);
+    if (status == XB_OK)
+        *text = read;
+    else
+        free(read);
+    return status;
+}
