@@ -21,8 +21,11 @@ endfunction()
 set_target_properties(xferbench PROPERTIES INSTALL_RPATH "$ORIGIN/../lib")
 install(TARGETS xferbench DESTINATION bin)
 xferbench_bundle_library(CJSON libcjson)
-install(FILES README.md LICENSE CHANGELOG.md docs/result.schema.json docs/measurement.md docs/options.md docs/hip.md docs/link.md docs/link-ceilings.md docs/link.schema.json docs/limits.schema.json docs/limits.example.json
+install(FILES README.md LICENSE CHANGELOG.md docs/result.schema.json docs/processes.schema.json docs/measurement.md
+        docs/options.md docs/hip.md docs/link.md docs/link-ceilings.md docs/link.schema.json docs/compare.md
+        docs/compare.schema.json docs/limits.schema.json docs/limits.example.json
         DESTINATION share/doc/xferbench)
+install(DIRECTORY docs/ci DESTINATION share/doc/xferbench)
 
 install(DIRECTORY scripts/examples DESTINATION share/doc/xferbench USE_SOURCE_PERMISSIONS)
 

@@ -44,5 +44,8 @@ int main(void)
     printf("## `xferbench link`\n\n");
     for (size_t i = 0; xb_link_rows[i] != NULL; i++)
         print_row(xb_link_rows[i]);
+    printf("## `xferbench compare BASELINE CANDIDATE`\n\n");
+    for (size_t i = 0; xb_compare_rows[i] != NULL; i++)
+        print_row(xb_compare_rows[i]);
     return 0;
 }

@@ -74,6 +74,8 @@ if $tests; then
     need_command readelf binutils binutils
     need_command python3 python3 python3
     need_package python3-jsonschema python3-jsonschema
+    need_package python3-scipy python3-scipy
+    need_package python3-yaml python3-pyyaml
     need_package libcmocka-dev libcmocka-devel
     clang_can_sanitize || need libclang-rt-dev compiler-rt
     if [ "$manager" = dnf ]; then

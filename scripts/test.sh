@@ -3,7 +3,8 @@
 #
 # Installs what is missing, then builds and runs every check and test that needs no GPU. Ends with
 # ctest's summary. XFERBENCH_CUDA and XFERBENCH_HIP=ON|OFF|AUTO in the environment say whether those
-# backends are to be built (AUTO, the default: where nvcc is found, where HIP's headers are).
+# backends are to be built (AUTO, the default: where nvcc is found, where HIP's headers are), and
+# XFERBENCH_FUZZ_SECONDS how long the reader of result files is fuzzed (60, the default; 0: not at all).
 set -euo pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -59,6 +60,27 @@ build build/asan -DCMAKE_C_COMPILER=clang -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLA
     -DXFERBENCH_SANITIZE=address,undefined -DXFERBENCH_WERROR=ON \
     -DXFERBENCH_CUDA="$cuda" -DXFERBENCH_CUDA_ARCHITECTURES=90 -DXFERBENCH_HIP="$hip"
 "${fixed_addresses[@]}" ctest --test-dir build/asan --output-on-failure --no-tests=error
+
+# On a copy of the corpus: what it finds is for who looks for more to keep, see tests/fuzz/README.md.
+begin 'clang, libFuzzer'
+fuzz_seconds=${XFERBENCH_FUZZ_SECONDS:-60}
+if [ "$fuzz_seconds" -gt 0 ]; then
+    cmake -S . -B build/fuzz -DXFERBENCH_TESTS=ON -DCMAKE_C_COMPILER=clang -DXFERBENCH_FUZZ=ON \
+        -DXFERBENCH_WERROR=ON -DXFERBENCH_CUDA=OFF -DXFERBENCH_HIP=OFF
+    cmake --build build/fuzz --parallel "$jobs" --target fuzz_record
+    rm -rf build/fuzz/corpus build/fuzz/artifacts
+    mkdir build/fuzz/artifacts
+    cp -r tests/fuzz/corpus build/fuzz/corpus
+    "${fixed_addresses[@]}" build/fuzz/tests/fuzz_record -dict=tests/fuzz/record.dict \
+        -max_total_time="$fuzz_seconds" -rss_limit_mb=1024 -timeout=10 -max_len=65536 \
+        -artifact_prefix=build/fuzz/artifacts/ -print_final_stats=1 build/fuzz/corpus/record || {
+        for file in build/fuzz/artifacts/*; do
+            echo "The input, in base64; $file:"
+            base64 "$file"
+        done
+        exit 1
+    }
+fi
 
 # Without -Werror: what this sanitizer adds to the code misleads some of gcc's warnings.
 begin 'gcc, ThreadSanitizer'

@@ -19,7 +19,7 @@ struct xb_process {
     double wall_s;     /* from its start to its end */
     int exit_code;     /* -1 where a signal ended it, or it could not be started */
     char signal[16];   /* "SIGSEGV", which ended it; "" for none */
-    char failure[512]; /* why nothing of it counts; "" for none */
+    char failure[800]; /* why nothing of it counts; "" for none */
     char *document;    /* what it wrote, JSON after docs/result.schema.json; NULL if it failed */
     struct xb_record record; /* of the document; zeroed if it failed */
 };

@@ -4,6 +4,7 @@
 
 #include "xferbench/registry.h"
 #include "xferbench/run.h"
+#include "xferbench/sink.h"
 
 #include <stdio.h>
 
@@ -20,6 +21,8 @@ int xb_command_run(int argc, char **argv);
 int xb_command_list(int argc, char **argv);
 /* Its exit codes are those of Nagios plugins, enum xb_level; a usage error is XB_LEVEL_UNKNOWN. */
 int xb_command_link(int argc, char **argv);
+/* 0 no regression, 1 regression, 2 no verdict for an error, 3 inconclusive, 4 not comparable. */
+int xb_command_compare(int argc, char **argv);
 
 /* Prints "xferbench: " and the error to stderr and returns the exit code that fits its status. */
 int xb_cli_fail(const struct xb_error *error);
@@ -28,6 +31,9 @@ int xb_cli_fail(const struct xb_error *error);
 XB_MUST_CHECK enum xb_status xb_cli_refuse_operands(const struct xb_config *config,
                                                     struct xb_error *error);
 
+/* Whether two outputs end up in one place, by whatever names; false where one is not open. */
+bool xb_cli_same_place(const struct xb_output *a, const struct xb_output *b);
+
 /* The rows of `run`: its own and those of every mode, each once. Ends with NULL; static memory. */
 const struct xb_option *const *xb_run_rows(void);
 /* Which of them belong to `run` itself: the first so many. */
@@ -35,6 +41,7 @@ size_t xb_run_own_row_count(void);
 extern const struct xb_option xb_option_version; /* of every command */
 extern const struct xb_option *const xb_list_rows[];
 extern const struct xb_option *const xb_link_rows[];
+extern const struct xb_option *const xb_compare_rows[];
 
 /* The help of the program, or of one mode. */
 void xb_help_print(FILE *stream);
@@ -43,6 +50,8 @@ void xb_help_print_mode(FILE *stream, const struct xb_mode *mode);
 void xb_help_print_list(FILE *stream);
 /* The help of `link`. */
 void xb_help_print_link(FILE *stream);
+/* The help of `compare`. */
+void xb_help_print_compare(FILE *stream);
 /* " h2d d2h bidir (by default h2d d2h)" */
 void xb_help_print_directions(FILE *stream, const struct xb_mode *mode);
 /* "xferbench 0.1.0" with what is built in. */
@@ -71,6 +80,9 @@ struct xb_progress {
 void xb_progress_start(struct xb_progress *progress, bool enabled);
 /* An observer's callback; the argument is the struct xb_progress. */
 void xb_progress_show(void *argument, const struct xb_run *run, size_t samples, double bandwidth);
+/* The same for a process that begins, the `number`th of `total`; `role` may be NULL. */
+void xb_progress_show_process(struct xb_progress *progress, size_t number, size_t total,
+                              const char *role);
 void xb_progress_clear(struct xb_progress *progress);
 
 #endif

@@ -71,6 +71,7 @@ void xb_help_print(FILE *stream)
             "  xferbench [run] [OPTION]...     measure\n"
             "  xferbench list [--json FILE]    show backends, devices and modes\n"
             "  xferbench link [OPTION]...      is each GPU's PCIe link what it should be?\n"
+            "  xferbench compare OLD NEW       did anything get slower between two JSON files?\n"
             "  xferbench --help MODE           what a mode measures\n"
             "\n"
             "Example: xferbench --mode pinned --size 1G\n"
@@ -117,6 +118,20 @@ void xb_help_print_link(FILE *stream)
     fprintf(stream,
             "\nExit: 0 OK; 1 WARNING; 2 CRITICAL; 3 UNKNOWN: it could not be tested, or the "
             "command\nline is wrong. Codes of reasons: docs/link.md.\n");
+}
+
+void xb_help_print_compare(FILE *stream)
+{
+    fprintf(stream,
+            "xferbench compare BASELINE CANDIDATE [OPTION]...: did anything get slower? The files "
+            "are\nthose of `xferbench --processes 8 --json FILE`: processes are compared, not the "
+            "samples\nwithin one.\n\nOptions:\n");
+    for (size_t i = 0; xb_compare_rows[i] != NULL; i++)
+        print_row(stream, xb_compare_rows[i]);
+    fprintf(stream,
+            "\nExit: 0 no regression; 1 regression; 2 the command line is wrong, or a file cannot "
+            "be read\nor is not one of xferbench; 3 inconclusive; 4 not comparable. "
+            "docs/compare.md tells how.\n");
 }
 
 void xb_help_print_directions(FILE *stream, const struct xb_mode *mode)

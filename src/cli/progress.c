@@ -36,6 +36,19 @@ void xb_progress_show(void *argument, const struct xb_run *run, size_t samples, 
     fflush(stderr);
 }
 
+void xb_progress_show_process(struct xb_progress *progress, size_t number, size_t total,
+                              const char *role)
+{
+    if (!progress->enabled)
+        return;
+    progress->shown = true;
+    fprintf(stderr, "\rprocess %zu of %zu", number, total);
+    if (role != NULL)
+        fprintf(stderr, " (%s)", role);
+    fputs("\033[K\r", stderr); /* what the process itself prints begins its own line */
+    fflush(stderr);
+}
+
 void xb_progress_clear(struct xb_progress *progress)
 {
     if (progress->shown)

@@ -3,6 +3,7 @@
 #include "cli.h"
 
 #include "../core/clock.h"
+#include "processes.h"
 
 #include "xferbench/interrupt.h"
 #include "xferbench/sink.h"
@@ -30,11 +31,12 @@ static enum xb_status check_request(const struct xb_config *config, struct xb_er
         is_stdout(xb_config_get(config, "csv")))
         status =
             XB_FAIL(error, XB_ERR_USAGE, "--json - and --csv - cannot both have standard output");
+    if (status == XB_OK)
+        status = xb_processes_check(config, error);
     return status;
 }
 
-/* Whether two outputs end up in one place, by whatever names. */
-static bool same_place(const struct xb_output *a, const struct xb_output *b)
+bool xb_cli_same_place(const struct xb_output *a, const struct xb_output *b)
 {
     if (a->target != NULL && b->target != NULL)
         return strcmp(a->target, b->target) == 0;
@@ -51,7 +53,7 @@ static enum xb_status open_outputs(const struct xb_config *config, struct output
         status = xb_output_open(&outputs->json, json->text, error);
     if (status == XB_OK && csv->is_set)
         status = xb_output_open(&outputs->csv, csv->text, error);
-    if (status == XB_OK && same_place(&outputs->json, &outputs->csv))
+    if (status == XB_OK && xb_cli_same_place(&outputs->json, &outputs->csv))
         status = XB_FAIL(error, XB_ERR_USAGE, "--json %s and --csv %s are one and the same file",
                          json->text, csv->text);
     outputs->on_stdout = outputs->json.stream == stdout || outputs->csv.stream == stdout;
@@ -153,6 +155,17 @@ static double deadline_of(const struct xb_config *config)
     return deadline->is_set ? xb_clock_now() + deadline->seconds : 0;
 }
 
+/* Measures in this process. */
+static int run_here(const struct xb_config *config)
+{
+    struct xb_run run = {.config = config, .deadline = deadline_of(config)};
+    int code = (int)xb_backend_choose(xb_config_get(config, "backend")->text, &run);
+    if (code == XB_EXIT_OK)
+        code = run_with_backend(&run);
+    xb_run_free(&run);
+    return code;
+}
+
 int xb_command_run(int argc, char **argv)
 {
     struct xb_config config;
@@ -164,15 +177,12 @@ int xb_command_run(int argc, char **argv)
         xb_config_free(&config);
         return code;
     }
-    if (adapt_defaults(&config, &error) != XB_OK || check_request(&config, &error) != XB_OK) {
+    if (adapt_defaults(&config, &error) != XB_OK || check_request(&config, &error) != XB_OK)
         code = xb_cli_fail(&error);
-    } else {
-        struct xb_run run = {.config = &config, .deadline = deadline_of(&config)};
-        code = (int)xb_backend_choose(xb_config_get(&config, "backend")->text, &run);
-        if (code == XB_EXIT_OK)
-            code = run_with_backend(&run);
-        xb_run_free(&run);
-    }
+    else if (xb_processes_wanted(&config))
+        code = xb_processes_run(&config, deadline_of(&config));
+    else
+        code = run_here(&config);
     xb_config_free(&config);
     return code;
 }

@@ -2,6 +2,8 @@
 /* The rows that declare the options of `run` and `list`; modes declare theirs. */
 #include "cli.h"
 
+#include "xferbench/record.h"
+
 #include <string.h>
 
 static const char *const directions[] = {"h2d", "d2h", "both", "bidir", "d2d", NULL};
@@ -97,6 +99,31 @@ static const struct xb_option option_deadline = {
     .help = "Stop after so long and write what is there; what is left is skipped and says so. A "
             "repetition that runs, or memory that is being made, is not cut short.",
 };
+static const struct xb_option option_processes = {
+    .name = "processes",
+    .type = XB_OPTION_COUNT,
+    .argument = "N",
+    .default_text = "1",
+    .help = "Measure in so many fresh processes, one after the other, each with a context and "
+            "memory of its own, and merge them: figures are then medians of the processes' medians "
+            "(docs/processes.schema.json).",
+    .minimum = 1,
+    .maximum = XB_RECORD_PROCESSES,
+};
+static const struct xb_option option_interleave = {
+    .name = "interleave",
+    .type = XB_OPTION_TEXT,
+    .argument = "PROGRAM",
+    .help = "Measure a baseline in turn with this program, the candidate, --processes of each: "
+            "another build of xferbench, or a script that calls one with other settings. It gets "
+            "the options of this command line.",
+};
+static const struct xb_option option_baseline_json = {
+    .name = "baseline-json",
+    .type = XB_OPTION_TEXT,
+    .argument = "FILE",
+    .help = "Where the results of --interleave's PROGRAM go; those of this one go to --json.",
+};
 static const struct xb_option option_json = {
     .name = "json",
     .type = XB_OPTION_TEXT,
@@ -130,10 +157,11 @@ const struct xb_option xb_option_version = {
 };
 
 static const struct xb_option *const own_rows[] = {
-    &option_mode,    &option_size,    &option_direction,    &option_device,
-    &option_backend, &option_latency, &option_simultaneous, &option_time_limit,
-    &option_samples, &option_quick,   &option_deadline,     &option_json,
-    &option_csv,     &option_quiet,   &option_help,         &xb_option_version,
+    &option_mode,     &option_size,      &option_direction,     &option_device,
+    &option_backend,  &option_latency,   &option_simultaneous,  &option_time_limit,
+    &option_samples,  &option_processes, &option_interleave,    &option_quick,
+    &option_deadline, &option_json,      &option_baseline_json, &option_csv,
+    &option_quiet,    &option_help,      &xb_option_version,
 };
 #define OWN_ROWS (sizeof own_rows / sizeof own_rows[0])
 

@@ -16,15 +16,15 @@ static const char *kind_of(mode_t mode)
            : S_ISCHR(mode)  ? "a character device"
            : S_ISBLK(mode)  ? "a block device"
            : S_ISSOCK(mode) ? "a socket"
-                            : "no regular file";
+                            : "a thing of another kind";
 }
 
 static enum xb_status check_kind(const char *path, mode_t mode, bool pipes, struct xb_error *error)
 {
     if (S_ISREG(mode) || (pipes && S_ISFIFO(mode)))
         return XB_OK;
-    return XB_FAIL(error, XB_ERR_USAGE, "%.300s: is %s; name a regular file%s", path, kind_of(mode),
-                   pipes ? " or a pipe" : "");
+    return XB_FAIL(error, XB_ERR_USAGE, "%.300s: is %s%s", path, kind_of(mode),
+                   pipes ? ", neither a regular file nor a pipe" : "; name a regular file");
 }
 
 static enum xb_status too_large(const char *path, size_t largest, struct xb_error *error)
@@ -56,17 +56,37 @@ static bool same_time(const struct timespec *a, const struct timespec *b)
     return a->tv_sec == b->tv_sec && a->tv_nsec == b->tv_nsec;
 }
 
-/* What was read of a file that somebody writes may be half of the old and half of the new. */
+/*
+ * Whether it is still there: a file's times go by the kernel's tick, a few milliseconds, within
+ * which a writer can change it unseen. A file that can no longer be read is another one, too.
+ */
+static bool is_still_there(int descriptor, const char *text, size_t length)
+{
+    char part[16384];
+    for (size_t at = 0; at < length;) {
+        size_t size = length - at < sizeof part ? length - at : sizeof part;
+        ssize_t got = pread(descriptor, part, size, (off_t)at);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0 || memcmp(part, text + at, (size_t)got) != 0)
+            return false;
+        at += (size_t)got;
+    }
+    return true;
+}
+
+/* What was read of a file that somebody writes may be half of the old and half of the new. One that
+ * another takes the name of stays what it was: its st_ctim, which that changes, tells nothing. */
 static enum xb_status check_unchanged(int descriptor, const char *path, const struct stat *before,
-                                      size_t length, struct xb_error *error)
+                                      const char *text, size_t length, struct xb_error *error)
 {
     struct stat after;
     if (!S_ISREG(before->st_mode))
         return XB_OK;
+    bool same = is_still_there(descriptor, text, length);
     if (fstat(descriptor, &after) != 0)
         return XB_FAIL_ERRNO(error, "fstat", errno, "%.300s: cannot be read", path);
-    if (after.st_size == before->st_size && (size_t)after.st_size == length &&
-        same_time(&after.st_mtim, &before->st_mtim) && same_time(&after.st_ctim, &before->st_ctim))
+    if (same && (size_t)after.st_size == length && same_time(&after.st_mtim, &before->st_mtim))
         return XB_OK;
     return XB_FAIL(error, XB_ERR_USAGE,
                    "%.300s: changed while it was read; try again when its writer is done", path);
@@ -94,7 +114,7 @@ static enum xb_status read_open(int descriptor, const char *path, size_t largest
     if (*length > largest)
         return too_large(path, largest, error);
     (*text)[*length] = '\0';
-    return check_unchanged(descriptor, path, &file, *length, error);
+    return check_unchanged(descriptor, path, &file, *text, *length, error);
 }
 
 enum xb_status xb_file_text_read(const char *path, size_t largest, bool pipes, char **text,

@@ -23,7 +23,9 @@ static enum xb_status read_link(struct xb_place *place, const cJSON *object,
     const cJSON *link = NULL;
     uint64_t width = 0;
     enum xb_status status = xb_json_need(place, object, "link", &link, error);
-    if (status != XB_OK || cJSON_IsNull(link))
+    if (status == XB_OK)
+        status = xb_json_take_object(place, object, "link", MOST_DEVICE_FACTS, &link, error);
+    if (status != XB_OK || link == NULL)
         return status;
     size_t length = xb_place_enter(place, "link");
     status =
@@ -36,18 +38,10 @@ static enum xb_status read_link(struct xb_place *place, const cJSON *object,
     return status;
 }
 
-static enum xb_status check_size(const struct xb_place *place, const cJSON *object, const char *key,
-                                 int most, struct xb_error *error)
-{
-    const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, key);
-    return cJSON_GetArraySize(item) <= most
-               ? XB_OK
-               : xb_json_wrong(place, key, error, "has more than %d keys", most);
-}
-
 static enum xb_status read_device(struct xb_place *place, const cJSON *object,
                                   struct xb_record_device *device, struct xb_error *error)
 {
+    const cJSON *unused = NULL;
     uint64_t index = 0;
     if (!cJSON_IsObject(object))
         return xb_json_wrong(place, NULL, error, "must be an object");
@@ -57,8 +51,21 @@ static enum xb_status read_device(struct xb_place *place, const cJSON *object,
         status = xb_json_need_text(place, object, "name", &device->name, error);
     device->index = (unsigned)index;
     if (status == XB_OK)
-        status = check_size(place, object, "facts", MOST_DEVICE_FACTS, error);
+        status = xb_json_take_object(place, object, "facts", MOST_DEVICE_FACTS, &unused, error);
+    if (status == XB_OK)
+        status = xb_json_take_object(place, object, "numa", MOST_DEVICE_FACTS, &unused, error);
     return status == XB_OK ? read_link(place, object, device, error) : status;
+}
+
+/* Rows name their device by its index. */
+static enum xb_status check_index(const struct xb_place *place,
+                                  const struct xb_record_process *process, struct xb_error *error)
+{
+    size_t last = process->device_count - 1;
+    for (size_t i = 0; i < last; i++)
+        if (process->devices[i].index == process->devices[last].index)
+            return xb_json_wrong(place, "index", error, "is that of devices[%zu] too", i);
+    return XB_OK;
 }
 
 enum xb_status xb_record_read_devices(struct xb_place *place, const cJSON *document,
@@ -74,12 +81,15 @@ enum xb_status xb_record_read_devices(struct xb_place *place, const cJSON *docum
         return xb_json_wrong(place, "devices", error, "must be 1 to %d", MOST_DEVICES);
     process->devices = calloc(count, sizeof *process->devices);
     if (process->devices == NULL)
-        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for %zu devices", count);
+        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for %zu devices of %.200s", count,
+                       place->path);
     size_t outer = xb_place_enter(place, "devices");
     cJSON_ArrayForEach(device, devices)
     {
         size_t length = xb_place_enter_item(place, process->device_count);
         status = read_device(place, device, &process->devices[process->device_count++], error);
+        if (status == XB_OK)
+            status = check_index(place, process, error);
         xb_place_leave(place, length);
         if (status != XB_OK)
             break;
@@ -207,6 +217,20 @@ static enum xb_status read_backend(struct xb_place *place, const cJSON *document
     return status;
 }
 
+/* Checks what says the conditions; *config: the options in effect. */
+static enum xb_status read_objects(const struct xb_place *place, const cJSON *document,
+                                   const cJSON **config, struct xb_error *error)
+{
+    static const char *const others[] = {"host", "tool", "environment"};
+    const cJSON *unused = NULL;
+    enum xb_status status = xb_json_need_object(place, document, "config", config, error);
+    if (status == XB_OK)
+        status = xb_json_take_object(place, document, "config", MOST_OPTIONS, &unused, error);
+    for (size_t i = 0; status == XB_OK && i < sizeof others / sizeof others[0]; i++)
+        status = xb_json_take_object(place, document, others[i], MOST_VARIABLES, &unused, error);
+    return status;
+}
+
 enum xb_status xb_record_read_conditions(struct xb_place *place, const cJSON *document,
                                          struct xb_record *record, struct xb_error *error)
 {
@@ -214,11 +238,7 @@ enum xb_status xb_record_read_conditions(struct xb_place *place, const cJSON *do
     const cJSON *item;
     enum xb_status status = read_backend(place, document, &record->backend, &record->driver, error);
     if (status == XB_OK)
-        status = xb_json_need_object(place, document, "config", &config, error);
-    if (status == XB_OK)
-        status = check_size(place, document, "config", MOST_OPTIONS, error);
-    if (status == XB_OK)
-        status = check_size(place, document, "environment", MOST_VARIABLES, error);
+        status = read_objects(place, document, &config, error);
     if (status != XB_OK)
         return status;
     bool ok = append_facts(record, document);
@@ -246,7 +266,10 @@ enum xb_status xb_record_check_conditions(struct xb_place *place, const cJSON *d
     if (status == XB_OK && strcmp(backend, record->backend) != 0)
         status = xb_json_wrong(place, "backend", error, "is not that of the other processes");
     if (status == XB_OK)
-        status = xb_json_need_object(place, document, "config", &config, error);
+        status = read_objects(place, document, &config, error);
+    if (status == XB_OK && (size_t)cJSON_GetArraySize(config) != record->option_count)
+        status =
+            xb_json_wrong(place, "config", error, "has not the options of the other processes");
     for (size_t i = 0; status == XB_OK && i < record->option_count; i++) {
         const struct xb_record_fact *option = &record->options[i];
         const char *value = NULL;

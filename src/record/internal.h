@@ -6,6 +6,8 @@
 #include "json.h"
 #include "xferbench/record.h"
 
+#define XB_RECORD_CASES 10000 /* the most in a file: a run takes no more */
+
 /* A row as it stands in a document: its case, and which process it is of. */
 struct xb_record_entry {
     struct xb_record_case test; /* the names only, no rows */

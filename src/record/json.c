@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "json.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -38,18 +39,30 @@ void xb_place_leave(struct xb_place *place, size_t length)
     place->text[length] = '\0';
 }
 
+/* Keys and texts of a file go to a terminal: what could steer one, or was cut amid a character,
+ * does not. */
+static void make_printable(char *text)
+{
+    for (; *text != '\0'; text++)
+        if (*text < ' ' || *text > '~')
+            *text = '?';
+}
+
 enum xb_status xb_json_wrong(const struct xb_place *place, const char *key, struct xb_error *error,
                              const char *format, ...)
 {
     char what[256];
+    char where[sizeof place->text + 64];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(what, sizeof what, format, arguments);
     va_end(arguments);
-    const char *dot = key != NULL && place->text[0] != '\0' ? "." : "";
-    bool somewhere = key != NULL || place->text[0] != '\0';
-    return XB_FAIL(error, XB_ERR_USAGE, "%.200s: %s%s%.60s%s%s", place->path, place->text, dot,
-                   key != NULL ? key : "", somewhere ? ": " : "", what);
+    snprintf(where, sizeof where, "%s%s%.60s", place->text,
+             key != NULL && place->text[0] != '\0' ? "." : "", key != NULL ? key : "");
+    make_printable(what);
+    make_printable(where);
+    return XB_FAIL(error, XB_ERR_USAGE, "%.200s: %s%s%s", place->path, where,
+                   where[0] != '\0' ? ": " : "", what);
 }
 
 /* ---- before cJSON sees it ---- */
@@ -69,13 +82,13 @@ static enum xb_status wrong_at(const struct xb_place *place, const char *text, c
                    (size_t)(at - start) + 1, what);
 }
 
-/* The quote that ends the string which begins before `c`, or the text's end. *zero: an escaped NUL
- * in it. */
-static const char *string_end(const char *c, const char *end, const char **zero)
+/* The quote that ends the string which begins before `c`, or the text's end. *wrong: an escaped NUL
+ * in it, or a control character that is not escaped, which JSON forbids. */
+static const char *string_end(const char *c, const char *end, const char **wrong)
 {
-    while (c < end && *c != '"') {
-        if (strncmp(c, "\\u0000", 6) == 0)
-            *zero = c;
+    while (c < end && *c != '"' && *wrong == NULL) {
+        if ((unsigned char)*c < ' ' || strncmp(c, "\\u0000", 6) == 0)
+            *wrong = c;
         c += *c == '\\' && c + 1 < end ? 2 : 1;
     }
     return c;
@@ -91,21 +104,27 @@ static enum xb_status check_text(const struct xb_place *place, const char *text,
     const char *end = text + length;
     size_t depth = 0;
     size_t values = 0;
-    const char *zero = memchr(text, '\0', length);
-    if (zero != NULL)
-        return wrong_at(place, text, zero, error, "a character is NUL: this is no text");
+    const char *wrong = memchr(text, '\0', length);
+    if (wrong != NULL)
+        return wrong_at(place, text, wrong, error, "a character is NUL: this is no text");
     for (const char *c = text; c < end; c++) {
+        const char *begin = c;
         if (*c == '"')
-            c = string_end(c + 1, end, &zero);
+            c = string_end(c + 1, end, &wrong);
         else if (*c == '[' || *c == '{')
             depth++;
         else if (*c == ']' || *c == '}')
             depth -= depth > 0;
-        values += c < end && (*c == ',' || *c == '[' || *c == '{');
+        values += *c == ',' || *c == '[' || *c == '{'; /* the closing zero where c is the end */
         if (depth > DEEPEST)
             return wrong_at(place, text, c, error, "nested deeper than 32 levels");
-        if (zero != NULL)
-            return wrong_at(place, text, zero, error, "a character is NUL");
+        if (wrong != NULL)
+            return wrong_at(place, text, wrong, error,
+                            *wrong == '\\' ? "a character is NUL"
+                                           : "a control character within a text");
+        if (c == end)
+            return wrong_at(place, text, begin, error,
+                            "this text does not end: the file was cut, or is not JSON");
         if (values > MOST_VALUES)
             return wrong_at(place, text, c, error, "more than 4194304 values");
     }
@@ -139,28 +158,46 @@ static enum xb_status check_keys(const struct xb_place *place, const cJSON *obje
     return status;
 }
 
-/* No deeper than check_text allows. */
-static enum xb_status check_tree(struct xb_place *place, const cJSON *item, struct xb_error *error)
+static enum xb_status check_item(const struct xb_place *place, const cJSON *item,
+                                 struct xb_error *error)
 {
-    const cJSON *child;
-    size_t index = 0;
-    enum xb_status status = XB_OK;
     if (cJSON_IsNumber(item) && !isfinite(item->valuedouble))
         return xb_json_wrong(place, NULL, error, "the number is too large to hold");
-    if (cJSON_IsObject(item))
-        status = check_keys(place, item, error);
-    if (status != XB_OK)
-        return status;
-    cJSON_ArrayForEach(child, item)
-    {
-        size_t length = cJSON_IsObject(item) ? xb_place_enter(place, child->string)
-                                             : xb_place_enter_item(place, index++);
-        status = check_tree(place, child, error);
-        xb_place_leave(place, length);
-        if (status != XB_OK)
-            return status;
+    return cJSON_IsObject(item) ? check_keys(place, item, error) : XB_OK;
+}
+
+/* An object or array on the way down, and which of its items comes next. */
+struct level {
+    const cJSON *parent, *next;
+    size_t index;
+    size_t length; /* of the place before it was entered */
+};
+
+/* No deeper than check_text allows. */
+static enum xb_status check_tree(struct xb_place *place, const cJSON *root, struct xb_error *error)
+{
+    struct level way[DEEPEST] = {{.parent = root, .next = root->child}};
+    size_t depth = 1;
+    enum xb_status status = check_item(place, root, error);
+    while (status == XB_OK && depth > 0) {
+        struct level *level = &way[depth - 1];
+        const cJSON *item = level->next;
+        if (item == NULL) {
+            xb_place_leave(place, level->length);
+            depth--;
+            continue;
+        }
+        level->next = item->next;
+        size_t length = cJSON_IsObject(level->parent) ? xb_place_enter(place, item->string)
+                                                      : xb_place_enter_item(place, level->index++);
+        status = check_item(place, item, error);
+        if (item->child != NULL)
+            way[depth++] = (struct level){.parent = item, .next = item->child, .length = length};
+        else
+            xb_place_leave(place, length);
     }
-    return XB_OK;
+    xb_place_leave(place, way[0].length);
+    return status;
 }
 
 enum xb_status xb_json_parse(struct xb_place *place, const char *text, size_t length, cJSON **root,
@@ -170,7 +207,10 @@ enum xb_status xb_json_parse(struct xb_place *place, const char *text, size_t le
     enum xb_status status = check_text(place, text, length, error);
     if (status != XB_OK)
         return status;
+    errno = 0; /* cJSON does not tell why it fails */
     cJSON *tree = cJSON_ParseWithLengthOpts(text, length + 1, &end, 1);
+    if (tree == NULL && errno == ENOMEM)
+        return XB_FAIL(error, XB_ERR_MEMORY, "no memory to read %.200s", place->path);
     if (tree == NULL)
         return wrong_at(place, text, end, error,
                         end >= text + length ? "the file ends here: it was cut, or is empty"
@@ -199,6 +239,20 @@ enum xb_status xb_json_need_object(const struct xb_place *place, const cJSON *ob
     if (status == XB_OK && !cJSON_IsObject(*item))
         return xb_json_wrong(place, key, error, "must be an object");
     return status;
+}
+
+enum xb_status xb_json_take_object(const struct xb_place *place, const cJSON *object,
+                                   const char *key, int most, const cJSON **item,
+                                   struct xb_error *error)
+{
+    *item = cJSON_GetObjectItemCaseSensitive(object, key);
+    if (*item != NULL && cJSON_IsNull(*item))
+        *item = NULL;
+    if (*item != NULL && !cJSON_IsObject(*item))
+        return xb_json_wrong(place, key, error, "must be an object");
+    if (cJSON_GetArraySize(*item) > most)
+        return xb_json_wrong(place, key, error, "has more than %d keys", most);
+    return XB_OK;
 }
 
 enum xb_status xb_json_need_array(const struct xb_place *place, const cJSON *object,

@@ -26,7 +26,8 @@ size_t xb_place_enter_item(struct xb_place *place, size_t index);
 void xb_place_leave(struct xb_place *place, size_t length);
 
 /* Parses the text (with a zero behind it) and checks the whole tree: no key twice, no number that
- * is not finite. XB_ERR_USAGE with line and column, or the place; XB_ERR_MEMORY. */
+ * is not finite, no NUL, no control character that is not escaped. XB_ERR_USAGE with line and
+ * column, or the place; XB_ERR_MEMORY. */
 XB_MUST_CHECK enum xb_status xb_json_parse(struct xb_place *place, const char *text, size_t length,
                                            cJSON **root, struct xb_error *error);
 
@@ -37,6 +38,10 @@ XB_MUST_CHECK enum xb_status xb_json_need(const struct xb_place *place, const cJ
                                           struct xb_error *error);
 XB_MUST_CHECK enum xb_status xb_json_need_object(const struct xb_place *place, const cJSON *object,
                                                  const char *key, const cJSON **item,
+                                                 struct xb_error *error);
+/* With at most `most` keys; NULL for null, and for a key that is not there. */
+XB_MUST_CHECK enum xb_status xb_json_take_object(const struct xb_place *place, const cJSON *object,
+                                                 const char *key, int most, const cJSON **item,
                                                  struct xb_error *error);
 XB_MUST_CHECK enum xb_status xb_json_need_array(const struct xb_place *place, const cJSON *object,
                                                 const char *key, const cJSON **item,

@@ -54,6 +54,9 @@ static enum xb_status group(struct xb_place *place, const struct xb_record_entry
         const struct xb_record_entry *entry = &entries[i];
         if (i == 0 || xb_record_compare_cases(&entries[i - 1].test, &entry->test) != 0) {
             struct ordered_case *made = &cases[*count];
+            if (*count == XB_RECORD_CASES) /* each has a row for every process */
+                return xb_json_wrong(place, "processes", error, "have more than %d cases in all",
+                                     XB_RECORD_CASES);
             *made = (struct ordered_case){.test = entry->test, .first = entry->order};
             made->test.rows = calloc(processes, sizeof *made->test.rows);
             if (made->test.rows == NULL)
@@ -76,12 +79,12 @@ static int by_key(const void *a, const void *b)
 
 static enum xb_status build_index(struct xb_record *record, struct xb_error *error)
 {
-    record->index = calloc(record->case_count + 1, sizeof(*record->index));
+    record->index = calloc(record->case_count + 1, sizeof(struct xb_record_case *));
     if (record->index == NULL)
         return XB_FAIL(error, XB_ERR_MEMORY, "no memory for the cases of %.200s", record->path);
     for (size_t i = 0; i < record->case_count; i++)
         record->index[i] = &record->cases[i];
-    qsort(record->index, record->case_count, sizeof(*record->index), by_key);
+    qsort(record->index, record->case_count, sizeof(struct xb_record_case *), by_key);
     return XB_OK;
 }
 
@@ -89,9 +92,9 @@ const struct xb_record_case *xb_record_find(const struct xb_record *record,
                                             const struct xb_record_case *test)
 {
     const struct xb_record_case *const *found =
-        record->case_count > 0
-            ? bsearch(&test, record->index, record->case_count, sizeof(*record->index), by_key)
-            : NULL;
+        record->case_count > 0 ? bsearch(&test, record->index, record->case_count,
+                                         sizeof(struct xb_record_case *), by_key)
+                               : NULL;
     return found != NULL ? *found : NULL;
 }
 
@@ -105,7 +108,8 @@ static enum xb_status build_cases(struct xb_place *place, struct xb_record_entry
         free(cases);
         return XB_FAIL(error, XB_ERR_MEMORY, "no memory for the cases of %.200s", place->path);
     }
-    qsort(entries, entry_count, sizeof *entries, by_case);
+    if (entry_count > 0)
+        qsort(entries, entry_count, sizeof *entries, by_case);
     enum xb_status status = group(place, entries, entry_count, record->process_count, cases,
                                   &record->case_count, error);
     qsort(cases, record->case_count, sizeof *cases, by_first);
@@ -128,6 +132,8 @@ static enum xb_status read_process(struct xb_place *place, const cJSON *document
         xb_json_need_flag(place, document, "interrupted", &process->interrupted, error);
     if (status == XB_OK)
         status = xb_json_need(place, document, "deadline_met", &met, error);
+    if (status == XB_OK && !cJSON_IsBool(met) && !cJSON_IsNull(met))
+        status = xb_json_wrong(place, "deadline_met", error, "must be true, false or null");
     process->deadline_met = status == XB_OK && !cJSON_IsFalse(met); /* null: there was none */
     if (status == XB_OK)
         status = xb_record_read_devices(place, document, process, error);
@@ -172,8 +178,11 @@ static enum xb_status allocate_processes(struct xb_record *record, size_t count,
 {
     record->processes = calloc(count, sizeof *record->processes);
     if (record->processes == NULL)
-        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for %zu processes", count);
+        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for %zu processes of %.200s", count,
+                       record->path);
     record->process_count = count;
+    for (size_t i = 0; i < count; i++)
+        record->processes[i].deadline_met = true; /* also of one that has no document to say so */
     return XB_OK;
 }
 
@@ -214,6 +223,9 @@ static enum xb_status read_merged(struct xb_place *place, const cJSON *root,
     size_t found = (size_t)cJSON_GetArraySize(processes);
     if (found == 0 || found > XB_RECORD_PROCESSES)
         return xb_json_wrong(place, "processes", error, "must be 1 to %d", XB_RECORD_PROCESSES);
+    if (found > asked)
+        return xb_json_wrong(place, "processes", error, "are more than the %u asked for",
+                             (unsigned)asked);
     record->is_merged = true;
     record->asked_processes = (size_t)asked;
     status = allocate_processes(record, found, error);

@@ -9,8 +9,7 @@
 #define MOST_BANDWIDTH 1e15 /* bytes per second: no machine has a thousandth of it */
 #define MOST_SECONDS 1e6    /* of an operation: eleven days */
 #define MOST_BYTES (UINT64_C(1) << 53)
-#define MOST_ROWS 10000 /* of a process: a run takes no more cases */
-#define ROUNDING 1e-6   /* between a median and that of its samples */
+#define ROUNDING 1e-6 /* between a median and that of its samples */
 
 static int compare_texts(const char *a, const char *b, int otherwise)
 {
@@ -18,7 +17,7 @@ static int compare_texts(const char *a, const char *b, int otherwise)
     return order != 0 ? order : otherwise;
 }
 
-static int compare_numbers(uint64_t a, uint64_t b, int otherwise)
+static int compare_numbers(int64_t a, int64_t b, int otherwise)
 {
     return a != b ? (a > b) - (a < b) : otherwise;
 }
@@ -27,9 +26,9 @@ int xb_record_compare_cases(const struct xb_record_case *a, const struct xb_reco
 {
     int order = compare_numbers(a->simultaneous, b->simultaneous, 0);
     order = compare_numbers(a->latency, b->latency, order);
-    order = compare_numbers((uint64_t)(a->peer + 1), (uint64_t)(b->peer + 1), order);
-    order = compare_numbers((uint64_t)(a->device + 1), (uint64_t)(b->device + 1), order);
-    order = compare_numbers(a->bytes, b->bytes, order);
+    order = compare_numbers(a->peer, b->peer, order);
+    order = compare_numbers(a->device, b->device, order);
+    order = compare_numbers((int64_t)a->bytes, (int64_t)b->bytes, order);
     order = compare_texts(a->direction, b->direction, order);
     order = compare_texts(a->variant, b->variant, order);
     return compare_texts(a->mode, b->mode, order);
@@ -86,9 +85,11 @@ static enum xb_status read_status(const struct xb_place *place, const cJSON *row
     return XB_OK;
 }
 
-/* The median of the samples themselves; NAN where there are none, or where one is no time. */
+/* The median of the samples themselves, of their rates where bytes are moved; NAN where there are
+ * none, or where one is no time. */
 static enum xb_status median_of_samples(const struct xb_place *place, const cJSON *samples,
-                                        double bytes_moved, double *median, struct xb_error *error)
+                                        uint64_t bytes_moved, double *median,
+                                        struct xb_error *error)
 {
     const cJSON *sample;
     size_t count = (size_t)cJSON_GetArraySize(samples);
@@ -102,7 +103,7 @@ static enum xb_status median_of_samples(const struct xb_place *place, const cJSO
     {
         double seconds = cJSON_GetNumberValue(sample);
         sound = sound && seconds > 0.0 && seconds <= MOST_SECONDS;
-        values[count++] = bytes_moved / seconds;
+        values[count++] = bytes_moved > 0 ? (double)bytes_moved / seconds : seconds;
     }
     *median = sound ? xb_median_of(values, count) : NAN;
     free(values);
@@ -110,33 +111,31 @@ static enum xb_status median_of_samples(const struct xb_place *place, const cJSO
 }
 
 /* A figure that somebody changed by hand, or that a fault of ours broke, does not fit its samples.
- */
-static enum xb_status check_samples(const struct xb_place *place, const cJSON *row, double median,
-                                    struct xb_error *error)
+ * Without bytes it is a time. */
+static enum xb_status check_samples(const struct xb_place *place, const cJSON *row,
+                                    uint64_t bytes_moved, double median, struct xb_error *error)
 {
     const cJSON *samples = NULL;
-    uint64_t bytes_moved = 0;
     double own = 0;
     enum xb_status status = xb_json_need_array(place, row, "samples_s", &samples, error);
     if (status == XB_OK)
-        status = xb_json_need_whole(place, row, "bytes_moved", 1, MOST_BYTES, &bytes_moved, error);
-    if (status == XB_OK)
-        status = median_of_samples(place, samples, (double)bytes_moved, &own, error);
-    if (status != XB_OK)
-        return status;
-    if (!(fabs(own - median) <= ROUNDING * median))
-        return xb_json_wrong(
-            place, "samples_s", error,
-            "these samples do not give the median %.6g B/s that stands beside them", median);
-    return XB_OK;
+        status = median_of_samples(place, samples, bytes_moved, &own, error);
+    if (status == XB_OK && !(fabs(own - median) <= ROUNDING * median))
+        return xb_json_wrong(place, "samples_s", error,
+                             "these samples do not give the median %.6g %s that stands beside them",
+                             median, bytes_moved > 0 ? "B/s" : "s");
+    return status;
 }
 
 static enum xb_status read_interval(const struct xb_place *place, const cJSON *bandwidth,
                                     struct xb_record_value *value, struct xb_error *error)
 {
     const cJSON *low = NULL;
+    const cJSON *high = NULL;
     enum xb_status status = xb_json_need(place, bandwidth, "ci95_low", &low, error);
-    if (status != XB_OK || cJSON_IsNull(low))
+    if (status == XB_OK)
+        status = xb_json_need(place, bandwidth, "ci95_high", &high, error);
+    if (status != XB_OK || (cJSON_IsNull(low) && cJSON_IsNull(high)))
         return status;
     status = xb_json_need_number(place, bandwidth, "ci95_low", MOST_BANDWIDTH, &value->low, error);
     if (status == XB_OK)
@@ -153,7 +152,10 @@ static enum xb_status read_bandwidth(struct xb_place *place, const cJSON *row,
 {
     const char *key = "bandwidth_bytes_per_second";
     const cJSON *bandwidth = NULL;
+    uint64_t bytes_moved = 0;
     enum xb_status status = xb_json_need_object(place, row, key, &bandwidth, error);
+    if (status == XB_OK)
+        status = xb_json_need_whole(place, row, "bytes_moved", 1, MOST_BYTES, &bytes_moved, error);
     if (status != XB_OK)
         return status;
     size_t length = xb_place_enter(place, key);
@@ -162,7 +164,7 @@ static enum xb_status read_bandwidth(struct xb_place *place, const cJSON *row,
         status = read_interval(place, bandwidth, value, error);
     xb_place_leave(place, length);
     if (status == XB_OK)
-        status = check_samples(place, row, value->median, error);
+        status = check_samples(place, row, bytes_moved, value->median, error);
     value->is_set = status == XB_OK;
     return status;
 }
@@ -186,9 +188,11 @@ static enum xb_status read_percentiles(struct xb_place *place, const cJSON *late
     return status;
 }
 
+/* The samples are those of the device's clock, if that was read. */
 static enum xb_status read_latency(struct xb_place *place, const cJSON *row,
                                    struct xb_record_value *values, struct xb_error *error)
 {
+    const struct xb_record_value *device = &values[XB_METRIC_DEVICE_LATENCY];
     const cJSON *latency = NULL;
     enum xb_status status = xb_json_need_object(place, row, "latency_s", &latency, error);
     if (status != XB_OK)
@@ -201,6 +205,8 @@ static enum xb_status read_latency(struct xb_place *place, const cJSON *row,
     xb_place_leave(place, length);
     if (status == XB_OK && !values[XB_METRIC_HOST_LATENCY].is_set)
         return xb_json_wrong(place, "latency_s", error, "has no percentiles by the host's clock");
+    if (status == XB_OK && device->is_set)
+        status = check_samples(place, row, 0, device->median, error);
     return status;
 }
 
@@ -233,9 +239,9 @@ enum xb_status xb_record_read_rows(struct xb_place *place, const cJSON *document
     if (status != XB_OK)
         return status;
     size_t more = (size_t)cJSON_GetArraySize(results);
-    if (more > MOST_ROWS)
+    if (more > XB_RECORD_CASES)
         return xb_json_wrong(place, "results", error, "has %zu rows; a run has at most %d", more,
-                             MOST_ROWS);
+                             XB_RECORD_CASES);
     struct xb_record_entry *grown = realloc(*entries, (*count + more + 1) * sizeof *grown);
     if (grown == NULL)
         return XB_FAIL(error, XB_ERR_MEMORY, "no memory for %zu results of %.200s", more,

@@ -84,25 +84,6 @@ static cJSON *error_json(const struct xb_error *error)
             xb_json_put(object, "at", xb_json_optional(at)));
 }
 
-static cJSON *bandwidth_json(const struct xb_statistics *bandwidth)
-{
-    cJSON *object = cJSON_CreateObject();
-    bool interval = bandwidth->has_interval;
-    return xb_json_complete(
-        object,
-        xb_json_put(object, "median", xb_json_number(bandwidth->median)) &&
-            xb_json_put(object, "ci95_low",
-                        interval ? xb_json_number(bandwidth->ci95_low) : cJSON_CreateNull()) &&
-            xb_json_put(object, "ci95_high",
-                        interval ? xb_json_number(bandwidth->ci95_high) : cJSON_CreateNull()) &&
-            xb_json_put(object, "min", xb_json_number(bandwidth->min)) &&
-            xb_json_put(object, "max", xb_json_number(bandwidth->max)) &&
-            xb_json_put(object, "p5", xb_json_number(bandwidth->p5)) &&
-            xb_json_put(object, "p95", xb_json_number(bandwidth->p95)) &&
-            xb_json_put(object, "mad", xb_json_number(bandwidth->mad)) &&
-            xb_json_put(object, "n", xb_json_whole(bandwidth->n)));
-}
-
 static cJSON *median_json(const struct xb_samples *times)
 {
     struct xb_statistics statistics;
@@ -115,12 +96,6 @@ static cJSON *median_json(const struct xb_samples *times)
     return xb_json_complete(object,
                             xb_json_put(object, "median", xb_json_number(statistics.median)) &&
                                 xb_json_put(object, "n", xb_json_whole(statistics.n)));
-}
-
-static cJSON *verified_json(enum xb_verified verified)
-{
-    return verified == XB_VERIFIED_UNKNOWN ? cJSON_CreateNull()
-                                           : cJSON_CreateBool(verified == XB_VERIFIED_TRUE);
 }
 
 static cJSON *warnings_json(const struct xb_result *result)
@@ -211,7 +186,7 @@ static bool put_figures(cJSON *object, const struct xb_result *result)
 {
     bool ok = result->status == XB_RESULT_OK;
     return xb_json_put(object, "bandwidth_bytes_per_second",
-                       ok ? bandwidth_json(&result->bandwidth) : cJSON_CreateNull()) &&
+                       ok ? xb_json_statistics(&result->bandwidth) : cJSON_CreateNull()) &&
            xb_json_put(object, "latency_s", ok ? latency_json(result) : cJSON_CreateNull()) &&
            xb_json_put(object, "overlap",
                        ok && result->overlap >= 0 ? xb_json_number(result->overlap)
@@ -258,7 +233,7 @@ static cJSON *result_json(const struct xb_result *result)
             xb_json_put(object, "reason", xb_json_optional(result->reason)) &&
             xb_json_put(object, "error", error_json(&result->error)) &&
             (result->bandwidth.n > 0 ? put_measured(object, result) : put_not_measured(object)) &&
-            xb_json_put(object, "verified", verified_json(result->verified)) &&
+            xb_json_put(object, "verified", xb_json_verified(result->verified)) &&
             xb_json_put(object, "warnings", warnings_json(result)) &&
             xb_json_put(object, "details", details_json(result)));
 }

@@ -32,14 +32,18 @@ cJSON *xb_json_tool(void)
                                       xb_json_put(tool, "build_type", xb_json_text(XB_BUILD_TYPE)));
 }
 
-cJSON *xb_json_timestamp(void)
+cJSON *xb_json_time(time_t when)
 {
     char text[sizeof "2000-01-01T00:00:00Z"];
-    time_t now = time(NULL);
     struct tm utc;
-    gmtime_r(&now, &utc);
+    gmtime_r(&when, &utc);
     strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc);
     return xb_json_text(text);
+}
+
+cJSON *xb_json_timestamp(void)
+{
+    return xb_json_time(time(NULL));
 }
 
 cJSON *xb_json_host(const struct xb_topology *topology)
@@ -134,4 +138,29 @@ cJSON *xb_json_config(const struct xb_config *config)
     for (size_t i = 0; ok && i < config->count; i++)
         ok = xb_json_put(object, config->values[i].option->name, value_json(&config->values[i]));
     return xb_json_complete(object, ok);
+}
+
+cJSON *xb_json_statistics(const struct xb_statistics *statistics)
+{
+    cJSON *object = cJSON_CreateObject();
+    bool interval = statistics->has_interval;
+    return xb_json_complete(
+        object,
+        xb_json_put(object, "median", xb_json_number(statistics->median)) &&
+            xb_json_put(object, "ci95_low",
+                        interval ? xb_json_number(statistics->ci95_low) : cJSON_CreateNull()) &&
+            xb_json_put(object, "ci95_high",
+                        interval ? xb_json_number(statistics->ci95_high) : cJSON_CreateNull()) &&
+            xb_json_put(object, "min", xb_json_number(statistics->min)) &&
+            xb_json_put(object, "max", xb_json_number(statistics->max)) &&
+            xb_json_put(object, "p5", xb_json_number(statistics->p5)) &&
+            xb_json_put(object, "p95", xb_json_number(statistics->p95)) &&
+            xb_json_put(object, "mad", xb_json_number(statistics->mad)) &&
+            xb_json_put(object, "n", xb_json_whole(statistics->n)));
+}
+
+cJSON *xb_json_verified(enum xb_verified verified)
+{
+    return verified == XB_VERIFIED_UNKNOWN ? cJSON_CreateNull()
+                                           : cJSON_CreateBool(verified == XB_VERIFIED_TRUE);
 }

@@ -5,7 +5,6 @@
 #include "note.h"
 #include "text.h"
 
-#include <errno.h>
 #include <math.h>
 #include <string.h>
 
@@ -203,13 +202,4 @@ void xb_link_put_safe(FILE *stream, const char *text)
         else
             fputc(strchr("$&<>\\!", *c) != NULL ? ' ' : *c, stream);
     }
-}
-
-enum xb_status xb_link_finish(FILE *stream, const char *what, struct xb_error *error)
-{
-    bool written = !ferror(stream);
-    if (fflush(stream) == 0 && written)
-        return XB_OK;
-    int code = errno;
-    return XB_FAIL_ERRNO(error, "write", code, "cannot write %s: %s", what, strerror(code));
 }

@@ -58,7 +58,4 @@ enum xb_limit_source xb_link_source(const struct xb_limit *bandwidth,
  */
 void xb_link_put_safe(FILE *stream, const char *text);
 
-/* Flushes, and tells whether all was written. `what` is "the table". */
-XB_MUST_CHECK enum xb_status xb_link_finish(FILE *stream, const char *what, struct xb_error *error);
-
 #endif

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "finish.h"
 #include "json_common.h"
 #include "json_tree.h"
 #include "link_facts.h"
@@ -331,5 +332,5 @@ enum xb_status xb_link_json_write(FILE *stream, const struct xb_link_report *rep
                                   struct xb_error *error)
 {
     enum xb_status status = xb_json_print(stream, report_json, report, error);
-    return status == XB_OK ? xb_link_finish(stream, "the JSON", error) : status;
+    return status == XB_OK ? xb_sink_finish(stream, "the JSON", error) : status;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
+#include "finish.h"
 #include "link_facts.h"
 
 #include "text.h"
@@ -273,7 +274,7 @@ enum xb_status xb_link_nagios_write(FILE *stream, const struct xb_link_report *r
         put_all_bad(stream, report);
     put_data(stream, report);
     fputc('\n', stream);
-    enum xb_status status = xb_link_finish(stream, "the line for Nagios", error);
+    enum xb_status status = xb_sink_finish(stream, "the line for Nagios", error);
     xb_plain_locale_leave(previous);
     return status;
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "finish.h"
 #include "link_facts.h"
 
 /* " GPU 1 0000:1f:00.0 XB-LINK-WIDTH XB-LINK-SPEED" */
@@ -42,5 +43,5 @@ enum xb_status xb_link_nhc_write(FILE *stream, const struct xb_link_report *repo
 {
     if (report->level != XB_LEVEL_OK)
         put_line(stream, report);
-    return xb_link_finish(stream, "the line for NHC", error);
+    return xb_sink_finish(stream, "the line for NHC", error);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
+#include "finish.h"
 #include "link_facts.h"
 
 #include "text.h"
@@ -234,7 +235,7 @@ enum xb_status xb_link_prometheus_write(FILE *stream, const struct xb_link_repor
         for (size_t j = 0; j < report->device_count; j++)
             families[i].put(&family, report, j);
     }
-    enum xb_status status = xb_link_finish(stream, "the metrics", error);
+    enum xb_status status = xb_sink_finish(stream, "the metrics", error);
     xb_plain_locale_leave(previous);
     return status;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
+#include "finish.h"
 #include "link_facts.h"
 
 #include "note.h"
@@ -7,29 +8,11 @@
 #include "xferbench/version.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <string.h>
 
 #define LABEL_WIDTH 9
 
-/* A line that is put together piece by piece; what does not fit is left out. */
-struct words {
-    char text[XB_NOTE_SIZE];
-    size_t length;
-};
-
-__attribute__((format(printf, 2, 3))) static void add(struct words *words, const char *format, ...)
-{
-    va_list arguments;
-    size_t room = sizeof words->text - words->length;
-    va_start(arguments, format);
-    int more = vsnprintf(words->text + words->length, room, format, arguments);
-    va_end(arguments);
-    if (more > 0)
-        words->length += (size_t)more < room ? (size_t)more : room - 1;
-}
-
-static void print_words(FILE *stream, const char *label, const struct words *words)
+static void print_words(FILE *stream, const char *label, const struct xb_words *words)
 {
     if (words->length > 0)
         xb_note_print(stream, label, LABEL_WIDTH, "%s", words->text);
@@ -88,11 +71,11 @@ static void fill_hop(struct cells *cells, const struct xb_link_attempt *attempt,
 
 static void print_cells(FILE *stream, const char *label, struct cells *cells, const int *widths)
 {
-    struct words line = {.length = 0};
-    add(&line, "  %-*s", LABEL_WIDTH, label);
+    struct xb_words line = {.length = 0};
+    xb_words_add(&line, "  %-*s", LABEL_WIDTH, label);
     for (size_t i = 0; i < CELLS; i++) {
         xb_make_plain(cells->text[i]);
-        add(&line, "%s%-*s", i > 0 ? "  " : "", widths[i], cells->text[i]);
+        xb_words_add(&line, "%s%-*s", i > 0 ? "  " : "", widths[i], cells->text[i]);
     }
     size_t end = line.length < XB_LINE_COLUMNS ? line.length : XB_LINE_COLUMNS;
     while (end > 0 && line.text[end - 1] == ' ')
@@ -129,19 +112,20 @@ static bool any_errors(const struct xb_pcie_aer *errors)
     return errors->known && (errors->correctable > 0 || errors->nonfatal > 0 || errors->fatal > 0);
 }
 
-static void add_errors(struct words *words, const struct xb_pcie_aer *errors, const char *bdf)
+static void add_errors(struct xb_words *words, const struct xb_pcie_aer *errors, const char *bdf)
 {
     if (any_errors(errors))
-        add(words, "%s%s: %" PRIu64 " correctable, %" PRIu64 " non-fatal, %" PRIu64 " fatal",
-            words->length > 0 ? "; " : "", bdf, errors->correctable, errors->nonfatal,
-            errors->fatal);
+        xb_words_add(words,
+                     "%s%s: %" PRIu64 " correctable, %" PRIu64 " non-fatal, %" PRIu64 " fatal",
+                     words->length > 0 ? "; " : "", bdf, errors->correctable, errors->nonfatal,
+                     errors->fatal);
 }
 
 /* Ports that count errors, and what they counted. */
 static void print_errors(FILE *stream, const struct xb_link_device *device,
                          const struct xb_pcie_path *path)
 {
-    struct words words = {.length = 0};
+    struct xb_words words = {.length = 0};
     struct xb_pcie_aer all = xb_link_errors(device);
     if (!all.known) {
         xb_note_print(stream, "errors", LABEL_WIDTH, "not known: no port shows AER counters");
@@ -193,19 +177,21 @@ struct direction {
 
 static void print_bandwidth(FILE *stream, const struct direction *direction)
 {
-    struct words words = {.length = 0};
+    struct xb_words words = {.length = 0};
     char rate[32];
     if (!xb_link_known(direction->measured)) {
         xb_note_print(stream, direction->label, LABEL_WIDTH, "not measured");
         return;
     }
-    add(&words, "%s GB/s", xb_rate_text(direction->measured, rate, sizeof rate));
+    xb_words_add(&words, "%s GB/s", xb_rate_text(direction->measured, rate, sizeof rate));
     if (xb_link_known(direction->share))
-        add(&words, ", %.1f %% of the ceiling", 100 * direction->share);
+        xb_words_add(&words, ", %.1f %% of the ceiling", 100 * direction->share);
     if (xb_link_known(direction->warning))
-        add(&words, "; warning below %s", xb_rate_text(direction->warning, rate, sizeof rate));
+        xb_words_add(&words, "; warning below %s",
+                     xb_rate_text(direction->warning, rate, sizeof rate));
     if (xb_link_known(direction->critical))
-        add(&words, "; critical below %s", xb_rate_text(direction->critical, rate, sizeof rate));
+        xb_words_add(&words, "; critical below %s",
+                     xb_rate_text(direction->critical, rate, sizeof rate));
     print_words(stream, direction->label, &words);
 }
 
@@ -227,16 +213,17 @@ static void print_bandwidths(FILE *stream, const struct xb_link_attempt *attempt
 static void print_limits(FILE *stream, const struct xb_verdict *verdict,
                          const struct xb_link_limits *limits)
 {
-    struct words words = {.length = 0};
-    add(&words, "H2D: %s; D2H: %s", xb_limit_source_name(verdict->limit_source),
-        xb_limit_source_name(xb_link_source(&limits->min_d2h, limits)));
+    struct xb_words words = {.length = 0};
+    xb_words_add(&words, "H2D: %s; D2H: %s", xb_limit_source_name(verdict->limit_source),
+                 xb_limit_source_name(xb_link_source(&limits->min_d2h, limits)));
     if (limits->generation.is_set)
-        add(&words, "; Gen%.0f: %s", limits->generation.value,
-            xb_limit_source_name(limits->generation.source));
+        xb_words_add(&words, "; Gen%.0f: %s", limits->generation.value,
+                     xb_limit_source_name(limits->generation.source));
     if (limits->width.is_set)
-        add(&words, "; x%.0f: %s", limits->width.value, xb_limit_source_name(limits->width.source));
+        xb_words_add(&words, "; x%.0f: %s", limits->width.value,
+                     xb_limit_source_name(limits->width.source));
     if (!limits->generation.is_set && !limits->width.is_set)
-        add(&words, "; link: what both its ends can do");
+        xb_words_add(&words, "; link: what both its ends can do");
     print_words(stream, "limits", &words);
 }
 
@@ -244,7 +231,7 @@ static void print_limits(FILE *stream, const struct xb_verdict *verdict,
 
 static void print_acs(FILE *stream, const struct xb_pcie_path *path)
 {
-    struct words words = {.length = 0};
+    struct xb_words words = {.length = 0};
     bool known = false;
     for (size_t i = 0; i < xb_link_hops(path); i++) {
         const struct xb_pcie_hop *hop = &path->hops[i];
@@ -253,7 +240,7 @@ static void print_acs(FILE *stream, const struct xb_pcie_path *path)
             const struct xb_pcie_control *control = &ends[j]->control;
             known = known || (control->known && control->has_acs);
             if (control->known && control->acs_redirects)
-                add(&words, "%s%s", words.length > 0 ? ", " : "", ends[j]->bdf);
+                xb_words_add(&words, "%s%s", words.length > 0 ? ", " : "", ends[j]->bdf);
         }
     }
     if (words.length > 0)
@@ -265,18 +252,18 @@ static void print_acs(FILE *stream, const struct xb_pcie_path *path)
 
 static void print_place(FILE *stream, const struct xb_pcie_path *path)
 {
-    struct words words = {.length = 0};
+    struct xb_words words = {.length = 0};
     if (xb_link_hops(path) == 0)
         return;
     if (path->numa_node >= 0)
-        add(&words, "node %d", path->numa_node);
+        xb_words_add(&words, "node %d", path->numa_node);
     else
-        add(&words, "no node is named");
+        xb_words_add(&words, "no node is named");
     if (path->local_cpus[0] != '\0')
-        add(&words, ", CPUs ");
+        xb_words_add(&words, ", CPUs ");
     /* As words, for a list may be longer than a line. */
     for (const char *c = path->local_cpus; *c != '\0'; c++)
-        add(&words, *c == ',' ? "%c " : "%c", *c);
+        xb_words_add(&words, *c == ',' ? "%c " : "%c", *c);
     print_words(stream, "NUMA", &words);
     if (path->iommu_group >= 0)
         xb_note_print(stream, "IOMMU", LABEL_WIDTH, "group %d", path->iommu_group);
@@ -290,13 +277,14 @@ static void print_place(FILE *stream, const struct xb_pcie_path *path)
 static void print_clocks(FILE *stream, const struct xb_device_health *before,
                          const struct xb_device_health *after)
 {
-    struct words words = {.length = 0};
+    struct xb_words words = {.length = 0};
     if (before->clocks_known && after->clocks_known)
-        add(&words, "SM %u before, %u MHz after; memory %u before, %u MHz after",
-            before->sm_clock_mhz, after->sm_clock_mhz, before->memory_clock_mhz,
-            after->memory_clock_mhz);
+        xb_words_add(&words, "SM %u before, %u MHz after; memory %u before, %u MHz after",
+                     before->sm_clock_mhz, after->sm_clock_mhz, before->memory_clock_mhz,
+                     after->memory_clock_mhz);
     else if (after->clocks_known)
-        add(&words, "SM %u, memory %u MHz after", after->sm_clock_mhz, after->memory_clock_mhz);
+        xb_words_add(&words, "SM %u, memory %u MHz after", after->sm_clock_mhz,
+                     after->memory_clock_mhz);
     print_words(stream, "clocks", &words);
     if (after->throttle_known)
         xb_note_print(stream, "slowed", LABEL_WIDTH, "%s%s",
@@ -309,7 +297,7 @@ static void print_health(FILE *stream, const struct xb_link_device *device,
 {
     const struct xb_device_health *before = &attempt->health_before;
     const struct xb_device_health *after = &attempt->health_after;
-    struct words words = {.length = 0};
+    struct xb_words words = {.length = 0};
     uint64_t replays;
     print_clocks(stream, before, after);
     if (xb_link_replays(device, &replays))
@@ -317,41 +305,42 @@ static void print_health(FILE *stream, const struct xb_link_device *device,
                       "%" PRIu64 " before, %" PRIu64 " after; %" PRIu64 " in all attempts",
                       before->replays, after->replays, replays);
     if (after->nvlinks_known)
-        add(&words, "%u active, %u inactive", after->nvlinks_active, after->nvlinks_inactive);
+        xb_words_add(&words, "%u active, %u inactive", after->nvlinks_active,
+                     after->nvlinks_inactive);
     if (after->nvlink_errors_known)
-        add(&words, "%s%" PRIu64 " errors since boot", words.length > 0 ? ", " : "",
-            after->nvlink_errors);
+        xb_words_add(&words, "%s%" PRIu64 " errors since boot", words.length > 0 ? ", " : "",
+                     after->nvlink_errors);
     print_words(stream, "NVLink", &words);
 }
 
 /* ---- attempts ---- */
 
-static void add_rate(struct words *words, const char *name, double value)
+static void add_rate(struct xb_words *words, const char *name, double value)
 {
     char rate[32];
     if (xb_link_known(value))
-        add(words, ", %s %s GB/s", name, xb_rate_text(value, rate, sizeof rate));
+        xb_words_add(words, ", %s %s GB/s", name, xb_rate_text(value, rate, sizeof rate));
     else
-        add(words, ", %s not measured", name);
+        xb_words_add(words, ", %s not measured", name);
 }
 
 static void print_attempt(FILE *stream, const struct xb_link_attempt *attempt, size_t number,
                           size_t hop, bool judged)
 {
     const struct xb_pcie_seen *seen = xb_link_seen(attempt, hop);
-    struct words words = {.length = 0};
+    struct xb_words words = {.length = 0};
     char lanes[64];
-    add(&words, "%zu%s: %s", number, judged ? " (judged)" : "",
-        seen != NULL ? xb_link_lanes(seen->speed_gts, seen->width, lanes, sizeof lanes)
-                     : "link not known");
+    xb_words_add(&words, "%zu%s: %s", number, judged ? " (judged)" : "",
+                 seen != NULL ? xb_link_lanes(seen->speed_gts, seen->width, lanes, sizeof lanes)
+                              : "link not known");
     add_rate(&words, "H2D", attempt->h2d);
     add_rate(&words, "D2H", attempt->d2h);
     if (attempt->data_wrong)
-        add(&words, ", DATA WRONG");
+        xb_words_add(&words, ", DATA WRONG");
     if (attempt->load.gone || (attempt->at_rest.present && !attempt->after.present))
-        add(&words, ", THE DEVICE VANISHED");
+        xb_words_add(&words, ", THE DEVICE VANISHED");
     if (attempt->failure[0] != '\0')
-        add(&words, "; %s", attempt->failure);
+        xb_words_add(&words, "; %s", attempt->failure);
     print_words(stream, "attempt", &words);
 }
 
@@ -370,9 +359,9 @@ static void print_device(FILE *stream, const struct xb_link_report *report, size
     const struct xb_link_device *tested = &report->devices[device];
     const struct xb_verdict *verdict = &report->verdicts[device];
     const struct xb_link_attempt *attempt = xb_link_judged(report, device);
-    struct words words = {.length = 0};
-    add(&words, "Device %u: %s%s%s", tested->info.index, tested->info.name,
-        tested->info.pci_bdf[0] != '\0' ? ", " : "", tested->info.pci_bdf);
+    struct xb_words words = {.length = 0};
+    xb_words_add(&words, "Device %u: %s%s%s", tested->info.index, tested->info.name,
+                 tested->info.pci_bdf[0] != '\0' ? ", " : "", tested->info.pci_bdf);
     xb_make_plain(words.text);
     fprintf(stream, "\n%.*s\n", XB_LINE_COLUMNS, words.text);
     print_verdict(stream, tested, verdict);
@@ -391,15 +380,15 @@ static void print_device(FILE *stream, const struct xb_link_report *report, size
 
 static void print_header(FILE *stream, const struct xb_link_report *report)
 {
-    struct words words = {.length = 0};
+    struct xb_words words = {.length = 0};
     const struct xb_probe *probe = &report->probe;
-    add(&words, "xferbench %s link", XB_VERSION);
+    xb_words_add(&words, "xferbench %s link", XB_VERSION);
     if (report->backend != NULL)
-        add(&words, ", backend %s", report->backend->name);
+        xb_words_add(&words, ", backend %s", report->backend->name);
     if (probe->runtime_version[0] != '\0')
-        add(&words, ", runtime %s", probe->runtime_version);
+        xb_words_add(&words, ", runtime %s", probe->runtime_version);
     if (probe->driver_version[0] != '\0')
-        add(&words, ", driver %s", probe->driver_version);
+        xb_words_add(&words, ", driver %s", probe->driver_version);
     xb_make_plain(words.text);
     fprintf(stream, "%.*s\n", XB_LINE_COLUMNS, words.text);
     if (probe->runtime_library[0] != '\0')
@@ -444,7 +433,7 @@ enum xb_status xb_link_table_write(FILE *stream, const struct xb_link_report *re
     for (size_t i = 0; i < report->device_count; i++)
         print_device(stream, report, i);
     print_node(stream, report);
-    enum xb_status status = xb_link_finish(stream, "the table", error);
+    enum xb_status status = xb_sink_finish(stream, "the table", error);
     xb_plain_locale_leave(previous);
     return status;
 }

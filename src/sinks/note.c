@@ -53,6 +53,17 @@ void xb_note_print(FILE *stream, const char *label, int width, const char *forma
     print_wrapped(stream, label, width, text);
 }
 
+void xb_words_add(struct xb_words *words, const char *format, ...)
+{
+    va_list arguments;
+    size_t room = sizeof words->text - words->length;
+    va_start(arguments, format);
+    int more = vsnprintf(words->text + words->length, room, format, arguments);
+    va_end(arguments);
+    if (more > 0)
+        words->length += (size_t)more < room ? (size_t)more : room - 1;
+}
+
 /* A group is the row of all devices and, right behind it, a row for each. */
 size_t xb_group_size(const struct xb_run *run, const struct xb_result *result)
 {

@@ -19,6 +19,15 @@ void xb_make_plain(char *text);
 void xb_note_print(FILE *stream, const char *label, int width, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
+/* A line that is put together piece by piece; what does not fit is left out. Zero-initialise. */
+struct xb_words {
+    char text[XB_NOTE_SIZE];
+    size_t length;
+};
+
+void xb_words_add(struct xb_words *words, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
 /* "0", "0>1" for a pair, "sum of 4" and "0 of 4" for devices that ran at the same time. */
 const char *xb_device_text(const struct xb_run *run, const struct xb_result *result, char *text,
                            size_t size);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
+#include "columns.h"
+#include "finish.h"
 #include "matrix.h"
 #include "note.h"
 #include "reading.h"
@@ -8,7 +10,6 @@
 #include "xferbench/units.h"
 #include "xferbench/version.h"
 
-#include <errno.h>
 #include <libsmartcols/libsmartcols.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,17 +17,6 @@
 #define LABEL_WIDTH 9
 
 /* ---- what was measured, and on what ---- */
-
-/* "Gen5 x16". */
-static const char *lanes_text(double speed_gts, unsigned width, char *text, size_t size)
-{
-    unsigned generation = xb_pcie_generation(speed_gts);
-    if (generation > 0)
-        snprintf(text, size, "Gen%u x%u", generation, width);
-    else
-        snprintf(text, size, "%g GT/s x%u", speed_gts, width);
-    return text;
-}
 
 static void print_link(FILE *stream, const struct xb_run_device *device)
 {
@@ -40,8 +30,8 @@ static void print_link(FILE *stream, const struct xb_run_device *device)
         xb_note_print(stream, "link", LABEL_WIDTH, "not known");
         return;
     }
-    lanes_text(link->speed_gts, link->width, now, sizeof now);
-    lanes_text(link->max_speed_gts, link->max_width, most, sizeof most);
+    xb_lanes_text(link->speed_gts, link->width, now, sizeof now);
+    xb_lanes_text(link->max_speed_gts, link->max_width, most, sizeof most);
     if (link->port[0] != '\0' && strcmp(link->port, device->info.pci_bdf) != 0)
         snprintf(at, sizeof at, " at %s", link->port);
     double rate = xb_pcie_raw_rate(link->speed_gts, link->width);
@@ -352,46 +342,6 @@ static enum xb_status add_rows(struct libscols_table *table, const struct xb_run
     return status;
 }
 
-/* The header of the last column is longer than what stands below it. */
-static bool shorten_header(struct libscols_table *table)
-{
-    struct libscols_column *column = scols_table_get_column(table, COLUMN_VERIFIED);
-    struct libscols_cell *header = column != NULL ? scols_column_get_header(column) : NULL;
-    return header != NULL && scols_cell_set_data(header, "OK") == 0;
-}
-
-/* The table with `separator` between its columns; `text` is what was there before. */
-static bool print_with(struct libscols_table *table, const char *separator, char **text)
-{
-    free(*text);
-    *text = NULL;
-    return scols_table_set_column_separator(table, separator) == 0 &&
-           scols_print_table_to_string(table, text) == 0;
-}
-
-static bool is_wide(const char *text)
-{
-    return strcspn(text, "\n") > XB_LINE_COLUMNS;
-}
-
-/* As generous as the lines have room for. NULL: no memory. */
-static char *table_text(struct libscols_table *table)
-{
-    char *text = NULL;
-    /* On a narrow terminal the library would drop columns; let the terminal wrap instead. */
-    bool ok = scols_table_set_termforce(table, SCOLS_TERMFORCE_NEVER) == 0 &&
-              print_with(table, "  ", &text);
-    if (ok && is_wide(text))
-        ok = print_with(table, " ", &text);
-    if (ok && is_wide(text))
-        ok = shorten_header(table) && print_with(table, " ", &text);
-    if (!ok) {
-        free(text);
-        text = NULL;
-    }
-    return text;
-}
-
 static enum xb_status print_table(FILE *stream, const struct xb_run *run,
                                   const struct contents *contents, struct xb_error *error)
 {
@@ -406,7 +356,7 @@ static enum xb_status print_table(FILE *stream, const struct xb_run *run,
         status = add_rows(table, run, true, error);
     if (status != XB_OK)
         goto release;
-    char *text = table_text(table);
+    char *text = xb_columns_fit(table, COLUMN_VERIFIED, "OK");
     if (text == NULL)
         status = out_of_memory(error);
     else
@@ -551,12 +501,7 @@ enum xb_status xb_table_write(FILE *stream, const struct xb_run *run, struct xb_
         status = xb_reading_print(stream, run, error);
     if (status == XB_OK) {
         print_notes(stream, run);
-        bool written = !ferror(stream);
-        if (fflush(stream) != 0 || !written) {
-            int code = errno;
-            status =
-                XB_FAIL_ERRNO(error, "write", code, "cannot write the table: %s", strerror(code));
-        }
+        status = xb_sink_finish(stream, "the table", error);
     }
     xb_plain_locale_leave(previous);
     return status;

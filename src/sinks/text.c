@@ -2,6 +2,8 @@
 #define _GNU_SOURCE
 #include "text.h"
 
+#include "xferbench/link.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -66,6 +68,16 @@ const char *xb_rate_text(double bytes_per_second, char *text, size_t size)
 {
     double gigabytes = bytes_per_second / 1e9;
     snprintf(text, size, "%.*f", xb_decimals_for(gigabytes), gigabytes);
+    return text;
+}
+
+const char *xb_lanes_text(double speed_gts, unsigned width, char *text, size_t size)
+{
+    unsigned generation = xb_pcie_generation(speed_gts);
+    if (generation > 0)
+        snprintf(text, size, "Gen%u x%u", generation, width);
+    else
+        snprintf(text, size, "%g GT/s x%u", speed_gts, width);
     return text;
 }
 

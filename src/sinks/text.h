@@ -25,6 +25,9 @@ int xb_decimals_for(double value);
 /* Bytes per second as GB/s with four digits: "55.44". `text` holds 32. */
 const char *xb_rate_text(double bytes_per_second, char *text, size_t size);
 
+/* A PCIe link as "Gen5 x16"; "12 GT/s x16" for a rate of no generation. `text` holds 32. */
+const char *xb_lanes_text(double speed_gts, unsigned width, char *text, size_t size);
+
 /*
  * From enter to leave this thread prints and reads numbers with a point, whatever the user's
  * locale. Give to leave what enter returned.

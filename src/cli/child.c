@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE /* pipe2 */
+#include "child.h"
+
+#include "../core/clock.h"
+
+#include "xferbench/interrupt.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* How often a wait looks for a signal and at the clock. */
+#define GLANCE_MS 50
+/* The same where all is said and the process only has to leave. */
+#define LEAVE_GLANCE_NS 2000000L
+/* From SIGTERM, for one that must go, to SIGKILL. */
+#define HEED_S 5.0
+
+/* A child that runs, and what the caller knows of it. */
+struct watch {
+    const struct xb_child *child;
+    struct xb_child_outcome *outcome;
+    pid_t process;
+    int output;      /* the pipe it prints into; -1 once that is read to the end */
+    size_t capacity; /* of outcome->text */
+    bool told;       /* that the caller was interrupted */
+    double kill_at;  /* 0 while nothing says that it must go */
+    bool out_of_memory;
+};
+
+/* ---- in the new process ---- */
+
+/* What the caller ignores or catches is none of the child's business. */
+static void reset_signals(void)
+{
+    static const int changed[] = {SIGPIPE, SIGXFSZ, SIGINT, SIGTERM, SIGHUP};
+    struct sigaction action;
+    sigset_t none;
+    for (size_t i = 0; i < sizeof changed / sizeof changed[0]; i++) {
+        /* One that was ignored before this program began stays so, as nohup wants it; only for
+         * these two does this program itself ask to ignore them. */
+        bool own = changed[i] == SIGPIPE || changed[i] == SIGXFSZ;
+        if (sigaction(changed[i], NULL, &action) == 0 && (own || action.sa_handler != SIG_IGN))
+            signal(changed[i], SIG_DFL);
+    }
+    /* A group in the background may print to the terminal also under `stty tostop`. */
+    signal(SIGTTOU, SIG_IGN);
+    sigemptyset(&none);
+    (void)sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+/* Runs the program in this process; what keeps it from that goes into the pipe `failed`. */
+_Noreturn static void become(const struct xb_child *child, pid_t parent, int output, int failed)
+{
+    int null = open("/dev/null", O_RDONLY); /* may be standard input already, if that was closed */
+    (void)setpgid(0, 0);
+    if (null >= 0 && dup2(null, STDIN_FILENO) >= 0 && dup2(output, STDOUT_FILENO) >= 0 &&
+        prctl(PR_SET_PDEATHSIG, SIGTERM) == 0) {
+        if (null > STDERR_FILENO)
+            close(null);
+        if (getppid() != parent) /* it died before the line above: nobody would tell */
+            _exit(127);
+        reset_signals();
+        execvp(child->path, child->argv);
+    }
+    int code = errno;
+    ssize_t written = write(failed, &code, sizeof code);
+    _exit(written == (ssize_t)sizeof code ? 127 : 126);
+}
+
+/* ---- starting ---- */
+
+static void close_pipe(int ends[2])
+{
+    for (int i = 0; i < 2; i++) {
+        if (ends[i] >= 0)
+            close(ends[i]);
+        ends[i] = -1;
+    }
+}
+
+/* Above the standard streams, which the caller may have been started without: the child's own would
+ * be put over them. */
+static bool make_pipe(int ends[2])
+{
+    int made[2];
+    if (pipe2(made, O_CLOEXEC) != 0)
+        return false;
+    for (int i = 0; i < 2; i++)
+        ends[i] = fcntl(made[i], F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    int code = errno;
+    close_pipe(made);
+    errno = code;
+    return ends[0] >= 0 && ends[1] >= 0;
+}
+
+/* fork(), with every signal blocked until the new process has given up the caller's handlers: one
+ * of these would note what was meant for the program, and forget it. */
+static pid_t fork_quietly(void)
+{
+    sigset_t all;
+    sigset_t before;
+    sigfillset(&all);
+    (void)sigprocmask(SIG_SETMASK, &all, &before);
+    (void)fflush(NULL); /* else both would write what is in the buffers */
+    pid_t process = fork();
+    int code = errno;
+    if (process != 0)
+        (void)sigprocmask(SIG_SETMASK, &before, NULL);
+    errno = code;
+    return process;
+}
+
+static enum xb_status cannot_start(const struct xb_child *child, const char *call, int code,
+                                   struct xb_error *error)
+{
+    return XB_FAIL_ERRNO(error, call, code, "'%.300s' cannot be started: %s", child->path,
+                         strerror(code));
+}
+
+/* Waits until the new process runs the program; closes the pipe by which it tells if it cannot. */
+static enum xb_status check_started(const struct xb_child *child, pid_t process, int failed[2],
+                                    struct xb_error *error)
+{
+    int code = 0;
+    ssize_t got;
+    close(failed[1]);
+    failed[1] = -1;
+    while ((got = read(failed[0], &code, sizeof code)) < 0 && errno == EINTR)
+        ;
+    if (got != (ssize_t)sizeof code)
+        return XB_OK; /* the program has its place, and the pipe is gone */
+    while (waitpid(process, NULL, 0) < 0 && errno == EINTR)
+        ;
+    return cannot_start(child, "execvp", code, error);
+}
+
+static enum xb_status start(struct watch *watch, struct xb_error *error)
+{
+    int output[2] = {-1, -1};
+    int failed[2] = {-1, -1};
+    pid_t self = getpid();
+    enum xb_status status = XB_OK;
+    if (!make_pipe(output) || !make_pipe(failed)) {
+        status = cannot_start(watch->child, "pipe2", errno, error);
+        goto release;
+    }
+    watch->process = fork_quietly();
+    if (watch->process < 0) {
+        status = cannot_start(watch->child, "fork", errno, error);
+        goto release;
+    }
+    if (watch->process == 0)
+        become(watch->child, self, output[1], failed[1]);
+    (void)setpgid(watch->process, watch->process); /* whoever comes first */
+    status = check_started(watch->child, watch->process, failed, error);
+    if (status == XB_OK) {
+        watch->output = output[0];
+        output[0] = -1;
+    }
+release:
+    close_pipe(output);
+    close_pipe(failed);
+    return status;
+}
+
+/* ---- watching ---- */
+
+/* The whole group: a script's program is meant, not only the shell that waits for it. */
+static void tell(const struct watch *watch, int number)
+{
+    if (kill(-watch->process, number) != 0)
+        (void)kill(watch->process, number);
+}
+
+/* It must go: asked now, killed later. */
+static void dismiss(struct watch *watch)
+{
+    if (watch->kill_at > 0)
+        return;
+    watch->kill_at = xb_clock_now() + HEED_S;
+    tell(watch, SIGTERM);
+}
+
+static void glance(struct watch *watch)
+{
+    if (xb_interrupt_signal() != 0 && !watch->told) {
+        watch->told = true;
+        tell(watch, SIGTERM);
+    }
+    if (watch->kill_at > 0 && xb_clock_now() >= watch->kill_at)
+        tell(watch, SIGKILL);
+    if (watch->child->end_at > 0 && xb_clock_now() >= watch->child->end_at) {
+        watch->outcome->overdue = true;
+        dismiss(watch);
+    }
+}
+
+/* Keeps what was read, as long as it may be. */
+static void keep(struct watch *watch, const char *piece, size_t length)
+{
+    struct xb_child_outcome *outcome = watch->outcome;
+    if (length > watch->child->largest - outcome->length) {
+        outcome->too_long = true;
+        dismiss(watch);
+        return;
+    }
+    if (outcome->length + length >= watch->capacity) {
+        size_t capacity = 2 * (outcome->length + length) + 1;
+        char *text = realloc(outcome->text, capacity);
+        if (text == NULL) {
+            watch->out_of_memory = true;
+            dismiss(watch);
+            return;
+        }
+        outcome->text = text;
+        watch->capacity = capacity;
+    }
+    memcpy(outcome->text + outcome->length, piece, length);
+    outcome->length += length;
+    outcome->text[outcome->length] = '\0';
+}
+
+static void read_some(struct watch *watch)
+{
+    char piece[65536];
+    ssize_t got = read(watch->output, piece, sizeof piece);
+    if (got > 0 && !watch->outcome->too_long && !watch->out_of_memory)
+        keep(watch, piece, (size_t)got);
+    if (got == 0 || (got < 0 && errno != EINTR && errno != EAGAIN)) {
+        close(watch->output);
+        watch->output = -1;
+    }
+}
+
+/* Until it has ended and nobody holds its output; returns its status of wait(2). */
+static int watch_to_end(struct watch *watch)
+{
+    const struct timespec pause = {.tv_nsec = LEAVE_GLANCE_NS};
+    int wait_status = 0;
+    while (watch->output >= 0) {
+        struct pollfd ready = {.fd = watch->output, .events = POLLIN};
+        if (poll(&ready, 1, GLANCE_MS) > 0)
+            read_some(watch);
+        glance(watch);
+    }
+    /* Only its zombie keeps its number from being another's, so it is not reaped before this. */
+    while (waitpid(watch->process, &wait_status, WNOHANG) == 0) {
+        glance(watch);
+        (void)nanosleep(&pause, NULL);
+    }
+    return wait_status;
+}
+
+enum xb_status xb_child_run(const struct xb_child *child, struct xb_child_outcome *outcome,
+                            struct xb_error *error)
+{
+    struct watch watch = {.child = child, .outcome = outcome, .output = -1};
+    *outcome = (struct xb_child_outcome){.exit_code = -1, .started = time(NULL)};
+    double begin = xb_clock_now();
+    enum xb_status status = start(&watch, error);
+    if (status != XB_OK)
+        return status;
+    int wait_status = watch_to_end(&watch);
+    outcome->wall_s = xb_clock_now() - begin;
+    if (WIFEXITED(wait_status))
+        outcome->exit_code = WEXITSTATUS(wait_status);
+    else if (WIFSIGNALED(wait_status))
+        outcome->signal = WTERMSIG(wait_status);
+    if (watch.out_of_memory)
+        return XB_FAIL(error, XB_ERR_MEMORY, "not enough memory for what '%.300s' printed",
+                       child->path);
+    return XB_OK;
+}
+
+void xb_child_free(struct xb_child_outcome *outcome)
+{
+    free(outcome->text);
+    *outcome = (struct xb_child_outcome){.exit_code = -1};
+}
+
+/* ---- finding a program ---- */
+
+/* 0, or the errno that running it would give. */
+static int why_not(const char *path)
+{
+    struct stat file;
+    if (stat(path, &file) != 0)
+        return errno;
+    if (S_ISDIR(file.st_mode))
+        return EISDIR;
+    if (!S_ISREG(file.st_mode))
+        return EACCES;
+    return faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) == 0 ? 0 : errno;
+}
+
+/* "folder/program" for a piece of PATH; an empty one stands for the working folder. */
+static char *join(const char *folder, size_t length, const char *program)
+{
+    char *path = NULL;
+    if (length == 0) {
+        folder = ".";
+        length = 1;
+    }
+    return asprintf(&path, "%.*s/%s", (int)length, folder, program) >= 0 ? path : NULL;
+}
+
+static enum xb_status find_on_path(const char *program, char **path, struct xb_error *error)
+{
+    const char *rest = getenv("PATH");
+    bool more = true;
+    int code = ENOENT;
+    for (rest = rest != NULL ? rest : "/bin:/usr/bin"; more; rest++) {
+        size_t length = strcspn(rest, ":");
+        char *found = join(rest, length, program);
+        if (found == NULL)
+            return XB_FAIL(error, XB_ERR_MEMORY, "not enough memory to look for a program");
+        int reason = why_not(found);
+        if (reason == 0) {
+            *path = found;
+            return XB_OK;
+        }
+        if (reason != ENOENT && reason != ENOTDIR)
+            code = reason;
+        free(found);
+        rest += length;
+        more = *rest != '\0';
+    }
+    return XB_FAIL_NATIVE(error, XB_ERR_USAGE, "execvp", code, xb_errno_name(code),
+                          "'%.300s' is on no folder of PATH as a program that can be run: %s",
+                          program, strerror(code));
+}
+
+enum xb_status xb_child_find(const char *program, char **path, struct xb_error *error)
+{
+    if (strchr(program, '/') == NULL)
+        return find_on_path(program, path, error);
+    int code = why_not(program);
+    if (code != 0)
+        return XB_FAIL_NATIVE(error, XB_ERR_USAGE, "execvp", code, xb_errno_name(code),
+                              "'%.300s' cannot be run: %s", program, strerror(code));
+    *path = strdup(program);
+    if (*path == NULL)
+        return XB_FAIL(error, XB_ERR_MEMORY, "not enough memory for a program's name");
+    return XB_OK;
+}
+
+const char *xb_child_signal_name(int number, char *text, size_t size)
+{
+    static const struct {
+        int number;
+        const char *name;
+    } known[] = {
+        {SIGHUP, "SIGHUP"},   {SIGINT, "SIGINT"},   {SIGQUIT, "SIGQUIT"}, {SIGILL, "SIGILL"},
+        {SIGTRAP, "SIGTRAP"}, {SIGABRT, "SIGABRT"}, {SIGBUS, "SIGBUS"},   {SIGFPE, "SIGFPE"},
+        {SIGKILL, "SIGKILL"}, {SIGUSR1, "SIGUSR1"}, {SIGSEGV, "SIGSEGV"}, {SIGUSR2, "SIGUSR2"},
+        {SIGPIPE, "SIGPIPE"}, {SIGALRM, "SIGALRM"}, {SIGTERM, "SIGTERM"}, {SIGXCPU, "SIGXCPU"},
+        {SIGXFSZ, "SIGXFSZ"}, {SIGSYS, "SIGSYS"},
+    };
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+        if (known[i].number == number)
+            return known[i].name;
+    snprintf(text, size, "signal %d", number);
+    return text;
+}

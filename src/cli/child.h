@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef XFERBENCH_CLI_CHILD_H
+#define XFERBENCH_CLI_CHILD_H
+
+#include "xferbench/error.h"
+
+#include <stdbool.h>
+#include <time.h>
+
+/* Another program: what it prints, and how it ends. */
+
+struct xb_child {
+    const char *path;  /* the file to run; one without a slash is looked for on PATH */
+    char *const *argv; /* ends with NULL */
+    size_t largest;    /* the most that it may print; what prints more is ended */
+    double end_at;     /* when it is ended, on the clock of src/core/clock.h; 0 for never */
+};
+
+struct xb_child_outcome {
+    char *text;     /* what it printed, with a closing zero that does not count */
+    size_t length;  /* at most xb_child.largest */
+    time_t started; /* the time of day */
+    double wall_s;  /* from then until it had ended */
+    int exit_code;  /* -1 where a signal ended it */
+    int signal;     /* that ended it; 0 for none */
+    bool too_long;  /* it printed more than it may */
+    bool overdue;   /* it was still there at end_at */
+};
+
+/*
+ * Runs it to its end: standard output is read until nobody holds it any more, standard input is
+ * empty, standard error is the caller's. It has a process group of its own, so that a signal to the
+ * caller's group reaches it once: a signal that the caller has caught (xb_interrupt_signal) is
+ * passed on to that group as SIGTERM, once. It also gets SIGTERM where the caller dies. Whoever
+ * does not heed SIGTERM at end_at, or for printing too much, is killed a little later.
+ *
+ * Blocks. XB_ERR_SYSTEM where it cannot be started, XB_ERR_MEMORY where its words find no room.
+ * Release *outcome with xb_child_free, also after a failure.
+ */
+XB_MUST_CHECK enum xb_status xb_child_run(const struct xb_child *child,
+                                          struct xb_child_outcome *outcome, struct xb_error *error);
+void xb_child_free(struct xb_child_outcome *outcome);
+
+/*
+ * The file that execvp would run for `program`, or XB_ERR_USAGE that says why there is none.
+ * Release *path with free().
+ */
+XB_MUST_CHECK enum xb_status xb_child_find(const char *program, char **path,
+                                           struct xb_error *error);
+
+/* "SIGSEGV"; "signal 34" for one without a name. */
+const char *xb_child_signal_name(int number, char *text, size_t size);
+
+#endif

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which cases count for the overall verdict. */
+#define _POSIX_C_SOURCE 200809L /* strdup */
+#include "xferbench/comparison.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Cuts `text` at the first `separator` and returns what is behind it; NULL where there is none. */
+static char *cut(char *text, char separator)
+{
+    char *found = text != NULL ? strchr(text, separator) : NULL;
+    if (found != NULL)
+        *found++ = '\0';
+    return found;
+}
+
+/* NULL for '*' and for what is not there. */
+static const char *word_or_any(const char *word)
+{
+    return word == NULL || strcmp(word, "*") == 0 ? NULL : word;
+}
+
+/* "1G", or "64M..1G" with both ends. */
+static enum xb_status read_sizes(char *text, struct xb_gate *gate, struct xb_error *error)
+{
+    gate->least = 0;
+    gate->most = UINT64_MAX;
+    if (word_or_any(text) == NULL)
+        return XB_OK;
+    char *dots = strstr(text, "..");
+    if (dots != NULL)
+        *dots = '\0';
+    enum xb_status status = xb_size_parse(text, &gate->least, error);
+    gate->most = gate->least;
+    if (status == XB_OK && dots != NULL)
+        status = xb_size_parse(dots + 2, &gate->most, error);
+    if (status == XB_OK && gate->least > gate->most)
+        return XB_FAIL(error, XB_ERR_USAGE, "the sizes %.40s..%.40s are the wrong way round", text,
+                       dots + 2);
+    return status;
+}
+
+static enum xb_status read_gate(char *text, struct xb_gate *gate, struct xb_error *error)
+{
+    char *direction = cut(text, '/');
+    char *sizes = cut(direction, '/');
+    if (text[0] == '\0' || (direction != NULL && direction[0] == '\0') ||
+        (sizes != NULL && (sizes[0] == '\0' || strchr(sizes, '/') != NULL)))
+        return XB_FAIL(error, XB_ERR_USAGE,
+                       "a gate is MODE, MODE/DIRECTION or MODE/DIRECTION/SIZE, where '*' is any");
+    gate->mode = word_or_any(text);
+    gate->direction = word_or_any(direction);
+    return read_sizes(sizes, gate, error);
+}
+
+enum xb_status xb_gates_parse(const char *text, struct xb_gates *gates, struct xb_error *error)
+{
+    size_t most = 1;
+    for (const char *c = text; *c != '\0'; c++)
+        most += *c == ',';
+    *gates = (struct xb_gates){.words = strdup(text), .items = calloc(most, sizeof *gates->items)};
+    enum xb_status status = gates->words != NULL && gates->items != NULL
+                                ? XB_OK
+                                : XB_FAIL(error, XB_ERR_MEMORY, "no memory for %zu gates", most);
+    char *next = gates->words;
+    while (status == XB_OK && next != NULL) {
+        char *word = next;
+        next = cut(word, ',');
+        struct xb_error cause;
+        status = read_gate(word, &gates->items[gates->count], &cause);
+        if (status != XB_OK)
+            status = XB_FAIL(error, status, "\"%.80s\": %.400s", text, cause.message);
+        gates->count++;
+    }
+    if (status != XB_OK)
+        xb_gates_free(gates);
+    return status;
+}
+
+void xb_gates_free(struct xb_gates *gates)
+{
+    free(gates->items);
+    free(gates->words);
+    *gates = (struct xb_gates){0};
+}

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From the figures of every case to verdicts, and to one over all that gate. */
+#include "internal.h"
+
+#include "xferbench/rank_test.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+const char *xb_outcome_name(enum xb_outcome outcome)
+{
+    switch (outcome) {
+    case XB_OUTCOME_PASS:
+        return "PASS";
+    case XB_OUTCOME_IMPROVED:
+        return "IMPROVED";
+    case XB_OUTCOME_INCONCLUSIVE:
+        return "INCONCLUSIVE";
+    case XB_OUTCOME_REGRESSION:
+        return "REGRESSION";
+    }
+    return "unknown";
+}
+
+/* Judged by figures, and one of those that share alpha. */
+static bool is_gating_test(const struct xb_compared *compared)
+{
+    return compared->gates && compared->basis == XB_BASIS_TEST;
+}
+
+/* ---- Holm over the cases that gate ---- */
+
+/* Adjusts one P of every gating test; `p` says which. */
+static enum xb_status adjust(struct xb_comparison *comparison,
+                             double *(*p)(struct xb_compared *compared), struct xb_error *error)
+{
+    size_t count = 0;
+    double *values = calloc(comparison->case_count + 1, sizeof *values);
+    if (values == NULL)
+        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for %zu tests", comparison->case_count);
+    for (size_t i = 0; i < comparison->case_count; i++)
+        if (is_gating_test(&comparison->cases[i]))
+            values[count++] = *p(&comparison->cases[i]);
+    enum xb_status status = xb_holm_adjust(values, count, error);
+    count = 0;
+    for (size_t i = 0; status == XB_OK && i < comparison->case_count; i++)
+        if (is_gating_test(&comparison->cases[i]))
+            *p(&comparison->cases[i]) = values[count++];
+    free(values);
+    return status;
+}
+
+static double *p_regression(struct xb_compared *compared)
+{
+    return &compared->p_regression;
+}
+
+static double *p_improved(struct xb_compared *compared)
+{
+    return &compared->p_improved;
+}
+
+/* ---- one case ---- */
+
+/* What is just enough must not be refused for how a product or a quotient was rounded. */
+static bool at_most(double probability, double alpha)
+{
+    return probability <= alpha * (1.0 + 1e-12);
+}
+
+static enum xb_outcome tested(const struct xb_compared *compared, double alpha)
+{
+    return at_most(compared->p_regression, alpha) ? XB_OUTCOME_REGRESSION
+           : at_most(compared->p_improved, alpha) ? XB_OUTCOME_IMPROVED
+           : at_most(compared->p_pass, alpha)     ? XB_OUTCOME_PASS
+                                                  : XB_OUTCOME_INCONCLUSIVE;
+}
+
+/* Where the interval lies; where there is none, the ratio. */
+static enum xb_outcome indicated(const struct xb_compared *compared, double threshold)
+{
+    double low = compared->has_interval ? compared->low : compared->ratio;
+    double high = compared->has_interval ? compared->high : compared->ratio;
+    bool more = xb_metric_more_is_better(compared->metric);
+    bool under = high < 1.0 - threshold; /* all of it */
+    bool over = low > 1.0 + threshold;
+    bool not_under = low > 1.0 - threshold;
+    bool not_over = high < 1.0 + threshold;
+    if (more ? under : over)
+        return XB_OUTCOME_REGRESSION;
+    if (more ? over : under)
+        return XB_OUTCOME_IMPROVED;
+    return (more ? not_under : not_over) ? XB_OUTCOME_PASS : XB_OUTCOME_INCONCLUSIVE;
+}
+
+/* Whether so many processes could be told apart at all where `tests` share alpha. */
+static bool can_tell(const struct xb_compared *compared, size_t tests, double alpha)
+{
+    double least = xb_rank_least_probability(compared->baseline_n, compared->candidate_n);
+    return at_most(least * (double)tests, alpha);
+}
+
+static void judge(struct xb_compared *compared, size_t tests,
+                  const struct xb_comparison_request *request)
+{
+    if (can_tell(compared, tests, request->alpha)) {
+        compared->outcome = tested(compared, request->alpha);
+        return;
+    }
+    compared->basis = XB_BASIS_INDICATIVE;
+    compared->outcome = indicated(compared, request->threshold);
+    compared->p_regression = compared->p_improved = compared->p_pass = 1.0;
+}
+
+enum xb_status xb_judge_all(struct xb_comparison *comparison, struct xb_error *error)
+{
+    size_t tests = 0;
+    for (size_t i = 0; i < comparison->case_count; i++)
+        tests += is_gating_test(&comparison->cases[i]);
+    comparison->gating_count = tests;
+    comparison->processes_needed =
+        xb_rank_values_needed(tests > 0 ? tests : 1, comparison->request.alpha);
+    enum xb_status status = adjust(comparison, p_regression, error);
+    if (status == XB_OK)
+        status = adjust(comparison, p_improved, error);
+    for (size_t i = 0; status == XB_OK && i < comparison->case_count; i++) {
+        struct xb_compared *compared = &comparison->cases[i];
+        if (compared->basis == XB_BASIS_TEST)
+            judge(compared, compared->gates ? tests : 1, &comparison->request);
+    }
+    return status;
+}
+
+/* ---- all that gate ---- */
+
+size_t xb_comparison_count(const struct xb_comparison *comparison, enum xb_outcome outcome)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < comparison->case_count; i++) {
+        const struct xb_compared *compared = &comparison->cases[i];
+        count += compared->gates && compared->outcome == outcome &&
+                 (compared->basis == XB_BASIS_TEST || compared->basis == XB_BASIS_STATUS);
+    }
+    return count;
+}
+
+/* How many gating cases are indicative only; how many of them look like a regression. */
+static size_t count_indicative(const struct xb_comparison *comparison, size_t *regressions)
+{
+    size_t count = 0;
+    *regressions = 0;
+    for (size_t i = 0; i < comparison->case_count; i++) {
+        const struct xb_compared *compared = &comparison->cases[i];
+        if (!compared->gates || compared->basis != XB_BASIS_INDICATIVE)
+            continue;
+        count++;
+        *regressions += compared->outcome == XB_OUTCOME_REGRESSION;
+    }
+    return count;
+}
+
+static void conclude(struct xb_comparison *comparison, enum xb_outcome overall, const char *format,
+                     ...) __attribute__((format(printf, 3, 4)));
+
+static void conclude(struct xb_comparison *comparison, enum xb_outcome overall, const char *format,
+                     ...)
+{
+    va_list arguments;
+    comparison->overall = overall;
+    va_start(arguments, format);
+    vsnprintf(comparison->reason, sizeof comparison->reason, format, arguments);
+    va_end(arguments);
+}
+
+static void conclude_indicative(struct xb_comparison *comparison, size_t indicative,
+                                size_t regressions)
+{
+    char needed[96] = "more than can be compared";
+    if (comparison->processes_needed > 0)
+        snprintf(needed, sizeof needed, "%zu processes a side (--processes %zu)",
+                 comparison->processes_needed, comparison->processes_needed);
+    conclude(comparison, XB_OUTCOME_INCONCLUSIVE,
+             "too few processes for %zu of %zu gating cases at alpha %g, which takes %s; of these, "
+             "%zu look like a regression, which is indicative only",
+             indicative, comparison->gating_count, comparison->request.alpha, needed, regressions);
+}
+
+void xb_judge_overall(struct xb_comparison *comparison)
+{
+    size_t regressions = xb_comparison_count(comparison, XB_OUTCOME_REGRESSION);
+    size_t open = xb_comparison_count(comparison, XB_OUTCOME_INCONCLUSIVE);
+    size_t improved = xb_comparison_count(comparison, XB_OUTCOME_IMPROVED);
+    size_t passed = xb_comparison_count(comparison, XB_OUTCOME_PASS) + improved;
+    size_t indicated_regressions = 0;
+    size_t indicative = count_indicative(comparison, &indicated_regressions);
+    size_t all = regressions + open + passed + indicative;
+    double percent = 100.0 * comparison->request.threshold;
+    if (!comparison->comparable && !comparison->request.force)
+        conclude(comparison, XB_OUTCOME_INCONCLUSIVE,
+                 "the files were not measured under the same conditions; --force compares them all "
+                 "the same");
+    else if (regressions > 0)
+        conclude(comparison, XB_OUTCOME_REGRESSION,
+                 "%zu of %zu gating cases: worse by %g %% or more, or no longer measured",
+                 regressions, all, percent);
+    else if (indicative > 0)
+        conclude_indicative(comparison, indicative, indicated_regressions);
+    else if (open > 0)
+        conclude(comparison, XB_OUTCOME_INCONCLUSIVE,
+                 "%zu of %zu gating cases: the data does not tell whether they are worse by %g %%",
+                 open, all, percent);
+    else if (passed == 0)
+        conclude(comparison, XB_OUTCOME_INCONCLUSIVE, "no gating case has figures in both files");
+    else
+        conclude(comparison, improved > 0 ? XB_OUTCOME_IMPROVED : XB_OUTCOME_PASS,
+                 "none of %zu gating cases is worse by %g %% or more; %zu better by as much", all,
+                 percent, improved);
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef XFERBENCH_SINKS_FINISH_H
+#define XFERBENCH_SINKS_FINISH_H
+
+#include "xferbench/error.h"
+
+#include <stdio.h>
+
+/* Flushes, and tells whether all was written. `what` is "the table". */
+XB_MUST_CHECK enum xb_status xb_sink_finish(FILE *stream, const char *what, struct xb_error *error);
+
+#endif

@@ -1,0 +1,342 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""usage: test_compare_input.py XFERBENCH SOURCE_FOLDER [TEST]...
+
+What `xferbench compare` does with files and options that are wrong: it says what and where, ends with
+2 and writes nothing to standard output, in bounded memory and without waiting for anybody.
+"""
+import json
+import os
+import resource
+import socket
+import subprocess
+import sys
+import tempfile
+import unittest
+
+XFERBENCH, SOURCE = sys.argv[1:3]
+RESULTS = os.path.join(SOURCE, "bench/results/h200")
+SANITIZER_EXIT = 99
+LIMIT_S = 120  # no test waits for it: a program that takes as long hangs
+MEMORY = 1 << 30
+USAGE = 2
+
+
+def is_sanitized():
+    """A sanitizer reserves more addresses than there is memory."""
+    with open(XFERBENCH, "rb") as file:
+        content = file.read()
+    return b"__asan_init" in content or b"__tsan_init" in content
+
+
+SANITIZED = is_sanitized()
+
+
+def limit_memory():
+    if not SANITIZED:
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+
+
+def good():
+    with open(os.path.join(RESULTS, "pinned-1g.json"), encoding="utf-8") as file:
+        return json.load(file)
+
+
+def merged(*documents):
+    return {
+        "schema": "xferbench.processes",
+        "schema_version": 1,
+        "asked": len(documents),
+        "processes": [{"index": i, "document": document} for i, document in enumerate(documents)],
+        "results": [],
+    }
+
+
+def with_value(path, value, document=None):
+    """The good document with another value at a path; no value takes the key away."""
+    document = good() if document is None else document
+    item = document
+    for key in path[:-1]:
+        item = item[key]
+    if value is None:
+        del item[path[-1]]
+    else:
+        item[path[-1]] = value
+    return document
+
+
+def text_with(path, raw):
+    """The same with something that the json module would not write as it is."""
+    return json.dumps(with_value(path, "@")).replace('"@"', raw)
+
+
+BANDWIDTH = ("results", 0, "bandwidth_bytes_per_second")
+PLACE = "results[0].bandwidth_bytes_per_second"
+
+
+def bad_contents():
+    """Name of the file, its bytes, and what the message must tell of the place and of what is wrong there."""
+    text = json.dumps(good())
+    lines = json.dumps(good(), indent=1)
+    twice = with_value(("results",), good()["results"][:1] * 2)
+    halved = with_value(("config", "chunk"), 1)
+    yield from (
+        ("empty.json", "", "line 1, column 1", "it was cut, or is empty"),
+        ("truncated.json", text[: text.index('"results"') + 13], "line 1, column ", "the file ends here"),
+        ("cut-in-text.json", text[:4], "line 1, column 2", "does not end: the file was cut"),
+        ("truncated-lines.json", lines[: lines.index('"results"')], "line ", "the file ends here"),
+        ("not-json.json", "hello\n", "line 1, column 1", "this is not JSON"),
+        ("more.json", text + text, f"line 1, column {len(text) + 1}", "this is not JSON"),
+        ("other.json", '{"name": "x", "version": "1.0.0"}', "schema: ", "not a result file of xferbench"),
+        ("link.json", '{"schema": "xferbench.link", "schema_version": 1}', "schema: ", '"xferbench.link"'),
+        ("array.json", "[]", "", "not a result file of xferbench"),
+        ("newer.json", with_value(("schema_version",), 2), "schema_version: ", "newer xferbench"),
+        ("newer-merged.json", with_value(("schema_version",), 2, merged(good())), "schema_version: ", "newer"),
+        (
+            "newer-within.json",
+            merged(good(), with_value(("schema_version",), 2)),
+            "processes[1].document.schema_version: ",
+            "newer",
+        ),
+        ("nan.json", text_with((*BANDWIDTH, "median"), "NaN"), "line 1, column ", "this is not JSON"),
+        ("infinite.json", text_with((*BANDWIDTH, "median"), "1e999"), f"{PLACE}.median: ", "too large to hold"),
+        ("absurd.json", with_value((*BANDWIDTH, "median"), 1e300), f"{PLACE}.median: ", "at most 1e+15"),
+        ("negative.json", with_value((*BANDWIDTH, "median"), -5.0), f"{PLACE}.median: ", "above 0"),
+        ("zero.json", with_value((*BANDWIDTH, "median"), 0), f"{PLACE}.median: ", "above 0"),
+        ("text.json", with_value((*BANDWIDTH, "median"), "5"), f"{PLACE}.median: ", "must be a number"),
+        ("samples.json", with_value(("results", 0, "samples_s"), [1.0]), "results[0].samples_s: ", "do not give the"),
+        ("size.json", with_value(("results", 0, "bytes"), -1), "results[0].bytes: ", "whole number from 1"),
+        ("device.json", with_value(("results", 0, "device"), 1e9), "results[0].device: ", "from 0 to 1023"),
+        ("missing.json", with_value(("results", 0, "mode"), None), "results[0].mode: ", "is missing"),
+        ("unverified.json", with_value(("results", 0, "verified"), False), "results[0].verified: ", "not true"),
+        ("key-twice.json", text[:-1] + ', "schema": "xferbench.result"}', "schema: ", "is there twice"),
+        ("case-twice.json", twice, "results[1] of process 0", "a case that it has already"),
+        ("options.json", merged(good(), halved), "processes[1].document.chunk: ", "an option that"),
+        ("processes.json", merged(), "asked: ", "from 1 to 100"),
+        ("failed.json", merged(None, None), "processes: ", "none of them has results"),
+        ("deep.json", "[" * 10000, "line 1, column 33", "deeper than 32 levels"),
+        ("deep-objects.json", '{"a":' * 10000 + "1" + "}" * 10000, "line 1, column ", "deeper than 32 levels"),
+        ("deep-within.json", text_with(("config", "chunk"), "[" * 10000 + "]" * 10000), "line 1, ", "deeper"),
+        ("many.json", "[" + "1," * 5_000_000 + "1]", "line 1, column ", "more than 4194304 values"),
+        ("nul.json", text.replace("pinned", "pin\0ned", 1), "line 1, column ", "NUL"),
+        ("escaped-nul.json", text.replace('"pinned"', '"pin\\u0000ned"', 1), "line 1, column ", "NUL"),
+        ("zeros.json", b"\0" * 4096, "line 1, column 1", "NUL"),
+        ("binary.json", bytes(range(255, 0, -1)) * 16, "line 1, column ", "a control character within a text"),
+        ("text-60m.json", '{"a": "' + "x" * (60 << 20) + '"}', "schema: ", "not a result file of xferbench"),
+        ("text-60m-cut.json", '{"a": "' + "x" * (60 << 20), "line 1, column 7", "does not end"),
+        ("key-60m.json", '{"' + "x" * (60 << 20) + '": 1}', "schema: ", "not a result file of xferbench"),
+        ("lines-60m.json", "\n" * (60 << 20) + "x", f"line {(60 << 20) + 1}, column 1", "not JSON"),
+        ("escapes.json", '{"schema": "\\u001b]0;owned\\u0007"}', "schema: ", '"?]0;owned?"'),
+    )
+
+
+class CompareInput(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+        self.good = self.write("good.json", good())
+
+    def write(self, name, content):
+        path = os.path.join(self.folder, name)
+        if isinstance(content, dict):
+            content = json.dumps(content)
+        with open(path, "wb") as file:
+            file.write(content if isinstance(content, bytes) else content.encode())
+        return path
+
+    def run_compare(self, *arguments, **more):
+        own = {k: v for k, v in os.environ.items() if not k.startswith(("XFERBENCH_", "XB_"))} | {"LC_ALL": "C"}
+        own.setdefault("ASAN_OPTIONS", f"detect_leaks=1:exitcode={SANITIZER_EXIT}")
+        return subprocess.run(
+            [XFERBENCH, "compare", *arguments],
+            cwd=self.folder,
+            env=own,
+            capture_output=True,
+            text=True,
+            timeout=LIMIT_S,
+            check=False,
+            preexec_fn=limit_memory,
+            **({"stdin": subprocess.DEVNULL} | more),
+        )
+
+    def assert_refused(self, done, *words):
+        self.assertEqual(done.returncode, USAGE, (done.stdout[-2000:], done.stderr[-2000:]))
+        self.assertEqual(done.stdout, "")
+        self.assertTrue(done.stderr.startswith("xferbench: "), done.stderr)
+        self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+        self.assertLess(len(done.stderr), 1024)
+        for word in words:
+            self.assertIn(word, done.stderr)
+
+    def refuse(self, path, *words):
+        """As the one and as the other."""
+        for arguments in ((path, self.good), (self.good, path)):
+            with self.subTest(arguments=arguments):
+                self.assert_refused(self.run_compare(*arguments), *words)
+
+    # ---- files ----
+
+    def test_good_files_are_compared(self):
+        """What the other tests change is read as it is."""
+        for content in (good(), merged(good()), merged(good(), None, good())):
+            done = self.run_compare(self.good, self.write("other.json", content))
+            self.assertIn(done.returncode, (0, 1, 3), done.stderr)  # a process that failed counts
+
+    def test_contents_that_are_wrong(self):
+        for name, content, place, what in bad_contents():
+            path = self.write(name, content)
+            self.refuse(path, f"xferbench: {path}: {place}", what)
+            os.unlink(path)
+
+    def test_nothing_is_written_in_any_format(self):
+        bad = self.write("bad.json", '{"schema": "other"}')
+        for form in ("table", "json", "markdown", "github", "junit", "benchmark-action"):
+            with self.subTest(form=form):
+                self.assert_refused(self.run_compare(self.good, bad, "--format", form), bad)
+                done = self.run_compare(self.good, bad, "--format", form, "--output", "out")
+                self.assert_refused(done, bad)
+                self.assertFalse(os.path.exists(os.path.join(self.folder, "out")))
+
+    def test_text_of_60_mib_in_a_good_file(self):
+        path = self.write("notes.json", good() | {"notes": "x" * (60 << 20)})
+        self.assertIn(self.run_compare(self.good, path).returncode, (0, 3))
+
+    def test_files_too_large(self):
+        """A text of 1 GB, of which nothing is read; and one byte more than is."""
+        path = self.write("large.json", '{"schema": "')
+        os.truncate(path, 1 << 30)
+        self.refuse(path, path, "larger than 64 MiB")
+        os.truncate(path, (64 << 20) + 1)
+        self.refuse(path, path, "larger than 64 MiB")
+        os.truncate(path, 64 << 20)
+        self.refuse(path, path, "line 1, column 13: a character is NUL")
+
+    def test_what_takes_most_memory(self):
+        """As many values as are allowed, with a key each."""
+        members = ",".join(f'"{i:x}":0' for i in range(4_000_000))
+        path = self.write("members.json", '{"a":{' + members + "}}")
+        self.refuse(path, path)
+
+    def test_cases_of_processes(self):
+        """Few bytes each, and a row in every process for every case of any: gigabytes."""
+        row = good()["results"][0] | {"status": "skipped", "reason": "no", "verified": None}
+        kept = "mode variant direction bytes device peer latency simultaneous status verified".split()
+        row = {key: row[key] for key in kept}
+        documents = []
+        for i in range(38):
+            rows = [row | {"bytes": 1 + i * 10000 + k} for k in range(10000)]
+            documents.append(good() | {"results": rows, "environment": {}})
+        path = self.write("cases.json", json.dumps(merged(*documents), separators=(",", ":")))
+        self.assertLess(os.path.getsize(path), 64 << 20)
+        self.refuse(path, path)
+
+    def test_what_is_no_file(self):
+        pipe = os.path.join(self.folder, "pipe")
+        os.mkfifo(pipe)
+        path = os.path.join(self.folder, "socket")
+        with socket.socket(socket.AF_UNIX) as server:
+            server.bind(path)
+            for name, what in (
+                (self.folder, "is a directory"),
+                (".", "is a directory"),
+                (pipe, "is a pipe"),
+                (path, "is a socket"),
+                ("/dev/zero", "is a character device"),
+                ("/dev/null", "is a character device"),
+                ("/dev/stdin", "is a character device"),
+                ("-", "ENOENT"),
+                ("", "ENOENT"),
+                ("missing.json", "ENOENT"),
+                ("good.json/x", "ENOTDIR"),
+            ):
+                self.refuse(name, f"xferbench: {name}: ", what)
+
+    def test_standard_input_is_not_waited_for(self):
+        """Its other end is open, and nobody writes to it; the same with what a shell's <( ) gives."""
+        reading, writing = os.pipe()
+        try:
+            for arguments in (("/dev/stdin", self.good), (self.good, "/dev/stdin"), (self.good, "/dev/fd/0")):
+                done = self.run_compare(*arguments, stdin=reading)
+                self.assert_refused(done, "is a pipe; name a regular file")
+            name = f"/dev/fd/{reading}"
+            done = self.run_compare(self.good, name, pass_fds=(reading,))
+            self.assert_refused(done, name, "is a pipe; name a regular file")
+        finally:
+            os.close(reading)
+            os.close(writing)
+
+    def test_file_that_may_not_be_read(self):
+        if os.geteuid() == 0:
+            self.skipTest("root may read anything")
+        path = self.write("secret.json", good())
+        os.chmod(path, 0)
+        self.refuse(path, path, "EACCES")
+
+    def test_path_that_is_long(self):
+        path = "x" * 5000
+        self.refuse(path, "xferbench: xxxx", "ENAMETOOLONG")
+
+    # ---- operands ----
+
+    def test_one_file_twice(self):
+        link = os.path.join(self.folder, "link.json")
+        hard = os.path.join(self.folder, "hard.json")
+        os.symlink(self.good, link)
+        os.link(self.good, hard)
+        for other in (self.good, "good.json", "./good.json", link, hard):
+            done = self.run_compare(self.good, other)
+            self.assert_refused(done, "one and the same file", other)
+        copied = self.write("copy.json", good())
+        self.assertIn(self.run_compare(self.good, copied).returncode, (0, 3))
+
+    def test_operands(self):
+        other = self.write("other.json", good())
+        for operands in ((), (self.good,), (self.good, other, other)):
+            with self.subTest(count=len(operands)):
+                self.assert_refused(self.run_compare(*operands), "two files", "--help")
+
+    # ---- options ----
+
+    def test_options_that_are_wrong(self):
+        other = self.write("other.json", good())
+        shares = ("2", "abc", "-1%", "100%", "1", "", "%", "1e-2", "0x1", "2%%", "2 %", " 2%", "nan", "inf", "1.2.3")
+        for option, values in (
+            ("--threshold", shares),
+            ("--alpha", shares + ("0", "0%", "0.0", "50%", "0.5", "99%")),
+            ("--gate", ("", ",", "pinned,", "pinned/", "pinned/x2y", "pinned/h2d/", "pinned/h2d/1x", "a/b/c/d")),
+            ("--gate", ("pinned/h2d/2M..1M", "pinned/h2d/..", "pinned/h2d/0", "/h2d", "pinned//1M")),
+            ("--format", ("", "tabel", "json,junit", "xml")),
+            ("--output", ("nowhere/out",)),
+        ):
+            for value in values:
+                with self.subTest(option=option, value=value):
+                    self.assert_refused(self.run_compare(self.good, other, f"{option}={value}"))
+
+    def test_gates_that_no_case_passes(self):
+        other = self.write("other.json", good())
+        for gate in ("peer", "pinned/d2d", "pinned/h2d/4K", "pinned/h2d/1K..4K", "pinned,nosuchmode"):
+            with self.subTest(gate=gate):
+                self.assert_refused(self.run_compare(self.good, other, "--gate", gate))
+
+    def test_options_that_are_right(self):
+        other = self.write("other.json", good())
+        for arguments in (
+            ("--threshold", "0%"),
+            ("--threshold", "0"),
+            ("--threshold", "99.9%"),
+            ("--threshold", "0.02", "--alpha", "49%"),
+            ("--alpha", "0.000001"),
+            ("--gate", "pinned/h2d/1G"),
+            ("--gate", "*/*/1M..2G"),
+        ):
+            with self.subTest(arguments=arguments):
+                done = self.run_compare(self.good, other, *arguments)
+                self.assertIn(done.returncode, (0, 1, 3), done.stderr)
+
+    def test_errors_of_options_come_before_files(self):
+        self.assert_refused(self.run_compare("none.json", "none.json", "--threshold", "x"), "--threshold")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1] + sys.argv[3:])

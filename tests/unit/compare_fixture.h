@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef XFERBENCH_TESTS_COMPARE_FIXTURE_H
+#define XFERBENCH_TESTS_COMPARE_FIXTURE_H
+
+#include "xferbench/comparison.h"
+
+#include <cjson/cJSON.h>
+
+/* Comparisons made by hand, for the tests of what is written about them. */
+
+#define CASES 200
+#define PROCESSES 8
+
+typedef enum xb_status (*sink)(FILE *, const struct xb_comparison *, struct xb_error *);
+
+struct side {
+    struct xb_record record;
+    struct xb_record_process processes[PROCESSES];
+    struct xb_record_device device;
+    struct xb_record_case cases[CASES];
+    struct xb_record_row rows[CASES][PROCESSES];
+};
+
+struct node {
+    struct xb_comparison comparison;
+    struct side baseline, candidate;
+    struct xb_compared cases[CASES];
+    struct xb_difference differences[16];
+    char *long_text; /* 10 000 characters in the nasty kind */
+};
+
+int setup(void **state);
+int teardown(void **state);
+
+/* A case judged by the test, gating; of it and what was there before the overall verdict. */
+struct xb_compared *add_judged(struct node *n, const char *variant, enum xb_outcome outcome,
+                               double ratio);
+void add_difference(struct node *n, const char *name, const char *baseline, const char *candidate,
+                    bool forbids);
+void conclude(struct node *n, enum xb_outcome outcome, const char *reason);
+
+void make_empty(struct node *n);
+void make_pass(struct node *n);
+void make_regression(struct node *n); /* of everything one */
+void make_indicative(struct node *n); /* one process a side */
+void make_only_passes_indicative(struct node *n);
+void make_refused(struct node *n);
+void make_forced(struct node *n);
+void make_latency(struct node *n);
+void make_many(struct node *n);
+void make_nasty(struct node *n); /* texts that could break a format */
+
+struct kind {
+    const char *name;
+    void (*make)(struct node *n);
+};
+#define KINDS ((size_t)10)
+extern const struct kind kinds[KINDS];
+
+struct format {
+    const char *name;
+    sink write;
+};
+#define SINKS ((size_t)7)
+extern const struct format sinks[SINKS];
+enum xb_status plain_table(FILE *stream, const struct xb_comparison *comparison,
+                           struct xb_error *error);
+enum xb_status colour_table(FILE *stream, const struct xb_comparison *comparison,
+                            struct xb_error *error);
+
+/* What a sink writes; release with free(). */
+char *written(sink write, const struct node *n);
+cJSON *parsed(sink write, const struct node *n);
+
+void assert_has(const char *text, const char *part);
+void assert_has_not(const char *text, const char *part);
+size_t count_of(const char *text, const char *part);
+/* The first line that holds `part`, without its end; release with free(). */
+char *line_with(const char *text, const char *part);
+/* The first line that holds `part` holds `expected` too. */
+void assert_line(const char *text, const char *part, const char *expected);
+
+/* "cases.0.verdict"; NULL where there is none. */
+const cJSON *at(const cJSON *item, const char *path);
+/* NULL: null. */
+void assert_text(const cJSON *root, const char *path, const char *expected);
+void assert_number(const cJSON *root, const char *path, double expected);
+
+#endif

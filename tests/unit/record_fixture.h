@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef XFERBENCH_TESTS_RECORD_FIXTURE_H
+#define XFERBENCH_TESTS_RECORD_FIXTURE_H
+
+/*
+ * Records made by hand, as if read from a file of some processes on one H200. Include after
+ * cmocka.h. Texts are borrowed; the rest is released by xb_record_free.
+ */
+#include "../../src/record/internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FIXTURE_CASES 64
+#define FIXTURE_FACTS 16
+#define FIXTURE_DEVICES 4
+
+static inline void *fixture_zeroed(size_t count, size_t size)
+{
+    void *memory = calloc(count, size);
+    assert_non_null(memory);
+    return memory;
+}
+
+static inline void fixture_fact(struct xb_record_fact *facts, size_t *count, const char *name,
+                                const char *value)
+{
+    size_t i = 0;
+    while (i < *count && strcmp(facts[i].name, name) != 0)
+        i++;
+    assert_true(i < FIXTURE_FACTS);
+    facts[i] = (struct xb_record_fact){.name = name, .value = value};
+    *count += i == *count;
+}
+
+/* One that is there already takes the value. */
+static inline void set_option(struct xb_record *record, const char *name, const char *value)
+{
+    fixture_fact(record->options, &record->option_count, name, value);
+}
+
+static inline void set_fact(struct xb_record *record, const char *name, const char *value)
+{
+    fixture_fact(record->facts, &record->fact_count, name, value);
+}
+
+/* The device as one process saw it, which it did not before where it is a new one. */
+static inline struct xb_record_device *device_of(struct xb_record *record, size_t process,
+                                                 unsigned index)
+{
+    struct xb_record_process *own = &record->processes[process];
+    for (size_t i = 0; i < own->device_count; i++)
+        if (own->devices[i].index == index)
+            return &own->devices[i];
+    assert_true(own->device_count < FIXTURE_DEVICES);
+    struct xb_record_device *made = &own->devices[own->device_count++];
+    *made = (struct xb_record_device){index, "NVIDIA H200", true, 32.0, 16};
+    return made;
+}
+
+/* Gen5 x16, no case yet, and no difference to another one. */
+static inline struct xb_record make_record(size_t processes)
+{
+    struct xb_record record = {.backend = "cuda",
+                               .driver = "580.82.07",
+                               .is_merged = processes > 1,
+                               .asked_processes = processes,
+                               .process_count = processes};
+    record.processes = fixture_zeroed(processes, sizeof *record.processes);
+    record.cases = fixture_zeroed(FIXTURE_CASES, sizeof *record.cases);
+    record.index = fixture_zeroed(FIXTURE_CASES, sizeof(*record.index));
+    record.options = fixture_zeroed(FIXTURE_FACTS, sizeof *record.options);
+    record.facts = fixture_zeroed(FIXTURE_FACTS, sizeof *record.facts);
+    for (size_t i = 0; i < processes; i++) {
+        record.processes[i].deadline_met = true;
+        record.processes[i].devices =
+            fixture_zeroed(FIXTURE_DEVICES, sizeof *record.processes[i].devices);
+        (void)device_of(&record, i, 0);
+    }
+    set_option(&record, "mode", "[\"all\"]");
+    set_option(&record, "time-limit", "0.25");
+    set_option(&record, "chunk", "8388608");
+    set_fact(&record, "hostname", "node1");
+    set_fact(&record, "kernel", "6.8.0-1");
+    return record;
+}
+
+static inline int fixture_by_key(const void *a, const void *b)
+{
+    return xb_record_compare_cases(*(const struct xb_record_case *const *)a,
+                                   *(const struct xb_record_case *const *)b);
+}
+
+/* Of device 0, not measured in any process yet. */
+static inline struct xb_record_case *add_named(struct xb_record *record, const char *mode,
+                                               const char *direction, uint64_t bytes, bool latency)
+{
+    assert_true(record->case_count < FIXTURE_CASES);
+    struct xb_record_case *made = &record->cases[record->case_count];
+    *made = (struct xb_record_case){.mode = mode,
+                                    .variant = "registered",
+                                    .direction = direction,
+                                    .bytes = bytes,
+                                    .peer = -1,
+                                    .latency = latency};
+    made->rows = fixture_zeroed(record->process_count, sizeof *made->rows);
+    record->index[record->case_count++] = made;
+    qsort(record->index, record->case_count, sizeof(*record->index), fixture_by_key);
+    return made;
+}
+
+/* Measured in one process, with that median and an interval of 0.1 % to either side. */
+static inline void measure_one(struct xb_record_case *test, size_t process, enum xb_metric metric,
+                               double median)
+{
+    struct xb_record_row *row = &test->rows[process];
+    row->is_there = true;
+    row->status = XB_RESULT_OK;
+    row->verified = XB_VERIFIED_TRUE;
+    row->timer = "device-event";
+    row->values[metric] = (struct xb_record_value){.is_set = true, .median = median};
+    if (metric == XB_METRIC_BANDWIDTH) {
+        row->values[metric].has_interval = true;
+        row->values[metric].low = 0.999 * median;
+        row->values[metric].high = 1.001 * median;
+    }
+}
+
+/* In every process: `first`, and in each further one `step` of it more. */
+static inline void measure(const struct xb_record *record, struct xb_record_case *test,
+                           enum xb_metric metric, double first, double step)
+{
+    for (size_t i = 0; i < record->process_count; i++)
+        measure_one(test, i, metric, first * (1.0 + step * (double)i));
+}
+
+/* Not measured in one process. */
+static inline void spoil(struct xb_record_case *test, size_t process, enum xb_result_status status,
+                         enum xb_verified verified, const char *reason)
+{
+    test->rows[process] = (struct xb_record_row){
+        .is_there = true, .status = status, .verified = verified, .reason = reason};
+}
+
+#endif

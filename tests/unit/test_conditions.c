@@ -1,0 +1,456 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "xferbench/comparison.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "record_fixture.h"
+
+#define MIB (UINT64_C(1) << 20)
+
+/* ---- two records of three processes ---- */
+
+static struct xb_record before, after;
+static struct xb_comparison result;
+
+static void finish(void)
+{
+    xb_comparison_free(&result);
+    xb_record_free(&before);
+    xb_record_free(&after);
+}
+
+static void begin(void)
+{
+    finish();
+    before = make_record(3);
+    after = make_record(3);
+}
+
+static int finish_group(void **state)
+{
+    (void)state;
+    finish();
+    return 0;
+}
+
+static void add(struct xb_record *record, const char *mode)
+{
+    measure(record, add_named(record, mode, "h2d", MIB, false), XB_METRIC_BANDWIDTH, 55e9, 1e-4);
+}
+
+static void add_both(const char *mode)
+{
+    add(&before, mode);
+    add(&after, mode);
+}
+
+static void compare(void)
+{
+    const struct xb_comparison_request request = {.threshold = 0.02, .alpha = 0.01};
+    struct xb_error error;
+    xb_comparison_free(&result);
+    assert_int_equal(xb_compare(&before, &after, &request, &result, &error), XB_OK);
+    bool comparable = true;
+    for (size_t i = 0; i < result.difference_count; i++) {
+        comparable = comparable && !result.differences[i].forbids;
+        assert_true(i == 0 || result.differences[i - 1].forbids || !result.differences[i].forbids);
+    }
+    assert_int_equal(result.comparable, comparable);
+    assert_int_equal(xb_comparison_exit_code(&result) == 4, !comparable);
+    assert_int_equal(result.case_count > 0, comparable && before.case_count > 0);
+}
+
+static void assert_text(const char *text, const char *expected)
+{
+    if (expected == NULL)
+        assert_null(text);
+    else
+        assert_string_equal(text != NULL ? text : "(null)", expected);
+}
+
+static void assert_difference(size_t i, const char *name, const char *baseline,
+                              const char *candidate, bool forbids)
+{
+    assert_true(i < result.difference_count);
+    const struct xb_difference *difference = &result.differences[i];
+    assert_string_equal(difference->name, name);
+    assert_text(difference->baseline, baseline);
+    assert_text(difference->candidate, candidate);
+    assert_int_equal(difference->forbids, forbids);
+}
+
+/* Compares, and there is this one only. */
+static void assert_only(const char *name, const char *baseline, const char *candidate, bool forbids)
+{
+    compare();
+    assert_difference(0, name, baseline, candidate, forbids);
+    assert_int_equal(result.difference_count, 1);
+}
+
+static void assert_none(void)
+{
+    compare();
+    assert_int_equal(result.difference_count, 0);
+}
+
+static void finds_nothing_where_nothing_differs(void **state)
+{
+    (void)state;
+    begin();
+    add_both("pinned");
+    assert_none();
+}
+
+/* ---- backend and driver ---- */
+
+static void forbids_another_backend(void **state)
+{
+    (void)state;
+    begin();
+    add_both("pinned");
+    after.backend = "hip";
+    assert_only("backend", "cuda", "hip", true);
+}
+
+static void compares_major_versions_of_the_driver(void **state)
+{
+    static const struct {
+        const char *baseline, *candidate;
+        bool forbids;
+    } rows[] = {{"580.159.04", "580.82", false}, {"580.82", "575.1", true}, {"580", "580.1", false},
+                {"58.1", "580.1", true},         {"580.1", "58.1", true},   {"580", "58", true},
+                {"580.1", NULL, false},          {NULL, "580.1", false},    {"12", "13", true}};
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        begin();
+        add_both("pinned");
+        before.driver = rows[i].baseline;
+        after.driver = rows[i].candidate;
+        assert_only("driver", rows[i].baseline, rows[i].candidate, rows[i].forbids);
+    }
+    before.driver = after.driver = NULL; /* the host backend has none */
+    assert_none();
+}
+
+/* ---- devices ---- */
+
+static void set_link(struct xb_record *record, size_t process, double speed_gts, unsigned width)
+{
+    struct xb_record_device *device = device_of(record, process, 0);
+    device->link_known = width > 0;
+    device->link_speed_gts = speed_gts;
+    device->link_width = width;
+}
+
+static void forbids_another_model(void **state)
+{
+    (void)state;
+    begin();
+    add_both("pinned");
+    for (size_t i = 0; i < 3; i++)
+        device_of(&after, i, 0)->name = "NVIDIA H100";
+    assert_only("model of device 0", "NVIDIA H200", "NVIDIA H100", true);
+
+    begin(); /* of one device of several */
+    add_both("pinned");
+    for (size_t i = 0; i < 3; i++) {
+        (void)device_of(&before, i, 3);
+        device_of(&after, i, 3)->name = "NVIDIA H100";
+    }
+    assert_only("model of device 3", "NVIDIA H200", "NVIDIA H100", true);
+
+    begin(); /* in one process of several */
+    add_both("pinned");
+    device_of(&after, 2, 0)->name = "NVIDIA H100";
+    assert_only("model of device 0", "NVIDIA H200", "NVIDIA H100, NVIDIA H200", true);
+}
+
+static void forbids_another_link(void **state)
+{
+    (void)state;
+    begin();
+    add_both("pinned");
+    for (size_t i = 0; i < 3; i++)
+        set_link(&after, i, 16.0, 16);
+    assert_only("link of device 0", "32 GT/s x16", "16 GT/s x16", true);
+    for (size_t i = 0; i < 3; i++)
+        set_link(&after, i, 32.0, 8);
+    assert_only("link of device 0", "32 GT/s x16", "32 GT/s x8", true);
+}
+
+static void forbids_a_link_that_differs_in_one_process(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        begin();
+        add_both("pinned");
+        set_link(&after, i, 2.5, 16);
+        assert_only("link of device 0", "32 GT/s x16", "2.5 GT/s x16, 32 GT/s x16", true);
+    }
+    begin(); /* one text is within the other */
+    add_both("pinned");
+    set_link(&after, 2, 32.0, 1);
+    assert_only("link of device 0", "32 GT/s x16", "32 GT/s x1, 32 GT/s x16", true);
+}
+
+/* Which process came first is chance. */
+static void takes_links_in_any_order(void **state)
+{
+    (void)state;
+    begin();
+    add_both("pinned");
+    set_link(&before, 0, 16.0, 16);
+    set_link(&after, 2, 16.0, 16);
+    assert_none();
+    set_link(&after, 1, 16.0, 16);
+    assert_none();
+}
+
+static void takes_a_link_that_is_not_known_as_context(void **state)
+{
+    (void)state;
+    begin();
+    add_both("pinned");
+    set_link(&after, 1, 0.0, 0); /* in one process: the others know it */
+    assert_none();
+    set_link(&after, 0, 0.0, 0);
+    set_link(&after, 2, 0.0, 0);
+    assert_only("link of device 0", "32 GT/s x16", NULL, false);
+    for (size_t i = 0; i < 3; i++) {
+        set_link(&before, i, 0.0, 0);
+        set_link(&after, i, 16.0, 16);
+    }
+    assert_only("link of device 0", NULL, "16 GT/s x16", false);
+    for (size_t i = 0; i < 3; i++)
+        set_link(&after, i, 0.0, 0);
+    assert_none();
+}
+
+/* What it had alone is in one file only, and says so itself. */
+static void takes_a_device_that_vanished_as_context(void **state)
+{
+    (void)state;
+    begin();
+    add_both("pinned");
+    for (size_t i = 0; i < 3; i++)
+        (void)device_of(&before, i, 1);
+    assert_only("device 1", "NVIDIA H200", NULL, false);
+    add(&before, "async");
+    before.cases[1].device = 1;
+    compare();
+    assert_int_equal(result.overall, XB_OUTCOME_INCONCLUSIVE);
+    assert_int_equal(result.cases[1].presence, XB_ONLY_IN_BASELINE);
+    assert_true(result.cases[1].gates);
+
+    begin();
+    add_both("pinned");
+    (void)device_of(&after, 2, 2);
+    assert_only("device 2", NULL, "NVIDIA H200", false);
+    (void)device_of(&before, 0, 2); /* it need not be the same process that saw it */
+    assert_none();
+}
+
+/* A process that died has no devices. */
+static void takes_processes_without_devices(void **state)
+{
+    (void)state;
+    begin();
+    add_both("pinned");
+    before.processes[0].device_count = 0;
+    after.processes[2].device_count = 0;
+    assert_none();
+}
+
+static void compares_a_hundred_processes(void **state)
+{
+    (void)state;
+    finish();
+    before = make_record(100);
+    after = make_record(100);
+    add_both("pinned");
+    for (size_t i = 0; i < 100; i++)
+        set_link(&after, i, 1.0 + (double)i, 16);
+    compare();
+    assert_int_equal(result.difference_count, 1);
+    assert_true(result.differences[0].forbids);
+    for (size_t i = 0; i < 100; i++)
+        set_link(&before, i, 100.0 - (double)i, 16);
+    assert_none();
+}
+
+/* ---- options ---- */
+
+static void forbids_another_option_of_all_modes(void **state)
+{
+    (void)state;
+    begin();
+    add_both("pageable");
+    set_option(&after, "time-limit", "0.1");
+    assert_only("option --time-limit", "0.25", "0.1", true);
+    set_option(&after, "time-limit", NULL);
+    assert_only("option --time-limit", "0.25", NULL, true);
+    set_option(&before, "time-limit", NULL);
+    assert_none();
+}
+
+/* What a case does not say itself matters where the case is in both files. */
+static void asks_whose_option_it_is(void **state)
+{
+    (void)state;
+    begin();
+    add_both("pinned");
+    set_option(&after, "chunk", "4194304");
+    assert_only("option --chunk", "8388608", "4194304", false);
+    add(&before, "async");
+    assert_only("option --chunk", "8388608", "4194304", false);
+    add(&after, "async");
+    assert_only("option --chunk", "8388608", "4194304", true);
+
+    begin();
+    add_both("pinned");
+    add(&after, "async"); /* in the candidate only */
+    set_option(&after, "chunk", "4194304");
+    assert_only("option --chunk", "8388608", "4194304", false);
+
+    begin(); /* of the first mode, of another than the first one that has options */
+    add_both("zero-copy");
+    set_option(&before, "passes", "1");
+    set_option(&after, "passes", "2");
+    set_option(&after, "chunk", "4194304");
+    compare();
+    assert_difference(0, "option --passes", "1", "2", true);
+    assert_difference(1, "option --chunk", "8388608", "4194304", false);
+    assert_int_equal(result.difference_count, 2);
+}
+
+/* Of a program that has more modes than this one. */
+static void expects_the_worst_of_a_mode_that_it_does_not_know(void **state)
+{
+    (void)state;
+    begin();
+    add_both("teleport");
+    set_option(&after, "chunk", "4194304");
+    assert_only("option --chunk", "8388608", "4194304", true);
+}
+
+static void takes_an_option_of_one_file_as_context(void **state)
+{
+    (void)state;
+    begin();
+    add_both("async");
+    set_option(&after, "frobnicate", "true");
+    assert_only("option --frobnicate", NULL, "true", false);
+    set_option(&before, "wibble", "3");
+    compare();
+    assert_difference(0, "option --wibble", "3", NULL, false);
+    assert_difference(1, "option --frobnicate", NULL, "true", false);
+    assert_int_equal(result.difference_count, 2);
+    set_option(&before, "frobnicate", "false"); /* both know it, though this program does not */
+    set_option(&after, "wibble", "3");
+    assert_only("option --frobnicate", "false", "true", true);
+}
+
+static void ignores_what_only_selects(void **state)
+{
+    static const char *const names[] = {
+        "mode",      "size",      "direction",    "device",       "backend", "latency",
+        "pairs",     "quick",     "simultaneous", "host-memory",  "access",  "managed",
+        "peer-path", "deadline",  "json",         "csv",          "quiet",   "help",
+        "version",   "processes", "interleave",   "baseline-json"};
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        begin();
+        add_both("peer");
+        add_both("async");
+        add_both("managed");
+        add_both("zero-copy");
+        set_option(&before, names[i], "1");
+        set_option(&after, names[i], "2");
+        assert_none();
+        if (strcmp(names[i], "mode") != 0) { /* which the fixture has */
+            after.option_count--;
+            assert_none();
+            after.option_count++;
+            before.option_count--;
+            assert_none();
+        }
+    }
+}
+
+/* ---- facts ---- */
+
+static void takes_facts_as_context(void **state)
+{
+    (void)state;
+    begin();
+    add_both("pinned");
+    set_fact(&after, "hostname", "node2");
+    assert_only("hostname", "node1", "node2", false);
+    set_fact(&after, "kernel", NULL);
+    set_fact(&before, "device 0 UUID", "GPU-1");
+    set_fact(&after, "CPU model", "Xeon");
+    set_fact(&after, "nothing", NULL); /* neither knows it */
+    compare();
+    assert_difference(0, "hostname", "node1", "node2", false);
+    assert_difference(1, "kernel", "6.8.0-1", NULL, false);
+    assert_difference(2, "device 0 UUID", "GPU-1", NULL, false);
+    assert_difference(3, "CPU model", NULL, "Xeon", false);
+    assert_int_equal(result.difference_count, 4);
+    assert_true(result.comparable);
+}
+
+static void tells_first_what_forbids(void **state)
+{
+    (void)state;
+    begin();
+    add_both("async");
+    after.driver = "580.1";
+    for (size_t i = 0; i < 3; i++)
+        set_link(&after, i, 16.0, 16);
+    set_option(&after, "new", "1");
+    set_option(&after, "chunk", "1");
+    set_option(&before, "old", "1");
+    set_option(&after, "time-limit", "1");
+    set_fact(&after, "hostname", "node2");
+    (void)device_of(&after, 0, 1);
+    compare();
+    assert_int_equal(result.difference_count, 8);
+    assert_difference(0, "link of device 0", "32 GT/s x16", "16 GT/s x16", true);
+    assert_difference(1, "option --time-limit", "0.25", "1", true);
+    assert_difference(2, "option --chunk", "8388608", "1", true);
+    assert_difference(3, "driver", "580.82.07", "580.1", false);
+    assert_difference(4, "device 1", NULL, "NVIDIA H200", false);
+    assert_difference(5, "option --old", "1", NULL, false);
+    assert_difference(6, "option --new", NULL, "1", false);
+    assert_difference(7, "hostname", "node1", "node2", false);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(finds_nothing_where_nothing_differs),
+        cmocka_unit_test(forbids_another_backend),
+        cmocka_unit_test(compares_major_versions_of_the_driver),
+        cmocka_unit_test(forbids_another_model),
+        cmocka_unit_test(forbids_another_link),
+        cmocka_unit_test(forbids_a_link_that_differs_in_one_process),
+        cmocka_unit_test(takes_links_in_any_order),
+        cmocka_unit_test(takes_a_link_that_is_not_known_as_context),
+        cmocka_unit_test(takes_a_device_that_vanished_as_context),
+        cmocka_unit_test(takes_processes_without_devices),
+        cmocka_unit_test(compares_a_hundred_processes),
+        cmocka_unit_test(forbids_another_option_of_all_modes),
+        cmocka_unit_test(asks_whose_option_it_is),
+        cmocka_unit_test(expects_the_worst_of_a_mode_that_it_does_not_know),
+        cmocka_unit_test(takes_an_option_of_one_file_as_context),
+        cmocka_unit_test(ignores_what_only_selects),
+        cmocka_unit_test(takes_facts_as_context),
+        cmocka_unit_test(tells_first_what_forbids),
+    };
+    return cmocka_run_group_tests_name("conditions", tests, NULL, finish_group);
+}

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "xferbench/comparison.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define MIB (UINT64_C(1) << 20)
+
+static void assert_gate(const struct xb_gate *gate, const char *mode, const char *direction,
+                        uint64_t least, uint64_t most)
+{
+    if (mode != NULL)
+        assert_string_equal(gate->mode, mode);
+    else
+        assert_null(gate->mode);
+    if (direction != NULL)
+        assert_string_equal(gate->direction, direction);
+    else
+        assert_null(gate->direction);
+    assert_true(gate->least == least);
+    assert_true(gate->most == most);
+}
+
+/* Of one gate. */
+static void assert_reads(const char *text, const char *mode, const char *direction, uint64_t least,
+                         uint64_t most)
+{
+    struct xb_gates gates;
+    struct xb_error error;
+    assert_int_equal(xb_gates_parse(text, &gates, &error), XB_OK);
+    assert_int_equal(gates.count, 1);
+    assert_gate(&gates.items[0], mode, direction, least, most);
+    xb_gates_free(&gates);
+    assert_null(gates.items);
+    assert_null(gates.words);
+    assert_int_equal(gates.count, 0);
+}
+
+static void reads_one_gate(void **state)
+{
+    (void)state;
+    assert_reads("pinned", "pinned", NULL, 0, UINT64_MAX);
+    assert_reads("*", NULL, NULL, 0, UINT64_MAX);
+    assert_reads("double-buffer/h2d", "double-buffer", "h2d", 0, UINT64_MAX);
+    assert_reads("*/d2h", NULL, "d2h", 0, UINT64_MAX);
+    assert_reads("pinned/*", "pinned", NULL, 0, UINT64_MAX);
+    assert_reads("pinned/h2d/*", "pinned", "h2d", 0, UINT64_MAX);
+    assert_reads("pinned/h2d/64M", "pinned", "h2d", 64 * MIB, 64 * MIB);
+    assert_reads("*/*/1", NULL, NULL, 1, 1);
+    assert_reads("*/*/64M..1G", NULL, NULL, 64 * MIB, 1024 * MIB);
+    assert_reads("*/*/64M..64M", NULL, NULL, 64 * MIB, 64 * MIB);
+}
+
+static void reads_a_list(void **state)
+{
+    struct xb_gates gates;
+    struct xb_error error;
+    (void)state;
+    assert_int_equal(xb_gates_parse("pinned,async/h2d/64M..1G,*/bidir", &gates, &error), XB_OK);
+    assert_int_equal(gates.count, 3);
+    assert_gate(&gates.items[0], "pinned", NULL, 0, UINT64_MAX);
+    assert_gate(&gates.items[1], "async", "h2d", 64 * MIB, 1024 * MIB);
+    assert_gate(&gates.items[2], NULL, "bidir", 0, UINT64_MAX);
+    xb_gates_free(&gates);
+}
+
+static void refuses(const char *text, const char *word)
+{
+    struct xb_gates gates;
+    struct xb_error error;
+    memset(&gates, 0xa5, sizeof gates);
+    if (xb_gates_parse(text, &gates, &error) != XB_ERR_USAGE)
+        fail_msg("\"%s\" was not refused", text);
+    assert_int_equal(error.status, XB_ERR_USAGE);
+    if (strstr(error.message, word) == NULL || strstr(error.message, text) == NULL)
+        fail_msg("\"%s\" does not name \"%s\" and \"%s\"", error.message, word, text);
+    assert_null(gates.items); /* nothing is left to free */
+    assert_null(gates.words);
+    assert_int_equal(gates.count, 0);
+}
+
+static void refuses_what_is_no_gate(void **state)
+{
+    static const char *const shapeless[] = {"",
+                                            ",",
+                                            "pinned,",
+                                            ",pinned",
+                                            "pinned,,async",
+                                            "/",
+                                            "/h2d",
+                                            "pinned/",
+                                            "pinned//64M",
+                                            "pinned/h2d/",
+                                            "//",
+                                            "///",
+                                            "//64M",
+                                            "a/h2d/1M/2",
+                                            "a/h2d/1M/",
+                                            "pinned,/h2d",
+                                            "pinned,async//",
+                                            "/h2d/64M",
+                                            "*,pinned/",
+                                            "pinned//",
+                                            "pinned/,*",
+                                            "*/h2d/1M..2M/"};
+    (void)state;
+    for (size_t i = 0; i < sizeof shapeless / sizeof shapeless[0]; i++)
+        refuses(shapeless[i], "a gate is MODE");
+}
+
+static void refuses_what_is_no_size(void **state)
+{
+    static const char *const sizes[] = {
+        "*/*/x",     "*/*/64M..", "*/*/..64M",  "*/*/..", "*/*/1..x",    "*/*/-1",     "*/*/1...2",
+        "*/*/*..1G", "*/*/1G..*", "*/*/64M-1G", "*/*/ ",  "*/*/1..2..3", "*/*/1 ..2G", "a,*/*/2x"};
+    (void)state;
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
+        refuses(sizes[i], "size");
+    refuses("*/*/1G..64M", "wrong way round");
+    refuses("pinned,*/*/2..1", "wrong way round");
+}
+
+static void releases_what_is_empty(void **state)
+{
+    struct xb_gates gates = {0};
+    (void)state;
+    xb_gates_free(&gates);
+    assert_int_equal(gates.count, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reads_one_gate),          cmocka_unit_test(reads_a_list),
+        cmocka_unit_test(refuses_what_is_no_gate), cmocka_unit_test(refuses_what_is_no_size),
+        cmocka_unit_test(releases_what_is_empty),
+    };
+    return cmocka_run_group_tests_name("gates", tests, NULL, NULL);
+}
