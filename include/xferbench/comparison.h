@@ -50,8 +50,9 @@ struct xb_compared {
                           within single processes and none can be told */
     double p_regression; /* one-sided, adjusted by Holm where it gates; 1 where there is no test */
     double p_improved;
-    double p_pass;  /* one-sided, as it is: that all gating cases pass is claimed only together */
-    char note[512]; /* why, where it is not the figures: "" for none */
+    double p_pass;    /* one-sided, as it is: that all gating cases pass is claimed only together */
+    bool cannot_pass; /* both sides failed in some processes: figures can show a regression only */
+    char note[512];   /* why, where it is not the figures: "" for none */
 };
 
 /* One condition that is not the same in both files. */
@@ -93,6 +94,7 @@ struct xb_comparison {
     size_t gating_count;     /* of those, how many tests share alpha */
     size_t processes_needed; /* a side, for so many gating tests at alpha; 0: there is no such
                                 number */
+    size_t idle_gate;        /* from 1: one of request.gates that judges no case; 0 for none */
     enum xb_outcome overall;
     char reason[512]; /* the overall verdict in a sentence */
     struct xb_arena *texts;

@@ -4,12 +4,20 @@
 
 /*
  * From here on the first SIGINT, SIGTERM or SIGHUP is only noted, so that the run can write what it
- * has; a second one kills as usual. A write to a closed pipe or past a file's limit fails from here
- * on instead of killing.
+ * has. One that comes within a second of it is the same request, which often arrives twice: from
+ * timeout(1), from whoever signals all processes at once, from a parent that passes it on. A later
+ * one kills as usual. A write to a closed pipe or past a file's limit fails from here on instead of
+ * killing.
  */
 void xb_interrupt_catch(void);
 
-/* The signal that was caught, 0 for none yet. */
+/* The same, but a second request is only noted as well; the third kills. */
+void xb_interrupt_catch_twice(void);
+
+/* The signal that was caught first, 0 for none yet. */
 int xb_interrupt_signal(void);
+
+/* How many requests were noted. */
+int xb_interrupt_count(void);
 
 #endif

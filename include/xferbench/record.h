@@ -16,6 +16,9 @@
 
 #define XB_RECORD_LARGEST_BYTES ((size_t)64 << 20) /* of a file */
 #define XB_RECORD_PROCESSES 100                    /* the most in a file */
+#define XB_RECORD_DIFFERENCE 200                   /* room for xb_record_other_condition's text */
+/* The most kinds of warnings of a case. */
+#define XB_RECORD_WARNINGS ((size_t)XB_RECORD_PROCESSES * XB_RESULT_WARNINGS)
 
 /* What is compared of a case. */
 enum xb_metric {
@@ -44,6 +47,10 @@ struct xb_record_row {
     enum xb_verified verified;
     const char *reason; /* why it was skipped or failed; NULL for none */
     const char *timer;  /* whose clock has the figures: "device-event"; NULL where there are none */
+    /* A signal or the deadline ended it: what there was until then stands beside no full row, and
+     * the values are not set. */
+    bool is_cut;
+    const struct cJSON *warnings; /* for xb_record_warnings; NULL for none */
     struct xb_record_value values[XB_METRICS];
 };
 
@@ -71,6 +78,8 @@ struct xb_record_device {
 };
 
 struct xb_record_process {
+    const char *failure;              /* why it has no results; NULL where it has some */
+    bool has_results;                 /* false: it failed, and says nothing of any case */
     struct xb_record_device *devices; /* as this process saw them */
     size_t device_count;
     bool interrupted;  /* a signal ended it before all was measured */
@@ -113,8 +122,56 @@ void xb_record_free(struct xb_record *record); /* accepts a zeroed one */
 const struct xb_record_case *xb_record_find(const struct xb_record *record,
                                             const struct xb_record_case *test);
 
-/* Whether every process has the case measured and verified. */
-bool xb_record_case_is_fine(const struct xb_record *record, const struct xb_record_case *test);
+/*
+ * What differs in that under which two records were measured, so that their figures cannot be taken
+ * together: backend, options (but for what is left of a deadline), the machine, and per index the
+ * device, which one may also lack. "device 0 is another one (NVIDIA H200, then NVIDIA B200)" in
+ * `text`, which has room for XB_RECORD_DIFFERENCE; NULL for nothing.
+ */
+const char *xb_record_other_condition(const struct xb_record *first, const struct xb_record *other,
+                                      char *text, size_t size);
+
+/*
+ * What all processes together say of a case. One that failed says nothing; one that has results,
+ * but no such row, has it skipped.
+ */
+struct xb_record_summary {
+    enum xb_result_status status; /* the worst */
+    enum xb_verified verified;    /* false where one is, true where all are */
+    size_t processes;             /* that have results */
+    size_t ok;                    /* of those */
+    size_t cut;                   /* of those that are ok, and do not count */
+    size_t worst;                 /* the first process whose status is `status` */
+};
+
+struct xb_record_summary xb_record_summarize(const struct xb_record *record,
+                                             const struct xb_record_case *test);
+
+#define XB_RECORD_REASON 64
+/* Why it is not ok, of the process that is worst; NULL where it is ok. `text` (XB_RECORD_REASON) is
+ * for a row that is not there: "process 1 has no such row". */
+const char *xb_record_reason(const struct xb_record_case *test,
+                             const struct xb_record_summary *summary, char *text, size_t size);
+
+#define XB_RECORD_CUT 512
+/* "cut short in process 3: not counted"; NULL where no row that is ok was cut short. */
+const char *xb_record_cut_text(const struct xb_record *record, const struct xb_record_case *test,
+                               char *text, size_t size);
+
+/* A warning, and how many processes have it or one like it. */
+struct xb_record_warning {
+    const char *text; /* of the first of them */
+    size_t processes;
+    size_t last; /* the last of them */
+};
+
+/* Those of all processes, in the order of their first; returns how many kinds. `warnings` has room
+ * for XB_RECORD_WARNINGS. */
+size_t xb_record_warnings(const struct xb_record *record, const struct xb_record_case *test,
+                          struct xb_record_warning *warnings);
+
+/* Whether two warnings say the same of other figures: up to a number or a colon they agree. */
+bool xb_record_like_warnings(const char *a, const char *b);
 
 /*
  * The medians of those processes that measured it, in their order; returns how many. `values` holds

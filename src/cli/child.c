@@ -21,19 +21,30 @@
 /* How often a wait looks for a signal and at the clock. */
 #define GLANCE_MS 50
 /* The same where all is said and the process only has to leave. */
-#define LEAVE_GLANCE_NS 2000000L
+#define LEAVE_GLANCE_MS 2
 /* From SIGTERM, for one that must go, to SIGKILL. */
 #define HEED_S 5.0
+/* The same where the caller was interrupted: it has results to write. */
+#define WRITE_S 10.0
+/* For what passes the program's output on, such as tee, and is a moment behind it. */
+#define LINGER_S 0.5
+/* From SIGKILL until it is given up. */
+#define GIVE_UP_S 3.0
+/* The same for the others of its group, which nobody may be there to reap. */
+#define GROUP_S 1.0
 
 /* A child that runs, and what the caller knows of it. */
 struct watch {
     const struct xb_child *child;
     struct xb_child_outcome *outcome;
     pid_t process;
-    int output;      /* the pipe it prints into; -1 once that is read to the end */
-    size_t capacity; /* of outcome->text */
-    bool told;       /* that the caller was interrupted */
-    double kill_at;  /* 0 while nothing says that it must go */
+    int output;       /* the pipe it prints into; -1 once that is read to the end */
+    size_t capacity;  /* of outcome->text */
+    double kill_at;   /* 0 while nothing says that it must go */
+    double killed_at; /* 0 before that */
+    double ended_at;  /* 0 while it runs; reaped from then on */
+    int wait_status;  /* of wait(2) */
+    int wait_error;   /* the errno of that, 0 for none */
     bool out_of_memory;
 };
 
@@ -52,8 +63,10 @@ static void reset_signals(void)
         if (sigaction(changed[i], NULL, &action) == 0 && (own || action.sa_handler != SIG_IGN))
             signal(changed[i], SIG_DFL);
     }
-    /* A group in the background may print to the terminal also under `stty tostop`. */
+    /* A group in the background may print to the terminal also under `stty tostop`; to read from
+     * it fails, instead of stopping the group for good. */
     signal(SIGTTOU, SIG_IGN);
+    signal(SIGTTIN, SIG_IGN);
     sigemptyset(&none);
     (void)sigprocmask(SIG_SETMASK, &none, NULL);
 }
@@ -150,7 +163,9 @@ static enum xb_status start(struct watch *watch, struct xb_error *error)
     int failed[2] = {-1, -1};
     pid_t self = getpid();
     enum xb_status status = XB_OK;
-    if (!make_pipe(output) || !make_pipe(failed)) {
+    /* Ignored, as it can be inherited, no end of a process would be told. */
+    signal(SIGCHLD, SIG_DFL);
+    if (!make_pipe(output) || !make_pipe(failed) || fcntl(output[0], F_SETFL, O_NONBLOCK) != 0) {
         status = cannot_start(watch->child, "pipe2", errno, error);
         goto release;
     }
@@ -175,34 +190,71 @@ release:
 
 /* ---- watching ---- */
 
-/* The whole group: a script's program is meant, not only the shell that waits for it. */
+/* Whether anybody is left of its group, or only a zombie of the group's that nobody reaps. */
+static bool is_group_left(const struct watch *watch)
+{
+    return kill(-watch->process, 0) == 0 || errno != ESRCH;
+}
+
+/* The whole group: a script's program is meant, not only the shell that waits for it. The number is
+ * nobody else's as long as anybody is in that group, also when its first process is reaped. */
 static void tell(const struct watch *watch, int number)
 {
-    if (kill(-watch->process, number) != 0)
+    if (kill(-watch->process, number) != 0 && watch->ended_at == 0)
         (void)kill(watch->process, number);
 }
 
 /* It must go: asked now, killed later. */
-static void dismiss(struct watch *watch)
+static void dismiss(struct watch *watch, double patience)
 {
     if (watch->kill_at > 0)
         return;
-    watch->kill_at = xb_clock_now() + HEED_S;
+    watch->kill_at = xb_clock_now() + patience;
     tell(watch, SIGTERM);
+    tell(watch, SIGCONT); /* one that is stopped does not hear it before */
 }
 
 static void glance(struct watch *watch)
 {
-    if (xb_interrupt_signal() != 0 && !watch->told) {
-        watch->told = true;
-        tell(watch, SIGTERM);
-    }
-    if (watch->kill_at > 0 && xb_clock_now() >= watch->kill_at)
-        tell(watch, SIGKILL);
-    if (watch->child->end_at > 0 && xb_clock_now() >= watch->child->end_at) {
+    double now = xb_clock_now();
+    if (xb_interrupt_signal() != 0)
+        dismiss(watch, WRITE_S);
+    if (xb_interrupt_count() > 1 && watch->kill_at > now)
+        watch->kill_at = now;
+    if (watch->child->end_at > 0 && now >= watch->child->end_at) {
         watch->outcome->overdue = true;
-        dismiss(watch);
+        dismiss(watch, HEED_S);
     }
+    if (watch->kill_at > 0 && now >= watch->kill_at) {
+        tell(watch, SIGKILL);
+        if (watch->killed_at == 0)
+            watch->killed_at = now;
+    }
+}
+
+/* Notes it where the process has ended. */
+static void look_for_end(struct watch *watch)
+{
+    pid_t found = watch->ended_at > 0 ? 0 : waitpid(watch->process, &watch->wait_status, WNOHANG);
+    if (found == 0 || (found < 0 && errno == EINTR))
+        return;
+    if (found < 0)
+        watch->wait_error = errno;
+    watch->ended_at = xb_clock_now();
+}
+
+/*
+ * Whether there is nothing more to wait for. Its output may be open for ever, in the hands of what
+ * it has started; who is not of its group passes nothing on. But where all were told to leave, a
+ * shell may have gone before the program, which then writes its results.
+ */
+static bool is_over(const struct watch *watch)
+{
+    double now = xb_clock_now();
+    if (watch->ended_at == 0)
+        return watch->killed_at > 0 && now >= watch->killed_at + GIVE_UP_S;
+    return watch->output < 0 || !is_group_left(watch) ||
+           now >= (watch->kill_at > 0 ? watch->kill_at : watch->ended_at + LINGER_S);
 }
 
 /* Keeps what was read, as long as it may be. */
@@ -211,7 +263,7 @@ static void keep(struct watch *watch, const char *piece, size_t length)
     struct xb_child_outcome *outcome = watch->outcome;
     if (length > watch->child->largest - outcome->length) {
         outcome->too_long = true;
-        dismiss(watch);
+        dismiss(watch, HEED_S);
         return;
     }
     if (outcome->length + length >= watch->capacity) {
@@ -219,7 +271,7 @@ static void keep(struct watch *watch, const char *piece, size_t length)
         char *text = realloc(outcome->text, capacity);
         if (text == NULL) {
             watch->out_of_memory = true;
-            dismiss(watch);
+            dismiss(watch, HEED_S);
             return;
         }
         outcome->text = text;
@@ -230,35 +282,68 @@ static void keep(struct watch *watch, const char *piece, size_t length)
     outcome->text[outcome->length] = '\0';
 }
 
-static void read_some(struct watch *watch)
+/* Whether there was anything that is kept. */
+static bool read_some(struct watch *watch)
 {
     char piece[65536];
     ssize_t got = read(watch->output, piece, sizeof piece);
-    if (got > 0 && !watch->outcome->too_long && !watch->out_of_memory)
-        keep(watch, piece, (size_t)got);
     if (got == 0 || (got < 0 && errno != EINTR && errno != EAGAIN)) {
         close(watch->output);
         watch->output = -1;
     }
+    if (got > 0 && !watch->outcome->too_long && !watch->out_of_memory)
+        keep(watch, piece, (size_t)got);
+    return got > 0 && !watch->outcome->too_long && !watch->out_of_memory;
 }
 
-/* Until it has ended and nobody holds its output; returns its status of wait(2). */
-static int watch_to_end(struct watch *watch)
+/* Until it has ended and said all it has to say, or cannot be ended. */
+static void watch_to_end(struct watch *watch)
 {
-    const struct timespec pause = {.tv_nsec = LEAVE_GLANCE_NS};
-    int wait_status = 0;
-    while (watch->output >= 0) {
-        struct pollfd ready = {.fd = watch->output, .events = POLLIN};
-        if (poll(&ready, 1, GLANCE_MS) > 0)
-            read_some(watch);
+    while (!is_over(watch)) {
+        bool leaving = watch->output < 0 || watch->ended_at > 0;
+        struct pollfd ready = {.fd = watch->output, .events = POLLIN}; /* -1: nothing but a pause */
+        if (poll(&ready, 1, leaving ? LEAVE_GLANCE_MS : GLANCE_MS) > 0)
+            (void)read_some(watch);
+        look_for_end(watch);
         glance(watch);
     }
-    /* Only its zombie keeps its number from being another's, so it is not reaped before this. */
-    while (waitpid(watch->process, &wait_status, WNOHANG) == 0) {
-        glance(watch);
+}
+
+/* What its output still has in it, and an end to what it left behind: the next process is to be
+ * alone. */
+static void clear_up(struct watch *watch)
+{
+    const struct timespec pause = {.tv_nsec = LEAVE_GLANCE_MS * 1000000L};
+    while (watch->output >= 0 && read_some(watch))
+        ;
+    if (watch->output >= 0)
+        close(watch->output);
+    double until = xb_clock_now() + GROUP_S;
+    while (watch->ended_at > 0 && is_group_left(watch) && xb_clock_now() < until) {
+        tell(watch, SIGKILL);
         (void)nanosleep(&pause, NULL);
     }
-    return wait_status;
+}
+
+/* What is known of its end. */
+static enum xb_status judge_end(const struct watch *watch, struct xb_error *error)
+{
+    struct xb_child_outcome *outcome = watch->outcome;
+    const char *path = watch->child->path;
+    outcome->stuck = watch->ended_at == 0;
+    if (outcome->stuck)
+        return XB_FAIL(error, XB_ERR_SYSTEM, "'%.300s' cannot be ended", path);
+    if (watch->wait_error != 0)
+        return XB_FAIL_ERRNO(error, "waitpid", watch->wait_error,
+                             "how '%.300s' ended is not known: %s", path,
+                             strerror(watch->wait_error));
+    if (WIFEXITED(watch->wait_status))
+        outcome->exit_code = WEXITSTATUS(watch->wait_status);
+    else if (WIFSIGNALED(watch->wait_status))
+        outcome->signal = WTERMSIG(watch->wait_status);
+    if (watch->out_of_memory)
+        return XB_FAIL(error, XB_ERR_MEMORY, "not enough memory for what '%.300s' printed", path);
+    return XB_OK;
 }
 
 enum xb_status xb_child_run(const struct xb_child *child, struct xb_child_outcome *outcome,
@@ -270,16 +355,10 @@ enum xb_status xb_child_run(const struct xb_child *child, struct xb_child_outcom
     enum xb_status status = start(&watch, error);
     if (status != XB_OK)
         return status;
-    int wait_status = watch_to_end(&watch);
-    outcome->wall_s = xb_clock_now() - begin;
-    if (WIFEXITED(wait_status))
-        outcome->exit_code = WEXITSTATUS(wait_status);
-    else if (WIFSIGNALED(wait_status))
-        outcome->signal = WTERMSIG(wait_status);
-    if (watch.out_of_memory)
-        return XB_FAIL(error, XB_ERR_MEMORY, "not enough memory for what '%.300s' printed",
-                       child->path);
-    return XB_OK;
+    watch_to_end(&watch);
+    clear_up(&watch);
+    outcome->wall_s = (watch.ended_at > 0 ? watch.ended_at : xb_clock_now()) - begin;
+    return judge_end(&watch, error);
 }
 
 void xb_child_free(struct xb_child_outcome *outcome)

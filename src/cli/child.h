@@ -25,17 +25,23 @@ struct xb_child_outcome {
     int signal;     /* that ended it; 0 for none */
     bool too_long;  /* it printed more than it may */
     bool overdue;   /* it was still there at end_at */
+    bool stuck;     /* it is still there: not even SIGKILL ends it */
 };
 
 /*
- * Runs it to its end: standard output is read until nobody holds it any more, standard input is
- * empty, standard error is the caller's. It has a process group of its own, so that a signal to the
- * caller's group reaches it once: a signal that the caller has caught (xb_interrupt_signal) is
- * passed on to that group as SIGTERM, once. It also gets SIGTERM where the caller dies. Whoever
- * does not heed SIGTERM at end_at, or for printing too much, is killed a little later.
+ * Runs it to its end. Standard input is empty, standard error is the caller's, standard output is
+ * read: to its end, or until the program has ended and only others hold it. Those that it leaves
+ * behind in its process group are given a moment and killed then; what has left that group is let
+ * alone.
  *
- * Blocks. XB_ERR_SYSTEM where it cannot be started, XB_ERR_MEMORY where its words find no room.
- * Release *outcome with xb_child_free, also after a failure.
+ * The group is its own, so that a signal to the caller's group reaches it once: a signal that the
+ * caller has caught (xb_interrupt_signal) is passed on to it as SIGTERM, once. It also gets SIGTERM
+ * at end_at, for printing too much, and where the caller dies. Whoever does not heed that is killed
+ * some seconds later; at once where the caller is signalled again (xb_interrupt_count).
+ *
+ * Blocks. XB_ERR_SYSTEM where it cannot be started, where it cannot be ended (outcome->stuck) and
+ * where nobody can say how it ended; XB_ERR_MEMORY where its words find no room. Release *outcome
+ * with xb_child_free, also after a failure.
  */
 XB_MUST_CHECK enum xb_status xb_child_run(const struct xb_child *child,
                                           struct xb_child_outcome *outcome, struct xb_error *error);

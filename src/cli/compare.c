@@ -71,22 +71,34 @@ static enum xb_status read_request(struct command *command, struct xb_error *err
     return status;
 }
 
-/* Of a file and itself every comparison passes, and whoever named it twice learns nothing. */
-static enum xb_status refuse_same(char *const *paths, struct xb_error *error)
+static bool is_one_file(const char *a, const char *b)
 {
-    struct stat baseline;
-    struct stat candidate;
-    if (stat(paths[0], &baseline) == 0 && stat(paths[1], &candidate) == 0 &&
-        baseline.st_dev == candidate.st_dev && baseline.st_ino == candidate.st_ino)
+    struct stat first;
+    struct stat second;
+    return stat(a, &first) == 0 && stat(b, &second) == 0 && first.st_dev == second.st_dev &&
+           first.st_ino == second.st_ino;
+}
+
+/* Of a file and itself every comparison passes, and whoever named it twice learns nothing. Nor may
+ * the output take the place of what it is made of. */
+static enum xb_status refuse_same(const struct command *command, struct xb_error *error)
+{
+    char *const *paths = command->config.operands;
+    const char *output = xb_config_get(&command->config, "output")->text;
+    if (is_one_file(paths[0], paths[1]))
         return XB_FAIL(error, XB_ERR_USAGE, "'%.200s' and '%.200s' are one and the same file",
                        paths[0], paths[1]);
+    for (size_t i = 0; i < 2; i++)
+        if (strcmp(output, "-") != 0 && is_one_file(paths[i], output))
+            return XB_FAIL(error, XB_ERR_USAGE, "--output %.200s would replace '%.200s'", output,
+                           paths[i]);
     return XB_OK;
 }
 
 static enum xb_status read_files(struct command *command, struct xb_error *error)
 {
     char *const *paths = command->config.operands;
-    enum xb_status status = refuse_same(paths, error);
+    enum xb_status status = refuse_same(command, error);
     if (status == XB_OK)
         status = xb_record_read(paths[0], &command->baseline, error);
     if (status == XB_OK)

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _GNU_SOURCE /* asprintf, open_memstream */
+#define _GNU_SOURCE /* asprintf */
 #include "processes.h"
 
 #include "../core/clock.h"
 #include "child.h"
-#include "cli.h"
+#include "processes_internal.h"
 
 #include "xferbench/interrupt.h"
-#include "xferbench/processes.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 /* What a process may take past the deadline, to write what it has, before it is ended. */
@@ -22,29 +23,6 @@
 #define MOST_DOCUMENTS (XB_RECORD_LARGEST_BYTES / 16 * 15)
 /* A deadline is above 0. */
 #define LEAST_DEADLINE_S 1e-6
-
-enum { CANDIDATE, BASELINE, SIDES };
-
-/* One of the programs that are measured. */
-struct side {
-    char *path;     /* the file that is run */
-    char *name;     /* the program, for people and argv[0] */
-    const char *to; /* the option that says where its results go */
-    struct xb_output output;
-    struct xb_processes set;
-    size_t bytes; /* of the processes' documents */
-    bool overdue; /* one of its processes had to be ended behind the deadline */
-};
-
-struct session {
-    const struct xb_config *config;
-    double deadline; /* 0 for none */
-    struct side sides[SIDES];
-    size_t side_count;
-    struct xb_progress progress;
-    bool out_of_time; /* not all were begun */
-    int refused; /* the exit code of a first process that could measure nothing; 0: none such */
-};
 
 /* ---- what is asked ---- */
 
@@ -162,25 +140,6 @@ static char **words_for(const struct session *session, const struct side *side)
 
 /* ---- one process ---- */
 
-/* What differs from the first process, or NULL. What is left of a deadline always does. */
-static const char *other_condition(const struct xb_record *first, const struct xb_record *record)
-{
-    if (strcmp(first->backend, record->backend) != 0)
-        return "backend";
-    if (first->option_count != record->option_count)
-        return "options";
-    for (size_t i = 0; i < first->option_count; i++) {
-        const char *a = first->options[i].value;
-        const char *b = record->options[i].value;
-        if (strcmp(first->options[i].name, record->options[i].name) != 0)
-            return "options";
-        if (strcmp(first->options[i].name, "deadline") != 0 &&
-            ((a == NULL) != (b == NULL) || (a != NULL && strcmp(a, b) != 0)))
-            return first->options[i].name;
-    }
-    return NULL;
-}
-
 /* How it ended, for one that left nothing: "it was ended by SIGSEGV", "it left with exit code 1".
  */
 static const char *end_text(const struct xb_process *process, char *text, size_t size)
@@ -196,7 +155,7 @@ static const char *end_text(const struct xb_process *process, char *text, size_t
 static void take_document(struct side *side, struct xb_process *process,
                           struct xb_child_outcome *outcome)
 {
-    char end[64];
+    char end[64], difference[XB_RECORD_DIFFERENCE];
     struct xb_error error;
     const struct xb_process *first = xb_processes_first(&side->set);
     end_text(process, end, sizeof end);
@@ -210,13 +169,15 @@ static void take_document(struct side *side, struct xb_process *process,
                  error.message);
         return;
     }
-    const char *other = first != NULL ? other_condition(&first->record, &process->record) : NULL;
+    const char *other = first != NULL ? xb_record_other_condition(&first->record, &process->record,
+                                                                  difference, sizeof difference)
+                                      : NULL;
     if (process->record.is_merged)
         snprintf(process->failure, sizeof process->failure,
                  "it printed the results of several processes");
     else if (other != NULL)
-        snprintf(process->failure, sizeof process->failure,
-                 "measured under other conditions: %s is not that of the first process", other);
+        snprintf(process->failure, sizeof process->failure, "measured under other conditions: %s",
+                 other);
     else {
         process->document = outcome->text;
         side->bytes += outcome->length;
@@ -227,7 +188,8 @@ static void take_document(struct side *side, struct xb_process *process,
 }
 
 /* What came of it. A process that crashed behind its results is not believed, unless it was told to
- * leave: a shell that waits for the program may have gone before it. */
+ * leave, by a signal or at the deadline: a shell that waits for the program may have gone before
+ * it. */
 static void judge(struct side *side, struct xb_process *process, struct xb_child_outcome *outcome)
 {
     side->overdue = side->overdue || outcome->overdue;
@@ -236,10 +198,10 @@ static void judge(struct side *side, struct xb_process *process, struct xb_child
                  "it printed more than there is room for: the results of all together may be %zu "
                  "MiB, so take fewer samples",
                  XB_RECORD_LARGEST_BYTES >> 20);
-    else if (outcome->overdue)
+    else if (outcome->overdue && outcome->length == 0)
         snprintf(process->failure, sizeof process->failure,
-                 "it did not end within %.0f s of the deadline", GRACE_S);
-    else if (outcome->signal != 0 && xb_interrupt_signal() == 0)
+                 "it did not end within %.0f s of the deadline and printed no results", GRACE_S);
+    else if (outcome->signal != 0 && !outcome->overdue && xb_interrupt_signal() == 0)
         snprintf(process->failure, sizeof process->failure, "it was ended by %s", process->signal);
     else
         take_document(side, process, outcome);
@@ -252,15 +214,27 @@ static double end_of(double deadline)
     return deadline > 0 ? (deadline > now ? deadline : now) + GRACE_S : 0;
 }
 
+/* This program again, also where its file has been replaced meanwhile. By its own path if it can
+ * be: that is how lists of processes and profilers name it. */
+static const char *candidate_path(const char *name)
+{
+    static const char *const self = "/proc/self/exe";
+    struct stat running;
+    struct stat named;
+    bool same = stat(self, &running) == 0 && stat(name, &named) == 0 &&
+                running.st_dev == named.st_dev && running.st_ino == named.st_ino;
+    return same ? name : self;
+}
+
 /* Runs one process of a side. */
 static void run_one(struct session *session, struct side *side)
 {
     struct xb_process *process = &side->set.processes[side->set.count];
-    struct xb_child_outcome outcome = {.exit_code = -1};
+    struct xb_child_outcome outcome = {.exit_code = -1, .started = time(NULL)};
     struct xb_error error;
     char name[16];
     char **words = words_for(session, side);
-    struct xb_child child = {.path = side->path,
+    struct xb_child child = {.path = side->path != NULL ? side->path : candidate_path(side->name),
                              .argv = words,
                              .largest = MOST_DOCUMENTS - side->bytes,
                              .end_at = end_of(session->deadline)};
@@ -279,6 +253,7 @@ static void run_one(struct session *session, struct side *side)
         judge(side, process, &outcome);
     else
         snprintf(process->failure, sizeof process->failure, "%s", error.message);
+    session->stuck = outcome.stuck;
     side->set.count++;
     xb_child_free(&outcome);
     free_words(words);
@@ -289,7 +264,7 @@ static void run_one(struct session *session, struct side *side)
 /* The first process of a side always begins, to say what there would have been to measure. */
 static bool may_begin(struct session *session, const struct side *side)
 {
-    if (xb_interrupt_signal() != 0)
+    if (xb_interrupt_signal() != 0 || session->stuck)
         return false;
     session->out_of_time =
         side->set.count > 0 && session->deadline > 0 && xb_clock_now() >= session->deadline;
@@ -338,93 +313,29 @@ static void conclude(const struct session *session, struct side *side)
             set->deadline_met = false;
 }
 
-/* ---- what is written ---- */
-
-static bool say(const struct xb_error *error)
-{
-    xb_cli_fail(error);
-    return false;
-}
-
-/* The merged document as text; NULL and an error said where there is none. */
-static char *document_of(const struct side *side, size_t *length)
-{
-    struct xb_error error;
-    char *text = NULL;
-    FILE *stream = open_memstream(&text, length);
-    enum xb_status status =
-        stream != NULL ? xb_processes_json_write(stream, &side->set, &error)
-                       : XB_FAIL(&error, XB_ERR_MEMORY, "not enough memory for the results");
-    if (stream != NULL && fclose(stream) != 0 && status == XB_OK)
-        status = XB_FAIL(&error, XB_ERR_MEMORY, "not enough memory for the results");
-    if (status == XB_OK)
-        return text;
-    say(&error);
-    free(text);
-    return NULL;
-}
-
-static bool write_file(struct side *side, const char *text, size_t length)
-{
-    struct xb_error error;
-    FILE *stream = side->output.stream;
-    if (stream == NULL)
-        return true;
-    if (fwrite(text, 1, length, stream) != length || fflush(stream) != 0) {
-        int code = errno;
-        (void)XB_FAIL_ERRNO(&error, "write", code, "cannot write '%.300s': %s", side->output.path,
-                            strerror(code));
-        return say(&error);
-    }
-    return xb_output_commit(&side->output, &error) == XB_OK || say(&error);
-}
-
-/* Read back, so that what a reader cannot read is no news of tomorrow. */
-static bool print_table(const struct side *side, const char *text, size_t length)
-{
-    struct xb_record merged = {0};
-    struct xb_error error;
-    bool any = xb_processes_first(&side->set) != NULL;
-    enum xb_status status =
-        any ? xb_record_parse("the results", text, length, &merged, &error) : XB_OK;
-    if (status == XB_OK)
-        status = xb_processes_table_write(stdout, &side->set, any ? &merged : NULL, &error);
-    xb_record_free(&merged);
-    return status == XB_OK || say(&error);
-}
-
-/* Every side to its place. One that fails does not keep the others from it. */
-static bool write_all(struct session *session)
-{
-    bool quiet = xb_config_get(session->config, "quiet")->flag;
-    bool written = true;
-    for (size_t i = 0; i < session->side_count; i++)
-        quiet = quiet || session->sides[i].output.stream == stdout;
-    for (size_t i = session->side_count; i-- > 0;) { /* the baseline first */
-        struct side *side = &session->sides[i];
-        size_t length = 0;
-        char *text = document_of(side, &length);
-        written = text != NULL && write_file(side, text, length) && written;
-        if (text != NULL && !quiet)
-            written = print_table(side, text, length) && written;
-        if (!quiet && i > 0)
-            fputc('\n', stdout);
-        free(text);
-    }
-    return written;
-}
-
 /* ---- the exit code ---- */
+
+/* Whether a process that was not cut short lacks a case that another one has. */
+static bool lacks_cases(const struct xb_process *process, const struct xb_process *other)
+{
+    const struct xb_record *record = &process->record;
+    bool lacks = false;
+    for (size_t i = 0; !lacks && i < other->record.case_count; i++)
+        lacks = xb_record_find(record, &other->record.cases[i]) == NULL;
+    return lacks && !record->processes->interrupted && record->processes->deadline_met;
+}
 
 /* Whether all that was measured is right: XB_EXIT_NOTHING where all processes say that. */
 static int code_of(const struct side *side)
 {
     size_t nothing = 0;
+    const struct xb_process *first = xb_processes_first(&side->set);
     for (size_t i = 0; i < side->set.count; i++) {
         const struct xb_process *process = &side->set.processes[i];
         nothing += process->exit_code == XB_EXIT_NOTHING;
         if (process->document == NULL ||
-            (process->exit_code != XB_EXIT_OK && process->exit_code != XB_EXIT_NOTHING))
+            (process->exit_code != XB_EXIT_OK && process->exit_code != XB_EXIT_NOTHING) ||
+            lacks_cases(process, first) || lacks_cases(first, process))
             return XB_EXIT_FAILED;
     }
     return nothing == side->set.count ? XB_EXIT_NOTHING : XB_EXIT_OK;
@@ -459,12 +370,9 @@ static enum xb_status prepare_side(const struct session *session, struct side *s
     side->set.program = side->name;
     side->set.asked = asked;
     side->set.processes = calloc(asked, sizeof *side->set.processes);
-    return side->path != NULL && side->name != NULL && side->set.processes != NULL
-               ? XB_OK
-               : no_memory(error);
+    return side->name != NULL && side->set.processes != NULL ? XB_OK : no_memory(error);
 }
 
-/* This program again, also where its file has been replaced meanwhile. */
 static enum xb_status prepare_candidate(struct session *session, struct xb_error *error)
 {
     struct side *side = &session->sides[CANDIDATE];
@@ -474,7 +382,6 @@ static enum xb_status prepare_candidate(struct session *session, struct xb_error
         return XB_FAIL_ERRNO(error, "readlink", errno,
                              "cannot find out which program this is: is /proc there?");
     target[length] = '\0';
-    side->path = strdup("/proc/self/exe");
     side->name = strdup(target);
     session->side_count = 1;
     return prepare_side(session, side, is_interleaved(session->config) ? "candidate" : NULL, "json",
@@ -498,24 +405,6 @@ static enum xb_status prepare_baseline(struct session *session, struct xb_error 
     return status;
 }
 
-static enum xb_status open_outputs(struct session *session, struct xb_error *error)
-{
-    enum xb_status status = XB_OK;
-    for (size_t i = 0; status == XB_OK && i < session->side_count; i++) {
-        struct side *side = &session->sides[i];
-        const struct xb_value *file = xb_config_get(session->config, side->to);
-        if (file->is_set)
-            status = xb_output_open(&side->output, file->text, error);
-    }
-    if (status == XB_OK && session->side_count == SIDES &&
-        xb_cli_same_place(&session->sides[0].output, &session->sides[1].output))
-        status =
-            XB_FAIL(error, XB_ERR_USAGE,
-                    "--json %.200s and --baseline-json %.200s are one and the same file",
-                    session->sides[CANDIDATE].output.path, session->sides[BASELINE].output.path);
-    return status;
-}
-
 static enum xb_status prepare(struct session *session, struct xb_error *error)
 {
     enum xb_status status = prepare_candidate(session, error);
@@ -523,8 +412,10 @@ static enum xb_status prepare(struct session *session, struct xb_error *error)
         status = prepare_baseline(session, error);
     if (status != XB_OK)
         return status;
-    xb_interrupt_catch(); /* before there is a temporary file to leave behind */
-    return open_outputs(session, error);
+    /* Before there is a temporary file to leave behind. The first is for the process that runs, to
+     * write what it has; the second ends that process. */
+    xb_interrupt_catch_twice();
+    return xb_processes_open_outputs(session, error);
 }
 
 static void release(struct session *session)
@@ -541,10 +432,20 @@ static void release(struct session *session)
 /* Its own words stand on stderr; whose they are does not. */
 static void say_refused(const struct session *session)
 {
-    for (size_t i = 0; session->side_count == SIDES && i < SIDES; i++)
+    for (size_t i = 0; session->refused != 0 && session->side_count == SIDES && i < SIDES; i++)
         if (is_refused(&session->sides[i]))
             fprintf(stderr, "xferbench: the %s, '%s', left with exit code %d and no results\n",
                     session->sides[i].set.role, session->sides[i].name, session->refused);
+}
+
+/* Whether any process has: where the candidate refuses, the baseline may have measured before it.
+ */
+static bool has_results(const struct session *session)
+{
+    for (size_t i = 0; i < session->side_count; i++)
+        if (xb_processes_first(&session->sides[i].set) != NULL)
+            return true;
+    return false;
 }
 
 int xb_processes_run(const struct xb_config *config, double deadline)
@@ -560,14 +461,14 @@ int xb_processes_run(const struct xb_config *config, double deadline)
     xb_progress_start(&session.progress, !xb_config_get(config, "quiet")->flag);
     run_all(&session);
     xb_progress_clear(&session.progress);
-    if (session.refused != 0) {
-        say_refused(&session);
-        code = session.refused;
-    } else {
+    say_refused(&session);
+    if (session.refused == 0 || has_results(&session)) {
         for (size_t i = 0; i < session.side_count; i++)
             conclude(&session, &session.sides[i]);
-        code = exit_code(&session, write_all(&session));
+        code = exit_code(&session, xb_processes_write_outputs(&session));
     }
+    if (session.refused != 0)
+        code = session.refused;
     release(&session);
     return code;
 }

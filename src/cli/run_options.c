@@ -96,8 +96,10 @@ static const struct xb_option option_deadline = {
     .name = "deadline",
     .type = XB_OPTION_DURATION,
     .argument = "TIME",
-    .help = "Stop after so long and write what is there; what is left is skipped and says so. A "
-            "repetition that runs, or memory that is being made, is not cut short.",
+    .help =
+        "Stop after so long and write what is there; what is left is skipped and says so. A "
+        "repetition that runs, or memory that is being made, is not cut short. With --processes "
+        "it is for all of them together.",
 };
 static const struct xb_option option_processes = {
     .name = "processes",
@@ -128,14 +130,15 @@ static const struct xb_option option_json = {
     .name = "json",
     .type = XB_OPTION_TEXT,
     .argument = "FILE",
-    .help = "Write everything that was measured as JSON (docs/result.schema.json); - for standard "
-            "output, in place of the table.",
+    .help = "Write everything that was measured as JSON (docs/result.schema.json, several "
+            "processes docs/processes.schema.json); - for standard output, in place of the table.",
 };
 static const struct xb_option option_csv = {
     .name = "csv",
     .type = XB_OPTION_TEXT,
     .argument = "FILE",
-    .help = "Write a line a case as CSV; - for standard output, in place of the table.",
+    .help = "Write a line a case as CSV, of one process only; - for standard output, in place of "
+            "the table.",
 };
 static const struct xb_option option_quiet = {
     .name = "quiet",

@@ -2,6 +2,8 @@
 #include "internal.h"
 
 #include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,6 +32,18 @@ static bool passes_any_case(const struct xb_gate *gate, const struct xb_record *
     return any;
 }
 
+static enum xb_status refuse_gate(const struct xb_gate *gate, size_t number, struct xb_error *error)
+{
+    char sizes[64] = "any size";
+    if (gate->least > 0 || gate->most < UINT64_MAX)
+        snprintf(sizes, sizeof sizes, "%" PRIu64 " to %" PRIu64 " bytes", gate->least, gate->most);
+    return XB_FAIL(
+        error, XB_ERR_USAGE,
+        "--gate: no case of either file passes gate %zu (mode %.40s, direction %.20s, %s)", number,
+        gate->mode != NULL ? gate->mode : "any", gate->direction != NULL ? gate->direction : "any",
+        sizes);
+}
+
 /* A gate that nothing passes is a slip of the pen that would let everything through. */
 static enum xb_status check_gates(const struct xb_comparison *comparison, struct xb_error *error)
 {
@@ -38,14 +52,24 @@ static enum xb_status check_gates(const struct xb_comparison *comparison, struct
         const struct xb_gate *gate = &asked->items[i];
         if (!passes_any_case(gate, comparison->baseline) &&
             !passes_any_case(gate, comparison->candidate))
-            return XB_FAIL(error, XB_ERR_USAGE,
-                           "--gate: no case of either file passes gate %zu (mode %.40s, direction "
-                           "%.20s, %llu to %llu bytes)",
-                           i + 1, gate->mode != NULL ? gate->mode : "any",
-                           gate->direction != NULL ? gate->direction : "any",
-                           (unsigned long long)gate->least, (unsigned long long)gate->most);
+            return refuse_gate(gate, i + 1, error);
     }
     return XB_OK;
+}
+
+/* A gate none of whose cases is judged: what it stands for would pass unseen. */
+static size_t find_idle_gate(const struct xb_comparison *comparison)
+{
+    const struct xb_gates *asked = &comparison->request.gates;
+    for (size_t i = 0; i < asked->count; i++) {
+        bool judges = false;
+        for (size_t j = 0; !judges && j < comparison->case_count; j++)
+            judges =
+                comparison->cases[j].gates && passes(&asked->items[i], comparison->cases[j].test);
+        if (!judges)
+            return i + 1;
+    }
+    return 0;
 }
 
 /* ---- pairs ---- */
@@ -105,6 +129,7 @@ enum xb_status xb_compare(const struct xb_record *baseline, const struct xb_reco
         status = xb_compare_conditions(comparison, error);
     if (status == XB_OK && (comparison->comparable || request->force))
         status = add_pairs(comparison, error);
+    comparison->idle_gate = status == XB_OK ? find_idle_gate(comparison) : 0;
     if (status == XB_OK)
         status = xb_judge_all(comparison, error);
     if (status == XB_OK)

@@ -151,6 +151,18 @@ static enum xb_status compare_device_texts(struct xb_comparison *comparison, uns
     return status;
 }
 
+/* Devices that ran at the same time shared what is between them and the host: with one more or less
+ * of them a figure is another. */
+static bool any_simultaneous_in_both(const struct xb_comparison *comparison)
+{
+    for (size_t i = 0; i < comparison->candidate->case_count; i++) {
+        const struct xb_record_case *test = &comparison->candidate->cases[i];
+        if (test->simultaneous && xb_record_find(comparison->baseline, test) != NULL)
+            return true;
+    }
+    return false;
+}
+
 static enum xb_status compare_device(struct xb_comparison *comparison, unsigned index,
                                      struct xb_error *error)
 {
@@ -159,8 +171,8 @@ static enum xb_status compare_device(struct xb_comparison *comparison, unsigned 
     if (baseline == NULL || candidate == NULL)
         return add_if_other(comparison, xb_arena_print(&comparison->texts, "device %u", index),
                             baseline != NULL ? baseline->name : NULL,
-                            candidate != NULL ? candidate->name : NULL, false,
-                            error); /* its cases are in one file only */
+                            candidate != NULL ? candidate->name : NULL,
+                            any_simultaneous_in_both(comparison), error);
     enum xb_status status = compare_device_texts(comparison, index, "model", describe_model, error);
     return status == XB_OK ? compare_device_texts(comparison, index, "link", describe_link, error)
                            : status;

@@ -36,18 +36,22 @@ static void settle(struct xb_compared *compared, enum xb_basis basis, enum xb_ou
     compared->outcome = outcome;
 }
 
-/* A process in which the case was not reached: its run was cut short. */
+/* A process in which the case was not reached, or not finished: its run was cut short. What is
+ * wrong by then is wrong. */
 static bool was_cut(const struct xb_record *record, const struct xb_record_case *test, size_t i)
 {
     const struct xb_record_row *row = &test->rows[i];
-    bool cut = record->processes[i].interrupted || !record->processes[i].deadline_met;
-    return cut && (!row->is_there || row->status == XB_RESULT_SKIPPED);
+    const struct xb_record_process *process = &record->processes[i];
+    if (row->is_there)
+        return row->is_cut && row->status != XB_RESULT_ERROR;
+    return process->interrupted || !process->deadline_met;
 }
 
 /* How a case stands in the processes of a file. */
 struct standing {
     size_t fine, cut, bad;
     const struct xb_record_row *worst; /* the first of the worst bad ones; NULL for none */
+    size_t where;                      /* its process */
     size_t alike;                      /* how many of the bad ones are as bad as that */
 };
 
@@ -62,20 +66,22 @@ static int badness(const struct xb_record_row *row)
                                                 : 2;
 }
 
+/* `test` is NULL where the file has no such case. */
 static struct standing standing_of(const struct xb_record *record,
                                    const struct xb_record_case *test)
 {
     struct standing standing = {0};
-    for (size_t i = 0; i < record->process_count; i++) {
+    for (size_t i = 0; test != NULL && i < record->process_count; i++) {
         const struct xb_record_row *row = &test->rows[i];
-        if (row->is_there && row->status == XB_RESULT_OK) {
-            standing.fine++;
-        } else if (was_cut(record, test, i)) {
+        if (was_cut(record, test, i)) {
             standing.cut++;
+        } else if (row->is_there && row->status == XB_RESULT_OK) {
+            standing.fine++;
         } else {
             standing.bad++;
             if (standing.worst == NULL || badness(row) > badness(standing.worst)) {
                 standing.worst = row;
+                standing.where = i;
                 standing.alike = 0;
             }
             standing.alike += badness(row) == badness(standing.worst);
@@ -90,16 +96,16 @@ static void say_bad(struct xb_compared *compared, const char *side, const struct
 {
     static const char *const words[] = {"skipped", "not measured", "failed", "wrong data"};
     const struct xb_record_row *worst = standing->worst;
-    const char *reason = worst->reason != NULL ? worst->reason : "";
+    const char *failure = record->processes[standing->where].failure; /* of the process itself */
+    const char *reason = worst->is_there ? worst->reason : failure;
     say(compared, "%s in %zu of %zu processes of the %s%s%.300s", words[badness(worst)],
-        standing->alike, record->process_count, side, reason[0] != '\0' ? ": " : "", reason);
+        standing->alike, record->process_count, side, reason != NULL ? ": " : "",
+        reason != NULL ? reason : "");
 }
 
-/* The baseline was fine, or at least never had wrong data. */
-static bool is_worse(const struct standing *before, const struct standing *after)
+static bool has_wrong_data(const struct standing *standing)
 {
-    return before->bad == 0 ||
-           (badness(after->worst) == WRONG_DATA && badness(before->worst) != WRONG_DATA);
+    return standing->bad > 0 && badness(standing->worst) == WRONG_DATA;
 }
 
 /* A clock, where all rows that have figures have the same; NULL where they have not. */
@@ -115,48 +121,69 @@ static const char *timer_of(const struct xb_record *record, const struct xb_reco
     return timer;
 }
 
-/* Settles what figures cannot: a case that is in one file only, or was not measured. */
+static bool settle_as(struct xb_compared *compared, enum xb_outcome outcome, const char *note)
+{
+    settle(compared, XB_BASIS_STATUS, outcome);
+    if (note != NULL)
+        say(compared, "%s", note);
+    return true;
+}
+
+/* There is nothing to compare with; what became of the candidate is told all the same. */
+static bool settle_as_nothing(const struct xb_comparison *comparison, const struct standing *before,
+                              const struct standing *after, struct xb_compared *compared)
+{
+    settle(compared, XB_BASIS_NONE, XB_OUTCOME_PASS);
+    if (after->bad > 0)
+        say_bad(compared, "candidate", comparison->candidate, after);
+    else if (before->bad > 0)
+        say_bad(compared, "baseline", comparison->baseline, before);
+    return true;
+}
+
+/* What is told where figures are left to judge. Where both sides failed at times, the figures can
+ * show a regression but nothing better. */
+static void note_standing(const struct xb_comparison *comparison, const struct standing *before,
+                          const struct standing *after, struct xb_compared *compared)
+{
+    compared->cannot_pass = after->bad > 0;
+    if (after->bad > 0)
+        say_bad(compared, "candidate", comparison->candidate, after);
+    else if (before->bad > 0)
+        say_bad(compared, "baseline", comparison->baseline, before);
+    else if (before->cut + after->cut > 0)
+        say(compared, "a run was cut short: fewer processes than were asked for");
+}
+
+/*
+ * Settles what figures cannot tell: a case that is in one file only, was not measured, or works no
+ * more. Wrong data is a regression whatever there was before, unless there was wrong data.
+ */
 static bool settle_by_status(const struct xb_comparison *comparison, struct xb_pair pair,
                              struct xb_compared *compared)
 {
-    const struct xb_record *baseline = comparison->baseline;
-    const struct xb_record *candidate = comparison->candidate;
-    struct standing before = {0};
-    if (pair.baseline == NULL) {
-        settle(compared, XB_BASIS_NONE, XB_OUTCOME_PASS);
-        say(compared, "not in the baseline");
-        return true;
+    struct standing before = standing_of(comparison->baseline, pair.baseline);
+    struct standing after = standing_of(comparison->candidate, pair.candidate);
+    bool works_no_more = after.bad > 0 && (before.bad == 0 || after.fine == 0);
+    if (has_wrong_data(&after) && !has_wrong_data(&before)) {
+        say_bad(compared, "candidate", comparison->candidate, &after);
+        return settle_as(compared, XB_OUTCOME_REGRESSION, NULL);
     }
-    before = standing_of(baseline, pair.baseline);
-    if (before.fine == 0) {
-        settle(compared, XB_BASIS_NONE, XB_OUTCOME_PASS);
-        if (before.bad > 0)
-            say_bad(compared, "baseline", baseline, &before);
-        else
-            say(compared, "the baseline's run was cut short before it");
-        return true;
+    if (pair.baseline == NULL || (before.fine == 0 && before.bad > 0))
+        return settle_as_nothing(comparison, &before, &after, compared);
+    if (before.fine == 0)
+        return settle_as(compared, XB_OUTCOME_INCONCLUSIVE,
+                         "the baseline's run was cut short before it");
+    if (pair.candidate == NULL)
+        return settle_as(compared, XB_OUTCOME_INCONCLUSIVE, "");
+    if (works_no_more) {
+        say_bad(compared, "candidate", comparison->candidate, &after);
+        return settle_as(compared, XB_OUTCOME_REGRESSION, NULL);
     }
-    if (pair.candidate == NULL) {
-        settle(compared, XB_BASIS_STATUS, XB_OUTCOME_INCONCLUSIVE);
-        say(compared, "not in the candidate");
-        return true;
-    }
-    struct standing after = standing_of(candidate, pair.candidate);
-    if (after.bad > 0) {
-        settle(compared, XB_BASIS_STATUS,
-               is_worse(&before, &after) ? XB_OUTCOME_REGRESSION : XB_OUTCOME_INCONCLUSIVE);
-        say_bad(compared, "candidate", candidate, &after);
-        return true;
-    }
-    if (after.fine == 0) {
-        settle(compared, XB_BASIS_STATUS, XB_OUTCOME_INCONCLUSIVE);
-        say(compared, "the candidate's run was cut short before it");
-        return true;
-    }
-    if (before.bad > 0)
-        say_bad(compared, "baseline", baseline, &before);
-    else if (before.cut + after.cut > 0)
-        say(compared, "a run was cut short: fewer processes than were asked for");
+    if (after.fine == 0)
+        return settle_as(compared, XB_OUTCOME_INCONCLUSIVE,
+                         "the candidate's run was cut short before it");
+    note_standing(comparison, &before, &after, compared);
     return false;
 }
 

@@ -94,11 +94,14 @@ static enum xb_outcome indicated(const struct xb_compared *compared, double thre
     return (more ? not_under : not_over) ? XB_OUTCOME_PASS : XB_OUTCOME_INCONCLUSIVE;
 }
 
-/* Whether so many processes could be told apart at all where `tests` share alpha. */
+/*
+ * Whether there are enough processes on either side. That the smaller side has many opposite it is
+ * no help: where it scatters more, one against a hundred would be wrong far more often than alpha.
+ */
 static bool can_tell(const struct xb_compared *compared, size_t tests, double alpha)
 {
-    double least = xb_rank_least_probability(compared->baseline_n, compared->candidate_n);
-    return at_most(least * (double)tests, alpha);
+    size_t needed = xb_rank_values_needed(tests, alpha);
+    return needed > 0 && compared->baseline_n >= needed && compared->candidate_n >= needed;
 }
 
 static void judge(struct xb_compared *compared, size_t tests,
@@ -106,11 +109,13 @@ static void judge(struct xb_compared *compared, size_t tests,
 {
     if (can_tell(compared, tests, request->alpha)) {
         compared->outcome = tested(compared, request->alpha);
-        return;
+    } else {
+        compared->basis = XB_BASIS_INDICATIVE;
+        compared->outcome = indicated(compared, request->threshold);
+        compared->p_regression = compared->p_improved = compared->p_pass = 1.0;
     }
-    compared->basis = XB_BASIS_INDICATIVE;
-    compared->outcome = indicated(compared, request->threshold);
-    compared->p_regression = compared->p_improved = compared->p_pass = 1.0;
+    if (compared->cannot_pass && compared->outcome != XB_OUTCOME_REGRESSION)
+        compared->outcome = XB_OUTCOME_INCONCLUSIVE;
 }
 
 enum xb_status xb_judge_all(struct xb_comparison *comparison, struct xb_error *error)
@@ -180,10 +185,11 @@ static void conclude_indicative(struct xb_comparison *comparison, size_t indicat
     if (comparison->processes_needed > 0)
         snprintf(needed, sizeof needed, "%zu processes a side (--processes %zu)",
                  comparison->processes_needed, comparison->processes_needed);
-    conclude(comparison, XB_OUTCOME_INCONCLUSIVE,
-             "too few processes for %zu of %zu gating cases at alpha %g, which takes %s; of these, "
-             "%zu look like a regression, which is indicative only",
-             indicative, comparison->gating_count, comparison->request.alpha, needed, regressions);
+    conclude(
+        comparison, XB_OUTCOME_INCONCLUSIVE,
+        "too few processes for %zu of %zu gating figures at alpha %g, which takes %s; of these, "
+        "%zu look like a regression, which is indicative only",
+        indicative, comparison->gating_count, comparison->request.alpha, needed, regressions);
 }
 
 void xb_judge_overall(struct xb_comparison *comparison)
@@ -202,18 +208,24 @@ void xb_judge_overall(struct xb_comparison *comparison)
                  "the same");
     else if (regressions > 0)
         conclude(comparison, XB_OUTCOME_REGRESSION,
-                 "%zu of %zu gating cases: worse by %g %% or more, or no longer measured",
+                 "%zu of %zu gating figures: worse by %g %% or more, or no longer right",
                  regressions, all, percent);
+    else if (comparison->idle_gate > 0)
+        conclude(comparison, XB_OUTCOME_INCONCLUSIVE,
+                 "gate %zu of --gate judges nothing: no case that passes it was measured in both "
+                 "files",
+                 comparison->idle_gate);
     else if (indicative > 0)
         conclude_indicative(comparison, indicative, indicated_regressions);
     else if (open > 0)
-        conclude(comparison, XB_OUTCOME_INCONCLUSIVE,
-                 "%zu of %zu gating cases: the data does not tell whether they are worse by %g %%",
-                 open, all, percent);
+        conclude(
+            comparison, XB_OUTCOME_INCONCLUSIVE,
+            "%zu of %zu gating figures: the data does not tell whether they are worse by %g %%",
+            open, all, percent);
     else if (passed == 0)
         conclude(comparison, XB_OUTCOME_INCONCLUSIVE, "no gating case has figures in both files");
     else
         conclude(comparison, improved > 0 ? XB_OUTCOME_IMPROVED : XB_OUTCOME_PASS,
-                 "none of %zu gating cases is worse by %g %% or more; %zu better by as much", all,
+                 "none of %zu gating figures is worse by %g %% or more; %zu better by as much", all,
                  percent, improved);
 }

@@ -249,40 +249,20 @@ enum xb_status xb_record_read_conditions(struct xb_place *place, const cJSON *do
                         place->path);
 }
 
-/* What is left of a deadline differs from process to process. */
-static bool may_differ(const char *option)
-{
-    return strcmp(option, "deadline") == 0;
-}
-
 enum xb_status xb_record_check_conditions(struct xb_place *place, const cJSON *document,
-                                          const struct xb_record *record, struct xb_error *error)
+                                          const struct xb_record *record,
+                                          struct xb_record_process *process, struct xb_error *error)
 {
-    const cJSON *config = NULL;
-    const char *backend = NULL;
-    const char *driver = NULL;
-    struct xb_arena *texts = NULL;
-    enum xb_status status = read_backend(place, document, &backend, &driver, error);
-    if (status == XB_OK && strcmp(backend, record->backend) != 0)
-        status = xb_json_wrong(place, "backend", error, "is not that of the other processes");
-    if (status == XB_OK)
-        status = read_objects(place, document, &config, error);
-    if (status == XB_OK && (size_t)cJSON_GetArraySize(config) != record->option_count)
+    char text[XB_RECORD_DIFFERENCE];
+    struct xb_record own = {.path = record->path, .processes = process, .process_count = 1};
+    enum xb_status status = xb_record_read_conditions(place, document, &own, error);
+    const char *difference =
+        status == XB_OK ? xb_record_other_condition(record, &own, text, sizeof text) : NULL;
+    if (difference != NULL)
         status =
-            xb_json_wrong(place, "config", error, "has not the options of the other processes");
-    for (size_t i = 0; status == XB_OK && i < record->option_count; i++) {
-        const struct xb_record_fact *option = &record->options[i];
-        const char *value = NULL;
-        if (may_differ(option->name))
-            continue;
-        if (!text_of(cJSON_GetObjectItemCaseSensitive(config, option->name), &texts, &value))
-            status =
-                XB_FAIL(error, XB_ERR_MEMORY, "no memory for the options of %.200s", place->path);
-        else if ((value == NULL) != (option->value == NULL) ||
-                 (value != NULL && strcmp(value, option->value) != 0))
-            status = xb_json_wrong(place, option->name, error,
-                                   "is an option that the other processes had otherwise");
-    }
-    xb_arena_free(texts);
+            xb_json_wrong(place, NULL, error, "measured under other conditions: %s", difference);
+    free(own.options);
+    free(own.facts);
+    xb_arena_free(own.texts);
     return status;
 }

@@ -35,11 +35,12 @@ XB_MUST_CHECK enum xb_status xb_record_read_conditions(struct xb_place *place,
                                                        struct xb_record *record,
                                                        struct xb_error *error);
 
-/* XB_ERR_USAGE if the document was measured under other options, or by another backend, than
- * *record says. */
+/* XB_ERR_USAGE if the document, whose devices `process` has, was measured under other conditions
+ * than *record. */
 XB_MUST_CHECK enum xb_status xb_record_check_conditions(struct xb_place *place,
                                                         const cJSON *document,
                                                         const struct xb_record *record,
+                                                        struct xb_record_process *process,
                                                         struct xb_error *error);
 
 #endif

@@ -121,12 +121,10 @@ static enum xb_status build_cases(struct xb_place *place, struct xb_record_entry
 
 /* ---- documents ---- */
 
-/* Reads one process's document as process `index`. */
-static enum xb_status read_process(struct xb_place *place, const cJSON *document, size_t index,
-                                   struct xb_record *record, struct xb_record_entry **entries,
-                                   size_t *count, struct xb_error *error)
+/* Whether a signal or the deadline cut what the document is of. */
+static enum xb_status read_end(const struct xb_place *place, const cJSON *document,
+                               struct xb_record_process *process, struct xb_error *error)
 {
-    struct xb_record_process *process = &record->processes[index];
     const cJSON *met = NULL;
     enum xb_status status =
         xb_json_need_flag(place, document, "interrupted", &process->interrupted, error);
@@ -135,12 +133,23 @@ static enum xb_status read_process(struct xb_place *place, const cJSON *document
     if (status == XB_OK && !cJSON_IsBool(met) && !cJSON_IsNull(met))
         status = xb_json_wrong(place, "deadline_met", error, "must be true, false or null");
     process->deadline_met = status == XB_OK && !cJSON_IsFalse(met); /* null: there was none */
+    return status;
+}
+
+/* Reads one process's document as process `index`. */
+static enum xb_status read_process(struct xb_place *place, const cJSON *document, size_t index,
+                                   struct xb_record *record, struct xb_record_entry **entries,
+                                   size_t *count, struct xb_error *error)
+{
+    struct xb_record_process *process = &record->processes[index];
+    enum xb_status status = read_end(place, document, process, error);
     if (status == XB_OK)
         status = xb_record_read_devices(place, document, process, error);
+    process->has_results = true;
     if (status == XB_OK && record->backend == NULL)
         status = xb_record_read_conditions(place, document, record, error);
     else if (status == XB_OK)
-        status = xb_record_check_conditions(place, document, record, error);
+        status = xb_record_check_conditions(place, document, record, process, error);
     if (status == XB_OK)
         status = xb_record_read_rows(place, document, index, entries, count, error);
     return status;
@@ -181,12 +190,11 @@ static enum xb_status allocate_processes(struct xb_record *record, size_t count,
         return XB_FAIL(error, XB_ERR_MEMORY, "no memory for %zu processes of %.200s", count,
                        record->path);
     record->process_count = count;
-    for (size_t i = 0; i < count; i++)
-        record->processes[i].deadline_met = true; /* also of one that has no document to say so */
     return XB_OK;
 }
 
-/* processes[index] of a merged file; one that failed has no document, and no rows. */
+/* processes[index] of a merged file; one that failed has no document, and no rows. It says itself
+ * why; whether the run was cut short, the file does. */
 static enum xb_status read_member(struct xb_place *place, const cJSON *member, size_t index,
                                   struct xb_record *record, struct xb_record_entry **entries,
                                   size_t *count, struct xb_error *error)
@@ -195,6 +203,9 @@ static enum xb_status read_member(struct xb_place *place, const cJSON *member, s
     if (!cJSON_IsObject(member))
         return xb_json_wrong(place, NULL, error, "must be an object");
     enum xb_status status = xb_json_need(place, member, "document", &document, error);
+    if (status == XB_OK)
+        status =
+            xb_json_take_text(place, member, "failure", &record->processes[index].failure, error);
     if (status != XB_OK || cJSON_IsNull(document))
         return status;
     size_t length = xb_place_enter(place, "document");
@@ -202,6 +213,21 @@ static enum xb_status read_member(struct xb_place *place, const cJSON *member, s
     if (status == XB_OK)
         status = read_process(place, document, index, record, entries, count, error);
     xb_place_leave(place, length);
+    return status;
+}
+
+/* Whether the run as a whole was cut short: it holds for what has no document to say so. */
+static enum xb_status read_ends(const struct xb_place *place, const cJSON *root,
+                                struct xb_record *record, struct xb_error *error)
+{
+    struct xb_record_process ends = {.interrupted = false, .deadline_met = true};
+    enum xb_status status = XB_OK;
+    if (cJSON_HasObjectItem(root, "interrupted"))
+        status = read_end(place, root, &ends, error);
+    for (size_t i = 0; status == XB_OK && i < record->process_count; i++) {
+        record->processes[i].interrupted = ends.interrupted;
+        record->processes[i].deadline_met = ends.deadline_met;
+    }
     return status;
 }
 
@@ -229,6 +255,8 @@ static enum xb_status read_merged(struct xb_place *place, const cJSON *root,
     record->is_merged = true;
     record->asked_processes = (size_t)asked;
     status = allocate_processes(record, found, error);
+    if (status == XB_OK)
+        status = read_ends(place, root, record, error);
     size_t outer = xb_place_enter(place, "processes");
     cJSON_ArrayForEach(member, processes)
     {
@@ -286,6 +314,8 @@ enum xb_status xb_record_read(const char *path, struct xb_record *record, struct
 {
     char *text = NULL;
     size_t length = 0;
+    if (strcmp(path, "-") == 0)
+        return XB_FAIL(error, XB_ERR_USAGE, "-: standard input is not read: name a file");
     enum xb_status status =
         xb_file_text_read(path, XB_RECORD_LARGEST_BYTES, false, &text, &length, error);
     if (status == XB_OK)

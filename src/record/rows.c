@@ -210,6 +210,51 @@ static enum xb_status read_latency(struct xb_place *place, const cJSON *row,
     return status;
 }
 
+/* An array of texts, or nothing. */
+static enum xb_status read_warnings(const struct xb_place *place, const cJSON *row,
+                                    struct xb_record_row *read, struct xb_error *error)
+{
+    const cJSON *warnings = cJSON_GetObjectItemCaseSensitive(row, "warnings");
+    const cJSON *item;
+    if (warnings == NULL)
+        return XB_OK;
+    if (!cJSON_IsArray(warnings))
+        return xb_json_wrong(place, "warnings", error, "must be an array");
+    if (cJSON_GetArraySize(warnings) > XB_RESULT_WARNINGS)
+        return xb_json_wrong(place, "warnings", error, "are more than %d", XB_RESULT_WARNINGS);
+    cJSON_ArrayForEach(item, warnings)
+    {
+        if (!cJSON_IsString(item) || item->valuestring[0] == '\0')
+            return xb_json_wrong(place, "warnings", error, "must be texts that are not empty");
+    }
+    read->warnings = warnings;
+    return XB_OK;
+}
+
+/* Why no further sample was taken; a row without samples has none. */
+static enum xb_status read_stop(const struct xb_place *place, const cJSON *row,
+                                struct xb_record_row *read, struct xb_error *error)
+{
+    const char *word = NULL;
+    enum xb_status status = xb_json_take_text(place, row, "stop_reason", &word, error);
+    read->is_cut = status == XB_OK && word != NULL &&
+                   (strcmp(word, xb_stop_reason_name(XB_STOP_INTERRUPTED)) == 0 ||
+                    strcmp(word, xb_stop_reason_name(XB_STOP_DEADLINE)) == 0);
+    return status;
+}
+
+static enum xb_status read_figures(struct xb_place *place, const cJSON *row,
+                                   struct xb_record_entry *entry, struct xb_error *error)
+{
+    struct xb_record_value *values = entry->row.values;
+    enum xb_status status = entry->test.latency
+                                ? read_latency(place, row, values, error)
+                                : read_bandwidth(place, row, &values[XB_METRIC_BANDWIDTH], error);
+    if (entry->row.is_cut)
+        memset(values, 0, sizeof entry->row.values);
+    return status;
+}
+
 static enum xb_status read_row(struct xb_place *place, const cJSON *row,
                                struct xb_record_entry *entry, struct xb_error *error)
 {
@@ -219,14 +264,14 @@ static enum xb_status read_row(struct xb_place *place, const cJSON *row,
     enum xb_status status = read_case(place, row, &entry->test, error);
     if (status == XB_OK)
         status = read_status(place, row, &entry->row, error);
+    if (status == XB_OK)
+        status = read_warnings(place, row, &entry->row, error);
+    if (status == XB_OK)
+        status = read_stop(place, row, &entry->row, error);
     if (status != XB_OK || entry->row.status != XB_RESULT_OK)
         return status;
     status = xb_json_need_text(place, row, "timer", &entry->row.timer, error);
-    if (status != XB_OK)
-        return status;
-    if (entry->test.latency)
-        return read_latency(place, row, entry->row.values, error);
-    return read_bandwidth(place, row, &entry->row.values[XB_METRIC_BANDWIDTH], error);
+    return status == XB_OK ? read_figures(place, row, entry, error) : status;
 }
 
 enum xb_status xb_record_read_rows(struct xb_place *place, const cJSON *document, size_t process,

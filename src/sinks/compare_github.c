@@ -123,9 +123,10 @@ static void annotate_differences(struct log *log, bool forbid, enum kind kind, c
 static bool kind_of(const struct xb_compared *compared, enum kind *kind)
 {
     bool judged = xb_compare_judged(compared);
-    if (compared->basis == XB_BASIS_NONE || compared->outcome == XB_OUTCOME_PASS)
+    bool passed = compared->outcome == XB_OUTCOME_PASS;
+    if (compared->basis == XB_BASIS_NONE || (passed && compared->note[0] == '\0'))
         return false;
-    if (compared->outcome == XB_OUTCOME_IMPROVED || !compared->gates)
+    if (passed || compared->outcome == XB_OUTCOME_IMPROVED || !compared->gates)
         *kind = NOTICE;
     else if (compared->outcome == XB_OUTCOME_REGRESSION && judged)
         *kind = ERROR;

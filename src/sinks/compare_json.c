@@ -80,11 +80,13 @@ static cJSON *file_json(const struct xb_record *record)
 static cJSON *gate_json(const struct xb_gate *gate)
 {
     cJSON *object = cJSON_CreateObject();
-    return xb_json_complete(object,
-                            xb_json_put(object, "mode", optional_text(gate->mode)) &&
-                                xb_json_put(object, "direction", optional_text(gate->direction)) &&
-                                xb_json_put(object, "least_bytes", xb_json_whole(gate->least)) &&
-                                xb_json_put(object, "most_bytes", xb_json_whole(gate->most)));
+    return xb_json_complete(
+        object,
+        xb_json_put(object, "mode", optional_text(gate->mode)) &&
+            xb_json_put(object, "direction", optional_text(gate->direction)) &&
+            xb_json_put(object, "least_bytes", xb_json_whole(gate->least)) &&
+            xb_json_put(object, "most_bytes",
+                        gate->most < UINT64_MAX ? xb_json_whole(gate->most) : cJSON_CreateNull()));
 }
 
 static cJSON *gates_json(const struct xb_gates *gates)

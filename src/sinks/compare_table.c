@@ -211,8 +211,10 @@ static bool break_cells(struct libscols_table *table, enum column index)
               scols_column_set_safechars(column, "\n") == 0 &&
               scols_column_set_wrapfunc(column, scols_wrapnl_chunksize, scols_wrapnl_nextchunk,
                                         NULL) == 0;
-    for (size_t i = 0; ok && i < scols_table_get_nlines(table); i++) {
-        struct libscols_line *line = scols_table_get_line(table, i);
+    struct libscols_iter *lines = scols_new_iter(SCOLS_ITER_FORWARD);
+    struct libscols_line *line = NULL;
+    ok = ok && lines != NULL;
+    while (ok && scols_table_next_line(table, lines, &line) == 0) {
         char text[XB_COMPARE_WORD];
         snprintf(text, sizeof text, "%s", scols_line_get_column_data(line, column));
         bool all = strchr(text, '(') == NULL;
@@ -221,6 +223,7 @@ static bool break_cells(struct libscols_table *table, enum column index)
                 *c = '\n';
         ok = scols_line_set_column_data(line, column, text) == 0;
     }
+    scols_free_iter(lines);
     return ok;
 }
 

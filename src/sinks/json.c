@@ -211,13 +211,22 @@ static bool put_measured(cJSON *object, const struct xb_result *result)
                        xb_json_text(xb_stop_reason_name(result->stop_reason)));
 }
 
-static bool put_not_measured(cJSON *object)
+/* Of a row without samples: null, or what kept the run from it. */
+static cJSON *cut_json(const struct xb_result *result)
+{
+    bool cut = result->status == XB_RESULT_SKIPPED && (result->stop_reason == XB_STOP_INTERRUPTED ||
+                                                       result->stop_reason == XB_STOP_DEADLINE);
+    return cut ? xb_json_text(xb_stop_reason_name(result->stop_reason)) : cJSON_CreateNull();
+}
+
+static bool put_not_measured(cJSON *object, const struct xb_result *result)
 {
     static const char *const unknown[] = {"timer",     "bytes_moved", "bandwidth_bytes_per_second",
                                           "latency_s", "overlap",     "share_of_alone",
-                                          "submit_s",  "wall_s",      "stop_reason"};
+                                          "submit_s",  "wall_s"};
     bool ok = xb_json_put(object, "samples_s", cJSON_CreateArray()) &&
-              xb_json_put(object, "parts", cJSON_CreateObject());
+              xb_json_put(object, "parts", cJSON_CreateObject()) &&
+              xb_json_put(object, "stop_reason", cut_json(result));
     for (size_t i = 0; ok && i < sizeof unknown / sizeof unknown[0]; i++)
         ok = xb_json_put(object, unknown[i], cJSON_CreateNull());
     return ok;
@@ -232,7 +241,8 @@ static cJSON *result_json(const struct xb_result *result)
             xb_json_put(object, "status", xb_json_text(xb_result_status_name(result->status))) &&
             xb_json_put(object, "reason", xb_json_optional(result->reason)) &&
             xb_json_put(object, "error", error_json(&result->error)) &&
-            (result->bandwidth.n > 0 ? put_measured(object, result) : put_not_measured(object)) &&
+            (result->bandwidth.n > 0 ? put_measured(object, result)
+                                     : put_not_measured(object, result)) &&
             xb_json_put(object, "verified", xb_json_verified(result->verified)) &&
             xb_json_put(object, "warnings", warnings_json(result)) &&
             xb_json_put(object, "details", details_json(result)));

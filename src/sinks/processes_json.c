@@ -9,122 +9,41 @@
 
 /* The keys and their meaning stand in docs/processes.schema.json. */
 
-/* A case, and what each process that has a document says of it. */
-struct merged_case {
-    const struct xb_record_case *test; /* of the first process that has it */
-    const struct xb_record_case **of;  /* one a process; NULL: it has none */
-};
-
+/* The processes' records as the one that a reader makes of the merged file. What is in it is
+ * theirs; the arrays are its own. */
 struct merged {
     const struct xb_processes *set;
-    struct merged_case *cases;
-    size_t count;
+    struct xb_record record;
 };
 
 /* ---- one case ---- */
 
-static const struct xb_record_row *row_of(const struct merged_case *at, size_t process)
-{
-    return at->of[process] != NULL ? &at->of[process]->rows[0] : NULL;
-}
-
-/* Whether the process counts: one that failed says nothing of any case. */
-static bool counts(const struct merged *merged, size_t process)
-{
-    return merged->set->processes[process].document != NULL;
-}
-
-/* A process that does not know the case has it skipped. */
-static enum xb_result_status status_in(const struct xb_record_row *row)
-{
-    return row != NULL ? row->status : XB_RESULT_SKIPPED;
-}
-
-static size_t count_ok(const struct merged *merged, const struct merged_case *at)
-{
-    size_t ok = 0;
-    for (size_t i = 0; i < merged->set->count; i++)
-        ok += counts(merged, i) && status_in(row_of(at, i)) == XB_RESULT_OK;
-    return ok;
-}
-
-/* The worst of all. */
-static enum xb_result_status status_of(const struct merged *merged, const struct merged_case *at)
-{
-    enum xb_result_status worst = XB_RESULT_OK;
-    for (size_t i = 0; i < merged->set->count; i++) {
-        enum xb_result_status own = counts(merged, i) ? status_in(row_of(at, i)) : XB_RESULT_OK;
-        if (own > worst)
-            worst = own;
-    }
-    return worst;
-}
-
-/* Of the first process whose status is that of the merged case; null where all are ok. */
-static cJSON *reason_json(const struct merged *merged, const struct merged_case *at)
-{
-    enum xb_result_status worst = status_of(merged, at);
-    for (size_t i = 0; worst != XB_RESULT_OK && i < merged->set->count; i++) {
-        const struct xb_record_row *row = row_of(at, i);
-        if (!counts(merged, i) || status_in(row) != worst)
-            continue;
-        char text[64];
-        snprintf(text, sizeof text, "process %zu has no such row", i);
-        return xb_json_text(row == NULL           ? text
-                            : row->reason != NULL ? row->reason
-                                                  : "no reason was given");
-    }
-    return cJSON_CreateNull();
-}
-
-/* Wrong in one is wrong; right is what is right in all. */
-static enum xb_verified verified_of(const struct merged *merged, const struct merged_case *at)
-{
-    enum xb_verified verified = XB_VERIFIED_TRUE;
-    for (size_t i = 0; i < merged->set->count; i++) {
-        const struct xb_record_row *row = row_of(at, i);
-        enum xb_verified own = row != NULL ? row->verified : XB_VERIFIED_UNKNOWN;
-        if (!counts(merged, i))
-            continue;
-        if (own == XB_VERIFIED_FALSE)
-            return XB_VERIFIED_FALSE;
-        if (own == XB_VERIFIED_UNKNOWN)
-            verified = XB_VERIFIED_UNKNOWN;
-    }
-    return verified;
-}
-
 /* The median in one process; NAN where it has none. */
-static double median_in(const struct merged_case *at, size_t process, enum xb_metric metric)
+static double median_in(const struct xb_record_case *test, size_t process, enum xb_metric metric)
 {
-    const struct xb_record_row *row = row_of(at, process);
-    return row != NULL && row->values[metric].is_set ? row->values[metric].median : (double)NAN;
+    const struct xb_record_value *value = &test->rows[process].values[metric];
+    return value->is_set ? value->median : (double)NAN;
 }
 
 /* One a process, null where it has none. */
-static cJSON *medians_json(const struct merged *merged, const struct merged_case *at,
+static cJSON *medians_json(const struct xb_record *merged, const struct xb_record_case *test,
                            enum xb_metric metric)
 {
     cJSON *array = cJSON_CreateArray();
     bool ok = array != NULL;
-    for (size_t i = 0; ok && i < merged->set->count; i++)
-        ok = xb_json_append(array, xb_json_number(median_in(at, i, metric)));
+    for (size_t i = 0; ok && i < merged->process_count; i++)
+        ok = xb_json_append(array, xb_json_number(median_in(test, i, metric)));
     return xb_json_complete(array, ok);
 }
 
 /* Of the processes' medians; null where none has one. */
-static cJSON *statistics_json(const struct merged *merged, const struct merged_case *at,
+static cJSON *statistics_json(const struct xb_record *merged, const struct xb_record_case *test,
                               enum xb_metric metric)
 {
     double values[XB_RECORD_PROCESSES];
-    size_t count = 0;
     struct xb_statistics statistics;
     struct xb_error error;
-    for (size_t i = 0; i < merged->set->count && count < XB_RECORD_PROCESSES; i++) {
-        double median = median_in(at, i, metric);
-        if (!isnan(median))
-            values[count++] = median;
-    }
+    size_t count = xb_record_medians(merged, test, metric, values);
     if (count == 0)
         return cJSON_CreateNull();
     return xb_statistics_compute(values, count, &statistics, &error) == XB_OK
@@ -132,30 +51,54 @@ static cJSON *statistics_json(const struct merged *merged, const struct merged_c
                : NULL;
 }
 
-static cJSON *all_medians_json(const struct merged *merged, const struct merged_case *at)
+static cJSON *all_medians_json(const struct xb_record *merged, const struct xb_record_case *test)
 {
-    bool latency = at->test->latency;
+    bool latency = test->latency;
     cJSON *object = cJSON_CreateObject();
     return xb_json_complete(
         object, xb_json_put(object, "bandwidth_bytes_per_second",
-                            medians_json(merged, at, XB_METRIC_BANDWIDTH)) &&
+                            medians_json(merged, test, XB_METRIC_BANDWIDTH)) &&
                     xb_json_put(object, "latency_host_p50_s",
-                                latency ? medians_json(merged, at, XB_METRIC_HOST_LATENCY)
+                                latency ? medians_json(merged, test, XB_METRIC_HOST_LATENCY)
                                         : cJSON_CreateNull()) &&
                     xb_json_put(object, "latency_device_p50_s",
-                                latency ? medians_json(merged, at, XB_METRIC_DEVICE_LATENCY)
+                                latency ? medians_json(merged, test, XB_METRIC_DEVICE_LATENCY)
                                         : cJSON_CreateNull()));
 }
 
-static cJSON *latency_json(const struct merged *merged, const struct merged_case *at)
+static cJSON *latency_json(const struct xb_record *merged, const struct xb_record_case *test)
 {
-    if (!at->test->latency)
+    if (!test->latency)
         return cJSON_CreateNull();
     cJSON *object = cJSON_CreateObject();
     return xb_json_complete(
         object,
-        xb_json_put(object, "host", statistics_json(merged, at, XB_METRIC_HOST_LATENCY)) &&
-            xb_json_put(object, "device", statistics_json(merged, at, XB_METRIC_DEVICE_LATENCY)));
+        xb_json_put(object, "host", statistics_json(merged, test, XB_METRIC_HOST_LATENCY)) &&
+            xb_json_put(object, "device", statistics_json(merged, test, XB_METRIC_DEVICE_LATENCY)));
+}
+
+static cJSON *warning_json(const char *text, size_t processes)
+{
+    cJSON *object = cJSON_CreateObject();
+    return xb_json_complete(object, xb_json_put(object, "text", xb_json_text(text)) &&
+                                        xb_json_put(object, "processes", xb_json_whole(processes)));
+}
+
+/* Those of the processes, and ours of those that do not count. */
+static cJSON *warnings_json(const struct xb_record *merged, const struct xb_record_case *test,
+                            const struct xb_record_summary *summary)
+{
+    struct xb_record_warning warnings[XB_RECORD_WARNINGS];
+    char text[XB_RECORD_CUT];
+    size_t count = xb_record_warnings(merged, test, warnings);
+    const char *cut = xb_record_cut_text(merged, test, text, sizeof text);
+    cJSON *array = cJSON_CreateArray();
+    bool ok = array != NULL;
+    if (ok && cut != NULL)
+        ok = xb_json_append(array, warning_json(cut, summary->cut));
+    for (size_t i = 0; ok && i < count; i++)
+        ok = xb_json_append(array, warning_json(warnings[i].text, warnings[i].processes));
+    return xb_json_complete(array, ok);
 }
 
 static cJSON *index_json(int index)
@@ -175,20 +118,25 @@ static bool put_key(cJSON *object, const struct xb_record_case *test)
            xb_json_put(object, "simultaneous", cJSON_CreateBool(test->simultaneous));
 }
 
-static cJSON *case_json(const struct merged *merged, const struct merged_case *at)
+static cJSON *case_json(const struct xb_record *merged, const struct xb_record_case *test)
 {
+    char text[XB_RECORD_REASON];
+    struct xb_record_summary summary = xb_record_summarize(merged, test);
+    const char *reason = xb_record_reason(test, &summary, text, sizeof text);
     cJSON *object = cJSON_CreateObject();
     return xb_json_complete(
-        object, put_key(object, at->test) &&
-                    xb_json_put(object, "status",
-                                xb_json_text(xb_result_status_name(status_of(merged, at)))) &&
-                    xb_json_put(object, "reason", reason_json(merged, at)) &&
-                    xb_json_put(object, "verified", xb_json_verified(verified_of(merged, at))) &&
-                    xb_json_put(object, "processes_ok", xb_json_whole(count_ok(merged, at))) &&
-                    xb_json_put(object, "medians", all_medians_json(merged, at)) &&
-                    xb_json_put(object, "bandwidth_bytes_per_second",
-                                statistics_json(merged, at, XB_METRIC_BANDWIDTH)) &&
-                    xb_json_put(object, "latency_s", latency_json(merged, at)));
+        object,
+        put_key(object, test) &&
+            xb_json_put(object, "status", xb_json_text(xb_result_status_name(summary.status))) &&
+            xb_json_put(object, "reason",
+                        reason != NULL ? xb_json_text(reason) : cJSON_CreateNull()) &&
+            xb_json_put(object, "verified", xb_json_verified(summary.verified)) &&
+            xb_json_put(object, "processes_ok", xb_json_whole(summary.ok)) &&
+            xb_json_put(object, "medians", all_medians_json(merged, test)) &&
+            xb_json_put(object, "bandwidth_bytes_per_second",
+                        statistics_json(merged, test, XB_METRIC_BANDWIDTH)) &&
+            xb_json_put(object, "latency_s", latency_json(merged, test)) &&
+            xb_json_put(object, "warnings", warnings_json(merged, test, &summary)));
 }
 
 /* ---- which cases there are ---- */
@@ -198,20 +146,23 @@ static const struct xb_record *record_of(const struct merged *merged, size_t pro
     return &merged->set->processes[process].record;
 }
 
-/* Takes a case up if no process before has it. `of` must be released. */
+/* Takes a case up if no process before has it, with the row of each process that has it. */
 static bool take_case(struct merged *merged, size_t process, const struct xb_record_case *test)
 {
     for (size_t i = 0; i < process; i++)
         if (xb_record_find(record_of(merged, i), test) != NULL)
             return true;
-    struct merged_case *at = &merged->cases[merged->count];
-    at->test = test;
-    at->of = calloc(merged->set->count, sizeof(struct xb_record_case *));
-    if (at->of == NULL)
+    struct xb_record_case *made = &merged->record.cases[merged->record.case_count];
+    *made = *test;
+    made->rows = calloc(merged->set->count, sizeof *made->rows);
+    if (made->rows == NULL)
         return false;
-    merged->count++;
-    for (size_t i = process; i < merged->set->count; i++)
-        at->of[i] = xb_record_find(record_of(merged, i), test);
+    merged->record.case_count++;
+    for (size_t i = process; i < merged->set->count; i++) {
+        const struct xb_record_case *own = xb_record_find(record_of(merged, i), test);
+        if (own != NULL)
+            made->rows[i] = own->rows[0];
+    }
     return true;
 }
 
@@ -219,21 +170,28 @@ static bool take_case(struct merged *merged, size_t process, const struct xb_rec
 static bool collect(struct merged *merged)
 {
     size_t most = 0;
-    for (size_t i = 0; i < merged->set->count; i++)
+    size_t count = merged->set->count;
+    struct xb_record *record = &merged->record;
+    for (size_t i = 0; i < count; i++)
         most += record_of(merged, i)->case_count;
-    merged->cases = calloc(most + 1, sizeof *merged->cases);
-    bool ok = merged->cases != NULL;
-    for (size_t i = 0; ok && i < merged->set->count; i++)
+    record->cases = calloc(most + 1, sizeof *record->cases);
+    record->processes = calloc(count + 1, sizeof *record->processes);
+    bool ok = record->cases != NULL && record->processes != NULL;
+    record->process_count = ok ? count : 0;
+    for (size_t i = 0; ok && i < count; i++) {
+        record->processes[i].has_results = merged->set->processes[i].document != NULL;
         for (size_t j = 0; ok && j < record_of(merged, i)->case_count; j++)
             ok = take_case(merged, i, &record_of(merged, i)->cases[j]);
+    }
     return ok;
 }
 
 static void release(struct merged *merged)
 {
-    for (size_t i = 0; i < merged->count; i++)
-        free(merged->cases[i].of);
-    free(merged->cases);
+    for (size_t i = 0; i < merged->record.case_count; i++)
+        free(merged->record.cases[i].rows);
+    free(merged->record.cases);
+    free(merged->record.processes);
 }
 
 static cJSON *results_json(const struct xb_processes *set)
@@ -241,8 +199,8 @@ static cJSON *results_json(const struct xb_processes *set)
     struct merged merged = {.set = set};
     cJSON *array = cJSON_CreateArray();
     bool ok = array != NULL && collect(&merged);
-    for (size_t i = 0; ok && i < merged.count; i++)
-        ok = xb_json_append(array, case_json(&merged, &merged.cases[i]));
+    for (size_t i = 0; ok && i < merged.record.case_count; i++)
+        ok = xb_json_append(array, case_json(&merged.record, &merged.record.cases[i]));
     release(&merged);
     return xb_json_complete(array, ok);
 }

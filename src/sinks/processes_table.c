@@ -62,6 +62,18 @@ static void print_device(FILE *stream, const struct xb_record *merged,
                   raw);
 }
 
+/* Whether what is called a copy stays in one memory: on the host backend it does, and a HIP device
+ * says so among its facts. */
+static bool shares_host_memory(const struct xb_record *merged, unsigned device)
+{
+    char name[48];
+    snprintf(name, sizeof name, "device %u integrated", device);
+    for (size_t i = 0; i < merged->fact_count; i++)
+        if (strcmp(merged->facts[i].name, name) == 0 && merged->facts[i].value != NULL)
+            return strncmp(merged->facts[i].value, "yes", strlen("yes")) == 0;
+    return strcmp(merged->backend, "host") == 0;
+}
+
 /* The first process that has devices speaks for all. */
 static void print_devices(FILE *stream, const struct xb_record *merged)
 {
@@ -69,8 +81,12 @@ static void print_devices(FILE *stream, const struct xb_record *merged)
     const struct xb_record_process *end = process + merged->process_count;
     while (process < end && process->device_count == 0)
         process++;
-    for (size_t i = 0; process < end && i < process->device_count; i++)
+    for (size_t i = 0; process < end && i < process->device_count; i++) {
         print_device(stream, merged, &process->devices[i]);
+        if (shares_host_memory(merged, process->devices[i].index))
+            xb_note_print(stream, "memory", LABEL_WIDTH,
+                          "the host's own: no copy crosses a link, whatever the table calls it");
+    }
 }
 
 static void print_header(FILE *stream, const struct xb_processes *set,
@@ -141,33 +157,8 @@ static void set_cell(struct row *row, enum column column, const char *text)
     xb_make_plain(row->cells[column]);
 }
 
-/* What all processes that have the case say of it. */
-struct summary {
-    enum xb_result_status worst;
-    enum xb_verified verified;
-    size_t ok; /* processes */
-};
-
-static struct summary summarize(const struct xb_record *merged, const struct xb_record_case *test)
-{
-    struct summary summary = {.worst = XB_RESULT_OK, .verified = XB_VERIFIED_TRUE};
-    for (size_t i = 0; i < merged->process_count; i++) {
-        const struct xb_record_row *row = &test->rows[i];
-        if (!row->is_there)
-            continue;
-        summary.ok += row->status == XB_RESULT_OK;
-        if (row->status > summary.worst)
-            summary.worst = row->status;
-        if (row->verified == XB_VERIFIED_FALSE)
-            summary.verified = XB_VERIFIED_FALSE;
-        else if (row->verified == XB_VERIFIED_UNKNOWN && summary.verified == XB_VERIFIED_TRUE)
-            summary.verified = XB_VERIFIED_UNKNOWN;
-    }
-    return summary;
-}
-
 static void fill_case(struct row *row, const struct xb_record_case *test,
-                      const struct summary *summary)
+                      const struct xb_record_summary *summary)
 {
     static const char *const verified[] = {"-", "yes", "NO"};
     char text[64];
@@ -179,9 +170,11 @@ static void fill_case(struct row *row, const struct xb_record_case *test,
     set_cell(row, COLUMN_SIZE, xb_size_format(test->bytes, text, sizeof text));
     set_cell(row, COLUMN_DEVICE, xb_record_case_device(test, text, sizeof text));
     set_cell(row, COLUMN_VERIFIED, verified[summary->verified]);
-    snprintf(row->cells[COLUMN_N], sizeof row->cells[COLUMN_N], "%zu", summary->ok);
-    if (summary->worst != XB_RESULT_OK)
-        set_cell(row, COLUMN_MEDIAN, summary->worst == XB_RESULT_SKIPPED ? "skipped" : "ERROR");
+    snprintf(row->cells[COLUMN_N], sizeof row->cells[COLUMN_N], "%zu", summary->ok - summary->cut);
+    if (summary->status != XB_RESULT_OK)
+        set_cell(row, COLUMN_MEDIAN, summary->status == XB_RESULT_SKIPPED ? "skipped" : "ERROR");
+    else if (summary->cut == summary->ok)
+        set_cell(row, COLUMN_MEDIAN, "cut short");
 }
 
 static void fill_rates(struct row *row, const struct xb_statistics *rates)
@@ -244,7 +237,7 @@ static enum xb_status add_row(struct libscols_table *table, const struct xb_reco
                               const struct xb_record_case *test, struct xb_error *error)
 {
     struct row row;
-    struct summary summary = summarize(merged, test);
+    struct xb_record_summary summary = xb_record_summarize(merged, test);
     fill_case(&row, test, &summary);
     enum xb_status status = fill_figures(&row, merged, test, error);
     if (status != XB_OK)
@@ -305,33 +298,23 @@ static enum xb_status print_table(FILE *stream, const struct xb_record *merged,
 
 /* Why a case is not ok. */
 struct trouble {
-    const struct xb_record_row *row; /* of the first process in which it is worst; NULL for none */
-    size_t count, there;             /* processes in which it is not ok, and that have it */
+    struct xb_record_summary summary;
+    const char *reason; /* NULL: it is ok */
+    char text[XB_RECORD_REASON];
 };
 
-static struct trouble trouble_of(const struct xb_record *merged, const struct xb_record_case *test)
+static void find_trouble(const struct xb_record *merged, const struct xb_record_case *test,
+                         struct trouble *trouble)
 {
-    struct trouble trouble = {.row = NULL};
-    for (size_t i = 0; i < merged->process_count; i++) {
-        const struct xb_record_row *row = &test->rows[i];
-        bool bad = row->is_there && row->status != XB_RESULT_OK;
-        trouble.there += row->is_there;
-        trouble.count += bad;
-        if (bad && (trouble.row == NULL || row->status > trouble.row->status))
-            trouble.row = row;
-    }
-    return trouble;
-}
-
-static const char *reason_of(const struct trouble *trouble)
-{
-    return trouble->row->reason != NULL ? trouble->row->reason : "no reason was given";
+    trouble->summary = xb_record_summarize(merged, test);
+    trouble->reason =
+        xb_record_reason(test, &trouble->summary, trouble->text, sizeof trouble->text);
 }
 
 static bool same_trouble(const struct trouble *a, const struct trouble *b)
 {
-    return a->row != NULL && a->row->status == b->row->status && a->count == b->count &&
-           strcmp(reason_of(a), reason_of(b)) == 0;
+    return a->reason != NULL && a->summary.status == b->summary.status &&
+           a->summary.ok == b->summary.ok && strcmp(a->reason, b->reason) == 0;
 }
 
 /* " and 3 more rows", or nothing for none. */
@@ -343,30 +326,120 @@ static const char *more_rows(size_t count, char *text, size_t size)
     return text;
 }
 
+/* "pinned registered h2d 4 KiB", and the device where there are several. */
+static const char *case_name(const struct xb_record *merged, const struct xb_record_case *test,
+                             char *text, size_t size)
+{
+    char bytes[32], device[32];
+    bool several = several_devices(merged);
+    snprintf(text, size, "%s %s %s %s%s%s", test->mode, test->variant, test->direction,
+             xb_size_format(test->bytes, bytes, sizeof bytes), several ? " device " : "",
+             several ? xb_record_case_device(test, device, sizeof device) : "");
+    return text;
+}
+
 /* Once for all cases of the same trouble, at the first of them. */
 static void note_case(FILE *stream, const struct xb_record *merged, size_t index)
 {
     const struct xb_record_case *test = &merged->cases[index];
-    const struct trouble trouble = trouble_of(merged, test);
-    char bytes[32], device[32], more[48], some[64] = "";
+    struct trouble trouble, other;
+    char name[256], more[48], some[64] = "";
     size_t others = 0;
-    if (trouble.row == NULL)
+    find_trouble(merged, test, &trouble);
+    if (trouble.reason == NULL)
         return;
     for (size_t i = 0; i < merged->case_count; i++) {
-        const struct trouble other = trouble_of(merged, &merged->cases[i]);
+        find_trouble(merged, &merged->cases[i], &other);
         bool same = i != index && same_trouble(&other, &trouble);
         if (same && i < index)
             return;
         others += same;
     }
-    if (trouble.count < trouble.there)
-        snprintf(some, sizeof some, " in %zu of %zu processes", trouble.count, trouble.there);
-    xb_note_print(stream, trouble.row->status == XB_RESULT_SKIPPED ? "skipped" : "ERROR",
-                  LABEL_WIDTH, "%s %s %s %s%s%s%s%s: %s", test->mode, test->variant,
-                  test->direction, xb_size_format(test->bytes, bytes, sizeof bytes),
-                  several_devices(merged) ? " device " : "",
-                  several_devices(merged) ? xb_record_case_device(test, device, sizeof device) : "",
-                  more_rows(others, more, sizeof more), some, reason_of(&trouble));
+    if (trouble.summary.ok > 0)
+        snprintf(some, sizeof some, " in %zu of %zu processes%s",
+                 trouble.summary.processes - trouble.summary.ok, trouble.summary.processes,
+                 trouble.summary.processes - trouble.summary.ok > 1 ? ", at the worst" : "");
+    xb_note_print(stream, trouble.summary.status == XB_RESULT_SKIPPED ? "skipped" : "ERROR",
+                  LABEL_WIDTH, "%s%s%s: %s", case_name(merged, test, name, sizeof name),
+                  more_rows(others, more, sizeof more), some, trouble.reason);
+}
+
+/* ---- warnings ---- */
+
+#define MOST_KINDS 32 /* the rest stands in the JSON */
+
+/* A warning of some cases. */
+struct kind {
+    struct xb_record_warning warning; /* of the first case */
+    const struct xb_record_case *test;
+    size_t others; /* cases that have it too */
+};
+
+struct kinds {
+    struct kind kinds[MOST_KINDS];
+    size_t count;
+    bool more;
+};
+
+static void take_kind(struct kinds *kinds, const struct xb_record_case *test,
+                      const struct xb_record_warning *warning)
+{
+    for (size_t i = 0; i < kinds->count; i++)
+        if (xb_record_like_warnings(kinds->kinds[i].warning.text, warning->text)) {
+            kinds->kinds[i].others++;
+            return;
+        }
+    kinds->more = kinds->count == MOST_KINDS;
+    if (!kinds->more)
+        kinds->kinds[kinds->count++] = (struct kind){.warning = *warning, .test = test};
+}
+
+static void find_kinds(const struct xb_record *merged, struct kinds *kinds)
+{
+    struct xb_record_warning warnings[XB_RECORD_WARNINGS];
+    for (size_t i = 0; i < merged->case_count; i++) {
+        size_t count = xb_record_warnings(merged, &merged->cases[i], warnings);
+        for (size_t j = 0; j < count; j++)
+            take_kind(kinds, &merged->cases[i], &warnings[j]);
+    }
+}
+
+/* The first process's words stand for all: only their figures differ. */
+static void note_kind(FILE *stream, const struct xb_record *merged, const struct kind *kind)
+{
+    char name[256], more[48], alike[64] = "";
+    size_t all = xb_record_summarize(merged, kind->test).processes;
+    size_t some = kind->warning.processes;
+    if (some > 1)
+        snprintf(alike, sizeof alike, ", and like it in %zu more of %zu processes", some - 1, all);
+    else if (all > 1)
+        snprintf(alike, sizeof alike, ", in 1 of %zu processes", all);
+    xb_note_print(stream, "warning", LABEL_WIDTH, "%s%s: %.400s%s",
+                  case_name(merged, kind->test, name, sizeof name),
+                  more_rows(kind->others, more, sizeof more), kind->warning.text, alike);
+}
+
+static void note_warnings(FILE *stream, const struct xb_record *merged)
+{
+    struct kinds kinds = {.count = 0};
+    find_kinds(merged, &kinds);
+    for (size_t i = 0; i < kinds.count; i++)
+        note_kind(stream, merged, &kinds.kinds[i]);
+    if (kinds.more)
+        xb_note_print(stream, "warning", LABEL_WIDTH, "and others, which stand in the JSON");
+}
+
+/* A signal or the deadline comes in one row, or in those that run side by side. */
+static void note_cut(FILE *stream, const struct xb_record *merged)
+{
+    char name[256], text[XB_RECORD_CUT];
+    for (size_t i = 0; i < merged->case_count; i++) {
+        const struct xb_record_case *test = &merged->cases[i];
+        const char *cut = xb_record_cut_text(merged, test, text, sizeof text);
+        if (cut != NULL)
+            xb_note_print(stream, "warning", LABEL_WIDTH, "%s: %s",
+                          case_name(merged, test, name, sizeof name), cut);
+    }
 }
 
 static void note_stop(FILE *stream, const struct xb_processes *set)
@@ -380,13 +453,26 @@ static void note_stop(FILE *stream, const struct xb_processes *set)
                       "the deadline came: %zu of %zu processes were begun", set->count, set->asked);
 }
 
+static void note_failures(FILE *stream, const struct xb_processes *set)
+{
+    for (size_t i = 0; i < set->count; i++)
+        if (set->processes[i].failure[0] != '\0')
+            xb_note_print(stream, "FAILED", LABEL_WIDTH, "process %zu of %zu: %s", i + 1,
+                          set->asked, set->processes[i].failure);
+}
+
 static bool has_notes(const struct xb_processes *set, const struct xb_record *merged)
 {
+    struct xb_record_warning warnings[XB_RECORD_WARNINGS];
     bool notes = set->interrupted || (set->has_deadline && !set->deadline_met);
     for (size_t i = 0; i < set->count; i++)
         notes = notes || set->processes[i].failure[0] != '\0';
-    for (size_t i = 0; merged != NULL && i < merged->case_count; i++)
-        notes = notes || summarize(merged, &merged->cases[i]).worst != XB_RESULT_OK;
+    for (size_t i = 0; !notes && merged != NULL && i < merged->case_count; i++) {
+        const struct xb_record_case *test = &merged->cases[i];
+        struct xb_record_summary summary = xb_record_summarize(merged, test);
+        notes = summary.status != XB_RESULT_OK || summary.cut > 0 ||
+                xb_record_warnings(merged, test, warnings) > 0;
+    }
     return notes;
 }
 
@@ -397,12 +483,13 @@ static void print_notes(FILE *stream, const struct xb_processes *set,
         return;
     fputs("\nNotes\n", stream);
     note_stop(stream, set);
-    for (size_t i = 0; i < set->count; i++)
-        if (set->processes[i].failure[0] != '\0')
-            xb_note_print(stream, "FAILED", LABEL_WIDTH, "process %zu of %zu: %s", i + 1,
-                          set->asked, set->processes[i].failure);
+    note_failures(stream, set);
     for (size_t i = 0; merged != NULL && i < merged->case_count; i++)
         note_case(stream, merged, i);
+    if (merged != NULL) {
+        note_cut(stream, merged);
+        note_warnings(stream, merged);
+    }
 }
 
 enum xb_status xb_processes_table_write(FILE *stream, const struct xb_processes *set,

@@ -9,6 +9,7 @@ the stand-in for libcuda.so.1 (tests/doubles/libcuda_stub.c), where it was built
 
 import csv
 import ctypes
+import fcntl
 import importlib
 import io
 import itertools
@@ -226,18 +227,19 @@ class Case(unittest.TestCase):
         outcome = Outcome(done.returncode, done.stdout or b"", done.stderr or b"")
         return self.check_sane(outcome, allowed_signal)
 
-    def start(self, terminal, *arguments):
+    def start(self, terminal, *arguments, under=(), stdout=subprocess.PIPE):
         """Starts the program with the terminal as its stderr."""
         self.addCleanup(terminal.close)
         process = subprocess.Popen(
-            [XFERBENCH, *arguments],
+            [*under, XFERBENCH, *arguments],
             env=base_environment(),
             stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
+            stdout=stdout,
             stderr=terminal.slave,
             cwd=self.folder,
         )
-        self.addCleanup(process.stdout.close)
+        if process.stdout is not None:
+            self.addCleanup(process.stdout.close)
         self.addCleanup(process.wait)
         self.addCleanup(process.kill)
         terminal.close_slave()
@@ -1900,6 +1902,38 @@ class Interrupt(Case):
     def test_standard_output_is_written(self):
         outcome = self.interrupted(signal.SIGINT, "--json", "-")
         self.check_document(self.load_text(outcome.out))
+
+    def test_timeout(self):
+        """It signals the program, and then its own group, of which the program is."""
+        for _ in range(20):
+            terminal = Terminal()
+            process = self.start(terminal, *ENDLESS, "--json", "out.json", under=("timeout", "1h"))
+            terminal.read_until(b" samples, ")
+            process.send_signal(signal.SIGALRM)  # the hour is over
+            outcome = self.finish(terminal, process)
+            self.assertEqual(outcome.code, 124, outcome)
+            self.check_document(self.load("out.json"))
+            self.assert_folder_has("out.json")
+            os.unlink(self.path("out.json"))
+
+    def test_second_signal_ends_it(self):
+        """Where nobody reads what it writes. Sent until then: soon after the first it is the same."""
+        reader, writer = os.pipe()
+        self.addCleanup(os.close, reader)
+        with os.fdopen(writer, "wb", 0) as pipe:
+            pipe.write(bytes(fcntl.fcntl(pipe, 1032)))  # F_GETPIPE_SZ: it is full
+            terminal = Terminal()
+            process = self.start(terminal, *ENDLESS, "--json", "-", stdout=pipe)
+        terminal.read_until(b" samples, ")
+        until = time.monotonic() + GUARD_S
+        while process.poll() is None:
+            self.assertLess(time.monotonic(), until, "it hangs")
+            process.send_signal(signal.SIGTERM)
+            try:
+                process.wait(timeout=0.02)
+            except subprocess.TimeoutExpired:
+                pass
+        self.assertEqual(process.returncode, -signal.SIGTERM)
 
 
 DIRECTIONS = {  # all, and those by default

@@ -257,6 +257,7 @@ class Compare(unittest.TestCase):
         old = os.path.join(RESULTS, "compare-baseline.json")
         for expected, *arguments in (
             (PASS, "compare-again.json"),
+            (PASS, "compare-later.json"),
             (NOT_COMPARABLE, "compare-small-chunks.json"),
             (REGRESSION, "compare-small-chunks.json", "--force"),
             (REGRESSION, "compare-busy-link.json"),

@@ -111,7 +111,7 @@ def bad_contents():
         ("unverified.json", with_value(("results", 0, "verified"), False), "results[0].verified: ", "not true"),
         ("key-twice.json", text[:-1] + ', "schema": "xferbench.result"}', "schema: ", "is there twice"),
         ("case-twice.json", twice, "results[1] of process 0", "a case that it has already"),
-        ("options.json", merged(good(), halved), "processes[1].document.chunk: ", "an option that"),
+        ("options.json", merged(good(), halved), "processes[1].document: measured under other conditions: ", "chunk is another one"),
         ("processes.json", merged(), "asked: ", "from 1 to 100"),
         ("failed.json", merged(None, None), "processes: ", "none of them has results"),
         ("deep.json", "[" * 10000, "line 1, column 33", "deeper than 32 levels"),
@@ -245,7 +245,7 @@ class CompareInput(unittest.TestCase):
                 ("/dev/zero", "is a character device"),
                 ("/dev/null", "is a character device"),
                 ("/dev/stdin", "is a character device"),
-                ("-", "ENOENT"),
+                ("-", "standard input is not read"),
                 ("", "ENOENT"),
                 ("missing.json", "ENOENT"),
                 ("good.json/x", "ENOTDIR"),
@@ -289,6 +289,15 @@ class CompareInput(unittest.TestCase):
             self.assert_refused(done, "one and the same file", other)
         copied = self.write("copy.json", good())
         self.assertIn(self.run_compare(self.good, copied).returncode, (0, 3))
+
+    def test_output_takes_no_input_s_place(self):
+        other = self.write("other.json", good())
+        with open(self.good, encoding="utf-8") as file:
+            before = file.read()
+        for output in (self.good, other):
+            self.assert_refused(self.run_compare(self.good, other, "--output", output), "would replace", output)
+        with open(self.good, encoding="utf-8") as file:
+            self.assertEqual(file.read(), before)
 
     def test_operands(self):
         other = self.write("other.json", good())

@@ -7,6 +7,7 @@ backend; where a process must misbehave, a script does, as the baseline. No boun
 only ends what hangs.
 """
 import copy
+import fcntl
 import importlib
 import json
 import math
@@ -15,11 +16,14 @@ import pty
 import re
 import resource
 import select
+import shutil
 import signal
 import statistics
 import subprocess
 import sys
 import tempfile
+import termios
+import time
 import unittest
 
 XFERBENCH, SOURCE = (os.path.abspath(path) for path in sys.argv[1:3])
@@ -180,7 +184,8 @@ class Case(unittest.TestCase):
         self.check_figures(row, rows)
 
     def check_figures(self, row, rows):
-        ok = [r if r and r["status"] == "ok" else None for r in rows]
+        cut = ("interrupted", "deadline")
+        ok = [r if r and r["status"] == "ok" and r.get("stop_reason") not in cut else None for r in rows]
         latency = row["latency"]
         rates = [r and not latency and r["bandwidth_bytes_per_second"]["median"] or None for r in ok]
         self.assertEqual(row["medians"]["bandwidth_bytes_per_second"], rates)
@@ -220,6 +225,23 @@ class Case(unittest.TestCase):
         self.write("stub", f"#!{sys.executable} -B\nimport os, signal, sys\n{text}\n")
         os.chmod(self.path("stub"), 0o755)
         return "./stub"
+
+    def state(self, pid):
+        try:
+            with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as file:
+                return file.read().rpartition(")")[2].split()[0]
+        except (FileNotFoundError, ProcessLookupError):
+            return "X"
+
+    def has_ended(self, pid):
+        """A zombie counts: not every machine has somebody who reaps what lost its parent."""
+        return self.state(pid) in "ZX"
+
+    def kill(self, pid):
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
 
     def turns(self):
         return self.read("turns").count("\n") if os.path.exists(self.path("turns")) else 0
@@ -536,6 +558,61 @@ class Interleaved(Case):
         baseline, _, _ = self.interleave(0, script)
         self.assertEqual(self.fates(baseline), [(0, None, True)] * 2)
 
+    def test_what_a_script_leaves_behind(self):
+        """It holds standard output for long. In the script's group it ends with it."""
+        for starter, ends in (("", True), ("setsid ", False)):
+            with self.subTest(starter=starter):
+                script = self.script(
+                    f"{starter}sleep 600 2>/dev/null &\necho $! >>'{self.path('left')}'\n"
+                    f'exec {XFERBENCH} "$@"'
+                )
+                baseline, _, _ = self.interleave(0, script)
+                self.assertEqual(self.fates(baseline), [(0, None, True)] * 2)
+                left = [int(line) for line in self.read("left").split()]
+                for pid in left:
+                    self.addCleanup(self.kill, pid)
+                self.assertEqual([self.has_ended(pid) for pid in left], [ends] * 2)
+                os.unlink(self.path("left"))
+
+    def test_output_that_is_passed_on(self):
+        """By one that ends after the program."""
+        self.python(
+            "text = sys.stdin.read()\n"
+            "while os.path.exists('/proc/' + os.environ['LAST']): pass\n"
+            "sys.stdout.write(text)\n"
+        )
+        script = self.script(
+            "mkfifo between$turn\n(export LAST=$$; exec ./stub <between$turn) &\n"
+            f'exec {XFERBENCH} "$@" >between$turn'
+        )
+        baseline, _, _ = self.interleave(0, script)
+        self.assertEqual(self.fates(baseline), [(0, None, True)] * 2)
+
+    def test_script_that_reads_the_terminal(self):
+        """The group is in the background there: it would be stopped for good."""
+        master, slave = pty.openpty()
+        self.addCleanup(os.close, master)
+        script = self.script(f'read -r line </dev/tty\nexec {XFERBENCH} "$@"')
+        try:
+            baseline, _, _ = self.interleave(
+                0, script, pass_fds=(slave,), preexec_fn=lambda: fcntl.ioctl(slave, termios.TIOCSCTTY, 0)
+            )
+        finally:
+            os.close(slave)
+        self.assertEqual(self.fates(baseline), [(0, None, True)] * 2)
+
+    def test_file_that_is_replaced_meanwhile(self):
+        """The candidate stays the program that was started."""
+        shutil.copy(XFERBENCH, self.path("own"))
+        script = self.script(f'echo rubbish >new; mv new own; exec {XFERBENCH} "$@"')
+        files = ("--json", "candidate.json", "--baseline-json", "baseline.json")
+        process = subprocess.run(
+            ["./own", *SMALL, "--processes", "2", "--interleave", script, *files], cwd=self.folder, env=environment(),
+            capture_output=True, text=True, timeout=LIMIT_S, check=False,
+        )
+        self.assertEqual(process.returncode, 0, process)
+        self.assertEqual(self.fates(self.load("candidate.json")), [(0, None, True)] * 2)
+
     def test_script_without_its_first_line(self):
         self.write("bare", f'exec {XFERBENCH} "$@"\n')
         os.chmod(self.path("bare"), 0o755)
@@ -567,6 +644,14 @@ class Failures(Case):
 
     def test_crashed_behind_its_results(self):
         self.check_second_fails(f'{XFERBENCH} "$@"; kill -ABRT $$', (None, "SIGABRT"), "SIGABRT")
+
+    def test_crashed_where_ends_are_ignored(self):
+        """A caller that ignores SIGCHLD has its programs ignore it too."""
+        baseline, candidate, _ = self.interleave(
+            1, self.script("kill -SEGV $$"), preexec_fn=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+        )
+        self.assertEqual(self.fates(baseline), [(None, "SIGSEGV", False)] * 2)
+        self.assertEqual(self.fates(candidate), [(0, None, True)] * 2)
 
     def test_unnamed_signal(self):
         self.check_second_fails("kill -40 $$", (None, "signal 40"), "signal 40")
@@ -653,6 +738,16 @@ class Failures(Case):
                 self.assertEqual(sorted(os.listdir(self.folder)), ["baseline", "turns"])
                 os.unlink(self.path("turns"))
 
+    def test_candidate_refuses_behind_the_baseline(self):
+        """What the baseline measured is not lost."""
+        script = self.script(f"exec {XFERBENCH} {' '.join(SMALL)} --quiet --json=-")
+        baseline, candidate, done = self.interleave(2, script, "--device", "7")
+        self.assertEqual(self.fates(baseline), [(0, None, True)])
+        self.assertEqual(self.fates(candidate), [(2, None, False)])
+        self.assertEqual(self.turns(), 1)
+        self.assertIn("the candidate, ", done.stderr)
+        self.assertIn("1 of 2 processes have results", done.stdout)
+
     def test_baseline_of_skipped_rows_only(self):
         """Nothing was measured there; the candidate's success does not hide it."""
         document = self.result("one.json")
@@ -689,7 +784,7 @@ class Failures(Case):
         self.assertEqual((late["status"], late["reason"]), ("skipped", "process 0 has no such row"))
         self.assertEqual((late["processes_ok"], late["bytes"]), (1, 8192))
         self.assertRegex(done.stdout, r"(?m)^pinned .* NO$")
-        self.assertRegex(done.stdout, r"(?m)^  ERROR     pinned .* in 2 of 3 processes: the data is wrong$")
+        self.assertRegex(done.stdout, r"(?m)^  ERROR     pinned .* in 3 of 4 processes, at the worst: the data is wrong$")
 
     def test_documents_are_unchanged(self):
         """To the last digit, with what this version does not know."""
@@ -802,14 +897,93 @@ class Ends(Case):
         self.finish(process, 143)
         self.assertTrue(self.load("baseline.json")["processes"][0]["document"])
 
-    def test_second_signal_ends_it_at_once(self):
-        process = self.begin(self.stub("wait()\nwait()\n"))
+    def signal_until(self, process, is_enough):
+        """Again and again: one that comes soon after another is the same request."""
+        until = time.monotonic() + LIMIT_S
+        while not is_enough():
+            self.assertLess(time.monotonic(), until, "it hangs")
+            process.send_signal(signal.SIGTERM)
+            try:
+                process.wait(timeout=0.02)
+            except subprocess.TimeoutExpired:
+                pass
+
+    def test_second_signal_ends_the_process_at_once(self):
+        """And what was measured before is written."""
+        self.result("one.json")
+        process = self.begin(self.stub("if os.path.exists('once'): wait(); wait()\nopen('once', 'w')\n"
+                                       "sys.stdout.write(open('one.json').read())\n"))
         self.hear()
-        os.kill(process.pid, signal.SIGTERM)
+        pid = int(self.hear().split()[1])
+        self.signal_until(process, lambda: self.has_ended(pid))
+        self.finish(process, 143)
         self.assertEqual(self.hear(), "SIGTERM")
-        os.kill(process.pid, signal.SIGTERM)
+        self.assert_gone(pid)
+        baseline, candidate = self.load("baseline.json"), self.load("candidate.json")
+        self.assertEqual(self.fates(baseline), [(0, None, True), (None, "SIGKILL", False)])
+        self.assertEqual(self.fates(candidate), [(0, None, True)] * 2)
+
+    def test_process_that_does_not_heed_a_signal(self):
+        """It takes the 10 s that such a one is given."""
+        process = self.begin(self.stub("wait()\nwait()\n"))
+        pid = int(self.hear().split()[1])
+        process.terminate()
+        self.finish(process, 143)
+        self.assert_gone(pid)
+        self.assertEqual(self.fates(self.load("baseline.json")), [(None, "SIGKILL", False)])
+        self.assertIs(self.load("candidate.json")["interrupted"], True)
+
+    def test_process_that_is_stopped(self):
+        process = self.begin(self.stub("os.kill(os.getpid(), signal.SIGSTOP)\nwait()\n"))
+        pid = int(self.hear().split()[1])
+        self.wait_until(lambda: self.state(pid) == "T")
+        process.terminate()
+        self.assertEqual(self.hear(), "SIGTERM")
+        self.finish(process, 143)
+
+    def test_third_signal_ends_it(self):
+        """Where nobody reads what it writes."""
+        reader, writer = os.pipe()
+        self.addCleanup(os.close, reader)
+        fcntl.fcntl(writer, 1031, 4096)  # F_SETPIPE_SZ
+        with os.fdopen(writer, "wb") as pipe:
+            process = self.start(*SMALL, "--processes", "2", "--json", "-", stdout=pipe)
+        self.assertTrue(select.select([reader], [], [], LIMIT_S)[0], "it hangs")
+        self.signal_until(process, lambda: process.poll() is not None)
         self.finish(process, -signal.SIGTERM)
-        self.assertEqual(self.hear(), "SIGTERM")  # the parent's death, told by the kernel
+
+    def test_process_that_cannot_be_ended(self):
+        """Somebody traces it, and does not let its end be known."""
+        self.python(
+            "import ctypes\n"
+            "libc = ctypes.CDLL(None, use_errno=True)\n"
+            "libc.ptrace.argtypes = (ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p)\n"
+            "libc.prctl(0x59616d61, ctypes.c_ulong(-1), 0, 0, 0)\n"  # PR_SET_PTRACER, anybody
+            "inform, informed = os.pipe()\n"
+            "pid = os.getpid()\n"
+            "if os.fork() == 0:\n"
+            "    os.setsid()\n"
+            "    os.close(2)\n"
+            "    os.write(informed, b'y' if libc.ptrace(0x4206, pid, None, None) == 0 else b'n')\n"  # SEIZE
+            "    print(os.getpid(), file=open('tracer', 'w'), flush=True)\n"
+            "    signal.sigwait([signal.SIGUSR1])\n"
+            "if os.read(inform, 1) != b'y': open('refused', 'w')\n"
+            "print(pid, file=open('there', 'w'), flush=True)\n"
+            "signal.sigwait([signal.SIGUSR1])\n"
+        )
+        self.addCleanup(lambda: self.kill(int(self.read("tracer"))))
+        process = self.start(
+            *SMALL, "--processes", "2", "--interleave", "./stub", "--json", "candidate.json", "--baseline-json",
+            "baseline.json", "--quiet",
+        )
+        self.wait_until(lambda: os.path.exists(self.path("there")) and self.read("there").endswith("\n"))
+        if os.path.exists(self.path("refused")):
+            self.skipTest("no process may trace another here")
+        self.signal_until(process, lambda: self.has_ended(int(self.read("there"))))
+        self.finish(process, 143)
+        baseline = self.load("baseline.json")
+        self.assertEqual(self.fates(baseline), [(None, None, False)])
+        self.assertIn("cannot be ended", baseline["processes"][0]["failure"])
 
     def test_parent_that_dies(self):
         process = self.begin(self.stub("wait()\nsay('leaving')\n"))
@@ -818,20 +992,60 @@ class Ends(Case):
         self.finish(process, -signal.SIGKILL)
         self.assertEqual([self.hear(), self.hear()], ["SIGTERM", "leaving"])
 
-    def test_real_processes_are_interrupted(self):
-        """Whenever it comes: a file, and nobody left."""
-        process = self.start(*ONE, "--samples", "1000000", "-t", "10m", "--processes", "3", "--json", "out.json")
-        children = f"/proc/{process.pid}/task/{process.pid}/children"
-        pids = []
-        while not pids:
-            with open(children, encoding="ascii") as file:
+    def wait_until(self, is_so):
+        until = time.monotonic() + LIMIT_S
+        while not is_so():
+            self.assertLess(time.monotonic(), until, "it hangs")
+
+    def child_of(self, process):
+        """The process that runs, once it catches signals itself."""
+        found = []
+
+        def is_ready():
+            with open(f"/proc/{process.pid}/task/{process.pid}/children", encoding="ascii") as file:
                 pids = file.read().split()
-        os.kill(process.pid, signal.SIGTERM)
-        self.finish(process, 143)
+            if not pids:
+                return False
+            with open(f"/proc/{pids[0]}/cmdline", encoding="utf-8") as file:
+                if "--json=-" not in file.read():  # it is still a copy of its parent
+                    return False
+            with open(f"/proc/{pids[0]}/status", encoding="utf-8") as file:
+                status = dict(line.split(None, 1) for line in file if len(line.split(None, 1)) == 2)
+            found[:] = (int(pids[0]), status["Name:"].strip())
+            return int(status["SigCgt:"], 16) >> (signal.SIGTERM - 1) & 1
+
+        self.wait_until(is_ready)
+        return found
+
+    def begin_long(self):
+        return self.start(*ONE, "--samples", "1000000", "-t", "10m", "--processes", "3", "--json", "out.json")
+
+    def check_interrupted(self):
         merged = self.load("out.json")
         self.assertIs(merged["interrupted"], True)
-        self.assertEqual(len(merged["processes"]), 1)
-        self.assert_gone(pids[0])
+        self.assertEqual(self.fates(merged), [(143, None, True)])
+        self.assertIs(merged["processes"][0]["document"]["interrupted"], True)
+        self.assertEqual(os.listdir(self.folder), ["out.json"])
+
+    def test_real_processes_are_interrupted(self):
+        """Whenever it comes: a file, and nobody left."""
+        process = self.begin_long()
+        pid, name = self.child_of(process)
+        self.assertEqual(name, os.path.basename(XFERBENCH)[:15])
+        process.terminate()
+        self.finish(process, 143)
+        self.check_interrupted()
+        self.assert_gone(pid)
+
+    def test_signal_to_everybody(self):
+        """As batch systems send it: each hears of it by itself and from its parent."""
+        for _ in range(10):
+            process = self.begin_long()
+            pid, _ = self.child_of(process)
+            for each in (pid, process.pid):
+                os.kill(each, signal.SIGTERM)
+            self.finish(process, 143)
+            self.check_interrupted()
 
     def test_deadline(self):
         """The first process begins all the same: it says what there was to measure."""
@@ -862,6 +1076,17 @@ class Ends(Case):
         self.assertEqual(self.fates(baseline), [(None, "SIGKILL", False)])
         self.assertIn("deadline", baseline["processes"][0]["failure"])
         self.assertEqual((baseline["deadline_met"], candidate["deadline_met"]), (False, False))
+
+    def test_process_that_must_be_told_of_the_deadline(self):
+        """It takes the 10 s until that. What it writes then counts, and it is no success."""
+        self.result("one.json")
+        stub = self.python(
+            "signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])\nsignal.sigwait([signal.SIGTERM])\n"
+            "sys.stdout.write(open('one.json').read())\nsys.exit(143)\n"
+        )
+        baseline, _, _ = self.interleave(1, stub, "--deadline", "1us")
+        self.assertEqual(self.fates(baseline), [(143, None, True)])
+        self.assertIs(baseline["deadline_met"], False)
 
 
 if __name__ == "__main__":

@@ -126,11 +126,30 @@ static void check_value(const struct xb_record_value *value)
                 "an interval holds its median", NULL);
 }
 
+/* What the processes say together. */
+static void walk_summary(const struct xb_record *record, const struct xb_record_case *test)
+{
+    static struct xb_record_warning warnings[XB_RECORD_WARNINGS];
+    char reason[XB_RECORD_REASON], cut[XB_RECORD_CUT];
+    struct xb_record_summary summary = xb_record_summarize(record, test);
+    bool fine = summary.status == XB_RESULT_OK;
+    require(fine == (summary.ok == summary.processes), "a case is ok where all rows are", NULL);
+    require(fine == (summary.verified == XB_VERIFIED_TRUE) || !fine, "what is ok is verified",
+            NULL);
+    use_text(xb_record_reason(test, &summary, reason, sizeof reason), fine);
+    use_text(xb_record_cut_text(record, test, cut, sizeof cut), summary.cut == 0);
+    size_t count = xb_record_warnings(record, test, warnings);
+    for (size_t i = 0; i < count; i++) {
+        use_text(warnings[i].text, false);
+        require(warnings[i].processes >= 1 && warnings[i].processes <= summary.processes,
+                "a warning is of some process", NULL);
+    }
+}
+
 static void walk_case(const struct xb_record *record, const struct xb_record_case *test)
 {
     double medians[XB_RECORD_PROCESSES];
     char device[32];
-    bool fine = true;
     use_text(test->mode, false);
     use_text(test->variant, false);
     use_text(test->direction, false);
@@ -139,14 +158,12 @@ static void walk_case(const struct xb_record *record, const struct xb_record_cas
     for (size_t i = 0; i < record->process_count; i++) {
         const struct xb_record_row *row = &test->rows[i];
         bool measured = row->is_there && row->status == XB_RESULT_OK;
-        fine = fine && measured;
         use_text(row->reason, true);
         use_text(row->timer, !measured);
         for (int metric = 0; metric < XB_METRICS; metric++)
             check_value(&row->values[metric]);
     }
-    require(fine == xb_record_case_is_fine(record, test), "a case is fine where all rows are",
-            NULL);
+    walk_summary(record, test);
     for (int metric = 0; metric < XB_METRICS; metric++) {
         use_text(xb_metric_name((enum xb_metric)metric), false);
         require(xb_record_medians(record, test, (enum xb_metric)metric, medians) <=

@@ -143,4 +143,11 @@ static inline void spoil(struct xb_record_case *test, size_t process, enum xb_re
         .is_there = true, .status = status, .verified = verified, .reason = reason};
 }
 
+/* What became of a case that the run did not reach. */
+static inline void cut_short(struct xb_record_case *test, size_t process)
+{
+    spoil(test, process, XB_RESULT_SKIPPED, XB_VERIFIED_UNKNOWN, "interrupted before it began");
+    test->rows[process].is_cut = true;
+}
+
 #endif

@@ -256,6 +256,23 @@ static void takes_a_device_that_vanished_as_context(void **state)
 }
 
 /* A process that died has no devices. */
+/* Those that run at the same time share what is between them and the host. */
+static void forbids_other_devices_at_the_same_time(void **state)
+{
+    (void)state;
+    for (int both = 0; both < 2; both++) {
+        begin();
+        add_both("pinned");
+        add_both("pinned");
+        before.cases[1].simultaneous = true;
+        after.cases[1].simultaneous = both;
+        before.cases[1].device = after.cases[1].device = -1;
+        for (size_t i = 0; i < 3; i++)
+            (void)device_of(&before, i, 1);
+        assert_only("device 1", "NVIDIA H200", NULL, both);
+    }
+}
+
 static void takes_processes_without_devices(void **state)
 {
     (void)state;
@@ -442,6 +459,7 @@ int main(void)
         cmocka_unit_test(takes_links_in_any_order),
         cmocka_unit_test(takes_a_link_that_is_not_known_as_context),
         cmocka_unit_test(takes_a_device_that_vanished_as_context),
+        cmocka_unit_test(forbids_other_devices_at_the_same_time),
         cmocka_unit_test(takes_processes_without_devices),
         cmocka_unit_test(compares_a_hundred_processes),
         cmocka_unit_test(forbids_another_option_of_all_modes),
