@@ -325,7 +325,7 @@ static void leave_output(void)
 
 enum xb_status xb_link_session_start(struct xb_link_session *session, struct xb_error *error)
 {
-    (void)fflush(NULL); /* else both would write what is in the buffers */
+    (void)fflush(NULL);       /* else both would write what is in the buffers */
     signal(SIGCHLD, SIG_DFL); /* ignored, as a caller may have left it, ends would go unseen */
     pid_t process = fork();
     if (process < 0)
