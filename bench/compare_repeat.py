@@ -32,25 +32,18 @@ def main():
         sys.exit(__doc__)
     baseline, candidate, times, file, *arguments = sys.argv[1:]
     counts = collections.Counter()
-    comparisons = []
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, open(file, "w", encoding="utf-8") as out:
+        out.write('{"arguments": ' + json.dumps(arguments) + ', "processes": ' + PROCESSES + ', "comparisons": [\n')
         for i in range(int(times)):
             code, document = compare_once(os.path.abspath(baseline), os.path.abspath(candidate), folder, arguments)
-            counts[document["overall"]["verdict"]] += 1
-            comparisons.append(
-                {
-                    "exit_code": code,
-                    "overall": document["overall"]["verdict"],
-                    "cases": [
-                        {key: case[key] for key in ("mode", "direction", "bytes", "verdict", "ratio", "interval")}
-                        for case in document["cases"]
-                    ],
-                }
-            )
-            print(i + 1, document["overall"]["verdict"], *(f"{c['ratio']:.4f}" for c in document["cases"]), flush=True)
-    with open(file, "w", encoding="utf-8") as out:
-        out.write('{"arguments": ' + json.dumps(arguments) + ', "processes": ' + PROCESSES + ', "comparisons": [\n')
-        out.write(",\n".join(json.dumps(c) for c in comparisons) + "\n]}\n")
+            verdict = document["overall"]["verdict"]
+            counts[verdict] += 1
+            keys = ("mode", "direction", "bytes", "verdict", "ratio", "interval")
+            cases = [{key: case[key] for key in keys} for case in document["cases"]]
+            out.write((",\n" if i > 0 else "") + json.dumps({"exit_code": code, "overall": verdict, "cases": cases}))
+            out.flush()  # what was measured is not lost with what comes after it
+            print(i + 1, verdict, *(f"{c['ratio']:.4f}" if c["ratio"] else "-" for c in cases), flush=True)
+        out.write("\n]}\n")
     print(dict(counts))
 
 
