@@ -192,6 +192,18 @@ static void conclude_indicative(struct xb_comparison *comparison, size_t indicat
         indicative, comparison->gating_count, comparison->request.alpha, needed, regressions);
 }
 
+/* Whether an INCONCLUSIVE one is so for what became of it, and not for its figures. */
+static bool has_status(const struct xb_comparison *comparison)
+{
+    for (size_t i = 0; i < comparison->case_count; i++) {
+        const struct xb_compared *compared = &comparison->cases[i];
+        if (compared->gates && compared->basis == XB_BASIS_STATUS &&
+            compared->outcome == XB_OUTCOME_INCONCLUSIVE)
+            return true;
+    }
+    return false;
+}
+
 void xb_judge_overall(struct xb_comparison *comparison)
 {
     size_t regressions = xb_comparison_count(comparison, XB_OUTCOME_REGRESSION);
@@ -218,10 +230,10 @@ void xb_judge_overall(struct xb_comparison *comparison)
     else if (indicative > 0)
         conclude_indicative(comparison, indicative, indicated_regressions);
     else if (open > 0)
-        conclude(
-            comparison, XB_OUTCOME_INCONCLUSIVE,
-            "%zu of %zu gating figures: the data does not tell whether they are worse by %g %%",
-            open, all, percent);
+        conclude(comparison, XB_OUTCOME_INCONCLUSIVE,
+                 "%zu of %zu gating figures: %sthe data does not tell whether they are worse by %g "
+                 "%%",
+                 open, all, has_status(comparison) ? "not there in both files, or " : "", percent);
     else if (passed == 0)
         conclude(comparison, XB_OUTCOME_INCONCLUSIVE, "no gating case has figures in both files");
     else

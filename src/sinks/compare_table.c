@@ -370,6 +370,16 @@ static void print_notes(FILE *stream, const struct xb_comparison *comparison)
 
 /* ---- differences ---- */
 
+/* Names are kept whole as long as they leave room for the values. */
+static bool names_are_short(const struct xb_comparison *comparison)
+{
+    static const size_t longest = XB_LINE_COLUMNS / 3;
+    for (size_t i = 0; i < comparison->difference_count; i++)
+        if (strlen(comparison->differences[i].name) > longest)
+            return false;
+    return true;
+}
+
 static enum xb_status print_differences(FILE *stream, const struct xb_comparison *comparison,
                                         bool forbid, struct xb_error *error)
 {
@@ -378,8 +388,10 @@ static enum xb_status print_differences(FILE *stream, const struct xb_comparison
     char *text = NULL;
     struct libscols_table *table = scols_new_table();
     bool ok = table != NULL;
+    bool whole = names_are_short(comparison);
     for (size_t i = 0; ok && i < 3; i++)
-        ok = scols_table_new_column(table, names[i], 0, SCOLS_FL_WRAP) != NULL;
+        ok =
+            scols_table_new_column(table, names[i], 0, i == 0 && whole ? 0 : SCOLS_FL_WRAP) != NULL;
     for (size_t i = 0; ok && i < comparison->difference_count; i++) {
         const struct xb_difference *difference = &comparison->differences[i];
         if (difference->forbids != forbid)
