@@ -316,9 +316,9 @@ static void conclude(const struct session *session, struct side *side)
 /* ---- the exit code ---- */
 
 /* Whether a process that was not cut short lacks a case that another one has. */
-static bool lacks_cases(const struct xb_process *process, const struct xb_process *other)
+static bool lacks_cases(const struct xb_process *one, const struct xb_process *other)
 {
-    const struct xb_record *record = &process->record;
+    const struct xb_record *record = &one->record;
     bool lacks = false;
     for (size_t i = 0; !lacks && i < other->record.case_count; i++)
         lacks = xb_record_find(record, &other->record.cases[i]) == NULL;
