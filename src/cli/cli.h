@@ -39,6 +39,8 @@ const struct xb_option *const *xb_run_rows(void);
 /* Which of them belong to `run` itself: the first so many. */
 size_t xb_run_own_row_count(void);
 extern const struct xb_option xb_option_version; /* of every command */
+/* Of those that write one report: where it goes, and help that is of no mode. */
+extern const struct xb_option xb_option_output, xb_option_plain_help;
 extern const struct xb_option *const xb_list_rows[];
 extern const struct xb_option *const xb_link_rows[];
 extern const struct xb_option *const xb_compare_rows[];

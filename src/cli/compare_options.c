@@ -49,23 +49,8 @@ static const struct xb_option option_format = {
             "github-action-benchmark's customBiggerIsBetter.",
     .choices = formats,
 };
-static const struct xb_option option_output = {
-    .name = "output",
-    .short_name = 'o',
-    .type = XB_OPTION_TEXT,
-    .argument = "FILE",
-    .default_text = "-",
-    .help = "Where that goes; '-' is standard output. A file is replaced only when its new content "
-            "is complete.",
-};
-static const struct xb_option option_help = {
-    .name = "help",
-    .short_name = 'h',
-    .type = XB_OPTION_FLAG,
-    .help = "Show this help.",
-};
 
 const struct xb_option *const xb_compare_rows[] = {
-    &option_threshold, &option_alpha, &option_gate,       &option_force, &option_format,
-    &option_output,    &option_help,  &xb_option_version, NULL,
+    &option_threshold, &option_alpha,         &option_gate,       &option_force, &option_format,
+    &xb_option_output, &xb_option_plain_help, &xb_option_version, NULL,
 };

@@ -96,7 +96,7 @@ static const struct xb_option option_format = {
         "is wrong; prometheus, for node_exporter's textfile collector.",
     .choices = formats,
 };
-static const struct xb_option option_output = {
+const struct xb_option xb_option_output = {
     .name = "output",
     .short_name = 'o',
     .type = XB_OPTION_TEXT,
@@ -113,14 +113,14 @@ static const struct xb_option option_json = {
     .help = "Write everything that was observed, every attempt included, as JSON "
             "(docs/link.schema.json); '-' is standard output, in place of the table.",
 };
-static const struct xb_option option_help = {
+const struct xb_option xb_option_plain_help = {
     .name = "help",
     .short_name = 'h',
     .type = XB_OPTION_FLAG,
     .help = "Show this help.",
 };
 const struct xb_option *const xb_link_rows[] = {
-    &option_backend,  &option_device,   &option_count,      &option_size,
-    &option_attempts, &option_deadline, &option_expect,     &option_min_h2d,
-    &option_min_d2h,  &option_limits,   &option_format,     &option_output,
-    &option_json,     &option_help,     &xb_option_version, NULL};
+    &option_backend,  &option_device,        &option_count,      &option_size,
+    &option_attempts, &option_deadline,      &option_expect,     &option_min_h2d,
+    &option_min_d2h,  &option_limits,        &option_format,     &xb_option_output,
+    &option_json,     &xb_option_plain_help, &xb_option_version, NULL};

@@ -8,6 +8,8 @@
 
 #include <cmocka.h>
 
+#include "random.h"
+
 /*
  * How often the test is wrong, and how often it finds what is there, over made-up processes: their
  * logarithms spread around a common one, and the second side's lie log(ratio) off. The question is
@@ -22,28 +24,6 @@
 #define LEAST_RATIO 0.98
 
 static const double spreads[] = {0.001, 0.003, 0.01, 0.03};
-
-/* Steele, Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014. */
-static uint64_t next_bits(uint64_t *state)
-{
-    uint64_t z = *state += UINT64_C(0x9E3779B97F4A7C15);
-    z = (z ^ (z >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94D049BB133111EB);
-    return z ^ (z >> 31);
-}
-
-/* Above 0 and at most 1. */
-static double uniform(uint64_t *state)
-{
-    return (double)((next_bits(state) >> 11) + 1) * 0x1p-53;
-}
-
-/* Box and Muller, Annals of Mathematical Statistics 29, 1958. */
-static double normal(uint64_t *state)
-{
-    double radius = sqrt(-2.0 * log(uniform(state)));
-    return radius * cos(6.283185307179586 * uniform(state));
-}
 
 /* Student's t with two degrees of freedom, which has no variance. */
 static double heavy(uint64_t *state)
@@ -181,6 +161,36 @@ static void loss_is_found(void **state)
     (void)measured("loss, outliers", &outliers);
 }
 
+/* What docs/compare.md warns of: the same test over the samples of one process a side. */
+static void samples_are_no_processes(void **state)
+{
+    enum { SAMPLES = 100, PAIRS = 2000 };
+    uint64_t random = 11;
+    size_t called = 0;
+    (void)state;
+    for (size_t i = 0; i < PAIRS; i++) {
+        double samples[2][SAMPLES];
+        double less, more;
+        struct xb_error error;
+        for (size_t side = 0; side < 2; side++) {
+            double process = 0.003 * normal(&random);
+            for (size_t j = 0; j < SAMPLES; j++)
+                samples[side][j] = process + 0.003 * normal(&random);
+        }
+        assert_int_equal(
+            xb_shift_probability(samples[0], SAMPLES, samples[1], SAMPLES, 0.0, &less, &error),
+            XB_OK);
+        assert_int_equal(
+            xb_shift_probability(samples[1], SAMPLES, samples[0], SAMPLES, 0.0, &more, &error),
+            XB_OK);
+        called += less <= 0.025 || more <= 0.025;
+    }
+    print_message("samples of single processes, nothing changed, tested at 5 %%: %.1f %% called\n",
+                  100.0 * (double)called / PAIRS);
+    /* By the normal approximation P(|Z| > 1.96 / sqrt(1 + 100 * 3 / pi)) = 0.84. */
+    assert_true(called > PAIRS * 8 / 10 && called < PAIRS * 9 / 10);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -188,6 +198,7 @@ int main(void)
         cmocka_unit_test(boundary_is_as_often_wrong_as_promised),
         cmocka_unit_test(unequal_spreads_are_told),
         cmocka_unit_test(loss_is_found),
+        cmocka_unit_test(samples_are_no_processes),
     };
     return cmocka_run_group_tests_name("rank_power", tests, NULL, NULL);
 }
