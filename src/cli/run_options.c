@@ -62,7 +62,15 @@ static const struct xb_option option_time_limit = {
     .default_text = "250ms",
     .help =
         "When to stop sampling a case whose median is not yet known to within 0.5 %. At least 6 "
-        "samples are taken all the same, and warm-up may add a quarter of it.",
+        "samples are taken all the same, and warm-up (--warm-up) may add a quarter of it.",
+};
+static const struct xb_option option_warm_up = {
+    .name = "warm-up",
+    .type = XB_OPTION_DURATION,
+    .argument = "TIME",
+    .default_text = "50ms",
+    .help = "Warm up each case at least so long. Idle links and clocks need tens of milliseconds "
+            "of work before they run at full speed: with less, the samples may be too slow.",
 };
 static const struct xb_option option_samples = {
     .name = "samples",
@@ -160,11 +168,11 @@ const struct xb_option xb_option_version = {
 };
 
 static const struct xb_option *const own_rows[] = {
-    &option_mode,     &option_size,      &option_direction,     &option_device,
-    &option_backend,  &option_latency,   &option_simultaneous,  &option_time_limit,
-    &option_samples,  &option_processes, &option_interleave,    &option_quick,
-    &option_deadline, &option_json,      &option_baseline_json, &option_csv,
-    &option_quiet,    &option_help,      &xb_option_version,
+    &option_mode,    &option_size,     &option_direction,    &option_device,
+    &option_backend, &option_latency,  &option_simultaneous, &option_time_limit,
+    &option_warm_up, &option_samples,  &option_processes,    &option_interleave,
+    &option_quick,   &option_deadline, &option_json,         &option_baseline_json,
+    &option_csv,     &option_quiet,    &option_help,         &xb_option_version,
 };
 #define OWN_ROWS (sizeof own_rows / sizeof own_rows[0])
 

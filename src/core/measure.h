@@ -23,6 +23,9 @@ struct xb_measurement {
     struct xb_lane *lanes;
     size_t lane_count;
     double time_limit; /* seconds */
+    /* Seconds. An idle link and idle clocks take tens of milliseconds of work to come up; until
+     * then samples may agree with each other and still be slow. */
+    double warm_up_least;
     /* ---- */
     uint64_t iterations; /* in one sample */
     bool held;

@@ -243,6 +243,7 @@ static enum xb_status run_case(struct runner *runner, struct xb_result *results,
         .lanes = lanes,
         .lane_count = lane_count,
         .time_limit = xb_config_get(runner->run->config, "time-limit")->seconds,
+        .warm_up_least = xb_config_get(runner->run->config, "warm-up")->seconds,
     };
     xb_measure(&measurement);
     return XB_OK;

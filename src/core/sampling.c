@@ -15,9 +15,6 @@
 #define SAMPLE_TARGET_S 1e-3
 /* And no further, where nothing else bounds them. */
 #define MAX_ITERATIONS 4096u
-/* An idle link and idle clocks take tens of milliseconds of work to come up; until then samples may
- * agree with each other and still be slow. */
-#define WARM_UP_LEAST_S 0.05
 /* A path that never agrees with itself is not warmed up longer than this part of the time limit. */
 #define WARM_UP_MOST 0.25
 /* How often one operation alone is timed by the host's clock, beside samples that cannot tell. */
@@ -155,12 +152,15 @@ static enum xb_status warm_up(struct xb_measurement *measurement, struct xb_erro
 {
     xb_submit *submit = measurement->result->test.mode->submit;
     double begin = xb_clock_now();
+    double least = measurement->warm_up_least;
+    double most = measurement->time_limit * WARM_UP_MOST;
     size_t taken = 0;
     bool settled = false;
     double elapsed = 0;
+    if (most < least)
+        most = least;
     measurement->iterations = 1;
-    while (!settled && !out_of_time(measurement) &&
-           (elapsed < measurement->time_limit * WARM_UP_MOST || elapsed < WARM_UP_LEAST_S)) {
+    while (!settled && !out_of_time(measurement) && elapsed < most) {
         double seconds = 0;
         enum xb_status status =
             take(measurement, submit, measurement->iterations, measurement->held, &seconds, error);
@@ -178,7 +178,7 @@ static enum xb_status warm_up(struct xb_measurement *measurement, struct xb_erro
             measurement->iterations = wanted; /* samples of another length: agree anew */
             measurement->warm_up.count = 0;
         }
-        settled = elapsed >= WARM_UP_LEAST_S && xb_samples_agree(&measurement->warm_up);
+        settled = elapsed >= least && xb_samples_agree(&measurement->warm_up);
     }
     xb_result_detail_number(measurement->result, "warm_up_samples", (double)taken);
     xb_result_detail_number(measurement->result, "warm_up_s", elapsed);
