@@ -1,78 +1,53 @@
-#!/usr/bin/python3
+#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Tests the program from outside: test_cli.py XFERBENCH SOURCE-FOLDER [UNITTEST-ARGUMENT...]
+"""Tests the program from outside. usage: test_cli.py BUILD_FOLDER [UNITTEST_ARGUMENT...]
 
-They need no GPU and do not mind one. What is asked of the host backend is small. Nothing here has a
-bound on time: GUARD_S only ends a program that hangs. XFERBENCH_CUDA_STUB_DIR names the folder of
-the stand-in for libcuda.so.1 (tests/doubles/libcuda_stub.c), where it was built.
+They need no GPU and do not mind one. What is asked of the host backend is small.
 """
 
 import csv
 import ctypes
 import fcntl
-import importlib
 import io
 import itertools
 import json
 import math
 import os
-import pty
 import re
 import resource
-import select
-import shutil
 import signal
 import stat
 import statistics
 import subprocess
-import sys
-import tempfile
 import time
 import unittest
 
-GUARD_S = 60  # only a hang lasts so long
-
-if len(sys.argv) < 3:
-    sys.exit(__doc__)
-XFERBENCH = os.path.abspath(sys.argv.pop(1))
-SOURCE = os.path.abspath(sys.argv.pop(1))
-STUB = os.environ.get("XFERBENCH_CUDA_STUB_DIR")
-
-sys.path.insert(0, os.path.join(SOURCE, "tests"))
-validate_json = importlib.import_module("validate_json")
-SCHEMA = validate_json.load(os.path.join(SOURCE, "docs", "result.schema.json"))
-# Older releases of jsonschema (before 4.0: Ubuntu 22.04, RHEL 9) do not know the schema's draft.
-VALIDATOR_CLASS = getattr(validate_json.jsonschema, "Draft202012Validator", None)
-VALIDATOR = VALIDATOR_CLASS(SCHEMA) if VALIDATOR_CLASS else None
-if VALIDATOR is None:
-    print("Left out: python3-jsonschema is older than 4.0: output is not validated against the schema")
-
-SANITIZER_EXIT = 99
-SANITIZER_WORDS = re.compile(
-    rb"(Address|Leak|Memory|Thread|UndefinedBehavior)Sanitizer|runtime error:"
+import harness
+from harness import (
+    BIDIR,
+    ENDLESS,
+    FEW,
+    GUARD_S,
+    HOST,
+    LONG,
+    MEASURED,
+    MODES,
+    ONE,
+    SMALL,
+    XFERBENCH,
+    Case,
+    Outcome,
+    Terminal,
+    absent_environment,
+    base_environment,
+    is_sanitized,
+    needs_cuda_stub,
+    stub_environment,
+    validate_json,
 )
 
-HOST = ("--backend", "host")
-ONE = (*HOST, "--mode", "pinned", "--direction", "h2d")
-# The time limit bounds the warm-up, which does not settle where others use the machine.
-FEW = ("--samples", "3", "--time-limit", "1ms")
-SMALL = (*ONE, "--size", "4K", *FEW)
-# In their order; and those that the host backend measures: it has no managed memory and no pairs.
-MODES = "pageable pinned async double-buffer zero-copy managed peer".split()
-MEASURED = ("--mode", "pageable,pinned,async,double-buffer,zero-copy")
-BIDIR = ("--direction", "bidir")
 NO_PAIRS = "this backend has no copies between devices"
-# Samples are made to last about a millisecond: the first is still at it after a quarter of an hour,
-# the second takes some seconds, far more than a progress line waits for.
-ENDLESS = (*HOST, "--mode", "pinned", "--size", "64K", "--samples", "1000000", "-t", "10m")
-LONG = (*ONE, "--size", "64K", "--samples", "4000")
-
-OLD_CONTENT = b"what was here before\n"
-
-
-def is_sanitized():
-    with open(XFERBENCH, "rb") as file:
-        return b"__asan_init" in file.read()
+BUILT_IN = harness.built_in()
 
 
 def has_cuda_driver():
@@ -81,259 +56,6 @@ def has_cuda_driver():
     except OSError:
         return False
     return True
-
-
-def base_environment():
-    """The caller's, without what would steer a GPU's runtime, and with reports of sanitizers on."""
-    prefixes = ("CUDA_", "NVIDIA_", "HIP_", "HSA_", "ROC_", "ROCM_", "ROCR_", "GPU_", "AMD_", "XFERBENCH_HIP_")
-    environment = {k: v for k, v in os.environ.items() if not k.startswith(prefixes)}
-    environment["LC_ALL"] = "C"
-    environment.setdefault("ASAN_OPTIONS", f"detect_leaks=1:exitcode={SANITIZER_EXIT}")
-    environment.setdefault("UBSAN_OPTIONS", "halt_on_error=1")
-    return environment
-
-
-def stub_environment(reason):
-    """One where the driver's library is our stand-in."""
-    folders = [STUB, os.environ.get("LD_LIBRARY_PATH")]
-    return {
-        "LD_LIBRARY_PATH": ":".join(folder for folder in folders if folder),
-        "XFERBENCH_CUDA_STUB": reason,
-    }
-
-
-def absent_environment():
-    """One in which no GPU can be had, on any machine."""
-    hidden = {"CUDA_VISIBLE_DEVICES": "", "HIP_VISIBLE_DEVICES": ""}
-    return hidden | (stub_environment("no-device") if STUB else {})
-
-
-def built_in():
-    """Which backends this build has: {"cuda": True, "hip": False, "host": True}."""
-    done = subprocess.run(
-        [XFERBENCH, "--version"],
-        env=base_environment(),
-        capture_output=True,
-        text=True,
-        timeout=GUARD_S,
-        check=False,
-    )
-    if done.returncode != 0:
-        sys.exit(f"{XFERBENCH} --version: exit {done.returncode}\n{done.stdout}\n{done.stderr}")
-    lines = re.finditer(r"^  (\w+) +(built in|not in this build)", done.stdout, re.M)
-    return {line[1]: line[2] == "built in" for line in lines}
-
-
-BUILT_IN = built_in()
-needs_cuda_stub = unittest.skipUnless(
-    BUILT_IN.get("cuda") and STUB, "no CUDA in this build, or no XFERBENCH_CUDA_STUB_DIR"
-)
-
-
-class Outcome:
-    """What came of one run of the program."""
-
-    def __init__(self, code, out, err):
-        self.code = code
-        self.out = out.decode("utf-8", "replace")
-        self.err = err.decode("utf-8", "replace")
-
-    def __str__(self):
-        return f"exit {self.code}\n--- stdout\n{self.out}\n--- stderr\n{self.err}"
-
-
-class Terminal:
-    """A pseudo-terminal to be the program's stderr."""
-
-    def __init__(self):
-        self.master, self.slave = pty.openpty()
-        self.deadline = time.monotonic() + GUARD_S
-
-    def close_slave(self):
-        """Once the program has its own: then its end ends the reading."""
-        os.close(self.slave)
-        self.slave = -1
-
-    def close(self):
-        os.close(self.master)
-        if self.slave >= 0:
-            self.close_slave()
-
-    def read_some(self):
-        """What comes next, b"" for the end."""
-        left = self.deadline - time.monotonic()
-        if left <= 0 or not select.select([self.master], [], [], left)[0]:
-            raise AssertionError("the program says nothing more and does not end")
-        try:
-            return os.read(self.master, 65536)
-        except OSError:  # EIO: nobody has the other side open
-            return b""
-
-    def read_until(self, words):
-        text = b""
-        while words not in text:
-            more = self.read_some()
-            if not more:
-                raise AssertionError(f"the program ended without {words!r}: {text!r}")
-            text += more
-        return text
-
-    def read_rest(self):
-        text = b""
-        while more := self.read_some():
-            text += more
-        return text
-
-
-class Case(unittest.TestCase):
-    """A folder of its own, and ways to run the program and to look at what it left."""
-
-    hung = ""  # what did not end, if anything: the rest would take as long again, test by test
-
-    def setUp(self):
-        if Case.hung:
-            self.fail(f"left out: the program hung already, given {Case.hung}")
-        self.folder = tempfile.mkdtemp(prefix="xferbench-cli-")
-        self.addCleanup(shutil.rmtree, self.folder)
-
-    def path(self, *names):
-        return os.path.join(self.folder, *names)
-
-    # ---- running ----
-
-    def check_sane(self, outcome, allowed_signal=0):
-        """No sanitizer, no crash: whatever a test expects, never that."""
-        self.assertNotEqual(outcome.code, SANITIZER_EXIT, outcome)
-        if outcome.code != -allowed_signal:
-            self.assertGreaterEqual(outcome.code, 0, f"killed by a signal: {outcome}")
-        self.assertIsNone(SANITIZER_WORDS.search(outcome.err.encode()), outcome)
-        return outcome
-
-    def run_program(self, *arguments, environment=None, allowed_signal=0, **options):
-        options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | options
-        try:
-            done = subprocess.run(
-                [XFERBENCH, *arguments],
-                env=base_environment() | (environment or {}),
-                stdin=subprocess.DEVNULL,
-                cwd=self.folder,
-                timeout=GUARD_S,
-                check=False,
-                **options,
-            )
-        except subprocess.TimeoutExpired:
-            Case.hung = " ".join(arguments)
-            raise
-        outcome = Outcome(done.returncode, done.stdout or b"", done.stderr or b"")
-        return self.check_sane(outcome, allowed_signal)
-
-    def start(self, terminal, *arguments, under=(), stdout=subprocess.PIPE):
-        """Starts the program with the terminal as its stderr."""
-        self.addCleanup(terminal.close)
-        process = subprocess.Popen(
-            [*under, XFERBENCH, *arguments],
-            env=base_environment(),
-            stdin=subprocess.DEVNULL,
-            stdout=stdout,
-            stderr=terminal.slave,
-            cwd=self.folder,
-        )
-        if process.stdout is not None:
-            self.addCleanup(process.stdout.close)
-        self.addCleanup(process.wait)
-        self.addCleanup(process.kill)
-        terminal.close_slave()
-        return process
-
-    def finish(self, terminal, process):
-        err = terminal.read_rest()
-        out, _ = process.communicate(timeout=GUARD_S)
-        return self.check_sane(Outcome(process.returncode, out, err))
-
-    # ---- outcomes ----
-
-    def assert_words(self, text, words):
-        for word in words:
-            self.assertIn(word, text)
-
-    def assert_succeeds(self, *arguments, **options):
-        outcome = self.run_program(*arguments, **options)
-        self.assertEqual(outcome.code, 0, outcome)
-        return outcome
-
-    def assert_fails(self, code, words, *arguments, **options):
-        """The exit code, the words on stderr behind the program's name, and nothing on stdout."""
-        outcome = self.run_program(*arguments, **options)
-        self.assertEqual(outcome.code, code, outcome)
-        self.assertTrue(outcome.err.startswith("xferbench: "), outcome)
-        self.assertTrue(outcome.err.endswith("\n"), outcome)
-        self.assert_words(outcome.err, words)
-        self.assertEqual(outcome.out, "", outcome)
-        return outcome
-
-    def assert_usage(self, words, *arguments, **options):
-        return self.assert_fails(2, words, *arguments, **options)
-
-    def load(self, *names):
-        """A result file, read strictly and held against the schema."""
-        document = validate_json.load(self.path(*names))
-        found = VALIDATOR.iter_errors(document) if VALIDATOR else []
-        errors = [f"{e.json_path}: {e.message[:300]}" for e in found]
-        self.assertEqual(errors, [])
-        return document
-
-    def load_text(self, text):
-        with open(self.path("from-stdout.json"), "w", encoding="utf-8") as file:
-            file.write(text)
-        return self.load("from-stdout.json")
-
-    def assert_all_ok(self, document):
-        self.assertGreater(len(document["results"]), 0)
-        for result in document["results"]:
-            self.assertEqual((result["status"], result["verified"]), ("ok", True), result)
-
-    # ---- files ----
-
-    def put_old(self, *names):
-        with open(self.path(*names), "wb") as file:
-            file.write(OLD_CONTENT)
-        return self.path(*names)
-
-    def assert_old(self, *names):
-        with open(self.path(*names), "rb") as file:
-            self.assertEqual(file.read(), OLD_CONTENT)
-
-    def assert_folder_has(self, *names):
-        """These and nothing else: no temporary file was left."""
-        self.assertEqual(sorted(os.listdir(self.folder)), sorted(names))
-
-    def device_node(self, real, minor):
-        """/dev/null or /dev/full. As root one of our own: a broken program could replace it."""
-        if os.geteuid() != 0:
-            if not stat.S_ISCHR(os.stat(real).st_mode):
-                self.skipTest(f"{real} is not a device here")
-            return real
-        node = self.path(os.path.basename(real))
-        try:
-            os.mknod(node, stat.S_IFCHR | 0o666, os.makedev(1, minor))
-            os.close(os.open(node, os.O_WRONLY))
-        except OSError as error:
-            self.skipTest(f"as root, and a device node cannot be made here: {error}")
-        return node
-
-    def unprivileged(self):
-        """Options of run_program for a user who cannot write everywhere."""
-        if os.geteuid() != 0:
-            return {}
-        user = {"user": 65534, "group": 65534, "extra_groups": []}
-        os.chmod(self.folder, 0o755)
-        try:
-            subprocess.run(
-                [XFERBENCH, "--version"], check=True, capture_output=True, timeout=GUARD_S, **user
-            )
-        except (OSError, subprocess.SubprocessError) as error:
-            self.skipTest(f"as root, and the program cannot run as somebody else: {error}")
-        return user
 
 
 class NoGpu(Case):
@@ -1842,8 +1564,8 @@ class Progress(Case):
 
     def test_on_a_terminal(self):
         terminal = Terminal()
-        process = self.start(terminal, *LONG)
-        outcome = self.finish(terminal, process)
+        process = self.start(*LONG, terminal=terminal)
+        outcome = self.finish(process)
         self.assertEqual(outcome.code, 0, outcome)
         self.assert_words(outcome.err, ("[1/1] pinned registered h2d 64 KiB, device 0: ",))
         self.assert_words(outcome.err, (" samples, ", " GB/s"))
@@ -1852,8 +1574,8 @@ class Progress(Case):
 
     def test_quiet(self):
         terminal = Terminal()
-        process = self.start(terminal, *LONG, "--quiet")
-        outcome = self.finish(terminal, process)
+        process = self.start(*LONG, "--quiet", terminal=terminal)
+        outcome = self.finish(process)
         self.assertEqual(outcome.code, 0, outcome)
         self.assertEqual(outcome.err, "")
 
@@ -1867,10 +1589,10 @@ class Interrupt(Case):
 
     def interrupted(self, number, *arguments):
         terminal = Terminal()
-        process = self.start(terminal, *ENDLESS, *arguments)
+        process = self.start(*ENDLESS, *arguments, terminal=terminal)
         terminal.read_until(b" samples, ")
         process.send_signal(number)
-        outcome = self.finish(terminal, process)
+        outcome = self.finish(process)
         # Ended by its own exit: a program that the signal killed has a negative code here.
         self.assertEqual(outcome.code, 128 + number, outcome)
         return outcome
@@ -1907,10 +1629,10 @@ class Interrupt(Case):
         """It signals the program, and then its own group, of which the program is."""
         for _ in range(20):
             terminal = Terminal()
-            process = self.start(terminal, *ENDLESS, "--json", "out.json", under=("timeout", "1h"))
+            process = self.start(*ENDLESS, "--json", "out.json", under=("timeout", "1h"), terminal=terminal)
             terminal.read_until(b" samples, ")
             process.send_signal(signal.SIGALRM)  # the hour is over
-            outcome = self.finish(terminal, process)
+            outcome = self.finish(process)
             self.assertEqual(outcome.code, 124, outcome)
             self.check_document(self.load("out.json"))
             self.assert_folder_has("out.json")
@@ -1923,7 +1645,7 @@ class Interrupt(Case):
         with os.fdopen(writer, "wb", 0) as pipe:
             pipe.write(bytes(fcntl.fcntl(pipe, 1032)))  # F_GETPIPE_SZ: it is full
             terminal = Terminal()
-            process = self.start(terminal, *ENDLESS, "--json", "-", stdout=pipe)
+            process = self.start(*ENDLESS, "--json", "-", terminal=terminal, stdout=pipe)
         terminal.read_until(b" samples, ")
         until = time.monotonic() + GUARD_S
         while process.poll() is None:
@@ -2095,7 +1817,4 @@ class Answers(Case):
 
 
 if __name__ == "__main__":
-    # A caller that ignores signals would have the program ignore them too.
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    unittest.main()
+    harness.main()

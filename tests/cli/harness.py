@@ -1,0 +1,470 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What every Python test of the program shares. A test file looks like this:
+
+    #!/usr/bin/env python3
+    # SPDX-License-Identifier: Apache-2.0
+    \"""What it tests. usage: test_topic.py BUILD_FOLDER [UNITTEST_ARGUMENT...]\"""
+    import unittest
+
+    import harness
+    from harness import SMALL, Case
+
+    class Topic(Case):
+        def test_something(self):
+            self.assert_usage(("--size", "zero"), *SMALL, "--size", "0")
+
+    if __name__ == "__main__":
+        harness.main()
+
+tests/CMakeLists.txt registers it: xferbench_add_python_test(cli.topic cli/test_topic.py LABELS cli).
+By hand: python3 -B tests/cli/test_topic.py build/dev Topic.test_something
+
+Every program under test is looked for in the build folder, and what a build left out is None here:
+SLOWED, STAND_IN (the HIP runtime on the CPU), CUDA_STUB (the folder of a libcuda.so.1).
+
+A test sees a fixed environment, not the caller's (base_environment), and works in a folder of its
+own, so that neither the machine, nor its user, nor tests beside it make a difference. Nothing has a
+bound on time: GUARD_S only ends a program that hangs.
+"""
+
+import functools
+import importlib
+import json
+import os
+import pty
+import re
+import select
+import shutil
+import signal
+import stat
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+if len(sys.argv) < 2 or not os.path.isdir(sys.argv[1]):
+    sys.exit(f"usage: {os.path.basename(sys.argv[0])} BUILD_FOLDER [UNITTEST_ARGUMENT...]")
+
+BUILD = os.path.realpath(sys.argv[1])
+SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
+XFERBENCH = os.path.join(BUILD, "xferbench")
+GUARD_S = 240  # only a hang lasts so long, also where the machine is busy
+
+SANITIZER_EXIT = 99  # as tests/CMakeLists.txt has it
+SANITIZER_WORDS = re.compile(
+    r"(Address|Leak|Memory|Thread|UndefinedBehavior)Sanitizer|runtime error:"
+)
+
+HOST = ("--backend", "host")
+ONE = (*HOST, "--mode", "pinned", "--direction", "h2d")
+# The time limit bounds the warm-up, which does not settle where others use the machine.
+FEW = ("--samples", "3", "--time-limit", "1ms")
+SMALL = (*ONE, "--size", "4K", *FEW)
+# In their order; and those that the host backend measures: it has no managed memory and no pairs.
+MODES = "pageable pinned async double-buffer zero-copy managed peer".split()
+MEASURED = ("--mode", "pageable,pinned,async,double-buffer,zero-copy")
+BIDIR = ("--direction", "bidir")
+# Samples are made to last about a millisecond: the first is still at it after a quarter of an hour,
+# the second takes some seconds, far more than a progress line waits for.
+ENDLESS = (*HOST, "--mode", "pinned", "--size", "64K", "--samples", "1000000", "-t", "10m")
+LONG = (*ONE, "--size", "64K", "--samples", "4000")
+
+OLD_CONTENT = b"what was here before\n"
+
+
+# ---- the build ----
+
+
+def program_of_build(*names):
+    """A file of the build folder, None where it is not there."""
+    path = os.path.join(BUILD, *names)
+    return path if os.path.exists(path) else None
+
+
+@functools.cache
+def is_sanitized():
+    """Whether a sanitizer reserves more addresses than a limit on memory would leave it."""
+    with open(XFERBENCH, "rb") as file:
+        content = file.read()
+    return b"__asan_init" in content or b"__tsan_init" in content
+
+
+@functools.cache
+def built_in():
+    """Which backends this build has: {"cuda": True, "hip": False, "host": True}."""
+    done = subprocess.run(
+        [XFERBENCH, "--version"],
+        env=base_environment(),
+        capture_output=True,
+        text=True,
+        timeout=GUARD_S,
+        check=False,
+    )
+    if done.returncode != 0:
+        sys.exit(f"{XFERBENCH} --version: exit {done.returncode}\n{done.stdout}\n{done.stderr}")
+    lines = re.finditer(r"^  (\w+) +(built in|not in this build)", done.stdout, re.M)
+    return {line[1]: line[2] == "built in" for line in lines}
+
+
+SLOWED = program_of_build("tests", "xferbench_slowed")
+STAND_IN = program_of_build("tests", "hip_cpu", "libxferbench_hip_cpu.so")
+CUDA_STUB = program_of_build("tests", "cuda_stub")
+
+
+def needs_cuda_stub(test):
+    """Decorates what needs a driver's library that can be told what to answer."""
+    there = CUDA_STUB and built_in()["cuda"]
+    return unittest.skipUnless(there, "the CUDA backend is not in this build")(test)
+
+
+# ---- environments ----
+
+
+def base_environment():
+    """The same on every machine: of the caller's, what finds programs and steers sanitizers. A HOME
+    that is none shows who writes there unasked."""
+    kept = re.compile(r"PATH|LD_LIBRARY_PATH|\w+SAN_OPTIONS|\w+SAN_SYMBOLIZER_PATH|LLVM_PROFILE_FILE")
+    environment = {name: value for name, value in os.environ.items() if kept.fullmatch(name)}
+    environment.setdefault("PATH", os.defpath)
+    environment.setdefault("ASAN_OPTIONS", f"detect_leaks=1:exitcode={SANITIZER_EXIT}")
+    environment.setdefault("UBSAN_OPTIONS", "halt_on_error=1")
+    environment.setdefault("TSAN_OPTIONS", f"halt_on_error=1:exitcode={SANITIZER_EXIT}")
+    return environment | {"LC_ALL": "C", "HOME": "/nonexistent"}
+
+
+def stub_environment(reason):
+    """One where the CUDA driver's library is our stand-in."""
+    folders = [CUDA_STUB, os.environ.get("LD_LIBRARY_PATH")]
+    return {
+        "LD_LIBRARY_PATH": ":".join(folder for folder in folders if folder),
+        "XFERBENCH_CUDA_STUB": reason,
+    }
+
+
+def absent_environment():
+    """One in which no GPU can be had, on any machine."""
+    hidden = {"CUDA_VISIBLE_DEVICES": "", "HIP_VISIBLE_DEVICES": ""}
+    return hidden | (stub_environment("no-device") if CUDA_STUB else {})
+
+
+# ---- documents ----
+
+sys.path.insert(0, os.path.join(SOURCE, "tests"))
+try:
+    validate_json = importlib.import_module("validate_json")
+    # Older releases of jsonschema (before 4.0: Ubuntu 22.04, RHEL 9) do not know the schemas' draft.
+    CAN_VALIDATE = hasattr(validate_json.jsonschema, "Draft202012Validator")
+except ImportError:
+    validate_json, CAN_VALIDATE = None, False
+if not CAN_VALIDATE:
+    print("Left out: no python3-jsonschema of 4.0 or newer: output is not held against the schemas")
+
+
+@functools.cache
+def validator_of(kind):
+    return validate_json.validator_of(os.path.join(SOURCE, "docs", f"{kind}.schema.json"))
+
+
+def load_json(path):
+    """Read strictly, and held against the schema that the document names."""
+    if validate_json is None:
+        with open(path, encoding="utf-8") as file:
+            return json.load(file)
+    document = validate_json.load(path)
+    if CAN_VALIDATE:
+        found = validator_of(document["schema"].removeprefix("xferbench.")).iter_errors(document)
+        errors = [f"{error.json_path}: {error.message[:300]}" for error in found]
+        if errors:
+            raise AssertionError(f"{path} is not what the schema says: {errors}")
+    return document
+
+
+# ---- other processes ----
+
+
+def processes():
+    """Those that live: {pid: (parent, process group, state)}. A zombie counts as one that ended, since
+    not every machine has somebody who reaps what lost its parent."""
+    found = {}
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{name}/stat", encoding="utf-8", errors="replace") as file:
+                state, parent, group = file.read().rpartition(")")[2].split()[:3]
+        except OSError:  # it has ended
+            continue
+        if state not in "ZX":
+            found[int(name)] = (int(parent), int(group), state)
+    return found
+
+
+def processes_of_group(group):
+    return sorted(pid for pid, (_, own, _) in processes().items() if own == group)
+
+
+def children_of(parent):
+    return sorted(pid for pid, (own, _, _) in processes().items() if own == parent)
+
+
+def has_ended(pid):
+    return pid not in processes()
+
+
+def wait_until(is_so):
+    """Looks again and again."""
+    until = time.monotonic() + GUARD_S
+    while not is_so():
+        if time.monotonic() > until:
+            raise AssertionError("it hangs")
+        time.sleep(0.002)  # leaves the machine to whom it waits for
+
+
+def kill_group(group):
+    try:
+        os.killpg(group, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+
+
+class Outcome:
+    """What came of one run of the program."""
+
+    def __init__(self, code, out, err, label=""):
+        self.code = code
+        self.out = out.decode("utf-8", "replace")
+        self.err = err.decode("utf-8", "replace")
+        self.label = label
+
+    def __str__(self):
+        return f"{self.label}: exit {self.code}\n--- stdout\n{self.out}\n--- stderr\n{self.err}"
+
+
+class Terminal:
+    """A pseudo-terminal to be the program's stderr, or another of its streams."""
+
+    def __init__(self):
+        self.master, self.slave = pty.openpty()
+        self.deadline = time.monotonic() + GUARD_S
+
+    def close_slave(self):
+        """Once the program has its own: then its end ends the reading."""
+        os.close(self.slave)
+        self.slave = -1
+
+    def close(self):
+        os.close(self.master)
+        if self.slave >= 0:
+            self.close_slave()
+
+    def read_some(self):
+        """What comes next, b"" for the end."""
+        left = self.deadline - time.monotonic()
+        if left <= 0 or not select.select([self.master], [], [], left)[0]:
+            raise AssertionError("the program says nothing more and does not end")
+        try:
+            return os.read(self.master, 65536)
+        except OSError:  # EIO: nobody has the other side open
+            return b""
+
+    def read_until(self, words):
+        text = b""
+        while words not in text:
+            more = self.read_some()
+            if not more:
+                raise AssertionError(f"the program ended without {words!r}: {text!r}")
+            text += more
+        return text
+
+    def read_rest(self):
+        text = b""
+        while more := self.read_some():
+            text += more
+        return text
+
+
+class Case(unittest.TestCase):
+    """A folder of its own, and ways to run the program and to look at what it left."""
+
+    hung = ""  # what did not end, if anything: the rest would take as long again, test by test
+
+    def setUp(self):
+        self.folder = os.path.realpath(tempfile.mkdtemp(prefix="xferbench-test-"))
+        self.addCleanup(shutil.rmtree, self.folder)
+
+    # ---- running ----
+
+    def check_sane(self, outcome, allowed_signal=0):
+        """No sanitizer, no crash: whatever a test expects, never that."""
+        self.assertNotEqual(outcome.code, SANITIZER_EXIT, outcome)
+        if outcome.code != -allowed_signal:
+            self.assertGreaterEqual(outcome.code, 0, f"killed by a signal: {outcome}")
+        self.assertIsNone(SANITIZER_WORDS.search(outcome.err), outcome)
+        return outcome
+
+    def start(self, *arguments, program=XFERBENCH, under=(), terminal=None, environment=None, **options):
+        """Starts the program at the head of a process group, in the test's folder and with both
+        streams into pipes, or with a terminal as its stderr. `under` is a command that runs it, as
+        ("timeout", "1h"). The environment is added to base_environment(); its value None means that
+        the variable is not set. The rest are options of Popen."""
+        if Case.hung:
+            self.fail(f"left out: the program hung already, given {Case.hung}")
+        variables = base_environment() | (environment or {})
+        options = {
+            "stdin": subprocess.DEVNULL,
+            "stdout": subprocess.PIPE,
+            "stderr": terminal.slave if terminal else subprocess.PIPE,
+            "cwd": self.folder,
+        } | options
+        if terminal:
+            self.addCleanup(terminal.close)
+        process = subprocess.Popen(
+            [*under, program, *arguments],
+            env={name: value for name, value in variables.items() if value is not None},
+            start_new_session=True,
+            **options,
+        )
+        self.addCleanup(self.leave, process)
+        process.terminal = terminal
+        process.label = " ".join(arguments) + "".join(f" {k}={v!r}" for k, v in (environment or {}).items())
+        if terminal:
+            terminal.close_slave()
+        return process
+
+    @staticmethod
+    def leave(process):
+        """Without waiting for whoever else may hold the pipes, where a test has failed."""
+        if process.poll() is None:
+            kill_group(process.pid)
+            process.wait()
+        for stream in (process.stdout, process.stderr):
+            if stream is not None:
+                stream.close()
+
+    def finish(self, process, allowed_signal=0):
+        """Waits for its end: what came of it."""
+        try:
+            said = process.terminal.read_rest() if process.terminal else b""
+            out, err = process.communicate(timeout=GUARD_S)
+        except (AssertionError, subprocess.TimeoutExpired):
+            Case.hung = process.label
+            raise
+        outcome = Outcome(process.returncode, out or b"", err or said, process.label)
+        return self.check_sane(outcome, allowed_signal)
+
+    def run_program(self, *arguments, allowed_signal=0, **options):
+        """From its start to its end, with the options of start()."""
+        return self.finish(self.start(*arguments, **options), allowed_signal)
+
+    # ---- outcomes ----
+
+    def assert_words(self, text, words, about=None):
+        for word in words:
+            self.assertIn(word, text, about)
+
+    def assert_ends(self, code, *arguments, **options):
+        """Ends with that exit code; a negative one is a signal."""
+        outcome = self.run_program(*arguments, allowed_signal=max(0, -code), **options)
+        self.assertEqual(outcome.code, code, outcome)
+        return outcome
+
+    def assert_succeeds(self, *arguments, **options):
+        return self.assert_ends(0, *arguments, **options)
+
+    def assert_fails(self, code, words, *arguments, **options):
+        """The exit code, the words on stderr behind the program's name, and nothing on stdout."""
+        outcome = self.assert_ends(code, *arguments, **options)
+        self.assertTrue(outcome.err.startswith("xferbench: "), outcome)
+        self.assertTrue(outcome.err.endswith("\n"), outcome)
+        self.assert_words(outcome.err, words, outcome)
+        self.assertEqual(outcome.out, "", outcome)
+        return outcome
+
+    def assert_usage(self, words, *arguments, **options):
+        return self.assert_fails(2, words, *arguments, **options)
+
+    def assert_all_ok(self, document):
+        self.assertGreater(len(document["results"]), 0)
+        for result in document["results"]:
+            self.assertEqual((result["status"], result["verified"]), ("ok", True), result)
+
+    # ---- files ----
+
+    def path(self, *names):
+        return os.path.join(self.folder, *names)
+
+    def read(self, *names):
+        with open(self.path(*names), encoding="utf-8", newline="") as file:
+            return file.read()
+
+    def write(self, name, text):
+        with open(self.path(name), "w", encoding="utf-8", newline="") as file:
+            file.write(text)
+        return self.path(name)
+
+    def write_json(self, name, document):
+        return self.write(name, json.dumps(document))
+
+    def load(self, *names):
+        """A file that the program wrote, read strictly and held against the schema it names."""
+        return load_json(self.path(*names))
+
+    def load_text(self, text):
+        self.write("from-stdout.json", text)
+        return self.load("from-stdout.json")
+
+    def put_old(self, *names):
+        with open(self.path(*names), "wb") as file:
+            file.write(OLD_CONTENT)
+        return self.path(*names)
+
+    def assert_old(self, *names):
+        with open(self.path(*names), "rb") as file:
+            self.assertEqual(file.read(), OLD_CONTENT)
+
+    def assert_folder_has(self, *names):
+        """These and nothing else: no temporary file was left."""
+        self.assertEqual(sorted(os.listdir(self.folder)), sorted(names))
+
+    def device_node(self, real, minor):
+        """/dev/null or /dev/full. As root one of our own: a broken program could replace it."""
+        if os.geteuid() != 0:
+            if not stat.S_ISCHR(os.stat(real).st_mode):
+                self.skipTest(f"{real} is not a device here")
+            return real
+        node = self.path(os.path.basename(real))
+        try:
+            os.mknod(node, stat.S_IFCHR | 0o666, os.makedev(1, minor))
+            os.close(os.open(node, os.O_WRONLY))
+        except OSError as error:
+            self.skipTest(f"as root, and a device node cannot be made here: {error}")
+        return node
+
+    def unprivileged(self):
+        """Options of run_program for a user who cannot write everywhere."""
+        if os.geteuid() != 0:
+            return {}
+        user = {"user": 65534, "group": 65534, "extra_groups": []}
+        os.chmod(self.folder, 0o755)
+        try:
+            subprocess.run(
+                [XFERBENCH, "--version"],
+                env=base_environment(),
+                cwd=self.folder,
+                check=True,
+                capture_output=True,
+                timeout=GUARD_S,
+                **user,
+            )
+        except (OSError, subprocess.SubprocessError) as error:
+            self.skipTest(f"as root, and the program cannot run as somebody else: {error}")
+        return user
+
+
+def main():
+    # What a caller ignores or blocks, the program would too, and its files would have his umask.
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGALRM, signal.SIGUSR1, signal.SIGUSR2):
+        signal.signal(number, signal.SIG_DFL)
+    os.umask(0o022)
+    unittest.main(argv=[sys.argv[0], *sys.argv[2:]])
