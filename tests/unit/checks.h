@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef XFERBENCH_TESTS_CHECKS_H
+#define XFERBENCH_TESTS_CHECKS_H
+
+/* What the tests of several formats ask of a text or of a JSON tree. */
+
+#include "xferbench/error.h"
+
+#include <cjson/cJSON.h>
+#include <stdio.h>
+
+void assert_has(const char *text, const char *part);
+void assert_lacks(const char *text, const char *part);
+
+/* The member at a path such as "results.0.reason". The test fails where there is none. */
+const cJSON *at(const cJSON *item, const char *path);
+void assert_text_at(const cJSON *root, const char *path, const char *expected);
+void assert_number_at(const cJSON *root, const char *path, double expected);
+void assert_null_at(const cJSON *root, const char *path);
+
+/* Writes `what`, which a fixture made, to the stream. */
+typedef enum xb_status (*writer)(FILE *stream, const void *what, struct xb_error *error);
+
+/* Writes it again and again, each time with one more allocation of cJSON's that succeeds before all
+ * others fail, until writing succeeds. Every failure must be reported, leak nothing and write
+ * nothing. Returns how many times it wrote. */
+size_t fail_every_allocation(writer write, const void *what);
+
+#endif

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef XFERBENCH_TESTS_SINK_FIXTURE_H
+#define XFERBENCH_TESTS_SINK_FIXTURE_H
+
+/* Runs made by hand, for the tests of what is written about them. */
+
+#include "xferbench/sink.h"
+
+#include <cjson/cJSON.h>
+
+#define GIB (1ULL << 30)
+#define MIB (1ULL << 20)
+/* Whole, but no double: 2^53 + 1. */
+#define ODD_BYTES 9007199254740993ULL
+#define NASTY "a \"quoted\", comma\r\nsecond line\ttab \xff\xc0\xaf end \xe2\x82"
+/* What is left of it in UTF-8: every byte that belongs to no character is one U+FFFD. */
+#define NASTY_UTF8                                                                                 \
+    "a \"quoted\", comma\r\nsecond line\ttab \xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD end "            \
+    "\xEF\xBF\xBD\xEF\xBF\xBD"
+
+enum { ROW_OK, ROW_FEW, ROW_SKIPPED, ROW_ERROR, ROW_UNVERIFIED, ROW_COUNT };
+
+typedef enum xb_status (*sink)(FILE *, const struct xb_run *, struct xb_error *);
+
+/* ---- a run with a row of every kind ---- */
+
+extern const struct xb_mode pageable;
+extern const struct xb_mode pinned;
+extern const struct xb_mode async;
+extern const struct xb_mode double_buffer;
+extern const struct xb_mode zero_copy;
+extern const struct xb_mode managed;
+extern const struct xb_mode peer;
+extern const struct xb_backend backend;
+
+#define OPTION_COUNT 12
+
+struct fixture {
+    struct xb_value values[OPTION_COUNT];
+    struct xb_config config;
+    struct xb_run_device devices[2];
+    struct xb_result results[ROW_COUNT];
+    struct xb_run run;
+};
+
+int setup(void **state);
+int teardown(void **state);
+#define RUN_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+void set_reason(struct xb_result *result, const char *reason);
+
+/* What a sink writes; release with free(). */
+char *written(sink write, const struct xb_run *run);
+cJSON *parsed(const struct xb_run *run);
+/* xb_json_write() as fail_every_allocation() wants it. */
+enum xb_status write_json(FILE *stream, const void *run, struct xb_error *error);
+
+void assert_utf8(const char *text);
+void assert_narrow(const char *text);
+/* A whole line of the text. */
+void assert_line(const char *text, const char *line);
+/* The line with runs of blanks made one, so that a test does not depend on the widths. */
+void assert_row(const char *text, const char *row);
+
+/* ---- a node made by hand: rows whose figures are plain numbers ---- */
+
+#define NODE_ROWS 80
+#define NODE_DEVICES 4
+
+struct node {
+    struct fixture *base; /* for the configuration */
+    struct xb_run_device devices[NODE_DEVICES];
+    struct xb_result results[NODE_ROWS];
+    struct xb_run run;
+};
+
+int node_setup(void **state);
+int node_teardown(void **state);
+#define NODE_TEST(name) cmocka_unit_test_setup_teardown(name, node_setup, node_teardown)
+
+/* Seven samples of the same time, so that every statistic is that number. */
+void add_same(struct xb_samples *samples, double value);
+void set_bandwidth(struct xb_result *result, double gigabytes);
+
+/* A measured row of 256 MiB on device 0. */
+struct xb_result *add(struct node *n, const struct xb_mode *mode, const char *variant,
+                      enum xb_direction direction, double gigabytes);
+struct xb_result *add_pair(struct node *n, const char *variant, enum xb_direction direction,
+                           unsigned source, int destination, double gigabytes);
+void set_link(struct xb_result *result, const char *kind, double links, double rate);
+
+/* A group on devices 0 to 3; a share of 0 is one that is not known. */
+void add_together(struct node *n, enum xb_direction direction, double sum,
+                  const double rates[NODE_DEVICES], const double shares[NODE_DEVICES]);
+void add_part(struct xb_result *result, const char *name, uint64_t bytes, double seconds);
+struct xb_latency latency_of(double p50);
+struct xb_result *add_latency(struct node *n, const struct xb_mode *mode,
+                              enum xb_direction direction);
+
+/* Takes a row out of what may be shown. */
+void spoil(struct xb_result *result, enum xb_result_status status, const char *reason);
+
+/* What the table has after the header with the devices; release with free(). */
+char *body(const struct xb_run *run);
+
+#endif

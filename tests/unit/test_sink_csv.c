@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sink_fixture.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* ---- CSV ---- */
+
+#define CSV_COLUMNS 36
+
+/* Reads RFC 4180 strictly: every line ends with CRLF and has as many cells as the header. */
+static char *next_cell(char **text, bool *last)
+{
+    char *in = *text;
+    char *out = in;
+    char *cell = in;
+    if (*in == '"') {
+        for (in++; in[0] != '"' || in[1] == '"'; in++) {
+            assert_int_not_equal(*in, '\0');
+            in += *in == '"';
+            *out++ = *in;
+        }
+        in++;
+    } else {
+        while (strchr(",\"\r\n", *in) == NULL)
+            *out++ = *in++;
+    }
+    *last = *in != ',';
+    if (*last) {
+        assert_int_equal(in[0], '\r');
+        assert_int_equal(in[1], '\n');
+        in++;
+    }
+    *text = in + 1;
+    *out = '\0';
+    return cell;
+}
+
+struct csv {
+    char *text;
+    char *cells[ROW_COUNT + 1][CSV_COLUMNS];
+};
+
+static struct csv read_csv(const struct xb_run *run)
+{
+    struct csv csv = {.text = written(xb_csv_write, run)};
+    char *text = csv.text;
+    assert_utf8(text);
+    for (size_t row = 0; row <= ROW_COUNT; row++) {
+        for (size_t column = 0; column < CSV_COLUMNS; column++) {
+            bool last;
+            csv.cells[row][column] = next_cell(&text, &last);
+            assert_int_equal(last, column == CSV_COLUMNS - 1);
+        }
+    }
+    assert_int_equal(*text, '\0');
+    return csv;
+}
+
+static const char *csv_cell(const struct csv *csv, size_t row, const char *column)
+{
+    for (size_t i = 0; i < CSV_COLUMNS; i++) {
+        if (strcmp(csv->cells[0][i], column) == 0)
+            return csv->cells[row + 1][i];
+    }
+    fail_msg("no column %s", column);
+    return NULL;
+}
+
+static void csv_has_a_line_a_result(void **state)
+{
+    struct fixture *f = *state;
+    struct csv csv = read_csv(&f->run);
+    assert_string_equal(csv_cell(&csv, ROW_OK, "mode"), "pinned");
+    assert_string_equal(csv_cell(&csv, ROW_OK, "bytes"), "1073741824");
+    assert_string_equal(csv_cell(&csv, ROW_OK, "peer"), "");
+    assert_string_equal(csv_cell(&csv, ROW_OK, "timer"), "device-event");
+    assert_string_equal(csv_cell(&csv, ROW_OK, "n"), "20");
+    assert_string_equal(csv_cell(&csv, ROW_OK, "verified"), "true");
+    assert_string_equal(csv_cell(&csv, ROW_OK, "stop_reason"), "converged");
+    assert_true(strtod(csv_cell(&csv, ROW_OK, "median_bytes_per_second"), NULL) ==
+                f->results[ROW_OK].bandwidth.median);
+    assert_true(strtod(csv_cell(&csv, ROW_OK, "ci95_high"), NULL) ==
+                f->results[ROW_OK].bandwidth.ci95_high);
+    assert_true(strtod(csv_cell(&csv, ROW_FEW, "submit_s"), NULL) ==
+                f->results[ROW_FEW].submit_times.values[1]);
+    assert_string_equal(csv_cell(&csv, ROW_FEW, "ci95_low"), "");
+    assert_string_equal(csv_cell(&csv, ROW_FEW, "warnings"), "clocks moved; " NASTY_UTF8);
+    assert_string_equal(csv_cell(&csv, ROW_SKIPPED, "reason"), NASTY_UTF8);
+    assert_string_equal(csv_cell(&csv, ROW_ERROR, "status"), "error");
+    assert_string_equal(csv_cell(&csv, ROW_OK, "backend"), "cuda");
+    assert_string_equal(csv_cell(&csv, ROW_OK, "device_name"), "NVIDIA H200");
+    free(csv.text);
+}
+
+static void csv_leaves_empty_what_was_not_measured(void **state)
+{
+    static const char *const empty[] = {"timer",       "median_bytes_per_second",
+                                        "ci95_low",    "ci95_high",
+                                        "min",         "max",
+                                        "p5",          "p95",
+                                        "mad",         "n",
+                                        "submit_s",    "wall_s",
+                                        "stop_reason", "verified",
+                                        "warnings",    "bytes_moved",
+                                        "overlap",     "share_of_alone"};
+    struct fixture *f = *state;
+    struct csv csv = read_csv(&f->run);
+    for (size_t i = 0; i < sizeof empty / sizeof empty[0]; i++) {
+        assert_string_equal(csv_cell(&csv, ROW_SKIPPED, empty[i]), "");
+        assert_string_equal(csv_cell(&csv, ROW_ERROR, empty[i]), "");
+    }
+    assert_string_equal(csv_cell(&csv, ROW_UNVERIFIED, "verified"), "false");
+    assert_string_equal(csv_cell(&csv, ROW_UNVERIFIED, "median_bytes_per_second"), "");
+    assert_string_equal(csv_cell(&csv, ROW_UNVERIFIED, "mad"), "");
+    assert_string_equal(csv_cell(&csv, ROW_UNVERIFIED, "n"), "8");
+    free(csv.text);
+}
+
+static void csv_quotes_what_needs_it(void **state)
+{
+    static const char *const reasons[] = {"two\nlines", "two\rparts", "a \"word\"", "a, b",
+                                          "plain"};
+    struct fixture *f = *state;
+    for (size_t i = 0; i < sizeof reasons / sizeof reasons[0]; i++) {
+        set_reason(&f->results[ROW_SKIPPED], reasons[i]);
+        struct csv csv = read_csv(&f->run);
+        assert_string_equal(csv_cell(&csv, ROW_SKIPPED, "reason"), reasons[i]);
+        free(csv.text);
+    }
+}
+
+/* ---- CSV of the same ---- */
+
+static void csv_has_the_same_facts(void **state)
+{
+    static const double rates[] = {41, 42, 41.5, 42};
+    static const double shares[] = {0.74, 0.76, 0, 0.76};
+    struct node *n = *state;
+    add_together(n, XB_H2D, 166.5, rates, shares);
+    n->results[0].overlap = 0.5;
+    n->run.case_count = 0;
+    struct xb_result *rows = n->results;
+    struct csv csv;
+    n->run.case_count = ROW_COUNT;
+    csv = read_csv(&n->run);
+    assert_string_equal(csv_cell(&csv, 0, "device"), "");
+    assert_string_equal(csv_cell(&csv, 0, "bytes_moved"), "1073741824");
+    assert_string_equal(csv_cell(&csv, 0, "simultaneous"), "true");
+    assert_string_equal(csv_cell(&csv, 0, "overlap"), "0.5");
+    assert_string_equal(csv_cell(&csv, 0, "share_of_alone"), "");
+    assert_string_equal(csv_cell(&csv, 0, "submit_s"), "");
+    assert_string_equal(csv_cell(&csv, 1, "device"), "0");
+    assert_string_equal(csv_cell(&csv, 1, "overlap"), "");
+    assert_string_equal(csv_cell(&csv, 1, "share_of_alone"), "0.74");
+    assert_string_equal(csv_cell(&csv, 1, "latency"), "false");
+    assert_string_equal(csv_cell(&csv, 1, "host_latency_p50_s"), "");
+    free(csv.text);
+
+    rows[1].test = (struct xb_case){.mode = &peer,
+                                    .variant = "staged",
+                                    .direction = XB_D2D,
+                                    .bytes = 4,
+                                    .device = 3,
+                                    .peer = 1,
+                                    .latency = true};
+    rows[1].host_latency = latency_of(0.25);
+    rows[1].device_latency = latency_of(0.125);
+    rows[2].test.latency = true;
+    rows[2].host_latency = latency_of(0.25);
+    spoil(&rows[2], XB_RESULT_ERROR, "wrong");
+    rows[2].share_of_alone = 0.5;
+    csv = read_csv(&n->run);
+    assert_string_equal(csv_cell(&csv, 1, "direction"), "d2d");
+    assert_string_equal(csv_cell(&csv, 1, "device"), "3");
+    assert_string_equal(csv_cell(&csv, 1, "peer"), "1");
+    assert_string_equal(csv_cell(&csv, 1, "simultaneous"), "false");
+    assert_string_equal(csv_cell(&csv, 1, "latency"), "true");
+    assert_string_equal(csv_cell(&csv, 1, "host_latency_p50_s"), "0.25");
+    assert_string_equal(csv_cell(&csv, 1, "host_latency_p95_s"), "0.5");
+    assert_string_equal(csv_cell(&csv, 1, "host_latency_p99_s"), "0.75");
+    assert_string_equal(csv_cell(&csv, 1, "device_latency_p50_s"), "0.125");
+    assert_string_equal(csv_cell(&csv, 1, "device_latency_p95_s"), "0.25");
+    assert_string_equal(csv_cell(&csv, 1, "device_latency_p99_s"), "0.375");
+    assert_string_equal(csv_cell(&csv, 2, "host_latency_p50_s"), "");
+    assert_string_equal(csv_cell(&csv, 2, "share_of_alone"), "");
+    free(csv.text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        RUN_TEST(csv_has_a_line_a_result),
+        RUN_TEST(csv_leaves_empty_what_was_not_measured),
+        RUN_TEST(csv_quotes_what_needs_it),
+        NODE_TEST(csv_has_the_same_facts),
+    };
+    return cmocka_run_group_tests_name("sink_csv", tests, NULL, NULL);
+}

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "checks.h"
+#include "sink_fixture.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void table_of_latencies(void **state)
+{
+    struct node *n = *state;
+    add_latency(n, &pinned, XB_H2D);
+    add_latency(n, &async, XB_D2H)->device_latency.n = 0;
+    spoil(add_latency(n, &pageable, XB_H2D), XB_RESULT_ERROR, "wrong");
+    spoil(add_latency(n, &managed, XB_H2D), XB_RESULT_SKIPPED, "cannot");
+    n->results[3].host_latency.n = 0;
+    char *text = body(&n->run);
+    assert_row(text, "MODE VARIANT DIR SIZE HOST P50 P95 P99 DEVICE P50 P95 P99 N VERIFIED");
+    assert_row(text, "pinned alloc h2d 4 B 6.60 us 13.2 us 19.8 us 1.50 us 3.00 us 4.50 us 1000 "
+                     "yes");
+    assert_row(text, "async alloc d2h 4 B 6.60 us 13.2 us 19.8 us - - - 1000 yes");
+    assert_row(text, "pageable alloc h2d 4 B ERROR - - - - - 1000 NO");
+    assert_row(text, "managed alloc h2d 4 B skipped - - - - - - -");
+    assert_narrow(text);
+    free(text);
+    n->run.device_count = 2;
+    text = body(&n->run);
+    assert_row(text, "MODE VARIANT DIR SIZE DEV HOST P50 P95 P99 DEVICE P50 P95 P99 N VERIFIED");
+    assert_narrow(text);
+    free(text);
+}
+
+static void table_of_devices_together(void **state)
+{
+    static const double rates[] = {41, 42, 41.5, 42};
+    static const double shares[] = {0.74, 0.76, 0.75, 0.76};
+    struct node *n = *state;
+    n->run.device_count = NODE_DEVICES;
+    add_together(n, XB_H2D, 166.5, rates, shares);
+    add_together(n, XB_D2H, 135.8, rates, shares);
+    add(n, &pinned, "alloc", XB_H2D, 55)->test.device = 3;
+    add(n, &async, "alloc", XB_H2D, 33)->test.simultaneous = true; /* of no group */
+    spoil(&n->results[0], XB_RESULT_ERROR, "the sum is wrong");
+    spoil(&n->results[6], XB_RESULT_SKIPPED, "no memory");
+    char *text = body(&n->run);
+    assert_row(text, "pinned alloc h2d 256 MiB sum ERROR - - - - - 7 NO");
+    assert_row(text, "pinned alloc h2d 256 MiB 2 of 4 41.50 41.50-41.50 41.50 41.50 5.00 us 5.00 "
+                     "ms 7 yes");
+    assert_row(text, "pinned alloc d2h 256 MiB sum 135.8 135.8-135.8 135.8 135.8 - - 7 yes");
+    assert_row(text,
+               "async alloc h2d 256 MiB 0 33.00 33.00-33.00 33.00 33.00 5.00 us 5.00 ms 7 yes");
+    /* Those alone come first. */
+    assert_has(text, "     3   55.00");
+    assert_true(strstr(text, "     3   55.00") < strstr(text, "sum"));
+    assert_has(text, "  ERROR    pinned alloc h2d 256 MiB sum of 4: the sum is wrong\n");
+    assert_has(text, "  skipped  pinned alloc d2h 256 MiB device 0 of 4: no memory\n");
+    assert_narrow(text);
+    free(text);
+}
+
+/* All modes of a default run on several devices: as wide as usual rows get. */
+static void table_of_many_columns_is_narrow(void **state)
+{
+    struct node *n = *state;
+    n->run.device_count = 2;
+    add(n, &double_buffer, "alloc", XB_BIDIR, 60.1);
+    add(n, &zero_copy, "sequential", XB_H2D, 51)->bandwidth.n = 127;
+    add(n, &pinned, "alloc", XB_H2D, 0)->status = XB_RESULT_SKIPPED;
+    char *text = body(&n->run);
+    assert_row(text, "MODE VARIANT DIR SIZE DEV GB/s 95% INTERVAL MIN MAX SUBMIT DONE N OK");
+    assert_narrow(text);
+    free(text);
+}
+
+static void matrix_of_pairs(void **state)
+{
+    struct node *n = *state;
+    n->run.device_count = NODE_DEVICES;
+    for (unsigned from = 0; from < NODE_DEVICES; from++)
+        for (int to = 0; to < NODE_DEVICES; to++)
+            if ((int)from != to)
+                set_link(add_pair(n, "direct-read", XB_D2D, from, to, 390 + from + 0.1 * to),
+                         "NVLink", 18, 26.5625e9);
+    spoil(&n->results[0], XB_RESULT_ERROR, "17 bytes are wrong");
+    spoil(&n->results[1], XB_RESULT_SKIPPED, "not in reach");
+    n->results[1].detail_count = 0;
+    n->results[11].test.bytes = GIB; /* 3>2 stands in a matrix of its own */
+    char *text = body(&n->run);
+    assert_has(text, "peer direct-read, d2d, 256 MiB, GB/s (rows: from, columns: to; NVLink 18 x "
+                     "26.6 GB/s)\n"
+                     "            0      1      2      3\n"
+                     "     0      -    ERR   skip  390.3\n"
+                     "     1  391.0      -  391.2  391.3\n"
+                     "     2  392.0  392.1      -  392.3\n"
+                     "     3  393.0  393.1      -      -\n"
+                     "\n"
+                     "peer direct-read, d2d, 1 GiB, GB/s (");
+    assert_has(text, "            2      3\n"
+                     "     2      -      -\n"
+                     "     3  393.2      -\n");
+    assert_has(text, "  ERROR    peer direct-read d2d 256 MiB 0>1: 17 bytes are wrong\n");
+    assert_has(text, "  skipped  peer direct-read d2d 256 MiB 0>2: not in reach\n");
+    assert_lacks(text, "VERIFIED"); /* no rows but pairs: no main table */
+    assert_lacks(text, "links between");
+    free(text);
+}
+
+static void matrix_of_both_ways_and_of_links(void **state)
+{
+    struct node *n = *state;
+    n->run.device_count = 3;
+    set_link(add_pair(n, "direct-write", XB_BIDIR, 0, 1, 779), "NVLink", 2, 25e9);
+    set_link(add_pair(n, "direct-write", XB_BIDIR, 0, 2, 0.0561), "PCIe", 0, 0);
+    set_link(add_pair(n, "direct-write", XB_BIDIR, 1, 2, 50.4), "NVLink", 1, 0);
+    set_link(add_pair(n, "staged", XB_D2D, 0, 1, 37.5), "NVLink", 2, 25e9);
+    set_link(add_pair(n, "direct-write", XB_D2D, 1, 0, 400), "NVLink", 2, 25e9);
+    add(n, &pinned, "alloc", XB_H2D, 55);
+    char *text = body(&n->run);
+    assert_true(strncmp(text, "MODE", 4) == 0);
+    assert_has(text, "yes\n"
+                     "\n"
+                     "peer direct-write, bidir, 256 MiB, GB/s both ways together (between the "
+                     "two)\n"
+                     "              0        1        2\n"
+                     "     0        -    779.0  0.05610\n"
+                     "     1        -        -    50.40\n"
+                     "     2        -        -        -\n"
+                     "\n"
+                     "peer staged, d2d, 256 MiB, GB/s (rows: from, columns: to)\n"
+                     "            0      1\n"
+                     "     0      -  37.50\n"
+                     "     1      -      -\n"
+                     "\n"
+                     "peer direct-write, d2d, 256 MiB, GB/s (rows: from, columns: to; NVLink 2 x "
+                     "25.0 GB/s)\n"
+                     "            0      1\n"
+                     "     0      -      -\n"
+                     "     1  400.0      -\n"
+                     "\n"
+                     "links between the devices, number x GB/s each way (rows: from, columns: "
+                     "to)\n"
+                     "                      0                1                2\n"
+                     "     0                -  NVLink 2 x 25.0             PCIe\n"
+                     "     1  NVLink 2 x 25.0                -         NVLink 1\n"
+                     "     2                -                -                -\n");
+    assert_lacks(text, "peer staged d2d"); /* not in the main table */
+    free(text);
+}
+
+static void matrix_of_latencies(void **state)
+{
+    struct node *n = *state;
+    n->run.device_count = 2;
+    struct xb_result *there = add_pair(n, "direct-read", XB_D2D, 0, 1, 0.001);
+    struct xb_result *back = add_pair(n, "direct-read", XB_D2D, 1, 0, 0.001);
+    there->test.latency = back->test.latency = true;
+    there->test.bytes = back->test.bytes = 4;
+    there->host_latency = latency_of(12.34e-6);
+    back->host_latency = latency_of(0.828e-6);
+    char *text = body(&n->run);
+    assert_string_equal(text, "peer direct-read, d2d, 4 B, host latency p50 in us (rows: from, "
+                              "columns: to)\n"
+                              "             0       1\n"
+                              "     0       -   12.34\n"
+                              "     1  0.8280       -\n");
+    spoil(back, XB_RESULT_ERROR, "wrong");
+    free(text);
+    text = body(&n->run);
+    assert_has(text, "     1    ERR      -\n");
+    free(text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        NODE_TEST(table_of_latencies),
+        NODE_TEST(table_of_devices_together),
+        NODE_TEST(table_of_many_columns_is_narrow),
+        NODE_TEST(matrix_of_pairs),
+        NODE_TEST(matrix_of_both_ways_and_of_links),
+        NODE_TEST(matrix_of_latencies),
+    };
+    return cmocka_run_group_tests_name("sink_matrix", tests, NULL, NULL);
+}

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "checks.h"
+#include "sink_fixture.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* ---- the table ---- */
+
+static void table_is_plain_and_narrow(void **state)
+{
+    struct fixture *f = *state;
+    f->results[ROW_FEW].test.bytes = 1048577; /* too wide for two blanks between columns */
+    char *reason = f->results[ROW_ERROR].reason;
+    for (size_t i = 0; i < sizeof f->results[0].reason - 1; i++)
+        reason[i] = "words, \n"[i % 8];
+    char *text = written(xb_table_write, &f->run);
+    size_t width = 0;
+    for (const char *c = text; *c != '\0'; c++) {
+        assert_true((*c >= ' ' && *c <= '~') || *c == '\n');
+        width = *c == '\n' ? 0 : width + 1;
+        assert_true(width <= 100);
+    }
+    free(text);
+}
+
+static void table_names_devices_and_links(void **state)
+{
+    struct fixture *f = *state;
+    f->devices[1].link = (struct xb_pcie_link){true, 16, 8, 32, 16, "0000:0e:00.0"};
+    strcpy(f->devices[1].info.pci_bdf, "0000:10:00.0");
+    char *text = written(xb_table_write, &f->run);
+    assert_has(text, ", backend cuda, runtime 13.0, driver 580.159.04\n");
+    assert_line(text, "Device 0: NVIDIA H200, 0000:0f:00.0, 140.4 GiB, sm_90");
+    assert_line(text,
+                "  link     PCIe Gen5 x16, 63.0 GB/s raw each way (device and slot can do Gen5 "
+                "x16)");
+    assert_line(text, "  NUMA     bound to node 0, 16 CPUs");
+    assert_has(text, "Device 1: Test? ?, 0000:10:00.0");
+    assert_has(text,
+               "\n  link     PCIe Gen4 x8 at 0000:0e:00.0, 15.8 GB/s raw each way: BELOW the Gen5 "
+               "x16 that the device\n           can do\n");
+    assert_line(text, "  NUMA     NOT bound: the device names no node");
+    free(text);
+    f->devices[1].link = (struct xb_pcie_link){true, 8, 8, 8, 8, "0000:0e:00.0"};
+    text = written(xb_table_write, &f->run);
+    assert_line(text, "  link     PCIe Gen3 x8 at 0000:0e:00.0, 7.9 GB/s raw each way (device and "
+                      "slot can do Gen3 x8)");
+    free(text);
+}
+
+static void table_tells_of_a_library_and_facts(void **state)
+{
+    struct fixture *f = *state;
+    char *text = written(xb_table_write, &f->run);
+    assert_null(strstr(text, "  library  "));
+    assert_null(strstr(text, "  facts    "));
+    assert_null(strstr(text, "  memory   "));
+    free(text);
+    strcpy(f->run.probe.runtime_library, "/opt/rocm/lib/libamdhip64.so.6");
+    xb_device_fact(&f->devices[0].info, "xnack", "%s", "off");
+    xb_device_fact(&f->devices[0].info, "large_bar", "%s", "yes");
+    f->devices[1].info.shares_host_memory = true;
+    text = written(xb_table_write, &f->run);
+    assert_line(text, "  library  /opt/rocm/lib/libamdhip64.so.6");
+    assert_line(text, "  facts    xnack off; large_bar yes");
+    assert_line(text,
+                "  memory   the host's own: no copy crosses a link, whatever the table calls it");
+    free(text);
+    strcpy(f->run.probe.runtime_override, "SOME_VARIABLE");
+    text = written(xb_table_write, &f->run);
+    assert_line(text, "  library  /opt/rocm/lib/libamdhip64.so.6, NAMED BY SOME_VARIABLE");
+    free(text);
+}
+
+/* Where host and device share their memory nothing crosses the link, however well it is known. */
+static void table_has_no_share_of_a_link_that_nothing_crossed(void **state)
+{
+    struct fixture *f = *state;
+    char *text = written(xb_table_write, &f->run);
+    assert_has(text, "Share of the link's raw rate");
+    free(text);
+    f->devices[0].info.shares_host_memory = true;
+    text = written(xb_table_write, &f->run);
+    assert_null(strstr(text, "Share of the link's raw rate"));
+    free(text);
+}
+
+static void table_without_a_link(void **state)
+{
+    struct fixture *f = *state;
+    f->devices[0].link.known = false;
+    char *text = written(xb_table_write, &f->run);
+    assert_line(text, "  link     not known");
+    assert_line(text, "  link     none: not a PCI device");
+    free(text);
+}
+
+static void table_with_a_link_of_unknown_rate(void **state)
+{
+    struct fixture *f = *state;
+    f->devices[0].link = (struct xb_pcie_link){true, 64, 16, 64, 16, ""};
+    char *text = written(xb_table_write, &f->run);
+    assert_line(text, "  link     PCIe Gen6 x16 (device and slot can do Gen6 x16)");
+    free(text);
+    f->devices[0].link = (struct xb_pcie_link){true, 12.5, 16, 12.5, 16, ""};
+    text = written(xb_table_write, &f->run);
+    assert_line(text, "  link     PCIe 12.5 GT/s x16 (device and slot can do 12.5 GT/s x16)");
+    free(text);
+}
+
+/* 54.83 of 63.02 GB/s; the small, skipped and unverified rows say nothing of a link. */
+static void table_reads_the_link(void **state)
+{
+    struct fixture *f = *state;
+    const char *reading = "  device 0  h2d 87 % (pinned alloc)";
+    f->devices[1].link = f->devices[0].link;
+    char *text = written(xb_table_write, &f->run);
+    assert_line(text, reading);
+    assert_has(text, "Share of the link's raw rate");
+    assert_null(strstr(text, "  device 1  "));
+    free(text);
+    f->results[ROW_FEW].test.bytes = GIB; /* its 3 samples are of a larger copy now */
+    f->results[ROW_FEW].bytes_moved = GIB;
+    f->results[ROW_FEW].device_timer = true;
+    f->results[ROW_FEW].bandwidth.median = 0.5 * 63.0154e9;
+    text = written(xb_table_write, &f->run);
+    assert_line(text, "  device 0  h2d 87 % (pinned alloc), d2h 50 % (async alloc)");
+    free(text);
+    f->devices[0].link.known = false;
+    text = written(xb_table_write, &f->run);
+    assert_null(strstr(text, "Share of"));
+    free(text);
+}
+
+static void table_shows_each_row(void **state)
+{
+    struct fixture *f = *state;
+    char *text = written(xb_table_write, &f->run);
+    assert_row(text, "MODE VARIANT DIR SIZE DEV GB/s 95% INTERVAL MIN MAX SUBMIT DONE N VERIFIED");
+    assert_row(text,
+               "pinned alloc h2d 1 GiB 0 54.83 54.58-55.07 54.32 55.35 3.33 us 21.5 ms 20 yes");
+    assert_row(text, "async alloc d2h 64 KiB 0 7.702 - 7.695 7.710 3.30 us 9.36 us 3 yes");
+    assert_row(text, "pinned write-combined h2d 1 GiB 0 skipped - - - - - - -");
+    assert_row(text, "pinned alloc h2d 1 GiB 0 ERROR - - - - - - -");
+    assert_row(text, "pinned alloc h2d 1 GiB 1 ERROR - - - 3.31 us 22.1 ms 8 NO");
+    free(text);
+    f->run.device_count = 1;
+    text = written(xb_table_write, &f->run);
+    assert_row(text, "MODE VARIANT DIR SIZE GB/s 95% INTERVAL MIN MAX SUBMIT DONE N VERIFIED");
+    assert_row(text, "pinned write-combined h2d 1 GiB skipped - - - - - - -");
+    free(text);
+}
+
+static void table_tells_reasons_and_warnings_once(void **state)
+{
+    struct fixture *f = *state;
+    set_reason(&f->results[ROW_UNVERIFIED], f->results[ROW_ERROR].reason);
+    char *text = written(xb_table_write, &f->run);
+    assert_line(text, "Notes");
+    assert_has(text, "  skipped  pinned write-combined h2d 1 GiB device 0: a \"quoted\", comma ");
+    assert_line(text, "  ERROR    pinned alloc h2d 1 GiB device 0 and 1 more row: the copy failed");
+    assert_line(text, "  warning  pinned alloc h2d 1 GiB device 0 and 1 more row: clocks moved");
+    assert_has(text, "  warning  async alloc d2h 64 KiB device 0: a \"quoted\", comma ");
+    assert_null(strstr(strstr(text, "clocks moved") + 1, "clocks moved"));
+    assert_null(strstr(text, "STOPPED"));
+    free(text);
+}
+
+static void table_says_that_it_was_interrupted(void **state)
+{
+    struct fixture *f = *state;
+    f->run.interrupted = true;
+    char *text = written(xb_table_write, &f->run);
+    assert_line(text, "  STOPPED  interrupted by a signal: 2 of 5 cases were measured");
+    free(text);
+}
+
+static void table_without_notes_ends_with_its_rows(void **state)
+{
+    struct fixture *f = *state;
+    f->run.case_count = 1;
+    f->results[0].warning_count = 0;
+    f->devices[0].link.known = false; /* nothing to read from it either */
+    char *text = written(xb_table_write, &f->run);
+    assert_has(text, "h2d  1 GiB    0  54.83"); /* two blanks between columns: there is room */
+    assert_null(strstr(text, "Notes"));
+    assert_string_equal(text + strlen(text) - 4, "yes\n");
+    free(text);
+}
+
+static void table_shows_four_digits_of_any_rate(void **state)
+{
+    static const struct {
+        double bandwidth;
+        const char *cell;
+    } rates[] = {{394.06e9, " 394.1 "},
+                 {1234.5e9, " 1234 "},
+                 {0.60666e9, " 0.6067 "},
+                 {12345, " 0.00001234 "}};
+    struct fixture *f = *state;
+    f->run.case_count = 1;
+    for (size_t i = 0; i < sizeof rates / sizeof rates[0]; i++) {
+        f->results[0].bandwidth.median = rates[i].bandwidth;
+        char *text = written(xb_table_write, &f->run);
+        assert_has(text, rates[i].cell);
+        free(text);
+    }
+}
+
+/* ---- tables of more than one copy ---- */
+
+static void table_says_that_the_deadline_came(void **state)
+{
+    struct node *n = *state;
+    add(n, &pinned, "alloc", XB_H2D, 55);
+    spoil(add(n, &pinned, "alloc", XB_D2H, 55), XB_RESULT_SKIPPED, "the deadline came");
+    n->run.deadline = 3;
+    n->run.deadline_met = false;
+    char *text = body(&n->run);
+    assert_has(text, "  STOPPED  the deadline came: 1 of 2 cases were measured\n");
+    free(text);
+    n->run.deadline_met = true;
+    text = body(&n->run);
+    assert_lacks(text, "STOPPED");
+    free(text);
+    n->run.deadline = 0;
+    n->run.deadline_met = false;
+    text = body(&n->run);
+    assert_lacks(text, "STOPPED");
+    free(text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        RUN_TEST(table_is_plain_and_narrow),
+        RUN_TEST(table_names_devices_and_links),
+        RUN_TEST(table_tells_of_a_library_and_facts),
+        RUN_TEST(table_has_no_share_of_a_link_that_nothing_crossed),
+        RUN_TEST(table_without_a_link),
+        RUN_TEST(table_with_a_link_of_unknown_rate),
+        RUN_TEST(table_reads_the_link),
+        RUN_TEST(table_shows_each_row),
+        RUN_TEST(table_tells_reasons_and_warnings_once),
+        RUN_TEST(table_says_that_it_was_interrupted),
+        RUN_TEST(table_without_notes_ends_with_its_rows),
+        RUN_TEST(table_shows_four_digits_of_any_rate),
+        NODE_TEST(table_says_that_the_deadline_came),
+    };
+    return cmocka_run_group_tests_name("sink_table", tests, NULL, NULL);
+}
