@@ -1,0 +1,118 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The progress line, and signals while it is shown.
+usage: test_interrupt.py BUILD_FOLDER [UNITTEST_ARGUMENT...]
+"""
+
+import csv
+import fcntl
+import os
+import signal
+import subprocess
+import time
+
+import harness
+from harness import ENDLESS, GUARD_S, LONG, Case, Terminal
+
+
+class Progress(Case):
+    """The line on stderr, for people who wait."""
+
+    def test_on_a_terminal(self):
+        terminal = Terminal()
+        process = self.start(*LONG, terminal=terminal)
+        outcome = self.finish(process)
+        self.assertEqual(outcome.code, 0, outcome)
+        self.assert_words(outcome.err, ("[1/1] pinned registered h2d 64 KiB, device 0: ",))
+        self.assert_words(outcome.err, (" samples, ", " GB/s"))
+        self.assertTrue(outcome.err.endswith("\r\x1b[K"), "the line is not wiped out at the end")
+        self.assertNotIn("samples, ", outcome.out)
+
+    def test_quiet(self):
+        terminal = Terminal()
+        process = self.start(*LONG, "--quiet", terminal=terminal)
+        outcome = self.finish(process)
+        self.assertEqual(outcome.code, 0, outcome)
+        self.assertEqual(outcome.err, "")
+
+    def test_not_into_a_pipe(self):
+        outcome = self.assert_succeeds(*LONG)
+        self.assertEqual(outcome.err, "")
+
+
+class Interrupt(Case):
+    """A signal ends the measuring, not the program."""
+
+    def interrupted(self, number, *arguments):
+        terminal = Terminal()
+        process = self.start(*ENDLESS, *arguments, terminal=terminal)
+        terminal.read_until(b" samples, ")
+        process.send_signal(number)
+        outcome = self.finish(process)
+        # Ended by its own exit: a program that the signal killed has a negative code here.
+        self.assertEqual(outcome.code, 128 + number, outcome)
+        return outcome
+
+    def check_document(self, document):
+        self.assertIs(document["interrupted"], True)
+        first, second = document["results"]
+        self.assertEqual((first["status"], first["verified"]), ("ok", True))
+        self.assertEqual(first["stop_reason"], "interrupted")
+        self.assertEqual(first["bandwidth_bytes_per_second"]["n"], len(first["samples_s"]))
+        self.assertIn(len(first["samples_s"]), range(1, 1000000))
+        self.assertTrue(any("interrupted" in warning for warning in first["warnings"]))
+        self.assertEqual(second["status"], "skipped")
+        self.assertIn("interrupted", second["reason"])
+
+    def test_files_are_written(self):
+        for number in (signal.SIGINT, signal.SIGTERM):
+            with self.subTest(signal=number.name):
+                self.put_old("out.json")
+                files = ("--json", "out.json", "--csv", "out.csv")
+                outcome = self.interrupted(number, *files)
+                self.check_document(self.load("out.json"))
+                self.assert_words(outcome.out, ("interrupted by a signal", "1 of 2 cases"))
+                with open(self.path("out.csv"), encoding="utf-8", newline="") as file:
+                    lines = list(csv.DictReader(file))
+                self.assertEqual([line["stop_reason"] for line in lines], ["interrupted", ""])
+                self.assert_folder_has("out.json", "out.csv")
+
+    def test_standard_output_is_written(self):
+        outcome = self.interrupted(signal.SIGINT, "--json", "-")
+        self.check_document(self.load_text(outcome.out))
+
+    def test_timeout(self):
+        """It signals the program, and then its own group, of which the program is."""
+        for _ in range(20):
+            terminal = Terminal()
+            process = self.start(*ENDLESS, "--json", "out.json", under=("timeout", "1h"), terminal=terminal)
+            terminal.read_until(b" samples, ")
+            process.send_signal(signal.SIGALRM)  # the hour is over
+            outcome = self.finish(process)
+            self.assertEqual(outcome.code, 124, outcome)
+            self.check_document(self.load("out.json"))
+            self.assert_folder_has("out.json")
+            os.unlink(self.path("out.json"))
+
+    def test_second_signal_ends_it(self):
+        """Where nobody reads what it writes. Sent until then: soon after the first it is the same."""
+        reader, writer = os.pipe()
+        self.addCleanup(os.close, reader)
+        with os.fdopen(writer, "wb", 0) as pipe:
+            pipe.write(bytes(fcntl.fcntl(pipe, 1032)))  # F_GETPIPE_SZ: it is full
+            terminal = Terminal()
+            process = self.start(*ENDLESS, "--json", "-", terminal=terminal, stdout=pipe)
+        terminal.read_until(b" samples, ")
+        until = time.monotonic() + GUARD_S
+        while process.poll() is None:
+            self.assertLess(time.monotonic(), until, "it hangs")
+            process.send_signal(signal.SIGTERM)
+            try:
+                process.wait(timeout=0.02)
+            except subprocess.TimeoutExpired:
+                pass
+        self.assertEqual(process.returncode, -signal.SIGTERM)
+
+
+if __name__ == "__main__":
+    harness.main()
