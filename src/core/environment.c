@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _GNU_SOURCE
 #include "environment.h"
 
 #include <stdio.h>
@@ -51,29 +50,164 @@ void xb_host_facts_read(struct xb_host_facts *facts)
         facts->memory_bytes = (uint64_t)pages * (uint64_t)page_bytes;
 }
 
-static bool looks_secret(const char *name, size_t length)
-{
-    static const char *const parts[] = {"_KEY", "TOKEN", "SECRET", "PASSW", "CREDENTIAL"};
-    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
-        if (memmem(name, length, parts[i], strlen(parts[i])) != NULL)
-            return true;
-    }
-    return false;
-}
+/*
+ * Every name stands here in full. A pattern such as "HIP_*" would let through whatever a user's own
+ * programs keep under such a name, passwords among it, and results are published. What is listed
+ * takes a number, a word, a list of devices or a path.
+ *
+ * Where the names come from, and what reads them: CUDA Programming Guide 13, 5.2 "CUDA Environment
+ * Variables", and "Multi-Process Service", "Environment Variables"; CUPTI's user guide for
+ * CUDA_INJECTION64_PATH; NVIDIA's container toolkit for NVIDIA_*; ROCm/clr rocclr/utils/flags.hpp
+ * (AMD_*, GPU_*, HIP_*, ROC_*, DEBUG_*); ROCm/ROCR-Runtime core/util/flag.h (HSA_*, ROCR_*) and
+ * libhsakmt (HSA_OVERRIDE_GFX_VERSION). Of these, what changes which devices there are, how memory
+ * is made, how a copy or a kernel is enqueued, carried out or waited for, or what runs beside it.
+ */
+static const char *const steering[] = {
+    /* CUDA: which devices. */
+    "CUDA_VISIBLE_DEVICES",
+    "CUDA_DEVICE_ORDER",
+    "NVIDIA_VISIBLE_DEVICES",
+    "NVIDIA_DRIVER_CAPABILITIES",
+    /* CUDA: memory, queues, clocks. */
+    "CUDA_MANAGED_FORCE_DEVICE_ALLOC",
+    "CUDA_LAUNCH_BLOCKING",
+    "CUDA_DEVICE_MAX_CONNECTIONS",
+    "CUDA_DEVICE_MAX_COPY_CONNECTIONS",
+    "CUDA_SCALE_LAUNCH_QUEUES",
+    "CUDA_PREFER_SPINLOCKS_ON_HOST",
+    "CUDA_DEVICE_DEFAULT_PERSISTING_L2_CACHE_PERCENTAGE_LIMIT",
+    "CUDA_DISABLE_PERF_BOOST",
+    "CUDA_AUTO_BOOST",
+    /* CUDA: which code a kernel is, and when it is loaded. */
+    "CUDA_MODULE_LOADING",
+    "CUDA_MODULE_DATA_LOADING",
+    "CUDA_FORCE_PRELOAD_LIBRARIES",
+    "CUDA_FORCE_JIT",
+    "CUDA_FORCE_PTX_JIT",
+    "CUDA_DISABLE_JIT",
+    "CUDA_DISABLE_PTX_JIT",
+    "CUDA_CACHE_DISABLE",
+    "CUDA_CACHE_MAXSIZE",
+    "CUDA_CACHE_PATH",
+    /* CUDA: other programs on the device, and tools inside this one. */
+    "CUDA_MPS_PIPE_DIRECTORY",
+    "CUDA_MPS_ACTIVE_THREAD_PERCENTAGE",
+    "CUDA_MPS_ENABLE_PER_CTX_DEVICE_MULTIPROCESSOR_PARTITIONING",
+    "CUDA_MPS_PINNED_DEVICE_MEM_LIMIT",
+    "CUDA_MPS_CLIENT_PRIORITY",
+    "CUDA_INJECTION64_PATH",
+    "CUDA_ENABLE_COREDUMP_ON_EXCEPTION",
+    "CUDA_ENABLE_LIGHTWEIGHT_COREDUMP",
+    "CUDA_DEVICE_WAITS_ON_EXCEPTION",
+    /* HIP: which library, which devices and what they are taken for. */
+    "XFERBENCH_HIP_LIBRARY",
+    "ROCM_PATH",
+    "HIP_VISIBLE_DEVICES",
+    "ROCR_VISIBLE_DEVICES",
+    "GPU_DEVICE_ORDINAL",
+    "HSA_OVERRIDE_GFX_VERSION",
+    /* HIP: memory. */
+    "HIP_HOST_COHERENT",
+    "HIP_HIDDEN_FREE_MEM",
+    "HIP_MEM_POOL_SUPPORT",
+    "HIP_VMEM_MANAGE_SUPPORT",
+    "HSA_XNACK",
+    "HSA_ENABLE_SRAMECC",
+    "HSA_FORCE_FINE_GRAIN_PCIE",
+    "HSA_DISABLE_FRAGMENT_ALLOCATOR",
+    "HSA_LOCAL_MEMORY_ENABLE",
+    "HSA_SVM_PROFILE",
+    "ROC_HMM_FLAGS",
+    "ROC_ENABLE_LARGE_BAR",
+    "REMOTE_ALLOC",
+    "DISABLE_DEFERRED_ALLOC",
+    "GPU_MAX_HEAP_SIZE",
+    "GPU_SINGLE_ALLOC_PERCENT",
+    "GPU_MAX_SUBALLOC_SIZE",
+    "GPU_MAX_USWC_ALLOC_SIZE",
+    "GPU_MAX_REMOTE_MEM_SIZE",
+    "GPU_RESOURCE_CACHE_SIZE",
+    "GPU_NUM_MEM_DEPENDENCY",
+    /* HIP: how copies are made. */
+    "HSA_ENABLE_SDMA",
+    "HSA_ENABLE_PEER_SDMA",
+    "HSA_ENABLE_SDMA_GANG",
+    "HSA_ENABLE_SDMA_COPY_SIZE_OVERRIDE",
+    "HSA_ENABLE_SDMA_RECOMMENDED_ENG",
+    "HSA_ENABLE_SDMA_HDP_FLUSH",
+    "HSA_SDMA_ROUND_ROBIN",
+    "HSA_SDMA_ROUND_ROBIN_PCIE_XGMI",
+    "ROCR_SDMA_ROUND_ROBIN",
+    "ROCR_SDMA_ROUND_ROBIN_PCIE_XGMI",
+    "HSA_SDMA_WAIT_IDLE",
+    "HSA_FORCE_SDMA_SIZE",
+    "HSA_CO_DMACOPY_SIZE",
+    "HSA_DISCOVER_COPY_AGENTS",
+    "HSA_REV_COPY_DIR",
+    "ROC_P2P_SDMA_SIZE",
+    "ROC_SKIP_COPY_SYNC",
+    "GPU_BLIT_ENGINE_TYPE",
+    "GPU_FORCE_BLIT_COPY_SIZE",
+    "GPU_CP_DMA_COPY_SIZE",
+    "GPU_ENABLE_HW_P2P",
+    "GPU_STAGING_BUFFER_SIZE",
+    "GPU_PINNED_XFER_SIZE",
+    "GPU_PINNED_MIN_XFER_SIZE",
+    "GPU_XFER_BUFFER_SIZE",
+    "DEBUG_CLR_LIMIT_BLIT_WG",
+    "DEBUG_CLR_BLIT_KERNARG_OPT",
+    /* HIP: queues, launches, waiting. */
+    "GPU_MAX_HW_QUEUES",
+    "GPU_MAX_COMMAND_BUFFERS",
+    "GPU_MAX_COMMAND_QUEUES",
+    "GPU_NUM_COMPUTE_RINGS",
+    "GPU_USE_DEVICE_QUEUE",
+    "GPU_FLUSH_ON_EXECUTION",
+    "GPU_STREAMOPS_CP_WAIT",
+    "GPU_FORCE_QUEUE_PROFILING",
+    "HIP_FORCE_QUEUE_PROFILING",
+    "HIP_LAUNCH_BLOCKING",
+    "HIP_FORCE_DEV_KERNARG",
+    "AMD_SERIALIZE_KERNEL",
+    "AMD_SERIALIZE_COPY",
+    "AMD_DIRECT_DISPATCH",
+    "AMD_OPT_FLUSH",
+    "AMD_CPU_AFFINITY",
+    "HSA_MAX_QUEUES",
+    "HSA_ALLOCATE_QUEUE_DEV_MEM",
+    "HSA_KERNARG_POOL_SIZE",
+    "HSA_ENABLE_INTERRUPT",
+    "HSA_ENABLE_MWAITX",
+    "HSA_OVERRIDE_CPU_AFFINITY_DEBUG",
+    "HSA_ASYNCEVENTS_THREAD_PRIORITY",
+    "HSA_CU_MASK",
+    "ROC_GLOBAL_CU_MASK",
+    "ROC_ACTIVE_WAIT_TIMEOUT",
+    "ROC_CPU_WAIT_FOR_SIGNAL",
+    "ROC_SYSTEM_SCOPE_SIGNAL",
+    "ROC_SIGNAL_POOL_SIZE",
+    "ROC_AQL_QUEUE_SIZE",
+    "ROC_USE_FGS_KERNARG",
+    "ROC_SKIP_KERNEL_ARG_COPY",
+    "DEBUG_CLR_MAX_BATCH_SIZE",
+    "DEBUG_CLR_BATCH_CPU_SYNC_SIZE",
+    "DEBUG_HIP_BLOCK_SYNC",
+    "DEBUG_HIP_DYNAMIC_QUEUES",
+    /* HIP: what slows everything down. */
+    "AMD_LOG_LEVEL",
+    "AMD_LOG_MASK",
+    "AMD_THREAD_TRACE_ENABLE",
+    "GPU_DEBUG_ENABLE",
+    "GPU_ANALYZE_HANG",
+    "HSA_ENABLE_DEBUG",
+    "HSA_TOOLS_LIB",
+};
 
 bool xb_environment_steers(const char *variable)
 {
-    static const char *const prefixes[] = {"CUDA_", "NVIDIA_", "HIP_", "HSA_", "ROC_",
-                                           "ROCM_", "ROCR_",   "GPU_", "AMD_", "XFERBENCH_HIP_"};
-    static const char suffix[] = "_VISIBLE_DEVICES";
     size_t length = strcspn(variable, "=");
-    if (looks_secret(variable, length))
-        return false;
-    for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++) {
-        if (strncmp(variable, prefixes[i], strlen(prefixes[i])) == 0)
+    for (size_t i = 0; i < sizeof steering / sizeof steering[0]; i++)
+        if (strncmp(variable, steering[i], length) == 0 && steering[i][length] == '\0')
             return true;
-    }
-    size_t suffix_length = sizeof suffix - 1;
-    return length >= suffix_length &&
-           memcmp(variable + length - suffix_length, suffix, suffix_length) == 0;
+    return false;
 }

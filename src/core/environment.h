@@ -18,9 +18,9 @@ struct xb_host_facts {
 void xb_host_facts_read(struct xb_host_facts *facts);
 
 /*
- * Whether an environment variable ("NAME=value" or the name alone) steers CUDA or HIP and so
- * belongs into the record of a run. A name that looks like a credential (NVIDIA_API_KEY) steers
- * nothing and never does: records are published.
+ * Whether an environment variable ("NAME=value" or the name alone) is one of those that steer CUDA
+ * or HIP and so belong into the record of a run: docs/measurement.md lists them. No other is
+ * recorded, whatever its name, because records are published.
  */
 bool xb_environment_steers(const char *variable);
 

@@ -241,9 +241,9 @@ class Results(Measuring):
         document = self.run_to_json(
             *SMALL,
             environment={
-                "CUDA_FOO": 'a "quoted" value\\',
-                "HIP_FOO": "",
-                "FOO_VISIBLE_DEVICES": "1,0",
+                "CUDA_CACHE_PATH": 'a "quoted" value\\',
+                "HIP_LAUNCH_BLOCKING": "",
+                "ROCR_VISIBLE_DEVICES": "1,0",
                 "ROCM_PATH": "/nowhere",
                 "XB_UNRELATED": "no",
                 "MY_CUDA_FOO": "no",
@@ -252,16 +252,16 @@ class Results(Measuring):
             },
         )
         kept = {
-            "CUDA_FOO": 'a "quoted" value\\',
-            "HIP_FOO": "",
-            "FOO_VISIBLE_DEVICES": "1,0",
+            "CUDA_CACHE_PATH": 'a "quoted" value\\',
+            "HIP_LAUNCH_BLOCKING": "",
+            "ROCR_VISIBLE_DEVICES": "1,0",
             "ROCM_PATH": "/nowhere",
         }
         self.assertEqual(document["environment"], kept)
 
     def test_environment_that_is_no_text(self):
-        document = self.run_to_json(*SMALL, environment={"CUDA_FOO": b"a\xffb\n"})
-        self.assertEqual(document["environment"]["CUDA_FOO"], "a\ufffdb\n")
+        document = self.run_to_json(*SMALL, environment={"CUDA_CACHE_PATH": b"a\xffb\n"})
+        self.assertEqual(document["environment"]["CUDA_CACHE_PATH"], "a\ufffdb\n")
 
     def test_json_on_standard_output(self):
         outcome = self.assert_succeeds(*SMALL, "--json", "-")

@@ -1,0 +1,73 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""No secret of the caller's environment gets into what the program writes, and what steers a runtime
+does. usage: test_secrets.py BUILD_FOLDER [UNITTEST_ARGUMENT...]"""
+
+import os
+import re
+
+import harness
+from harness import SMALL, SOURCE, Case
+
+# Names that begin, or end, as the variables of the runtimes do, and others that hold credentials.
+SECRETS = {
+    name: f"s3cret-{number}"
+    for number, name in enumerate(
+        "NVIDIA_APIKEY NVIDIA_API_KEY HIP_password HIP_PASSWD AMD_AUTH ROCM_LOGIN ROCR_PIN HSA_ID_RSA GPU_PASSPHRASE "
+        "CUDA_PROXY CUDA_ACCESS_TOKEN XFERBENCH_HIP_PASS MY_VISIBLE_DEVICES https_proxy ALL_PROXY AWS_SECRET_ACCESS_KEY "
+        "GITHUB_TOKEN SLURM_JWT".split()
+    )
+}
+
+
+def listed_in(path, pattern, begin, end):
+    with open(os.path.join(SOURCE, path), encoding="utf-8") as file:
+        text = file.read()
+    text = text[text.index(begin) :]
+    return re.findall(pattern, text[: text.index(end)])
+
+
+class Secrets(Case):
+    def assert_no_secret(self, outcome):
+        """Neither in what it printed nor in any file."""
+        texts = [outcome.out, outcome.err, *(self.read(name) for name in os.listdir(self.folder))]
+        for name, value in SECRETS.items():
+            for text in texts:
+                self.assertNotIn(value, text)
+                self.assertNotIn(f'"{name}"', text)
+
+    def test_one_process(self):
+        files = ("--json", "one.json", "--csv", "one.csv")
+        self.assert_no_secret(self.assert_succeeds(*SMALL, *files, environment=SECRETS))
+        self.assertEqual(self.load("one.json")["environment"], {})
+
+    def test_several_processes(self):
+        arguments = (*SMALL, "--processes", "2", "--json", "two.json")
+        self.assert_no_secret(self.assert_succeeds(*arguments, environment=SECRETS))
+        document = self.load("two.json")
+        self.assertEqual(document["environment"], {})
+        self.assertEqual([process["document"]["environment"] for process in document["processes"]], [{}, {}])
+
+    def test_link(self):
+        """The host backend has no link to judge (exit code 3), and the document is written."""
+        arguments = ("link", "--backend", "host", "--json", "link.json")
+        self.assert_no_secret(self.assert_ends(3, *arguments, environment=SECRETS))
+        self.assertEqual(self.load("link.json")["environment"], {})
+
+    def test_list(self):
+        self.assert_no_secret(self.assert_succeeds("list", "--json", "list.json", environment=SECRETS))
+
+    def test_the_list_is_what_is_recorded_and_documented(self):
+        """All of it, each with its value; docs/measurement.md has the same names."""
+        names = listed_in("docs/measurement.md", r"`([A-Za-z0-9_]+)`", "|---|---|\n| CUDA", "\n\n")
+        source = listed_in("src/core/environment.c", r'"(\w+)"', "steering[] = {", "};")
+        self.assertGreater(len(names), 50)
+        self.assertEqual(names, source)
+        self.assertEqual(len(names), len(set(names)))
+        values = {name: f"value of {name}" for name in names}
+        self.assert_succeeds(*SMALL, "--json", "all.json", environment=values | SECRETS)
+        self.assertEqual(self.load("all.json")["environment"], values)
+
+
+if __name__ == "__main__":
+    harness.main()
