@@ -19,15 +19,24 @@ report_failure() {
 trap 'report_failure $?' EXIT
 begin() {
     step=$1
-    printf '\n== %s\n' "$step"
+    printf '\n== %s (%d s since the start)\n' "$step" "$SECONDS"
 }
 
-# build FOLDER CMAKE-OPTION...
+# build FOLDER TARGET CMAKE-OPTION...
 build() {
+    local folder=$1 target=$2
+    shift 2
+    cmake -S . -B "$folder" -DXFERBENCH_TESTS=ON "$@"
+    cmake --build "$folder" --parallel "$jobs" --target "$target"
+}
+
+# run_tests FOLDER CTEST-OPTION...: one more at a time than there are CPUs, because many wait for
+# something.
+run_tests() {
     local folder=$1
     shift
-    cmake -S . -B "$folder" -DXFERBENCH_TESTS=ON "$@"
-    cmake --build "$folder" --parallel "$jobs"
+    "${fixed_addresses[@]}" ctest --test-dir "$folder" --output-on-failure --no-tests=error \
+        --parallel "$((jobs + 1))" "$@"
 }
 
 # is_clang_14 TOOL: releases format differently and know different checks, so one is the reference.
@@ -56,10 +65,10 @@ if is_clang_14 clang-format; then
 fi
 
 begin 'clang, AddressSanitizer and UndefinedBehaviorSanitizer'
-build build/asan -DCMAKE_C_COMPILER=clang -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG='-O1 -g' \
-    -DXFERBENCH_SANITIZE=address,undefined -DXFERBENCH_WERROR=ON \
+build build/asan all -DCMAKE_C_COMPILER=clang -DCMAKE_BUILD_TYPE=Debug \
+    -DCMAKE_C_FLAGS_DEBUG='-O1 -g' -DXFERBENCH_SANITIZE=address,undefined -DXFERBENCH_WERROR=ON \
     -DXFERBENCH_CUDA="$cuda" -DXFERBENCH_CUDA_ARCHITECTURES=90 -DXFERBENCH_HIP="$hip"
-"${fixed_addresses[@]}" ctest --test-dir build/asan --output-on-failure --no-tests=error
+run_tests build/asan
 
 # On a copy of the corpus: what it finds is for who looks for more to keep, see tests/fuzz/README.md.
 begin 'clang, libFuzzer'
@@ -71,9 +80,11 @@ if [ "$fuzz_seconds" -gt 0 ]; then
     rm -rf build/fuzz/corpus build/fuzz/artifacts
     mkdir build/fuzz/artifacts
     cp -r tests/fuzz/corpus build/fuzz/corpus
-    "${fixed_addresses[@]}" build/fuzz/tests/fuzz_record -dict=tests/fuzz/record.dict \
-        -max_total_time="$fuzz_seconds" -rss_limit_mb=1024 -timeout=10 -max_len=65536 \
-        -artifact_prefix=build/fuzz/artifacts/ -print_final_stats=1 build/fuzz/corpus/record || {
+    # In two processes, each for half the time; they log to files in their folder.
+    root=$PWD
+    (cd build/fuzz && exec "${fixed_addresses[@]}" tests/fuzz_record -dict="$root/tests/fuzz/record.dict" \
+        -jobs=2 -workers=2 -max_total_time="$(((fuzz_seconds + 1) / 2))" -rss_limit_mb=1024 -timeout=10 \
+        -max_len=65536 -artifact_prefix=artifacts/ -print_final_stats=1 corpus/record) || {
         for file in build/fuzz/artifacts/*; do
             echo "The input, in base64; $file:"
             base64 "$file"
@@ -84,10 +95,10 @@ fi
 
 # Without -Werror: what this sanitizer adds to the code misleads some of gcc's warnings.
 begin 'gcc, ThreadSanitizer'
-build build/tsan -DCMAKE_C_COMPILER=gcc -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG='-O1 -g' \
-    -DXFERBENCH_SANITIZE=thread -DXFERBENCH_WERROR=OFF -DXFERBENCH_CUDA=OFF \
-    -DXFERBENCH_HIP="$hip"
-"${fixed_addresses[@]}" ctest --test-dir build/tsan --output-on-failure --no-tests=error -L threads
+build build/tsan thread_tests -DCMAKE_C_COMPILER=gcc -DCMAKE_BUILD_TYPE=Debug \
+    -DCMAKE_C_FLAGS_DEBUG='-O1 -g' -DXFERBENCH_SANITIZE=thread -DXFERBENCH_WERROR=OFF \
+    -DXFERBENCH_CUDA=OFF -DXFERBENCH_HIP="$hip"
+run_tests build/tsan -L threads
 
 # Prints the C files under src/ that a build compiled: those of backends left out have no flags.
 compiled_sources() {
@@ -116,6 +127,6 @@ if is_clang_14 clang-tidy; then
 fi
 
 begin 'gcc, every test'
-build build/test -DCMAKE_C_COMPILER=gcc -DCMAKE_BUILD_TYPE=Release -DXFERBENCH_WERROR=ON \
+build build/test all -DCMAKE_C_COMPILER=gcc -DCMAKE_BUILD_TYPE=Release -DXFERBENCH_WERROR=ON \
     -DXFERBENCH_CUDA="$cuda" -DXFERBENCH_HIP="$hip"
-ctest --test-dir build/test --output-on-failure --no-tests=error
+run_tests build/test
