@@ -4,7 +4,6 @@
 usage: test_modes.py BUILD_FOLDER [UNITTEST_ARGUMENT...]
 """
 
-import copy
 import itertools
 
 import harness

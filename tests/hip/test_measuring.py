@@ -1,0 +1,156 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""With HIP: what is measured, and what is said of what measured it.
+usage: test_measuring.py BUILD_FOLDER [UNITTEST_ARGUMENT...]
+"""
+
+import csv
+import functools
+import os
+
+from stand_in import ARCHITECTURE, CAPABILITIES, OVERRIDE, SMALL, STAND_IN, HipCase, harness
+
+
+class Works(HipCase):
+    """Nothing fails: what is measured, and what is said of what measured it."""
+
+    def check_backend(self, outcome):
+        document = outcome.document
+        backend = document["backend"]
+        self.assertEqual(backend["name"], "hip")
+        self.assertEqual(backend["runtime_version"], "99.0.0")
+        self.assertEqual(backend["runtime_library"], STAND_IN)
+        self.assertEqual(backend["runtime_override"], OVERRIDE)
+        self.assertIn(OVERRIDE, document["environment"])
+        self.assertEqual([device["index"] for device in document["devices"]], [0, 1])
+        for device in document["devices"]:
+            self.assertIn("stand-in", device["name"])
+            self.assertEqual(device["architecture"], "gfx90a")
+            self.assertEqual(device["uuid"], f"GPU-feedc0de{device['index']:08x}")
+            self.check_facts(device["facts"])
+
+    def check_facts(self, facts):
+        told = {key: facts.get(key) for key in ("xnack", "integrated", "large_bar")}
+        self.assertEqual(told, {"xnack": "on", "integrated": "no", "large_bar": "yes"})
+        self.assertEqual(facts["architecture_full"], ARCHITECTURE)
+        for key in ("copies", "hardware_queues", "host_memory_flags", "kernels"):
+            self.assertTrue(facts.get(key), facts)
+
+    def assert_library_named(self, outcome):
+        """By a warning of every row; a long path is cut."""
+        for row in outcome.rows():
+            found = [w for w in row["warnings"] if OVERRIDE in w and f"by {STAND_IN[:150]}" in w]
+            self.assertEqual(len(found), 1, (row["warnings"], row, outcome.label))
+
+    def test_all_modes_on_two_devices(self):
+        outcome = self.measure("--mode", "all", "--device", "all", "--csv", "out.csv")
+        self.check_outcome(outcome)
+        self.assert_all_ok(outcome)
+        self.assertEqual({row["device"] for row in outcome.rows()}, {0, 1})
+        modes = "pageable pinned async double-buffer zero-copy managed peer".split()
+        self.assertEqual({row["mode"] for row in outcome.rows()}, set(modes))
+        self.check_backend(outcome)
+        self.assert_library_named(outcome)
+        for row in outcome.rows("peer"):
+            self.assertEqual(row["details"]["link"], "xGMI", row)
+            self.assertEqual(row["details"]["link_hops"], 1, row)
+        for row in outcome.rows("pinned"):
+            self.assertEqual(row["details"]["held"], "yes", row)
+            reader = "device" if row["direction"] == "h2d" else "host"
+            self.assertEqual(row["details"]["verified_by"], reader, row)
+        with open(os.path.join(outcome.folder, "out.csv"), encoding="utf-8", newline="") as file:
+            lines = list(csv.DictReader(file))
+        self.assertEqual(len(lines), len(outcome.rows()))
+        for line in lines:
+            self.assertEqual(line["backend"], "hip", line)
+            self.assertIn("stand-in", line["device_name"])
+            self.assertIn(OVERRIDE, line["warnings"])
+
+    def test_variants(self):
+        """What all modes do not try of themselves."""
+        rest = ("--direction", "both")
+        self.in_parallel(
+            [
+                functools.partial(self.measure, *arguments)
+                for arguments in (
+                    ("--mode", "pinned", "--host-memory", "registered,alloc", *rest),
+                    ("--mode", "async", "--host-memory", "registered,alloc,pageable", *rest),
+                    ("--mode", "pinned,async,double-buffer", "--direction", "bidir"),
+                    ("--mode", "zero-copy", "--access", "sequential,strided,random", *rest),
+                    ("--mode", "managed", "--managed", "fault,prefetch,advise", *rest),
+                    ("--mode", "pinned,zero-copy", "--latency", *rest),
+                    ("--mode", "pinned", "--device", "1", *rest),
+                )
+            ],
+            self.check_variants,
+        )
+
+    def check_variants(self, outcome):
+        self.assert_all_ok(outcome)
+        self.assert_library_named(outcome)
+
+    def test_write_combined(self):
+        """The runtime takes the flag and gives other memory: no row of that name has a figure."""
+        arguments = ("--mode", "pinned,async", "--host-memory", "write-combined,alloc")
+        outcome = self.check_outcome(self.measure(*arguments))
+        self.assertEqual(outcome.code, 0, outcome)
+        named = [row for row in outcome.rows() if row["variant"] == "write-combined"]
+        self.assert_skipped(named, ("'write-combined'", "ordinary pinned memory"), outcome)
+        self.assert_ok([row for row in outcome.rows() if row["variant"] == "alloc"], outcome)
+
+    def test_simultaneous(self):
+        outcome = self.check_outcome(
+            self.measure("--mode", "pinned,async", "--simultaneous", "--device", "all")
+        )
+        self.assert_all_ok(outcome)
+        self.assertIn(None, [row["device"] for row in outcome.rows()], outcome)
+        self.assert_library_named(outcome)
+
+    def test_table(self):
+        outcome = self.check_outcome(self.run_program(*SMALL, "--mode", "pinned", "--device", "all"))
+        self.assertEqual(outcome.code, 0, outcome)
+        header = " ".join(outcome.out.split("\nMODE ")[0].split())
+        words = ("backend hip, runtime 99.0.0", f"library {STAND_IN}, NAMED BY {OVERRIDE}")
+        self.assert_words(header, (*words, "stand-in", "xnack on", "taken from the cache"), outcome)
+
+    def test_path_is_the_file_s(self):
+        """Links are followed."""
+        link = os.path.join(self.folder, "link.so")
+        os.symlink(STAND_IN, link)
+        outcome = self.check_outcome(self.measure("--mode", "pinned", library=link))
+        self.assert_all_ok(outcome)
+        self.assertEqual(outcome.document["backend"]["runtime_library"], STAND_IN)
+        self.assertEqual(outcome.document["environment"][OVERRIDE], link)
+
+    def test_list(self):
+        outcome = self.list_devices()
+        devices = [device for device in outcome.document["devices"] if device["backend"] == "hip"]
+        self.assertEqual(len(devices), 2, outcome)
+        for device in devices:
+            self.assertEqual(set(device["capabilities"]), CAPABILITIES)
+            self.assertEqual(set(device["lacks"]), {"write-combined"})
+        self.assertEqual(outcome.trace["hipMalloc"], 0, "listing takes no memory")
+        self.assertEqual(outcome.trace["hiprtcCompileProgram"], 0, "listing compiles nothing")
+
+    def test_completion_that_comes_late(self):
+        """Nothing counts on an operation being over because enqueuing it is."""
+        self.in_parallel(
+            [
+                functools.partial(
+                    self.measure, "--mode", mode, environment={"XB_STANDIN_DELAY_US": "2000"}
+                )
+                for mode in ("pageable,pinned,async", "double-buffer,zero-copy,managed", "peer")
+            ]
+            + [
+                functools.partial(
+                    self.measure,
+                    *("--mode", "pageable,pinned,async"),
+                    environment={"XB_STANDIN_DELAY_US": "2000", "XB_STANDIN_ARCH": "gfx999"},
+                )
+            ],
+            self.assert_all_ok,
+        )
+
+
+if __name__ == "__main__":
+    harness.main()

@@ -1,0 +1,292 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""With HIP: a library that lacks functions.
+usage: test_missing_symbols.py BUILD_FOLDER [UNITTEST_ARGUMENT...]
+"""
+
+import functools
+import os
+import re
+import shutil
+import struct
+
+from stand_in import (
+    ARCHITECTURE,
+    BY_COPIES,
+    CAPABILITIES,
+    KERNEL_ROW,
+    OVERRIDE,
+    SOME,
+    STAND_IN,
+    SYMBOLS,
+    HipCase,
+    harness,
+    read_bytes,
+    read_source,
+    write_bytes,
+)
+
+
+def find_compiler_symbols():
+    """What it takes from hipRTC."""
+    rows = re.findall(
+        r'\{"(hiprtc\w+)", offsetof', read_source("src", "backends", "hip", "compiler.c")
+    )
+    assert len(rows) > 5, "compiler.c does not read as it did"
+    return rows
+
+
+COMPILER_SYMBOLS = find_compiler_symbols()
+
+
+class Elf:
+    """A shared library's bytes, as far as its dynamic symbols go."""
+
+    DYNAMIC_SYMBOLS, RELOCATIONS = 11, 4  # SHT_DYNSYM, SHT_RELA
+    # R_*_RELATIVE by the machine's number: x86-64, AArch64.
+    RELATIVE = {62: 8, 183: 1027}
+
+    def __init__(self, path):
+        self.image = bytearray(read_bytes(path))
+        assert self.image[:6] == b"\x7fELF\x02\x01", "not a little-endian 64-bit ELF file"
+        (self.machine,) = struct.unpack_from("<H", self.image, 18)
+        (table,) = struct.unpack_from("<Q", self.image, 40)
+        size, count = struct.unpack_from("<HH", self.image, 58)
+        headers = [
+            struct.unpack_from("<IIQQQQIIQQ", self.image, table + i * size) for i in range(count)
+        ]
+        # (type, begin, end, size of an entry)
+        self.sections = [(h[1], h[4], h[4] + h[5], h[9]) for h in headers]
+        self.symbols, strings = next(
+            (self.sections[i], self.sections[h[6]])
+            for i, h in enumerate(headers)
+            if h[1] == self.DYNAMIC_SYMBOLS
+        )
+        self.names = strings[1:3]
+
+    def hide(self, name):
+        """Gives the function another name, so that nobody finds it. What refers to it within the
+        library keeps its address: the linker may have left that to the symbol."""
+        begin, end = self.names
+        place = self.image.find(b"\0" + name.encode() + b"\0", begin, end) + 1
+        assert place > 0, f"the stand-in has no {name}, or keeps it in the tail of another name"
+        _, first, last, size = self.symbols
+        (number,) = [
+            (entry - first) // size
+            for entry in range(first, last, size)
+            if struct.unpack_from("<I", self.image, entry)[0] == place - begin
+        ]
+        (address,) = struct.unpack_from("<Q", self.image, first + number * size + 8)
+        self.image[place : place + 1] = b"x"
+        for kind, first, last, size in self.sections:
+            for entry in range(first, last, size) if kind == self.RELOCATIONS else ():
+                where, info, addend = struct.unpack_from("<QQq", self.image, entry)
+                if info >> 32 == number:
+                    relative = (where, self.RELATIVE[self.machine], address + addend)
+                    struct.pack_into("<QQq", self.image, entry, *relative)
+
+
+def copy_without(path, names):
+    """A copy of the stand-in that lacks the functions."""
+    library = Elf(STAND_IN)
+    for name in names:
+        library.hide(name)
+    write_bytes(path, library.image)
+    os.chmod(path, 0o755)
+    return path
+
+
+class MissingSymbols(HipCase):
+    """A library without one of the functions: what is lost is told, and no more than that is lost."""
+
+    # What stands for what, in the capabilities' names; "mapped" memory is made by registering it,
+    # and a hold is a kernel that reads mapped memory.
+    CAPABILITIES = {
+        "register": {"register", "mapped"},
+        "mapped": {"mapped", "hold"},
+        "managed": {"managed"},
+        "kernels": {"kernels", "hold"},
+    }
+
+    # Of the one structure that has the architecture's name.
+    LAYOUTS = ("the architecture (5)", "the architecture (6, 7)")
+
+    def without(self, *names):
+        return copy_without(os.path.join(self.make_folder(), "libamdhip64.so"), names)
+
+    def named(self, lost):
+        names = [name for name, what in SYMBOLS.items() if what == lost]
+        self.assertGreater(len(names), 0, f"library.h names nothing with {lost!r}")
+        return names
+
+    def measure_without(self, *names, arguments=SOME):
+        outcome = self.measure(*arguments, library=self.without(*names))
+        outcome.missing = names
+        return outcome
+
+    def test_every_kind_is_known(self):
+        known = {"", "peers", "the kind of link between devices", "a device's UUID", *self.LAYOUTS}
+        self.assertEqual(set(SYMBOLS.values()), known | set(self.CAPABILITIES))
+
+    def test_unchanged_copy(self):
+        """That a copy is a copy, or the rest proves nothing."""
+        outcome = self.check_outcome(self.measure_without())
+        self.assert_all_ok(outcome)
+        self.assertNotEqual(outcome.document["backend"]["runtime_library"], STAND_IN)
+
+    def test_required(self):
+        def check(outcome):
+            self.assert_unavailable(outcome, (*outcome.missing, "not a HIP runtime of use"))
+
+        self.in_parallel(
+            [functools.partial(self.measure_without, name) for name in self.named("")], check
+        )
+
+    def test_list_of_what_is_required(self):
+        """Listing goes on with the other backends."""
+        outcome = self.list_devices(library=self.without("hipFree"))
+        backends = {backend["name"]: backend for backend in outcome.document["backends"]}
+        self.assertIs(backends["hip"]["usable"], False)
+        self.assertIn("hipFree", str(backends["hip"]["checks"]))
+        self.assertEqual(backends["hip"]["runtime_override"], OVERRIDE)
+        self.assertIs(backends["host"]["usable"], True)
+
+    def test_capabilities(self):
+        names = [name for lost in self.CAPABILITIES for name in self.named(lost)]
+        needs = self.needs_of_variants()
+        self.in_parallel(
+            [functools.partial(self.measure_without, name) for name in names],
+            functools.partial(self.check_run, needs),
+        )
+
+    def needs_of_variants(self):
+        modes = self.list_devices().document["modes"]
+        return {
+            (mode["name"], variant["name"]): set(variant["needs"])
+            for mode in modes
+            for variant in mode["variants"]
+        }
+
+    def check_run(self, needs, outcome):
+        (name,) = outcome.missing
+        lost = self.CAPABILITIES[SYMBOLS[name]]
+        self.assertEqual(outcome.code, 0, outcome)
+        skipped = [row for row in outcome.rows() if needs[row["mode"], row["variant"]] & lost]
+        others = [row for row in outcome.rows() if row not in skipped]
+        self.assert_skipped(skipped, (name, "the HIP runtime has no"), outcome)
+        self.assert_ok(others, outcome)
+        alloc = [r for r in others if (r["mode"], r["variant"]) == ("pinned", "alloc")]
+        self.assertEqual(len(alloc), 2, outcome)
+        for row in others:
+            if row["mode"] in ("pinned", "pageable") and row["direction"] == "h2d":
+                reader = BY_COPIES if "kernels" in lost else "device"
+                self.assertEqual(row["details"]["verified_by"], reader, (row, outcome.label))
+            if "hold" in lost:
+                self.assertEqual(row["details"]["held"], "no", (row, outcome.label))
+
+    def test_list_of_capabilities(self):
+        def job(name):
+            outcome = self.run_program("list", "--json", "out.json", library=self.without(name))
+            outcome.missing = (name,)
+            return outcome
+
+        names = [name for lost in self.CAPABILITIES for name in self.named(lost)]
+        self.in_parallel([functools.partial(job, name) for name in names], self.check_list)
+
+    def check_list(self, outcome):
+        (name,) = outcome.missing
+        lost = self.CAPABILITIES[SYMBOLS[name]]
+        devices = [d for d in outcome.document["devices"] if d["backend"] == "hip"]
+        self.assertEqual(len(devices), 2, outcome)
+        for device in devices:
+            self.assertEqual(set(device["capabilities"]), CAPABILITIES - lost, outcome)
+            self.assertEqual(set(device["lacks"]), lost | {"write-combined"}, outcome)
+            for capability in lost:
+                self.assertIn(name, device["lacks"][capability], outcome)
+        # The same for people.
+        (hip,) = [b for b in outcome.document["backends"] if b["name"] == "hip"]
+        printed = self.check_outcome(self.run_program("list", library=hip["runtime_library"]))
+        self.assertRegex(printed.out, rf"no {sorted(lost)[0]} .*{name}", printed)
+
+    def test_peers(self):
+        def check(outcome):
+            self.assertEqual(outcome.code, 0, outcome)
+            words = (*outcome.missing, "no copies between devices")
+            self.assert_skipped(outcome.rows("peer"), words, outcome)
+            self.assert_ok([row for row in outcome.rows() if row["mode"] != "peer"], outcome)
+
+        arguments = ("--mode", "pinned,peer")
+        self.in_parallel(
+            [
+                functools.partial(self.measure_without, name, arguments=arguments)
+                for name in self.named("peers")
+            ],
+            check,
+        )
+
+    def test_kind_of_link(self):
+        (name,) = self.named("the kind of link between devices")
+        outcome = self.check_outcome(self.measure_without(name, arguments=("--mode", "peer")))
+        self.assert_all_ok(outcome)
+        for row in outcome.rows():
+            self.assertEqual({"link", "link_hops"} & set(row["details"]), set(), row)
+
+    def test_uuid(self):
+        (name,) = self.named("a device's UUID")
+        outcome = self.check_outcome(self.measure_without(name))
+        self.assert_all_ok(outcome)
+        self.assertEqual([device["uuid"] for device in outcome.document["devices"]], [None, None])
+
+    def test_properties(self):
+        """Of two layouts: either tells the architecture."""
+        both = [name for lost in self.LAYOUTS for name in self.named(lost)]
+        self.assertEqual(len(both), 2)
+        for name in both:
+            with self.subTest(missing=name):
+                outcome = self.check_outcome(self.measure_without(name))
+                self.assert_all_ok(outcome)
+                for device in outcome.document["devices"]:
+                    self.assertEqual(device["architecture"], "gfx90a")
+                    self.assertEqual(device["facts"]["architecture_full"], ARCHITECTURE)
+                (other,) = set(both) - {name}
+                self.assertGreater(outcome.trace[other], 0, outcome)
+                self.assertEqual(outcome.trace[name], 0, outcome)
+
+    def test_no_properties(self):
+        names = [name for lost in self.LAYOUTS for name in self.named(lost)]
+        outcome = self.check_outcome(self.measure_without(*names))
+        self.assert_without_kernels(outcome, ("does not tell the device's architecture",))
+        for device in outcome.document["devices"]:
+            self.assertIsNone(device["architecture"])
+            self.assertEqual(device["facts"]["architecture_full"], "unknown")
+
+    def test_compiler(self):
+        def check(outcome):
+            self.assert_without_kernels(outcome, ("hipRTC was not found",))
+
+        arguments = ("--mode", "pageable,pinned,zero-copy", "--direction", "h2d")
+        self.in_parallel(
+            [
+                functools.partial(self.measure_without, name, arguments=arguments)
+                for name in COMPILER_SYMBOLS
+            ],
+            check,
+        )
+
+    def test_compiler_beside_the_runtime(self):
+        """A library of its own from release 6.5 on, named by the runtime's major version."""
+        for major, found in (("99", True), ("98", False)):
+            with self.subTest(major=major):
+                library = self.without(*COMPILER_SYMBOLS)
+                shutil.copy(
+                    STAND_IN, os.path.join(os.path.dirname(library), f"libhiprtc.so.{major}")
+                )
+                outcome = self.check_outcome(self.measure(*KERNEL_ROW, library=library))
+                if found:
+                    self.assert_all_ok(outcome)
+                else:
+                    self.assert_skipped(outcome.rows(), ("hipRTC was not found",), outcome)
+
+
+if __name__ == "__main__":
+    harness.main()
