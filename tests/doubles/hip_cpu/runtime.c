@@ -23,6 +23,9 @@ static const char *const call_names[] = {STANDIN_CALLS(CALL_NAME)};
 static atomic_ulong *calls;
 static atomic_ulong calls_of_one_process[STANDIN_CALL_COUNT];
 static pid_t owner;
+/* How many calls of hipSetDevice and hipStreamSynchronize were failed that did not close something.
+ */
+static atomic_ulong struck_in_use;
 
 __attribute__((constructor)) static void begin(void)
 {
@@ -39,16 +42,53 @@ int standin_setting(const char *name, int otherwise)
     return text != NULL ? (int)strtol(text, NULL, 10) : otherwise;
 }
 
-int standin_called(enum standin_call call)
+/* Whether this call is one that XB_STANDIN_FAIL names. */
+static bool is_to_fail(enum standin_call call, unsigned long number)
 {
-    unsigned long number = atomic_fetch_add(&calls[call], 1) + 1;
     const char *asked = getenv("XB_STANDIN_FAIL");
     size_t length = strlen(call_names[call]);
     if (asked == NULL || strncmp(asked, call_names[call], length) != 0 || asked[length] != ':')
-        return 0;
+        return false;
     char *behind;
     unsigned long first = strtoul(asked + length + 1, &behind, 10);
-    if (number < first || (number > first && *behind != '+'))
+    return number == first || (number > first && *behind == '+');
+}
+
+static bool closes(enum standin_call call)
+{
+    static const enum standin_call closing[] = {
+        CALL_hipFree,          CALL_hipHostFree,     CALL_hipHostUnregister,
+        CALL_hipStreamDestroy, CALL_hipEventDestroy, CALL_hipModuleUnload,
+    };
+    for (size_t i = 0; i < sizeof closing / sizeof closing[0]; i++)
+        if (closing[i] == call)
+            return true;
+    return false;
+}
+
+/*
+ * Who closes an object first selects its device, and waits for a stream: a failure of that changes
+ * no figure, and any other does. Only the calls that come next tell the two apart: a wait to close
+ * has hipStreamDestroy behind it, and the choice of a device a call that closes, or such a wait.
+ */
+static void follow_struck(enum standin_call call, bool fails)
+{
+    static atomic_int last = STANDIN_CALL_COUNT; /* the struck call that nothing has followed yet */
+    int before = atomic_exchange(&last, fails ? (int)call : STANDIN_CALL_COUNT);
+    bool waits = call == CALL_hipStreamSynchronize;
+    if (before == CALL_hipSetDevice && waits && !fails)
+        atomic_store(&last, CALL_hipStreamSynchronize);
+    else if (before == CALL_hipSetDevice)
+        atomic_fetch_add(&struck_in_use, !waits && !closes(call));
+    else if (before == CALL_hipStreamSynchronize)
+        atomic_fetch_add(&struck_in_use, call != CALL_hipStreamDestroy);
+}
+
+int standin_called(enum standin_call call)
+{
+    bool fails = is_to_fail(call, atomic_fetch_add(&calls[call], 1) + 1);
+    follow_struck(call, fails);
+    if (!fails)
         return 0;
     return standin_setting("XB_STANDIN_CODE", call >= CALL_hiprtcCreateProgram
                                                   ? (int)HIPRTC_ERROR_INTERNAL_ERROR
@@ -69,6 +109,8 @@ static void write_trace(const char *path)
     }
     for (size_t i = 0; i < STANDIN_CALL_COUNT; i++)
         fprintf(file, "%s %lu\n", call_names[i], atomic_load(&calls[i]));
+    if (atomic_load(&struck_in_use) > 0)
+        fprintf(file, "struck-in-use %lu\n", atomic_load(&struck_in_use));
     fclose(file);
 }
 
