@@ -58,8 +58,8 @@ SANITIZER_WORDS = re.compile(
 
 HOST = ("--backend", "host")
 ONE = (*HOST, "--mode", "pinned", "--direction", "h2d")
-# The time limit bounds the warm-up, which does not settle where others use the machine.
-FEW = ("--samples", "3", "--time-limit", "1ms")
+# The time limit bounds the warm-up too, which does not settle where others use the machine.
+FEW = ("--samples", "3", "--time-limit", "1ms", "--warm-up", "1ms")
 SMALL = (*ONE, "--size", "4K", *FEW)
 # In their order; and those that the host backend measures: it has no managed memory and no pairs.
 MODES = "pageable pinned async double-buffer zero-copy managed peer".split()

@@ -24,8 +24,7 @@ LEAK_EXIT = 97  # the stand-in's
 # Those that this process may use.
 CORES = len(os.sched_getaffinity(0))
 HIP = ("--backend", "hip")
-# A row takes the 50 ms of the least warm-up, whatever is asked.
-FEW = ("--size", "64K", "--samples", "1", "--time-limit", "1us")
+FEW = ("--size", "64K", "--samples", "1", "--time-limit", "1us", "--warm-up", "1us")
 SMALL = (*HIP, *FEW)
 ALL = (*SMALL, "--mode", "all")
 ENDLESS = (*HIP, "--mode", "pinned", "--size", "64K", "--samples", "1000000", "-t", "10m")
