@@ -101,9 +101,9 @@ struct xb_reference {
 
 /*
  * A transfer strategy. The runner owns loops, warm-up, clocks, statistics and stopping; a mode says
- * what one iteration is. For one case the runner calls, in this order: check, setup, submit
- * (warm-up, any number of times), the references' submits, prepare, submit (timed, any number of
- * times), verify, teardown.
+ * what one iteration is. Before anything is measured, check_options is called for every case. For
+ * one case the runner calls, in this order: check, setup, submit (warm-up, any number of times), the
+ * references' submits, prepare, submit (timed, any number of times), verify, teardown.
  */
 struct xb_mode {
     const char *name;        /* "pinned" */
@@ -125,7 +125,14 @@ struct xb_mode {
     /* Memory the case takes. Pure. */
     struct xb_needs (*needs)(const struct xb_case *test, const struct xb_config *config);
     /*
-     * Whether the case makes sense otherwise: XB_OK; XB_ERR_UNSUPPORTED with the reason as the
+     * Whether the options allow the case on any machine; XB_ERR_USAGE with what to give instead
+     * ends the command before anything is measured or written. Of `test` only mode, variant, bytes
+     * and direction are set. Pure. May be NULL.
+     */
+    enum xb_status (*check_options)(const struct xb_case *test, const struct xb_config *config,
+                                    struct xb_error *error);
+    /*
+     * Whether the case makes sense on this device: XB_OK; XB_ERR_UNSUPPORTED with the reason as the
      * message for a skipped row; any other error for an error row. May be NULL. Allocates nothing.
      */
     enum xb_status (*check)(const struct xb_mode_context *context, struct xb_error *error);

@@ -53,8 +53,9 @@ struct xb_run_observer {
 };
 
 /*
- * Checks what does not depend on the machine: that there are such modes, and that each takes the
- * options given. xb_plan does so too. XB_ERR_USAGE.
+ * Checks what does not depend on the machine: that there are such modes, that each takes the
+ * options given, and that these allow every case that fits into memory. xb_plan does so too.
+ * XB_ERR_USAGE; XB_ERR_SYSTEM where nothing says how much memory there is.
  */
 XB_MUST_CHECK enum xb_status xb_plan_check(const struct xb_config *config, struct xb_error *error);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _POSIX_C_SOURCE 200809L
-/* From options to cases. What a user can get wrong is found here, before anything is measured; what
- * concerns one mode alone is left to that mode's check, so that the others go on. */
+/* From options to cases. What a user can get wrong is found here, before anything is measured or
+ * written; what a device cannot do is left to a mode's check, so that the others go on. */
 #include "device_choice.h"
 
 #include "xferbench/host_memory.h"
@@ -153,6 +153,34 @@ static enum xb_status refuse_idle_options(const struct xb_config *config,
 
 /* ---- cases ---- */
 
+/* Through all variants, sizes and directions of a mode. */
+struct walk {
+    const struct xb_config *config;
+    struct xb_case test; /* its mode and devices are given, the rest is each case's own */
+    unsigned directions; /* bits of enum xb_direction */
+    size_t next;         /* 0 at the beginning */
+};
+
+/* Puts the next case into walk->test; false behind the last. */
+static bool next_case(struct walk *walk)
+{
+    const struct xb_sizes *sizes = &xb_config_get(walk->config, "size")->sizes;
+    const struct xb_option *option = walk->test.mode->variant_option;
+    const struct xb_value *words =
+        option != NULL ? xb_config_get(walk->config, option->name) : NULL;
+    size_t a_variant = sizes->count * XB_DIRECTIONS;
+    while (walk->next < a_variant * (words != NULL ? words->word_count : 1)) {
+        size_t variant = walk->next / a_variant;
+        walk->test.variant = words != NULL ? words->words[variant] : walk->test.mode->variant;
+        walk->test.bytes = sizes->bytes[walk->next % a_variant / XB_DIRECTIONS];
+        walk->test.direction = (enum xb_direction)(1u << walk->next % XB_DIRECTIONS);
+        walk->next++;
+        if ((walk->directions & walk->test.direction) != 0)
+            return true;
+    }
+    return false;
+}
+
 /* What a plan is made from. */
 struct plan {
     struct xb_run *run;
@@ -198,6 +226,34 @@ static enum xb_status refuse_idle_simultaneous(const struct xb_config *config,
     return XB_FAIL(error, XB_ERR_USAGE,
                    "--simultaneous starts several devices together, one way at a time: take pinned "
                    "or async, h2d or d2h");
+}
+
+/* What a mode says is wrong with the options for one of its cases, whatever the machine. A case
+ * that takes more than `available` host memory is passed over: that is the better reason to refuse
+ * it. */
+static enum xb_status check_options(const struct xb_config *config, const struct xb_mode *mode,
+                                    uint64_t available, struct xb_error *error)
+{
+    enum xb_status status = XB_OK;
+    struct walk walk = {.config = config,
+                        .test = {.mode = mode, .peer = XB_NO_PEER},
+                        .directions = directions_of(config, mode)};
+    while (status == XB_OK && mode->check_options != NULL && next_case(&walk))
+        if (mode->needs(&walk.test, config).host_bytes <= available)
+            status = mode->check_options(&walk.test, config, error);
+    return status;
+}
+
+/* Of all modes but those that go by pairs: where there are none, these are skipped. */
+static enum xb_status check_single_modes(const struct xb_config *config,
+                                         const struct mode_list *list, struct xb_error *error)
+{
+    uint64_t available = 0;
+    enum xb_status status = xb_host_memory_available(&available, error);
+    for (size_t m = 0; status == XB_OK && m < list->count; m++)
+        if (!list->modes[m]->pairs)
+            status = check_options(config, list->modes[m], available, error);
+    return status;
 }
 
 static enum xb_status add_case(struct plan *plan, const struct xb_case *test,
@@ -254,27 +310,13 @@ static enum xb_status add_one(struct plan *plan, struct xb_case test, struct xb_
     return add_case(plan, &test, error);
 }
 
-/* All variants, sizes and directions of the template's mode. */
 static enum xb_status add_mode(struct plan *plan, struct xb_case test, unsigned directions,
                                add_function *add, struct xb_error *error)
 {
-    const struct xb_config *config = plan->run->config;
-    const struct xb_sizes *sizes = &xb_config_get(config, "size")->sizes;
-    const struct xb_option *option = test.mode->variant_option;
-    size_t variants = option == NULL ? 1 : xb_config_get(config, option->name)->word_count;
+    struct walk walk = {.config = plan->run->config, .test = test, .directions = directions};
     enum xb_status status = XB_OK;
-    for (size_t v = 0; v < variants; v++) {
-        test.variant =
-            option == NULL ? test.mode->variant : xb_config_get(config, option->name)->words[v];
-        for (size_t s = 0; s < sizes->count; s++) {
-            test.bytes = sizes->bytes[s];
-            for (unsigned d = 0; status == XB_OK && d < XB_DIRECTIONS; d++) {
-                test.direction = (enum xb_direction)(1u << d);
-                if ((directions & test.direction) != 0)
-                    status = add(plan, test, error);
-            }
-        }
-    }
+    while (status == XB_OK && next_case(&walk))
+        status = add(plan, walk.test, error);
     return status;
 }
 
@@ -401,6 +443,8 @@ enum xb_status xb_plan_check(const struct xb_config *config, struct xb_error *er
         status = refuse_idle_simultaneous(config, &list, error);
     if (status == XB_OK)
         status = refuse_all_beside_others(xb_config_get(config, "device"), error);
+    if (status == XB_OK)
+        status = check_single_modes(config, &list, error);
     return status;
 }
 
@@ -442,6 +486,11 @@ enum xb_status xb_plan(struct xb_run *run, struct xb_error *error)
     plan->latency = xb_config_get(run->config, "latency")->flag;
     plan->simultaneous = xb_config_get(run->config, "simultaneous")->flag;
     status = make(plan, error);
+    if (status == XB_OK)
+        status = check_memory(run, error);
+    for (size_t m = 0; status == XB_OK && m < plan->modes.count; m++)
+        if (plan->modes.modes[m]->pairs && plan->choice.pair_count > 0)
+            status = check_options(run->config, plan->modes.modes[m], UINT64_MAX, error);
     free(plan);
-    return status == XB_OK ? check_memory(run, error) : status;
+    return status;
 }

@@ -22,6 +22,12 @@ struct state {
     uint64_t chunk;
 };
 
+static enum xb_status check_options(const struct xb_case *test, const struct xb_config *config,
+                                    struct xb_error *error)
+{
+    return xb_chunk_check(test, config, 2, error);
+}
+
 static enum xb_status check(const struct xb_mode_context *context, struct xb_error *error)
 {
     const struct xb_case *test = context->test;
@@ -30,7 +36,7 @@ static enum xb_status check(const struct xb_mode_context *context, struct xb_err
         return XB_FAIL(error, XB_ERR_UNSUPPORTED,
                        "a copy of pageable memory keeps its caller until it is done: what should "
                        "run beside it would only begin behind it");
-    return xb_chunk_check(context, 2, error);
+    return XB_OK;
 }
 
 static enum xb_status setup(struct xb_mode_context *context, struct xb_error *error)
@@ -96,6 +102,7 @@ const struct xb_mode xb_mode_async = {
     .state_bytes = sizeof(struct state),
     .capabilities = xb_host_memory_capabilities,
     .needs = xb_transfer_needs,
+    .check_options = check_options,
     .check = check,
     .setup = setup,
     .prepare = xb_transfer_prepare,

@@ -65,21 +65,23 @@ static enum xb_status kernel_time(const struct xb_config *config, double *second
                    text);
 }
 
-static enum xb_status check(const struct xb_mode_context *context, struct xb_error *error)
+static enum xb_status check_options(const struct xb_case *test, const struct xb_config *config,
+                                    struct xb_error *error)
 {
     double seconds;
-    uint64_t chunk = xb_config_get(context->config, "chunk")->count;
-    enum xb_status status = xb_host_memory_refuse_pageable(context->test, error);
-    if (status == XB_OK)
-        status = kernel_time(context->config, &seconds, error);
-    if (status == XB_OK)
-        status = xb_chunk_check(context, 3, error);
+    uint64_t chunk = xb_config_get(config, "chunk")->count;
+    enum xb_status status = kernel_time(config, &seconds, error);
     if (status == XB_OK && chunk % 8 != 0)
         status = XB_FAIL(error, XB_ERR_USAGE,
-                         "--chunk: the kernel computes on words of 8 bytes, and %llu is no "
-                         "multiple of that",
-                         (unsigned long long)chunk);
-    return status;
+                         "--chunk %llu: the kernel of %s computes on words of 8 bytes; take a "
+                         "multiple of 8",
+                         (unsigned long long)chunk, test->mode->name);
+    return status == XB_OK ? xb_chunk_check(test, config, 3, error) : status;
+}
+
+static enum xb_status check(const struct xb_mode_context *context, struct xb_error *error)
+{
+    return xb_host_memory_refuse_pageable(context->test, error);
 }
 
 static struct xb_needs needs(const struct xb_case *test, const struct xb_config *config)
@@ -408,6 +410,7 @@ const struct xb_mode xb_mode_double_buffer = {
     .state_bytes = sizeof(struct state),
     .capabilities = capabilities,
     .needs = needs,
+    .check_options = check_options,
     .check = check,
     .setup = setup,
     .references = references,

@@ -76,17 +76,21 @@ struct xb_chunk xb_chunk_at(uint64_t bytes, uint64_t chunk, uint64_t index)
 
 #define MAX_OPERATIONS UINT64_C(1000000)
 
-enum xb_status xb_chunk_check(const struct xb_mode_context *context, uint64_t per_chunk,
-                              struct xb_error *error)
+enum xb_status xb_chunk_check(const struct xb_case *test, const struct xb_config *config,
+                              uint64_t per_chunk, struct xb_error *error)
 {
-    uint64_t bytes = context->test->bytes;
-    uint64_t chunk = xb_config_get(context->config, "chunk")->count;
-    uint64_t count = xb_chunk_count(bytes, chunk);
+    char size[32];
+    char piece[32];
+    uint64_t chunk = xb_config_get(config, "chunk")->count;
+    uint64_t count = xb_chunk_count(test->bytes, chunk);
     if (count <= MAX_OPERATIONS / per_chunk)
         return XB_OK;
     return XB_FAIL(error, XB_ERR_USAGE,
-                   "%llu bytes in chunks of %llu are %llu chunks of %llu operations an iteration, "
-                   "and at most %llu operations are enqueued; take a larger --chunk",
-                   (unsigned long long)bytes, (unsigned long long)chunk, (unsigned long long)count,
-                   (unsigned long long)per_chunk, (unsigned long long)MAX_OPERATIONS);
+                   "--chunk %s: %s of %s in such chunks takes %llu times %llu operations an "
+                   "iteration, and at most %llu are enqueued; take a larger --chunk or a smaller "
+                   "--size",
+                   xb_size_format(chunk, piece, sizeof piece),
+                   xb_size_format(test->bytes, size, sizeof size), test->mode->name,
+                   (unsigned long long)count, (unsigned long long)per_chunk,
+                   (unsigned long long)MAX_OPERATIONS);
 }

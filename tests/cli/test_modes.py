@@ -90,36 +90,6 @@ class Modes(Measuring):
         self.assertEqual(result["details"]["compute_steps"], 0)
         self.assertEqual(result["details"].get("compute_share", 0), 0)
 
-    def test_wrong_kernel_time(self):
-        for text in ("bad", "0", "-1ms", "none,auto", "1001ms", "1h"):
-            with self.subTest(text=text):
-                document, out = self.run_whatever(1, *self.PIPELINE, "--kernel-time", text)
-                words = ("--kernel-time", f"'{text}'", "auto", "none", "500us")
-                self.assert_error(document["results"][0], *words)
-                self.assertIn("ERROR", out)
-
-    def test_chunk_that_splits_words(self):
-        """The kernel computes on words of 8 bytes; async takes any chunk."""
-        for chunk in ("12", "4100", "1001"):
-            with self.subTest(chunk=chunk):
-                document, out = self.run_whatever(
-                    *(1, "--mode", "async,double-buffer", "--direction", "both,bidir"),
-                    *("--size", "4K", *FEW, "--chunk", chunk),
-                )
-                *others, last = document["results"]
-                self.assert_statuses(others, ["ok"] * 3)
-                self.assertEqual(last["mode"], "double-buffer")
-                self.assert_error(last, "--chunk", "8 bytes", chunk, "multiple")
-                self.assertRegex(out, r"(?m)^double-buffer .* ERROR ")
-
-    def test_chunks_without_end(self):
-        """More operations than anybody wants enqueued."""
-        document, _ = self.run_whatever(
-            *(1, "--mode", "async,double-buffer", "--size", "16M", *FEW, "--chunk", "8"),
-        )
-        for result in document["results"]:
-            self.assert_error(result, "chunks of 8", "take a larger --chunk")
-
     def test_zero_copy(self):
         words = ("sequential", "strided", "random")
         arguments = ("--mode", "zero-copy", "--size", "60K", *FEW)

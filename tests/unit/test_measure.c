@@ -319,18 +319,6 @@ static void test_stages_of_a_pipeline(void **state)
     }
 }
 
-static void test_bad_kernel_times_are_refused(void **state)
-{
-    (void)state;
-    static const char *const words[] = {"0", "1001ms", "-1us", "soon", "none,auto", "5"};
-    for (size_t i = 0; i < COUNT_OF(words); i++) {
-        struct fixture f;
-        RUN(&f, "--mode", "double-buffer", "--size", "64K", "--kernel-time", words[i]);
-        expect_reason(&f.run.results[0], XB_RESULT_ERROR, "neither auto nor none nor a time");
-        finish(&f);
-    }
-}
-
 /* ---- zero-copy ---- */
 
 /* In place a pass takes 3 chunks' time, a copy 5, and a pass on the device 1. Copying wins where
@@ -798,7 +786,6 @@ int main(void)
         TEST(test_the_slower_stage_has_the_last_word),
         TEST(test_either_way_may_be_the_longer),
         TEST(test_stages_of_a_pipeline),
-        TEST(test_bad_kernel_times_are_refused),
         TEST(test_passes_until_copying_wins),
         TEST(test_copying_need_not_win),
         TEST(test_putting_back_is_not_timed),

@@ -556,25 +556,6 @@ static void test_each_call_failing_later_gives_an_error_row(void **state)
     }
 }
 
-static void test_endless_enqueuing_is_refused(void **state)
-{
-    (void)state;
-    struct fixture f;
-    RUN(&f, "--mode", "async", "--size", "500001,500000", "--chunk", "1", "--direction", "h2d");
-    expect_reason(&f.run.results[0], XB_RESULT_ERROR, "larger --chunk");
-    expect_status(&f.run.results[1], XB_RESULT_OK);
-    finish(&f);
-}
-
-static void test_words_are_what_a_kernel_computes_on(void **state)
-{
-    (void)state;
-    struct fixture f;
-    RUN(&f, "--mode", "double-buffer", "--size", "64K", "--chunk", "1001");
-    expect_reason(&f.run.results[0], XB_RESULT_ERROR, "no multiple of that");
-    finish(&f);
-}
-
 static void test_a_device_that_does_not_open_leaves_the_others(void **state)
 {
     (void)state;
@@ -627,8 +608,6 @@ int main(void)
         TEST(test_too_little_device_memory_is_an_error_row),
         TEST(test_each_call_failing_in_setup_gives_an_error_row),
         TEST(test_each_call_failing_later_gives_an_error_row),
-        TEST(test_endless_enqueuing_is_refused),
-        TEST(test_words_are_what_a_kernel_computes_on),
         TEST(test_a_device_that_does_not_open_leaves_the_others),
         TEST(test_a_sick_device_leaves_the_others),
     };

@@ -172,6 +172,36 @@ static void test_bad_pairs_are_refused(void **state)
         EXPECT_USAGE(rows[i].message, "--mode", "peer", "--pairs", rows[i].pairs);
 }
 
+/* Of any case, though others could be measured: told before there is a row. */
+static void test_what_no_machine_allows_is_refused(void **state)
+{
+    (void)state;
+    static const char *const times[] = {"AUTO", "0", "1001ms", "-1us", "soon", "none,auto", "5"};
+    for (size_t i = 0; i < COUNT_OF(times); i++)
+        EXPECT_USAGE("neither auto nor none nor a time", "--kernel-time", times[i]);
+    EXPECT_USAGE("words of 8 bytes", "--mode", "double-buffer", "--chunk", "1001");
+    EXPECT_USAGE("words of 8 bytes", "--mode", "async,double-buffer", "--size", "4K", "--chunk",
+                 "12");
+    EXPECT_USAGE("500001 B of async", "--mode", "async", "--size", "500000,500001", "--chunk", "1");
+    EXPECT_USAGE("larger --chunk", "--mode", "double-buffer", "--size", "4M", "--chunk", "8");
+}
+
+/* With a pair there are rows of peer to be refused, without one they are skipped. */
+static void test_options_of_pairs_are_checked_where_there_are_pairs(void **state)
+{
+    (void)state;
+    struct fixture f;
+    xb_fake.device_count = 2;
+    EXPECT_USAGE("B of peer", "--mode", "peer", "--size", "83334", "--chunk", "1");
+    PLAN(&f, "--mode", "peer", "--size", "83333", "--chunk", "1");
+    finish(&f);
+    PLAN(&f, "--mode", "peer", "--size", "83334", "--chunk", "1", "--peer-path", "direct-read");
+    finish(&f);
+    xb_fake.device_count = 1;
+    PLAN(&f, "--mode", "peer", "--size", "83334", "--chunk", "1");
+    finish(&f);
+}
+
 static void test_too_many_cases_are_refused(void **state)
 {
     (void)state;
@@ -335,6 +365,8 @@ int main(void)
         TEST(test_plan_refuses_what_cannot_be),
         TEST(test_simultaneous_refuses_what_cannot_be),
         TEST(test_bad_pairs_are_refused),
+        TEST(test_what_no_machine_allows_is_refused),
+        TEST(test_options_of_pairs_are_checked_where_there_are_pairs),
         TEST(test_too_many_cases_are_refused),
         TEST(test_devices_by_number_address_and_all),
         TEST(test_pairs),
