@@ -186,31 +186,33 @@ def check_schema(document):
 # ---- other processes ----
 
 
-def processes():
-    """Those that live: {pid: (parent, process group, state)}. A zombie counts as one that ended, since
-    not every machine has somebody who reaps what lost its parent."""
-    found = {}
-    for name in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            with open(f"/proc/{name}/stat", encoding="utf-8", errors="replace") as file:
-                state, parent, group = file.read().rpartition(")")[2].split()[:3]
-        except OSError:  # it has ended
-            continue
-        if state not in "ZX":
-            found[int(name)] = (int(parent), int(group), state)
-    return found
-
-
-def processes_of_group(group):
-    return sorted(pid for pid, (_, own, _) in processes().items() if own == group)
-
-
-def children_of(parent):
-    return sorted(pid for pid, (own, _, _) in processes().items() if own == parent)
+def stat_of(pid):
+    """(state, parent, process group) as /proc/PID/stat has them, "X" for what is not there."""
+    try:
+        with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
+            state, parent, group = file.read().rpartition(")")[2].split()[:3]
+    except OSError:
+        return "X", 0, 0
+    return state, int(parent), int(group)
 
 
 def has_ended(pid):
-    return pid not in processes()
+    """A zombie counts: not every machine has somebody who reaps what lost its parent."""
+    return stat_of(pid)[0] in "ZX"
+
+
+def processes():
+    """Those that live: {pid: (parent, process group)}."""
+    found = {int(name): stat_of(name) for name in filter(str.isdigit, os.listdir("/proc"))}
+    return {pid: (parent, group) for pid, (state, parent, group) in found.items() if state not in "ZX"}
+
+
+def processes_of_group(group):
+    return sorted(pid for pid, (_, own) in processes().items() if own == group)
+
+
+def children_of(parent):
+    return sorted(pid for pid, (own, _) in processes().items() if own == parent)
 
 
 def wait_until(is_so, limit_s=GUARD_S):
@@ -220,6 +222,13 @@ def wait_until(is_so, limit_s=GUARD_S):
         if time.monotonic() > until:
             raise AssertionError("it hangs")
         time.sleep(0.002)  # leaves the machine to whom it waits for
+
+
+def kill(pid):
+    try:
+        os.kill(pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
 
 
 def kill_group(group):
@@ -367,11 +376,14 @@ class Case(unittest.TestCase):
         for word in words:
             self.assertIn(word, text, about)
 
-    def assert_ends(self, code, *arguments, **options):
-        """Ends with that exit code; a negative one is a signal."""
-        outcome = self.run_program(*arguments, allowed_signal=max(0, -code), **options)
+    def assert_ended(self, code, process):
+        """Waits for the end of what start() gave: that exit code; a negative one is a signal."""
+        outcome = self.finish(process, allowed_signal=max(0, -code))
         self.assertEqual(outcome.code, code, outcome)
         return outcome
+
+    def assert_ends(self, code, *arguments, **options):
+        return self.assert_ended(code, self.start(*arguments, **options))
 
     def assert_succeeds(self, *arguments, **options):
         return self.assert_ends(0, *arguments, **options)

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What tests of `--processes` and `--interleave` share. Where a process must misbehave, a script does, as
+the baseline.
+"""
+
+import json
+import os
+import shlex
+import sys
+
+from harness import SMALL, XFERBENCH, Case
+from measuring import describe
+
+# As a word of a shell script.
+PROGRAM = shlex.quote(XFERBENCH)
+KEYS = ("mode", "variant", "direction", "bytes", "device", "peer", "latency", "simultaneous")
+
+
+class ProcessesCase(Case):
+    """Merged files, what they are made of, and programs to be one side of an interleaved run."""
+
+    def load(self, *names):
+        document = super().load(*names)
+        self.check_merged(document)
+        return document
+
+    def result(self, name, *arguments):
+        """The file of a run in one process."""
+        self.assert_succeeds(*SMALL, "--json", name, *arguments)
+        return json.loads(self.read(name))
+
+    # ---- a merged file against the documents in it ----
+
+    def check_merged(self, merged):
+        self.assertEqual((merged["schema"], merged["schema_version"]), ("xferbench.processes", 1))
+        documents = [process["document"] for process in merged["processes"]]
+        self.assertEqual([process["index"] for process in merged["processes"]], list(range(len(documents))))
+        first = next((document for document in documents if document), None)
+        for key in ("host", "backend", "devices", "environment", "config"):
+            self.assertEqual(merged[key], first[key] if first else None, key)
+        order = {}
+        for document in documents:
+            for row in document["results"] if document else ():
+                order.setdefault(tuple(row[key] for key in KEYS))
+        self.assertEqual([tuple(row[key] for key in KEYS) for row in merged["results"]], list(order))
+        for row in merged["results"]:
+            with self.subTest(case=[row[key] for key in KEYS]):
+                self.check_row(row, documents)
+
+    def check_row(self, row, documents):
+        key = tuple(row[name] for name in KEYS)
+        rows = [
+            next((r for r in document["results"] if tuple(r[name] for name in KEYS) == key), None)
+            if document
+            else None
+            for document in documents
+        ]
+        counted = [r or {"status": "skipped", "verified": None} for r, d in zip(rows, documents) if d]
+        words = [r["status"] for r in counted]
+        worst = max(words, key=["ok", "skipped", "error"].index)
+        self.assertEqual(row["status"], worst)
+        self.assertEqual(row["processes_ok"], words.count("ok"))
+        verified = [r["verified"] for r in counted]
+        self.assertIs(row["verified"], False if False in verified else None if None in verified else True)
+        if worst == "ok":
+            self.assertIsNone(row["reason"])
+        else:
+            of_worst = next(r for r in counted if r["status"] == worst)
+            self.assertEqual(row["reason"], of_worst.get("reason", row["reason"]))
+        self.check_figures(row, rows)
+
+    def check_figures(self, row, rows):
+        cut = ("interrupted", "deadline")
+        ok = [r if r and r["status"] == "ok" and r.get("stop_reason") not in cut else None for r in rows]
+        latency = row["latency"]
+        rates = [r and not latency and r["bandwidth_bytes_per_second"]["median"] or None for r in ok]
+        self.assertEqual(row["medians"]["bandwidth_bytes_per_second"], rates)
+        self.check_statistics(row["bandwidth_bytes_per_second"], rates)
+        for clock in ("host", "device"):
+            medians = row["medians"][f"latency_{clock}_p50_s"]
+            if not latency:
+                self.assertIsNone(medians)
+                continue
+            times = [r and r["latency_s"][clock] and r["latency_s"][clock]["p50"] for r in ok]
+            self.assertEqual(medians, times)
+            self.check_statistics(row["latency_s"][clock], times)
+
+    def check_statistics(self, found, values):
+        values = [value for value in values if value is not None]
+        if not values:
+            self.assertIsNone(found)
+            return
+        expected = describe(values)
+        self.assertEqual(set(found), set(expected))
+        for name, value in expected.items():
+            if value is None:
+                self.assertIsNone(found[name], name)
+            else:
+                self.assertAlmostEqual(found[name] / (value or 1), 1 if value else 0, 9, name)
+
+    # ---- baselines ----
+
+    def script(self, text, name="baseline"):
+        """A shell script; `turn` is which process of the baseline it is, from 1."""
+        turns = shlex.quote(self.path("turns"))
+        head = f"#!/bin/sh\necho >>{turns}\nturn=$(wc -l <{turns})\n"
+        self.write(name, head + text + "\n")
+        os.chmod(self.path(name), 0o755)
+        return "./" + name
+
+    def python(self, text):
+        self.write("stub", f"#!{sys.executable} -B\nimport os, signal, sys\n{text}\n")
+        os.chmod(self.path("stub"), 0o755)
+        return "./stub"
+
+    def turns(self):
+        return self.read("turns").count("\n") if os.path.exists(self.path("turns")) else 0
+
+    def interleave(self, code, program, *arguments, processes=2, **options):
+        """Both files, the baseline's first, and what the program said."""
+        files = ("--json", "candidate.json", "--baseline-json", "baseline.json")
+        count = ("--processes", str(processes))
+        done = self.assert_ends(code, *SMALL, *count, "--interleave", program, *files, *arguments, **options)
+        return self.load("baseline.json"), self.load("candidate.json"), done
+
+    def fates(self, merged):
+        return [(p["exit_code"], p["signal"], p["document"] is not None) for p in merged["processes"]]

@@ -1,0 +1,58 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The deadline of several processes. Two tests wait as long as the program does for one that outstays it.
+usage: test_processes_deadline.py BUILD_FOLDER [UNITTEST_ARGUMENT...]
+"""
+
+import harness
+from harness import SMALL
+from processes import ProcessesCase
+
+
+class Deadline(ProcessesCase):
+    """When it comes, what was measured is written, and who outstays it is ended."""
+
+    def test_deadline(self):
+        """The first process begins all the same: it says what there was to measure."""
+        done = self.assert_ends(3, *SMALL, "--processes", "3", "--deadline", "1us", "--json", "out.json")
+        merged = self.load("out.json")
+        self.assertIs(merged["deadline_met"], False)
+        self.assertEqual((merged["asked"], self.fates(merged)), (3, [(3, None, True)]))
+        self.assertIn("the deadline came: 1 of 3 processes", done.out)
+
+    def test_deadline_that_is_met(self):
+        self.assert_ends(0, *SMALL, "--processes", "2", "--deadline", "50m", "--json", "out.json")
+        merged = self.load("out.json")
+        self.assertIs(merged["deadline_met"], True)
+        left = [process["document"]["config"]["deadline"] for process in merged["processes"]]
+        self.assertTrue(0 < left[1] < left[0] <= 3000, left)
+
+    def test_deadline_that_cut_a_process(self):
+        document = self.result("one.json")
+        document["deadline_met"] = False
+        self.write_json("one.json", document)
+        baseline, candidate, _ = self.interleave(0, self.script("cat one.json"), "--deadline", "50m")
+        self.assertEqual((baseline["deadline_met"], candidate["deadline_met"]), (False, True))
+
+    def test_process_that_outstays_the_deadline(self):
+        """It takes the 15 s that such a one is given, and SIGKILL: it ignores SIGTERM."""
+        script = self.script("trap '' TERM\nexec sleep 600")
+        baseline, candidate, _ = self.interleave(1, script, "--deadline", "1us")
+        self.assertEqual(self.fates(baseline), [(None, "SIGKILL", False)])
+        self.assertIn("deadline", baseline["processes"][0]["failure"])
+        self.assertEqual((baseline["deadline_met"], candidate["deadline_met"]), (False, False))
+
+    def test_process_that_must_be_told_of_the_deadline(self):
+        """It takes the 10 s until that. What it writes then counts, and it is no success."""
+        self.result("one.json")
+        stub = self.python(
+            "signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])\nsignal.sigwait([signal.SIGTERM])\n"
+            "sys.stdout.write(open('one.json').read())\nsys.exit(143)\n"
+        )
+        baseline, _, _ = self.interleave(1, stub, "--deadline", "1us")
+        self.assertEqual(self.fates(baseline), [(143, None, True)])
+        self.assertIs(baseline["deadline_met"], False)
+
+
+if __name__ == "__main__":
+    harness.main()
