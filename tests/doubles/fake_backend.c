@@ -28,6 +28,7 @@ bool xb_fake_fails(const char *call, struct xb_error *error)
 {
     if (++xb_fake.calls != xb_fake.fail_at)
         return false;
+    xb_fake.failures++;
     (void)!XB_FAIL_NATIVE(error, XB_ERR_RUNTIME, call, 999, "fakeErrorInjected",
                           "the fake backend was told to fail at call %u", xb_fake.fail_at);
     return true;

@@ -43,9 +43,12 @@ struct xb_fake {
     const char *pci_bdf;   /* of the first device, in place of 0000:01:00.0 */
     unsigned held_operations;
     uint64_t device_memory_free; /* 0: what the host has */
+    double operation_s; /* virtual seconds that each operation takes beside those by the byte. They
+                           make batches short, for tests that are not about time. */
 
     /* Seen since the last reset: */
     unsigned calls;
+    unsigned failures; /* calls that failed because of fail_at */
     unsigned holds;
     unsigned copied_memory; /* bits 1 << enum xb_memory of the host or managed side of large copies
                                and prefetches */

@@ -7,7 +7,7 @@
  * from a file that defines _GNU_SOURCE.
  *
  * The host's clock goes on by itself here, but a test can also put it forward. Every warm-up sample
- * does, so that nobody waits for the 50 ms that warm-up takes at least.
+ * does: with the 10 ms that start() gives a case, one warm-up sample is enough.
  */
 #include "../../src/cli/cli.h"
 #include "../doubles/fake_backend.h"
@@ -33,7 +33,7 @@ int clock_gettime(clockid_t id, struct timespec *now)
     return (int)status;
 }
 
-/* An observer's callback, which others call first: four warm-up samples are enough. */
+/* An observer's callback, which others call first. */
 static inline void hurry(void *argument, const struct xb_run *run, size_t samples, double bandwidth)
 {
     (void)argument;
@@ -53,17 +53,18 @@ static const struct xb_backend *fixture_backend = &xb_fake_backend;
 
 #define MAX_ARGUMENTS 24
 
-/* Plans the run. Two samples a case where nothing else is said. */
+/* Plans the run. Two samples a case and 1 ms of warm-up where nothing else is said. */
 static inline enum xb_status start(struct fixture *f, const char *const *arguments,
                                    struct xb_error *error)
 {
     static char *argv[MAX_ARGUMENTS + 1];
     static char storage[MAX_ARGUMENTS][80];
     int argc = 0;
-    bool given = false;
+    bool given = false, warm_up_given = false;
     snprintf(storage[argc++], sizeof storage[0], "run");
     for (size_t i = 0; arguments[i] != NULL; i++) {
-        assert_true(argc + 2 < MAX_ARGUMENTS);
+        assert_true(argc + 3 < MAX_ARGUMENTS);
+        warm_up_given = warm_up_given || strcmp(arguments[i], "--warm-up") == 0;
         given = given || strncmp(arguments[i], "--samples", 9) == 0 ||
                 strcmp(arguments[i], "--time-limit") == 0;
         snprintf(storage[argc++], sizeof storage[0], "%s", arguments[i]);
@@ -72,6 +73,8 @@ static inline enum xb_status start(struct fixture *f, const char *const *argumen
         snprintf(storage[argc++], sizeof storage[0], "--samples=2");
         snprintf(storage[argc++], sizeof storage[0], "--time-limit=10ms");
     }
+    if (!warm_up_given)
+        snprintf(storage[argc++], sizeof storage[0], "--warm-up=1ms");
     for (int i = 0; i < argc; i++)
         argv[i] = storage[i];
     argv[argc] = NULL;

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+/* Every mode: wrong copies never verify. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "modes_fixture.h"
+
+static void expect_unverified(const char *name, enum xb_damage damage)
+{
+    struct fixture f;
+    reset_fake();
+    xb_fake.device_count = 2;
+    xb_fake.damage = damage;
+    /* Two chunks, of which the last is shorter. But what comes from 2 MiB further on comes from the
+     * next chunk, which another queue may write: a race of the damage's own making, unless there is
+     * but one chunk. */
+    if (damage == XB_DAMAGE_SHIFTED_2MIB)
+        RUN(&f, EVERYTHING, "--size", "2560K", "--chunk", "8M");
+    else
+        RUN(&f, EVERYTHING, "--size", "320K,12K", "--chunk", "192K");
+    for (size_t i = 0; i < f.run.case_count; i++) {
+        const struct xb_result *result = &f.run.results[i];
+        if (result->status != XB_RESULT_ERROR || result->verified != XB_VERIFIED_FALSE)
+            fail_msg("%s: %s %s %s of %llu bytes passed", name, result->test.mode->name,
+                     result->test.variant, xb_direction_name(result->test.direction),
+                     (unsigned long long)result->test.bytes);
+        assert_non_null(strstr(result->reason, "bytes are wrong after the copy"));
+    }
+    expect_every_way(&f);
+    finish(&f);
+}
+
+static void test_wrong_copies_never_verify(void **state)
+{
+    (void)state;
+    expect_unverified("one bit flipped", XB_DAMAGE_BIT_FLIPPED);
+    expect_unverified("two blocks swapped", XB_DAMAGE_BLOCKS_SWAPPED);
+    expect_unverified("shifted by 2 MiB", XB_DAMAGE_SHIFTED_2MIB);
+    expect_unverified("last byte lost", XB_DAMAGE_LAST_BYTE_LOST);
+    expect_unverified("nothing copied", XB_DAMAGE_NOTHING_COPIED);
+}
+
+/* Nor do those of single operations or of several devices. */
+static void test_wrong_copies_never_verify_elsewhere(void **state)
+{
+    (void)state;
+    const char *const ways[][3] = {{"--size", "64K", "--latency"},
+                                   {"--size", "64K", "--simultaneous"}};
+    for (size_t w = 0; w < COUNT_OF(ways); w++)
+        for (int damage = XB_DAMAGE_BIT_FLIPPED; damage <= XB_DAMAGE_NOTHING_COPIED; damage++) {
+            struct fixture f;
+            if (damage == XB_DAMAGE_SHIFTED_2MIB)
+                continue; /* nothing lies 2 MiB further on */
+            reset_fake();
+            xb_fake.device_count = 2;
+            xb_fake.damage = (enum xb_damage)damage;
+            RUN(&f, ways[w][0], ways[w][1], ways[w][2], EVERYTHING);
+            size_t seen = 0;
+            for (size_t i = 0; i < f.run.case_count; i++) {
+                const struct xb_result *result = &f.run.results[i];
+                if (w == 0 && result->test.direction == XB_BIDIR)
+                    continue; /* skipped */
+                expect_reason(result, XB_RESULT_ERROR, "bytes are wrong after the copy");
+                assert_int_equal(result->verified, XB_VERIFIED_FALSE);
+                seen += w == 0 ? result->test.latency : result->test.sum;
+            }
+            assert_true(seen > 0);
+            finish(&f);
+        }
+}
+
+/* Right all through warm-up, nothing from the first timed sample on. */
+static void stop_copying_when_warm(void *argument, const struct xb_run *run, size_t samples,
+                                   double bandwidth)
+{
+    hurry(argument, run, samples, bandwidth);
+    /* The last warm-up sample tells; references and samples come after it. The next case begins
+     * with right copies again. */
+    xb_fake.damage = samples < 2 ? XB_DAMAGE_NOTHING_COPIED : XB_DAMAGE_NONE;
+}
+
+static void test_warm_up_does_not_stand_in_for_the_samples(void **state)
+{
+    (void)state;
+    const struct xb_run_observer observer = {.progress = stop_copying_when_warm};
+    struct fixture f;
+    xb_fake.device_count = 2;
+    execute(&f, WORDS(EVERYTHING, "--size", "64K"), &observer);
+    for (size_t i = 0; i < f.run.case_count; i++)
+        assert_int_equal(f.run.results[i].verified, XB_VERIFIED_FALSE);
+    finish(&f);
+}
+
+/* With a check that sees nothing the windows are what is left; the last byte lies in one. A
+ * prefetch moves what one address serves for both sides: there are no two buffers to compare. */
+static void test_windows_see_what_a_blind_check_does_not(void **state)
+{
+    (void)state;
+    struct fixture f;
+    xb_fake.device_count = 2;
+    xb_fake.check_is_blind = true;
+    xb_fake.damage = XB_DAMAGE_LAST_BYTE_LOST;
+    RUN(&f, "--mode", "pinned,pageable,async,zero-copy,managed,peer", "--managed", "fault,advise",
+        "--size", "1M", "--direction", "h2d,d2d");
+    assert_int_equal(f.run.case_count, 4 + 2 + 6);
+    for (size_t i = 0; i < f.run.case_count; i++) {
+        expect_reason(&f.run.results[i], XB_RESULT_ERROR, "the check itself is broken");
+        assert_int_equal(f.run.results[i].verified, XB_VERIFIED_FALSE);
+    }
+    finish(&f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        MODES_TEST(test_wrong_copies_never_verify),
+        MODES_TEST(test_wrong_copies_never_verify_elsewhere),
+        MODES_TEST(test_warm_up_does_not_stand_in_for_the_samples),
+        MODES_TEST(test_windows_see_what_a_blind_check_does_not),
+    };
+    return cmocka_run_group_tests_name("modes_damage", tests, NULL, NULL);
+}
