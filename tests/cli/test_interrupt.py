@@ -15,16 +15,21 @@ import harness
 from harness import ENDLESS, GUARD_S, LONG, Case, Terminal
 
 
+# What a deadline leaves: a machine may be too busy for the first sample to come before it.
+MEASURED_OR_NOT = (0, 3)
+
+
 class Progress(Case):
     """The line on stderr, for people who wait."""
 
     def test_on_a_terminal(self):
         terminal = Terminal()
-        process = self.start(*LONG, terminal=terminal)
+        process = self.start(*ENDLESS, terminal=terminal)
+        shown = terminal.read_until(b" GB/s")
+        process.send_signal(signal.SIGINT)
         outcome = self.finish(process)
-        self.assertEqual(outcome.code, 0, outcome)
-        self.assert_words(outcome.err, ("[1/1] pinned registered h2d 64 KiB, device 0: ",))
-        self.assert_words(outcome.err, (" samples, ", " GB/s"))
+        self.assert_words(shown.decode() + outcome.err, ("[1/2] pinned registered h2d 64 KiB, device 0: ",))
+        self.assertRegex(shown, rb" [0-9]+ samples, [0-9.]+ GB/s\x1b\[K")
         self.assertTrue(outcome.err.endswith("\r\x1b[K"), "the line is not wiped out at the end")
         self.assertNotIn("samples, ", outcome.out)
 
@@ -32,11 +37,12 @@ class Progress(Case):
         terminal = Terminal()
         process = self.start(*LONG, "--quiet", terminal=terminal)
         outcome = self.finish(process)
-        self.assertEqual(outcome.code, 0, outcome)
+        self.assertIn(outcome.code, MEASURED_OR_NOT, outcome)
         self.assertEqual(outcome.err, "")
 
     def test_not_into_a_pipe(self):
-        outcome = self.assert_succeeds(*LONG)
+        outcome = self.run_program(*LONG)
+        self.assertIn(outcome.code, MEASURED_OR_NOT, outcome)
         self.assertEqual(outcome.err, "")
 
 
