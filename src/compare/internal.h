@@ -30,6 +30,20 @@ bool xb_judge_has_metric(const struct xb_comparison *comparison, struct xb_pair 
  * XB_ERR_MEMORY only. */
 XB_MUST_CHECK enum xb_status xb_judge_all(struct xb_comparison *comparison, struct xb_error *error);
 
+/*
+ * P that `after` or more of m processes are bad, and so few of the n others, where nothing but
+ * chance deals out the before + after bad ones: Fisher's exact test, one-sided (Fisher, "The logic
+ * of inductive inference", Journal of the Royal Statistical Society 98, 1935). Exact but for
+ * rounding.
+ */
+double xb_fisher_probability(size_t before, size_t n, size_t after, size_t m);
+
+/* Whether a P is small enough: what is just so must not be refused for how it was rounded. */
+static inline bool xb_at_most(double probability, double alpha)
+{
+    return probability <= alpha * (1.0 + 1e-12);
+}
+
 /* The verdict over all gating cases, and its sentence. */
 void xb_judge_overall(struct xb_comparison *comparison);
 

@@ -90,22 +90,65 @@ static struct standing standing_of(const struct xb_record *record,
     return standing;
 }
 
+static const char *badness_name(const struct standing *standing)
+{
+    static const char *const words[] = {"skipped", "not measured", "failed", "wrong data"};
+    return words[badness(standing->worst)];
+}
+
 /* The worst that happened, and in how many processes that did. */
 static void say_bad(struct xb_compared *compared, const char *side, const struct xb_record *record,
                     const struct standing *standing)
 {
-    static const char *const words[] = {"skipped", "not measured", "failed", "wrong data"};
     const struct xb_record_row *worst = standing->worst;
     const char *failure = record->processes[standing->where].failure; /* of the process itself */
     const char *reason = worst->is_there ? worst->reason : failure;
-    say(compared, "%s in %zu of %zu processes of the %s%s%.300s", words[badness(worst)],
+    say(compared, "%s in %zu of %zu processes of the %s%s%.300s", badness_name(standing),
         standing->alike, record->process_count, side, reason != NULL ? ": " : "",
         reason != NULL ? reason : "");
 }
 
-static bool has_wrong_data(const struct standing *standing)
+/* The same of the candidate, and what the baseline had of its own. */
+static void say_both_bad(const struct xb_comparison *comparison, const struct standing *before,
+                         const struct standing *after, struct xb_compared *compared)
 {
-    return standing->bad > 0 && badness(standing->worst) == WRONG_DATA;
+    say_bad(compared, "candidate", comparison->candidate, after);
+    size_t length = strlen(compared->note);
+    if (before->bad > 0)
+        snprintf(compared->note + length, sizeof compared->note - length,
+                 "; %s in %zu of %zu of the baseline", badness_name(before), before->alike,
+                 comparison->baseline->process_count);
+}
+
+static size_t wrong_data(const struct standing *standing)
+{
+    return standing->bad > 0 && badness(standing->worst) == WRONG_DATA ? standing->alike : 0;
+}
+
+/* Whether `after` bad ones of its processes are more, by more than chance, than `before` ones. */
+static bool is_more_often(const struct xb_comparison *comparison, const struct standing *first,
+                          size_t before, const struct standing *second, size_t after)
+{
+    return xb_at_most(
+        xb_fisher_probability(before, first->fine + first->bad, after, second->fine + second->bad),
+        comparison->request.alpha);
+}
+
+/* Wrong data is never excused by failures of another kind, so it is counted apart. */
+static bool has_more_wrong_data(const struct xb_comparison *comparison,
+                                const struct standing *before, const struct standing *after)
+{
+    return wrong_data(after) > 0 &&
+           (wrong_data(before) == 0 ||
+            is_more_often(comparison, before, wrong_data(before), after, wrong_data(after)));
+}
+
+/* Of a case that works in some of the baseline's processes at least. */
+static bool works_less(const struct xb_comparison *comparison, const struct standing *before,
+                       const struct standing *after)
+{
+    return after->bad > 0 && (before->bad == 0 || after->fine == 0 ||
+                              is_more_often(comparison, before, before->bad, after, after->bad));
 }
 
 /* A clock, where all rows that have figures have the same; NULL where they have not. */
@@ -148,7 +191,7 @@ static void note_standing(const struct xb_comparison *comparison, const struct s
 {
     compared->cannot_pass = after->bad > 0;
     if (after->bad > 0)
-        say_bad(compared, "candidate", comparison->candidate, after);
+        say_both_bad(comparison, before, after, compared);
     else if (before->bad > 0)
         say_bad(compared, "baseline", comparison->baseline, before);
     else if (before->cut + after->cut > 0)
@@ -156,17 +199,16 @@ static void note_standing(const struct xb_comparison *comparison, const struct s
 }
 
 /*
- * Settles what figures cannot tell: a case that is in one file only, was not measured, or works no
- * more. Wrong data is a regression whatever there was before, unless there was wrong data.
+ * Settles what figures cannot tell: a case that is in one file only, was not measured, or works
+ * less often. Wrong data is a regression whatever there was before, unless there was as much of it.
  */
 static bool settle_by_status(const struct xb_comparison *comparison, struct xb_pair pair,
                              struct xb_compared *compared)
 {
     struct standing before = standing_of(comparison->baseline, pair.baseline);
     struct standing after = standing_of(comparison->candidate, pair.candidate);
-    bool works_no_more = after.bad > 0 && (before.bad == 0 || after.fine == 0);
-    if (has_wrong_data(&after) && !has_wrong_data(&before)) {
-        say_bad(compared, "candidate", comparison->candidate, &after);
+    if (has_more_wrong_data(comparison, &before, &after)) {
+        say_both_bad(comparison, &before, &after, compared);
         return settle_as(compared, XB_OUTCOME_REGRESSION, NULL);
     }
     if (pair.baseline == NULL || (before.fine == 0 && before.bad > 0))
@@ -176,8 +218,8 @@ static bool settle_by_status(const struct xb_comparison *comparison, struct xb_p
                          "the baseline's run was cut short before it");
     if (pair.candidate == NULL)
         return settle_as(compared, XB_OUTCOME_INCONCLUSIVE, "");
-    if (works_no_more) {
-        say_bad(compared, "candidate", comparison->candidate, &after);
+    if (works_less(comparison, &before, &after)) {
+        say_both_bad(comparison, &before, &after, compared);
         return settle_as(compared, XB_OUTCOME_REGRESSION, NULL);
     }
     if (after.fine == 0)

@@ -63,18 +63,12 @@ static double *p_improved(struct xb_compared *compared)
 
 /* ---- one case ---- */
 
-/* What is just enough must not be refused for how a product or a quotient was rounded. */
-static bool at_most(double probability, double alpha)
-{
-    return probability <= alpha * (1.0 + 1e-12);
-}
-
 static enum xb_outcome tested(const struct xb_compared *compared, double alpha)
 {
-    return at_most(compared->p_regression, alpha) ? XB_OUTCOME_REGRESSION
-           : at_most(compared->p_improved, alpha) ? XB_OUTCOME_IMPROVED
-           : at_most(compared->p_pass, alpha)     ? XB_OUTCOME_PASS
-                                                  : XB_OUTCOME_INCONCLUSIVE;
+    return xb_at_most(compared->p_regression, alpha) ? XB_OUTCOME_REGRESSION
+           : xb_at_most(compared->p_improved, alpha) ? XB_OUTCOME_IMPROVED
+           : xb_at_most(compared->p_pass, alpha)     ? XB_OUTCOME_PASS
+                                                     : XB_OUTCOME_INCONCLUSIVE;
 }
 
 /* Where the interval lies; where there is none, the ratio. */
@@ -192,6 +186,18 @@ static void conclude_indicative(struct xb_comparison *comparison, size_t indicat
         indicative, comparison->gating_count, comparison->request.alpha, needed, regressions);
 }
 
+/* How many gating cases failed, or had wrong data, on both sides, and are not worse by figures. */
+static size_t count_broken(const struct xb_comparison *comparison)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < comparison->case_count; i++) {
+        const struct xb_compared *compared = &comparison->cases[i];
+        count += compared->gates && compared->cannot_pass &&
+                 compared->outcome == XB_OUTCOME_INCONCLUSIVE;
+    }
+    return count;
+}
+
 /* Whether an INCONCLUSIVE one is so for what became of it, and not for its figures. */
 static bool has_status(const struct xb_comparison *comparison)
 {
@@ -213,6 +219,7 @@ void xb_judge_overall(struct xb_comparison *comparison)
     size_t indicated_regressions = 0;
     size_t indicative = count_indicative(comparison, &indicated_regressions);
     size_t all = regressions + open + passed + indicative;
+    size_t broken = count_broken(comparison);
     double percent = 100.0 * comparison->request.threshold;
     if (!comparison->comparable && !comparison->request.force)
         conclude(comparison, XB_OUTCOME_INCONCLUSIVE,
@@ -227,6 +234,11 @@ void xb_judge_overall(struct xb_comparison *comparison)
                  "gate %zu of --gate judges nothing: no case that passes it was measured in both "
                  "files",
                  comparison->idle_gate);
+    else if (broken > 0)
+        conclude(comparison, XB_OUTCOME_INCONCLUSIVE,
+                 "%zu of %zu gating figures did not work, or had wrong data, in processes of both "
+                 "files: find out why first, for more processes do not mend that",
+                 broken, all);
     else if (indicative > 0)
         conclude_indicative(comparison, indicative, indicated_regressions);
     else if (open > 0)

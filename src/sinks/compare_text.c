@@ -79,7 +79,8 @@ const char *xb_compare_rule(const struct xb_comparison *comparison, struct xb_wo
     return words->text;
 }
 
-/* The fewest processes that a gating case has on a side; 0 where none has figures on both. */
+/* The fewest processes that a gating case has on a side; 0 where none has figures on both. Where a
+ * case failed on both sides it is not a matter of how many. */
 static size_t fewest_processes(const struct xb_comparison *comparison)
 {
     size_t fewest = 0;
@@ -87,7 +88,9 @@ static size_t fewest_processes(const struct xb_comparison *comparison)
         const struct xb_compared *compared = &comparison->cases[i];
         size_t n = compared->baseline_n < compared->candidate_n ? compared->baseline_n
                                                                 : compared->candidate_n;
-        if (compared->gates && n > 0 && (fewest == 0 || n < fewest))
+        bool counts =
+            compared->gates && compared->basis != XB_BASIS_STATUS && !compared->cannot_pass;
+        if (counts && n > 0 && (fewest == 0 || n < fewest))
             fewest = n;
     }
     return fewest;

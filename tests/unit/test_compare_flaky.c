@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Cases that do not work, or have wrong data, in some processes of both files. */
+#include "../../src/compare/internal.h"
+#include "../../src/sinks/compare_text.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "record_fixture.h"
+
+#define MIB (UINT64_C(1) << 20)
+
+static struct xb_record before, after;
+static struct xb_comparison result;
+
+static void finish(void)
+{
+    xb_comparison_free(&result);
+    xb_record_free(&before);
+    xb_record_free(&after);
+}
+
+static int finish_group(void **state)
+{
+    (void)state;
+    finish();
+    return 0;
+}
+
+/* A case of both files with figures that are the same, once a call. */
+static void add(double ratio)
+{
+    uint64_t bytes = (before.case_count + 1) * MIB;
+    measure(&before, add_named(&before, "pinned", "h2d", bytes, false), XB_METRIC_BANDWIDTH, 55e9,
+            1e-4);
+    measure(&after, add_named(&after, "pinned", "h2d", bytes, false), XB_METRIC_BANDWIDTH,
+            55e9 * ratio, 1e-4);
+}
+
+static void begin(size_t processes, double ratio)
+{
+    finish();
+    before = make_record(processes);
+    after = make_record(processes);
+    add(ratio);
+}
+
+/* In the first `count` processes that are still fine. */
+static void spoil_some(struct xb_record *record, size_t count, enum xb_verified verified,
+                       const char *reason)
+{
+    for (size_t i = 0; count > 0; i++) {
+        if (record->cases[0].rows[i].status == XB_RESULT_OK) {
+            spoil(&record->cases[0], i, XB_RESULT_ERROR, verified, reason);
+            count--;
+        }
+    }
+}
+
+static void compare(void)
+{
+    struct xb_error error;
+    struct xb_comparison_request request = {.threshold = 0.02, .alpha = 0.01};
+    xb_comparison_free(&result);
+    assert_int_equal(xb_compare(&before, &after, &request, &result, &error), XB_OK);
+}
+
+static void expect(enum xb_outcome outcome, enum xb_basis basis, const char *note)
+{
+    assert_string_equal(xb_outcome_name(result.cases[0].outcome), xb_outcome_name(outcome));
+    assert_int_equal(result.cases[0].basis, basis);
+    if (strstr(result.cases[0].note, note) == NULL)
+        fail_msg("\"%s\" does not say \"%s\"", result.cases[0].note, note);
+}
+
+static void expect_overall(int code, const char *words)
+{
+    assert_int_equal(xb_comparison_exit_code(&result), code);
+    if (strstr(result.reason, words) == NULL)
+        fail_msg("\"%s\" does not say \"%s\"", result.reason, words);
+    /* What would not help is not asked for: not by the verdict, and not beside it. */
+    struct xb_words needed;
+    assert_null(strstr(result.reason, "too few processes"));
+    assert_string_equal(xb_compare_needed(&result, &needed), "");
+}
+
+/* ---- Fisher's exact test ---- */
+
+static void expect_probability(size_t before_bad, size_t n, size_t after_bad, size_t m,
+                               double expected)
+{
+    double probability = xb_fisher_probability(before_bad, n, after_bad, m);
+    if (fabs(probability - expected) > 1e-12 * expected)
+        fail_msg("%zu of %zu, %zu of %zu: %.17g, not %.17g", before_bad, n, after_bad, m,
+                 probability, expected);
+}
+
+static void fisher_gives_what_is_in_books(void **state)
+{
+    (void)state;
+    /* The lady tasting tea: 4 of 4 by chance in 1 of 70, 3 or more in 17 of 70. */
+    expect_probability(0, 4, 4, 4, 1.0 / 70);
+    expect_probability(1, 4, 3, 4, 17.0 / 70);
+    expect_probability(1, 8, 7, 8, 65.0 / 12870);
+    expect_probability(0, 8, 8, 8, 1.0 / 12870);
+    expect_probability(1, 8, 1, 8, 1 - 28.0 / 120);
+    expect_probability(8, 8, 8, 8, 1);
+    expect_probability(0, 8, 0, 8, 1);
+    expect_probability(7, 8, 1, 8, 1 - 1.0 / 12870);
+    expect_probability(3, 3, 0, 100, 1);
+    expect_probability(0, 100, 1, 1, 1.0 / 101);
+    expect_probability(0, 0, 3, 3, 1); /* with nothing beside it there is nothing to tell */
+}
+
+/* Each way to deal out the bad ones is as likely: all of up to 6 and 6 processes are counted. */
+static void fisher_counts_every_deal(void **state)
+{
+    (void)state;
+    for (unsigned n = 1; n <= 6; n++) {
+        for (unsigned m = 1; m <= 6; m++) {
+            unsigned deals[13][7] = {{0}}; /* by bad ones, and how many of them are among the m */
+            for (unsigned deal = 0; deal < 1u << (n + m); deal++)
+                deals[__builtin_popcount(deal)][__builtin_popcount(deal & ((1u << m) - 1))]++;
+            for (unsigned a = 0; a <= n; a++) {
+                for (unsigned b = 0; b <= m; b++) {
+                    unsigned all = 0;
+                    unsigned as_bad = 0;
+                    for (unsigned k = 0; k <= m; k++) {
+                        all += deals[a + b][k];
+                        as_bad += k >= b ? deals[a + b][k] : 0;
+                    }
+                    expect_probability(a, n, b, m, (double)as_bad / all);
+                }
+            }
+        }
+    }
+}
+
+/* ---- verdicts ---- */
+
+static void more_wrong_data_is_a_regression(void **state)
+{
+    (void)state;
+    begin(8, 1.0);
+    spoil_some(&before, 1, XB_VERIFIED_FALSE, "byte 7");
+    spoil_some(&after, 7, XB_VERIFIED_FALSE, "byte 8");
+    compare();
+    expect(XB_OUTCOME_REGRESSION, XB_BASIS_STATUS,
+           "wrong data in 7 of 8 processes of the candidate: byte 8; wrong data in 1 of 8 of the "
+           "baseline");
+    expect_overall(1, "1 of 1 gating figures: worse by 2 % or more, or no longer right");
+}
+
+/* However many figures gate, and however fast it has become. */
+static void more_wrong_data_shares_no_alpha(void **state)
+{
+    (void)state;
+    begin(8, 2.0);
+    for (int i = 0; i < 30; i++)
+        add(1.0);
+    spoil_some(&before, 1, XB_VERIFIED_FALSE, "byte 7");
+    spoil_some(&after, 7, XB_VERIFIED_FALSE, "byte 8");
+    compare();
+    expect(XB_OUTCOME_REGRESSION, XB_BASIS_STATUS, "wrong data in 7 of 8");
+    expect_overall(1, "1 of 31 gating figures");
+}
+
+/* Failures before do not excuse wrong data now. */
+static void wrong_data_is_counted_apart(void **state)
+{
+    (void)state;
+    begin(8, 1.0);
+    spoil_some(&before, 1, XB_VERIFIED_FALSE, "byte 7");
+    spoil_some(&before, 7, XB_VERIFIED_UNKNOWN, "no memory");
+    spoil_some(&after, 7, XB_VERIFIED_FALSE, "byte 8");
+    compare();
+    expect(XB_OUTCOME_REGRESSION, XB_BASIS_STATUS, "wrong data in 1 of 8 of the baseline");
+    expect_overall(1, "1 of 1 gating figures");
+}
+
+static void more_failures_are_a_regression(void **state)
+{
+    (void)state;
+    begin(8, 1.0);
+    spoil_some(&before, 1, XB_VERIFIED_UNKNOWN, "no memory");
+    spoil_some(&after, 7, XB_VERIFIED_UNKNOWN, "illegal address");
+    compare();
+    expect(XB_OUTCOME_REGRESSION, XB_BASIS_STATUS,
+           "failed in 7 of 8 processes of the candidate: illegal address; failed in 1 of 8 of the "
+           "baseline");
+    expect_overall(1, "1 of 1 gating figures");
+}
+
+/* What chance alone would do is not called one, and is no question of how many processes. */
+static void as_much_is_not_and_more_processes_are_not_asked_for(void **state)
+{
+    static const struct {
+        size_t processes, before, after;
+    } rows[] = {{8, 1, 2}, {8, 1, 6}, {8, 7, 7}, {4, 1, 3}, {2, 1, 1}, {8, 7, 1}};
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        begin(rows[i].processes, 1.0);
+        spoil_some(&before, rows[i].before, XB_VERIFIED_FALSE, "byte 7");
+        spoil_some(&after, rows[i].after, XB_VERIFIED_FALSE, "byte 8");
+        compare();
+        expect(XB_OUTCOME_INCONCLUSIVE, result.cases[0].basis, "wrong data in ");
+        expect_overall(3, "1 of 1 gating figures did not work, or had wrong data, in processes of "
+                          "both files: find out why first");
+    }
+}
+
+/* What others lack is told beside it. */
+static void what_is_broken_comes_first(void **state)
+{
+    (void)state;
+    begin(2, 1.0);
+    add(1.0);
+    spoil_some(&before, 1, XB_VERIFIED_FALSE, "byte 7");
+    spoil_some(&after, 1, XB_VERIFIED_FALSE, "byte 8");
+    compare();
+    assert_int_equal(result.overall, XB_OUTCOME_INCONCLUSIVE);
+    assert_non_null(strstr(result.reason, "1 of 2 gating figures did not work"));
+    struct xb_words needed;
+    assert_non_null(strstr(xb_compare_needed(&result, &needed), "2 a side at the least"));
+}
+
+static void processes_that_were_cut_short_do_not_count(void **state)
+{
+    (void)state;
+    begin(8, 1.0);
+    spoil_some(&before, 1, XB_VERIFIED_FALSE, "byte 7");
+    spoil_some(&after, 7, XB_VERIFIED_FALSE, "byte 8");
+    for (size_t i = 2; i < 8; i++) { /* 1 of 2 are left */
+        before.cases[0].rows[i] = (struct xb_record_row){.is_there = false};
+        before.processes[i].interrupted = true;
+    }
+    compare();
+    expect(XB_OUTCOME_INCONCLUSIVE, XB_BASIS_INDICATIVE, "wrong data in 7 of 8");
+    expect_overall(3, "find out why first");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(fisher_gives_what_is_in_books),
+        cmocka_unit_test(fisher_counts_every_deal),
+        cmocka_unit_test(more_wrong_data_is_a_regression),
+        cmocka_unit_test(more_wrong_data_shares_no_alpha),
+        cmocka_unit_test(wrong_data_is_counted_apart),
+        cmocka_unit_test(more_failures_are_a_regression),
+        cmocka_unit_test(as_much_is_not_and_more_processes_are_not_asked_for),
+        cmocka_unit_test(what_is_broken_comes_first),
+        cmocka_unit_test(processes_that_were_cut_short_do_not_count),
+    };
+    return cmocka_run_group_tests_name("compare_flaky", tests, NULL, finish_group);
+}
