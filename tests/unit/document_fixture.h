@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef XFERBENCH_TESTS_DOCUMENT_FIXTURE_H
+#define XFERBENCH_TESTS_DOCUMENT_FIXTURE_H
+
+/* Result files made by hand, as trees that a test changes before they are read. */
+
+#include "xferbench/error.h"
+#include "xferbench/record.h"
+
+#include <cjson/cJSON.h>
+
+#define PATH "folder/some.json"
+
+/* A run's document, as text and as a tree. */
+extern const char result_text[];
+cJSON *result_tree(void);
+
+/* A file of processes; takes the documents, of which NULL stands for none. */
+cJSON *merge(int asked, size_t count, cJSON *const *documents);
+
+/* Puts a value, as JSON or what is none, in another's place, or a key where there is none; NULL
+ * takes it away. */
+void put(cJSON *root, const char *where, const char *value);
+
+/* These take the tree. */
+enum xb_status parse_tree(cJSON *tree, struct xb_record *record, struct xb_error *error);
+struct xb_record read_tree(cJSON *tree);
+/* It is refused with a message that says what is expected. */
+void refuse_tree(cJSON *tree, const char *expected);
+void refuse_text(const char *text, size_t length, const char *expected);
+
+/* Equal but for rounding. */
+void assert_figure(double is, double should);
+/* A value of NULL is one that is not known. */
+void assert_fact(const struct xb_record_fact *facts, size_t count, const char *name,
+                 const char *value);
+void assert_summary(const struct xb_record *record, size_t index, enum xb_result_status status,
+                    enum xb_verified verified, size_t ok, const char *reason); /* NULL: none */
+
+#endif
