@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "comparison_fixture.h"
+
+static void compares_no_figures_of_different_clocks(void **state)
+{
+    (void)state;
+    begin(8, 8);
+    add_pinned(0.5);
+    for (size_t i = 0; i < 8; i++)
+        after.cases[0].rows[i].timer = "host-clock";
+    compare();
+    const struct xb_compared *compared = assert_case(
+        0, XB_BASIS_STATUS, XB_OUTCOME_INCONCLUSIVE,
+        "not timed by the same clock: device-event in the baseline, host-clock in the candidate");
+    assert_false(compared->has_ratio);
+    assert_int_equal(compared->baseline_n, 8);
+    assert_int_equal(result.gating_count, 0);
+    assert_overall(XB_OUTCOME_INCONCLUSIVE, 3, "1 of 1 gating figures");
+    after.cases[0].rows[5].timer = "device-event";
+    compare();
+    assert_case(0, XB_BASIS_STATUS, XB_OUTCOME_INCONCLUSIVE,
+                "device-event in the baseline, not always the same in the candidate");
+    before.cases[0].rows[7].timer = "host-clock";
+    compare();
+    assert_case(0, XB_BASIS_STATUS, XB_OUTCOME_INCONCLUSIVE,
+                "not always the same in the baseline, not always the same in the candidate");
+    for (size_t i = 0; i < 8; i++)
+        before.cases[0].rows[i].timer = after.cases[0].rows[i].timer = "host-clock";
+    spoil(&before.cases[0], 0, XB_RESULT_ERROR, XB_VERIFIED_UNKNOWN, "x"); /* has no clock */
+    compare();
+    assert_case(0, XB_BASIS_TEST, XB_OUTCOME_REGRESSION, "failed in 1 of 8");
+}
+
+static void wants_both_clocks_of_a_latency(void **state)
+{
+    (void)state;
+    for (int side = 0; side < 2; side++) {
+        begin(8, 8);
+        add_latency(1.0, 1.0);
+        struct xb_record *lacking = side == 0 ? &before : &after;
+        for (size_t i = 0; i < 8; i++)
+            lacking->cases[0].rows[i].values[XB_METRIC_DEVICE_LATENCY].is_set = false;
+        compare();
+        assert_int_equal(result.case_count, 2);
+        assert_case(0, XB_BASIS_TEST, XB_OUTCOME_PASS, "");
+        assert_case(1, XB_BASIS_STATUS, XB_OUTCOME_INCONCLUSIVE,
+                    side == 0 ? "the baseline has no device latency"
+                              : "the candidate has no device latency");
+        for (size_t i = 0; i < 8; i++)
+            lacking->cases[0].rows[i].timer = "host-clock";
+        compare();
+        assert_case(0, XB_BASIS_STATUS, XB_OUTCOME_INCONCLUSIVE, "not timed by the same clock");
+        assert_case(1, XB_BASIS_STATUS, XB_OUTCOME_INCONCLUSIVE, "not timed by the same clock");
+    }
+    begin(8, 8); /* neither has it */
+    measure(&before, add_named(&before, "async", "h2d", 8, true), XB_METRIC_HOST_LATENCY, SECONDS,
+            STEP);
+    measure(&after, add_named(&after, "async", "h2d", 8, true), XB_METRIC_HOST_LATENCY, SECONDS,
+            STEP);
+    compare();
+    assert_int_equal(result.case_count, 1);
+    assert_case(0, XB_BASIS_TEST, XB_OUTCOME_PASS, "");
+}
+
+/* A latency that one file has alone stands there by both clocks. */
+static void lists_both_clocks_of_one_file(void **state)
+{
+    (void)state;
+    begin(8, 8);
+    struct xb_record_case *test = add_named(&after, "async", "h2d", 8, true);
+    measure(&after, test, XB_METRIC_HOST_LATENCY, SECONDS, STEP);
+    measure(&after, test, XB_METRIC_DEVICE_LATENCY, SECONDS, STEP);
+    test = add_named(&before, "async", "d2h", 8, true);
+    measure(&before, test, XB_METRIC_HOST_LATENCY, SECONDS, STEP);
+    measure(&before, test, XB_METRIC_DEVICE_LATENCY, SECONDS, STEP);
+    compare();
+    assert_int_equal(result.case_count, 4);
+    assert_int_equal(result.cases[1].metric, XB_METRIC_DEVICE_LATENCY);
+    assert_int_equal(result.cases[3].metric, XB_METRIC_DEVICE_LATENCY);
+    assert_int_equal(result.cases[1].baseline_n, 8);
+    assert_int_equal(result.cases[3].candidate_n, 8);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(compares_no_figures_of_different_clocks),
+        cmocka_unit_test(wants_both_clocks_of_a_latency),
+        cmocka_unit_test(lists_both_clocks_of_one_file),
+    };
+    return cmocka_run_group_tests_name("comparison_clocks", tests, NULL, finish_group);
+}
