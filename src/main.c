@@ -10,23 +10,20 @@ static const struct {
     const char *name;
     int (*run)(int argc, char **argv);
 } commands[] = {
-    {"run", xb_command_run},
-    {"list", xb_command_list},
-    {"link", xb_command_link},
-    {"compare", xb_command_compare},
+    {"run", xb_command_run},         {"list", xb_command_list}, {"link", xb_command_link},
+    {"compare", xb_command_compare}, {"help", xb_command_help},
 };
 
 static int unknown_command(const char *word)
 {
-    const char *names[] = {"run", "list", "link", "compare", NULL};
+    const char *names[] = {"run", "list", "link", "compare", "help", NULL};
     const char *nearest = xb_nearest(word, names);
     if (nearest != NULL)
         fprintf(stderr, "xferbench: there is no command '%s'; did you mean '%s'?\n", word, nearest);
     else
         fprintf(stderr,
-                "xferbench: there is no command '%s'; the commands are run, list, link and compare "
-                "(see "
-                "xferbench --help)\n",
+                "xferbench: there is no command '%s'; the commands are run, list, link, compare "
+                "and help (see xferbench --help)\n",
                 word);
     return XB_EXIT_USAGE;
 }

@@ -23,6 +23,8 @@ int xb_command_list(int argc, char **argv);
 int xb_command_link(int argc, char **argv);
 /* 0 no regression, 1 regression, 2 no verdict for an error, 3 inconclusive, 4 not comparable. */
 int xb_command_compare(int argc, char **argv);
+/* help [COMMAND|MODE]: what `--help` of the command prints, or what the mode measures. */
+int xb_command_help(int argc, char **argv);
 
 /* Prints "xferbench: " and the error to stderr and returns the exit code that fits its status. */
 int xb_cli_fail(const struct xb_error *error);

@@ -72,7 +72,7 @@ void xb_help_print(FILE *stream)
             "  xferbench list [--json FILE]    show backends, devices and modes\n"
             "  xferbench link [OPTION]...      is each GPU's PCIe link what it should be?\n"
             "  xferbench compare OLD NEW       did anything get slower between two JSON files?\n"
-            "  xferbench --help MODE           what a mode measures\n"
+            "  xferbench help [COMMAND|MODE]   the same as --help; what a mode measures\n"
             "\n"
             "Example: xferbench --mode pinned --size 1G\n"
             "\n"
@@ -173,40 +173,63 @@ void xb_version_print(FILE *stream)
                 entry->backend != NULL ? "" : entry->absent_reason);
 }
 
-/* --help MODE. */
-static int help_mode(const char *name)
+/* The commands that have help, as they are named on the command line. */
+static const struct {
+    const char *name;
+    void (*print)(FILE *);
+} commands[] = {
+    {"run", xb_help_print},       {"list", xb_help_print_list},
+    {"link", xb_help_print_link}, {"compare", xb_help_print_compare},
+    {"help", xb_help_print},
+};
+#define COMMANDS (sizeof commands / sizeof commands[0])
+
+/* No word of `asked` ("--help") is a command or a mode. */
+static int unknown_topic(const char *asked, const char *word)
 {
-    const struct xb_mode *mode = xb_mode_find(name);
+    const char *names[64];
+    size_t count = 0;
+    for (; count < COMMANDS; count++)
+        names[count] = commands[count].name;
+    for (size_t m = 0; xb_modes[m] != NULL && count + 1 < 64; m++)
+        names[count++] = xb_modes[m]->name;
+    names[count] = NULL;
+    const char *nearest = xb_nearest(word, names);
+    fprintf(stderr, "xferbench: %s: there is no command and no mode '%s'", asked, word);
+    if (nearest != NULL)
+        fprintf(stderr, "; did you mean '%s'?\n", nearest);
+    else
+        fprintf(stderr, "; see xferbench --help for all\n");
+    return XB_EXIT_USAGE;
+}
+
+/* Help on the words behind `asked`; without one, what `print` prints. */
+static int help_on(const char *asked, char *const *words, size_t count, void (*print)(FILE *))
+{
+    if (count > 1) {
+        fprintf(stderr, "xferbench: %s takes one command or mode; '%s' is one too many\n", asked,
+                words[1]);
+        return XB_EXIT_USAGE;
+    }
+    const struct xb_mode *mode = count > 0 ? xb_mode_find(words[0]) : NULL;
     if (mode != NULL) {
         xb_help_print_mode(stdout, mode);
         return XB_EXIT_OK;
     }
-    const char *names[64];
-    size_t count = 0;
-    for (; xb_modes[count] != NULL && count + 1 < 64; count++)
-        names[count] = xb_modes[count]->name;
-    names[count] = NULL;
-    const char *nearest = xb_nearest(name, names);
-    fprintf(stderr, "xferbench: --help: there is no mode '%s'", name);
-    if (nearest != NULL)
-        fprintf(stderr, "; did you mean '%s'?\n", nearest);
-    else
-        fprintf(stderr, "; see xferbench --help for the modes\n");
-    return XB_EXIT_USAGE;
+    size_t i = 0;
+    while (count > 0 && i < COMMANDS && strcmp(words[0], commands[i].name) != 0)
+        i++;
+    if (i == COMMANDS)
+        return unknown_topic(asked, words[0]);
+    (count > 0 ? commands[i].print : print)(stdout);
+    return XB_EXIT_OK;
 }
 
 bool xb_help_answer(const struct xb_config *config, void (*print)(FILE *), int *code)
 {
     *code = XB_EXIT_OK;
     if (xb_config_get(config, "help")->flag) {
-        if (config->operand_count > 1) {
-            fprintf(stderr, "xferbench: --help takes one mode; '%s' is one too many\n",
-                    config->operands[1]);
-            *code = XB_EXIT_USAGE;
-        } else if (config->operand_count == 1)
-            *code = help_mode(config->operands[0]);
-        else
-            print(stdout);
+        *code = help_on("--help", config->operands, config->operand_count, print);
         return true;
     }
     if (xb_config_get(config, "version")->flag && config->operand_count == 0) {
@@ -214,6 +237,20 @@ bool xb_help_answer(const struct xb_config *config, void (*print)(FILE *), int *
         return true;
     }
     return false;
+}
+
+int xb_command_help(int argc, char **argv)
+{
+    static const struct xb_option *const rows[] = {&xb_option_plain_help, &xb_option_version, NULL};
+    struct xb_config config;
+    struct xb_error error;
+    int code = XB_EXIT_OK;
+    if (xb_config_parse(rows, argc, argv, &config, &error) != XB_OK)
+        return xb_cli_fail(&error);
+    if (!xb_help_answer(&config, xb_help_print, &code))
+        code = help_on("help", config.operands, config.operand_count, xb_help_print);
+    xb_config_free(&config);
+    return code;
 }
 
 int xb_cli_fail(const struct xb_error *error)

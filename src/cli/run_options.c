@@ -158,7 +158,7 @@ static const struct xb_option option_help = {
     .name = "help",
     .short_name = 'h',
     .type = XB_OPTION_FLAG,
-    .help = "Print this help, or with a mode's name what that mode measures.",
+    .help = "Print this help, or with the name of a mode or command the help on that.",
 };
 const struct xb_option xb_option_version = {
     .name = "version",

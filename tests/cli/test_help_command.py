@@ -1,0 +1,65 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""`help`, and help on a command or a mode. usage: test_help_command.py BUILD_FOLDER [UNITTEST_ARGUMENT...]"""
+
+import harness
+from harness import MODES, Case
+
+COMMANDS = "run list link compare".split()
+
+
+class HelpCommand(Case):
+    def assert_same(self, one, other):
+        """Both succeed and print the same, and nothing to stderr."""
+        outcomes = [self.assert_succeeds(*arguments) for arguments in (one, other)]
+        self.assertEqual([outcome.err for outcome in outcomes], ["", ""])
+        self.assertGreater(len(outcomes[0].out), 100, outcomes[0])
+        self.assertEqual(outcomes[0].out, outcomes[1].out)
+        return outcomes[0].out
+
+    def test_alone(self):
+        out = self.assert_same(("help",), ("--help",))
+        self.assertIn("xferbench help [COMMAND|MODE]", out)
+        self.assert_same(("help", "help"), ("--help",))
+        self.assert_same(("help", "--help"), ("--help",))
+
+    def test_commands(self):
+        for command in COMMANDS:
+            with self.subTest(command=command):
+                self.assert_same(("help", command), (command, "--help"))
+                self.assert_same(("--help", command), (command, "--help"))
+
+    def test_modes(self):
+        for mode in MODES:
+            with self.subTest(mode=mode):
+                out = self.assert_same(("help", mode), ("--help", mode))
+                self.assertTrue(out.startswith(f"{mode}: "), out)
+
+    def test_no_such_word(self):
+        for word, nearest in (("lnik", "link"), ("compar", "compare"), ("pined", "pinned"), ("Help", "help")):
+            for asked in ("help", "--help"):
+                with self.subTest(word=word, asked=asked):
+                    words = (f"{asked}: there is no command and no mode '{word}'", f"did you mean '{nearest}'?")
+                    self.assert_usage(words, asked, word)
+        for word in ("nonsense", "", "all"):
+            with self.subTest(word=word):
+                outcome = self.assert_usage((f"'{word}'", "see xferbench --help"), "help", word)
+                self.assertNotIn("did you mean", outcome.err)
+
+    def test_one_word_too_many(self):
+        self.assert_usage(("help takes one command or mode", "'list'"), "help", "link", "list")
+        self.assert_usage(("--help takes one command or mode", "'async'"), "--help", "pinned", "async")
+
+    def test_options_of_others(self):
+        self.assert_usage(("unknown option --json",), "help", "--json", "x")
+
+    def test_it_is_found_by_its_neighbours(self):
+        self.assert_usage(("there is no command 'hepl'", "did you mean 'help'?"), "hepl")
+        self.assert_usage(("there is no command 'nonsense'", "compare and help"), "nonsense")
+
+    def test_version(self):
+        self.assert_same(("help", "--version"), ("--version",))
+
+
+if __name__ == "__main__":
+    harness.main()
