@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "verdict_fixture.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void tells_why_a_test_failed(void **state)
+{
+    struct xb_link_attempt attempt = healthy();
+    (void)state;
+    attempt.d2h = 0.0;
+    memset(attempt.failure, 'x', sizeof attempt.failure - 1); /* longer than a reason */
+    assert_attempt(&attempt, XB_LEVEL_UNKNOWN, "XB-TEST-FAILED", "xxx");
+    strcpy(attempt.failure, "out of memory");
+    assert_attempt(&attempt, XB_LEVEL_UNKNOWN, "XB-TEST-FAILED", "out of memory");
+    attempt.failure[0] = '\0';
+    assert_attempt(&attempt, XB_LEVEL_UNKNOWN, "XB-TEST-FAILED", "no bandwidth was measured");
+    attempt.d2h = NAN;
+    assert_attempt(&attempt, XB_LEVEL_UNKNOWN, "XB-TEST-FAILED", "no bandwidth was measured");
+    attempt.d2h = INFINITY;
+    assert_attempt(&attempt, XB_LEVEL_UNKNOWN, "XB-TEST-FAILED", "no bandwidth was measured");
+    attempt = healthy();
+    strcpy(attempt.failure, "could not be repeated");
+    assert_attempt(&attempt, XB_LEVEL_UNKNOWN, "XB-TEST-FAILED", "could not be repeated");
+    attempt = healthy();
+    attempt.h2d = 0.0;
+    assert_attempt(&attempt, XB_LEVEL_UNKNOWN, "XB-TEST-FAILED", "no bandwidth was measured");
+}
+
+static void finds_wrong_data(void **state)
+{
+    struct xb_link_attempt attempt = healthy();
+    (void)state;
+    attempt.data_wrong = true;
+    assert_attempt(&attempt, XB_LEVEL_CRITICAL, "XB-DATA-WRONG", "arrived wrong");
+    attempt.h2d = 0.0;
+    strcpy(attempt.failure, "at byte 4096");
+    assert_attempt(&attempt, XB_LEVEL_CRITICAL, "XB-DATA-WRONG", "arrived wrong|at byte 4096");
+}
+
+static void finds_a_device_that_vanished(void **state)
+{
+    struct xb_link_attempt attempt = healthy();
+    (void)state;
+    attempt.load.gone = true;
+    assert_attempt(&attempt, XB_LEVEL_CRITICAL, "XB-DEVICE-GONE", "fell off the bus: see dmesg");
+    attempt = healthy();
+    memset(&attempt.after, 0, sizeof attempt.after);
+    attempt.load.hops[0].readings = 0; /* which it explains */
+    assert_attempt(&attempt, XB_LEVEL_CRITICAL, "XB-DEVICE-GONE", "fell off the bus");
+}
+
+/* Its folder stays. */
+static void finds_a_device_that_does_not_answer(void **state)
+{
+    struct xb_link_attempt attempt = healthy();
+    (void)state;
+    attempt.after.dead = true;
+    assert_attempt(&attempt, XB_LEVEL_CRITICAL, "XB-DEVICE-GONE",
+                   "does not answer on the bus: see dmesg (Xid 79)");
+    attempt = healthy();
+    attempt.at_rest.dead = true;
+    attempt.load.hops[0].readings = 0;
+    assert_attempt(&attempt, XB_LEVEL_CRITICAL, "XB-DEVICE-GONE", "does not answer");
+}
+
+static void counts_errors_at_either_end(void **state)
+{
+    (void)state;
+    for (int upper = 0; upper < 2; upper++) {
+        for (int hop = 0; hop < 2; hop++) {
+            struct xb_link_attempt attempt = behind_switch(32.0, 16, 32.0, 16);
+            struct xb_pcie_hop *before = &attempt.at_rest.hops[hop];
+            struct xb_pcie_hop *after = &attempt.after.hops[hop];
+            struct xb_pcie_end *end = upper ? &after->upper : &after->lower;
+            char text[64];
+            (upper ? &before->upper : &before->lower)->aer.correctable = 40;
+            end->aer.correctable = 45; /* as many as a good link may have */
+            assert_attempt_ok(&attempt);
+            end->aer.correctable = 46;
+            snprintf(text, sizeof text, "6 correctable errors at %s", end->bdf);
+            assert_attempt(&attempt, XB_LEVEL_WARNING, "XB-AER-CORRECTABLE", text);
+            end->aer.correctable = 40;
+            end->aer.nonfatal = 2;
+            snprintf(text, sizeof text, "2 uncorrectable errors (0 of them fatal) at %s", end->bdf);
+            assert_attempt(&attempt, XB_LEVEL_CRITICAL, "XB-AER-UNCORRECTABLE", text);
+            end->aer.nonfatal = 0;
+            end->aer.fatal = 1;
+            assert_attempt(&attempt, XB_LEVEL_CRITICAL, "XB-AER-UNCORRECTABLE", "1 of them fatal");
+            end->aer = (struct xb_pcie_aer){.known = true, .correctable = 39}; /* went down */
+            assert_attempt_ok(&attempt);
+            end->aer = (struct xb_pcie_aer){.correctable = 99}; /* not known after */
+            assert_attempt_ok(&attempt);
+        }
+    }
+}
+
+/* Ends are told apart by their names: a hop that appears does not shift counters. */
+static void compares_the_same_ends(void **state)
+{
+    struct xb_link_attempt attempt = behind_switch(32.0, 16, 32.0, 16);
+    (void)state;
+    attempt.at_rest.hops[1].upper.aer.correctable = 5;
+    attempt.after.hops[0] = attempt.at_rest.hops[1];
+    attempt.after.count = 1;
+    assert_attempt_ok(&attempt);
+}
+
+static void looks_at_the_devices_health(void **state)
+{
+    struct xb_link_attempt attempt = healthy();
+    struct xb_device_health *after = &attempt.health_after;
+    (void)state;
+    after->replays = 5;
+    assert_attempt_ok(&attempt);
+    after->replays = 6;
+    assert_attempt(&attempt, XB_LEVEL_WARNING, "XB-PCIE-REPLAY", "6 packets");
+    attempt.health_before.replays_known = false;
+    assert_attempt_ok(&attempt);
+    attempt = healthy();
+    attempt.health_before.replays = 9; /* went down */
+    assert_attempt_ok(&attempt);
+
+    attempt = healthy();
+    after->slowed_by_hardware = true;
+    strcpy(after->throttle, "hw thermal slowdown");
+    assert_attempt(&attempt, XB_LEVEL_WARNING, "XB-THROTTLE", "(hw thermal slowdown)");
+    after->throttle_known = false;
+    assert_attempt_ok(&attempt);
+    attempt = healthy();
+    attempt.health_before.slowed_by_hardware = true;
+    assert_attempt(&attempt, XB_LEVEL_WARNING, "XB-THROTTLE", "no reason is told");
+    attempt = healthy();
+    strcpy(after->throttle, "power cap"); /* that a user set */
+    assert_attempt_ok(&attempt);
+
+    attempt = healthy();
+    /* Cards with bridges have links that lead nowhere: no fault. */
+    after->nvlinks_active = 12;
+    after->nvlinks_inactive = 6;
+    assert_attempt_ok(&attempt);
+
+    attempt = healthy();
+    after->nvlink_errors = 12;
+    assert_attempt(&attempt, XB_LEVEL_WARNING, "XB-NVLINK-ERRORS", "12 NVLink errors");
+    after->nvlink_errors_known = false;
+    assert_attempt_ok(&attempt);
+}
+
+static void sorts_reasons(void **state)
+{
+    struct xb_link_attempt attempt = healthy();
+    (void)state;
+    attempt.load.hops[0].width = 8;            /* critical */
+    attempt.h2d = attempt.d2h = 50e9;          /* unknown: above x8 */
+    attempt.health_after.replays = 6;          /* warning */
+    attempt.after.hops[0].lower.aer.fatal = 1; /* critical */
+    attempt.data_wrong = true;                 /* critical */
+    struct xb_verdict verdict = verdict_of(&attempt, &no_limits);
+    static const char *const codes[] = {"XB-DATA-WRONG",  "XB-LINK-WIDTH", "XB-AER-UNCORRECTABLE",
+                                        "XB-PCIE-REPLAY", "XB-BW-ABOVE",   "XB-BW-ABOVE"};
+    assert_int_equal(verdict.level, XB_LEVEL_CRITICAL);
+    assert_int_equal(verdict.reason_count, 6);
+    for (size_t i = 0; i < 6; i++)
+        assert_string_equal(verdict.reasons[i].code, codes[i]);
+}
+
+/* 16 ends with two reasons each, and others: the critical ones stay. */
+static void keeps_the_worst_of_too_many_reasons(void **state)
+{
+    struct xb_link_attempt attempt = healthy();
+    (void)state;
+    attempt.at_rest.count = attempt.load.count = XB_PCIE_HOPS;
+    for (unsigned i = 0; i < XB_PCIE_HOPS; i++) {
+        char lower[24];
+        char upper[24];
+        snprintf(lower, sizeof lower, "0000:%02x:00.0", 2 * i);
+        snprintf(upper, sizeof upper, "0000:%02x:00.0", 2 * i + 1);
+        attempt.at_rest.hops[i] = make_hop(lower, upper, 32.0, 16);
+        attempt.load.hops[i] = attempt.load.hops[0];
+    }
+    attempt.after = attempt.at_rest;
+    for (size_t i = 0; i < XB_PCIE_HOPS; i++)
+        attempt.after.hops[i].lower.aer.correctable = attempt.after.hops[i].upper.aer.correctable =
+            attempt.after.hops[i].lower.aer.fatal = attempt.after.hops[i].upper.aer.fatal = 1;
+    struct xb_verdict verdict = verdict_of(&attempt, &no_limits);
+    assert_int_equal(verdict.reason_count, XB_VERDICT_REASONS);
+    for (size_t i = 0; i < XB_VERDICT_REASONS; i++)
+        assert_string_equal(verdict.reasons[i].code, "XB-AER-UNCORRECTABLE");
+    assert_int_equal(verdict.level, XB_LEVEL_CRITICAL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(tells_why_a_test_failed),
+        cmocka_unit_test(finds_wrong_data),
+        cmocka_unit_test(finds_a_device_that_vanished),
+        cmocka_unit_test(finds_a_device_that_does_not_answer),
+        cmocka_unit_test(counts_errors_at_either_end),
+        cmocka_unit_test(compares_the_same_ends),
+        cmocka_unit_test(looks_at_the_devices_health),
+        cmocka_unit_test(sorts_reasons),
+        cmocka_unit_test(keeps_the_worst_of_too_many_reasons),
+    };
+    return cmocka_run_group_tests_name("verdict_events", tests, NULL, NULL);
+}

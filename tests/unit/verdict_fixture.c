@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+#include "verdict_fixture.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+struct xb_pcie_end make_end(const char *bdf, double speed, unsigned width)
+{
+    struct xb_pcie_end end = {.vendor = 0x10de,
+                              .link = {.known = true,
+                                       .speed_gts = 2.5, /* at rest */
+                                       .width = width,
+                                       .max_speed_gts = speed,
+                                       .max_width = width},
+                              .numa_node = -1,
+                              .aer = {.known = true},
+                              .control = {true, 256, 256, 4096, false, false}};
+    snprintf(end.bdf, sizeof end.bdf, "%.15s", bdf);
+    return end;
+}
+
+struct xb_pcie_hop make_hop(const char *lower, const char *upper, double speed, unsigned width)
+{
+    return (struct xb_pcie_hop){.lower = make_end(lower, speed, width),
+                                .upper = make_end(upper, speed, width),
+                                .has_upper = true};
+}
+
+struct xb_link_attempt healthy(void)
+{
+    struct xb_link_attempt attempt = {.h2d = 55.4e9, .d2h = 55.3e9};
+    attempt.at_rest.present = true;
+    attempt.at_rest.count = 1;
+    attempt.at_rest.hops[0] = make_hop(SLOT, "0000:0e:00.0", 32.0, 16);
+    attempt.after = attempt.at_rest;
+    attempt.load.count = 1;
+    attempt.load.hops[0] = (struct xb_pcie_seen){100, 32.0, 16, 0, 0};
+    attempt.health_before.replays_known = true;
+    attempt.health_before.throttle_known = true;
+    attempt.health_before.nvlinks_known = true;
+    attempt.health_before.nvlinks_active = 18;
+    attempt.health_before.nvlink_errors_known = true;
+    attempt.health_after = attempt.health_before;
+    return attempt;
+}
+
+struct xb_link_attempt behind_switch(double speed, unsigned width, double seen, unsigned seen_width)
+{
+    struct xb_link_attempt attempt = healthy();
+    attempt.at_rest.count = 2;
+    attempt.at_rest.hops[1] = make_hop(SWITCH, "0000:00:01.0", speed, width);
+    attempt.after = attempt.at_rest;
+    attempt.load.count = 2;
+    attempt.load.hops[1] = (struct xb_pcie_seen){100, seen, seen_width, 0, 0};
+    return attempt;
+}
+
+const struct xb_link_limits no_limits;
+
+struct xb_verdict verdict_of(const struct xb_link_attempt *attempt,
+                             const struct xb_link_limits *limits)
+{
+    struct xb_verdict verdict;
+    memset(&verdict, 0xa5, sizeof verdict);
+    xb_verdict_of_attempt(attempt, limits, &verdict);
+    return verdict;
+}
+
+/* ---- what follows ---- */
+
+void assert_ok(const struct xb_verdict *verdict)
+{
+    if (verdict->reason_count > 0)
+        fail_msg("%s: %s", verdict->reasons[0].code, verdict->reasons[0].text);
+    assert_int_equal(verdict->level, XB_LEVEL_OK);
+}
+
+void assert_only(const struct xb_verdict *verdict, enum xb_level level, const char *code,
+                 const char *pieces)
+{
+    char copy[256];
+    char *rest = NULL;
+    for (size_t i = 1; i < verdict->reason_count; i++)
+        print_error("besides: %s %s\n", verdict->reasons[i].code, verdict->reasons[i].text);
+    assert_int_equal(verdict->reason_count, 1);
+    assert_string_equal(verdict->reasons[0].code, code);
+    assert_int_equal(verdict->reasons[0].level, level);
+    assert_int_equal(verdict->level, level);
+    snprintf(copy, sizeof copy, "%s", pieces);
+    for (char *piece = strtok_r(copy, "|", &rest); piece != NULL;
+         piece = strtok_r(NULL, "|", &rest))
+        if (strstr(verdict->reasons[0].text, piece) == NULL)
+            fail_msg("\"%s\" is not in \"%s\"", piece, verdict->reasons[0].text);
+}
+
+void assert_near(double value, double expected, double tolerance)
+{
+    if (!(fabs(value - expected) <= tolerance))
+        fail_msg("%.9g is not %.9g", value, expected);
+}
+
+void assert_attempt(const struct xb_link_attempt *attempt, enum xb_level level, const char *code,
+                    const char *pieces)
+{
+    struct xb_verdict verdict = verdict_of(attempt, &no_limits);
+    assert_only(&verdict, level, code, pieces);
+}
+
+void assert_attempt_ok(const struct xb_link_attempt *attempt)
+{
+    struct xb_verdict verdict = verdict_of(attempt, &no_limits);
+    assert_ok(&verdict);
+}
