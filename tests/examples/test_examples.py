@@ -328,7 +328,8 @@ class Files(ExampleTest):
         for name in ("xferbench-link.service", "xferbench-link.timer"):
             units.append(os.path.join(self.folder, name))
             with open(units[-1], "w", encoding="ascii") as file:
-                file.write(example(name).replace(INSTALLED, f"{self.bin}/xferbench"))
+                # In quotes: the folder may have a blank in its name.
+                file.write(example(name).replace(INSTALLED, f'"{self.bin}/xferbench"'))
         run = subprocess.run(
             ["systemd-analyze", "verify", "--man=no", *units],
             capture_output=True,
