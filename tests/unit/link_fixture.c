@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+#include "link_fixture.h"
+
+#include "../../src/sinks/text.h"
+
+#include <limits.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+const struct format sinks[SINKS] = {{"txt", xb_link_table_write},
+                                    {"nagios", xb_link_nagios_write},
+                                    {"nhc", xb_link_nhc_write},
+                                    {"prom", xb_link_prometheus_write},
+                                    {"json", xb_link_json_write}};
+
+/* ---- reports made by hand ---- */
+
+static const struct xb_backend backend = {.name = "cuda"};
+
+static struct xb_pcie_end end_of(const char *bdf, double max_speed, unsigned max_width)
+{
+    struct xb_pcie_end end = {.vendor = 0x10de,
+                              .link = {.known = true,
+                                       .speed_gts = 2.5,
+                                       .width = 16,
+                                       .max_speed_gts = max_speed,
+                                       .max_width = max_width},
+                              .numa_node = 0,
+                              .aer = {.known = true, .correctable = 7},
+                              .control = {.known = true,
+                                          .max_payload = 256,
+                                          .max_payload_supported = 512,
+                                          .max_read_request = 4096}};
+    snprintf(end.bdf, sizeof end.bdf, "%s", bdf);
+    snprintf(end.link.port, sizeof end.link.port, "%s", bdf);
+    return end;
+}
+
+static struct xb_pcie_hop hop_of(const char *lower, const char *upper)
+{
+    return (struct xb_pcie_hop){
+        .lower = end_of(lower, 32, 16), .upper = end_of(upper, 32, 16), .has_upper = true};
+}
+
+/* About what such a link can carry; the formula has tests of its own. */
+static struct xb_ceiling ceiling_of(double speed, unsigned width)
+{
+    double share = speed * width / (32 * 16);
+    return (struct xb_ceiling){.known = true,
+                               .speed_gts = speed,
+                               .width = width,
+                               .raw = 63.02e9 * share,
+                               .h2d = 58.1e9 * share,
+                               .d2h = 57.4e9 * share,
+                               .payload = 256,
+                               .read_request = 4096};
+}
+
+/* A test in which the link ran at that speed and width. */
+static void make_attempt(struct xb_link_attempt *attempt, const char *bdf, const char *port,
+                         double speed, unsigned width)
+{
+    memset(attempt, 0, sizeof *attempt);
+    attempt->at_rest = (struct xb_pcie_path){.present = true,
+                                             .hops = {hop_of(bdf, port)},
+                                             .count = 1,
+                                             .numa_node = 0,
+                                             .local_cpus = "0-15,32-47",
+                                             .iommu_group = 12};
+    attempt->after = attempt->at_rest;
+    attempt->load = (struct xb_pcie_load){
+        .hops = {{.readings = 40, .speed_gts = speed, .width = width, .changes = 1}}, .count = 1};
+    attempt->h2d = 55.42e9;
+    attempt->d2h = 55.31e9;
+    attempt->health_before = (struct xb_device_health){.replays_known = true,
+                                                       .replays = 5,
+                                                       .clocks_known = true,
+                                                       .sm_clock_mhz = 345,
+                                                       .memory_clock_mhz = 3201,
+                                                       .throttle_known = true,
+                                                       .throttle = "idle",
+                                                       .nvlinks_known = true,
+                                                       .nvlinks_active = 18};
+    attempt->health_after = attempt->health_before;
+    attempt->health_after.sm_clock_mhz = 1980;
+    attempt->health_after.throttle[0] = '\0';
+}
+
+/* What follows from an attempt. */
+static void judge(struct xb_verdict *verdict, enum xb_level level, double speed, unsigned width,
+                  const struct xb_link_attempt *attempt)
+{
+    memset(verdict, 0, sizeof *verdict);
+    verdict->level = level;
+    verdict->ceiling = ceiling_of(speed, width);
+    verdict->h2d_share = attempt->h2d / verdict->ceiling.h2d;
+    verdict->d2h_share = attempt->d2h / verdict->ceiling.d2h;
+    verdict->warn_h2d = 0.9 * verdict->ceiling.h2d;
+    verdict->warn_d2h = 0.9 * verdict->ceiling.d2h;
+    verdict->min_h2d = 0.8 * verdict->ceiling.h2d;
+    verdict->min_d2h = 0.8 * verdict->ceiling.d2h;
+}
+
+void add_reason(struct xb_verdict *verdict, enum xb_level level, const char *code, const char *text)
+{
+    struct xb_reason *reason = &verdict->reasons[verdict->reason_count++];
+    reason->code = code;
+    reason->level = level;
+    snprintf(reason->text, sizeof reason->text, "%s", text);
+}
+
+static void make_device(struct node *n, size_t index, const char *bdf, const char *port)
+{
+    struct xb_link_device *device = &n->devices[index];
+    device->info = (struct xb_device_info){.index = (unsigned)index,
+                                           .name = "NVIDIA H200",
+                                           .uuid = "GPU-1",
+                                           .architecture = "sm_90",
+                                           .memory_bytes = 150754820096};
+    snprintf(device->info.pci_bdf, sizeof device->info.pci_bdf, "%s", bdf);
+    device->attempt_count = 1;
+    make_attempt(&device->attempts[0], bdf, port, 32, 16);
+    judge(&n->verdicts[index], XB_LEVEL_OK, 32, 16, &device->attempts[0]);
+}
+
+void make_healthy(struct node *n)
+{
+    make_device(n, 0, "0000:0f:00.0", "0000:0e:00.0");
+    make_device(n, 1, "0000:1f:00.0", "0000:1e:00.0");
+    n->report.device_count = 1;
+    n->report.level = XB_LEVEL_OK;
+}
+
+void make_critical(struct node *n)
+{
+    struct xb_link_attempt *attempt = &n->devices[1].attempts[0];
+    make_healthy(n);
+    n->report.device_count = 2;
+    n->report.level = XB_LEVEL_CRITICAL;
+    make_attempt(attempt, "0000:1f:00.0", "0000:1e:00.0", 32, 8);
+    attempt->h2d = 27.1e9;
+    attempt->d2h = 26.9e9;
+    attempt->after.hops[0].upper.aer.correctable += 3;
+    attempt->after.hops[0].lower.aer.nonfatal += 1;
+    attempt->health_after.replays += 4;
+    judge(&n->verdicts[1], XB_LEVEL_CRITICAL, 32, 8, attempt);
+    add_reason(&n->verdicts[1], XB_LEVEL_CRITICAL, "XB-LINK-WIDTH",
+               "x8 of x16 at 0000:1f:00.0: reseat the card or check bifurcation");
+    add_reason(&n->verdicts[1], XB_LEVEL_WARNING, "XB-AER-CORRECTABLE", "3 at 0000:1e:00.0");
+    add_reason(&n->verdicts[1], XB_LEVEL_WARNING, "XB-AER-CORRECTABLE", "1 at 0000:1f:00.0");
+    n->limits[1].width = (struct xb_limit){true, 16, XB_LIMIT_FILE};
+    n->limits[1].min_d2h = (struct xb_limit){true, 48e9, XB_LIMIT_COMMAND_LINE};
+    n->verdicts[1].min_d2h = 48e9;
+    n->verdicts[1].warn_d2h = 0;
+}
+
+void make_nothing(struct node *n)
+{
+    n->report.backend = NULL;
+    n->report.probe = (struct xb_probe){.check_count = 0};
+    n->report.command = NULL;
+    n->report.device_count = 0;
+    n->report.level = XB_LEVEL_UNKNOWN;
+    snprintf(n->report.nothing, sizeof n->report.nothing,
+             "no backend can run: install the GPU's driver");
+}
+
+void make_vm(struct node *n)
+{
+    struct xb_link_attempt *attempt = &n->devices[0].attempts[0];
+    make_healthy(n);
+    for (size_t i = 0; i < 2; i++) {
+        struct xb_pcie_path *path = i == 0 ? &attempt->at_rest : &attempt->after;
+        memset(&path->hops[0].upper, 0, sizeof path->hops[0].upper);
+        path->hops[0].has_upper = false;
+        path->hops[0].lower.aer.known = false;
+        path->hops[0].lower.control.known = false;
+        path->numa_node = -1;
+        path->local_cpus[0] = '\0';
+        path->iommu_group = -1;
+    }
+    attempt->health_before = attempt->health_after = (struct xb_device_health){0};
+    n->verdicts[0].ceiling.payload_assumed = n->verdicts[0].ceiling.read_request_assumed = true;
+    n->verdicts[0].ceiling.read_request = 512;
+}
+
+void make_amd(struct node *n)
+{
+    struct xb_link_attempt *attempt = &n->devices[0].attempts[0];
+    make_healthy(n);
+    snprintf(n->devices[0].info.name, sizeof n->devices[0].info.name, "AMD Instinct MI210");
+    struct xb_pcie_path *path = &attempt->at_rest;
+    path->hops[0] = hop_of("0000:0f:00.0", "0000:0e:00.0");
+    path->hops[0].on_package = true;
+    path->hops[1] = hop_of("0000:0d:00.0", "0000:0c:00.0");
+    path->hops[1].lower.link.max_speed_gts = 16;
+    path->hops[1].upper.control.has_acs = path->hops[1].upper.control.acs_redirects = true;
+    path->hops[2] = hop_of("0000:0b:00.0", "0000:0a:00.0");
+    path->count = 3;
+    attempt->after = *path;
+    attempt->load = (struct xb_pcie_load){
+        .hops = {{40, 32, 16, 0, 0}, {40, 16, 16, 2, 0}, {40, 32, 16, 0, 0}}, .count = 3};
+    attempt->h2d = 26.4e9;
+    attempt->d2h = 27.1e9;
+    judge(&n->verdicts[0], XB_LEVEL_OK, 16, 16, attempt);
+    n->verdicts[0].bottleneck = 1;
+}
+
+void make_retried(struct node *n)
+{
+    struct xb_link_device *device = &n->devices[0];
+    make_healthy(n);
+    device->attempt_count = 3;
+    device->attempts[2] = device->attempts[1] = device->attempts[0];
+    device->attempts[0].h2d = 30e9;
+    device->attempts[1].h2d = device->attempts[1].d2h = 0;
+    snprintf(device->attempts[1].failure, sizeof device->attempts[1].failure,
+             "out of memory: free some");
+    device->attempts[0].after.hops[0].lower.aer.correctable += 2;
+    device->attempts[1].after.hops[0].lower.aer.correctable = 0; /* reset, and nothing since */
+    device->attempts[2].after.hops[0].lower.aer.correctable += 1;
+    n->best[0] = 2;
+    n->report.attempts_allowed = 5;
+}
+
+void make_cut(struct node *n)
+{
+    make_healthy(n);
+    n->report.device_count = 2;
+    n->report.level = XB_LEVEL_UNKNOWN;
+    n->report.cut = n->devices[1].cut = true;
+    n->devices[1].attempt_count = 0;
+    n->devices[1].info.pci_bdf[0] = '\0';
+    memset(&n->verdicts[1], 0, sizeof n->verdicts[1]);
+    n->verdicts[1].level = XB_LEVEL_UNKNOWN;
+    add_reason(&n->verdicts[1], XB_LEVEL_UNKNOWN, "XB-DEADLINE", "the deadline came");
+}
+
+void make_nasty(struct node *n)
+{
+    make_critical(n);
+    for (size_t i = 0; i < GPUS; i++) {
+        struct xb_link_attempt *attempt = &n->devices[i].attempts[0];
+        snprintf(n->devices[i].info.name, sizeof n->devices[i].info.name, NASTY);
+        snprintf(attempt->failure, sizeof attempt->failure, NASTY);
+        snprintf(attempt->health_after.throttle, sizeof attempt->health_after.throttle, NASTY);
+        for (size_t j = 0; j < sizeof attempt->at_rest.local_cpus - 1; j++)
+            attempt->at_rest.local_cpus[j] = "1000,"[j % 5];
+        attempt->data_wrong = attempt->load.gone = true;
+        attempt->load.hops[0] = (struct xb_pcie_seen){UINT_MAX, 123.456, UINT_MAX, UINT_MAX, 0};
+        attempt->at_rest.hops[0].lower.link.speed_gts = 1.23456e-7;
+        attempt->h2d = NAN;
+        attempt->d2h = INFINITY;
+        attempt->after.hops[0].lower.aer.fatal = UINT64_MAX;
+        while (n->verdicts[i].reason_count < XB_VERDICT_REASONS)
+            add_reason(&n->verdicts[i], XB_LEVEL_CRITICAL, "XB-DATA-WRONG", NASTY);
+        n->verdicts[i].level = XB_LEVEL_CRITICAL;
+        n->verdicts[i].ceiling.known = i == 1;
+    }
+    snprintf(n->report.probe.driver_version, sizeof n->report.probe.driver_version, NASTY);
+    snprintf(n->report.nothing, sizeof n->report.nothing, NASTY);
+    n->report.command = "xferbench link --device 'a|b'";
+}
+
+const struct kind kinds[KINDS] = {{"healthy", make_healthy}, {"critical", make_critical},
+                                  {"nothing", make_nothing}, {"vm", make_vm},
+                                  {"amd", make_amd},         {"retried", make_retried},
+                                  {"cut", make_cut},         {"nasty", make_nasty}};
+
+int setup(void **state)
+{
+    struct node *n = calloc(1, sizeof *n);
+    if (n == NULL)
+        return 1;
+    n->report = (struct xb_link_report){
+        .backend = &backend,
+        .probe = {.runtime_version = "13.0", .driver_version = "580.159.04", .device_count = 1},
+        .command = "xferbench link",
+        .devices = n->devices,
+        .limits = n->limits,
+        .verdicts = n->verdicts,
+        .best = n->best,
+        .attempts_allowed = 3,
+        .deadline = 50};
+    *state = n;
+    return 0;
+}
+
+int teardown(void **state)
+{
+    free(*state);
+    return 0;
+}
+
+char *written(sink write, const struct node *n)
+{
+    char *text = NULL;
+    size_t size = 0;
+    struct xb_error error;
+    FILE *stream = open_memstream(&text, &size);
+    assert_non_null(stream);
+    assert_int_equal(write(stream, &n->report, &error), XB_OK);
+    assert_int_equal(fclose(stream), 0);
+    assert_int_equal(strlen(text), size);
+    return text;
+}
+
+void assert_written(sink write, const struct node *n, const char *expected)
+{
+    char *text = written(write, n);
+    assert_string_equal(text, expected);
+    free(text);
+}
+
+bool is_utf8(const char *text)
+{
+    while (xb_utf8_length(text) > 0)
+        text += xb_utf8_length(text);
+    return *text == '\0';
+}

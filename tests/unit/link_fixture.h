@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef XFERBENCH_TESTS_LINK_FIXTURE_H
+#define XFERBENCH_TESTS_LINK_FIXTURE_H
+
+/* Reports made by hand, for the tests of what is written about them. */
+
+#include "xferbench/link_report.h"
+
+#define NASTY "a \"q\" | 'b' `c` $(d) \\ <e>;\nsecond\r\tline \xff\xc0 end \xe2\x82"
+#define GPUS 2
+
+typedef enum xb_status (*sink)(FILE *, const struct xb_link_report *, struct xb_error *);
+
+struct format {
+    const char *name;
+    sink write;
+};
+
+#define SINKS ((size_t)5)
+
+extern const struct format sinks[SINKS];
+
+struct node {
+    struct xb_link_report report;
+    struct xb_link_device devices[GPUS];
+    struct xb_link_limits limits[GPUS];
+    struct xb_verdict verdicts[GPUS];
+    size_t best[GPUS];
+};
+
+int setup(void **state);
+int teardown(void **state);
+#define RUN_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+void add_reason(struct xb_verdict *verdict, enum xb_level level, const char *code,
+                const char *text);
+
+/* One GPU, and nothing is wrong. */
+void make_healthy(struct node *n);
+
+/* GPU 0 is well, GPU 1 has lost half of its lanes and counts errors. */
+void make_critical(struct node *n);
+
+/* No driver. */
+void make_nothing(struct node *n);
+
+/* In a virtual machine: no bridge, nothing that only root of the host may read. */
+void make_vm(struct node *n);
+
+/* The GPU's own link leads to the switch on its package only; above the slot is another switch. */
+void make_amd(struct node *n);
+
+/* The third attempt was the good one. */
+void make_retried(struct node *n);
+
+/* The deadline came: one device was not begun, and vanished besides. */
+void make_cut(struct node *n);
+
+/* Texts that could break a format, wherever one comes from outside; and as much as there can be. */
+void make_nasty(struct node *n);
+
+struct kind {
+    const char *name;
+    void (*make)(struct node *n);
+};
+
+#define KINDS ((size_t)8)
+
+extern const struct kind kinds[KINDS];
+
+/* What a sink writes; release with free(). */
+char *written(sink write, const struct node *n);
+void assert_written(sink write, const struct node *n, const char *expected);
+
+bool is_utf8(const char *text);
+
+#endif

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "checks.h"
+#include "link_fixture.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void table_is_plain_and_narrow(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < KINDS; i++) {
+        void *made = NULL;
+        assert_int_equal(setup(&made), 0);
+        struct node *n = made;
+        kinds[i].make(n);
+        char *text = written(xb_link_table_write, n);
+        size_t width = 0;
+        for (const char *c = text; *c != '\0'; c++) {
+            assert_true((*c >= ' ' && *c <= '~') || *c == '\n');
+            width = *c == '\n' ? 0 : width + 1;
+            if (width > 100)
+                fail_msg("%s:\n%s", kinds[i].name, text);
+            assert_false(*c == '\n' && c > text && c[-1] == ' ');
+        }
+        free(text);
+        teardown(&made);
+    }
+}
+
+static void table_of_a_healthy_gpu(void **state)
+{
+    struct node *n = *state;
+    make_healthy(n);
+    char *text = written(xb_link_table_write, n);
+    assert_has(text,
+               "link, backend cuda, runtime 13.0, driver 580.159.04\n\n"
+               "Device 0: NVIDIA H200, 0000:0f:00.0\n"
+               "  verdict  OK\n"
+               "  path     LINK, device first           UNDER LOAD  BEST      AT REST\n"
+               "           0000:0f:00.0 - 0000:0e:00.0  Gen5 x16    Gen5 x16  Gen1 x16  1 change\n"
+               "  errors   none counted during the test (AER)\n"
+               "  packets  payload 256 bytes (read), read request 4096 bytes (read)\n"
+               "  ceiling  H2D 58.10, D2H 57.40 GB/s; raw 63.02 GB/s each way (Gen5 x16)\n"
+               "  H2D      55.42 GB/s, 95.4 % of the ceiling; warning below 52.29; critical "
+               "below 46.48\n"
+               "  D2H      55.31 GB/s, 96.4 % of the ceiling; warning below 51.66; critical "
+               "below 45.92\n"
+               "  limits   H2D: default; D2H: default; link: what both its ends can do\n"
+               "  NUMA     node 0, CPUs 0-15, 32-47\n"
+               "  IOMMU    group 12\n"
+               "  clocks   SM 345 before, 1980 MHz after; memory 3201 before, 3201 MHz after\n"
+               "  slowed   no\n"
+               "  replays  5 before, 5 after; 0 in all attempts\n"
+               "  NVLink   18 active, 0 inactive\n\n"
+               "Node: OK\n");
+    assert_string_equal(strstr(text, "Node: OK"), "Node: OK\n");
+    free(text);
+}
+
+static void table_of_a_bad_gpu(void **state)
+{
+    struct node *n = *state;
+    make_critical(n);
+    char *text = written(xb_link_table_write, n);
+    assert_has(text,
+               "Device 1: NVIDIA H200, 0000:1f:00.0\n"
+               "  verdict  CRITICAL\n"
+               "  CRITICAL XB-LINK-WIDTH: x8 of x16 at 0000:1f:00.0: reseat the card or check "
+               "bifurcation\n"
+               "  WARNING  XB-AER-CORRECTABLE: 3 at 0000:1e:00.0\n");
+    assert_has(text, "  Gen5 x8     Gen5 x16  Gen1 x16  1 change\n");
+    assert_has(text,
+               "  errors   0000:1f:00.0: 0 correctable, 1 non-fatal, 0 fatal; 0000:1e:00.0: 3 "
+               "correctable, 0\n           non-fatal, 0 fatal\n");
+    assert_has(text, "  limits   H2D: default; D2H: command line; x16: file\n");
+    assert_has(text, "\nNode: CRITICAL\n  devices  1 of 2 OK\n  next     do what stands");
+    free(text);
+}
+
+static void table_without_devices(void **state)
+{
+    struct node *n = *state;
+    make_nothing(n);
+    char *text = written(xb_link_table_write, n);
+    assert_has(text, " link\n\nNode: UNKNOWN\n"
+                     "  reason   no backend can run: install the GPU's driver\n"
+                     "  next     see what 'xferbench list' finds, put that right, and run this "
+                     "again: xferbench link\n");
+    free(text);
+}
+
+static void table_of_a_virtual_machine(void **state)
+{
+    struct node *n = *state;
+    make_vm(n);
+    char *text = written(xb_link_table_write, n);
+    assert_has(text, "0000:0f:00.0 - (no bridge seen)  Gen5 x16 ");
+    assert_has(text, "payload 256 bytes (assumed), read request 512 bytes (assumed)\n");
+    assert_has(text, "  errors   not known: no port shows AER counters\n");
+    assert_has(text, "  NUMA     no node is named\n  IOMMU    no group\n");
+    assert_lacks(text, "  clocks ");
+    assert_lacks(text, "  replays ");
+    assert_lacks(text, "  NVLink ");
+    assert_lacks(text, "  ACS ");
+    free(text);
+}
+
+static void table_of_a_gpu_behind_switches(void **state)
+{
+    struct node *n = *state;
+    make_amd(n);
+    char *text = written(xb_link_table_write, n);
+    assert_has(text, "0000:0f:00.0 - 0000:0e:00.0  Gen5 x16    Gen5 x16  Gen1 x16  on package\n");
+    assert_has(
+        text,
+        "0000:0d:00.0 - 0000:0c:00.0  Gen4 x16    Gen4 x16  Gen1 x16  bottleneck, 2 changes\n");
+    assert_has(text, "0000:0b:00.0 - 0000:0a:00.0  Gen5 x16    Gen5 x16  Gen1 x16\n");
+    assert_has(text, "  ACS      peers' transfers go up to the root at 0000:0c:00.0\n");
+    free(text);
+}
+
+static void table_tells_of_every_attempt(void **state)
+{
+    struct node *n = *state;
+    make_retried(n);
+    char *text = written(xb_link_table_write, n);
+    assert_has(text, "  attempt  1: Gen5 x16, H2D 30.00 GB/s, D2H 55.31 GB/s\n"
+                     "  attempt  2: Gen5 x16, H2D not measured, D2H not measured; out of memory: "
+                     "free some\n"
+                     "  attempt  3 (judged): Gen5 x16, H2D 55.42 GB/s, D2H 55.31 GB/s\n");
+    assert_has(text, "  errors   0000:0f:00.0: 3 correctable, 0 non-fatal, 0 fatal\n");
+    free(text);
+    n->devices[0].attempts[0].after.present = false;
+    text = written(xb_link_table_write, n);
+    assert_has(text, "D2H 55.31 GB/s, THE DEVICE VANISHED\n");
+    assert_has(text, "  errors   0000:0f:00.0: 1 correctable");
+    free(text);
+}
+
+static void table_tells_what_was_cut(void **state)
+{
+    struct node *n = *state;
+    make_cut(n);
+    char *text = written(xb_link_table_write, n);
+    assert_has(text,
+               "Device 1: NVIDIA H200\n  verdict  UNKNOWN\n  UNKNOWN  XB-DEADLINE: the deadline "
+               "came\n  cut      the deadline came before all was tried\n\nNode: UNKNOWN\n");
+    assert_has(text, "  next     give it more time (--deadline)");
+    free(text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        RUN_TEST(table_is_plain_and_narrow),    RUN_TEST(table_of_a_healthy_gpu),
+        RUN_TEST(table_of_a_bad_gpu),           RUN_TEST(table_without_devices),
+        RUN_TEST(table_of_a_virtual_machine),   RUN_TEST(table_of_a_gpu_behind_switches),
+        RUN_TEST(table_tells_of_every_attempt), RUN_TEST(table_tells_what_was_cut),
+    };
+    return cmocka_run_group_tests_name("link_table", tests, NULL, NULL);
+}
