@@ -23,7 +23,7 @@ install(TARGETS xferbench DESTINATION bin)
 xferbench_bundle_library(CJSON libcjson)
 install(FILES README.md LICENSE CHANGELOG.md docs/result.schema.json docs/processes.schema.json docs/measurement.md
         docs/options.md docs/hip.md docs/link.md docs/link-ceilings.md docs/link.schema.json docs/compare.md
-        docs/compare.schema.json docs/limits.schema.json docs/limits.example.json
+        docs/compare.schema.json docs/limits.schema.json docs/list.schema.json docs/limits.example.json
         DESTINATION share/doc/xferbench)
 install(DIRECTORY docs/ci DESTINATION share/doc/xferbench)
 

@@ -141,6 +141,13 @@ static const struct xb_option option_json = {
     .help = "Write everything that was measured as JSON (docs/result.schema.json, several "
             "processes docs/processes.schema.json); - for standard output, in place of the table.",
 };
+static const struct xb_option option_list_json = {
+    .name = "json",
+    .type = XB_OPTION_TEXT,
+    .argument = "FILE",
+    .help = "Write the same as JSON (docs/list.schema.json); - for standard output, in place of "
+            "the text.",
+};
 static const struct xb_option option_csv = {
     .name = "csv",
     .type = XB_OPTION_TEXT,
@@ -176,7 +183,7 @@ static const struct xb_option *const own_rows[] = {
 };
 #define OWN_ROWS (sizeof own_rows / sizeof own_rows[0])
 
-const struct xb_option *const xb_list_rows[] = {&option_json, &option_help, &xb_option_version,
+const struct xb_option *const xb_list_rows[] = {&option_list_json, &option_help, &xb_option_version,
                                                 NULL};
 
 size_t xb_run_own_row_count(void)

@@ -4,6 +4,8 @@
 #include "xferbench/sink.h"
 #include "xferbench/version.h"
 
+/* The keys and their meaning stand in docs/list.schema.json. */
+
 static cJSON *capabilities_json(uint32_t capabilities)
 {
     cJSON *array = cJSON_CreateArray();
