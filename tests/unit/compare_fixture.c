@@ -2,7 +2,8 @@
 #define _GNU_SOURCE
 #include "compare_fixture.h"
 
-#include <ctype.h>
+#include "checks.h"
+
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -358,18 +359,6 @@ char *written(sink write, const struct node *n)
     return text;
 }
 
-void assert_has(const char *text, const char *part)
-{
-    if (strstr(text, part) == NULL)
-        fail_msg("no '%s' in:\n%s", part, text);
-}
-
-void assert_has_not(const char *text, const char *part)
-{
-    if (strstr(text, part) != NULL)
-        fail_msg("'%s' in:\n%s", part, text);
-}
-
 size_t count_of(const char *text, const char *part)
 {
     size_t count = 0;
@@ -398,20 +387,6 @@ void assert_line(const char *text, const char *part, const char *expected)
     free(line);
 }
 
-/* ---- JSON ---- */
-
-/* "cases.0.verdict"; NULL where there is none. */
-const cJSON *at(const cJSON *item, const char *path)
-{
-    char copy[128];
-    char *rest = NULL;
-    snprintf(copy, sizeof copy, "%s", path);
-    for (char *key = strtok_r(copy, ".", &rest); key != NULL; key = strtok_r(NULL, ".", &rest))
-        item = isdigit((unsigned char)key[0]) ? cJSON_GetArrayItem(item, atoi(key))
-                                              : cJSON_GetObjectItemCaseSensitive(item, key);
-    return item;
-}
-
 cJSON *parsed(sink write, const struct node *n)
 {
     char *text = written(write, n);
@@ -420,20 +395,4 @@ cJSON *parsed(sink write, const struct node *n)
         fail_msg("no JSON: %s", text);
     free(text);
     return root;
-}
-
-void assert_text(const cJSON *root, const char *path, const char *expected)
-{
-    const cJSON *item = at(root, path);
-    if (expected == NULL)
-        assert_true(cJSON_IsNull(item));
-    else
-        assert_string_equal(cJSON_GetStringValue(item), expected);
-}
-
-void assert_number(const cJSON *root, const char *path, double expected)
-{
-    const cJSON *item = at(root, path);
-    assert_true(cJSON_IsNumber(item));
-    assert_true(fabs(item->valuedouble - expected) <= 1e-12 * fabs(expected));
 }

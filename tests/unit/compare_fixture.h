@@ -31,6 +31,7 @@ struct node {
 
 int setup(void **state);
 int teardown(void **state);
+#define RUN_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 /* A case judged by the test, gating; of it and what was there before the overall verdict. */
 struct xb_compared *add_judged(struct node *n, const char *variant, enum xb_outcome outcome,
@@ -72,18 +73,10 @@ enum xb_status colour_table(FILE *stream, const struct xb_comparison *comparison
 char *written(sink write, const struct node *n);
 cJSON *parsed(sink write, const struct node *n);
 
-void assert_has(const char *text, const char *part);
-void assert_has_not(const char *text, const char *part);
 size_t count_of(const char *text, const char *part);
 /* The first line that holds `part`, without its end; release with free(). */
 char *line_with(const char *text, const char *part);
 /* The first line that holds `part` holds `expected` too. */
 void assert_line(const char *text, const char *part, const char *expected);
-
-/* "cases.0.verdict"; NULL where there is none. */
-const cJSON *at(const cJSON *item, const char *path);
-/* NULL: null. */
-void assert_text(const cJSON *root, const char *path, const char *expected);
-void assert_number(const cJSON *root, const char *path, double expected);
 
 #endif

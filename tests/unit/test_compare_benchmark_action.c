@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "checks.h"
+#include "compare_fixture.h"
+
+#include <cjson/cJSON.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const cJSON *entry(const cJSON *root, const char *name)
+{
+    const cJSON *item;
+    cJSON_ArrayForEach(item, root)
+    {
+        if (strcmp(cJSON_GetStringValue(at(item, "name")), name) == 0)
+            return item;
+    }
+    fail_msg("no entry %s", name);
+    return NULL;
+}
+
+static void benchmark_action_has_the_candidates_figures(void **state)
+{
+    struct node *n = *state;
+    make_regression(n);
+    cJSON *root = parsed(xb_compare_benchmark_action_write, n);
+    assert_int_equal(cJSON_GetArraySize(root), 6); /* those that were measured */
+    const cJSON *one = entry(root, "pinned registered h2d 1 GiB device 0 bandwidth");
+    assert_text_at(one, "unit", "GB/s");
+    assert_number_at(one, "value", 55.44 * 0.9402);
+    assert_text_at(one, "range", "\xC2\xB1 0.182"); /* 3.5 thousandths */
+    assert_text_at(one, "extra", "8 processes; ratio 0.9402; REGRESSION");
+    one = entry(root, "pinned new h2d 1 GiB device 0 bandwidth");
+    assert_number_at(one, "value", 21);
+    assert_text_at(one, "extra", "8 processes; -; only in the candidate");
+    one = entry(root, "pinned loose h2d 1 GiB device 0 bandwidth");
+    assert_text_at(one, "extra", "8 processes; ratio 0.8000; REGRESSION (no gate)");
+    cJSON_Delete(root);
+}
+
+static void benchmark_action_makes_bigger_better(void **state)
+{
+    struct node *n = *state;
+    make_latency(n);
+    cJSON *root = parsed(xb_compare_benchmark_action_write, n);
+    assert_int_equal(cJSON_GetArraySize(root), 2);
+    const cJSON *one = entry(root, "pinned alloc h2d 1 GiB device 0 device latency");
+    assert_number_at(one, "value", 1 / 2.2e-6);
+    assert_text_at(one, "extra", "8 processes; ratio 1.0000; PASS");
+    one = entry(root, "pinned alloc h2d 1 GiB device 0 host latency");
+    assert_text_at(one, "extra", "8 processes; ratio 1.0634; REGRESSION");
+    assert_text_at(one, "unit", "1/s");
+    assert_number_at(one, "value", 1 / 3.52e-6);
+    assert_text_at(one, "range", "\xC2\xB1 994");
+    cJSON_Delete(root);
+}
+
+static void benchmark_action_is_written_whatever_the_verdict(void **state)
+{
+    struct node *n = *state;
+    make_refused(n);
+    cJSON *root = parsed(xb_compare_benchmark_action_write, n);
+    const cJSON *one = entry(root, "pinned alloc d2h 1 MiB device 1>2 bandwidth");
+    assert_number_at(one, "value", 50);
+    assert_text_at(one, "extra",
+                   "8 processes; NOT COMPARABLE: GPU model of device 0, option "
+                   "--chunk");
+    cJSON_Delete(root);
+    n->comparison.request.force = true;
+    n->candidate.record.process_count = 1;
+    root = parsed(xb_compare_benchmark_action_write, n);
+    one = cJSON_GetArrayItem(root, 0);
+    assert_text_at(one, "extra",
+                   "1 process; FORCED: not comparable: GPU model of device 0, option --chunk");
+    assert_null(cJSON_GetObjectItem(one, "range"));
+    cJSON_Delete(root);
+    make_empty(n);
+    n->candidate.record.case_count = 0;
+    assert_int_equal(cJSON_GetArraySize(root = parsed(xb_compare_benchmark_action_write, n)), 0);
+    cJSON_Delete(root);
+}
+
+/* Two runs that differ in their figures alone have the same names. */
+static void benchmark_action_names_are_the_cases(void **state)
+{
+    struct node *n = *state;
+    make_many(n);
+    cJSON *root = parsed(xb_compare_benchmark_action_write, n);
+    assert_int_equal(cJSON_GetArraySize(root), CASES);
+    for (int i = 0; i < CASES; i++)
+        assert_ptr_equal(entry(root, cJSON_GetStringValue(at(cJSON_GetArrayItem(root, i), "name"))),
+                         cJSON_GetArrayItem(root, i));
+    cJSON_Delete(root);
+    n->candidate.cases[0].simultaneous = n->candidate.cases[1].latency = true;
+    n->candidate.cases[0].device = -1;
+    root = parsed(xb_compare_benchmark_action_write, n);
+    entry(root, "pinned registered h2d 4 KiB device sum simultaneous bandwidth");
+    entry(root, "pinned registered h2d 4 KiB device 1 latency run bandwidth");
+    cJSON_Delete(root);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        RUN_TEST(benchmark_action_has_the_candidates_figures),
+        RUN_TEST(benchmark_action_makes_bigger_better),
+        RUN_TEST(benchmark_action_is_written_whatever_the_verdict),
+        RUN_TEST(benchmark_action_names_are_the_cases),
+    };
+    return cmocka_run_group_tests_name("compare_benchmark_action", tests, NULL, NULL);
+}

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "checks.h"
+#include "compare_fixture.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+static void junit_of_a_regression(void **state)
+{
+    struct node *n = *state;
+    make_regression(n);
+    char *text = written(xb_compare_junit_write, n);
+    assert_memory_equal(text, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites ", 51);
+    assert_int_equal(count_of(text, "tests=\"9\" failures=\"3\" errors=\"1\" skipped=\"2\">"), 2);
+    assert_has(text, "    <testcase classname=\"xferbench.pinned\" name=\"pinned registered h2d 1 "
+                     "GiB device 0 bandwidth\">\n"
+                     "      <failure message=\"REGRESSION, ratio 0.9402\">REGRESSION\n"
+                     "baseline 55.44 GB/s (8 processes)\ncandidate 52.12 GB/s (8 processes)\n"
+                     "ratio 0.9402\n98% interval 0.9389 to 0.9414\nP &lt;0.001\nthreshold 2 %, ");
+    assert_has(text, "\nbaseline file results/base.json: 8 processes, cuda,");
+    assert_has(text, "<failure message=\"REGRESSION, ratio -\">");
+    assert_has(text, "<error message=\"INCONCLUSIVE, ratio 0.9791\">INCONCLUSIVE\n");
+    assert_has(text, "<system-out>REGRESSION (no gate)\nbaseline 55.44");
+    assert_has(text, "<system-out>PASS\nbaseline 55.44 GB/s");
+    assert_has(text, "<skipped message=\"nothing to judge, ratio -\">-\nbaseline absent\ncandidate "
+                     "21.00 GB/s (8 processes)\nonly in the candidate");
+    assert_has(text, "    <system-out>REGRESSION: 3 of 6 gating");
+    assert_has(text, "context that is not the same:\nhostname: baseline node1, candidate node2\n");
+    assert_lacks(text, "overall verdict");
+    free(text);
+}
+
+/* Whether any testcase is one that a reader sees in red. */
+static size_t red(const char *text)
+{
+    return count_of(text, "<failure ") + count_of(text, "<error ");
+}
+
+static void junit_is_red_where_the_exit_code_is_not_0(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < KINDS; i++) {
+        void *made = NULL;
+        assert_int_equal(setup(&made), 0);
+        struct node *n = made;
+        kinds[i].make(n);
+        char *text = written(xb_compare_junit_write, n);
+        if (xb_comparison_exit_code(&n->comparison) != 0 && red(text) == 0)
+            fail_msg("%s is green: %s", kinds[i].name, text);
+        free(text);
+        teardown(&made);
+    }
+}
+
+static void junit_of_what_is_indicative(void **state)
+{
+    struct node *n = *state;
+    make_indicative(n);
+    n->cases[2].gates = false;
+    char *text = written(xb_compare_junit_write, n);
+    assert_int_equal(count_of(text, "tests=\"4\" failures=\"0\" errors=\"2\" skipped=\"2\">"), 2);
+    assert_has(text, "<error message=\"REGRESSION (indicative), ratio 0.9000\">");
+    assert_has(text, "<skipped message=\"PASS (indicative), ratio 1.0000\">");
+    assert_has(text, "interval 0.8987 to 0.9012 (of samples; its level cannot be told)\n");
+    assert_lacks(text, "\nP ");
+    free(text);
+    make_only_passes_indicative(n);
+    n->comparison.case_count = 2;
+    text = written(xb_compare_junit_write, n);
+    assert_int_equal(count_of(text, "tests=\"3\" failures=\"0\" errors=\"1\" skipped=\"2\">"), 2);
+    assert_has(text, "name=\"overall verdict\">\n      <error message=\"INCONCLUSIVE\">");
+    free(text);
+}
+
+static void junit_of_what_does_not_gate(void **state)
+{
+    struct node *n = *state;
+    make_regression(n);
+    for (size_t i = 0; i < n->comparison.case_count; i++)
+        n->cases[i].gates = false;
+    conclude(n, XB_OUTCOME_PASS, "");
+    char *text = written(xb_compare_junit_write, n);
+    assert_int_equal(red(text), 0);
+    assert_int_equal(count_of(text, "skipped=\"3\""), 2); /* gone, new, void */
+    assert_has(text, "<system-out>REGRESSION (no gate)\nbaseline 55.44 GB/s (8 processes)\n");
+    free(text);
+}
+
+static void junit_of_what_is_not_comparable(void **state)
+{
+    struct node *n = *state;
+    make_refused(n);
+    char *text = written(xb_compare_junit_write, n);
+    assert_int_equal(count_of(text, "tests=\"1\" failures=\"0\" errors=\"1\" skipped=\"0\">"), 2);
+    assert_has(text, "name=\"NOT COMPARABLE\">\n      <error message=\"NOT COMPARABLE\">NOT "
+                     "COMPARABLE: not measured under the same conditions\nGPU model of device 0: "
+                     "baseline NVIDIA H200, candidate NVIDIA A100\noption --chunk: ");
+    assert_int_equal(count_of(text, "node2"), 1);
+    assert_int_equal(count_of(text, "A100"), 1);
+    free(text);
+    make_pass(n);
+    n->comparison.request.force = true;
+    text = written(xb_compare_junit_write, n);
+    assert_int_equal(count_of(text, "tests=\"2\" failures=\"0\" errors=\"0\" skipped=\"1\">"), 2);
+    assert_int_equal(count_of(text, "name=\"xferbench compare (FORCED: not comparable)\""), 2);
+    assert_has(text, "<skipped message=\"FORCED: not comparable: GPU model of device 0, option");
+    free(text);
+}
+
+static void junit_escapes(void **state)
+{
+    struct node *n = *state;
+    make_nasty(n);
+    char *text = written(xb_compare_junit_write, n);
+    assert_has(text, "&lt;script&gt;x&lt;/script&gt; ]]&gt; &amp; &quot;q&quot; &apos;r&apos;");
+    assert_lacks(text, "<script");
+    assert_lacks(text, "]]>");
+    for (const char *c = text; *c != '\0'; c++)
+        assert_true((*c >= ' ' && *c <= '~') || *c == '\n');
+    free(text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        RUN_TEST(junit_of_a_regression),
+        RUN_TEST(junit_is_red_where_the_exit_code_is_not_0),
+        RUN_TEST(junit_of_what_is_indicative),
+        RUN_TEST(junit_of_what_does_not_gate),
+        RUN_TEST(junit_of_what_is_not_comparable),
+        RUN_TEST(junit_escapes),
+    };
+    return cmocka_run_group_tests_name("compare_junit", tests, NULL, NULL);
+}

@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "checks.h"
+#include "compare_fixture.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* ---- the table ---- */
+
+/* assert_line, however wide the columns are. */
+static void assert_row(const char *text, const char *part, const char *expected)
+{
+    char *line = line_with(text, part);
+    char *out = line;
+    for (const char *c = line; *c != '\0'; c++)
+        if (*c != ' ' || c[1] != ' ')
+            *out++ = *c;
+    *out = '\0';
+    assert_has(line, expected);
+    free(line);
+}
+
+static bool has_long_word(const char *line)
+{
+    for (const char *c = line; *c != '\n'; c++)
+        if (strcspn(c, " \n") > 80)
+            return true;
+    return false;
+}
+
+static void assert_narrow(const char *text, bool colour)
+{
+    for (const char *line = text; *line != '\0'; line += strcspn(line, "\n") + 1) {
+        size_t width = 0;
+        for (const char *c = line; *c != '\n'; c++, width++) {
+            if (colour && *c == '\x1b') {
+                assert_memory_equal(c, "\x1b[", 2);
+                c += strcspn(c, "m");
+                width--;
+            } else if (*c < ' ' || *c > '~') {
+                fail_msg("byte %02x in: %s", (unsigned)(unsigned char)*c, text);
+            }
+        }
+        /* A word stays whole: a path is there to be copied. */
+        if (width > 100 && !has_long_word(line))
+            fail_msg("%zu columns: %.200s", width, line);
+    }
+}
+
+static void table_is_plain_and_narrow(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < 2 * KINDS; i++) {
+        void *made = NULL;
+        assert_int_equal(setup(&made), 0);
+        kinds[i / 2].make(made);
+        char *text = written(i % 2 ? colour_table : plain_table, made);
+        assert_narrow(text, i % 2);
+        assert_int_equal(text[strlen(text) - 1], '\n');
+        assert_lacks(text, "::error");
+        assert_lacks(text, "##[");
+        assert_lacks(text, "\n\n\n");
+        free(text);
+        teardown(&made);
+    }
+}
+
+static void table_has_a_row_for_each_case(void **state)
+{
+    struct node *n = *state;
+    make_regression(n);
+    char *text = written(plain_table, n);
+    assert_has(text, "  baseline  results/base.json: 8 processes, cuda, driver 580.159.04, "
+                     "NVIDIA H200\n");
+    assert_has(text, "  rule      threshold 2 %, alpha 1 % shared by the tests that gate: 4 of 9 "
+                     "figures compared\n");
+    assert_has(text, "\nMODE ");
+    assert_has(text, "98% INTERVAL");
+    assert_lacks(text, "METRIC");
+    assert_lacks(text, "DEVICE");
+    assert_row(text, "registered", "55.44 52.12 0.9402 0.9389-0.9414 <0.001 REGRESSION");
+    assert_row(text, "faster", "1.0611 1.0598-1.0623 0.006 IMPROVED");
+    assert_row(text, "alloc ", "0.9991 0.9978-1.0003 0.008 PASS");
+    assert_row(text, "unclear", "0.9791 0.9778-0.9803 0.750 INCONCLUSIVE");
+    assert_row(text, "loose", "REGRESSION (no gate)");
+    assert_row(text, "gone", " 20.00 absent - - - REGRESSION");
+    assert_row(text, "new ", " absent 21.00 - - - -");
+    assert_row(text, "void", " - - - - - -");
+    assert_has(text, "case      pinned gone h2d 1 GiB device 0 bandwidth: only in the baseline\n");
+    assert_has(text, "case      pinned new h2d 1 GiB device 0 bandwidth: only in the candidate\n");
+    assert_has(text, ": skipped in both files\n");
+    assert_has(text, "\nContext that is not the same\nCONDITION");
+    assert_row(text, "hostname", "node1 node2");
+    assert_row(text, "kernel", "6.8.0 not known");
+    assert_lacks(text, "COMPARABLE");
+    assert_lacks(text, "too few");
+    assert_has(text, "\nOverall: REGRESSION: 3 of 6 gating cases: worse by 2 % or more\n");
+    assert_string_equal(strchr(strstr(text, "Overall:"), '\n'), "\n"); /* the last line */
+    free(text);
+}
+
+static void table_labels_what_is_indicative(void **state)
+{
+    struct node *n = *state;
+    make_indicative(n);
+    n->cases[1].gates = false;
+    char *text = written(plain_table, n);
+    assert_row(text, "0.9000", "REGRESSION (indicative)");
+    assert_row(text, "1.0000", "PASS (indicative, no gate)");
+    assert_row(text, "1.1000", "IMPROVED (indicative)");
+    assert_row(text, "0.9800", "INCONCLUSIVE (indicative)");
+    assert_int_equal(count_of(text, "(indicative"), 4);
+    assert_has(text, " INTERVAL VERDICT\n");
+    assert_has(text, "its level cannot be told");
+    assert_has(text, "too few processes: 1 a side at the least, and 5 are needed for 4 tests that "
+                     "gate at");
+    assert_has(text, "baseline  results/base.json: 1 process,");
+    assert_lacks(text, "significant");
+    n->comparison.processes_needed = 0;
+    free(text);
+    text = written(plain_table, n);
+    assert_has(text, "no number is enough");
+    free(text);
+    n->comparison.gating_count = 0; /* what gates does so by its status */
+    text = written(plain_table, n);
+    assert_lacks(text, "too few processes: ");
+    free(text);
+}
+
+/* It goes by the least that any case that gates has. */
+static void table_counts_the_fewest_processes(void **state)
+{
+    struct node *n = *state;
+    make_regression(n);
+    n->cases[1].candidate_n = 4;
+    n->cases[4].candidate_n = 2; /* does not gate */
+    char *text = written(plain_table, n);
+    assert_has(text, "too few processes: 4 a side");
+    free(text);
+    n->cases[1].candidate_n = 5;
+    text = written(plain_table, n);
+    assert_lacks(text, "too few");
+    free(text);
+}
+
+static void table_breaks_verdicts_where_there_is_no_room(void **state)
+{
+    struct node *n = *state;
+    make_indicative(n);
+    n->candidate.cases[0].variant = "write-combined";
+    n->cases[1].metric = XB_METRIC_HOST_LATENCY;
+    n->cases[1].gates = false;
+    n->cases[1].baseline_median = n->cases[1].candidate_median = 3.31e-6;
+    char *text = written(plain_table, n);
+    assert_narrow(text, false);
+    assert_row(text, "0.9000", " REGRESSION");
+    assert_has(text, " (indicative)\n");
+    assert_has(text, " (indicative,\n");
+    assert_has(text, " no gate)\n");
+    assert_row(text, "3.31 us", " host latency 3.31 us 3.31 us 1.0000 0.9987-1.0012 PASS");
+    assert_row(text, "write-combined", "pinned write-combined h2d 1 GiB bandwidth 55.44 ");
+    free(text);
+}
+
+static void table_is_coloured_only_when_asked(void **state)
+{
+    struct node *n = *state;
+    make_regression(n);
+    n->cases[0].gates = true;
+    char *text = written(plain_table, n);
+    assert_null(strchr(text, '\x1b'));
+    free(text);
+    text = written(colour_table, n);
+    assert_row(text, "0.9402", "\x1b[31mREGRESSION\x1b[0m");
+    assert_row(text, "1.0611", "\x1b[32mIMPROVED");
+    assert_row(text, "0.9991", "\x1b[32mPASS");
+    assert_row(text, "0.9791", "\x1b[33mINCONCLUSIVE");
+    assert_has(text, "\nOverall: \x1b[31mREGRESSION\x1b[0m: 3 of 6");
+    char *line = line_with(text, " void ");
+    assert_null(strchr(line, '\x1b'));
+    free(line);
+    free(text);
+    n->cases[0].basis = n->cases[1].basis = XB_BASIS_INDICATIVE;
+    text = written(colour_table, n);
+    assert_row(text, "0.9402", "\x1b[33mREGRESSION (indicative)");
+    assert_row(text, "0.9991", "\x1b[33mPASS (indicative)");
+    free(text);
+}
+
+static void table_refuses(void **state)
+{
+    struct node *n = *state;
+    make_refused(n);
+    char *text = written(plain_table, n);
+    assert_has(text, "\nNOT COMPARABLE: these must be the same in both files\nCONDITION");
+    assert_row(text, "GPU model of device 0 ", "NVIDIA H200 NVIDIA A100");
+    assert_row(text, "option --chunk", "null not known");
+    assert_has(text, "\nContext that is not the same\n");
+    assert_has(text, "\nOverall: NOT COMPARABLE: not measured under the same conditions\n");
+    assert_lacks(text, "MODE");
+    assert_lacks(text, "FORCED");
+    assert_lacks(text, "INCONCLUSIVE");
+    free(text);
+}
+
+static void table_tells_that_it_was_forced(void **state)
+{
+    struct node *n = *state;
+    make_forced(n);
+    char *text = written(plain_table, n);
+    assert_has(text, "  WARNING   FORCED: not comparable: GPU model of device 0, option --chunk\n");
+    assert_has(text, "\nOverall: PASS (FORCED: not comparable): none");
+    assert_has(text, "\nMODE");
+    assert_has(text, "\nNOT COMPARABLE: these must be the same");
+    free(text);
+    text = written(colour_table, n); /* green would say too much */
+    assert_lacks(text, "\x1b[32m");
+    assert_has(text, "\nOverall: \x1b[33mPASS\x1b[0m (FORCED");
+    free(text);
+}
+
+static void table_of_latencies(void **state)
+{
+    struct node *n = *state;
+    make_latency(n);
+    n->cases[0].has_interval = true;
+    n->candidate.cases[0].device = 1;
+    n->candidate.cases[0].peer = 2;
+    n->candidate.record.asked_processes = 10;
+    n->candidate.processes[3].interrupted = n->candidate.processes[4].interrupted = true;
+    n->candidate.processes[5].deadline_met = false;
+    char *text = written(plain_table, n);
+    assert_has(text, "METRIC");
+    assert_row(text, "1.0634", "1>2 host 3.31 us 3.52 us 1.0634 1.0601-1.0688 <0.001 REGRESSION");
+    assert_row(text, " device ", "2.20 us 2.20 us 1.0000 1.0000-1.0000 1.000 PASS");
+    assert_has(text, "8 of 10 processes, 2 INTERRUPTED, 1 CUT BY THE DEADLINE, cuda,");
+    free(text);
+}
+
+static void table_names_the_devices_where_it_matters(void **state)
+{
+    struct node *n = *state;
+    make_pass(n);
+    n->candidate.cases[0].peer = 1;
+    char *text = written(plain_table, n);
+    assert_row(text, "registered", "1 GiB 0>1 55.44");
+    free(text);
+    n->candidate.cases[0].peer = -1;
+    n->candidate.cases[0].simultaneous = true;
+    text = written(plain_table, n);
+    assert_row(text, "registered", "1 GiB 0 of all 55.44");
+    free(text);
+}
+
+static void table_tells_a_note_once(void **state)
+{
+    struct node *n = *state;
+    make_regression(n);
+    for (size_t i = 0; i < 3; i++)
+        snprintf(n->cases[i].note, sizeof n->cases[i].note, "the same");
+    snprintf(n->cases[4].note, sizeof n->cases[4].note, "the same");
+    char *text = written(plain_table, n);
+    assert_has(text, "pinned registered h2d 1 GiB device 0 bandwidth and the 2 below it: the same");
+    assert_int_equal(count_of(text, ": the same\n"), 2);
+    free(text);
+}
+
+static void table_tells_levels_that_differ(void **state)
+{
+    struct node *n = *state;
+    make_many(n);
+    char *text = written(plain_table, n);
+    assert_has(text, "  interval  from pinned registered h2d 4 KiB device 0 bandwidth on: 97%\n");
+    assert_has(text, "  interval  from pinned registered h2d 4 KiB device 1 bandwidth on: 98%\n");
+    assert_has(text, "  interval  and so on, with 196 changes more");
+    assert_lacks(text, "% INTERVAL");
+    free(text);
+}
+
+static void table_cuts_long_texts_visibly(void **state)
+{
+    struct node *n = *state;
+    make_nasty(n);
+    char *text = written(plain_table, n);
+    assert_has(text, "xxxxxxxx...:\n");
+    free(text);
+}
+
+static void table_of_many_differences(void **state)
+{
+    struct node *n = *state;
+    make_pass(n);
+    n->comparison.comparable = false;
+    n->comparison.request.force = true;
+    for (size_t i = 0; i < 8; i++)
+        add_difference(n, "condition", "one", "two", true);
+    add_difference(n, "alike", "a\x01", "a\x02", true);
+    add_difference(n, "hostname", "node1", "node2", false);
+    char *text = written(plain_table, n);
+    assert_has(text, ": condition, condition, condition, condition, condition and 4 more\n");
+    assert_row(text, "alike", "a? a? (looks the same, but is not)");
+    assert_int_equal(count_of(text, "node2"), 1);
+    free(text);
+}
+
+/* ---- numbers ---- */
+
+/* What the table writes for a ratio, an interval and a P. */
+static void assert_numbers(struct node *n, double ratio, double p, const char *expected)
+{
+    n->cases[0].ratio = ratio;
+    n->cases[0].low = n->cases[0].high = ratio;
+    n->cases[0].p_regression = p;
+    char *text = written(plain_table, n);
+    assert_row(text, "REGRESSION", expected);
+    free(text);
+}
+
+static void numbers_do_not_cross_what_they_are_judged_by(void **state)
+{
+    struct node *n = *state;
+    n->comparison.gating_count = 0;
+    add_judged(n, "registered", XB_OUTCOME_REGRESSION, 0.9);
+    assert_numbers(n, 0.97996, 0.0099996, "0.97996 0.97996-0.97996 0.0099996 REGRESSION");
+    assert_numbers(n, 0.9799951, 0.01000004, "0.979995 0.979995-0.979995 0.01000004 REGR");
+    assert_numbers(n, 0.98004, 0.01, "0.98004 0.98004-0.98004 0.010 REGR");
+    assert_numbers(n, 0.98, 0.04996, "0.9800 0.9800-0.9800 0.050 REGR");
+    assert_numbers(n, 1.019996, 1, "1.019996 1.019996-1.019996 1.000 REGR");
+    assert_numbers(n, 0.99999, 0.5, "1.0000 1.0000-1.0000 0.500 REGR");
+    assert_numbers(n, 0.95124, 0, "0.9512 0.9512-0.9512 <0.001 REGR");
+    n->comparison.request.threshold = 0.02348; /* a bound between two numbers of four decimals */
+    assert_numbers(n, 0.97654, 0.5, "0.97654 0.97654-0.97654 0.500 REGR");
+    n->comparison.request.alpha = 0.0001;
+    assert_numbers(n, 0.95124, 0.00017, "0.9512 0.9512-0.9512 0.000170 REGR");
+}
+
+/* Both bounds have the decimals that either needs. */
+static void intervals_have_decimals_alike(void **state)
+{
+    struct node *n = *state;
+    add_judged(n, "registered", XB_OUTCOME_INCONCLUSIVE, 0.98123);
+    n->cases[0].low = 0.979961;
+    n->cases[0].high = 0.99;
+    n->cases[0].confidence = 0.999999;
+    char *text = written(plain_table, n);
+    assert_row(text, "0.9812", "0.9812 0.97996-0.99000 ");
+    free(text);
+    n->cases[0].low = 0.95;
+    n->cases[0].high = 0.979961;
+    text = written(plain_table, n);
+    assert_row(text, "0.9812", "0.9812 0.95000-0.97996 ");
+    assert_has(text, ">99.99% INTERVAL");
+    n->cases[0].confidence = 0.9786;
+    free(text);
+    text = written(plain_table, n);
+    assert_has(text, "97.86% INTERVAL");
+    free(text);
+}
+
+static void p_is_that_of_the_verdict(void **state)
+{
+    struct node *n = *state;
+    add_judged(n, "registered", XB_OUTCOME_INCONCLUSIVE, 0.99);
+    char *text = written(plain_table, n);
+    assert_row(text, "0.9900", " 0.300 INCONCLUSIVE"); /* nearest to PASS */
+    free(text);
+    n->cases[0].ratio = 0.97;
+    text = written(plain_table, n);
+    assert_row(text, "0.9700", " 0.750 INCONCLUSIVE");
+    free(text);
+    n->cases[0].metric = XB_METRIC_HOST_LATENCY;
+    text = written(plain_table, n);
+    assert_row(text, "0.9700", " 0.300 INCONCLUSIVE"); /* less is better */
+    free(text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        RUN_TEST(table_is_plain_and_narrow),
+        RUN_TEST(table_has_a_row_for_each_case),
+        RUN_TEST(table_labels_what_is_indicative),
+        RUN_TEST(table_counts_the_fewest_processes),
+        RUN_TEST(table_breaks_verdicts_where_there_is_no_room),
+        RUN_TEST(table_is_coloured_only_when_asked),
+        RUN_TEST(table_refuses),
+        RUN_TEST(table_tells_that_it_was_forced),
+        RUN_TEST(table_of_latencies),
+        RUN_TEST(table_names_the_devices_where_it_matters),
+        RUN_TEST(table_tells_a_note_once),
+        RUN_TEST(table_tells_levels_that_differ),
+        RUN_TEST(table_cuts_long_texts_visibly),
+        RUN_TEST(table_of_many_differences),
+        RUN_TEST(numbers_do_not_cross_what_they_are_judged_by),
+        RUN_TEST(intervals_have_decimals_alike),
+        RUN_TEST(p_is_that_of_the_verdict),
+    };
+    return cmocka_run_group_tests_name("compare_table", tests, NULL, NULL);
+}
