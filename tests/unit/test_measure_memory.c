@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+/* What is timed of memory that both sides see: zero-copy and managed. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "measure_fixture.h"
+
+/* ---- zero-copy ---- */
+
+/* In place a pass takes 3 chunks' time, a copy 5, and a pass on the device 1. Copying wins where
+ * 5 + n < 3 n, from the third pass on. */
+static void test_passes_until_copying_wins(void **state)
+{
+    (void)state;
+    for (unsigned passes = 1; passes <= 4; passes *= 2) {
+        struct fixture f;
+        char word[8];
+        snprintf(word, sizeof word, "%u", passes);
+        alter(5, 3);
+        RUN(&f, "--mode", "zero-copy", "--size", "1M", "--passes", word);
+        for (size_t i = 0; i < f.run.case_count; i++) {
+            const struct xb_result *result = &f.run.results[i];
+            assert_int_equal(result->bytes_moved, passes << 20);
+            expect_seconds(result, passes * 3 * CHUNK_S);
+            expect_part(result, "kernel", passes * CHUNK_S);
+            expect_part(result, "explicit", (5 + passes) * CHUNK_S);
+            expect_number(result, "passes", passes);
+            expect_number(result, "explicit_s", (5 + passes) * CHUNK_S);
+            expect_number(result, "break_even_passes", 3);
+        }
+        finish(&f);
+    }
+}
+
+/* The link is as fast as the device's memory, or faster: no number of passes pays for the copy. */
+static void test_copying_need_not_win(void **state)
+{
+    (void)state;
+    struct fixture f;
+    RUN(&f, "--mode", "zero-copy", "--size", "1M", "--passes", "2");
+    expect_seconds(&f.run.results[0], 2 * CHUNK_S);
+    expect_part(&f.run.results[0], "explicit", 3 * CHUNK_S);
+    finish(&f);
+}
+
+/* ---- managed ---- */
+
+/* A prefetch takes 2 ns a byte, a kernel 1; putting the pages back is a prefetch and not timed. */
+static void test_putting_back_is_not_timed(void **state)
+{
+    (void)state;
+    struct fixture f;
+    alter(1, 1);
+    RUN(&f, "--mode", "managed", "--size", "1M", "--managed", "fault,prefetch,advise");
+    for (size_t i = 0; i < f.run.case_count; i++) {
+        const struct xb_result *result = &f.run.results[i];
+        bool prefetch = strcmp(result->test.variant, "prefetch") == 0;
+        bool by_cpu =
+            strcmp(result->test.variant, "fault") == 0 && result->test.direction == XB_D2H;
+        expect_number(result, "iterations_per_sample", 1);
+        assert_int_equal(result->device_timer, !by_cpu);
+        assert_int_equal(detail(result, "clock")[0] != '\0', by_cpu);
+        assert_int_equal(result->times.count, 2);
+        if (by_cpu) /* the host's clock: the samples are what the calls took */
+            assert_memory_equal(result->times.values, result->submit_times.values,
+                                2 * sizeof(double));
+        else
+            expect_seconds(result, prefetch ? MIB * XB_FAKE_PREFETCH_SECONDS_PER_BYTE
+                                            : MIB * XB_FAKE_SECONDS_PER_BYTE);
+    }
+    finish(&f);
+}
+
+/* What is timed moves pages every time: they were put back before. Latency's bare ones, too. */
+static void test_pages_are_put_back_every_time(void **state)
+{
+    (void)state;
+    for (int to_device = 0; to_device < 2; to_device++) {
+        struct fixture f;
+        alter(1, 1);
+        RUN(&f, "--mode", "managed", "--size", "64K", "--managed", "prefetch", "--direction",
+            to_device ? "h2d" : "d2h");
+        finish(&f);
+        RUN(&f, "--mode", "managed", "--size", "64K", "--managed", "prefetch", "--direction",
+            to_device ? "h2d" : "d2h", "--latency");
+        expect_all(&f, XB_RESULT_OK);
+        finish(&f);
+        assert_int_equal(altered.vain[to_device], 0);
+    }
+}
+
+static void test_events_are_the_timer_where_they_can(void **state)
+{
+    (void)state;
+    struct fixture f;
+    RUN(&f, "--mode", "pinned", "--size", "64K");
+    assert_true(f.run.results[0].device_timer);
+    finish(&f);
+    alter(1, 1);
+    altered.host_clock = true;
+    RUN(&f, "--mode", "pinned", "--size", "64K");
+    assert_false(f.run.results[0].device_timer);
+    finish(&f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_passes_until_copying_wins),           TEST(test_copying_need_not_win),
+        TEST(test_putting_back_is_not_timed),           TEST(test_pages_are_put_back_every_time),
+        TEST(test_events_are_the_timer_where_they_can),
+    };
+    return cmocka_run_group_tests_name("measure_memory", tests, NULL, NULL);
+}
