@@ -1,6 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
-# The portable bundle: cpack -G TGZ. It needs glibc, the GPU's driver, hwloc and libsmartcols of the
-# node, and brings cJSON along. With XFERBENCH_TESTS=ON also what tests the GPU there, and cmocka.
+# What `cmake --install` puts where, and the portable bundle that `cpack -G TGZ` makes.
+#
+# The bundle is what is installed and more, the component "bundle": the libraries that a node may lack,
+# in a folder of their own, where only our programs look; and with XFERBENCH_TESTS=ON what tests a
+# machine with a GPU. It then needs glibc, the GPU's driver, hwloc and libsmartcols of the node.
+include(GNUInstallDirs)
+# Named, so that cpack leaves install_manifest.txt alone: by that an installed xferbench is removed.
+set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME program)
+
+set(documents ${CMAKE_INSTALL_DOCDIR})
+set(private_libraries ${CMAKE_INSTALL_LIBDIR}/xferbench)
+set(helpers ${CMAKE_INSTALL_LIBEXECDIR}/xferbench)
+
+# xferbench_look_for_private_libraries(<folder of the programs> <program>...)
+function(xferbench_look_for_private_libraries folder)
+  cmake_path(ABSOLUTE_PATH folder BASE_DIRECTORY ${CMAKE_INSTALL_PREFIX})
+  set(libraries ${private_libraries})
+  cmake_path(ABSOLUTE_PATH libraries BASE_DIRECTORY ${CMAKE_INSTALL_PREFIX})
+  cmake_path(RELATIVE_PATH libraries BASE_DIRECTORY ${folder})
+  set_target_properties(${ARGN} PROPERTIES INSTALL_RPATH "$ORIGIN/${libraries}")
+endfunction()
 
 # The file of a library as the linker found it, under the name that programs ask for, and its terms.
 function(xferbench_bundle_library imported package)
@@ -9,32 +28,32 @@ function(xferbench_bundle_library imported package)
   get_filename_component(real "${path}" REALPATH)
   get_filename_component(name "${real}" NAME)
   string(REGEX REPLACE "(\\.so\\.[0-9]+).*" "\\1" soname "${name}")
-  install(FILES "${real}" DESTINATION lib RENAME "${soname}")
+  install(FILES "${real}" DESTINATION ${private_libraries} RENAME "${soname}" COMPONENT bundle EXCLUDE_FROM_ALL)
   string(REGEX REPLACE "^lib" "" without_lib ${package}) # Fedora's name for it
   file(GLOB terms /usr/share/doc/${package}*/copyright /usr/share/licenses/${package}*/* /usr/share/licenses/${without_lib}*/*)
   foreach(file IN LISTS terms)
     get_filename_component(name "${file}" NAME)
-    install(FILES "${file}" DESTINATION share/doc/xferbench RENAME ${package}-${name})
+    install(FILES "${file}" DESTINATION ${documents} RENAME ${package}-${name} COMPONENT bundle EXCLUDE_FROM_ALL)
   endforeach()
 endfunction()
 
-set_target_properties(xferbench PROPERTIES INSTALL_RPATH "$ORIGIN/../lib")
-install(TARGETS xferbench DESTINATION bin)
+xferbench_look_for_private_libraries(${CMAKE_INSTALL_BINDIR} xferbench)
+install(TARGETS xferbench DESTINATION ${CMAKE_INSTALL_BINDIR})
 xferbench_bundle_library(CJSON libcjson)
-install(FILES README.md LICENSE CHANGELOG.md docs/result.schema.json docs/processes.schema.json docs/measurement.md
-        docs/options.md docs/hip.md docs/link.md docs/link-ceilings.md docs/link.schema.json docs/compare.md
-        docs/compare.schema.json docs/limits.schema.json docs/list.schema.json docs/limits.example.json
-        DESTINATION share/doc/xferbench)
-install(DIRECTORY docs/ci DESTINATION share/doc/xferbench)
 
-install(DIRECTORY scripts/examples DESTINATION share/doc/xferbench USE_SOURCE_PERMISSIONS)
+# In the folders they have in the source tree, so that their links lead somewhere here too.
+install(FILES README.md CONTRIBUTING.md LICENSE CHANGELOG.md DESTINATION ${documents})
+install(DIRECTORY docs DESTINATION ${documents} PATTERN "*.c" EXCLUDE)
+install(DIRECTORY scripts/examples DESTINATION ${documents}/scripts USE_SOURCE_PERMISSIONS)
+install(DIRECTORY bench/results DESTINATION ${documents}/bench)
 
 if(XFERBENCH_TESTS)
-  set_target_properties(test_contract test_damage hold_depth PROPERTIES INSTALL_RPATH "$ORIGIN/../../lib")
-  install(TARGETS test_contract test_damage hold_depth DESTINATION libexec/xferbench)
-  install(PROGRAMS scripts/test-gpu.sh DESTINATION scripts)
+  set(for_gpus test_contract test_damage hold_depth)
+  xferbench_look_for_private_libraries(${helpers} ${for_gpus})
+  install(TARGETS ${for_gpus} DESTINATION ${helpers} COMPONENT bundle EXCLUDE_FROM_ALL)
+  install(PROGRAMS scripts/test-gpu.sh DESTINATION ${helpers} COMPONENT bundle EXCLUDE_FROM_ALL)
   if(TARGET xferbench_hip_cuda)
-    install(TARGETS xferbench_hip_cuda DESTINATION libexec/xferbench/hip_cuda)
+    install(TARGETS xferbench_hip_cuda DESTINATION ${helpers}/hip_cuda COMPONENT bundle EXCLUDE_FROM_ALL)
   endif()
   xferbench_bundle_library(CMOCKA libcmocka)
 endif()
@@ -43,4 +62,6 @@ set(CPACK_GENERATOR TGZ)
 set(CPACK_PACKAGE_FILE_NAME "xferbench-${PROJECT_VERSION}-${CMAKE_SYSTEM_PROCESSOR}")
 set(CPACK_STRIP_FILES ON)
 set(CPACK_VERBATIM_VARIABLES ON)
+set(CPACK_INSTALL_CMAKE_PROJECTS
+    "${PROJECT_BINARY_DIR};xferbench;program;/;${PROJECT_BINARY_DIR};xferbench;bundle;/")
 include(CPack)

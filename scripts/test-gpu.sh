@@ -2,20 +2,22 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Tests a machine with a GPU: xferbench in all its modes, then every program test_* of the unpacked
-# bundle in which this script lies, or of the source tree's build. Exits with 1 if any fails.
+# bundle in which this script lies (libexec/xferbench), or of the source tree's build. Exits with 1 if any fails.
 set -euo pipefail
 
-root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
-# The program and its tests: of a bundle, of a build in build/, of what test.sh built.
-for place in bin:libexec/xferbench build:build/tests build/test:build/test/tests; do
-    xferbench=$root/${place%%:*}/xferbench
-    tests=("$root/${place#*:}"/test_*)
+# The program and its tests: of a bundle, where this lies in libexec/xferbench beside the tests; of a
+# build in build/; of what test.sh built.
+for place in ../../bin:. ../build:../build/tests ../build/test:../build/test/tests; do
+    xferbench=$here/${place%%:*}/xferbench
+    tests=("$here/${place#*:}"/test_*)
     [ -x "$xferbench" ] && [ -e "${tests[0]}" ] && break
     tests=()
 done
 if [ "${#tests[@]}" -eq 0 ]; then
-    echo "test-gpu.sh: no tests in $root: build with -DXFERBENCH_TESTS=ON" >&2
+    echo "test-gpu.sh: no tests were built: run install-deps.sh --test, then cmake with" \
+        "-DXFERBENCH_TESTS=ON" >&2
     exit 1
 fi
 

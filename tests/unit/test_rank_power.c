@@ -164,11 +164,12 @@ static void loss_is_found(void **state)
 /* What docs/compare.md warns of: the same test over the samples of one process a side. */
 static void samples_are_no_processes(void **state)
 {
-    enum { SAMPLES = 100, PAIRS = 2000 };
+    enum { SAMPLES = 100 };
+    const size_t pairs = 2000;
     uint64_t random = 11;
     size_t called = 0;
     (void)state;
-    for (size_t i = 0; i < PAIRS; i++) {
+    for (size_t i = 0; i < pairs; i++) {
         double samples[2][SAMPLES];
         double less, more;
         struct xb_error error;
@@ -186,9 +187,9 @@ static void samples_are_no_processes(void **state)
         called += less <= 0.025 || more <= 0.025;
     }
     print_message("samples of single processes, nothing changed, tested at 5 %%: %.1f %% called\n",
-                  100.0 * (double)called / PAIRS);
+                  100.0 * (double)called / (double)pairs);
     /* By the normal approximation P(|Z| > 1.96 / sqrt(1 + 100 * 3 / pi)) = 0.84. */
-    assert_true(called > PAIRS * 8 / 10 && called < PAIRS * 9 / 10);
+    assert_true(called > pairs * 8 / 10 && called < pairs * 9 / 10);
 }
 
 int main(void)

@@ -96,8 +96,8 @@ enum xb_status xb_cuda_driver_open(struct xb_driver **driver, struct xb_probe *p
                                    struct xb_error *error)
 {
     memset(probe, 0, sizeof *probe);
-    int runtime = 0;
-    (void)cudaRuntimeGetVersion(&runtime);
+    /* It is linked statically, so of the headers' version. CUDA 11's tells only with a driver. */
+    int runtime = CUDART_VERSION;
     format_version(runtime, probe->runtime_version, sizeof probe->runtime_version);
 
     /* The runtime opens it too, but reports its absence as a driver that is too old. */
@@ -164,13 +164,25 @@ static bool launches_block(void)
     return value != NULL && strtol(value, NULL, 10) != 0;
 }
 
-static uint32_t capabilities_of(const struct cudaDeviceProp *properties)
+/* Asked by its attribute: the structure of properties has it only from CUDA 12 on. */
+static enum xb_status read_can_register(unsigned index, bool *can_register, struct xb_error *error)
+{
+    int answer = 0;
+    enum xb_status status = XB_GPU(
+        error, &xb_cuda_runtime,
+        XB_CUDA_CALL(cudaDeviceGetAttribute, &answer, cudaDevAttrHostRegisterSupported, (int)index),
+        "cannot read whether CUDA device %u registers host memory", index);
+    *can_register = answer != 0;
+    return status;
+}
+
+static uint32_t capabilities_of(const struct cudaDeviceProp *properties, bool can_register)
 {
     uint32_t capabilities = XB_CAP_WRITE_COMBINED | XB_CAP_KERNELS;
-    if (properties->hostRegisterSupported)
+    if (can_register)
         capabilities |= XB_CAP_REGISTER;
     /* Mapped memory is made by registering it: see buffer.c. */
-    if (properties->canMapHostMemory && properties->hostRegisterSupported)
+    if (properties->canMapHostMemory && can_register)
         capabilities |= XB_CAP_MAPPED;
     /* Without concurrent access the CPU must not touch any managed memory while the GPU works, and
      * nothing moves on demand: the driver moves all of it before a kernel starts. */
@@ -189,10 +201,13 @@ enum xb_status xb_cuda_device_info(struct xb_driver *driver, unsigned index,
     (void)driver;
     memset(info, 0, sizeof *info);
     struct cudaDeviceProp properties;
+    bool can_register = false;
     char bdf[32] = "";
     enum xb_status status = XB_GPU(error, &xb_cuda_runtime,
                                    XB_CUDA_CALL(cudaGetDeviceProperties, &properties, (int)index),
                                    "cannot read the properties of CUDA device %u", index);
+    if (status == XB_OK)
+        status = read_can_register(index, &can_register, error);
     if (status == XB_OK)
         status = read_bus_id(index, bdf, (int)sizeof bdf, error);
     if (status != XB_OK)
@@ -205,7 +220,7 @@ enum xb_status xb_cuda_device_info(struct xb_driver *driver, unsigned index,
     for (size_t i = 0; bdf[i] != '\0' && i + 1 < sizeof info->pci_bdf; i++)
         info->pci_bdf[i] = (char)tolower((unsigned char)bdf[i]);
     info->memory_bytes = properties.totalGlobalMem;
-    info->capabilities = capabilities_of(&properties);
+    info->capabilities = capabilities_of(&properties, can_register);
     info->held_operations = HELD_OPERATIONS;
     info->shares_host_memory = properties.integrated != 0;
     info->coherent_with_host = properties.directManagedMemAccessFromHost != 0 ||

@@ -77,7 +77,7 @@ static enum xb_status read_attributes(unsigned index, struct attributes *found,
  */
 static void read_architecture(unsigned index, char *text, size_t size)
 {
-    char *properties = calloc(1, PROPERTIES_BYTES);
+    void *properties = calloc(1, PROPERTIES_BYTES);
     size_t offset = 0;
     text[0] = '\0';
     if (properties == NULL)
@@ -89,9 +89,10 @@ static void read_architecture(unsigned index, char *text, size_t size)
                xb_hip.functions.properties_5(properties, (int)index) == hipSuccess) {
         offset = NAME_OFFSET_5;
     }
-    properties[PROPERTIES_BYTES - 1] = '\0';
-    if (offset > 0 && strncmp(properties + offset, "gfx", 3) == 0)
-        snprintf(text, size, "%s", properties + offset);
+    char *bytes = properties;
+    bytes[PROPERTIES_BYTES - 1] = '\0';
+    if (offset > 0 && strncmp(bytes + offset, "gfx", 3) == 0)
+        snprintf(text, size, "%s", bytes + offset);
     free(properties);
 }
 

@@ -18,8 +18,11 @@
  * tests. */
 #define XB_HIP_OVERRIDE "XFERBENCH_HIP_LIBRARY"
 
-/* A type of ours: see above. Offsets in it stand in device.c. */
-typedef hipError_t xb_hip_get_properties(void *properties, int device);
+/* As in the headers of ROCm 5, and of 6 and 7. Either header knows only one of the structures, and
+ * nobody here looks into it by its fields: offsets in it stand in device.c. */
+struct hipDeviceProp_tR0600;
+typedef hipError_t xb_hip_get_properties_5(hipDeviceProp_t *properties, int device);
+typedef hipError_t xb_hip_get_properties_6(struct hipDeviceProp_tR0600 *properties, int device);
 
 /*
  * Every function that is used: X(type, name, what is lost without it). The names are those of the
@@ -66,9 +69,9 @@ typedef hipError_t xb_hip_get_properties(void *properties, int device);
     X(__typeof__(hipExtGetLinkTypeAndHopCount) *, "hipExtGetLinkTypeAndHopCount", link_type,       \
       "the kind of link between devices")                                                          \
     X(__typeof__(hipDeviceGetUuid) *, "hipDeviceGetUuid", uuid, "a device's UUID")                 \
-    X(xb_hip_get_properties *, "hipGetDevicePropertiesR0600", properties_6,                        \
+    X(xb_hip_get_properties_6 *, "hipGetDevicePropertiesR0600", properties_6,                      \
       "the architecture (6, 7)")                                                                   \
-    X(xb_hip_get_properties *, "hipGetDeviceProperties", properties_5, "the architecture (5)")
+    X(xb_hip_get_properties_5 *, "hipGetDeviceProperties", properties_5, "the architecture (5)")
 
 /* The runtime's functions, each NULL where this library has it not. */
 struct xb_hip_functions {

@@ -191,9 +191,11 @@ hipError_t hipGetDeviceProperties(hipDeviceProp_t *properties, int device)
     return describe(properties, 792, 396, device);
 }
 
-__attribute__((visibility("default"))) hipError_t hipGetDevicePropertiesR0600(void *properties,
-                                                                              int device);
-hipError_t hipGetDevicePropertiesR0600(void *properties, int device)
+/* Of HIP 6, whose headers declare it. */
+struct hipDeviceProp_tR0600;
+__attribute__((visibility("default"))) hipError_t
+hipGetDevicePropertiesR0600(struct hipDeviceProp_tR0600 *properties, int device);
+hipError_t hipGetDevicePropertiesR0600(struct hipDeviceProp_tR0600 *properties, int device)
 {
     STANDIN_ENTER(hipGetDevicePropertiesR0600);
     return describe(properties, 1472, 1160, device);

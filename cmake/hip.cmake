@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+# HIP: headers from libamdhip64-dev or /opt/rocm. The runtime itself is opened at run time.
+set(XFERBENCH_ABSENT_hip "")
+if(XFERBENCH_HIP STREQUAL "OFF")
+  set(XFERBENCH_ABSENT_hip "it was configured with XFERBENCH_HIP=OFF")
+else()
+  find_path(XFERBENCH_HIP_INCLUDE hip/hiprtc.h PATHS $ENV{ROCM_PATH}/include /opt/rocm/include)
+  if(XFERBENCH_HIP_INCLUDE)
+    # Tried apart first: headers of an unknown release must not end an AUTO build. Tried again if they
+    # failed before, for they may have been mended.
+    if(NOT XFERBENCH_HIP_HEADERS_WORK)
+      unset(XFERBENCH_HIP_HEADERS_WORK CACHE)
+    endif()
+    include(CheckCSourceCompiles)
+    set(CMAKE_REQUIRED_INCLUDES ${XFERBENCH_HIP_INCLUDE})
+    set(CMAKE_REQUIRED_DEFINITIONS -D__HIP_PLATFORM_AMD__=1)
+    check_c_source_compiles("#include <hip/hip_runtime_api.h>
+      #include <hip/hiprtc.h>
+      int main(void) { return (int)sizeof(hipUUID) + (int)hipDeviceAttributeIsLargeBar == 0; }"
+      XFERBENCH_HIP_HEADERS_WORK)
+    unset(CMAKE_REQUIRED_INCLUDES)
+    unset(CMAKE_REQUIRED_DEFINITIONS)
+    if(NOT XFERBENCH_HIP_HEADERS_WORK)
+      set(XFERBENCH_ABSENT_hip "the HIP headers in ${XFERBENCH_HIP_INCLUDE} did not compile")
+    endif()
+  else()
+    set(XFERBENCH_ABSENT_hip "no HIP headers were found when it was built: install libamdhip64-dev, \
+or ROCm in /opt/rocm, and build again")
+  endif()
+  if(XFERBENCH_ABSENT_hip AND XFERBENCH_HIP STREQUAL "ON")
+    message(FATAL_ERROR "XFERBENCH_HIP=ON, but ${XFERBENCH_ABSENT_hip}")
+  endif()
+endif()
+
+# One text of the kernels' source and all it includes, as an array: hipRTC is given no folders to
+# look into. Of what is included each file comes before what includes it.
+function(xferbench_embed_kernels output)
+  set(text "")
+  foreach(file include/xferbench/kernel_text.h include/xferbench/pattern.h include/xferbench/access.h
+               src/backends/gpu/kernels.h src/backends/gpu/kernels.cuh)
+    file(READ ${PROJECT_SOURCE_DIR}/${file} part)
+    set_property(DIRECTORY ${PROJECT_SOURCE_DIR} APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
+    string(REGEX REPLACE "(^|\n)[ \t]*#[ \t]*include[^\n]*" "\\1" part "${part}")
+    string(APPEND text "${part}")
+  endforeach()
+  file(WRITE ${output}.txt "${text}")
+  file(READ ${output}.txt bytes HEX)
+  string(REGEX REPLACE "(................................................)" "\\1\n" bytes "${bytes}")
+  string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${bytes}")
+  file(CONFIGURE OUTPUT ${output} @ONLY CONTENT
+    "/* Made by cmake/backends.cmake from src/backends/gpu/kernels.cuh. */\n#include \"compiler.h\"\n\nconst char xb_hip_kernel_text[] = {\n@bytes@0};\n")
+endfunction()
+
+function(xferbench_add_hip target)
+  if(XFERBENCH_ABSENT_hip)
+    return()
+  endif()
+  set(text ${PROJECT_BINARY_DIR}/hip_kernel_text.c)
+  xferbench_embed_kernels(${text})
+  file(GLOB sources CONFIGURE_DEPENDS src/backends/hip/*.c)
+  set_source_files_properties(${text} PROPERTIES INCLUDE_DIRECTORIES
+                              "${PROJECT_SOURCE_DIR}/src/backends/hip;${PROJECT_SOURCE_DIR}/include")
+  target_sources(${target} PRIVATE ${sources} ${text})
+  target_link_libraries(${target} PUBLIC ${CMAKE_DL_LIBS})
+  # AMD's headers are not ours to warn about.
+  target_include_directories(${target} SYSTEM PRIVATE ${XFERBENCH_HIP_INCLUDE})
+endfunction()

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the tests of configuring and installing share."""
+
+import os
+import re
+import shutil
+
+from harness import BUILD, SOURCE, Case
+
+
+def read_cache(name):
+    """A value of this build's CMakeCache.txt."""
+    with open(os.path.join(BUILD, "CMakeCache.txt"), encoding="utf-8") as file:
+        return re.search(rf"^{name}:\w+=(.*)$", file.read(), re.M)[1]
+
+
+CMAKE = read_cache("CMAKE_COMMAND")
+
+
+class Building(Case):
+    """Configures the source tree into a folder of its own, with this build's compiler."""
+
+    def configure(self, *options, name="build"):
+        return self.run_program(
+            "-S",
+            SOURCE,
+            "-B",
+            self.path(name),
+            "-G",
+            read_cache("CMAKE_GENERATOR"),
+            f"-DCMAKE_C_COMPILER={read_cache('CMAKE_C_COMPILER')}",
+            *options,
+            program=CMAKE,
+        )
+
+    def assert_configures(self, *options, **named):
+        outcome = self.configure(*options, **named)
+        self.assertEqual(outcome.code, 0, outcome)
+        return outcome
+
+    def assert_does_not_configure(self, words, *options, **named):
+        outcome = self.configure(*options, **named)
+        self.assertEqual(outcome.code, 1, outcome)
+        # As one line: CMake wraps an error's.
+        self.assert_words(" ".join(outcome.err.split()), words, outcome)
+
+    def write_program(self, name, text):
+        path = self.write(name, f"#!/bin/sh\n{text}")
+        os.chmod(path, 0o755)
+        return path
+
+
+def find_program(name):
+    path = shutil.which(name)
+    assert path, f"no {name} on PATH"
+    return path
+
+
+class Installing(Building):
+    """Installs what this build has built."""
+
+    def install(self, component):
+        """A component's own list of files stays beside install_manifest.txt, which may be in use."""
+        self.assert_succeeds(
+            "--install", BUILD, "--prefix", self.path("prefix"), "--component", component, program=CMAKE
+        )

@@ -1,0 +1,108 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What configuring says where something is missing or does not work.
+usage: test_configure.py BUILD_FOLDER [UNITTEST_ARGUMENT...]"""
+
+import os
+import subprocess
+import sys
+
+sys.path.insert(1, os.path.join(os.path.dirname(os.path.realpath(__file__)), "..", "cli"))
+
+import harness
+from building import Building, find_program, read_cache
+
+NO_HIP = "-DXFERBENCH_HIP=OFF"
+NO_GPU = (NO_HIP, "-DXFERBENCH_CUDA=OFF")
+
+
+class Nvcc(Building):
+    """An nvcc that does not work is left out by AUTO, with the reason, and ends ON."""
+
+    def assert_left_out(self, nvcc, reason):
+        nvcc = self.write_program("nvcc", nvcc)
+        outcome = self.assert_configures(f"-DXFERBENCH_NVCC={nvcc}", NO_HIP)
+        self.assertIn(f"cuda   left out: {nvcc} {reason}", outcome.out, outcome)
+        # The program tells it too: `xferbench list`.
+        registry = self.read("build", "xferbench_registry.c")
+        self.assertIn(f"{nvcc} {reason}", registry)
+        self.assert_compiles(os.path.join("build", "xferbench_registry.c"))
+        self.assert_does_not_configure(
+            ("XFERBENCH_CUDA=ON, but", *reason.split()), "-DXFERBENCH_CUDA=ON"
+        )
+
+    def assert_compiles(self, name):
+        include = os.path.join(harness.SOURCE, "include")
+        compiler = read_cache("CMAKE_C_COMPILER")
+        subprocess.run(
+            [compiler, "-std=c11", "-Werror", "-fsyntax-only", f"-I{include}", self.path(name)], check=True
+        )
+
+    def test_too_old(self):
+        self.assert_left_out(
+            "echo 'Cuda compilation tools, release 11.5, V11.5.119'\n",
+            "is of CUDA 11.5, and xferbench needs 11.8 or later",
+        )
+
+    def test_no_release(self):
+        self.assert_left_out("echo 'nvcc: Permission denied' >&2\nexit 1\n", "does not tell its release: nvcc: ")
+
+    def test_no_gpu_of_ours(self):
+        self.assert_left_out("echo 'release 12.4'\n[ $1 = --version ] || echo sm_50\n", "knows no GPU from sm_75 up")
+
+    def test_another_host_compiler(self):
+        """As Debian's says it where only clang is installed; and signs that would end a string of C."""
+        self.assert_left_out(
+            """case $1 in
+--version) echo 'Cuda compilation tools, release 11.8, V11.8.89' ;;
+--list-gpu-code) echo sm_90 ;;
+*)
+    echo 'kernels.cu: note' >&2
+    printf 'ERROR: No supported "gcc" \\\\ host; compiler found\n' >&2
+    echo '       Use another.' >&2
+    exit 1
+    ;;
+esac
+""",
+            "did not compile our kernels: ERROR: No supported 'gcc' ' host' compiler found",
+        )
+
+    def test_mended(self):
+        """What did not work is tried again, in the same folder."""
+        old = self.write_program("nvcc", "echo 'release 11.5'\n")
+        self.assert_configures(f"-DXFERBENCH_NVCC={old}", NO_HIP)
+        self.write_program("nvcc", "echo 'release 12.4'\n")
+        outcome = self.assert_configures()
+        self.assertIn("knows no GPU from sm_75 up", outcome.out, outcome)
+
+
+class Missing(Building):
+    """What is missing is named with its package and the script that installs it."""
+
+    def without(self, module):
+        """A pkg-config that does not know a library."""
+        real = find_program("pkg-config")
+        text = f'for word; do case $word in {module}*) exit 1 ;; esac; done\nexec {real} "$@"\n'
+        return f"-DPKG_CONFIG_EXECUTABLE={self.write_program('pkg-config', text)}"
+
+    def test_libraries(self):
+        for module, debian, fedora in (
+            ("libcjson", "libcjson-dev", "cjson-devel"),
+            ("hwloc", "libhwloc-dev", "hwloc-devel"),
+            ("smartcols", "libsmartcols-dev", "libsmartcols-devel"),
+        ):
+            with self.subTest(module):
+                words = (f"Install {debian} (Fedora: {fedora})", "scripts/install-deps.sh, and run this again")
+                self.assert_does_not_configure(words, self.without(module), *NO_GPU, name=module)
+
+    def test_tests(self):
+        """What the tests need stops only them, also in a folder in which they were wanted before."""
+        words = ("Install libcmocka-dev", "scripts/install-deps.sh --test", "-DXFERBENCH_TESTS=OFF")
+        without = self.without("cmocka")
+        self.assert_does_not_configure(words, "-DXFERBENCH_TESTS=ON", without, *NO_GPU)
+        self.assert_does_not_configure(words)
+        self.assert_configures("-DXFERBENCH_TESTS=OFF")
+
+
+if __name__ == "__main__":
+    harness.main()

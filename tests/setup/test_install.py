@@ -1,0 +1,84 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What is installed where, and what the bundle has beside it.
+usage: test_install.py BUILD_FOLDER [UNITTEST_ARGUMENT...]"""
+
+import os
+import sys
+
+sys.path.insert(1, os.path.join(os.path.dirname(os.path.realpath(__file__)), "..", "cli"))
+
+import harness
+from building import CMAKE, Building, Installing, find_program
+
+# Where a linker looks, of a prefix.
+LINKER_FOLDERS = ("lib", "lib64", "lib/x86_64-linux-gnu", "usr/lib", "usr/lib64", "usr/lib/x86_64-linux-gnu")
+
+
+class Installed(Installing):
+    def assert_nothing_for_linkers(self, root):
+        for folder in LINKER_FOLDERS:
+            path = os.path.join(root, folder)
+            names = os.listdir(path) if os.path.isdir(path) else []
+            self.assertEqual([], [name for name in names if ".so" in name or name.endswith(".a")], path)
+
+    def library_of(self, program, library):
+        """The file that the loader takes for it."""
+        outcome = self.run_program(program, program=find_program("ldd"))
+        lines = [line.split() for line in outcome.out.splitlines()]
+        return os.path.realpath(next(words[2] for words in lines if words[0].startswith(library)))
+
+    def test_program(self):
+        """The program and documents: no library, no test."""
+        self.install("program")
+        self.assertEqual({"bin", "share"}, set(os.listdir(self.path("prefix"))))
+        self.assertEqual(["xferbench"], os.listdir(self.path("prefix", "bin")))
+        program = self.path("prefix", "bin", "xferbench")
+        self.assert_succeeds("--version", program=program)
+        self.assertFalse(self.library_of(program, "libcjson").startswith(self.folder))
+
+    def test_bundle(self):
+        """Libraries that a node may lack are taken from the bundle, from where only it looks."""
+        self.install("program")
+        self.install("bundle")
+        self.assert_nothing_for_linkers(self.path("prefix"))
+        mine = self.path("prefix", "lib", "xferbench")
+        helpers = self.path("prefix", "libexec", "xferbench")
+        program = self.path("prefix", "bin", "xferbench")
+        for path, library in ((program, "libcjson"), (os.path.join(helpers, "test_contract"), "libcmocka")):
+            self.assertEqual(mine, os.path.dirname(self.library_of(path, library)), path)
+        self.assert_succeeds("--version", program=program)
+        self.assertIn("libcjson-copyright", os.listdir(self.path("prefix", "share", "doc", "xferbench")))
+
+    def test_gpu_tests_of_the_bundle(self):
+        """They find the bundle's program beside them."""
+        self.install("program")
+        self.install("bundle")
+        stated = "#!/bin/sh\necho \"$0 $*\" >&2\nexit 1\n"
+        with open(self.path("prefix", "bin", "xferbench"), "w", encoding="utf-8") as file:
+            file.write(stated)
+        outcome = self.run_program(program=self.path("prefix", "libexec", "xferbench", "test-gpu.sh"))
+        self.assertIn("/libexec/xferbench/../../bin/xferbench --version", outcome.err, outcome)
+
+
+class Places(Building):
+    """Folders chosen by their usual options. What is looked at needs nothing built."""
+
+    def test_chosen(self):
+        prefix = self.path("prefix")
+        self.assert_configures(
+            f"-DCMAKE_INSTALL_PREFIX={prefix}",
+            "-DCMAKE_INSTALL_LIBDIR=lib64",
+            "-DCMAKE_INSTALL_DOCDIR=share/papers",
+            "-DXFERBENCH_CUDA=OFF",
+            "-DXFERBENCH_HIP=OFF",
+        )
+        self.assert_succeeds("--install", self.path("build"), "--component", "bundle", program=CMAKE)
+        self.assertEqual({"lib64", "share"}, set(os.listdir(prefix)))
+        self.assertTrue(os.path.exists(os.path.join(prefix, "lib64", "xferbench", "libcjson.so.1")))
+        self.assertEqual(["papers"], os.listdir(os.path.join(prefix, "share")))
+        self.assertIn("$ORIGIN/../lib64/xferbench", self.read("build", "cmake_install.cmake"))
+
+
+if __name__ == "__main__":
+    harness.main()
