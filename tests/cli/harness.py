@@ -16,7 +16,7 @@
     if __name__ == "__main__":
         harness.main()
 
-tests/CMakeLists.txt registers it: xferbench_add_python_test(cli.topic cli/test_topic.py LABELS cli).
+tests/CMakeLists.txt takes every tests/cli/test_*.py for a test of ctest: this one is cli.topic.
 By hand: python3 -B tests/cli/test_topic.py build/dev Topic.test_something
 
 Every program under test is looked for in the build folder, and what a build left out is None here:

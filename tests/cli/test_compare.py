@@ -1,25 +1,20 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""usage: test_compare.py XFERBENCH SLOWED SOURCE_FOLDER [TEST]...
-
-`xferbench compare` from outside: exit codes, formats and where they go. SLOWED is xferbench with a
-host backend that is slower than it should be (tests/doubles/slowed_host.c).
+"""`xferbench compare` from outside: exit codes, formats and where they go. One program has a host backend
+that is slower than it should be (tests/doubles/slowed_host.c).
+usage: test_compare.py BUILD_FOLDER [UNITTEST_ARGUMENT...]
 """
+
 import copy
 import json
 import os
-import pty
 import re
-import subprocess
-import sys
-import tempfile
-import unittest
 import xml.etree.ElementTree
 
-XFERBENCH, SLOWED, SOURCE = (os.path.abspath(path) for path in sys.argv[1:4])
+import harness
+from harness import SLOWED, SOURCE, XFERBENCH, Case, Terminal
+
 RESULTS = os.path.join(SOURCE, "bench", "results", "h200")
-SANITIZER_EXIT = 99
-LIMIT_S = 300  # no test waits for it: a program that takes as long hangs
 ESCAPE = "\x1b"
 
 PASS, REGRESSION, USAGE, INCONCLUSIVE, NOT_COMPARABLE = range(5)
@@ -54,52 +49,29 @@ def merged(factors, change=lambda document: None):
 EVEN = [1 + 0.001 * i for i in range(8)]
 
 
-class Compare(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
-
-    def write(self, name, document):
-        path = os.path.join(self.folder, name)
-        with open(path, "w", encoding="utf-8") as file:
-            json.dump(document, file)
-        return path
-
-    def environment(self, **more):
-        own = {k: v for k, v in os.environ.items() if not k.startswith(("XFERBENCH_", "XB_")) and k != "NO_COLOR"}
-        own.setdefault("ASAN_OPTIONS", f"detect_leaks=1:exitcode={SANITIZER_EXIT}")
-        return own | {"LC_ALL": "C", "TERM": "xterm"} | more
-
-    def run_compare(self, *arguments, **more):
-        done = subprocess.run(
-            [XFERBENCH, "compare", *arguments],
-            cwd=self.folder,
-            env=self.environment(**more),
-            capture_output=True,
-            text=True,
-            timeout=LIMIT_S,
-        )
-        self.assertIn(done.returncode, range(5), done.stderr)
+class Compare(Case):
+    def run_compare(self, *arguments, **options):
+        done = self.run_program("compare", *arguments, **options)
+        self.assertIn(done.code, range(5), done)
         return done
 
     def compare(self, baseline, candidate, *arguments):
-        old, new = self.write("old.json", baseline), self.write("new.json", candidate)
+        old, new = self.write_json("old.json", baseline), self.write_json("new.json", candidate)
         return self.run_compare(old, new, *arguments)
 
     def verdicts(self, *arguments):
         done = self.compare(*arguments, "--format", "json")
-        document = json.loads(done.stdout)
-        self.assertEqual(document["overall"]["exit_code"], done.returncode)
-        return done.returncode, document
+        document = json.loads(done.out)
+        self.assertEqual(document["overall"]["exit_code"], done.code)
+        return done.code, document
 
     # ---- exit codes ----
 
     def test_equal_is_a_pass(self):
         done = self.compare(merged(EVEN), merged(EVEN))
-        self.assertEqual(done.returncode, PASS, done.stdout)
-        self.assertRegex(done.stdout, r"Overall: PASS")
-        self.assertEqual(done.stderr, "")
+        self.assertEqual(done.code, PASS, done.out)
+        self.assertRegex(done.out, r"Overall: PASS")
+        self.assertEqual(done.err, "")
 
     def test_loss_is_a_regression(self):
         code, document = self.verdicts(merged(EVEN), merged([0.95 * f for f in EVEN]))
@@ -114,74 +86,73 @@ class Compare(unittest.TestCase):
 
     def test_scatter_is_inconclusive(self):
         wide = [0.9, 0.95, 1.0, 1.05, 1.1, 0.92, 1.08, 0.97]
-        self.assertEqual(self.compare(merged(wide), merged(wide)).returncode, INCONCLUSIVE)
+        self.assertEqual(self.compare(merged(wide), merged(wide)).code, INCONCLUSIVE)
 
     def test_one_process_is_indicative(self):
         done = self.compare(result(1.0), result(0.5))
-        self.assertEqual(done.returncode, INCONCLUSIVE)
-        self.assertIn("indicative", done.stdout)
-        self.assertNotIn("significan", done.stdout)
-        self.assertRegex(done.stdout, r"--processes 5")
+        self.assertEqual(done.code, INCONCLUSIVE)
+        self.assertIn("indicative", done.out)
+        self.assertNotIn("significan", done.out)
+        self.assertRegex(done.out, r"--processes 5")
 
     def test_failure_is_a_regression_also_of_one_process(self):
         broken = result(1.0)
         broken["results"][0] |= {"status": "error", "reason": "the data is wrong", "verified": False}
         done = self.compare(result(1.0), broken)
-        self.assertEqual(done.returncode, REGRESSION)
-        self.assertIn("the data is wrong", done.stdout)
+        self.assertEqual(done.code, REGRESSION)
+        self.assertIn("the data is wrong", done.out)
 
     def test_other_conditions_are_refused(self):
         def other_model(document):
             document["devices"][0]["name"] = "NVIDIA B200"
 
         done = self.compare(merged(EVEN), merged(EVEN, other_model))
-        self.assertEqual(done.returncode, NOT_COMPARABLE)
-        self.assertRegex(done.stdout, r"NVIDIA H200 +NVIDIA B200")
+        self.assertEqual(done.code, NOT_COMPARABLE)
+        self.assertRegex(done.out, r"NVIDIA H200 +NVIDIA B200")
         forced = self.compare(merged(EVEN), merged(EVEN, other_model), "--force")
-        self.assertEqual(forced.returncode, PASS)
-        self.assertIn("FORCED", forced.stdout)
+        self.assertEqual(forced.code, PASS)
+        self.assertIn("FORCED", forced.out)
 
     def test_context_is_shown(self):
         def other_kernel(document):
             document["host"]["kernel"] = "Linux 7.1"
 
         done = self.compare(merged(EVEN), merged(EVEN, other_kernel))
-        self.assertEqual(done.returncode, PASS)
-        self.assertIn("Linux 7.1", done.stdout)
+        self.assertEqual(done.code, PASS)
+        self.assertIn("Linux 7.1", done.out)
 
     def test_gate(self):
         slower = merged(EVEN)
         for process in slower["processes"]:
             process["document"]["results"][1] = copy.deepcopy(result(0.8)["results"][1])
-        self.assertEqual(self.compare(merged(EVEN), slower).returncode, REGRESSION)
-        self.assertEqual(self.compare(merged(EVEN), slower, "--gate", "pinned/h2d").returncode, PASS)
-        self.assertEqual(self.compare(merged(EVEN), slower, "--gate", "*/d2h/512M..1G").returncode, REGRESSION)
-        self.assertEqual(self.compare(merged(EVEN), slower, "--gate", "pinned/d2d").returncode, USAGE)
+        self.assertEqual(self.compare(merged(EVEN), slower).code, REGRESSION)
+        self.assertEqual(self.compare(merged(EVEN), slower, "--gate", "pinned/h2d").code, PASS)
+        self.assertEqual(self.compare(merged(EVEN), slower, "--gate", "*/d2h/512M..1G").code, REGRESSION)
+        self.assertEqual(self.compare(merged(EVEN), slower, "--gate", "pinned/d2d").code, USAGE)
 
     def test_threshold(self):
         files = merged(EVEN), merged([0.95 * f for f in EVEN])
-        self.assertEqual(self.compare(*files, "--threshold", "10%").returncode, PASS)
-        self.assertEqual(self.compare(*files, "--threshold", "0.1").returncode, PASS)
-        self.assertEqual(self.compare(*files, "--threshold", "4%").returncode, REGRESSION)
+        self.assertEqual(self.compare(*files, "--threshold", "10%").code, PASS)
+        self.assertEqual(self.compare(*files, "--threshold", "0.1").code, PASS)
+        self.assertEqual(self.compare(*files, "--threshold", "4%").code, REGRESSION)
 
     def test_alpha(self):
         """The least P of 8 processes a side is 1/12870."""
         files = merged(EVEN), merged([0.95 * f for f in EVEN])
-        self.assertEqual(self.compare(*files, "--alpha", "0.001").returncode, REGRESSION)
-        self.assertEqual(self.compare(*files, "--alpha", "0.0001").returncode, INCONCLUSIVE)
+        self.assertEqual(self.compare(*files, "--alpha", "0.001").code, REGRESSION)
+        self.assertEqual(self.compare(*files, "--alpha", "0.0001").code, INCONCLUSIVE)
 
     # ---- formats ----
 
     def test_formats(self):
-        self.write("old.json", merged(EVEN))
-        self.write("new.json", merged([0.95 * f for f in EVEN]))
+        self.write_json("old.json", merged(EVEN))
+        self.write_json("new.json", merged([0.95 * f for f in EVEN]))
         for name in ("table", "json", "markdown", "github", "junit", "benchmark-action"):
             with self.subTest(format=name):
                 done = self.run_compare("old.json", "new.json", "-f", name, "-o", "out")
-                self.assertEqual((done.returncode, done.stdout, done.stderr), (REGRESSION, "", ""))
-                with open(os.path.join(self.folder, "out"), encoding="utf-8") as file:
-                    text = file.read()
-                self.assertEqual(self.run_compare("old.json", "new.json", "-f", name).stdout, text)
+                self.assertEqual((done.code, done.out, done.err), (REGRESSION, "", ""))
+                text = self.read("out")
+                self.assertEqual(self.run_compare("old.json", "new.json", "-f", name).out, text)
                 getattr(self, "check_" + name.replace("-", "_"))(text)
 
     def check_table(self, text):
@@ -208,48 +179,34 @@ class Compare(unittest.TestCase):
             self.assertEqual(entry["unit"], "GB/s")
 
     def test_colour_only_on_a_terminal(self):
-        self.write("old.json", merged(EVEN))
-        self.write("new.json", merged(EVEN))
+        self.write_json("old.json", merged(EVEN))
+        self.write_json("new.json", merged(EVEN))
         for coloured, environment in ((True, {}), (False, {"NO_COLOR": "1"}), (False, {"TERM": "dumb"})):
             with self.subTest(environment=environment):
                 self.assertEqual(ESCAPE in self.on_terminal(**environment), coloured)
 
     def on_terminal(self, **environment):
-        master, slave = pty.openpty()
-        with subprocess.Popen(
-            [XFERBENCH, "compare", "old.json", "new.json"],
-            cwd=self.folder,
-            env=self.environment(**environment),
-            stdout=slave,
-        ):
-            os.close(slave)
-            text = b""
-            try:
-                while chunk := os.read(master, 65536):
-                    text += chunk
-            except OSError:  # the other end is closed
-                pass
-        os.close(master)
-        return text.decode()
+        terminal = Terminal()
+        streams = {"terminal": terminal, "stdout": terminal.slave}
+        return self.run_compare("old.json", "new.json", environment={"TERM": "xterm"} | environment, **streams).err
 
     # ---- errors are no verdict ----
 
     def test_output_that_cannot_be_written(self):
-        old, new = self.write("old.json", merged(EVEN)), self.write("new.json", merged(EVEN))
+        old, new = self.write_json("old.json", merged(EVEN)), self.write_json("new.json", merged(EVEN))
         for path in ("nowhere/out", "/dev/full"):
             with self.subTest(path=path):
                 done = self.run_compare(old, new, "--output", path)
-                self.assertEqual(done.returncode, USAGE)
-                self.assertIn(path, done.stderr)
-        with open("/dev/full", "w", encoding="utf-8") as full:
-            done = subprocess.run([XFERBENCH, "compare", old, new], env=self.environment(), stdout=full, check=False)
-        self.assertEqual(done.returncode, USAGE)
+                self.assertEqual(done.code, USAGE)
+                self.assertIn(path, done.err)
+        with open("/dev/full", "wb") as full:
+            self.assertEqual(self.run_compare(old, new, stdout=full).code, USAGE)
 
     def test_help(self):
         done = self.run_compare("--help")
-        self.assertEqual(done.returncode, PASS)
+        self.assertEqual(done.code, PASS)
         for word in ("BASELINE CANDIDATE", "--threshold", "4 not comparable"):
-            self.assertIn(word, done.stdout)
+            self.assertIn(word, done.out)
 
     # ---- measured ----
 
@@ -264,24 +221,21 @@ class Compare(unittest.TestCase):
         ):
             with self.subTest(arguments=arguments):
                 done = self.run_compare(old, os.path.join(RESULTS, arguments[0]), *arguments[1:])
-                self.assertEqual(done.returncode, expected, done.stdout)
+                self.assertEqual(done.code, expected, done.out)
 
     def test_a_slower_host_backend_is_found(self):
         """By far, so that it does not matter what else this machine does."""
-        done = subprocess.run(
-            [SLOWED, "--backend", "host", "--mode", "pinned", "--size", "4K", "--time-limit", "20ms", "--quiet"]
-            + ["--processes", "8", "--interleave", XFERBENCH, "--json", "new.json", "--baseline-json", "old.json"],
-            cwd=self.folder,
-            env=self.environment(XB_SLOWED_PERCENT="2000"),
-            capture_output=True,
-            text=True,
-            timeout=LIMIT_S,
+        self.assert_succeeds(
+            *("--backend", "host", "--mode", "pinned", "--size", "4K", "--time-limit", "20ms", "--warm-up", "1ms"),
+            *("--quiet", "--processes", "8", "--interleave", XFERBENCH),
+            *("--json", "new.json", "--baseline-json", "old.json"),
+            program=SLOWED,
+            environment={"XB_SLOWED_PERCENT": "2000"},
         )
-        self.assertEqual(done.returncode, 0, done.stderr)
         done = self.run_compare("old.json", "new.json")
-        self.assertEqual(done.returncode, REGRESSION, done.stdout)
-        self.assertEqual(len(re.findall(r"^pinned .*REGRESSION", done.stdout, re.MULTILINE)), 2)
+        self.assertEqual(done.code, REGRESSION, done.out)
+        self.assertEqual(len(re.findall(r"^pinned .*REGRESSION", done.out, re.MULTILINE)), 2)
 
 
 if __name__ == "__main__":
-    unittest.main(argv=[sys.argv[0], *sys.argv[4:]])
+    harness.main()

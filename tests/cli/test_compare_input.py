@@ -1,39 +1,25 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""usage: test_compare_input.py XFERBENCH SOURCE_FOLDER [TEST]...
-
-What `xferbench compare` does with files and options that are wrong: it says what and where, ends with
+"""What `xferbench compare` does with files and options that are wrong: it says what and where, ends with
 2 and writes nothing to standard output, in bounded memory and without waiting for anybody.
+usage: test_compare_input.py BUILD_FOLDER [UNITTEST_ARGUMENT...]
 """
+
 import json
 import os
 import resource
 import socket
-import subprocess
-import sys
-import tempfile
-import unittest
 
-XFERBENCH, SOURCE = sys.argv[1:3]
+import harness
+from harness import SOURCE, Case, is_sanitized
+
 RESULTS = os.path.join(SOURCE, "bench/results/h200")
-SANITIZER_EXIT = 99
-LIMIT_S = 120  # no test waits for it: a program that takes as long hangs
 MEMORY = 1 << 30
 USAGE = 2
 
 
-def is_sanitized():
-    """A sanitizer reserves more addresses than there is memory."""
-    with open(XFERBENCH, "rb") as file:
-        content = file.read()
-    return b"__asan_init" in content or b"__tsan_init" in content
-
-
-SANITIZED = is_sanitized()
-
-
 def limit_memory():
-    if not SANITIZED:
+    if not is_sanitized():  # a sanitizer reserves more addresses than there is memory
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
 
 
@@ -130,44 +116,29 @@ def bad_contents():
     )
 
 
-class CompareInput(unittest.TestCase):
+class CompareInput(Case):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
-        self.good = self.write("good.json", good())
+        super().setUp()
+        self.good = self.put("good.json", good())
 
-    def write(self, name, content):
-        path = os.path.join(self.folder, name)
+    def put(self, name, content):
         if isinstance(content, dict):
             content = json.dumps(content)
-        with open(path, "wb") as file:
+        with open(self.path(name), "wb") as file:
             file.write(content if isinstance(content, bytes) else content.encode())
-        return path
+        return self.path(name)
 
-    def run_compare(self, *arguments, **more):
-        own = {k: v for k, v in os.environ.items() if not k.startswith(("XFERBENCH_", "XB_"))} | {"LC_ALL": "C"}
-        own.setdefault("ASAN_OPTIONS", f"detect_leaks=1:exitcode={SANITIZER_EXIT}")
-        return subprocess.run(
-            [XFERBENCH, "compare", *arguments],
-            cwd=self.folder,
-            env=own,
-            capture_output=True,
-            text=True,
-            timeout=LIMIT_S,
-            check=False,
-            preexec_fn=limit_memory,
-            **({"stdin": subprocess.DEVNULL} | more),
-        )
+    def run_compare(self, *arguments, **options):
+        return self.run_program("compare", *arguments, preexec_fn=limit_memory, **options)
 
     def assert_refused(self, done, *words):
-        self.assertEqual(done.returncode, USAGE, (done.stdout[-2000:], done.stderr[-2000:]))
-        self.assertEqual(done.stdout, "")
-        self.assertTrue(done.stderr.startswith("xferbench: "), done.stderr)
-        self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
-        self.assertLess(len(done.stderr), 1024)
+        self.assertEqual(done.code, USAGE, (done.out[-2000:], done.err[-2000:]))
+        self.assertEqual(done.out, "")
+        self.assertTrue(done.err.startswith("xferbench: "), done.err)
+        self.assertEqual(done.err.count("\n"), 1, done.err)
+        self.assertLess(len(done.err), 1024)
         for word in words:
-            self.assertIn(word, done.stderr)
+            self.assertIn(word, done.err)
 
     def refuse(self, path, *words):
         """As the one and as the other."""
@@ -180,17 +151,17 @@ class CompareInput(unittest.TestCase):
     def test_good_files_are_compared(self):
         """What the other tests change is read as it is."""
         for content in (good(), merged(good()), merged(good(), None, good())):
-            done = self.run_compare(self.good, self.write("other.json", content))
-            self.assertIn(done.returncode, (0, 1, 3), done.stderr)  # a process that failed counts
+            done = self.run_compare(self.good, self.put("other.json", content))
+            self.assertIn(done.code, (0, 1, 3), done.err)  # a process that failed counts
 
     def test_contents_that_are_wrong(self):
         for name, content, place, what in bad_contents():
-            path = self.write(name, content)
+            path = self.put(name, content)
             self.refuse(path, f"xferbench: {path}: {place}", what)
             os.unlink(path)
 
     def test_nothing_is_written_in_any_format(self):
-        bad = self.write("bad.json", '{"schema": "other"}')
+        bad = self.put("bad.json", '{"schema": "other"}')
         for form in ("table", "json", "markdown", "github", "junit", "benchmark-action"):
             with self.subTest(form=form):
                 self.assert_refused(self.run_compare(self.good, bad, "--format", form), bad)
@@ -199,12 +170,12 @@ class CompareInput(unittest.TestCase):
                 self.assertFalse(os.path.exists(os.path.join(self.folder, "out")))
 
     def test_text_of_60_mib_in_a_good_file(self):
-        path = self.write("notes.json", good() | {"notes": "x" * (60 << 20)})
-        self.assertIn(self.run_compare(self.good, path).returncode, (0, 3))
+        path = self.put("notes.json", good() | {"notes": "x" * (60 << 20)})
+        self.assertIn(self.run_compare(self.good, path).code, (0, 3))
 
     def test_files_too_large(self):
         """A text of 1 GB, of which nothing is read; and one byte more than is."""
-        path = self.write("large.json", '{"schema": "')
+        path = self.put("large.json", '{"schema": "')
         os.truncate(path, 1 << 30)
         self.refuse(path, path, "larger than 64 MiB")
         os.truncate(path, (64 << 20) + 1)
@@ -215,7 +186,7 @@ class CompareInput(unittest.TestCase):
     def test_what_takes_most_memory(self):
         """As many values as are allowed, with a key each."""
         members = ",".join(f'"{i:x}":0' for i in range(4_000_000))
-        path = self.write("members.json", '{"a":{' + members + "}}")
+        path = self.put("members.json", '{"a":{' + members + "}}")
         self.refuse(path, path)
 
     def test_cases_of_processes(self):
@@ -227,14 +198,14 @@ class CompareInput(unittest.TestCase):
         for i in range(38):
             rows = [row | {"bytes": 1 + i * 10000 + k} for k in range(10000)]
             documents.append(good() | {"results": rows, "environment": {}})
-        path = self.write("cases.json", json.dumps(merged(*documents), separators=(",", ":")))
+        path = self.put("cases.json", json.dumps(merged(*documents), separators=(",", ":")))
         self.assertLess(os.path.getsize(path), 64 << 20)
         self.refuse(path, path)
 
     def test_what_is_no_file(self):
-        pipe = os.path.join(self.folder, "pipe")
+        pipe = self.path("pipe")
         os.mkfifo(pipe)
-        path = os.path.join(self.folder, "socket")
+        path = self.path("socket")
         with socket.socket(socket.AF_UNIX) as server:
             server.bind(path)
             for name, what in (
@@ -269,7 +240,7 @@ class CompareInput(unittest.TestCase):
     def test_file_that_may_not_be_read(self):
         if os.geteuid() == 0:
             self.skipTest("root may read anything")
-        path = self.write("secret.json", good())
+        path = self.put("secret.json", good())
         os.chmod(path, 0)
         self.refuse(path, path, "EACCES")
 
@@ -287,11 +258,11 @@ class CompareInput(unittest.TestCase):
         for other in (self.good, "good.json", "./good.json", link, hard):
             done = self.run_compare(self.good, other)
             self.assert_refused(done, "one and the same file", other)
-        copied = self.write("copy.json", good())
-        self.assertIn(self.run_compare(self.good, copied).returncode, (0, 3))
+        copied = self.put("copy.json", good())
+        self.assertIn(self.run_compare(self.good, copied).code, (0, 3))
 
     def test_output_takes_no_input_s_place(self):
-        other = self.write("other.json", good())
+        other = self.put("other.json", good())
         with open(self.good, encoding="utf-8") as file:
             before = file.read()
         for output in (self.good, other):
@@ -300,7 +271,7 @@ class CompareInput(unittest.TestCase):
             self.assertEqual(file.read(), before)
 
     def test_operands(self):
-        other = self.write("other.json", good())
+        other = self.put("other.json", good())
         for operands in ((), (self.good,), (self.good, other, other)):
             with self.subTest(count=len(operands)):
                 self.assert_refused(self.run_compare(*operands), "two files", "--help")
@@ -308,7 +279,7 @@ class CompareInput(unittest.TestCase):
     # ---- options ----
 
     def test_options_that_are_wrong(self):
-        other = self.write("other.json", good())
+        other = self.put("other.json", good())
         shares = ("2", "abc", "-1%", "100%", "1", "", "%", "1e-2", "0x1", "2%%", "2 %", " 2%", "nan", "inf", "1.2.3")
         for option, values in (
             ("--threshold", shares),
@@ -323,13 +294,13 @@ class CompareInput(unittest.TestCase):
                     self.assert_refused(self.run_compare(self.good, other, f"{option}={value}"))
 
     def test_gates_that_no_case_passes(self):
-        other = self.write("other.json", good())
+        other = self.put("other.json", good())
         for gate in ("peer", "pinned/d2d", "pinned/h2d/4K", "pinned/h2d/1K..4K", "pinned,nosuchmode"):
             with self.subTest(gate=gate):
                 self.assert_refused(self.run_compare(self.good, other, "--gate", gate))
 
     def test_options_that_are_right(self):
-        other = self.write("other.json", good())
+        other = self.put("other.json", good())
         for arguments in (
             ("--threshold", "0%"),
             ("--threshold", "0"),
@@ -341,11 +312,11 @@ class CompareInput(unittest.TestCase):
         ):
             with self.subTest(arguments=arguments):
                 done = self.run_compare(self.good, other, *arguments)
-                self.assertIn(done.returncode, (0, 1, 3), done.stderr)
+                self.assertIn(done.code, (0, 1, 3), done.err)
 
     def test_errors_of_options_come_before_files(self):
         self.assert_refused(self.run_compare("none.json", "none.json", "--threshold", "x"), "--threshold")
 
 
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1] + sys.argv[3:])
+    harness.main()

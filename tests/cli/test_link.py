@@ -1,57 +1,44 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""usage: test_link.py XFERBENCH STAND_IN SOURCE_FOLDER [TEST]...
-
-`xferbench link` from outside. Where a GPU is wanted, STAND_IN (tests/doubles/hip_cpu; "" where it is
-not built) is one, at the PCI address of whatever lies on this machine's bus.
+"""`xferbench link` from outside. Where a GPU is wanted, the stand-in of tests/doubles/hip_cpu is one, at
+the PCI address of whatever lies on this machine's bus.
+usage: test_link.py BUILD_FOLDER [UNITTEST_ARGUMENT...]
 """
+
 import json
 import os
 import re
-import signal
-import subprocess
-import sys
-import tempfile
-import unittest
 
-XFERBENCH, STAND_IN, SOURCE = sys.argv[1:4]
+import harness
+from harness import SOURCE, STAND_IN, Case, kill
+
 DEVICES = "/sys/bus/pci/devices"
-SANITIZER_EXIT = 99
-LIMIT_S = 120  # no test waits for it: a program that takes as long hangs
 
 
 def addresses():
     return sorted(os.listdir(DEVICES)) if os.path.isdir(DEVICES) else []
 
 
-class Link(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
-
+class Link(Case):
     def run_link(self, *arguments, environment=None):
-        prefixes = ("CUDA_", "HIP_", "HSA_", "ROC", "GPU_", "AMD_", "XFERBENCH_", "XB_STANDIN_")
-        own = {k: v for k, v in os.environ.items() if not k.startswith(prefixes)}
-        own |= {"LC_ALL": "C", "XDG_CACHE_HOME": self.folder} | (environment or {})
-        own.setdefault("ASAN_OPTIONS", f"detect_leaks=1:exitcode={SANITIZER_EXIT}")
-        done = subprocess.run(
-            [XFERBENCH, "link", *arguments], cwd=self.folder, env=own, capture_output=True, text=True, timeout=LIMIT_S
-        )
-        self.assertIn(done.returncode, (0, 1, 2, 3), done.stderr)
+        done = self.run_program("link", *arguments, environment=environment)
+        self.assertIn(done.code, (0, 1, 2, 3), done)
         return done
 
-    def stand_in(self, *arguments, **environment):
+    def steer(self, **environment):
+        """One device of the stand-in."""
         if not STAND_IN:
             self.skipTest("the HIP backend is not in this build")
         if not addresses():
             self.skipTest("no PCI device on this machine")
-        steer = {"XFERBENCH_HIP_LIBRARY": STAND_IN, "XB_STANDIN_DEVICES": "1", "XB_STANDIN_PCI": addresses()[0]}
-        return self.run_link("--backend", "hip", "--size", "16M", *arguments, environment=steer | environment)
+        own = {"XFERBENCH_HIP_LIBRARY": STAND_IN, "XDG_CACHE_HOME": self.folder}
+        return own | {"XB_STANDIN_DEVICES": "1", "XB_STANDIN_PCI": addresses()[0]} | environment
+
+    def stand_in(self, *arguments, **environment):
+        return self.run_link("--backend", "hip", "--size", "16M", *arguments, environment=self.steer(**environment))
 
     def codes(self, name="link.json"):
-        with open(os.path.join(self.folder, name), encoding="utf-8") as file:
-            document = json.load(file)
+        document = self.load(name)
         self.assertEqual(document["schema"], "xferbench.link")
         return document, [
             reason["code"] for device in document["devices"] for reason in device["verdict"]["reasons"]
@@ -61,16 +48,16 @@ class Link(unittest.TestCase):
 
     def test_host_has_no_link(self):
         done = self.run_link("--backend", "host", "--json", "link.json")
-        self.assertEqual(done.returncode, 3)
-        self.assertIn("Node: UNKNOWN", done.stdout)
+        self.assertEqual(done.code, 3)
+        self.assertIn("Node: UNKNOWN", done.out)
         self.assertEqual(self.codes()[1], ["XB-LINK-NONE"])
 
     def test_no_gpu(self):
         if os.path.exists("/dev/kfd"):
             self.skipTest("this machine may have a GPU")
         done = self.run_link("--backend", "hip", "--format", "nagios")
-        self.assertEqual(done.returncode, 3)
-        self.assertRegex(done.stdout, r"\AXFERBENCH LINK UNKNOWN - hip: .+\n\Z")
+        self.assertEqual(done.code, 3)
+        self.assertRegex(done.out, r"\AXFERBENCH LINK UNKNOWN - hip: .+\n\Z")
 
     def test_command_lines_that_are_wrong(self):
         """2 would say that a link is broken."""
@@ -91,25 +78,25 @@ class Link(unittest.TestCase):
         ):
             with self.subTest(arguments=arguments):
                 done = self.run_link(*arguments)
-                self.assertEqual(done.returncode, 3)
-                self.assertIn(word, done.stderr)
-                self.assertEqual(done.stdout, "")
+                self.assertEqual(done.code, 3)
+                self.assertIn(word, done.err)
+                self.assertEqual(done.out, "")
 
     def test_limits_file_names_what_is_wrong(self):
-        with open(os.path.join(self.folder, "limits.json"), "w", encoding="utf-8") as file:
-            file.write('{"schema":"xferbench.limits","schema_version":1,"limits":[{"min_h2d_gbs":"48"}]}')
+        limits = [{"min_h2d_gbs": "48"}]
+        self.write_json("limits.json", {"schema": "xferbench.limits", "schema_version": 1, "limits": limits})
         done = self.run_link("--limits", "limits.json", "--backend", "host")
-        self.assertEqual(done.returncode, 3)
+        self.assertEqual(done.code, 3)
         for word in ("limits.json", "min_h2d_gbs"):
-            self.assertIn(word, done.stderr)
+            self.assertIn(word, done.err)
 
     def test_example_of_limits_is_accepted(self):
         done = self.run_link("--limits", os.path.join(SOURCE, "docs/limits.example.json"), "--backend", "host")
-        self.assertIn("Node: UNKNOWN", done.stdout)
+        self.assertIn("Node: UNKNOWN", done.out)
 
     def test_missing_devices_are_critical(self):
         done = self.run_link("--backend", "host", "--count", "2", "--json", "link.json")
-        self.assertEqual(done.returncode, 2)
+        self.assertEqual(done.code, 2)
         self.assertEqual(self.codes()[1], ["XB-LINK-NONE", "XB-DEVICE-MISSING"])
 
     def test_devices_that_are_not_chosen_are_not_missing(self):
@@ -120,34 +107,34 @@ class Link(unittest.TestCase):
 
     def test_errors_have_a_line_for_who_reads_lines(self):
         done = self.run_link("--format", "nagios", "--limits", "missing.json")
-        self.assertRegex(done.stdout, r"\AXFERBENCH LINK UNKNOWN - .*missing\.json.*\n\Z")
+        self.assertRegex(done.out, r"\AXFERBENCH LINK UNKNOWN - .*missing\.json.*\n\Z")
 
     # ---- formats ----
 
     def test_formats(self):
-        table = self.run_link("--backend", "host").stdout
+        table = self.run_link("--backend", "host").out
         self.assertTrue(all(len(line) <= 100 for line in table.splitlines()))
-        nagios = self.run_link("--backend", "host", "--format", "nagios").stdout
+        nagios = self.run_link("--backend", "host", "--format", "nagios").out
         self.assertEqual(nagios.count("\n"), 1)
-        nhc = self.run_link("--backend", "host", "--format", "nhc").stdout
+        nhc = self.run_link("--backend", "host", "--format", "nhc").out
         self.assertRegex(nhc, r"\A[^\n]*XB-LINK-NONE[^\n]*\n\Z")
-        metrics = self.run_link("--backend", "host", "--format", "prometheus").stdout
+        metrics = self.run_link("--backend", "host", "--format", "prometheus").out
         self.assertIn("\nxferbench_link_node_status 3\n", metrics)
 
     def test_output_goes_to_a_file(self):
         done = self.run_link("--backend", "host", "--format", "prometheus", "--output", "x.prom")
-        self.assertEqual((done.returncode, done.stdout), (3, ""))
-        self.assertEqual(os.listdir(self.folder), ["x.prom"])
+        self.assertEqual((done.code, done.out), (3, ""))
+        self.assert_folder_has("x.prom")
 
     def test_json_on_standard_output_is_alone_there(self):
         done = self.run_link("--backend", "host", "--json", "-")
-        self.assertEqual(json.loads(done.stdout)["level"], "UNKNOWN")
+        self.assertEqual(json.loads(done.out)["level"], "UNKNOWN")
 
     def test_help(self):
         done = self.run_link("--help")
-        self.assertEqual(done.returncode, 0)
+        self.assertEqual(done.code, 0)
         for option in ("--expect", "--min-h2d", "--limits", "--attempts", "--deadline", "--format"):
-            self.assertIn(option, done.stdout)
+            self.assertIn(option, done.out)
 
     # ---- a GPU that is none ----
 
@@ -155,7 +142,7 @@ class Link(unittest.TestCase):
         done = self.stand_in("--json", "link.json")
         document, codes = self.codes()
         attempt = document["devices"][0]["attempts"][0]
-        self.assertIn("stand-in", done.stdout)
+        self.assertIn("stand-in", done.out)
         self.assertEqual(document["backend"]["runtime_override"], "XFERBENCH_HIP_LIBRARY")
         self.assertGreater(attempt["h2d_bytes_per_second"], 0)
         self.assertGreater(attempt["d2h_bytes_per_second"], 0)
@@ -165,67 +152,47 @@ class Link(unittest.TestCase):
     def test_limits_are_judged_whatever_the_link(self):
         done = self.stand_in("--min-h2d", "100000", "--attempts", "2", "--json", "link.json")
         document, codes = self.codes()
-        self.assertEqual(done.returncode, 2)
+        self.assertEqual(done.code, 2)
         self.assertIn("XB-BW-H2D", codes)
         self.assertEqual(len(document["devices"][0]["attempts"]), 2)
 
     def test_wrong_data_is_critical(self):
         done = self.stand_in("--json", "link.json", XB_STANDIN_DAMAGE="h2d")
-        self.assertEqual(done.returncode, 2)
+        self.assertEqual(done.code, 2)
         self.assertIn("XB-DATA-WRONG", self.codes()[1])
 
     def test_copy_that_fails_is_unknown(self):
         done = self.stand_in("--json", "link.json", "--attempts", "1", XB_STANDIN_FAIL="hipMemcpyAsync:1+")
-        self.assertEqual(done.returncode, 3)
+        self.assertEqual(done.code, 3)
         self.assertIn("XB-TEST-FAILED", self.codes()[1])
-        self.assertIn("hipMemcpyAsync", done.stdout)
+        self.assertIn("hipMemcpyAsync", done.out)
 
     def test_deadline_is_kept_where_a_call_does_not_return(self):
         done = self.stand_in("--json", "link.json", "--deadline", "2s", XB_STANDIN_RTC_HANG="1")
         document, codes = self.codes()
-        self.assertEqual(done.returncode, 3)
+        self.assertEqual(done.code, 3)
         self.assertEqual(codes, ["XB-DEADLINE"])
         self.assertEqual(document["devices"][0]["attempts"], [])
 
     def test_nobody_is_left_behind(self):
         """The reader of a pipe sees its end: whoever still had it open would keep it."""
         done = self.stand_in("--deadline", "1s", "--format", "nagios", XB_STANDIN_RTC_HANG="1")
-        self.assertTrue(re.match(r"XFERBENCH LINK UNKNOWN - .*XB-DEADLINE", done.stdout), done.stdout)
+        self.assertTrue(re.match(r"XFERBENCH LINK UNKNOWN - .*XB-DEADLINE", done.out), done.out)
 
     def test_driver_that_crashes_is_unknown(self):
         """The process that measures is killed while the stand-in compiles; a FIFO tells when that is."""
-        if not STAND_IN or not addresses():
-            self.skipTest("no stand-in, or no PCI device on this machine")
-        compiling = os.path.join(self.folder, "compiling")
+        compiling = self.path("compiling")
         os.mkfifo(compiling)
-        steer = {"XFERBENCH_HIP_LIBRARY": STAND_IN, "XB_STANDIN_DEVICES": "1", "XB_STANDIN_PCI": addresses()[0]}
-        steer |= {"XB_STANDIN_RTC_HANG": "1", "XB_STANDIN_RTC_COUNT": compiling, "XDG_CACHE_HOME": self.folder}
-        with subprocess.Popen(
-            [XFERBENCH, "link", "--backend", "hip", "--format", "nhc"],
-            env=dict(os.environ) | steer,
-            stdout=subprocess.PIPE,
-            text=True,
-        ) as process:
-            with open(compiling, encoding="ascii") as file:
-                file.readline()
-            os.kill(child_of(process.pid), signal.SIGKILL)
-            out = process.communicate(timeout=LIMIT_S)[0]
-        self.assertEqual(process.returncode, 3)
-        self.assertIn("XB-INTERRUPTED", out)
-
-
-def child_of(pid):
-    """The only child of a process."""
-    for entry in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            with open(f"/proc/{entry}/stat", encoding="ascii", errors="replace") as file:
-                parent = file.read().rpartition(")")[2].split()[1]
-        except OSError:
-            continue  # it has ended
-        if int(parent) == pid:
-            return int(entry)
-    raise LookupError(f"process {pid} has no child")
+        steer = self.steer(XB_STANDIN_RTC_HANG="1", XB_STANDIN_RTC_COUNT=compiling)
+        process = self.start("link", "--backend", "hip", "--format", "nhc", environment=steer)
+        with open(compiling, encoding="ascii") as file:
+            file.readline()
+        (child,) = harness.children_of(process.pid)
+        kill(child)
+        done = self.finish(process)
+        self.assertEqual(done.code, 3)
+        self.assertIn("XB-INTERRUPTED", done.out)
 
 
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1] + sys.argv[4:])
+    harness.main()

@@ -1,43 +1,20 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""usage: test_merged.py XFERBENCH SOURCE_FOLDER [TEST]...
-
-What `xferbench --processes` makes of processes that do not agree. The documents of the baseline's
+"""What `xferbench --processes` makes of processes that do not agree. The documents of the baseline's
 processes are made here, from one of the host backend, and a script prints them in turn.
+usage: test_merged.py BUILD_FOLDER [UNITTEST_ARGUMENT...]
 """
+
 import copy
-import importlib
 import json
 import os
 import re
 import statistics
-import subprocess
-import sys
-import tempfile
-import unittest
 
-XFERBENCH, SOURCE = (os.path.abspath(path) for path in sys.argv[1:3])
-SANITIZER_EXIT = 99
-LIMIT_S = 60  # no test waits for it: a program that takes as long hangs
+import harness
+from harness import FEW, ONE, Case
 
-sys.path.insert(0, os.path.join(SOURCE, "tests"))
-validate_json = importlib.import_module("validate_json")
-VALIDATOR = None
-if hasattr(validate_json.jsonschema, "Draft202012Validator"):
-    VALIDATOR = validate_json.validator_of(os.path.join(SOURCE, "docs", "processes.schema.json"))
-if VALIDATOR is None:
-    print("Left out: python3-jsonschema is older than 4.0: files are not validated against the schema")
-
-SMALL = ("--backend", "host", "--mode", "pinned", "--direction", "h2d", "--samples", "3", "--time-limit", "1ms")
 NOISY = "noisy: the median is known only to within {} %"
-
-
-def environment():
-    own = {key: value for key, value in os.environ.items() if not key.startswith("XFERBENCH_")}
-    own["LC_ALL"] = "C"
-    own.setdefault("ASAN_OPTIONS", f"detect_leaks=1:exitcode={SANITIZER_EXIT}")
-    own.setdefault("UBSAN_OPTIONS", "halt_on_error=1")
-    return own
 
 
 def gpu(document):
@@ -59,39 +36,19 @@ def scale(row, factor):
     return row
 
 
-class Case(unittest.TestCase):
+class MergedCase(Case):
     SIZES = "4K"
+    measured = {}  # one document of each list of sizes: every test changes copies
 
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
-        self.run_program(0, *SMALL, "--size", self.SIZES, "--json", "one.json")
-        self.one = json.loads(self.read("one.json"))
+        super().setUp()
+        if self.SIZES not in self.measured:
+            self.assert_succeeds(*ONE, *FEW, "--size", self.SIZES, "--json", "one.json")
+            self.measured[self.SIZES] = self.load("one.json")
+        self.one = copy.deepcopy(self.measured[self.SIZES])
+        self.write_json("one.json", self.one)
         for row in self.one["results"]:
             row["warnings"] = []
-
-    def path(self, name):
-        return os.path.join(self.folder, name)
-
-    def read(self, name):
-        with open(self.path(name), encoding="utf-8") as file:
-            return file.read()
-
-    def write(self, name, text):
-        with open(self.path(name), "w", encoding="utf-8") as file:
-            file.write(text)
-
-    def run_program(self, code, *arguments):
-        done = subprocess.run(
-            [XFERBENCH, *arguments], cwd=self.folder, env=environment(), stdin=subprocess.DEVNULL,
-            capture_output=True, text=True, timeout=LIMIT_S, check=False,
-        )
-        self.assertNotEqual(done.returncode, SANITIZER_EXIT, done)
-        self.assertNotRegex(done.stderr, r"Sanitizer|runtime error:")
-        if code is not None:
-            self.assertEqual(done.returncode, code, done)
-        return done
 
     def copies(self, count):
         return [copy.deepcopy(self.one) for _ in range(count)]
@@ -99,18 +56,16 @@ class Case(unittest.TestCase):
     def merge(self, documents, code=0):
         """The merged file of these processes, and its table."""
         for turn, document in enumerate(documents, 1):
-            self.write(f"{turn}.json", json.dumps(document))
+            self.write_json(f"{turn}.json", document)
         self.write("turns", "")
         self.write("baseline", "#!/bin/sh\necho >>turns\ncat $(($(wc -l <turns))).json\n")
         os.chmod(self.path("baseline"), 0o755)
-        done = self.run_program(
-            code, *SMALL, "--size", self.SIZES, "--processes", str(len(documents)), "--interleave", "./baseline",
-            "--json", "candidate.json", "--baseline-json", "baseline.json",
+        done = self.assert_ends(
+            *(code, *ONE, *FEW, "--size", self.SIZES, "--processes", str(len(documents))),
+            *("--interleave", "./baseline", "--json", "candidate.json", "--baseline-json", "baseline.json"),
         )
-        merged = json.loads(self.read("baseline.json"))
-        if VALIDATOR is not None:
-            self.assertEqual([f"{e.json_path}: {e.message[:300]}" for e in VALIDATOR.iter_errors(merged)], [])
-        table = done.stdout[: done.stdout.index("\nxferbench ")]  # the candidate's is behind it
+        merged = self.load("baseline.json")
+        table = done.out[: done.out.index("\nxferbench ")]  # the candidate's is behind it
         self.assertIn("baseline", table)
         self.assertTrue(all(len(line) <= 100 for line in table.splitlines()), table)
         return merged, table
@@ -120,7 +75,7 @@ class Case(unittest.TestCase):
         return re.sub(r"\n {3,}", " ", table)
 
 
-class OtherConditions(Case):
+class OtherConditions(MergedCase):
     """Figures of other things are not taken together."""
 
     def check(self, change, *words):
@@ -138,11 +93,11 @@ class OtherConditions(Case):
         self.assertIn("other conditions", self.notes(table))
         # And the reader goes by the same rule.
         merged["processes"][1] |= {"document": second, "failure": None}
-        self.write("edited.json", json.dumps(merged))
-        done = self.run_program(2, "compare", "edited.json", "one.json")
-        self.assertIn("edited.json: processes[1].document: measured under other conditions: ", done.stderr)
+        self.write_json("edited.json", merged)
+        done = self.assert_ends(2, "compare", "edited.json", "one.json")
+        self.assertIn("edited.json: processes[1].document: measured under other conditions: ", done.err)
         for word in words:
-            self.assertIn(word, done.stderr)
+            self.assertIn(word, done.err)
 
     def test_model(self):
         self.check(
@@ -195,14 +150,14 @@ class OtherConditions(Case):
         self.assertEqual([p["failure"] for p in merged["processes"]], [None, None])
 
 
-class Missing(Case):
+class Missing(MergedCase):
     SIZES = "4K,8K"
 
     def test_row_that_is_missing(self):
         """Table and JSON say the same of it."""
         documents = self.copies(3)
         del documents[1]["results"][1]
-        merged, table = self.merge(documents, code=None)
+        merged, table = self.merge(documents, code=1)
         row = merged["results"][1]
         self.assertEqual((row["status"], row["reason"]), ("skipped", "process 1 has no such row"))
         self.assertEqual((row["verified"], row["processes_ok"]), (None, 2))
@@ -223,12 +178,12 @@ class Missing(Case):
         self.assertEqual(len(re.findall(r"(?m) 2  yes *$", table)), 2, table)
 
 
-class Warnings(Case):
+class Warnings(MergedCase):
     SIZES = "4K,8K"
 
     def test_of_real_processes(self):
-        done = self.run_program(
-            0, *SMALL, "--size", self.SIZES, "--processes", "3", "--json", "out.json"
+        done = self.assert_succeeds(
+            *ONE, *FEW, "--size", self.SIZES, "--processes", "3", "--json", "out.json"
         )
         merged = json.loads(self.read("out.json"))
         few = "3 samples are too few for a confidence interval (6 make one)"
@@ -236,10 +191,10 @@ class Warnings(Case):
             self.assertIn({"text": few, "processes": 3}, row["warnings"])
         self.assertIn(
             f"warning   pinned registered h2d 4 KiB and 1 more row: {few}, and like it in 2 more of 3 processes",
-            self.notes(done.stdout),
+            self.notes(done.out),
         )
-        self.assertIn("memory    the host's own: no copy crosses a link", done.stdout)
-        self.assertTrue(all(len(line) <= 100 for line in done.stdout.splitlines()), done.stdout)
+        self.assertIn("memory    the host's own: no copy crosses a link", done.out)
+        self.assertTrue(all(len(line) <= 100 for line in done.out.splitlines()), done.out)
 
     def test_figures_differ(self):
         documents = self.copies(4)
@@ -302,13 +257,13 @@ class Warnings(Case):
                 del row["warnings"]
         for row in documents[0]["results"]:
             del row["stop_reason"]
-        self.write("old.json", json.dumps(documents[0]))
+        self.write_json("old.json", documents[0])
         self.write("again.json", self.read("old.json"))
-        done = self.run_program(None, "compare", "old.json", "again.json", "--format", "json")
-        self.assertTrue(json.loads(done.stdout)["comparable"])
+        done = self.run_program("compare", "old.json", "again.json", "--format", "json")
+        self.assertTrue(json.loads(done.out)["comparable"])
 
 
-class CutShort(Case):
+class CutShort(MergedCase):
     """Rows that a signal or the deadline ended."""
 
     def cut(self, document, reason="interrupted"):
@@ -357,10 +312,10 @@ class CutShort(Case):
         self.assertRegex(table, r"(?m)^pinned .* cut short .* 0  yes *$")
 
     def compare(self, baseline, candidate):
-        self.write("a.json", json.dumps(baseline))
-        self.write("b.json", json.dumps(candidate))
-        done = self.run_program(None, "compare", "a.json", "b.json", "--format", "json")
-        return json.loads(done.stdout)["cases"][0]
+        self.write_json("a.json", baseline)
+        self.write_json("b.json", candidate)
+        done = self.run_program("compare", "a.json", "b.json", "--format", "json")
+        return json.loads(done.out)["cases"][0]
 
     def test_compare_takes_no_figure_from_it(self):
         cut = copy.deepcopy(self.one)
@@ -382,4 +337,4 @@ class CutShort(Case):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=[sys.argv[0], *sys.argv[3:]])
+    harness.main()
