@@ -4,8 +4,6 @@
     #!/usr/bin/env python3
     # SPDX-License-Identifier: Apache-2.0
     \"""What it tests. usage: test_topic.py BUILD_FOLDER [UNITTEST_ARGUMENT...]\"""
-    import unittest
-
     import harness
     from harness import SMALL, Case
 
