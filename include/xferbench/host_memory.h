@@ -4,6 +4,7 @@
 
 #include "xferbench/error.h"
 
+#include <stddef.h>
 #include <stdint.h>
 
 /*
@@ -13,6 +14,18 @@
  * everything else that runs.
  */
 XB_MUST_CHECK enum xb_status xb_host_memory_available(uint64_t *bytes, struct xb_error *error);
+
+/*
+ * What bounds that, and what to do about it: "can be had under the limit on address space (ulimit
+ * -v), ...; take a smaller size or raise that limit". Returns `text`.
+ */
+const char *xb_host_memory_reach(char *text, size_t size);
+
+/*
+ * ": the limit on locked memory (ulimit -l) is 8 MiB ..." where this process may not lock `bytes`,
+ * for the end of a message about a lock that failed; else "". Returns `text`.
+ */
+const char *xb_host_memory_lock_limit(uint64_t bytes, char *text, size_t size);
 
 /*
  * Maps `bytes` of anonymous memory and touches every page, under the calling thread's memory

@@ -379,8 +379,8 @@ static enum xb_status prepare_candidate(struct session *session, struct xb_error
     char target[4096];
     ssize_t length = readlink("/proc/self/exe", target, sizeof target - 1);
     if (length < 0)
-        return XB_FAIL_ERRNO(error, "readlink", errno,
-                             "cannot find out which program this is: is /proc there?");
+        return XB_FAIL_ERRNO(error, "readlink", errno, "cannot find out which program this is%s",
+                             errno == ENOENT ? ": is /proc mounted?" : "");
     target[length] = '\0';
     side->name = strdup(target);
     session->side_count = 1;

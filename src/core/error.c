@@ -71,11 +71,25 @@ enum xb_status xb_error_set_native(struct xb_error *error, enum xb_status status
     return status;
 }
 
+/* ", No such file or directory" for an error of libc whose message does not say so; else "". The
+ * vendors' names say what they mean. */
+static const char *words_of(const struct xb_error *error, char *text, size_t size)
+{
+    int code = (int)error->native_code;
+    text[0] = '\0';
+    if (strcmp(error->native_name, xb_errno_name(code)) == 0 &&
+        strstr(error->message, strerror(code)) == NULL)
+        snprintf(text, size, ", %s", strerror(code));
+    return text;
+}
+
 const char *xb_error_text(const struct xb_error *error, char *text, size_t size)
 {
+    char words[80];
     if (error->call[0] != '\0')
-        snprintf(text, size, "%s [%s: %s (%lld), at %s:%d]", error->message, error->call,
-                 error->native_name, (long long)error->native_code, error->file, error->line);
+        snprintf(text, size, "%s [%s: %s (%lld)%s, at %s:%d]", error->message, error->call,
+                 error->native_name, (long long)error->native_code,
+                 words_of(error, words, sizeof words), error->file, error->line);
     else
         snprintf(text, size, "%s", error->message);
     return text;

@@ -54,7 +54,8 @@ static FILE *open_under(const char *root, const char *path)
 
 /*
  * The number behind `field` ("name 123" or "name: 123") in a file, or with field "" the number that
- * the file begins with. False where there is none, as for the limit "max".
+ * the file begins with. False where there is none, as for the limit "max"; errno says then why the
+ * file could not be opened, or is 0.
  */
 static bool read_number(const char *root, const char *path, const char *field, uint64_t *value)
 {
@@ -77,6 +78,7 @@ static bool read_number(const char *root, const char *path, const char *field, u
         found = true;
     }
     fclose(file);
+    errno = 0;
     return found;
 }
 
@@ -88,6 +90,7 @@ __attribute__((format(printf, 3, 4))) static void lower(struct xb_memory_limit *
     if (bytes >= limit->bytes)
         return;
     limit->bytes = bytes;
+    limit->is_set = true;
     va_start(arguments, format);
     vsnprintf(limit->source, sizeof limit->source, format, arguments);
     va_end(arguments);
@@ -196,18 +199,28 @@ static void lower_to_address_space(const char *root, struct xb_memory_limit *lim
           "the limit on address space (ulimit -v)");
 }
 
+/* `code` is why it could not be opened, 0 where it could. */
+static enum xb_status no_meminfo(const char *root, int code, struct xb_error *error)
+{
+    if (code == 0)
+        return XB_FAIL(error, XB_ERR_SYSTEM,
+                       "%s/proc/meminfo does not say how much memory is available", root);
+    return XB_FAIL_ERRNO(error, "fopen", code,
+                         "%s/proc/meminfo cannot be read, so that nothing says how much memory is "
+                         "available%s",
+                         root, code == ENOENT ? ": is /proc mounted?" : "");
+}
+
 enum xb_status xb_memory_limit_find(const char *root, struct xb_memory_limit *limit,
                                     struct xb_error *error)
 {
     uint64_t kib;
 
     if (!read_number(root, "/proc/meminfo", "MemAvailable", &kib))
-        return XB_FAIL(error, XB_ERR_SYSTEM,
-                       "%s/proc/meminfo does not say how much memory is available: is /proc "
-                       "mounted?",
-                       root);
+        return no_meminfo(root, errno, error);
     limit->bytes = UINT64_MAX;
     lower(limit, kib * 1024, "MemAvailable in /proc/meminfo");
+    limit->is_set = false;
     lower_to_all_cgroups(root, limit);
     lower_to_address_space(root, limit);
     return XB_OK;
@@ -217,6 +230,43 @@ uint64_t xb_memory_less_reserve(uint64_t bytes)
 {
     uint64_t reserve = bytes / 16 > LEAST_RESERVE ? bytes / 16 : LEAST_RESERVE;
     return bytes > reserve ? bytes - reserve : 0;
+}
+
+const char *xb_memory_reach(const struct xb_memory_limit *limit, char *text, size_t size)
+{
+    if (limit->is_set)
+        snprintf(text, size,
+                 "can be had under %s, less a reserve for everything else; take a smaller size or "
+                 "raise that limit",
+                 limit->source);
+    else
+        snprintf(text, size,
+                 "can be had without driving the machine into swap; take a smaller size");
+    return text;
+}
+
+const char *xb_host_memory_reach(char *text, size_t size)
+{
+    struct xb_memory_limit limit = {0};
+    struct xb_error unknown; /* then no limit is known either */
+    if (xb_memory_limit_find("", &limit, &unknown) != XB_OK)
+        limit.is_set = false;
+    return xb_memory_reach(&limit, text, size);
+}
+
+const char *xb_host_memory_lock_limit(uint64_t bytes, char *text, size_t size)
+{
+    struct rlimit most;
+    char limit[32];
+
+    text[0] = '\0';
+    if (getrlimit(RLIMIT_MEMLOCK, &most) == 0 && most.rlim_cur != RLIM_INFINITY &&
+        most.rlim_cur < bytes)
+        snprintf(text, size,
+                 ": the limit on locked memory (ulimit -l) is %s; raise it if the driver keeps to "
+                 "it",
+                 xb_size_format(most.rlim_cur, limit, sizeof limit));
+    return text;
 }
 
 enum xb_status xb_host_memory_available(uint64_t *bytes, struct xb_error *error)
@@ -264,19 +314,54 @@ static void touch(void *argument, uint64_t begin, uint64_t end)
         memory[at] = 0;
 }
 
+/*
+ * ": the limit on data (ulimit -d) is 48 MiB, of which 20 MiB are taken" where that, or the limit
+ * on address space, does not leave `bytes`; else "".
+ */
+static const char *mapping_limit(uint64_t bytes, char *text, size_t size)
+{
+    static const struct {
+        int resource;
+        const char *field; /* of /proc/self/status, proc(5) */
+        const char *name;
+    } limits[] = {{RLIMIT_DATA, "VmData", "data (ulimit -d)"},
+                  {RLIMIT_AS, "VmSize", "address space (ulimit -v)"}};
+    char whole[32];
+    char taken[32];
+
+    text[0] = '\0';
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
+        struct rlimit most;
+        uint64_t kib = 0;
+        if (getrlimit(limits[i].resource, &most) != 0 || most.rlim_cur == RLIM_INFINITY)
+            continue;
+        (void)read_number("", "/proc/self/status", limits[i].field, &kib);
+        if (kib * 1024 + bytes > most.rlim_cur)
+            snprintf(text, size, ": the limit on %s is %s, of which %s are taken", limits[i].name,
+                     xb_size_format(most.rlim_cur, whole, sizeof whole),
+                     xb_size_format(kib * 1024, taken, sizeof taken));
+    }
+    return text;
+}
+
 /* Maps `length` bytes without touching them, for a buffer of `bytes`. */
 static enum xb_status map(uint64_t length, uint64_t bytes, void **address, struct xb_error *error)
 {
     char asked[32];
+    char limit[160];
     void *memory = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
     if (memory == MAP_FAILED) {
         int code = errno;
-        return XB_FAIL_NATIVE(error, code == ENOMEM ? XB_ERR_MEMORY : XB_ERR_SYSTEM, "mmap", code,
-                              xb_errno_name(code),
-                              "%s of host memory could not be mapped: choose a smaller --size, or "
-                              "see ulimit -a and /proc/sys/vm/overcommit_memory",
-                              xb_size_format(bytes, asked, sizeof asked));
+        mapping_limit(length, limit, sizeof limit);
+        return XB_FAIL_NATIVE(
+            error, code == ENOMEM ? XB_ERR_MEMORY : XB_ERR_SYSTEM, "mmap", code,
+            xb_errno_name(code),
+            "%s of host memory could not be mapped%s; choose a smaller --size, or "
+            "%s",
+            xb_size_format(bytes, asked, sizeof asked), limit,
+            limit[0] != '\0' ? "raise that limit"
+                             : "see ulimit -a and /proc/sys/vm/overcommit_memory");
     }
     *address = memory;
     return XB_OK;

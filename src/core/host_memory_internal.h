@@ -4,6 +4,8 @@
 
 #include "xferbench/error.h"
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /*
@@ -14,6 +16,7 @@
 /* The tightest of all limits. */
 struct xb_memory_limit {
     uint64_t bytes;   /* what it leaves, before the reserve */
+    bool is_set;      /* by somebody (ulimit, cgroup): it is less than the machine has */
     char source[320]; /* what sets it: "MemAvailable in /proc/meminfo" */
 };
 
@@ -25,5 +28,8 @@ uint64_t xb_memory_less_reserve(uint64_t bytes);
 
 XB_MUST_CHECK enum xb_status xb_host_memory_check_at(const char *root, uint64_t bytes,
                                                      struct xb_error *error);
+
+/* xb_host_memory_reach of that limit. */
+const char *xb_memory_reach(const struct xb_memory_limit *limit, char *text, size_t size);
 
 #endif

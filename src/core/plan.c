@@ -378,13 +378,13 @@ static enum xb_status add_simultaneous(struct plan *plan, struct xb_error *error
 
 /* ---- memory ---- */
 
+/* `reach` is what bounds the memory, and what to do: it ends the sentence. */
 static enum xb_status too_large(const struct xb_case *test, uint64_t needed, const char *what,
                                 uint64_t limit, const char *reach, struct xb_error *error)
 {
     char size[32];
     char need[32];
-    return XB_FAIL(error, XB_ERR_USAGE,
-                   "--size %s: %s needs %s of %s memory, and %.2f GiB %s; take a smaller size",
+    return XB_FAIL(error, XB_ERR_USAGE, "--size %s: %s needs %s of %s memory, and %.2f GiB %s",
                    xb_size_format(test->bytes, size, sizeof size), test->mode->name,
                    xb_size_format(needed, need, sizeof need), what, (double)limit / 0x1p30, reach);
 }
@@ -400,12 +400,13 @@ static enum xb_status check_case(const struct xb_run *run, const struct xb_case 
     uint64_t host = needs.host_bytes;
     if (shared) /* saturating: two halves of a case may not wrap around */
         host = needs.device_bytes > UINT64_MAX - host ? UINT64_MAX : host + needs.device_bytes;
+    char reach[448];
     if (host > available)
-        return too_large(test, host, "host", available,
-                         "can be had without driving the machine into swap", error);
-    if (!shared && device->memory_bytes > 0 && needs.device_bytes > device->memory_bytes)
-        return too_large(test, needs.device_bytes, "device", device->memory_bytes, "is all it has",
+        return too_large(test, host, "host", available, xb_host_memory_reach(reach, sizeof reach),
                          error);
+    if (!shared && device->memory_bytes > 0 && needs.device_bytes > device->memory_bytes)
+        return too_large(test, needs.device_bytes, "device", device->memory_bytes,
+                         "is all it has; take a smaller size", error);
     return XB_OK;
 }
 

@@ -76,8 +76,8 @@ enum xb_status xb_topology_open(struct xb_topology **topology, struct xb_error *
      * NUMA node would count all CPUs as its own. */
     if (hwloc_topology_load(opened->hwloc) != 0) {
         status = XB_FAIL_ERRNO(error, "hwloc_topology_load", errno,
-                               "the machine's NUMA nodes and CPUs could not be discovered: are "
-                               "/proc and /sys mounted?");
+                               "the machine's NUMA nodes and CPUs could not be discovered%s",
+                               errno == ENOENT ? ": are /proc and /sys mounted?" : "");
         goto fail_load;
     }
     opened->cpus = hwloc_bitmap_alloc();
@@ -129,14 +129,14 @@ static void bind_to(struct xb_topology *topology, hwloc_const_bitmap_t cpus,
                     hwloc_const_bitmap_t nodes, struct xb_binding *binding)
 {
     if (bind_cpus(topology, cpus) != 0) {
-        set_note(binding, "the system refused to bind to the CPUs of NUMA node %d (%s)",
-                 binding->node, xb_errno_name(errno));
+        set_note(binding, "the system refused to bind to the CPUs of NUMA node %d (%s, %s)",
+                 binding->node, xb_errno_name(errno), strerror(errno));
         return;
     }
     topology->bound = true;
     if (bind_memory(topology, nodes, HWLOC_MEMBIND_BIND) != 0) {
-        set_note(binding, "the system refused to bind memory to NUMA node %d (%s)", binding->node,
-                 xb_errno_name(errno));
+        set_note(binding, "the system refused to bind memory to NUMA node %d (%s, %s)",
+                 binding->node, xb_errno_name(errno), strerror(errno));
         restore_binding(topology);
         return;
     }

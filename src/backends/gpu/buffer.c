@@ -64,13 +64,15 @@ static enum xb_status take_pinned(struct gpu_buffer *buffer, struct xb_error *er
 {
     const struct xb_gpu_runtime *runtime = runtime_of(buffer);
     uint64_t bytes = buffer->base.bytes;
+    char limit[128];
     enum xb_status status = xb_host_memory_check(bytes, error);
     if (status == XB_OK)
         status = XB_GPU(
             error, runtime,
             runtime->allocate_host(&buffer->address, whole_blocks(bytes), buffer->base.memory),
-            "cannot allocate %llu bytes of %s host memory; try a smaller --size",
-            (unsigned long long)bytes, xb_memory_name(buffer->base.memory));
+            "cannot allocate %llu bytes of %s host memory%s; try a smaller --size",
+            (unsigned long long)bytes, xb_memory_name(buffer->base.memory),
+            xb_host_memory_lock_limit(bytes, limit, sizeof limit));
     return status;
 }
 
@@ -104,12 +106,14 @@ static enum xb_status take_registered(struct gpu_buffer *buffer, struct xb_error
     const struct xb_gpu_runtime *runtime = runtime_of(buffer);
     uint64_t bytes = buffer->base.bytes;
     bool mapped = buffer->base.memory == XB_MEMORY_MAPPED;
+    char limit[128];
     void *pages = NULL;
     enum xb_status status = xb_pages_map_huge(bytes, &pages, error);
     if (status != XB_OK)
         return status;
     status = XB_GPU(error, runtime, runtime->register_host(pages, bytes, mapped),
-                    "cannot page-lock %llu bytes of host memory", (unsigned long long)bytes);
+                    "cannot page-lock %llu bytes of host memory%s", (unsigned long long)bytes,
+                    xb_host_memory_lock_limit(bytes, limit, sizeof limit));
     if (status != XB_OK) {
         xb_pages_unmap(pages, bytes);
         return status;
