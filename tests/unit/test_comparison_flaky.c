@@ -11,43 +11,13 @@
 
 #include <cmocka.h>
 
-#include "record_fixture.h"
+#include "comparison_fixture.h"
 
-#define MIB (UINT64_C(1) << 20)
-
-static struct xb_record before, after;
-static struct xb_comparison result;
-
-static void finish(void)
+/* One case, by `ratio`, of so many processes in either file. */
+static void begin_one(size_t processes, double ratio)
 {
-    xb_comparison_free(&result);
-    xb_record_free(&before);
-    xb_record_free(&after);
-}
-
-static int finish_group(void **state)
-{
-    (void)state;
-    finish();
-    return 0;
-}
-
-/* A case of both files with figures that are the same, once a call. */
-static void add(double ratio)
-{
-    uint64_t bytes = (before.case_count + 1) * MIB;
-    measure(&before, add_named(&before, "pinned", "h2d", bytes, false), XB_METRIC_BANDWIDTH, 55e9,
-            1e-4);
-    measure(&after, add_named(&after, "pinned", "h2d", bytes, false), XB_METRIC_BANDWIDTH,
-            55e9 * ratio, 1e-4);
-}
-
-static void begin(size_t processes, double ratio)
-{
-    finish();
-    before = make_record(processes);
-    after = make_record(processes);
-    add(ratio);
+    begin(processes, processes);
+    add_pinned(ratio);
 }
 
 /* In the first `count` processes that are still fine. */
@@ -62,29 +32,11 @@ static void spoil_some(struct xb_record *record, size_t count, enum xb_verified 
     }
 }
 
-static void compare(void)
-{
-    struct xb_error error;
-    struct xb_comparison_request request = {.threshold = 0.02, .alpha = 0.01};
-    xb_comparison_free(&result);
-    assert_int_equal(xb_compare(&before, &after, &request, &result, &error), XB_OK);
-}
-
-static void expect(enum xb_outcome outcome, enum xb_basis basis, const char *note)
-{
-    assert_string_equal(xb_outcome_name(result.cases[0].outcome), xb_outcome_name(outcome));
-    assert_int_equal(result.cases[0].basis, basis);
-    if (strstr(result.cases[0].note, note) == NULL)
-        fail_msg("\"%s\" does not say \"%s\"", result.cases[0].note, note);
-}
-
+/* What would not help is not asked for: not by the verdict, and not beside it. */
 static void expect_overall(int code, const char *words)
 {
-    assert_int_equal(xb_comparison_exit_code(&result), code);
-    if (strstr(result.reason, words) == NULL)
-        fail_msg("\"%s\" does not say \"%s\"", result.reason, words);
-    /* What would not help is not asked for: not by the verdict, and not beside it. */
     struct xb_words needed;
+    assert_overall(code == 1 ? XB_OUTCOME_REGRESSION : XB_OUTCOME_INCONCLUSIVE, code, words);
     assert_null(strstr(result.reason, "too few processes"));
     assert_string_equal(xb_compare_needed(&result, &needed), "");
 }
@@ -146,13 +98,14 @@ static void fisher_counts_every_deal(void **state)
 static void more_wrong_data_is_a_regression(void **state)
 {
     (void)state;
-    begin(8, 1.0);
+    begin_one(8, 1.0);
     spoil_some(&before, 1, XB_VERIFIED_FALSE, "byte 7");
     spoil_some(&after, 7, XB_VERIFIED_FALSE, "byte 8");
     compare();
-    expect(XB_OUTCOME_REGRESSION, XB_BASIS_STATUS,
-           "wrong data in 7 of 8 processes of the candidate: byte 8; wrong data in 1 of 8 of the "
-           "baseline");
+    assert_case(
+        0, XB_BASIS_STATUS, XB_OUTCOME_REGRESSION,
+        "wrong data in 7 of 8 processes of the candidate: byte 8; wrong data in 1 of 8 of the "
+        "baseline");
     expect_overall(1, "1 of 1 gating figures: worse by 2 % or more, or no longer right");
 }
 
@@ -160,13 +113,13 @@ static void more_wrong_data_is_a_regression(void **state)
 static void more_wrong_data_shares_no_alpha(void **state)
 {
     (void)state;
-    begin(8, 2.0);
+    begin_one(8, 2.0);
     for (int i = 0; i < 30; i++)
-        add(1.0);
+        add_pinned(1.0);
     spoil_some(&before, 1, XB_VERIFIED_FALSE, "byte 7");
     spoil_some(&after, 7, XB_VERIFIED_FALSE, "byte 8");
     compare();
-    expect(XB_OUTCOME_REGRESSION, XB_BASIS_STATUS, "wrong data in 7 of 8");
+    assert_case(0, XB_BASIS_STATUS, XB_OUTCOME_REGRESSION, "wrong data in 7 of 8");
     expect_overall(1, "1 of 31 gating figures");
 }
 
@@ -174,25 +127,26 @@ static void more_wrong_data_shares_no_alpha(void **state)
 static void wrong_data_is_counted_apart(void **state)
 {
     (void)state;
-    begin(8, 1.0);
+    begin_one(8, 1.0);
     spoil_some(&before, 1, XB_VERIFIED_FALSE, "byte 7");
     spoil_some(&before, 7, XB_VERIFIED_UNKNOWN, "no memory");
     spoil_some(&after, 7, XB_VERIFIED_FALSE, "byte 8");
     compare();
-    expect(XB_OUTCOME_REGRESSION, XB_BASIS_STATUS, "wrong data in 1 of 8 of the baseline");
+    assert_case(0, XB_BASIS_STATUS, XB_OUTCOME_REGRESSION, "wrong data in 1 of 8 of the baseline");
     expect_overall(1, "1 of 1 gating figures");
 }
 
 static void more_failures_are_a_regression(void **state)
 {
     (void)state;
-    begin(8, 1.0);
+    begin_one(8, 1.0);
     spoil_some(&before, 1, XB_VERIFIED_UNKNOWN, "no memory");
     spoil_some(&after, 7, XB_VERIFIED_UNKNOWN, "illegal address");
     compare();
-    expect(XB_OUTCOME_REGRESSION, XB_BASIS_STATUS,
-           "failed in 7 of 8 processes of the candidate: illegal address; failed in 1 of 8 of the "
-           "baseline");
+    assert_case(
+        0, XB_BASIS_STATUS, XB_OUTCOME_REGRESSION,
+        "failed in 7 of 8 processes of the candidate: illegal address; failed in 1 of 8 of the "
+        "baseline");
     expect_overall(1, "1 of 1 gating figures");
 }
 
@@ -203,12 +157,12 @@ static void as_much_is_not_and_more_processes_are_not_asked_for(void **state)
         size_t processes, before, after;
     } rows[] = {{8, 1, 2}, {8, 1, 6}, {8, 7, 7}, {4, 1, 3}, {2, 1, 1}, {8, 7, 1}};
     (void)state;
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        begin(rows[i].processes, 1.0);
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        begin_one(rows[i].processes, 1.0);
         spoil_some(&before, rows[i].before, XB_VERIFIED_FALSE, "byte 7");
         spoil_some(&after, rows[i].after, XB_VERIFIED_FALSE, "byte 8");
         compare();
-        expect(XB_OUTCOME_INCONCLUSIVE, result.cases[0].basis, "wrong data in ");
+        assert_case(0, result.cases[0].basis, XB_OUTCOME_INCONCLUSIVE, "wrong data in ");
         expect_overall(3, "1 of 1 gating figures did not work, or had wrong data, in processes of "
                           "both files: find out why first");
     }
@@ -218,13 +172,12 @@ static void as_much_is_not_and_more_processes_are_not_asked_for(void **state)
 static void what_is_broken_comes_first(void **state)
 {
     (void)state;
-    begin(2, 1.0);
-    add(1.0);
+    begin_one(2, 1.0);
+    add_pinned(1.0);
     spoil_some(&before, 1, XB_VERIFIED_FALSE, "byte 7");
     spoil_some(&after, 1, XB_VERIFIED_FALSE, "byte 8");
     compare();
-    assert_int_equal(result.overall, XB_OUTCOME_INCONCLUSIVE);
-    assert_non_null(strstr(result.reason, "1 of 2 gating figures did not work"));
+    assert_overall(XB_OUTCOME_INCONCLUSIVE, 3, "1 of 2 gating figures did not work");
     struct xb_words needed;
     assert_non_null(strstr(xb_compare_needed(&result, &needed), "2 a side at the least"));
 }
@@ -232,7 +185,7 @@ static void what_is_broken_comes_first(void **state)
 static void processes_that_were_cut_short_do_not_count(void **state)
 {
     (void)state;
-    begin(8, 1.0);
+    begin_one(8, 1.0);
     spoil_some(&before, 1, XB_VERIFIED_FALSE, "byte 7");
     spoil_some(&after, 7, XB_VERIFIED_FALSE, "byte 8");
     for (size_t i = 2; i < 8; i++) { /* 1 of 2 are left */
@@ -240,7 +193,7 @@ static void processes_that_were_cut_short_do_not_count(void **state)
         before.processes[i].interrupted = true;
     }
     compare();
-    expect(XB_OUTCOME_INCONCLUSIVE, XB_BASIS_INDICATIVE, "wrong data in 7 of 8");
+    assert_case(0, XB_BASIS_INDICATIVE, XB_OUTCOME_INCONCLUSIVE, "wrong data in 7 of 8");
     expect_overall(3, "find out why first");
 }
 
@@ -257,5 +210,5 @@ int main(void)
         cmocka_unit_test(what_is_broken_comes_first),
         cmocka_unit_test(processes_that_were_cut_short_do_not_count),
     };
-    return cmocka_run_group_tests_name("compare_flaky", tests, NULL, finish_group);
+    return cmocka_run_group_tests_name("comparison_flaky", tests, NULL, finish_group);
 }
