@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _GNU_SOURCE /* pipe2 */
+#define _GNU_SOURCE /* asprintf */
 #include "child.h"
 
 #include "../core/clock.h"
+#include "../core/forked.h"
+#include "guardian.h"
 
 #include "xferbench/interrupt.h"
 
@@ -13,7 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -37,6 +38,7 @@
 struct watch {
     const struct xb_child *child;
     struct xb_child_outcome *outcome;
+    struct xb_guardian guardian; /* ends its group where this process dies */
     pid_t process;
     int output;       /* the pipe it prints into; -1 once that is read to the end */
     size_t capacity;  /* of outcome->text */
@@ -72,16 +74,15 @@ static void reset_signals(void)
 }
 
 /* Runs the program in this process; what keeps it from that goes into the pipe `failed`. */
-_Noreturn static void become(const struct xb_child *child, pid_t parent, int output, int failed)
+_Noreturn static void become(const struct watch *watch, int output, int failed)
 {
+    const struct xb_child *child = watch->child;
     int null = open("/dev/null", O_RDONLY); /* may be standard input already, if that was closed */
     (void)setpgid(0, 0);
     if (null >= 0 && dup2(null, STDIN_FILENO) >= 0 && dup2(output, STDOUT_FILENO) >= 0 &&
-        prctl(PR_SET_PDEATHSIG, SIGTERM) == 0) {
+        xb_guardian_enlist(&watch->guardian)) {
         if (null > STDERR_FILENO)
             close(null);
-        if (getppid() != parent) /* it died before the line above: nobody would tell */
-            _exit(127);
         reset_signals();
         execvp(child->path, child->argv);
     }
@@ -91,30 +92,6 @@ _Noreturn static void become(const struct xb_child *child, pid_t parent, int out
 }
 
 /* ---- starting ---- */
-
-static void close_pipe(int ends[2])
-{
-    for (int i = 0; i < 2; i++) {
-        if (ends[i] >= 0)
-            close(ends[i]);
-        ends[i] = -1;
-    }
-}
-
-/* Above the standard streams, which the caller may have been started without: the child's own would
- * be put over them. */
-static bool make_pipe(int ends[2])
-{
-    int made[2];
-    if (pipe2(made, O_CLOEXEC) != 0)
-        return false;
-    for (int i = 0; i < 2; i++)
-        ends[i] = fcntl(made[i], F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-    int code = errno;
-    close_pipe(made);
-    errno = code;
-    return ends[0] >= 0 && ends[1] >= 0;
-}
 
 /* fork(), with every signal blocked until the new process has given up the caller's handlers: one
  * of these would note what was meant for the program, and forget it. */
@@ -161,11 +138,9 @@ static enum xb_status start(struct watch *watch, struct xb_error *error)
 {
     int output[2] = {-1, -1};
     int failed[2] = {-1, -1};
-    pid_t self = getpid();
     enum xb_status status = XB_OK;
-    /* Ignored, as it can be inherited, no end of a process would be told. */
-    signal(SIGCHLD, SIG_DFL);
-    if (!make_pipe(output) || !make_pipe(failed) || fcntl(output[0], F_SETFL, O_NONBLOCK) != 0) {
+    if (!xb_forked_pipe(output) || !xb_forked_pipe(failed) ||
+        fcntl(output[0], F_SETFL, O_NONBLOCK) != 0) {
         status = cannot_start(watch->child, "pipe2", errno, error);
         goto release;
     }
@@ -175,7 +150,7 @@ static enum xb_status start(struct watch *watch, struct xb_error *error)
         goto release;
     }
     if (watch->process == 0)
-        become(watch->child, self, output[1], failed[1]);
+        become(watch, output[1], failed[1]);
     (void)setpgid(watch->process, watch->process); /* whoever comes first */
     status = check_started(watch->child, watch->process, failed, error);
     if (status == XB_OK) {
@@ -183,8 +158,8 @@ static enum xb_status start(struct watch *watch, struct xb_error *error)
         output[0] = -1;
     }
 release:
-    close_pipe(output);
-    close_pipe(failed);
+    xb_forked_close_pipe(output);
+    xb_forked_close_pipe(failed);
     return status;
 }
 
@@ -352,11 +327,19 @@ enum xb_status xb_child_run(const struct xb_child *child, struct xb_child_outcom
     struct watch watch = {.child = child, .outcome = outcome, .output = -1};
     *outcome = (struct xb_child_outcome){.exit_code = -1, .started = time(NULL)};
     double begin = xb_clock_now();
-    enum xb_status status = start(&watch, error);
+    /* Ignored, as it can be inherited, no end of a process would be told. */
+    signal(SIGCHLD, SIG_DFL);
+    enum xb_status status = xb_guardian_open(&watch.guardian, error);
     if (status != XB_OK)
         return status;
-    watch_to_end(&watch);
-    clear_up(&watch);
+    status = start(&watch, error);
+    if (status == XB_OK) {
+        watch_to_end(&watch);
+        clear_up(&watch);
+    }
+    xb_guardian_dismiss(&watch.guardian);
+    if (status != XB_OK)
+        return status;
     outcome->wall_s = (watch.ended_at > 0 ? watch.ended_at : xb_clock_now()) - begin;
     return judge_end(&watch, error);
 }

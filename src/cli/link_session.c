@@ -3,6 +3,7 @@
 #include "link_session.h"
 
 #include "../core/clock.h"
+#include "../core/forked.h"
 #include "cli.h"
 
 #include "xferbench/interrupt.h"
@@ -327,10 +328,12 @@ enum xb_status xb_link_session_start(struct xb_link_session *session, struct xb_
 {
     (void)fflush(NULL);       /* else both would write what is in the buffers */
     signal(SIGCHLD, SIG_DFL); /* ignored, as a caller may have left it, ends would go unseen */
+    pid_t self = getpid();
     pid_t process = fork();
     if (process < 0)
         return XB_FAIL_ERRNO(error, "fork", errno, "no process to measure in");
     if (process == 0) {
+        xb_forked_die_with(self);
         leave_output();
         work(session);
     }

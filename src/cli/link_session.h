@@ -43,8 +43,7 @@ XB_MUST_CHECK enum xb_status xb_link_session_open(struct xb_link_session **sessi
 void xb_link_session_close(struct xb_link_session *session);
 
 /* Starts the process, which has nothing of this one's but the session and its files: not its
- * output.
- */
+ * output. It dies with this one, wherever it hangs. To be called in the program's first thread. */
 XB_MUST_CHECK enum xb_status xb_link_session_start(struct xb_link_session *session,
                                                    struct xb_error *error);
 /* Waits until it is done or the deadline has come, and ends the process. Returns whether it was

@@ -3,6 +3,8 @@
 #include "compiler.h"
 #include "library.h"
 
+#include "../../core/forked.h"
+
 #include "xferbench/interrupt.h"
 
 #include <dlfcn.h>
@@ -18,7 +20,6 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -215,8 +216,10 @@ static bool wait_for(pid_t child, int channel, int *status)
 static bool compile_apart(const struct request *request, int channel, int out)
 {
     int said = memfd_create("hipRTC's words", MFD_CLOEXEC);
+    pid_t self = getpid();
     pid_t child = fork();
     if (child == 0) {
+        xb_forked_die_with(self);
         const struct rlimit no_core = {0, 0};
         (void)setrlimit(RLIMIT_CORE, &no_core);
         (void)dup2(said, STDOUT_FILENO);
@@ -269,34 +272,11 @@ static bool answer(int channel, const struct request *request)
     return sent;
 }
 
-/* Leaves nothing of its parent's but the channel: neither open files, whose readers would wait for
- * this process too, nor what it does with signals. Those of the terminal are for the process that
- * measures, which then closes its end. */
-static int settle(int channel)
-{
-    static const int ignored[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
-    sigset_t none;
-    int null = open("/dev/null", O_RDWR);
-    for (int fd = STDIN_FILENO; null >= 0 && fd <= STDERR_FILENO; fd++)
-        (void)dup2(null, fd);
-    int kept = STDERR_FILENO + 1;
-    if (channel != kept)
-        (void)dup2(channel, kept);
-    (void)syscall(SYS_close_range, kept + 1, ~0U, 0);
-    for (size_t i = 0; i < sizeof ignored / sizeof ignored[0]; i++)
-        (void)signal(ignored[i], SIG_IGN);
-    (void)signal(SIGCHLD, SIG_DFL);
-    (void)signal(SIGALRM, SIG_DFL);
-    (void)sigemptyset(&none);
-    (void)sigprocmask(SIG_SETMASK, &none, NULL);
-    return kept;
-}
-
 /* Until the other end is closed, which the kernel does when that process ends, however it does. */
 _Noreturn static void wait_for_requests(int channel)
 {
     struct request request;
-    channel = settle(channel);
+    channel = xb_forked_settle(channel);
     while (read_all(channel, &request, sizeof request) && answer(channel, &request))
         continue;
     _exit(EXIT_SUCCESS);

@@ -4,6 +4,7 @@
  */
 #include "internal.h"
 
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,6 +28,26 @@ static pid_t owner;
  */
 static atomic_ulong struck_in_use;
 
+/* For ever. With SIGALRM blocked: who sets an alarm for a call cannot count on it. A test can see
+ * that it is here by that. */
+_Noreturn static void hang(void)
+{
+    sigset_t alarm;
+    sigemptyset(&alarm);
+    sigaddset(&alarm, SIGALRM);
+    (void)pthread_sigmask(SIG_BLOCK, &alarm, NULL);
+    for (;;)
+        pause();
+}
+
+/* In the loader, or when the process leaves. */
+static void hang_where(const char *place)
+{
+    const char *asked = getenv("XB_STANDIN_HANG");
+    if (asked != NULL && strcmp(asked, place) == 0)
+        hang();
+}
+
 __attribute__((constructor)) static void begin(void)
 {
     owner = getpid();
@@ -34,6 +55,7 @@ __attribute__((constructor)) static void begin(void)
                  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (calls == MAP_FAILED)
         calls = calls_of_one_process;
+    hang_where("dlopen");
 }
 
 int standin_setting(const char *name, int otherwise)
@@ -42,10 +64,10 @@ int standin_setting(const char *name, int otherwise)
     return text != NULL ? (int)strtol(text, NULL, 10) : otherwise;
 }
 
-/* Whether this call is one that XB_STANDIN_FAIL names. */
-static bool is_to_fail(enum standin_call call, unsigned long number)
+/* Whether this call is one that a variable names, as NAME:3 or NAME:3+. */
+static bool is_named(const char *variable, enum standin_call call, unsigned long number)
 {
-    const char *asked = getenv("XB_STANDIN_FAIL");
+    const char *asked = getenv(variable);
     size_t length = strlen(call_names[call]);
     if (asked == NULL || strncmp(asked, call_names[call], length) != 0 || asked[length] != ':')
         return false;
@@ -86,7 +108,10 @@ static void follow_struck(enum standin_call call, bool fails)
 
 int standin_called(enum standin_call call)
 {
-    bool fails = is_to_fail(call, atomic_fetch_add(&calls[call], 1) + 1);
+    unsigned long number = atomic_fetch_add(&calls[call], 1) + 1;
+    if (is_named("XB_STANDIN_HANG", call, number))
+        hang();
+    bool fails = is_named("XB_STANDIN_FAIL", call, number);
     follow_struck(call, fails);
     if (!fails)
         return 0;
@@ -126,6 +151,7 @@ __attribute__((destructor)) static void end(void)
                                                          "modules"};
     if (getpid() != owner)
         return;
+    hang_where("exit");
     const char *path = getenv("XB_STANDIN_TRACE");
     if (path != NULL)
         write_trace(path);
