@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _POSIX_C_SOURCE 200809L
+#define _GNU_SOURCE /* secure_getenv */
 #include "code_cache.h"
 #include "library.h"
 
@@ -60,11 +60,12 @@ static struct header header_for(const char *architecture, int version)
     return header;
 }
 
-/* The folder; XDG Base Directory Specification 0.8: a relative path is to be ignored. */
+/* The folder; XDG Base Directory Specification 0.8: a relative path is to be ignored. None for a
+ * program with more rights than its caller, who would say what it loads and where it writes. */
 static bool folder_of(char *path, size_t size)
 {
-    const char *cache = getenv("XDG_CACHE_HOME");
-    const char *home = getenv("HOME");
+    const char *cache = secure_getenv("XDG_CACHE_HOME");
+    const char *home = secure_getenv("HOME");
     int length = -1;
     if (cache != NULL && cache[0] == '/')
         length = snprintf(path, size, "%s/xferbench", cache);

@@ -37,9 +37,8 @@ static void read_driver_version(char *text, size_t size)
 
 static enum xb_status check_kernel_driver(struct xb_probe *probe, struct xb_error *error)
 {
-    const char *override = getenv(XB_HIP_OVERRIDE);
     bool ok = access(KERNEL_DRIVER, F_OK) == 0;
-    bool needed = override == NULL || override[0] == '\0';
+    bool needed = xb_hip_override() == NULL;
     struct xb_probe_check *check =
         xb_gpu_probe_add(probe, ok || !needed, "kernel driver " KERNEL_DRIVER);
     XB_GPU_FOUND(check, "%s",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _GNU_SOURCE /* dladdr */
+#define _GNU_SOURCE /* dladdr, secure_getenv */
 #include "library.h"
 
 #include <dlfcn.h>
@@ -85,7 +85,7 @@ static bool try_matching(struct search *search, const char *pattern, int major)
 static bool try_major(struct search *search, int major)
 {
     char name[PATH_MAX];
-    const char *rocm = getenv("ROCM_PATH");
+    const char *rocm = secure_getenv("ROCM_PATH");
     snprintf(name, sizeof name, "libamdhip64.so.%d", major);
     if (try_file(search, name))
         return true;
@@ -99,11 +99,17 @@ static bool try_major(struct search *search, int major)
            try_matching(search, "/opt/rocm-*/lib", major);
 }
 
+const char *xb_hip_override(void)
+{
+    const char *path = secure_getenv(XB_HIP_OVERRIDE);
+    return path != NULL && path[0] != '\0' ? path : NULL;
+}
+
 static enum xb_status find_library(struct xb_error *error)
 {
     struct search search = {.said = ""};
-    const char *override = getenv(XB_HIP_OVERRIDE);
-    if (override != NULL && override[0] != '\0') {
+    const char *override = xb_hip_override();
+    if (override != NULL) {
         xb_hip.overridden = true;
         xb_hip.handle = dlopen(override, RTLD_NOW | RTLD_LOCAL);
         if (xb_hip.handle != NULL)

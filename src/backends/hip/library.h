@@ -17,6 +17,9 @@
 /* Names the library to open in place of the search. For a runtime in an unusual place, and for
  * tests. */
 #define XB_HIP_OVERRIDE "XFERBENCH_HIP_LIBRARY"
+/* What it names; NULL where it is not set or empty, and in a program that has more rights than its
+ * caller: there his environment does not say what is loaded. */
+const char *xb_hip_override(void);
 
 /* As in the headers of ROCm 5, and of 6 and 7. Either header knows only one of the structures, and
  * nobody here looks into it by its fields: offsets in it stand in device.c. */
