@@ -121,16 +121,15 @@ class Surroundings(HipCase):
                 self.assert_unavailable(outcome, (f"{name}: too old", "ROCm 5.0"))
 
     def test_library_that_cannot_be_opened(self):
-        text = os.path.join(self.folder, "text.so")
-        write_bytes(text, b"This is no library.\n")
-        cut = os.path.join(self.folder, "cut.so")
-        write_bytes(cut, read_bytes(STAND_IN)[:32])
-        for library in ("/nonexistent.so", text, cut, self.folder, "/dev/null"):
+        write_bytes(self.path("text.so"), b"This is no library.\n")
+        write_bytes(self.path("cut.so"), read_bytes(STAND_IN)[:32])
+        for library in ("/nonexistent.so", "./text.so", "./cut.so", "./", "/dev/null"):
             with self.subTest(library=library):
-                outcome = self.run_program(*ALL, "--json", "out.json", library=library)
+                arguments = (*ALL, "--json", "out.json")
+                outcome = self.run_program(*arguments, library=library, folder=self.folder)
                 self.assert_unavailable(outcome, (f"{OVERRIDE} names a library", library))
-        listed = self.list_devices(library=text)
-        self.assertIn(text, str(listed.document["backends"]))
+        listed = self.list_devices(library="./text.so", folder=self.folder)
+        self.assertIn("./text.so", str(listed.document["backends"]))
 
     def test_library_of_something_else(self):
         """It opens, and is no HIP runtime."""
