@@ -102,8 +102,8 @@ struct xb_reference {
 /*
  * A transfer strategy. The runner owns loops, warm-up, clocks, statistics and stopping; a mode says
  * what one iteration is. Before anything is measured, check_options is called for every case. For
- * one case the runner calls, in this order: check, setup, submit (warm-up, any number of times), the
- * references' submits, prepare, submit (timed, any number of times), verify, teardown.
+ * one case the runner calls, in this order: check, setup, submit (warm-up, any number of times),
+ * the references' submits, prepare, submit (timed, any number of times), verify, teardown.
  */
 struct xb_mode {
     const char *name;        /* "pinned" */

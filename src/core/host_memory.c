@@ -314,34 +314,34 @@ static void touch(void *argument, uint64_t begin, uint64_t end)
         memory[at] = 0;
 }
 
+/* `field` of /proc/self/status (proc(5)) is what the limit counts. */
+static void name_limit(const struct rlimit *most, const char *field, const char *name,
+                       uint64_t bytes, char *text, size_t size)
+{
+    uint64_t kib = 0;
+    char whole[32];
+    char taken[32];
+
+    (void)read_number("", "/proc/self/status", field, &kib);
+    if (most->rlim_cur != RLIM_INFINITY && kib * 1024 + bytes > most->rlim_cur)
+        snprintf(text, size, ": the limit on %s is %s, of which %s are taken", name,
+                 xb_size_format(most->rlim_cur, whole, sizeof whole),
+                 xb_size_format(kib * 1024, taken, sizeof taken));
+}
+
 /*
  * ": the limit on data (ulimit -d) is 48 MiB, of which 20 MiB are taken" where that, or the limit
  * on address space, does not leave `bytes`; else "".
  */
-static const char *mapping_limit(uint64_t bytes, char *text, size_t size)
+static void mapping_limit(uint64_t bytes, char *text, size_t size)
 {
-    static const struct {
-        int resource;
-        const char *field; /* of /proc/self/status, proc(5) */
-        const char *name;
-    } limits[] = {{RLIMIT_DATA, "VmData", "data (ulimit -d)"},
-                  {RLIMIT_AS, "VmSize", "address space (ulimit -v)"}};
-    char whole[32];
-    char taken[32];
+    struct rlimit most;
 
     text[0] = '\0';
-    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
-        struct rlimit most;
-        uint64_t kib = 0;
-        if (getrlimit(limits[i].resource, &most) != 0 || most.rlim_cur == RLIM_INFINITY)
-            continue;
-        (void)read_number("", "/proc/self/status", limits[i].field, &kib);
-        if (kib * 1024 + bytes > most.rlim_cur)
-            snprintf(text, size, ": the limit on %s is %s, of which %s are taken", limits[i].name,
-                     xb_size_format(most.rlim_cur, whole, sizeof whole),
-                     xb_size_format(kib * 1024, taken, sizeof taken));
-    }
-    return text;
+    if (getrlimit(RLIMIT_DATA, &most) == 0)
+        name_limit(&most, "VmData", "data (ulimit -d)", bytes, text, size);
+    if (getrlimit(RLIMIT_AS, &most) == 0)
+        name_limit(&most, "VmSize", "address space (ulimit -v)", bytes, text, size);
 }
 
 /* Maps `length` bytes without touching them, for a buffer of `bytes`. */

@@ -31,8 +31,8 @@ struct xb_chunk {
 };
 struct xb_chunk xb_chunk_at(uint64_t bytes, uint64_t chunk, uint64_t index);
 
-/* For check_options: XB_ERR_USAGE where an iteration of `per_chunk` operations a chunk would be seconds of enqueuing
- * that nothing can interrupt. */
+/* For check_options: XB_ERR_USAGE where an iteration of `per_chunk` operations a chunk would be
+ * seconds of enqueuing that nothing can interrupt. */
 XB_MUST_CHECK enum xb_status xb_chunk_check(const struct xb_case *test,
                                             const struct xb_config *config, uint64_t per_chunk,
                                             struct xb_error *error);
