@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which subcommand, and nothing else. */
 #include "cli/cli.h"
+#include "core/plain_text.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -19,12 +20,11 @@ static int unknown_command(const char *word)
     const char *names[] = {"run", "list", "link", "compare", "help", NULL};
     const char *nearest = xb_nearest(word, names);
     if (nearest != NULL)
-        fprintf(stderr, "xferbench: there is no command '%s'; did you mean '%s'?\n", word, nearest);
+        xb_say("there is no command '%s'; did you mean '%s'?", word, nearest);
     else
-        fprintf(stderr,
-                "xferbench: there is no command '%s'; the commands are run, list, link, compare "
-                "and help (see xferbench --help)\n",
-                word);
+        xb_say("there is no command '%s'; the commands are run, list, link, compare and help (see "
+               "xferbench --help)",
+               word);
     return XB_EXIT_USAGE;
 }
 
@@ -44,8 +44,8 @@ static int finish_stdout(int code)
     bool lost = ferror(stdout) != 0;
     if (fflush(stdout) == 0 && !lost)
         return code;
-    fprintf(stderr, "xferbench: cannot write to standard output: %s\n",
-            errno != 0 ? strerror(errno) : "an earlier write failed");
+    xb_say("cannot write to standard output: %s",
+           errno != 0 ? strerror(errno) : "an earlier write failed");
     return code == XB_EXIT_OK ? XB_EXIT_FAILED : code;
 }
 

@@ -15,7 +15,8 @@ struct xb_error {
     char call[64];        /* the call that failed, such as "mmap"; "" where there is none */
     const char *file;     /* where in xferbench it was seen */
     int line;
-    char message[640]; /* what failed and what to do about it */
+    char message[640]; /* what failed and what to do about it; one line of plain text, whatever the
+                          paths and names in it */
 };
 
 /*

@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli.h"
 
+#include "../core/plain_text.h"
+
 #include <string.h>
 
 void xb_probe_print(FILE *stream, const struct xb_probe *probe)
 {
-    for (size_t i = 0; i < probe->check_count; i++)
-        fprintf(stream, "    %-29s %s\n", probe->checks[i].what, probe->checks[i].found);
+    for (size_t i = 0; i < probe->check_count; i++) {
+        char what[sizeof probe->checks[i].what], found[4 * sizeof probe->checks[i].found];
+        fprintf(stream, "    %-29s %s\n", xb_plain_text(probe->checks[i].what, what, sizeof what),
+                xb_plain_text(probe->checks[i].found, found, sizeof found));
+    }
 }
 
 /* Opens one backend of the list; on failure the probe tells why. */
@@ -39,18 +44,19 @@ static void suggest_host(void)
 static enum xb_exit unknown_backend(const char *name)
 {
     const char *names[16] = {"auto"};
+    char all[256] = "", meant[80] = "";
     size_t count = 1;
-    fprintf(stderr, "xferbench: --backend: there is no backend '%s'", name);
     for (size_t i = 0; xb_backends[i].name != NULL && count + 1 < 16; i++)
         names[count++] = xb_backends[i].name;
     names[count] = NULL;
+    for (size_t i = 0; i < count; i++) {
+        size_t used = strlen(all);
+        snprintf(all + used, sizeof all - used, " %s", names[i]);
+    }
     const char *nearest = xb_nearest(name, names);
     if (nearest != NULL)
-        fprintf(stderr, "; did you mean '%s'?", nearest);
-    fprintf(stderr, " The backends are:");
-    for (size_t i = 0; i < count; i++)
-        fprintf(stderr, " %s", names[i]);
-    fprintf(stderr, "\n");
+        snprintf(meant, sizeof meant, "; did you mean '%s'?", nearest);
+    xb_say("--backend: there is no backend '%s'%s The backends are:%s", name, meant, all);
     return XB_EXIT_USAGE;
 }
 
@@ -62,7 +68,7 @@ static enum xb_exit choose_named(const char *name, struct xb_run *run)
     struct xb_error error;
     if (entry->backend != NULL && open_backend(entry, run, &error) == XB_OK)
         return XB_EXIT_OK;
-    fprintf(stderr, "xferbench: the %s backend cannot run here:\n", name);
+    xb_say("the %s backend cannot run here:", name);
     explain(entry, &run->probe);
     suggest_host();
     return XB_EXIT_NOTHING;
@@ -78,7 +84,7 @@ enum xb_exit xb_backend_choose(const char *name, struct xb_run *run)
             open_backend(entry, run, &error) == XB_OK)
             return XB_EXIT_OK;
     }
-    fprintf(stderr, "xferbench: no GPU can be tested here. What was looked for:\n");
+    xb_say("no GPU can be tested here. What was looked for:");
     for (const struct xb_backend_entry *entry = xb_backends; entry->name != NULL; entry++) {
         if (entry->backend != NULL && !entry->backend->automatic)
             continue;

@@ -33,8 +33,20 @@ int xb_cli_fail(const struct xb_error *error);
 XB_MUST_CHECK enum xb_status xb_cli_refuse_operands(const struct xb_config *config,
                                                     struct xb_error *error);
 
-/* Whether two outputs end up in one place, by whatever names; false where one is not open. */
-bool xb_cli_same_place(const struct xb_output *a, const struct xb_output *b);
+/* A file that a command writes, or one that it reads. */
+struct xb_place {
+    const char *option;             /* that names it: "--json" */
+    const struct xb_output *output; /* NULL for an input, and for an output that is not wanted */
+    const char *input;              /* the path; NULL for an output, and for no input */
+};
+
+/* XB_ERR_USAGE where an output would take the place of another one, of an input or of this
+ * program. Outputs must be open. */
+XB_MUST_CHECK enum xb_status xb_cli_check_places(const struct xb_place *places, size_t count,
+                                                 struct xb_error *error);
+
+/* Whether two paths name one file that exists. */
+bool xb_cli_is_one_file(const char *path, const char *other);
 
 /* The rows of `run`: its own and those of every mode, each once. Ends with NULL; static memory. */
 const struct xb_option *const *xb_run_rows(void);

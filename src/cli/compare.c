@@ -3,13 +3,14 @@
 #define _POSIX_C_SOURCE 200809L /* fileno */
 #include "cli.h"
 
+#include "../core/plain_text.h"
+
 #include "xferbench/comparison.h"
 #include "xferbench/interrupt.h"
 #include "xferbench/sink.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 /* The whole command. */
@@ -71,27 +72,13 @@ static enum xb_status read_request(struct command *command, struct xb_error *err
     return status;
 }
 
-static bool is_one_file(const char *a, const char *b)
-{
-    struct stat first;
-    struct stat second;
-    return stat(a, &first) == 0 && stat(b, &second) == 0 && first.st_dev == second.st_dev &&
-           first.st_ino == second.st_ino;
-}
-
-/* Of a file and itself every comparison passes, and whoever named it twice learns nothing. Nor may
- * the output take the place of what it is made of. */
+/* Of a file and itself every comparison passes, and whoever named it twice learns nothing. */
 static enum xb_status refuse_same(const struct command *command, struct xb_error *error)
 {
     char *const *paths = command->config.operands;
-    const char *output = xb_config_get(&command->config, "output")->text;
-    if (is_one_file(paths[0], paths[1]))
+    if (xb_cli_is_one_file(paths[0], paths[1]))
         return XB_FAIL(error, XB_ERR_USAGE, "'%.200s' and '%.200s' are one and the same file",
                        paths[0], paths[1]);
-    for (size_t i = 0; i < 2; i++)
-        if (strcmp(output, "-") != 0 && is_one_file(paths[i], output))
-            return XB_FAIL(error, XB_ERR_USAGE, "--output %.200s would replace '%.200s'", output,
-                           paths[i]);
     return XB_OK;
 }
 
@@ -103,6 +90,21 @@ static enum xb_status read_files(struct command *command, struct xb_error *error
         status = xb_record_read(paths[0], &command->baseline, error);
     if (status == XB_OK)
         status = xb_record_read(paths[1], &command->candidate, error);
+    return status;
+}
+
+/* Nor may the output take the place of what it is made of. */
+static enum xb_status open_output(struct command *command, struct xb_error *error)
+{
+    const struct xb_config *config = &command->config;
+    xb_interrupt_catch(); /* before there is a temporary file to leave behind */
+    enum xb_status status =
+        xb_output_open(&command->output, xb_config_get(config, "output")->text, 0, error);
+    const struct xb_place places[] = {{.option = "--output", .output = &command->output},
+                                      {.option = "BASELINE", .input = config->operands[0]},
+                                      {.option = "CANDIDATE", .input = config->operands[1]}};
+    if (status == XB_OK)
+        status = xb_cli_check_places(places, sizeof places / sizeof places[0], error);
     return status;
 }
 
@@ -146,17 +148,14 @@ static int run(struct command *command)
     if (status == XB_OK)
         status = xb_compare(&command->baseline, &command->candidate, &command->request,
                             &command->comparison, &error);
-    if (status == XB_OK) {
-        xb_interrupt_catch(); /* before there is a temporary file to leave behind */
-        status = xb_output_open(&command->output, xb_config_get(&command->config, "output")->text,
-                                &error);
-    }
+    if (status == XB_OK)
+        status = open_output(command, &error);
     if (status == XB_OK) {
         status = write_comparison(command, &error);
         if (status == XB_OK)
             status = xb_output_commit(&command->output, &error);
         else /* a sink knows its stream, not the file's name */
-            fprintf(stderr, "xferbench: '%s' was not written:\n", command->output.path);
+            xb_say("'%s' was not written:", command->output.path);
     }
     return status == XB_OK ? xb_comparison_exit_code(&command->comparison) : fail(&error);
 }

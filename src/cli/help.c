@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli.h"
 
+#include "../core/plain_text.h"
+
+#include "xferbench/interrupt.h"
 #include "xferbench/version.h"
 
 #include <ctype.h>
@@ -195,11 +198,12 @@ static int unknown_topic(const char *asked, const char *word)
         names[count++] = xb_modes[m]->name;
     names[count] = NULL;
     const char *nearest = xb_nearest(word, names);
-    fprintf(stderr, "xferbench: %s: there is no command and no mode '%s'", asked, word);
     if (nearest != NULL)
-        fprintf(stderr, "; did you mean '%s'?\n", nearest);
+        xb_say("%s: there is no command and no mode '%s'; did you mean '%s'?", asked, word,
+               nearest);
     else
-        fprintf(stderr, "; see xferbench --help for all\n");
+        xb_say("%s: there is no command and no mode '%s'; see xferbench --help for all", asked,
+               word);
     return XB_EXIT_USAGE;
 }
 
@@ -207,8 +211,7 @@ static int unknown_topic(const char *asked, const char *word)
 static int help_on(const char *asked, char *const *words, size_t count, void (*print)(FILE *))
 {
     if (count > 1) {
-        fprintf(stderr, "xferbench: %s takes one command or mode; '%s' is one too many\n", asked,
-                words[1]);
+        xb_say("%s takes one command or mode; '%s' is one too many", asked, words[1]);
         return XB_EXIT_USAGE;
     }
     const struct xb_mode *mode = count > 0 ? xb_mode_find(words[0]) : NULL;
@@ -256,7 +259,9 @@ int xb_command_help(int argc, char **argv)
 int xb_cli_fail(const struct xb_error *error)
 {
     char text[1024];
-    fprintf(stderr, "xferbench: %s\n", xb_error_text(error, text, sizeof text));
+    xb_say("%s", xb_error_text(error, text, sizeof text));
+    if (error->status == XB_ERR_STOPPED && xb_interrupt_signal() != 0)
+        return 128 + xb_interrupt_signal();
     return error->status == XB_ERR_USAGE ? XB_EXIT_USAGE : XB_EXIT_FAILED;
 }
 

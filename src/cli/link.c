@@ -21,6 +21,7 @@ struct command {
     struct xb_limits_file *file;
     struct xb_link_session *session;
     struct xb_output output, json;
+    bool only_json; /* both are standard output */
 };
 
 typedef enum xb_status write_report(FILE *stream, const struct xb_link_report *report,
@@ -106,12 +107,22 @@ static enum xb_status open_outputs(struct command *command, struct xb_error *err
 {
     const struct xb_config *config = &command->config;
     const struct xb_value *json = xb_config_get(config, "json");
+    double deadline = command->session->deadline;
     xb_interrupt_catch(); /* before there is a temporary file to leave behind */
     enum xb_status status = XB_OK;
     if (json->is_set)
-        status = xb_output_open(&command->json, json->text, error);
+        status = xb_output_open(&command->json, json->text, deadline, error);
     if (status == XB_OK)
-        status = xb_output_open(&command->output, xb_config_get(config, "output")->text, error);
+        status = xb_output_open(&command->output, xb_config_get(config, "output")->text, deadline,
+                                error);
+    /* With JSON on standard output nothing else goes there. */
+    command->only_json = command->json.stream == stdout && command->output.stream == stdout;
+    const struct xb_place places[] = {
+        {.option = "--json", .output = &command->json},
+        {.option = "--output", .output = command->only_json ? NULL : &command->output},
+        {.option = "--limits", .input = xb_config_get(config, "limits")->text}};
+    if (status == XB_OK)
+        status = xb_cli_check_places(places, sizeof places / sizeof places[0], error);
     return status;
 }
 
@@ -139,13 +150,11 @@ static bool write_output(struct xb_output *output, write_report *write,
     return status == XB_OK;
 }
 
-/* With JSON on standard output nothing else goes there. */
 static bool write_all(struct command *command, const struct xb_link_report *report)
 {
     const char *format = xb_config_get(&command->config, "format")->words[0];
-    bool taken = command->json.stream == stdout && command->output.stream == stdout;
     bool written = write_output(&command->json, xb_link_json_write, report);
-    if (!taken)
+    if (!command->only_json)
         written = write_output(&command->output, writer(format), report) && written;
     return written;
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli.h"
 
+#include "../core/plain_text.h"
+
 #include "xferbench/sink.h"
 
 /* The names of capabilities, each behind a blank; "none" for none. */
@@ -12,21 +14,34 @@ static void print_capabilities(uint32_t capabilities)
     printf("%s", capabilities == 0 ? " none" : "");
 }
 
+/* What a driver says of a device, behind something else; nothing where it says nothing. */
+static void print_words(const char *before, const char *text)
+{
+    char plain[2048];
+    if (text[0] != '\0')
+        printf("%s%s", before, xb_plain_text(text, plain, sizeof plain));
+}
+
 static void print_device(const struct xb_device_info *info)
 {
-    printf("    device %-22u %s", info->index, info->name);
-    if (info->pci_bdf[0] != '\0')
-        printf(", %s", info->pci_bdf);
-    if (info->architecture[0] != '\0')
-        printf(", %s", info->architecture);
+    printf("    device %-22u", info->index);
+    print_words(" ", info->name);
+    print_words(", ", info->pci_bdf);
+    print_words(", ", info->architecture);
     printf(", %.1f GiB; capabilities:", (double)info->memory_bytes / 0x1p30);
     print_capabilities(info->capabilities);
     printf("\n");
     for (size_t i = 0; i < XB_CAPABILITIES; i++)
-        if (info->lacks[i][0] != '\0')
-            printf("      no %-25s %s\n", xb_capability_names[i], info->lacks[i]);
-    for (size_t i = 0; i < info->fact_count; i++)
-        printf("      %-28s %s\n", info->facts[i].key, info->facts[i].value);
+        if (info->lacks[i][0] != '\0') {
+            printf("      no %-25s", xb_capability_names[i]);
+            print_words(" ", info->lacks[i]);
+            printf("\n");
+        }
+    for (size_t i = 0; i < info->fact_count; i++) {
+        printf("      %-28s", info->facts[i].key);
+        print_words(" ", info->facts[i].value);
+        printf("\n");
+    }
 }
 
 static void print_backend(const struct xb_found_backend *found)
@@ -86,7 +101,10 @@ static enum xb_status write_list(const char *path, const struct xb_inventory *in
                                  bool *on_stdout, struct xb_error *error)
 {
     struct xb_output output = {0};
-    enum xb_status status = xb_output_open(&output, path, error);
+    enum xb_status status = xb_output_open(&output, path, 0, error);
+    const struct xb_place place = {.option = "--json", .output = &output};
+    if (status == XB_OK)
+        status = xb_cli_check_places(&place, 1, error);
     *on_stdout = output.stream == stdout;
     if (status == XB_OK)
         status = xb_list_json_write(output.stream, inventory, error);

@@ -3,6 +3,7 @@
 #include "processes.h"
 
 #include "../core/clock.h"
+#include "../core/plain_text.h"
 #include "child.h"
 #include "processes_internal.h"
 
@@ -12,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -219,11 +219,7 @@ static double end_of(double deadline)
 static const char *candidate_path(const char *name)
 {
     static const char *const self = "/proc/self/exe";
-    struct stat running;
-    struct stat named;
-    bool same = stat(self, &running) == 0 && stat(name, &named) == 0 &&
-                running.st_dev == named.st_dev && running.st_ino == named.st_ino;
-    return same ? name : self;
+    return xb_cli_is_one_file(self, name) ? name : self;
 }
 
 /* Runs one process of a side. */
@@ -434,8 +430,8 @@ static void say_refused(const struct session *session)
 {
     for (size_t i = 0; session->refused != 0 && session->side_count == SIDES && i < SIDES; i++)
         if (is_refused(&session->sides[i]))
-            fprintf(stderr, "xferbench: the %s, '%s', left with exit code %d and no results\n",
-                    session->sides[i].set.role, session->sides[i].name, session->refused);
+            xb_say("the %s, '%s', left with exit code %d and no results",
+                   session->sides[i].set.role, session->sides[i].name, session->refused);
 }
 
 /* Whether any process has: where the candidate refuses, the baseline may have measured before it.

@@ -14,14 +14,14 @@ enum xb_status xb_processes_open_outputs(struct session *session, struct xb_erro
         struct side *side = &session->sides[i];
         const struct xb_value *file = xb_config_get(session->config, side->to);
         if (file->is_set)
-            status = xb_output_open(&side->output, file->text, error);
+            status = xb_output_open(&side->output, file->text, session->deadline, error);
     }
-    if (status == XB_OK && session->side_count == SIDES &&
-        xb_cli_same_place(&session->sides[0].output, &session->sides[1].output))
-        status =
-            XB_FAIL(error, XB_ERR_USAGE,
-                    "--json %.200s and --baseline-json %.200s are one and the same file",
-                    session->sides[CANDIDATE].output.path, session->sides[BASELINE].output.path);
+    const struct xb_place places[] = {
+        {.option = "--json", .output = &session->sides[CANDIDATE].output},
+        {.option = "--baseline-json", .output = &session->sides[BASELINE].output},
+        {.option = "--interleave", .input = session->sides[BASELINE].path}};
+    if (status == XB_OK)
+        status = xb_cli_check_places(places, sizeof places / sizeof places[0], error);
     return status;
 }
 
@@ -57,8 +57,9 @@ static bool write_file(struct side *side, const char *text, size_t length)
         return true;
     if (fwrite(text, 1, length, stream) != length || fflush(stream) != 0) {
         int code = errno;
-        (void)XB_FAIL_ERRNO(&error, "write", code, "cannot write '%.300s': %s", side->output.path,
-                            strerror(code));
+        (void)XB_FAIL_ERRNO(&error, "write", code, "cannot write '%.300s': %s (%s): %s",
+                            side->output.path, strerror(code), xb_errno_name(code),
+                            xb_output_advice(code));
         return say(&error);
     }
     return xb_output_commit(&side->output, &error) == XB_OK || say(&error);

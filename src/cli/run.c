@@ -3,6 +3,7 @@
 #include "cli.h"
 
 #include "../core/clock.h"
+#include "../core/plain_text.h"
 #include "processes.h"
 
 #include "xferbench/interrupt.h"
@@ -36,26 +37,20 @@ static enum xb_status check_request(const struct xb_config *config, struct xb_er
     return status;
 }
 
-bool xb_cli_same_place(const struct xb_output *a, const struct xb_output *b)
-{
-    if (a->target != NULL && b->target != NULL)
-        return strcmp(a->target, b->target) == 0;
-    return a->stream != NULL && a->stream == b->stream;
-}
-
-static enum xb_status open_outputs(const struct xb_config *config, struct outputs *outputs,
+static enum xb_status open_outputs(const struct xb_run *run, struct outputs *outputs,
                                    struct xb_error *error)
 {
-    const struct xb_value *json = xb_config_get(config, "json");
-    const struct xb_value *csv = xb_config_get(config, "csv");
+    const struct xb_value *json = xb_config_get(run->config, "json");
+    const struct xb_value *csv = xb_config_get(run->config, "csv");
+    const struct xb_place places[] = {{.option = "--json", .output = &outputs->json},
+                                      {.option = "--csv", .output = &outputs->csv}};
     enum xb_status status = XB_OK;
     if (json->is_set)
-        status = xb_output_open(&outputs->json, json->text, error);
+        status = xb_output_open(&outputs->json, json->text, run->deadline, error);
     if (status == XB_OK && csv->is_set)
-        status = xb_output_open(&outputs->csv, csv->text, error);
-    if (status == XB_OK && xb_cli_same_place(&outputs->json, &outputs->csv))
-        status = XB_FAIL(error, XB_ERR_USAGE, "--json %s and --csv %s are one and the same file",
-                         json->text, csv->text);
+        status = xb_output_open(&outputs->csv, csv->text, run->deadline, error);
+    if (status == XB_OK)
+        status = xb_cli_check_places(places, sizeof places / sizeof places[0], error);
     outputs->on_stdout = outputs->json.stream == stdout || outputs->csv.stream == stdout;
     return status;
 }
@@ -71,7 +66,7 @@ static bool write_output(struct xb_output *output, const struct xb_run *run,
     if (status == XB_OK)
         status = xb_output_commit(output, &error);
     else /* a sink knows its stream, not the file's name */
-        fprintf(stderr, "xferbench: '%s' was not written:\n", output->path);
+        xb_say("'%s' was not written:", output->path);
     if (status != XB_OK)
         xb_cli_fail(&error);
     return status == XB_OK;
@@ -131,7 +126,7 @@ static int run_with_backend(struct xb_run *run)
     enum xb_status status = xb_plan(run, &error);
     if (status == XB_OK) {
         xb_interrupt_catch(); /* before there is a temporary file to leave behind */
-        status = open_outputs(run->config, &outputs, &error);
+        status = open_outputs(run, &outputs, &error);
     }
     if (status == XB_OK) {
         xb_progress_start(&progress, !xb_config_get(run->config, "quiet")->flag);

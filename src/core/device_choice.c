@@ -8,7 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* One line a device, for messages about a device that is not there. */
+/* " 0 0000:01:00.0 NVIDIA H200; 1 ...", for messages about a device that is not there. */
 static void list_devices(const struct xb_run *run, char *text, size_t size)
 {
     text[0] = '\0';
@@ -17,7 +17,8 @@ static void list_devices(const struct xb_run *run, char *text, size_t size)
         struct xb_error ignored;
         size_t length = strlen(text);
         if (run->backend->device_info(run->driver, i, &info, &ignored) == XB_OK)
-            snprintf(text + length, size - length, "\n  %u  %s  %s", i, info.pci_bdf, info.name);
+            snprintf(text + length, size - length, "%s %u %s%s%s", length > 0 ? ";" : "", i,
+                     info.pci_bdf, info.pci_bdf[0] != '\0' ? " " : "", info.name);
     }
 }
 

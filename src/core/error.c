@@ -2,6 +2,8 @@
 #define _GNU_SOURCE /* strerrorname_np */
 #include "xferbench/error.h"
 
+#include "plain_text.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -40,11 +42,13 @@ const char *xb_errno_name(int code)
 static void fill(struct xb_error *error, enum xb_status status, const char *file, int line,
                  const char *format, va_list arguments)
 {
+    char text[sizeof error->message];
     memset(error, 0, sizeof *error);
     error->status = status;
     error->file = file;
     error->line = line;
-    vsnprintf(error->message, sizeof error->message, format, arguments);
+    vsnprintf(text, sizeof text, format, arguments);
+    xb_plain_text(text, error->message, sizeof error->message);
 }
 
 enum xb_status xb_error_set(struct xb_error *error, enum xb_status status, const char *file,

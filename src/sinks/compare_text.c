@@ -17,9 +17,6 @@ const char *xb_compare_plain(const char *text, char *plain, size_t size)
     xb_make_plain(plain);
     if (strlen(text) >= size)
         snprintf(plain + strlen(plain) - 3, sizeof "...", "...");
-    for (char *c = plain; c[0] != '\0' && c[1] != '\0'; c++)
-        if ((c[0] == ':' || c[0] == '#') && c[1] == c[0])
-            c[1] = ' ';
     return plain;
 }
 

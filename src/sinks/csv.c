@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
+#include "finish.h"
 #include "text.h"
 #include "xferbench/sink.h"
 
@@ -61,7 +62,8 @@ static void separate(struct line *line)
     line->begun = true;
 }
 
-/* The characters of a text, with quotes doubled (RFC 4180, 2.7) and what is no UTF-8 replaced. */
+/* The characters of a text, with quotes doubled (RFC 4180, 2.7) and what is no UTF-8 replaced. A
+ * line break stands as \n, and the like: a result is one line for every reader. */
 static void put_quoted(FILE *stream, const char *text)
 {
     for (size_t length; *text != '\0'; text += length) {
@@ -71,15 +73,16 @@ static void put_quoted(FILE *stream, const char *text)
             length = 1;
             continue;
         }
-        if (*text == '"')
-            fputc('"', stream);
-        fwrite(text, 1, length, stream);
+        char character[5] = "", plain[17];
+        memcpy(character, text, length);
+        fprintf(stream, "%s%s", *text == '"' ? "\"" : "",
+                xb_plain_text(character, plain, sizeof plain));
     }
 }
 
 static void cell(struct line *line, const char *text)
 {
-    const char *quote = strpbrk(text, ",\"\r\n") != NULL ? "\"" : "";
+    const char *quote = strpbrk(text, ",\"") != NULL ? "\"" : "";
     separate(line);
     fputs(quote, line->stream);
     put_quoted(line->stream, text);
@@ -216,10 +219,8 @@ enum xb_status xb_csv_write(FILE *stream, const struct xb_run *run, struct xb_er
     enum xb_status status = XB_OK;
     for (size_t i = 0; status == XB_OK && !ferror(stream) && i < run->case_count; i++)
         status = put_result(stream, run, &run->results[i], error);
-    if (status == XB_OK && ferror(stream)) {
-        int code = errno;
-        status = XB_FAIL_ERRNO(error, "write", code, "cannot write the CSV: %s", strerror(code));
-    }
+    if (status == XB_OK && ferror(stream))
+        status = xb_sink_fail("the CSV", errno, error);
     xb_plain_locale_leave(previous);
     return status;
 }

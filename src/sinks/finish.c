@@ -1,9 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "finish.h"
 
+#include "xferbench/sink.h"
+
 #include <errno.h>
 #include <stdbool.h>
 #include <string.h>
+
+enum xb_status xb_sink_fail(const char *what, int code, struct xb_error *error)
+{
+    return XB_FAIL_ERRNO(error, "write", code, "cannot write %s: %s (%s): %s", what, strerror(code),
+                         xb_errno_name(code), xb_output_advice(code));
+}
 
 enum xb_status xb_sink_finish(FILE *stream, const char *what, struct xb_error *error)
 {
@@ -11,5 +19,5 @@ enum xb_status xb_sink_finish(FILE *stream, const char *what, struct xb_error *e
     if (fflush(stream) == 0 && written)
         return XB_OK;
     int code = errno;
-    return XB_FAIL_ERRNO(error, "write", code, "cannot write %s: %s", what, strerror(code));
+    return xb_sink_fail(what, code, error);
 }

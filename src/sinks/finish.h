@@ -9,4 +9,7 @@
 /* Flushes, and tells whether all was written. `what` is "the table". */
 XB_MUST_CHECK enum xb_status xb_sink_finish(FILE *stream, const char *what, struct xb_error *error);
 
+/* "cannot write the table: Broken pipe (EPIPE): ADVICE", for a write that left this errno. */
+enum xb_status xb_sink_fail(const char *what, int code, struct xb_error *error);
+
 #endif

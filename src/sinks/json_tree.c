@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "json_tree.h"
 
+#include "finish.h"
 #include "text.h"
 
 #include <errno.h>
@@ -101,13 +102,11 @@ enum xb_status xb_json_print(FILE *stream, cJSON *(*build)(const void *source), 
     cJSON *root = build(source);
     char *text = root != NULL ? cJSON_Print(root) : NULL;
     cJSON_Delete(root);
-    if (text == NULL) {
+    if (text == NULL)
         status = XB_FAIL(error, XB_ERR_MEMORY,
                          "not enough memory to write the JSON: measure fewer cases in one run");
-    } else if (fprintf(stream, "%s\n", text) < 0) {
-        int code = errno;
-        status = XB_FAIL_ERRNO(error, "write", code, "cannot write the JSON: %s", strerror(code));
-    }
+    else if (fprintf(stream, "%s\n", text) < 0)
+        status = xb_sink_fail("the JSON", errno, error);
     cJSON_free(text);
     xb_plain_locale_leave(previous);
     return status;

@@ -8,6 +8,7 @@
 
 void xb_make_plain(char *text)
 {
+    char *const start = text;
     char *out = text;
     while (*text != '\0') {
         size_t length = xb_utf8_length(text);
@@ -16,6 +17,9 @@ void xb_make_plain(char *text)
         text += length > 0 ? length : 1;
     }
     *out = '\0';
+    for (char *c = start; c[0] != '\0'; c++)
+        if ((c[0] == ':' || c[0] == '#') && c[1] == c[0])
+            c[1] = ' ';
 }
 
 /* Characters of the unit behind a word, with its blank: a figure and its unit share a line. */

@@ -12,7 +12,8 @@
 /* Any text of a run fits, with the name of a row before it. */
 #define XB_NOTE_SIZE 1536
 
-/* Makes a text plain ASCII, in place: a note may hold a driver's words or a user's file name. */
+/* Makes a text plain ASCII, in place and no longer than it was: a note may hold a driver's words or
+ * a user's file name. Of two colons or hashes in a row the second goes, as in xb_plain_text(). */
 void xb_make_plain(char *text);
 
 /* Prints words after a label padded to `width`, and further lines under the first word. */

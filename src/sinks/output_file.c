@@ -1,43 +1,67 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
-#include "xferbench/sink.h"
+#include "output_internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-/* Whatever could not be opened or written, the user chooses another place: XB_ERR_USAGE. */
-static enum xb_status refuse(struct xb_error *error, const char *path, const char *call, int code,
-                             const char *advice)
-{
-    return XB_FAIL_NATIVE(error, XB_ERR_USAGE, call, code, xb_errno_name(code),
-                          "cannot write '%.300s': %s (%s): %s", path, strerror(code),
-                          xb_errno_name(code), advice);
-}
+/* ---- errors ---- */
 
-static enum xb_status out_of_memory(struct xb_error *error, const char *path)
-{
-    return XB_FAIL(error, XB_ERR_MEMORY, "not enough memory to open '%.300s'", path);
-}
-
-static const char *advice_for(int code)
+const char *xb_output_advice(int code)
 {
     switch (code) {
     case ENOENT:
         return "create its directory first (or, if it is a link, the file that it names)";
+    case ENOTDIR:
+        return "what stands before the last '/' is no directory";
     case EISDIR:
         return "name a file in it";
+    case ENAMETOOLONG:
+        return "take a shorter name";
+    case ELOOP:
+        return "this link leads back to itself: name the file";
+    case ENXIO:
+        return "this socket or device cannot be opened: name a file or a pipe";
+    case EBADF:
+        return "that descriptor is not open for writing: the shell's '9>file' opens number 9";
+    case EROFS:
+        return "this file system is read-only: write to another place";
     case ENOSPC:
     case EDQUOT:
     case EFBIG:
         return "free some space, or write to another place";
+    case EMFILE:
+    case ENFILE:
+        return "too many files are open: raise the limit (ulimit -n)";
+    case EPIPE:
+        return "its reader has gone";
+    case EINTR:
+        return "a signal came while its reader took nothing";
+    case ETIMEDOUT:
+        return "its reader took nothing, and the deadline is over";
     default:
         return "write to a place where you may create files";
     }
 }
+
+enum xb_status xb_output_refuse(struct xb_error *error, const char *path, const char *call,
+                                int code)
+{
+    return XB_FAIL_NATIVE(error, XB_ERR_USAGE, call, code, xb_errno_name(code),
+                          "cannot write '%.300s': %s (%s): %s", path, strerror(code),
+                          xb_errno_name(code), xb_output_advice(code));
+}
+
+enum xb_status xb_output_no_memory(struct xb_error *error, const char *path)
+{
+    return XB_FAIL(error, XB_ERR_MEMORY, "not enough memory to open '%.300s'", path);
+}
+
+/* ---- what a path stands for ---- */
 
 /* The standard stream that is this file already, or NULL. A second opening would overwrite what
  * the stream writes, because each has its own position. */
@@ -51,6 +75,18 @@ static FILE *standard_stream(const struct stat *file)
             return streams[i];
     }
     return NULL;
+}
+
+/* The directory of a path, links followed; NULL with errno set. */
+static char *directory_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    char *directory = slash != NULL ? strndup(path, (size_t)(slash + 1 - path)) : strdup(".");
+    char *resolved = directory != NULL ? realpath(directory, NULL) : NULL;
+    int code = errno;
+    free(directory);
+    errno = code;
+    return resolved;
 }
 
 /*
@@ -69,9 +105,7 @@ static char *resolve(const char *path)
         errno = ENOENT;
         return NULL;
     }
-    char *directory = slash != NULL ? strndup(path, (size_t)(slash + 1 - path)) : strdup(".");
-    char *resolved = directory != NULL ? realpath(directory, NULL) : NULL;
-    free(directory);
+    char *resolved = directory_of(path);
     if (resolved != NULL && asprintf(&target, "%s/%s", resolved, base) < 0)
         target = NULL;
     int code = errno;
@@ -80,113 +114,165 @@ static char *resolve(const char *path)
     return target;
 }
 
-/* "directory/.xferbench-XXXXXX": a name of fixed length, however long the target's is. */
-static char *temporary_name(const char *target)
+/* The number of an open descriptor that a path such as /dev/fd/9 names by itself; -1 for others. */
+static int descriptor_at(const char *path)
 {
-    char *name = NULL;
-    int directory = (int)(strrchr(target, '/') - target);
-    if (asprintf(&name, "%.*s/.xferbench-XXXXXX", directory, target) < 0)
-        return NULL;
-    return name;
+    char own[32];
+    const char *slash = strrchr(path, '/');
+    const char *number = slash != NULL ? slash + 1 : path;
+    if (number[0] == '\0' || strlen(number) > 9 || strspn(number, "0123456789") != strlen(number))
+        return -1;
+    snprintf(own, sizeof own, "/proc/%d/fd", (int)getpid());
+    char *directory = directory_of(path);
+    bool is_own = directory != NULL && strcmp(directory, own) == 0;
+    free(directory);
+    return is_own ? atoi(number) : -1;
 }
 
-/* What open(2) would give a new file. There is no way to read the mask without setting it. */
-static mode_t new_file_mode(void)
+/* The same through links, such as /dev/stdout. */
+static int descriptor_of(const char *path)
 {
-    mode_t mask = umask(0);
-    umask(mask);
-    return 0666 & ~mask;
+    char *here = strdup(path);
+    int fd = here != NULL ? descriptor_at(here) : -1;
+    for (int i = 0; here != NULL && fd < 0 && i < 40; i++) { /* as many as the kernel follows */
+        char link[PATH_MAX];
+        ssize_t length = readlink(here, link, sizeof link - 1);
+        char *directory = length > 0 ? directory_of(here) : NULL;
+        if (directory == NULL)
+            break;
+        link[length] = '\0';
+        free(here);
+        here = NULL;
+        if (link[0] == '/')
+            here = strdup(link);
+        else if (asprintf(&here, "%s/%s", directory, link) < 0)
+            here = NULL;
+        free(directory);
+        fd = here != NULL ? descriptor_at(here) : -1;
+    }
+    free(here);
+    return fd;
 }
 
-static enum xb_status open_temporary(struct xb_output *output, mode_t mode, struct xb_error *error)
-{
-    char *name = temporary_name(output->target);
-    if (name == NULL)
-        return out_of_memory(error, output->path);
-    int fd = mkostemp(name, O_CLOEXEC);
-    if (fd < 0) {
-        int code = errno;
-        free(name);
-        return refuse(error, output->path, "mkostemp", code, advice_for(code));
-    }
-    output->temporary = name;
-    if (fchmod(fd, mode) != 0) {
-        int code = errno;
-        close(fd);
-        return refuse(error, output->path, "fchmod", code, advice_for(code));
-    }
-    output->stream = fdopen(fd, "w");
-    if (output->stream == NULL) {
-        close(fd);
-        return out_of_memory(error, output->path);
-    }
-    return XB_OK;
-}
+/* ---- opening ---- */
 
-/* A file that is renamed over when it is complete; `old` is NULL where there is none yet. */
+/* A file that is replaced when the new one is complete; `old` is NULL where there is none yet. */
 static enum xb_status open_replacing(struct xb_output *output, const struct stat *old,
                                      struct xb_error *error)
 {
     output->target = resolve(output->path);
-    if (output->target == NULL) {
-        int code = errno;
-        return refuse(error, output->path, "realpath", code, advice_for(code));
-    }
+    if (output->target == NULL)
+        return xb_output_refuse(error, output->path, "realpath", errno);
     /* Renaming needs no right to the old file: without this a protected one would be lost. */
-    if (old != NULL && faccessat(AT_FDCWD, output->target, W_OK, AT_EACCESS) != 0)
-        return refuse(error, output->path, "faccessat", errno,
-                      "make the file writable, or choose another name");
-    return open_temporary(output, old != NULL ? old->st_mode & 0777 : new_file_mode(), error);
+    if (old != NULL && faccessat(AT_FDCWD, output->target, W_OK, AT_EACCESS) != 0) {
+        int code = errno;
+        return XB_FAIL_NATIVE(error, XB_ERR_USAGE, "faccessat", code, xb_errno_name(code),
+                              "cannot write '%.300s': %s (%s): make the file writable, or choose "
+                              "another name",
+                              output->path, strerror(code), xb_errno_name(code));
+    }
+    return xb_replacement_open(output, old, error);
+}
+
+/* A stream on a descriptor, which it takes. */
+static enum xb_status open_stream(struct xb_output *output, int fd, double deadline,
+                                  struct xb_error *error)
+{
+    struct stat file;
+    bool pipe = fstat(fd, &file) == 0 && S_ISFIFO(file.st_mode);
+    output->stream = pipe ? xb_pipe_stream(fd, deadline) : fdopen(fd, "w");
+    if (output->stream != NULL)
+        return XB_OK;
+    close(fd);
+    return xb_output_no_memory(error, output->path);
+}
+
+/* Whoever opened it said where in the file, and whether behind what is there: so does its copy. */
+static enum xb_status open_descriptor(struct xb_output *output, int fd, double deadline,
+                                      struct xb_error *error)
+{
+    int mode = fcntl(fd, F_GETFL);
+    if (mode < 0 || (mode & O_ACCMODE) == O_RDONLY)
+        return xb_output_refuse(error, output->path, "fcntl", EBADF);
+    int copy = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    if (copy < 0)
+        return xb_output_refuse(error, output->path, "fcntl", errno);
+    return open_stream(output, copy, deadline, error);
 }
 
 /* A device, FIFO or the like; a directory fails with EISDIR. Not with fopen: its O_CREAT makes the
  * kernel refuse other users' FIFOs in /tmp (fs.protected_fifos in proc_sys_fs(5)). */
-static enum xb_status open_as_it_is(struct xb_output *output, struct xb_error *error)
+static enum xb_status open_as_it_is(struct xb_output *output, const struct stat *file,
+                                    double deadline, struct xb_error *error)
 {
-    int fd = open(output->path, O_WRONLY | O_CLOEXEC);
-    if (fd < 0) {
-        int code = errno;
-        return refuse(error, output->path, "open", code, advice_for(code));
-    }
-    output->stream = fdopen(fd, "w");
-    if (output->stream == NULL) {
-        close(fd);
-        return out_of_memory(error, output->path);
-    }
-    return XB_OK;
+    int fd = -1;
+    enum xb_status status = XB_OK;
+    if (S_ISFIFO(file->st_mode))
+        status = xb_fifo_open(output->path, deadline, &fd, error);
+    else if ((fd = open(output->path, O_WRONLY | O_CLOEXEC)) < 0)
+        status = xb_output_refuse(error, output->path, "open", errno);
+    return status == XB_OK ? open_stream(output, fd, deadline, error) : status;
 }
 
-static enum xb_status open_path(struct xb_output *output, struct xb_error *error)
+/* What is there already, for xb_output_is_same. */
+static void identify(struct xb_output *output, const struct stat *file)
+{
+    output->is_there = true;
+    output->is_character_device = S_ISCHR(file->st_mode);
+    output->device = file->st_dev;
+    output->inode = file->st_ino;
+}
+
+static enum xb_status open_path(struct xb_output *output, double deadline, struct xb_error *error)
 {
     struct stat file;
-    if (strcmp(output->path, "-") == 0) {
-        output->stream = stdout;
-        return XB_OK;
-    }
-    if (stat(output->path, &file) != 0) {
-        int code = errno;
-        if (code == ENOENT)
-            return open_replacing(output, NULL, error);
-        return refuse(error, output->path, "stat", code, advice_for(code));
-    }
-    output->stream = standard_stream(&file);
+    bool dash = strcmp(output->path, "-") == 0;
+    int descriptor = dash ? STDOUT_FILENO : descriptor_of(output->path);
+    if ((descriptor >= 0 ? fstat(descriptor, &file) : stat(output->path, &file)) == 0)
+        identify(output, &file);
+    else if (!dash && descriptor < 0 && errno == ENOENT)
+        return open_replacing(output, NULL, error);
+    else if (!dash)
+        return xb_output_refuse(error, output->path, "stat", errno);
+    output->stream = dash ? stdout : standard_stream(&file);
     if (output->stream != NULL)
         return XB_OK;
+    if (descriptor >= 0)
+        return open_descriptor(output, descriptor, deadline, error);
     if (S_ISREG(file.st_mode))
         return open_replacing(output, &file, error);
-    return open_as_it_is(output, error);
+    return open_as_it_is(output, &file, deadline, error);
 }
 
-enum xb_status xb_output_open(struct xb_output *output, const char *path, struct xb_error *error)
+enum xb_status xb_output_open(struct xb_output *output, const char *path, double deadline,
+                              struct xb_error *error)
 {
     memset(output, 0, sizeof *output);
     output->path = strdup(path);
     if (output->path == NULL)
-        return out_of_memory(error, path);
-    enum xb_status status = open_path(output, error);
+        return xb_output_no_memory(error, path);
+    enum xb_status status = open_path(output, deadline, error);
     if (status != XB_OK)
         xb_output_discard(output);
     return status;
+}
+
+bool xb_output_is_same(const struct xb_output *output, const struct xb_output *other)
+{
+    if (output->path == NULL || other->path == NULL)
+        return false;
+    if (output->is_there && other->is_there)
+        return !output->is_character_device && output->device == other->device &&
+               output->inode == other->inode;
+    return output->target != NULL && other->target != NULL &&
+           strcmp(output->target, other->target) == 0;
+}
+
+bool xb_output_is_over(const struct xb_output *output, const char *path)
+{
+    struct stat file;
+    return output->is_there && !output->is_character_device && stat(path, &file) == 0 &&
+           output->device == file.st_dev && output->inode == file.st_ino;
 }
 
 /* Closes what was opened; a standard stream stays open, others still write to it. */
@@ -198,43 +284,38 @@ static int close_stream(struct xb_output *output)
 }
 
 /* The first call that failed, NULL if all is written and in place. */
-static const char *complete(struct xb_output *output)
+static const char *complete(struct xb_output *output, bool *kept)
 {
     if (fflush(output->stream) != 0)
         return "fflush";
-    if (output->temporary != NULL && fsync(fileno(output->stream)) != 0)
+    if (output->target == NULL)
+        return close_stream(output) != 0 ? "fclose" : NULL;
+    if (fsync(fileno(output->stream)) != 0)
         return "fsync";
-    if (close_stream(output) != 0)
-        return "fclose";
-    if (output->temporary != NULL && rename(output->temporary, output->target) != 0)
-        return "rename";
-    return NULL;
+    return xb_replacement_finish(output, kept);
 }
 
 enum xb_status xb_output_commit(struct xb_output *output, struct xb_error *error)
 {
     enum xb_status status = XB_OK;
+    bool kept = false;
     /* An earlier write that failed leaves a mark on the stream, but no errno. */
     bool lost = ferror(output->stream) != 0;
     errno = 0;
-    const char *call = lost ? "write" : complete(output);
-    if (call != NULL) {
-        int code = errno != 0 ? errno : EIO;
-        status = XB_FAIL_ERRNO(error, call, code, "cannot write '%.300s': %s (%s): %s",
-                               output->path, strerror(code), xb_errno_name(code), advice_for(code));
-        if (strcmp(call, "rename") == 0) { /* complete, only not in its place: a mount point, say */
-            status =
-                XB_FAIL_ERRNO(error, call, code,
-                              "cannot put '%.200s' in its place: %s (%s); what was to be "
-                              "written is in '%.200s'",
-                              output->path, strerror(code), xb_errno_name(code), output->temporary);
-            call = NULL;
-        }
-    }
-    if (call == NULL) { /* nothing to take away */
+    const char *call = lost ? "write" : complete(output, &kept);
+    int code = errno != 0 ? errno : EIO;
+    if (kept) { /* complete, only not in its place: a mount point, say */
+        status =
+            XB_FAIL_ERRNO(error, call, code,
+                          "cannot put '%.200s' in its place: %s (%s); what was to be "
+                          "written is in '%.200s'",
+                          output->path, strerror(code), xb_errno_name(code), output->temporary);
         free(output->temporary);
         output->temporary = NULL;
-    }
+    } else if (call != NULL)
+        status =
+            XB_FAIL_ERRNO(error, call, code, "cannot write '%.300s': %s (%s): %s", output->path,
+                          strerror(code), xb_errno_name(code), xb_output_advice(code));
     xb_output_discard(output);
     return status;
 }

@@ -92,12 +92,14 @@ static void print_devices(FILE *stream, const struct xb_record *merged)
 static void print_header(FILE *stream, const struct xb_processes *set,
                          const struct xb_record *merged)
 {
-    fprintf(stream, "xferbench %s", XB_VERSION);
+    struct xb_words words = {.length = 0};
+    xb_words_add(&words, "xferbench %s", XB_VERSION);
     if (merged != NULL)
-        fprintf(stream, ", backend %s", merged->backend);
+        xb_words_add(&words, ", backend %s", merged->backend);
     if (merged != NULL && merged->driver != NULL)
-        fprintf(stream, ", driver %s", merged->driver);
-    fputc('\n', stream);
+        xb_words_add(&words, ", driver %s", merged->driver);
+    xb_make_plain(words.text);
+    fprintf(stream, "%s\n", words.text);
     if (set->role != NULL)
         xb_note_print(stream, set->role, LABEL_WIDTH, "%s, in turn with %s", set->program,
                       set->counterpart);

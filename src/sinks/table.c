@@ -97,12 +97,14 @@ static void print_library(FILE *stream, const struct xb_probe *probe)
 static void print_header(FILE *stream, const struct xb_run *run)
 {
     const struct xb_probe *probe = &run->probe;
-    fprintf(stream, "xferbench %s, backend %s", XB_VERSION, run->backend->name);
+    struct xb_words words = {.length = 0};
+    xb_words_add(&words, "xferbench %s, backend %s", XB_VERSION, run->backend->name);
     if (probe->runtime_version[0] != '\0')
-        fprintf(stream, ", runtime %s", probe->runtime_version);
+        xb_words_add(&words, ", runtime %s", probe->runtime_version);
     if (probe->driver_version[0] != '\0')
-        fprintf(stream, ", driver %s", probe->driver_version);
-    fputc('\n', stream);
+        xb_words_add(&words, ", driver %s", probe->driver_version);
+    xb_make_plain(words.text);
+    fprintf(stream, "%s\n", words.text);
     if (probe->runtime_library[0] != '\0')
         print_library(stream, probe);
     fputc('\n', stream);

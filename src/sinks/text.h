@@ -2,6 +2,8 @@
 #ifndef XFERBENCH_SINKS_TEXT_H
 #define XFERBENCH_SINKS_TEXT_H
 
+#include "../core/plain_text.h"
+
 #include <locale.h>
 #include <stddef.h>
 
@@ -9,12 +11,6 @@
 
 /* What stands for a byte that is no UTF-8: U+FFFD REPLACEMENT CHARACTER. */
 #define XB_UTF8_REPLACEMENT "\xEF\xBF\xBD"
-
-/*
- * Length of the character at `text`: 1 to 4 bytes of well-formed UTF-8 (The Unicode Standard, table
- * 3-7), or 0 for a byte that begins none and at the end of the text.
- */
-size_t xb_utf8_length(const char *text);
 
 /* The shortest of 15 to 17 digits that reads back as exactly this finite value. `text` holds 32. */
 const char *xb_number_text(double value, char *text, size_t size);

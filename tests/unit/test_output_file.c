@@ -2,6 +2,8 @@
 #define _GNU_SOURCE
 #include "xferbench/sink.h"
 
+#include "../../src/core/clock.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -13,9 +15,54 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include <cmocka.h>
+
+/* ---- systems that lack something: the linker puts these in the place of the calls ---- */
+
+static bool without_unnamed_files, without_links, without_chown;
+
+int __real_open(const char *path, int flags, ...);
+int __wrap_open(const char *path, int flags, ...);
+int __wrap_open(const char *path, int flags, ...)
+{
+    va_list arguments;
+    va_start(arguments, flags);
+    mode_t mode = va_arg(arguments, mode_t);
+    va_end(arguments);
+    if (without_unnamed_files && (flags & O_TMPFILE) == O_TMPFILE) {
+        errno = EOPNOTSUPP;
+        return -1;
+    }
+    return __real_open(path, flags, mode);
+}
+
+int __real_linkat(int from_directory, const char *from, int to_directory, const char *to,
+                  int flags);
+int __wrap_linkat(int from_directory, const char *from, int to_directory, const char *to,
+                  int flags);
+int __wrap_linkat(int from_directory, const char *from, int to_directory, const char *to, int flags)
+{
+    if (without_links) {
+        errno = EPERM;
+        return -1;
+    }
+    return __real_linkat(from_directory, from, to_directory, to, flags);
+}
+
+int __real_fchown(int fd, uid_t owner, gid_t group);
+int __wrap_fchown(int fd, uid_t owner, gid_t group);
+int __wrap_fchown(int fd, uid_t owner, gid_t group)
+{
+    if (without_chown) {
+        errno = EPERM;
+        return -1;
+    }
+    return __real_fchown(fd, owner, group);
+}
 
 /* Each test runs in an empty directory of its own. */
 static char directory[PATH_MAX];
@@ -29,6 +76,7 @@ static int setup(void **state)
     snprintf(directory, sizeof directory, "%s/xferbench-test-XXXXXX",
              parent != NULL ? parent : "/tmp");
     umask(022);
+    without_unnamed_files = without_links = without_chown = false;
     return start_directory < 0 || mkdtemp(directory) == NULL || chdir(directory) != 0;
 }
 
@@ -82,7 +130,7 @@ static mode_t mode_of(const char *path)
 static void open_output(struct xb_output *output, const char *path)
 {
     struct xb_error error = {0};
-    if (xb_output_open(output, path, &error) != XB_OK)
+    if (xb_output_open(output, path, 0, &error) != XB_OK)
         fail_msg("%s", error.message);
     assert_non_null(output->stream);
 }
@@ -111,7 +159,7 @@ static void assert_refused(const char *path, int code, const char *name)
     struct xb_output output;
     struct xb_error error = {0};
     size_t before = file_count();
-    assert_int_equal(xb_output_open(&output, path, &error), XB_ERR_USAGE);
+    assert_int_equal(xb_output_open(&output, path, 0, &error), XB_ERR_USAGE);
     assert_int_equal(error.native_code, code);
     assert_non_null(strstr(error.message, path));
     assert_non_null(strstr(error.message, name));
@@ -244,6 +292,206 @@ static void a_file_in_another_directory_is_replaced_there(void **state)
     assert_int_equal(file_count(), 1);
 }
 
+/* ---- how the new file comes to its place ---- */
+
+static bool has_unnamed_files(void)
+{
+    int fd = open(".", O_RDWR | O_TMPFILE, 0600);
+    return fd >= 0 && close(fd) == 0;
+}
+
+static void a_file_has_no_name_before_it_is_complete(void **state)
+{
+    struct xb_output output;
+    (void)state;
+    if (!has_unnamed_files())
+        skip();
+    open_output(&output, "new.json");
+    fputs("new", output.stream);
+    assert_int_equal(fflush(output.stream), 0);
+    assert_int_equal(file_count(), 0);
+    commit(&output);
+    assert_content("new.json", "new");
+    assert_int_equal(file_count(), 1);
+}
+
+static void a_file_system_without_unnamed_files_will_do(void **state)
+{
+    struct xb_output output;
+    (void)state;
+    without_unnamed_files = true;
+    open_output(&output, "new.json");
+    assert_int_equal(file_count(), 1);
+    xb_output_discard(&output);
+    assert_int_equal(file_count(), 0);
+    replace("new.json", "new");
+    assert_content("new.json", "new");
+    assert_int_equal(mode_of("new.json"), 0644);
+    assert_int_equal(chmod("new.json", 0600), 0);
+    replace("new.json", "newer");
+    assert_content("new.json", "newer");
+    assert_int_equal(mode_of("new.json"), 0600);
+    assert_int_equal(file_count(), 1);
+}
+
+static void a_file_that_gets_no_name_is_copied(void **state)
+{
+    (void)state;
+    without_links = true;
+    replace("new.json", "new");
+    assert_content("new.json", "new");
+    assert_int_equal(mode_of("new.json"), 0644);
+    assert_int_equal(chmod("new.json", 0606), 0);
+    replace("new.json", "newer");
+    assert_content("new.json", "newer");
+    assert_int_equal(mode_of("new.json"), 0606);
+    assert_int_equal(file_count(), 1);
+}
+
+/* ---- whose it is ---- */
+
+#define SOMEBODY 12345
+#define GROUP 23456
+
+static void put_of_somebody(const char *path)
+{
+    if (geteuid() != 0)
+        skip(); /* others cannot give a file away */
+    write_file(path, "old and longer");
+    assert_int_equal(chown(path, SOMEBODY, GROUP), 0);
+    assert_int_equal(chmod(path, 0640), 0);
+}
+
+static void assert_of_somebody(const char *path)
+{
+    struct stat file;
+    assert_int_equal(stat(path, &file), 0);
+    assert_int_equal(file.st_uid, SOMEBODY);
+    assert_int_equal(file.st_gid, GROUP);
+    assert_int_equal(file.st_mode & 07777, 0640);
+}
+
+static void an_old_file_keeps_its_owner(void **state)
+{
+    (void)state;
+    put_of_somebody("old.json");
+    replace("old.json", "new");
+    assert_content("old.json", "new");
+    assert_of_somebody("old.json");
+    without_links = true;
+    replace("old.json", "newer");
+    assert_content("old.json", "newer");
+    assert_of_somebody("old.json");
+    assert_int_equal(file_count(), 1);
+}
+
+static void a_file_that_cannot_be_given_away_is_written_over(void **state)
+{
+    struct stat before;
+    struct stat now;
+    (void)state;
+    put_of_somebody("old.json");
+    assert_int_equal(stat("old.json", &before), 0);
+    without_chown = true;
+    for (int i = 0; i < 2; i++) {
+        replace("old.json", "new");
+        assert_content("old.json", "new");
+        assert_of_somebody("old.json");
+        assert_int_equal(stat("old.json", &now), 0);
+        assert_int_equal(now.st_ino, before.st_ino);
+        assert_int_equal(file_count(), 1);
+        without_unnamed_files = true;
+    }
+}
+
+static void what_cannot_be_written_over_is_kept(void **state)
+{
+    struct xb_output output;
+    struct xb_error error = {0};
+    (void)state;
+    put_of_somebody("old.json");
+    without_chown = true;
+    open_output(&output, "old.json");
+    fputs("new", output.stream);
+    assert_int_equal(unlink("old.json"), 0);
+    assert_int_equal(symlink("nowhere", "old.json"), 0);
+    assert_int_equal(xb_output_commit(&output, &error), XB_ERR_SYSTEM);
+    const char *name = strstr(error.message, ".xferbench-");
+    assert_non_null(name);
+    char kept[64];
+    snprintf(kept, sizeof kept, "%.27s", name);
+    assert_content(kept, "new");
+    assert_int_equal(file_count(), 2);
+}
+
+/* user::rw-, user:SOMEBODY:r--, group::---, mask::r--, other::--- as the kernel stores it. */
+static void an_old_file_keeps_its_access_list(void **state)
+{
+    static const unsigned char list[] = {
+        2, 0,    0,    0,    1,    0,    6,    0, 0xFF, 0xFF, 0xFF, 0xFF, 2,    0,    4,
+        0, 0x39, 0x30, 0,    0,    4,    0,    0, 0,    0xFF, 0xFF, 0xFF, 0xFF, 0x10, 0,
+        4, 0,    0xFF, 0xFF, 0xFF, 0xFF, 0x20, 0, 0,    0,    0xFF, 0xFF, 0xFF, 0xFF};
+    static const char name[] = "system.posix_acl_access";
+    unsigned char found[sizeof list];
+    (void)state;
+    write_file("old.json", "old");
+    if (setxattr("old.json", name, list, sizeof list, 0) != 0)
+        skip(); /* this file system has none */
+    replace("old.json", "new");
+    assert_content("old.json", "new");
+    assert_int_equal(getxattr("old.json", name, found, sizeof found), sizeof list);
+    assert_memory_equal(found, list, sizeof list);
+}
+
+/* ---- the same file twice ---- */
+
+static bool is_same(const char *one, const char *other)
+{
+    struct xb_output first;
+    struct xb_output second;
+    open_output(&first, one);
+    open_output(&second, other);
+    bool same = xb_output_is_same(&first, &second);
+    assert_true(xb_output_is_same(&second, &first) == same);
+    xb_output_discard(&first);
+    xb_output_discard(&second);
+    return same;
+}
+
+static void one_file_by_two_names_is_seen(void **state)
+{
+    (void)state;
+    write_file("old.json", "old");
+    assert_int_equal(link("old.json", "hard.json"), 0);
+    assert_int_equal(symlink("old.json", "soft.json"), 0);
+    assert_int_equal(mkdir("sub", 0777), 0);
+    assert_int_equal(symlink(".", "here"), 0);
+    assert_true(is_same("old.json", "old.json"));
+    assert_true(is_same("old.json", "hard.json"));
+    assert_true(is_same("old.json", "soft.json"));
+    assert_true(is_same("new.json", "sub/../new.json"));
+    assert_true(is_same("new.json", "here/new.json"));
+    assert_false(is_same("new.json", "sub/new.json"));
+    assert_false(is_same("old.json", "new.json"));
+    assert_false(is_same("/dev/null", "/dev/null"));
+}
+
+static void an_output_over_another_file_is_seen(void **state)
+{
+    struct xb_output output;
+    (void)state;
+    write_file("old.json", "old");
+    assert_int_equal(symlink("old.json", "soft.json"), 0);
+    open_output(&output, "soft.json");
+    assert_true(xb_output_is_over(&output, "old.json"));
+    assert_false(xb_output_is_over(&output, "missing.json"));
+    assert_false(xb_output_is_over(&output, "."));
+    xb_output_discard(&output);
+    open_output(&output, "/dev/null");
+    assert_false(xb_output_is_over(&output, "/dev/null"));
+    xb_output_discard(&output);
+}
+
 /* ---- links ---- */
 
 static void a_link_stays_and_its_file_is_replaced(void **state)
@@ -357,6 +605,94 @@ static void a_fifo_is_written_as_it_is(void **state)
     assert_true(S_ISFIFO(fifo.st_mode));
 }
 
+static void a_fifo_without_a_reader_is_waited_for_until_the_deadline(void **state)
+{
+    struct xb_output output;
+    struct xb_error error = {0};
+    (void)state;
+    assert_int_equal(mkfifo("fifo", 0666), 0);
+    assert_int_equal(xb_output_open(&output, "fifo", xb_clock_now(), &error), XB_ERR_STOPPED);
+    assert_non_null(strstr(error.message, "fifo"));
+    assert_non_null(strstr(error.message, "reader"));
+    assert_null(output.path);
+}
+
+/* More than a pipe holds, and a reader that is slower than the writer. */
+static void a_pipe_takes_any_amount(void **state)
+{
+    static char text[1 << 20];
+    static char read_back[sizeof text];
+    int ends[2];
+    char path[32];
+    struct xb_output output;
+    (void)state;
+    for (size_t i = 0; i < sizeof text; i++)
+        text[i] = (char)('a' + i % 23);
+    assert_int_equal(pipe(ends), 0);
+    snprintf(path, sizeof path, "/dev/fd/%d", ends[1]);
+    pid_t writer = fork();
+    if (writer == 0) {
+        struct xb_error error;
+        close(ends[0]);
+        bool done = xb_output_open(&output, path, 0, &error) == XB_OK &&
+                    fwrite(text, 1, sizeof text, output.stream) == sizeof text &&
+                    xb_output_commit(&output, &error) == XB_OK;
+        _exit(done ? 0 : 1);
+    }
+    close(ends[1]);
+    size_t length = 0;
+    for (ssize_t got = 1; got > 0 && length < sizeof read_back; length += (size_t)got)
+        got = read(ends[0], read_back + length, sizeof read_back - length);
+    close(ends[0]);
+    int code = -1;
+    assert_int_equal(waitpid(writer, &code, 0), writer);
+    assert_int_equal(code, 0);
+    assert_int_equal(length, sizeof text);
+    assert_memory_equal(read_back, text, sizeof text);
+}
+
+/* ---- open descriptors ---- */
+
+static void assert_appends_to(const char *folder, int fd)
+{
+    char path[64];
+    snprintf(path, sizeof path, "%s/%d", folder, fd);
+    replace(path, "more ");
+}
+
+static void an_open_descriptor_is_written_to(void **state)
+{
+    (void)state;
+    write_file("log", "first ");
+    int fd = open("log", O_WRONLY | O_APPEND);
+    assert_true(fd > STDERR_FILENO);
+    assert_appends_to("/dev/fd", fd);
+    assert_appends_to("/proc/self/fd", fd);
+    assert_int_equal(symlink("/dev/fd", "folder"), 0);
+    assert_appends_to("folder", fd);
+    char path[64];
+    snprintf(path, sizeof path, "/dev/fd/%d", fd);
+    assert_int_equal(symlink(path, "link"), 0);
+    replace("link", "and last");
+    assert_int_equal(write(fd, ".", 1), 1);
+    assert_int_equal(close(fd), 0);
+    assert_content("log", "first more more more and last.");
+    assert_int_equal(file_count(), 3);
+}
+
+static void a_descriptor_that_cannot_be_written_is_refused(void **state)
+{
+    char path[64];
+    (void)state;
+    assert_refused("/dev/fd/987", EBADF, "EBADF");
+    write_file("input", "text");
+    int fd = open("input", O_RDONLY);
+    snprintf(path, sizeof path, "/dev/fd/%d", fd);
+    assert_refused(path, EBADF, "EBADF");
+    assert_int_equal(close(fd), 0);
+    assert_content("input", "text");
+}
+
 /* ---- standard streams ---- */
 
 /* Runs replace() while `stream` goes to a file in which "before" stands already. */
@@ -415,6 +751,15 @@ int main(void)
         RUN_TEST(a_rename_that_fails_is_reported),
         RUN_TEST(the_longest_name_is_possible),
         RUN_TEST(a_file_in_another_directory_is_replaced_there),
+        RUN_TEST(a_file_has_no_name_before_it_is_complete),
+        RUN_TEST(a_file_system_without_unnamed_files_will_do),
+        RUN_TEST(a_file_that_gets_no_name_is_copied),
+        RUN_TEST(an_old_file_keeps_its_owner),
+        RUN_TEST(a_file_that_cannot_be_given_away_is_written_over),
+        RUN_TEST(what_cannot_be_written_over_is_kept),
+        RUN_TEST(an_old_file_keeps_its_access_list),
+        RUN_TEST(one_file_by_two_names_is_seen),
+        RUN_TEST(an_output_over_another_file_is_seen),
         RUN_TEST(a_link_stays_and_its_file_is_replaced),
         RUN_TEST(a_new_file_under_a_linked_directory),
         RUN_TEST(a_link_to_nothing_is_refused),
@@ -424,6 +769,10 @@ int main(void)
         RUN_TEST(a_full_device_is_reported),
         RUN_TEST(a_device_is_not_renamed_over),
         RUN_TEST(a_fifo_is_written_as_it_is),
+        RUN_TEST(a_fifo_without_a_reader_is_waited_for_until_the_deadline),
+        RUN_TEST(a_pipe_takes_any_amount),
+        RUN_TEST(an_open_descriptor_is_written_to),
+        RUN_TEST(a_descriptor_that_cannot_be_written_is_refused),
         RUN_TEST(a_dash_is_standard_output),
         RUN_TEST(the_file_of_a_standard_stream_is_not_renamed_over),
         RUN_TEST(nothing_opened_is_discarded),

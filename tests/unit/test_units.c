@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "../../src/core/plain_text.h"
+
 #include "xferbench/units.h"
 
 #include <float.h>
@@ -21,11 +23,11 @@
 #define UNTOUCHED UINT64_C(12345)
 #define UNTOUCHED_SECONDS 12345.0
 
-/* The message must hold the text as it was given, in quotes. */
+/* The message must hold the text as it was given, in quotes and as one line. */
 static void assert_quotes(const struct xb_error *error, const char *text)
 {
-    char quoted[256];
-    snprintf(quoted, sizeof quoted, "\"%s\"", text);
+    char quoted[256], plain[256];
+    snprintf(quoted, sizeof quoted, "\"%s\"", xb_plain_text(text, plain, 250));
     if (strstr(error->message, quoted) == NULL)
         fail_msg("%s does not stand in: %s", quoted, error->message);
 }

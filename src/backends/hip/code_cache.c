@@ -159,11 +159,12 @@ static void make_folders(char *path)
     *file = '/';
 }
 
-/* What is no plain file there would be written through, or lend its permissions. */
-static void remove_what_is_no_file(const char *path)
+/* What is no plain file there would be written through, or lend its permissions; another's file
+ * would stay his. */
+static void remove_what_is_not_ours(const char *path)
 {
     struct stat there;
-    if (lstat(path, &there) == 0 && !S_ISREG(there.st_mode))
+    if (lstat(path, &there) == 0 && (!S_ISREG(there.st_mode) || there.st_uid != geteuid()))
         (void)unlink(path);
 }
 
@@ -178,8 +179,8 @@ bool xb_hip_cache_store(const char *architecture, int version, const struct xb_h
     if (!path_of(&header, path, sizeof path))
         return false;
     make_folders(path);
-    remove_what_is_no_file(path);
-    if (xb_output_open(&output, path, &ignored) != XB_OK)
+    remove_what_is_not_ours(path);
+    if (xb_output_open(&output, path, 0, &ignored) != XB_OK)
         return false;
     bool written = fchmod(fileno(output.stream), S_IRUSR | S_IWUSR) == 0 &&
                    fwrite(&header, sizeof header, 1, output.stream) == 1 &&

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "plain_text.h"
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Bytes of a sequence after its lead, and the range of the second byte; later ones are 80..BF. */
+static size_t lead(unsigned char byte, unsigned char *low, unsigned char *high)
+{
+    *low = 0x80;
+    *high = 0xBF;
+    if (byte >= 0xC2 && byte <= 0xDF)
+        return 1;
+    if (byte >= 0xE0 && byte <= 0xEF) {
+        *low = byte == 0xE0 ? 0xA0 : 0x80;
+        *high = byte == 0xED ? 0x9F : 0xBF;
+        return 2;
+    }
+    if (byte >= 0xF0 && byte <= 0xF4) {
+        *low = byte == 0xF0 ? 0x90 : 0x80;
+        *high = byte == 0xF4 ? 0x8F : 0xBF;
+        return 3;
+    }
+    return 0;
+}
+
+size_t xb_utf8_length(const char *text)
+{
+    const unsigned char *bytes = (const unsigned char *)text;
+    if (bytes[0] < 0x80)
+        return bytes[0] != 0;
+    unsigned char low;
+    unsigned char high;
+    size_t more = lead(bytes[0], &low, &high);
+    for (size_t i = 1; i <= more; i++) {
+        if (bytes[i] < low || bytes[i] > high)
+            return 0;
+        low = 0x80;
+        high = 0xBF;
+    }
+    return more != 0 ? more + 1 : 0;
+}
+
+/* The number of a character of two or three bytes; 0 for others. */
+static unsigned code_point(const char *text, size_t length)
+{
+    const unsigned char *bytes = (const unsigned char *)text;
+    if (length == 2)
+        return (bytes[0] & 0x1Fu) << 6 | (bytes[1] & 0x3Fu);
+    if (length == 3)
+        return (bytes[0] & 0x0Fu) << 12 | (bytes[1] & 0x3Fu) << 6 | (bytes[2] & 0x3Fu);
+    return 0;
+}
+
+/* Controls, and what is not seen or turns the direction of writing (Unicode 15, 23.2 and 23.3). */
+static bool is_harmful(const char *text, size_t length)
+{
+    static const struct {
+        unsigned first, last;
+    } ranges[] = {{0x80, 0x9F},     {0xAD, 0xAD},     {0x61C, 0x61C},  {0x200B, 0x200F},
+                  {0x2028, 0x202E}, {0x2060, 0x206F}, {0xFEFF, 0xFEFF}};
+    unsigned code = code_point(text, length);
+    if (length <= 1)
+        return (unsigned char)*text < ' ' || *text == 0x7F || length == 0;
+    for (size_t i = 0; i < sizeof ranges / sizeof ranges[0]; i++)
+        if (code >= ranges[i].first && code <= ranges[i].last)
+            return true;
+    return false;
+}
+
+/* What stands for a byte: \n, or \x1B. `text` holds 5. */
+static size_t escape(unsigned char byte, char *text)
+{
+    const char *letter = byte == '\n' ? "n" : byte == '\t' ? "t" : byte == '\r' ? "r" : NULL;
+    if (letter != NULL)
+        return (size_t)snprintf(text, 5, "\\%s", letter);
+    return (size_t)snprintf(text, 5, "\\x%02X", byte);
+}
+
+const char *xb_plain_text(const char *text, char *plain, size_t size)
+{
+    size_t used = 0;
+    char before = '\0';
+    while (*text != '\0') {
+        char piece[4 * 4 + 1]; /* four bytes, each as \xNN */
+        size_t length = xb_utf8_length(text);
+        size_t taken = length > 0 ? length : 1;
+        size_t made = 0;
+        bool command = (*text == ':' || *text == '#') && *text == before;
+        if (command || is_harmful(text, length)) {
+            for (size_t i = 0; i < taken; i++)
+                made += escape((unsigned char)text[i], piece + made);
+        } else {
+            memcpy(piece, text, taken);
+            made = taken;
+        }
+        if (used + made >= size)
+            break;
+        memcpy(plain + used, piece, made);
+        used += made;
+        before = command ? '\0' : *text;
+        text += taken;
+    }
+    plain[used] = '\0';
+    return plain;
+}
+
+void xb_say(const char *format, ...)
+{
+    char text[2048], plain[4096];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    fprintf(stderr, "xferbench: %s\n", xb_plain_text(text, plain, sizeof plain));
+}

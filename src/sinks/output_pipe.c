@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE /* fopencookie */
+#include "output_internal.h"
+
+#include "../core/clock.h"
+#include "../core/plain_text.h"
+
+#include "xferbench/interrupt.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+/* How often a wait looks for a signal and at the clock. */
+#define GLANCE_MS 50
+/* Beyond the deadline a reader has this long to take the next piece of the results. */
+#define PATIENCE_S 10.0
+
+/* ---- opening ---- */
+
+static enum xb_status give_up(struct xb_error *error, const char *path)
+{
+    return XB_FAIL(
+        error, XB_ERR_STOPPED,
+        "cannot write '%.300s': nobody opened this FIFO for reading before %s; start its "
+        "reader first",
+        path, xb_interrupt_signal() != 0 ? "a signal ended the wait" : "the deadline");
+}
+
+/* Without O_NONBLOCK open() would wait where neither a signal nor the deadline is looked at. */
+enum xb_status xb_fifo_open(const char *path, double deadline, int *fd, struct xb_error *error)
+{
+    const struct timespec pause = {.tv_nsec = GLANCE_MS * 1000000L};
+    bool told = false;
+    while ((*fd = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC)) < 0) {
+        int code = errno;
+        if (code != ENXIO && code != EINTR)
+            return xb_output_refuse(error, path, "open", code);
+        if (xb_interrupt_signal() != 0 || (deadline > 0 && xb_clock_now() >= deadline))
+            return give_up(error, path);
+        if (!told)
+            xb_say("'%.300s' is a FIFO that nobody reads yet: waiting for its reader", path);
+        told = true;
+        (void)nanosleep(&pause, NULL);
+    }
+    /* What is written fits, see write_pieces(). */
+    if (fcntl(*fd, F_SETFL, O_WRONLY) == 0)
+        return XB_OK;
+    int code = errno;
+    close(*fd);
+    return xb_output_refuse(error, path, "fcntl", code);
+}
+
+/* ---- writing ---- */
+
+struct pipe_end {
+    int fd;
+    double deadline;
+    bool begun;
+    int signals; /* that came before the first write: they may be why there is something to write */
+    bool failed; /* nothing more is tried, also not when the stream is closed */
+};
+
+/* Waits until the pipe has room for PIPE_BUF bytes, or has no reader any more; false, with errno
+ * set, when a signal or the deadline says that it has taken too long. */
+static bool wait_for_room(const struct pipe_end *end)
+{
+    double until = 0;
+    if (end->deadline > 0) {
+        double now = xb_clock_now();
+        until = (now > end->deadline ? now : end->deadline) + PATIENCE_S;
+    }
+    for (;;) {
+        struct pollfd room = {.fd = end->fd, .events = POLLOUT};
+        int ready = poll(&room, 1, GLANCE_MS);
+        if (ready > 0)
+            return true;
+        if (ready < 0 && errno != EINTR)
+            return false;
+        if (xb_interrupt_count() > end->signals) {
+            errno = EINTR;
+            return false;
+        }
+        if (until > 0 && xb_clock_now() >= until) {
+            errno = ETIMEDOUT;
+            return false;
+        }
+    }
+}
+
+/* The write function of a cookie: fewer bytes than `size` say that it failed. A piece of PIPE_BUF
+ * bytes does not block where poll() sees room, whoever else has the pipe open. */
+static ssize_t write_pieces(void *cookie, const char *text, size_t size)
+{
+    struct pipe_end *end = cookie;
+    size_t done = 0;
+    if (!end->begun)
+        end->signals = xb_interrupt_count();
+    end->begun = true;
+    while (done < size && !end->failed) {
+        size_t piece = size - done < PIPE_BUF ? size - done : PIPE_BUF;
+        ssize_t written = wait_for_room(end) ? write(end->fd, text + done, piece) : -1;
+        end->failed = written < 0 && errno != EAGAIN;
+        done += written > 0 ? (size_t)written : 0;
+    }
+    return (ssize_t)done;
+}
+
+static int close_end(void *cookie)
+{
+    struct pipe_end *end = cookie;
+    int failed = close(end->fd);
+    free(end);
+    return failed;
+}
+
+FILE *xb_pipe_stream(int fd, double deadline)
+{
+    struct pipe_end *end = malloc(sizeof *end);
+    if (end == NULL)
+        return NULL;
+    *end = (struct pipe_end){.fd = fd, .deadline = deadline};
+    FILE *stream =
+        fopencookie(end, "w", (cookie_io_functions_t){.write = write_pieces, .close = close_end});
+    if (stream == NULL)
+        free(end);
+    return stream;
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "../../src/core/plain_text.h"
+
+#include "xferbench/error.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void assert_plain(const char *text, const char *expected)
+{
+    char plain[128], again[128];
+    assert_string_equal(xb_plain_text(text, plain, sizeof plain), expected);
+    assert_string_equal(xb_plain_text(plain, again, sizeof again), expected);
+}
+
+static void plain_text_stays_as_it_is(void **state)
+{
+    (void)state;
+    assert_plain("", "");
+    assert_plain("/a b/c.json: no \"such\" file (50 %)", "/a b/c.json: no \"such\" file (50 %)");
+    assert_plain("0000:01:00.0 #1", "0000:01:00.0 #1");
+    assert_plain("Gr\xC3\xBC\xC3\x9F"
+                 "e \xE6\xB8\xAC\xE8\xA9\xA6 \xF0\x9F\x9A\x80",
+                 "Gr\xC3\xBC\xC3\x9F"
+                 "e \xE6\xB8\xAC\xE8\xA9\xA6 \xF0\x9F\x9A\x80");
+}
+
+static void control_characters_are_written_out(void **state)
+{
+    (void)state;
+    assert_plain("a\nb\tc\rd", "a\\nb\\tc\\rd");
+    assert_plain("\x1B[31m\x7F\x01", "\\x1B[31m\\x7F\\x01");
+    assert_plain("\xC2\x9B"
+                 "31m",
+                 "\\xC2\\x9B"
+                 "31m"); /* CSI of C1 */
+}
+
+static void what_is_not_seen_is_written_out(void **state)
+{
+    (void)state;
+    assert_plain("\xE2\x80\xAE"
+                 "gpj",
+                 "\\xE2\\x80\\xAE"
+                 "gpj"); /* right to left from here on */
+    assert_plain("\xE2\x81\xA6\xE2\x80\xA8\xEF\xBB\xBF",
+                 "\\xE2\\x81\\xA6\\xE2\\x80\\xA8\\xEF\\xBB\\xBF");
+}
+
+static void what_is_no_utf8_is_written_out(void **state)
+{
+    (void)state;
+    assert_plain("\xFF"
+                 "a\xC3",
+                 "\\xFF"
+                 "a\\xC3");
+    assert_plain("\xED\xA0\x80", "\\xED\\xA0\\x80");
+}
+
+static void no_command_of_a_ci_system_is_left(void **state)
+{
+    (void)state;
+    assert_plain("::error::x", ":\\x3Aerror:\\x3Ax");
+    assert_plain("##[error]x", "#\\x23[error]x");
+    assert_plain(":::", ":\\x3A:");
+}
+
+static void what_does_not_fit_is_left_out_whole(void **state)
+{
+    char plain[6];
+    (void)state;
+    assert_string_equal(xb_plain_text("abcdefg", plain, sizeof plain), "abcde");
+    assert_string_equal(xb_plain_text("abc\x01", plain, sizeof plain), "abc");
+    assert_string_equal(xb_plain_text("abc\xE6\xB8\xAC", plain, sizeof plain), "abc");
+}
+
+static void the_message_of_an_error_is_plain(void **state)
+{
+    struct xb_error error;
+    (void)state;
+    (void)XB_FAIL(&error, XB_ERR_USAGE, "cannot write '%s'", "x\n::error::y");
+    assert_string_equal(error.message, "cannot write 'x\\n:\\x3A"
+                                       "error:\\x3Ay'");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(plain_text_stays_as_it_is),
+        cmocka_unit_test(control_characters_are_written_out),
+        cmocka_unit_test(what_is_not_seen_is_written_out),
+        cmocka_unit_test(what_is_no_utf8_is_written_out),
+        cmocka_unit_test(no_command_of_a_ci_system_is_left),
+        cmocka_unit_test(what_does_not_fit_is_left_out_whole),
+        cmocka_unit_test(the_message_of_an_error_is_plain),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
