@@ -1,38 +1,80 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# usage: quickstart.sh [ARGUMENTS OF xferbench]
+# usage: quickstart.sh [--no-cuda] [--no-hip] [ARGUMENTS OF xferbench]
 #
 # Installs what is missing, builds into build/ and measures pinned transfers of 1 GiB (or does what
-# the arguments say, and no more). Without arguments and without a GPU it measures the host instead.
-# Exits as xferbench does.
+# the arguments say, and no more). On a machine with an NVIDIA GPU that includes a CUDA Toolkit, on
+# one with an AMD GPU the HIP runtime, unless --no-cuda or --no-hip says not to. Without arguments
+# and without a GPU it measures the host instead. Exits as xferbench does, and with 1 where something
+# cannot be installed.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 xferbench=$root/build/xferbench
+cuda=true
+hip=true
+while [ $# -gt 0 ]; do
+    case "$1" in
+    --no-cuda) cuda=false ;;
+    --no-hip) hip=false ;;
+    *) break ;;
+    esac
+    shift
+done
 chosen=true # the arguments are the user's: what they ask for is run and nothing else
-if [ "$#" -eq 0 ]; then
+if [ $# -eq 0 ]; then
     chosen=false
     set -- --mode pinned --size 1G
 fi
 
+# GPUs that are to be tested: "nvidia driver", "amd 0000:03:00.0", as find-gpus.sh has them.
+gpus=()
+while read -r vendor state; do
+    if { [ "$vendor" = nvidia ] && $cuda; } || { [ "$vendor" = amd ] && $hip; }; then
+        gpus+=("$vendor $state")
+    fi
+done < <("$root/scripts/find-gpus.sh")
+
 "$root/scripts/install-deps.sh" --build
+for gpu in "${gpus[@]}"; do
+    case "$gpu" in
+    'nvidia driver') "$root/scripts/install-deps.sh" --cuda ;;
+    'amd driver') "$root/scripts/install-deps.sh" --hip ;;
+    esac
+done
+
 command -v make >/dev/null || export CMAKE_GENERATOR=Ninja
-cmake -S "$root" -B "$root/build" -DCMAKE_BUILD_TYPE=Release
+# The tests need more packages; somebody may have asked for them in this folder before.
+cmake -S "$root" -B "$root/build" -DCMAKE_BUILD_TYPE=Release -DXFERBENCH_TESTS=OFF
 cmake --build "$root/build" --parallel "$(nproc)"
 
 printf '\nRunning: xferbench %s\n' "$*"
 status=0
 "$xferbench" "$@" || status=$?
-if [ "$status" -eq 3 ] && ! $chosen; then
-    printf '\nNo GPU could be tested here; the reasons are above.'
-    if [ -e /dev/nvidiactl ] || [ -e /dev/kfd ]; then
-        printf ' There seems to be one: this build cannot use it.'
-    fi
-    set -- "$@" --backend host
-    printf '\nMeasuring on the host instead: that is the speed of its own memory, and says nothing about\n'
-    printf 'a link to a GPU.\nRunning: xferbench %s\n' "$*"
-    status=0
-    "$xferbench" "$@" || status=$?
+if [ "$status" -ne 3 ] || $chosen; then
+    exit "$status"
 fi
+
+# Nothing could be tested. With a GPU in the machine that is a failure, and no reason to measure
+# something else.
+printf '\nNo GPU could be tested here; the reasons are above.\n'
+no_driver='but the kernel has no driver for it: install the driver, or start the container with the GPU'
+for gpu in "${gpus[@]}"; do
+    case "$gpu" in
+    'nvidia driver') echo 'There is one: NVIDIA, with a driver (/dev/nvidiactl).' ;;
+    'amd driver') echo 'There is one: AMD, with a driver (/dev/kfd).' ;;
+    nvidia*) echo "There is one, NVIDIA at ${gpu#* }, $no_driver (Debian's package: nvidia-driver)." ;;
+    amd*) echo "There is one, AMD at ${gpu#* }, $no_driver (amdgpu, /dev/kfd)." ;;
+    esac
+done
+if [ "${#gpus[@]}" -gt 0 ]; then
+    printf 'To measure the host instead:\n    %s %s --backend host\n' "$0" "$*"
+    exit "$status"
+fi
+set -- "$@" --backend host
+printf 'Measuring on the host instead: that is the speed of its own memory, and says nothing about\n'
+printf 'a link to a GPU.\nRunning: xferbench %s\n' "$*"
+status=0
+"$xferbench" "$@" || status=$?
 exit "$status"
