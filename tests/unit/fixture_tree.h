@@ -2,12 +2,13 @@
 #ifndef XFERBENCH_TESTS_FIXTURE_TREE_H
 #define XFERBENCH_TESTS_FIXTURE_TREE_H
 
-/* A temporary directory in which a test lays out files as /proc and /sys have them. For cmocka:
- * both functions below serve as setup and teardown of a test, whose state is the directory's path.
- * Include after cmocka.h. */
+/* A temporary directory, in TMPDIR where that is set, in which a test lays out files as /proc and
+ * /sys have them. For cmocka: both functions below serve as setup and teardown of a test, whose
+ * state is the directory's path. Include after cmocka.h. */
 
 #include <errno.h>
 #include <ftw.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,10 +17,12 @@
 
 static int make_tree(void **state)
 {
-    char *root = strdup("/tmp/xferbench-test-XXXXXX");
+    const char *parent = getenv("TMPDIR");
+    char root[PATH_MAX];
 
-    *state = root;
-    return root != NULL && mkdtemp(root) != NULL ? 0 : -1;
+    snprintf(root, sizeof root, "%s/xferbench-test-XXXXXX", parent != NULL ? parent : "/tmp");
+    *state = mkdtemp(root) != NULL ? strdup(root) : NULL;
+    return *state != NULL ? 0 : -1;
 }
 
 static int remove_entry(const char *path, const struct stat *status, int kind, struct FTW *place)
@@ -41,7 +44,7 @@ static int remove_tree(void **state)
 /* Writes `content` to root/path, with the directories on the way. */
 static void write_file(const char *root, const char *path, const char *content)
 {
-    char full[512];
+    char full[PATH_MAX];
     int length = snprintf(full, sizeof full, "%s/%s", root, path);
 
     assert_in_range(length, 1, sizeof full - 1);

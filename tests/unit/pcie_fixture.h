@@ -37,8 +37,8 @@ static inline void pcie_fixture_set(const char *root, const char *bdf, const cha
                                     const char *content)
 {
     char made[128];
-    char from[512];
-    char to[512];
+    char from[PATH_MAX];
+    char to[PATH_MAX];
 
     snprintf(made, sizeof made, "%s/%s.new", bdf, name);
     write_file(root, made, content);
@@ -50,7 +50,7 @@ static inline void pcie_fixture_set(const char *root, const char *bdf, const cha
 /* Takes an attribute away. */
 static inline void pcie_fixture_remove(const char *root, const char *bdf, const char *name)
 {
-    char path[512];
+    char path[PATH_MAX];
 
     snprintf(path, sizeof path, "%s/%s/%s", root, bdf, name);
     assert_int_equal(remove(path), 0);
@@ -59,7 +59,7 @@ static inline void pcie_fixture_remove(const char *root, const char *bdf, const 
 /* A directory in the place of an attribute: there, and not to be read, not even by root. */
 static inline void pcie_fixture_block(const char *root, const char *bdf, const char *name)
 {
-    char path[512];
+    char path[PATH_MAX];
 
     pcie_fixture_remove(root, bdf, name);
     snprintf(path, sizeof path, "%s/%s/%s", root, bdf, name);
@@ -137,7 +137,7 @@ static inline void pcie_fixture_config(uint8_t bytes[PCIE_CONFIG_BYTES], unsigne
 static inline void pcie_fixture_write_config(const char *root, const char *bdf,
                                              const uint8_t *bytes, size_t size)
 {
-    char path[512];
+    char path[PATH_MAX];
 
     snprintf(path, sizeof path, "%s/%s/config", root, bdf);
     FILE *file = fopen(path, "wb");
@@ -150,7 +150,7 @@ static inline void pcie_fixture_write_config(const char *root, const char *bdf,
 
 static inline void pcie_fixture_link(const char *root, const char *path, const char *target)
 {
-    char full[512];
+    char full[PATH_MAX];
 
     snprintf(full, sizeof full, "%s/%s", root, path);
     assert_int_equal(symlink(target, full), 0);
@@ -248,7 +248,7 @@ static inline const char *pcie_fixture_scenario(const char *root, const char *na
 /* The device vanishes from where it is looked for. */
 static inline void pcie_fixture_unplug(const char *root, const char *bdf)
 {
-    char path[512];
+    char path[PATH_MAX];
 
     snprintf(path, sizeof path, "%s/%s", root, bdf);
     assert_int_equal(unlink(path), 0);

@@ -213,7 +213,7 @@ static void survives_any_bytes(void **state)
 static void reads_a_file(void **state)
 {
     uint8_t bytes[PCIE_CONFIG_BYTES];
-    char folder[128];
+    char folder[PATH_MAX];
 
     snprintf(folder, sizeof folder, "%s", (const char *)*state);
     assert_false(xb_pcie_control_read(folder).known);

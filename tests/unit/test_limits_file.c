@@ -15,16 +15,16 @@
 #define HEAD "{\"schema\":\"xferbench.limits\",\"schema_version\":1,\"limits\":["
 #define TAIL "]}"
 
-static void path_of(const char *root, char path[128])
+static void path_of(const char *root, char path[PATH_MAX])
 {
-    snprintf(path, 128, "%s/limits.json", root);
+    snprintf(path, PATH_MAX, "%s/limits.json", root);
 }
 
 /* Writes a file with that content and opens it. */
 static enum xb_status open_text(const char *root, const char *text, struct xb_limits_file **file,
                                 struct xb_error *error)
 {
-    char path[128];
+    char path[PATH_MAX];
     path_of(root, path);
     write_file(root, "limits.json", text);
     memset(error, 0, sizeof *error);
@@ -201,7 +201,7 @@ static const struct {
 
 static void refuses_what_is_no_limits_file(void **state)
 {
-    char path[128];
+    char path[PATH_MAX];
     path_of(*state, path);
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
         struct xb_limits_file *file = NULL;
@@ -241,7 +241,7 @@ static void bounds_the_size(void **state)
 {
     struct xb_limits_file *file = NULL;
     struct xb_error error;
-    char path[128];
+    char path[PATH_MAX];
     path_of(*state, path);
     fill_file(path, 1 << 20, HEAD TAIL, ' ');
     assert_int_equal(xb_limits_file_open(path, &file, &error), XB_OK);
@@ -261,7 +261,7 @@ static void reads_files_and_pipes_only(void **state)
 {
     struct xb_limits_file *file = NULL;
     struct xb_error error;
-    char path[128];
+    char path[PATH_MAX];
     int ends[2];
     assert_int_equal(xb_limits_file_open(*state, &file, &error), XB_ERR_USAGE); /* a folder */
     assert_int_equal(xb_limits_file_open("/dev/zero", &file, &error), XB_ERR_USAGE);

@@ -97,7 +97,7 @@ static void does_not_know_without_every_file(void **state)
 
     assert_false(xb_pcie_link_read_at(*state, BDF).known);
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-        char path[128];
+        char path[PATH_MAX];
         write_link(*state, "32.0 GT/s PCIe\n", "16\n", "32.0 GT/s PCIe\n", "16\n");
         assert_true(xb_pcie_link_read_at(*state, BDF).known);
         snprintf(path, sizeof path, "%s/" BDF "/%s", (const char *)*state, files[i]);
@@ -177,7 +177,7 @@ static void does_not_know_a_slot_that_it_cannot_read(void **state)
     static const char *const files[] = {"current_link_speed", "current_link_width",
                                         "max_link_speed", "max_link_width"};
     struct xb_pcie_link link;
-    char path[64];
+    char path[PATH_MAX];
 
     pcie_fixture_chain(*state, amd_card, 4);
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {

@@ -106,7 +106,7 @@ static void counts_nothing_unless_armed(void **state)
 static void does_not_count_what_took_too_long(void **state)
 {
     struct xb_pcie_watch *watch = start(*state, "vm", 0.001);
-    char path[256];
+    char path[PATH_MAX];
 
     snprintf(path, sizeof path, "%s/" DEVICE "/current_link_speed", (const char *)*state);
     assert_int_equal(unlink(path), 0);
