@@ -1,29 +1,25 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Tests scripts/examples/ as far as that goes without the daemons they are for:
-test_examples.py XFERBENCH SOURCE-FOLDER [UNITTEST-ARGUMENT...]
+"""Tests scripts/examples/ as far as that goes without the daemons they are for.
+usage: test_examples.py BUILD_FOLDER [UNITTEST_ARGUMENT...]
 
 In place of xferbench stands a program that records how it was called and ends as it is told; so do
-scontrol, logger, and NHC's functions. XFERBENCH is asked for its help only: the examples may use no
+scontrol, logger, and NHC's functions. The real one is asked for its help only: the examples may use no
 option that it does not have.
 """
 
 import configparser
+import importlib
 import os
 import re
 import shlex
 import shutil
-import subprocess
 import sys
-import tempfile
-import unittest
 
-GUARD_S = 60  # only a hang lasts so long
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.realpath(__file__))), "cli"))
+harness = importlib.import_module("harness")
 
-if len(sys.argv) < 3:
-    sys.exit(__doc__)
-XFERBENCH = os.path.abspath(sys.argv.pop(1))
-EXAMPLES = os.path.join(os.path.abspath(sys.argv.pop(1)), "scripts", "examples")
+EXAMPLES = os.path.join(harness.SOURCE, "scripts", "examples")
 INSTALLED = "/usr/local/bin/xferbench"
 
 BAD_LINE = "xferbench link CRITICAL: GPU 1 0000:1f:00.0 XB-LINK-WIDTH XB-AER-CORRECTABLE"
@@ -40,10 +36,9 @@ def example(name):
         return file.read()
 
 
-class ExampleTest(unittest.TestCase):
+class ExampleTest(harness.Case):
     def setUp(self):
-        self.folder = tempfile.mkdtemp()
-        self.addCleanup(shutil.rmtree, self.folder)
+        super().setUp()
         self.bin = os.path.join(self.folder, "bin")
         os.mkdir(self.bin)
         for name in ("xferbench", "scontrol", "logger"):
@@ -52,17 +47,9 @@ class ExampleTest(unittest.TestCase):
                 file.write(FAKE.format(name=name, variable=name.upper()))
             os.chmod(path, 0o755)
 
-    def start(self, command, **variables):
-        environment = {"PATH": f"{self.bin}:/usr/bin:/bin", "CALLS": self.folder, **variables}
-        return subprocess.run(
-            command,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=GUARD_S,
-            check=False,
-        )
+    def run_command(self, command, **variables):
+        environment = {"PATH": f"{self.bin}:/usr/bin:/bin", "CALLS": self.folder} | variables
+        return self.run_program(*command[1:], program=command[0], environment=environment)
 
     def calls(self, name):
         """The arguments of every call."""
@@ -77,7 +64,7 @@ class Slurm(ExampleTest):
     SCRIPT = os.path.join(EXAMPLES, "slurm-prolog.sh")
 
     def prolog(self, ends, says="", **variables):
-        return self.start(
+        return self.run_command(
             [self.SCRIPT],
             XFERBENCH_ENDS=str(ends),
             XFERBENCH_SAYS=says,
@@ -90,7 +77,7 @@ class Slurm(ExampleTest):
 
     def test_a_good_node_is_left_alone(self):
         run = self.prolog(0)
-        self.assertEqual((run.returncode, run.stdout, run.stderr), (0, "", ""))
+        self.assertEqual((run.code, run.out, run.err), (0, "", ""))
         self.assertEqual(self.calls("scontrol"), [])
         self.assertEqual(
             self.calls("xferbench"), [["link", "--format", "nhc", "--deadline", "50s"]]
@@ -98,33 +85,33 @@ class Slurm(ExampleTest):
 
     def test_a_critical_node_is_drained_with_its_codes(self):
         run = self.prolog(2, BAD_LINE)
-        self.assertEqual(run.returncode, 1)
+        self.assertEqual(run.code, 1)
         self.assertEqual(
             self.calls("scontrol"),
             [["update", "NodeName=node7", "State=DRAIN", f"Reason={BAD_LINE}"]],
         )
-        self.assertIn(BAD_LINE, run.stderr)
+        self.assertIn(BAD_LINE, run.err)
         self.assertEqual(len(self.calls("logger")), 1)
 
     def test_warning_and_unknown_are_told_and_no_more(self):
         for code, level in ((1, "WARNING"), (3, "UNKNOWN")):
             run = self.prolog(code, f"xferbench link {level}: it is so")
-            self.assertEqual(run.returncode, 0)
-            self.assertIn(level, run.stderr)
+            self.assertEqual(run.code, 0)
+            self.assertIn(level, run.err)
         self.assertEqual(self.calls("scontrol"), [])
 
     def test_unknown_drains_where_that_is_wanted(self):
         run = self.prolog(3, "xferbench link UNKNOWN: no driver", XFERBENCH_DRAIN_ON="2 3")
-        self.assertEqual(run.returncode, 1)
+        self.assertEqual(run.code, 1)
         self.assertEqual(len(self.drained()), 1)
 
     def test_who_gives_no_verdict_drains_nothing(self):
         for code in (1, 2, 3, 127, 139):
-            self.assertEqual(self.prolog(code).returncode, 0, code)
+            self.assertEqual(self.prolog(code).code, 0, code)
         os.unlink(os.path.join(self.bin, "xferbench"))
         run = self.prolog(0)
-        self.assertEqual(run.returncode, 0)
-        self.assertIn("no verdict", run.stderr)
+        self.assertEqual(run.code, 0)
+        self.assertIn("no verdict", run.err)
         self.assertEqual(self.calls("scontrol"), [])
 
     def test_nothing_in_a_reason_can_be_taken_apart(self):
@@ -134,20 +121,13 @@ class Slurm(ExampleTest):
 
     def test_the_job_goes_elsewhere_also_if_draining_fails(self):
         run = self.prolog(2, BAD_LINE, SCONTROL_ENDS="1")
-        self.assertEqual(run.returncode, 1)
-        self.assertIn("could not drain node7", run.stderr)
+        self.assertEqual(run.code, 1)
+        self.assertIn("could not drain node7", run.err)
 
     def test_it_runs_without_a_search_path(self):
-        run = subprocess.run(
-            ["/bin/bash", self.SCRIPT],
-            env={"CALLS": self.folder, "SLURMD_NODENAME": "node7"},
-            capture_output=True,
-            text=True,
-            timeout=GUARD_S,
-            check=False,
-        )
-        self.assertEqual(run.returncode, 0, run.stderr)
-        self.assertNotIn("hostname", run.stderr)
+        run = self.run_command(["/bin/bash", self.SCRIPT], PATH=None, SLURMD_NODENAME="node7")
+        self.assertEqual(run.code, 0, run.err)
+        self.assertNotIn("hostname", run.err)
 
 
 # As in nhc: die() tells by eval, with the message between apostrophes.
@@ -168,7 +148,7 @@ echo "returned $?"
 class Nhc(ExampleTest):
     def check(self, ends, says="", check="check_xferbench_link 50s"):
         """Runs the check as nhc does: sourced, and by eval."""
-        return self.start(
+        return self.run_command(
             ["bash", "-c", NHC, "nhc", os.path.join(EXAMPLES, "xferbench.nhc"), check],
             XFERBENCH_ENDS=str(ends),
             XFERBENCH_SAYS=says,
@@ -184,7 +164,7 @@ class Nhc(ExampleTest):
 
     def test_a_good_node_passes_in_silence(self):
         run = self.check(0, check=self.line_of_the_example())
-        self.assertEqual((run.stdout, run.stderr), ("returned 0\n", ""))
+        self.assertEqual((run.out, run.err), ("returned 0\n", ""))
         self.assertEqual(
             self.calls("xferbench"), [["link", "--format", "nhc", "--deadline", "50s"]]
         )
@@ -193,21 +173,21 @@ class Nhc(ExampleTest):
         for code in (1, 2, 3):
             run = self.check(code, BAD_LINE)
             self.assertEqual(
-                run.stdout, f"died check_xferbench_link:  {BAD_LINE}\nreturned 1\n"
+                run.out, f"died check_xferbench_link:  {BAD_LINE}\nreturned 1\n"
             )
 
     def test_a_crash_is_told(self):
         run = self.check(139)
-        self.assertIn("ended with exit code 139\nreturned 1\n", run.stdout)
+        self.assertIn("ended with exit code 139\nreturned 1\n", run.out)
 
     def test_a_missing_program_is_told(self):
         os.unlink(os.path.join(self.bin, "xferbench"))
-        self.assertIn("xferbench not found\nreturned 1\n", self.check(0).stdout)
+        self.assertIn("xferbench not found\nreturned 1\n", self.check(0).out)
 
     def test_nothing_in_a_reason_can_be_taken_apart(self):
         run = self.check(2, "it's '; touch z; ' $(touch y)\nsecond line")
-        self.assertIn("died check_xferbench_link:  its ; touch z;  (touch y)\n", run.stdout)
-        self.assertNotIn("second", run.stdout)
+        self.assertIn("died check_xferbench_link:  its ; touch z;  (touch y)\n", run.out)
+        self.assertNotIn("second", run.out)
 
     def test_further_options_are_passed_on(self):
         self.check(0, check="check_xferbench_link 20s --expect gen5x16")
@@ -251,15 +231,15 @@ class Commands(ExampleTest):
         for name, words in found.items():
             self.assertEqual(words, [INSTALLED, *expected[name]])
             for code in range(4):
-                run = self.start(
+                run = self.run_command(
                     [os.path.join(self.bin, "xferbench"), *words[1:]], XFERBENCH_ENDS=str(code)
                 )
-                self.assertEqual(run.returncode, code)
+                self.assertEqual(run.code, code)
             self.assertEqual(self.calls("xferbench")[-1], expected[name])
 
     def test_the_program_has_every_option(self):
-        run = self.start([XFERBENCH, "link", "--help"])
-        if run.returncode != 0:
+        run = self.run_command([harness.XFERBENCH, "link", "--help"])
+        if run.code != 0:
             self.skipTest("this xferbench has no 'link'")
         scripts = example("slurm-prolog.sh") + example("xferbench.nhc")
         used = set(re.findall(r"(?<=\s)--[a-z][a-z-]*", scripts.split("found=", 1)[1]))
@@ -267,9 +247,9 @@ class Commands(ExampleTest):
             used |= {word for word in words if word.startswith("--")}
         self.assertGreaterEqual(used, {"--format", "--deadline", "--output", "--device"})
         for option in used:
-            self.assertRegex(run.stdout, rf"{option}\b")
+            self.assertRegex(run.out, rf"{option}\b")
         for name in ("nagios", "nhc", "prometheus"):
-            self.assertIn(name, run.stdout)
+            self.assertIn(name, run.out)
 
     def test_deadlines_come_before_others_timeouts(self):
         for _, words in command_lines():
@@ -303,16 +283,16 @@ class Files(ExampleTest):
         if shutil.which("icinga2") is None:
             self.skipTest("no icinga2")
         path = os.path.join(EXAMPLES, "icinga-xferbench.conf")
-        run = subprocess.run(["icinga2", "daemon", "-C", "-c", path], check=False)
-        self.assertEqual(run.returncode, 0)
+        run = self.run_command(["icinga2", "daemon", "-C", "-c", path])
+        self.assertEqual(run.code, 0)
 
     def test_scripts_pass_shellcheck(self):
         if shutil.which("shellcheck") is None:
             self.skipTest("no shellcheck")
         for name in ("slurm-prolog.sh", "xferbench.nhc"):
-            run = self.start(["shellcheck", os.path.join(EXAMPLES, name)])
-            self.assertEqual(run.stdout, "")
-            self.assertEqual(run.returncode, 0)
+            run = self.run_command(["shellcheck", os.path.join(EXAMPLES, name)])
+            self.assertEqual(run.out, "")
+            self.assertEqual(run.code, 0)
 
     def test_results_are_no_failures_of_the_unit(self):
         unit = configparser.ConfigParser(interpolation=None)
@@ -330,16 +310,10 @@ class Files(ExampleTest):
             with open(units[-1], "w", encoding="ascii") as file:
                 # In quotes: the folder may have a blank in its name.
                 file.write(example(name).replace(INSTALLED, f'"{self.bin}/xferbench"'))
-        run = subprocess.run(
-            ["systemd-analyze", "verify", "--man=no", *units],
-            capture_output=True,
-            text=True,
-            timeout=GUARD_S,
-            check=False,
-        )
-        own = [line for line in run.stderr.splitlines() if "xferbench" in line]
+        run = self.run_command(["systemd-analyze", "verify", "--man=no", *units])
+        own = [line for line in run.err.splitlines() if "xferbench" in line]
         self.assertEqual(own, [])
 
 
 if __name__ == "__main__":
-    unittest.main()
+    harness.main()
