@@ -14,6 +14,8 @@
 /* The table for people, with the device and its link first. Flushes; reports a failed write. */
 XB_MUST_CHECK enum xb_status xb_table_write(FILE *stream, const struct xb_run *run,
                                             struct xb_error *error);
+/* Says on stderr which cases failed and why, a line each: for where no table does. */
+void xb_failures_say(const struct xb_run *run);
 /* JSON after docs/result.schema.json. */
 XB_MUST_CHECK enum xb_status xb_json_write(FILE *stream, const struct xb_run *run,
                                            struct xb_error *error);

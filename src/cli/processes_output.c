@@ -2,6 +2,8 @@
 #define _POSIX_C_SOURCE 200809L /* open_memstream */
 #include "processes_internal.h"
 
+#include "../core/plain_text.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -79,6 +81,16 @@ static bool print_table(const struct side *side, const char *text, size_t length
     return status == XB_OK || say(&error);
 }
 
+/* Which processes failed and why, for where no table tells. Cases that failed they told themselves.
+ */
+static void say_failures(const struct xb_processes *set)
+{
+    for (size_t i = 0; i < set->count; i++)
+        if (set->processes[i].failure[0] != '\0')
+            xb_say("%s%sprocess %zu of %zu: %s", set->role != NULL ? set->role : "",
+                   set->role != NULL ? " " : "", i + 1, set->asked, set->processes[i].failure);
+}
+
 bool xb_processes_write_outputs(struct session *session)
 {
     bool quiet = xb_config_get(session->config, "quiet")->flag;
@@ -90,7 +102,9 @@ bool xb_processes_write_outputs(struct session *session)
         size_t length = 0;
         char *text = document_of(side, &length);
         written = text != NULL && write_file(side, text, length) && written;
-        if (text != NULL && !quiet)
+        if (quiet)
+            say_failures(&side->set);
+        else if (text != NULL)
             written = print_table(side, text, length) && written;
         if (!quiet && i > 0)
             fputc('\n', stdout);

@@ -77,14 +77,15 @@ static bool write_all(struct outputs *outputs, const struct xb_run *run)
 {
     bool written = write_output(&outputs->json, run, xb_json_write);
     written = write_output(&outputs->csv, run, xb_csv_write) && written;
-    if (!outputs->on_stdout && !xb_config_get(run->config, "quiet")->flag) {
-        struct xb_error error;
-        if (xb_table_write(stdout, run, &error) != XB_OK) {
-            xb_cli_fail(&error);
-            written = false;
-        }
+    if (outputs->on_stdout || xb_config_get(run->config, "quiet")->flag) {
+        xb_failures_say(run);
+        return written;
     }
-    return written;
+    struct xb_error error;
+    if (xb_table_write(stdout, run, &error) == XB_OK)
+        return written;
+    xb_cli_fail(&error);
+    return false;
 }
 
 static int exit_code(const struct xb_run *run, bool written)

@@ -433,6 +433,15 @@ static void note_reason(FILE *stream, const struct xb_run *run, size_t index)
                   more_rows(others, more, sizeof more), result->reason);
 }
 
+void xb_failures_say(const struct xb_run *run)
+{
+    char name[256];
+    for (size_t i = 0; i < run->case_count; i++)
+        if (run->results[i].status == XB_RESULT_ERROR)
+            xb_say("%s: %s", row_name(run, &run->results[i], name, sizeof name),
+                   run->results[i].reason);
+}
+
 static bool has_warning(const struct xb_result *result, const char *warning)
 {
     for (size_t i = 0; i < result->warning_count; i++) {

@@ -310,6 +310,26 @@ static void table_of_many_differences(void **state)
     free(text);
 }
 
+/* "not known" stood as "not know" and "n" below it. */
+static void table_breaks_differences_between_words(void **state)
+{
+    struct node *n = *state;
+    make_pass(n);
+    add_difference(n, "runtime library",
+                   "/opt/rocm-6.2.0/lib/libamdhip64.so.6 and a few more words that fill a line",
+                   NULL, false);
+    add_difference(n, "short", "one", "two", false);
+    char *text = written(plain_table, n);
+    assert_has(text, "CONDITION        BASELINE                                                    "
+                     "              CANDIDATE\n"
+                     "runtime library  /opt/rocm-6.2.0/lib/libamdhip64.so.6 and a few more words "
+                     "that fill a     not known\n"
+                     "                 line\n"
+                     "short            one                                                         "
+                     "              two\n");
+    free(text);
+}
+
 /* ---- numbers ---- */
 
 /* What the table writes for a ratio, an interval and a P. */
@@ -398,6 +418,7 @@ int main(void)
         RUN_TEST(table_tells_levels_that_differ),
         RUN_TEST(table_cuts_long_texts_visibly),
         RUN_TEST(table_of_many_differences),
+        RUN_TEST(table_breaks_differences_between_words),
         RUN_TEST(numbers_do_not_cross_what_they_are_judged_by),
         RUN_TEST(intervals_have_decimals_alike),
         RUN_TEST(p_is_that_of_the_verdict),
