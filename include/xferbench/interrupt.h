@@ -2,6 +2,8 @@
 #ifndef XFERBENCH_INTERRUPT_H
 #define XFERBENCH_INTERRUPT_H
 
+#include <stdbool.h>
+
 /*
  * From here on the first SIGINT, SIGTERM or SIGHUP is only noted, so that the run can write what it
  * has. One that comes within a second of it is the same request, which often arrives twice: from
@@ -19,5 +21,13 @@ int xb_interrupt_signal(void);
 
 /* How many requests were noted. */
 int xb_interrupt_count(void);
+
+/* When waiting ends without a signal, on the clock of src/core/clock.h. For what waits deep down
+ * and knows no run: a compiler. To be set before there is a second thread; never where it is not
+ * set. */
+void xb_interrupt_set_deadline(double when);
+
+/* Whether a signal was caught, or that deadline has come: nothing more is to be waited for. */
+bool xb_interrupt_is_due(void);
 
 #endif

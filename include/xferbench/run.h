@@ -49,6 +49,8 @@ bool xb_run_should_stop(const struct xb_run *run);
 /* What the runner tells while it works. `samples` so far of the case results[done_count]. */
 struct xb_run_observer {
     void (*progress)(void *argument, const struct xb_run *run, size_t samples, double bandwidth);
+    /* More results are final: run->done_count of them. NULL where nobody wants to know. */
+    void (*finished)(void *argument, const struct xb_run *run);
     void *argument;
 };
 
@@ -74,5 +76,14 @@ XB_MUST_CHECK enum xb_status xb_plan(struct xb_run *run, struct xb_error *error)
  */
 XB_MUST_CHECK enum xb_status
 xb_run_execute(struct xb_run *run, const struct xb_run_observer *observer, struct xb_error *error);
+
+/*
+ * Ends a run whose case in flight does not come to an end: that one fails with *error, and what is
+ * behind it is cut. Every result is final then. For who has a copy of the run to himself.
+ */
+void xb_run_abandon(struct xb_run *run, const struct xb_error *error);
+
+/* "pinned registered h2d 1 GiB device 0". */
+const char *xb_case_text(const struct xb_case *test, char *text, size_t size);
 
 #endif

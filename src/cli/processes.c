@@ -21,8 +21,9 @@
 /* The documents of all processes, so that the merged file can be read; the rest is for what is made
  * of them. */
 #define MOST_DOCUMENTS (XB_RECORD_LARGEST_BYTES / 16 * 15)
-/* A deadline is above 0. */
+/* A deadline is above 0, and no more digits than the option takes: thirty years are for ever. */
 #define LEAST_DEADLINE_S 1e-6
+#define LONGEST_DEADLINE_S 1e9
 
 /* ---- what is asked ---- */
 
@@ -97,10 +98,10 @@ static char *deadline_word(double deadline)
 {
     char *word = NULL;
     double left = deadline - xb_clock_now();
-    return asprintf(&word, "--deadline=%.6fs", left > LEAST_DEADLINE_S ? left : LEAST_DEADLINE_S) >=
-                   0
-               ? word
-               : NULL;
+    left = left < LEAST_DEADLINE_S     ? LEAST_DEADLINE_S
+           : left > LONGEST_DEADLINE_S ? LONGEST_DEADLINE_S
+                                       : left;
+    return asprintf(&word, "--deadline=%.6fs", left) >= 0 ? word : NULL;
 }
 
 static void free_words(char **words)

@@ -4,6 +4,7 @@
 
 #include "../core/clock.h"
 #include "../core/plain_text.h"
+#include "deadline.h"
 #include "processes.h"
 
 #include "xferbench/interrupt.h"
@@ -117,30 +118,60 @@ static enum xb_status adapt_defaults(struct xb_config *config, struct xb_error *
     return status;
 }
 
+static void note_finished(void *argument, const struct xb_run *run)
+{
+    (void)argument;
+    xb_deadline_finished(run);
+}
+
+static void discard(struct outputs *outputs)
+{
+    xb_output_discard(&outputs->json);
+    xb_output_discard(&outputs->csv);
+}
+
+/* Where a case does not come to an end; the process ends behind it. */
+static bool write_overdue(void *argument, const struct xb_run *run)
+{
+    bool written = write_all(argument, run);
+    discard(argument);
+    return written;
+}
+
+static enum xb_status measure(struct xb_run *run, struct outputs *outputs, struct xb_error *error)
+{
+    struct xb_progress progress;
+    struct xb_run_observer observer = {
+        .progress = xb_progress_show, .finished = note_finished, .argument = &progress};
+    enum xb_status status = xb_deadline_measuring(run, write_overdue, outputs, error);
+    if (status != XB_OK)
+        return status;
+    xb_progress_start(&progress, !xb_config_get(run->config, "quiet")->flag);
+    status = xb_run_execute(run, &observer, error);
+    xb_deadline_doing(NULL);
+    xb_progress_clear(&progress);
+    return status;
+}
+
 /* Plans, measures and writes, with the backend open. */
 static int run_with_backend(struct xb_run *run)
 {
     struct outputs outputs = {0};
-    struct xb_progress progress;
-    struct xb_run_observer observer = {.progress = xb_progress_show, .argument = &progress};
     struct xb_error error;
     enum xb_status status = xb_plan(run, &error);
+    xb_deadline_doing(NULL);
     if (status == XB_OK) {
         xb_interrupt_catch(); /* before there is a temporary file to leave behind */
         status = open_outputs(run, &outputs, &error);
     }
-    if (status == XB_OK) {
-        xb_progress_start(&progress, !xb_config_get(run->config, "quiet")->flag);
-        status = xb_run_execute(run, &observer, &error);
-        xb_progress_clear(&progress);
-    }
+    if (status == XB_OK)
+        status = measure(run, &outputs, &error);
     int code = 0;
     if (status == XB_OK)
         code = exit_code(run, write_all(&outputs, run));
     else
         code = xb_cli_fail(&error);
-    xb_output_discard(&outputs.json);
-    xb_output_discard(&outputs.csv);
+    discard(&outputs);
     return code;
 }
 
@@ -155,9 +186,15 @@ static double deadline_of(const struct xb_config *config)
 static int run_here(const struct xb_config *config)
 {
     struct xb_run run = {.config = config, .deadline = deadline_of(config)};
+    struct xb_error error;
+    xb_interrupt_set_deadline(run.deadline);
+    if (xb_deadline_watch(run.deadline, &error) != XB_OK)
+        return xb_cli_fail(&error);
+    xb_deadline_doing("looking for devices");
     int code = (int)xb_backend_choose(xb_config_get(config, "backend")->text, &run);
     if (code == XB_EXIT_OK)
         code = run_with_backend(&run);
+    xb_deadline_doing("closing the driver");
     xb_run_free(&run);
     return code;
 }

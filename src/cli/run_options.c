@@ -106,8 +106,9 @@ static const struct xb_option option_deadline = {
     .argument = "TIME",
     .help =
         "Stop after so long and write what is there; what is left is skipped and says so. A "
-        "repetition that runs, or memory that is being made, is not cut short. With --processes "
-        "it is for all of them together.",
+        "repetition that runs, or memory that is being made, is not cut short; but where it takes "
+        "5 s longer, as in a driver that hangs, the row is an error, what is measured is written "
+        "and the program ends. With --processes it is for all of them together.",
 };
 static const struct xb_option option_processes = {
     .name = "processes",

@@ -2,6 +2,8 @@
 #define _POSIX_C_SOURCE 200809L
 #include "xferbench/interrupt.h"
 
+#include "clock.h"
+
 #include <errno.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -16,6 +18,9 @@ static atomic_int caught;
 static atomic_int count;
 static atomic_int most_noted = 1;
 static atomic_llong last_ns; /* when the last one was noted; 0 for none */
+
+/* Of the process; 0 for none. */
+static double deadline;
 
 /* Signals that end a run. */
 static const int ending[] = {SIGINT, SIGTERM, SIGHUP};
@@ -84,4 +89,14 @@ int xb_interrupt_signal(void)
 int xb_interrupt_count(void)
 {
     return atomic_load(&count);
+}
+
+void xb_interrupt_set_deadline(double when)
+{
+    deadline = when;
+}
+
+bool xb_interrupt_is_due(void)
+{
+    return xb_interrupt_signal() != 0 || (deadline > 0 && xb_clock_now() >= deadline);
 }

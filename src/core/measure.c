@@ -258,8 +258,7 @@ static void end_all(const struct xb_measurement *measurement, enum xb_status sta
         end_one(measurement->result, status, error);
 }
 
-/* "pinned registered h2d 1 GiB device 0": what the row is called in a profile. */
-static const char *range_name(const struct xb_case *test, char *name, size_t size)
+const char *xb_case_text(const struct xb_case *test, char *text, size_t size)
 {
     char bytes[32];
     char on[48] = "at the same time";
@@ -267,10 +266,10 @@ static const char *range_name(const struct xb_case *test, char *name, size_t siz
         snprintf(on, sizeof on, "device %u to %d", test->device, test->peer);
     else if (!test->sum)
         snprintf(on, sizeof on, "device %u", test->device);
-    snprintf(name, size, "%s %s %s %s %s", test->mode->name, test->variant,
+    snprintf(text, size, "%s %s %s %s %s", test->mode->name, test->variant,
              xb_direction_name(test->direction), xb_size_format(test->bytes, bytes, sizeof bytes),
              on);
-    return name;
+    return text;
 }
 
 void xb_measure(struct xb_measurement *measurement)
@@ -281,7 +280,7 @@ void xb_measure(struct xb_measurement *measurement)
     enum xb_status status = XB_OK;
     if (backend->range_push != NULL) {
         char name[128];
-        backend->range_push(range_name(&whole->test, name, sizeof name));
+        backend->range_push(xb_case_text(&whole->test, name, sizeof name));
     }
     for (size_t i = 0; status == XB_OK && i < measurement->lane_count; i++)
         status = check_lane(&measurement->lanes[i], &error);

@@ -277,11 +277,38 @@ static void run_rows(struct runner *runner, struct xb_result *results, size_t co
     for (size_t i = 0; i < count; i++) {
         if (stop)
             xb_result_cut(&results[i], "it began");
+        else if (status == XB_ERR_STOPPED)
+            xb_result_cut(&results[i], "its device was ready");
         else if (reason != NULL)
             xb_result_skip(&results[i], reason);
         else
             xb_result_fail(&results[i], &error);
     }
+}
+
+/* What came too late to cut a case short cut none. */
+static void note_cuts(struct xb_run *run)
+{
+    run->deadline_met = true;
+    for (size_t i = 0; i < run->case_count; i++) {
+        if (run->results[i].stop_reason == XB_STOP_INTERRUPTED)
+            run->interrupted = true;
+        if (run->results[i].stop_reason == XB_STOP_DEADLINE)
+            run->deadline_met = false;
+    }
+}
+
+void xb_run_abandon(struct xb_run *run, const struct xb_error *error)
+{
+    size_t in_flight = run->done_count;
+    size_t behind = in_flight < run->case_count ? in_flight + rows_of(run, in_flight) : in_flight;
+    for (size_t i = in_flight; i < behind; i++)
+        xb_result_fail(&run->results[i], error);
+    for (size_t i = behind; i < run->case_count; i++)
+        xb_result_cut(&run->results[i], "it began");
+    run->done_count = run->case_count;
+    note_cuts(run);
+    run->deadline_met = run->deadline_met && behind == in_flight;
 }
 
 enum xb_status xb_run_execute(struct xb_run *run, const struct xb_run_observer *observer,
@@ -298,15 +325,10 @@ enum xb_status xb_run_execute(struct xb_run *run, const struct xb_run_observer *
         size_t count = rows_of(run, run->done_count);
         run_rows(&runner, &run->results[run->done_count], count);
         run->done_count += count;
+        if (observer != NULL && observer->finished != NULL)
+            observer->finished(observer->argument, run);
     }
     close_devices(&runner);
-    /* What came too late to cut a case short cut none. */
-    run->deadline_met = true;
-    for (size_t i = 0; i < run->case_count; i++) {
-        if (run->results[i].stop_reason == XB_STOP_INTERRUPTED)
-            run->interrupted = true;
-        if (run->results[i].stop_reason == XB_STOP_DEADLINE)
-            run->deadline_met = false;
-    }
+    note_cuts(run);
     return XB_OK;
 }

@@ -114,13 +114,13 @@ class Compiler(OrphanCase):
         return self.start(*arguments, environment=environment)
 
     def is_hung(self, pid):
-        """Whether the process is in the stand-in's compiler, which ignores SIGALRM there."""
+        """Whether the process is in the stand-in's compiler, which blocks SIGALRM alone."""
         try:
             with open(f"/proc/{pid}/status", encoding="ascii", errors="replace") as file:
                 blocked = [line.split()[1] for line in file if line.startswith("SigBlk:")]
         except OSError:  # it has ended
             return False
-        return bool(blocked) and int(blocked[0], 16) >> (signal.SIGALRM - 1) & 1 == 1
+        return bool(blocked) and int(blocked[0], 16) == 1 << (signal.SIGALRM - 1)
 
     def wait_for_hung(self, process, count):
         return self.wait_for_descendants(

@@ -27,6 +27,11 @@ class Deadline(ProcessesCase):
         left = [process["document"]["config"]["deadline"] for process in merged["processes"]]
         self.assertTrue(0 < left[1] < left[0] <= 3000, left)
 
+    def test_deadline_that_never_comes(self):
+        """As seconds it has more digits than the option takes."""
+        self.assert_succeeds(*SMALL, "--processes", "2", "--deadline", "1844674407370955161m", "--json", "out.json")
+        self.assertIs(self.load("out.json")["deadline_met"], True)
+
     def test_deadline_that_cut_a_process(self):
         document = self.result("one.json")
         document["deadline_met"] = False

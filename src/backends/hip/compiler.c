@@ -21,6 +21,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 /* A compilation takes less than a second; one that takes this long does not end. */
@@ -35,6 +36,8 @@
 #define EXIT_EXPLAINED 3
 /* How often a wait looks whether it is still wanted. */
 #define COMPILER_GLANCE_MS 5
+/* How many of these the waiting process may take to leave: a second. */
+#define LEAVE_GLANCES 200
 #define CALLER_GLANCE_MS 100
 
 const char xb_hip_compile_options[] = OPTION_LEVEL " " OPTION_STANDARD;
@@ -289,13 +292,28 @@ static bool started; /* once: when HIP is initialised it is too late */
 static int channel = -1;
 static pid_t waiting;
 
-/* When this process ends: else a container whose first process does not care would keep it. */
+/* Whether the waiting process ends soon, and is reaped. */
+static bool is_reaped(void)
+{
+    const struct timespec glance = {.tv_nsec = COMPILER_GLANCE_MS * 1000000L};
+    for (int i = 0; i < LEAVE_GLANCES; i++) {
+        if (waitpid(waiting, NULL, WNOHANG) != 0)
+            return true;
+        (void)nanosleep(&glance, NULL);
+    }
+    return false;
+}
+
+/* When this process ends: else a container whose first process does not care would keep it. One
+ * that waits for a compiler in the kernel, which cannot be ended, is not waited for. */
 static void stop(void)
 {
     if (channel >= 0)
         (void)close(channel);
-    while (waitpid(waiting, NULL, 0) < 0 && errno == EINTR)
-        continue;
+    if (is_reaped())
+        return;
+    (void)kill(waiting, SIGKILL);
+    (void)is_reaped();
 }
 
 static enum xb_status fork_compiler(struct xb_error *error)
@@ -334,11 +352,11 @@ static bool send_request(const struct request *request)
     return send(channel, request, sizeof *request, MSG_NOSIGNAL) == (ssize_t)sizeof *request;
 }
 
-/* Whether a reply comes before a signal ends the run. */
+/* Whether a reply comes before a signal or the deadline ends the run. */
 static bool wait_for_reply(void)
 {
     struct pollfd reply = {.fd = channel, .events = POLLIN};
-    while (xb_interrupt_signal() == 0)
+    while (!xb_interrupt_is_due())
         if (poll(&reply, 1, CALLER_GLANCE_MS) > 0)
             return true;
     return false;
@@ -373,6 +391,8 @@ enum xb_status xb_hip_compile(const char *architecture, int major, struct xb_hip
         code->size = reply.bytes;
         return XB_OK;
     }
+    if (!answered && xb_interrupt_is_due())
+        return XB_FAIL(error, XB_ERR_STOPPED, "the compiler of the kernels was not waited for");
     enum xb_status status =
         XB_FAIL(error, XB_ERR_UNSUPPORTED, "the kernels cannot be compiled: %s",
                 answered && reply.bytes > 0 ? bytes : "the process that compiles does not answer");

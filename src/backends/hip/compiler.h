@@ -27,7 +27,8 @@ XB_MUST_CHECK enum xb_status xb_hip_compiler_start(struct xb_error *error);
 /*
  * Compiles the kernels for an architecture such as "gfx90a", with the hipRTC that belongs to a
  * runtime of major version `major`. Blocks; any thread may call it. XB_ERR_UNSUPPORTED, with the
- * reason, where hipRTC is missing, does not know the architecture, or fails.
+ * reason, where hipRTC is missing, does not know the architecture, or fails; XB_ERR_STOPPED where a
+ * signal or the deadline came first (xb_interrupt_is_due).
  */
 XB_MUST_CHECK enum xb_status xb_hip_compile(const char *architecture, int major,
                                             struct xb_hip_code *code, struct xb_error *error);
