@@ -59,8 +59,8 @@ compiler_of_debian_12() {
     mv "$folder/g++-11.new" "$folder/g++-11"
 }
 
-# fetch SUITE VERSION RUNTIME-PACKAGE: the toolkit in the places that NVIDIA's own has them in, because Debian's nvcc
-# looks for its parts under /usr.
+# fetch SUITE VERSION RUNTIME-PACKAGE: the toolkit in the places that NVIDIA's own has them in, because
+# Debian's nvcc looks for its parts under /usr.
 fetch() {
     local new=$folder/cuda-$2.new unpacked=$folder/cuda-$2.packages
     apt_of "$1" apt-get -q update || return 1
@@ -87,6 +87,9 @@ PROFILE
 build() {
     local build=$folder/build-$1 listed
     rm -rf "$build"
+    # As system headers, which they are under /usr: where they contradict those of glibc, as they do
+    # those of 2.41, that is then no error.
+    export NVCC_PREPEND_FLAGS="-isystem $folder/cuda-$1/include"
     cmake -S "$root" -B "$build" -DXFERBENCH_CUDA=ON -DXFERBENCH_HIP=OFF -DXFERBENCH_WERROR=ON \
         -DXFERBENCH_NVCC="$folder/cuda-$1/bin/nvcc" \
         -DCMAKE_CUDA_HOST_COMPILER="$folder/g++-11/usr/bin/g++-11"
