@@ -64,8 +64,8 @@ clang_can_sanitize() {
 
 # Whether there are HIP headers where CMake looks for them.
 has_hip() {
-    [ -e "${ROCM_PATH:-/opt/rocm}/include/hip/hiprtc.h" ] || [ -e /opt/rocm/include/hip/hiprtc.h ] ||
-        [ -e /usr/include/hip/hiprtc.h ]
+    [ -e "${ROCM_PATH:-/opt/rocm}/include/hip/hiprtc.h" ] || [ -e "/opt/rocm/include/hip/hiprtc.h" ] ||
+        [ -e "/usr/include/hip/hiprtc.h" ]
 }
 
 need_for_build() {
@@ -108,7 +108,7 @@ has_german() {
 case "$wanted" in
 --build) need_for_build ;;
 --test) need_for_build && need_for_tests ;;
---cuda) PATH=$PATH:/usr/local/cuda/bin need_command nvcc nvidia-cuda-toolkit cuda-toolkit ;;
+--cuda) PATH="$PATH:/usr/local/cuda/bin" need_command nvcc nvidia-cuda-toolkit cuda-toolkit ;;
 --hip) has_hip || need libamdhip64-dev rocm-hip-devel ;;
 esac
 if [ "${#missing[@]}" -eq 0 ]; then

@@ -4,6 +4,7 @@
 usage: test_install.py BUILD_FOLDER [UNITTEST_ARGUMENT...]"""
 
 import os
+import re
 import sys
 
 sys.path.insert(1, os.path.join(os.path.dirname(os.path.realpath(__file__)), "..", "cli"))
@@ -25,15 +26,18 @@ class Installed(Installing):
     def library_of(self, program, library):
         """The file that the loader takes for it."""
         outcome = self.run_program(program, program=find_program("ldd"))
-        lines = [line.split() for line in outcome.out.splitlines()]
-        return os.path.realpath(next(words[2] for words in lines if words[0].startswith(library)))
+        found = re.search(rf"^\s*{library}\S* => (.*) \(0x[0-9a-f]+\)$", outcome.out, re.M)
+        self.assertIsNotNone(found, outcome)
+        return os.path.realpath(found[1])
 
     def test_program(self):
         """The program and documents: no library, no test."""
         self.install("program")
-        self.assertEqual({"bin", "share"}, set(os.listdir(self.path("prefix"))))
-        self.assertEqual(["xferbench"], os.listdir(self.path("prefix", "bin")))
-        program = self.path("prefix", "bin", "xferbench")
+        prefix = self.path("prefix")
+        places = [os.path.relpath(self.place(name), prefix) for name in ("BINDIR", "DOCDIR")]
+        self.assertEqual({place.split(os.sep)[0] for place in places}, set(os.listdir(prefix)))
+        self.assertEqual(["xferbench"], os.listdir(self.place("BINDIR")))
+        program = self.place("BINDIR", "xferbench")
         self.assert_succeeds("--version", program=program)
         self.assertFalse(self.library_of(program, "libcjson").startswith(self.folder))
 
@@ -42,23 +46,24 @@ class Installed(Installing):
         self.install("program")
         self.install("bundle")
         self.assert_nothing_for_linkers(self.path("prefix"))
-        mine = self.path("prefix", "lib", "xferbench")
-        helpers = self.path("prefix", "libexec", "xferbench")
-        program = self.path("prefix", "bin", "xferbench")
+        mine = self.place("LIBDIR", "xferbench")
+        helpers = self.place("LIBEXECDIR", "xferbench")
+        program = self.place("BINDIR", "xferbench")
         for path, library in ((program, "libcjson"), (os.path.join(helpers, "test_contract"), "libcmocka")):
             self.assertEqual(mine, os.path.dirname(self.library_of(path, library)), path)
         self.assert_succeeds("--version", program=program)
-        self.assertIn("libcjson-copyright", os.listdir(self.path("prefix", "share", "doc", "xferbench")))
+        self.assertIn("libcjson-copyright", os.listdir(self.place("DOCDIR")))
 
     def test_gpu_tests_of_the_bundle(self):
         """They find the bundle's program beside them."""
         self.install("program")
         self.install("bundle")
         stated = "#!/bin/sh\necho \"$0 $*\" >&2\nexit 1\n"
-        with open(self.path("prefix", "bin", "xferbench"), "w", encoding="utf-8") as file:
+        with open(self.place("BINDIR", "xferbench"), "w", encoding="utf-8") as file:
             file.write(stated)
-        outcome = self.run_program(program=self.path("prefix", "libexec", "xferbench", "test-gpu.sh"))
-        self.assertIn("/libexec/xferbench/../../bin/xferbench --version", outcome.err, outcome)
+        helpers = self.place("LIBEXECDIR", "xferbench")
+        outcome = self.run_program(program=os.path.join(helpers, "test-gpu.sh"))
+        self.assertIn(f"{helpers}/../../bin/xferbench --version", outcome.err, outcome)
 
 
 class Places(Building):

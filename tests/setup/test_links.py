@@ -56,7 +56,7 @@ class Links(Installing):
 
     def test_installed(self):
         self.install("program")
-        self.assert_links_live(self.path("prefix", "share", "doc", "xferbench"), 30)
+        self.assert_links_live(self.place("DOCDIR"), 30)
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@
 are, and stand-ins of what they call. usage: test_quickstart.py BUILD_FOLDER [UNITTEST_ARGUMENT...]"""
 
 import os
+import shlex
 import shutil
 import socket
 import sys
@@ -71,7 +72,7 @@ class Quickstart(Building):
         self.write(name, text)
 
     def stand_in(self, name, text, **values):
-        text = text.format(log=self.path("log"), bin=self.bin, **values)
+        text = text.format(log=shlex.quote(self.path("log")), bin=shlex.quote(self.bin), **values)
         self.write_program(os.path.join("bin", name), text)
 
     def with_toolkit(self, candidate):
@@ -81,7 +82,7 @@ class Quickstart(Building):
         self.write_program(os.path.join("scripts", "find-gpus.sh"), "".join(f"echo '{line}'\n" for line in lines))
 
     def with_program(self, code):
-        text = XFERBENCH.format(log=self.path("log"), code=code)
+        text = XFERBENCH.format(log=shlex.quote(self.path("log")), code=code)
         self.write_program(os.path.join("build", "xferbench"), text)
 
     def quickstart(self, code, *arguments):
@@ -196,6 +197,14 @@ class FindGpus(Building):
         os.makedirs(self.path("dev"), exist_ok=True)
         self.write(os.path.join("dev", name), "")
 
+    def bind(self, node, *names):
+        """By a short name, whatever TMPDIR is: the name of a socket has at most 107 characters."""
+        folder = os.open(self.path(*names[:-1]), os.O_RDONLY)
+        try:
+            node.bind(f"/proc/self/fd/{folder}/{names[-1]}")
+        finally:
+            os.close(folder)
+
     def assert_found(self, *lines):
         outcome = self.assert_succeeds(self.folder, program=os.path.join(SCRIPTS, "find-gpus.sh"))
         self.assertEqual(list(lines), outcome.out.splitlines())
@@ -218,7 +227,7 @@ class FindGpus(Building):
         """CUDA's library, run by root, makes one. A socket, too, is there and cannot be opened."""
         os.mkdir(self.path("dev"))
         with socket.socket(socket.AF_UNIX) as node:
-            node.bind(self.path("dev", "nvidiactl"))
+            self.bind(node, "dev", "nvidiactl")
             self.assert_found()
             self.add_card("0000:06:00.0", "0x10de", "0x030200")
             self.assert_found("nvidia 0000:06:00.0")
