@@ -88,20 +88,24 @@ static bool concerns(const struct xb_case *test, unsigned index)
     return !test->sum && (test->device == index || test->peer == (int)index);
 }
 
-/* The largest case of the device that fits now: what its workspace allocates at once. */
-static uint64_t largest_case(const struct xb_run *run, struct opened *opened)
+/* The largest case of the device that fits now: what its workspace allocates at once. That one does
+ * not fit is for its own row to tell; what else fails here fails the case that is to be run. */
+static enum xb_status find_largest(const struct xb_run *run, struct opened *opened,
+                                   uint64_t *largest, struct xb_error *error)
 {
-    uint64_t largest = 0;
+    *largest = 0;
     for (size_t i = 0; i < run->case_count; i++) {
         const struct xb_case *test = &run->results[i].test;
-        struct xb_error ignored;
-        if (!concerns(test, opened->device->info.index) || test->bytes <= largest)
+        if (!concerns(test, opened->device->info.index) || test->bytes <= *largest)
             continue;
         struct xb_needs needs = test->mode->needs(test, run->config);
-        if (check_memory(&needs, &opened, 1, &ignored) == XB_OK)
-            largest = test->bytes;
+        enum xb_status status = check_memory(&needs, &opened, 1, error);
+        if (status == XB_OK)
+            *largest = test->bytes;
+        else if (status != XB_ERR_MEMORY)
+            return status;
     }
-    return largest;
+    return XB_OK;
 }
 
 /* Opens a device of the run and its workspace, if they are not open yet. */
@@ -122,7 +126,11 @@ static enum xb_status open_device(struct runner *runner, size_t place, struct xb
     where->info = opened->device->info; /* opening tells what asking could not */
     if (opened->workspace != NULL)
         return XB_OK;
-    return xb_workspace_open(opened->device, largest_case(run, opened), &opened->workspace, error);
+    uint64_t largest;
+    enum xb_status status = find_largest(run, opened, &largest, error);
+    if (status != XB_OK)
+        return status;
+    return xb_workspace_open(opened->device, largest, &opened->workspace, error);
 }
 
 static void close_workspace(struct opened *opened)

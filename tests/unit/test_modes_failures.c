@@ -112,7 +112,7 @@ static void strike(void *argument, const struct xb_run *run, size_t samples, dou
 static void strike_every_second(size_t way, size_t first)
 {
     bool happened = true;
-    for (struct strike at = {.first = first, .after = 1}; happened; at.after *= 2) {
+    for (struct strike at = {.first = first, .after = 1}; happened; at.after += 1 + at.after / 3) {
         struct fixture f;
         const struct xb_run_observer observer = {.progress = strike, .argument = &at};
         start_struck(&f, way);

@@ -224,7 +224,8 @@ void xb_gpu_buffer_free(struct xb_buffer *buffer)
     const struct xb_gpu_runtime *runtime = xb_gpu_device_of(buffer->device)->runtime;
     struct xb_error ignored;
     void *address = xb_gpu_buffer_address(buffer);
-    (void)xb_gpu_select(buffer->device, &ignored);
+    if (buffer->memory != XB_MEMORY_PAGEABLE) /* of which the runtime knows nothing */
+        (void)xb_gpu_select(buffer->device, &ignored);
     switch (buffer->memory) {
     case XB_MEMORY_DEVICE:
     case XB_MEMORY_MANAGED:
