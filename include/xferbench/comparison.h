@@ -52,6 +52,7 @@ struct xb_compared {
     double p_improved;
     double p_pass;    /* one-sided, as it is: that all gating cases pass is claimed only together */
     bool cannot_pass; /* both sides failed in some processes: figures can show a regression only */
+    bool fails_more;  /* of those: in a larger share of the candidate's, which may be chance */
     char note[512];   /* why, where it is not the figures: "" for none */
 };
 
@@ -81,6 +82,9 @@ struct xb_comparison_request {
     double alpha;          /* of a false REGRESSION among all that gate */
     struct xb_gates gates; /* borrowed */
     bool force;            /* compare what is not comparable */
+    /* The options as they are by default (xb_record_of_config): what an option is taken to be where
+     * only the other file has it. Borrowed; NULL: no defaults are known. */
+    const struct xb_record *defaults;
 };
 
 struct xb_comparison {

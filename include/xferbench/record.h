@@ -2,6 +2,7 @@
 #ifndef XFERBENCH_RECORD_H
 #define XFERBENCH_RECORD_H
 
+#include "xferbench/options.h"
 #include "xferbench/result.h"
 
 #include <stdbool.h>
@@ -116,6 +117,10 @@ XB_MUST_CHECK enum xb_status xb_record_read(const char *path, struct xb_record *
 /* The same from memory; `path` is for messages only. */
 XB_MUST_CHECK enum xb_status xb_record_parse(const char *path, const char *text, size_t length,
                                              struct xb_record *record, struct xb_error *error);
+/* The options of a configuration, in the form in which a result file has them; nothing else is in
+ * the record. XB_ERR_MEMORY. The record keeps nothing of *config. */
+XB_MUST_CHECK enum xb_status xb_record_of_config(const struct xb_config *config,
+                                                 struct xb_record *record, struct xb_error *error);
 void xb_record_free(struct xb_record *record); /* accepts a zeroed one */
 
 /* The case of `record` that is the same as `test`, which may be another record's; NULL for none. */

@@ -18,6 +18,7 @@ struct command {
     struct xb_config config;
     struct xb_comparison_request request;
     struct xb_record baseline, candidate;
+    struct xb_record defaults; /* of the options that files have */
     struct xb_comparison comparison;
     struct xb_output output;
 };
@@ -93,6 +94,21 @@ static enum xb_status read_files(struct command *command, struct xb_error *error
     return status;
 }
 
+/* What `run` would have measured by without any option. */
+static enum xb_status read_defaults(struct command *command, struct xb_error *error)
+{
+    char name[] = "run";
+    char *argv[] = {name, NULL};
+    struct xb_config config;
+    enum xb_status status = xb_config_parse(xb_run_rows(), 1, argv, &config, error);
+    if (status != XB_OK)
+        return status;
+    status = xb_record_of_config(&config, &command->defaults, error);
+    command->request.defaults = &command->defaults;
+    xb_config_free(&config);
+    return status;
+}
+
 /* Nor may the output take the place of what it is made of. */
 static enum xb_status open_output(struct command *command, struct xb_error *error)
 {
@@ -146,6 +162,8 @@ static int run(struct command *command)
     if (status == XB_OK)
         status = read_files(command, &error);
     if (status == XB_OK)
+        status = read_defaults(command, &error);
+    if (status == XB_OK)
         status = xb_compare(&command->baseline, &command->candidate, &command->request,
                             &command->comparison, &error);
     if (status == XB_OK)
@@ -173,6 +191,7 @@ int xb_command_compare(int argc, char **argv)
     xb_comparison_free(&command.comparison);
     xb_record_free(&command.candidate);
     xb_record_free(&command.baseline);
+    xb_record_free(&command.defaults);
     xb_gates_free(&command.request.gates);
     xb_config_free(&command.config);
     return code;

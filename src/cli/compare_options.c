@@ -19,8 +19,8 @@ static const struct xb_option option_alpha = {
     .type = XB_OPTION_TEXT,
     .argument = "SHARE",
     .default_text = "0.01",
-    .help = "The probability, at most, that a comparison in which nothing got worse by the "
-            "threshold finds a regression in any of the cases that gate: 0.01 or 1%.",
+    .help = "Highest accepted chance of a false alarm, over all figures that gate: 0.01 or 1%. "
+            "Failures and wrong data are judged apart (docs/compare.md).",
 };
 static const struct xb_option option_gate = {
     .name = "gate",

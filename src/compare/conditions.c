@@ -250,36 +250,62 @@ static const struct xb_record_fact *find_fact(const struct xb_record_fact *facts
     return NULL;
 }
 
-static enum xb_status add_option(struct xb_comparison *comparison, const char *option,
-                                 const char *baseline, const char *candidate, bool forbids,
-                                 struct xb_error *error)
+static const struct xb_record_fact *find_option(const struct xb_record *record, const char *name)
 {
-    return add(comparison, xb_arena_print(&comparison->texts, "option --%s", option), baseline,
-               candidate, forbids, error);
+    return record != NULL ? find_fact(record->options, record->option_count, name) : NULL;
 }
 
-/* An option that one of the files does not know came or went with a version: context. */
+/* What a file has; where it lacks the option, the default, which is marked as such. */
+static enum xb_status value_to_show(struct xb_comparison *comparison,
+                                    const struct xb_record_fact *own,
+                                    const struct xb_record_fact *by_default, const char **value,
+                                    struct xb_error *error)
+{
+    *value = own != NULL ? own->value : NULL;
+    if (own != NULL || by_default == NULL || by_default->value == NULL)
+        return XB_OK;
+    *value = xb_arena_print(&comparison->texts, "%s (default)", by_default->value);
+    return *value != NULL ? XB_OK : XB_FAIL(error, XB_ERR_MEMORY, "no memory for the differences");
+}
+
+/*
+ * Compares an option that at least one file has. A program that did not have the option yet
+ * measured as a newer one does by default, so the default stands in for what a file lacks. An
+ * option that is in one file only and that this program does not have either is context: nobody
+ * knows its default.
+ */
+static enum xb_status compare_option(struct xb_comparison *comparison, const char *name,
+                                     struct xb_error *error)
+{
+    const struct xb_record_fact *by_default = find_option(comparison->request.defaults, name);
+    const struct xb_record_fact *before = find_option(comparison->baseline, name);
+    const struct xb_record_fact *after = find_option(comparison->candidate, name);
+    const struct xb_record_fact *old = before != NULL ? before : by_default;
+    const struct xb_record_fact *new = after != NULL ? after : by_default;
+    bool both_known = old != NULL && new != NULL;
+    const char *baseline = NULL;
+    const char *candidate = NULL;
+    if (only_selects(name) || (both_known && same_text(old->value, new->value)))
+        return XB_OK;
+    enum xb_status status = value_to_show(comparison, before, by_default, &baseline, error);
+    if (status == XB_OK)
+        status = value_to_show(comparison, after, by_default, &candidate, error);
+    if (status != XB_OK)
+        return status;
+    return add(comparison, xb_arena_print(&comparison->texts, "option --%s", name), baseline,
+               candidate, both_known && matters(comparison, name), error);
+}
+
 static enum xb_status compare_options(struct xb_comparison *comparison, struct xb_error *error)
 {
     const struct xb_record *baseline = comparison->baseline;
     const struct xb_record *candidate = comparison->candidate;
     enum xb_status status = XB_OK;
-    for (size_t i = 0; status == XB_OK && i < baseline->option_count; i++) {
-        const struct xb_record_fact *before = &baseline->options[i];
-        const struct xb_record_fact *after =
-            find_fact(candidate->options, candidate->option_count, before->name);
-        if (only_selects(before->name) || (after != NULL && same_text(before->value, after->value)))
-            continue;
-        status =
-            add_option(comparison, before->name, before->value, after != NULL ? after->value : NULL,
-                       after != NULL && matters(comparison, before->name), error);
-    }
-    for (size_t i = 0; status == XB_OK && i < candidate->option_count; i++) {
-        const struct xb_record_fact *after = &candidate->options[i];
-        if (!only_selects(after->name) &&
-            find_fact(baseline->options, baseline->option_count, after->name) == NULL)
-            status = add_option(comparison, after->name, NULL, after->value, false, error);
-    }
+    for (size_t i = 0; status == XB_OK && i < baseline->option_count; i++)
+        status = compare_option(comparison, baseline->options[i].name, error);
+    for (size_t i = 0; status == XB_OK && i < candidate->option_count; i++)
+        if (find_option(baseline, candidate->options[i].name) == NULL)
+            status = compare_option(comparison, candidate->options[i].name, error);
     return status;
 }
 

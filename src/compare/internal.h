@@ -38,7 +38,8 @@ XB_MUST_CHECK enum xb_status xb_judge_all(struct xb_comparison *comparison, stru
  */
 double xb_fisher_probability(size_t before, size_t n, size_t after, size_t m);
 
-/* Whether a P is small enough: what is just so must not be refused for how it was rounded. */
+/* Whether a P is at most alpha. A P that equals alpha counts, also where rounding made it a little
+ * larger than alpha. */
 static inline bool xb_at_most(double probability, double alpha)
 {
     return probability <= alpha * (1.0 + 1e-12);

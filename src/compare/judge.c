@@ -108,16 +108,34 @@ static void say_bad(struct xb_compared *compared, const char *side, const struct
         reason != NULL ? reason : "");
 }
 
-/* The same of the candidate, and what the baseline had of its own. */
+/* What Fisher's exact test says of something that happened in processes of both files. */
+struct odds {
+    bool is_tested; /* the test was made; where the verdict does not depend on it, it was not */
+    double p;       /* the smallest P of those made */
+    bool is_higher; /* the candidate's share of processes is the larger one */
+};
+
+__attribute__((format(printf, 2, 3))) static void say_more(struct xb_compared *compared,
+                                                           const char *format, ...)
+{
+    size_t length = strlen(compared->note);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(compared->note + length, sizeof compared->note - length, format, arguments);
+    va_end(arguments);
+}
+
+/* What the candidate had, what the baseline had, and P where a test compared the two. */
 static void say_both_bad(const struct xb_comparison *comparison, const struct standing *before,
-                         const struct standing *after, struct xb_compared *compared)
+                         const struct standing *after, const struct odds *odds,
+                         struct xb_compared *compared)
 {
     say_bad(compared, "candidate", comparison->candidate, after);
-    size_t length = strlen(compared->note);
     if (before->bad > 0)
-        snprintf(compared->note + length, sizeof compared->note - length,
-                 "; %s in %zu of %zu of the baseline", badness_name(before), before->alike,
-                 comparison->baseline->process_count);
+        say_more(compared, "; %s in %zu of %zu of the baseline", badness_name(before),
+                 before->alike, comparison->baseline->process_count);
+    if (odds->is_tested)
+        say_more(compared, " (P %.2g)", odds->p);
 }
 
 static size_t wrong_data(const struct standing *standing)
@@ -127,28 +145,38 @@ static size_t wrong_data(const struct standing *standing)
 
 /* Whether `after` bad ones of its processes are more, by more than chance, than `before` ones. */
 static bool is_more_often(const struct xb_comparison *comparison, const struct standing *first,
-                          size_t before, const struct standing *second, size_t after)
+                          size_t before, const struct standing *second, size_t after,
+                          struct odds *odds)
 {
-    return xb_at_most(
-        xb_fisher_probability(before, first->fine + first->bad, after, second->fine + second->bad),
-        comparison->request.alpha);
+    size_t n = first->fine + first->bad;
+    size_t m = second->fine + second->bad;
+    double p = xb_fisher_probability(before, n, after, m);
+    odds->p = odds->is_tested && odds->p < p ? odds->p : p;
+    odds->is_higher = odds->is_higher || after * n > before * m;
+    odds->is_tested = true;
+    return xb_at_most(p, comparison->request.alpha);
 }
 
 /* Wrong data is never excused by failures of another kind, so it is counted apart. */
 static bool has_more_wrong_data(const struct xb_comparison *comparison,
-                                const struct standing *before, const struct standing *after)
+                                const struct standing *before, const struct standing *after,
+                                struct odds *odds)
 {
     return wrong_data(after) > 0 &&
            (wrong_data(before) == 0 ||
-            is_more_often(comparison, before, wrong_data(before), after, wrong_data(after)));
+            is_more_often(comparison, before, wrong_data(before), after, wrong_data(after), odds));
 }
 
 /* Of a case that works in some of the baseline's processes at least. */
 static bool works_less(const struct xb_comparison *comparison, const struct standing *before,
-                       const struct standing *after)
+                       const struct standing *after, struct odds *odds)
 {
-    return after->bad > 0 && (before->bad == 0 || after->fine == 0 ||
-                              is_more_often(comparison, before, before->bad, after, after->bad));
+    if (after->bad == 0)
+        return false;
+    if (before->bad > 0 && after->fine > 0)
+        return is_more_often(comparison, before, before->bad, after, after->bad, odds);
+    odds->is_tested = false; /* no P decided this */
+    return true;
 }
 
 /* A clock, where all rows that have figures have the same; NULL where they have not. */
@@ -164,11 +192,32 @@ static const char *timer_of(const struct xb_record *record, const struct xb_reco
     return timer;
 }
 
+/* A regression for what became of the candidate's processes. */
+static bool settle_as_worse(const struct xb_comparison *comparison, const struct standing *before,
+                            const struct standing *after, const struct odds *odds,
+                            struct xb_compared *compared)
+{
+    settle(compared, XB_BASIS_STATUS, XB_OUTCOME_REGRESSION);
+    say_both_bad(comparison, before, after, odds, compared);
+    return true;
+}
+
+/* Wrong data in both files, and not one process of the baseline whose figures could be compared. */
+static bool settle_as_broken(const struct xb_comparison *comparison, const struct standing *before,
+                             const struct standing *after, const struct odds *odds,
+                             struct xb_compared *compared)
+{
+    settle(compared, XB_BASIS_STATUS, XB_OUTCOME_INCONCLUSIVE);
+    say_both_bad(comparison, before, after, odds, compared);
+    compared->cannot_pass = true;
+    compared->fails_more = odds->is_higher;
+    return true;
+}
+
 static bool settle_as(struct xb_compared *compared, enum xb_outcome outcome, const char *note)
 {
     settle(compared, XB_BASIS_STATUS, outcome);
-    if (note != NULL)
-        say(compared, "%s", note);
+    say(compared, "%s", note);
     return true;
 }
 
@@ -187,11 +236,13 @@ static bool settle_as_nothing(const struct xb_comparison *comparison, const stru
 /* What is told where figures are left to judge. Where both sides failed at times, the figures can
  * show a regression but nothing better. */
 static void note_standing(const struct xb_comparison *comparison, const struct standing *before,
-                          const struct standing *after, struct xb_compared *compared)
+                          const struct standing *after, const struct odds *odds,
+                          struct xb_compared *compared)
 {
     compared->cannot_pass = after->bad > 0;
+    compared->fails_more = odds->is_higher;
     if (after->bad > 0)
-        say_both_bad(comparison, before, after, compared);
+        say_both_bad(comparison, before, after, odds, compared);
     else if (before->bad > 0)
         say_bad(compared, "baseline", comparison->baseline, before);
     else if (before->cut + after->cut > 0)
@@ -200,17 +251,19 @@ static void note_standing(const struct xb_comparison *comparison, const struct s
 
 /*
  * Settles what figures cannot tell: a case that is in one file only, was not measured, or works
- * less often. Wrong data is a regression whatever there was before, unless there was as much of it.
+ * less often. Wrong data is a regression whatever there was before, unless there was as much of it;
+ * and then it never passes, though what always failed without wrong data is only listed.
  */
 static bool settle_by_status(const struct xb_comparison *comparison, struct xb_pair pair,
                              struct xb_compared *compared)
 {
     struct standing before = standing_of(comparison->baseline, pair.baseline);
     struct standing after = standing_of(comparison->candidate, pair.candidate);
-    if (has_more_wrong_data(comparison, &before, &after)) {
-        say_both_bad(comparison, &before, &after, compared);
-        return settle_as(compared, XB_OUTCOME_REGRESSION, NULL);
-    }
+    struct odds odds = {.is_tested = false};
+    if (has_more_wrong_data(comparison, &before, &after, &odds))
+        return settle_as_worse(comparison, &before, &after, &odds, compared);
+    if (before.fine == 0 && wrong_data(&after) > 0)
+        return settle_as_broken(comparison, &before, &after, &odds, compared);
     if (pair.baseline == NULL || (before.fine == 0 && before.bad > 0))
         return settle_as_nothing(comparison, &before, &after, compared);
     if (before.fine == 0)
@@ -218,14 +271,12 @@ static bool settle_by_status(const struct xb_comparison *comparison, struct xb_p
                          "the baseline's run was cut short before it");
     if (pair.candidate == NULL)
         return settle_as(compared, XB_OUTCOME_INCONCLUSIVE, "");
-    if (works_less(comparison, &before, &after)) {
-        say_both_bad(comparison, &before, &after, compared);
-        return settle_as(compared, XB_OUTCOME_REGRESSION, NULL);
-    }
+    if (works_less(comparison, &before, &after, &odds))
+        return settle_as_worse(comparison, &before, &after, &odds, compared);
     if (after.fine == 0)
         return settle_as(compared, XB_OUTCOME_INCONCLUSIVE,
                          "the candidate's run was cut short before it");
-    note_standing(comparison, &before, &after, compared);
+    note_standing(comparison, &before, &after, &odds, compared);
     return false;
 }
 

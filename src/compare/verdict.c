@@ -186,16 +186,37 @@ static void conclude_indicative(struct xb_comparison *comparison, size_t indicat
         indicative, comparison->gating_count, comparison->request.alpha, needed, regressions);
 }
 
-/* How many gating cases failed, or had wrong data, on both sides, and are not worse by figures. */
-static size_t count_broken(const struct xb_comparison *comparison)
+/* How many gating cases failed, or had wrong data, on both sides, and are not worse by figures.
+ * *more: how many of these did so in a larger share of the candidate's processes. */
+static size_t count_broken(const struct xb_comparison *comparison, size_t *more)
 {
     size_t count = 0;
+    *more = 0;
     for (size_t i = 0; i < comparison->case_count; i++) {
         const struct xb_compared *compared = &comparison->cases[i];
-        count += compared->gates && compared->cannot_pass &&
-                 compared->outcome == XB_OUTCOME_INCONCLUSIVE;
+        if (!compared->gates || !compared->cannot_pass ||
+            compared->outcome != XB_OUTCOME_INCONCLUSIVE)
+            continue;
+        count++;
+        *more += compared->fails_more;
     }
     return count;
+}
+
+/* More processes mend nothing, but they can tell a higher rate of failures from chance. */
+static void conclude_broken(struct xb_comparison *comparison, size_t broken, size_t more,
+                            size_t all)
+{
+    char advice[128] = "more processes do not mend that";
+    if (more > 0)
+        snprintf(advice, sizeof advice,
+                 "%zu did so more often in the candidate, and more processes may show whether that "
+                 "is chance",
+                 more);
+    conclude(comparison, XB_OUTCOME_INCONCLUSIVE,
+             "%zu of %zu gating figures did not work, or had wrong data, in processes of both "
+             "files: find out why first; %s",
+             broken, all, advice);
 }
 
 /* Whether an INCONCLUSIVE one is so for what became of it, and not for its figures. */
@@ -219,7 +240,8 @@ void xb_judge_overall(struct xb_comparison *comparison)
     size_t indicated_regressions = 0;
     size_t indicative = count_indicative(comparison, &indicated_regressions);
     size_t all = regressions + open + passed + indicative;
-    size_t broken = count_broken(comparison);
+    size_t fails_more = 0;
+    size_t broken = count_broken(comparison, &fails_more);
     double percent = 100.0 * comparison->request.threshold;
     if (!comparison->comparable && !comparison->request.force)
         conclude(comparison, XB_OUTCOME_INCONCLUSIVE,
@@ -235,10 +257,7 @@ void xb_judge_overall(struct xb_comparison *comparison)
                  "files",
                  comparison->idle_gate);
     else if (broken > 0)
-        conclude(comparison, XB_OUTCOME_INCONCLUSIVE,
-                 "%zu of %zu gating figures did not work, or had wrong data, in processes of both "
-                 "files: find out why first, for more processes do not mend that",
-                 broken, all);
+        conclude_broken(comparison, broken, fails_more, all);
     else if (indicative > 0)
         conclude_indicative(comparison, indicative, indicated_regressions);
     else if (open > 0)

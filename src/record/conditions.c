@@ -2,6 +2,8 @@
 /* Under which conditions it was measured. */
 #include "internal.h"
 
+#include "../sinks/json_common.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -154,6 +156,17 @@ static bool append_members(struct xb_record *record, const cJSON *object, const 
     return true;
 }
 
+static bool append_options(struct xb_record *record, const cJSON *config)
+{
+    const cJSON *item;
+    cJSON_ArrayForEach(item, config)
+    {
+        if (!append(record, &record->options, &record->option_count, item, "", item->string))
+            return false;
+    }
+    return true;
+}
+
 static bool append_device(struct xb_record *record, const cJSON *device)
 {
     static const char *const keys[][2] = {{"pci_bdf", "PCI address"},
@@ -235,18 +248,24 @@ enum xb_status xb_record_read_conditions(struct xb_place *place, const cJSON *do
                                          struct xb_record *record, struct xb_error *error)
 {
     const cJSON *config = NULL;
-    const cJSON *item;
     enum xb_status status = read_backend(place, document, &record->backend, &record->driver, error);
     if (status == XB_OK)
         status = read_objects(place, document, &config, error);
     if (status != XB_OK)
         return status;
-    bool ok = append_facts(record, document);
-    cJSON_ArrayForEach(item, config) ok =
-        ok && append(record, &record->options, &record->option_count, item, "", item->string);
-    return ok ? XB_OK
-              : XB_FAIL(error, XB_ERR_MEMORY, "no memory for the conditions of %.200s",
-                        place->path);
+    if (!append_facts(record, document) || !append_options(record, config))
+        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for the conditions of %.200s", place->path);
+    return XB_OK;
+}
+
+enum xb_status xb_record_of_config(const struct xb_config *config, struct xb_record *record,
+                                   struct xb_error *error)
+{
+    *record = (struct xb_record){.tree = xb_json_config(config)};
+    if (record->tree != NULL && append_options(record, record->tree))
+        return XB_OK;
+    xb_record_free(record);
+    return XB_FAIL(error, XB_ERR_MEMORY, "no memory for %zu options", config->count);
 }
 
 enum xb_status xb_record_check_conditions(struct xb_place *place, const cJSON *document,

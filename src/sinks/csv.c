@@ -75,8 +75,9 @@ static void put_quoted(FILE *stream, const char *text)
         }
         char character[5] = "", plain[17];
         memcpy(character, text, length);
-        fprintf(stream, "%s%s", *text == '"' ? "\"" : "",
-                xb_plain_text(character, plain, sizeof plain));
+        if (*text == '"')
+            fputc('"', stream);
+        fputs(xb_plain_text(character, plain, sizeof plain), stream);
     }
 }
 

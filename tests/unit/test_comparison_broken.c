@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Cases with wrong data in every process of both files, and what the verdict advises where both
+ * files have failures. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "comparison_fixture.h"
+
+#define CHANCE                                                                                     \
+    "did so more often in the candidate, and more processes may show whether that is chance"
+#define NO_MORE "find out why first; more processes do not mend that"
+
+/* The first `count` processes of a case. */
+static void spoil_first(struct xb_record_case *test, size_t count, enum xb_verified verified)
+{
+    for (size_t i = 0; i < count; i++)
+        spoil(test, i, XB_RESULT_ERROR, verified, "byte 7");
+}
+
+/* One case that fails in so many of `processes` of either file, the others as fast as before. */
+static void begin_with(size_t processes, size_t baseline, size_t candidate,
+                       enum xb_verified verified)
+{
+    begin(processes, processes);
+    add_pinned(1.0);
+    spoil_first(&before.cases[0], baseline, verified);
+    spoil_first(&after.cases[0], candidate, verified);
+}
+
+/* ---- in every process of both files ---- */
+
+/* A machine that always corrupts must not pass beside cases that do. */
+static void wrong_data_in_all_does_not_pass(void **state)
+{
+    (void)state;
+    begin_with(6, 6, 6, XB_VERIFIED_FALSE);
+    add_passing(1);
+    compare();
+    const struct xb_compared *compared = assert_case(
+        0, XB_BASIS_STATUS, XB_OUTCOME_INCONCLUSIVE,
+        "wrong data in 6 of 6 processes of the candidate: byte 7; wrong data in 6 of 6 of the "
+        "baseline (P 1)");
+    assert_true(compared->gates);
+    assert_true(compared->cannot_pass);
+    assert_case(1, XB_BASIS_TEST, XB_OUTCOME_PASS, "");
+    assert_overall(XB_OUTCOME_INCONCLUSIVE, 3,
+                   "1 of 2 gating figures did not work, or had wrong data, in processes of both "
+                   "files: " NO_MORE);
+}
+
+/* A case that did not work at all, now and then with wrong data, and still has some. */
+static void some_wrong_data_where_nothing_worked_does_not_pass(void **state)
+{
+    (void)state;
+    begin_with(6, 6, 6, XB_VERIFIED_UNKNOWN);
+    spoil(&before.cases[0], 5, XB_RESULT_ERROR, XB_VERIFIED_FALSE, "byte 7");
+    spoil(&after.cases[0], 5, XB_RESULT_ERROR, XB_VERIFIED_FALSE, "byte 7");
+    compare();
+    assert_case(0, XB_BASIS_STATUS, XB_OUTCOME_INCONCLUSIVE, "wrong data in 1 of 6");
+    assert_overall(XB_OUTCOME_INCONCLUSIVE, 3, NO_MORE);
+}
+
+/* Where one gates, it must be told of too. */
+static void wrong_data_in_all_is_told_only_where_it_gates(void **state)
+{
+    (void)state;
+    begin_with(6, 6, 6, XB_VERIFIED_FALSE);
+    add_both("async", "h2d", MIB, 1.0);
+    gate("async");
+    compare();
+    assert_overall(XB_OUTCOME_PASS, 0, "none of 1 gating figures");
+    gate("pinned");
+    compare();
+    assert_overall(XB_OUTCOME_INCONCLUSIVE, 3, "1 of 1 gating figures did not work");
+}
+
+/* What is always refused, such as a mode that the device cannot do, is no news. */
+static void failures_in_all_are_listed(void **state)
+{
+    (void)state;
+    begin_with(6, 6, 6, XB_VERIFIED_UNKNOWN);
+    add_passing(1);
+    compare();
+    assert_case(0, XB_BASIS_NONE, XB_OUTCOME_PASS, "failed in 6 of 6 processes of the candidate");
+    assert_overall(XB_OUTCOME_PASS, 0, "none of 1 gating figures");
+}
+
+static void wrong_data_that_is_gone_is_listed(void **state)
+{
+    (void)state;
+    begin_with(6, 6, 0, XB_VERIFIED_FALSE);
+    add_passing(1);
+    compare();
+    assert_case(0, XB_BASIS_NONE, XB_OUTCOME_PASS,
+                "wrong data in 6 of 6 processes of the baseline");
+    assert_overall(XB_OUTCOME_PASS, 0, "none of 1 gating figures");
+}
+
+/* ---- what more processes can tell ---- */
+
+static void more_processes_are_advised_where_the_rate_is_higher(void **state)
+{
+    static const struct {
+        size_t processes, before, after;
+        enum xb_outcome outcome;
+        const char *p, *advice;
+    } rows[] = {{8, 1, 6, XB_OUTCOME_INCONCLUSIVE, "of the baseline (P 0.02)", "1 " CHANCE},
+                {16, 2, 12, XB_OUTCOME_REGRESSION, "of the baseline (P 0.00048)", "1 of 1"},
+                {8, 6, 6, XB_OUTCOME_INCONCLUSIVE, "of the baseline (P 0.72)", NO_MORE},
+                {8, 6, 1, XB_OUTCOME_INCONCLUSIVE, "of the baseline (P 1)", NO_MORE}};
+    static const enum xb_verified kinds[] = {XB_VERIFIED_FALSE, XB_VERIFIED_UNKNOWN};
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows) * COUNT_OF(kinds); i++) {
+        size_t row = i / COUNT_OF(kinds);
+        begin_with(rows[row].processes, rows[row].before, rows[row].after,
+                   kinds[i % COUNT_OF(kinds)]);
+        compare();
+        assert_case(0, result.cases[0].basis, rows[row].outcome, rows[row].p);
+        assert_overall(rows[row].outcome, rows[row].outcome == XB_OUTCOME_REGRESSION ? 1 : 3,
+                       rows[row].advice);
+    }
+}
+
+/* Of wrong data where nothing worked, too. */
+static void more_wrong_data_where_nothing_worked_may_be_chance(void **state)
+{
+    (void)state;
+    begin_with(6, 6, 6, XB_VERIFIED_UNKNOWN);
+    spoil_first(&before.cases[0], 3, XB_VERIFIED_FALSE);
+    spoil_first(&after.cases[0], 5, XB_VERIFIED_FALSE);
+    compare();
+    assert_case(0, XB_BASIS_STATUS, XB_OUTCOME_INCONCLUSIVE, "wrong data in 5 of 6");
+    assert_overall(XB_OUTCOME_INCONCLUSIVE, 3, "1 " CHANCE);
+}
+
+/* A share, not a number: half of the candidate's four are more than a third of six. */
+static void rates_are_compared_where_the_files_differ_in_length(void **state)
+{
+    (void)state;
+    for (int swapped = 0; swapped < 2; swapped++) {
+        begin(swapped ? 4 : 6, swapped ? 6 : 4);
+        add_pinned(1.0);
+        spoil_first(&before.cases[0], 2, XB_VERIFIED_UNKNOWN);
+        spoil_first(&after.cases[0], 2, XB_VERIFIED_UNKNOWN);
+        compare();
+        assert_overall(XB_OUTCOME_INCONCLUSIVE, 3, swapped ? NO_MORE : "1 " CHANCE);
+    }
+}
+
+/* A P beside a verdict that does not come from it would be read as its reason. */
+static void no_p_is_told_where_no_test_decides(void **state)
+{
+    (void)state;
+    begin_with(8, 1, 8, XB_VERIFIED_UNKNOWN); /* nothing is left */
+    spoil(&before.cases[0], 0, XB_RESULT_ERROR, XB_VERIFIED_FALSE, "byte 7");
+    spoil(&after.cases[0], 0, XB_RESULT_ERROR, XB_VERIFIED_FALSE, "byte 7");
+    compare();
+    assert_case(0, XB_BASIS_STATUS, XB_OUTCOME_REGRESSION, "wrong data in 1 of 8 of the baseline");
+    assert_null(strstr(result.cases[0].note, "(P"));
+    begin_with(8, 0, 1, XB_VERIFIED_UNKNOWN); /* it always worked */
+    compare();
+    assert_case(0, XB_BASIS_STATUS, XB_OUTCOME_REGRESSION, "failed in 1 of 8");
+    assert_null(strstr(result.cases[0].note, "(P"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(wrong_data_in_all_does_not_pass),
+        cmocka_unit_test(some_wrong_data_where_nothing_worked_does_not_pass),
+        cmocka_unit_test(wrong_data_in_all_is_told_only_where_it_gates),
+        cmocka_unit_test(failures_in_all_are_listed),
+        cmocka_unit_test(wrong_data_that_is_gone_is_listed),
+        cmocka_unit_test(more_processes_are_advised_where_the_rate_is_higher),
+        cmocka_unit_test(more_wrong_data_where_nothing_worked_may_be_chance),
+        cmocka_unit_test(rates_are_compared_where_the_files_differ_in_length),
+        cmocka_unit_test(no_p_is_told_where_no_test_decides),
+    };
+    return cmocka_run_group_tests_name("comparison_broken", tests, NULL, finish_group);
+}

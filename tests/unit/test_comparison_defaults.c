@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Options that only one of two files has. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "comparison_fixture.h"
+
+#include "xferbench/options.h"
+
+static struct xb_record defaults;
+
+/* A program whose --warm-up is 0.05 by default, and whose --samples is nothing. */
+static void begin_with_defaults(const char *mode)
+{
+    begin(8, 8);
+    add_both(mode, "h2d", MIB, 1.0);
+    xb_record_free(&defaults);
+    defaults = make_record(1);
+    set_option(&defaults, "warm-up", "0.05");
+    set_option(&defaults, "samples", NULL);
+    request.defaults = &defaults;
+}
+
+static int finish_defaults(void **state)
+{
+    xb_record_free(&defaults);
+    return finish_group(state);
+}
+
+static void assert_text(const char *text, const char *expected)
+{
+    if (expected == NULL)
+        assert_null(text);
+    else
+        assert_string_equal(text != NULL ? text : "(null)", expected);
+}
+
+/* Compares, and there is this difference only. */
+static void assert_only(const char *name, const char *baseline, const char *candidate, bool forbids)
+{
+    compare();
+    assert_int_equal(result.difference_count, 1);
+    assert_string_equal(result.differences[0].name, name);
+    assert_text(result.differences[0].baseline, baseline);
+    assert_text(result.differences[0].candidate, candidate);
+    assert_int_equal(result.differences[0].forbids, forbids);
+    assert_int_equal(xb_comparison_exit_code(&result), forbids ? 4 : 0);
+}
+
+static void assert_none(void)
+{
+    compare();
+    assert_int_equal(result.difference_count, 0);
+}
+
+static void the_default_stands_for_what_a_file_lacks(void **state)
+{
+    (void)state;
+    begin_with_defaults("pinned");
+    set_option(&after, "warm-up", "0.05");
+    assert_none();
+    set_option(&after, "warm-up", "0.001");
+    assert_only("option --warm-up", "0.05 (default)", "0.001", true);
+    begin_with_defaults("pinned"); /* also where the candidate is the older one */
+    set_option(&before, "warm-up", "0.001");
+    assert_only("option --warm-up", "0.001", "0.05 (default)", true);
+    set_option(&before, "warm-up", "0.05");
+    assert_none();
+}
+
+/* An option that is off by default. */
+static void nothing_is_a_default_too(void **state)
+{
+    (void)state;
+    begin_with_defaults("pinned");
+    set_option(&after, "samples", NULL);
+    assert_none();
+    set_option(&after, "samples", "10");
+    assert_only("option --samples", NULL, "10", true);
+}
+
+static void a_default_that_no_common_case_has_is_context(void **state)
+{
+    (void)state;
+    begin_with_defaults("pinned");
+    set_option(&defaults, "passes", "1"); /* of zero-copy */
+    set_option(&after, "passes", "2");
+    assert_only("option --passes", "1 (default)", "2", false);
+    begin_with_defaults("zero-copy");
+    set_option(&defaults, "passes", "1");
+    set_option(&after, "passes", "2");
+    assert_only("option --passes", "1 (default)", "2", true);
+}
+
+/* What both files say is compared as it is said. */
+static void defaults_change_nothing_where_both_have_it(void **state)
+{
+    (void)state;
+    begin_with_defaults("pinned");
+    set_option(&before, "warm-up", "0.1");
+    set_option(&after, "warm-up", "0.1");
+    assert_none();
+    set_option(&after, "warm-up", "0.05");
+    assert_only("option --warm-up", "0.1", "0.05", true);
+}
+
+static void an_option_that_nobody_knows_is_context(void **state)
+{
+    (void)state;
+    begin_with_defaults("pinned");
+    set_option(&after, "frobnicate", "true");
+    assert_only("option --frobnicate", NULL, "true", false);
+    begin(8, 8); /* without defaults */
+    add_passing(1);
+    set_option(&after, "warm-up", "0.001");
+    assert_only("option --warm-up", NULL, "0.001", false);
+}
+
+/* As a file of this program has them, so that texts can be compared. */
+static void a_configuration_reads_as_its_file(void **state)
+{
+    static const struct xb_option time = {.name = "time",
+                                          .type = XB_OPTION_DURATION,
+                                          .argument = "TIME",
+                                          .default_text = "50ms",
+                                          .help = "x"};
+    static const struct xb_option kinds = {.name = "kinds",
+                                           .type = XB_OPTION_CHOICES,
+                                           .argument = "KIND",
+                                           .default_text = "a,b",
+                                           .help = "x"};
+    static const struct xb_option flag = {.name = "flag", .type = XB_OPTION_FLAG, .help = "x"};
+    static const struct xb_option text = {
+        .name = "text", .type = XB_OPTION_TEXT, .argument = "TEXT", .help = "x"};
+    static const struct xb_option *const rows[] = {&time, &kinds, &flag, &text, NULL};
+    static const char *const expected[] = {"0.05", "[\"a\",\"b\"]", "false", NULL};
+    char name[] = "program";
+    char *argv[] = {name, NULL};
+    struct xb_config config;
+    struct xb_error error;
+    struct xb_record record;
+    (void)state;
+    assert_int_equal(xb_config_parse(rows, 1, argv, &config, &error), XB_OK);
+    assert_int_equal(xb_record_of_config(&config, &record, &error), XB_OK);
+    xb_config_free(&config);
+    assert_int_equal(record.option_count, COUNT_OF(expected));
+    for (size_t i = 0; i < COUNT_OF(expected); i++) {
+        assert_string_equal(record.options[i].name, rows[i]->name);
+        assert_text(record.options[i].value, expected[i]);
+    }
+    xb_record_free(&record);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_default_stands_for_what_a_file_lacks),
+        cmocka_unit_test(nothing_is_a_default_too),
+        cmocka_unit_test(a_default_that_no_common_case_has_is_context),
+        cmocka_unit_test(defaults_change_nothing_where_both_have_it),
+        cmocka_unit_test(an_option_that_nobody_knows_is_context),
+        cmocka_unit_test(a_configuration_reads_as_its_file),
+    };
+    return cmocka_run_group_tests_name("comparison_defaults", tests, NULL, finish_defaults);
+}
