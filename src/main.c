@@ -4,8 +4,10 @@
 #include "core/plain_text.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static const struct {
     const char *name;
@@ -49,9 +51,23 @@ static int finish_stdout(int code)
     return code == XB_EXIT_OK ? XB_EXIT_FAILED : code;
 }
 
+/* A stream that the caller closed would leave its number to the next file that is opened, and what
+ * is said on stderr would land in that. Open for reading, so that writing still fails with EBADF.
+ */
+static void fill_closed_streams(void)
+{
+    int fd;
+    do
+        fd = open("/dev/null", O_RDONLY);
+    while (fd >= 0 && fd <= STDERR_FILENO);
+    if (fd >= 0)
+        close(fd);
+}
+
 int main(int argc, char **argv)
 {
     struct xb_error error;
+    fill_closed_streams();
     if (xb_registry_check(xb_backends, xb_modes, &error) != XB_OK)
         return xb_cli_fail(&error);
     return finish_stdout(dispatch(argc, argv));

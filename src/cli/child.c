@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _GNU_SOURCE /* asprintf */
+#define _GNU_SOURCE /* asprintf, pipe2 */
 #include "child.h"
 
 #include "../core/clock.h"
@@ -77,12 +77,10 @@ static void reset_signals(void)
 _Noreturn static void become(const struct watch *watch, int output, int failed)
 {
     const struct xb_child *child = watch->child;
-    int null = open("/dev/null", O_RDONLY); /* may be standard input already, if that was closed */
+    int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
     (void)setpgid(0, 0);
     if (null >= 0 && dup2(null, STDIN_FILENO) >= 0 && dup2(output, STDOUT_FILENO) >= 0 &&
         xb_guardian_enlist(&watch->guardian)) {
-        if (null > STDERR_FILENO)
-            close(null);
         reset_signals();
         execvp(child->path, child->argv);
     }
@@ -139,7 +137,7 @@ static enum xb_status start(struct watch *watch, struct xb_error *error)
     int output[2] = {-1, -1};
     int failed[2] = {-1, -1};
     enum xb_status status = XB_OK;
-    if (!xb_forked_pipe(output) || !xb_forked_pipe(failed) ||
+    if (pipe2(output, O_CLOEXEC) != 0 || pipe2(failed, O_CLOEXEC) != 0 ||
         fcntl(output[0], F_SETFL, O_NONBLOCK) != 0) {
         status = cannot_start(watch->child, "pipe2", errno, error);
         goto release;
@@ -219,9 +217,9 @@ static void look_for_end(struct watch *watch)
 }
 
 /*
- * Whether there is nothing more to wait for. Its output may be open for ever, in the hands of what
- * it has started; who is not of its group passes nothing on. But where all were told to leave, a
- * shell may have gone before the program, which then writes its results.
+ * Whether there is nothing more to wait for. What it has started may hold its output open for ever:
+ * once nobody is left of its process group, no results are expected from the others. But where all
+ * were told to leave, a shell may have gone before the program, which then writes its results.
  */
 static bool is_over(const struct watch *watch)
 {

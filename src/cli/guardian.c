@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _POSIX_C_SOURCE 200809L
+#define _GNU_SOURCE /* pipe2 */
 #include "guardian.h"
 
 #include "../core/clock.h"
 #include "../core/forked.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -48,7 +49,7 @@ _Noreturn static void guard(int line)
 enum xb_status xb_guardian_open(struct xb_guardian *guardian, struct xb_error *error)
 {
     int ends[2];
-    if (!xb_forked_pipe(ends))
+    if (pipe2(ends, O_CLOEXEC) != 0)
         return XB_FAIL_ERRNO(error, "pipe2", errno, "no pipe to a guardian of another program: %s",
                              strerror(errno));
     guardian->process = fork();

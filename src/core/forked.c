@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _GNU_SOURCE /* pipe2, syscall */
+#define _GNU_SOURCE /* syscall */
 #include "forked.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stddef.h>
@@ -17,23 +16,6 @@ void xb_forked_close_pipe(int ends[2])
             close(ends[i]);
         ends[i] = -1;
     }
-}
-
-bool xb_forked_pipe(int ends[2])
-{
-    int made[2];
-    ends[0] = ends[1] = -1;
-    if (pipe2(made, O_CLOEXEC) != 0)
-        return false;
-    for (int i = 0; i < 2; i++)
-        ends[i] = fcntl(made[i], F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-    int code = errno;
-    bool whole = ends[0] >= 0 && ends[1] >= 0;
-    xb_forked_close_pipe(made);
-    if (!whole)
-        xb_forked_close_pipe(ends);
-    errno = code;
-    return whole;
 }
 
 void xb_forked_die_with(pid_t parent)

@@ -2,18 +2,11 @@
 #ifndef XFERBENCH_CORE_FORKED_H
 #define XFERBENCH_CORE_FORKED_H
 
-#include <stdbool.h>
 #include <sys/types.h>
 
-/* Forking: a pipe to what is forked, and what that does first where it goes on in this program. */
+/* Forking: what is forked does this first where it goes on in this program; and its pipes. */
 
-/*
- * A pipe that an exec closes, above the standard streams: the caller may have been started without
- * these, and the child's own would be put over the pipe. False with errno where there is none; ends
- * that are not open are -1, also then.
- */
-bool xb_forked_pipe(int ends[2]);
-/* Closes the ends that are open. */
+/* Closes the ends of a pipe that are open; those that are not are -1, as all are afterwards. */
 void xb_forked_close_pipe(int ends[2]);
 
 /*

@@ -63,15 +63,22 @@ enum xb_status xb_output_no_memory(struct xb_error *error, const char *path)
 
 /* ---- what a path stands for ---- */
 
-/* The standard stream that is this file already, or NULL. A second opening would overwrite what
- * the stream writes, because each has its own position. */
+static bool is_writable(int fd)
+{
+    int mode = fcntl(fd, F_GETFL);
+    return mode >= 0 && (mode & O_ACCMODE) != O_RDONLY;
+}
+
+/* The standard stream that is this file already, or NULL; in the place of one that the caller
+ * closed stands /dev/null, open for reading (main.c). A second opening would overwrite what the
+ * stream writes, because each has its own position. */
 static FILE *standard_stream(const struct stat *file)
 {
     FILE *const streams[] = {stdout, stderr};
     for (size_t i = 0; i < 2; i++) {
         struct stat open_file;
-        if (fstat(fileno(streams[i]), &open_file) == 0 && open_file.st_dev == file->st_dev &&
-            open_file.st_ino == file->st_ino)
+        if (is_writable(fileno(streams[i])) && fstat(fileno(streams[i]), &open_file) == 0 &&
+            open_file.st_dev == file->st_dev && open_file.st_ino == file->st_ino)
             return streams[i];
     }
     return NULL;
@@ -191,10 +198,9 @@ static enum xb_status open_stream(struct xb_output *output, int fd, double deadl
 static enum xb_status open_descriptor(struct xb_output *output, int fd, double deadline,
                                       struct xb_error *error)
 {
-    int mode = fcntl(fd, F_GETFL);
-    if (mode < 0 || (mode & O_ACCMODE) == O_RDONLY)
+    if (!is_writable(fd))
         return xb_output_refuse(error, output->path, "fcntl", EBADF);
-    int copy = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
     if (copy < 0)
         return xb_output_refuse(error, output->path, "fcntl", errno);
     return open_stream(output, copy, deadline, error);
@@ -230,11 +236,11 @@ static enum xb_status open_path(struct xb_output *output, double deadline, struc
     int descriptor = dash ? STDOUT_FILENO : descriptor_of(output->path);
     if ((descriptor >= 0 ? fstat(descriptor, &file) : stat(output->path, &file)) == 0)
         identify(output, &file);
-    else if (!dash && descriptor < 0 && errno == ENOENT)
+    else if (descriptor < 0 && errno == ENOENT)
         return open_replacing(output, NULL, error);
-    else if (!dash)
+    else
         return xb_output_refuse(error, output->path, "stat", errno);
-    output->stream = dash ? stdout : standard_stream(&file);
+    output->stream = standard_stream(&file);
     if (output->stream != NULL)
         return XB_OK;
     if (descriptor >= 0)
