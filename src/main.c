@@ -9,24 +9,28 @@
 #include <string.h>
 #include <unistd.h>
 
-static const struct {
-    const char *name;
-    int (*run)(int argc, char **argv);
-} commands[] = {
-    {"run", xb_command_run},         {"list", xb_command_list}, {"link", xb_command_link},
-    {"compare", xb_command_compare}, {"help", xb_command_help},
-};
+/* "run, list and help" */
+static void name_all(char *text, size_t size)
+{
+    size_t length = 0;
+    for (size_t i = 0; i < XB_COMMANDS && length < size; i++) {
+        const char *separator = i == 0 ? "" : i + 1 < XB_COMMANDS ? ", " : " and ";
+        length +=
+            (size_t)snprintf(text + length, size - length, "%s%s", separator, xb_commands[i].name);
+    }
+}
 
 static int unknown_command(const char *word)
 {
-    const char *names[] = {"run", "list", "link", "compare", "help", NULL};
+    const char *names[XB_COMMANDS + 1] = {NULL};
+    char all[256];
+    (void)xb_command_names(names);
+    name_all(all, sizeof all);
     const char *nearest = xb_nearest(word, names);
     if (nearest != NULL)
         xb_say("there is no command '%s'; did you mean '%s'?", word, nearest);
     else
-        xb_say("there is no command '%s'; the commands are run, list, link, compare and help (see "
-               "xferbench --help)",
-               word);
+        xb_say("there is no command '%s'; the commands are %s (see xferbench --help)", word, all);
     return XB_EXIT_USAGE;
 }
 
@@ -34,10 +38,8 @@ static int dispatch(int argc, char **argv)
 {
     if (argc < 2 || argv[1][0] == '-')
         return xb_command_run(argc, argv);
-    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
-        if (strcmp(argv[1], commands[i].name) == 0)
-            return commands[i].run(argc - 1, argv + 1);
-    return unknown_command(argv[1]);
+    const struct xb_command *command = xb_command_find(argv[1]);
+    return command != NULL ? command->run(argc - 1, argv + 1) : unknown_command(argv[1]);
 }
 
 /* An answer that did not get out is a failure, also of --help. */

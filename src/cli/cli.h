@@ -26,6 +26,20 @@ int xb_command_compare(int argc, char **argv);
 /* help [COMMAND|MODE]: what `--help` of the command prints, or what the mode measures. */
 int xb_command_help(int argc, char **argv);
 
+struct xb_command {
+    const char *name;
+    const char *synopsis, *summary; /* its line in the program's help */
+    int (*run)(int argc, char **argv);
+    void (*print_help)(FILE *stream);
+};
+#define XB_COMMANDS 5
+extern const struct xb_command xb_commands[XB_COMMANDS];
+
+/* NULL for none. */
+const struct xb_command *xb_command_find(const char *name);
+/* Writes the names of all, XB_COMMANDS of them, and returns how many. */
+size_t xb_command_names(const char **names);
+
 /* Prints "xferbench: " and the error to stderr and returns the exit code that fits its status. */
 int xb_cli_fail(const struct xb_error *error);
 

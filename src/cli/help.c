@@ -69,18 +69,11 @@ void xb_help_print(FILE *stream)
 {
     fprintf(stream,
             "xferbench %s: how fast data moves between a host and its GPUs, by every strategy a\n"
-            "program can choose, with every byte verified.\n"
-            "\n"
-            "  xferbench [run] [OPTION]...     measure\n"
-            "  xferbench list [--json FILE]    show backends, devices and modes\n"
-            "  xferbench link [OPTION]...      is each GPU's PCIe link what it should be?\n"
-            "  xferbench compare OLD NEW       did anything get slower between two JSON files?\n"
-            "  xferbench help [COMMAND|MODE]   the same as --help; what a mode measures\n"
-            "\n"
-            "Example: xferbench --mode pinned --size 1G\n"
-            "\n"
-            "Modes:\n",
+            "program can choose, with every byte verified.\n\n",
             XB_VERSION);
+    for (size_t i = 0; i < XB_COMMANDS; i++)
+        fprintf(stream, "  xferbench %-21s %s\n", xb_commands[i].synopsis, xb_commands[i].summary);
+    fprintf(stream, "\nExample: xferbench --mode pinned --size 1G\n\nModes:\n");
     for (size_t i = 0; xb_modes[i] != NULL; i++) {
         fprintf(stream, "  %-14s", xb_modes[i]->name);
         print_wrapped(stream, xb_modes[i]->summary, 16);
@@ -176,24 +169,11 @@ void xb_version_print(FILE *stream)
                 entry->backend != NULL ? "" : entry->absent_reason);
 }
 
-/* The commands that have help, as they are named on the command line. */
-static const struct {
-    const char *name;
-    void (*print)(FILE *);
-} commands[] = {
-    {"run", xb_help_print},       {"list", xb_help_print_list},
-    {"link", xb_help_print_link}, {"compare", xb_help_print_compare},
-    {"help", xb_help_print},
-};
-#define COMMANDS (sizeof commands / sizeof commands[0])
-
 /* No word of `asked` ("--help") is a command or a mode. */
 static int unknown_topic(const char *asked, const char *word)
 {
     const char *names[64];
-    size_t count = 0;
-    for (; count < COMMANDS; count++)
-        names[count] = commands[count].name;
+    size_t count = xb_command_names(names);
     for (size_t m = 0; xb_modes[m] != NULL && count + 1 < 64; m++)
         names[count++] = xb_modes[m]->name;
     names[count] = NULL;
@@ -219,12 +199,10 @@ static int help_on(const char *asked, char *const *words, size_t count, void (*p
         xb_help_print_mode(stdout, mode);
         return XB_EXIT_OK;
     }
-    size_t i = 0;
-    while (count > 0 && i < COMMANDS && strcmp(words[0], commands[i].name) != 0)
-        i++;
-    if (i == COMMANDS)
+    const struct xb_command *command = count > 0 ? xb_command_find(words[0]) : NULL;
+    if (count > 0 && command == NULL)
         return unknown_topic(asked, words[0]);
-    (count > 0 ? commands[i].print : print)(stdout);
+    (command != NULL ? command->print_help : print)(stdout);
     return XB_EXIT_OK;
 }
 
