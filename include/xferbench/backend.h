@@ -61,11 +61,13 @@ enum xb_advice {
 };
 
 #define XB_PROBE_CHECKS 4
+#define XB_PATH_SIZE 4096 /* PATH_MAX of Linux, which C alone does not have */
 
 /* One thing a backend looked for. */
 struct xb_probe_check {
-    char what[48];   /* "driver library libcuda.so.1" */
-    char found[192]; /* "not found: install the NVIDIA driver" */
+    char what[48]; /* "driver library libcuda.so.1" */
+    /* "not found: install the NVIDIA driver", or a library's path */
+    char found[XB_PATH_SIZE + 192];
     bool ok;
 };
 
@@ -75,7 +77,7 @@ struct xb_probe {
     size_t check_count;
     char runtime_version[32]; /* "13.0"; "" where the backend has none */
     /* The file that a runtime opened at run time was loaded from; "" for any other. */
-    char runtime_library[256];
+    char runtime_library[XB_PATH_SIZE];
     /* The environment variable that named it in place of the usual search, else "". Who reads the
      * results must know: it may be anything that has the runtime's functions. */
     char runtime_override[48];

@@ -9,8 +9,8 @@
 /* Notes are wrapped to this; the table stays within it for all but the longest values. */
 #define XB_LINE_COLUMNS 100
 
-/* Any text of a run fits, with the name of a row before it. */
-#define XB_NOTE_SIZE 1536
+/* Any text of a run fits, with the name of a row before it, and any path. */
+#define XB_NOTE_SIZE (XB_PATH_SIZE + 512)
 
 /* Makes a text plain ASCII, in place and no longer than it was: a note may hold a driver's words or
  * a user's file name. Of two colons or hashes in a row the second goes, as in xb_plain_text(). */

@@ -12,7 +12,7 @@ import subprocess
 import time
 
 import harness
-from harness import ENDLESS, GUARD_S, SMALL, XFERBENCH, has_ended, kill, stat_of, wait_until
+from harness import ENDLESS, GUARD_S, SMALL, XFERBENCH, children_of, has_ended, kill, stat_of, wait_until
 from processes import ProcessesCase
 
 
@@ -212,17 +212,15 @@ class Ends(ProcessesCase):
         found = []
 
         def is_ready():
-            with open(f"/proc/{process.pid}/task/{process.pid}/children", encoding="ascii") as file:
-                pids = file.read().split()
-            if len(pids) < 2:  # its guardian comes first
-                return False
-            with open(f"/proc/{pids[1]}/cmdline", encoding="utf-8") as file:
-                if "--json=-" not in file.read():  # it is still a copy of its parent
-                    return False
-            with open(f"/proc/{pids[1]}/status", encoding="utf-8") as file:
-                status = dict(line.split(None, 1) for line in file if len(line.split(None, 1)) == 2)
-            found[:] = (int(pids[1]), status["Name:"].strip())
-            return int(status["SigCgt:"], 16) >> (signal.SIGTERM - 1) & 1
+            for pid in children_of(process.pid):
+                with open(f"/proc/{pid}/cmdline", encoding="utf-8") as file:
+                    if "--json=-" not in file.read():  # the guardian, or still a copy of its parent
+                        continue
+                with open(f"/proc/{pid}/status", encoding="utf-8") as file:
+                    status = dict(line.split(None, 1) for line in file if len(line.split(None, 1)) == 2)
+                found[:] = (pid, status["Name:"].strip())
+                return int(status["SigCgt:"], 16) >> (signal.SIGTERM - 1) & 1
+            return False
 
         wait_until(is_ready)
         return found

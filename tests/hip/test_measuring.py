@@ -7,8 +7,9 @@ usage: test_measuring.py BUILD_FOLDER [UNITTEST_ARGUMENT...]
 import csv
 import functools
 import os
+import shutil
 
-from stand_in import ARCHITECTURE, CAPABILITIES, OVERRIDE, SMALL, STAND_IN, HipCase, harness
+from stand_in import ARCHITECTURE, CAPABILITIES, HIP, OVERRIDE, SMALL, STAND_IN, HipCase, harness
 
 
 class Works(HipCase):
@@ -121,6 +122,18 @@ class Works(HipCase):
         self.assert_all_ok(outcome)
         self.assertEqual(outcome.document["backend"]["runtime_library"], STAND_IN)
         self.assertEqual(outcome.document["environment"][OVERRIDE], link)
+
+    def test_long_path(self):
+        """It is told whole wherever the library is."""
+        folder = os.path.join(self.folder, *["a-long-name"] * 40)
+        os.makedirs(folder)
+        library = shutil.copy(STAND_IN, folder)
+        outcome = self.check_outcome(self.measure("--mode", "pinned", library=library))
+        self.assert_all_ok(outcome)
+        self.assertEqual(outcome.document["backend"]["runtime_library"], library)
+        for arguments in (("list",), (*SMALL, "--mode", "pinned"), ("link", *HIP)):
+            outcome = self.check_outcome(self.run_program(*arguments, library=library), codes=(0, 3))
+            self.assertIn(library, outcome.out, outcome)
 
     def test_list(self):
         outcome = self.list_devices()

@@ -63,12 +63,11 @@ static enum xb_status check_library(struct xb_probe *probe, struct xb_error *err
         xb_gpu_probe_add(probe, status == XB_OK, "HIP runtime libamdhip64");
     if (xb_hip.overridden)
         snprintf(probe->runtime_override, sizeof probe->runtime_override, "%s", XB_HIP_OVERRIDE);
-    snprintf(probe->runtime_library, sizeof probe->runtime_library, "%.*s",
-             (int)sizeof probe->runtime_library - 1, xb_hip.path);
+    snprintf(probe->runtime_library, sizeof probe->runtime_library, "%s", xb_hip.path);
     if (status != XB_OK)
-        XB_GPU_FOUND(check, "%.190s", error->message);
+        XB_GPU_FOUND(check, "%s", error->message);
     else
-        XB_GPU_FOUND(check, "%.140s%s", xb_hip.path,
+        XB_GPU_FOUND(check, "%s%s", xb_hip.path,
                      xb_hip.overridden ? ", named by " XB_HIP_OVERRIDE : "");
     return status;
 }

@@ -93,7 +93,7 @@ extern const size_t xb_hip_symbol_count;
 
 struct xb_hip_library {
     void *handle;
-    char path[4096]; /* the file, links followed */
+    char path[XB_PATH_SIZE]; /* the file, links followed */
     bool overridden;
     struct xb_hip_functions functions;
 };
