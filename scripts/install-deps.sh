@@ -6,7 +6,8 @@
 # Installs what building xferbench needs (--build, the default), with --test also what its tests need;
 # with --cuda a CUDA Toolkit, with --hip the HIP runtime and its headers. On Debian and Ubuntu with
 # apt-get, on Fedora, RHEL and its kin with dnf. Touches neither the network nor the system if nothing
-# is missing. Where it cannot install something it says what to type, and exits with 1.
+# is missing. Where it cannot install something it says what to type, and exits with 1; what the tests
+# can do without is left out with a line that says so.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -26,15 +27,27 @@ else
     manager=none
 fi
 
-missing=() # packages, by the names of this system
+# Packages that are not installed, by the names of this system: needed, and useful for more tests.
+missing=()
+optional=()
+
+# name APT-NAME DNF-NAME: the name of this system.
+name() {
+    case "$manager" in
+    apt-get) echo "$1" ;;
+    dnf) echo "$2" ;;
+    none) echo "$1 (Fedora: $2)" ;;
+    esac
+}
 
 # need APT-NAME DNF-NAME
 need() {
-    case "$manager" in
-    apt-get) missing+=("$1") ;;
-    dnf) missing+=("$2") ;;
-    none) missing+=("$1 (Fedora: $2)") ;;
-    esac
+    missing+=("$(name "$@")")
+}
+
+# want APT-NAME DNF-NAME: not every system has it, and the tests can do without.
+want() {
+    optional+=("$(name "$@")")
 }
 
 # need_command COMMAND APT-NAME DNF-NAME: a program may also have come another way.
@@ -64,8 +77,12 @@ clang_can_sanitize() {
 
 # Whether there are HIP headers where CMake looks for them.
 has_hip() {
-    [ -e "${ROCM_PATH:-/opt/rocm}/include/hip/hiprtc.h" ] || [ -e "/opt/rocm/include/hip/hiprtc.h" ] ||
+    [ -e "${ROCM_PATH:-"/opt/rocm"}/include/hip/hiprtc.h" ] || [ -e "/opt/rocm/include/hip/hiprtc.h" ] ||
         [ -e "/usr/include/hip/hiprtc.h" ]
+}
+
+has_nvcc() {
+    PATH="$PATH:/usr/local/cuda/bin" command -v nvcc >/dev/null
 }
 
 need_for_build() {
@@ -85,135 +102,246 @@ need_for_tests() {
     need_command clang-tidy clang-tidy clang-tools-extra
     need_command clang-format clang-format clang-tools-extra
     need_command readelf binutils binutils
+    need_command find findutils findutils
+    need_command xargs findutils findutils
+    need_command diff diffutils diffutils
+    need_command awk mawk gawk
+    need_command tar tar tar
     need_command python3 python3 python3
     need_package python3-jsonschema python3-jsonschema
     need_package python3-scipy python3-scipy
     need_package python3-yaml python3-pyyaml
     need_package libcmocka-dev libcmocka-devel
-    clang_can_sanitize || need libclang-rt-dev compiler-rt
+    # With clang 14.0.0 and older there is no libclang-rt-dev: clang itself brings the libraries.
+    clang_can_sanitize || want libclang-rt-dev compiler-rt
     if [ "$manager" = dnf ]; then
         need_package '' libtsan # with apt-get it comes with gcc
     fi
     has_german || need locales glibc-langpack-de
-    if ! has_hip && [ "$manager" != none ]; then
-        need libamdhip64-dev rocm-hip-devel
-    fi
+    has_hip || want libamdhip64-dev rocm-hip-devel
 }
 
-# A locale with another decimal sign. With apt-get its package has only the sources.
+# A locale with another decimal sign. With apt-get its package has only the sources. Not grep -q: it
+# ends at the first match, and then locale dies of SIGPIPE, which pipefail takes for "no".
 has_german() {
-    locale -a 2>/dev/null | grep -qiE '^de_DE\.utf-?8$'
+    locale -a 2>/dev/null | grep -iE '^de_DE\.utf-?8$' >/dev/null
 }
 
 case "$wanted" in
 --build) need_for_build ;;
 --test) need_for_build && need_for_tests ;;
---cuda) PATH="$PATH:/usr/local/cuda/bin" need_command nvcc nvidia-cuda-toolkit cuda-toolkit ;;
+--cuda) has_nvcc || need nvidia-cuda-toolkit cuda-toolkit ;;
 --hip) has_hip || need libamdhip64-dev rocm-hip-devel ;;
 esac
-if [ "${#missing[@]}" -eq 0 ]; then
+if [ "${#missing[@]}" -eq 0 ] && [ "${#optional[@]}" -eq 0 ]; then
     exit 0
 fi
-mapfile -t missing < <(printf '%s\n' "${missing[@]}" | sort -u)
 
+can_install=true
+sudo=              # what a command to type begins with
+typing='type this' # and who types it
+if [ "$(id -u)" -ne 0 ]; then
+    if command -v sudo >/dev/null; then
+        sudo='sudo '
+    else
+        can_install=false
+        typing='let root type this'
+    fi
+fi
+
+as_root() {
+    ${sudo:+sudo} "$@"
+}
+
+case "$manager" in
+apt-get)
+    refresh="${sudo}apt-get update && "
+    installing=(apt-get install --no-install-recommends)
+    ;;
+dnf)
+    refresh=
+    installing=(dnf install --setopt=install_weak_deps=False)
+    ;;
+esac
+
+or_leave_out() {
+    case "$wanted" in
+    --cuda | --hip) echo "Or leave it out: quickstart.sh --no-${wanted#--}" >&2 ;;
+    esac
+}
+
+# give_up WHY: ends with the packages to install.
 give_up() {
-    echo "install-deps.sh: $1" >&2
+    echo "install-deps.sh: $1." >&2
     if [ "$manager" = none ]; then
         echo 'Please have these packages installed, then run this again:' >&2
         printf '    %s\n' "${missing[@]}" >&2
     else
-        echo 'Please have this done by root, then run this again:' >&2
-        printf '    %s install %s\n' "$manager" "${missing[*]}" >&2
+        echo "Please $typing, then run this again:" >&2
+        printf '    %s\n' "$refresh$sudo${installing[*]} ${missing[*]}" >&2
     fi
-    case "$wanted" in
-    --cuda | --hip) echo "Or leave it out: quickstart.sh --no-${wanted#--}" >&2 ;;
-    esac
+    or_leave_out
     exit 1
 }
 
-sudo='sudo ' # what a command to type begins with
-[ "$(id -u)" -ne 0 ] || sudo=
-
-as_root() {
-    if [ "$(id -u)" -eq 0 ]; then
-        "$@"
-    else
-        sudo "$@"
-    fi
-}
-
-# leave_out PACKAGE: one that this system has not, and that can be done without.
-leave_out() {
-    local kept=() package
-    for package in "${missing[@]}"; do
-        [ "$package" = "$1" ] || kept+=("$package")
-    done
-    missing=("${kept[@]}")
-}
-
-# candidate PACKAGE: the release of it that apt-get would install, or nothing.
+# candidate PACKAGE: the release of it that would be installed. Fails if there is none. Takes no root.
 candidate() {
-    LC_ALL=C apt-cache policy "$1" | sed -n 's/^  Candidate: //p' | grep -vx '(none)'
+    case "$manager" in
+    apt-get) LC_ALL=C apt-cache policy "$1" | sed -n 's/^  Candidate: //p' | grep -vx '(none)' ;;
+    dnf) LC_ALL=C dnf -q info "$1" 2>/dev/null | sed -n 's/^Version *: //p' | tail -n 1 | grep . ;;
+    none) false ;;
+    esac
 }
 
-# choose_cuda_of_apt: which packages are the toolkit. NVIDIA's, where its repository is known; else
-# the distribution's, with the first compiler that it names: another that satisfies it may be
-# there already, but its nvcc does not take that by itself.
-choose_cuda_of_apt() {
-    local release compiler
-    if candidate cuda-toolkit >/dev/null; then
-        missing=(cuda-toolkit)
-        return
+# Takes those out of the optional packages that cannot be had.
+keep_known() {
+    local package known=()
+    for package in "${optional[@]}"; do
+        if candidate "$package" >/dev/null; then
+            known+=("$package")
+        else
+            echo "Left out: $package is in no repository of this system"
+        fi
+    done
+    optional=("${known[@]}")
+}
+
+# ---- which CUDA Toolkit ----
+
+# of_system NAME: what /etc/os-release says of it, such as ID.
+of_system() (
+    # shellcheck source=/dev/null
+    . "/etc/os-release" && echo "${!1-}"
+)
+
+# The commands that make a toolkit known, or nothing where we do not know them.
+enable_non_free() {
+    local list="/etc/apt/sources.list"
+    case "$(of_system ID)" in
+    ubuntu)
+        echo "$refresh${sudo}apt-get install -y software-properties-common &&" \
+            "${sudo}add-apt-repository -y multiverse"
+        ;;
+    debian)
+        if [ -e "$list.d/debian.sources" ]; then
+            echo "${sudo}sed -i 's/^Components:.*/Components: main contrib non-free non-free-firmware/'" \
+                "$list.d/debian.sources"
+        else
+            echo "${sudo}sed -i '/^deb /s/ main.*/ main contrib non-free non-free-firmware/' $list"
+        fi
+        ;;
+    esac
+}
+enable_nvidia() {
+    local system url keyring=cuda-keyring_1.1-1_all.deb
+    system=$(system_of_nvidia)
+    [ -n "$system" ] || return 0
+    url=https://developer.download.nvidia.com/compute/cuda/repos/$system/x86_64
+    case "$manager" in
+    apt-get)
+        echo "$refresh${sudo}apt-get install -y curl ca-certificates && curl -fLO $url/$keyring &&" \
+            "${sudo}dpkg -i $keyring"
+        ;;
+    dnf) echo "${sudo}curl -fL -o /etc/yum.repos.d/cuda.repo $url/cuda-$system.repo" ;;
+    esac
+}
+
+# What NVIDIA calls this system, or nothing: what is derived from another has a release of its own.
+system_of_nvidia() {
+    local id version
+    id=$(of_system ID)
+    version=$(of_system VERSION_ID)
+    case "$id${version:+ known}" in
+    'debian known' | 'ubuntu known' | 'fedora known') echo "$id${version//./}" ;;
+    'rhel known' | 'centos known' | 'rocky known' | 'almalinux known' | 'ol known') echo "rhel${version%%.*}" ;;
+    esac
+}
+
+# no_cuda WHY [ENABLE]: ends, with the command that makes a toolkit known if one would help.
+no_cuda() {
+    local command
+    echo "install-deps.sh: $1." >&2
+    if [ $# -eq 2 ]; then
+        command=$("$2")
+        if [ -n "$command" ]; then
+            echo "To have one, $typing:" >&2
+            printf '    %s && %q\n' "$command" "$here/quickstart.sh" >&2
+        else
+            echo "This script does not know which repository has one for $(of_system PRETTY_NAME)." >&2
+        fi
     fi
-    release=$(candidate nvidia-cuda-toolkit) || no_cuda \
-        'the CUDA Toolkit (nvidia-cuda-toolkit) is in no repository that apt-get knows' "$(enable_non_free)"
-    dpkg --compare-versions "$release" ge 11.8 || no_cuda \
-        "the CUDA Toolkit of this system is $release, and xferbench needs 11.8 or later" "$(enable_nvidia)"
-    compiler=$(apt-cache depends nvidia-cuda-toolkit | grep -oE 'g\+\+-[0-9]+' | head -n 1) || compiler=
-    missing=(nvidia-cuda-toolkit ${compiler:+"$compiler"})
+    or_leave_out
+    exit 1
+}
+
+# at_least RELEASE OLDEST
+at_least() {
+    printf '%s\n' "$2" "$1" | sort -VC
+}
+
+# newest_cuda DRIVER: the newest CUDA that a release of NVIDIA's driver runs, as packages are named after
+# it; nothing where there is no limit that we know. A driver runs all releases of a major one, says
+# https://docs.nvidia.com/deploy/cuda-compatibility/minor-version-compatibility.html
+newest_cuda() {
+    if [ -z "$1" ] || at_least "$1" 580; then
+        return
+    elif at_least "$1" 525; then
+        echo 12
+    elif at_least "$1" 450.80.02; then
+        echo 11-8
+    else
+        echo none
+    fi
+}
+
+# choose_cuda: which packages are the toolkit. NVIDIA's, where its repository is known, else the
+# distribution's. Takes no root.
+choose_cuda() {
+    local driver newest package release rejected=()
+    local limits='xferbench needs 11.8 or later' enable=(enable_nvidia)
+    driver=$(cat "/sys/module/nvidia/version" 2>/dev/null) || driver= # unknown
+    newest=$(newest_cuda "$driver")
+    [ "$newest" != none ] ||
+        no_cuda "the NVIDIA driver here is $driver, and xferbench needs 450.80.02 or later: install a newer one"
+    [ -z "$newest" ] || limits+=", and the NVIDIA driver here, $driver, runs CUDA ${newest%%-*} at most"
+    for package in cuda-toolkit ${newest:+"cuda-toolkit-$newest"} nvidia-cuda-toolkit; do
+        release=$(candidate "$package") || continue
+        if at_least "$release" 11.8 && { [ -z "$newest" ] || [ "${release%%.*}" -le "${newest%%-*}" ]; }; then
+            missing=("$package")
+            [ "$package" != nvidia-cuda-toolkit ] || complete_distribution_cuda
+            return
+        fi
+        rejected+=("$package $release")
+    done
+    # NVIDIA's repository is no help where it is known already.
+    ! candidate cuda-toolkit >/dev/null || enable=()
+    [ "${#rejected[@]}" -eq 0 ] ||
+        no_cuda "none of the CUDA Toolkits that $manager knows can be used (${rejected[*]}): $limits" "${enable[@]}"
+    [ "$manager" = dnf ] || enable=(enable_non_free)
+    no_cuda "the CUDA Toolkit is in no repository that $manager knows" "${enable[@]}"
+}
+
+# The distribution's with the first compiler that it names: another that satisfies it may be there
+# already, but its nvcc does not take that by itself.
+complete_distribution_cuda() {
+    local compilers
+    compilers=$(apt-cache depends nvidia-cuda-toolkit | grep -oE 'g\+\+-[0-9]+') || compilers=
+    missing+=(${compilers:+"${compilers%%$'\n'*}"})
     if replaces_driver; then
         no_cuda "the NVIDIA driver here is not apt-get's, and nvidia-cuda-toolkit would put another beside it" \
-            "$(enable_nvidia)"
+            enable_nvidia
     fi
 }
 
 # Whether apt-get would install a library of the driver beside one that it does not know.
 replaces_driver() {
-    local library
-    library=$(PATH=$PATH:/sbin:/usr/sbin ldconfig -p | sed -n 's/^\tlibcuda\.so\.1 .* => //p' | head -n 1)
-    [ -n "$library" ] && ! dpkg-query -S "*/libcuda.so.1" >/dev/null 2>&1 &&
-        apt-get install -s --no-install-recommends "${missing[@]}" | grep -qE '^Inst (libcuda1|libnvidia-compute)'
+    local libraries
+    libraries=$(PATH=$PATH:/sbin:/usr/sbin ldconfig -p | sed -n '/^\tlibcuda\.so\.1 /p')
+    [ -n "$libraries" ] && ! dpkg-query -S "*/libcuda.so.1" >/dev/null 2>&1 &&
+        "${installing[@]}" -s "${missing[@]}" | grep -E '^Inst (libcuda1|libnvidia-compute)' >/dev/null
 }
 
-# The commands that make a toolkit known to apt-get, for who has none.
-enable_non_free() {
-    local ID=unknown
-    # shellcheck source=/dev/null
-    . /etc/os-release
-    if [ "$ID" = ubuntu ]; then
-        echo "${sudo}add-apt-repository -y multiverse"
-    elif [ -e /etc/apt/sources.list.d/debian.sources ]; then
-        echo "${sudo}sed -i 's/^Components:.*/Components: main contrib non-free non-free-firmware/'" \
-            '/etc/apt/sources.list.d/debian.sources'
-    else
-        echo "${sudo}sed -i '/^deb /s/ main.*/ main contrib non-free non-free-firmware/' /etc/apt/sources.list"
-    fi
-}
-enable_nvidia() {
-    local ID=unknown VERSION_ID=0 package=cuda-keyring_1.1-1_all.deb
-    # shellcheck source=/dev/null
-    . /etc/os-release
-    echo "curl -fLO https://developer.download.nvidia.com/compute/cuda/repos/$ID${VERSION_ID//./}/x86_64/$package" \
-        "&& ${sudo}dpkg -i $package"
-}
-
-# no_cuda WHY COMMAND: ends with the command that makes a toolkit known.
-no_cuda() {
-    echo "install-deps.sh: $1." >&2
-    echo 'To have one, type this; or leave CUDA out: quickstart.sh --no-cuda' >&2
-    printf '    %s && %s\n' "$2" "$here/quickstart.sh" >&2
-    exit 1
-}
+# ---- installing ----
 
 # say_size COMMAND...: what an installation would download and take, by a package manager that is
 # asked to and then told no, which it calls an error.
@@ -225,27 +353,6 @@ say_size() {
     )
     echo "${missing[*]} takes:"
     sed -nE 's/^(Need to get|After this operation|Total download size|Installed size|Total size)/    &/p' <<<"$answer"
-}
-
-install_with_apt_get() {
-    local package install=(apt-get install --no-install-recommends)
-    # One repository that is down need not stop an install from the others.
-    as_root apt-get update || echo 'apt-get update failed: trying with what is known already'
-    case "$wanted" in
-    --cuda) choose_cuda_of_apt && say_size "${install[@]}" --assume-no "${missing[@]}" ;;
-    --hip) say_size "${install[@]}" --assume-no "${missing[@]}" ;;
-    --test)
-        # With clang 14.0.0 and older there is no libclang-rt-dev: clang itself brings the libraries.
-        # Not every release has HIP.
-        for package in libclang-rt-dev libamdhip64-dev; do
-            apt-cache show "$package" >/dev/null 2>&1 || leave_out "$package"
-        done
-        ;;
-    esac
-    [ "${#missing[@]}" -eq 0 ] ||
-        as_root env DEBIAN_FRONTEND=noninteractive "${install[@]}" -y "${missing[@]}" || return
-    # Beside the locales that are there; the system's own stays what it is.
-    [ "$wanted" != --test ] || has_german || as_root localedef -i de_DE -f UTF-8 de_DE.UTF-8
 }
 
 # On RHEL and its kin some of the packages come from CRB (CodeReady Builder) and from EPEL.
@@ -270,36 +377,40 @@ enable_crb_and_epel() {
     esac
 }
 
-# The repository of NVIDIA: Fedora and RHEL have no toolkit of their own.
-choose_cuda_of_dnf() {
-    local ID=unknown VERSION_ID=0 system url
-    dnf -q info cuda-toolkit >/dev/null 2>&1 && return
-    # shellcheck source=/dev/null
-    . /etc/os-release
-    system=rhel${VERSION_ID%%.*}
-    [ "$ID" != fedora ] || system=fedora$VERSION_ID
-    url=https://developer.download.nvidia.com/compute/cuda/repos/$system/x86_64/cuda-$system.repo
-    no_cuda 'the CUDA Toolkit (cuda-toolkit) is in no repository that dnf knows' \
-        "${sudo}curl -fL -o /etc/yum.repos.d/cuda.repo $url"
-}
-
-install_with_dnf() {
-    if [ "$wanted" = --test ]; then
-        dnf -q info rocm-hip-devel >/dev/null 2>&1 || leave_out rocm-hip-devel # RHEL has it not
-    fi
-    [ "$wanted" != --cuda ] || choose_cuda_of_dnf
-    [ "${#missing[@]}" -gt 0 ] || return 0
-    local command=(dnf install --setopt=install_weak_deps=False "${missing[@]}")
-    case "$wanted" in
-    --cuda | --hip) say_size "${command[@]}" --assumeno ;;
+install_packages() {
+    case "$manager" in
+    apt-get) as_root env DEBIAN_FRONTEND=noninteractive "${installing[@]}" -y "$@" ;;
+    dnf) as_root "${installing[@]}" -y "$@" || { enable_crb_and_epel && as_root "${installing[@]}" -y "$@"; } ;;
     esac
-    as_root "${command[@]}" -y || { enable_crb_and_epel && as_root "${command[@]}" -y; }
 }
 
-if [ "$manager" = none ]; then
-    give_up 'this system has neither apt-get nor dnf'
-elif [ "$(id -u)" -ne 0 ] && ! command -v sudo >/dev/null; then
-    give_up 'installing packages takes root, and there is no sudo'
+install_missing() {
+    echo "Installing with $manager: ${missing[*]}"
+    case "$manager $wanted" in
+    'apt-get --cuda' | 'apt-get --hip') say_size "${installing[@]}" --assume-no "${missing[@]}" ;;
+    'dnf --cuda' | 'dnf --hip') say_size "${installing[@]}" --assumeno "${missing[@]}" ;;
+    esac
+    install_packages "${missing[@]}" || give_up "$manager could not install them"
+    # Beside the locales that are there; the system's own stays what it is.
+    [ "$manager $wanted" != 'apt-get --test' ] || has_german || as_root localedef -i de_DE -f UTF-8 de_DE.UTF-8
+    if [ "$wanted" = --cuda ] && ! has_nvcc; then
+        echo "install-deps.sh: ${missing[*]} is installed, but there is no nvcc on PATH or in /usr/local/cuda/bin." >&2
+        or_leave_out
+        exit 1
+    fi
+}
+
+if [ "${#missing[@]}" -gt 0 ]; then
+    mapfile -t missing < <(printf '%s\n' "${missing[@]}" | sort -u)
+    [ "$manager" != none ] || give_up 'this system has neither apt-get nor dnf'
+    # One repository that is down need not stop an install from the others.
+    [ "$manager" != apt-get ] || ! $can_install || as_root apt-get update ||
+        echo 'apt-get update failed: trying with what is known already'
+    [ "$wanted" != --cuda ] || choose_cuda
+    $can_install || give_up 'installing packages takes root, and there is no sudo'
+    install_missing
 fi
-echo "Installing with $manager: ${missing[*]}"
-"install_with_${manager/-/_}" || give_up "$manager could not install them"
+keep_known
+if [ "${#optional[@]}" -gt 0 ]; then
+    { $can_install && install_packages "${optional[@]}"; } || echo "Left out: ${optional[*]} could not be installed"
+fi

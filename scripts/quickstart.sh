@@ -5,36 +5,47 @@
 #
 # Installs what is missing, builds into build/ and measures pinned transfers of 1 GiB (or does what
 # the arguments say, and no more). On a machine with an NVIDIA GPU that includes a CUDA Toolkit, on
-# one with an AMD GPU the HIP runtime, unless --no-cuda or --no-hip says not to. Without arguments
-# and without a GPU it measures the host instead. Exits as xferbench does, and with 1 where something
-# cannot be installed.
+# one with an AMD GPU the HIP runtime, unless --no-cuda or --no-hip says not to, or the arguments
+# need no GPU (--backend host, help, compare). Without arguments and without a GPU it measures the
+# host instead. Exits as xferbench does, and with 1 where something cannot be installed.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 xferbench=$root/build/xferbench
-cuda=true
-hip=true
-while [ $# -gt 0 ]; do
-    case "$1" in
-    --no-cuda) cuda=false ;;
-    --no-hip) hip=false ;;
-    *) break ;;
+cuda=AUTO
+hip=AUTO
+arguments=()
+for argument in "$@"; do
+    case "$argument" in
+    -h | --help)
+        sed -n '/^# usage/,/^[^#]/s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"
+        exit 0
+        ;;
+    --no-cuda) cuda=OFF ;;
+    --no-hip) hip=OFF ;;
+    *) arguments+=("$argument") ;;
     esac
-    shift
 done
 chosen=true # the arguments are the user's: what they ask for is run and nothing else
-if [ $# -eq 0 ]; then
+if [ "${#arguments[@]}" -eq 0 ]; then
     chosen=false
-    set -- --mode pinned --size 1G
+    arguments=(--mode pinned --size 1G)
 fi
 
 # GPUs that are to be tested: "nvidia driver", "amd 0000:03:00.0", as find-gpus.sh has them.
+case " ${arguments[*]} " in
+' help '* | ' compare '* | *' --backend host '* | *' --backend=host '* | *' -b host '*) found= ;;
+*) found=$("$root/scripts/find-gpus.sh") || {
+    echo 'quickstart.sh: find-gpus.sh failed' >&2
+    exit 1
+} ;;
+esac
 gpus=()
 while read -r vendor state; do
-    if { [ "$vendor" = nvidia ] && $cuda; } || { [ "$vendor" = amd ] && $hip; }; then
-        gpus+=("$vendor $state")
-    fi
-done < <("$root/scripts/find-gpus.sh")
+    case "$vendor $cuda $hip" in
+    'nvidia AUTO '* | 'amd '*' AUTO') gpus+=("$vendor $state") ;;
+    esac
+done <<<"$found"
 
 "$root/scripts/install-deps.sh" --build
 for gpu in "${gpus[@]}"; do
@@ -45,13 +56,14 @@ for gpu in "${gpus[@]}"; do
 done
 
 command -v make >/dev/null || export CMAKE_GENERATOR=Ninja
-# The tests need more packages; somebody may have asked for them in this folder before.
-cmake -S "$root" -B "$root/build" -DCMAKE_BUILD_TYPE=Release -DXFERBENCH_TESTS=OFF
+# All of it is said, because the folder may have been configured in another way before.
+cmake -S "$root" -B "$root/build" -DCMAKE_BUILD_TYPE=Release -DXFERBENCH_TESTS=OFF \
+    -DXFERBENCH_CUDA="$cuda" -DXFERBENCH_HIP="$hip"
 cmake --build "$root/build" --parallel "$(nproc)"
 
-printf '\nRunning: xferbench %s\n' "$*"
+printf '\nRunning: xferbench %s\n' "${arguments[*]}"
 status=0
-"$xferbench" "$@" || status=$?
+"$xferbench" "${arguments[@]}" || status=$?
 if [ "$status" -ne 3 ] || $chosen; then
     exit "$status"
 fi
@@ -69,12 +81,12 @@ for gpu in "${gpus[@]}"; do
     esac
 done
 if [ "${#gpus[@]}" -gt 0 ]; then
-    printf 'To measure the host instead:\n    %s %s --backend host\n' "$0" "$*"
+    printf 'To measure the host instead:\n    %q %s --backend host\n' "$0" "${arguments[*]}"
     exit "$status"
 fi
-set -- "$@" --backend host
+arguments+=(--backend host)
 printf 'Measuring on the host instead: that is the speed of its own memory, and says nothing about\n'
-printf 'a link to a GPU.\nRunning: xferbench %s\n' "$*"
+printf 'a link to a GPU.\nRunning: xferbench %s\n' "${arguments[*]}"
 status=0
-"$xferbench" "$@" || status=$?
+"$xferbench" "${arguments[@]}" || status=$?
 exit "$status"
