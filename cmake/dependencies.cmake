@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-# What every build needs, and with XFERBENCH_TESTS=ON its tests. What lacks is named with the package
-# that has it and the script that installs it.
+# What every build needs, and with XFERBENCH_TESTS=ON its tests. What is missing is named with
+# the package that has it and the script that installs it.
 
 # xferbench_lacks(<what> <package of Debian> <package of Fedora>): ends the configuration.
 function(xferbench_lacks what debian fedora)
-  message(FATAL_ERROR "${what} was not found. Install ${debian} (Fedora: ${fedora}), or all that lacks by "
-          "scripts/install-deps.sh, and run this again.")
+  message(FATAL_ERROR "${what} was not found. Install ${debian} (Fedora: ${fedora}), or run "
+          "scripts/install-deps.sh, which installs everything missing. Then run this again.")
 endfunction()
 
 # The same for what only the tests need.
 function(xferbench_tests_lack what debian fedora)
   message(FATAL_ERROR "${what} was not found, and the tests need it. Install ${debian} (Fedora: ${fedora}), "
-          "or all that lacks by scripts/install-deps.sh --test, and run this again; or build without "
-          "the tests: -DXFERBENCH_TESTS=OFF.")
+          "or run scripts/install-deps.sh --test, which installs everything missing. Then run this again; "
+          "or build without the tests: -DXFERBENCH_TESTS=OFF.")
 endfunction()
 
 find_package(Threads REQUIRED)

@@ -4,13 +4,15 @@ set(XFERBENCH_ABSENT_hip "")
 if(XFERBENCH_HIP STREQUAL "OFF")
   set(XFERBENCH_ABSENT_hip "it was configured with XFERBENCH_HIP=OFF")
 else()
+  if(XFERBENCH_HIP_INCLUDE AND NOT EXISTS "${XFERBENCH_HIP_INCLUDE}/hip/hiprtc.h")
+    message(STATUS "The HIP headers in ${XFERBENCH_HIP_INCLUDE} are gone: looking for others")
+    unset(XFERBENCH_HIP_INCLUDE CACHE)
+  endif()
   find_path(XFERBENCH_HIP_INCLUDE hip/hiprtc.h PATHS $ENV{ROCM_PATH}/include /opt/rocm/include)
   if(XFERBENCH_HIP_INCLUDE)
-    # Tried apart first: headers of an unknown release must not end an AUTO build. Tried again if they
-    # failed before, for they may have been mended.
-    if(NOT XFERBENCH_HIP_HEADERS_WORK)
-      unset(XFERBENCH_HIP_HEADERS_WORK CACHE)
-    endif()
+    # Tried apart first: headers of an unknown release must not end an AUTO build. They are tried
+    # every time, because they may have changed.
+    unset(XFERBENCH_HIP_HEADERS_WORK CACHE)
     include(CheckCSourceCompiles)
     set(CMAKE_REQUIRED_INCLUDES ${XFERBENCH_HIP_INCLUDE})
     set(CMAKE_REQUIRED_DEFINITIONS -D__HIP_PLATFORM_AMD__=1)
@@ -48,7 +50,7 @@ function(xferbench_embed_kernels output)
   string(REGEX REPLACE "(................................................)" "\\1\n" bytes "${bytes}")
   string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${bytes}")
   file(CONFIGURE OUTPUT ${output} @ONLY CONTENT
-    "/* Made by cmake/backends.cmake from src/backends/gpu/kernels.cuh. */\n#include \"compiler.h\"\n\nconst char xb_hip_kernel_text[] = {\n@bytes@0};\n")
+    "/* Made by cmake/hip.cmake from src/backends/gpu/kernels.cuh. */\n#include \"compiler.h\"\n\nconst char xb_hip_kernel_text[] = {\n@bytes@0};\n")
 endfunction()
 
 function(xferbench_add_hip target)

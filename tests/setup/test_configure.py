@@ -4,6 +4,8 @@
 usage: test_configure.py BUILD_FOLDER [UNITTEST_ARGUMENT...]"""
 
 import os
+import re
+import shlex
 import subprocess
 import sys
 
@@ -47,6 +49,24 @@ class Nvcc(Building):
     def test_no_release(self):
         self.assert_left_out("echo 'nvcc: Permission denied' >&2\nexit 1\n", "does not tell its release: nvcc: ")
 
+    def test_silent(self):
+        """There is always a reason."""
+        self.assert_left_out("exit 4\n", "does not tell its release: it prints nothing, exit code 4")
+
+    def test_not_executable(self):
+        nvcc = self.write("nvcc", "")
+        outcome = self.assert_configures(f"-DXFERBENCH_NVCC={nvcc}", NO_HIP)
+        self.assertRegex(outcome.out, r"does not tell its release: it prints nothing, \w+ \w+")
+
+    def test_removed(self):
+        """Another is looked for."""
+        nvcc = self.write_program("nvcc", "echo 'release 11.5'\n")
+        self.assert_configures(f"-DXFERBENCH_NVCC={nvcc}", NO_HIP)
+        os.remove(nvcc)
+        outcome = self.assert_configures()
+        self.assertIn(f"{nvcc} is gone", outcome.out, outcome)
+        self.assertNotIn(f"left out: {nvcc}", outcome.out, outcome)
+
     def test_no_gpu_of_ours(self):
         self.assert_left_out("echo 'release 12.4'\n[ $1 = --version ] || echo sm_50\n", "knows no GPU from sm_75 up")
 
@@ -76,6 +96,45 @@ esac
         self.assertIn("knows no GPU from sm_75 up", outcome.out, outcome)
 
 
+    def test_host_compiler_changes(self):
+        """An nvcc that worked is tried again, because what it compiles with may be gone. How the first
+        attempt ends does not matter: CMake may not take this stand-in for a compiler."""
+        self.write("compiles", "")
+        nvcc = self.write_program(
+            "nvcc",
+            f"""case $1 in
+--version) echo 'release 12.4' ;;
+--list-gpu-code) echo sm_90 ;;
+*) cat {shlex.quote(self.path("compiles"))} ;;
+esac
+""",
+        )
+        outcome = self.configure(f"-DXFERBENCH_NVCC={nvcc}", NO_HIP)
+        self.assertNotIn("did not compile our kernels", outcome.out, outcome)
+        os.remove(self.path("compiles"))
+        outcome = self.assert_configures()
+        self.assertIn("did not compile our kernels", outcome.out, outcome)
+
+
+class HipHeaders(Building):
+    """They are looked at every time."""
+
+    def test_changed(self):
+        os.makedirs(self.path("rocm", "hip"))
+        self.write(os.path.join("rocm", "hip", "hiprtc.h"), "")
+        header = os.path.join("rocm", "hip", "hip_runtime_api.h")
+        self.write(header, "typedef int hipUUID;\nenum { hipDeviceAttributeIsLargeBar };\n")
+        place = self.path("rocm")
+        outcome = self.assert_configures(f"-DXFERBENCH_HIP_INCLUDE={place}", "-DXFERBENCH_CUDA=OFF")
+        self.assertIn(f"built in: headers in {place};", outcome.out, outcome)
+        self.write(header, "not C\n")
+        outcome = self.assert_configures()
+        self.assertIn(f"left out: the HIP headers in {place} did not compile", outcome.out, outcome)
+        os.remove(self.path("rocm", "hip", "hiprtc.h"))
+        outcome = self.assert_configures()
+        self.assertNotRegex(outcome.out, rf"  hip .*{re.escape(place)}")
+
+
 class Missing(Building):
     """What is missing is named with its package and the script that installs it."""
 
@@ -92,7 +151,7 @@ class Missing(Building):
             ("smartcols", "libsmartcols-dev", "libsmartcols-devel"),
         ):
             with self.subTest(module):
-                words = (f"Install {debian} (Fedora: {fedora})", "scripts/install-deps.sh, and run this again")
+                words = (f"Install {debian} (Fedora: {fedora})", "scripts/install-deps.sh, which installs everything missing.")
                 self.assert_does_not_configure(words, self.without(module), *NO_GPU, name=module)
 
     def test_tests(self):
