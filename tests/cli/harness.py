@@ -20,9 +20,10 @@ By hand: python3 -B tests/cli/test_topic.py build/dev Topic.test_something
 Every program under test is looked for in the build folder, and what a build left out is None here:
 SLOWED, STAND_IN (the HIP runtime on the CPU), CUDA_STUB (the folder of a libcuda.so.1).
 
-A test sees a fixed environment, not the caller's (base_environment), and works in a folder of its
-own, so that neither the machine, nor its user, nor tests beside it make a difference. Nothing has a
-bound on time: GUARD_S only ends a program that hangs.
+A test sees little of the caller's environment (base_environment): his language, terminal and folders,
+which must make no difference and which CI draws. It works in a folder of its own, so that neither the
+machine, nor its user, nor tests beside it make one either. Nothing has
+a bound on time: GUARD_S only ends a program that hangs.
 """
 
 import functools
@@ -120,15 +121,18 @@ def needs_cuda_stub(test):
 
 
 def base_environment():
-    """The same on every machine: of the caller's, what finds programs and steers sanitizers. A HOME
-    that is none shows who writes there unasked."""
-    kept = re.compile(r"PATH|LD_LIBRARY_PATH|\w+SAN_OPTIONS|\w+SAN_SYMBOLIZER_PATH|LLVM_PROFILE_FILE")
+    """Of the caller's, what finds programs and steers sanitizers, and what must make no difference:
+    his language, his terminal and his folders. Nothing that steers the measuring or a GPU's runtime."""
+    kept = re.compile(
+        r"PATH|LD_LIBRARY_PATH|\w+SAN_OPTIONS|\w+SAN_SYMBOLIZER_PATH|LLVM_PROFILE_FILE"
+        r"|LANG|LANGUAGE|LC_\w+|TERM|HOME|TMPDIR"
+    )
     environment = {name: value for name, value in os.environ.items() if kept.fullmatch(name)}
     environment.setdefault("PATH", os.defpath)
     environment.setdefault("ASAN_OPTIONS", f"detect_leaks=1:exitcode={SANITIZER_EXIT}")
     environment.setdefault("UBSAN_OPTIONS", "halt_on_error=1")
     environment.setdefault("TSAN_OPTIONS", f"halt_on_error=1:exitcode={SANITIZER_EXIT}")
-    return environment | {"LC_ALL": "C", "HOME": "/nonexistent"}
+    return environment
 
 
 def stub_environment(reason):
@@ -300,6 +304,8 @@ class Case(unittest.TestCase):
     def setUp(self):
         self.folder = os.path.realpath(tempfile.mkdtemp(prefix="xferbench-test-"))
         self.addCleanup(shutil.rmtree, self.folder)
+        self.cache = f"{self.folder}-cache"  # beside it: what a run leaves in the folder is looked at
+        self.addCleanup(shutil.rmtree, self.cache, ignore_errors=True)
 
     # ---- running ----
 
@@ -314,11 +320,11 @@ class Case(unittest.TestCase):
     def start(self, *arguments, program=XFERBENCH, under=(), terminal=None, environment=None, **options):
         """Starts the program at the head of a process group, in the test's folder and with both
         streams into pipes, or with a terminal as its stderr. `under` is a command that runs it, as
-        ("timeout", "1h"). The environment is added to base_environment(); its value None means that
-        the variable is not set. The rest are options of Popen."""
+        ("timeout", "1h"). The environment is added to base_environment() and a cache of the test's
+        own; its value None means that the variable is not set. The rest are options of Popen."""
         if Case.hung:
             self.fail(f"left out: the program hung already, given {Case.hung}")
-        variables = base_environment() | (environment or {})
+        variables = base_environment() | {"XDG_CACHE_HOME": self.cache} | (environment or {})
         options = {
             "stdin": subprocess.DEVNULL,
             "stdout": subprocess.PIPE,
