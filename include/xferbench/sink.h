@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 #include <stdio.h>
-#include <sys/types.h>
+#include <sys/stat.h>
 
 /* Where results go. A sink reads a finished (or interrupted) run and knows one format. */
 
@@ -28,41 +28,55 @@ XB_MUST_CHECK enum xb_status xb_csv_write(FILE *stream, const struct xb_run *run
 
 /*
  * A file that is replaced only when its new content is complete, with the owner, group, mode and
- * access list of the old one. Where these cannot be kept, the content is complete before the old
- * file is written over. Standard output ("-"), an open descriptor (/dev/fd/9), a device or a FIFO
- * is written as it is. Zero-initialise.
+ * access list of the old one; other hard links keep the old content. Where these cannot be kept,
+ * the old file is written over when the new content is complete. Standard output ("-"), an open
+ * descriptor (/dev/fd/9), a device or a FIFO is written as it is. Zero-initialise.
  */
 struct xb_output {
-    char *path;      /* as the user named it, NULL while not open */
-    char *target;    /* the file to replace, links followed; NULL if written as it is */
-    char *temporary; /* the name that the new file has until then; NULL while it has none */
-    bool in_place;   /* the target is written over */
+    char *path; /* as the user named it, NULL while nothing is found */
+    /* What that stands for. */
+    bool is_there;    /* there is such a file already */
+    struct stat file; /* which one, if so */
+    FILE *standard;   /* the standard stream that is this file, or NULL */
+    bool is_stdout;   /* that is standard output */
+    int descriptor;   /* that was open already; negative if none */
+    char *target;     /* the file to replace, links followed; NULL if written as it is */
+    /* While it is open. */
     FILE *stream;
-    bool is_there; /* the file was there already, with this identity */
-    bool is_character_device;
-    dev_t device;
-    ino_t inode;
+    int directory;      /* the target's; 0 for none */
+    char temporary[32]; /* the new file's name in there; "" while it has none */
+    bool in_place;      /* the target is written over */
 };
 
+/* Finds out what the path stands for, and opens nothing. XB_ERR_USAGE says why it cannot be. */
+XB_MUST_CHECK enum xb_status xb_output_find(struct xb_output *output, const char *path,
+                                            struct xb_error *error);
 /*
- * Opens for writing; finds out now whether it can be written. XB_ERR_USAGE says why not. Blocks for
- * a FIFO without a reader, and says so on stderr; XB_ERR_STOPPED if a signal or `deadline` (on the
- * clock of src/core/clock.h, 0 for none) comes before one.
+ * Opens what was found for writing; finds out now whether it can be written. XB_ERR_USAGE says why
+ * not. Blocks for a FIFO without a reader, and says so on stderr; XB_ERR_STOPPED if a signal or
+ * `deadline` (on the clock of src/core/clock.h, 0 for none) comes before one.
  */
-XB_MUST_CHECK enum xb_status xb_output_open(struct xb_output *output, const char *path,
-                                            double deadline, struct xb_error *error);
+XB_MUST_CHECK enum xb_status xb_output_open(struct xb_output *output, double deadline,
+                                            struct xb_error *error);
 /*
- * Flushes, syncs and puts the file in its place. On failure the file that was there is still there;
- * if only the last step failed, the error names the file that holds what was written. A reader of a
- * pipe that takes nothing is waited for until a signal comes, or some seconds past the deadline.
+ * Flushes, syncs and puts the file in its place. On failure the file that was there is still there,
+ * unless writing over it has begun. If only the last step failed, the error names the file that
+ * holds what was written: beside the target or, where its directory takes no files any more, in the
+ * folder for temporary files. A reader of a pipe that takes nothing is waited for until a signal
+ * comes, or some seconds past the deadline.
  */
 XB_MUST_CHECK enum xb_status xb_output_commit(struct xb_output *output, struct xb_error *error);
+/* The error of a call that could not write to the output. */
+enum xb_status xb_output_fail(const struct xb_output *output, const char *call, int code,
+                              struct xb_error *error);
 
-/* Whether two outputs are one file, by whatever names. A terminal or /dev/null can take several;
- * false where one of them is not open. */
+/* Whether two outputs that were found are one file, by whatever names. A terminal or /dev/null can
+ * take several. */
 bool xb_output_is_same(const struct xb_output *output, const struct xb_output *other);
 /* Whether the output takes the place of the file at `path`. */
 bool xb_output_is_over(const struct xb_output *output, const char *path);
+/* Whether stat() told the same file twice. */
+bool xb_is_same_file(const struct stat *one, const struct stat *other);
 
 /* What to do about an errno that opening or writing left. Static text. */
 const char *xb_output_advice(int code);

@@ -115,12 +115,12 @@ static enum xb_status open_output(struct command *command, struct xb_error *erro
     const struct xb_config *config = &command->config;
     xb_interrupt_catch(); /* before there is a temporary file to leave behind */
     enum xb_status status =
-        xb_output_open(&command->output, xb_config_get(config, "output")->text, 0, error);
+        xb_output_find(&command->output, xb_config_get(config, "output")->text, error);
     const struct xb_place places[] = {{.option = "--output", .output = &command->output},
                                       {.option = "BASELINE", .input = config->operands[0]},
                                       {.option = "CANDIDATE", .input = config->operands[1]}};
     if (status == XB_OK)
-        status = xb_cli_check_places(places, sizeof places / sizeof places[0], error);
+        status = xb_cli_open_places(places, sizeof places / sizeof places[0], 0, error);
     return status;
 }
 

@@ -111,18 +111,17 @@ static enum xb_status open_outputs(struct command *command, struct xb_error *err
     xb_interrupt_catch(); /* before there is a temporary file to leave behind */
     enum xb_status status = XB_OK;
     if (json->is_set)
-        status = xb_output_open(&command->json, json->text, deadline, error);
+        status = xb_output_find(&command->json, json->text, error);
     if (status == XB_OK)
-        status = xb_output_open(&command->output, xb_config_get(config, "output")->text, deadline,
-                                error);
+        status = xb_output_find(&command->output, xb_config_get(config, "output")->text, error);
     /* With JSON on standard output nothing else goes there. */
-    command->only_json = command->json.stream == stdout && command->output.stream == stdout;
+    command->only_json = command->json.is_stdout && command->output.is_stdout;
     const struct xb_place places[] = {
         {.option = "--json", .output = &command->json},
         {.option = "--output", .output = command->only_json ? NULL : &command->output},
         {.option = "--limits", .input = xb_config_get(config, "limits")->text}};
     if (status == XB_OK)
-        status = xb_cli_check_places(places, sizeof places / sizeof places[0], error);
+        status = xb_cli_open_places(places, sizeof places / sizeof places[0], deadline, error);
     return status;
 }
 

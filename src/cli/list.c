@@ -101,11 +101,11 @@ static enum xb_status write_list(const char *path, const struct xb_inventory *in
                                  bool *on_stdout, struct xb_error *error)
 {
     struct xb_output output = {0};
-    enum xb_status status = xb_output_open(&output, path, 0, error);
+    enum xb_status status = xb_output_find(&output, path, error);
     const struct xb_place place = {.option = "--json", .output = &output};
     if (status == XB_OK)
-        status = xb_cli_check_places(&place, 1, error);
-    *on_stdout = output.stream == stdout;
+        status = xb_cli_open_places(&place, 1, 0, error);
+    *on_stdout = output.is_stdout;
     if (status == XB_OK)
         status = xb_list_json_write(output.stream, inventory, error);
     if (status == XB_OK)

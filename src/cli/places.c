@@ -24,8 +24,7 @@ static enum xb_status refuse_inputs(const struct xb_place *output, const struct 
     return XB_OK;
 }
 
-enum xb_status xb_cli_check_places(const struct xb_place *places, size_t count,
-                                   struct xb_error *error)
+static enum xb_status check(const struct xb_place *places, size_t count, struct xb_error *error)
 {
     enum xb_status status = XB_OK;
     for (size_t i = 0; status == XB_OK && i < count; i++) {
@@ -45,10 +44,19 @@ enum xb_status xb_cli_check_places(const struct xb_place *places, size_t count,
     return status;
 }
 
+enum xb_status xb_cli_open_places(const struct xb_place *places, size_t count, double deadline,
+                                  struct xb_error *error)
+{
+    enum xb_status status = check(places, count, error);
+    for (size_t i = 0; status == XB_OK && i < count; i++)
+        if (places[i].output != NULL && places[i].output->path != NULL)
+            status = xb_output_open(places[i].output, deadline, error);
+    return status;
+}
+
 bool xb_cli_is_one_file(const char *path, const char *other)
 {
     struct stat first;
     struct stat second;
-    return stat(path, &first) == 0 && stat(other, &second) == 0 && first.st_dev == second.st_dev &&
-           first.st_ino == second.st_ino;
+    return stat(path, &first) == 0 && stat(other, &second) == 0 && xb_is_same_file(&first, &second);
 }

@@ -16,14 +16,15 @@ enum xb_status xb_processes_open_outputs(struct session *session, struct xb_erro
         struct side *side = &session->sides[i];
         const struct xb_value *file = xb_config_get(session->config, side->to);
         if (file->is_set)
-            status = xb_output_open(&side->output, file->text, session->deadline, error);
+            status = xb_output_find(&side->output, file->text, error);
     }
     const struct xb_place places[] = {
         {.option = "--json", .output = &session->sides[CANDIDATE].output},
         {.option = "--baseline-json", .output = &session->sides[BASELINE].output},
         {.option = "--interleave", .input = session->sides[BASELINE].path}};
     if (status == XB_OK)
-        status = xb_cli_check_places(places, sizeof places / sizeof places[0], error);
+        status =
+            xb_cli_open_places(places, sizeof places / sizeof places[0], session->deadline, error);
     return status;
 }
 
@@ -57,14 +58,10 @@ static bool write_file(struct side *side, const char *text, size_t length)
     FILE *stream = side->output.stream;
     if (stream == NULL)
         return true;
-    if (fwrite(text, 1, length, stream) != length || fflush(stream) != 0) {
-        int code = errno;
-        (void)XB_FAIL_ERRNO(&error, "write", code, "cannot write '%.300s': %s (%s): %s",
-                            side->output.path, strerror(code), xb_errno_name(code),
-                            xb_output_advice(code));
-        return say(&error);
-    }
-    return xb_output_commit(&side->output, &error) == XB_OK || say(&error);
+    enum xb_status status = fwrite(text, 1, length, stream) != length || fflush(stream) != 0
+                                ? xb_output_fail(&side->output, "write", errno, &error)
+                                : xb_output_commit(&side->output, &error);
+    return status == XB_OK || say(&error);
 }
 
 /* Read back, so that what a reader cannot read is no news of tomorrow. */
@@ -96,7 +93,7 @@ bool xb_processes_write_outputs(struct session *session)
     bool quiet = xb_config_get(session->config, "quiet")->flag;
     bool written = true;
     for (size_t i = 0; i < session->side_count; i++)
-        quiet = quiet || session->sides[i].output.stream == stdout;
+        quiet = quiet || session->sides[i].output.is_stdout;
     for (size_t i = session->side_count; i-- > 0;) { /* the baseline first */
         struct side *side = &session->sides[i];
         size_t length = 0;

@@ -47,12 +47,12 @@ static enum xb_status open_outputs(const struct xb_run *run, struct outputs *out
                                       {.option = "--csv", .output = &outputs->csv}};
     enum xb_status status = XB_OK;
     if (json->is_set)
-        status = xb_output_open(&outputs->json, json->text, run->deadline, error);
+        status = xb_output_find(&outputs->json, json->text, error);
     if (status == XB_OK && csv->is_set)
-        status = xb_output_open(&outputs->csv, csv->text, run->deadline, error);
+        status = xb_output_find(&outputs->csv, csv->text, error);
     if (status == XB_OK)
-        status = xb_cli_check_places(places, sizeof places / sizeof places[0], error);
-    outputs->on_stdout = outputs->json.stream == stdout || outputs->csv.stream == stdout;
+        status = xb_cli_open_places(places, sizeof places / sizeof places[0], run->deadline, error);
+    outputs->on_stdout = outputs->json.is_stdout || outputs->csv.is_stdout;
     return status;
 }
 

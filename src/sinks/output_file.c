@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <fnmatch.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,6 +64,11 @@ enum xb_status xb_output_no_memory(struct xb_error *error, const char *path)
 
 /* ---- what a path stands for ---- */
 
+bool xb_is_same_file(const struct stat *one, const struct stat *other)
+{
+    return one->st_dev == other->st_dev && one->st_ino == other->st_ino;
+}
+
 static bool is_writable(int fd)
 {
     int mode = fcntl(fd, F_GETFL);
@@ -78,7 +84,7 @@ static FILE *standard_stream(const struct stat *file)
     for (size_t i = 0; i < 2; i++) {
         struct stat open_file;
         if (is_writable(fileno(streams[i])) && fstat(fileno(streams[i]), &open_file) == 0 &&
-            open_file.st_dev == file->st_dev && open_file.st_ino == file->st_ino)
+            xb_is_same_file(&open_file, file))
             return streams[i];
     }
     return NULL;
@@ -121,27 +127,32 @@ static char *resolve(const char *path)
     return target;
 }
 
-/* The number of an open descriptor that a path such as /dev/fd/9 names by itself; -1 for others. */
+/* What a path is that names no open descriptor, and one that names another process's. */
+enum { NO_DESCRIPTOR = -1, FOREIGN_DESCRIPTOR = -2 };
+
+/* The number of the descriptor that a path such as /proc/self/fd/9 names by itself. */
 static int descriptor_at(const char *path)
 {
-    char own[32];
     const char *slash = strrchr(path, '/');
     const char *number = slash != NULL ? slash + 1 : path;
     if (number[0] == '\0' || strlen(number) > 9 || strspn(number, "0123456789") != strlen(number))
-        return -1;
-    snprintf(own, sizeof own, "/proc/%d/fd", (int)getpid());
+        return NO_DESCRIPTOR;
     char *directory = directory_of(path);
-    bool is_own = directory != NULL && strcmp(directory, own) == 0;
+    int found = NO_DESCRIPTOR;
+    if (directory != NULL && (fnmatch("/proc/[0-9]*/fd", directory, FNM_PATHNAME) == 0 ||
+                              fnmatch("/proc/[0-9]*/task/[0-9]*/fd", directory, FNM_PATHNAME) == 0))
+        found = atoi(directory + strlen("/proc/")) == getpid() ? atoi(number) : FOREIGN_DESCRIPTOR;
     free(directory);
-    return is_own ? atoi(number) : -1;
+    return found;
 }
 
 /* The same through links, such as /dev/stdout. */
 static int descriptor_of(const char *path)
 {
     char *here = strdup(path);
-    int fd = here != NULL ? descriptor_at(here) : -1;
-    for (int i = 0; here != NULL && fd < 0 && i < 40; i++) { /* as many as the kernel follows */
+    int fd = here != NULL ? descriptor_at(here) : NO_DESCRIPTOR;
+    for (int i = 0; here != NULL && fd == NO_DESCRIPTOR && i < 40;
+         i++) { /* as many as the kernel follows */
         char link[PATH_MAX];
         ssize_t length = readlink(here, link, sizeof link - 1);
         char *directory = length > 0 ? directory_of(here) : NULL;
@@ -155,109 +166,39 @@ static int descriptor_of(const char *path)
         else if (asprintf(&here, "%s/%s", directory, link) < 0)
             here = NULL;
         free(directory);
-        fd = here != NULL ? descriptor_at(here) : -1;
+        fd = here != NULL ? descriptor_at(here) : NO_DESCRIPTOR;
     }
     free(here);
     return fd;
 }
 
-/* ---- opening ---- */
-
-/* A file that is replaced when the new one is complete; `old` is NULL where there is none yet. */
-static enum xb_status open_replacing(struct xb_output *output, const struct stat *old,
-                                     struct xb_error *error)
+static enum xb_status find(struct xb_output *output, struct xb_error *error)
 {
-    output->target = resolve(output->path);
-    if (output->target == NULL)
-        return xb_output_refuse(error, output->path, "realpath", errno);
-    /* Renaming needs no right to the old file: without this a protected one would be lost. */
-    if (old != NULL && faccessat(AT_FDCWD, output->target, W_OK, AT_EACCESS) != 0) {
-        int code = errno;
-        return XB_FAIL_NATIVE(error, XB_ERR_USAGE, "faccessat", code, xb_errno_name(code),
-                              "cannot write '%.300s': %s (%s): make the file writable, or choose "
-                              "another name",
-                              output->path, strerror(code), xb_errno_name(code));
-    }
-    return xb_replacement_open(output, old, error);
-}
-
-/* A stream on a descriptor, which it takes. */
-static enum xb_status open_stream(struct xb_output *output, int fd, double deadline,
-                                  struct xb_error *error)
-{
-    struct stat file;
-    bool pipe = fstat(fd, &file) == 0 && S_ISFIFO(file.st_mode);
-    output->stream = pipe ? xb_pipe_stream(fd, deadline) : fdopen(fd, "w");
-    if (output->stream != NULL)
-        return XB_OK;
-    close(fd);
-    return xb_output_no_memory(error, output->path);
-}
-
-/* Whoever opened it said where in the file, and whether behind what is there: so does its copy. */
-static enum xb_status open_descriptor(struct xb_output *output, int fd, double deadline,
-                                      struct xb_error *error)
-{
-    if (!is_writable(fd))
-        return xb_output_refuse(error, output->path, "fcntl", EBADF);
-    int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-    if (copy < 0)
-        return xb_output_refuse(error, output->path, "fcntl", errno);
-    return open_stream(output, copy, deadline, error);
-}
-
-/* A device, FIFO or the like; a directory fails with EISDIR. Not with fopen: its O_CREAT makes the
- * kernel refuse other users' FIFOs in /tmp (fs.protected_fifos in proc_sys_fs(5)). */
-static enum xb_status open_as_it_is(struct xb_output *output, const struct stat *file,
-                                    double deadline, struct xb_error *error)
-{
-    int fd = -1;
-    enum xb_status status = XB_OK;
-    if (S_ISFIFO(file->st_mode))
-        status = xb_fifo_open(output->path, deadline, &fd, error);
-    else if ((fd = open(output->path, O_WRONLY | O_CLOEXEC)) < 0)
-        status = xb_output_refuse(error, output->path, "open", errno);
-    return status == XB_OK ? open_stream(output, fd, deadline, error) : status;
-}
-
-/* What is there already, for xb_output_is_same. */
-static void identify(struct xb_output *output, const struct stat *file)
-{
-    output->is_there = true;
-    output->is_character_device = S_ISCHR(file->st_mode);
-    output->device = file->st_dev;
-    output->inode = file->st_ino;
-}
-
-static enum xb_status open_path(struct xb_output *output, double deadline, struct xb_error *error)
-{
-    struct stat file;
     bool dash = strcmp(output->path, "-") == 0;
-    int descriptor = dash ? STDOUT_FILENO : descriptor_of(output->path);
-    if ((descriptor >= 0 ? fstat(descriptor, &file) : stat(output->path, &file)) == 0)
-        identify(output, &file);
-    else if (descriptor < 0 && errno == ENOENT)
-        return open_replacing(output, NULL, error);
-    else
+    int fd = dash ? STDOUT_FILENO : descriptor_of(output->path);
+    output->descriptor = fd;
+    output->is_there =
+        (fd >= 0 ? fstat(fd, &output->file) : stat(output->path, &output->file)) == 0;
+    if (!output->is_there && (fd != NO_DESCRIPTOR || errno != ENOENT))
         return xb_output_refuse(error, output->path, "stat", errno);
-    output->stream = standard_stream(&file);
-    if (output->stream != NULL)
+    if (output->is_there)
+        output->standard = standard_stream(&output->file);
+    output->is_stdout = output->standard == stdout;
+    bool is_file = !output->is_there || S_ISREG(output->file.st_mode);
+    if (!is_file || output->standard != NULL || fd != NO_DESCRIPTOR)
         return XB_OK;
-    if (descriptor >= 0)
-        return open_descriptor(output, descriptor, deadline, error);
-    if (S_ISREG(file.st_mode))
-        return open_replacing(output, &file, error);
-    return open_as_it_is(output, &file, deadline, error);
+    output->target = resolve(output->path);
+    return output->target != NULL ? XB_OK
+                                  : xb_output_refuse(error, output->path, "realpath", errno);
 }
 
-enum xb_status xb_output_open(struct xb_output *output, const char *path, double deadline,
-                              struct xb_error *error)
+enum xb_status xb_output_find(struct xb_output *output, const char *path, struct xb_error *error)
 {
     memset(output, 0, sizeof *output);
     output->path = strdup(path);
     if (output->path == NULL)
         return xb_output_no_memory(error, path);
-    enum xb_status status = open_path(output, deadline, error);
+    enum xb_status status = find(output, error);
     if (status != XB_OK)
         xb_output_discard(output);
     return status;
@@ -268,8 +209,7 @@ bool xb_output_is_same(const struct xb_output *output, const struct xb_output *o
     if (output->path == NULL || other->path == NULL)
         return false;
     if (output->is_there && other->is_there)
-        return !output->is_character_device && output->device == other->device &&
-               output->inode == other->inode;
+        return !S_ISCHR(output->file.st_mode) && xb_is_same_file(&output->file, &other->file);
     return output->target != NULL && other->target != NULL &&
            strcmp(output->target, other->target) == 0;
 }
@@ -277,9 +217,112 @@ bool xb_output_is_same(const struct xb_output *output, const struct xb_output *o
 bool xb_output_is_over(const struct xb_output *output, const char *path)
 {
     struct stat file;
-    return output->is_there && !output->is_character_device && stat(path, &file) == 0 &&
-           output->device == file.st_dev && output->inode == file.st_ino;
+    return output->is_there && !S_ISCHR(output->file.st_mode) && stat(path, &file) == 0 &&
+           xb_is_same_file(&output->file, &file);
 }
+
+/* ---- opening ---- */
+
+/* A file that is replaced when the new one is complete. By its directory's descriptor: that may get
+ * another name until then. */
+static enum xb_status open_replacing(struct xb_output *output, struct xb_error *error)
+{
+    const char *base = strrchr(output->target, '/') + 1;
+    char *directory = strndup(output->target, (size_t)(base - output->target));
+    if (directory == NULL)
+        return xb_output_no_memory(error, output->path);
+    int fd = open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    int code = errno;
+    free(directory);
+    if (fd < 0)
+        return xb_output_refuse(error, output->path, "open", code);
+    output->directory = fd;
+    /* Renaming needs no right to the old file: without this a protected one would be lost. */
+    if (output->is_there && faccessat(fd, base, W_OK, AT_EACCESS) != 0) {
+        code = errno;
+        return XB_FAIL_NATIVE(error, XB_ERR_USAGE, "faccessat", code, xb_errno_name(code),
+                              "cannot write '%.300s': %s (%s): make the file writable, or choose "
+                              "another name",
+                              output->path, strerror(code), xb_errno_name(code));
+    }
+    return xb_replacement_open(output, error);
+}
+
+/* A stream on a descriptor, which it takes. */
+static enum xb_status open_stream(struct xb_output *output, int fd, double deadline,
+                                  struct xb_error *error)
+{
+    bool pipe = S_ISFIFO(output->file.st_mode);
+    output->stream = pipe ? xb_pipe_stream(fd, deadline) : fdopen(fd, "w");
+    if (output->stream != NULL)
+        return XB_OK;
+    close(fd);
+    return xb_output_no_memory(error, output->path);
+}
+
+/* Pipes are opened anew, if they may be: O_NONBLOCK would otherwise hold for the caller too. */
+static int copy_of(const struct xb_output *output, int fd)
+{
+    char path[32];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    bool pipe = S_ISFIFO(output->file.st_mode);
+    int own = pipe ? open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC) : -1;
+    return own >= 0 ? own : fcntl(fd, F_DUPFD_CLOEXEC, 0);
+}
+
+/* A copy of an open descriptor, so that closing it leaves the caller's open. The copy writes where
+ * the caller's would: it has the same position, and appends if that does. */
+static enum xb_status open_descriptor(struct xb_output *output, int fd, double deadline,
+                                      struct xb_error *error)
+{
+    if (!is_writable(fd))
+        return xb_output_refuse(error, output->path, "fcntl", EBADF);
+    int copy = copy_of(output, fd);
+    if (copy < 0)
+        return xb_output_refuse(error, output->path, "fcntl", errno);
+    return open_stream(output, copy, deadline, error);
+}
+
+/* A device, FIFO or the like; a directory fails with EISDIR. A file that another process has open
+ * is written to behind its end. Not with fopen: its O_CREAT makes the kernel refuse other users'
+ * FIFOs in /tmp (fs.protected_fifos in proc_sys_fs(5)). */
+static enum xb_status open_as_it_is(struct xb_output *output, double deadline,
+                                    struct xb_error *error)
+{
+    int flags = O_WRONLY | O_CLOEXEC | O_NOCTTY;
+    int fd = -1;
+    enum xb_status status = XB_OK;
+    if (output->descriptor == FOREIGN_DESCRIPTOR)
+        flags |= O_APPEND;
+    if (S_ISFIFO(output->file.st_mode))
+        status = xb_fifo_open(output->path, deadline, &fd, error);
+    else if ((fd = open(output->path, flags)) < 0)
+        status = xb_output_refuse(error, output->path, "open", errno);
+    return status == XB_OK ? open_stream(output, fd, deadline, error) : status;
+}
+
+static enum xb_status open_found(struct xb_output *output, double deadline, struct xb_error *error)
+{
+    if (output->target != NULL)
+        return open_replacing(output, error);
+    if (output->standard != NULL && !S_ISFIFO(output->file.st_mode)) {
+        output->stream = output->standard;
+        return XB_OK;
+    }
+    int fd = output->standard != NULL ? fileno(output->standard) : output->descriptor;
+    return fd >= 0 ? open_descriptor(output, fd, deadline, error)
+                   : open_as_it_is(output, deadline, error);
+}
+
+enum xb_status xb_output_open(struct xb_output *output, double deadline, struct xb_error *error)
+{
+    enum xb_status status = open_found(output, deadline, error);
+    if (status != XB_OK)
+        xb_output_discard(output);
+    return status;
+}
+
+/* ---- closing ---- */
 
 /* Closes what was opened; a standard stream stays open, others still write to it. */
 static int close_stream(struct xb_output *output)
@@ -290,7 +333,7 @@ static int close_stream(struct xb_output *output)
 }
 
 /* The first call that failed, NULL if all is written and in place. */
-static const char *complete(struct xb_output *output, bool *kept)
+static const char *complete(struct xb_output *output, char **kept)
 {
     if (fflush(output->stream) != 0)
         return "fflush";
@@ -301,37 +344,41 @@ static const char *complete(struct xb_output *output, bool *kept)
     return xb_replacement_finish(output, kept);
 }
 
+enum xb_status xb_output_fail(const struct xb_output *output, const char *call, int code,
+                              struct xb_error *error)
+{
+    return XB_FAIL_ERRNO(error, call, code, "cannot write '%.300s': %s (%s): %s", output->path,
+                         strerror(code), xb_errno_name(code), xb_output_advice(code));
+}
+
 enum xb_status xb_output_commit(struct xb_output *output, struct xb_error *error)
 {
     enum xb_status status = XB_OK;
-    bool kept = false;
+    char *kept = NULL;
     /* An earlier write that failed leaves a mark on the stream, but no errno. */
     bool lost = ferror(output->stream) != 0;
     errno = 0;
     const char *call = lost ? "write" : complete(output, &kept);
     int code = errno != 0 ? errno : EIO;
-    if (kept) { /* complete, only not in its place: a mount point, say */
-        status =
-            XB_FAIL_ERRNO(error, call, code,
-                          "cannot put '%.200s' in its place: %s (%s); what was to be "
-                          "written is in '%.200s'",
-                          output->path, strerror(code), xb_errno_name(code), output->temporary);
-        free(output->temporary);
-        output->temporary = NULL;
-    } else if (call != NULL)
-        status =
-            XB_FAIL_ERRNO(error, call, code, "cannot write '%.300s': %s (%s): %s", output->path,
-                          strerror(code), xb_errno_name(code), xb_output_advice(code));
+    if (kept != NULL) /* complete, only not in its place: a mount point, say */
+        status = XB_FAIL_ERRNO(error, call, code,
+                               "cannot put '%.200s' in its place: %s (%s); what was to be written "
+                               "is in '%.200s'",
+                               output->path, strerror(code), xb_errno_name(code), kept);
+    else if (call != NULL)
+        status = xb_output_fail(output, call, code, error);
+    free(kept);
     xb_output_discard(output);
     return status;
 }
 
 void xb_output_discard(struct xb_output *output)
 {
-    close_stream(output);
-    if (output->temporary != NULL)
-        unlink(output->temporary);
-    free(output->temporary);
+    (void)close_stream(output);
+    if (output->temporary[0] != '\0')
+        (void)unlinkat(output->directory, output->temporary, 0);
+    if (output->directory > 0)
+        close(output->directory);
     free(output->target);
     free(output->path);
     memset(output, 0, sizeof *output);

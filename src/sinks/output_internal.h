@@ -4,8 +4,6 @@
 
 #include "xferbench/sink.h"
 
-#include <sys/stat.h>
-
 /* What output_file.c (which kind of file, opening, closing), output_replace.c (regular files) and
  * output_pipe.c (pipes and FIFOs) share. */
 
@@ -17,14 +15,14 @@ enum xb_status xb_output_no_memory(struct xb_error *error, const char *path);
 
 /* ---- regular files ---- */
 
-/* Opens the file that is to replace output->target; `old` is NULL where there is none yet. */
-XB_MUST_CHECK enum xb_status xb_replacement_open(struct xb_output *output, const struct stat *old,
-                                                 struct xb_error *error);
+/* Opens the file that is to replace output->target. */
+XB_MUST_CHECK enum xb_status xb_replacement_open(struct xb_output *output, struct xb_error *error);
 /*
  * Puts the file, flushed and synced, in the place of the target and closes it. Returns the call
- * that failed, with errno set, or NULL. `kept`: it failed, but output->temporary is complete.
+ * that failed, with errno set, or NULL. `kept`: if it failed, the path of a file that has all that
+ * was written, to be freed; NULL where there is none.
  */
-const char *xb_replacement_finish(struct xb_output *output, bool *kept);
+const char *xb_replacement_finish(struct xb_output *output, char **kept);
 
 /* ---- pipes ---- */
 
@@ -36,8 +34,9 @@ XB_MUST_CHECK enum xb_status xb_fifo_open(const char *path, double deadline, int
                                           struct xb_error *error);
 /*
  * A stream on the pipe `fd`, which it closes in the end. A write fails with EINTR when a signal
- * comes while it waits for the reader, and with ETIMEDOUT when the reader takes nothing for long
- * and `deadline` is over. NULL where memory is short; then `fd` stays open.
+ * comes while it waits for the reader, and with ETIMEDOUT when the reader takes nothing and
+ * `deadline`, or the first write if that is later, was some seconds ago. NULL where memory is
+ * short; then `fd` stays open.
  */
 FILE *xb_pipe_stream(int fd, double deadline);
 

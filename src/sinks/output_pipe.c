@@ -17,7 +17,7 @@
 
 /* How often a wait looks for a signal and at the clock. */
 #define GLANCE_MS 50
-/* Beyond the deadline a reader has this long to take the next piece of the results. */
+/* Beyond the deadline a reader has this long to take the results. */
 #define PATIENCE_S 10.0
 
 /* ---- opening ---- */
@@ -47,12 +47,7 @@ enum xb_status xb_fifo_open(const char *path, double deadline, int *fd, struct x
         told = true;
         (void)nanosleep(&pause, NULL);
     }
-    /* What is written fits, see write_pieces(). */
-    if (fcntl(*fd, F_SETFL, O_WRONLY) == 0)
-        return XB_OK;
-    int code = errno;
-    close(*fd);
-    return xb_output_refuse(error, path, "fcntl", code);
+    return XB_OK;
 }
 
 /* ---- writing ---- */
@@ -61,6 +56,7 @@ struct pipe_end {
     int fd;
     double deadline;
     bool begun;
+    double until; /* so long a reader that takes nothing is waited for; 0 for ever */
     int signals; /* that came before the first write: they may be why there is something to write */
     bool failed; /* nothing more is tried, also not when the stream is closed */
 };
@@ -69,11 +65,6 @@ struct pipe_end {
  * set, when a signal or the deadline says that it has taken too long. */
 static bool wait_for_room(const struct pipe_end *end)
 {
-    double until = 0;
-    if (end->deadline > 0) {
-        double now = xb_clock_now();
-        until = (now > end->deadline ? now : end->deadline) + PATIENCE_S;
-    }
     for (;;) {
         struct pollfd room = {.fd = end->fd, .events = POLLOUT};
         int ready = poll(&room, 1, GLANCE_MS);
@@ -85,22 +76,31 @@ static bool wait_for_room(const struct pipe_end *end)
             errno = EINTR;
             return false;
         }
-        if (until > 0 && xb_clock_now() >= until) {
+        if (end->until > 0 && xb_clock_now() >= end->until) {
             errno = ETIMEDOUT;
             return false;
         }
     }
 }
 
+static void begin(struct pipe_end *end)
+{
+    double now = xb_clock_now();
+    end->begun = true;
+    end->signals = xb_interrupt_count();
+    if (end->deadline > 0)
+        end->until = (now > end->deadline ? now : end->deadline) + PATIENCE_S;
+}
+
 /* The write function of a cookie: fewer bytes than `size` say that it failed. A piece of PIPE_BUF
- * bytes does not block where poll() sees room, whoever else has the pipe open. */
+ * bytes does not block where poll() sees room, unless somebody else has filled the pipe meanwhile:
+ * that is EAGAIN where the descriptor has O_NONBLOCK. */
 static ssize_t write_pieces(void *cookie, const char *text, size_t size)
 {
     struct pipe_end *end = cookie;
     size_t done = 0;
     if (!end->begun)
-        end->signals = xb_interrupt_count();
-    end->begun = true;
+        begin(end);
     while (done < size && !end->failed) {
         size_t piece = size - done < PIPE_BUF ? size - done : PIPE_BUF;
         ssize_t written = wait_for_room(end) ? write(end->fd, text + done, piece) : -1;

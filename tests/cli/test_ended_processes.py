@@ -12,7 +12,7 @@ import subprocess
 import time
 
 import harness
-from harness import ENDLESS, GUARD_S, SMALL, XFERBENCH, children_of, has_ended, kill, stat_of, wait_until
+from harness import ENDLESS, FEW, GUARD_S, ONE, SMALL, XFERBENCH, children_of, has_ended, kill, stat_of, wait_until
 from processes import ProcessesCase
 
 
@@ -157,12 +157,13 @@ class Ends(ProcessesCase):
         self.assert_ended(143, process)
 
     def test_third_signal_ends_it(self):
-        """Where nobody reads what it writes."""
+        """Where nobody reads its table, of more than the pipe holds."""
+        sizes = ",".join(f"{4 * n}K" for n in range(1, 65))
         reader, writer = os.pipe()
         self.addCleanup(os.close, reader)
         fcntl.fcntl(writer, 1031, 4096)  # F_SETPIPE_SZ
         with os.fdopen(writer, "wb") as pipe:
-            process = self.start(*SMALL, "--processes", "2", "--json", "-", stdout=pipe)
+            process = self.start(*ONE, *FEW, "--size", sizes, "--processes", "2", stdout=pipe)
         self.assertTrue(select.select([reader], [], [], GUARD_S)[0], "it hangs")
         self.signal_until(process, lambda: process.poll() is not None)
         self.assert_ended(-signal.SIGTERM, process)

@@ -24,10 +24,11 @@
 /* ---- systems that lack something: the linker puts these in the place of the calls ---- */
 
 static bool without_unnamed_files, without_links, without_chown;
+static int allocation_error;
 
-int __real_open(const char *path, int flags, ...);
-int __wrap_open(const char *path, int flags, ...);
-int __wrap_open(const char *path, int flags, ...)
+int __real_openat(int folder, const char *path, int flags, ...);
+int __wrap_openat(int folder, const char *path, int flags, ...);
+int __wrap_openat(int folder, const char *path, int flags, ...)
 {
     va_list arguments;
     va_start(arguments, flags);
@@ -37,7 +38,18 @@ int __wrap_open(const char *path, int flags, ...)
         errno = EOPNOTSUPP;
         return -1;
     }
-    return __real_open(path, flags, mode);
+    return __real_openat(folder, path, flags, mode);
+}
+
+int __real_fallocate(int fd, int mode, off_t offset, off_t length);
+int __wrap_fallocate(int fd, int mode, off_t offset, off_t length);
+int __wrap_fallocate(int fd, int mode, off_t offset, off_t length)
+{
+    if (allocation_error != 0) {
+        errno = allocation_error;
+        return -1;
+    }
+    return __real_fallocate(fd, mode, offset, length);
 }
 
 int __real_linkat(int from_directory, const char *from, int to_directory, const char *to,
@@ -77,6 +89,7 @@ static int setup(void **state)
              parent != NULL ? parent : "/tmp");
     umask(022);
     without_unnamed_files = without_links = without_chown = false;
+    allocation_error = 0;
     return start_directory < 0 || mkdtemp(directory) == NULL || chdir(directory) != 0;
 }
 
@@ -127,10 +140,17 @@ static mode_t mode_of(const char *path)
     return file.st_mode & 07777;
 }
 
+static enum xb_status open_at(struct xb_output *output, const char *path, double deadline,
+                              struct xb_error *error)
+{
+    enum xb_status status = xb_output_find(output, path, error);
+    return status == XB_OK ? xb_output_open(output, deadline, error) : status;
+}
+
 static void open_output(struct xb_output *output, const char *path)
 {
     struct xb_error error = {0};
-    if (xb_output_open(output, path, 0, &error) != XB_OK)
+    if (open_at(output, path, 0, &error) != XB_OK)
         fail_msg("%s", error.message);
     assert_non_null(output->stream);
 }
@@ -159,7 +179,7 @@ static void assert_refused(const char *path, int code, const char *name)
     struct xb_output output;
     struct xb_error error = {0};
     size_t before = file_count();
-    assert_int_equal(xb_output_open(&output, path, 0, &error), XB_ERR_USAGE);
+    assert_int_equal(open_at(&output, path, 0, &error), XB_ERR_USAGE);
     assert_int_equal(error.native_code, code);
     assert_non_null(strstr(error.message, path));
     assert_non_null(strstr(error.message, name));
@@ -424,6 +444,116 @@ static void what_cannot_be_written_over_is_kept(void **state)
     assert_int_equal(file_count(), 2);
 }
 
+/* Where the error says that the results are. */
+static void assert_kept(const struct xb_error *error, const char *text)
+{
+    static const char before[] = "what was to be written is in '";
+    char path[PATH_MAX];
+    const char *kept = strstr(error->message, before);
+    assert_non_null(kept);
+    snprintf(path, sizeof path, "%s", kept + strlen(before));
+    *strrchr(path, '\'') = '\0';
+    assert_content(path, text);
+    assert_int_equal(unlink(path), 0);
+}
+
+static void a_full_disk_leaves_what_would_be_written_over(void **state)
+{
+    (void)state;
+    put_of_somebody("old.json");
+    without_chown = true;
+    allocation_error = ENOSPC;
+    for (int i = 0; i < 2; i++) {
+        struct xb_output output;
+        struct xb_error error = {0};
+        open_output(&output, "old.json");
+        fputs("longer than the old one", output.stream);
+        assert_int_equal(xb_output_commit(&output, &error), XB_ERR_SYSTEM);
+        assert_int_equal(error.native_code, ENOSPC);
+        assert_content("old.json", "old and longer");
+        assert_kept(&error, "longer than the old one");
+        assert_int_equal(file_count(), 1);
+        without_unnamed_files = true;
+    }
+}
+
+/* Not every file system can reserve space. */
+static void what_cannot_be_reserved_is_written_over_all_the_same(void **state)
+{
+    (void)state;
+    put_of_somebody("old.json");
+    without_chown = true;
+    allocation_error = EOPNOTSUPP;
+    replace("old.json", "new");
+    assert_content("old.json", "new");
+    assert_int_equal(file_count(), 1);
+}
+
+static void another_file_of_its_name_is_not_written_over(void **state)
+{
+    struct xb_output output;
+    struct xb_error error = {0};
+    (void)state;
+    put_of_somebody("old.json");
+    without_chown = true;
+    open_output(&output, "old.json");
+    fputs("new", output.stream);
+    write_file("other.json", "other");
+    assert_int_equal(rename("other.json", "old.json"), 0);
+    assert_int_equal(xb_output_commit(&output, &error), XB_ERR_SYSTEM);
+    assert_content("old.json", "other");
+    assert_kept(&error, "new");
+    assert_int_equal(file_count(), 1);
+}
+
+static void a_directory_takes_its_file_along(void **state)
+{
+    struct xb_output output;
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(mkdir("sub", 0777), 0);
+        open_output(&output, "sub/new.json");
+        fputs("new", output.stream);
+        assert_int_equal(rename("sub", "moved"), 0);
+        assert_int_equal(mkdir("sub", 0777), 0); /* another one, with which it has nothing to do */
+        commit(&output);
+        assert_content("moved/new.json", "new");
+        assert_int_equal(unlink("moved/new.json"), 0);
+        assert_int_equal(rmdir("moved"), 0); /* and empty */
+        assert_int_equal(rmdir("sub"), 0);
+        without_unnamed_files = true;
+    }
+}
+
+static void what_has_no_directory_any_more_is_kept_elsewhere(void **state)
+{
+    const char *const folders[] = {directory, "/nonexistent", NULL};
+    const char *before = getenv("TMPDIR");
+    char *kept = before != NULL ? strdup(before) : NULL;
+    (void)state;
+    if (!has_unnamed_files())
+        skip(); /* then the directory is not empty, and stays */
+    for (size_t i = 0; i < 3; i++) {
+        struct xb_output output;
+        struct xb_error error = {0};
+        if (folders[i] != NULL)
+            setenv("TMPDIR", folders[i], 1);
+        else
+            unsetenv("TMPDIR");
+        assert_int_equal(mkdir("sub", 0777), 0);
+        open_output(&output, "sub/new.json");
+        fputs("new", output.stream);
+        assert_int_equal(rmdir("sub"), 0);
+        assert_int_equal(xb_output_commit(&output, &error), XB_ERR_SYSTEM);
+        assert_int_equal(error.native_code, ENOENT);
+        assert_int_equal(file_count(), i == 0 ? 1 : 0);
+        assert_kept(&error, "new");
+    }
+    if (kept != NULL)
+        setenv("TMPDIR", kept, 1);
+    free(kept);
+}
+
 /* user::rw-, user:SOMEBODY:r--, group::---, mask::r--, other::--- as the kernel stores it. */
 static void an_old_file_keeps_its_access_list(void **state)
 {
@@ -611,7 +741,7 @@ static void a_fifo_without_a_reader_is_waited_for_until_the_deadline(void **stat
     struct xb_error error = {0};
     (void)state;
     assert_int_equal(mkfifo("fifo", 0666), 0);
-    assert_int_equal(xb_output_open(&output, "fifo", xb_clock_now(), &error), XB_ERR_STOPPED);
+    assert_int_equal(open_at(&output, "fifo", xb_clock_now(), &error), XB_ERR_STOPPED);
     assert_non_null(strstr(error.message, "fifo"));
     assert_non_null(strstr(error.message, "reader"));
     assert_null(output.path);
@@ -634,7 +764,7 @@ static void a_pipe_takes_any_amount(void **state)
     if (writer == 0) {
         struct xb_error error;
         close(ends[0]);
-        bool done = xb_output_open(&output, path, 0, &error) == XB_OK &&
+        bool done = open_at(&output, path, 0, &error) == XB_OK &&
                     fwrite(text, 1, sizeof text, output.stream) == sizeof text &&
                     xb_output_commit(&output, &error) == XB_OK;
         _exit(done ? 0 : 1);
@@ -757,6 +887,11 @@ int main(void)
         RUN_TEST(an_old_file_keeps_its_owner),
         RUN_TEST(a_file_that_cannot_be_given_away_is_written_over),
         RUN_TEST(what_cannot_be_written_over_is_kept),
+        RUN_TEST(a_full_disk_leaves_what_would_be_written_over),
+        RUN_TEST(what_cannot_be_reserved_is_written_over_all_the_same),
+        RUN_TEST(another_file_of_its_name_is_not_written_over),
+        RUN_TEST(a_directory_takes_its_file_along),
+        RUN_TEST(what_has_no_directory_any_more_is_kept_elsewhere),
         RUN_TEST(an_old_file_keeps_its_access_list),
         RUN_TEST(one_file_by_two_names_is_seen),
         RUN_TEST(an_output_over_another_file_is_seen),

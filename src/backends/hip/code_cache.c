@@ -180,7 +180,8 @@ bool xb_hip_cache_store(const char *architecture, int version, const struct xb_h
         return false;
     make_folders(path);
     remove_what_is_not_ours(path);
-    if (xb_output_open(&output, path, 0, &ignored) != XB_OK)
+    if (xb_output_find(&output, path, &ignored) != XB_OK ||
+        xb_output_open(&output, 0, &ignored) != XB_OK)
         return false;
     bool written = fchmod(fileno(output.stream), S_IRUSR | S_IWUSR) == 0 &&
                    fwrite(&header, sizeof header, 1, output.stream) == 1 &&
