@@ -59,13 +59,16 @@ class Nvcc(Building):
         self.assertRegex(outcome.out, r"does not tell its release: it prints nothing, \w+ \w+")
 
     def test_removed(self):
-        """Another is looked for."""
-        nvcc = self.write_program("nvcc", "echo 'release 11.5'\n")
-        self.assert_configures(f"-DXFERBENCH_NVCC={nvcc}", NO_HIP)
+        """Another is looked for, and nothing of the old one's toolkit is kept."""
+        os.mkdir(self.path("cuda"))
+        nvcc = self.write_program(os.path.join("cuda", "nvcc"), "echo 'release 11.5'\n")
+        library = self.path("cuda", "libcudart.so")
+        known = (f"-DXFERBENCH_NVCC={nvcc}", f"-DCMAKE_CUDA_COMPILER={nvcc}", f"-DCUDA_CUDART={library}")
+        self.assert_configures(*known, NO_HIP)
         os.remove(nvcc)
         outcome = self.assert_configures()
         self.assertIn(f"{nvcc} is gone", outcome.out, outcome)
-        self.assertNotIn(f"left out: {nvcc}", outcome.out, outcome)
+        self.assertNotIn(self.path("cuda"), self.read("build", "CMakeCache.txt"))
 
     def test_no_gpu_of_ours(self):
         self.assert_left_out("echo 'release 12.4'\n[ $1 = --version ] || echo sm_50\n", "knows no GPU from sm_75 up")
