@@ -112,7 +112,6 @@ class HipCase(Case):
                 os.remove(os.path.join(folder, name))
         environment = {
             OVERRIDE: library,
-            "HOME": os.path.join(folder, "home"),
             "XDG_CACHE_HOME": os.path.join(folder, "cache"),
             "XB_STANDIN_TRACE": os.path.join(folder, "trace"),
         } | (environment or {})

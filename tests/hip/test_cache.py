@@ -24,7 +24,10 @@ class Cache(HipCase):
         return len(read_bytes(path).splitlines()) if os.path.exists(path) else 0
 
     def measure_here(self, folder, environment=None):
-        environment = {"XB_STANDIN_RTC_COUNT": os.path.join(folder, "count")} | (environment or {})
+        environment = {
+            "XB_STANDIN_RTC_COUNT": os.path.join(folder, "count"),
+            "HOME": os.path.join(folder, "home"),
+        } | (environment or {})
         return self.measure(*KERNEL_ROW, folder=folder, environment=environment)
 
     def fact(self, outcome):
