@@ -3,9 +3,11 @@
 #include "../../src/link/watch_internal.h"
 #include "xferbench/pcie_path.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <math.h>
 #include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -241,13 +243,42 @@ static double now(void)
     return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
 }
 
+/* As /proc/PID/task/TID/stat has it; '?' for a thread that is not there. */
+static char state_of_thread(const char *tid)
+{
+    char path[64 + NAME_MAX], state = '?';
+
+    snprintf(path, sizeof path, "/proc/self/task/%s/stat", tid);
+    FILE *file = fopen(path, "r");
+    if (file == NULL)
+        return state;
+    if (fscanf(file, "%*d (%*[^)]) %c", &state) != 1)
+        state = '?';
+    fclose(file);
+    return state;
+}
+
+static bool all_other_threads_sleep(void)
+{
+    DIR *tasks = opendir("/proc/self/task");
+    const struct dirent *task;
+    bool sleep = true;
+
+    assert_non_null(tasks);
+    while ((task = readdir(tasks)) != NULL)
+        if (task->d_name[0] != '.' && strtol(task->d_name, NULL, 10) != getpid())
+            sleep = sleep && state_of_thread(task->d_name) == 'S';
+    closedir(tasks);
+    return sleep;
+}
+
 static void does_not_stop_at_leisure(void **state)
 {
     double begin = now();
     struct xb_pcie_watch *watch = start(*state, "healthy", 60.0);
 
-    /* For the thread to come to its pause; without that the test proves less and passes. */
-    nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
+    while (!all_other_threads_sleep()) /* in its pause */
+        sched_yield();
     stop(watch);
     assert_true(now() - begin < 30.0);
 }
