@@ -43,7 +43,7 @@ size_t xb_utf8_length(const char *text)
     return more != 0 ? more + 1 : 0;
 }
 
-/* The number of a character of two or three bytes; 0 for others. */
+/* The number of a character of more than one byte; 0 for others. */
 static unsigned code_point(const char *text, size_t length)
 {
     const unsigned char *bytes = (const unsigned char *)text;
@@ -51,16 +51,21 @@ static unsigned code_point(const char *text, size_t length)
         return (bytes[0] & 0x1Fu) << 6 | (bytes[1] & 0x3Fu);
     if (length == 3)
         return (bytes[0] & 0x0Fu) << 12 | (bytes[1] & 0x3Fu) << 6 | (bytes[2] & 0x3Fu);
+    if (length == 4)
+        return (bytes[0] & 0x07u) << 18 | (bytes[1] & 0x3Fu) << 12 | (bytes[2] & 0x3Fu) << 6 |
+               (bytes[3] & 0x3Fu);
     return 0;
 }
 
-/* Controls, and what is not seen or turns the direction of writing (Unicode 15, 23.2 and 23.3). */
+/* Controls, and what is not seen or turns the direction of writing (Unicode 15, 23.2, 23.3, 23.8
+ * and 23.9). */
 static bool is_harmful(const char *text, size_t length)
 {
     static const struct {
         unsigned first, last;
-    } ranges[] = {{0x80, 0x9F},     {0xAD, 0xAD},     {0x61C, 0x61C},  {0x200B, 0x200F},
-                  {0x2028, 0x202E}, {0x2060, 0x206F}, {0xFEFF, 0xFEFF}};
+    } ranges[] = {{0x80, 0x9F},     {0xAD, 0xAD},      {0x61C, 0x61C},   {0x180E, 0x180E},
+                  {0x200B, 0x200F}, {0x2028, 0x202E},  {0x2060, 0x206F}, {0xFEFF, 0xFEFF},
+                  {0xFFF9, 0xFFFB}, {0xE0000, 0xE007F}};
     unsigned code = code_point(text, length);
     if (length <= 1)
         return (unsigned char)*text < ' ' || *text == 0x7F || length == 0;

@@ -48,11 +48,18 @@ static void what_is_not_seen_is_written_out(void **state)
     static const char isolated[] = {(char)0xE2, (char)0x81, (char)0xA6, '\0'};
     static const char line_end[] = {(char)0xE2, (char)0x80, (char)0xA8, '\0'};
     static const char mark[] = {(char)0xEF, (char)0xBB, (char)0xBF, '\0'};
+    static const char mongolian[] = {(char)0xE1, (char)0xA0, (char)0x8E, '\0'};
+    static const char note[] = {(char)0xEF, (char)0xBF, (char)0xBA, '\0'};
+    static const char tag[] = {(char)0xF3, (char)0xA0, (char)0x81, (char)0x81, '\0'};
     (void)state;
     assert_plain(right_to_left, "\\xE2\\x80\\xAEg");
     assert_plain(isolated, "\\xE2\\x81\\xA6");
     assert_plain(line_end, "\\xE2\\x80\\xA8");
     assert_plain(mark, "\\xEF\\xBB\\xBF");
+    assert_plain(mongolian, "\\xE1\\xA0\\x8E");
+    assert_plain(note, "\\xEF\\xBF\\xBA");
+    assert_plain(tag, "\\xF3\\xA0\\x81\\x81");
+    assert_plain("\xEF\xBF\xBD", "\xEF\xBF\xBD"); /* the sign of what could not be read */
 }
 
 static void what_is_no_utf8_is_written_out(void **state)
