@@ -73,7 +73,7 @@ static FILE *stream_at(double deadline)
 {
     int ends[2];
     assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
-    assert_int_equal(fcntl(ends[1], F_SETPIPE_SZ, PIECE), PIECE);
+    assert_true(fcntl(ends[1], F_SETPIPE_SZ, PIECE) >= PIECE);
     assert_int_equal(fcntl(ends[0], F_SETFL, O_NONBLOCK), 0);
     reader = ends[0];
     looks = 0;
@@ -112,7 +112,7 @@ static void another_writer_may_fill_the_fifo(void **state)
     snprintf(path, sizeof path, "%s/fifo", folder);
     assert_int_equal(mkfifo(path, 0600), 0);
     reader = open(path, O_RDONLY | O_NONBLOCK);
-    assert_int_equal(fcntl(reader, F_SETPIPE_SZ, PIECE), PIECE);
+    assert_true(fcntl(reader, F_SETPIPE_SZ, PIECE) >= PIECE);
     int writer = other = open(path, O_WRONLY);
     assert_int_equal(xb_fifo_open(path, 0, &fd, &error), XB_OK);
     FILE *stream = xb_pipe_stream(fd, 0);
