@@ -362,9 +362,9 @@ enum xb_status xb_output_commit(struct xb_output *output, struct xb_error *error
     int code = errno != 0 ? errno : EIO;
     if (kept != NULL) /* complete, only not in its place: a mount point, say */
         status = XB_FAIL_ERRNO(error, call, code,
-                               "cannot put '%.200s' in its place: %s (%s); what was to be written "
-                               "is in '%.200s'",
-                               output->path, strerror(code), xb_errno_name(code), kept);
+                               "what was to be written is in '%s': cannot put '%.200s' in its "
+                               "place: %s (%s)",
+                               kept, output->path, strerror(code), xb_errno_name(code));
     else if (call != NULL)
         status = xb_output_fail(output, call, code, error);
     free(kept);

@@ -452,7 +452,9 @@ static void assert_kept(const struct xb_error *error, const char *text)
     const char *kept = strstr(error->message, before);
     assert_non_null(kept);
     snprintf(path, sizeof path, "%s", kept + strlen(before));
-    *strrchr(path, '\'') = '\0';
+    char *end = strstr(path, "': cannot put '");
+    assert_non_null(end);
+    *end = '\0';
     assert_content(path, text);
     assert_int_equal(unlink(path), 0);
 }
