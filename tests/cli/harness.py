@@ -65,7 +65,7 @@ MODES = "pageable pinned async double-buffer zero-copy managed peer".split()
 MEASURED = ("--mode", "pageable,pinned,async,double-buffer,zero-copy")
 BIDIR = ("--direction", "bidir")
 # Still at it after a quarter of an hour, because its samples last a millisecond.
-ENDLESS = (*HOST, "--mode", "pinned", "--size", "64K", "--samples", "1000000", "-t", "10m")
+ENDLESS = (*HOST, "--mode", "pinned", "--size", "64K", "--samples", "1000000", "-t", "4s")
 
 OLD_CONTENT = b"what was here before\n"
 
