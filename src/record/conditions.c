@@ -2,8 +2,6 @@
 /* Under which conditions it was measured. */
 #include "internal.h"
 
-#include "../sinks/json_common.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -156,7 +154,7 @@ static bool append_members(struct xb_record *record, const cJSON *object, const 
     return true;
 }
 
-static bool append_options(struct xb_record *record, const cJSON *config)
+bool xb_record_append_options(struct xb_record *record, const cJSON *config)
 {
     const cJSON *item;
     cJSON_ArrayForEach(item, config)
@@ -253,19 +251,9 @@ enum xb_status xb_record_read_conditions(struct xb_place *place, const cJSON *do
         status = read_objects(place, document, &config, error);
     if (status != XB_OK)
         return status;
-    if (!append_facts(record, document) || !append_options(record, config))
+    if (!append_facts(record, document) || !xb_record_append_options(record, config))
         return XB_FAIL(error, XB_ERR_MEMORY, "no memory for the conditions of %.200s", place->path);
     return XB_OK;
-}
-
-enum xb_status xb_record_of_config(const struct xb_config *config, struct xb_record *record,
-                                   struct xb_error *error)
-{
-    *record = (struct xb_record){.tree = xb_json_config(config)};
-    if (record->tree != NULL && append_options(record, record->tree))
-        return XB_OK;
-    xb_record_free(record);
-    return XB_FAIL(error, XB_ERR_MEMORY, "no memory for %zu options", config->count);
 }
 
 enum xb_status xb_record_check_conditions(struct xb_place *place, const cJSON *document,

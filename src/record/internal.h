@@ -29,6 +29,10 @@ XB_MUST_CHECK enum xb_status xb_record_read_devices(struct xb_place *place, cons
                                                     struct xb_record_process *process,
                                                     struct xb_error *error);
 
+/* Adds each member of `config` as an option, whose texts the record does not own. False where
+ * memory is short. */
+bool xb_record_append_options(struct xb_record *record, const cJSON *config);
+
 /* Reads backend, driver, options and facts of a document into *record. */
 XB_MUST_CHECK enum xb_status xb_record_read_conditions(struct xb_place *place,
                                                        const cJSON *document,
