@@ -30,13 +30,12 @@ build() {
     cmake --build "$folder" --parallel "$jobs" --target "$target"
 }
 
-# run_tests FOLDER CTEST-OPTION...: one more at a time than there are CPUs, because many wait for
-# something.
+# run_tests FOLDER CTEST-OPTION...: three at a time for each CPU, because many wait for something.
 run_tests() {
     local folder=$1
     shift
     "${fixed_addresses[@]}" ctest --test-dir "$folder" --output-on-failure --no-tests=error \
-        --parallel "$((jobs + 1))" "$@"
+        --parallel "$((3 * jobs))" "$@"
 }
 
 # is_clang_14 TOOL: releases format differently and know different checks, so one is the reference.
@@ -66,8 +65,8 @@ fi
 
 begin 'clang, AddressSanitizer and UndefinedBehaviorSanitizer'
 build build/asan all -DCMAKE_C_COMPILER=clang -DCMAKE_BUILD_TYPE=Debug \
-    -DCMAKE_C_FLAGS_DEBUG='-O1 -g' -DXFERBENCH_SANITIZE=address,undefined -DXFERBENCH_WERROR=ON \
-    -DXFERBENCH_CUDA="$cuda" -DXFERBENCH_CUDA_ARCHITECTURES=90 -DXFERBENCH_HIP="$hip"
+    -DCMAKE_C_FLAGS_DEBUG='-O1 -gline-tables-only' -DXFERBENCH_SANITIZE=address,undefined \
+    -DXFERBENCH_WERROR=ON -DXFERBENCH_CUDA="$cuda" -DXFERBENCH_CUDA_ARCHITECTURES=90 -DXFERBENCH_HIP="$hip"
 run_tests build/asan
 
 # On a copy of the corpus: what it finds is for who looks for more to keep, see tests/fuzz/README.md.
@@ -96,7 +95,7 @@ fi
 # Without -Werror: what this sanitizer adds to the code misleads some of gcc's warnings.
 begin 'gcc, ThreadSanitizer'
 build build/tsan thread_tests -DCMAKE_C_COMPILER=gcc -DCMAKE_BUILD_TYPE=Debug \
-    -DCMAKE_C_FLAGS_DEBUG='-O1 -g' -DXFERBENCH_SANITIZE=thread -DXFERBENCH_WERROR=OFF \
+    -DCMAKE_C_FLAGS_DEBUG='-O1 -g1' -DXFERBENCH_SANITIZE=thread -DXFERBENCH_WERROR=OFF \
     -DXFERBENCH_CUDA=OFF -DXFERBENCH_HIP="$hip"
 run_tests build/tsan -L threads
 
