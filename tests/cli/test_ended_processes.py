@@ -251,8 +251,11 @@ class Ends(ProcessesCase):
         for _ in range(10):
             process = self.begin_long()
             pid, _ = self.child_of(process)
-            for each in (pid, process.pid):
-                os.kill(each, signal.SIGTERM)
+            # Stopped meanwhile: else it may begin the next process between the two.
+            process.send_signal(signal.SIGSTOP)
+            os.kill(pid, signal.SIGTERM)
+            process.terminate()
+            process.send_signal(signal.SIGCONT)
             self.assert_ended(143, process)
             self.check_interrupted()
 
