@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -101,11 +102,13 @@ static void a_slow_reader_has_one_time_for_all(void **state)
 /* It hangs where the write blocks: the alarm ends it. */
 static void another_writer_may_fill_the_fifo(void **state)
 {
-    char folder[] = "/tmp/xferbench-test-XXXXXX";
-    char path[64];
+    const char *parent = getenv("TMPDIR");
+    char folder[PATH_MAX];
+    char path[PATH_MAX + 8];
     struct xb_error error;
     int fd = -1;
     (void)state;
+    snprintf(folder, sizeof folder, "%s/xferbench-test-XXXXXX", parent != NULL ? parent : "/tmp");
     seconds_a_look = 0;
     looks = 0;
     assert_non_null(mkdtemp(folder));
