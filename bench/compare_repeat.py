@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """usage: compare_repeat.py BASELINE CANDIDATE TIMES FILE [ARGUMENT...]
 
-How often does `xferbench compare` say what? Measures the two programs in turn, 8 processes each, with
-ARGUMENTs, compares, and does so TIMES times. BASELINE and CANDIDATE may be one program: then every
-REGRESSION is a false alarm. Writes a line a comparison to FILE as JSON, and counts the verdicts.
+Counts how often `xferbench compare` reaches each verdict. Measures the two programs in turn with
+the ARGUMENTs, 8 processes each, compares them, and repeats this TIMES times. If BASELINE and
+CANDIDATE are the same program, every REGRESSION is a false alarm. Writes one line of JSON for each
+comparison to FILE, and prints the counts.
 """
 import collections
 import json
@@ -38,10 +39,10 @@ def main():
             code, document = compare_once(os.path.abspath(baseline), os.path.abspath(candidate), folder, arguments)
             verdict = document["overall"]["verdict"]
             counts[verdict] += 1
-            keys = ("mode", "direction", "bytes", "verdict", "ratio", "interval")
+            keys = ("mode", "direction", "bytes", "figure", "verdict", "ratio", "interval")
             cases = [{key: case[key] for key in keys} for case in document["cases"]]
             out.write((",\n" if i > 0 else "") + json.dumps({"exit_code": code, "overall": verdict, "cases": cases}))
-            out.flush()  # what was measured is not lost with what comes after it
+            out.flush()  # so that a later failure does not lose this comparison
             print(i + 1, verdict, *(f"{c['ratio']:.4f}" if c["ratio"] else "-" for c in cases), flush=True)
         out.write("\n]}\n")
     print(dict(counts))

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _POSIX_C_SOURCE 200809L
 /*
- * How many copies fit behind a held queue before enqueuing blocks: what held_operations of a
- * backend is chosen by. Prints JSON. A call that blocks is told by no progress for a second; the
- * release lets it go on.
+ * Measures how many copies fit behind a held queue before enqueuing blocks. We choose a backend's
+ * held_operations by the result. Prints JSON. If no copy is enqueued for a second, the call counts
+ * as blocked; the release then lets it continue.
  */
-#include "xferbench/registry.h"
+#include "backends/registry.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -39,7 +39,7 @@ static void *enqueue(void *argument)
     return NULL;
 }
 
-/* How many were enqueued when a second went by without one more, or all. */
+/* Waits until all copies are enqueued, or none for a second. Returns how many were. */
 static unsigned watch(struct trial *trial)
 {
     const struct timespec second = {.tv_sec = 1};
@@ -77,7 +77,7 @@ int main(int argc, char **argv)
     struct xb_driver *driver = NULL;
     struct xb_device *device = NULL;
     struct xb_buffer *host = NULL;
-    struct xb_buffer *there = NULL;
+    struct xb_buffer *memory = NULL;
     struct xb_probe probe;
     struct xb_error error = {.message = "no such backend in this build"};
     const struct xb_backend *b = trial.backend;
@@ -85,7 +85,7 @@ int main(int argc, char **argv)
         b->device_open(driver, 0, &device, &error) != XB_OK ||
         b->queue_open(device, &trial.queue, &error) != XB_OK ||
         b->buffer_allocate(device, XB_MEMORY_PINNED, BYTES, &host, &error) != XB_OK ||
-        b->buffer_allocate(device, XB_MEMORY_DEVICE, BYTES, &there, &error) != XB_OK) {
+        b->buffer_allocate(device, XB_MEMORY_DEVICE, BYTES, &memory, &error) != XB_OK) {
         fprintf(stderr, "hold_depth: %s\n", error.message);
         return EXIT_FAILURE;
     }
@@ -94,15 +94,15 @@ int main(int argc, char **argv)
     const uint64_t sizes[] = {4, 65536, BYTES};
     for (size_t i = 0; i < 3; i++) {
         trial.bytes = sizes[i];
-        trial.target = there;
+        trial.target = memory;
         trial.source = host;
         run(&trial, "h2d", false);
         trial.target = host;
-        trial.source = there;
+        trial.source = memory;
         run(&trial, "d2h", i == 2);
     }
     printf("  ]\n}\n");
-    b->buffer_free(there);
+    b->buffer_free(memory);
     b->buffer_free(host);
     b->queue_close(trial.queue);
     b->device_close(device);

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """usage: summary.py FOLDER
 
-One line a result of the JSON files in FOLDER, and what several processes came to: the spread of
-their medians, and of the first device beside the others.
+Prints one line for each result in the JSON files of FOLDER, of schema version 1 and 2. For series of
+several processes it also prints the spread of their medians, and for cold starts the medians of each
+device.
 """
 import glob
 import json
@@ -12,9 +13,48 @@ import re
 import statistics
 import sys
 
+# How a value in a figure's unit is printed.
+UNITS = {"B/s": (1e-9, "%.2f GB/s"), "s": (1e3, "%.4g ms"), "1": (1, "%.3g")}
+# What has a place of its own in the line, or says little.
+NOT_NAMED = {"bandwidth", "latency_host", "latency_device", "submit_time", "wall_time"}
+# What figures were called in version 1.
+DETAILS = {"efficiency": "share_of_bound", "speed_up": "speed_up", "compute_share": "gpu_busy",
+           "break_even_passes": "break_even_passes"}
+
+
+def figures_of_version_1(result):
+    """The same of a row of version 1, by the names of version 2; parts by their own."""
+    found = {}
+    if result["bandwidth_bytes_per_second"] and not result["latency_s"]:
+        bandwidth = result["bandwidth_bytes_per_second"]
+        found["bandwidth"] = {"unit": "B/s", "median": bandwidth["median"], "n": bandwidth["n"]}
+    for clock, times in (result["latency_s"] or {}).items():
+        if times:
+            found["latency_" + clock] = {"unit": "s", "median": times["p50"], "p99": times["p99"]}
+    for old, name in DETAILS.items():
+        if old in result["details"]:
+            found[name] = {"unit": "1", "median": result["details"][old]}
+    if "setup_s" in result["details"]:
+        found["setup_time"] = {"unit": "s", "median": result["details"]["setup_s"]}
+    for name, part in result["parts"].items():
+        if part["median_s"]:
+            found[name] = {"unit": "s", "median": part["median_s"]}
+    for name in ("overlap", "share_of_alone"):
+        if result[name] is not None:
+            found[name] = {"unit": "1", "median": result[name]}
+    return found
+
+
+def figures_of(result):
+    """What the row has by name: unit and median, and of what was sampled n and p99."""
+    if "figures" not in result:
+        return figures_of_version_1(result)
+    return {figure["name"]: figure for figure in result["figures"]}
+
 
 def rate(result):
-    bandwidth = result["bandwidth_bytes_per_second"]
+    """In GB/s; None where there is none."""
+    bandwidth = figures_of(result).get("bandwidth")
     return None if bandwidth is None else bandwidth["median"] / 1e9
 
 
@@ -23,22 +63,17 @@ def line(result):
     if result["peer"] is not None:
         device += ">%d" % result["peer"]
     name = " ".join([result["mode"], result["variant"], result["direction"], device])
+    figures = figures_of(result)
     value = rate(result)
-    text = result["status"] if value is None else "%8.2f GB/s n=%d" % (
-        value, result["bandwidth_bytes_per_second"]["n"])
+    text = result["status"] if value is None else "%8.2f GB/s n=%d" % (value, figures["bandwidth"]["n"])
     extra = []
-    if result["latency_s"]:
+    if "latency_host" in figures:
         extra.append("host p50 %.2f us p99 %.2f us" % (
-            result["latency_s"]["host"]["p50"] * 1e6, result["latency_s"]["host"]["p99"] * 1e6))
-    for key in ("efficiency", "speed_up", "compute_share", "break_even_passes", "setup_s"):
-        if key in result["details"]:
-            extra.append("%s %.3g" % (key, result["details"][key]))
-    for name_of_part, part in result["parts"].items():
-        if part["median_s"]:
-            extra.append("%s %.4g ms" % (name_of_part, part["median_s"] * 1e3))
-    for key in ("overlap", "share_of_alone"):
-        if result[key] is not None:
-            extra.append("%s %.3f" % (key, result[key]))
+            figures["latency_host"]["median"] * 1e6, figures["latency_host"]["p99"] * 1e6))
+    for own, figure in figures.items():
+        if own not in NOT_NAMED:
+            scale, words = UNITS[figure["unit"]]
+            extra.append("%s %s" % (own, words % (figure["median"] * scale)))
     return "  %-44s %s  %s" % (name, text, ", ".join(extra))
 
 

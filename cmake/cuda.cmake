@@ -50,7 +50,8 @@ ${XFERBENCH_CUDA_OLDEST} or later")
       list(GET host_compiler 0 host_compiler)
       set(host_compiler -ccbin ${host_compiler})
     endif()
-    execute_process(COMMAND ${XFERBENCH_NVCC} ${host_compiler} -std=c++17 -I${PROJECT_SOURCE_DIR}/include
+    execute_process(COMMAND ${XFERBENCH_NVCC} ${host_compiler} -std=c++17
+      -I${PROJECT_SOURCE_DIR}/include -I${PROJECT_SOURCE_DIR}/src
       -c ${PROJECT_SOURCE_DIR}/src/backends/cuda/kernels.cu -o ${PROJECT_BINARY_DIR}/check_nvcc.o
       RESULT_VARIABLE code OUTPUT_VARIABLE output ERROR_VARIABLE output)
     if(code)
@@ -71,7 +72,7 @@ libcudart_static.a")
     file(GLOB sources ${PROJECT_SOURCE_DIR}/src/backends/cuda/*.c)
     set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)
     try_compile(compiles ${PROJECT_BINARY_DIR}/check_cuda SOURCES ${sources}
-      CMAKE_FLAGS "-DINCLUDE_DIRECTORIES=${PROJECT_SOURCE_DIR}/include;${CUDAToolkit_INCLUDE_DIRS}"
+      CMAKE_FLAGS "-DINCLUDE_DIRECTORIES=${PROJECT_SOURCE_DIR}/include;${PROJECT_SOURCE_DIR}/src;${CUDAToolkit_INCLUDE_DIRS}"
       C_STANDARD 11 C_STANDARD_REQUIRED ON C_EXTENSIONS OFF OUTPUT_VARIABLE output)
     if(compiles)
       set(XFERBENCH_CUDA_COMPILES ${CUDAToolkit_VERSION} CACHE INTERNAL "The toolkit that was tried")
@@ -133,7 +134,7 @@ function(xferbench_add_cuda target)
   endif()
   # A library of its own, so that the warnings asked of our C do not reach nvcc's generated code.
   add_library(xferbench_cuda_kernels OBJECT src/backends/cuda/kernels.cu)
-  target_include_directories(xferbench_cuda_kernels PRIVATE include)
+  target_include_directories(xferbench_cuda_kernels PRIVATE include src)
   set_target_properties(xferbench_cuda_kernels PROPERTIES CUDA_STANDARD 17)
   # Nothing of the C++ runtime. The statics are nvcc's handles of kernels: setting one twice is harmless.
   target_compile_options(xferbench_cuda_kernels PRIVATE

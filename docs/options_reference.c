@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Prints docs/options.md from the rows that declare the options. */
-#include "../src/cli/cli.h"
+/* Prints docs/options.md from the rows that declare the options and the figures. */
+#include "compare/command.h"
+#include "link/command.h"
+#include "list/command.h"
+#include "measure/mode_list.h"
+#include "run/command.h"
+#include "show/command.h"
 
 #include <stdio.h>
 
@@ -24,28 +29,54 @@ static void print_row(const struct xb_option *option)
     printf("\n");
 }
 
+static void print_rows(const struct xb_option *const *rows)
+{
+    for (size_t i = 0; rows[i] != NULL; i++)
+        print_row(rows[i]);
+}
+
+static void print_figures(const struct xb_figure *const *figures)
+{
+    printf("| figure | unit | more is better | what it is |\n|---|---|---|---|\n");
+    for (size_t i = 0; figures[i] != NULL; i++)
+        printf("| `%s` | %s | %s | %s%s |\n", figures[i]->name, figures[i]->unit,
+               figures[i]->more_is_better ? "yes" : "no", figures[i]->help,
+               figures[i]->gates ? "; gates" : "");
+    printf("\n");
+}
+
+static void print_mode(const struct xb_mode *mode)
+{
+    printf("## Mode `%s`\n\n%s.\n\n%s\n\n", mode->name, mode->summary, mode->description);
+    for (size_t i = 0; mode->options != NULL && mode->options[i] != NULL; i++)
+        print_row(mode->options[i]);
+    if (mode->figures != NULL)
+        print_figures(mode->figures);
+}
+
 int main(void)
 {
     const struct xb_option *const *rows = xb_run_rows();
-    printf("# Options\n\n"
-           "Written from the option rows by docs/options_reference.c; a test compares them.\n\n"
+    printf("# Options and figures\n\n"
+           "Written from the rows that declare them by docs/options_reference.c; a test compares "
+           "them.\n\n"
            "## `xferbench run` (the default command)\n\n");
     for (size_t i = 0; i < xb_run_own_row_count(); i++)
         print_row(rows[i]);
-    for (size_t m = 0; xb_modes[m] != NULL; m++) {
-        printf("## Mode `%s`\n\n%s.\n\n%s\n\n", xb_modes[m]->name, xb_modes[m]->summary,
-               xb_modes[m]->description);
-        for (size_t i = 0; xb_modes[m]->options != NULL && xb_modes[m]->options[i] != NULL; i++)
-            print_row(xb_modes[m]->options[i]);
-    }
+    for (size_t m = 0; xb_modes[m] != NULL; m++)
+        print_mode(xb_modes[m]);
+    printf(
+        "## Figures of every mode\n\n"
+        "Figures marked \"gates\" are those that `compare` judges without being asked. Units: B/s "
+        "bytes per\nsecond, s seconds, 1 shares from 0 to 1, factors and counts.\n\n");
+    print_figures(xb_runner_figures);
     printf("## `xferbench list`\n\n");
-    for (size_t i = 0; xb_list_rows[i] != NULL; i++)
-        print_row(xb_list_rows[i]);
+    print_rows(xb_command_list.rows());
     printf("## `xferbench link`\n\n");
-    for (size_t i = 0; xb_link_rows[i] != NULL; i++)
-        print_row(xb_link_rows[i]);
+    print_rows(xb_link_rows());
     printf("## `xferbench compare BASELINE CANDIDATE`\n\n");
-    for (size_t i = 0; xb_compare_rows[i] != NULL; i++)
-        print_row(xb_compare_rows[i]);
+    print_rows(xb_compare_rows());
+    printf("## `xferbench show FILE...`\n\n");
+    print_rows(xb_command_show.rows());
     return 0;
 }

@@ -125,7 +125,7 @@ if is_clang_14 clang-tidy; then
     compiled_sources build/asan | xargs -r -d '\n' -n 1 -P "$jobs" bash -c 'tidy "$@"' tidy
 fi
 
-begin 'gcc, every test'
+begin 'gcc, the tests'
 build build/test all -DCMAKE_C_COMPILER=gcc -DCMAKE_BUILD_TYPE=Release -DXFERBENCH_WERROR=ON \
     -DXFERBENCH_CUDA="$cuda" -DXFERBENCH_HIP="$hip"
-run_tests build/test
+run_tests build/test -LE sanitized # those ran above, with the sanitizers

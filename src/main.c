@@ -1,46 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which subcommand, and nothing else. */
-#include "cli/cli.h"
-#include "core/plain_text.h"
+/* What comes before any subcommand and after it. */
+#include "backends/registry.h"
+#include "base/plain_text.h"
+#include "commands.h"
+#include "measure/mode_list.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-
-/* "run, list and help" */
-static void name_all(char *text, size_t size)
-{
-    size_t length = 0;
-    for (size_t i = 0; i < XB_COMMANDS && length < size; i++) {
-        const char *separator = i == 0 ? "" : i + 1 < XB_COMMANDS ? ", " : " and ";
-        length +=
-            (size_t)snprintf(text + length, size - length, "%s%s", separator, xb_commands[i].name);
-    }
-}
-
-static int unknown_command(const char *word)
-{
-    const char *names[XB_COMMANDS + 1] = {NULL};
-    char all[256];
-    (void)xb_command_names(names);
-    name_all(all, sizeof all);
-    const char *nearest = xb_nearest(word, names);
-    if (nearest != NULL)
-        xb_say("there is no command '%s'; did you mean '%s'?", word, nearest);
-    else
-        xb_say("there is no command '%s'; the commands are %s (see xferbench --help)", word, all);
-    return XB_EXIT_USAGE;
-}
-
-static int dispatch(int argc, char **argv)
-{
-    if (argc < 2 || argv[1][0] == '-')
-        return xb_command_run(argc, argv);
-    const struct xb_command *command = xb_command_find(argv[1]);
-    return command != NULL ? command->run(argc - 1, argv + 1) : unknown_command(argv[1]);
-}
 
 /* An answer that did not get out is a failure, also of --help. */
 static int finish_stdout(int code)
@@ -70,7 +39,8 @@ int main(int argc, char **argv)
 {
     struct xb_error error;
     fill_closed_streams();
-    if (xb_registry_check(xb_backends, xb_modes, &error) != XB_OK)
+    if (xb_registry_check(xb_backends, &error) != XB_OK ||
+        xb_modes_check(xb_modes, &error) != XB_OK)
         return xb_cli_fail(&error);
-    return finish_stdout(dispatch(argc, argv));
+    return finish_stdout(xb_commands_dispatch(argc, argv));
 }

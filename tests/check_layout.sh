@@ -54,13 +54,61 @@ vendor+='|vector_types\.h|device_launch_parameters\.h|hip/|hsa/|hsakmt|roc|amd_s
 broken "A vendor's header is included outside src/backends/" \
     "$(includes "$vendor" | except src/backends/ tests/doubles/)"
 broken "A backend's own header is included outside src/backends/" \
-    "$(includes '[^>"]*backends/' | except src/backends/ tests/)"
-broken "hwloc is included outside src/core/topology.c" \
-    "$(includes 'hwloc' | except src/core/topology.c:)"
-broken "cJSON is included outside src/sinks/, src/record/, src/link/limits_file.c and tests/" \
-    "$(includes '([^>"]*/)?cJSON' | except src/sinks/ src/record/ src/link/limits_file.c: tests/)"
-broken "libsmartcols is included outside src/sinks/" \
-    "$(includes 'libsmartcols' | except src/sinks/)"
+    "$(includes '[^>"]*backends/[a-z0-9_]+/' | except src/backends/ tests/)"
+broken "hwloc is included outside src/machine/topology.c" \
+    "$(includes 'hwloc' | except src/machine/topology.c:)"
+broken "cJSON is included outside src/base/json_*, src/record/of_config.c and tests/" \
+    "$(includes '([^>"]*/)?cJSON' | except src/base/json_ src/record/of_config.c: tests/)"
+broken "libsmartcols is included outside src/base/columns.* and the tables" \
+    "$(includes 'libsmartcols' | except src/base/columns. 'src/[a-z]*/[a-z_]*table.c:')"
+
+# What --backend takes comes from the list that CMake writes: a backend is known by its name in its own
+# folder only. "host" alone is also a key of our JSON, so a comparison or a list of names is looked for.
+names=$(sed -n 's/^set(XFERBENCH_BACKENDS \([a-z ]*\)).*/\1/p' CMakeLists.txt | tr ' ' '|')
+named() {
+    grep -rnE --include='*.[ch]' \
+        "(name = |strcmp\(.*)\"($names)\"|--backend ($names)|\<($names), ($names)\>" src
+}
+[ -n "$names" ] && [ "$(named | grep -cE "^src/backends/($names)/")" -ge 3 ] ||
+    broken "check_layout.sh itself is broken" "it does not find the backends' names ($names)"
+# Files of schema version 1 do not say whether a device has a memory of its own: version_1.c.
+broken "A backend is known by its name outside its folder" \
+    "$(named | except "src/backends/($names)/" src/record/version_1.c:)"
+# The list in CMakeLists.txt is all that a mode adds itself to: no other file knows a mode by name. Names
+# that are also kinds of memory or words of English are looked for as texts of their own or behind --mode.
+modes=$(sed -n 's/^set(XFERBENCH_MODES \([a-z_ ]*\)).*/\1/p' CMakeLists.txt | tr ' ' '|')
+dashed=${modes//_/-}
+words='pageable|pinned|managed|peer'
+strict=$(tr '|' '\n' <<<"$dashed" | grep -vxE "$words" | paste -sd '|' -)
+names_mode() {
+    grep -rnE --include='*.[ch]' \
+        "\"($dashed)\"|\"[^\"]*(--mode ($dashed)|\<($strict))\>[^\"]*\"|\<xb_mode_($modes)\>" src |
+        grep -vE '^[^:]*:[0-9]+:[[:space:]]*(/\*| \*)'
+}
+named_modes=$(names_mode)
+for mode in ${modes//|/ }; do
+    grep -q "^src/modes/$mode\.c:[0-9]*:.*\"${mode//_/-}\"" <<<"$named_modes" ||
+        broken "check_layout.sh itself is broken" "it does not find the name of the mode $mode"
+done
+exceptions=(
+    src/modes/
+    # Kinds of memory and capabilities, which modes are named after.
+    src/backends/registry.c: src/backends/hip/library.h: src/backends/hip/device.c:
+    # A case's other device.
+    'src/(record/write|record/read_rows|run/csv|compare/read)\.c:[0-9]+:.*"peer"'
+    # What link measures a link with, as its user would.
+    'src/link/session\.c:[0-9]+: *"pinned",$'
+    # Examples of command lines, in help.
+    'src/commands\.c:[0-9]+:.*Example: ' 'src/compare/options\.c:[0-9]+:.*such as pinned,async/'
+)
+broken "A mode is known by its name outside its file (or it is a word of English: list it in words, in check_layout.sh)" "$(except "${exceptions[@]}" <<<"$named_modes")"
+
+opened() {
+    grep -rnE --include='*.[ch]' '(->|\.)driver_open\(' src
+}
+[ -n "$(opened)" ] || broken "check_layout.sh itself is broken" "it finds nothing that opens a backend"
+broken "A backend is opened elsewhere than in src/backends/choice.c" \
+    "$(opened | except src/backends/choice.c:)"
 
 # Twice, to prove the guard. Only version.h, which the build makes, is not among the sources.
 compiles_alone() {

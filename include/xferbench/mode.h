@@ -3,11 +3,13 @@
 #define XFERBENCH_MODE_H
 
 #include "xferbench/backend.h"
+#include "xferbench/figure.h"
 #include "xferbench/options.h"
 
 struct xb_run;
 struct xb_workspace;
 struct xb_result;
+struct xb_reading;
 
 enum xb_direction {
     XB_H2D = 1u << 0,  /* host to device */
@@ -46,9 +48,11 @@ struct xb_needs {
 
 struct xb_mode_context;
 
-/* Queues whose time is taken apart from the whole: one direction of a case that goes both ways. */
+/* Queues that are timed by themselves besides the whole: one direction of a case that goes both
+ * ways.
+ */
 struct xb_span {
-    const char *name; /* "h2d"; static text */
+    const struct xb_figure *figure; /* a rate */
     size_t first_queue, queue_count;
     uint64_t bytes; /* that one iteration moves on them */
 };
@@ -94,9 +98,29 @@ XB_MUST_CHECK enum xb_status xb_mode_time(struct xb_mode_context *context, xb_su
  * or a part of it. Taken after warm-up, before the samples, by the same rules but fewer of them.
  */
 struct xb_reference {
-    const char *name;   /* "serial"; key of result->parts */
-    xb_submit *submit;  /* no more operations than context->operations_per_iteration */
-    unsigned crossings; /* how often it moves test->bytes between host and device; 0 for none */
+    const struct xb_figure *figure; /* its time, in seconds */
+    xb_submit *submit;              /* no more operations than context->operations_per_iteration */
+};
+
+/* An option that makes a case what it is, as its variant and its size do: it stands in every row
+ * and in what `compare` tells cases apart by. */
+struct xb_parameter {
+    const struct xb_option *option;
+    const char *variant; /* the only one that it matters for; NULL: all of them */
+};
+
+/* What a mode can say under one label of the Reading, in words of reading.h. A mode of pairs has
+ * `say_of_pairs`, any other has `say`. */
+struct xb_reading_line {
+    const char *label; /* "pinning"; at most 12 characters */
+    /*
+     * What can be said of one device at one size: adds whole sentences (xb_reading_add) and returns
+     * true, or adds nothing and returns false. Asked for the largest size first, until there is an
+     * answer. Which device and size that is the Reading says where it has to.
+     */
+    bool (*say)(struct xb_reading *reading, int device, uint64_t bytes);
+    /* The same of all pairs at once, for each direction. */
+    bool (*say_of_pairs)(struct xb_reading *reading, enum xb_direction direction, uint64_t bytes);
 };
 
 /*
@@ -112,11 +136,21 @@ struct xb_mode {
     unsigned directions;     /* bits of enum xb_direction that it knows */
     unsigned by_default;     /* those that are run when no --direction is given */
     bool pairs;              /* its cases are of ordered pairs of devices */
-    bool simultaneous;       /* submit never blocks: several devices can be started together */
+    bool simultaneous; /* several devices can be started together, because submit never blocks */
     /* The option whose words are this mode's variants; NULL: one variant, named `variant`. */
     const struct xb_option *variant_option;
     const char *variant;
     const struct xb_option *const *options; /* rows of its own, ends with NULL; NULL: none */
+    const struct xb_parameter *parameters;  /* those of them that make a case; the last one's option
+                                               is NULL; NULL: none */
+    /* Figures of its own beside the runner's (xb_runner_figures), those of its references and spans
+     * included; ends with NULL; NULL: none. */
+    const struct xb_figure *const *figures;
+    /* What it can say in the Reading; the last one's label is NULL; NULL: nothing. */
+    const struct xb_reading_line *reading;
+    /* The runtime moves the data when it likes: an operation need not cross the link exactly once,
+     * so its time says nothing of the link. */
+    bool runtime_moves;
     size_t state_bytes;
 
     /* What a device must be able to do for a variant: bits of enum xb_capability. A device that
@@ -136,9 +170,9 @@ struct xb_mode {
      * message for a skipped row; any other error for an error row. May be NULL. Allocates nothing.
      */
     enum xb_status (*check)(const struct xb_mode_context *context, struct xb_error *error);
-    /* Takes memory and queues from the workspace and writes the data. Not timed. */
+    /* Borrows memory and queues from the workspace and writes the data. Not timed. */
     enum xb_status (*setup)(struct xb_mode_context *context, struct xb_error *error);
-    /* Ends with a name of NULL; NULL: none. */
+    /* Ends with a figure of NULL; NULL: none. */
     const struct xb_reference *references;
     /* Before every iteration, warm-up included: puts back what the last one moved, and waits for
      * it. Not timed. Samples are then of one iteration each. NULL: an iteration can follow the
@@ -154,8 +188,9 @@ struct xb_mode {
     xb_submit *submit;
     /*
      * Checks the target after the last iteration: fills result->verified and, where that is not
-     * true, result->reason with what is wrong. result->parts and result->bandwidth are complete by
-     * then: may add details derived from them, and warnings. Data that is wrong is no error of the
+     * true, result->reason with what is wrong. result->bandwidth and what was sampled of
+     * result->figures are complete by then: may compute figures from them (xb_result_compute), and
+     * add details and warnings. Data that is wrong is no error of the
      * call.
      */
     enum xb_status (*verify)(struct xb_mode_context *context, struct xb_result *result,

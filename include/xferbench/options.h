@@ -34,6 +34,8 @@ struct xb_option {
     const char *help;           /* one sentence or a few; help wraps it */
     const char *const *choices; /* for CHOICES: ends with NULL; NULL allows any word */
     uint64_t minimum, maximum;  /* for COUNT and SIZE */
+    bool selects; /* it decides which cases there are or where results go, not how they are
+                     measured: files that differ in it can be compared */
 };
 
 /* The value of an option. Which member holds it follows from the option's type. */

@@ -2,6 +2,7 @@
 #ifndef XFERBENCH_RECORD_H
 #define XFERBENCH_RECORD_H
 
+#include "xferbench/figure.h"
 #include "xferbench/options.h"
 #include "xferbench/result.h"
 
@@ -10,35 +11,51 @@
 #include <stdint.h>
 
 /*
- * A record: results read back from a file that xferbench wrote, of one process
- * (docs/result.schema.json) or of several (docs/processes.schema.json). Every text belongs to the
- * record.
+ * A record: results with the conditions under which they were taken, of one process or of several,
+ * from this process (src/record/of_run.h) or from a file. It is what everything downstream reads:
+ * tables, Reading, CSV, JSON, compare. Every text belongs to the record. In a text that may be
+ * unknown NULL stands for that.
  */
 
+#define XB_RECORD_VERSION 2 /* of the files that are written; 1 is read too */
 #define XB_RECORD_LARGEST_BYTES ((size_t)64 << 20) /* of a file */
 #define XB_RECORD_PROCESSES 100                    /* the most in a file */
 #define XB_RECORD_DIFFERENCE 200                   /* room for xb_record_other_condition's text */
 /* The most kinds of warnings of a case. */
 #define XB_RECORD_WARNINGS ((size_t)XB_RECORD_PROCESSES * XB_RESULT_WARNINGS)
 
-/* What is compared of a case. */
-enum xb_metric {
-    XB_METRIC_BANDWIDTH,      /* bytes per second: more is better */
-    XB_METRIC_HOST_LATENCY,   /* p50 by the host's clock, in seconds: less is better */
-    XB_METRIC_DEVICE_LATENCY, /* p50 by the device's clock, in seconds: less is better */
-    XB_METRICS
+/* What one process measured of one figure (figure.h), or made of others. */
+struct xb_record_figure {
+    const char *name, *unit;
+    bool more_is_better, gates;
+    /* Of the samples. n is 0 for a figure that was computed from others: then only the median is
+     * set. What a file does not say is NAN. */
+    struct xb_statistics statistics;
+    const double *samples; /* in the order taken */
+    size_t sample_count;   /* 0 also where a file has the statistics only */
 };
 
-/* "bandwidth", "host latency", "device latency". */
-const char *xb_metric_name(enum xb_metric metric);
-bool xb_metric_more_is_better(enum xb_metric metric);
+/* Something that was noted: a name and what it says. */
+struct xb_record_fact {
+    const char *name;  /* "hostname", "kernel", "device 0 PCI address", "environment CUDA_HOME" */
+    const char *value; /* NULL where it is not known */
+    bool is_text;      /* a text as it is; else a number, a flag or a list as JSON */
+};
 
-/* What one process has of one metric. */
-struct xb_record_value {
-    bool is_set;
-    double median;
-    bool has_interval; /* of the median, within the process; 95 % */
-    double low, high;
+/* A detail of how a row was measured: a number, or a text. */
+struct xb_record_detail {
+    const char *name;
+    const char *text; /* NULL for a number */
+    double number;
+};
+
+/* The failure behind a row of status error. */
+struct xb_record_error {
+    const char *status; /* "runtime" */
+    int64_t native_code;
+    const char *native_name, *call;
+    const char *message;
+    const char *at; /* "file:line" in the program */
 };
 
 /* What came of a case in one process. */
@@ -46,13 +63,22 @@ struct xb_record_row {
     bool is_there; /* false: this process has no such row */
     enum xb_result_status status;
     enum xb_verified verified;
-    const char *reason; /* why it was skipped or failed; NULL for none */
-    const char *timer;  /* whose clock has the figures: "device-event"; NULL where there are none */
-    /* A signal or the deadline ended it: what there was until then stands beside no full row, and
-     * the values are not set. */
+    const char *reason;      /* why it was skipped or failed; NULL for none */
+    const char *timer;       /* whose clock: "device-event", "host-clock"; NULL: nothing measured */
+    const char *stop_reason; /* NULL where nothing was measured */
+    /* A signal or the deadline ended it: what there was until then stands beside no full row. */
     bool is_cut;
-    const struct cJSON *warnings; /* for xb_record_warnings; NULL for none */
-    struct xb_record_value values[XB_METRICS];
+    uint64_t bytes_moved; /* by one iteration; 0 where nothing was measured */
+    const double *times;  /* seconds for one iteration, in the order taken: also of a row that is
+                             not ok, as evidence */
+    size_t time_count;
+    const struct xb_record_figure *figures; /* none unless it is ok */
+    size_t figure_count;
+    const char *const *warning_texts;
+    size_t warning_count;
+    const struct xb_record_detail *details;
+    size_t detail_count;
+    const struct xb_record_error *error; /* NULL for none */
 };
 
 /* A case: what is measured, and one row a process. */
@@ -61,21 +87,29 @@ struct xb_record_case {
     uint64_t bytes;
     int device, peer; /* -1 for none: of a sum, of a case without a peer */
     bool latency, simultaneous;
+    /* What else makes it this case: options of the mode, sorted by name, values as JSON. */
+    const struct xb_record_fact *parameters;
+    size_t parameter_count;
     struct xb_record_row *rows; /* process_count of them */
-};
-
-/* Something that holds for the whole record: a name and what it says. */
-struct xb_record_fact {
-    const char *name;  /* "hostname", "kernel", "device 0 PCI address", "environment CUDA_HOME" */
-    const char *value; /* NULL where it is not known */
 };
 
 struct xb_record_device {
     unsigned index;
     const char *name; /* the model */
-    bool link_known;
-    double link_speed_gts;
-    unsigned link_width;
+    const char *uuid, *architecture, *pci_bdf, *driver;
+    uint64_t memory_bytes;   /* 0 where it does not answer */
+    bool shares_host_memory; /* no copy crosses a link */
+    bool link_known;         /* PCIe, right after transfers: */
+    double link_speed_gts, link_max_speed_gts;
+    unsigned link_width, link_max_width;
+    const char *link_port;
+    int numa_node; /* -1 where none is known */
+    bool bound;    /* to that node: threads and memory */
+    unsigned cpus;
+    const char *numa_note;
+    bool numa_is_normal; /* that nothing was bound is as it should be */
+    const struct xb_record_fact *facts;
+    size_t fact_count;
 };
 
 struct xb_record_process {
@@ -84,19 +118,38 @@ struct xb_record_process {
     struct xb_record_device *devices; /* as this process saw them */
     size_t device_count;
     bool interrupted;  /* a signal ended it before all was measured */
-    bool deadline_met; /* false: its deadline did */
+    bool has_deadline; /* it had one */
+    bool deadline_met; /* false: that cut it */
+};
+
+struct xb_record_host {
+    const char *hostname, *os, *kernel, *cpu_model;
+    uint64_t logical_cpus, memory_bytes; /* 0 where not known */
+    uint64_t numa_nodes;                 /* 0 where not known */
 };
 
 struct xb_record {
-    char *path;             /* as the user named it */
-    const char *backend;    /* its name */
-    const char *driver;     /* version; NULL where there is none */
-    bool is_merged;         /* of several processes in one file */
-    size_t asked_processes; /* how many there should be */
+    char *path;                        /* as the user named it; NULL for no file */
+    const char *version;               /* of the xferbench that measured */
+    const char *compiler, *build_type; /* that it was made with */
+    const char *timestamp;             /* when it was written; NULL: not yet */
+    struct xb_record_host host;
+    const char *backend;                    /* its name */
+    const char *driver;                     /* version; NULL where there is none */
+    const char *runtime;                    /* version */
+    const char *library, *library_named_by; /* xb_probe's runtime_library and runtime_override */
+    bool is_merged;                         /* of several processes in one file */
+    const char *role;        /* of a merged one: "baseline", "candidate"; NULL for neither */
+    const char *program;     /* that was run; NULL where the file does not say */
+    const char *counterpart; /* the other role's program */
+    bool interrupted, has_deadline, deadline_met; /* of the run as a whole */
+    size_t asked_processes;                       /* how many there should be */
     struct xb_record_process *processes;
     size_t process_count;
     struct xb_record_fact *options; /* every option in effect: its long name, its value as JSON */
     size_t option_count;
+    const struct xb_record_fact *environment; /* variables that steer the runtimes */
+    size_t environment_count;
     struct xb_record_fact *facts; /* the rest of the conditions, in a fixed order */
     size_t fact_count;
     struct xb_record_case *cases; /* in the order in which they were measured */
@@ -126,6 +179,10 @@ void xb_record_free(struct xb_record *record); /* accepts a zeroed one */
 /* The case of `record` that is the same as `test`, which may be another record's; NULL for none. */
 const struct xb_record_case *xb_record_find(const struct xb_record *record,
                                             const struct xb_record_case *test);
+
+/* Orders cases by everything that makes them but their parameters; 0 where they differ in nothing
+ * else. */
+int xb_record_order_alike(const struct xb_record_case *a, const struct xb_record_case *b);
 
 /*
  * What differs in that under which two records were measured, so that their figures cannot be taken
@@ -178,14 +235,40 @@ size_t xb_record_warnings(const struct xb_record *record, const struct xb_record
 /* Whether two warnings say the same of other figures: up to a number or a colon they agree. */
 bool xb_record_like_warnings(const char *a, const char *b);
 
+/* Whether a row's figures stand beside others: it is ok, and was not cut short. */
+bool xb_record_row_counts(const struct xb_record_row *row);
+
 /*
- * The medians of those processes that measured it, in their order; returns how many. `values` holds
- * process_count.
+ * The medians of a figure of those processes whose row counts, in their order; returns how many.
+ * `values` holds process_count.
  */
 size_t xb_record_medians(const struct xb_record *record, const struct xb_record_case *test,
-                         enum xb_metric metric, double *values);
+                         const char *figure, double *values);
 
 /* "0", "0>1" for a pair, "sum" where it is of all devices. */
 const char *xb_record_case_device(const struct xb_record_case *test, char *text, size_t size);
+
+/* ---- what tables and Reading show: of one process its own, of several over their medians ---- */
+
+/* The row's figure of that name; NULL for none. */
+const struct xb_record_figure *xb_record_row_figure(const struct xb_record_row *row,
+                                                    const char *name);
+
+/*
+ * A figure of a case. Of a record that is not merged, as its one process described it; of a merged
+ * one, the statistics of the medians of those processes whose row is ok and was not cut short.
+ * False: there is none.
+ */
+bool xb_record_describe(const struct xb_record *record, const struct xb_record_case *test,
+                        const char *figure, struct xb_statistics *statistics);
+
+/* Its median; NAN where there is none. */
+double xb_record_median(const struct xb_record *record, const struct xb_record_case *test,
+                        const char *figure);
+
+/* The devices as the first process saw them that has results; *count is 0 where none has. */
+const struct xb_record_device *xb_record_devices(const struct xb_record *record, size_t *count);
+/* That of an index; NULL for none. */
+const struct xb_record_device *xb_record_device(const struct xb_record *record, int index);
 
 #endif

@@ -2,18 +2,19 @@
 #ifndef XFERBENCH_RESULT_H
 #define XFERBENCH_RESULT_H
 
+#include "xferbench/figure.h"
 #include "xferbench/mode.h"
 #include "xferbench/statistics.h"
 #include "xferbench/stopping.h"
 
 enum xb_result_status { XB_RESULT_OK, XB_RESULT_SKIPPED, XB_RESULT_ERROR };
 
-/* Three-valued: unknown where nothing was measured. */
+/* Whether the data was right. Unknown where nothing was measured. */
 enum xb_verified { XB_VERIFIED_UNKNOWN, XB_VERIFIED_TRUE, XB_VERIFIED_FALSE };
 
 #define XB_RESULT_WARNINGS 8
 #define XB_RESULT_DETAILS 32
-#define XB_RESULT_PARTS 8
+#define XB_RESULT_FIGURES 24
 
 /* A fact about how the row was measured: a number, or a text. */
 struct xb_detail {
@@ -23,20 +24,17 @@ struct xb_detail {
     char text[128];
 };
 
-/*
- * Something that was timed beside the whole: one direction of a case that goes both ways, out of
- * the same samples, or a reference of the mode.
- */
-struct xb_part {
-    const char *name;        /* static text */
-    uint64_t bytes;          /* that it moves in the time of one iteration */
-    struct xb_samples times; /* seconds for one iteration */
+/* A figure beside those that follow from `times`, `submit_times` and `wall_times`. */
+struct xb_result_figure {
+    const struct xb_figure *figure;
+    struct xb_samples samples; /* in the figure's unit, in the order taken */
+    double computed;           /* where there are no samples: what follows from other figures */
 };
 
 /*
- * A case with what came of it. `status` is ok only if the data was verified. A copy that is wrong
- * keeps its samples as evidence, but has no bandwidth: sinks show none unless `status` is ok.
- * Release with xb_result_free.
+ * A case and its samples, or why it has none. `status` is ok only if the data was verified. A copy
+ * whose data is wrong keeps its samples as evidence, but its record has no figures. Release with
+ * xb_result_free.
  */
 struct xb_result {
     struct xb_case test;
@@ -44,20 +42,15 @@ struct xb_result {
     char reason[1024];       /* why it was skipped or failed; "" for ok */
     struct xb_error error;   /* the failure behind an error row; status XB_OK where there is none */
     bool device_timer;       /* device events; false: the host's clock */
+    bool event_times;        /* `times` are between two events; false: by the host's clock, because
+                                submit itself waits for the data */
     uint64_t bytes_moved;    /* by one iteration, both ways together for bidir */
     struct xb_samples times; /* seconds for one iteration, in the order taken */
-    struct xb_statistics bandwidth;   /* bytes per second; n = 0 where nothing was measured */
-    struct xb_samples submit_times;   /* host clock: until the call that starts it returned */
-    struct xb_samples wall_times;     /* host clock: until the data was there */
-    struct xb_latency host_latency;   /* of a latency case: until the host knew it was done */
-    struct xb_latency device_latency; /* the same between two events of the device */
-    struct xb_part parts[XB_RESULT_PARTS];
-    size_t part_count;
-    /* Of a case both of whose directions were timed: the share of the whole time in which both were
-     * in flight. Of simultaneous devices: in which all were. Negative where it does not apply. */
-    double overlap;
-    /* Of a device that ran beside others: its bandwidth by what it had alone. 0 where unknown. */
-    double share_of_alone;
+    struct xb_statistics bandwidth; /* bytes per second; n = 0 where nothing was measured */
+    struct xb_samples submit_times; /* host clock: until the call that starts it returned */
+    struct xb_samples wall_times;   /* host clock: until the data was there */
+    struct xb_result_figure figures[XB_RESULT_FIGURES];
+    size_t figure_count;
     enum xb_stop_reason stop_reason;
     enum xb_verified verified;
     char warnings[XB_RESULT_WARNINGS][256];
@@ -69,21 +62,26 @@ struct xb_result {
 /* "ok", "skipped", "error". */
 const char *xb_result_status_name(enum xb_result_status status);
 
-/* A warning or detail past the arrays' end is a bug: it aborts in a debug build, else is dropped.
- */
+/* Add a warning or a detail. One for which the array has no room is a bug: a debug build aborts,
+ * another build drops it. */
 void xb_result_warn(struct xb_result *result, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void xb_result_detail_number(struct xb_result *result, const char *key, double number);
 void xb_result_detail_text(struct xb_result *result, const char *key, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* The part of that name, or NULL. */
-const struct xb_part *xb_result_part(const struct xb_result *result, const char *name);
-/* The median of its times, in seconds; 0 where there is no such part. XB_ERR_MEMORY only. */
-XB_MUST_CHECK enum xb_status xb_result_part_median(const struct xb_result *result, const char *name,
-                                                   double *seconds, struct xb_error *error);
-/* The value of a detail that is a number, or `otherwise`. */
-double xb_result_number(const struct xb_result *result, const char *key, double otherwise);
+/* Adds a figure that follows from others; none where the value is not finite. */
+void xb_result_compute(struct xb_result *result, const struct xb_figure *figure, double value);
+/* Adds a sample of a figure, which is added with its first. XB_ERR_MEMORY only. */
+XB_MUST_CHECK enum xb_status xb_result_sample(struct xb_result *result,
+                                              const struct xb_figure *figure, double value,
+                                              struct xb_error *error);
+bool xb_result_has(const struct xb_result *result, const struct xb_figure *figure);
+/* The median of its samples, or what was computed; 0 where the result has no such figure.
+ * XB_ERR_MEMORY only. */
+XB_MUST_CHECK enum xb_status xb_result_median(const struct xb_result *result,
+                                              const struct xb_figure *figure, double *median,
+                                              struct xb_error *error);
 
 void xb_result_free(struct xb_result *result);
 

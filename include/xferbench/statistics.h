@@ -25,8 +25,8 @@ struct xb_statistics {
     bool has_interval;          /* n >= 6 */
     double ci95_low, ci95_high; /* of the median; xb_interval_ranks */
     double min, max;
-    double p5, p95; /* linear between closest ranks (Hyndman and Fan 1996, type 7) */
-    double mad;     /* median absolute deviation from the median, not scaled */
+    double p5, p95, p99; /* linear between closest ranks (Hyndman and Fan 1996, type 7) */
+    double mad;          /* median absolute deviation from the median, not scaled */
 };
 
 /* Describes count >= 1 values. XB_ERR_MEMORY is the only failure. */
@@ -34,15 +34,8 @@ XB_MUST_CHECK enum xb_status xb_statistics_compute(const double *values, size_t 
                                                    struct xb_statistics *statistics,
                                                    struct xb_error *error);
 
-/* Percentiles of single operations' times, in seconds; the same definition as p5 and p95. */
-struct xb_latency {
-    size_t n; /* 0 where none was measured */
-    double min, p50, p95, p99, max;
-};
-
-/* The percentiles of one sample or more. XB_ERR_MEMORY is the only failure. */
-XB_MUST_CHECK enum xb_status xb_latency_compute(const struct xb_samples *times,
-                                                struct xb_latency *latency, struct xb_error *error);
+/* The same without memory of its own, so that it cannot fail: overwrites `values`. */
+struct xb_statistics xb_statistics_of(double *values, size_t count);
 
 /*
  * Ranks (1-based) of the order statistics that bound the median with at least 95 % confidence: the

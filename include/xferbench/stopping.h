@@ -17,14 +17,14 @@ enum xb_stop_reason {
 /* "converged", "time-limit", "fixed", "deadline", "interrupted". */
 const char *xb_stop_reason_name(enum xb_stop_reason reason);
 
-/* The rule: n >= 20 and half the interval's width at most 0.5 % of the median, or the time limit.
- */
+/* The rule: stop with 20 samples or more when half the interval's width is at most 0.5 % of the
+ * median, else at the time limit. */
 #define XB_STOP_MIN_SAMPLES 20u
 #define XB_STOP_HALF_WIDTH 0.005
-/* The time limit waits for this many: fewer have no interval. */
+/* The time limit stops no sooner than after this many samples: fewer have no interval. */
 #define XB_STOP_LEAST_SAMPLES 6u
 
-/* Percentiles far out need more: 10 samples lie beyond the 99th of 1000. */
+/* A 99th percentile needs more: of 1000 samples 10 lie beyond it. */
 #define XB_STOP_LATENCY_SAMPLES 1000u
 
 /* Zero-initialise, then set the first three. */

@@ -6,40 +6,41 @@
 
 /*
  * Memory and queues of one device, kept from case to case: a sweep allocates once, at its largest
- * size, because pinning memory costs more than copying it. What a mode takes from here is borrowed
- * for one case and never freed by the mode.
+ * size, because pinning memory costs more than copying it. A mode borrows what it needs for one
+ * case, and never frees it.
  *
- * A workspace has several places for a buffer on either side; a mode numbers them from 0. Asking
- * for the same place again gives the same memory, as long as kind and size allow.
+ * A workspace keeps several buffers on either side, numbered from 0. Borrowing the same number
+ * again gives the same memory, as long as kind and size allow.
  */
 struct xb_workspace;
 
-#define XB_WORKSPACE_PLACES 4
+#define XB_WORKSPACE_BUFFERS 4 /* on either side */
 
-/* Opens a workspace whose buffers of a case's own size are made for the largest case, `hint` (0 for
- * no hint): a sweep then allocates them once. */
+/* Opens a workspace that allocates buffers of a case's own size at once for the largest case,
+ * `hint` (0 for no hint). */
 XB_MUST_CHECK enum xb_status xb_workspace_open(struct xb_device *device, uint64_t hint,
                                                struct xb_workspace **workspace,
                                                struct xb_error *error);
 void xb_workspace_close(struct xb_workspace *workspace);
 
-/* A case of `bytes` begins: what the last one borrowed may be given up for it. */
+/* Says that a case of `bytes` begins. What the last case borrowed may be freed for it. */
 void xb_workspace_begin(struct xb_workspace *workspace, uint64_t bytes);
 
-/* A buffer of that memory (DEVICE or not: each side has its own places) and at least `bytes`. */
-XB_MUST_CHECK enum xb_status xb_workspace_buffer(struct xb_workspace *workspace, unsigned place,
+/* Borrows a buffer of that memory and of at least `bytes`. The numbers of device memory are counted
+ * apart from those of all other memory. XB_ERR_MEMORY where it does not fit. */
+XB_MUST_CHECK enum xb_status xb_workspace_buffer(struct xb_workspace *workspace, unsigned number,
                                                  enum xb_memory memory, uint64_t bytes,
                                                  struct xb_buffer **buffer, struct xb_error *error);
 
-/* The buffer in host place 0, for the record; NULL where the case has borrowed none. */
+/* Host buffer 0, for the record; NULL where the case has not borrowed it. */
 const struct xb_buffer *xb_workspace_host_buffer(const struct xb_workspace *workspace);
 
-/* Bytes that the workspace keeps now: a new case can have them. Managed memory counts on both
- * sides: its pages are on either. */
+/* How many bytes the workspace keeps now, for a new case to borrow. Managed memory counts on both
+ * sides, because its pages are on either. */
 void xb_workspace_kept(const struct xb_workspace *workspace, uint64_t *host_bytes,
                        uint64_t *device_bytes);
 
-/* `count` queues, the same ones every time. */
+/* Borrows `count` queues: the same ones every time. */
 XB_MUST_CHECK enum xb_status xb_workspace_queues(struct xb_workspace *workspace, size_t count,
                                                  struct xb_queue ***queues, struct xb_error *error);
 

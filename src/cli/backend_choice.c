@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli.h"
+#define _POSIX_C_SOURCE 200809L /* open_memstream */
+#include "backend_choice.h"
 
-#include "../core/plain_text.h"
+#include "backends/choice.h"
+#include "base/plain_text.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 void xb_probe_print(FILE *stream, const struct xb_probe *probe)
@@ -14,87 +17,59 @@ void xb_probe_print(FILE *stream, const struct xb_probe *probe)
     }
 }
 
-/* Opens one backend of the list; on failure the probe tells why. */
-static enum xb_status open_backend(const struct xb_backend_entry *entry, struct xb_run *run,
-                                   struct xb_error *error)
+/* Notes why a backend cannot run. The argument is the stream. */
+static void explain(void *argument, const struct xb_backend_entry *entry,
+                    const struct xb_probe *probe)
 {
-    enum xb_status status = entry->backend->driver_open(&run->driver, &run->probe, error);
-    if (status == XB_OK)
-        run->backend = entry->backend;
-    return status;
-}
-
-/* Says why a backend cannot run, from a fresh probe. */
-static void explain(const struct xb_backend_entry *entry, const struct xb_probe *probe)
-{
+    FILE *stream = argument;
+    if (stream == NULL)
+        return;
     if (entry->backend == NULL) {
-        fprintf(stderr, "  %s: not in this build: %s\n", entry->name, entry->absent_reason);
+        fprintf(stream, "  %s: not in this build: %s\n", entry->name, entry->absent_reason);
         return;
     }
-    fprintf(stderr, "  %s: %s\n", entry->name, entry->backend->summary);
-    xb_probe_print(stderr, probe);
+    fprintf(stream, "  %s: %s\n", entry->name, entry->backend->summary);
+    xb_probe_print(stream, probe);
 }
 
-static void suggest_host(void)
+/* A backend that needs no GPU is never taken unasked. */
+static void suggest_others(const char *asked)
 {
-    fprintf(stderr, "To measure this machine's own memory with its CPU instead:\n"
-                    "  xferbench --backend host\n");
+    for (const struct xb_backend_entry *entry = xb_backends; entry->name != NULL; entry++)
+        if (!xb_backend_is_automatic(entry) && strcmp(entry->name, asked) != 0)
+            fprintf(stderr, "To measure without a GPU, with %s:\n  xferbench --backend %s\n",
+                    entry->backend->summary, entry->name);
 }
 
-static enum xb_exit unknown_backend(const char *name)
+/* Opens what can be opened. `reasons` collects why others cannot run; NULL if memory is short. */
+static bool open_chosen(const char *name, struct xb_run *run, FILE *reasons)
 {
-    const char *names[16] = {"auto"};
-    char all[256] = "", meant[80] = "";
-    size_t count = 1;
-    for (size_t i = 0; xb_backends[i].name != NULL && count + 1 < 16; i++)
-        names[count++] = xb_backends[i].name;
-    names[count] = NULL;
-    for (size_t i = 0; i < count; i++) {
-        size_t used = strlen(all);
-        snprintf(all + used, sizeof all - used, " %s", names[i]);
-    }
-    const char *nearest = xb_nearest(name, names);
-    if (nearest != NULL)
-        snprintf(meant, sizeof meant, "; did you mean '%s'?", nearest);
-    xb_say("--backend: there is no backend '%s'%s The backends are:%s", name, meant, all);
-    return XB_EXIT_USAGE;
-}
-
-static enum xb_exit choose_named(const char *name, struct xb_run *run)
-{
-    const struct xb_backend_entry *entry = xb_backend_find(name);
-    if (entry == NULL)
-        return unknown_backend(name);
-    struct xb_error error;
-    if (entry->backend != NULL && open_backend(entry, run, &error) == XB_OK)
-        return XB_EXIT_OK;
-    xb_say("the %s backend cannot run here:", name);
-    explain(entry, &run->probe);
-    suggest_host();
-    return XB_EXIT_NOTHING;
+    run->driver = xb_backend_open_first(name, &run->probe, explain, reasons);
+    if (run->driver == NULL)
+        return false;
+    run->backend = run->driver->backend;
+    return true;
 }
 
 enum xb_exit xb_backend_choose(const char *name, struct xb_run *run)
 {
-    if (strcmp(name, "auto") != 0)
-        return choose_named(name, run);
-    for (const struct xb_backend_entry *entry = xb_backends; entry->name != NULL; entry++) {
-        struct xb_error error;
-        if (entry->backend != NULL && entry->backend->automatic &&
-            open_backend(entry, run, &error) == XB_OK)
-            return XB_EXIT_OK;
+    struct xb_error error;
+    if (xb_backend_check_name(name, &error) != XB_OK)
+        return (enum xb_exit)xb_cli_fail(&error);
+    char *text = NULL;
+    size_t size = 0;
+    FILE *reasons = open_memstream(&text, &size);
+    bool opened = open_chosen(name, run, reasons);
+    if (reasons != NULL)
+        (void)fclose(reasons);
+    if (!opened) {
+        if (strcmp(name, XB_BACKEND_AUTO) == 0)
+            xb_say("no GPU can be tested here. What was looked for:");
+        else
+            xb_say("the %s backend cannot run here:", name);
+        fprintf(stderr, "%s", text != NULL ? text : "");
+        suggest_others(name);
     }
-    xb_say("no GPU can be tested here. What was looked for:");
-    for (const struct xb_backend_entry *entry = xb_backends; entry->name != NULL; entry++) {
-        if (entry->backend != NULL && !entry->backend->automatic)
-            continue;
-        struct xb_error error;
-        struct xb_run again = {0};
-        if (entry->backend != NULL)
-            (void)!open_backend(entry, &again, &error); /* asked again for its probe alone */
-        explain(entry, &again.probe);
-        xb_run_free(&again);
-    }
-    suggest_host();
-    return XB_EXIT_NOTHING;
+    free(text);
+    return opened ? XB_EXIT_OK : XB_EXIT_NOTHING;
 }

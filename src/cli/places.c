@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* No output of a command may replace another one, or what the command reads. */
-#include "cli.h"
+#include "places.h"
 
 #include <string.h>
 #include <sys/stat.h>
@@ -24,34 +24,55 @@ static enum xb_status refuse_inputs(const struct xb_place *output, const struct 
     return XB_OK;
 }
 
+/* `others` are the places behind this output: those before it have been compared with it. */
+static enum xb_status refuse_outputs(const struct xb_place *output, const struct xb_place *others,
+                                     size_t count, struct xb_error *error)
+{
+    for (size_t i = 0; i < count; i++)
+        if (others[i].output != NULL && xb_output_is_same(output->output, others[i].output))
+            return XB_FAIL(error, XB_ERR_USAGE,
+                           "%s %.200s and %s %.200s are one and the same file: give each its own",
+                           output->option, output->output->path, others[i].option,
+                           others[i].output->path);
+    return XB_OK;
+}
+
+static bool is_wanted(const struct xb_place *place)
+{
+    return place->output != NULL && place->output->path != NULL;
+}
+
 static enum xb_status check(const struct xb_place *places, size_t count, struct xb_error *error)
 {
-    enum xb_status status = XB_OK;
-    for (size_t i = 0; status == XB_OK && i < count; i++) {
-        const struct xb_output *output = places[i].output;
-        if (output == NULL || output->path == NULL)
+    for (size_t i = 0; i < count; i++) {
+        if (!is_wanted(&places[i]))
             continue;
-        for (size_t j = i + 1; j < count; j++)
-            if (places[j].output != NULL && xb_output_is_same(output, places[j].output))
-                return XB_FAIL(error, XB_ERR_USAGE,
-                               "%s %.200s and %s %.200s are one and the same file: give each its "
-                               "own",
-                               places[i].option, output->path, places[j].option,
-                               places[j].output->path);
-        if (strcmp(output->path, "-") != 0) /* the shell's business, which appends with >> */
-            status = refuse_inputs(&places[i], places, count, error);
+        enum xb_status status = refuse_outputs(&places[i], places + i + 1, count - i - 1, error);
+        if (status != XB_OK)
+            return status;
+        if (strcmp(places[i].output->path, "-") == 0)
+            continue; /* the shell's business, which appends with >> */
+        status = refuse_inputs(&places[i], places, count, error);
+        if (status != XB_OK)
+            return status;
     }
-    return status;
+    return XB_OK;
 }
 
 enum xb_status xb_cli_open_places(const struct xb_place *places, size_t count, double deadline,
                                   struct xb_error *error)
 {
     enum xb_status status = check(places, count, error);
-    for (size_t i = 0; status == XB_OK && i < count; i++)
-        if (places[i].output != NULL && places[i].output->path != NULL)
-            status = xb_output_open(places[i].output, deadline, error);
-    return status;
+    if (status != XB_OK)
+        return status;
+    for (size_t i = 0; i < count; i++) {
+        if (!is_wanted(&places[i]))
+            continue;
+        status = xb_output_open(places[i].output, deadline, error);
+        if (status != XB_OK)
+            return status;
+    }
+    return XB_OK;
 }
 
 bool xb_cli_is_one_file(const char *path, const char *other)

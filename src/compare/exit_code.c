@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "xferbench/comparison.h"
+#include "comparison.h"
 
 int xb_comparison_exit_code(const struct xb_comparison *comparison)
 {

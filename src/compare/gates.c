@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which cases count for the overall verdict. */
 #define _POSIX_C_SOURCE 200809L /* strdup */
-#include "xferbench/comparison.h"
+#include "comparison.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -33,8 +33,9 @@ static enum xb_status read_sizes(char *text, struct xb_gate *gate, struct xb_err
         *dots = '\0';
     enum xb_status status = xb_size_parse(text, &gate->least, error);
     gate->most = gate->least;
-    if (status == XB_OK && dots != NULL)
-        status = xb_size_parse(dots + 2, &gate->most, error);
+    if (status != XB_OK || dots == NULL)
+        return status;
+    status = xb_size_parse(dots + 2, &gate->most, error);
     if (status == XB_OK && gate->least > gate->most)
         return XB_FAIL(error, XB_ERR_USAGE, "the sizes %.40s..%.40s are the wrong way round", text,
                        dots + 2);
@@ -45,13 +46,31 @@ static enum xb_status read_gate(char *text, struct xb_gate *gate, struct xb_erro
 {
     char *direction = cut(text, '/');
     char *sizes = cut(direction, '/');
+    char *figure = cut(sizes, '/');
     if (text[0] == '\0' || (direction != NULL && direction[0] == '\0') ||
-        (sizes != NULL && (sizes[0] == '\0' || strchr(sizes, '/') != NULL)))
+        (sizes != NULL && sizes[0] == '\0') ||
+        (figure != NULL && (figure[0] == '\0' || strchr(figure, '/') != NULL)))
         return XB_FAIL(error, XB_ERR_USAGE,
-                       "a gate is MODE, MODE/DIRECTION or MODE/DIRECTION/SIZE, where '*' is any");
+                       "a gate is MODE, MODE/DIRECTION, MODE/DIRECTION/SIZE or "
+                       "MODE/DIRECTION/SIZE/FIGURE, where '*' is any");
     gate->mode = word_or_any(text);
     gate->direction = word_or_any(direction);
+    gate->figure = word_or_any(figure);
     return read_sizes(sizes, gate, error);
+}
+
+/* Reads the list that gates->words holds, and cuts it up; gates->items has room for all. */
+static enum xb_status read_gates(struct xb_gates *gates, struct xb_error *error)
+{
+    for (char *next = gates->words; next != NULL;) {
+        char *word = next;
+        next = cut(word, ',');
+        enum xb_status status = read_gate(word, &gates->items[gates->count], error);
+        if (status != XB_OK)
+            return status;
+        gates->count++;
+    }
+    return XB_OK;
 }
 
 enum xb_status xb_gates_parse(const char *text, struct xb_gates *gates, struct xb_error *error)
@@ -60,22 +79,16 @@ enum xb_status xb_gates_parse(const char *text, struct xb_gates *gates, struct x
     for (const char *c = text; *c != '\0'; c++)
         most += *c == ',';
     *gates = (struct xb_gates){.words = strdup(text), .items = calloc(most, sizeof *gates->items)};
-    enum xb_status status = gates->words != NULL && gates->items != NULL
-                                ? XB_OK
-                                : XB_FAIL(error, XB_ERR_MEMORY, "no memory for %zu gates", most);
-    char *next = gates->words;
-    while (status == XB_OK && next != NULL) {
-        char *word = next;
-        next = cut(word, ',');
-        struct xb_error cause;
-        status = read_gate(word, &gates->items[gates->count], &cause);
-        if (status != XB_OK)
-            status = XB_FAIL(error, status, "\"%.80s\": %.400s", text, cause.message);
-        gates->count++;
-    }
-    if (status != XB_OK)
+    if (gates->words == NULL || gates->items == NULL) {
         xb_gates_free(gates);
-    return status;
+        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for %zu gates", most);
+    }
+    struct xb_error cause;
+    enum xb_status status = read_gates(gates, &cause);
+    if (status == XB_OK)
+        return XB_OK;
+    xb_gates_free(gates);
+    return XB_FAIL(error, status, "\"%.80s\": %.400s", text, cause.message);
 }
 
 void xb_gates_free(struct xb_gates *gates)

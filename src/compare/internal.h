@@ -2,29 +2,69 @@
 #ifndef XFERBENCH_COMPARE_INTERNAL_H
 #define XFERBENCH_COMPARE_INTERNAL_H
 
-#include "../core/arena.h"
-#include "xferbench/comparison.h"
+#include "base/arena.h"
+#include "comparison.h"
+#include "pairs.h"
 
 /* Fills comparison->differences and ->comparable. XB_ERR_MEMORY only. */
-XB_MUST_CHECK enum xb_status xb_compare_conditions(struct xb_comparison *comparison,
-                                                   struct xb_error *error);
+XB_MUST_CHECK enum xb_status xb_differences_find(struct xb_comparison *comparison,
+                                                 const struct xb_pairs *pairs,
+                                                 struct xb_error *error);
 
-/* A case of both files or one: NULL for the side that has it not. */
-struct xb_pair {
-    const struct xb_record_case *baseline, *candidate;
-};
+/* As the JSON names it: "test", "indicative", "status", "none". */
+const char *xb_basis_name(enum xb_basis basis);
+
+/* ---- figures ---- */
+
+#define XB_COMPARE_FIGURES 64 /* the most of a case */
+
+/* What every case has, also one that failed: its bandwidth, or its latency. */
+const struct xb_figure *xb_compare_own_figure(const struct xb_record_case *test);
 
 /*
- * What can be told of one metric of a pair by itself: figures, ratio, interval and P values as they
- * are, and the verdict where it is one of status. XB_ERR_MEMORY only.
+ * Which figures of the pair are compared: its bandwidth or its latency, every other one that gates
+ * by itself and that either side has, and what a gate of the request names. Returns how many.
+ */
+size_t xb_compare_figures(const struct xb_comparison *comparison, const struct xb_pair *pair,
+                          struct xb_figure figures[XB_COMPARE_FIGURES]);
+
+/* Finds the parameters that differ between compared cases of one mode. XB_ERR_MEMORY. */
+XB_MUST_CHECK enum xb_status xb_comparison_find_parameters(struct xb_comparison *comparison,
+                                                           struct xb_error *error);
+
+/* ---- gates ---- */
+
+/* Whether a figure of a case passes a gate. */
+bool xb_gate_passes(const struct xb_gate *gate, const struct xb_record_case *test,
+                    const struct xb_figure *figure);
+/* Whether any of them takes it; without gates, whether it gates by itself. */
+bool xb_gates_take(const struct xb_gates *gates, const struct xb_compared *compared);
+/* XB_ERR_USAGE for a gate that no case of either file passes, or whose figure none of those cases
+ * has: a slip of the pen that would let everything through. */
+XB_MUST_CHECK enum xb_status xb_gates_check(const struct xb_comparison *comparison,
+                                            struct xb_error *error);
+/* The number, from 1, of a gate that judges nothing; 0 for none. */
+size_t xb_gates_find_idle(const struct xb_comparison *comparison);
+
+/* ---- verdicts ---- */
+
+/* Adds to compared->note, behind "; " where it says something already. */
+void xb_compared_note(struct xb_compared *compared, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+void xb_compared_conclude(struct xb_compared *compared, enum xb_basis basis,
+                          enum xb_outcome outcome);
+
+/* The verdict where it does not depend on figures, with a note why. False: it does, and the note
+ * tells what else there is to know. */
+bool xb_judge_by_status(const struct xb_comparison *comparison, const struct xb_pair *pair,
+                        struct xb_compared *compared);
+/*
+ * What can be told of one figure of a pair by itself: medians, ratio, interval and P values as they
+ * are, and the verdict where it does not depend on them. XB_ERR_MEMORY only.
  */
 XB_MUST_CHECK enum xb_status xb_judge_measure(const struct xb_comparison *comparison,
-                                              struct xb_pair pair, struct xb_compared *compared,
-                                              struct xb_error *error);
-
-/* Whether the pair has that metric on either side. */
-bool xb_judge_has_metric(const struct xb_comparison *comparison, struct xb_pair pair,
-                         enum xb_metric metric);
+                                              const struct xb_pair *pair,
+                                              struct xb_compared *compared, struct xb_error *error);
 
 /* The verdict of every case that is judged by its figures, now that it is known how many gate.
  * XB_ERR_MEMORY only. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From the figures of every case to verdicts, and to one over all that gate. */
+/* From what was found of every figure to verdicts, and to one over all that gate. */
 #include "internal.h"
 
-#include "xferbench/rank_test.h"
+#include "rank_test.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -29,7 +29,7 @@ static bool is_gating_test(const struct xb_compared *compared)
     return compared->gates && compared->basis == XB_BASIS_TEST;
 }
 
-/* ---- Holm over the cases that gate ---- */
+/* ---- Holm over the figures that gate ---- */
 
 /* Adjusts one P of every gating test; `p` says which. */
 static enum xb_status adjust(struct xb_comparison *comparison,
@@ -44,7 +44,7 @@ static enum xb_status adjust(struct xb_comparison *comparison,
             values[count++] = *p(&comparison->cases[i]);
     enum xb_status status = xb_holm_adjust(values, count, error);
     count = 0;
-    for (size_t i = 0; status == XB_OK && i < comparison->case_count; i++)
+    for (size_t i = 0; i < comparison->case_count; i++)
         if (is_gating_test(&comparison->cases[i]))
             *p(&comparison->cases[i]) = values[count++];
     free(values);
@@ -76,7 +76,7 @@ static enum xb_outcome indicated(const struct xb_compared *compared, double thre
 {
     double low = compared->has_interval ? compared->low : compared->ratio;
     double high = compared->has_interval ? compared->high : compared->ratio;
-    bool more = xb_metric_more_is_better(compared->metric);
+    bool more = compared->figure.more_is_better;
     bool under = high < 1.0 - threshold; /* all of it */
     bool over = low > 1.0 + threshold;
     bool not_under = low > 1.0 - threshold;
@@ -121,14 +121,17 @@ enum xb_status xb_judge_all(struct xb_comparison *comparison, struct xb_error *e
     comparison->processes_needed =
         xb_rank_values_needed(tests > 0 ? tests : 1, comparison->request.alpha);
     enum xb_status status = adjust(comparison, p_regression, error);
-    if (status == XB_OK)
-        status = adjust(comparison, p_improved, error);
-    for (size_t i = 0; status == XB_OK && i < comparison->case_count; i++) {
+    if (status != XB_OK)
+        return status;
+    status = adjust(comparison, p_improved, error);
+    if (status != XB_OK)
+        return status;
+    for (size_t i = 0; i < comparison->case_count; i++) {
         struct xb_compared *compared = &comparison->cases[i];
         if (compared->basis == XB_BASIS_TEST)
             judge(compared, compared->gates ? tests : 1, &comparison->request);
     }
-    return status;
+    return XB_OK;
 }
 
 /* ---- all that gate ---- */
@@ -144,7 +147,7 @@ size_t xb_comparison_count(const struct xb_comparison *comparison, enum xb_outco
     return count;
 }
 
-/* How many gating cases are indicative only; how many of them look like a regression. */
+/* How many gating figures are indicative only; how many of them look like a regression. */
 static size_t count_indicative(const struct xb_comparison *comparison, size_t *regressions)
 {
     size_t count = 0;
@@ -181,12 +184,12 @@ static void conclude_indicative(struct xb_comparison *comparison, size_t indicat
                  comparison->processes_needed, comparison->processes_needed);
     conclude(
         comparison, XB_OUTCOME_INCONCLUSIVE,
-        "too few processes for %zu of %zu gating figures at alpha %g, which takes %s; of these, "
-        "%zu look like a regression, which is indicative only",
+        "too few processes to judge %zu of %zu gating figures: alpha %g takes %s; %zu of them look "
+        "like a regression, which may be chance",
         indicative, comparison->gating_count, comparison->request.alpha, needed, regressions);
 }
 
-/* How many gating cases failed, or had wrong data, on both sides, and are not worse by figures.
+/* How many gating figures failed, or had wrong data, on both sides, and are not worse by figures.
  * *more: how many of these did so in a larger share of the candidate's processes. */
 static size_t count_broken(const struct xb_comparison *comparison, size_t *more)
 {
@@ -245,11 +248,11 @@ void xb_judge_overall(struct xb_comparison *comparison)
     double percent = 100.0 * comparison->request.threshold;
     if (!comparison->comparable && !comparison->request.force)
         conclude(comparison, XB_OUTCOME_INCONCLUSIVE,
-                 "the files were not measured under the same conditions; --force compares them all "
-                 "the same");
+                 "the files were not measured under the same conditions; --force compares them "
+                 "anyway");
     else if (regressions > 0)
         conclude(comparison, XB_OUTCOME_REGRESSION,
-                 "%zu of %zu gating figures: worse by %g %% or more, or no longer right",
+                 "%zu of %zu gating figures are worse by %g %% or more, or no longer work",
                  regressions, all, percent);
     else if (comparison->idle_gate > 0)
         conclude(comparison, XB_OUTCOME_INCONCLUSIVE,
@@ -266,9 +269,13 @@ void xb_judge_overall(struct xb_comparison *comparison)
                  "%%",
                  open, all, has_status(comparison) ? "not there in both files, or " : "", percent);
     else if (passed == 0)
-        conclude(comparison, XB_OUTCOME_INCONCLUSIVE, "no gating case has figures in both files");
+        conclude(comparison, XB_OUTCOME_INCONCLUSIVE,
+                 "nothing that gates was measured in both files");
+    else if (improved > 0)
+        conclude(comparison, XB_OUTCOME_IMPROVED,
+                 "all %zu gating figures pass: none got %g %% worse, and %zu got %g %% better", all,
+                 percent, improved, percent);
     else
-        conclude(comparison, improved > 0 ? XB_OUTCOME_IMPROVED : XB_OUTCOME_PASS,
-                 "none of %zu gating figures is worse by %g %% or more; %zu better by as much", all,
-                 percent, improved);
+        conclude(comparison, XB_OUTCOME_PASS, "all %zu gating figures pass: none got %g %% worse",
+                 all, percent);
 }

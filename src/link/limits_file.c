@@ -1,295 +1,141 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _POSIX_C_SOURCE 200809L /* strdup */
-#include "xferbench/limits_file.h"
+#include "limits_file.h"
 
-#include "../core/file_text.h"
+#include "base/file_text.h"
+#include "base/json_read.h"
 
-#include <cjson/cJSON.h>
 #include <fnmatch.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define LARGEST_BYTES ((size_t)1 << 20)
-#define HIGHEST_SHARE 1.5   /* of a ceiling: more is a percentage by mistake */
-#define HIGHEST_GBS 10000.0 /* more is bytes by mistake */
+#define HIGHEST_SHARE 1.5   /* of a ceiling: a larger one is meant as a percentage */
+#define HIGHEST_GBS 10000.0 /* a larger one is meant in bytes */
 
 struct entry {
-    char *gpu;                    /* a glob; NULL matches every name */
+    const char *gpu;              /* a glob; NULL matches every name */
     unsigned generation, width;   /* of the link under load; 0 matches every one */
     struct xb_link_limits limits; /* those that the entry sets */
 };
 
 struct xb_limits_file {
+    cJSON *root; /* owns the entries' texts */
     struct entry *entries;
     size_t count;
 };
 
 /* ---- what it says ---- */
 
-/* Where in the file a reader is, for messages. */
-struct place {
-    const char *path;
-    size_t entry;
-};
+static const char *const root_keys[] = {"schema", "schema_version", "limits", NULL};
+static const char *const entry_keys[] = {
+    "gpu",        "link",           "expect", "min_h2d_gbs", "min_d2h_gbs",
+    "warn_share", "critical_share", "note",   NULL};
 
-/* Reads one key's value into the entry. */
-typedef enum xb_status read_value(const struct place *place, const cJSON *item, struct entry *entry,
-                                  struct xb_error *error);
-
-/* A value that is not as it has to be; of a key the beginning is quoted. */
-#define WRONG(error, place, key, ...) wrong((error), (place), (key), __LINE__, __VA_ARGS__)
-
-static enum xb_status wrong(struct xb_error *error, const struct place *place, const char *key,
-                            int line, const char *what)
+/* A key that is left out sets nothing; null is a wrong type. */
+static bool has(const cJSON *object, const char *key)
 {
-    return xb_error_set(error, XB_ERR_USAGE, __FILE__, line, "%s: limits[%zu].%.40s: %s",
-                        place->path, place->entry, key, what);
+    return cJSON_GetObjectItemCaseSensitive(object, key) != NULL;
 }
 
-static enum xb_status read_text(const struct place *place, const cJSON *item,
-                                struct xb_error *error)
+static void read_number(struct xb_json_reader *reader, const cJSON *object, const char *key,
+                        double highest, double factor, struct xb_limit *limit)
 {
-    if (!cJSON_IsString(item))
-        return WRONG(error, place, item->string, "must be a string");
-    if (item->valuestring[0] == '\0')
-        return WRONG(error, place, item->string, "must not be empty");
-    return XB_OK;
+    if (has(object, key))
+        *limit = (struct xb_limit){true, xb_json_get_number(reader, object, key, highest) * factor,
+                                   XB_LIMIT_FILE};
 }
 
-static enum xb_status read_gpu(const struct place *place, const cJSON *item, struct entry *entry,
-                               struct xb_error *error)
-{
-    enum xb_status status = read_text(place, item, error);
-    if (status != XB_OK)
-        return status;
-    entry->gpu = strdup(item->valuestring);
-    return entry->gpu != NULL ? XB_OK : XB_FAIL(error, XB_ERR_MEMORY, "no memory for limits");
-}
-
-static enum xb_status read_note(const struct place *place, const cJSON *item, struct entry *entry,
-                                struct xb_error *error)
-{
-    (void)entry;
-    return cJSON_IsString(item) ? XB_OK : WRONG(error, place, item->string, "must be a string");
-}
-
-static enum xb_status read_expectation(const struct place *place, const cJSON *item,
-                                       struct xb_link_limits *limits, struct xb_error *error)
+/* A link such as "gen5x16". */
+static void read_link(struct xb_json_reader *reader, const cJSON *object, const char *key,
+                      struct xb_link_limits *limits)
 {
     struct xb_error detail;
-    enum xb_status status = read_text(place, item, error);
-    if (status != XB_OK)
-        return status;
-    if (xb_expect_parse(item->valuestring, XB_LIMIT_FILE, limits, &detail) != XB_OK)
-        return WRONG(error, place, item->string, detail.message);
-    return XB_OK;
+    const char *text = has(object, key) ? xb_json_get_text(reader, object, key) : NULL;
+    if (text != NULL && xb_expect_parse(text, XB_LIMIT_FILE, limits, &detail) != XB_OK)
+        xb_json_refuse(reader, key, "%s", detail.message);
 }
 
-static enum xb_status read_expect(const struct place *place, const cJSON *item, struct entry *entry,
-                                  struct xb_error *error)
+/* A note is for people: it may be empty. */
+static void check_note(struct xb_json_reader *reader, const cJSON *object)
 {
-    return read_expectation(place, item, &entry->limits, error);
+    if (has(object, "note") && !cJSON_IsString(cJSON_GetObjectItemCaseSensitive(object, "note")))
+        xb_json_refuse(reader, "note", "must be a text");
 }
 
-static enum xb_status read_link(const struct place *place, const cJSON *item, struct entry *entry,
-                                struct xb_error *error)
+static void read_entry(struct xb_json_reader *reader, const cJSON *object, struct entry *entry)
 {
+    struct xb_link_limits *limits = &entry->limits;
     struct xb_link_limits link = {0};
-    enum xb_status status = read_expectation(place, item, &link, error);
+    xb_json_check_keys(reader, object, entry_keys);
+    if (has(object, "gpu"))
+        entry->gpu = xb_json_get_text(reader, object, "gpu");
+    read_link(reader, object, "link", &link);
     entry->generation = (unsigned)link.generation.value;
     entry->width = (unsigned)link.width.value;
-    return status;
+    read_link(reader, object, "expect", limits);
+    read_number(reader, object, "min_h2d_gbs", HIGHEST_GBS, 1e9, &limits->min_h2d);
+    read_number(reader, object, "min_d2h_gbs", HIGHEST_GBS, 1e9, &limits->min_d2h);
+    read_number(reader, object, "warn_share", HIGHEST_SHARE, 1, &limits->warn_share);
+    read_number(reader, object, "critical_share", HIGHEST_SHARE, 1, &limits->critical_share);
+    check_note(reader, object);
+    if (limits->warn_share.is_set && limits->critical_share.is_set &&
+        limits->critical_share.value > limits->warn_share.value)
+        xb_json_refuse(reader, "critical_share", "must not be above warn_share");
 }
 
-/* A number above 0 and up to `highest`, which is not one that was too large to hold either. */
-static enum xb_status read_number(const struct place *place, const cJSON *item, double highest,
-                                  double factor, struct xb_limit *limit, struct xb_error *error)
+static void read_entries(struct xb_json_reader *reader, const cJSON *array,
+                         struct xb_limits_file *file)
 {
-    char what[64];
-    if (cJSON_IsNumber(item) && item->valuedouble > 0.0 && item->valuedouble <= highest) {
-        *limit = (struct xb_limit){true, item->valuedouble * factor, XB_LIMIT_FILE};
-        return XB_OK;
-    }
-    snprintf(what, sizeof what, "must be a number above 0 and at most %g", highest);
-    return WRONG(error, place, item->string, what);
-}
-
-static enum xb_status read_min_h2d(const struct place *place, const cJSON *item,
-                                   struct entry *entry, struct xb_error *error)
-{
-    return read_number(place, item, HIGHEST_GBS, 1e9, &entry->limits.min_h2d, error);
-}
-
-static enum xb_status read_min_d2h(const struct place *place, const cJSON *item,
-                                   struct entry *entry, struct xb_error *error)
-{
-    return read_number(place, item, HIGHEST_GBS, 1e9, &entry->limits.min_d2h, error);
-}
-
-static enum xb_status read_warn(const struct place *place, const cJSON *item, struct entry *entry,
-                                struct xb_error *error)
-{
-    return read_number(place, item, HIGHEST_SHARE, 1.0, &entry->limits.warn_share, error);
-}
-
-static enum xb_status read_critical(const struct place *place, const cJSON *item,
-                                    struct entry *entry, struct xb_error *error)
-{
-    return read_number(place, item, HIGHEST_SHARE, 1.0, &entry->limits.critical_share, error);
-}
-
-static const struct {
-    const char *name;
-    read_value *read;
-} keys[] = {
-    {"gpu", read_gpu},
-    {"link", read_link},
-    {"expect", read_expect},
-    {"min_h2d_gbs", read_min_h2d},
-    {"min_d2h_gbs", read_min_d2h},
-    {"warn_share", read_warn},
-    {"critical_share", read_critical},
-    {"note", read_note},
-};
-#define KEY_COUNT (sizeof keys / sizeof *keys)
-
-static size_t find_key(const char *name)
-{
-    size_t key = 0;
-    while (key < KEY_COUNT && strcmp(keys[key].name, name) != 0)
-        key++;
-    return key;
-}
-
-static enum xb_status read_entry(const struct place *place, const cJSON *object,
-                                 struct entry *entry, struct xb_error *error)
-{
-    unsigned had = 0;
-    const cJSON *item;
-    if (!cJSON_IsObject(object))
-        return XB_FAIL(error, XB_ERR_USAGE, "%s: limits[%zu]: must be an object", place->path,
-                       place->entry);
-    cJSON_ArrayForEach(item, object)
-    {
-        size_t key = find_key(item->string);
-        if (key == KEY_COUNT)
-            return WRONG(error, place, item->string, "there is no such key");
-        if ((had & 1u << key) != 0)
-            return WRONG(error, place, item->string, "is there twice");
-        had |= 1u << key;
-        enum xb_status status = keys[key].read(place, item, entry, error);
-        if (status != XB_OK)
-            return status;
-    }
-    if (entry->limits.warn_share.is_set && entry->limits.critical_share.is_set &&
-        entry->limits.critical_share.value > entry->limits.warn_share.value)
-        return WRONG(error, place, "critical_share", "must not be above warn_share");
-    return XB_OK;
-}
-
-static enum xb_status read_entries(const char *path, const cJSON *array,
-                                   struct xb_limits_file *file, struct xb_error *error)
-{
-    struct place place = {.path = path};
     const cJSON *item;
     size_t count = (size_t)cJSON_GetArraySize(array);
+    size_t outer = xb_place_enter(&reader->place, "limits");
     file->entries = calloc(count + 1, sizeof *file->entries);
-    if (file->entries == NULL)
-        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for the limits in %s", path);
-    file->count = count;
+    if (file->entries == NULL) {
+        XB_FAIL(&reader->error, XB_ERR_MEMORY, "no memory for the limits in %s",
+                reader->place.path);
+        return;
+    }
     cJSON_ArrayForEach(item, array)
     {
-        enum xb_status status = read_entry(&place, item, &file->entries[place.entry], error);
-        if (status != XB_OK)
-            return status;
-        place.entry++;
+        size_t length = xb_place_enter_item(&reader->place, file->count);
+        read_entry(reader, item, &file->entries[file->count++]);
+        xb_place_leave(&reader->place, length);
     }
-    return XB_OK;
+    xb_place_leave(&reader->place, outer);
 }
 
-/* Finds the root's three keys; nothing else may be there. */
-static enum xb_status read_root(const char *path, const cJSON *root, const cJSON *found[3],
-                                struct xb_error *error)
+static void read_document(struct xb_json_reader *reader, struct xb_limits_file *file)
 {
-    static const char *const names[3] = {"schema", "schema_version", "limits"};
-    const cJSON *item;
+    const cJSON *root = file->root;
     if (!cJSON_IsObject(root))
-        return XB_FAIL(error, XB_ERR_USAGE, "%s: must be a JSON object", path);
-    cJSON_ArrayForEach(item, root)
-    {
-        size_t key = 0;
-        while (key < 3 && strcmp(names[key], item->string) != 0)
-            key++;
-        if (key == 3)
-            return XB_FAIL(error, XB_ERR_USAGE, "%s: %.40s: there is no such key", path,
-                           item->string);
-        if (found[key] != NULL)
-            return XB_FAIL(error, XB_ERR_USAGE, "%s: %s: is there twice", path, names[key]);
-        found[key] = item;
-    }
-    for (size_t key = 0; key < 3; key++)
-        if (found[key] == NULL)
-            return XB_FAIL(error, XB_ERR_USAGE, "%s: %s: is missing", path, names[key]);
-    return XB_OK;
-}
-
-static enum xb_status read_document(const char *path, const cJSON *root,
-                                    struct xb_limits_file *file, struct xb_error *error)
-{
-    const cJSON *found[3] = {NULL};
-    enum xb_status status = read_root(path, root, found, error);
-    if (status != XB_OK)
-        return status;
-    const char *schema = cJSON_GetStringValue(found[0]);
-    if (schema == NULL || strcmp(schema, "xferbench.limits") != 0)
-        return XB_FAIL(error, XB_ERR_USAGE, "%s: schema: must be \"xferbench.limits\"", path);
-    if (cJSON_GetNumberValue(found[1]) != 1.0) /* NaN for what is no number */
-        return XB_FAIL(error, XB_ERR_USAGE, "%s: schema_version: must be 1, the one there is",
-                       path);
-    if (!cJSON_IsArray(found[2]))
-        return XB_FAIL(error, XB_ERR_USAGE, "%s: limits: must be an array", path);
-    return read_entries(path, found[2], file, error);
-}
-
-static size_t line_of(const char *text, const char *at)
-{
-    size_t line = 1;
-    for (; text < at; text++)
-        line += *text == '\n';
-    return line;
-}
-
-static enum xb_status parse(const char *path, const char *text, size_t length, cJSON **root,
-                            struct xb_error *error)
-{
-    const char *end = text;
-    /* Of a text with a zero in it cJSON shows what is before, and one name would pass for another.
-     */
-    if (strlen(text) != length || strstr(text, "\\u0000") != NULL)
-        return XB_FAIL(error, XB_ERR_USAGE, "%s: a character in it is NUL", path);
-    *root = cJSON_ParseWithLengthOpts(text, length + 1, &end, 1);
-    if (*root != NULL)
-        return XB_OK;
-    return XB_FAIL(error, XB_ERR_USAGE, "%s: line %zu: not JSON", path, line_of(text, end));
+        xb_json_refuse(reader, NULL, "must be a JSON object");
+    const char *schema = xb_json_get_text(reader, root, "schema");
+    if (schema != NULL && strcmp(schema, "xferbench.limits") != 0)
+        xb_json_refuse(reader, "schema", "must be \"xferbench.limits\"");
+    if (xb_json_get_whole(reader, root, "schema_version", 1, 1000000) > 1)
+        xb_json_refuse(reader, "schema_version", "must be 1, the only one there is");
+    xb_json_check_keys(reader, root, root_keys);
+    const cJSON *limits = xb_json_get_array(reader, root, "limits");
+    if (reader->error.status == XB_OK)
+        read_entries(reader, limits, file);
 }
 
 /* ---- the file ---- */
 
 static enum xb_status load(const char *path, struct xb_limits_file *file, struct xb_error *error)
 {
+    struct xb_json_reader reader = {.place = {.path = path}};
     char *text = NULL;
     size_t length = 0;
-    cJSON *root = NULL;
     enum xb_status status = xb_file_text_read(path, LARGEST_BYTES, true, &text, &length, error);
-    if (text == NULL) /* it failed */
+    if (status != XB_OK)
         return status;
-    status = parse(path, text, length, &root, error);
-    if (status == XB_OK)
-        status = read_document(path, root, file, error);
-    cJSON_Delete(root);
+    file->root = xb_json_read(&reader, text, length);
     free(text);
-    return status;
+    read_document(&reader, file);
+    if (reader.error.status != XB_OK)
+        *error = reader.error;
+    return reader.error.status;
 }
 
 enum xb_status xb_limits_file_open(const char *path, struct xb_limits_file **file,
@@ -310,8 +156,7 @@ void xb_limits_file_close(struct xb_limits_file *file)
 {
     if (file == NULL)
         return;
-    for (size_t i = 0; i < file->count; i++)
-        free(file->entries[i].gpu);
+    cJSON_Delete(file->root);
     free(file->entries);
     free(file);
 }

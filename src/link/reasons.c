@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Levels, and reasons in their order. */
+/* Levels, and how reasons are ordered by them. */
 #include "verdict_internal.h"
 
 #include <stdarg.h>
@@ -20,7 +20,7 @@ const char *xb_level_name(enum xb_level level)
     return "UNKNOWN";
 }
 
-/* Not the numbers' order, which is Nagios'. */
+/* The numbers of the levels are those of Nagios plugins and give no such order. */
 static int severity(enum xb_level level)
 {
     switch (level) {

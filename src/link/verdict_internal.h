@@ -2,7 +2,7 @@
 #ifndef XFERBENCH_LINK_VERDICT_INTERNAL_H
 #define XFERBENCH_LINK_VERDICT_INTERNAL_H
 
-#include "xferbench/verdict.h"
+#include "verdict.h"
 
 /* The parts of a verdict. Each adds its reasons; all codes are told in docs/link.md. */
 
@@ -13,29 +13,33 @@ void xb_reason_add(struct xb_verdict *verdict, enum xb_level level, const char *
 /* "Gen5", or "128 GT/s" for a rate that is no generation. Returns `text`. */
 const char *xb_speed_name(double speed_gts, char text[24]);
 
-/* What hop `index` was seen to do under load. No readings where there was none that is good. */
-struct xb_pcie_seen xb_attempt_seen(const struct xb_link_attempt *attempt, size_t index);
 /* The hop that faces the slot; the path's count if it has none. */
 size_t xb_attempt_slot(const struct xb_link_attempt *attempt);
-/* Whether the device vanished during the attempt. */
-bool xb_attempt_gone(const struct xb_link_attempt *attempt);
+/* The same hop right after the transfers, or NULL: one that has lost its upper end, or shows
+ * another device, cannot be compared with what it was before. */
+const struct xb_pcie_hop *xb_attempt_hop_after(const struct xb_link_attempt *attempt, size_t hop);
+/* The hops of one attempt, which must have a path. */
+void xb_link_facts_find_hops(const struct xb_link_attempt *attempt, struct xb_link_facts *facts);
 
-/* Speed and width of every hop, and what was expected. Fills bottleneck and ceiling. */
+/* Speed and width of every hop, and what was expected. Fills bottleneck and ceiling; reads the hops
+ * in verdict->facts, which are the attempt's. */
 void xb_judge_link(const struct xb_link_attempt *attempt, const struct xb_link_limits *limits,
                    struct xb_verdict *verdict);
-/* Both directions against the limits; behind xb_judge_link. Fills shares and limits. */
+/* Fills what is asked of both directions, as far as the ceiling is known. */
+void xb_verdict_set_limits(const struct xb_link_limits *limits, struct xb_verdict *verdict);
+/* Both directions against the limits; behind xb_judge_link. Fills h2d and d2h. */
 void xb_judge_bandwidth(const struct xb_link_attempt *attempt, const struct xb_link_limits *limits,
                         struct xb_verdict *verdict);
-/* What stays, in whichever attempt it was seen: data that was wrong, a device that vanished. */
-void xb_judge_incidents(const struct xb_link_attempt *attempts, size_t count,
-                        struct xb_verdict *verdict);
-/* What stays: a link that was less in another attempt than in `best`, or fell while data moved. */
-void xb_judge_stability(const struct xb_link_attempt *attempts, size_t count, size_t best,
-                        const struct xb_link_limits *limits, struct xb_verdict *verdict);
-/* What stays: errors that were counted. */
-void xb_judge_counters(const struct xb_link_attempt *attempts, size_t count,
-                       struct xb_verdict *verdict);
 /* What the vendor's management library says of the device's state. */
 void xb_judge_health(const struct xb_link_attempt *attempt, struct xb_verdict *verdict);
+
+/* What counts in whichever attempt it was seen. First: data that was wrong, a device that
+ * vanished. */
+void xb_judge_incidents(const struct xb_link_device *device, struct xb_verdict *verdict);
+/* A link that was less in another attempt than in the best, or fell while data moved. */
+void xb_judge_stability(const struct xb_link_device *device, const struct xb_link_limits *limits,
+                        struct xb_verdict *verdict);
+/* Errors that were counted: what the facts have. */
+void xb_judge_counters(struct xb_verdict *verdict);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Limits in words. */
-#include "xferbench/verdict.h"
+#include "verdict.h"
 
 #include <ctype.h>
 #include <strings.h>
@@ -29,7 +29,7 @@ static unsigned read_number(const char **text)
     return number;
 }
 
-/* PCI Express Base Specification 5.0, 7.5.3.6: the widths there are. */
+/* The widths that exist: PCI Express Base Specification 5.0, 7.5.3.6. */
 static bool is_width(unsigned width)
 {
     return width == 1 || width == 2 || width == 4 || width == 8 || width == 12 || width == 16 ||

@@ -5,61 +5,14 @@
 #include <stdio.h>
 #include <string.h>
 
-/* For telling which of two links is the narrower, and for nothing else: of a 256-byte FLIT 242
- * bytes are packets (PCI Express Base Specification 6.0, 4.2.3), other overhead left aside. */
+/* Only for telling which of two links carries less: of a FLIT of 256 bytes 242 are packets (PCI
+ * Express Base Specification 6.0, 4.2.3). Other overhead is not counted. */
 #define FLIT_SHARE (242.0 / 256.0)
 
-struct xb_pcie_seen xb_attempt_seen(const struct xb_link_attempt *attempt, size_t index)
+static double rate_of(struct xb_lanes lanes)
 {
-    struct xb_pcie_seen none = {0};
-    if (index >= attempt->at_rest.count || index >= attempt->load.count || index >= XB_PCIE_HOPS)
-        return none;
-    const struct xb_pcie_seen *seen = &attempt->load.hops[index];
-    return seen->readings > 0 && seen->speed_gts > 0.0 && seen->width > 0 ? *seen : none;
-}
-
-size_t xb_attempt_slot(const struct xb_link_attempt *attempt)
-{
-    size_t slot = 0;
-    while (slot < attempt->at_rest.count && attempt->at_rest.hops[slot].on_package)
-        slot++;
-    return slot;
-}
-
-static double rate_of(struct xb_pcie_seen seen)
-{
-    double raw = xb_pcie_raw_rate(seen.speed_gts, seen.width);
-    return raw > 0.0 ? raw : seen.speed_gts * 1e9 / 8.0 * seen.width * FLIT_SHARE;
-}
-
-/* ---- what a hop can do ---- */
-
-/* The same hop right after the transfers, or NULL. Some devices lower what they call their maximum
- * while they idle, so the higher of both readings counts. */
-static const struct xb_pcie_hop *hop_after(const struct xb_link_attempt *attempt, size_t index)
-{
-    const struct xb_pcie_hop *before = &attempt->at_rest.hops[index];
-    const struct xb_pcie_hop *after = &attempt->after.hops[index];
-    if (!attempt->after.present || index >= attempt->after.count ||
-        strcmp(before->lower.bdf, after->lower.bdf) != 0 || before->has_upper != after->has_upper)
-        return NULL;
-    return after;
-}
-
-static double best_speed(const struct xb_link_attempt *attempt, size_t index)
-{
-    const struct xb_pcie_hop *after = hop_after(attempt, index);
-    double before = xb_pcie_hop_best_speed(&attempt->at_rest.hops[index]);
-    double later = after != NULL ? xb_pcie_hop_best_speed(after) : 0.0;
-    return later > before ? later : before;
-}
-
-static unsigned best_width(const struct xb_link_attempt *attempt, size_t index)
-{
-    const struct xb_pcie_hop *after = hop_after(attempt, index);
-    unsigned before = xb_pcie_hop_best_width(&attempt->at_rest.hops[index]);
-    unsigned later = after != NULL ? xb_pcie_hop_best_width(after) : 0;
-    return later > before ? later : before;
+    double raw = xb_pcie_raw_rate(lanes.speed_gts, lanes.width);
+    return raw > 0.0 ? raw : lanes.speed_gts * 1e9 / 8.0 * lanes.width * FLIT_SHARE;
 }
 
 /* Whether both ends tell what they can do. */
@@ -72,7 +25,7 @@ static bool knows_both_ends(const struct xb_pcie_hop *hop)
 
 /* ---- reasons ---- */
 
-/* What is known of the hop's ends decides about the level and what is to be done. */
+/* How bad a slow link is, and what to do, depends on what is known of its ends. */
 struct sight {
     enum xb_level level;
     const char *able;         /* who can do better */
@@ -99,26 +52,24 @@ static struct sight sight_of(const struct xb_pcie_hop *hop, bool is_slot)
                           "check the BIOS link speed setting and the riser, reseat the card"};
 }
 
-/* True if the hop is at its best, as far as that is known. What is expected of the slot takes the
- * place of what its ends can do. */
+/* Returns whether the hop is at its best, as far as that is known. What --expect asks of the slot
+ * replaces what its ends can do. */
 static bool judge_hop(const struct xb_link_attempt *attempt, size_t index, bool is_slot,
                       const struct xb_link_limits *limits, struct xb_verdict *verdict)
 {
-    const struct xb_pcie_hop *hop = &attempt->at_rest.hops[index];
-    const struct xb_pcie_seen seen = xb_attempt_seen(attempt, index);
-    const struct sight sight = sight_of(hop, is_slot);
-    unsigned width = best_width(attempt, index);
-    double speed = best_speed(attempt, index);
+    const struct xb_link_hop *hop = &verdict->facts.hops[index];
+    const struct sight sight = sight_of(&attempt->at_rest.hops[index], is_slot);
     char is[24];
     char best[24];
-    if (seen.width < width && !(is_slot && limits->width.is_set))
-        xb_reason_add(verdict, sight.level, "XB-LINK-WIDTH", "x%u of x%u at %s: %s", seen.width,
-                      width, hop->lower.bdf, sight.do_for_width);
-    if (seen.speed_gts < speed && !(is_slot && limits->generation.is_set))
+    if (hop->load.width < hop->best.width && !(is_slot && limits->width.is_set))
+        xb_reason_add(verdict, sight.level, "XB-LINK-WIDTH", "x%u of x%u at %s: %s",
+                      hop->load.width, hop->best.width, hop->lower, sight.do_for_width);
+    if (hop->load.speed_gts < hop->best.speed_gts && !(is_slot && limits->generation.is_set))
         xb_reason_add(verdict, sight.level, "XB-LINK-SPEED",
-                      "%s under load at %s, %s can do %s: %s", xb_speed_name(seen.speed_gts, is),
-                      hop->lower.bdf, sight.able, xb_speed_name(speed, best), sight.do_for_speed);
-    return seen.width >= width && seen.speed_gts >= speed;
+                      "%s under load at %s, %s can do %s: %s",
+                      xb_speed_name(hop->load.speed_gts, is), hop->lower, sight.able,
+                      xb_speed_name(hop->best.speed_gts, best), sight.do_for_speed);
+    return hop->load.width >= hop->best.width && hop->load.speed_gts >= hop->best.speed_gts;
 }
 
 /* Of one end of a hop, before or after the transfers. */
@@ -128,13 +79,13 @@ static unsigned most_lanes(const struct xb_pcie_end *before, const struct xb_pci
     return after != NULL && after->link.max_width > width ? after->link.max_width : width;
 }
 
-/* A port with fewer lanes than the card. Nothing of the kind is said of speeds: a newer card in an
- * older slot is common. */
+/* Warns of a port with fewer lanes than the card. A port that is slower than the card is common (a
+ * newer card in an older slot) and gets no warning. */
 static void judge_slot(const struct xb_link_attempt *attempt, size_t slot,
                        const struct xb_link_limits *limits, struct xb_verdict *verdict)
 {
     const struct xb_pcie_hop *hop = &attempt->at_rest.hops[slot];
-    const struct xb_pcie_hop *after = hop_after(attempt, slot);
+    const struct xb_pcie_hop *after = xb_attempt_hop_after(attempt, slot);
     unsigned card = most_lanes(&hop->lower, after != NULL ? &after->lower : NULL);
     unsigned port = most_lanes(&hop->upper, after != NULL ? &after->upper : NULL);
     if (limits->width.is_set || !xb_pcie_hop_upper_is_real(hop) || port == 0 || port >= card)
@@ -145,26 +96,25 @@ static void judge_slot(const struct xb_link_attempt *attempt, size_t slot,
                   port, card, hop->lower.bdf);
 }
 
-/* Of the slot. False if there is nothing more to say about the path. */
-static bool judge_readable(const struct xb_link_attempt *attempt, size_t slot,
+/* Whether the slot's link could be read. If not, the rest of the path is not judged. */
+static bool judge_readable(const struct xb_link_attempt *attempt,
                            const struct xb_link_limits *limits, struct xb_verdict *verdict)
 {
-    const struct xb_pcie_path *path = &attempt->at_rest;
-    if (xb_attempt_seen(attempt, slot).readings == 0) {
-        if (!xb_attempt_gone(attempt)) /* which says it all */
+    const struct xb_link_hop *hop = &verdict->facts.hops[verdict->bottleneck];
+    if (hop->load.width == 0 || verdict->facts.slot == verdict->facts.hop_count) {
+        if (!xb_attempt_gone(attempt)) /* That says it all. */
             xb_reason_add(verdict, XB_LEVEL_UNKNOWN, "XB-LINK-UNREADABLE",
                           "the link at %s could not be read while data moved: see "
                           "current_link_speed and current_link_width in sysfs",
-                          slot < path->count ? path->hops[slot].lower.bdf
-                                             : path->hops[0].lower.bdf);
+                          hop->lower);
         return false;
     }
-    if ((best_speed(attempt, slot) <= 0.0 && !limits->generation.is_set) ||
-        (best_width(attempt, slot) == 0 && !limits->width.is_set))
+    if ((hop->best.speed_gts <= 0.0 && !limits->generation.is_set) ||
+        (hop->best.width == 0 && !limits->width.is_set))
         xb_reason_add(verdict, XB_LEVEL_UNKNOWN, "XB-LINK-UNREADABLE",
                       "what the link at %s can do could not be read: see max_link_speed and "
                       "max_link_width in sysfs",
-                      path->hops[slot].lower.bdf);
+                      hop->lower);
     return true;
 }
 
@@ -176,15 +126,15 @@ static double speed_of_generation(unsigned generation)
                                                                          : 0.0;
 }
 
-static void judge_expectation(const struct xb_pcie_end *end, struct xb_pcie_seen seen,
-                              const struct xb_link_limits *limits, struct xb_verdict *verdict)
+static void judge_expectation(const struct xb_link_hop *slot, const struct xb_link_limits *limits,
+                              struct xb_verdict *verdict)
 {
     unsigned generation = limits->generation.is_set ? (unsigned)limits->generation.value : 0;
     unsigned width = limits->width.is_set ? (unsigned)limits->width.value : 0;
     char is[24];
     char expected[32] = "";
-    /* By rate: there may be faster ones than have a number here. */
-    if (seen.speed_gts >= speed_of_generation(generation) && seen.width >= width)
+    /* Compares rates, because there may be rates above the last generation that has a number. */
+    if (slot->load.speed_gts >= speed_of_generation(generation) && slot->load.width >= width)
         return;
     if (generation > 0)
         snprintf(expected, sizeof expected, " Gen%u", generation);
@@ -193,17 +143,17 @@ static void judge_expectation(const struct xb_pcie_end *end, struct xb_pcie_seen
     xb_reason_add(
         verdict, XB_LEVEL_CRITICAL, "XB-LINK-EXPECT",
         "%s x%u under load at %s, expected is%s or better: check what is plugged in where",
-        xb_speed_name(seen.speed_gts, is), seen.width, end->bdf, expected);
+        xb_speed_name(slot->load.speed_gts, is), slot->load.width, slot->lower, expected);
 }
 
 /* ---- the path as a whole ---- */
 
-/* Sizes in force: requests are the device's own, and no packet may be larger than the least
- * function on its way takes. */
+/* Sizes in force: the read request is the device's own; a packet may be no larger than any function
+ * on its way allows. */
 static struct xb_pcie_control control_of(const struct xb_pcie_path *path)
 {
     struct xb_pcie_control control = path->hops[0].lower.control;
-    for (size_t i = 0; i < path->count; i++) {
+    for (size_t i = 0; i < xb_link_hops(path); i++) {
         const struct xb_pcie_hop *hop = &path->hops[i];
         const struct xb_pcie_end *ends[] = {&hop->lower, hop->has_upper ? &hop->upper : NULL};
         for (size_t j = 0; j < 2; j++)
@@ -214,49 +164,45 @@ static struct xb_pcie_control control_of(const struct xb_pcie_path *path)
     return control;
 }
 
-/* A hop above the slot that is at its best. One is named for each step down, and not the links
- * behind it that carry as little. */
-static void judge_bottleneck(const struct xb_link_attempt *attempt, size_t index, size_t slot,
+/* Names a hop above the slot that is at its best and still carries less. Each step down is named
+ * once, not the links behind it that carry as little. */
+static void judge_bottleneck(const struct xb_link_hop *hop, const struct xb_link_hop *slot,
                              struct xb_verdict *verdict)
 {
-    struct xb_pcie_seen seen = xb_attempt_seen(attempt, index);
-    struct xb_pcie_seen own = xb_attempt_seen(attempt, slot);
     char is[24];
-    char owns[24];
+    char own[24];
     xb_reason_add(verdict, XB_LEVEL_WARNING, "XB-LINK-BOTTLENECK",
                   "the link above the device at %s carries less than its own: %s x%u, its own is "
                   "%s x%u: a slot with a better way to the CPU would serve it",
-                  attempt->at_rest.hops[index].lower.bdf, xb_speed_name(seen.speed_gts, is),
-                  seen.width, xb_speed_name(own.speed_gts, owns), own.width);
+                  hop->lower, xb_speed_name(hop->load.speed_gts, is), hop->load.width,
+                  xb_speed_name(slot->load.speed_gts, own), slot->load.width);
 }
 
 void xb_judge_link(const struct xb_link_attempt *attempt, const struct xb_link_limits *limits,
                    struct xb_verdict *verdict)
 {
-    const struct xb_pcie_path *path = &attempt->at_rest;
-    size_t slot = xb_attempt_slot(attempt);
-    size_t narrowest = slot;
-    verdict->bottleneck = slot < path->count ? slot : 0;
-    if (!judge_readable(attempt, slot, limits, verdict))
+    const struct xb_link_facts *facts = &verdict->facts;
+    size_t slot = facts->slot < facts->hop_count ? facts->slot : 0;
+    verdict->bottleneck = slot;
+    if (!judge_readable(attempt, limits, verdict))
         return;
     judge_slot(attempt, slot, limits, verdict);
-    for (size_t i = slot; i < path->count; i++) {
-        struct xb_pcie_seen seen = xb_attempt_seen(attempt, i);
-        if (path->hops[i].on_package || seen.readings == 0)
+    for (size_t i = slot; i < facts->hop_count; i++) {
+        const struct xb_link_hop *hop = &facts->hops[i];
+        if (hop->on_package || hop->load.width == 0)
             continue;
         bool at_best = judge_hop(attempt, i, i == slot, limits, verdict);
-        if (rate_of(seen) >= rate_of(xb_attempt_seen(attempt, narrowest)))
+        if (rate_of(hop->load) >= rate_of(facts->hops[verdict->bottleneck].load))
             continue;
-        narrowest = i;
+        verdict->bottleneck = i;
         if (at_best)
-            judge_bottleneck(attempt, i, slot, verdict);
+            judge_bottleneck(hop, &facts->hops[slot], verdict);
     }
-    judge_expectation(&path->hops[slot].lower, xb_attempt_seen(attempt, slot), limits, verdict);
+    judge_expectation(&facts->hops[slot], limits, verdict);
 
-    struct xb_pcie_seen seen = xb_attempt_seen(attempt, narrowest);
-    struct xb_pcie_control control = control_of(path);
-    verdict->bottleneck = narrowest;
-    verdict->ceiling = xb_ceiling_of(seen.speed_gts, seen.width, &control);
+    const struct xb_lanes lanes = facts->hops[verdict->bottleneck].load;
+    const struct xb_pcie_control control = control_of(&attempt->at_rest);
+    verdict->ceiling = xb_ceiling_of(lanes.speed_gts, lanes.width, &control);
 }
 
 /* ---- several attempts ---- */
@@ -266,6 +212,7 @@ static bool lacks(const struct xb_link_attempt *attempt, const struct xb_link_li
 {
     static const char *const codes[] = {"XB-LINK-WIDTH", "XB-LINK-SPEED", "XB-LINK-EXPECT"};
     struct xb_verdict verdict = {0};
+    xb_link_facts_find_hops(attempt, &verdict.facts);
     xb_judge_link(attempt, limits, &verdict);
     for (size_t i = 0; i < verdict.reason_count; i++)
         for (size_t j = 0; j < sizeof codes / sizeof *codes; j++)
@@ -278,7 +225,7 @@ static bool lacks(const struct xb_link_attempt *attempt, const struct xb_link_li
 static size_t find_lesser(const struct xb_link_attempt *attempt, const struct xb_link_attempt *best)
 {
     size_t slot = xb_attempt_slot(attempt);
-    for (size_t i = slot; i < attempt->at_rest.count; i++) {
+    for (size_t i = slot; i < xb_link_hops(&attempt->at_rest); i++) {
         struct xb_pcie_seen seen = xb_attempt_seen(attempt, i);
         struct xb_pcie_seen bests = xb_attempt_seen(best, i);
         if (seen.readings > 0 && !attempt->at_rest.hops[i].on_package &&
@@ -288,21 +235,22 @@ static size_t find_lesser(const struct xb_link_attempt *attempt, const struct xb
     return slot;
 }
 
-/* Of an attempt that lost its device nothing is said: that has its reason. */
-static void judge_lesser(const struct xb_link_attempt *attempts, size_t count, size_t best,
-                         const struct xb_link_limits *limits, struct xb_verdict *verdict)
+/* Warns if another attempt ran on less. An attempt that lost its device has its own reason. */
+static void judge_lesser(const struct xb_link_device *device, const struct xb_link_limits *limits,
+                         struct xb_verdict *verdict)
 {
-    /* One whose link was not seen is no better. */
-    if (count < 2 || !attempts[best].at_rest.present ||
-        xb_attempt_seen(&attempts[best], xb_attempt_slot(&attempts[best])).readings == 0 ||
-        lacks(&attempts[best], limits))
+    const struct xb_link_attempt *best = &device->attempts[verdict->best];
+    size_t count = xb_link_attempts(device);
+    /* If the best attempt saw no link, nobody can say that another saw less. */
+    if (count < 2 || xb_attempt_seen(best, xb_attempt_slot(best)).readings == 0 ||
+        lacks(best, limits))
         return;
     for (size_t i = 0; i < count; i++) {
-        const struct xb_link_attempt *attempt = &attempts[i];
+        const struct xb_link_attempt *attempt = &device->attempts[i];
         char speed[24];
         if (!attempt->at_rest.present || xb_attempt_gone(attempt) || !lacks(attempt, limits))
             continue;
-        size_t hop = find_lesser(attempt, &attempts[best]);
+        size_t hop = find_lesser(attempt, best);
         struct xb_pcie_seen seen = xb_attempt_seen(attempt, hop);
         xb_reason_add(verdict, XB_LEVEL_WARNING, "XB-LINK-UNSTABLE",
                       "attempt %zu of %zu ran at %s x%u at %s, another at more: reseat the card, "
@@ -313,29 +261,28 @@ static void judge_lesser(const struct xb_link_attempt *attempts, size_t count, s
     }
 }
 
-/* One reason, for the first hop of the first attempt. */
-static void judge_drops(const struct xb_link_attempt *attempts, size_t count,
-                        struct xb_verdict *verdict)
+/* Warns once, of the first hop in the first attempt whose speed or width fell. */
+static void judge_drops(const struct xb_link_device *device, struct xb_verdict *verdict)
 {
-    for (size_t i = 0; i < count; i++) {
-        const struct xb_pcie_path *path = &attempts[i].at_rest;
-        for (size_t j = 0; path->present && j < path->count && !xb_attempt_gone(&attempts[i]);
-             j++) {
-            unsigned drops = xb_attempt_seen(&attempts[i], j).drops;
+    for (size_t i = 0; i < xb_link_attempts(device); i++) {
+        const struct xb_link_attempt *attempt = &device->attempts[i];
+        const struct xb_pcie_path *path = &attempt->at_rest;
+        for (size_t j = 0; j < xb_link_hops(path) && !xb_attempt_gone(attempt); j++) {
+            unsigned drops = xb_attempt_seen(attempt, j).drops;
             if (drops == 0 || path->hops[j].on_package)
                 continue;
             xb_reason_add(verdict, XB_LEVEL_WARNING, "XB-LINK-UNSTABLE",
                           "speed or width at %s fell while data moved (%u times in attempt %zu of "
                           "%zu): reseat the card, check the riser and power management (ASPM)",
-                          path->hops[j].lower.bdf, drops, i + 1, count);
+                          path->hops[j].lower.bdf, drops, i + 1, xb_link_attempts(device));
             return;
         }
     }
 }
 
-void xb_judge_stability(const struct xb_link_attempt *attempts, size_t count, size_t best,
-                        const struct xb_link_limits *limits, struct xb_verdict *verdict)
+void xb_judge_stability(const struct xb_link_device *device, const struct xb_link_limits *limits,
+                        struct xb_verdict *verdict)
 {
-    judge_lesser(attempts, count, best, limits, verdict);
-    judge_drops(attempts, count, verdict);
+    judge_lesser(device, limits, verdict);
+    judge_drops(device, verdict);
 }

@@ -34,7 +34,7 @@ static enum xb_status check(const struct xb_mode_context *context, struct xb_err
     if ((test->direction == XB_BIDIR || test->simultaneous) &&
         xb_host_memory_of(test->variant) == XB_MEMORY_PAGEABLE)
         return XB_FAIL(error, XB_ERR_UNSUPPORTED,
-                       "a copy of pageable memory keeps its caller until it is done: what should "
+                       "a copy of pageable memory blocks its caller until it is done: what should "
                        "run beside it would only begin behind it");
     return XB_OK;
 }
@@ -56,32 +56,26 @@ static enum xb_status submit(struct xb_mode_context *context, struct xb_error *e
     const struct state *state = context->state;
     const struct xb_transfer *transfer = &state->transfer;
     uint64_t bytes = context->test->bytes;
-    enum xb_status status = XB_OK;
     for (uint64_t i = 0; i < xb_chunk_count(bytes, state->chunk); i++) {
         struct xb_chunk chunk = xb_chunk_at(bytes, state->chunk, i);
         size_t stream = i % transfer->queues_per_way;
-        for (size_t way = 0; status == XB_OK && way < transfer->way_count; way++)
-            status = context->device->backend->queue_copy(
+        for (size_t way = 0; way < transfer->way_count; way++) {
+            enum xb_status status = context->device->backend->queue_copy(
                 context->queues[way * transfer->queues_per_way + stream],
                 transfer->ways[way].target, chunk.offset, transfer->ways[way].source, chunk.offset,
                 chunk.bytes, error);
-        if (status != XB_OK)
-            return status;
+            if (status != XB_OK)
+                return status;
+        }
     }
     return XB_OK;
 }
 
-static enum xb_status verify(struct xb_mode_context *context, struct xb_result *result,
-                             struct xb_error *error)
-{
-    const struct state *state = context->state;
-    xb_result_detail_number(result, "streams", (double)state->transfer.queues_per_way);
-    xb_result_detail_number(result, "chunk_bytes", (double)state->chunk);
-    return xb_transfer_verify(context, result, error);
-}
-
 static const struct xb_option *const options[] = {&xb_option_host_memory, &option_streams,
                                                   &xb_option_chunk, NULL};
+
+static const struct xb_parameter parameters[] = {
+    {&xb_option_chunk, NULL}, {&option_streams, NULL}, {NULL, NULL}};
 
 const struct xb_mode xb_mode_async = {
     .name = "async",
@@ -92,13 +86,14 @@ const struct xb_mode xb_mode_async = {
         "direction share one link, so one way shows what chunking costs, not a gain; compare it "
         "with pinned. bidir moves a second buffer the other way at the same time: the row shows "
         "the sum, its parts each direction, and the share of the time in which both were in "
-        "flight. With --host-memory pageable the calls keep their caller until the data is moved: "
+        "flight. With --host-memory pageable the calls block until the data is moved: "
         "compare the times under SUBMIT and DONE.",
     .directions = XB_H2D | XB_D2H | XB_BIDIR,
     .by_default = XB_H2D | XB_D2H,
     .simultaneous = true,
     .variant_option = &xb_option_host_memory,
     .options = options,
+    .parameters = parameters,
     .state_bytes = sizeof(struct state),
     .capabilities = xb_host_memory_capabilities,
     .needs = xb_transfer_needs,
@@ -107,5 +102,5 @@ const struct xb_mode xb_mode_async = {
     .setup = setup,
     .prepare = xb_transfer_prepare,
     .submit = submit,
-    .verify = verify,
+    .verify = xb_transfer_verify,
 };

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A pipeline: while one chunk is computed on, the next arrives and the last leaves. */
+#include "kernel_time.h"
 #include "proof.h"
 #include "shared_options.h"
 
+#include "xferbench/reading.h"
 #include "xferbench/result.h"
 #include "xferbench/workspace.h"
 
@@ -18,20 +20,9 @@ static const struct xb_option option_buffers = {
     .maximum = 32,
 };
 
-static const struct xb_option option_kernel_time = {
-    .name = "kernel-time",
-    .type = XB_OPTION_TEXT,
-    .argument = "TIME",
-    .default_text = "auto",
-    .help = "How long the kernel computes on a chunk: 'auto' as long as the chunk's copies take "
-            "in the pipeline beside it and 5 % more, 'none' for no kernel, or a duration such as "
-            "500us.",
-};
-
-/* So long that nobody waits for it, and the linear search for it stays exact in a double. */
-#define MAX_STEPS (UINT64_C(1) << 24)
-/* By how much a kernel that is tuned to the copies is longer than they are: the computing then sets
- * the pace, and not the scatter of the copies. */
+/* With --kernel-time auto the kernel takes so many times as long as the copies beside it. A little
+ * longer than they: then the computing sets the pace, and not copies that take now more, now less
+ * time. */
 #define TUNED_LONGER 1.05
 
 struct state {
@@ -39,7 +30,7 @@ struct state {
     struct xb_buffer *in, *out; /* on the host */
     struct xb_buffer *slots;    /* on the device, `buffers` chunks */
     uint64_t chunk, count;
-    uint64_t buffers; /* in turn; while the kernel is tuned one less than there are */
+    uint64_t buffers; /* in turn; time_of_copies takes one away for a moment */
     uint64_t steps;   /* of the kernel, on every word */
 };
 
@@ -48,35 +39,20 @@ static uint32_t capabilities(const char *variant)
     return XB_CAP_KERNELS | xb_host_memory_capabilities(variant);
 }
 
-/* What --kernel-time says, in seconds; 0 for none, negative for auto. */
-static enum xb_status kernel_time(const struct xb_config *config, double *seconds,
-                                  struct xb_error *error)
-{
-    const char *text = xb_config_get(config, "kernel-time")->text;
-    *seconds = strcmp(text, "auto") == 0 ? -1 : 0;
-    if (strcmp(text, "auto") == 0 || strcmp(text, "none") == 0)
-        return XB_OK;
-    struct xb_error cause;
-    if (xb_duration_parse(text, seconds, &cause) == XB_OK && *seconds <= 1)
-        return XB_OK;
-    return XB_FAIL(error, XB_ERR_USAGE,
-                   "--kernel-time: '%.40s' is neither auto nor none nor a time of at most 1s, such "
-                   "as 500us",
-                   text);
-}
-
 static enum xb_status check_options(const struct xb_case *test, const struct xb_config *config,
                                     struct xb_error *error)
 {
     double seconds;
     uint64_t chunk = xb_config_get(config, "chunk")->count;
-    enum xb_status status = kernel_time(config, &seconds, error);
-    if (status == XB_OK && chunk % 8 != 0)
-        status = XB_FAIL(error, XB_ERR_USAGE,
-                         "--chunk %llu: the kernel of %s computes on words of 8 bytes; take a "
-                         "multiple of 8",
-                         (unsigned long long)chunk, test->mode->name);
-    return status == XB_OK ? xb_chunk_check(test, config, 3, error) : status;
+    enum xb_status status = xb_kernel_time_read(config, &seconds, error);
+    if (status != XB_OK)
+        return status;
+    if (chunk % 8 != 0)
+        return XB_FAIL(error, XB_ERR_USAGE,
+                       "--chunk %llu: the kernel of %s computes on words of 8 bytes; take a "
+                       "multiple of 8",
+                       (unsigned long long)chunk, test->mode->name);
+    return xb_chunk_check(test, config, 3, error);
 }
 
 static enum xb_status check(const struct xb_mode_context *context, struct xb_error *error)
@@ -146,21 +122,24 @@ static enum xb_status copy_out(struct xb_mode_context *context, size_t queue, ui
 typedef enum xb_status stage(struct xb_mode_context *context, size_t queue, uint64_t index,
                              struct xb_error *error);
 
-/* All chunks through some stages, the queue chosen by `spread`: every chunk's own, or the first. */
+/* Sends all chunks through some stages. With `spread` each chunk is on its slot's queue, else all
+ * are on the first. */
 static enum xb_status run_stages(struct xb_mode_context *context, stage *const stages[],
                                  size_t stage_count, bool spread, struct xb_error *error)
 {
     const struct state *state = context->state;
-    enum xb_status status = XB_OK;
     for (uint64_t i = 0; i < state->count; i++)
-        for (size_t s = 0; status == XB_OK && s < stage_count; s++)
-            status = stages[s](context, spread ? i % state->buffers : 0, i, error);
-    return status;
+        for (size_t s = 0; s < stage_count; s++) {
+            enum xb_status status = stages[s](context, spread ? i % state->buffers : 0, i, error);
+            if (status != XB_OK)
+                return status;
+        }
+    return XB_OK;
 }
 
 static stage *const all_stages[] = {copy_in, compute, copy_out};
 
-/* A slot's queue keeps its chunks in order; different slots' stages overlap. */
+/* A slot's queue keeps its chunks in order; the stages of different slots overlap. */
 static enum xb_status submit(struct xb_mode_context *context, struct xb_error *error)
 {
     return run_stages(context, all_stages, 3, true, error);
@@ -187,57 +166,80 @@ static enum xb_status submit_out(struct xb_mode_context *context, struct xb_erro
     return run_stages(context, &all_stages[2], 1, false, error);
 }
 
-/* Both ways at once, each on a queue and in a slot of its own: what the link leaves the pipeline's
- * copies. */
+/* Copies both ways at once, each on a queue and in a slot of its own. The pipeline's copies share
+ * the link like this, so they cannot be faster. */
 static enum xb_status submit_copies(struct xb_mode_context *context, struct xb_error *error)
 {
     const struct state *state = context->state;
-    enum xb_status status = XB_OK;
-    for (uint64_t i = 0; status == XB_OK && i < state->count; i++) {
-        status = copy_into(context, 0, i, 0, error);
-        if (status == XB_OK)
-            status = copy_out_of(context, 1, i, 1, error);
+    for (uint64_t i = 0; i < state->count; i++) {
+        enum xb_status status = copy_into(context, 0, i, 0, error);
+        if (status != XB_OK)
+            return status;
+        status = copy_out_of(context, 1, i, 1, error);
+        if (status != XB_OK)
+            return status;
     }
-    return status;
+    return XB_OK;
 }
 
+static const struct xb_figure serial_time = {
+    .name = "serial_time",
+    .unit = XB_UNIT_SECONDS,
+    .help = "The same work, one step after the other",
+};
+static const struct xb_figure in_time = {
+    .name = "in_time",
+    .unit = XB_UNIT_SECONDS,
+    .help = "The copies into the device alone",
+};
+static const struct xb_figure kernel_time = {
+    .name = "kernel_time",
+    .unit = XB_UNIT_SECONDS,
+    .help = "The kernels alone",
+};
+static const struct xb_figure out_time = {
+    .name = "out_time",
+    .unit = XB_UNIT_SECONDS,
+    .help = "The copies out of the device alone",
+};
+static const struct xb_figure copies_time = {
+    .name = "copies_time",
+    .unit = XB_UNIT_SECONDS,
+    .help = "The copies both ways at once, without the kernels",
+};
+static const struct xb_figure speed_up = {
+    .name = "speed_up",
+    .unit = XB_UNIT_RATIO,
+    .more_is_better = true,
+    .help = "How many times as fast as one step after the other",
+};
+static const struct xb_figure share_of_bound = {
+    .name = "share_of_bound",
+    .unit = XB_UNIT_RATIO,
+    .more_is_better = true,
+    .help = "The time of the slowest stage by the time of the whole: 1 is the best possible",
+};
+static const struct xb_figure gpu_busy = {
+    .name = "gpu_busy",
+    .unit = XB_UNIT_RATIO,
+    .more_is_better = true,
+    .help = "The share of the time in which the device computed",
+};
+static const struct xb_figure *const figures[] = {&serial_time,    &in_time,     &kernel_time,
+                                                  &out_time,       &copies_time, &speed_up,
+                                                  &share_of_bound, &gpu_busy,    NULL};
+
 static const struct xb_reference references[] = {
-    {"serial", submit_serial, 2}, {"h2d", submit_in, 1},        {"kernel", submit_kernel, 0},
-    {"d2h", submit_out, 1},       {"copies", submit_copies, 2}, {NULL, NULL, 0},
+    {&serial_time, submit_serial}, {&in_time, submit_in},         {&kernel_time, submit_kernel},
+    {&out_time, submit_out},       {&copies_time, submit_copies}, {NULL, NULL},
 };
 
 /* ---- setup ---- */
 
 /*
- * Finds the steps with which the kernels of all chunks take `target` seconds. Few steps take as
- * long as one, because memory is slower; beyond those the time is a straight line.
- */
-static enum xb_status tune(struct xb_mode_context *context, double target, struct xb_error *error)
-{
-    struct state *state = context->state;
-    double seconds = 0;
-    enum xb_status status = XB_OK;
-    state->steps = 1;
-    do {
-        state->steps *= 8;
-        status = xb_mode_time(context, submit_kernel, &seconds, error);
-    } while (status == XB_OK && seconds < target / 4 && state->steps < MAX_STEPS);
-    /* Twice: what is left of the flat part in the first step shows in the second. */
-    for (int i = 0; status == XB_OK && i < 2; i++) {
-        double wanted = (double)state->steps * target / seconds;
-        state->steps = wanted < 1                   ? 1
-                       : wanted > (double)MAX_STEPS ? MAX_STEPS
-                                                    : (uint64_t)(wanted + 0.5);
-        if (i == 0)
-            status = xb_mode_time(context, submit_kernel, &seconds, error);
-    }
-    return status;
-}
-
-/*
- * What the copies of all chunks take in this pipeline while one of its buffers is the kernel's: so
- * long the kernel may take for the copies to hide behind it, and it behind them. With a kernel of a
- * single step, because what it costs to go from copying to computing and back is part of it.
+ * What the copies of all chunks take in this pipeline while the kernel keeps one of its buffers to
+ * itself: a kernel that takes as long hides the copies, and they hide the kernel. Timed with a
+ * kernel of a single step, because going from copying to computing and back costs time too.
  */
 static enum xb_status time_of_copies(struct xb_mode_context *context, double *seconds,
                                      struct xb_error *error)
@@ -255,33 +257,35 @@ static enum xb_status choose_steps(struct xb_mode_context *context, struct xb_er
 {
     struct state *state = context->state;
     double target = 0;
-    enum xb_status status = kernel_time(context->config, &target, error);
+    enum xb_status status = xb_kernel_time_read(context->config, &target, error);
     if (status != XB_OK || target == 0)
         return status;
-    if (target < 0)
-        status = time_of_copies(context, &target, error);
-    else
-        target *= (double)state->count;
-    if (status == XB_OK)
-        status = tune(context, target, error);
-    return status;
+    if (target > 0)
+        return xb_kernel_time_tune(context, submit_kernel, target * (double)state->count,
+                                   &state->steps, error);
+    status = time_of_copies(context, &target, error);
+    if (status != XB_OK)
+        return status;
+    return xb_kernel_time_tune(context, submit_kernel, target, &state->steps, error);
 }
 
-static enum xb_status take_buffers(struct xb_mode_context *context, struct xb_error *error)
+static enum xb_status borrow_buffers(struct xb_mode_context *context, struct xb_error *error)
 {
     struct state *state = context->state;
     struct xb_workspace *workspace = context->workspace;
     uint64_t bytes = context->test->bytes;
     enum xb_status status =
         xb_workspace_buffer(workspace, 0, state->memory, bytes, &state->in, error);
-    if (status == XB_OK)
-        status = xb_workspace_buffer(workspace, 1, state->memory, bytes, &state->out, error);
-    if (status == XB_OK)
-        status = xb_workspace_buffer(workspace, 0, XB_MEMORY_DEVICE, state->buffers * state->chunk,
-                                     &state->slots, error);
-    if (status == XB_OK)
-        status = xb_workspace_queues(workspace, state->buffers, &context->queues, error);
-    return status;
+    if (status != XB_OK)
+        return status;
+    status = xb_workspace_buffer(workspace, 1, state->memory, bytes, &state->out, error);
+    if (status != XB_OK)
+        return status;
+    status = xb_workspace_buffer(workspace, 0, XB_MEMORY_DEVICE, state->buffers * state->chunk,
+                                 &state->slots, error);
+    if (status != XB_OK)
+        return status;
+    return xb_workspace_queues(workspace, state->buffers, &context->queues, error);
 }
 
 static enum xb_status setup(struct xb_mode_context *context, struct xb_error *error)
@@ -298,14 +302,14 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
     context->operations_per_iteration = 3 * state->count;
     context->bytes_moved = 2 * test->bytes;
     context->hold = true;
-    enum xb_status status = take_buffers(context, error);
+    enum xb_status status = borrow_buffers(context, error);
     if (status != XB_OK)
         return status;
     xb_host_fill(state->in->host_address, 0, test->bytes, xb_proof_before(test->seed));
     return choose_steps(context, error);
 }
 
-/* What leaves from now on comes from other data: nothing of it is at the target yet. */
+/* Changes the source: nothing that leaves from now on is at the target yet. */
 static enum xb_status prepare(struct xb_mode_context *context, struct xb_error *error)
 {
     const struct state *state = context->state;
@@ -315,9 +319,10 @@ static enum xb_status prepare(struct xb_mode_context *context, struct xb_error *
     return XB_OK;
 }
 
-/* ---- what it came to ---- */
+/* ---- checks and figures ---- */
 
-/* Whether words here and there are what that many single steps make of what went in. */
+/* Checks some words by the steps themselves, one after the other: a second opinion beside the
+ * pattern, whose steps are calculated in one go. */
 static void check_steps(const struct xb_mode_context *context, struct xb_mismatch *found)
 {
     const struct state *state = context->state;
@@ -339,31 +344,29 @@ static double larger(double a, double b)
     return a > b ? a : b;
 }
 
-/* Against the same work in a row, and against the slowest stage: the kernels, or the copies with
+/* Compares with the same work in a row, and with the slowest stage: the kernels, or the copies with
  * both ways in use, as the pipeline has them. */
 static enum xb_status compare_with_stages(struct xb_result *result, bool computes,
                                           struct xb_error *error)
 {
-    const char *const names[] = {"serial", "h2d", "kernel", "d2h", "copies"};
-    double seconds[5] = {0};
-    double overlapped = (double)result->bytes_moved / result->bandwidth.median;
-    for (size_t i = 0; i < 5; i++) {
-        enum xb_status status = xb_result_part_median(result, names[i], &seconds[i], error);
+    enum { SERIAL, IN, KERNELS, OUT, COPIES, TIMES };
+    double seconds[TIMES] = {0};
+    double whole = (double)result->bytes_moved / result->bandwidth.median;
+    for (size_t i = 0; i < TIMES; i++) {
+        enum xb_status status = xb_result_median(result, references[i].figure, &seconds[i], error);
         if (status != XB_OK)
             return status;
-        if (!(seconds[i] > 0) && (i != 2 || computes))
-            return XB_OK; /* no time for all of them */
+        if (!(seconds[i] > 0) && (i != KERNELS || computes))
+            return XB_OK; /* cut short: not all stages were timed */
     }
-    if (!computes) /* what an empty one takes is not computing */
-        seconds[2] = 0;
-    double bound = larger(larger(seconds[1], seconds[2]), larger(seconds[3], seconds[4]));
-    xb_result_detail_number(result, "overlapped_s", overlapped);
-    xb_result_detail_number(result, "serial_s", seconds[0]);
-    xb_result_detail_number(result, "speed_up", seconds[0] / overlapped);
-    xb_result_detail_number(result, "bound_s", bound);
-    xb_result_detail_number(result, "efficiency", bound / overlapped);
+    if (!computes) /* no kernel was enqueued: the time found is that of enqueuing nothing */
+        seconds[KERNELS] = 0;
+    double bound =
+        larger(larger(seconds[IN], seconds[KERNELS]), larger(seconds[OUT], seconds[COPIES]));
+    xb_result_compute(result, &speed_up, seconds[SERIAL] / whole);
+    xb_result_compute(result, &share_of_bound, bound / whole);
     if (computes)
-        xb_result_detail_number(result, "compute_share", seconds[2] / overlapped);
+        xb_result_compute(result, &gpu_busy, seconds[KERNELS] / whole);
     return XB_OK;
 }
 
@@ -374,8 +377,6 @@ static enum xb_status verify(struct xb_mode_context *context, struct xb_result *
     struct xb_pattern expected = xb_proof_after(context->test->seed);
     struct xb_mismatch spots = {0};
     expected.steps = state->steps;
-    xb_result_detail_number(result, "buffers", (double)state->buffers);
-    xb_result_detail_number(result, "chunk_bytes", (double)state->chunk);
     xb_result_detail_number(result, "compute_steps", (double)state->steps);
     xb_result_detail_text(result, "verified_by", "host");
     enum xb_status status = compare_with_stages(result, state->steps > 0, error);
@@ -388,8 +389,44 @@ static enum xb_status verify(struct xb_mode_context *context, struct xb_result *
     return XB_OK;
 }
 
+static bool say_pipeline(struct xb_reading *reading, int device, uint64_t bytes)
+{
+    const struct xb_record_case *test =
+        xb_reading_best(reading, device, bytes, XB_BIDIR, "double-buffer", NULL);
+    double factor = xb_reading_median(reading, test, &speed_up);
+    double busy = xb_reading_median(reading, test, &gpu_busy);
+    double share = xb_reading_median(reading, test, &share_of_bound);
+    if (!(factor > 0))
+        return false;
+    xb_reading_add_name(reading, test);
+    xb_reading_add(reading, " is ");
+    xb_reading_add_speed(reading, factor);
+    xb_reading_add(reading, " as one step after the other.");
+    if (busy > 0) {
+        xb_reading_add(reading, " The device computed ");
+        xb_reading_add_share_of_time(reading, busy);
+        xb_reading_add(reading, ".");
+    }
+    if (share > 0) {
+        xb_reading_add(reading, " Throughput is ");
+        xb_reading_add_share(reading, share < 1 ? share : 1);
+        xb_reading_add(reading, " of the best possible here.");
+    }
+    return true;
+}
+
+static const struct xb_reading_line reading_lines[] = {
+    {.label = "pipeline", .say = say_pipeline},
+    {.label = NULL},
+};
+
 static const struct xb_option *const options[] = {&xb_option_host_memory, &xb_option_chunk,
-                                                  &option_buffers, &option_kernel_time, NULL};
+                                                  &option_buffers, &xb_option_kernel_time, NULL};
+
+static const struct xb_parameter parameters[] = {{&xb_option_chunk, NULL},
+                                                 {&option_buffers, NULL},
+                                                 {&xb_option_kernel_time, NULL},
+                                                 {NULL, NULL}};
 
 const struct xb_mode xb_mode_double_buffer = {
     .name = "double-buffer",
@@ -398,15 +435,19 @@ const struct xb_mode xb_mode_double_buffer = {
         "Sends one buffer through the device in chunks of --chunk: in, a kernel that computes on "
         "every word, and out, with --buffers chunks under way at a time. The same work is timed "
         "in a row first, and each stage alone. The row shows the bytes that went in and out by "
-        "the time of the overlapped run; its record how much faster that is than in a row, the "
-        "share of the time in which the device computed, and the efficiency: the slowest stage "
-        "by the whole, where the copies' stage is both ways at once, because that is how the "
-        "pipeline has the link. Filling and draining the pipeline is part of the time. What the "
-        "kernel made of the data is checked, every word.",
+        "the time of the overlapped run. Its other figures tell how much faster that is than in a "
+        "row (speed_up), the share of the time in which the device computed (gpu_busy), and how "
+        "near it is to the best possible (share_of_bound): the slowest stage by the whole, where "
+        "the copies' stage is both ways at once, because that is how the pipeline has the link. "
+        "Filling and draining the pipeline is part of the time. What the kernel made of the data "
+        "is checked, every word.",
     .directions = XB_BIDIR,
     .by_default = XB_BIDIR,
     .variant_option = &xb_option_host_memory,
     .options = options,
+    .parameters = parameters,
+    .figures = figures,
+    .reading = reading_lines,
     .state_bytes = sizeof(struct state),
     .capabilities = capabilities,
     .needs = needs,

@@ -3,6 +3,7 @@
  * because they are asked to, or not at all. */
 #include "proof.h"
 
+#include "xferbench/reading.h"
 #include "xferbench/result.h"
 #include "xferbench/workspace.h"
 
@@ -20,6 +21,7 @@ static const struct xb_option option_managed = {
         "'prefetch', the runtime is asked to move it; 'advise', it is told to stay on the host "
         "and the device reads or writes it there. One case is run for each.",
     .choices = managed_words,
+    .selects = true,
 };
 
 enum how { HOW_FAULT, HOW_PREFETCH, HOW_ADVISE };
@@ -67,19 +69,20 @@ static enum xb_status prefetch(const struct xb_mode_context *context, bool to_de
                                                     context->test->bytes, to_device, error);
 }
 
-/* Puts the pages back where the direction begins. What stays on the host needs no putting back. */
+/* Puts the pages back to the side that the direction starts from. With `advise` they never leave
+ * the host. */
 static enum xb_status restore(struct xb_mode_context *context, struct xb_error *error)
 {
     const struct state *state = context->state;
     if (state->how == HOW_ADVISE)
         return XB_OK;
     enum xb_status status = prefetch(context, !state->to_device, error);
-    if (status == XB_OK)
-        status = context->device->backend->queue_wait(context->queues[0], error);
-    return status;
+    if (status != XB_OK)
+        return status;
+    return context->device->backend->queue_wait(context->queues[0], error);
 }
 
-/* Writes the pattern to managed memory, on the side where the direction begins. */
+/* Writes the pattern to managed memory, on the side that the direction starts from. */
 static enum xb_status fill_managed(struct xb_mode_context *context, struct xb_pattern pattern,
                                    struct xb_error *error)
 {
@@ -94,9 +97,19 @@ static enum xb_status fill_managed(struct xb_mode_context *context, struct xb_pa
     }
     status = backend->queue_fill(context->queues[0], state->managed, context->test->bytes, pattern,
                                  error);
-    if (status == XB_OK)
-        status = backend->queue_wait(context->queues[0], error);
-    return status;
+    return status != XB_OK ? status : backend->queue_wait(context->queues[0], error);
+}
+
+static enum xb_status borrow_buffers(struct xb_mode_context *context, struct xb_error *error)
+{
+    struct state *state = context->state;
+    uint64_t bytes = context->test->bytes;
+    enum xb_status status = xb_workspace_buffer(context->workspace, 0, XB_MEMORY_MANAGED, bytes,
+                                                &state->managed, error);
+    if (status != XB_OK)
+        return status;
+    return xb_workspace_buffer(context->workspace, 0, XB_MEMORY_DEVICE, bytes, &state->device,
+                               error);
 }
 
 static enum xb_status setup(struct xb_mode_context *context, struct xb_error *error)
@@ -108,34 +121,32 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
     state->to_device = test->direction == XB_H2D;
     context->queue_count = 1;
     context->operations_per_iteration = 1;
-    /* The CPU's faults are taken inside the call, where only the host's clock sees them. */
+    /* The CPU faults inside submit itself, where only the host's clock can time it. */
     context->host_timed = state->how == HOW_FAULT && !state->to_device;
     enum xb_status status = xb_workspace_queues(context->workspace, 1, &context->queues, error);
-    if (status == XB_OK)
-        status = xb_workspace_buffer(context->workspace, 0, XB_MEMORY_MANAGED, test->bytes,
-                                     &state->managed, error);
-    if (status == XB_OK)
-        status = xb_workspace_buffer(context->workspace, 0, XB_MEMORY_DEVICE, test->bytes,
-                                     &state->device, error);
-    if (status == XB_OK)
-        status = context->device->backend->buffer_advise(
-            state->managed, state->how == HOW_ADVISE ? XB_ADVICE_STAY_ON_HOST : XB_ADVICE_NONE,
-            error);
-    if (status == XB_OK)
-        status = fill_managed(context, before, error);
-    if (status == XB_OK)
-        status = xb_proof_fill(context->queues[0], state->device, test->bytes, before, error);
-    return status;
+    if (status != XB_OK)
+        return status;
+    status = borrow_buffers(context, error);
+    if (status != XB_OK)
+        return status;
+    status = context->device->backend->buffer_advise(
+        state->managed, state->how == HOW_ADVISE ? XB_ADVICE_STAY_ON_HOST : XB_ADVICE_NONE, error);
+    if (status != XB_OK)
+        return status;
+    status = fill_managed(context, before, error);
+    if (status != XB_OK)
+        return status;
+    return xb_proof_fill(context->queues[0], state->device, test->bytes, before, error);
 }
 
-/* Whether the device's buffer is one end of the copy: else managed memory is both ends. */
+/* Whether the device's buffer is one end of the copy. Else managed memory is both ends. */
 static bool has_device_end(const struct state *state)
 {
     return state->how == HOW_ADVISE || (state->how == HOW_FAULT && state->to_device);
 }
 
-/* Turns the device's buffer around, or managed memory where it is both ends: at the target nothing
- * of what arrives from now on is there. */
+/* Writes the other pattern to the device's buffer, or to managed memory where that is both ends:
+ * nothing that arrives from now on is at the target yet. */
 static enum xb_status prepare(struct xb_mode_context *context, struct xb_error *error)
 {
     const struct state *state = context->state;
@@ -153,7 +164,8 @@ static struct xb_pattern expected(const struct xb_mode_context *context)
                                                      : xb_proof_after(context->test->seed);
 }
 
-/* One read a page, by one thread: each page that is not here faults and is fetched. */
+/* Reads one byte of each page, in one thread. A page that is on the device faults and is fetched.
+ */
 static void touch_pages(const struct xb_buffer *buffer, uint64_t bytes)
 {
     const volatile unsigned char *memory = buffer->host_address;
@@ -178,29 +190,37 @@ static enum xb_status submit(struct xb_mode_context *context, struct xb_error *e
     return XB_OK;
 }
 
-/* Where the data went: the device's buffer, or the managed memory seen from the far side. */
-static enum xb_status verify(struct xb_mode_context *context, struct xb_result *result,
-                             struct xb_error *error)
+/* Checks every byte of the target: the device's buffer, or managed memory as the far side sees it.
+ */
+static enum xb_status check_target(struct xb_mode_context *context, struct xb_mismatch *found,
+                                   struct xb_error *error)
 {
     const struct state *state = context->state;
     struct xb_queue *queue = context->queues[0];
     uint64_t bytes = context->test->bytes;
+    if (state->to_device && state->how == HOW_PREFETCH)
+        return context->device->backend->queue_check(queue, state->managed, bytes,
+                                                     expected(context), found, error);
+    return xb_proof_check(queue, state->to_device ? state->device : state->managed, bytes,
+                          expected(context), found, error);
+}
+
+static enum xb_status verify(struct xb_mode_context *context, struct xb_result *result,
+                             struct xb_error *error)
+{
+    const struct state *state = context->state;
     struct xb_mismatch all = {0};
     struct xb_mismatch windows = {0};
-    enum xb_status status = XB_OK;
-    if (state->to_device && state->how == HOW_PREFETCH)
-        status = context->device->backend->queue_check(queue, state->managed, bytes,
-                                                       expected(context), &all, error);
-    else
-        status = xb_proof_check(queue, state->to_device ? state->device : state->managed, bytes,
-                                expected(context), &all, error);
-    if (status == XB_OK && has_device_end(state)) {
-        const struct xb_proof_side here = {queue, state->managed};
-        const struct xb_proof_side there = {queue, state->device};
-        status = xb_proof_compare(&here, &there, bytes, &windows, error);
-    }
+    enum xb_status status = check_target(context, &all, error);
     if (status != XB_OK)
         return status;
+    if (has_device_end(state)) {
+        const struct xb_proof_side here = {context->queues[0], state->managed};
+        const struct xb_proof_side there = {context->queues[0], state->device};
+        status = xb_proof_compare(&here, &there, context->test->bytes, &windows, error);
+        if (status != XB_OK)
+            return status;
+    }
     xb_result_detail_text(result, "verified_by", state->to_device ? "device" : "host");
     if (context->host_timed)
         xb_result_detail_text(result, "clock", "host: the CPU takes the faults, one read a page");
@@ -208,7 +228,7 @@ static enum xb_status verify(struct xb_mode_context *context, struct xb_result *
     return XB_OK;
 }
 
-/* The memory is kept for other cases: without advice. */
+/* The workspace keeps the memory for other cases, and these expect none of this case's advice. */
 static void teardown(struct xb_mode_context *context)
 {
     const struct state *state = context->state;
@@ -216,6 +236,18 @@ static void teardown(struct xb_mode_context *context)
     if (state->managed != NULL && state->how == HOW_ADVISE)
         (void)!context->device->backend->buffer_advise(state->managed, XB_ADVICE_NONE, &ignored);
 }
+
+static bool say_prefetching(struct xb_reading *reading, int device, uint64_t bytes)
+{
+    return xb_reading_compare(reading, device, bytes,
+                              (struct xb_reading_way){"managed", "prefetch"},
+                              (struct xb_reading_way){"managed", "fault"});
+}
+
+static const struct xb_reading_line reading_lines[] = {
+    {.label = "managed", .say = say_prefetching},
+    {.label = NULL},
+};
 
 static const struct xb_option *const options[] = {&option_managed, NULL};
 
@@ -233,6 +265,8 @@ const struct xb_mode xb_mode_managed = {
     .by_default = XB_H2D | XB_D2H,
     .variant_option = &option_managed,
     .options = options,
+    .reading = reading_lines,
+    .runtime_moves = true,
     .state_bytes = sizeof(struct state),
     .capabilities = capabilities,
     .needs = needs,

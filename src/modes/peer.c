@@ -3,6 +3,7 @@
 #include "proof.h"
 #include "shared_options.h"
 
+#include "xferbench/reading.h"
 #include "xferbench/result.h"
 #include "xferbench/workspace.h"
 
@@ -19,6 +20,7 @@ static const struct xb_option option_path = {
             "engine, 'direct-write' sent by the source's, 'staged' in chunks of --chunk through "
             "page-locked host memory. One case is run for each.",
     .choices = path_words,
+    .selects = true,
 };
 
 static const struct xb_option option_pairs = {
@@ -27,11 +29,26 @@ static const struct xb_option option_pairs = {
     .argument = "FROM:TO[,FROM:TO]",
     .help = "Which pairs of devices, by number. Without it every ordered pair of --device, or of "
             "all devices where that is not given.",
+    .selects = true,
 };
+
+static const struct xb_figure bandwidth_there = {
+    .name = "bandwidth_there",
+    .unit = XB_UNIT_RATE,
+    .more_is_better = true,
+    .help = "Of a pair that copies both ways at once, the way from the first device to the second",
+};
+static const struct xb_figure bandwidth_back = {
+    .name = "bandwidth_back",
+    .unit = XB_UNIT_RATE,
+    .more_is_better = true,
+    .help = "Of a pair that copies both ways at once, the way from the second device to the first",
+};
+static const struct xb_figure *const figures[] = {&bandwidth_there, &bandwidth_back, NULL};
 
 enum path { PATH_READ, PATH_WRITE, PATH_STAGED };
 
-/* Chunks of a staged copy that lie on the host at a time. */
+/* How many chunks of a staged copy the host has room for at a time. */
 #define RING 4
 
 /* One direction: from one device's buffer to the other's. */
@@ -41,8 +58,8 @@ struct way {
     unsigned long long seed;
     /* Of a staged copy: */
     struct xb_buffer *ring;
-    struct xb_event *filled[RING]; /* on the source: a chunk is on the host */
-    struct xb_event *emptied[RING];
+    struct xb_event *filled[RING];  /* recorded by the source: a chunk is on the host */
+    struct xb_event *emptied[RING]; /* recorded by the destination: the chunk has left it */
 };
 
 struct state {
@@ -51,7 +68,7 @@ struct state {
     struct way ways[XB_SPANS];
     size_t way_count;
     struct xb_queue *queues[2 * XB_SPANS];
-    bool opened[2]; /* the source's reach of the destination, and the other way round */
+    bool opened[2]; /* direct access of the source to the destination, and the other way round */
 };
 
 static enum path path_of(const char *variant)
@@ -97,7 +114,7 @@ static enum xb_status check(const struct xb_mode_context *context, struct xb_err
 
 /* ---- setup ---- */
 
-/* Opens direct access where a way's copies need it: from the device that makes them. */
+/* Opens direct access for each device that makes copies: to the device at the other end. */
 static enum xb_status open_access(struct xb_mode_context *context, struct xb_error *error)
 {
     struct state *state = context->state;
@@ -116,24 +133,29 @@ static enum xb_status open_access(struct xb_mode_context *context, struct xb_err
     return XB_OK;
 }
 
-static enum xb_status open_ring(struct xb_mode_context *context, struct way *way, unsigned place,
+static enum xb_status open_ring(struct xb_mode_context *context, struct way *way, unsigned number,
                                 struct xb_error *error)
 {
     const struct state *state = context->state;
     const struct xb_backend *backend = context->device->backend;
     uint64_t chunk = state->chunk < state->bytes ? state->chunk : state->bytes;
-    enum xb_status status = xb_workspace_buffer(context->workspace, place, XB_MEMORY_PINNED,
+    enum xb_status status = xb_workspace_buffer(context->workspace, number, XB_MEMORY_PINNED,
                                                 RING * chunk, &way->ring, error);
-    for (int i = 0; status == XB_OK && i < RING; i++) {
+    if (status != XB_OK)
+        return status;
+    for (int i = 0; i < RING; i++) {
         status = backend->event_open(way->from, &way->filled[i], error);
-        if (status == XB_OK)
-            status = backend->event_open(way->to, &way->emptied[i], error);
+        if (status != XB_OK)
+            return status;
+        status = backend->event_open(way->to, &way->emptied[i], error);
+        if (status != XB_OK)
+            return status;
     }
-    return status;
+    return XB_OK;
 }
 
-/* Takes a way's buffers, the source in the first place of its device and the target in the second:
- * of two ways each device has one of either. */
+/* Borrows a way's buffers: the source is the first of its device's workspace, the target the second
+ * of its own. Of two ways each device then has one source and one target. */
 static enum xb_status set_up_way(struct xb_mode_context *context, size_t index,
                                  struct xb_error *error)
 {
@@ -147,21 +169,23 @@ static enum xb_status set_up_way(struct xb_mode_context *context, size_t index,
     way->seed = context->test->seed + ((unsigned long long)index << 39);
     enum xb_status status =
         xb_workspace_buffer(from, 0, XB_MEMORY_DEVICE, state->bytes, &way->source, error);
-    if (status == XB_OK)
-        status = xb_workspace_buffer(to, 1, XB_MEMORY_DEVICE, state->bytes, &way->target, error);
-    if (status == XB_OK && state->path == PATH_STAGED)
-        status = open_ring(context, way, (unsigned)index, error);
-    return status;
+    if (status != XB_OK)
+        return status;
+    status = xb_workspace_buffer(to, 1, XB_MEMORY_DEVICE, state->bytes, &way->target, error);
+    if (status != XB_OK || state->path != PATH_STAGED)
+        return status;
+    return open_ring(context, way, (unsigned)index, error);
 }
 
-/* A queue of one end's device for every way; for a staged one a queue of either end's. */
+/* One queue for each way, of the device that copies; a staged way has one queue of each device. */
 static enum xb_status choose_queues(struct xb_mode_context *context, struct xb_error *error)
 {
     struct state *state = context->state;
     struct xb_queue **ends[2]; /* two queues of the source device, and of the destination */
     enum xb_status status = xb_workspace_queues(context->workspace, 2, &ends[0], error);
-    if (status == XB_OK)
-        status = xb_workspace_queues(context->peer_workspace, 2, &ends[1], error);
+    if (status != XB_OK)
+        return status;
+    status = xb_workspace_queues(context->peer_workspace, 2, &ends[1], error);
     if (status != XB_OK)
         return status;
     size_t per_way = state->path == PATH_STAGED ? 2 : 1;
@@ -174,7 +198,7 @@ static enum xb_status choose_queues(struct xb_mode_context *context, struct xb_e
             queues[1] = ends[target_end][way];
         if (state->way_count > 1)
             context->spans[context->span_count++] =
-                (struct xb_span){.name = way == 0 ? "there" : "back",
+                (struct xb_span){.figure = way == 0 ? &bandwidth_there : &bandwidth_back,
                                  .first_queue = way * per_way,
                                  .queue_count = per_way,
                                  .bytes = state->bytes};
@@ -190,28 +214,24 @@ static struct xb_queue *queue_on(const struct xb_mode_context *context,
 {
     struct xb_queue **queues = NULL;
     struct xb_error ignored;
-    /* They are there already: this only looks them up. */
+    /* choose_queues has opened them: this only looks them up, and that cannot fail. */
     (void)!xb_workspace_queues(device == context->device ? context->workspace
                                                          : context->peer_workspace,
                                1, &queues, &ignored);
     return queues[0];
 }
 
-static enum xb_status fill_ways(struct xb_mode_context *context, bool sources,
-                                struct xb_error *error)
+static enum xb_status fill_sources(struct xb_mode_context *context, struct xb_error *error)
 {
     const struct state *state = context->state;
-    enum xb_status status = XB_OK;
-    for (size_t i = 0; status == XB_OK && i < state->way_count; i++) {
+    for (size_t i = 0; i < state->way_count; i++) {
         const struct way *way = &state->ways[i];
-        if (sources)
-            status = xb_proof_fill(queue_on(context, way->from), way->source, state->bytes,
-                                   xb_proof_before(way->seed), error);
-        else
-            status = xb_proof_fill(queue_on(context, way->to), way->target, state->bytes,
-                                   xb_proof_after(way->seed), error);
+        enum xb_status status = xb_proof_fill(queue_on(context, way->from), way->source,
+                                              state->bytes, xb_proof_before(way->seed), error);
+        if (status != XB_OK)
+            return status;
     }
-    return status;
+    return XB_OK;
 }
 
 static enum xb_status setup(struct xb_mode_context *context, struct xb_error *error)
@@ -223,71 +243,97 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
     state->way_count = context->test->direction == XB_BIDIR ? 2 : 1;
     context->bytes_moved = state->way_count * state->bytes;
     context->hold = true;
-    /* A chunk is two copies, and what orders them: two records and two waits. */
+    /* A staged chunk takes two copies, and two records and two waits to order them. */
     context->operations_per_iteration =
         state->way_count *
         (state->path == PATH_STAGED ? 6 * xb_chunk_count(state->bytes, state->chunk) : 1);
     enum xb_status status = choose_queues(context, error);
-    for (size_t i = 0; status == XB_OK && i < state->way_count; i++)
+    if (status != XB_OK)
+        return status;
+    for (size_t i = 0; i < state->way_count; i++) {
         status = set_up_way(context, i, error);
-    if (status == XB_OK)
-        status = open_access(context, error);
-    if (status == XB_OK)
-        status = fill_ways(context, true, error);
-    return status;
+        if (status != XB_OK)
+            return status;
+    }
+    status = open_access(context, error);
+    return status != XB_OK ? status : fill_sources(context, error);
 }
 
 /* The targets hold what is not sent, until a timed copy puts them right. */
 static enum xb_status prepare(struct xb_mode_context *context, struct xb_error *error)
 {
-    return fill_ways(context, false, error);
+    const struct state *state = context->state;
+    for (size_t i = 0; i < state->way_count; i++) {
+        const struct way *way = &state->ways[i];
+        enum xb_status status = xb_proof_fill(queue_on(context, way->to), way->target, state->bytes,
+                                              xb_proof_after(way->seed), error);
+        if (status != XB_OK)
+            return status;
+    }
+    return XB_OK;
 }
 
 /* ---- one iteration ---- */
 
-/* One chunk by way of the host: into the ring once its place is empty, out once it is filled. */
+/* Copies one chunk into the ring as soon as its slot there is empty, and out as soon as that is
+ * filled. */
 static enum xb_status stage_chunk(const struct state *state, const struct way *way,
                                   struct xb_queue *const queues[2], uint64_t index,
                                   struct xb_error *error)
 {
     const struct xb_backend *backend = way->from->backend;
     struct xb_chunk chunk = xb_chunk_at(state->bytes, state->chunk, index);
-    size_t place = index % RING;
-    uint64_t at = place * (state->chunk < state->bytes ? state->chunk : state->bytes);
-    enum xb_status status = backend->queue_wait_event(queues[0], way->emptied[place], error);
-    if (status == XB_OK)
-        status = backend->queue_copy(queues[0], way->ring, at, way->source, chunk.offset,
-                                     chunk.bytes, error);
-    if (status == XB_OK)
-        status = backend->event_record(way->filled[place], queues[0], error);
-    if (status == XB_OK)
-        status = backend->queue_wait_event(queues[1], way->filled[place], error);
-    if (status == XB_OK)
-        status = backend->queue_copy(queues[1], way->target, chunk.offset, way->ring, at,
-                                     chunk.bytes, error);
-    if (status == XB_OK)
-        status = backend->event_record(way->emptied[place], queues[1], error);
-    return status;
+    size_t slot = index % RING;
+    uint64_t at = slot * (state->chunk < state->bytes ? state->chunk : state->bytes);
+    enum xb_status status = backend->queue_wait_event(queues[0], way->emptied[slot], error);
+    if (status != XB_OK)
+        return status;
+    status = backend->queue_copy(queues[0], way->ring, at, way->source, chunk.offset, chunk.bytes,
+                                 error);
+    if (status != XB_OK)
+        return status;
+    status = backend->event_record(way->filled[slot], queues[0], error);
+    if (status != XB_OK)
+        return status;
+    status = backend->queue_wait_event(queues[1], way->filled[slot], error);
+    if (status != XB_OK)
+        return status;
+    status = backend->queue_copy(queues[1], way->target, chunk.offset, way->ring, at, chunk.bytes,
+                                 error);
+    if (status != XB_OK)
+        return status;
+    return backend->event_record(way->emptied[slot], queues[1], error);
+}
+
+static enum xb_status submit_direct(struct xb_mode_context *context, struct xb_error *error)
+{
+    const struct state *state = context->state;
+    for (size_t i = 0; i < state->way_count; i++) {
+        enum xb_status status = context->device->backend->queue_copy_peer(
+            state->queues[i], state->ways[i].target, 0, state->ways[i].source, 0, state->bytes,
+            error);
+        if (status != XB_OK)
+            return status;
+    }
+    return XB_OK;
 }
 
 static enum xb_status submit(struct xb_mode_context *context, struct xb_error *error)
 {
     const struct state *state = context->state;
-    const struct xb_backend *backend = context->device->backend;
-    enum xb_status status = XB_OK;
-    if (state->path != PATH_STAGED) {
-        for (size_t i = 0; status == XB_OK && i < state->way_count; i++)
-            status = backend->queue_copy_peer(state->queues[i], state->ways[i].target, 0,
-                                              state->ways[i].source, 0, state->bytes, error);
-        return status;
-    }
+    if (state->path != PATH_STAGED)
+        return submit_direct(context, error);
     for (uint64_t c = 0; c < xb_chunk_count(state->bytes, state->chunk); c++)
-        for (size_t i = 0; status == XB_OK && i < state->way_count; i++)
-            status = stage_chunk(state, &state->ways[i], &state->queues[2 * i], c, error);
-    return status;
+        for (size_t i = 0; i < state->way_count; i++) {
+            enum xb_status status =
+                stage_chunk(state, &state->ways[i], &state->queues[2 * i], c, error);
+            if (status != XB_OK)
+                return status;
+        }
+    return XB_OK;
 }
 
-/* ---- what it came to ---- */
+/* ---- checks ---- */
 
 static void add_link(const struct xb_mode_context *context, struct xb_result *result)
 {
@@ -308,22 +354,21 @@ static enum xb_status verify(struct xb_mode_context *context, struct xb_result *
     const struct state *state = context->state;
     struct xb_mismatch all = {0};
     struct xb_mismatch windows = {0};
-    enum xb_status status = XB_OK;
-    for (size_t i = 0; status == XB_OK && i < state->way_count; i++) {
+    for (size_t i = 0; i < state->way_count; i++) {
         const struct way *way = &state->ways[i];
         const struct xb_proof_side here = {queue_on(context, way->from), way->source};
         const struct xb_proof_side there = {queue_on(context, way->to), way->target};
-        status = xb_proof_check(there.queue, way->target, state->bytes, xb_proof_before(way->seed),
-                                &all, error);
-        if (status == XB_OK)
-            status = xb_proof_compare(&here, &there, state->bytes, &windows, error);
+        enum xb_status status = xb_proof_check(there.queue, way->target, state->bytes,
+                                               xb_proof_before(way->seed), &all, error);
+        if (status != XB_OK)
+            return status;
+        status = xb_proof_compare(&here, &there, state->bytes, &windows, error);
+        if (status != XB_OK)
+            return status;
     }
-    if (status != XB_OK)
-        return status;
-    if (state->path == PATH_STAGED)
-        xb_result_detail_number(result, "chunk_bytes", (double)state->chunk);
     xb_result_detail_text(result, "verified_by", "%s", xb_proof_reader(context->peer_device));
-    add_link(context, result);
+    if (state->path != PATH_STAGED) /* which goes through the host, not over the link */
+        add_link(context, result);
     xb_proof_conclude(result, &all, &windows);
     return XB_OK;
 }
@@ -343,8 +388,78 @@ static void teardown(struct xb_mode_context *context)
             backend->peer_close(ends[i], ends[1 - i]);
 }
 
+/* ---- the Reading: direct against staged ---- */
+
+static bool is_of(const struct xb_reading *reading, const struct xb_record_case *test,
+                  enum xb_direction direction, uint64_t bytes)
+{
+    return test->peer >= 0 && test->bytes == bytes &&
+           strcmp(test->direction, xb_direction_name(direction)) == 0 &&
+           strcmp(test->mode, "peer") == 0 && xb_reading_usable(reading, test);
+}
+
+/* The faster direct case of the same pair, direction and size. */
+static const struct xb_record_case *direct_of(const struct xb_reading *reading,
+                                              const struct xb_record_case *staged,
+                                              enum xb_direction direction)
+{
+    const struct xb_record *record = xb_reading_record(reading);
+    const struct xb_record_case *best = NULL;
+    for (size_t i = 0; i < record->case_count; i++) {
+        const struct xb_record_case *test = &record->cases[i];
+        if (test->device == staged->device && test->peer == staged->peer &&
+            path_of(test->variant) != PATH_STAGED && is_of(reading, test, direction, staged->bytes))
+            best = xb_reading_faster(reading, best, test);
+    }
+    return best;
+}
+
+/* Collects how many times as fast direct is as staged, of every pair that has both. */
+static void collect_factors(struct xb_reading *reading, enum xb_direction direction, uint64_t bytes)
+{
+    const struct xb_record *record = xb_reading_record(reading);
+    for (size_t i = 0; i < record->case_count; i++) {
+        const struct xb_record_case *staged = &record->cases[i];
+        if (path_of(staged->variant) != PATH_STAGED || !is_of(reading, staged, direction, bytes))
+            continue;
+        const struct xb_record_case *direct = direct_of(reading, staged, direction);
+        if (direct != NULL)
+            xb_reading_collect(reading,
+                               xb_reading_median(reading, direct, &xb_figure_bandwidth) /
+                                   xb_reading_median(reading, staged, &xb_figure_bandwidth));
+    }
+}
+
+static bool say_of_pairs(struct xb_reading *reading, enum xb_direction direction, uint64_t bytes)
+{
+    struct xb_statistics factors;
+    collect_factors(reading, direction, bytes);
+    if (!xb_reading_spread(reading, &factors))
+        return false;
+    xb_reading_add(reading, "%s, direct copies are ",
+                   direction == XB_BIDIR ? "Both ways at once" : "One way");
+    xb_reading_add_speed(reading, factors.median);
+    xb_reading_add(reading, " as copies staged through the host");
+    if (factors.n > 1) {
+        xb_reading_add(reading, " (median of %zu pairs; from ", factors.n);
+        xb_reading_add_factor(reading, factors.min);
+        xb_reading_add(reading, " to ");
+        xb_reading_add_factor(reading, factors.max);
+        xb_reading_add(reading, ")");
+    }
+    xb_reading_add(reading, ".");
+    return true;
+}
+
+static const struct xb_reading_line reading_lines[] = {
+    {.label = "peer", .say_of_pairs = say_of_pairs},
+    {.label = NULL},
+};
+
 static const struct xb_option *const options[] = {&option_path, &option_pairs, &xb_option_chunk,
                                                   NULL};
+
+static const struct xb_parameter parameters[] = {{&xb_option_chunk, "staged"}, {NULL, NULL}};
 
 const struct xb_mode xb_mode_peer = {
     .name = "peer",
@@ -362,6 +477,9 @@ const struct xb_mode xb_mode_peer = {
     .pairs = true,
     .variant_option = &option_path,
     .options = options,
+    .parameters = parameters,
+    .figures = figures,
+    .reading = reading_lines,
     .state_bytes = sizeof(struct state),
     .needs = needs,
     .check_options = check_options,

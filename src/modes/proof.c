@@ -27,9 +27,7 @@ enum xb_status xb_proof_fill(struct xb_queue *queue, struct xb_buffer *buffer, u
         return XB_OK;
     }
     enum xb_status status = backend->queue_fill(queue, buffer, bytes, pattern, error);
-    if (status == XB_OK)
-        status = backend->queue_wait(queue, error);
-    return status;
+    return status != XB_OK ? status : backend->queue_wait(queue, error);
 }
 
 static void add(struct xb_mismatch *found, const struct xb_mismatch *more)
@@ -46,17 +44,20 @@ enum xb_status xb_proof_check(struct xb_queue *queue, struct xb_buffer *buffer, 
                               struct xb_error *error)
 {
     struct xb_mismatch here = {0};
-    enum xb_status status = XB_OK;
-    if (buffer->memory == XB_MEMORY_DEVICE)
-        status = queue->device->backend->queue_check(queue, buffer, bytes, pattern, &here, error);
-    else
+    if (buffer->memory != XB_MEMORY_DEVICE) {
         here = xb_host_check(buffer->host_address, 0, bytes, pattern);
-    if (status == XB_OK)
         add(found, &here);
-    return status;
+        return XB_OK;
+    }
+    enum xb_status status =
+        queue->device->backend->queue_check(queue, buffer, bytes, pattern, &here, error);
+    if (status != XB_OK)
+        return status;
+    add(found, &here);
+    return XB_OK;
 }
 
-/* The window's bytes as the CPU sees them: in place, or fetched into `room`. */
+/* Points *window at bytes of one side that the CPU can read: in place, or fetched into `room`. */
 static enum xb_status look(const struct xb_proof_side *side, uint64_t start, uint64_t bytes,
                            struct xb_buffer *room, const unsigned char **window,
                            struct xb_error *error)
@@ -68,33 +69,35 @@ static enum xb_status look(const struct xb_proof_side *side, uint64_t start, uin
     const struct xb_backend *backend = side->queue->device->backend;
     enum xb_status status =
         backend->queue_copy(side->queue, room, 0, side->buffer, start, bytes, error);
-    if (status == XB_OK)
-        status = backend->queue_wait(side->queue, error);
+    if (status != XB_OK)
+        return status;
     *window = room->host_address;
-    return status;
+    return backend->queue_wait(side->queue, error);
 }
 
-/* With room for a window of either side. */
+/* Compares all windows. Each of `room` has room for one window of one side. */
 static enum xb_status compare_windows(const struct xb_proof_side *a, const struct xb_proof_side *b,
                                       uint64_t bytes, struct xb_buffer *const room[2],
                                       struct xb_mismatch *found, struct xb_error *error)
 {
     uint64_t window = bytes < WINDOW_BYTES ? bytes : WINDOW_BYTES;
-    enum xb_status status = XB_OK;
-    for (unsigned i = 0; status == XB_OK && i < WINDOWS; i++) {
+    for (unsigned i = 0; i < WINDOWS; i++) {
         uint64_t start = (bytes - window) / (WINDOWS - 1) * i;
         const unsigned char *here = NULL;
         const unsigned char *there = NULL;
         if (i + 1 == WINDOWS)
             start = bytes - window;
-        status = look(a, start, window, room[0], &here, error);
-        if (status == XB_OK)
-            status = look(b, start, window, room[1], &there, error);
-        for (uint64_t byte = 0; status == XB_OK && byte < window; byte++)
+        enum xb_status status = look(a, start, window, room[0], &here, error);
+        if (status != XB_OK)
+            return status;
+        status = look(b, start, window, room[1], &there, error);
+        if (status != XB_OK)
+            return status;
+        for (uint64_t byte = 0; byte < window; byte++)
             if (there[byte] != here[byte] && found->wrong_bytes++ == 0)
                 found->first_offset = start + byte;
     }
-    return status;
+    return XB_OK;
 }
 
 enum xb_status xb_proof_compare(const struct xb_proof_side *a, const struct xb_proof_side *b,

@@ -9,8 +9,9 @@ struct xb_result;
 /* What modes use to prove that data arrived. */
 
 /*
- * The two patterns of a case differ in every byte. Until the first timed sample everything is
- * `before`; what must arrive is told apart by it from what was there already.
+ * The two patterns of a case, which differ in every byte. Until the first timed sample all buffers
+ * hold `before`. Then a mode writes `after` to one end, so that no byte of the target is right
+ * unless a timed copy has put it there.
  */
 struct xb_pattern xb_proof_before(unsigned long long seed);
 struct xb_pattern xb_proof_after(unsigned long long seed);
@@ -42,11 +43,12 @@ XB_MUST_CHECK enum xb_status xb_proof_compare(const struct xb_proof_side *a,
                                               const struct xb_proof_side *b, uint64_t bytes,
                                               struct xb_mismatch *found, struct xb_error *error);
 
-/* Who compares the memory of that device with a pattern: the device itself or, where it can run no
- * kernels, the host after copies back, which is a weaker proof. Static text. */
+/* Says who compares the memory of that device with a pattern: the device itself, or the host on
+ * copies of it where the device can run no kernels. That is a weaker proof. Static text. */
 const char *xb_proof_reader(const struct xb_device *device);
 
-/* Says in the result what the checks found: `all` of the pattern, `windows` of the comparison. */
+/* Says in the result whether the data is right: `all` is what xb_proof_check found, `windows` what
+ * xb_proof_compare found. */
 void xb_proof_conclude(struct xb_result *result, const struct xb_mismatch *all,
                        const struct xb_mismatch *windows);
 

@@ -16,6 +16,7 @@ const struct xb_option xb_option_host_memory = {
             "caching off for the CPU, 'pageable' (async only) not page-locked at all. One case is "
             "run for each.",
     .choices = host_memory_words,
+    .selects = true,
 };
 
 enum xb_memory xb_host_memory_of(const char *variant)
@@ -74,6 +75,7 @@ struct xb_chunk xb_chunk_at(uint64_t bytes, uint64_t chunk, uint64_t index)
                              .bytes = bytes - offset < chunk ? bytes - offset : chunk};
 }
 
+/* One iteration cannot be interrupted: so many operations take some seconds to enqueue. */
 #define MAX_OPERATIONS UINT64_C(1000000)
 
 enum xb_status xb_chunk_check(const struct xb_case *test, const struct xb_config *config,

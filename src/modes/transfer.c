@@ -20,47 +20,49 @@ struct xb_needs xb_transfer_needs(const struct xb_case *test, const struct xb_co
 }
 
 /*
- * Until the first timed sample everything is `before`; then prepare turns the device's buffer
- * around, which takes the device milliseconds and touches no host memory: the target of an H2D copy
- * is wrong in every byte, and so is that of a D2H copy, whose source now holds the other pattern.
+ * What the target must hold after a timed copy. Until the first timed sample both ends hold
+ * `before`. Then prepare writes `after` to the device's buffer, which takes the device milliseconds
+ * and touches no host memory. That makes every byte of an H2D copy's target wrong, and of a D2H
+ * copy's too, because its source now holds the other pattern.
  */
 static struct xb_pattern expected(const struct xb_way *way)
 {
     return way->direction == XB_H2D ? xb_proof_before(way->seed) : xb_proof_after(way->seed);
 }
 
-/* Takes the buffers of one way and fills them. */
+/* Borrows the buffers of one way and fills them. */
 static enum xb_status set_up_way(struct xb_mode_context *context, struct xb_way *way,
-                                 unsigned place, enum xb_memory memory, struct xb_error *error)
+                                 unsigned number, enum xb_memory memory, struct xb_error *error)
 {
     uint64_t bytes = context->test->bytes;
     enum xb_status status =
-        xb_workspace_buffer(context->workspace, place, memory, bytes, &way->host, error);
-    if (status == XB_OK)
-        status = xb_workspace_buffer(context->workspace, place, XB_MEMORY_DEVICE, bytes,
-                                     &way->device, error);
+        xb_workspace_buffer(context->workspace, number, memory, bytes, &way->host, error);
+    if (status != XB_OK)
+        return status;
+    status = xb_workspace_buffer(context->workspace, number, XB_MEMORY_DEVICE, bytes, &way->device,
+                                 error);
     if (status != XB_OK)
         return status;
     bool to_device = way->direction == XB_H2D;
     way->source = to_device ? way->host : way->device;
     way->target = to_device ? way->device : way->host;
-    way->seed = context->test->seed + ((unsigned long long)place << 39);
+    way->seed = context->test->seed + ((unsigned long long)number << 39);
     status = xb_proof_fill(context->queues[0], way->host, bytes, xb_proof_before(way->seed), error);
-    if (status == XB_OK)
-        status = xb_proof_fill(context->queues[0], way->device, bytes, xb_proof_before(way->seed),
-                               error);
-    return status;
+    if (status != XB_OK)
+        return status;
+    return xb_proof_fill(context->queues[0], way->device, bytes, xb_proof_before(way->seed), error);
 }
 
-/* Has each way timed apart where there are two. */
+/* Has each of two ways timed apart. A single way is the whole. */
 static void set_spans(struct xb_mode_context *context, const struct xb_transfer *transfer)
 {
     for (size_t i = 0; transfer->way_count > 1 && i < transfer->way_count; i++)
-        context->spans[context->span_count++] =
-            (struct xb_span){.name = xb_direction_name(transfer->ways[i].direction),
-                             .first_queue = i * transfer->queues_per_way,
-                             .queue_count = transfer->queues_per_way,
-                             .bytes = context->test->bytes};
+        context->spans[context->span_count++] = (struct xb_span){
+            .figure = transfer->ways[i].direction == XB_H2D ? &xb_figure_bandwidth_h2d
+                                                            : &xb_figure_bandwidth_d2h,
+            .first_queue = i * transfer->queues_per_way,
+            .queue_count = transfer->queues_per_way,
+            .bytes = context->test->bytes};
 }
 
 enum xb_status xb_transfer_setup(struct xb_mode_context *context, enum xb_memory memory,
@@ -76,35 +78,44 @@ enum xb_status xb_transfer_setup(struct xb_mode_context *context, enum xb_memory
     context->hold = memory != XB_MEMORY_PAGEABLE;
     enum xb_status status =
         xb_workspace_queues(context->workspace, context->queue_count, &context->queues, error);
-    for (unsigned i = 0; status == XB_OK && i < transfer->way_count; i++) {
+    if (status != XB_OK)
+        return status;
+    for (unsigned i = 0; i < transfer->way_count; i++) {
         transfer->ways[i].direction = test->direction != XB_BIDIR ? test->direction
                                       : i == 0                    ? XB_H2D
                                                                   : XB_D2H;
         status = set_up_way(context, &transfer->ways[i], i, memory, error);
+        if (status != XB_OK)
+            return status;
     }
     set_spans(context, transfer);
-    return status;
+    return XB_OK;
 }
 
 enum xb_status xb_transfer_prepare(struct xb_mode_context *context, struct xb_error *error)
 {
     const struct xb_transfer *transfer = context->state;
-    enum xb_status status = XB_OK;
-    for (size_t i = 0; status == XB_OK && i < transfer->way_count; i++)
-        status = xb_proof_fill(context->queues[0], transfer->ways[i].device, context->test->bytes,
-                               xb_proof_after(transfer->ways[i].seed), error);
-    return status;
+    for (size_t i = 0; i < transfer->way_count; i++) {
+        const struct xb_way *way = &transfer->ways[i];
+        enum xb_status status = xb_proof_fill(context->queues[0], way->device, context->test->bytes,
+                                              xb_proof_after(way->seed), error);
+        if (status != XB_OK)
+            return status;
+    }
+    return XB_OK;
 }
 
 enum xb_status xb_transfer_submit(struct xb_mode_context *context, struct xb_error *error)
 {
     const struct xb_transfer *transfer = context->state;
-    enum xb_status status = XB_OK;
-    for (size_t i = 0; status == XB_OK && i < transfer->way_count; i++)
-        status = context->device->backend->queue_copy(
+    for (size_t i = 0; i < transfer->way_count; i++) {
+        enum xb_status status = context->device->backend->queue_copy(
             context->queues[i * transfer->queues_per_way], transfer->ways[i].target, 0,
             transfer->ways[i].source, 0, context->test->bytes, error);
-    return status;
+        if (status != XB_OK)
+            return status;
+    }
+    return XB_OK;
 }
 
 enum xb_status xb_transfer_verify(struct xb_mode_context *context, struct xb_result *result,
@@ -115,17 +126,18 @@ enum xb_status xb_transfer_verify(struct xb_mode_context *context, struct xb_res
     uint64_t bytes = context->test->bytes;
     struct xb_mismatch all = {0};
     struct xb_mismatch windows = {0};
-    enum xb_status status = XB_OK;
-    for (size_t i = 0; status == XB_OK && i < transfer->way_count; i++) {
+    for (size_t i = 0; i < transfer->way_count; i++) {
         const struct xb_way *way = &transfer->ways[i];
         const struct xb_proof_side here = {queue, way->host};
         const struct xb_proof_side there = {queue, way->device};
-        status = xb_proof_check(queue, way->target, bytes, expected(way), &all, error);
-        if (status == XB_OK)
-            status = xb_proof_compare(&here, &there, bytes, &windows, error);
+        enum xb_status status =
+            xb_proof_check(queue, way->target, bytes, expected(way), &all, error);
+        if (status != XB_OK)
+            return status;
+        status = xb_proof_compare(&here, &there, bytes, &windows, error);
+        if (status != XB_OK)
+            return status;
     }
-    if (status != XB_OK)
-        return status;
     const char *reader = xb_proof_reader(context->device);
     if (transfer->way_count > 1)
         xb_result_detail_text(result, "verified_by", "host and %s", reader);

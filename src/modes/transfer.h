@@ -6,8 +6,8 @@
 
 /*
  * What modes that copy between a host buffer and a device buffer share: the buffers, their content,
- * and the proof that the data arrived. What the modes differ in, the kind of host memory and how
- * the copy is submitted, stays with them. The state of such a mode begins with struct xb_transfer.
+ * and the proof that the data arrived. Each mode chooses the kind of host memory and submits the
+ * copies its own way. The state of such a mode begins with struct xb_transfer.
  */
 
 /* One direction, with buffers of its own. */
@@ -23,10 +23,10 @@ struct xb_way {
 struct xb_transfer {
     struct xb_way ways[XB_SPANS]; /* bidir has two: h2d, then d2h */
     size_t way_count;
-    size_t queues_per_way; /* queues [way * queues_per_way ...) are that way's */
+    size_t queues_per_way; /* a way's first queue is context->queues[way * queues_per_way] */
 };
 
-/* A host buffer and a device buffer of the case's size a way. */
+/* `needs`: each way takes a host buffer and a device buffer of the case's size. */
 struct xb_needs xb_transfer_needs(const struct xb_case *test, const struct xb_config *config);
 
 /*
@@ -38,15 +38,17 @@ XB_MUST_CHECK enum xb_status xb_transfer_setup(struct xb_mode_context *context,
                                                enum xb_memory memory, size_t queues_per_way,
                                                struct xb_error *error);
 
-/* `prepare`: makes the targets wrong in every byte, by turning the device buffers around. */
+/* `prepare`: makes the targets wrong in every byte, by writing the other pattern to the device
+ * buffers. */
 XB_MUST_CHECK enum xb_status xb_transfer_prepare(struct xb_mode_context *context,
                                                  struct xb_error *error);
 
-/* `submit`: each way's buffer in one copy on its first queue. */
+/* `submit`: copies each way's buffer in one operation, on the way's first queue. */
 XB_MUST_CHECK enum xb_status xb_transfer_submit(struct xb_mode_context *context,
                                                 struct xb_error *error);
 
-/* `verify`: every byte of each target where it lies, and windows of it against the source. */
+/* `verify`: checks every byte of each target where it lies, and compares windows of it with the
+ * source. */
 XB_MUST_CHECK enum xb_status xb_transfer_verify(struct xb_mode_context *context,
                                                 struct xb_result *result, struct xb_error *error);
 

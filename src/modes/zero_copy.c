@@ -2,6 +2,7 @@
 /* Kernels that read or write the host's memory in place, across the link, without a copy. */
 #include "transfer.h"
 
+#include "xferbench/reading.h"
 #include "xferbench/result.h"
 #include "xferbench/workspace.h"
 
@@ -19,6 +20,7 @@ static const struct xb_option option_access = {
             "'sequential', 'strided' (neighbouring threads a page of 4 KiB apart) or 'random'. "
             "One case is run for each.",
     .choices = access_words,
+    .selects = true,
 };
 
 static const struct xb_option option_passes = {
@@ -33,7 +35,7 @@ static const struct xb_option option_passes = {
 
 struct state {
     struct xb_transfer transfer; /* first: the shared hooks find it there */
-    struct xb_buffer *staged;    /* what an explicit copy would put beside the device's buffer */
+    struct xb_buffer *staged;    /* on the device: the explicit way's other end */
     enum xb_access access;
     uint64_t passes;
 };
@@ -64,24 +66,26 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
     state->access = access_of(context->test->variant);
     state->passes = xb_config_get(context->config, "passes")->count;
     enum xb_status status = xb_transfer_setup(context, XB_MEMORY_MAPPED, 1, error);
-    if (status == XB_OK)
-        status = xb_workspace_buffer(context->workspace, 1, XB_MEMORY_DEVICE, bytes, &state->staged,
-                                     error);
+    if (status != XB_OK)
+        return status;
     context->bytes_moved = bytes * state->passes;
     context->operations_per_iteration = state->passes + 1; /* the explicit way has a copy more */
-    return status;
+    return xb_workspace_buffer(context->workspace, 1, XB_MEMORY_DEVICE, bytes, &state->staged,
+                               error);
 }
 
-/* Kernels that go from `source` to `target`, one a pass. */
+/* Enqueues one kernel a pass, which copies from `source` to `target`. */
 static enum xb_status run_passes(struct xb_mode_context *context, struct xb_buffer *target,
                                  struct xb_buffer *source, struct xb_error *error)
 {
     const struct state *state = context->state;
-    enum xb_status status = XB_OK;
-    for (uint64_t i = 0; status == XB_OK && i < state->passes; i++)
-        status = context->device->backend->queue_kernel_copy(
+    for (uint64_t i = 0; i < state->passes; i++) {
+        enum xb_status status = context->device->backend->queue_kernel_copy(
             context->queues[0], target, 0, source, 0, context->test->bytes, state->access, error);
-    return status;
+        if (status != XB_OK)
+            return status;
+    }
+    return XB_OK;
 }
 
 static enum xb_status submit(struct xb_mode_context *context, struct xb_error *error)
@@ -90,8 +94,8 @@ static enum xb_status submit(struct xb_mode_context *context, struct xb_error *e
     return run_passes(context, way->target, way->source, error);
 }
 
-/* The explicit way: the copy engine moves the data once, and the same kernels stay on the device.
- */
+/* The explicit way: the copy engine moves the data once, and the same kernels work on the device's
+ * own memory. */
 static enum xb_status submit_copy(struct xb_mode_context *context, struct xb_error *error)
 {
     const struct state *state = context->state;
@@ -114,53 +118,95 @@ static enum xb_status submit_explicit(struct xb_mode_context *context, struct xb
 {
     bool to_device = context->test->direction == XB_H2D;
     enum xb_status status = to_device ? submit_copy(context, error) : submit_kernel(context, error);
-    if (status == XB_OK)
-        status = to_device ? submit_kernel(context, error) : submit_copy(context, error);
-    return status;
+    if (status != XB_OK)
+        return status;
+    return to_device ? submit_kernel(context, error) : submit_copy(context, error);
 }
 
+static const struct xb_figure copy_time = {
+    .name = "copy_time",
+    .unit = XB_UNIT_SECONDS,
+    .help = "The explicit way's copy alone",
+};
+static const struct xb_figure kernel_time = {
+    .name = "kernel_time",
+    .unit = XB_UNIT_SECONDS,
+    .help = "The explicit way's kernels alone, on the device's own memory",
+};
+static const struct xb_figure explicit_time = {
+    .name = "explicit_time",
+    .unit = XB_UNIT_SECONDS,
+    .help = "The explicit way: one copy, and the same kernels on the device's own memory",
+};
+static const struct xb_figure break_even_passes = {
+    .name = "break_even_passes",
+    .unit = XB_UNIT_RATIO,
+    .help = "From how many passes over the data on it is faster to copy it first; 0 for never",
+};
+static const struct xb_figure *const figures[] = {&copy_time, &kernel_time, &explicit_time,
+                                                  &break_even_passes, NULL};
+
 static const struct xb_reference references[] = {
-    {"copy", submit_copy, 1},
-    {"kernel", submit_kernel, 0},
-    {"explicit", submit_explicit, 1},
-    {NULL, NULL, 0},
+    {&copy_time, submit_copy},
+    {&kernel_time, submit_kernel},
+    {&explicit_time, submit_explicit},
+    {NULL, NULL},
 };
 
-/* From how many passes on one copy and local kernels take less: copy + n * local < n * in place. */
+/* Computes from how many passes n on copying first is faster: copy + n * local < n * in place. */
 static enum xb_status compare_with_copying(const struct state *state, struct xb_result *result,
                                            struct xb_error *error)
 {
-    double copy = 0;
-    double kernel = 0;
-    double explicit_way = 0;
+    double seconds[3] = {0};
     double passes = (double)state->passes;
     double in_place = (double)result->bytes_moved / result->bandwidth.median / passes;
-    enum xb_status status = xb_result_part_median(result, "copy", &copy, error);
-    if (status == XB_OK)
-        status = xb_result_part_median(result, "kernel", &kernel, error);
-    if (status == XB_OK)
-        status = xb_result_part_median(result, "explicit", &explicit_way, error);
-    if (status != XB_OK || !(copy > 0) || !(kernel > 0) || !(explicit_way > 0))
-        return status; /* not compared: latency, or no time for it */
-    double gain = in_place - kernel / passes;
-    xb_result_detail_number(result, "explicit_s", explicit_way);
-    if (gain > 0)
-        xb_result_detail_number(result, "break_even_passes", floor(copy / gain) + 1);
+    for (size_t i = 0; i < 3; i++) {
+        enum xb_status status = xb_result_median(result, references[i].figure, &seconds[i], error);
+        if (status != XB_OK || !(seconds[i] > 0))
+            return status; /* a latency case has no such times, nor has one cut short */
+    }
+    double gain = in_place - seconds[1] / passes;
+    xb_result_compute(result, &break_even_passes, gain > 0 ? floor(seconds[0] / gain) + 1 : 0);
     return XB_OK;
 }
 
 static enum xb_status verify(struct xb_mode_context *context, struct xb_result *result,
                              struct xb_error *error)
 {
-    const struct state *state = context->state;
-    xb_result_detail_number(result, "passes", (double)state->passes);
-    enum xb_status status = compare_with_copying(state, result, error);
-    if (status == XB_OK)
-        status = xb_transfer_verify(context, result, error);
-    return status;
+    enum xb_status status = compare_with_copying(context->state, result, error);
+    return status != XB_OK ? status : xb_transfer_verify(context, result, error);
 }
 
+static bool say_in_place(struct xb_reading *reading, int device, uint64_t bytes)
+{
+    const struct xb_record_case *test =
+        xb_reading_best(reading, device, bytes, XB_H2D, "zero-copy", "sequential");
+    double passes = xb_reading_median(reading, test, &break_even_passes);
+    /* Without the explicit way's time nothing was compared. Between 0 for never and 1 lies the
+     * median of processes that contradict each other. */
+    if (!(xb_reading_median(reading, test, &explicit_time) > 0) || (passes > 0 && passes < 1))
+        return false;
+    if (passes > 1)
+        xb_reading_add(reading,
+                       "Copy first if the kernel reads the data %.0f times or more: that is faster "
+                       "than reading it in place.",
+                       ceil(passes));
+    else if (passes >= 1)
+        xb_reading_add(reading, "Copy first: faster even if the kernel reads the data only once.");
+    else
+        xb_reading_add(reading, "Read in place: copying first is not faster, however often the "
+                                "kernel reads the data.");
+    return true;
+}
+
+static const struct xb_reading_line reading_lines[] = {
+    {.label = "in place", .say = say_in_place},
+    {.label = NULL},
+};
+
 static const struct xb_option *const options[] = {&option_access, &option_passes, NULL};
+
+static const struct xb_parameter parameters[] = {{&option_passes, NULL}, {NULL, NULL}};
 
 const struct xb_mode xb_mode_zero_copy = {
     .name = "zero-copy",
@@ -176,6 +222,9 @@ const struct xb_mode xb_mode_zero_copy = {
     .by_default = XB_H2D | XB_D2H,
     .variant_option = &option_access,
     .options = options,
+    .parameters = parameters,
+    .figures = figures,
+    .reading = reading_lines,
     .state_bytes = sizeof(struct state),
     .capabilities = capabilities,
     .needs = needs,

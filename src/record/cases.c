@@ -5,26 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-const char *xb_metric_name(enum xb_metric metric)
-{
-    switch (metric) {
-    case XB_METRIC_BANDWIDTH:
-        return "bandwidth";
-    case XB_METRIC_HOST_LATENCY:
-        return "host latency";
-    case XB_METRIC_DEVICE_LATENCY:
-        return "device latency";
-    case XB_METRICS:
-        break;
-    }
-    return "unknown";
-}
-
-bool xb_metric_more_is_better(enum xb_metric metric)
-{
-    return metric == XB_METRIC_BANDWIDTH;
-}
-
 /* ---- how it stands ---- */
 
 /* A row that is not there was not measured. */
@@ -117,22 +97,9 @@ size_t xb_record_warnings(const struct xb_record *record, const struct xb_record
                           struct xb_record_warning *warnings)
 {
     size_t count = 0;
-    const cJSON *item;
     for (size_t i = 0; i < record->process_count; i++)
-        cJSON_ArrayForEach(item, test->rows[i].warnings) count =
-            add_warning(warnings, count, cJSON_GetStringValue(item), i);
-    return count;
-}
-
-/* ---- figures ---- */
-
-size_t xb_record_medians(const struct xb_record *record, const struct xb_record_case *test,
-                         enum xb_metric metric, double *values)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < record->process_count; i++)
-        if (test->rows[i].values[metric].is_set)
-            values[count++] = test->rows[i].values[metric].median;
+        for (size_t k = 0; k < test->rows[i].warning_count; k++)
+            count = add_warning(warnings, count, test->rows[i].warning_texts[k], i);
     return count;
 }
 

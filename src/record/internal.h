@@ -2,49 +2,51 @@
 #ifndef XFERBENCH_RECORD_INTERNAL_H
 #define XFERBENCH_RECORD_INTERNAL_H
 
-#include "../core/arena.h"
-#include "json.h"
+#include "base/arena.h"
 #include "xferbench/record.h"
 
 #define XB_RECORD_CASES 10000 /* the most in a file: a run takes no more */
+#define XB_RECORD_MOST_BYTES (UINT64_C(1) << 53)
+#define XB_RECORD_MOST_RATE 1e15   /* bytes per second: no machine has a thousandth of it */
+#define XB_RECORD_MOST_SECONDS 1e6 /* of an operation: eleven days */
 
 /* A row as it stands in a document: its case, and which process it is of. */
 struct xb_record_entry {
-    struct xb_record_case test; /* the names only, no rows */
+    struct xb_record_case test; /* what it is, no rows */
     struct xb_record_row row;
     size_t process, index; /* of the process, and within its results */
     size_t order;          /* among all */
 };
 
+/* The rows of all documents of a file, in the order of the file. */
+struct xb_record_entries {
+    struct xb_record_entry *entries;
+    size_t count;
+};
+
 /* Orders cases by what they are; 0: the same case. */
 int xb_record_compare_cases(const struct xb_record_case *a, const struct xb_record_case *b);
 
-/* Reads `results` of one process's document. Appends to *entries, which grows. */
-XB_MUST_CHECK enum xb_status xb_record_read_rows(struct xb_place *place, const cJSON *document,
-                                                 size_t process, struct xb_record_entry **entries,
-                                                 size_t *count, struct xb_error *error);
+/* Makes record->index of its cases, for xb_record_find. False where memory is short. */
+XB_MUST_CHECK bool xb_record_make_index(struct xb_record *record);
 
-/* Reads the devices of one process's document. */
-XB_MUST_CHECK enum xb_status xb_record_read_devices(struct xb_place *place, const cJSON *document,
-                                                    struct xb_record_process *process,
-                                                    struct xb_error *error);
+/* Makes record->facts of what the record says of program, host, backend, devices and environment.
+ * False where memory is short. */
+XB_MUST_CHECK bool xb_record_make_facts(struct xb_record *record);
 
-/* Adds each member of `config` as an option, whose texts the record does not own. False where
- * memory is short. */
-bool xb_record_append_options(struct xb_record *record, const cJSON *config);
+/* Orders them by their names. */
+void xb_record_sort_facts(struct xb_record_fact *facts, size_t count);
+/* Gives the case, whose variant is known, those of the record's options that its mode declares as
+ * parameters. False where memory is short. */
+XB_MUST_CHECK bool xb_record_make_parameters(struct xb_record *record, const struct xb_mode *mode,
+                                             struct xb_record_case *test);
 
-/* Reads backend, driver, options and facts of a document into *record. */
-XB_MUST_CHECK enum xb_status xb_record_read_conditions(struct xb_place *place,
-                                                       const cJSON *document,
-                                                       struct xb_record *record,
+/* A figure without its values. */
+struct xb_record_figure xb_record_figure_of(const struct xb_figure *figure);
+/* Describes it by its samples, of which it has one or more. XB_ERR_MEMORY. */
+XB_MUST_CHECK enum xb_status xb_record_figure_describe(struct xb_record_figure *figure,
                                                        struct xb_error *error);
-
-/* XB_ERR_USAGE if the document, whose devices `process` has, was measured under other conditions
- * than *record. */
-XB_MUST_CHECK enum xb_status xb_record_check_conditions(struct xb_place *place,
-                                                        const cJSON *document,
-                                                        const struct xb_record *record,
-                                                        struct xb_record_process *process,
-                                                        struct xb_error *error);
+/* A description by the median alone; n is 0 where that was computed from other figures. */
+struct xb_statistics xb_record_median_only(double median, size_t n);
 
 #endif

@@ -70,43 +70,12 @@ static const char *other_option(const struct xb_record *first, const struct xb_r
 
 /* ---- machine ---- */
 
-static const char *other_fact(const struct xb_record *first, const struct xb_record *other,
-                              const char *name, const char *what, const char *kind, char *text,
-                              size_t size)
-{
-    const struct xb_record_fact *a = find(first->facts, first->fact_count, name);
-    const struct xb_record_fact *b = find(other->facts, other->fact_count, name);
-    const char *before = a != NULL ? a->value : NULL;
-    const char *after = b != NULL ? b->value : NULL;
-    return same(before, after) ? NULL : tell(text, size, what, kind, before, after);
-}
-
-/* Whose devices stand for the record's: the first that has results, as in its facts. */
-static const struct xb_record_process *speaker(const struct xb_record *record)
-{
-    for (size_t i = 0; i < record->process_count; i++)
-        if (record->processes[i].has_results)
-            return &record->processes[i];
-    return NULL;
-}
-
-static const struct xb_record_device *device_at(const struct xb_record_process *process,
-                                                unsigned index)
-{
-    for (size_t i = 0; process != NULL && i < process->device_count; i++)
-        if (process->devices[i].index == index)
-            return &process->devices[i];
-    return NULL;
-}
-
 /* One of the same model is another one all the same: its place and its state are its own. */
 static const char *other_device(const struct xb_record *first, const struct xb_record *other,
                                 unsigned index, char *text, size_t size)
 {
-    static const char *const kinds[] = {"UUID", "PCI address"};
-    const struct xb_record_device *a = device_at(speaker(first), index);
-    const struct xb_record_device *b = device_at(speaker(other), index);
-    const char *difference = NULL;
+    const struct xb_record_device *a = xb_record_device(first, (int)index);
+    const struct xb_record_device *b = xb_record_device(other, (int)index);
     char what[32];
     snprintf(what, sizeof what, "device %u", index);
     if (a == NULL || b == NULL) {
@@ -115,25 +84,27 @@ static const char *other_device(const struct xb_record *first, const struct xb_r
     }
     if (strcmp(a->name, b->name) != 0)
         return tell(text, size, what, "", a->name, b->name);
-    for (size_t i = 0; difference == NULL && i < sizeof kinds / sizeof kinds[0]; i++) {
-        char name[64], kind[32];
-        snprintf(name, sizeof name, "%s %s", what, kinds[i]);
-        snprintf(kind, sizeof kind, "%s ", kinds[i]);
-        difference = other_fact(first, other, name, what, kind, text, size);
-    }
-    return difference;
+    if (!same(a->uuid, b->uuid))
+        return tell(text, size, what, "UUID ", a->uuid, b->uuid);
+    if (!same(a->pci_bdf, b->pci_bdf))
+        return tell(text, size, what, "PCI address ", a->pci_bdf, b->pci_bdf);
+    return NULL;
 }
 
 static const char *other_devices(const struct xb_record *first, const struct xb_record *other,
                                  char *text, size_t size)
 {
-    const struct xb_record_process *sides[] = {speaker(first), speaker(other)};
-    const char *difference = NULL;
-    for (size_t side = 0; side < 2; side++)
-        for (size_t i = 0;
-             difference == NULL && sides[side] != NULL && i < sides[side]->device_count; i++)
-            difference = other_device(first, other, sides[side]->devices[i].index, text, size);
-    return difference;
+    const struct xb_record *const sides[] = {first, other};
+    for (size_t side = 0; side < 2; side++) {
+        size_t count = 0;
+        const struct xb_record_device *devices = xb_record_devices(sides[side], &count);
+        for (size_t i = 0; i < count; i++) {
+            const char *difference = other_device(first, other, devices[i].index, text, size);
+            if (difference != NULL)
+                return difference;
+        }
+    }
+    return NULL;
 }
 
 const char *xb_record_other_condition(const struct xb_record *first, const struct xb_record *other,
@@ -144,7 +115,9 @@ const char *xb_record_other_condition(const struct xb_record *first, const struc
     if (!same(first->driver, other->driver))
         return tell(text, size, "the driver", "", first->driver, other->driver);
     const char *difference = other_option(first, other, text, size);
-    if (difference == NULL)
-        difference = other_fact(first, other, "hostname", "hostname", "", text, size);
-    return difference != NULL ? difference : other_devices(first, other, text, size);
+    if (difference != NULL)
+        return difference;
+    if (!same(first->host.hostname, other->host.hostname))
+        return tell(text, size, "hostname", "", first->host.hostname, other->host.hostname);
+    return other_devices(first, other, text, size);
 }

@@ -26,6 +26,7 @@ machine, nor its user, nor tests beside it make one either. Nothing has
 a bound on time: GUARD_S only ends a program that hangs.
 """
 
+import concurrent.futures
 import functools
 import importlib
 import json
@@ -55,13 +56,21 @@ SANITIZER_WORDS = re.compile(
     r"(Address|Leak|Memory|Thread|UndefinedBehavior)Sanitizer|runtime error:"
 )
 
+def modes_built():
+    """The list in CMakeLists.txt, which is all that a new mode adds itself to."""
+    with open(os.path.join(SOURCE, "CMakeLists.txt"), encoding="utf-8") as file:
+        names = re.search(r"^set\(XFERBENCH_MODES ([a-z_ ]+)\)$", file.read(), re.MULTILINE)[1]
+    return names.replace("_", "-").split()
+
+
 HOST = ("--backend", "host")
 ONE = (*HOST, "--mode", "pinned", "--direction", "h2d")
 # The time limit bounds the warm-up too, which does not settle where others use the machine.
 FEW = ("--samples", "3", "--time-limit", "1ms", "--warm-up", "1ms")
 SMALL = (*ONE, "--size", "4K", *FEW)
-# In their order; and those that the host backend measures: it has no managed memory and no pairs.
-MODES = "pageable pinned async double-buffer zero-copy managed peer".split()
+# In their order, as the build has them. And some that the host backend measures, which has no managed
+# memory and no pairs.
+MODES = modes_built()
 MEASURED = ("--mode", "pageable,pinned,async,double-buffer,zero-copy")
 BIDIR = ("--direction", "bidir")
 # Still at it after a quarter of an hour, because its samples last a millisecond.
@@ -162,8 +171,9 @@ if not CAN_VALIDATE:
 
 
 @functools.cache
-def validator_of(kind):
-    return validate_json.validator_of(os.path.join(SOURCE, "docs", f"{kind}.schema.json"))
+def validators_of(kind):
+    """Of every version of that schema."""
+    return validate_json.Validators(os.path.join(SOURCE, "docs", f"{kind}.schema.json"))
 
 
 def read_json(path):
@@ -178,9 +188,18 @@ def check_schema(document):
     """Raises AssertionError unless the document is what the schema that it names says. Not for use by
     several threads at once: older releases of jsonschema keep notes in the validator."""
     if CAN_VALIDATE:
-        found = validator_of(document["schema"].removeprefix("xferbench.")).iter_errors(document)
+        validators = validators_of(document["schema"].removeprefix("xferbench."))
+        found = validators.of(document).iter_errors(document)
         errors = [f"{error.json_path}: {error.message[:300]}" for error in found]
         assert not errors, errors
+
+
+def figure(row, name):
+    """What a row of a document has of a figure, by its name ("bandwidth"): {"median": ..., "n": ...}. None
+    where the row has no such figure, as every row that is not ok."""
+    found = [one for one in row["figures"] if one["name"] == name]
+    assert len(found) <= 1, f"{name} stands {len(found)} times in {row}"
+    return found[0] if found else None
 
 
 # ---- other processes ----
@@ -357,8 +376,11 @@ class Case(unittest.TestCase):
     def wait_for(self, process):
         """Waits for its end: what came of it, whatever that is."""
         try:
-            said = process.terminal.read_rest() if process.terminal else b""
-            out, err = process.communicate(timeout=GUARD_S)
+            # Both at once: what its pipe has no room for keeps the program from leaving its terminal.
+            with concurrent.futures.ThreadPoolExecutor(1) as pool:
+                rest = pool.submit(process.terminal.read_rest) if process.terminal else None
+                out, err = process.communicate(timeout=GUARD_S)
+                said = rest.result() if rest else b""
         except (AssertionError, subprocess.TimeoutExpired):
             Case.hung = process.label
             raise

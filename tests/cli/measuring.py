@@ -4,13 +4,16 @@
 import math
 import statistics
 
-from harness import HOST, Case
+from harness import HOST, Case, figure
 
+# What a figure has besides its statistics.
+FIGURE_KEYS = {"name", "unit", "more_is_better", "gates", "samples"}
 NO_PAIRS = "this backend has no copies between devices"
+# The columns of CSV for latencies: which figure, and what of it.
 CSV_LATENCY = {
-    f"{clock}_latency_{key}_s": (clock, key)
+    f"{clock}_latency_{column}_s": (f"latency_{clock}", key)
     for clock in ("host", "device")
-    for key in ("p50", "p95", "p99")
+    for column, key in (("p50", "median"), ("p95", "p95"), ("p99", "p99"))
 }
 
 
@@ -44,6 +47,7 @@ def describe(values):
         "max": max(values),
         "p5": quantile(values, 0.05),
         "p95": quantile(values, 0.95),
+        "p99": quantile(values, 0.99),
         "mad": statistics.median(abs(value - middle) for value in values),
         "n": len(values),
     }
@@ -88,12 +92,17 @@ class Measuring(Case):
             math.isclose(found, expected, rel_tol=1e-9), f"{message}: {found} is not {expected}"
         )
 
-    def head_and_rows(self, table):
-        lines = table.split("\n")
+    def tables(self, text):
+        """The head and the rows of each table: what ran alone, and behind it what ran at the same time."""
+        lines = text.split("\n")
         heads = [i for i, line in enumerate(lines) if line.startswith("MODE ")]
-        self.assertEqual(len(heads), 1, table)
-        body = lines[heads[0] + 1 :]
-        return lines[heads[0]], body[: body.index("")]
+        bodies = [lines[i + 1 :] for i in heads]
+        return [(lines[i], body[: body.index("")]) for i, body in zip(heads, bodies)]
+
+    def head_and_rows(self, text):
+        tables = self.tables(text)
+        self.assertEqual(len(tables), 1, text)
+        return tables[0]
 
     def rows(self, table):
         """The rows of a table, without its head."""
@@ -103,20 +112,37 @@ class Measuring(Case):
         return rows
 
     def assert_described(self, result):
+        """The bandwidth is what the times of the samples make it."""
         rates = [result["bytes_moved"] / seconds for seconds in result["samples_s"]]
-        expected = describe(rates)
-        found = result["bandwidth_bytes_per_second"]
-        self.assertEqual(found.keys(), expected.keys())
+        self.assert_sampled(result, "bandwidth")
+        for found, expected in zip(figure(result, "bandwidth")["samples"], rates, strict=True):
+            self.assert_near(found, expected)
+
+    def assert_sampled(self, result, *names):
+        """These figures are described as their own samples make them."""
+        for name in names:
+            found = figure(result, name)
+            self.assertIsNotNone(found, f"{name}: {result}")
+            self.assert_statistics(found, found["samples"])
+
+    def assert_statistics(self, found, samples):
+        """The figure is described as these samples make it."""
+        expected = describe(samples)
+        self.assertEqual(found.keys() - expected.keys(), FIGURE_KEYS)
         for key, value in expected.items():
             if value is None or key == "n":
-                self.assertEqual(found[key], value, key)
+                self.assertEqual(found[key], value, (found["name"], key))
             else:  # sums in another order differ in the last bits, near zero by more
                 self.assertTrue(
                     math.isclose(found[key], value, rel_tol=1e-12, abs_tol=1e-12 * expected["max"]),
-                    f"{key}: {found[key]} is not {value}",
+                    f"{found['name']}, {key}: {found[key]} is not {value}",
                 )
 
-    def assert_parts(self, result, *names):
-        self.assertEqual(list(result["parts"]), list(names))
-        for name, part in result["parts"].items():
-            self.assert_near(part["median_s"], statistics.median(part["samples_s"]), name)
+    def assert_computed(self, result, name, value):
+        """That figure was computed from others, and comes to that."""
+        found = figure(result, name)
+        self.assertIsNotNone(found, f"{name}: {result}")
+        self.assertEqual((found["n"], found["samples"]), (0, []), name)
+        for key in describe([1]).keys() - {"median", "n"}:
+            self.assertIsNone(found[key], (name, key))
+        self.assert_near(found["median"], value, name)

@@ -8,12 +8,20 @@ import os
 import shlex
 import sys
 
-from harness import SMALL, XFERBENCH, Case
+from harness import SMALL, XFERBENCH, Case, figure
 from measuring import describe
 
 # As a word of a shell script.
 PROGRAM = shlex.quote(XFERBENCH)
-KEYS = ("mode", "variant", "direction", "bytes", "device", "peer", "latency", "simultaneous")
+# What tells cases apart.
+KEYS = ("mode", "variant", "direction", "bytes", "device", "peer", "latency", "simultaneous", "parameters")
+# Of a figure, what all processes agree on.
+SAME = ("name", "unit", "more_is_better", "gates")
+
+
+def case_of(row):
+    """The case of a row, as a key of a dictionary."""
+    return tuple(json.dumps(row[key], sort_keys=True) for key in KEYS)
 
 
 class ProcessesCase(Case):
@@ -32,7 +40,7 @@ class ProcessesCase(Case):
     # ---- a merged file against the documents in it ----
 
     def check_merged(self, merged):
-        self.assertEqual((merged["schema"], merged["schema_version"]), ("xferbench.processes", 1))
+        self.assertEqual((merged["schema"], merged["schema_version"]), ("xferbench.processes", 2))
         documents = [process["document"] for process in merged["processes"]]
         self.assertEqual([process["index"] for process in merged["processes"]], list(range(len(documents))))
         first = next((document for document in documents if document), None)
@@ -41,16 +49,16 @@ class ProcessesCase(Case):
         order = {}
         for document in documents:
             for row in document["results"] if document else ():
-                order.setdefault(tuple(row[key] for key in KEYS))
-        self.assertEqual([tuple(row[key] for key in KEYS) for row in merged["results"]], list(order))
+                order.setdefault(case_of(row))
+        self.assertEqual([case_of(row) for row in merged["results"]], list(order))
         for row in merged["results"]:
-            with self.subTest(case=[row[key] for key in KEYS]):
+            with self.subTest(case=case_of(row)):
                 self.check_row(row, documents)
 
     def check_row(self, row, documents):
-        key = tuple(row[name] for name in KEYS)
+        key = case_of(row)
         rows = [
-            next((r for r in document["results"] if tuple(r[name] for name in KEYS) == key), None)
+            next((r for r in document["results"] if case_of(r) == key), None)
             if document
             else None
             for document in documents
@@ -70,28 +78,26 @@ class ProcessesCase(Case):
         self.check_figures(row, rows)
 
     def check_figures(self, row, rows):
+        """Every figure that a process has whose row counts, over the processes."""
         cut = ("interrupted", "deadline")
-        ok = [r if r and r["status"] == "ok" and r.get("stop_reason") not in cut else None for r in rows]
-        latency = row["latency"]
-        rates = [r and not latency and r["bandwidth_bytes_per_second"]["median"] or None for r in ok]
-        self.assertEqual(row["medians"]["bandwidth_bytes_per_second"], rates)
-        self.check_statistics(row["bandwidth_bytes_per_second"], rates)
-        for clock in ("host", "device"):
-            medians = row["medians"][f"latency_{clock}_p50_s"]
-            if not latency:
-                self.assertIsNone(medians)
-                continue
-            times = [r and r["latency_s"][clock] and r["latency_s"][clock]["p50"] for r in ok]
-            self.assertEqual(medians, times)
-            self.check_statistics(row["latency_s"][clock], times)
+        counted = [r if r and r["status"] == "ok" and r.get("stop_reason") not in cut else None for r in rows]
+        of_processes = {}
+        for one in filter(None, counted):
+            for found in one["figures"]:
+                of_processes.setdefault(found["name"], found)
+        self.assertEqual({found["name"] for found in row["figures"]}, of_processes.keys())
+        for found in row["figures"]:
+            with self.subTest(figure=found["name"]):
+                of_process = of_processes[found["name"]]
+                self.assertEqual([found[key] for key in SAME], [of_process[key] for key in SAME])
+                own = [r and figure(r, found["name"]) for r in counted]
+                medians = [f and f["median"] for f in own]
+                self.assertEqual(found["medians"], medians)
+                self.check_statistics(found, medians)
 
     def check_statistics(self, found, values):
-        values = [value for value in values if value is not None]
-        if not values:
-            self.assertIsNone(found)
-            return
-        expected = describe(values)
-        self.assertEqual(set(found), set(expected))
+        expected = describe([value for value in values if value is not None]) | {"p99": None}
+        self.assertEqual(found.keys(), expected.keys() | {*SAME, "medians"})
         for name, value in expected.items():
             if value is None:
                 self.assertIsNone(found[name], name)

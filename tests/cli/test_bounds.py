@@ -29,9 +29,10 @@ class Bounds(Measuring):
         self.assert_statuses(results, ["ok"] * 4 + ["skipped"] * 4)
         for result in results[4:]:
             self.assert_skipped(result, "two of them", "one is chosen or there")
-        rows = self.rows(out)
-        self.assertEqual(len(rows), 8)
-        self.assertEqual(sum(" sum " in row for row in rows), 2)
+        (_, alone), (_, together) = self.tables(out)
+        self.assertEqual((len(alone), len(together)), (4, 4))
+        self.assertEqual([" sum " in row for row in together], [True, False] * 2)
+        self.assertIn("\nDevices at the same time\nMODE ", out)
 
     def test_quick(self):
         document = self.run_to_json(*HOST, "-m", "pageable", "-d", "h2d", "--quick")
@@ -58,7 +59,7 @@ class Bounds(Measuring):
             peer = result["mode"] == "peer"
             self.assert_skipped(result, NO_PAIRS if peer else "the deadline came before it began")
         count = len(document["results"])
-        self.assertEqual(list(dict.fromkeys(r["mode"] for r in document["results"])), MODES)
+        self.assertEqual({result["mode"] for result in document["results"]}, set(MODES))
         self.assert_words(out, ("STOPPED", f"the deadline came: 0 of {count} cases"))
 
     def test_deadline_in_the_csv(self):

@@ -142,6 +142,62 @@ class Compare(Case):
         self.assertEqual(self.compare(*files, "--alpha", "0.001").code, REGRESSION)
         self.assertEqual(self.compare(*files, "--alpha", "0.0001").code, INCONCLUSIVE)
 
+    # ---- figures and parameters ----
+
+    def pipelines(self, factor):
+        """Eight processes of a pipeline whose bandwidth stays, and which is a factor faster than its stages."""
+        with open(os.path.join(RESULTS, "double-buffer.json"), encoding="utf-8") as file:
+            document = json.load(file)
+        for row in document["results"]:
+            row["details"]["speed_up"] *= factor
+        documents = [copy.deepcopy(document) for _ in EVEN]
+        return {
+            "schema": "xferbench.processes",
+            "schema_version": 1,
+            "asked": len(documents),
+            "processes": [{"index": i, "document": each} for i, each in enumerate(documents)],
+        }
+
+    def test_a_gate_names_a_figure(self):
+        files = self.pipelines(1.0), self.pipelines(0.9)
+        code, document = self.verdicts(*files)
+        self.assertEqual((code, {case["figure"] for case in document["cases"]}), (PASS, {"bandwidth"}))
+        code, document = self.verdicts(*files, "--gate", "double-buffer/*/*/speed_up")
+        self.assertEqual(code, REGRESSION)
+        self.assertEqual(document["gates"][0]["figure"], "speed_up")
+        named = [case for case in document["cases"] if case["gates"]]
+        self.assertTrue(named)
+        for case in named:
+            self.assertEqual((case["figure"], case["unit"], case["verdict"]), ("speed_up", "1", "REGRESSION"))
+            self.assertAlmostEqual(case["ratio"], 0.9, places=9)
+        self.assertEqual(self.compare(*files, "--gate", "double-buffer/*/*/share_of_bound").code, PASS)
+
+    def test_a_figure_that_there_is_not(self):
+        done = self.compare(self.pipelines(1.0), self.pipelines(1.0), "--gate", "double-buffer/*/*/speedup")
+        self.assertEqual((done.code, done.out), (USAGE, ""))
+        self.assertIn("did you mean speed_up? They have: bandwidth, ", done.err)
+
+    def test_parameters_that_differ_by_force(self):
+        files = [os.path.join(RESULTS, f"compare-{name}.json") for name in ("baseline", "small-chunks")]
+        done = self.run_compare(*files, "--force", "--format", "json")
+        cases = json.loads(done.out)["cases"]
+        present = [(case["baseline"]["present"], case["candidate"]["present"]) for case in cases]
+        self.assertEqual(present, [(True, True)] * 6)
+        for case in cases:
+            if case["mode"] == "async":
+                self.assertEqual(case["parameters"]["chunk"], 65536)
+                self.assertEqual(case["note"], "measured with chunk 64 KiB, the baseline with chunk 8 MiB")
+            else:
+                self.assertIsNone(case["note"])
+
+    def test_show_prints_the_table_again(self):
+        files = [os.path.join(RESULTS, f"compare-{name}.json") for name in ("baseline", "busy-link", "small-chunks")]
+        for arguments in (files[:2], [files[0], files[2]], [files[0], files[2], "--force"]):
+            with self.subTest(arguments=arguments):
+                table = self.run_compare(*arguments).out
+                self.run_compare(*arguments, "--format", "json", "--output", "compared.json")
+                self.assertEqual(self.run_program("show", "compared.json").out, table)
+
     # ---- formats ----
 
     def test_formats(self):

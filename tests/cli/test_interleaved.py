@@ -43,7 +43,7 @@ class Interleaved(ProcessesCase):
         self.assertNotEqual(candidate["config"]["host-memory"], ["alloc"])
         self.assertEqual([len(m["processes"]) for m in (baseline, candidate)], [2, 2])
         self.assertEqual([m["results"][0]["variant"] for m in (baseline, candidate)], ["alloc", "registered"])
-        self.assertLess(done.out.index("  baseline "), done.out.index("  candidate "))
+        self.assertLess(done.out.index("  baseline: "), done.out.index("  candidate: "))
 
     def test_program_on_the_path(self):
         os.mkdir(self.path("bin"))

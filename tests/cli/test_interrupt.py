@@ -12,7 +12,7 @@ import subprocess
 import time
 
 import harness
-from harness import ENDLESS, GUARD_S, Case, Terminal, wait_until
+from harness import ENDLESS, GUARD_S, Case, Terminal, figure, wait_until
 
 
 def processor_time(pid):
@@ -74,7 +74,7 @@ class Interrupt(Case):
         first, second = document["results"]
         self.assertEqual((first["status"], first["verified"]), ("ok", True))
         self.assertEqual(first["stop_reason"], "interrupted")
-        self.assertEqual(first["bandwidth_bytes_per_second"]["n"], len(first["samples_s"]))
+        self.assertEqual(figure(first, "bandwidth")["n"], len(first["samples_s"]))
         self.assertIn(len(first["samples_s"]), range(1, 1000000))
         self.assertTrue(any("interrupted" in warning for warning in first["warnings"]))
         self.assertEqual(second["status"], "skipped")

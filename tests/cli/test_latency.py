@@ -9,8 +9,8 @@ import io
 import re
 
 import harness
-from harness import BIDIR, FEW, HOST
-from measuring import CSV_LATENCY, Measuring, quantile
+from harness import BIDIR, FEW, HOST, figure
+from measuring import CSV_LATENCY, Measuring
 
 
 class Latency(Measuring):
@@ -25,26 +25,15 @@ class Latency(Measuring):
                 self.assertIs(result["latency"], True)
                 self.assertEqual(result["bytes"], 4)
                 self.assertEqual(result["details"]["iterations_per_sample"], 1)
-                self.assertEqual((result["parts"], result["overlap"]), ({}, None))
-                samples = result["samples_s"]
-                expected = {
-                    "min": min(samples),
-                    "p50": quantile(samples, 0.5),
-                    "p95": quantile(samples, 0.95),
-                    "p99": quantile(samples, 0.99),
-                    "max": max(samples),
-                    "n": 23,
-                }
-                device = result["latency_s"]["device"]
-                self.assertEqual(device.keys(), expected.keys())
-                for key, value in expected.items():
-                    self.assert_near(device[key], value, key)
-                # Of the host's times the record has the median alone.
-                host = result["latency_s"]["host"]
-                self.assertEqual((host["n"], result["wall_s"]["n"]), (23, 23))
-                self.assert_near(host["p50"], result["wall_s"]["median"])
-                order = [host[key] for key in ("min", "p50", "p95", "p99", "max")]
-                self.assertEqual(order, sorted(order))
+                self.assertIsNone(figure(result, "bandwidth"))
+                self.assertIsNone(figure(result, "overlap"))
+                self.assert_sampled(result, "latency_host")
+                host, device = figure(result, "latency_host"), figure(result, "latency_device")
+                self.assertEqual((len(host["samples"]), host["n"]), (23, 23))
+                # The device's samples are those of the row, which stand there already.
+                self.assertEqual((device["samples"], device["n"]), ([], 23))
+                self.assert_statistics(device, result["samples_s"])
+                self.assertEqual(figure(result, "submit_time")["n"], 23)
 
     def test_table(self):
         outcome = self.assert_succeeds(
@@ -60,8 +49,8 @@ class Latency(Measuring):
         self.assertRegex(row, r"^pinned +registered +h2d +4 B +")
         cells = re.findall(r"([0-9.]+) (ns|us|ms|s)\b", row)
         (result,) = self.load("out.json")["results"]
-        clocks = [result["latency_s"][clock] for clock in ("host", "device")]
-        expected = [clock[key] for clock in clocks for key in ("p50", "p95", "p99")]
+        clocks = [figure(result, f"latency_{clock}") for clock in ("host", "device")]
+        expected = [clock[key] for clock in clocks for key in ("median", "p95", "p99")]
         self.assertEqual(len(cells), len(expected), row)
         for (digits, unit), seconds in zip(cells, expected):
             scaled = seconds / {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1}[unit]
@@ -78,8 +67,8 @@ class Latency(Measuring):
         self.assert_statuses(results, ["ok", "ok", "skipped"])
         for line, result in zip(lines, results, strict=True):
             self.assertEqual(line["latency"], "true")
-            for column, (clock, key) in CSV_LATENCY.items():
-                expected = result["latency_s"][clock][key] if result["latency_s"] else None
+            for column, (name, key) in CSV_LATENCY.items():
+                expected = (figure(result, name) or {key: None})[key]
                 self.assertEqual(float(line[column]) if line[column] else None, expected, column)
 
     def test_both_ways_at_once_is_no_single_operation(self):
@@ -87,7 +76,7 @@ class Latency(Measuring):
         document, _ = self.run_whatever(3, *arguments)
         for result in document["results"]:
             self.assert_skipped(result, "latency is that of a single operation", "both ways")
-            self.assertIsNone(result["latency_s"])
+            self.assertEqual(result["figures"], [])
 
     def test_size(self):
         """4 bytes, whatever else is asked for; another size only by name."""
@@ -104,7 +93,9 @@ class Latency(Measuring):
 
     def test_nobody_else_has_latency(self):
         result = self.run_one("-m", "pinned", "-d", "h2d", "-s", "4", *FEW)
-        self.assertEqual((result["latency"], result["latency_s"]), (False, None))
+        self.assertIs(result["latency"], False)
+        for clock in ("host", "device"):
+            self.assertIsNone(figure(result, f"latency_{clock}"))
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ import re
 import resource
 
 import harness
-from harness import FEW, SMALL
+from harness import FEW, SMALL, figure
 from processes import PROGRAM, ProcessesCase
 
 
@@ -30,7 +30,7 @@ class Merged(ProcessesCase):
         self.assertEqual(len(fine), 4)
         for row in fine:
             self.assertEqual((row["status"], row["verified"], row["processes_ok"]), ("ok", True, 6))
-            self.assertEqual(row["bandwidth_bytes_per_second"]["n"], 6)
+            self.assertEqual(figure(row, "bandwidth")["n"], 6)
         for process in merged["processes"]:
             self.assertGreater(process["wall_s"], 0)
             self.assertEqual(process["document"]["config"]["processes"], 1)
@@ -40,7 +40,7 @@ class Merged(ProcessesCase):
     def test_latency(self):
         self.assert_ends(0, *SMALL, "--latency", "--processes", "2", "--json", "out.json")
         merged = self.load("out.json")
-        self.assertEqual(merged["results"][0]["latency_s"]["host"]["n"], 2)
+        self.assertEqual(figure(merged["results"][0], "latency_host")["n"], 2)
 
     def test_table(self):
         done = self.assert_ends(0, "--backend", "host", "--size", "4K", *FEW, "--processes", "6", "--json", "x")
@@ -50,7 +50,7 @@ class Merged(ProcessesCase):
         row = next(r for r in self.load("x")["results"] if (r["mode"], r["direction"]) == ("pinned", "h2d"))
         line = re.search(r"(?m)^pinned +registered +h2d +4 KiB +([\d.]+) +([\d.]+)-([\d.]+) +([\d.]+) +"
                          r"([\d.]+) +([\d.]+)% +6 +yes$", done.out)
-        figures = row["bandwidth_bytes_per_second"]
+        figures = figure(row, "bandwidth")
         for found, key in zip(line.groups(), ("median", "ci95_low", "ci95_high", "min", "max")):
             self.assertAlmostEqual(float(found) / (figures[key] / 1e9), 1, 2, key)
         spread = 100 * (figures["max"] - figures["min"]) / figures["median"]

@@ -7,7 +7,7 @@ usage: test_modes.py BUILD_FOLDER [UNITTEST_ARGUMENT...]
 import itertools
 
 import harness
-from harness import FEW, HOST
+from harness import FEW, HOST, figure
 from measuring import Measuring
 
 
@@ -35,7 +35,7 @@ class Modes(Measuring):
                     words = ("pinned is about page-locked memory", "pageable or async")
                     self.assert_skipped(result, *words)
                 else:
-                    self.assert_skipped(result, "pageable memory keeps its caller")
+                    self.assert_skipped(result, "pageable memory blocks its caller")
 
     def test_pageable_pipeline(self):
         document, _ = self.run_whatever(3, *self.PIPELINE, "--host-memory", "pageable")
@@ -45,39 +45,30 @@ class Modes(Measuring):
         result = self.run_one(*self.PIPELINE, "--chunk", "16K")
         self.assertEqual((result["direction"], result["bytes_moved"]), ("bidir", 2 * 65536))
         self.assert_described(result)
-        self.assert_parts(result, "serial", "h2d", "kernel", "d2h", "copies")
-        details = result["details"]
-        self.assertEqual((details["buffers"], details["chunk_bytes"]), (3, 16384))
-        self.assertGreaterEqual(details["compute_steps"], 1)
+        self.assertEqual(result["parameters"], {"buffers": 3, "chunk": 16384, "kernel-time": "auto"})
+        self.assertGreaterEqual(result["details"]["compute_steps"], 1)
         self.assert_stages(result)
 
     def assert_stages(self, result):
-        """What the record says of its parts is what they say."""
-        details = result["details"]
-        stages = {name: part["median_s"] for name, part in result["parts"].items()}
-        serial = stages.pop("serial")
-        overlapped = result["bytes_moved"] / result["bandwidth_bytes_per_second"]["median"]
-        expected = {
-            "overlapped_s": overlapped,
-            "serial_s": serial,
-            "speed_up": serial / overlapped,
-            "bound_s": max(stages.values()),
-            "efficiency": max(stages.values()) / overlapped,
-            "compute_share": stages["kernel"] / overlapped,
-        }
-        for key, value in expected.items():
-            self.assert_near(details[key], value, key)
+        """What was computed from the times of the stages is what they come to."""
+        names = ("serial_time", "in_time", "kernel_time", "out_time", "copies_time")
+        self.assert_sampled(result, *names)
+        serial, *stages = (figure(result, name)["median"] for name in names)
+        overlapped = result["bytes_moved"] / figure(result, "bandwidth")["median"]
+        self.assert_computed(result, "speed_up", serial / overlapped)
+        self.assert_computed(result, "share_of_bound", max(stages) / overlapped)
+        self.assert_computed(result, "gpu_busy", figure(result, "kernel_time")["median"] / overlapped)
 
     def test_pipeline_of_one_chunk(self):
-        """The chunk is no larger than what is sent, in whole words."""
-        for size, chunk in (("4K", 4096), ("1001", 1008), ("1", 8)):
+        """The case is the one that was asked for, whatever of the chunk there is to send."""
+        for size in ("4K", "1001", "1"):
             result = self.run_one("--mode", "double-buffer", "--size", size, *FEW)
-            self.assertEqual(result["details"]["chunk_bytes"], chunk, size)
+            self.assertEqual(result["parameters"]["chunk"], 8 << 20, size)
 
     def test_buffers(self):
         for buffers in ("2", "32"):
             result = self.run_one(*self.PIPELINE, "--chunk", "1K", "--buffers", buffers)
-            self.assertEqual(result["details"]["buffers"], int(buffers))
+            self.assertEqual(result["parameters"]["buffers"], int(buffers))
 
     def test_kernel_time(self):
         result = self.run_one(*self.PIPELINE, "--chunk", "32K", "--kernel-time", "1ms")
@@ -88,7 +79,8 @@ class Modes(Measuring):
         """Nothing computes, so nobody may say that something did."""
         result = self.run_one(*self.PIPELINE, "--chunk", "16K", "--kernel-time", "none")
         self.assertEqual(result["details"]["compute_steps"], 0)
-        self.assertEqual(result["details"].get("compute_share", 0), 0)
+        self.assertIsNone(figure(result, "gpu_busy"))
+        self.assertEqual(result["parameters"]["kernel-time"], "none")
 
     def test_zero_copy(self):
         words = ("sequential", "strided", "random")
@@ -102,36 +94,39 @@ class Modes(Measuring):
             for result in document["results"]:
                 with self.subTest(passes=passes, case=(result["variant"], result["direction"])):
                     self.assertEqual(result["bytes_moved"], passes * 61440)
-                    self.assertEqual(result["details"]["passes"], passes)
+                    self.assertEqual(result["parameters"], {"passes": passes})
                     self.assert_described(result)
-                    self.assert_parts(result, "copy", "kernel", "explicit")
+                    self.assert_sampled(result, "copy_time", "kernel_time", "explicit_time")
                     self.assert_break_even(result, passes)
 
     def assert_break_even(self, result, passes):
         """From how many passes on one copy and local kernels take less than kernels in place."""
-        details = result["details"]
-        copy, kernel, explicit = (
-            result["parts"][name]["median_s"] for name in ("copy", "kernel", "explicit")
-        )
-        in_place = result["bytes_moved"] / result["bandwidth_bytes_per_second"]["median"] / passes
+        copy, kernel = (figure(result, name)["median"] for name in ("copy_time", "kernel_time"))
+        in_place = result["bytes_moved"] / figure(result, "bandwidth")["median"] / passes
         gain = in_place - kernel / passes
-        self.assert_near(details["explicit_s"], explicit)
+        found = figure(result, "break_even_passes")
         if gain <= 0:
-            self.assertNotIn("break_even_passes", details)
+            self.assert_computed(result, "break_even_passes", 0)  # never
         else:
-            self.assertLessEqual(abs(details["break_even_passes"] - (copy // gain + 1)), 1)
+            self.assertLessEqual(abs(found["median"] - (copy // gain + 1)), 1)
 
-    def test_parts_say_what_they_move(self):
-        """Between host and device, by one iteration; nothing where only the device works."""
+    def test_what_makes_a_case_stands_in_its_row(self):
+        """The options that the mode says make it another case, and only where they matter."""
+        document = self.run_to_json(
+            *(*HOST, "--mode", "pageable,pinned,async,double-buffer,zero-copy", "--size", "4K", *FEW),
+            *("--chunk", "2K", "--access", "sequential"),
+        )
         expected = {
-            "double-buffer": {"serial": 2, "h2d": 1, "kernel": 0, "d2h": 1, "copies": 2},
-            "zero-copy": {"copy": 1, "kernel": 0, "explicit": 1},
+            "pageable": {},
+            "pinned": {},
+            "async": {"chunk": 2048, "streams": 2},
+            "double-buffer": {"buffers": 3, "chunk": 2048, "kernel-time": "auto"},
+            "zero-copy": {"passes": 1},
         }
-        arguments = ("-m", "double-buffer,zero-copy", "-s", "4K", *FEW, "--passes", "3")
-        for result in self.run_to_json(*HOST, *arguments)["results"]:
-            found = {name: part["bytes"] / 4096 for name, part in result["parts"].items()}
-            with self.subTest(mode=result["mode"], direction=result["direction"]):
-                self.assertEqual(found, expected[result["mode"]])
+        self.assertEqual({row["mode"]: row["parameters"] for row in document["results"]}, expected)
+        for row in document["results"]:
+            names = [one["name"] for one in row["figures"]]
+            self.assertEqual(len(names), len(set(names)), row)
 
     def test_managed(self):
         """Which of its forms are asked for; the host backend says of each that it has none."""

@@ -60,7 +60,7 @@ class Secrets(Case):
     def test_the_list_is_what_is_recorded_and_documented(self):
         """All of it, each with its value; docs/measurement.md has the same names."""
         names = listed_in("docs/measurement.md", r"`([A-Za-z0-9_]+)`", "|---|---|\n| CUDA", "\n\n")
-        source = listed_in("src/core/environment.c", r'"(\w+)"', "steering[] = {", "};")
+        source = listed_in("src/machine/environment.c", r'"(\w+)"', "recorded[] = {", "};")
         self.assertGreater(len(names), 50)
         self.assertEqual(names, source)
         self.assertEqual(len(names), len(set(names)))

@@ -18,7 +18,7 @@ import tempfile
 import xml.etree.ElementTree as ElementTree
 
 SKIPPED = 77
-KINDS = 10
+KINDS = 11
 COMMAND = re.compile(r"::(error|warning|notice) title=([^:,\r\n]*)::([^\r\n]*)")
 ENDS = ("failure", "error", "skipped", "system-out")
 
@@ -108,7 +108,7 @@ def check_benchmark_action(path):
     for entry in entries:
         need({"name", "unit", "value", "extra"} <= set(entry) <= {"name", "unit", "value", "range", "extra"}, "keys")
         need(isinstance(entry["value"], (int, float)) and entry["value"] > 0, "a value")
-        need(entry["unit"] in ("GB/s", "1/s"), "a unit")
+        need(entry["unit"] in ("GB/s", "1/s", "1"), "a unit")
         need(re.fullmatch(r"\u00b1 [0-9.e+-]+", entry.get("range", "\u00b1 0")), "a range")
     need(document_of(path)["comparable"] or all("COMPARABLE" in e["extra"].upper() for e in entries), "not comparable")
 

@@ -14,7 +14,7 @@
  *
  * Ends with 2 on anything else.
  */
-#include "xferbench/rank_test.h"
+#include "compare/rank_test.h"
 #include "xferbench/statistics.h"
 
 #include <stdint.h>

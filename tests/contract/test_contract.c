@@ -7,7 +7,7 @@
  */
 #include "contract.h"
 
-#include "xferbench/registry.h"
+#include "backends/registry.h"
 
 #include "../doubles/fake_backend.h"
 

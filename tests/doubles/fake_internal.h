@@ -6,7 +6,7 @@
 
 #include "fake_backend.h"
 
-#include "../../src/backends/host/host.h"
+#include "backends/host/host.h"
 
 /* Counts a call that may fail; true, with *error filled, if it is its turn. */
 bool xb_fake_fails(const char *call, struct xb_error *error);

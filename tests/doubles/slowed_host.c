@@ -5,7 +5,8 @@
  * 5 % (bench/results/host). XB_SLOWED_PERCENT in the environment says another number: with 2000
  * each is made 21 times.
  */
-#include "xferbench/registry.h"
+#include "backends/registry.h"
+#include "measure/mode_list.h"
 
 #include <stdlib.h>
 

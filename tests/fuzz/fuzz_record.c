@@ -4,11 +4,14 @@
  * a message that names the file, or they become a record that everything can be asked of, and that
  * compares with itself and with another.
  */
-#include "xferbench/comparison.h"
+#define _POSIX_C_SOURCE 200809L /* open_memstream */
+#include "backends/registry.h"
+#include "compare/read.h"
+#include "measure/mode_list.h"
 #include "xferbench/error.h"
 #include "xferbench/mode.h"
-#include "xferbench/registry.h"
 
+#include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +26,10 @@ static const struct xb_option chunk = {.name = "chunk"};
 static const struct xb_option *const chunked[] = {&chunk, NULL};
 static const struct xb_mode pageable = {.name = "pageable", .variant = "malloc"};
 static const struct xb_mode pinned = {
-    .name = "pinned", .variant = "registered", .options = chunked};
+    .name = "pinned",
+    .variant = "registered",
+    .options = chunked,
+    .parameters = (const struct xb_parameter[]){{&chunk, "registered"}, {NULL, NULL}}};
 const struct xb_mode *const xb_modes[] = {&pageable, &pinned, NULL};
 const struct xb_backend_entry xb_backends[] = {{.name = NULL}};
 
@@ -95,35 +101,64 @@ static void use_text(const char *text, bool may_be_null)
     sink += text != NULL ? strlen(text) : 0;
 }
 
+static void walk_facts(const struct xb_record_fact *facts, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        use_text(facts[i].name, false);
+        use_text(facts[i].value, true);
+        require(facts[i].value != NULL || !facts[i].is_text, "a text is not unknown", NULL);
+    }
+}
+
+static void walk_device(const struct xb_record_device *device)
+{
+    use_text(device->name, false);
+    use_text(device->uuid, true);
+    use_text(device->architecture, true);
+    use_text(device->pci_bdf, true);
+    use_text(device->driver, true);
+    use_text(device->link_port, true);
+    use_text(device->numa_note, true);
+    walk_facts(device->facts, device->fact_count);
+    require(!device->link_known || device->link_width > 0, "a link that is known has lanes", NULL);
+}
+
+static void walk_host(const struct xb_record *record)
+{
+    use_text(record->version, true);
+    use_text(record->compiler, true);
+    use_text(record->build_type, true);
+    use_text(record->timestamp, true);
+    use_text(record->host.hostname, true);
+    use_text(record->host.os, true);
+    use_text(record->host.kernel, true);
+    use_text(record->host.cpu_model, true);
+    use_text(record->runtime, true);
+    use_text(record->library, true);
+    use_text(record->library_named_by, true);
+    use_text(record->role, true);
+    use_text(record->program, true);
+    use_text(record->counterpart, true);
+}
+
 static void walk_conditions(const struct xb_record *record)
 {
+    size_t count = 0;
     use_text(record->path, false);
     use_text(record->backend, false);
     use_text(record->driver, true);
-    for (size_t i = 0; i < record->option_count; i++) {
-        use_text(record->options[i].name, false);
-        use_text(record->options[i].value, true);
-    }
-    for (size_t i = 0; i < record->fact_count; i++) {
-        use_text(record->facts[i].name, false);
-        use_text(record->facts[i].value, true);
-    }
+    walk_host(record);
+    walk_facts(record->options, record->option_count);
+    walk_facts(record->environment, record->environment_count);
+    walk_facts(record->facts, record->fact_count);
+    require(xb_record_devices(record, &count) != NULL && count > 0, "there are devices", NULL);
     require(record->process_count >= 1 && record->process_count <= XB_RECORD_PROCESSES &&
                 record->asked_processes >= record->process_count,
             "there are processes, as many as were asked for or fewer", NULL);
     require(record->is_merged || record->process_count == 1, "one process is not merged", NULL);
     for (size_t i = 0; i < record->process_count; i++)
         for (size_t k = 0; k < record->processes[i].device_count; k++)
-            use_text(record->processes[i].devices[k].name, false);
-}
-
-static void check_value(const struct xb_record_value *value)
-{
-    if (value->is_set)
-        require(value->median > 0.0 && value->median <= 1e15, "a median is a figure", NULL);
-    if (value->has_interval)
-        require(value->is_set && value->low <= value->median && value->median <= value->high,
-                "an interval holds its median", NULL);
+            walk_device(&record->processes[i].devices[k]);
 }
 
 /* What the processes say together. */
@@ -146,6 +181,57 @@ static void walk_summary(const struct xb_record *record, const struct xb_record_
     }
 }
 
+static void walk_figure(const struct xb_record *record, const struct xb_record_case *test,
+                        const struct xb_record_row *row, const struct xb_record_figure *figure)
+{
+    const struct xb_statistics *statistics = &figure->statistics;
+    use_text(figure->name, false);
+    use_text(figure->unit, false);
+    require(xb_record_row_figure(row, figure->name) == figure, "a figure is there once", NULL);
+    require(isfinite(statistics->median) && statistics->median >= 0.0, "a figure has a median",
+            NULL);
+    require(!figure->gates || statistics->median > 0.0, "what gates is above 0", NULL);
+    require(!statistics->has_interval || (statistics->ci95_low <= statistics->median &&
+                                          statistics->median <= statistics->ci95_high),
+            "an interval holds its median", NULL);
+    require(figure->sample_count == 0 || figure->sample_count == statistics->n,
+            "n is the number of samples", NULL);
+    for (size_t i = 0; i < figure->sample_count; i++)
+        require(isfinite(figure->samples[i]), "a sample is a number", NULL);
+    struct xb_statistics all;
+    bool counts = !row->is_cut || !record->is_merged;
+    require(xb_record_describe(record, test, figure->name, &all) || !counts,
+            "what a row has a case has", NULL);
+}
+
+static void walk_row(const struct xb_record *record, const struct xb_record_case *test,
+                     const struct xb_record_row *row)
+{
+    bool measured = row->is_there && row->status == XB_RESULT_OK;
+    use_text(row->reason, true);
+    use_text(row->timer, !measured);
+    use_text(row->stop_reason, true);
+    require(measured || row->figure_count == 0, "a row that is not ok has no figures", NULL);
+    require(!measured || row->time_count > 0, "a row that is ok has samples", NULL);
+    for (size_t i = 0; i < row->time_count; i++)
+        require(row->times[i] > 0.0 && row->times[i] <= 1e6, "a time is above 0", NULL);
+    for (size_t i = 0; i < row->warning_count; i++)
+        use_text(row->warning_texts[i], false);
+    for (size_t i = 0; i < row->detail_count; i++) {
+        use_text(row->details[i].name, false);
+        use_text(row->details[i].text, true);
+    }
+    if (row->error != NULL) {
+        use_text(row->error->status, false);
+        use_text(row->error->message, false);
+        use_text(row->error->native_name, true);
+        use_text(row->error->call, true);
+        use_text(row->error->at, true);
+    }
+    for (size_t i = 0; i < row->figure_count; i++)
+        walk_figure(record, test, row, &row->figures[i]);
+}
+
 static void walk_case(const struct xb_record *record, const struct xb_record_case *test)
 {
     double medians[XB_RECORD_PROCESSES];
@@ -155,21 +241,13 @@ static void walk_case(const struct xb_record *record, const struct xb_record_cas
     use_text(test->direction, false);
     use_text(xb_record_case_device(test, device, sizeof device), false);
     require(xb_record_find(record, test) == test, "a case is found", NULL);
-    for (size_t i = 0; i < record->process_count; i++) {
-        const struct xb_record_row *row = &test->rows[i];
-        bool measured = row->is_there && row->status == XB_RESULT_OK;
-        use_text(row->reason, true);
-        use_text(row->timer, !measured);
-        for (int metric = 0; metric < XB_METRICS; metric++)
-            check_value(&row->values[metric]);
-    }
+    walk_facts(test->parameters, test->parameter_count);
+    for (size_t i = 0; i < record->process_count; i++)
+        walk_row(record, test, &test->rows[i]);
     walk_summary(record, test);
-    for (int metric = 0; metric < XB_METRICS; metric++) {
-        use_text(xb_metric_name((enum xb_metric)metric), false);
-        require(xb_record_medians(record, test, (enum xb_metric)metric, medians) <=
-                    record->process_count,
-                "there is a median a process", NULL);
-    }
+    require(xb_record_medians(record, test, test->latency ? "latency_host" : "bandwidth",
+                              medians) <= record->process_count,
+            "there is a median a process", NULL);
 }
 
 /* ---- two records ---- */
@@ -184,9 +262,47 @@ static bool has_name_twice(const struct xb_record *record)
     return false;
 }
 
+/* Gates that name figures of a record, so that these are compared too; returns how many. */
+static size_t make_gates(const struct xb_record *record, struct xb_gate *gates, size_t most)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < record->case_count; i++)
+        for (size_t p = 0; p < record->process_count; p++) {
+            const struct xb_record_row *row = &record->cases[i].rows[p];
+            for (size_t k = 0; k < row->figure_count && count < most; k++)
+                gates[count++] =
+                    (struct xb_gate){.most = UINT64_MAX, .figure = row->figures[k].name};
+        }
+    return count;
+}
+
+/* What is written as JSON can be read again. */
+static void read_again(const struct xb_comparison *comparison)
+{
+    struct xb_comparison_file file;
+    struct xb_error error;
+    char *text = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&text, &size);
+    require(stream != NULL, "there is memory", NULL);
+    require(xb_compare_json_write(stream, comparison, &error) == XB_OK, "JSON is written", &error);
+    fclose(stream);
+    require(xb_comparison_parse(PATH, text, size, &file, &error) == XB_OK, "JSON is read", &error);
+    require(file.comparison.case_count == comparison->case_count &&
+                file.comparison.difference_count == comparison->difference_count,
+            "nothing is lost", NULL);
+    xb_comparison_file_free(&file);
+    free(text);
+}
+
 static void compare(const struct xb_record *baseline, const struct xb_record *candidate)
 {
-    const struct xb_comparison_request request = {.threshold = 0.02, .alpha = 0.01, .force = true};
+    struct xb_gate gates[8];
+    const struct xb_comparison_request request = {
+        .threshold = 0.02,
+        .alpha = 0.01,
+        .force = true,
+        .gates = {.items = gates, .count = make_gates(baseline, gates, 8)}};
     struct xb_comparison comparison = {.case_count = 0};
     struct xb_error error = {.status = XB_OK};
     require(xb_compare(baseline, candidate, &request, &comparison, &error) == XB_OK,
@@ -194,13 +310,16 @@ static void compare(const struct xb_record *baseline, const struct xb_record *ca
     int code = xb_comparison_exit_code(&comparison);
     require(code >= 0 && code <= 4 && code != 2, "a verdict has an exit code", NULL);
     use_text(comparison.reason, false);
-    for (size_t i = 0; i < comparison.case_count; i++)
+    for (size_t i = 0; i < comparison.case_count; i++) {
         use_text(comparison.cases[i].note, false);
+        use_text(comparison.cases[i].figure.name, false);
+    }
     for (size_t i = 0; i < comparison.difference_count; i++)
         use_text(comparison.differences[i].name, false);
     require(baseline != candidate || comparison.difference_count == 0 || has_name_twice(baseline),
             "a record does not differ from itself", NULL);
     require(baseline != candidate || comparison.comparable, "a record compares with itself", NULL);
+    read_again(&comparison);
     xb_comparison_free(&comparison);
 }
 

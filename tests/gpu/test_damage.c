@@ -5,8 +5,10 @@
  * be ok or verified. Before that, without damage, every row is. Exits with 77 where no device can
  * be tested; a row that is skipped is printed with its reason.
  */
-#include "../../src/cli/cli.h"
 #include "../doubles/damaged_backend.h"
+#include "measure/mode_list.h"
+#include "measure/run.h"
+#include "run/command.h"
 
 #include <stdio.h>
 #include <stdlib.h>

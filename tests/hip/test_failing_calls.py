@@ -8,7 +8,7 @@ import concurrent.futures
 import functools
 import re
 
-from stand_in import ALL, CORES, KERNEL_ROW, SYMBOLS, HipCase, harness
+from stand_in import ALL, CORES, KERNEL_ROW, SYMBOLS, HipCase, harness, modes_that_need
 
 # A row of every kind of work: one each, so that what is closed is closed at the end alone.
 ROWS = {
@@ -99,7 +99,7 @@ class FailingCalls(HipCase):
         reason = "compile" if call.startswith("hiprtc") else "does not tell the device's architecture"
         self.assert_skipped(skipped, ("'kernels'", reason), outcome)
         for row in skipped:
-            self.assertIn(row["mode"], ("double-buffer", "zero-copy", "managed"), outcome)
+            self.assertIn(row["mode"], modes_that_need("kernels"), outcome)
 
     def check_nothing(self, call, outcome):
         """Exit 3: the backend cannot run, or every row was skipped."""

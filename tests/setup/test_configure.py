@@ -6,13 +6,14 @@ usage: test_configure.py BUILD_FOLDER [UNITTEST_ARGUMENT...]"""
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 
 sys.path.insert(1, os.path.join(os.path.dirname(os.path.realpath(__file__)), "..", "cli"))
 
 import harness
-from building import Building, find_program, read_cache
+from building import CMAKE, Building, find_program, read_cache
 
 NO_HIP = "-DXFERBENCH_HIP=OFF"
 NO_GPU = (NO_HIP, "-DXFERBENCH_CUDA=OFF")
@@ -34,11 +35,9 @@ class Nvcc(Building):
         )
 
     def assert_compiles(self, name):
-        include = os.path.join(harness.SOURCE, "include")
+        folders = [f"-I{os.path.join(harness.SOURCE, folder)}" for folder in ("include", "src")]
         compiler = read_cache("CMAKE_C_COMPILER")
-        subprocess.run(
-            [compiler, "-std=c11", "-Werror", "-fsyntax-only", f"-I{include}", self.path(name)], check=True
-        )
+        subprocess.run([compiler, "-std=c11", "-Werror", "-fsyntax-only", *folders, self.path(name)], check=True)
 
     def test_too_old(self):
         self.assert_left_out(
@@ -117,6 +116,34 @@ esac
         os.remove(self.path("compiles"))
         outcome = self.assert_configures()
         self.assertIn("did not compile our kernels", outcome.out, outcome)
+
+
+class RealNvcc(Building):
+    """With a CUDA Toolkit that works here our backend builds: AUTO would leave it out without a failure."""
+
+    def find_nvcc(self):
+        """One that compiles what is not ours."""
+        nvcc = shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc"
+        if not os.access(nvcc, os.X_OK):
+            self.skipTest("there is no nvcc")
+        kernel = self.write("kernel.cu", "#include <cuda_runtime.h>\n__global__ void nothing() {}\n")
+        outcome = self.run_program("-std=c++17", "-c", kernel, "-o", self.path("kernel.o"), program=nvcc)
+        if outcome.code != 0:
+            self.skipTest(f"{nvcc} compiles nothing here")
+        release = self.run_program("--version", program=nvcc)
+        found = re.search(r"release (\d+)\.(\d+)", release.out)
+        if found is None or (int(found[1]), int(found[2])) < (11, 8):
+            self.skipTest(f"{nvcc} is too old")
+        return nvcc
+
+    def test_backend(self):
+        """Configuring compiles the backend's C; its kernels are compiled by what the build says."""
+        nvcc = self.find_nvcc()
+        outcome = self.assert_configures(
+            f"-DXFERBENCH_NVCC={nvcc}", "-DXFERBENCH_CUDA=ON", "-DXFERBENCH_CUDA_ARCHITECTURES=80", NO_HIP
+        )
+        self.assertIn("cuda   built in", outcome.out, outcome)
+        self.assert_succeeds("--build", self.path("build"), "--target", "xferbench_cuda_kernels", program=CMAKE)
 
 
 class HipHeaders(Building):

@@ -55,46 +55,61 @@ static void make_side(struct side *side, const char *path)
                                       .cases = side->cases};
 }
 
+static void add_figure(struct side *side, size_t index, size_t process,
+                       const struct xb_figure *figure, double median)
+{
+    struct xb_record_row *row = &side->rows[index][process];
+    assert_true(row->figure_count < FIGURES);
+    side->figures[index][process][row->figure_count++] =
+        (struct xb_record_figure){.name = figure->name,
+                                  .unit = figure->unit,
+                                  .more_is_better = figure->more_is_better,
+                                  .gates = figure->gates,
+                                  .statistics = {.median = median}};
+}
+
 /* What every process of one side has: medians around `middle`, a thousandth apart. */
 static const struct xb_record_case *add_side(struct side *side, const struct xb_record_case *key,
-                                             enum xb_metric metric, double middle)
+                                             const struct xb_figure *figure, double middle)
 {
     size_t index = side->record.case_count++;
     assert_true(index < CASES);
     side->cases[index] = *key;
     side->cases[index].rows = side->rows[index];
     for (size_t i = 0; i < PROCESSES; i++) {
-        side->rows[index][i] = (struct xb_record_row){
-            .is_there = true, .status = XB_RESULT_SKIPPED, .verified = XB_VERIFIED_UNKNOWN};
-        if (middle > 0) {
-            side->rows[index][i].status = XB_RESULT_OK;
-            side->rows[index][i].values[metric] = (struct xb_record_value){
-                .is_set = true,
-                .median = middle * (1 + ((double)(i * 3 % PROCESSES) - 3.5) / 1000)};
-        }
+        side->rows[index][i] = (struct xb_record_row){.is_there = true,
+                                                      .status = XB_RESULT_SKIPPED,
+                                                      .verified = XB_VERIFIED_UNKNOWN,
+                                                      .figures = side->figures[index][i]};
+        if (middle <= 0)
+            continue;
+        side->rows[index][i].status = XB_RESULT_OK;
+        add_figure(side, index, i, figure,
+                   middle * (1 + ((double)(i * 3 % PROCESSES) - 3.5) / 1000));
     }
     return &side->cases[index];
 }
 
 /* Middles: 0 for not measured, negative for not there. */
-static struct xb_compared *add_case(struct node *n, const char *variant, enum xb_metric metric,
-                                    double baseline, double candidate)
+static struct xb_compared *add_case(struct node *n, const char *variant,
+                                    const struct xb_figure *figure, double baseline,
+                                    double candidate)
 {
     struct xb_record_case key = {.mode = "pinned",
                                  .variant = variant,
                                  .direction = "h2d",
                                  .bytes = (uint64_t)1 << 30,
                                  .peer = -1,
-                                 .latency = metric != XB_METRIC_BANDWIDTH};
+                                 .latency = figure != &xb_figure_bandwidth};
     const struct xb_record_case *first = NULL;
     const struct xb_record_case *second = NULL;
     if (baseline >= 0)
-        first = add_side(&n->baseline, &key, metric, baseline);
+        first = add_side(&n->baseline, &key, figure, baseline);
     if (candidate >= 0)
-        second = add_side(&n->candidate, &key, metric, candidate);
+        second = add_side(&n->candidate, &key, figure, candidate);
     struct xb_compared *compared = &n->cases[n->comparison.case_count++];
     *compared = (struct xb_compared){.test = second != NULL ? second : first,
-                                     .metric = metric,
+                                     .figure = *figure,
                                      .presence = first == NULL    ? XB_ONLY_IN_CANDIDATE
                                                  : second == NULL ? XB_ONLY_IN_BASELINE
                                                                   : XB_IN_BOTH,
@@ -118,7 +133,7 @@ struct xb_compared *add_judged(struct node *n, const char *variant, enum xb_outc
                                double ratio)
 {
     struct xb_compared *compared =
-        add_case(n, variant, XB_METRIC_BANDWIDTH, 55.44e9, 55.44e9 * ratio);
+        add_case(n, variant, &xb_figure_bandwidth, 55.44e9, 55.44e9 * ratio);
     compared->basis = XB_BASIS_TEST;
     compared->outcome = outcome;
     compared->has_ratio = compared->has_interval = true;
@@ -167,15 +182,15 @@ void make_regression(struct node *n)
     add_judged(n, "unclear", XB_OUTCOME_INCONCLUSIVE, 0.9791);
     add_judged(n, "loose", XB_OUTCOME_REGRESSION, 0.8)->gates = false;
     n->comparison.gating_count--;
-    compared = add_case(n, "broken", XB_METRIC_BANDWIDTH, 55.44e9, 0);
+    compared = add_case(n, "broken", &xb_figure_bandwidth, 55.44e9, 0);
     compared->basis = XB_BASIS_STATUS;
     compared->outcome = XB_OUTCOME_REGRESSION;
     snprintf(compared->note, sizeof compared->note, "error in all processes: the data is wrong");
-    compared = add_case(n, "gone", XB_METRIC_BANDWIDTH, 20e9, -1);
+    compared = add_case(n, "gone", &xb_figure_bandwidth, 20e9, -1);
     compared->basis = XB_BASIS_STATUS;
     compared->outcome = XB_OUTCOME_REGRESSION;
-    add_case(n, "new", XB_METRIC_BANDWIDTH, -1, 21e9);
-    compared = add_case(n, "void", XB_METRIC_BANDWIDTH, 0, 0);
+    add_case(n, "new", &xb_figure_bandwidth, -1, 21e9);
+    compared = add_case(n, "void", &xb_figure_bandwidth, 0, 0);
     snprintf(compared->note, sizeof compared->note, "skipped in both files");
     add_difference(n, "hostname", "node1", "node2", false);
     add_difference(n, "kernel", "6.8.0", NULL, false);
@@ -221,7 +236,7 @@ void make_refused(struct node *n)
                                       .bytes = 1 << 20,
                                       .device = 1,
                                       .peer = 2},
-             XB_METRIC_BANDWIDTH, 50e9);
+             &xb_figure_bandwidth, 50e9);
     n->comparison.comparable = false;
     add_difference(n, "GPU model of device 0", "NVIDIA H200", "NVIDIA A100", true);
     add_difference(n, "option --chunk", "null", NULL, true);
@@ -239,7 +254,7 @@ void make_forced(struct node *n)
 
 void make_latency(struct node *n)
 {
-    struct xb_compared *compared = add_case(n, "alloc", XB_METRIC_HOST_LATENCY, 3.31e-6, 3.52e-6);
+    struct xb_compared *compared = add_case(n, "alloc", &xb_figure_latency_host, 3.31e-6, 3.52e-6);
     compared->basis = XB_BASIS_TEST;
     compared->outcome = XB_OUTCOME_REGRESSION;
     compared->has_ratio = compared->has_interval = true;
@@ -251,15 +266,45 @@ void make_latency(struct node *n)
     /* The other clock's, of the same case. */
     struct xb_compared *other = &n->cases[n->comparison.case_count++];
     *other = *compared;
-    other->metric = XB_METRIC_DEVICE_LATENCY;
+    other->figure = xb_figure_latency_device;
     other->outcome = XB_OUTCOME_PASS;
     other->baseline_median = other->candidate_median = 2.2e-6;
     other->ratio = other->low = other->high = 1;
     for (size_t i = 0; i < PROCESSES; i++)
-        n->candidate.rows[0][i].values[XB_METRIC_DEVICE_LATENCY] =
-            (struct xb_record_value){.is_set = true, .median = 2.2e-6};
+        add_figure(&n->candidate, 0, i, &xb_figure_latency_device, 2.2e-6);
     n->comparison.gating_count = 2;
     conclude(n, XB_OUTCOME_REGRESSION, "1 of 2 gating cases");
+}
+
+/* Cases that differ in their parameters alone, and a figure that gates because it was named. */
+void make_parameters(struct node *n)
+{
+    static const struct xb_figure speed_up = {
+        .name = "speed_up", .unit = XB_UNIT_RATIO, .more_is_better = true};
+    static const struct xb_record_fact chunks[][2] = {
+        {{.name = "chunk", .value = "8388608"}, {.name = "way", .value = "long", .is_text = true}},
+        {{.name = "chunk", .value = "65536"}, {.name = "way", .value = "long", .is_text = true}}};
+    for (size_t i = 0; i < 2; i++) {
+        add_judged(n, "registered", i == 0 ? XB_OUTCOME_PASS : XB_OUTCOME_REGRESSION,
+                   i == 0 ? 1 : 0.9);
+        struct xb_record_case *tests[] = {&n->baseline.cases[i], &n->candidate.cases[i]};
+        for (size_t side = 0; side < 2; side++) {
+            tests[side]->mode = "async";
+            tests[side]->parameters = chunks[i];
+            tests[side]->parameter_count = 2;
+        }
+    }
+    struct xb_compared *other = &n->cases[n->comparison.case_count++];
+    *other = n->cases[1];
+    other->figure = speed_up;
+    other->baseline_median = other->candidate_median = 1.6437;
+    other->ratio = 1;
+    other->has_interval = false;
+    for (size_t i = 0; i < PROCESSES; i++)
+        add_figure(&n->candidate, 1, i, &speed_up, 1.6437);
+    n->comparison.gating_count = 3;
+    n->comparison.parameters = (struct xb_parameters){.names = {"chunk"}, .count = 1};
+    conclude(n, XB_OUTCOME_REGRESSION, "1 of 3 gating cases");
 }
 
 void make_many(struct node *n)
@@ -314,6 +359,7 @@ const struct kind kinds[KINDS] = {{"empty", make_empty},
                                   {"refused", make_refused},
                                   {"forced", make_forced},
                                   {"latency", make_latency},
+                                  {"parameters", make_parameters},
                                   {"many", make_many},
                                   {"nasty", make_nasty}};
 
@@ -325,7 +371,8 @@ int setup(void **state)
     n->long_text = calloc(1, 10001);
     make_side(&n->baseline, "results/base.json");
     make_side(&n->candidate, "results/new.json");
-    n->comparison = (struct xb_comparison){.baseline = &n->baseline.record,
+    n->comparison = (struct xb_comparison){.version = "0.1.0",
+                                           .baseline = &n->baseline.record,
                                            .candidate = &n->candidate.record,
                                            .request = {.threshold = 0.02, .alpha = 0.01},
                                            .differences = n->differences,

@@ -2,7 +2,7 @@
 #ifndef XFERBENCH_TESTS_COMPARE_FIXTURE_H
 #define XFERBENCH_TESTS_COMPARE_FIXTURE_H
 
-#include "xferbench/comparison.h"
+#include "compare/comparison.h"
 
 #include <cjson/cJSON.h>
 
@@ -10,6 +10,7 @@
 
 #define CASES 200
 #define PROCESSES 8
+#define FIGURES 2 /* of a row */
 
 typedef enum xb_status (*sink)(FILE *, const struct xb_comparison *, struct xb_error *);
 
@@ -19,6 +20,7 @@ struct side {
     struct xb_record_device device;
     struct xb_record_case cases[CASES];
     struct xb_record_row rows[CASES][PROCESSES];
+    struct xb_record_figure figures[CASES][PROCESSES][FIGURES];
 };
 
 struct node {
@@ -48,6 +50,8 @@ void make_only_passes_indicative(struct node *n);
 void make_refused(struct node *n);
 void make_forced(struct node *n);
 void make_latency(struct node *n);
+/* Of cases that differ in their parameters alone. */
+void make_parameters(struct node *n);
 void make_many(struct node *n);
 void make_nasty(struct node *n); /* texts that could break a format */
 
@@ -55,7 +59,7 @@ struct kind {
     const char *name;
     void (*make)(struct node *n);
 };
-#define KINDS ((size_t)10)
+#define KINDS ((size_t)11)
 extern const struct kind kinds[KINDS];
 
 struct format {

@@ -7,9 +7,9 @@
 
 #include <cmocka.h>
 
+#include "compare/rank_test.h"
 #include "compare_rates_fixture.h"
 #include "random.h"
-#include "xferbench/rank_test.h"
 
 #define RATE 55e9 /* bytes per second */
 
@@ -29,7 +29,7 @@ static void draw_side(const struct scenario *scenario, const struct xb_record *r
             double ratio = c == 0 ? scenario->first_ratio : scenario->other_ratio;
             if (c > 0 && !scenario->together)
                 off = normal(random);
-            measure_one(&record->cases[c], p, XB_METRIC_BANDWIDTH,
+            measure_one(&record->cases[c], p, &xb_figure_bandwidth,
                         RATE * (candidate ? ratio : 1.0) * exp(spread * off));
         }
     }

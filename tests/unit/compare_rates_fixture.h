@@ -9,7 +9,7 @@
  */
 #include "record_fixture.h"
 
-#include "xferbench/comparison.h"
+#include "compare/comparison.h"
 
 /* Sanitizers make it several times slower; what is asserted allows for the number of draws. */
 #ifdef __has_feature

@@ -46,9 +46,9 @@ void gate(const char *text)
 
 void add_both(const char *mode, const char *direction, uint64_t bytes, double ratio)
 {
-    measure(&before, add_named(&before, mode, direction, bytes, false), XB_METRIC_BANDWIDTH, RATE,
+    measure(&before, add_named(&before, mode, direction, bytes, false), &xb_figure_bandwidth, RATE,
             STEP);
-    measure(&after, add_named(&after, mode, direction, bytes, false), XB_METRIC_BANDWIDTH,
+    measure(&after, add_named(&after, mode, direction, bytes, false), &xb_figure_bandwidth,
             RATE * ratio, STEP);
 }
 
@@ -61,10 +61,10 @@ void add_latency(double host_ratio, double device_ratio)
 {
     struct xb_record_case *tests[] = {add_named(&before, "async", "h2d", 8, true),
                                       add_named(&after, "async", "h2d", 8, true)};
-    measure(&before, tests[0], XB_METRIC_HOST_LATENCY, SECONDS, STEP);
-    measure(&after, tests[1], XB_METRIC_HOST_LATENCY, SECONDS * host_ratio, STEP);
-    measure(&before, tests[0], XB_METRIC_DEVICE_LATENCY, SECONDS / 2, STEP);
-    measure(&after, tests[1], XB_METRIC_DEVICE_LATENCY, SECONDS / 2 * device_ratio, STEP);
+    measure(&before, tests[0], &xb_figure_latency_host, SECONDS, STEP);
+    measure(&after, tests[1], &xb_figure_latency_host, SECONDS * host_ratio, STEP);
+    measure(&before, tests[0], &xb_figure_latency_device, SECONDS / 2, STEP);
+    measure(&after, tests[1], &xb_figure_latency_device, SECONDS / 2 * device_ratio, STEP);
 }
 
 void compare(void)

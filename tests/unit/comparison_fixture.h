@@ -8,7 +8,7 @@
  */
 #include "record_fixture.h"
 
-#include "xferbench/comparison.h"
+#include "compare/comparison.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
 #define MIB (UINT64_C(1) << 20)

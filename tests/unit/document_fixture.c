@@ -16,40 +16,133 @@
 
 /* ---- documents ---- */
 
-#define ROW(mode, latency)                                                                         \
-    "{\"mode\":\"" mode "\",\"variant\":\"registered\",\"direction\":\"h2d\",\"bytes\":1000,"      \
-    "\"device\":0,\"peer\":null,\"latency\":" latency ",\"simultaneous\":false,"                   \
-    "\"timer\":\"device-event\",\"error\":null,"
-#define OK "\"status\":\"ok\",\"reason\":null,\"verified\":true,"
+/* The same run as files of version 1 and of version 2 have it. */
+#define HEAD(version, shares, expected)                                                            \
+    "{\"schema\":\"xferbench.result\",\"schema_version\":" version ",\"interrupted\":false,"       \
+    "\"deadline_met\":true,\"timestamp\":\"2026-01-02T03:04:05Z\","                                \
+    "\"tool\":{\"name\":\"xferbench\",\"version\":\"0.1.0\",\"compiler\":\"GNU\","                 \
+    "\"build_type\":\"Release\"},"                                                                 \
+    "\"host\":{\"hostname\":\"node1\",\"os\":null,\"kernel\":\"Linux\",\"cpu_model\":\"CPU\","     \
+    "\"logical_cpus\":8,\"memory_bytes\":270334357504,\"numa_nodes\":2},"                          \
+    "\"backend\":{\"name\":\"hip\",\"runtime_version\":\"6.1\",\"driver_version\":\"580.1\","      \
+    "\"runtime_library\":null,\"runtime_override\":null},"                                         \
+    "\"devices\":[{\"index\":0,\"name\":\"GPU A\",\"uuid\":\"U0\",\"architecture\":\"sm_90\","     \
+    "\"pci_bdf\":\"0000:01:00.0\",\"memory_bytes\":1024,\"driver\":\"580.1\"," shares              \
+    "\"link\":{\"speed_gts\":32,\"width\":16,\"max_speed_gts\":64,\"max_width\":8,"                \
+    "\"port\":\"0000:00:01.0\"},"                                                                  \
+    "\"numa\":{\"node\":1,\"bound\":true,\"cpus\":4,\"note\":\"a note\"" expected "},"             \
+    "\"facts\":{\"xnack\":\"on\",\"integrated\":\"yes: an APU\",\"engines\":2}},"                  \
+    "{\"index\":3,\"name\":\"GPU B\"," shares "\"link\":null,\"numa\":null}],"                     \
+    "\"environment\":{\"CUDA_HOME\":\"/usr\",\"HIP_EMPTY\":\"\"},"                                 \
+    "\"config\":{\"mode\":[\"pinned\",\"peer\"],\"chunk\":8388608,\"deadline\":2.5,"               \
+    "\"quiet\":true,\"samples\":null,\"backend\":\"hip\"},"                                        \
+    "\"results\":["
+#define ROW(mode, variant, latency)                                                                \
+    "{\"mode\":\"" mode "\",\"variant\":\"" variant "\",\"direction\":\"h2d\",\"bytes\":1000,"     \
+    "\"device\":0,\"peer\":null,\"latency\":" latency ",\"simultaneous\":false,"
+#define OK                                                                                         \
+    "\"status\":\"ok\",\"reason\":null,\"error\":null,\"verified\":true,"                          \
+    "\"timer\":\"device-event\",\"stop_reason\":\"converged\","
+#define SKIPPED                                                                                    \
+    "\"status\":\"skipped\",\"reason\":\"one device\",\"error\":null,\"verified\":null,"           \
+    "\"timer\":null,\"bytes_moved\":null,\"samples_s\":[],\"stop_reason\":null,"                   \
+    "\"warnings\":[],\"details\":{}"
+#define FAILED                                                                                     \
+    "\"status\":\"error\",\"reason\":\"wrong\",\"verified\":false,\"timer\":\"host-clock\","       \
+    "\"error\":{\"status\":\"runtime\",\"native_code\":-7,\"native_name\":\"HIP_SEVEN\","          \
+    "\"call\":\"hipMemcpy\",\"message\":\"it failed\",\"at\":\"src/a.c:12\"},"                     \
+    "\"bytes_moved\":1000,\"samples_s\":[0.5],\"stop_reason\":\"fixed\",\"warnings\":[\"w\"]"
 
-const char result_text[] =
-    "{\"schema\":\"xferbench.result\",\"schema_version\":1,\"interrupted\":false,"
-    "\"deadline_met\":true,"
-    "\"tool\":{\"name\":\"xferbench\",\"version\":\"0.1.0\",\"compiler\":\"GNU\","
-    "\"build_type\":\"Release\"},"
-    "\"host\":{\"hostname\":\"node1\",\"os\":null,\"kernel\":\"Linux\",\"cpu_model\":\"CPU\","
-    "\"logical_cpus\":8,\"memory_bytes\":270334357504,\"numa_nodes\":2},"
-    "\"backend\":{\"name\":\"hip\",\"runtime_version\":\"6.1\",\"driver_version\":\"580.1\","
-    "\"runtime_library\":null,\"runtime_override\":null},"
-    "\"devices\":[{\"index\":0,\"name\":\"GPU A\",\"uuid\":\"U0\",\"architecture\":\"sm_90\","
-    "\"pci_bdf\":\"0000:01:00.0\",\"memory_bytes\":1024,\"driver\":null,"
-    "\"link\":{\"speed_gts\":32,\"width\":16,\"port\":\"0000:00:01.0\"},"
-    "\"numa\":{\"node\":1,\"bound\":true},\"facts\":{\"xnack\":\"on\",\"engines\":2}},"
-    "{\"index\":3,\"name\":\"GPU B\",\"link\":null,\"numa\":null}],"
-    "\"environment\":{\"CUDA_HOME\":\"/usr\"},"
-    "\"config\":{\"mode\":[\"pinned\",\"peer\"],\"chunk\":8388608,\"deadline\":2.5,"
-    "\"quiet\":true,\"samples\":null,\"backend\":\"hip\"},"
-    "\"results\":[" ROW("pinned", "false") OK
+const char result_text[] = HEAD("1", "", "")
+    /* both ways at once, so that it has everything */
+    ROW("pinned", "registered", "false") OK
     "\"bytes_moved\":2000,\"samples_s\":[4,1,2,2,1,8],"
-    "\"bandwidth_bytes_per_second\":{\"median\":1000,\"ci95_low\":250,\"ci95_high\":2000}}," ROW(
-        "pinned", "true") OK
+    "\"bandwidth_bytes_per_second\":{\"median\":1000,\"ci95_low\":250,\"ci95_high\":2000},"
+    "\"latency_s\":null,\"overlap\":0.75,\"share_of_alone\":0.5,"
+    "\"parts\":{\"h2d\":{\"bytes\":1000,\"median_s\":2,\"samples_s\":[4,1,2,2,1,8]}},"
+    "\"submit_s\":{\"median\":0.5,\"n\":6},\"wall_s\":{\"median\":3.5,\"n\":6},"
+    "\"warnings\":[\"one\",\"two\"],"
+    "\"details\":{\"setup_s\":0.125,\"held\":\"no\",\"streams\":2,\"warm_up_samples\":3}},"
+    /* single operations */
+    ROW("pinned", "registered", "true") OK
     "\"bytes_moved\":1000,\"samples_s\":[0.5,0.25,0.125],"
-    "\"latency_s\":{\"host\":{\"p50\":0.75},\"device\":{\"p50\":0.25}}}," ROW(
-        "peer", "false") "\"status\":\"skipped\",\"reason\":\"one "
-                         "device\",\"verified\":null}," ROW("managed",
-                                                            "false") "\"status\":\"error\","
-                                                                     "\"reason\":\"wrong\","
-                                                                     "\"verified\":false}]}";
+    "\"latency_s\":{\"host\":{\"min\":0.25,\"p50\":0.75,\"p95\":1.5,\"p99\":1.75,\"max\":2,"
+    "\"n\":3},\"device\":{\"min\":0.125,\"p50\":0.25,\"p95\":0.475,\"p99\":0.495,\"max\":0.5,"
+    "\"n\":3}},\"submit_s\":{\"median\":0.5,\"n\":3},\"wall_s\":{\"median\":0.75,\"n\":3}}," ROW(
+        "peer", "staged", "false") SKIPPED "}," ROW("managed", "registered", "false") FAILED
+    ",\"details\":{\"held\":null}}]}";
+
+#define KIND(name, unit, more, gates)                                                              \
+    "{\"name\":\"" name "\",\"unit\":\"" unit "\",\"more_is_better\":" more ",\"gates\":" gates ","
+#define SPREAD(low, high, min, max, p5, p95, p99, mad)                                             \
+    "\"ci95_low\":" low ",\"ci95_high\":" high ",\"min\":" min ",\"max\":" max ",\"p5\":" p5       \
+    ",\"p95\":" p95 ",\"p99\":" p99 ",\"mad\":" mad ","
+#define UNKNOWN SPREAD("null", "null", "null", "null", "null", "null", "null", "null")
+#define COMPUTED(name, unit, more, median)                                                         \
+    KIND(name, unit, more, "false") UNKNOWN "\"median\":" median ",\"n\":0,\"samples\":[]}"
+
+const char result_2_text[] = HEAD("2", "\"shares_host_memory\":true,", ",\"as_expected\":false")
+    ROW("pinned", "registered", "false") OK
+    "\"parameters\":{},\"bytes_moved\":2000,\"samples_s\":[4,1,2,2,1,8],\"figures\":"
+    "[" KIND("bandwidth", "B/s", "true", "true") "\"median\":1000," SPREAD(
+        "250", "2000", "250", "2000", "312.5", "2000", "2000",
+        "625") "\"n\":6,\"samples\":[500,2000,1000,1000,2000,250]}," KIND("submit_"
+                                                                          "time",
+                                                                          "s", "false", "false")
+        UNKNOWN "\"median\":0.5,\"n\":6,\"samples\":[]}," KIND("wall_time", "s", "false", "false") "\"median\":3.5," SPREAD("1", "6", "1", "6", "1.25", "5.75", "5.95", "1.5") "\"n\":6,\"samples\":[6,2,3,4,5,1]}," KIND(
+            "bandwidth_h2d", "B/s", "true",
+            "false") "\"median\":500," SPREAD("125", "1000", "125", "1000", "156.25", "1000",
+                                              "1000",
+                                              "312.5") "\"n\":6,\"samples\":[250,"
+                                                       "1000,500,500,1000,125]}"
+                                                       "," COMPUTED("overlap", "1", "true", "0.75") "," COMPUTED(
+                                                           "share_of_alone", "1", "true",
+                                                           "0.5") "," COMPUTED("setup_time", "s",
+                                                                               "false",
+                                                                               "0.125") "],"
+                                                                                        "\"warnings"
+                                                                                        "\":["
+                                                                                        "\"one\","
+                                                                                        "\"two\"],"
+                                                                                        "\"details"
+                                                                                        "\":{"
+                                                                                        "\"held\":"
+                                                                                        "\"no\","
+                                                                                        "\"warm_up_"
+                                                                                        "samples\":"
+                                                                                        "3}}," ROW(
+                                                                                            "pinne"
+                                                                                            "d",
+                                                                                            "regist"
+                                                                                            "ered",
+                                                                                            "true")
+                                                                                            OK
+    "\"parameters\":{},\"bytes_moved\":1000,\"samples_s\":[0.5,0.25,0.125],\"figures\":[" KIND(
+        "latency_host", "s", "false",
+        "true") "\"median\":0.75," SPREAD("null", "null", "0.25", "2", "null", "1.5", "1.75",
+                                          "null") "\"n\":3,\"samples\":[]}"
+                                                  "," KIND(
+                                                      "latency_device", "s", "false",
+                                                      "true") "\"median"
+                                                              "\":0."
+                                                              "25"
+                                                              "," SPREAD("null", "null", "0.125",
+                                                                         "0.5", "0.1375", "0.475",
+                                                                         "0.495",
+                                                                         "0.125") "\"n\":3,"
+                                                                                  "\"samples\":[0."
+                                                                                  "5,0.25,0.125]}"
+                                                                                  "," KIND("submit_"
+                                                                                           "time",
+                                                                                           "s",
+                                                                                           "false",
+                                                                                           "false")
+                                                                                      UNKNOWN
+    "\"median\":0.5,\"n\":3,\"samples\":[]}]}," ROW(
+        "peer", "staged", "false") "\"parameters\":{\"chunk\":8388608},\"figures\":[]," SKIPPED
+                                   "}," ROW("managed", "registered",
+                                            "false") "\"parameters\":{},\"figures\":[]," FAILED
+                                                     ",\"details\":{\"held\":null}}]}";
 
 static cJSON *tree_of(const char *text)
 {
@@ -61,6 +154,11 @@ static cJSON *tree_of(const char *text)
 cJSON *result_tree(void)
 {
     return tree_of(result_text);
+}
+
+cJSON *result_2_tree(void)
+{
+    return tree_of(result_2_text);
 }
 
 cJSON *merge(int asked, size_t count, cJSON *const *documents)
@@ -110,7 +208,8 @@ void put(cJSON *root, const char *where, const char *value)
         cJSON_Delete(cJSON_DetachItemViaPointer(parent, item));
     else
         assert_true(cJSON_ReplaceItemViaPointer(parent, item, cJSON_CreateRaw(value)));
-    if (item != NULL && value != NULL && cJSON_IsObject(parent)) { /* it has lost its key */
+    if (item != NULL && value != NULL && parent != NULL &&
+        cJSON_IsObject(parent)) { /* it has lost its key */
         cJSON *raw = parent->child;
         while (raw != NULL && raw->string != NULL)
             raw = raw->next;
@@ -172,8 +271,41 @@ void refuse_text(const char *text, size_t length, const char *expected)
 
 void assert_figure(double is, double should)
 {
+    if (isnan(should) ? !isnan(is) : isnan(is))
+        fail_msg("%.17g is not %.17g", is, should);
     if (fabs(is - should) > 1e-9 * fabs(should))
         fail_msg("%.17g is not %.17g", is, should);
+}
+
+static void assert_same_if_known(double is, double should)
+{
+    if (!isnan(should))
+        assert_figure(is, should);
+}
+
+void assert_same_figure(const struct xb_record_figure *is, const struct xb_record_figure *should)
+{
+    const struct xb_statistics *a = &is->statistics;
+    const struct xb_statistics *b = &should->statistics;
+    print_message("%s\n", should->name);
+    assert_string_equal(is->name, should->name);
+    assert_string_equal(is->unit, should->unit);
+    assert_int_equal(is->more_is_better, should->more_is_better);
+    assert_int_equal(is->gates, should->gates);
+    assert_int_equal(a->n, b->n);
+    assert_figure(a->median, b->median);
+    assert_same_if_known(a->ci95_low, b->ci95_low);
+    assert_same_if_known(a->ci95_high, b->ci95_high);
+    assert_same_if_known(a->min, b->min);
+    assert_same_if_known(a->max, b->max);
+    assert_same_if_known(a->p5, b->p5);
+    assert_same_if_known(a->p95, b->p95);
+    assert_same_if_known(a->p99, b->p99);
+    assert_same_if_known(a->mad, b->mad);
+    if (should->sample_count > 0)
+        assert_int_equal(is->sample_count, should->sample_count);
+    for (size_t i = 0; i < should->sample_count; i++)
+        assert_figure(is->samples[i], should->samples[i]);
 }
 
 /* ---- what is read is right ---- */

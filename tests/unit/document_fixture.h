@@ -11,9 +11,10 @@
 
 #define PATH "folder/some.json"
 
-/* A run's document, as text and as a tree. */
-extern const char result_text[];
+/* A run's document, as text and as a tree: of version 1, and the same run's of version 2. */
+extern const char result_text[], result_2_text[];
 cJSON *result_tree(void);
+cJSON *result_2_tree(void);
 
 /* A file of processes; takes the documents, of which NULL stands for none. */
 cJSON *merge(int asked, size_t count, cJSON *const *documents);
@@ -29,8 +30,10 @@ struct xb_record read_tree(cJSON *tree);
 void refuse_tree(cJSON *tree, const char *expected);
 void refuse_text(const char *text, size_t length, const char *expected);
 
-/* Equal but for rounding. */
+/* Equal but for rounding; NAN where it should be. */
 void assert_figure(double is, double should);
+/* What `should` says of a figure `is` says too; it may say more. */
+void assert_same_figure(const struct xb_record_figure *is, const struct xb_record_figure *should);
 /* A value of NULL is one that is not known. */
 void assert_fact(const struct xb_record_fact *facts, size_t count, const char *name,
                  const char *value);

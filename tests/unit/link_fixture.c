@@ -2,7 +2,8 @@
 #define _GNU_SOURCE
 #include "link_fixture.h"
 
-#include "../../src/sinks/text.h"
+#include "base/text.h"
+#include "xferbench/version.h"
 
 #include <limits.h>
 #include <math.h>
@@ -16,15 +17,13 @@
 
 #include <cmocka.h>
 
-const struct format sinks[SINKS] = {{"txt", xb_link_table_write},
-                                    {"nagios", xb_link_nagios_write},
-                                    {"nhc", xb_link_nhc_write},
-                                    {"prom", xb_link_prometheus_write},
-                                    {"json", xb_link_json_write}};
+const struct format formats[FORMATS] = {{"txt", xb_link_table_write},
+                                        {"nagios", xb_link_nagios_write},
+                                        {"nhc", xb_link_nhc_write},
+                                        {"prom", xb_link_prometheus_write},
+                                        {"json", xb_link_json_write}};
 
 /* ---- reports made by hand ---- */
-
-static const struct xb_backend backend = {.name = "cuda"};
 
 static struct xb_pcie_end end_of(const char *bdf, double max_speed, unsigned max_width)
 {
@@ -95,6 +94,14 @@ static void make_attempt(struct xb_link_attempt *attempt, const char *bdf, const
     attempt->health_after.throttle[0] = '\0';
 }
 
+static struct xb_link_direction direction_of(double measured, double ceiling)
+{
+    return (struct xb_link_direction){.measured = measured,
+                                      .share = measured / ceiling,
+                                      .warning = 0.9 * ceiling,
+                                      .critical = 0.8 * ceiling};
+}
+
 /* What follows from an attempt. */
 static void judge(struct xb_verdict *verdict, enum xb_level level, double speed, unsigned width,
                   const struct xb_link_attempt *attempt)
@@ -102,12 +109,8 @@ static void judge(struct xb_verdict *verdict, enum xb_level level, double speed,
     memset(verdict, 0, sizeof *verdict);
     verdict->level = level;
     verdict->ceiling = ceiling_of(speed, width);
-    verdict->h2d_share = attempt->h2d / verdict->ceiling.h2d;
-    verdict->d2h_share = attempt->d2h / verdict->ceiling.d2h;
-    verdict->warn_h2d = 0.9 * verdict->ceiling.h2d;
-    verdict->warn_d2h = 0.9 * verdict->ceiling.d2h;
-    verdict->min_h2d = 0.8 * verdict->ceiling.h2d;
-    verdict->min_d2h = 0.8 * verdict->ceiling.d2h;
+    verdict->h2d = direction_of(attempt->h2d, verdict->ceiling.h2d);
+    verdict->d2h = direction_of(attempt->d2h, verdict->ceiling.d2h);
 }
 
 void add_reason(struct xb_verdict *verdict, enum xb_level level, const char *code, const char *text)
@@ -157,10 +160,11 @@ void make_critical(struct node *n)
                "x8 of x16 at 0000:1f:00.0: reseat the card or check bifurcation");
     add_reason(&n->verdicts[1], XB_LEVEL_WARNING, "XB-AER-CORRECTABLE", "3 at 0000:1e:00.0");
     add_reason(&n->verdicts[1], XB_LEVEL_WARNING, "XB-AER-CORRECTABLE", "1 at 0000:1f:00.0");
-    n->limits[1].width = (struct xb_limit){true, 16, XB_LIMIT_FILE};
-    n->limits[1].min_d2h = (struct xb_limit){true, 48e9, XB_LIMIT_COMMAND_LINE};
-    n->verdicts[1].min_d2h = 48e9;
-    n->verdicts[1].warn_d2h = 0;
+    n->verdicts[1].limits.width = (struct xb_limit){true, 16, XB_LIMIT_FILE};
+    n->verdicts[1].limits.min_d2h = (struct xb_limit){true, 48e9, XB_LIMIT_COMMAND_LINE};
+    n->verdicts[1].d2h.critical = 48e9;
+    n->verdicts[1].d2h.warning = 0;
+    n->verdicts[1].d2h.source = XB_LIMIT_COMMAND_LINE;
 }
 
 void make_nothing(struct node *n)
@@ -228,7 +232,7 @@ void make_retried(struct node *n)
     device->attempts[0].after.hops[0].lower.aer.correctable += 2;
     device->attempts[1].after.hops[0].lower.aer.correctable = 0; /* reset, and nothing since */
     device->attempts[2].after.hops[0].lower.aer.correctable += 1;
-    n->best[0] = 2;
+    n->verdicts[0].best = 2;
     n->report.attempts_allowed = 5;
 }
 
@@ -282,13 +286,12 @@ int setup(void **state)
     if (n == NULL)
         return 1;
     n->report = (struct xb_link_report){
-        .backend = &backend,
+        .version = XB_VERSION,
+        .backend = "cuda",
         .probe = {.runtime_version = "13.0", .driver_version = "580.159.04", .device_count = 1},
         .command = "xferbench link",
         .devices = n->devices,
-        .limits = n->limits,
         .verdicts = n->verdicts,
-        .best = n->best,
         .attempts_allowed = 3,
         .deadline = 50};
     *state = n;
@@ -301,20 +304,42 @@ int teardown(void **state)
     return 0;
 }
 
-char *written(sink write, const struct node *n)
+static void find_measured(struct xb_link_direction *direction, double measured)
+{
+    direction->measured = xb_rate_known(measured) ? measured : 0;
+}
+
+void find_facts(struct node *n)
+{
+    for (size_t i = 0; i < n->report.device_count; i++) {
+        struct xb_verdict *verdict = &n->verdicts[i];
+        const struct xb_link_attempt *attempt = xb_verdict_attempt(verdict, &n->devices[i]);
+        xb_link_facts_find(&n->devices[i], verdict->best, &verdict->facts);
+        find_measured(&verdict->h2d, attempt != NULL ? attempt->h2d : 0);
+        find_measured(&verdict->d2h, attempt != NULL ? attempt->d2h : 0);
+    }
+}
+
+char *told(write_report *write, const struct xb_link_report *report)
 {
     char *text = NULL;
     size_t size = 0;
     struct xb_error error;
     FILE *stream = open_memstream(&text, &size);
     assert_non_null(stream);
-    assert_int_equal(write(stream, &n->report, &error), XB_OK);
+    assert_int_equal(write(stream, report, &error), XB_OK);
     assert_int_equal(fclose(stream), 0);
     assert_int_equal(strlen(text), size);
     return text;
 }
 
-void assert_written(sink write, const struct node *n, const char *expected)
+char *written(write_report *write, struct node *n)
+{
+    find_facts(n);
+    return told(write, &n->report);
+}
+
+void assert_written(write_report *write, struct node *n, const char *expected)
 {
     char *text = written(write, n);
     assert_string_equal(text, expected);

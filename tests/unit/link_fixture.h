@@ -4,28 +4,26 @@
 
 /* Reports made by hand, for the tests of what is written about them. */
 
-#include "xferbench/link_report.h"
+#include "link/report.h"
 
 #define NASTY "a \"q\" | 'b' `c` $(d) \\ <e>;\nsecond\r\tline \xff\xc0 end \xe2\x82"
 #define GPUS 2
 
-typedef enum xb_status (*sink)(FILE *, const struct xb_link_report *, struct xb_error *);
+typedef enum xb_status write_report(FILE *, const struct xb_link_report *, struct xb_error *);
 
 struct format {
     const char *name;
-    sink write;
+    write_report *write;
 };
 
-#define SINKS ((size_t)5)
+#define FORMATS ((size_t)5)
 
-extern const struct format sinks[SINKS];
+extern const struct format formats[FORMATS];
 
 struct node {
     struct xb_link_report report;
     struct xb_link_device devices[GPUS];
-    struct xb_link_limits limits[GPUS];
     struct xb_verdict verdicts[GPUS];
-    size_t best[GPUS];
 };
 
 int setup(void **state);
@@ -68,9 +66,14 @@ struct kind {
 
 extern const struct kind kinds[KINDS];
 
-/* What a sink writes; release with free(). */
-char *written(sink write, const struct node *n);
-void assert_written(sink write, const struct node *n, const char *expected);
+/* Puts the facts into the verdicts that the devices, as they are now, have. */
+void find_facts(struct node *n);
+
+/* What a format writes; release with free(). */
+char *told(write_report *write, const struct xb_link_report *report);
+/* What a format writes about the devices as they are now; release with free(). */
+char *written(write_report *write, struct node *n);
+void assert_written(write_report *write, struct node *n, const char *expected);
 
 bool is_utf8(const char *text);
 

@@ -5,7 +5,7 @@
 /* Outputs in an empty folder, on systems that lack something. Link with --wrap=openat,
  * --wrap=linkat, --wrap=fchown and --wrap=fallocate. */
 
-#include "xferbench/sink.h"
+#include "base/output.h"
 
 #include <limits.h>
 #include <stdbool.h>

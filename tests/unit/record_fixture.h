@@ -6,7 +6,7 @@
  * Records made by hand, as if read from a file of some processes on one H200. Include after
  * cmocka.h. Texts are borrowed; the rest is released by xb_record_free.
  */
-#include "../../src/record/internal.h"
+#include "record/internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +15,7 @@
 #define FIXTURE_CASES 64
 #define FIXTURE_FACTS 16
 #define FIXTURE_DEVICES 4
+#define FIXTURE_FIGURES 4 /* of a row */
 
 static inline void *fixture_zeroed(size_t count, size_t size)
 {
@@ -55,7 +56,13 @@ static inline struct xb_record_device *device_of(struct xb_record *record, size_
             return &own->devices[i];
     assert_true(own->device_count < FIXTURE_DEVICES);
     struct xb_record_device *made = &own->devices[own->device_count++];
-    *made = (struct xb_record_device){index, "NVIDIA H200", true, 32.0, 16};
+    *made = (struct xb_record_device){.index = index,
+                                      .name = "NVIDIA H200",
+                                      .link_known = true,
+                                      .link_speed_gts = 32.0,
+                                      .link_width = 16,
+                                      .numa_node = -1,
+                                      .numa_is_normal = true};
     return made;
 }
 
@@ -92,6 +99,12 @@ static inline int fixture_by_key(const void *a, const void *b)
                                    *(const struct xb_record_case *const *)b);
 }
 
+/* For xb_record_find, after what makes a case was changed. */
+static inline void fixture_sort(struct xb_record *record)
+{
+    qsort(record->index, record->case_count, sizeof(*record->index), fixture_by_key);
+}
+
 /* Of device 0, not measured in any process yet. */
 static inline struct xb_record_case *add_named(struct xb_record *record, const char *mode,
                                                const char *direction, uint64_t bytes, bool latency)
@@ -105,42 +118,67 @@ static inline struct xb_record_case *add_named(struct xb_record *record, const c
                                     .peer = -1,
                                     .latency = latency};
     made->rows = fixture_zeroed(record->process_count, sizeof *made->rows);
+    for (size_t i = 0; i < record->process_count; i++) {
+        made->rows[i].figures =
+            xb_arena_allocate(&record->texts, FIXTURE_FIGURES * sizeof *made->rows[i].figures);
+        assert_non_null(made->rows[i].figures);
+    }
     record->index[record->case_count++] = made;
-    qsort(record->index, record->case_count, sizeof(*record->index), fixture_by_key);
+    fixture_sort(record);
     return made;
 }
 
-/* Measured in one process, with that median and an interval of 0.1 % to either side. */
-static inline void measure_one(struct xb_record_case *test, size_t process, enum xb_metric metric,
-                               double median)
+/* What one process has of a figure, to be changed; one that it did not have is added. */
+static inline struct xb_record_figure *figure_of(struct xb_record_case *test, size_t process,
+                                                 const struct xb_figure *figure)
 {
     struct xb_record_row *row = &test->rows[process];
+    struct xb_record_figure *figures = (struct xb_record_figure *)row->figures; /* add_named's */
+    for (size_t i = 0; i < row->figure_count; i++)
+        if (strcmp(figures[i].name, figure->name) == 0)
+            return &figures[i];
+    assert_true(row->figure_count < FIXTURE_FIGURES);
+    figures[row->figure_count] = xb_record_figure_of(figure);
+    return &figures[row->figure_count++];
+}
+
+/* Measured in one process, with that median. A bandwidth has an interval of 0.1 % to either side.
+ */
+static inline void measure_one(struct xb_record_case *test, size_t process,
+                               const struct xb_figure *figure, double median)
+{
+    struct xb_record_row *row = &test->rows[process];
+    struct xb_statistics *statistics = &figure_of(test, process, figure)->statistics;
     row->is_there = true;
     row->status = XB_RESULT_OK;
     row->verified = XB_VERIFIED_TRUE;
     row->timer = "device-event";
-    row->values[metric] = (struct xb_record_value){.is_set = true, .median = median};
-    if (metric == XB_METRIC_BANDWIDTH) {
-        row->values[metric].has_interval = true;
-        row->values[metric].low = 0.999 * median;
-        row->values[metric].high = 1.001 * median;
+    *statistics = xb_record_median_only(median, 100);
+    if (figure == &xb_figure_bandwidth) {
+        statistics->has_interval = true;
+        statistics->ci95_low = 0.999 * median;
+        statistics->ci95_high = 1.001 * median;
     }
 }
 
 /* In every process: `first`, and in each further one `step` of it more. */
 static inline void measure(const struct xb_record *record, struct xb_record_case *test,
-                           enum xb_metric metric, double first, double step)
+                           const struct xb_figure *figure, double first, double step)
 {
     for (size_t i = 0; i < record->process_count; i++)
-        measure_one(test, i, metric, first * (1.0 + step * (double)i));
+        measure_one(test, i, figure, first * (1.0 + step * (double)i));
 }
 
 /* Not measured in one process. */
 static inline void spoil(struct xb_record_case *test, size_t process, enum xb_result_status status,
                          enum xb_verified verified, const char *reason)
 {
-    test->rows[process] = (struct xb_record_row){
-        .is_there = true, .status = status, .verified = verified, .reason = reason};
+    const struct xb_record_figure *room = test->rows[process].figures;
+    test->rows[process] = (struct xb_record_row){.is_there = true,
+                                                 .status = status,
+                                                 .verified = verified,
+                                                 .reason = reason,
+                                                 .figures = room};
 }
 
 /* What became of a case that the run did not reach. */

@@ -9,8 +9,10 @@
  * The host's clock goes on by itself here, but a test can also put it forward. Every warm-up sample
  * does: with the 10 ms that start() gives a case, one warm-up sample is enough.
  */
-#include "../../src/cli/cli.h"
 #include "../doubles/fake_backend.h"
+#include "backends/registry.h"
+#include "measure/run.h"
+#include "run/command.h"
 
 #include <math.h>
 #include <stdatomic.h>
@@ -193,16 +195,45 @@ static inline void expect_seconds(const struct xb_result *result, double seconds
     expect_near(result->bandwidth.median, (double)result->bytes_moved / seconds, "the bandwidth");
 }
 
-static inline void expect_part(const struct xb_result *result, const char *name, double seconds)
+/* NULL for none. */
+static inline const struct xb_result_figure *figure_of(const struct xb_result *result,
+                                                       const char *name)
 {
-    const struct xb_part *part = xb_result_part(result, name);
-    assert_non_null(part);
-    expect_times(&part->times, seconds, name);
+    for (size_t i = 0; i < result->figure_count; i++)
+        if (strcmp(result->figures[i].figure->name, name) == 0)
+            return &result->figures[i];
+    return NULL;
+}
+
+/* Every sample of the figure is that. */
+static inline void expect_samples(const struct xb_result *result, const char *name, double value)
+{
+    const struct xb_result_figure *figure = figure_of(result, name);
+    assert_non_null(figure);
+    expect_times(&figure->samples, value, name);
+}
+
+/* The figure was computed, and is that. */
+static inline void expect_computed(const struct xb_result *result, const char *name, double value)
+{
+    const struct xb_result_figure *figure = figure_of(result, name);
+    assert_non_null(figure);
+    assert_int_equal(figure->samples.count, 0);
+    expect_near(figure->computed, value, name);
+}
+
+/* NAN for none. */
+static inline double detail_number(const struct xb_result *result, const char *key)
+{
+    for (size_t i = 0; i < result->detail_count; i++)
+        if (result->details[i].is_number && strcmp(result->details[i].key, key) == 0)
+            return result->details[i].number;
+    return (double)NAN;
 }
 
 static inline void expect_number(const struct xb_result *result, const char *key, double number)
 {
-    expect_near(xb_result_number(result, key, NAN), number, key);
+    expect_near(detail_number(result, key), number, key);
 }
 
 static inline const char *detail(const struct xb_result *result, const char *key)

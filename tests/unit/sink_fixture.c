@@ -2,6 +2,8 @@
 #define _GNU_SOURCE
 #include "sink_fixture.h"
 
+#include "record/of_run.h"
+
 #include <cjson/cJSON.h>
 #include <iconv.h>
 #include <math.h>
@@ -51,19 +53,25 @@ static void add_samples(struct xb_samples *samples, double first, size_t count)
         assert_int_equal(xb_samples_add(samples, first * (1 + 0.001 * (double)i), &error), XB_OK);
 }
 
-/* `count` samples from `seconds` on, and what follows from them. */
-static void measure(struct xb_result *result, double seconds, size_t count)
+static void describe(struct xb_result *result)
 {
     double bandwidth[64];
     struct xb_error error;
+    size_t count = result->times.count;
     assert_true(count <= 64);
+    for (size_t i = 0; i < count; i++)
+        bandwidth[i] = (double)result->bytes_moved / result->times.values[i];
+    assert_int_equal(xb_statistics_compute(bandwidth, count, &result->bandwidth, &error), XB_OK);
+}
+
+/* `count` samples from `seconds` on, and what follows from them. */
+static void measure(struct xb_result *result, double seconds, size_t count)
+{
     result->bytes_moved = result->test.bytes;
     add_samples(&result->times, seconds, count);
     add_samples(&result->submit_times, 3.3e-6, count);
     add_samples(&result->wall_times, seconds * 1.1, count);
-    for (size_t i = 0; i < count; i++)
-        bandwidth[i] = (double)result->test.bytes / result->times.values[i];
-    assert_int_equal(xb_statistics_compute(bandwidth, count, &result->bandwidth, &error), XB_OK);
+    describe(result);
 }
 
 void set_reason(struct xb_result *result, const char *reason)
@@ -111,10 +119,10 @@ static void make_results(struct fixture *f)
                                      .direction = XB_H2D,
                                      .bytes = GIB,
                                      .peer = XB_NO_PEER};
-        r[i].overlap = -1;
     }
     measure(&r[ROW_OK], 0.0194, 20);
     r[ROW_OK].times.values[1] = nextafter(0.3, 1); /* needs its 17 digits */
+    describe(&r[ROW_OK]);
     r[ROW_OK].device_timer = true;
     r[ROW_OK].stop_reason = XB_STOP_CONVERGED;
     r[ROW_OK].verified = XB_VERIFIED_TRUE;
@@ -183,16 +191,26 @@ int teardown(void **state)
     return 0;
 }
 
-char *written(sink write, const struct xb_run *run)
+char *written_record(sink write, const struct xb_record *record)
 {
     char *text = NULL;
     size_t size = 0;
     struct xb_error error;
     FILE *stream = open_memstream(&text, &size);
     assert_non_null(stream);
-    assert_int_equal(write(stream, run, &error), XB_OK);
+    assert_int_equal(write(stream, record, &error), XB_OK);
     assert_int_equal(fclose(stream), 0);
     assert_int_equal(strlen(text), size);
+    return text;
+}
+
+char *written(sink write, const struct xb_run *run)
+{
+    struct xb_record record;
+    struct xb_error error;
+    assert_int_equal(xb_record_of_run(run, &record, &error), XB_OK);
+    char *text = written_record(write, &record);
+    xb_record_free(&record);
     return text;
 }
 
@@ -214,12 +232,30 @@ void assert_utf8(const char *text)
 
 enum xb_status write_json(FILE *stream, const void *run, struct xb_error *error)
 {
-    return xb_json_write(stream, run, error);
+    struct xb_record record;
+    enum xb_status status = xb_record_of_run(run, &record, error);
+    if (status != XB_OK)
+        return status;
+    status = xb_record_write(stream, &record, error);
+    xb_record_free(&record);
+    return status;
+}
+
+const cJSON *figure_at(const cJSON *row, const char *name)
+{
+    const cJSON *figure;
+    cJSON_ArrayForEach(figure, cJSON_GetObjectItemCaseSensitive(row, "figures"))
+    {
+        if (strcmp(cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(figure, "name")), name) ==
+            0)
+            return figure;
+    }
+    return NULL;
 }
 
 cJSON *parsed(const struct xb_run *run)
 {
-    char *text = written(xb_json_write, run);
+    char *text = written(xb_record_write, run);
     assert_utf8(text);
     cJSON *root = cJSON_Parse(text);
     assert_non_null(root);
@@ -286,7 +322,6 @@ struct xb_result *add(struct node *n, const struct xb_mode *mode, const char *va
                                     .bytes = 256 * MIB,
                                     .peer = XB_NO_PEER};
     result->bytes_moved = direction == XB_BIDIR ? 512 * MIB : 256 * MIB;
-    result->overlap = -1;
     result->device_timer = true;
     result->verified = XB_VERIFIED_TRUE;
     result->stop_reason = XB_STOP_CONVERGED;
@@ -318,29 +353,52 @@ void add_together(struct node *n, enum xb_direction direction, double sum,
     struct xb_result *all = add(n, &pinned, "alloc", direction, sum);
     all->test.simultaneous = all->test.sum = true;
     all->bytes_moved = NODE_DEVICES * all->test.bytes;
+    set_bandwidth(all, sum);
     all->submit_times.count = all->wall_times.count = 0;
-    all->overlap = 0.98;
+    set_computed(all, &xb_figure_overlap, 0.98);
     for (unsigned i = 0; i < NODE_DEVICES; i++) {
         struct xb_result *one = add(n, &pinned, "alloc", direction, rates[i]);
         one->test.simultaneous = true;
         one->test.device = i;
-        one->share_of_alone = shares[i];
+        if (shares[i] > 0)
+            set_computed(one, &xb_figure_share_of_alone, shares[i]);
     }
 }
 
-void add_part(struct xb_result *result, const char *name, uint64_t bytes, double seconds)
+void set_computed(struct xb_result *result, const struct xb_figure *figure, double value)
 {
-    struct xb_part *part = &result->parts[result->part_count++];
-    part->name = name;
-    part->bytes = bytes;
-    if (seconds > 0)
-        add_same(&part->times, seconds);
+    for (size_t i = 0; i < result->figure_count; i++)
+        if (result->figures[i].figure == figure) {
+            result->figures[i].computed = value;
+            return;
+        }
+    xb_result_compute(result, figure, value);
 }
 
-struct xb_latency latency_of(double p50)
+void add_figure(struct xb_result *result, const struct xb_figure *figure, double value)
 {
-    return (struct xb_latency){
-        .n = 1000, .min = 0.5 * p50, .p50 = p50, .p95 = 2 * p50, .p99 = 3 * p50, .max = 4 * p50};
+    struct xb_error error;
+    for (size_t i = 0; i < 7; i++)
+        assert_int_equal(xb_result_sample(result, figure, value, &error), XB_OK);
+}
+
+/* 101 times: half of p50 and four times it at the ends, twice from the 95th on, and thrice. */
+static void spread_samples(struct xb_samples *samples, double p50)
+{
+    struct xb_error error;
+    samples->count = 0;
+    for (size_t i = 0; i < 101; i++) {
+        double factor = i == 0 ? 0.5 : i < 95 ? 1 : i < 99 ? 2 : i < 100 ? 3 : 4;
+        assert_int_equal(xb_samples_add(samples, factor * p50, &error), XB_OK);
+    }
+}
+
+void set_latency(struct xb_result *result, double host_p50, double device_p50)
+{
+    result->test.latency = true;
+    result->event_times = device_p50 > 0;
+    spread_samples(&result->wall_times, host_p50);
+    spread_samples(&result->times, result->event_times ? device_p50 : host_p50);
 }
 
 struct xb_result *add_latency(struct node *n, const struct xb_mode *mode,
@@ -348,9 +406,7 @@ struct xb_result *add_latency(struct node *n, const struct xb_mode *mode,
 {
     struct xb_result *result = add(n, mode, "alloc", direction, 0.0004);
     result->test.bytes = result->bytes_moved = 4;
-    result->test.latency = true;
-    result->host_latency = latency_of(6.6e-6);
-    result->device_latency = latency_of(1.5e-6);
+    set_latency(result, 6.6e-6, 1.5e-6);
     return result;
 }
 
@@ -396,6 +452,12 @@ int node_teardown(void **state)
 char *body(const struct xb_run *run)
 {
     char *text = written(xb_table_write, run);
+    return body_of(text);
+}
+
+/* What stands behind the header of a table; takes `text`. */
+char *body_of(char *text)
+{
     const char *device = strstr(text, "Device ");
     const char *blank = device != NULL ? strstr(device, "\n\n") : NULL;
     if (blank == NULL)

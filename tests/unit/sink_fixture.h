@@ -4,7 +4,9 @@
 
 /* Runs made by hand, for the tests of what is written about them. */
 
-#include "xferbench/sink.h"
+#include "measure/run.h"
+#include "record/write.h"
+#include "run/formats.h"
 
 #include <cjson/cJSON.h>
 
@@ -20,7 +22,7 @@
 
 enum { ROW_OK, ROW_FEW, ROW_SKIPPED, ROW_ERROR, ROW_UNVERIFIED, ROW_COUNT };
 
-typedef enum xb_status (*sink)(FILE *, const struct xb_run *, struct xb_error *);
+typedef enum xb_status (*sink)(FILE *, const struct xb_record *, struct xb_error *);
 
 /* ---- a run with a row of every kind ---- */
 
@@ -49,10 +51,13 @@ int teardown(void **state);
 
 void set_reason(struct xb_result *result, const char *reason);
 
-/* What a sink writes; release with free(). */
+/* What a sink writes of a run's record, or of a record; release with free(). */
 char *written(sink write, const struct xb_run *run);
+char *written_record(sink write, const struct xb_record *record);
 cJSON *parsed(const struct xb_run *run);
-/* xb_json_write() as fail_every_allocation() wants it. */
+/* The figure of that name in a row of results; NULL for none. */
+const cJSON *figure_at(const cJSON *row, const char *name);
+/* xb_record_write() as fail_every_allocation() wants it. */
 enum xb_status write_json(FILE *stream, const void *run, struct xb_error *error);
 
 void assert_utf8(const char *text);
@@ -92,8 +97,13 @@ void set_link(struct xb_result *result, const char *kind, double links, double r
 /* A group on devices 0 to 3; a share of 0 is one that is not known. */
 void add_together(struct node *n, enum xb_direction direction, double sum,
                   const double rates[NODE_DEVICES], const double shares[NODE_DEVICES]);
-void add_part(struct xb_result *result, const char *name, uint64_t bytes, double seconds);
-struct xb_latency latency_of(double p50);
+/* A figure that follows from others; it is replaced where it is there. */
+void set_computed(struct xb_result *result, const struct xb_figure *figure, double value);
+/* One with seven samples of that value. */
+void add_figure(struct xb_result *result, const struct xb_figure *figure, double value);
+/* Makes it one of single operations: p95 is twice the p50, p99 thrice. No p50 of the device (0):
+ * its clock was not read. */
+void set_latency(struct xb_result *result, double host_p50, double device_p50);
 struct xb_result *add_latency(struct node *n, const struct xb_mode *mode,
                               enum xb_direction direction);
 
@@ -102,5 +112,7 @@ void spoil(struct xb_result *result, enum xb_result_status status, const char *r
 
 /* What the table has after the header with the devices; release with free(). */
 char *body(const struct xb_run *run);
+/* The same of a table's text, which it takes. */
+char *body_of(char *text);
 
 #endif

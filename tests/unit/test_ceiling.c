@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "xferbench/ceiling.h"
+#include "machine/ceiling.h"
 
 #include <math.h>
 #include <setjmp.h>

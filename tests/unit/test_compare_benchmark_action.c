@@ -48,15 +48,48 @@ static void benchmark_action_makes_bigger_better(void **state)
     make_latency(n);
     cJSON *root = parsed(xb_compare_benchmark_action_write, n);
     assert_int_equal(cJSON_GetArraySize(root), 2);
-    const cJSON *one = entry(root, "pinned alloc h2d 1 GiB device 0 device latency");
+    const cJSON *one = entry(root, "pinned alloc h2d 1 GiB device 0 latency_device");
     assert_number_at(one, "value", 1 / 2.2e-6);
     assert_text_at(one, "extra", "8 processes; ratio 1.0000; PASS");
-    one = entry(root, "pinned alloc h2d 1 GiB device 0 host latency");
+    one = entry(root, "pinned alloc h2d 1 GiB device 0 latency_host");
     assert_text_at(one, "extra", "8 processes; ratio 1.0634; REGRESSION");
     assert_text_at(one, "unit", "1/s");
     assert_number_at(one, "value", 1 / 3.52e-6);
     assert_text_at(one, "range", "\xC2\xB1 994");
     cJSON_Delete(root);
+}
+
+/* A chart's units, of what is no rate; and names by the candidate's parameters. */
+static void benchmark_action_has_any_figure(void **state)
+{
+    static const struct {
+        bool more_is_better;
+        const char *figure_unit, *unit;
+        double value;
+    } kinds_of_figure[] = {{true, "1", "1", 1.6437},
+                           {false, "1", "1", 1 / 1.6437},
+                           {true, "s", "s", 1.6437},
+                           {false, "B/s", "1/GB/s", 1e9 / 1.6437}};
+    struct node *n = *state;
+    struct xb_gate gate = {.most = UINT64_MAX, .figure = "speed_up"};
+    make_parameters(n);
+    n->comparison.request.gates = (struct xb_gates){.items = &gate, .count = 1};
+    for (size_t i = 0; i < sizeof kinds_of_figure / sizeof kinds_of_figure[0]; i++) {
+        for (size_t p = 0; p < PROCESSES; p++) {
+            struct xb_record_figure *figure = &n->candidate.figures[1][p][1];
+            figure->unit = kinds_of_figure[i].figure_unit;
+            figure->more_is_better = kinds_of_figure[i].more_is_better;
+        }
+        cJSON *root = parsed(xb_compare_benchmark_action_write, n);
+        assert_int_equal(cJSON_GetArraySize(root), 3);
+        entry(root, "async registered h2d 1 GiB device 0 chunk 8 MiB bandwidth");
+        const cJSON *one = entry(root, "async registered h2d 1 GiB device 0 chunk 64 KiB speed_up");
+        assert_text_at(one, "unit", kinds_of_figure[i].unit);
+        double value = cJSON_GetNumberValue(at(one, "value"));
+        assert_true(value > 0.999999 * kinds_of_figure[i].value &&
+                    value < 1.000001 * kinds_of_figure[i].value);
+        cJSON_Delete(root);
+    }
 }
 
 static void benchmark_action_is_written_whatever_the_verdict(void **state)
@@ -108,6 +141,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         RUN_TEST(benchmark_action_has_the_candidates_figures),
         RUN_TEST(benchmark_action_makes_bigger_better),
+        RUN_TEST(benchmark_action_has_any_figure),
         RUN_TEST(benchmark_action_is_written_whatever_the_verdict),
         RUN_TEST(benchmark_action_names_are_the_cases),
     };

@@ -97,7 +97,9 @@ static void every_format_tells_what_limits_it(void **state)
                 {make_regression, "alpha 1 %"},
                 {make_regression, "3 of 6 gating cases"},
                 {make_regression, "results"},
-                {make_regression, "NVIDIA H200"}};
+                {make_regression, "NVIDIA H200"},
+                {make_parameters, "64 KiB bandwidth"},
+                {make_parameters, "64 KiB speed"}};
     for (size_t i = 0; i < sizeof told / sizeof told[0] * SINKS; i++) {
         const struct format *format = &sinks[i % SINKS];
         void *made = NULL;

@@ -83,7 +83,7 @@ static void table_has_a_row_for_each_case(void **state)
                      "figures compared\n");
     assert_has(text, "\nMODE ");
     assert_has(text, "98% INTERVAL");
-    assert_lacks(text, "METRIC");
+    assert_lacks(text, "FIGURE");
     assert_lacks(text, "DEVICE");
     assert_row(text, "registered", "55.44 52.12 0.9402 0.9389-0.9414 <0.001 REGRESSION");
     assert_row(text, "faster", "1.0611 1.0598-1.0623 0.006 IMPROVED");
@@ -155,7 +155,7 @@ static void table_breaks_verdicts_where_there_is_no_room(void **state)
     struct node *n = *state;
     make_indicative(n);
     n->candidate.cases[0].variant = "write-combined";
-    n->cases[1].metric = XB_METRIC_HOST_LATENCY;
+    n->cases[1].figure = xb_figure_latency_host;
     n->cases[1].gates = false;
     n->cases[1].baseline_median = n->cases[1].candidate_median = 3.31e-6;
     char *text = written(plain_table, n);
@@ -164,7 +164,7 @@ static void table_breaks_verdicts_where_there_is_no_room(void **state)
     assert_has(text, " (indicative)\n");
     assert_has(text, " (indicative,\n");
     assert_has(text, " no gate)\n");
-    assert_row(text, "3.31 us", " host latency 3.31 us 3.31 us 1.0000 0.9987-1.0012 PASS");
+    assert_row(text, "3.31 us", " latency_host 3.31 us 3.31 us 1.0000 0.9987-1.0012 PASS");
     assert_row(text, "write-combined", "pinned write-combined h2d 1 GiB bandwidth 55.44 ");
     free(text);
 }
@@ -237,9 +237,11 @@ static void table_of_latencies(void **state)
     n->candidate.processes[3].interrupted = n->candidate.processes[4].interrupted = true;
     n->candidate.processes[5].deadline_met = false;
     char *text = written(plain_table, n);
-    assert_has(text, "METRIC");
-    assert_row(text, "1.0634", "1>2 host 3.31 us 3.52 us 1.0634 1.0601-1.0688 <0.001 REGRESSION");
-    assert_row(text, " device ", "2.20 us 2.20 us 1.0000 1.0000-1.0000 1.000 PASS");
+    assert_has(text, "FIGURE");
+    /* There is no room for "latency_host" on one line. */
+    assert_row(text, "1.0634", "1>2 latency_ 3.31 us 3.52 us 1.0634 1.0601-1.0688 <0.001 REGR");
+    assert_row(text, " host ", " host ");
+    assert_row(text, "2.20 us", "latency_ 2.20 us 2.20 us 1.0000 1.0000-1.0000 1.000 PASS");
     assert_has(text, "8 of 10 processes, 2 INTERRUPTED, 1 CUT BY THE DEADLINE, cuda,");
     free(text);
 }
@@ -256,6 +258,55 @@ static void table_names_the_devices_where_it_matters(void **state)
     n->candidate.cases[0].simultaneous = true;
     text = written(plain_table, n);
     assert_row(text, "registered", "1 GiB 0 of all 55.44");
+    free(text);
+}
+
+static void table_has_a_column_for_parameters_that_differ(void **state)
+{
+    struct node *n = *state;
+    make_parameters(n);
+    n->comparison.case_count = 2;
+    char *text = written(plain_table, n);
+    assert_row(text, "VARIANT", " SIZE CHUNK BASELINE ");
+    assert_lacks(text, "WAY"); /* the same in all */
+    assert_row(text, "1.0000 0.9987", "async registered h2d 1 GiB 8 MiB 55.44 55.44 1.0000 ");
+    assert_row(text, "0.9000", "1 GiB 64 KiB 55.44 49.90 0.9000 0.8987-0.9012 <0.001 REGRESSION");
+    free(text);
+    n->candidate.cases[1].mode = "other"; /* whose chunk nobody knows to be a size */
+    snprintf(n->cases[1].note, sizeof n->cases[1].note, "small");
+    text = written(plain_table, n);
+    assert_row(text, "0.9000", "1 GiB 65536 55.44 49.90 ");
+    assert_has(text,
+               "  case      other registered h2d 1 GiB device 0 chunk 65536 bandwidth: small\n");
+    free(text);
+}
+
+/* Figures, then intervals, then names of modes and variants are written on two lines. */
+static void table_makes_room_for_parameters_and_figures(void **state)
+{
+    struct node *n = *state;
+    make_parameters(n);
+    char *text = written(plain_table, n);
+    assert_row(text, " 8 MiB ",
+               "async registered h2d 1 GiB 8 MiB bandwidth 55.44 55.44 1.0000 "
+               "0.9987- 0.008 PASS");
+    assert_row(text, "1.644", "64 KiB speed_ 1.644 1.644 1.0000 - <0.001 REGRESSION");
+    assert_narrow(text, false);
+    free(text);
+    n->comparison.case_count = 2;
+    n->candidate.cases[1].mode = "double-buffer";
+    n->candidate.cases[1].variant = "write-combined";
+    n->cases[0].low = 0.98004; /* which takes one decimal more */
+    text = written(plain_table, n);
+    assert_row(text, "0.9000", "double- write- h2d 1 GiB 64 KiB 55.44 49.90 0.9000 0.8987- ");
+    assert_has(text, "\nbuffer  combined ");
+    free(text);
+    n->comparison.case_count = 3;
+    n->cases[2].candidate_median = 0;
+    n->cases[2].baseline_median = 0.829;
+    text = written(plain_table, n);
+    assert_row(text, "0.8290", " 0.8290 0 1.0000 ");
+    assert_narrow(text, false);
     free(text);
 }
 
@@ -395,7 +446,7 @@ static void p_is_that_of_the_verdict(void **state)
     text = written(plain_table, n);
     assert_row(text, "0.9700", " 0.750 INCONCLUSIVE");
     free(text);
-    n->cases[0].metric = XB_METRIC_HOST_LATENCY;
+    n->cases[0].figure = xb_figure_latency_host;
     text = written(plain_table, n);
     assert_row(text, "0.9700", " 0.300 INCONCLUSIVE"); /* less is better */
     free(text);
@@ -414,6 +465,8 @@ int main(void)
         RUN_TEST(table_tells_that_it_was_forced),
         RUN_TEST(table_of_latencies),
         RUN_TEST(table_names_the_devices_where_it_matters),
+        RUN_TEST(table_has_a_column_for_parameters_that_differ),
+        RUN_TEST(table_makes_room_for_parameters_and_figures),
         RUN_TEST(table_tells_a_note_once),
         RUN_TEST(table_tells_levels_that_differ),
         RUN_TEST(table_cuts_long_texts_visibly),

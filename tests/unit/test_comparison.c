@@ -38,7 +38,7 @@ static void passes_what_is_the_same(void **state)
     (void)state;
     const struct xb_compared *compared = verdict_of(1.0, XB_OUTCOME_PASS);
     assert_ptr_equal(compared->test, &after.cases[0]);
-    assert_int_equal(compared->metric, XB_METRIC_BANDWIDTH);
+    assert_string_equal(compared->figure.name, "bandwidth");
     assert_int_equal(compared->presence, XB_IN_BOTH);
     assert_true(compared->gates);
     assert_int_equal(compared->baseline_n, 8);
@@ -58,8 +58,7 @@ static void passes_what_is_the_same(void **state)
     assert_int_equal(result.processes_needed, 5);
     assert_true(result.comparable);
     assert_int_equal(result.difference_count, 0);
-    assert_overall(XB_OUTCOME_PASS, 0,
-                   "none of 1 gating figures is worse by 2 % or more; 0 better");
+    assert_overall(XB_OUTCOME_PASS, 0, "all 1 gating figures pass: none got 2 % worse");
 }
 
 static void judges_bandwidth(void **state)
@@ -71,14 +70,14 @@ static void judges_bandwidth(void **state)
     assert_near(compared->ratio, 0.97);
     assert_true(compared->low < 0.97 && compared->high > 0.97 && compared->high < 0.98);
     assert_near(compared->candidate_median, 0.97 * RATE * (1.0 + 3.5 * STEP));
-    assert_overall(XB_OUTCOME_REGRESSION, 1, "1 of 1 gating figures: worse by 2 % or more");
+    assert_overall(XB_OUTCOME_REGRESSION, 1, "1 of 1 gating figures are worse by 2 % or more");
     verdict_of(0.985, XB_OUTCOME_PASS);
     verdict_of(1.015, XB_OUTCOME_PASS);
     compared = verdict_of(1.03, XB_OUTCOME_IMPROVED);
     assert_near(compared->p_improved, 1.0 / 12870.0);
     assert_near(compared->p_pass, 1.0 / 12870.0);
     assert_overall(XB_OUTCOME_IMPROVED, 0,
-                   "none of 1 gating figures is worse by 2 % or more; 1 bet");
+                   "all 1 gating figures pass: none got 2 % worse, and 1 got");
     verdict_of(0.98, XB_OUTCOME_INCONCLUSIVE);
     assert_overall(XB_OUTCOME_INCONCLUSIVE, 3, "1 of 1 gating figures: the data does not tell");
     verdict_of(1.02, XB_OUTCOME_PASS);
@@ -101,10 +100,10 @@ static void judges_latency_the_other_way(void **state)
         assert_int_equal(result.case_count, 2);
         const struct xb_compared *host = assert_case(0, XB_BASIS_TEST, expected[i].outcome, "");
         const struct xb_compared *device = assert_case(1, XB_BASIS_TEST, XB_OUTCOME_PASS, "");
-        assert_int_equal(host->metric, XB_METRIC_HOST_LATENCY);
+        assert_string_equal(host->figure.name, "latency_host");
         assert_near(host->ratio, expected[i].ratio);
         assert_near(host->baseline_median, SECONDS * (1.0 + 3.5 * STEP));
-        assert_int_equal(device->metric, XB_METRIC_DEVICE_LATENCY);
+        assert_string_equal(device->figure.name, "latency_device");
         assert_near(device->ratio, 1.0);
         assert_near(device->p_pass, 1.0 / 12870.0);
 
@@ -126,16 +125,16 @@ static void says_nothing_on_the_boundary(void **state)
     for (int i = 0; i < 200; i++) {
         double rate = RATE * (1.0 + 0.0137 * i);
         begin(8, 8);
-        measure(&before, add_named(&before, "pinned", "h2d", MIB, false), XB_METRIC_BANDWIDTH, rate,
-                0.0);
-        measure(&after, add_named(&after, "pinned", "h2d", MIB, false), XB_METRIC_BANDWIDTH,
+        measure(&before, add_named(&before, "pinned", "h2d", MIB, false), &xb_figure_bandwidth,
+                rate, 0.0);
+        measure(&after, add_named(&after, "pinned", "h2d", MIB, false), &xb_figure_bandwidth,
                 rate * 0.98, 0.0);
         compare();
         const struct xb_compared *loss = assert_case(0, XB_BASIS_TEST, XB_OUTCOME_INCONCLUSIVE, "");
         assert_near(loss->p_regression, 1.0);
         assert_near(loss->p_pass, 1.0);
         assert_near(loss->high, 0.98);
-        measure(&after, &after.cases[0], XB_METRIC_BANDWIDTH, rate * 1.02, 0.0);
+        measure(&after, &after.cases[0], &xb_figure_bandwidth, rate * 1.02, 0.0);
         compare();
         const struct xb_compared *gain = assert_case(0, XB_BASIS_TEST, XB_OUTCOME_PASS, "");
         assert_near(gain->p_improved, 1.0);
@@ -143,15 +142,15 @@ static void says_nothing_on_the_boundary(void **state)
     for (int i = 0; i < 200; i++) {
         double seconds = SECONDS * (1.0 + 0.0137 * i);
         begin(8, 8);
-        measure(&before, add_named(&before, "pinned", "h2d", 8, true), XB_METRIC_HOST_LATENCY,
+        measure(&before, add_named(&before, "pinned", "h2d", 8, true), &xb_figure_latency_host,
                 seconds, 0.0);
-        measure(&after, add_named(&after, "pinned", "h2d", 8, true), XB_METRIC_HOST_LATENCY,
+        measure(&after, add_named(&after, "pinned", "h2d", 8, true), &xb_figure_latency_host,
                 seconds * 1.02, 0.0);
         compare();
         const struct xb_compared *loss = assert_case(0, XB_BASIS_TEST, XB_OUTCOME_INCONCLUSIVE, "");
         assert_near(loss->p_regression, 1.0);
         assert_near(loss->p_pass, 1.0);
-        measure(&after, &after.cases[0], XB_METRIC_HOST_LATENCY, seconds * 0.98, 0.0);
+        measure(&after, &after.cases[0], &xb_figure_latency_host, seconds * 0.98, 0.0);
         compare();
         const struct xb_compared *gain = assert_case(0, XB_BASIS_TEST, XB_OUTCOME_PASS, "");
         assert_near(gain->p_improved, 1.0);
@@ -182,14 +181,14 @@ static void estimates_from_all_pairs(void **state)
     (void)state;
     begin(8, 8);
     add_pinned(1.0);
-    measure_one(&after.cases[0], 3, XB_METRIC_BANDWIDTH, RATE / 10); /* one bad process */
+    measure_one(&after.cases[0], 3, &xb_figure_bandwidth, RATE / 10); /* one bad process */
     compare();
     const struct xb_compared *compared =
         assert_case(0, XB_BASIS_TEST, XB_OUTCOME_PASS, "1 of 8 processes");
     assert_true(fabs(compared->ratio - 1.0) < 0.001);
     assert_true(compared->p_pass > 1e-4 && compared->p_pass <= 0.01);
-    measure_one(&after.cases[0], 4, XB_METRIC_BANDWIDTH, RATE / 10);
-    measure_one(&after.cases[0], 5, XB_METRIC_BANDWIDTH, RATE / 10);
+    measure_one(&after.cases[0], 4, &xb_figure_bandwidth, RATE / 10);
+    measure_one(&after.cases[0], 5, &xb_figure_bandwidth, RATE / 10);
     compare();
     assert_case(0, XB_BASIS_TEST, XB_OUTCOME_INCONCLUSIVE, "3 of 8 processes");
 }
@@ -221,7 +220,7 @@ static void compares_unequal_numbers(void **state)
     const struct xb_compared *compared =
         assert_case(0, XB_BASIS_INDICATIVE, XB_OUTCOME_REGRESSION, "");
     assert_near(compared->confidence, 1.0 - 2.0 / 45);
-    assert_overall(XB_OUTCOME_INCONCLUSIVE, 3, "too few processes for 1 of 1 gating figures");
+    assert_overall(XB_OUTCOME_INCONCLUSIVE, 3, "too few processes to judge 1 of 1 gating figures");
 }
 
 /* However many there are on the other side: a lucky few against a hundred would look certain. */
@@ -262,13 +261,13 @@ static void puts_a_regression_before_all_else(void **state)
     add_pinned(1.5);
     compare();
     assert_overall(XB_OUTCOME_IMPROVED, 0,
-                   "none of 2 gating figures is worse by 2 % or more; 1 bett");
+                   "all 2 gating figures pass: none got 2 % worse, and 1 got");
     add_pinned(0.98);
     compare();
     assert_overall(XB_OUTCOME_INCONCLUSIVE, 3, "1 of 3 gating figures: the data does not tell");
     add_pinned(0.9);
     compare();
-    assert_overall(XB_OUTCOME_REGRESSION, 1, "1 of 4 gating figures: worse");
+    assert_overall(XB_OUTCOME_REGRESSION, 1, "1 of 4 gating figures are worse");
 }
 
 static void compares_what_cannot_be_compared_only_by_force(void **state)
@@ -281,7 +280,7 @@ static void compares_what_cannot_be_compared_only_by_force(void **state)
     assert_false(result.comparable);
     assert_null(result.cases);
     assert_int_equal(result.case_count, 0);
-    assert_overall(XB_OUTCOME_INCONCLUSIVE, 4, "--force compares them all the same");
+    assert_overall(XB_OUTCOME_INCONCLUSIVE, 4, "--force compares them anyway");
     request.force = true;
     compare();
     assert_false(result.comparable);

@@ -46,13 +46,13 @@ static void wants_both_clocks_of_a_latency(void **state)
         add_latency(1.0, 1.0);
         struct xb_record *lacking = side == 0 ? &before : &after;
         for (size_t i = 0; i < 8; i++)
-            lacking->cases[0].rows[i].values[XB_METRIC_DEVICE_LATENCY].is_set = false;
+            lacking->cases[0].rows[i].figure_count = 1; /* the device's is the second */
         compare();
         assert_int_equal(result.case_count, 2);
         assert_case(0, XB_BASIS_TEST, XB_OUTCOME_PASS, "");
         assert_case(1, XB_BASIS_STATUS, XB_OUTCOME_INCONCLUSIVE,
-                    side == 0 ? "the baseline has no device latency"
-                              : "the candidate has no device latency");
+                    side == 0 ? "the baseline has no latency_device"
+                              : "the candidate has no latency_device");
         for (size_t i = 0; i < 8; i++)
             lacking->cases[0].rows[i].timer = "host-clock";
         compare();
@@ -60,9 +60,9 @@ static void wants_both_clocks_of_a_latency(void **state)
         assert_case(1, XB_BASIS_STATUS, XB_OUTCOME_INCONCLUSIVE, "not timed by the same clock");
     }
     begin(8, 8); /* neither has it */
-    measure(&before, add_named(&before, "async", "h2d", 8, true), XB_METRIC_HOST_LATENCY, SECONDS,
+    measure(&before, add_named(&before, "async", "h2d", 8, true), &xb_figure_latency_host, SECONDS,
             STEP);
-    measure(&after, add_named(&after, "async", "h2d", 8, true), XB_METRIC_HOST_LATENCY, SECONDS,
+    measure(&after, add_named(&after, "async", "h2d", 8, true), &xb_figure_latency_host, SECONDS,
             STEP);
     compare();
     assert_int_equal(result.case_count, 1);
@@ -75,15 +75,15 @@ static void lists_both_clocks_of_one_file(void **state)
     (void)state;
     begin(8, 8);
     struct xb_record_case *test = add_named(&after, "async", "h2d", 8, true);
-    measure(&after, test, XB_METRIC_HOST_LATENCY, SECONDS, STEP);
-    measure(&after, test, XB_METRIC_DEVICE_LATENCY, SECONDS, STEP);
+    measure(&after, test, &xb_figure_latency_host, SECONDS, STEP);
+    measure(&after, test, &xb_figure_latency_device, SECONDS, STEP);
     test = add_named(&before, "async", "d2h", 8, true);
-    measure(&before, test, XB_METRIC_HOST_LATENCY, SECONDS, STEP);
-    measure(&before, test, XB_METRIC_DEVICE_LATENCY, SECONDS, STEP);
+    measure(&before, test, &xb_figure_latency_host, SECONDS, STEP);
+    measure(&before, test, &xb_figure_latency_device, SECONDS, STEP);
     compare();
     assert_int_equal(result.case_count, 4);
-    assert_int_equal(result.cases[1].metric, XB_METRIC_DEVICE_LATENCY);
-    assert_int_equal(result.cases[3].metric, XB_METRIC_DEVICE_LATENCY);
+    assert_string_equal(result.cases[1].figure.name, "latency_device");
+    assert_string_equal(result.cases[3].figure.name, "latency_device");
     assert_int_equal(result.cases[1].baseline_n, 8);
     assert_int_equal(result.cases[3].candidate_n, 8);
 }

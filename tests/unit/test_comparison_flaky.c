@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Cases that do not work, or have wrong data, in some processes of both files. */
-#include "../../src/compare/internal.h"
-#include "../../src/sinks/compare_text.h"
+#include "compare/internal.h"
+#include "compare/text.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -106,7 +106,7 @@ static void more_wrong_data_is_a_regression(void **state)
         0, XB_BASIS_STATUS, XB_OUTCOME_REGRESSION,
         "wrong data in 7 of 8 processes of the candidate: byte 8; wrong data in 1 of 8 of the "
         "baseline");
-    expect_overall(1, "1 of 1 gating figures: worse by 2 % or more, or no longer right");
+    expect_overall(1, "1 of 1 gating figures are worse by 2 % or more, or no longer work");
 }
 
 /* However many figures gate, and however fast it has become. */

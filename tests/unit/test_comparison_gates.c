@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -55,9 +56,9 @@ static void leaves_out_what_does_not_gate(void **state)
     add_both("async", "d2h", MIB, 2.0);
     add_both("async", "bidir", MIB, 0.98);
     add_both("pageable", "h2d", MIB, 1.0);
-    measure(&before, add_named(&before, "pageable", "d2h", MIB, false), XB_METRIC_BANDWIDTH, RATE,
+    measure(&before, add_named(&before, "pageable", "d2h", MIB, false), &xb_figure_bandwidth, RATE,
             STEP);
-    measure(&after, add_named(&after, "pageable", "bidir", MIB, false), XB_METRIC_BANDWIDTH, RATE,
+    measure(&after, add_named(&after, "pageable", "bidir", MIB, false), &xb_figure_bandwidth, RATE,
             STEP);
     spoil(&after.cases[4], 0, XB_RESULT_ERROR, XB_VERIFIED_FALSE, "byte 3");
     compare();
@@ -75,7 +76,7 @@ static void leaves_out_what_does_not_gate(void **state)
     assert_int_equal(result.gating_count, 1);
     assert_int_equal(xb_comparison_count(&result, XB_OUTCOME_REGRESSION), 0);
     assert_int_equal(xb_comparison_count(&result, XB_OUTCOME_IMPROVED), 0);
-    assert_overall(XB_OUTCOME_PASS, 0, "none of 1 gating figures");
+    assert_overall(XB_OUTCOME_PASS, 0, "all 1 gating figures pass");
 }
 
 /* Each at its own alpha, so that many others take nothing from it. */
@@ -89,7 +90,8 @@ static void judges_at_full_alpha_what_does_not_gate(void **state)
     compare();
     assert_near(assert_case(0, XB_BASIS_TEST, XB_OUTCOME_REGRESSION, "")->p_regression, 1.0 / 252);
     assert_case(1, XB_BASIS_INDICATIVE, XB_OUTCOME_PASS, ""); /* 20 take seven a side */
-    assert_overall(XB_OUTCOME_INCONCLUSIVE, 3, "too few processes for 20 of 20 gating figures");
+    assert_overall(XB_OUTCOME_INCONCLUSIVE, 3,
+                   "too few processes to judge 20 of 20 gating figures");
     gate("async");
     compare();
     assert_case(0, XB_BASIS_TEST, XB_OUTCOME_REGRESSION, "");
@@ -127,6 +129,159 @@ static void refuses_a_gate_that_nothing_passes(void **state)
     assert_overall(XB_OUTCOME_INCONCLUSIVE, 3, "gate 1 of --gate judges nothing");
 }
 
+/* ---- figures that do not gate by themselves ---- */
+
+/* As a mode declares it: computed, so that it has neither samples nor an interval. */
+static const struct xb_figure speed_up = {
+    .name = "speed_up", .unit = XB_UNIT_RATIO, .more_is_better = true};
+
+static void compute(struct xb_record *record, struct xb_record_case *test, double value)
+{
+    for (size_t i = 0; i < record->process_count; i++)
+        figure_of(test, i, &speed_up)->statistics = xb_record_median_only(value, 0);
+}
+
+/* A case whose bandwidth stays, and whose speed-up changes by `ratio`. */
+static void add_double_buffer(double ratio)
+{
+    add_both("double-buffer", "h2d", 64 * MIB, 1.0);
+    compute(&before, &before.cases[before.case_count - 1], 1.6);
+    compute(&after, &after.cases[after.case_count - 1], 1.6 * ratio);
+}
+
+static void compares_a_figure_that_a_gate_names(void **state)
+{
+    (void)state;
+    begin(8, 8);
+    add_pinned(1.0);
+    add_double_buffer(0.9);
+    compare(); /* nobody asked for it */
+    assert_int_equal(result.case_count, 2);
+    assert_overall(XB_OUTCOME_PASS, 0, "all 2 gating figures pass");
+
+    gate("double-buffer/*/*/speed_up");
+    compare();
+    assert_int_equal(result.case_count, 3);
+    assert_false(result.cases[0].gates);
+    assert_false(result.cases[1].gates);
+    const struct xb_compared *compared = assert_case(2, XB_BASIS_TEST, XB_OUTCOME_REGRESSION, "");
+    assert_string_equal(compared->figure.name, "speed_up");
+    assert_string_equal(compared->figure.unit, "1");
+    assert_true(compared->gates);
+    assert_near(compared->ratio, 0.9);
+    assert_near(compared->baseline_median, 1.6);
+    assert_int_equal(result.gating_count, 1);
+    assert_overall(XB_OUTCOME_REGRESSION, 1, "1 of 1 gating figures");
+
+    gate("pinned,double-buffer/*/*/speed_up"); /* by itself, and by name */
+    compare();
+    assert_int_equal(result.gating_count, 2);
+    assert_true(result.cases[0].gates);
+    gate("*/*/*/bandwidth"); /* the other one is then not compared */
+    compare();
+    assert_int_equal(result.case_count, 2);
+    assert_overall(XB_OUTCOME_PASS, 0, "all 2 gating figures pass");
+}
+
+/* One process a side has no interval of a figure that has no samples. */
+static void compares_computed_figures_of_one_process(void **state)
+{
+    (void)state;
+    begin(1, 1);
+    add_double_buffer(0.9);
+    gate("*/*/*/speed_up");
+    compare();
+    const struct xb_compared *compared =
+        assert_case(1, XB_BASIS_INDICATIVE, XB_OUTCOME_REGRESSION, "");
+    assert_false(compared->has_interval);
+    assert_near(compared->ratio, 0.9);
+    assert_overall(XB_OUTCOME_INCONCLUSIVE, 3, "too few processes to judge 1 of 1");
+}
+
+/* A case that failed everywhere has its own figure, and what the baseline had. */
+static void judges_a_named_figure_that_is_gone(void **state)
+{
+    (void)state;
+    begin(8, 8);
+    add_double_buffer(1.0);
+    for (size_t i = 0; i < 8; i++)
+        spoil(&after.cases[0], i, XB_RESULT_ERROR, XB_VERIFIED_UNKNOWN, "no memory");
+    gate("*/*/*/speed_up");
+    compare();
+    assert_case(0, XB_BASIS_STATUS, XB_OUTCOME_REGRESSION, "failed in 8 of 8 processes");
+    assert_case(1, XB_BASIS_STATUS, XB_OUTCOME_REGRESSION, "failed in 8 of 8 processes");
+    assert_overall(XB_OUTCOME_REGRESSION, 1, "1 of 1 gating figures");
+
+    for (size_t i = 0; i < 8; i++) /* in both: nothing is left to judge, which is no slip */
+        spoil(&before.cases[0], i, XB_RESULT_ERROR, XB_VERIFIED_UNKNOWN, "no memory");
+    compare();
+    assert_int_equal(result.case_count, 1);
+    assert_string_equal(result.cases[0].figure.name, "bandwidth");
+    assert_overall(XB_OUTCOME_INCONCLUSIVE, 3, "gate 1 of --gate judges nothing");
+
+    begin(8, 8); /* it works, but no longer has the figure */
+    add_both("double-buffer", "h2d", MIB, 1.0);
+    compute(&before, &before.cases[0], 1.6);
+    gate("*/*/*/speed_up");
+    compare();
+    assert_case(1, XB_BASIS_STATUS, XB_OUTCOME_INCONCLUSIVE, "the candidate has no speed_up");
+    assert_overall(XB_OUTCOME_INCONCLUSIVE, 3, "1 of 1 gating figures");
+}
+
+/* A share may be 0, and of 0 there is no ratio. */
+static void takes_no_ratio_of_nothing(void **state)
+{
+    (void)state;
+    for (int side = 0; side < 2; side++) {
+        begin(8, 8);
+        add_double_buffer(1.0);
+        struct xb_record *record = side == 0 ? &before : &after;
+        figure_of(&record->cases[0], 3, &speed_up)->statistics.median =
+            side == 0 ? 0.0 : (double)NAN;
+        gate("*/*/*/speed_up");
+        compare();
+        const struct xb_compared *compared =
+            assert_case(1, XB_BASIS_STATUS, XB_OUTCOME_INCONCLUSIVE,
+                        side == 0 ? "speed_up is not above 0 in 1 of 8 processes of the baseline"
+                                  : "speed_up is not above 0 in 1 of 8 processes of the candidate");
+        assert_false(compared->has_ratio);
+    }
+}
+
+/* The same name for another thing. */
+static void does_not_compare_other_units(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        begin(8, 8);
+        add_double_buffer(1.0);
+        for (size_t p = 0; p < 8; p++) {
+            struct xb_record_figure *figure = figure_of(&after.cases[0], p, &speed_up);
+            figure->unit = i == 0 ? "s" : figure->unit;
+            figure->more_is_better = i == 0;
+        }
+        gate("*/*/*/speed_up");
+        compare();
+        assert_case(1, XB_BASIS_STATUS, XB_OUTCOME_INCONCLUSIVE, "speed_up has another unit");
+    }
+}
+
+static void refuses_a_figure_that_no_case_has(void **state)
+{
+    (void)state;
+    begin(8, 8);
+    add_pinned(1.0);
+    add_double_buffer(1.0);
+    add_latency(1.0, 1.0);
+    assert_gate_refused("double-buffer/*/*/speedup",
+                        "no case that passes gate 1 (mode double-buffer, direction any, any size) "
+                        "has a figure \"speedup\"; did you mean speed_up? They have: bandwidth, "
+                        "speed_up");
+    assert_gate_refused("pinned/*/*/speed_up", "They have: bandwidth");
+    assert_gate_refused("*,async/*/*/bandwidth", "They have: latency_host, latency_device");
+    assert_gate_refused("*/*/*/zzz", "a figure \"zzz\". They have: bandwidth, speed_up, latency_");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -134,6 +289,12 @@ int main(void)
         cmocka_unit_test(leaves_out_what_does_not_gate),
         cmocka_unit_test(judges_at_full_alpha_what_does_not_gate),
         cmocka_unit_test(refuses_a_gate_that_nothing_passes),
+        cmocka_unit_test(compares_a_figure_that_a_gate_names),
+        cmocka_unit_test(compares_computed_figures_of_one_process),
+        cmocka_unit_test(judges_a_named_figure_that_is_gone),
+        cmocka_unit_test(takes_no_ratio_of_nothing),
+        cmocka_unit_test(does_not_compare_other_units),
+        cmocka_unit_test(refuses_a_figure_that_no_case_has),
     };
     return cmocka_run_group_tests_name("comparison_gates", tests, NULL, finish_group);
 }

@@ -20,10 +20,11 @@ static void add_contradicted(double bound, bool above, size_t against)
 {
     struct xb_record_case *test = add_named(&after, "async", "h2d", MIB, false);
     size_t beyond = above ? 8 - against : against;
-    measure(&before, add_named(&before, "async", "h2d", MIB, false), XB_METRIC_BANDWIDTH, RATE,
+    measure(&before, add_named(&before, "async", "h2d", MIB, false), &xb_figure_bandwidth, RATE,
             STEP);
-    measure(&after, test, XB_METRIC_BANDWIDTH, RATE * bound * (above ? 1.01 : 0.99), 0.0);
-    measure_one(test, 7, XB_METRIC_BANDWIDTH, RATE * bound * (1.0 + STEP * ((double)beyond - 0.5)));
+    measure(&after, test, &xb_figure_bandwidth, RATE * bound * (above ? 1.01 : 0.99), 0.0);
+    measure_one(test, 7, &xb_figure_bandwidth,
+                RATE * bound * (1.0 + STEP * ((double)beyond - 0.5)));
 }
 
 /* P(U <= 3) for eight a side: one order has U = 0, one 1, two 2, three 3. */
@@ -70,7 +71,7 @@ static void adjusts_step_by_step(void **state)
     add_passing(18);
     compare();
     assert_case(0, XB_BASIS_TEST, XB_OUTCOME_INCONCLUSIVE, "");
-    measure(&after, &after.cases[1], XB_METRIC_BANDWIDTH, 0.9 * RATE, STEP);
+    measure(&after, &after.cases[1], &xb_figure_bandwidth, 0.9 * RATE, STEP);
     compare();
     assert_near(assert_case(0, XB_BASIS_TEST, XB_OUTCOME_REGRESSION, "")->p_regression,
                 18 * P_THREE);
@@ -90,7 +91,7 @@ static void adjusts_improvements(void **state)
     compare();
     const struct xb_compared *compared = assert_case(0, XB_BASIS_TEST, XB_OUTCOME_PASS, "");
     assert_near(compared->p_improved, 20 * P_THREE);
-    assert_overall(XB_OUTCOME_PASS, 0, "none of 20 gating figures");
+    assert_overall(XB_OUTCOME_PASS, 0, "all 20 gating figures pass");
 }
 
 /* That all pass is claimed only together: each may take all of alpha. */
@@ -102,7 +103,7 @@ static void does_not_adjust_what_passes(void **state)
     add_passing(19);
     compare();
     assert_near(assert_case(0, XB_BASIS_TEST, XB_OUTCOME_PASS, "")->p_pass, P_THREE);
-    assert_overall(XB_OUTCOME_PASS, 0, "none of 20 gating figures");
+    assert_overall(XB_OUTCOME_PASS, 0, "all 20 gating figures pass");
 }
 
 static void needs_enough_processes(void **state)
@@ -124,13 +125,12 @@ static void needs_enough_processes(void **state)
             assert_int_equal(result.processes_needed, needed);
             assert_case(0, enough ? XB_BASIS_TEST : XB_BASIS_INDICATIVE, XB_OUTCOME_REGRESSION, "");
             char words[96];
-            snprintf(
-                words, sizeof words,
-                "too few processes for %zu of %zu gating figures at alpha 0.01, which takes %zu "
-                "processes a side",
-                tests[t], tests[t], needed);
+            snprintf(words, sizeof words,
+                     "too few processes to judge %zu of %zu gating figures: alpha 0.01 takes %zu "
+                     "processes a side",
+                     tests[t], tests[t], needed);
             if (enough)
-                assert_overall(XB_OUTCOME_REGRESSION, 1, "gating figures: worse by 2 %");
+                assert_overall(XB_OUTCOME_REGRESSION, 1, "gating figures are worse by 2 %");
             else
                 assert_overall(XB_OUTCOME_INCONCLUSIVE, 3, words);
             assert_int_equal(xb_comparison_count(&result, XB_OUTCOME_REGRESSION), enough);
@@ -164,7 +164,7 @@ static void takes_what_is_just_enough(void **state)
     compare();
     assert_case(0, XB_BASIS_INDICATIVE, XB_OUTCOME_REGRESSION, "");
     assert_int_equal(result.processes_needed, 0);
-    assert_overall(XB_OUTCOME_INCONCLUSIVE, 3, "takes more than can be compared; of these, 1 look");
+    assert_overall(XB_OUTCOME_INCONCLUSIVE, 3, "takes more than can be compared; 1 of them look");
 }
 
 /* Cases that had too few processes, among others that had enough. */
@@ -180,14 +180,14 @@ static void does_not_pass_over_what_is_indicative(void **state)
     assert_case(0, XB_BASIS_TEST, XB_OUTCOME_PASS, "");
     assert_case(1, XB_BASIS_INDICATIVE, XB_OUTCOME_PASS, "failed in 7 of 8");
     assert_overall(XB_OUTCOME_INCONCLUSIVE, 3, "1 of 2 gating figures");
-    measure(&after, &after.cases[0], XB_METRIC_BANDWIDTH, RATE / 2, STEP);
+    measure(&after, &after.cases[0], &xb_figure_bandwidth, RATE / 2, STEP);
     compare();
-    assert_overall(XB_OUTCOME_REGRESSION, 1, "1 of 2 gating figures: worse");
-    measure(&after, &after.cases[0], XB_METRIC_BANDWIDTH, RATE, STEP);
+    assert_overall(XB_OUTCOME_REGRESSION, 1, "1 of 2 gating figures are worse");
+    measure(&after, &after.cases[0], &xb_figure_bandwidth, RATE, STEP);
     gate("*/*/1M"); /* the first alone */
     compare();
     assert_case(1, XB_BASIS_INDICATIVE, XB_OUTCOME_PASS, "failed in 7 of 8");
-    assert_overall(XB_OUTCOME_PASS, 0, "none of 1 gating figures");
+    assert_overall(XB_OUTCOME_PASS, 0, "all 1 gating figures pass");
 }
 
 int main(void)

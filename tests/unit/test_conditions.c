@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "xferbench/comparison.h"
+#include "compare/comparison.h"
+#include "run/command.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -40,7 +41,7 @@ static int finish_group(void **state)
 
 static void add(struct xb_record *record, const char *mode)
 {
-    measure(record, add_named(record, mode, "h2d", MIB, false), XB_METRIC_BANDWIDTH, 55e9, 1e-4);
+    measure(record, add_named(record, mode, "h2d", MIB, false), &xb_figure_bandwidth, 55e9, 1e-4);
 }
 
 static void add_both(const char *mode)
@@ -51,7 +52,8 @@ static void add_both(const char *mode)
 
 static void compare(void)
 {
-    const struct xb_comparison_request request = {.threshold = 0.02, .alpha = 0.01};
+    const struct xb_comparison_request request = {
+        .threshold = 0.02, .alpha = 0.01, .rows = xb_run_rows()};
     struct xb_error error;
     xb_comparison_free(&result);
     assert_int_equal(xb_compare(&before, &after, &request, &result, &error), XB_OK);

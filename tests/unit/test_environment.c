@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "../../src/core/environment.h"
+#include "machine/environment.h"
 
 static void what_steers_a_runtime_is_recorded(void **state)
 {
@@ -27,9 +27,9 @@ static void what_steers_a_runtime_is_recorded(void **state)
     };
     (void)state;
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        assert_true(xb_environment_steers(names[i]));
-    assert_true(xb_environment_steers("CUDA_VISIBLE_DEVICES=1,0"));
-    assert_true(xb_environment_steers("HIP_VISIBLE_DEVICES="));
+        assert_true(xb_environment_is_recorded(names[i]));
+    assert_true(xb_environment_is_recorded("CUDA_VISIBLE_DEVICES=1,0"));
+    assert_true(xb_environment_is_recorded("HIP_VISIBLE_DEVICES="));
 }
 
 static void what_only_looks_like_it_is_not(void **state)
@@ -52,7 +52,7 @@ static void what_only_looks_like_it_is_not(void **state)
     };
     (void)state;
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        assert_false(xb_environment_steers(names[i]));
+        assert_false(xb_environment_is_recorded(names[i]));
 }
 
 static void a_name_counts_whole_and_as_it_is_written(void **state)
@@ -70,7 +70,7 @@ static void a_name_counts_whole_and_as_it_is_written(void **state)
     };
     (void)state;
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        assert_false(xb_environment_steers(names[i]));
+        assert_false(xb_environment_is_recorded(names[i]));
 }
 
 int main(void)

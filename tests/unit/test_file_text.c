@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE /* nftw, mkfifo */
-#include "../../src/core/file_text.h"
+#include "base/file_text.h"
 
 #include <fcntl.h>
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "xferbench/comparison.h"
+#include "compare/comparison.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,6 +24,24 @@ static void assert_gate(const struct xb_gate *gate, const char *mode, const char
         assert_null(gate->direction);
     assert_true(gate->least == least);
     assert_true(gate->most == most);
+}
+
+static void reads_a_figure(void **state)
+{
+    struct xb_gates gates;
+    struct xb_error error;
+    (void)state;
+    assert_int_equal(
+        xb_gates_parse("double-buffer/*/*/speed_up,pinned/h2d/1M/*,async", &gates, &error), XB_OK);
+    assert_int_equal(gates.count, 3);
+    assert_string_equal(gates.items[0].mode, "double-buffer");
+    assert_null(gates.items[0].direction);
+    assert_true(gates.items[0].least == 0 && gates.items[0].most == UINT64_MAX);
+    assert_string_equal(gates.items[0].figure, "speed_up");
+    assert_null(gates.items[1].figure);
+    assert_true(gates.items[1].least == MIB && gates.items[1].most == MIB);
+    assert_null(gates.items[2].figure);
+    xb_gates_free(&gates);
 }
 
 /* Of one gate. */
@@ -86,28 +104,12 @@ static void refuses(const char *text, const char *word)
 
 static void refuses_what_is_no_gate(void **state)
 {
-    static const char *const shapeless[] = {"",
-                                            ",",
-                                            "pinned,",
-                                            ",pinned",
-                                            "pinned,,async",
-                                            "/",
-                                            "/h2d",
-                                            "pinned/",
-                                            "pinned//64M",
-                                            "pinned/h2d/",
-                                            "//",
-                                            "///",
-                                            "//64M",
-                                            "a/h2d/1M/2",
-                                            "a/h2d/1M/",
-                                            "pinned,/h2d",
-                                            "pinned,async//",
-                                            "/h2d/64M",
-                                            "*,pinned/",
-                                            "pinned//",
-                                            "pinned/,*",
-                                            "*/h2d/1M..2M/"};
+    static const char *const shapeless[] = {
+        "",          ",",           "pinned,",        ",pinned",      "pinned,,async",
+        "/",         "/h2d",        "pinned/",        "pinned//64M",  "pinned/h2d/",
+        "//",        "///",         "//64M",          "a/h2d/1M/b/2", "a/h2d/1M/b/",
+        "a/h2d/1M/", "pinned,/h2d", "pinned,async//", "/h2d/64M",     "*,pinned/",
+        "pinned//",  "pinned/,*",   "*/h2d/1M..2M/"};
     (void)state;
     for (size_t i = 0; i < sizeof shapeless / sizeof shapeless[0]; i++)
         refuses(shapeless[i], "a gate is MODE");
@@ -136,8 +138,11 @@ static void releases_what_is_empty(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_one_gate),          cmocka_unit_test(reads_a_list),
-        cmocka_unit_test(refuses_what_is_no_gate), cmocka_unit_test(refuses_what_is_no_size),
+        cmocka_unit_test(reads_a_figure),
+        cmocka_unit_test(reads_one_gate),
+        cmocka_unit_test(reads_a_list),
+        cmocka_unit_test(refuses_what_is_no_gate),
+        cmocka_unit_test(refuses_what_is_no_size),
         cmocka_unit_test(releases_what_is_empty),
     };
     return cmocka_run_group_tests_name("gates", tests, NULL, NULL);

@@ -4,10 +4,10 @@
  * The HIP backend's loader and compiler against the HIP runtime that is installed, which needs no
  * GPU for this. Skipped where none is.
  */
-#include "../../src/backends/hip/compiler.h"
-#include "../../src/backends/hip/library.h"
+#include "backends/hip/compiler.h"
+#include "backends/hip/library.h"
 
-#include "../../src/backends/gpu/kernels.h"
+#include "backends/gpu/kernels.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -39,7 +39,7 @@ static void test_every_symbol_resolves_or_is_optional(void **state)
     for (size_t i = 0; i < xb_hip_symbol_count; i++) {
         const struct xb_hip_symbol *symbol = &xb_hip_symbols[i];
         void *found = NULL;
-        memcpy(&found, (char *)&xb_hip.functions + symbol->place, sizeof found);
+        memcpy(&found, (char *)&xb_hip.functions + symbol->offset, sizeof found);
         if (found != NULL)
             continue;
         printf("%s is not there: lost is %s\n", symbol->name, symbol->lost);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE /* nftw, mincore */
-#include "../../src/core/host_memory_internal.h"
-#include "xferbench/host_memory.h"
+#include "machine/host_memory.h"
+#include "machine/host_memory_internal.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -189,12 +189,12 @@ static void keeps_to_the_address_space(void **state)
 static void keeps_a_reserve(void **state)
 {
     (void)state;
-    assert_int_equal(xb_memory_less_reserve(64 * GIB), 60 * GIB);
-    assert_int_equal(xb_memory_less_reserve(GIB), 960 * MIB);
-    assert_int_equal(xb_memory_less_reserve(512 * MIB), 448 * MIB);
-    assert_int_equal(xb_memory_less_reserve(64 * MIB), 0);
-    assert_int_equal(xb_memory_less_reserve(MIB), 0);
-    assert_int_equal(xb_memory_less_reserve(0), 0);
+    assert_int_equal(xb_memory_without_reserve(64 * GIB), 60 * GIB);
+    assert_int_equal(xb_memory_without_reserve(GIB), 960 * MIB);
+    assert_int_equal(xb_memory_without_reserve(512 * MIB), 448 * MIB);
+    assert_int_equal(xb_memory_without_reserve(64 * MIB), 0);
+    assert_int_equal(xb_memory_without_reserve(MIB), 0);
+    assert_int_equal(xb_memory_without_reserve(0), 0);
 }
 
 static void refuses_more_than_fits(void **state)

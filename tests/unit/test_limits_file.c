@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE /* nftw, mkfifo */
-#include "xferbench/limits_file.h"
+#include "link/limits_file.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -146,21 +146,24 @@ static void does_without_entries_or_a_file(void **state)
 static const struct {
     const char *text, *piece;
 } refused[] = {
-    {"", "line 1: not JSON"},
-    {"\n\n{\"schema\" 1}", "line 3: not JSON"},
+    {"", "line 1, column 1: the file ends here"},
+    {"\n\n{\"schema\" 1}", "line 3, column 11: this is not JSON"},
     {HEAD TAIL "x", "not JSON"},
     {HEAD "{\"min_h2d_gbs\":NaN}" TAIL, "not JSON"},
     {HEAD "{\"min_h2d_gbs\":Infinity}" TAIL, "not JSON"},
-    {HEAD "{\"gpu\":\"A\\u0000B\"}" TAIL, "NUL"},
+    {HEAD "{\"gpu\":\"A\\u0000B\"}" TAIL, "a character is NUL"},
+    {HEAD "{\"gpu\":\"A\x1B\"}" TAIL, "a control character within a text"},
+    {HEAD "{\"gpu\":\"A", "this text does not end"},
     {"[]", "must be a JSON object"},
     {"1", "must be a JSON object"},
     {"{}", "schema: is missing"},
     {"{\"schema\":\"xferbench.limits\",\"limits\":[]}", "schema_version: is missing"},
     {"{\"schema\":\"xferbench.limits\",\"schema_version\":1}", "limits: is missing"},
     {"{\"schema\":\"xferbench.result\",\"schema_version\":1,\"limits\":[]}", "schema: must be"},
+    {"{\"schema\":\"xferbench.result\",\"schema_version\":1,\"tool\":{}}", "schema: must be"},
     {"{\"schema\":1,\"schema_version\":1,\"limits\":[]}", "schema: must be"},
     {"{\"schema\":\"xferbench.limits\",\"schema_version\":2,\"limits\":[]}",
-     "schema_version: must"},
+     "schema_version: must be 1, "},
     {"{\"schema\":\"xferbench.limits\",\"schema_version\":\"1\",\"limits\":[]}",
      "schema_version: must"},
     {"{\"schema\":\"xferbench.limits\",\"schema_version\":1,\"limits\":{}}", "limits: must be"},
@@ -175,21 +178,21 @@ static const struct {
     {HEAD "{\"\":\"A\"}" TAIL, "limits[0].: there is no such key"},
     {HEAD "{\"note\":\"A\",\"note\":\"B\"}" TAIL, "limits[0].note: is there twice"},
     {HEAD "{\"min_d2h_gbs\":1,\"min_d2h_gbs\":1}" TAIL, "limits[0].min_d2h_gbs: is there twice"},
-    {HEAD "{\"gpu\":1}" TAIL, "limits[0].gpu: must be a string"},
-    {HEAD "{\"gpu\":null}" TAIL, "limits[0].gpu: must be a string"},
-    {HEAD "{\"gpu\":\"\"}" TAIL, "limits[0].gpu: must not be empty"},
-    {HEAD "{\"note\":[\"A\"]}" TAIL, "limits[0].note: must be a string"},
-    {HEAD "{\"link\":5}" TAIL, "limits[0].link: must be a string"},
+    {HEAD "{\"gpu\":1}" TAIL, "limits[0].gpu: must be a text"},
+    {HEAD "{\"gpu\":null}" TAIL, "limits[0].gpu: must be a text"},
+    {HEAD "{\"gpu\":\"\"}" TAIL, "limits[0].gpu: must be a text that is not empty"},
+    {HEAD "{\"note\":[\"A\"]}" TAIL, "limits[0].note: must be a text"},
+    {HEAD "{\"link\":5}" TAIL, "limits[0].link: must be a text"},
     {HEAD "{\"link\":\"pcie5\"}" TAIL, "limits[0].link: \"pcie5\" is not a link"},
-    {HEAD "{\"link\":\"\"}" TAIL, "limits[0].link: must not be empty"},
-    {HEAD "{\"expect\":true}" TAIL, "limits[0].expect: must be a string"},
+    {HEAD "{\"link\":\"\"}" TAIL, "limits[0].link: must be a text that is not empty"},
+    {HEAD "{\"expect\":true}" TAIL, "limits[0].expect: must be a text"},
     {HEAD "{\"expect\":\"gen9\"}" TAIL, "limits[0].expect: \"gen9\" is not a link"},
     {HEAD "{\"min_h2d_gbs\":\"48\"}" TAIL, "limits[0].min_h2d_gbs: must be a number"},
     {HEAD "{\"min_h2d_gbs\":true}" TAIL, "limits[0].min_h2d_gbs: must be a number"},
     {HEAD "{\"min_h2d_gbs\":-1}" TAIL, "limits[0].min_h2d_gbs: must be a number above 0"},
     {HEAD "{\"min_h2d_gbs\":0}" TAIL, "limits[0].min_h2d_gbs: must be"},
     {HEAD "{\"min_h2d_gbs\":10000.1}" TAIL, "limits[0].min_h2d_gbs: must be"},
-    {HEAD "{\"min_h2d_gbs\":1e999}" TAIL, "limits[0].min_h2d_gbs: must be"},
+    {HEAD "{\"min_h2d_gbs\":1e999}" TAIL, "limits[0].min_h2d_gbs: the number is too large"},
     {HEAD "{\"min_d2h_gbs\":48000000000}" TAIL, "at most 10000"},
     {HEAD "{\"warn_share\":0}" TAIL, "limits[0].warn_share: must be"},
     {HEAD "{\"warn_share\":90}" TAIL, "limits[0].warn_share: must be"},
@@ -251,7 +254,7 @@ static void bounds_the_size(void **state)
     assert_non_null(strstr(error.message, "larger than 1 MiB"));
     fill_file(path, 1 << 20, "{\"schema\":", '[');
     assert_int_equal(xb_limits_file_open(path, &file, &error), XB_ERR_USAGE);
-    assert_non_null(strstr(error.message, "not JSON"));
+    assert_non_null(strstr(error.message, "deeper than 32 levels"));
     fill_file(path, 4096, HEAD TAIL, '\0');
     assert_int_equal(xb_limits_file_open(path, &file, &error), XB_ERR_USAGE);
     assert_non_null(strstr(error.message, "NUL"));

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-static cJSON *parsed(const struct node *n)
+static cJSON *parsed(struct node *n)
 {
     char *text = written(xb_link_json_write, n);
     assert_true(is_utf8(text));
@@ -71,9 +71,10 @@ static void json_tells_of_the_verdict(void **state)
     assert_number_at(verdict, "ceiling.d2h_bytes_per_second", n->verdicts[1].ceiling.d2h);
     assert_number_at(verdict, "ceiling.raw_bytes_per_second", n->verdicts[1].ceiling.raw);
     assert_true(cJSON_IsFalse(at(verdict, "ceiling.payload_assumed")));
-    assert_number_at(verdict, "h2d_share", n->verdicts[1].h2d_share);
-    assert_number_at(verdict, "d2h_share", n->verdicts[1].d2h_share);
-    assert_number_at(verdict, "limits.h2d.warning_below_bytes_per_second", n->verdicts[1].warn_h2d);
+    assert_number_at(verdict, "h2d_share", n->verdicts[1].h2d.share);
+    assert_number_at(verdict, "d2h_share", n->verdicts[1].d2h.share);
+    assert_number_at(verdict, "limits.h2d.warning_below_bytes_per_second",
+                     n->verdicts[1].h2d.warning);
     assert_text_at(verdict, "limits.h2d.source", "default");
     assert_null_at(verdict, "limits.d2h.warning_below_bytes_per_second");
     assert_number_at(verdict, "limits.d2h.critical_below_bytes_per_second", 48e9);
@@ -163,6 +164,7 @@ static void json_survives_every_failed_allocation(void **state)
 {
     struct node *n = *state;
     make_amd(n);
+    find_facts(n);
     assert_true(fail_every_allocation(write_json, &n->report) > 300);
 }
 

@@ -130,7 +130,7 @@ static void nagios_limits_the_link_at_the_slot_only(void **state)
 {
     struct node *n = *state;
     make_amd(n);
-    n->limits[0].width = (struct xb_limit){true, 8, XB_LIMIT_FILE};
+    n->verdicts[0].limits.width = (struct xb_limit){true, 8, XB_LIMIT_FILE};
     char *text = written(xb_link_nagios_write, n);
     assert_has(text, "'gpu0_width'=16;;8:;0;16 'gpu0_generation'=4;;;0;4");
     free(text);

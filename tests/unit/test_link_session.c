@@ -11,9 +11,9 @@
 
 #include "pcie_fixture.h"
 
-#include "../../src/cli/link_session.h"
-#include "../../src/core/clock.h"
 #include "../doubles/fake_backend.h"
+#include "base/clock.h"
+#include "link/session.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -24,7 +24,6 @@
 struct outcome {
     struct xb_link_session *session;
     struct xb_verdict verdict;
-    size_t best;
 };
 
 static void ask(struct outcome *o, const char *root)
@@ -47,7 +46,7 @@ static void ask(struct outcome *o, const char *root)
 static void judge(struct outcome *o)
 {
     struct xb_link_limits limits = xb_link_session_limits(o->session, &o->session->devices[0]);
-    xb_verdict_of_device(&o->session->devices[0], &limits, &o->verdict, &o->best);
+    xb_verdict_of_device(&o->session->devices[0], &limits, &o->verdict);
 }
 
 static void test(struct outcome *o)

@@ -141,6 +141,37 @@ static void table_tells_of_every_attempt(void **state)
     assert_has(text, "D2H 55.31 GB/s, THE DEVICE VANISHED\n");
     assert_has(text, "  errors   0000:0f:00.0: 1 correctable");
     free(text);
+    n->devices[0].attempts[0].after.present = n->devices[0].attempts[0].after.dead = true;
+    text = written(xb_link_table_write, n); /* Its folder is there, but it does not answer. */
+    assert_has(text,
+               "  attempt  1: Gen5 x16, H2D 30.00 GB/s, D2H 55.31 GB/s, THE DEVICE VANISHED\n");
+    free(text);
+    n->devices[0].attempts[2].health_after.replays_known = false;
+    text = written(xb_link_table_write, n);
+    assert_has(text, "  replays  0 in all attempts\n");
+    free(text);
+}
+
+/* The verdict and the table speak of the same links: what both ends can do, in the slot of before.
+ */
+static void table_shows_what_was_judged(void **state)
+{
+    struct node *n = *state;
+    struct xb_link_attempt *attempt = &n->devices[0].attempts[0];
+    const struct xb_link_limits none = {0};
+    make_healthy(n);
+    attempt->at_rest.hops[0].upper.link.max_speed_gts = 16;
+    attempt->load.hops[0].speed_gts = 16;
+    attempt->after.hops[0].has_upper = false;
+    attempt->h2d = attempt->d2h = 27.5e9;
+    xb_verdict_of_device(&n->devices[0], &none, &n->verdicts[0]);
+    assert_int_equal(n->verdicts[0].level, XB_LEVEL_OK);
+    char *text = written(xb_link_table_write, n);
+    assert_has(text, "0000:0f:00.0 - 0000:0e:00.0  Gen4 x16    Gen4 x16  Gen1 x16  1 change\n");
+    free(text);
+    text = written(xb_link_nagios_write, n);
+    assert_has(text, "'gpu0_generation'=4;;;0;4");
+    free(text);
 }
 
 static void table_tells_what_was_cut(void **state)
@@ -162,6 +193,7 @@ int main(void)
         RUN_TEST(table_of_a_bad_gpu),           RUN_TEST(table_without_devices),
         RUN_TEST(table_of_a_virtual_machine),   RUN_TEST(table_of_a_gpu_behind_switches),
         RUN_TEST(table_tells_of_every_attempt), RUN_TEST(table_tells_what_was_cut),
+        RUN_TEST(table_shows_what_was_judged),
     };
     return cmocka_run_group_tests_name("link_table", tests, NULL, NULL);
 }

@@ -23,8 +23,8 @@ static void test_time_is_that_of_one_iteration(void **state)
         expect_seconds(result, (double)result->test.bytes * XB_FAKE_SECONDS_PER_BYTE);
         /* 1 ms is the target: 15 of 65.5 us, one of 4.2 ms */
         expect_number(result, "iterations_per_sample", result->test.bytes == 65536 ? 15 : 1);
-        assert_true(result->overlap < 0);
-        assert_true(result->share_of_alone == 0);
+        assert_null(figure_of(result, "overlap"));
+        assert_null(figure_of(result, "share_of_alone"));
     }
     assert_true(xb_fake.holds > 0);
     finish(&f);
@@ -60,13 +60,10 @@ static void expect_both(const struct xb_result *result, const char *first, doubl
 {
     double whole = first_s > second_s ? first_s : second_s;
     expect_seconds(result, whole);
-    expect_part(result, first, first_s);
-    expect_part(result, second, second_s);
-    assert_int_equal(result->part_count, 2);
-    assert_int_equal(result->parts[0].bytes, result->test.bytes);
-    assert_int_equal(result->parts[1].bytes, result->test.bytes);
+    expect_samples(result, first, (double)result->test.bytes / first_s);
+    expect_samples(result, second, (double)result->test.bytes / second_s);
     assert_int_equal(result->bytes_moved, 2 * result->test.bytes);
-    expect_near(result->overlap, (first_s + second_s - whole) / whole, "the overlap");
+    expect_samples(result, "overlap", (first_s + second_s - whole) / whole);
 }
 
 /* A queue a way: the way back is by the second, and takes twice as long. In batches too. */
@@ -75,9 +72,9 @@ static void test_each_way_has_its_time(void **state)
     (void)state;
     struct fixture f;
     RUN(&f, "--mode", "pinned", "--direction", "bidir", "--size", "64K,4M");
-    expect_both(&f.run.results[0], "h2d", 65536e-9, "d2h", 2 * 65536e-9);
+    expect_both(&f.run.results[0], "bandwidth_h2d", 65536e-9, "bandwidth_d2h", 2 * 65536e-9);
     expect_number(&f.run.results[0], "iterations_per_sample", 8);
-    expect_both(&f.run.results[1], "h2d", 4 * CHUNK_S, "d2h", 8 * CHUNK_S);
+    expect_both(&f.run.results[1], "bandwidth_h2d", 4 * CHUNK_S, "bandwidth_d2h", 8 * CHUNK_S);
     finish(&f);
 }
 
@@ -88,7 +85,7 @@ static void test_each_way_covers_its_queues(void **state)
     struct fixture f;
     RUN(&f, "--mode", "async", "--direction", "bidir", "--size", "4M", "--chunk", "1M", "--streams",
         "3");
-    expect_both(&f.run.results[0], "h2d", 3 * CHUNK_S, "d2h", 8 * CHUNK_S);
+    expect_both(&f.run.results[0], "bandwidth_h2d", 3 * CHUNK_S, "bandwidth_d2h", 8 * CHUNK_S);
     finish(&f);
 }
 
@@ -98,7 +95,33 @@ static void test_two_streams_a_way(void **state)
     (void)state;
     struct fixture f;
     RUN(&f, "--mode", "async", "--direction", "bidir", "--size", "3M", "--chunk", "1M");
-    expect_both(&f.run.results[0], "h2d", 2 * CHUNK_S, "d2h", 6 * CHUNK_S);
+    expect_both(&f.run.results[0], "bandwidth_h2d", 2 * CHUNK_S, "bandwidth_d2h", 6 * CHUNK_S);
+    finish(&f);
+}
+
+static double longest_s;
+
+/* The shorter of two ways ends when it began. */
+static enum xb_status lose_the_shorter_way(struct xb_event *start, struct xb_event *stop,
+                                           double *seconds, struct xb_error *error)
+{
+    enum xb_status status = xb_fake_backend.event_elapsed(start, stop, seconds, error);
+    longest_s = *seconds > longest_s ? *seconds : longest_s;
+    if (*seconds < 0.75 * longest_s)
+        *seconds = 0;
+    return status;
+}
+
+/* A rate would be without end, and no file can hold it. */
+static void test_a_way_that_took_no_time_is_an_error(void **state)
+{
+    (void)state;
+    struct fixture f;
+    alter(1, 1);
+    altered_backend.event_elapsed = lose_the_shorter_way;
+    longest_s = 0;
+    RUN(&f, "--mode", "pinned", "--direction", "bidir", "--size", "4M");
+    expect_reason(&f.run.results[0], XB_RESULT_ERROR, "bandwidth_h2d: the events around");
     finish(&f);
 }
 
@@ -114,7 +137,7 @@ static void test_direct_peer_copies_take_what_the_link_takes(void **state)
     assert_int_equal(f.run.case_count, 2 * 3);
     for (size_t i = 0; i < f.run.case_count; i++)
         if (f.run.results[i].test.direction == XB_BIDIR)
-            expect_both(&f.run.results[i], "there", there, "back", 2 * there);
+            expect_both(&f.run.results[i], "bandwidth_there", there, "bandwidth_back", 2 * there);
         else
             expect_seconds(&f.run.results[i], there);
     finish(&f);
@@ -131,9 +154,8 @@ static void test_staged_copies_overlap(void **state)
     for (size_t i = 0; i < f.run.case_count; i++) {
         const struct xb_result *result = &f.run.results[i];
         assert_string_equal(detail(result, "held"), "yes");
-        expect_number(result, "chunk_bytes", MIB);
         if (result->test.direction == XB_BIDIR)
-            expect_both(result, "there", 5 * CHUNK_S, "back", 10 * CHUNK_S);
+            expect_both(result, "bandwidth_there", 5 * CHUNK_S, "bandwidth_back", 10 * CHUNK_S);
         else
             expect_seconds(result, 5 * CHUNK_S);
     }
@@ -177,8 +199,8 @@ static void test_either_way_may_be_the_longer(void **state)
     xb_fake.device_count = 3;
     RUN(&f, "--mode", "peer", "--size", "16M", "--peer-path", "direct-write", "--direction",
         "bidir", "--pairs", "0:1,1:2,0:2");
-    expect_both(&f.run.results[0], "there", once, "back", 2 * once);
-    expect_both(&f.run.results[2], "there", 3 * once, "back", 2 * once);
+    expect_both(&f.run.results[0], "bandwidth_there", once, "bandwidth_back", 2 * once);
+    expect_both(&f.run.results[2], "bandwidth_there", 3 * once, "bandwidth_back", 2 * once);
     finish(&f);
 }
 
@@ -210,27 +232,22 @@ static void test_stages_of_a_pipeline(void **state)
         RUN(&f, "--mode", "double-buffer", "--size", "4M", "--chunk", "1M", "--kernel-time",
             rows[i].kernel_time);
         const struct xb_result *result = &f.run.results[0];
-        assert_int_equal(result->part_count, 5);
         assert_int_equal(result->bytes_moved, 8 << 20);
         expect_seconds(result, whole * CHUNK_S);
-        expect_part(result, "serial", 4 * (2 + kernel) * CHUNK_S);
-        expect_part(result, "h2d", 4 * CHUNK_S);
-        expect_part(result, "kernel", 3 * kernel * CHUNK_S);
-        expect_part(result, "d2h", 4 * CHUNK_S);
-        expect_part(result, "copies", 8 * CHUNK_S);
+        expect_samples(result, "serial_time", 4 * (2 + kernel) * CHUNK_S);
+        expect_samples(result, "in_time", 4 * CHUNK_S);
+        expect_samples(result, "kernel_time", 3 * kernel * CHUNK_S);
+        expect_samples(result, "out_time", 4 * CHUNK_S);
+        expect_samples(result, "copies_time", 8 * CHUNK_S);
         expect_number(result, "compute_steps", rows[i].steps);
-        expect_number(result, "overlapped_s", whole * CHUNK_S);
-        expect_number(result, "serial_s", 4 * (2 + kernel) * CHUNK_S);
-        expect_number(result, "bound_s", bound * CHUNK_S);
-        expect_number(result, "speed_up", 4.0 / 3);
-        expect_number(result, "efficiency", bound / whole);
+        expect_computed(result, "speed_up", 4.0 / 3);
+        expect_computed(result, "share_of_bound", bound / whole);
         if (kernel > 0)
-            expect_number(result, "compute_share", 3 * kernel / whole);
+            expect_computed(result, "gpu_busy", 3 * kernel / whole);
         else
-            assert_true(xb_result_number(result, "compute_share", -1) < 0);
-        expect_number(result, "buffers", 3);
+            assert_null(figure_of(result, "gpu_busy"));
         assert_int_equal(result->verified, XB_VERIFIED_TRUE);
-        assert_int_equal(xb_result_part(result, "serial")->times.count, 3);
+        assert_int_equal(figure_of(result, "serial_time")->samples.count, 3);
         finish(&f);
     }
 }
@@ -244,6 +261,7 @@ int main(void)
         TEST(test_each_way_has_its_time),
         TEST(test_each_way_covers_its_queues),
         TEST(test_two_streams_a_way),
+        TEST(test_a_way_that_took_no_time_is_an_error),
         TEST(test_direct_peer_copies_take_what_the_link_takes),
         TEST(test_staged_copies_overlap),
         TEST(test_batches_of_a_pipeline_flow_on),

@@ -25,7 +25,7 @@ static void test_devices_at_the_same_time(void **state)
     for (unsigned d = 0; d < 2; d++) {
         assert_int_equal(rows[d].test.device, d);
         assert_false(rows[d].test.simultaneous || rows[d].test.sum);
-        assert_true(rows[d].share_of_alone == 0);
+        assert_null(figure_of(&rows[d], "share_of_alone"));
         expect_seconds(&rows[d], 4 * CHUNK_S);
         assert_int_equal(rows[3 + d].test.device, d);
         assert_true(rows[3 + d].test.simultaneous && !rows[3 + d].test.sum);
@@ -35,11 +35,12 @@ static void test_devices_at_the_same_time(void **state)
     expect_seconds(&rows[2], 8 * CHUNK_S);
     expect_seconds(&rows[3], 8 * CHUNK_S);
     expect_seconds(&rows[4], 4 * CHUNK_S);
-    expect_near(rows[2].overlap, 0.5, "the overlap");
-    assert_true(rows[3].overlap < 0 && rows[4].overlap < 0);
-    expect_near(rows[3].share_of_alone, 0.5, "device 0's share");
-    expect_near(rows[4].share_of_alone, 1.0, "device 1's share");
-    assert_true(rows[2].share_of_alone == 0);
+    expect_samples(&rows[2], "overlap", 0.5);
+    assert_null(figure_of(&rows[3], "overlap"));
+    assert_null(figure_of(&rows[4], "overlap"));
+    expect_computed(&rows[3], "share_of_alone", 0.5);
+    expect_computed(&rows[4], "share_of_alone", 1.0);
+    assert_null(figure_of(&rows[2], "share_of_alone"));
     for (size_t i = 0; i < 5; i++)
         assert_int_equal(rows[i].verified, XB_VERIFIED_TRUE);
     assert_true(rows[5].test.mode->pairs); /* and the modes that cannot go their own way */
@@ -60,9 +61,9 @@ static void test_a_share_is_of_what_the_device_had(void **state)
         double seconds = (s + 1) * 2 * 2 * CHUNK_S;
         for (unsigned i = 0; i < 3; i++)
             expect_seconds(&rows[3 * s + i], seconds);
-        expect_near(rows[3 * s].overlap, 1, "the overlap");
-        expect_near(rows[3 * s + 1].share_of_alone, 0.5, "device 0's share");
-        expect_near(rows[3 * s + 2].share_of_alone, 1.0, "device 1's share");
+        expect_samples(&rows[3 * s], "overlap", 1);
+        expect_computed(&rows[3 * s + 1], "share_of_alone", 0.5);
+        expect_computed(&rows[3 * s + 2], "share_of_alone", 1.0);
     }
     finish(&f);
 }
@@ -101,7 +102,7 @@ static void test_one_device_has_nobody_beside_it(void **state)
     finish(&f);
 }
 
-/* Calls that keep their caller cannot be started together. */
+/* Calls that block their caller cannot be started together. */
 /* Not held, those enqueued first would run ahead: no sum of theirs would be true. */
 static void test_devices_that_cannot_be_held_have_no_sum(void **state)
 {

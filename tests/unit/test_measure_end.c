@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
 /* How a run ends: at its deadline, by a signal. */
-#include "../../src/core/clock.h"
-#include "xferbench/interrupt.h"
+#include "base/clock.h"
+#include "base/interrupt.h"
 
 #include <setjmp.h>
 #include <signal.h>

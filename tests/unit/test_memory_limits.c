@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What bounds the host memory is named, and so is why that cannot be known. */
 #define _GNU_SOURCE /* nftw */
-#include "../../src/core/host_memory_internal.h"
-#include "xferbench/host_memory.h"
+#include "machine/host_memory.h"
+#include "machine/host_memory_internal.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,7 +23,7 @@ static void expect_reach(const char *root, const char *expected)
     struct xb_error error;
     char text[448];
     assert_int_equal(xb_memory_limit_find(root, &limit, &error), XB_OK);
-    assert_string_equal(xb_memory_reach(&limit, text, sizeof text), expected);
+    assert_string_equal(xb_memory_limit_text(&limit, text, sizeof text), expected);
 }
 
 static void what_the_machine_has_is_no_limit(void **state)

@@ -16,13 +16,14 @@ static void expect_unverified(const char *name, enum xb_damage damage)
     reset_fake();
     xb_fake.device_count = 2;
     xb_fake.damage = damage;
-    /* Two chunks, of which the last is shorter. But what comes from 2 MiB further on comes from the
-     * next chunk, which another queue may write: a race of the damage's own making, unless there is
-     * but one chunk. */
+    /* Two chunks, of which the last is shorter, and one that is not full; a mode may cut either
+     * into copies, each of which must be large enough to be damaged. But what comes from 2 MiB
+     * further on comes from the next chunk, which another queue may write: a race of the damage's
+     * own making, unless there is but one chunk. */
     if (damage == XB_DAMAGE_SHIFTED_2MIB)
         RUN(&f, EVERYTHING, "--size", "2560K", "--chunk", "8M");
     else
-        RUN(&f, EVERYTHING, "--size", "320K,12K", "--chunk", "192K");
+        RUN(&f, EVERYTHING, "--size", "320K,64K", "--chunk", "192K");
     for (size_t i = 0; i < f.run.case_count; i++) {
         const struct xb_result *result = &f.run.results[i];
         if (result->status != XB_RESULT_ERROR || result->verified != XB_VERIFIED_FALSE)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE /* F_SETPIPE_SZ */
-#include "../../src/sinks/output_internal.h"
+#include "base/output_internal.h"
 
 #include <errno.h>
 #include <fcntl.h>

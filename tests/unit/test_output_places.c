@@ -3,7 +3,7 @@
 #define _GNU_SOURCE
 #include "output_fixture.h"
 
-#include "../../src/core/clock.h"
+#include "base/clock.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE /* sched_setaffinity, pthread_setattr_default_np */
-#include "../../src/core/parallel_internal.h"
-#include "xferbench/parallel.h"
+#include "base/parallel.h"
+#include "base/parallel_internal.h"
 
 #include <pthread.h>
 #include <sched.h>

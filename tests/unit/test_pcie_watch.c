@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE /* nftw */
-#include "../../src/link/watch_internal.h"
-#include "xferbench/pcie_path.h"
+#include "machine/pcie_path.h"
+#include "machine/pcie_watch_internal.h"
 
 #include <dirent.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "xferbench/rank_test.h"
+#include "compare/rank_test.h"
 
 #include <math.h>
 #include <setjmp.h>

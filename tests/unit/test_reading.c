@@ -1,7 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE /* strtok_r */
 #include "checks.h"
 #include "sink_fixture.h"
 
+#include "base/file_text.h"
+#include "measure/mode_list.h"
+#include "record/of_run.h"
+#include "run/reading.h"
+#include "xferbench/reading.h"
+
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,15 +19,33 @@
 
 #include <cmocka.h>
 
-static char *reading_of(const struct node *n, char **text)
+/* ---- what is printed about a record, and about a run's ---- */
+
+static void record_of(const struct node *n, struct xb_record *record)
 {
-    *text = body(&n->run);
-    assert_narrow(*text);
-    char *reading = strstr(*text, "\nReading\n");
-    return reading != NULL ? reading : *text + strlen(*text);
+    struct xb_error error;
+    *record = (struct xb_record){0};
+    assert_int_equal(xb_record_of_run(&n->run, record, &error), XB_OK);
 }
 
-/* Makes a wrapped note one line again, so that a test does not depend on where it broke. */
+/* Release with free(). */
+static char *text_of(const struct xb_record *record)
+{
+    char *text = written_record(xb_reading_print, record);
+    assert_narrow(text);
+    return text;
+}
+
+static char *printed(const struct node *n)
+{
+    struct xb_record record;
+    record_of(n, &record);
+    char *text = text_of(&record);
+    xb_record_free(&record);
+    return text;
+}
+
+/* Makes a wrapped line one again, so that a test does not depend on where it broke. */
 static void unwrap(char *text)
 {
     static const char turn[] = "\n               ";
@@ -29,52 +55,87 @@ static void unwrap(char *text)
 
 static void assert_read(const struct node *n, const char *part)
 {
-    char *text;
-    char *reading = reading_of(n, &text);
-    unwrap(reading);
-    assert_has(reading, part);
+    char *text = printed(n);
+    unwrap(text);
+    assert_has(text, part);
     free(text);
 }
 
 static void assert_not_read(const struct node *n, const char *part)
 {
-    char *text;
-    assert_lacks(reading_of(n, &text), part);
+    char *text = printed(n);
+    unwrap(text);
+    assert_lacks(text, part);
     free(text);
 }
+
+/* ---- figures ---- */
+
+/* Gives a row the figure of that name, which a mode or the runner declares, or another value of it.
+ */
+static void set_figure(struct xb_result *row, const char *name, double value)
+{
+    const struct xb_figure *figure = xb_figure_find(name);
+    assert_non_null(figure);
+    set_computed(row, figure, value);
+}
+
+/* Both times of a copy: how long the call blocked, and until the data was there. */
+static void set_times(struct xb_result *row, double submit, double wall)
+{
+    row->submit_times.count = row->wall_times.count = 0;
+    add_same(&row->submit_times, submit);
+    add_same(&row->wall_times, wall);
+}
+
+static void set_size(struct xb_result *row, uint64_t bytes, double gigabytes)
+{
+    row->test.bytes = row->bytes_moved = bytes;
+    set_bandwidth(row, gigabytes);
+}
+
+/* ---- share of the link ---- */
 
 /* 63.02 GB/s: what is no single copy over the link would show more, or another share. */
 static void link_share_is_of_single_copies_only(void **state)
 {
     struct node *n = *state;
     n->devices[0].link = (struct xb_pcie_link){true, 32, 16, 32, 16, ""};
-    strcpy(n->devices[0].info.pci_bdf, "0000:0f:00.0");
     struct xb_result *copy = add(n, &pinned, "alloc", XB_H2D, 31.51);
     add(n, &async, "alloc", XB_BIDIR, 60);
-    add(n, &double_buffer, "alloc", XB_H2D, 60);
-    add(n, &managed, "prefetch", XB_H2D, 60);
+    add(n, &double_buffer, "alloc", XB_BIDIR, 60);
+    add(n, &managed, "prefetch", XB_H2D, 60); /* the runtime moves it when it likes */
     add(n, &zero_copy, "sequential", XB_H2D, 60)->bytes_moved = 512 * MIB;
-    xb_result_detail_number(add(n, &zero_copy, "strided", XB_H2D, 60), "passes", 2);
     add(n, &async, "alloc", XB_H2D, 60)->device_timer = false;
     add(n, &async, "registered", XB_H2D, 60)->test.simultaneous = true;
     add(n, &async, "registered", XB_H2D, 60)->verified = XB_VERIFIED_UNKNOWN;
+    add(n, &async, "registered", XB_H2D, 60)->stop_reason = XB_STOP_DEADLINE; /* cut short */
     add_pair(n, "direct-read", XB_D2D, 0, 1, 60);
     add(n, &pinned, "alloc", XB_D2H, 60)->test.peer = 1;
     struct xb_result *small = add(n, &pinned, "alloc", XB_D2H, 60);
-    small->test.bytes = small->bytes_moved = 16 * MIB - 1;
-    char *text = body(&n->run);
-    assert_has(text, "  device 0  h2d 50 % (pinned alloc)\n");
-    free(text);
-    xb_result_detail_number(add(n, &zero_copy, "random", XB_D2H, 31.51), "passes", 1);
-    text = body(&n->run);
-    assert_has(text, "  device 0  h2d 50 % (pinned alloc), d2h 50 % (zero-copy random)\n");
-    free(text);
-    copy->test.latency = true;
-    copy->host_latency = latency_of(1e-3);
-    text = body(&n->run);
-    assert_has(text, "  device 0  d2h 50 %"); /* the row itself is out */
-    free(text);
+    set_size(small, 16 * MIB - 1, 60);
+    assert_read(n, "  device 0  h2d 50 % (pinned alloc)\n");
+    add(n, &zero_copy, "random", XB_D2H, 31.51);
+    assert_read(n, "  device 0  h2d 50 % (pinned alloc), d2h 50 % (zero-copy random)\n");
+    set_latency(copy, 1e-3, 1e-3);
+    assert_read(n, "  device 0  d2h 50 %"); /* the row itself is out */
 }
+
+static void link_share_needs_a_link_that_was_crossed(void **state)
+{
+    struct node *n = *state;
+    struct xb_result *copy = add(n, &pinned, "alloc", XB_H2D, 31.51);
+    assert_not_read(n, "Share of"); /* the link is not known */
+    n->devices[0].link = (struct xb_pcie_link){true, 32, 16, 32, 16, ""};
+    assert_read(n, "Share of");
+    n->devices[0].info.shares_host_memory = true;
+    assert_not_read(n, "Share of");
+    n->devices[0].info.shares_host_memory = false;
+    set_bandwidth(copy, 64); /* the link had gone to sleep when it was read */
+    assert_not_read(n, "Share of");
+}
+
+/* ---- one way against another ---- */
 
 static void reading_of_pinning(void **state)
 {
@@ -83,99 +144,48 @@ static void reading_of_pinning(void **state)
     add(n, &pinned, "registered", XB_H2D, 40);
     add(n, &pinned, "alloc", XB_H2D, 54);
     add(n, &pinned, "alloc", XB_D2H, 55);
-    assert_read(n,
-                "  pinning      pinned alloc h2d 54.00 GB/s, 7.20 times the 7.500 of pageable\n");
-    add(n, &pageable, "malloc", XB_D2H, 5)->test.device = 0;
-    assert_read(n, "  pinning      pinned alloc h2d 54.00 GB/s, 7.20 times the 7.500 of pageable; "
-                   "pinned "
-                   "alloc d2h 55.00 GB/s, 11.0 times the 5.000 of pageable\n");
-    n->results[4].verified = XB_VERIFIED_UNKNOWN;
+    assert_read(n, "  pinning      Host to device, pinned alloc is 7.20 times as fast as pageable "
+                   "(54.00 and 7.500 GB/s).\n");
+    struct xb_result *other_way = add(n, &pageable, "malloc", XB_D2H, 5);
+    assert_read(n, "  pinning      Host to device, pinned alloc is 7.20 times as fast as pageable "
+                   "(54.00 and 7.500 GB/s). Device to host, pinned alloc is 11.0 times as fast as "
+                   "pageable (55.00 and 5.000 GB/s).\n");
+    other_way->verified = XB_VERIFIED_UNKNOWN;
     slow->test.device = 1;
     n->run.device_count = 2;
     assert_not_read(n, "pinning");
     slow->test.device = 0;
-    assert_read(n, "  pinning      device 0: pinned alloc h2d 54.00 GB/s, 7.20 times");
-    slow->test.bytes = slow->bytes_moved = 16 * MIB;
+    assert_read(n, "  pinning      Device 0: Host to device, pinned alloc is 7.20 times");
+    set_size(slow, 16 * MIB, 7.5);
     assert_not_read(n, "pinning");
-    n->results[1].test.bytes = n->results[1].bytes_moved = 16 * MIB;
-    assert_read(n, "  pinning      device 0, 16 MiB: pinned registered h2d 40.00 GB/s, 5.33 times "
-                   "the 7.500 of pageable\n");
-    slow->test.bytes = n->results[1].test.bytes = 16 * MIB - 1;
+    set_size(&n->results[1], 16 * MIB, 40);
+    assert_read(n, "  pinning      Device 0, 16 MiB: Host to device, pinned registered is 5.33 "
+                   "times as fast as pageable (40.00 and 7.500 GB/s).\n");
+    slow->stop_reason = XB_STOP_INTERRUPTED; /* cut short: too few samples to speak of */
+    assert_not_read(n, "pinning");
+    slow->stop_reason = XB_STOP_CONVERGED;
+    set_size(slow, 16 * MIB - 1, 7.5);
+    set_size(&n->results[1], 16 * MIB - 1, 40);
     assert_not_read(n, "pinning");
 }
 
-static void reading_of_both_ways(void **state)
+/* What is not faster is not called so, and figures by two clocks say which is whose. */
+static void words_of_a_comparison_follow_its_figures(void **state)
 {
     struct node *n = *state;
-    struct xb_result *both = add(n, &async, "alloc", XB_BIDIR, 91);
-    assert_read(n, "  overlap      async alloc bidir 91.00 GB/s together\n"); /* beside nothing */
-    add(n, &async, "alloc", XB_H2D, 54);
-    add(n, &pinned, "alloc", XB_D2H, 56);
-    add(n, &pinned, "alloc", XB_H2D, 55);
-    add(n, &zero_copy, "sequential", XB_H2D, 60);
-    assert_read(n, "  overlap      async alloc bidir 91.00 GB/s together, 1.62 times the 56.00 of "
-                   "pinned alloc d2h\n");
-    both->overlap = 0.97;
-    add_part(both, "h2d", 256 * MIB, (double)(256 * MIB) / 42.9e9);
-    add_part(both, "d2h", 256 * MIB, (double)(256 * MIB) / 51.4e9);
-    assert_read(n,
-                "  overlap      async alloc bidir 91.00 GB/s together (h2d 42.90, d2h 51.40), 1.62 "
-                "times the 56.00 "
-                "of pinned alloc d2h; both in flight 97 % of the time\n");
-    both->bytes_moved = 256 * MIB; /* then it is no sum */
-    assert_not_read(n, "overlap");
-}
-
-static void reading_of_double_buffer(void **state)
-{
-    struct node *n = *state;
-    struct xb_result *row = add(n, &double_buffer, "alloc", XB_H2D, 30);
-    assert_not_read(n, "overlap");
-    xb_result_detail_number(row, "speed_up", 1.85);
-    assert_read(n,
-                "  overlap      double-buffer alloc h2d 1.85 times as fast as one step after the "
-                "other\n");
-    xb_result_detail_number(row, "compute_share", 0.48);
-    xb_result_detail_number(row, "efficiency", 0.93);
-    assert_read(n, "times as fast as one step after the other; computing "
-                   "48 % of the time; 93 % of its bound\n");
-}
-
-static void reading_of_blocking(void **state)
-{
-    struct node *n = *state;
-    struct xb_result *held = add(n, &pageable, "malloc", XB_H2D, 7.5);
-    held->submit_times.count = held->wall_times.count = 0;
-    add_same(&held->submit_times, 0.0343);
-    add_same(&held->wall_times, 0.035);
-    add(n, &async, "alloc", XB_H2D, 54);
-    assert_read(n,
-                "  blocking     a copy of pageable memory to the device keeps its caller for 98 % "
-                "of its time, one "
-                "of pinned memory for 0.1 %\n");
-    /* pinned goes before async */
-    struct xb_result *free_at_once = add(n, &pinned, "alloc", XB_H2D, 50);
-    free_at_once->submit_times.count = 0;
-    add_same(&free_at_once->submit_times, 1e-6);
-    assert_read(n, "of pinned memory for less than 0.1 %\n");
-    free_at_once->wall_times.count = 0;
-    assert_not_read(n, "blocking");
-}
-
-static void reading_of_zero_copy(void **state)
-{
-    struct node *n = *state;
-    struct xb_result *row = add(n, &zero_copy, "sequential", XB_H2D, 51);
-    assert_not_read(n, "in place"); /* nothing was compared */
-    xb_result_detail_number(row, "explicit_s", 0.006);
-    assert_read(n, "  in place     copying the data first does not win, however often it "
-                   "is read\n");
-    xb_result_detail_number(row, "break_even_passes", 2);
-    assert_read(n, "  in place     copying the data first wins from 2 passes over it on\n");
-    row->details[1].number = 1;
-    assert_read(n, "  in place     copying the data first wins from the first pass over it on\n");
-    row->test.variant = "strided";
-    assert_not_read(n, "in place");
+    struct xb_result *first = add(n, &managed, "fault", XB_D2H, 20);
+    struct xb_result *second = add(n, &managed, "prefetch", XB_D2H, 20);
+    assert_read(n, "Device to host, managed prefetch is as fast as managed fault (20.00 and 20.00 "
+                   "GB/s).\n");
+    set_bandwidth(second, 15);
+    assert_read(n, "managed prefetch is 75 % as fast as managed fault (15.00 and 20.00 GB/s).\n");
+    first->device_timer = false;
+    assert_read(n, " (15.00 and, by the host's clock, 20.00 GB/s).\n");
+    first->device_timer = true;
+    second->device_timer = false;
+    assert_read(n, " (by the host's clock 15.00 and 20.00 GB/s).\n");
+    first->device_timer = false;
+    assert_read(n, " (15.00 and 20.00 GB/s).\n"); /* like with like */
 }
 
 static void reading_of_managed(void **state)
@@ -185,9 +195,110 @@ static void reading_of_managed(void **state)
     add(n, &managed, "advise", XB_H2D, 60);
     assert_not_read(n, "  managed");
     add(n, &managed, "prefetch", XB_H2D, 50);
-    assert_read(n, "  managed      managed prefetch h2d 50.00 GB/s, 4.00 times the 12.50 of "
-                   "fault\n");
+    assert_read(n, "  managed      Host to device, managed prefetch is 4.00 times as fast as "
+                   "managed fault (50.00 and 12.50 GB/s).\n");
 }
+
+/* ---- both ways at once ---- */
+
+static void reading_of_both_ways(void **state)
+{
+    struct node *n = *state;
+    struct xb_result *both = add(n, &async, "alloc", XB_BIDIR, 91);
+    assert_not_read(n, "both ways"); /* nothing says that it is two copies */
+    set_figure(both, "overlap", 0.97);
+    assert_read(n, "  both ways    async alloc moves 91.00 GB/s both ways at once. Both ways moved "
+                   "data 97 % of the time.\n"); /* beside nothing */
+    add(n, &async, "alloc", XB_H2D, 54);
+    add(n, &pinned, "alloc", XB_D2H, 56);
+    add(n, &pinned, "alloc", XB_H2D, 55);
+    add(n, &managed, "prefetch", XB_H2D, 60); /* no crossing of the link */
+    assert_read(n, "at once, 1.62 times the best single way (pinned alloc d2h, 56.00 GB/s). Both");
+    set_figure(both, "bandwidth_h2d", 42.9e9);
+    set_figure(both, "bandwidth_d2h", 51.4e9);
+    assert_read(n, "  both ways    async alloc moves 91.00 GB/s both ways at once (42.90 to the "
+                   "device, 51.40 from it), 1.62 times the best single way (pinned alloc d2h, "
+                   "56.00 GB/s). Both ways moved data 97 % of the time.\n");
+    set_figure(both, "overlap", 0);
+    assert_read(n, "(pinned alloc d2h, 56.00 GB/s).\n"); /* of a zero nothing is said */
+    set_figure(both, "overlap", (double)NAN);
+    assert_read(n, "(pinned alloc d2h, 56.00 GB/s).\n");
+    both->bytes_moved = 256 * MIB; /* then it is no sum */
+    assert_not_read(n, "both ways");
+}
+
+static void reading_of_double_buffer(void **state)
+{
+    struct node *n = *state;
+    struct xb_result *row = add(n, &double_buffer, "alloc", XB_BIDIR, 30);
+    assert_not_read(n, "pipeline");
+    set_figure(row, "speed_up", 1.85);
+    assert_read(n, "  pipeline     double-buffer alloc is 1.85 times as fast as one step after the "
+                   "other.\n");
+    set_figure(row, "gpu_busy", 0.48);
+    set_figure(row, "share_of_bound", 0.93);
+    assert_read(n, "after the other. The device computed 48 % of the time. Throughput is 93 % of "
+                   "the best possible here.\n");
+    set_figure(row, "gpu_busy", 1.02); /* noise */
+    set_figure(row, "share_of_bound", 1.01);
+    assert_read(n, " The device computed 100 % of the time. Throughput is 100 % of the best");
+    set_figure(row, "gpu_busy", 0);
+    set_figure(row, "share_of_bound", (double)NAN);
+    assert_read(n, "after the other.\n");
+    assert_not_read(n, "both ways"); /* what computes is no sum of two copies */
+}
+
+static void reading_of_blocking(void **state)
+{
+    struct node *n = *state;
+    struct xb_result *held = add(n, &pageable, "malloc", XB_H2D, 7.5);
+    set_times(held, 0.0349, 0.035);
+    add(n, &async, "alloc", XB_H2D, 54); /* 0.1 % */
+    assert_read(n, "  blocking     Host to device, a pageable copy blocks the calling thread until "
+                   "it is done; a pinned one returns at once.\n");
+    set_times(held, 0.021, 0.035);
+    /* pinned goes before async */
+    struct xb_result *free_at_once = add(n, &pinned, "alloc", XB_H2D, 50);
+    set_times(free_at_once, 1e-4, 5e-3);
+    assert_read(n, "a pageable copy blocks the calling thread for 60 % of its time; a pinned one "
+                   "blocks the calling thread for 2.0 % of its time.\n");
+    free_at_once->wall_times.count = 0;
+    assert_not_read(n, "blocking");
+}
+
+static void reading_of_blocking_by_one_mode(void **state)
+{
+    struct node *n = *state;
+    add(n, &async, "registered", XB_H2D, 54);
+    set_times(add(n, &async, "pageable", XB_H2D, 7), 0.035, 0.035);
+    assert_read(n, "a pageable copy blocks the calling thread until it is done; a pinned one "
+                   "returns at once.\n");
+}
+
+static void reading_of_zero_copy(void **state)
+{
+    struct node *n = *state;
+    struct xb_result *row = add(n, &zero_copy, "sequential", XB_H2D, 51);
+    assert_not_read(n, "in place"); /* nothing was compared */
+    set_figure(row, "explicit_time", 0.006);
+    assert_read(n, "  in place     Read in place: copying first is not faster, however often the "
+                   "kernel reads the data.\n");
+    set_figure(row, "break_even_passes", 0);
+    assert_read(n, "  in place     Read in place: copying first is not faster");
+    set_figure(row, "break_even_passes", 2);
+    assert_read(n, "  in place     Copy first if the kernel reads the data 2 times or more: that "
+                   "is faster than reading it in place.\n");
+    set_figure(row, "break_even_passes", 1);
+    assert_read(n, "  in place     Copy first: faster even if the kernel reads the data only "
+                   "once.\n");
+    set_figure(row, "break_even_passes", 0.5); /* of two processes one says 1 and one never */
+    assert_not_read(n, "in place");
+    set_figure(row, "break_even_passes", 1);
+    row->test.variant = "strided";
+    assert_not_read(n, "in place");
+}
+
+/* ---- several devices ---- */
 
 static void reading_of_pairs(void **state)
 {
@@ -197,17 +308,19 @@ static void reading_of_pairs(void **state)
     add_pair(n, "direct-write", XB_D2D, 0, 1, 400);
     assert_not_read(n, "peer");
     add_pair(n, "staged", XB_D2D, 0, 1, 40);
-    assert_read(n, "  peer         d2d direct 10.0 times as fast as staged through the host\n");
+    assert_read(n, "  peer         One way, direct copies are 10.0 times as fast as copies staged "
+                   "through the host.\n");
     add_pair(n, "direct-read", XB_D2D, 1, 0, 390);
     add_pair(n, "staged", XB_D2D, 1, 0, 30); /* 13 */
     add_pair(n, "direct-read", XB_D2D, 0, 2, 380);
     add_pair(n, "staged", XB_D2D, 0, 2, 40); /* 9.5 */
     add_pair(n, "staged", XB_D2D, 2, 0, 1);  /* has no direct one */
     spoil(add_pair(n, "direct-read", XB_D2D, 2, 0, 500), XB_RESULT_ERROR, "wrong");
-    assert_read(n,
-                "  peer         d2d direct 10.0 times as fast as staged through the host (median "
-                "of 3 pairs; 9.5 "
-                "to 13.0)\n");
+    add_pair(n, "direct-read", XB_BIDIR, 0, 1, 780);
+    add_pair(n, "staged", XB_BIDIR, 0, 1, 78);
+    assert_read(n, "  peer         One way, direct copies are 10.0 times as fast as copies staged "
+                   "through the host (median of 3 pairs; from 9.50 times to 13.0 times).\n");
+    assert_read(n, "  peer         Both ways at once, direct copies are 10.0 times as fast");
 }
 
 static void reading_of_devices_together(void **state)
@@ -217,23 +330,44 @@ static void reading_of_devices_together(void **state)
     struct node *n = *state;
     n->run.device_count = NODE_DEVICES;
     add_together(n, XB_H2D, 166.5, rates, shares);
-    assert_read(n,
-                "  all at once  pinned alloc h2d 166.5 GB/s on 4 devices together, all in flight "
-                "98 % of the time; "
-                "of what each has alone: device 1 74 %, device 3 74 %, device 0 "
-                "76 % (the others were "
-                "not measured alone)\n");
-    add(n, &pinned, "alloc", XB_H2D, 100)->test.device = 1; /* far below speaks of those alone */
-    assert_not_read(n, "far below");
-    n->results[0].overlap = -1;
-    n->results[3].share_of_alone = 0.5;
-    assert_read(n, "on 4 devices together; of what each has alone: device 2 50 %, "
-                   "device 1 74 %, device 3 74 %, device 0 76 %\n");
+    /* of another direction, and in a file nothing says that they have a sum */
+    for (unsigned i = 0; i < NODE_DEVICES; i++) {
+        struct xb_result *other = add(n, &pinned, "alloc", XB_D2H, 50);
+        other->test.simultaneous = true;
+        other->test.device = i;
+    }
+    assert_read(n, "  all at once  pinned alloc h2d moves 166.5 GB/s on 4 devices at once. All "
+                   "moved data 98 % of the time. Each by what it has alone: device 1 74 %, device "
+                   "3 74 %, device 0 76 % (the others were not measured alone).\n");
+    add(n, &pinned, "alloc", XB_H2D, 100)->test.device = 1; /* slow is said of those alone */
+    assert_not_read(n, "slow");
+    set_figure(&n->results[0], "overlap", 0);
+    set_figure(&n->results[3], "share_of_alone", 0.5);
+    assert_read(n, "on 4 devices at once. Each by what it has alone: device 2 50 %, device 1 74 %, "
+                   "device 3 74 %, device 0 76 %.\n");
     spoil(&n->results[2], XB_RESULT_ERROR, "wrong");
     assert_not_read(n, "all at once");
 }
 
-static void reading_of_ways_far_below(void **state)
+static void larger_groups_speak_for_smaller_ones(void **state)
+{
+    static const double rates[] = {41, 42, 41.5, 42};
+    static const double shares[] = {0.76, 0.74, 0.75, 0.74};
+    struct node *n = *state;
+    n->run.device_count = NODE_DEVICES;
+    add_together(n, XB_H2D, 150, rates, shares);
+    for (size_t i = 0; i <= NODE_DEVICES; i++) {
+        n->results[i].test.bytes /= 4;
+        n->results[i].bytes_moved /= 4;
+    }
+    set_bandwidth(&n->results[0], 150);
+    assert_read(n, "  all at once  pinned alloc h2d moves 150.0 GB/s");
+    add_together(n, XB_H2D, 166.5, rates, shares);
+    assert_read(n, "  all at once  256 MiB: pinned alloc h2d moves 166.5 GB/s");
+    assert_not_read(n, "150.0 GB/s");
+}
+
+static void reading_of_slow_ways(void **state)
 {
     struct node *n = *state;
     add(n, &pinned, "alloc", XB_H2D, 50);
@@ -241,23 +375,183 @@ static void reading_of_ways_far_below(void **state)
     add(n, &managed, "fault", XB_H2D, 24.99);
     struct xb_result *half = add(n, &zero_copy, "strided", XB_H2D, 25);
     add(n, &pageable, "malloc", XB_D2H, 14.8);
-    add(n, &double_buffer, "alloc", XB_H2D, 1); /* computes as well */
+    add(n, &double_buffer, "alloc", XB_BIDIR, 1); /* computes as well */
     add(n, &async, "alloc", XB_BIDIR, 200);
-    assert_read(n,
-                "  far below    h2d, less than half of 50.00 GB/s (pinned alloc): pageable malloc "
-                "7.500, managed "
-                "fault 24.99\n");
+    add(n, &zero_copy, "random", XB_H2D, 1)->bytes_moved = 512 * MIB; /* two passes */
+    assert_read(n, "  slow         Host to device, pageable reaches 7.500 GB/s, 15 % of pinned "
+                   "alloc; managed fault 24.99 GB/s, 50 %.\n");
     assert_not_read(n, "strided");
-    assert_not_read(n, "far below    d2h");
+    assert_not_read(n, "slow         Device to host");
     add(n, &pinned, "alloc", XB_D2H, 55);
-    assert_read(n,
-                "  far below    d2h, less than half of 55.00 GB/s (pinned alloc): pageable malloc "
-                "14.80\n");
+    assert_read(n, "  slow         Device to host, pageable reaches 14.80 GB/s, 27 % of pinned "
+                   "alloc.\n");
     set_bandwidth(half, 24.9);
     half->test.device = 1; /* compared with nothing of device 0 */
     n->run.device_count = 2;
     assert_not_read(n, "strided");
 }
+
+/* ---- any mode ---- */
+
+static const struct xb_figure hops = {
+    .name = "hops", .unit = XB_UNIT_RATIO, .help = "What only this mode knows"};
+static const struct xb_figure *const visitor_figures[] = {&hops, NULL};
+
+static bool say_hops(struct xb_reading *reading, int device, uint64_t bytes)
+{
+    const struct xb_record_case *test =
+        xb_reading_best(reading, device, bytes, XB_H2D, "visitor", NULL);
+    double count = xb_reading_median(reading, test, &hops);
+    if (!(count > 0))
+        return false;
+    xb_reading_add_name(reading, test);
+    xb_reading_add(reading, " took %.0f hops.", count);
+    return true;
+}
+
+static const struct xb_reading_line visitor_lines[] = {{.label = "visiting", .say = say_hops},
+                                                       {.label = NULL}};
+
+/* A mode that nothing else knows; tests/CMakeLists.txt adds it to this program's list. */
+extern const struct xb_mode xb_mode_visitor;
+const struct xb_mode xb_mode_visitor = {.name = "visitor",
+                                        .variant = "only",
+                                        .directions = XB_H2D,
+                                        .figures = visitor_figures,
+                                        .reading = visitor_lines};
+
+static void a_mode_of_its_own_has_its_line_and_the_general_ones(void **state)
+{
+    struct node *n = *state;
+    struct xb_result *row = add(n, &xb_mode_visitor, "only", XB_H2D, 10);
+    assert_not_read(n, "Reading");
+    set_figure(row, "hops", 3);
+    assert_read(n, "\nReading\n  visiting     visitor took 3 hops.\n");
+    add(n, &pinned, "alloc", XB_H2D, 50);
+    assert_read(n, "  slow         Host to device, visitor reaches 10.00 GB/s, 20 % of pinned "
+                   "alloc.\n");
+}
+
+/* A file of a newer program may have such a mode. */
+static void a_mode_that_is_not_known_has_the_general_lines(void **state)
+{
+    static const struct xb_mode stranger = {.name = "stranger"};
+    struct node *n = *state;
+    struct xb_result *both = add(n, &stranger, "word", XB_BIDIR, 80);
+    set_figure(both, "bandwidth_h2d", 40e9);
+    set_figure(both, "bandwidth_d2h", 40e9);
+    add(n, &stranger, "word", XB_H2D, 50);
+    assert_read(n, "  both ways    stranger word moves 80.00 GB/s both ways at once (40.00 to the "
+                   "device, 40.00 from it), 1.60 times the best single way (stranger word h2d, "
+                   "50.00 GB/s).\n");
+}
+
+/* ---- several processes ---- */
+
+#define PROCESSES 3
+
+/* Records of one process each as one of several; it borrows their rows. */
+static void merge(struct xb_record records[PROCESSES], struct xb_record *merged)
+{
+    *merged = records[0];
+    merged->is_merged = true;
+    merged->process_count = merged->asked_processes = PROCESSES;
+    merged->processes = calloc(PROCESSES, sizeof *merged->processes);
+    merged->cases = calloc(records[0].case_count, sizeof *merged->cases);
+    assert_non_null(merged->processes);
+    assert_non_null(merged->cases);
+    for (size_t p = 0; p < PROCESSES; p++)
+        merged->processes[p] = records[p].processes[0];
+    for (size_t i = 0; i < merged->case_count; i++) {
+        struct xb_record_case *test = &merged->cases[i];
+        *test = records[0].cases[i];
+        test->rows = calloc(PROCESSES, sizeof *test->rows);
+        assert_non_null(test->rows);
+        for (size_t p = 0; p < PROCESSES; p++)
+            test->rows[p] = records[p].cases[i].rows[0];
+    }
+}
+
+static void free_merged(struct xb_record *merged)
+{
+    for (size_t i = 0; i < merged->case_count; i++)
+        free(merged->cases[i].rows);
+    free(merged->cases);
+    free(merged->processes);
+}
+
+/* Of the three the middle one has the medians; it says alone what they say together. */
+static void several_processes_are_read_as_one(void **state)
+{
+    static const double factors[PROCESSES] = {1.1, 1, 0.9};
+    static const double shares[] = {0.76, 0.74, 0.75, 0.74};
+    static const double rates[] = {41, 42, 41.5, 42};
+    struct node *n = *state;
+    struct xb_record records[PROCESSES];
+    struct xb_record merged;
+    n->devices[0].link = (struct xb_pcie_link){true, 32, 16, 32, 16, ""};
+    n->run.device_count = NODE_DEVICES;
+    add_together(n, XB_H2D, 166.5, rates, shares);
+    struct xb_result *slow = add(n, &pageable, "malloc", XB_H2D, 7.5);
+    struct xb_result *fast = add(n, &pinned, "alloc", XB_H2D, 50);
+    struct xb_result *both = add(n, &async, "alloc", XB_BIDIR, 91);
+    struct xb_result *piped = add(n, &double_buffer, "alloc", XB_BIDIR, 80);
+    struct xb_result *placed = add(n, &zero_copy, "sequential", XB_H2D, 40);
+    add_pair(n, "direct-read", XB_D2D, 0, 1, 400);
+    add_pair(n, "staged", XB_D2D, 0, 1, 40);
+    set_figure(placed, "explicit_time", 1);
+    for (size_t p = 0; p < PROCESSES; p++) {
+        set_bandwidth(slow, 7.5 * factors[p]);
+        set_bandwidth(fast, 50 * factors[p]);
+        set_figure(both, "overlap", 0.9 * factors[p]);
+        set_figure(piped, "speed_up", 2 * factors[p]);
+        set_figure(placed, "break_even_passes", (double)p + 1);
+        record_of(n, &records[p]);
+    }
+    merge(records, &merged);
+    char *together = text_of(&merged);
+    char *alone = text_of(&records[1]);
+    assert_string_equal(together, alone);
+    unwrap(together);
+    static const char *const parts[] = {"Share of",    "  pinning  ", "  blocking  ",
+                                        "  both ways", "  pipeline ", "reads the data 2 times",
+                                        "  peer  ",    "all at once", "  slow  "};
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+        assert_has(together, parts[i]);
+    free(together);
+    free(alone);
+    free_merged(&merged);
+    for (size_t p = 0; p < PROCESSES; p++)
+        xb_record_free(&records[p]);
+}
+
+/* One that failed takes the case out; one that was cut short only leaves the others to speak. */
+static void processes_that_did_not_finish(void **state)
+{
+    struct node *n = *state;
+    struct xb_record records[PROCESSES];
+    struct xb_record merged;
+    struct xb_result *slow = add(n, &pageable, "malloc", XB_H2D, 7.5);
+    add(n, &pinned, "alloc", XB_H2D, 50);
+    record_of(n, &records[0]);
+    record_of(n, &records[2]);
+    set_bandwidth(slow, 1);
+    slow->stop_reason = XB_STOP_DEADLINE;
+    record_of(n, &records[1]);
+    merge(records, &merged);
+    char *text = text_of(&merged);
+    assert_has(text, "pageable reaches 7.500 GB/s, 15 % of pinned alloc.");
+    free(text);
+    merged.cases[0].rows[2].status = XB_RESULT_ERROR;
+    text = text_of(&merged);
+    assert_lacks(text, "Reading");
+    free(text);
+    free_merged(&merged);
+    for (size_t p = 0; p < PROCESSES; p++)
+        xb_record_free(&records[p]);
+}
+
+/* ---- the text ---- */
 
 static void readings_break_between_words_not_before_units(void **state)
 {
@@ -268,11 +562,11 @@ static void readings_break_between_words_not_before_units(void **state)
         n->run.case_count = 0;
         xb_result_free(&n->results[0]);
         memset(&n->results[0], 0, sizeof n->results[0]);
-        add(n, &double_buffer, variant, XB_H2D, 30);
-        xb_result_detail_number(&n->results[0], "speed_up", 1.85);
-        xb_result_detail_number(&n->results[0], "compute_share", 0.48);
-        char *text;
-        assert_lacks(reading_of(n, &text), "\n               %");
+        struct xb_result *row = add(n, &double_buffer, variant, XB_BIDIR, 30);
+        set_figure(row, "speed_up", 1.85);
+        set_figure(row, "gpu_busy", 0.48);
+        char *text = printed(n);
+        assert_lacks(text, "\n               %");
         free(text);
     }
 }
@@ -284,14 +578,11 @@ static void nothing_is_read_from_latencies(void **state)
     n->devices[0].link = (struct xb_pcie_link){true, 32, 16, 32, 16, ""};
     add(n, &pinned, "alloc", XB_H2D, 50);
     add(n, &pageable, "malloc", XB_H2D, 5);
-    assert_read(n, "far below");
-    for (size_t i = 0; i < 2; i++) {
-        n->results[i].test.latency = true;
-        n->results[i].host_latency = latency_of(5e-3);
-    }
-    char *text = body(&n->run);
-    assert_lacks(text, "Reading");
-    assert_lacks(text, "Share of");
+    assert_read(n, "slow");
+    for (size_t i = 0; i < 2; i++)
+        set_latency(&n->results[i], 5e-3, 5e-3);
+    char *text = printed(n);
+    assert_string_equal(text, "");
     free(text);
 }
 
@@ -300,27 +591,81 @@ static void reading_keeps_quiet_where_there_is_nothing(void **state)
     struct node *n = *state;
     add(n, &pinned, "alloc", XB_H2D, 50);
     add(n, &async, "alloc", XB_H2D, 50);
-    char *text = body(&n->run);
-    assert_lacks(text, "Reading");
+    char *text = printed(n);
+    assert_string_equal(text, "");
     free(text);
+}
+
+/* A file may name its modes as it likes: that must not reach a terminal as it is. */
+static void names_are_printed_as_plain_text(void **state)
+{
+    static const struct xb_mode nasty = {.name = "\x1b[31mred"};
+    struct node *n = *state;
+    n->devices[0].link = (struct xb_pcie_link){true, 32, 16, 32, 16, ""};
+    add(n, &nasty, "a\x07", XB_H2D, 50);
+    add(n, &pageable, "malloc", XB_H2D, 5);
+    char *text = printed(n);
+    assert_has(text, "  device 0  h2d 79 % (?[31mred a?)\n");
+    assert_has(text, "10 % of ?[31mred a?.\n");
+    assert_null(strpbrk(text, "\x1b\x07"));
+    free(text);
+}
+
+/* ---- the README ---- */
+
+/* The README shows what is printed for a file that is there: a sample that was edited by hand, or
+ * sentences that changed since, are found. */
+static void readme_shows_what_is_printed(void **state)
+{
+    (void)state;
+    struct xb_record record = {0};
+    struct xb_error error;
+    char *readme = NULL;
+    size_t length = 0;
+    char *rest = NULL;
+    assert_int_equal(xb_record_read(SOURCE "/bench/results/h200/all-1g-1.json", &record, &error),
+                     XB_OK);
+    assert_int_equal(
+        xb_file_text_read(SOURCE "/README.md", 1 << 20, false, &readme, &length, &error), XB_OK);
+    char *text = text_of(&record);
+    assert_has(text, "Reading");
+    for (char *part = strtok_r(text, "\n", &rest); part != NULL;
+         part = strtok_r(NULL, "\n", &rest)) {
+        char line[200];
+        snprintf(line, sizeof line, "\n    %s\n", part);
+        assert_has(readme, line);
+    }
+    free(text);
+    free(readme);
+    xb_record_free(&record);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         NODE_TEST(link_share_is_of_single_copies_only),
+        NODE_TEST(link_share_needs_a_link_that_was_crossed),
         NODE_TEST(reading_of_pinning),
+        NODE_TEST(words_of_a_comparison_follow_its_figures),
+        NODE_TEST(reading_of_managed),
         NODE_TEST(reading_of_both_ways),
         NODE_TEST(reading_of_double_buffer),
         NODE_TEST(reading_of_blocking),
+        NODE_TEST(reading_of_blocking_by_one_mode),
         NODE_TEST(reading_of_zero_copy),
-        NODE_TEST(reading_of_managed),
         NODE_TEST(reading_of_pairs),
         NODE_TEST(reading_of_devices_together),
-        NODE_TEST(reading_of_ways_far_below),
+        NODE_TEST(larger_groups_speak_for_smaller_ones),
+        NODE_TEST(reading_of_slow_ways),
+        NODE_TEST(a_mode_of_its_own_has_its_line_and_the_general_ones),
+        NODE_TEST(a_mode_that_is_not_known_has_the_general_lines),
+        NODE_TEST(several_processes_are_read_as_one),
+        NODE_TEST(processes_that_did_not_finish),
         NODE_TEST(readings_break_between_words_not_before_units),
         NODE_TEST(nothing_is_read_from_latencies),
         NODE_TEST(reading_keeps_quiet_where_there_is_nothing),
+        NODE_TEST(names_are_printed_as_plain_text),
+        cmocka_unit_test(readme_shows_what_is_printed),
     };
     return cmocka_run_group_tests_name("reading", tests, NULL, NULL);
 }

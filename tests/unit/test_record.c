@@ -2,6 +2,7 @@
 #include "document_fixture.h"
 
 #include <cjson/cJSON.h>
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +13,11 @@
 
 /* ---- what is read is right ---- */
 
-static void reads_conditions(void **state)
+/* What both versions have. */
+static cJSON *(*const trees[])(void) = {result_tree, result_2_tree};
+#define VERSIONS (sizeof trees / sizeof trees[0])
+
+static void check_conditions(const struct xb_record *record)
 {
     static const char *const facts[][2] = {{"hostname", "node1"},
                                            {"operating system", NULL},
@@ -38,32 +43,118 @@ static void reads_conditions(void **state)
                                            {"device 0 engines", "2"},
                                            {"device 3 UUID", NULL},
                                            {"device 3 link port", NULL},
-                                           {"environment CUDA_HOME", "/usr"}};
+                                           {"device 3 NUMA node", NULL},
+                                           {"environment CUDA_HOME", "/usr"},
+                                           {"environment HIP_EMPTY", ""}};
     static const char *const options[][2] = {{"mode", "[\"pinned\",\"peer\"]"},
                                              {"chunk", "8388608"},
                                              {"deadline", "2.5"},
                                              {"quiet", "true"},
                                              {"samples", NULL},
                                              {"backend", "hip"}};
-    (void)state;
-    struct xb_record record = read_tree(result_tree());
-    assert_string_equal(record.path, PATH);
-    assert_string_equal(record.backend, "hip");
-    assert_string_equal(record.driver, "580.1");
-    assert_false(record.is_merged);
-    assert_int_equal(record.asked_processes, 1);
-    assert_int_equal(record.process_count, 1);
-    assert_int_equal(record.fact_count, 13 + 9 + 7 + 1);
+    assert_string_equal(record->path, PATH);
+    assert_string_equal(record->version, "0.1.0");
+    assert_string_equal(record->compiler, "GNU");
+    assert_string_equal(record->build_type, "Release");
+    assert_string_equal(record->timestamp, "2026-01-02T03:04:05Z");
+    assert_string_equal(record->backend, "hip");
+    assert_string_equal(record->driver, "580.1");
+    assert_string_equal(record->runtime, "6.1");
+    assert_null(record->library);
+    assert_null(record->library_named_by);
+    assert_string_equal(record->host.hostname, "node1");
+    assert_null(record->host.os);
+    assert_string_equal(record->host.kernel, "Linux");
+    assert_string_equal(record->host.cpu_model, "CPU");
+    assert_int_equal(record->host.logical_cpus, 8);
+    assert_int_equal(record->host.memory_bytes, 270334357504);
+    assert_int_equal(record->host.numa_nodes, 2);
+    assert_false(record->is_merged);
+    assert_null(record->role);
+    assert_null(record->program);
+    assert_null(record->counterpart);
+    assert_int_equal(record->asked_processes, 1);
+    assert_int_equal(record->process_count, 1);
+    assert_int_equal(record->fact_count, 13 + 10 + 7 + 2);
     for (size_t i = 0; i < sizeof facts / sizeof facts[0]; i++)
-        assert_fact(record.facts, record.fact_count, facts[i][0], facts[i][1]);
-    assert_int_equal(record.option_count, sizeof options / sizeof options[0]);
-    for (size_t i = 0; i < sizeof options / sizeof options[0]; i++)
-        assert_fact(record.options, record.option_count, options[i][0], options[i][1]);
-    xb_record_free(&record);
-    xb_record_free(&record); /* accepts a zeroed one */
+        assert_fact(record->facts, record->fact_count, facts[i][0], facts[i][1]);
+    assert_int_equal(record->option_count, sizeof options / sizeof options[0]);
+    for (size_t i = 0; i < sizeof options / sizeof options[0]; i++) {
+        assert_fact(record->options, record->option_count, options[i][0], options[i][1]);
+        assert_int_equal(record->options[i].is_text, i == 5);
+    }
+    assert_int_equal(record->environment_count, 2);
+    assert_string_equal(record->environment[0].name, "CUDA_HOME");
+    assert_string_equal(record->environment[0].value, "/usr");
+    assert_true(record->environment[0].is_text);
 }
 
-static void reads_devices_and_how_it_ended(void **state)
+static void reads_conditions(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < VERSIONS; i++) {
+        struct xb_record record = read_tree(trees[i]());
+        check_conditions(&record);
+        xb_record_free(&record);
+        xb_record_free(&record); /* accepts a zeroed one */
+    }
+}
+
+static void reads_other_programs_and_runtimes(void **state)
+{
+    (void)state;
+    cJSON *tree = result_2_tree();
+    put(tree, "backend.runtime_library", "\"/opt/lib.so\"");
+    put(tree, "backend.runtime_override", "\"XB_LIBRARY\"");
+    put(tree, "tool.build_type", "\"\""); /* CMake was not told one */
+    struct xb_record record = read_tree(tree);
+    assert_string_equal(record.library, "/opt/lib.so");
+    assert_string_equal(record.library_named_by, "XB_LIBRARY");
+    assert_string_equal(record.build_type, "");
+    xb_record_free(&record);
+}
+
+static void reads_devices(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < VERSIONS; i++) {
+        struct xb_record record = read_tree(trees[i]());
+        assert_int_equal(record.processes[0].device_count, 2);
+        const struct xb_record_device *device = &record.processes[0].devices[0];
+        assert_int_equal(device->index, 0);
+        assert_string_equal(device->name, "GPU A");
+        assert_string_equal(device->uuid, "U0");
+        assert_string_equal(device->architecture, "sm_90");
+        assert_string_equal(device->pci_bdf, "0000:01:00.0");
+        assert_string_equal(device->driver, "580.1");
+        assert_int_equal(device->memory_bytes, 1024);
+        assert_true(device->shares_host_memory);
+        assert_true(device->link_known);
+        assert_figure(device->link_speed_gts, 32.0);
+        assert_figure(device->link_max_speed_gts, 64.0);
+        assert_int_equal(device->link_width, 16);
+        assert_int_equal(device->link_max_width, 8);
+        assert_string_equal(device->link_port, "0000:00:01.0");
+        assert_int_equal(device->numa_node, 1);
+        assert_true(device->bound);
+        assert_int_equal(device->cpus, 4);
+        assert_string_equal(device->numa_note, "a note");
+        assert_int_equal(device->numa_is_normal, i == 0); /* version 1 does not say */
+        assert_int_equal(device->fact_count, 3);
+        assert_fact(device->facts, 3, "xnack", "on");
+        assert_fact(device->facts, 3, "engines", "2");
+        device = &record.processes[0].devices[1];
+        assert_int_equal(device->index, 3);
+        assert_string_equal(device->name, "GPU B");
+        assert_null(device->uuid);
+        assert_false(device->link_known);
+        assert_int_equal(device->numa_node, -1);
+        assert_false(device->bound);
+        xb_record_free(&record);
+    }
+}
+
+static void reads_how_it_ended(void **state)
 {
     static const struct {
         const char *value;
@@ -78,71 +169,114 @@ static void reads_devices_and_how_it_ended(void **state)
         const struct xb_record_process *process = &record.processes[0];
         assert_int_equal(process->deadline_met, ends[i].met);
         assert_int_equal(process->interrupted, i == 1);
-        assert_int_equal(process->device_count, 2);
-        assert_int_equal(process->devices[0].index, 0);
-        assert_string_equal(process->devices[0].name, "GPU A");
-        assert_true(process->devices[0].link_known);
-        assert_figure(process->devices[0].link_speed_gts, 32.0);
-        assert_int_equal(process->devices[0].link_width, 16);
-        assert_int_equal(process->devices[1].index, 3);
-        assert_string_equal(process->devices[1].name, "GPU B");
-        assert_false(process->devices[1].link_known);
+        assert_int_equal(process->has_deadline, i < 2);
+        assert_true(process->has_results);
+        assert_int_equal(record.interrupted, i == 1);
+        assert_int_equal(record.has_deadline, i < 2);
+        assert_int_equal(record.deadline_met, ends[i].met);
         xb_record_free(&record);
     }
 }
 
-static void assert_value(const struct xb_record_value *value, double median, double low,
-                         double high)
+static void check_rows(const struct xb_record *record)
 {
-    assert_true(value->is_set);
-    assert_figure(value->median, median);
-    assert_int_equal(value->has_interval, high > 0.0);
-    if (high > 0.0) {
-        assert_figure(value->low, low);
-        assert_figure(value->high, high);
-    }
+    const struct xb_record_row *row = &record->cases[0].rows[0];
+    assert_true(row->is_there);
+    assert_int_equal(row->status, XB_RESULT_OK);
+    assert_int_equal(row->verified, XB_VERIFIED_TRUE);
+    assert_null(row->reason);
+    assert_null(row->error);
+    assert_string_equal(row->timer, "device-event");
+    assert_string_equal(row->stop_reason, "converged");
+    assert_false(row->is_cut);
+    assert_int_equal(row->bytes_moved, 2000);
+    assert_int_equal(row->time_count, 6);
+    assert_figure(row->times[0], 4.0);
+    assert_figure(row->times[5], 8.0);
+    assert_int_equal(row->warning_count, 2);
+    assert_string_equal(row->warning_texts[0], "one");
+    assert_string_equal(row->warning_texts[1], "two");
+    assert_int_equal(row->detail_count, 2);
+    assert_string_equal(row->details[0].name, "held");
+    assert_string_equal(row->details[0].text, "no");
+    assert_string_equal(row->details[1].name, "warm_up_samples");
+    assert_null(row->details[1].text);
+    assert_figure(row->details[1].number, 3.0);
+    row = &record->cases[2].rows[0];
+    assert_int_equal(row->status, XB_RESULT_SKIPPED);
+    assert_int_equal(row->verified, XB_VERIFIED_UNKNOWN);
+    assert_string_equal(row->reason, "one device");
+    assert_null(row->timer);
+    assert_null(row->stop_reason);
+    assert_int_equal(row->bytes_moved, 0);
+    assert_int_equal(row->time_count, 0);
+    assert_int_equal(row->figure_count, 0);
+    row = &record->cases[3].rows[0];
+    assert_int_equal(row->status, XB_RESULT_ERROR);
+    assert_int_equal(row->verified, XB_VERIFIED_FALSE);
+    assert_int_equal(row->time_count, 1); /* the evidence */
+    assert_int_equal(row->figure_count, 0);
+    assert_string_equal(row->error->status, "runtime");
+    assert_int_equal(row->error->native_code, -7);
+    assert_string_equal(row->error->native_name, "HIP_SEVEN");
+    assert_string_equal(row->error->call, "hipMemcpy");
+    assert_string_equal(row->error->message, "it failed");
+    assert_string_equal(row->error->at, "src/a.c:12");
+    assert_true(isnan(row->details[0].number));
 }
 
 static void reads_rows(void **state)
 {
     (void)state;
-    struct xb_record record = read_tree(result_tree());
-    assert_int_equal(record.case_count, 4);
-    const struct xb_record_case *test = &record.cases[0];
-    assert_string_equal(test->mode, "pinned");
-    assert_string_equal(test->variant, "registered");
-    assert_string_equal(test->direction, "h2d");
-    assert_int_equal(test->bytes, 1000);
-    assert_int_equal(test->device, 0);
-    assert_int_equal(test->peer, -1);
-    assert_false(test->latency || test->simultaneous);
-    assert_true(test->rows[0].is_there);
-    assert_int_equal(test->rows[0].verified, XB_VERIFIED_TRUE);
-    assert_string_equal(test->rows[0].timer, "device-event");
-    assert_null(test->rows[0].reason);
-    assert_value(&test->rows[0].values[XB_METRIC_BANDWIDTH], 1000.0, 250.0, 2000.0);
-    assert_false(test->rows[0].values[XB_METRIC_HOST_LATENCY].is_set);
-    assert_false(test->rows[0].values[XB_METRIC_DEVICE_LATENCY].is_set);
-    test = &record.cases[1];
-    assert_true(test->latency);
-    assert_false(test->rows[0].values[XB_METRIC_BANDWIDTH].is_set);
-    assert_value(&test->rows[0].values[XB_METRIC_HOST_LATENCY], 0.75, 0.0, 0.0);
-    assert_value(&test->rows[0].values[XB_METRIC_DEVICE_LATENCY], 0.25, 0.0, 0.0);
-    test = &record.cases[2];
-    assert_int_equal(test->rows[0].status, XB_RESULT_SKIPPED);
-    assert_int_equal(test->rows[0].verified, XB_VERIFIED_UNKNOWN);
-    assert_string_equal(test->rows[0].reason, "one device");
-    assert_null(test->rows[0].timer);
-    test = &record.cases[3];
-    assert_int_equal(test->rows[0].status, XB_RESULT_ERROR);
-    assert_int_equal(test->rows[0].verified, XB_VERIFIED_FALSE);
-    assert_summary(&record, 1, XB_RESULT_OK, XB_VERIFIED_TRUE, 1, NULL);
-    assert_summary(&record, 2, XB_RESULT_SKIPPED, XB_VERIFIED_UNKNOWN, 0, "one device");
-    assert_summary(&record, 3, XB_RESULT_ERROR, XB_VERIFIED_FALSE, 0, "wrong");
-    xb_record_free(&record);
+    for (size_t i = 0; i < VERSIONS; i++) {
+        struct xb_record record = read_tree(trees[i]());
+        assert_int_equal(record.case_count, 4);
+        const struct xb_record_case *test = &record.cases[0];
+        assert_string_equal(test->mode, "pinned");
+        assert_string_equal(test->variant, "registered");
+        assert_string_equal(test->direction, "h2d");
+        assert_int_equal(test->bytes, 1000);
+        assert_int_equal(test->device, 0);
+        assert_int_equal(test->peer, -1);
+        assert_false(test->latency);
+        assert_false(test->simultaneous);
+        assert_true(record.cases[1].latency);
+        assert_int_equal(record.cases[2].parameter_count, 1); /* peer, staged */
+        assert_string_equal(record.cases[2].parameters[0].name, "chunk");
+        assert_string_equal(record.cases[2].parameters[0].value, "8388608");
+        check_rows(&record);
+        assert_summary(&record, 1, XB_RESULT_OK, XB_VERIFIED_TRUE, 1, NULL);
+        assert_summary(&record, 2, XB_RESULT_SKIPPED, XB_VERIFIED_UNKNOWN, 0, "one device");
+        assert_summary(&record, 3, XB_RESULT_ERROR, XB_VERIFIED_FALSE, 0, "wrong");
+        xb_record_free(&record);
+    }
 }
 
-static void names_what_it_has(void **state)
+/* Version 1 says less of some of them. */
+static void both_versions_have_the_same_figures(void **state)
+{
+    static const size_t counts[] = {7, 3, 0, 0};
+    (void)state;
+    struct xb_record old = read_tree(result_tree());
+    struct xb_record new = read_tree(result_2_tree());
+    for (size_t i = 0; i < old.case_count; i++) {
+        const struct xb_record_case *test = xb_record_find(&new, &old.cases[i]);
+        assert_ptr_equal(test, &new.cases[i]);
+        assert_int_equal(old.cases[i].rows[0].figure_count, counts[i]);
+        assert_int_equal(test->rows[0].figure_count, counts[i]);
+        for (size_t k = 0; k < counts[i]; k++) {
+            const struct xb_record_figure *figure = &old.cases[i].rows[0].figures[k];
+            const struct xb_record_figure *same =
+                xb_record_row_figure(&test->rows[0], figure->name);
+            assert_non_null(same);
+            assert_same_figure(same, figure);
+        }
+    }
+    xb_record_free(&old);
+    xb_record_free(&new);
+}
+
+static void names_the_device_of_a_case(void **state)
 {
     static const struct {
         int device, peer;
@@ -154,12 +288,6 @@ static void names_what_it_has(void **state)
         struct xb_record_case test = {.device = devices[i].device, .peer = devices[i].peer};
         assert_string_equal(xb_record_case_device(&test, text, sizeof text), devices[i].text);
     }
-    assert_string_equal(xb_metric_name(XB_METRIC_BANDWIDTH), "bandwidth");
-    assert_string_equal(xb_metric_name(XB_METRIC_HOST_LATENCY), "host latency");
-    assert_string_equal(xb_metric_name(XB_METRIC_DEVICE_LATENCY), "device latency");
-    assert_true(xb_metric_more_is_better(XB_METRIC_BANDWIDTH));
-    assert_false(xb_metric_more_is_better(XB_METRIC_HOST_LATENCY));
-    assert_false(xb_metric_more_is_better(XB_METRIC_DEVICE_LATENCY));
 }
 
 /* What may be missing, or null, or at its bound. */
@@ -189,14 +317,25 @@ static void takes_what_is_allowed(void **state)
         {"devices[0].link.width", "64"},
         {"devices[0].link.width", "1"},
         {"results[1].latency_s.device", "null"},
-        {"results[1].latency_s.host.p50", "1e6"},
-        {"results[1].latency_s.host.p50", "1e-12"},
+        {"results[1].latency_s.host", "{\"p50\":1e6}"},
+        {"results[1].latency_s.host", "{\"p50\":1e-12,\"p99\":null,\"n\":7}"},
         {"results[0].bandwidth_bytes_per_second.median", "1000.0000001"},
         {"results[0].bandwidth_bytes_per_second.ci95_low", "1000"},
         {"results[0].bandwidth_bytes_per_second.ci95_high", "1000"},
         {"results[2].verified", "true"},
         {"results[2].timer", "null"},
-        {"results[2].samples_s", "5"}, /* not looked at in a row that is not ok */
+        {"results[2].samples_s", NULL},
+        {"results[3].error.native_code", "0"},
+        {"results[3].error.at", "null"},
+        {"results[0].details.held", "\"\""},
+        {"results[0].parts", NULL},
+        {"results[0].parts.h2d", NULL},
+        {"results[0].parts.other", "5"}, /* nobody knows it */
+        {"results[0].submit_s.median", "0"},
+        {"results[0].overlap", "0"},
+        {"host.numa_nodes", "null"},
+        {"devices[0].numa.node", "null"},
+        {"devices[0].link.max_width", "null"},
         {"results[0].unknown", "{\"a\":[1]}"},
         {"unknown", "\"\\ud83d\\ude00\""},
     };
@@ -223,15 +362,18 @@ static const char *const case_keys[][2] = {{"mode", "\"pageable\""},
                                            {"device", "null"},
                                            {"peer", "0"},
                                            {"peer", "3"},
-                                           {"simultaneous", "true"}};
+                                           {"simultaneous", "true"},
+                                           {"parameters", "{\"chunk\":1}"},
+                                           {"parameters", "{\"chunk\":null}"},
+                                           {"parameters", "{\"passes\":1,\"chunk\":1}"}};
 
 static void tells_cases_by_every_key(void **state)
 {
     (void)state;
-    struct xb_record plain = read_tree(result_tree());
+    struct xb_record plain = read_tree(result_2_tree());
     for (size_t i = 0; i < sizeof case_keys / sizeof case_keys[0]; i++) {
         char where[64];
-        cJSON *tree = result_tree();
+        cJSON *tree = result_2_tree();
         cJSON *rows = cJSON_GetObjectItem(tree, "results");
         cJSON_AddItemToArray(rows, cJSON_Duplicate(cJSON_GetArrayItem(rows, 0), true));
         snprintf(where, sizeof where, "results[4].%s", case_keys[i][0]);
@@ -252,6 +394,33 @@ static void tells_cases_by_every_key(void **state)
     xb_record_free(&plain);
 }
 
+/* A value of another kind is another one, and the order in which parameters stand says nothing. */
+static void tells_parameters_by_name_and_value(void **state)
+{
+    static const struct {
+        const char *a, *b;
+        bool same;
+    } rows[] = {{"{\"chunk\":1,\"passes\":2}", "{\"passes\":2,\"chunk\":1}", true},
+                {"{\"chunk\":1,\"passes\":2}", "{\"passes\":1,\"chunk\":2}", false},
+                {"{\"chunk\":1}", "{\"chunk\":\"1\"}", false},
+                {"{\"chunk\":1}", "{\"chunks\":1}", false},
+                {"{\"chunk\":1}", "{\"chunk\":1,\"passes\":1}", false},
+                {"{\"chunk\":null}", "{\"chunk\":\"null\"}", false},
+                {"{\"chunk\":null}", "{\"chunk\":null}", true}};
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        cJSON *trees_of[] = {result_2_tree(), result_2_tree()};
+        put(trees_of[0], "results[0].parameters", rows[i].a);
+        put(trees_of[1], "results[0].parameters", rows[i].b);
+        struct xb_record a = read_tree(trees_of[0]);
+        struct xb_record b = read_tree(trees_of[1]);
+        print_message("%s and %s\n", rows[i].a, rows[i].b);
+        assert_ptr_equal(xb_record_find(&b, &a.cases[0]), rows[i].same ? &b.cases[0] : NULL);
+        xb_record_free(&a);
+        xb_record_free(&b);
+    }
+}
+
 static void refuses_a_case_twice(void **state)
 {
     (void)state;
@@ -265,11 +434,15 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_conditions),
-        cmocka_unit_test(reads_devices_and_how_it_ended),
+        cmocka_unit_test(reads_other_programs_and_runtimes),
+        cmocka_unit_test(reads_devices),
+        cmocka_unit_test(reads_how_it_ended),
         cmocka_unit_test(reads_rows),
-        cmocka_unit_test(names_what_it_has),
+        cmocka_unit_test(both_versions_have_the_same_figures),
+        cmocka_unit_test(names_the_device_of_a_case),
         cmocka_unit_test(takes_what_is_allowed),
         cmocka_unit_test(tells_cases_by_every_key),
+        cmocka_unit_test(tells_parameters_by_name_and_value),
         cmocka_unit_test(refuses_a_case_twice),
     };
     return cmocka_run_group_tests_name("record", tests, NULL, NULL);

@@ -88,6 +88,7 @@ static void bounds_lists(void **state)
         {"config", 512, false, "1"},
         {"environment", 1024, false, "\"x\""},
         {"devices[0].facts", 64, false, "1"},
+        {"results[0].details", 64, false, "1"},
         {"devices", 64, true, "{\"index\":%zu,\"name\":\"a\",\"link\":null}"},
         {"results", 10000, true,
          "{\"mode\":\"a\",\"variant\":\"b\",\"direction\":\"h2d\",\"bytes\":1%zu,\"device\":0,"
@@ -112,6 +113,46 @@ static void bounds_lists(void **state)
             struct xb_record record = read_tree(tree);
             xb_record_free(&record);
         }
+}
+
+/* The same for what only version 2 has. */
+static void bounds_parameters_and_figures(void **state)
+{
+    (void)state;
+    for (size_t more = 0; more < 2; more++) {
+        cJSON *tree = result_2_tree();
+        cJSON *list = many(16 + more, false, "1");
+        char *text = cJSON_PrintUnformatted(list);
+        put(tree, "results[0].parameters", text);
+        cJSON_free(text);
+        cJSON_Delete(list);
+        if (more == 1) {
+            refuse_tree(tree, PATH ": results[0].parameters: has more than 16 keys");
+            continue;
+        }
+        struct xb_record record = read_tree(tree);
+        assert_int_equal(record.cases[0].parameter_count, 16);
+        xb_record_free(&record);
+    }
+    for (size_t more = 0; more < 2; more++) {
+        cJSON *tree = result_2_tree();
+        cJSON *figures = cJSON_GetObjectItem(
+            cJSON_GetArrayItem(cJSON_GetObjectItem(tree, "results"), 0), "figures");
+        for (size_t i = (size_t)cJSON_GetArraySize(figures); i < 64 + more; i++) {
+            char name[32];
+            cJSON *figure = cJSON_Duplicate(cJSON_GetArrayItem(figures, 4), true);
+            snprintf(name, sizeof name, "figure_%zu", i);
+            cJSON_ReplaceItemInObject(figure, "name", cJSON_CreateString(name));
+            cJSON_AddItemToArray(figures, figure);
+        }
+        if (more == 1) {
+            refuse_tree(tree, PATH ": results[0].figures: are more than 64");
+            continue;
+        }
+        struct xb_record record = read_tree(tree);
+        assert_int_equal(record.cases[0].rows[0].figure_count, 64);
+        xb_record_free(&record);
+    }
 }
 
 /* Every case takes a row of every process: 100 times 10000 that differ would take gigabytes. */
@@ -144,6 +185,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(refuses_too_much),
         cmocka_unit_test(bounds_lists),
+        cmocka_unit_test(bounds_parameters_and_figures),
         cmocka_unit_test(bounds_cases_of_all_processes),
     };
     return cmocka_run_group_tests_name("record_bounds", tests, NULL, NULL);

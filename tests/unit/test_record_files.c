@@ -2,6 +2,8 @@
 #define _GNU_SOURCE
 #include "document_fixture.h"
 
+#include "record/write.h"
+
 #include <cjson/cJSON.h>
 #include <glob.h>
 #include <setjmp.h>
@@ -43,9 +45,10 @@ static int index_of(const cJSON *row, const char *key)
     return cJSON_IsNull(item) ? -1 : item->valueint;
 }
 
-static struct xb_record_case case_of(const cJSON *row)
+/* A run of these files has no two cases that differ in their parameters only. */
+static const struct xb_record_case *find_case(const struct xb_record *record, const cJSON *row)
 {
-    return (struct xb_record_case){
+    struct xb_record_case named = {
         .mode = cJSON_GetObjectItem(row, "mode")->valuestring,
         .variant = cJSON_GetObjectItem(row, "variant")->valuestring,
         .direction = cJSON_GetObjectItem(row, "direction")->valuestring,
@@ -54,25 +57,165 @@ static struct xb_record_case case_of(const cJSON *row)
         .peer = index_of(row, "peer"),
         .latency = cJSON_IsTrue(cJSON_GetObjectItem(row, "latency")),
         .simultaneous = cJSON_IsTrue(cJSON_GetObjectItem(row, "simultaneous"))};
+    for (size_t i = 0; i < record->case_count; i++) {
+        named.parameters = record->cases[i].parameters;
+        named.parameter_count = record->cases[i].parameter_count;
+        const struct xb_record_case *found = xb_record_find(record, &named);
+        if (found != NULL)
+            return found;
+    }
+    fail_msg("no such case: %s", named.mode);
+    return NULL;
+}
+
+/* The p50 by the host's clock, as either version of a file has it. */
+static double host_latency(const cJSON *row)
+{
+    const cJSON *older = cJSON_GetObjectItem(row, "latency_s");
+    const cJSON *figure;
+    if (older != NULL)
+        return cJSON_GetObjectItem(cJSON_GetObjectItem(older, "host"), "p50")->valuedouble;
+    cJSON_ArrayForEach(figure, cJSON_GetObjectItem(row, "figures"))
+    {
+        if (strcmp(cJSON_GetObjectItem(figure, "name")->valuestring, "latency_host") == 0)
+            return cJSON_GetObjectItem(figure, "median")->valuedouble;
+    }
+    fail_msg("a row of single operations without latency_host");
+    return 0;
 }
 
 static void check_row(const struct xb_record *record, size_t process, const cJSON *row)
 {
-    struct xb_record_case named = case_of(row);
-    const struct xb_record_case *test = xb_record_find(record, &named);
-    assert_non_null(test);
+    const struct xb_record_case *test = find_case(record, row);
     const struct xb_record_row *read = &test->rows[process];
     bool ok = strcmp(cJSON_GetObjectItem(row, "status")->valuestring, "ok") == 0;
     assert_true(read->is_there);
     assert_int_equal(read->status == XB_RESULT_OK, ok);
-    if (ok && named.latency) {
-        const cJSON *host = cJSON_GetObjectItem(cJSON_GetObjectItem(row, "latency_s"), "host");
-        assert_figure(read->values[XB_METRIC_HOST_LATENCY].median,
-                      cJSON_GetObjectItem(host, "p50")->valuedouble);
+    if (ok && test->latency) {
+        assert_figure(xb_record_row_figure(read, "latency_host")->statistics.median,
+                      host_latency(row));
     } else if (ok) {
-        assert_figure(read->values[XB_METRIC_BANDWIDTH].median, median_rate(row));
+        assert_figure(xb_record_row_figure(read, "bandwidth")->statistics.median, median_rate(row));
+    }
+    assert_int_equal(read->time_count, cJSON_GetArraySize(cJSON_GetObjectItem(row, "samples_s")));
+    assert_int_equal(read->warning_count, cJSON_GetArraySize(cJSON_GetObjectItem(row, "warnings")));
+}
+
+/* ---- what was read is written as version 2, and read again ---- */
+
+static struct xb_record written_and_read(const struct xb_record *record)
+{
+    struct xb_record again;
+    struct xb_error error = {.status = XB_OK};
+    char *text = NULL;
+    size_t length = 0;
+    FILE *stream = open_memstream(&text, &length);
+    assert_non_null(stream);
+    assert_int_equal(xb_record_write(stream, record, &error), XB_OK);
+    fclose(stream);
+    if (xb_record_parse("version 2", text, length, &again, &error) != XB_OK)
+        fail_msg("%s", error.message);
+    free(text);
+    return again;
+}
+
+static void assert_same_text(const char *is, const char *should)
+{
+    assert_string_equal(is != NULL ? is : "(none)", should != NULL ? should : "(none)");
+}
+
+static void assert_same_facts(const struct xb_record_fact *is, size_t count,
+                              const struct xb_record_fact *should, size_t should_count)
+{
+    assert_int_equal(count, should_count);
+    for (size_t i = 0; i < count; i++) {
+        assert_string_equal(is[i].name, should[i].name);
+        assert_same_text(is[i].value, should[i].value);
+        assert_int_equal(is[i].is_text, should[i].is_text);
     }
 }
+
+static void assert_same_row(const struct xb_record_row *is, const struct xb_record_row *should)
+{
+    assert_int_equal(is->status, should->status);
+    assert_int_equal(is->verified, should->verified);
+    assert_same_text(is->reason, should->reason);
+    assert_same_text(is->timer, should->timer);
+    assert_same_text(is->stop_reason, should->stop_reason);
+    assert_int_equal(is->bytes_moved, should->bytes_moved);
+    assert_int_equal(is->time_count, should->time_count);
+    for (size_t i = 0; i < is->time_count; i++)
+        assert_true(is->times[i] == should->times[i]);
+    assert_int_equal(is->warning_count, should->warning_count);
+    for (size_t i = 0; i < is->warning_count; i++)
+        assert_string_equal(is->warning_texts[i], should->warning_texts[i]);
+    assert_int_equal(is->detail_count, should->detail_count);
+    for (size_t i = 0; i < is->detail_count; i++) {
+        assert_string_equal(is->details[i].name, should->details[i].name);
+        assert_same_text(is->details[i].text, should->details[i].text);
+    }
+    assert_int_equal(is->figure_count, should->figure_count);
+    for (size_t i = 0; i < is->figure_count; i++)
+        assert_same_figure(&is->figures[i], &should->figures[i]);
+}
+
+/* What of a device is no fact. */
+static void assert_same_device(const struct xb_record_device *is,
+                               const struct xb_record_device *should)
+{
+    assert_int_equal(is->index, should->index);
+    assert_string_equal(is->name, should->name);
+    assert_same_text(is->driver, should->driver);
+    assert_int_equal(is->shares_host_memory, should->shares_host_memory);
+    assert_int_equal(is->link_known, should->link_known);
+    assert_figure(is->link_speed_gts, should->link_speed_gts);
+    assert_figure(is->link_max_speed_gts, should->link_max_speed_gts);
+    assert_int_equal(is->link_width, should->link_width);
+    assert_int_equal(is->link_max_width, should->link_max_width);
+    assert_int_equal(is->cpus, should->cpus);
+    assert_same_text(is->numa_note, should->numa_note);
+    assert_int_equal(is->numa_is_normal, should->numa_is_normal);
+}
+
+/* The facts hold all that the record says of machine and program. But for the program: what writes
+ * is this one. */
+static void assert_same_record(const struct xb_record *is, const struct xb_record *should)
+{
+    assert_same_facts(is->options, is->option_count, should->options, should->option_count);
+    assert_same_facts(is->environment, is->environment_count, should->environment,
+                      should->environment_count);
+    assert_int_equal(is->fact_count, should->fact_count);
+    for (size_t i = 0; i < is->fact_count; i++) {
+        bool of_program = strcmp(should->facts[i].name, "xferbench version") == 0 ||
+                          strcmp(should->facts[i].name, "compiler") == 0 ||
+                          strcmp(should->facts[i].name, "build type") == 0;
+        if (!of_program)
+            assert_same_facts(&is->facts[i], 1, &should->facts[i], 1);
+    }
+    for (size_t i = 0; i < should->processes[0].device_count; i++)
+        assert_same_device(&is->processes[0].devices[i], &should->processes[0].devices[i]);
+    assert_int_equal(is->case_count, should->case_count);
+    for (size_t i = 0; i < is->case_count; i++) {
+        assert_ptr_equal(xb_record_find(is, &should->cases[i]), &is->cases[i]);
+        assert_same_row(&is->cases[i].rows[0], &should->cases[i].rows[0]);
+    }
+}
+
+static void check_again(const cJSON *document)
+{
+    char *text = cJSON_PrintUnformatted(document);
+    struct xb_record record;
+    struct xb_error error = {.status = XB_OK};
+    if (xb_record_parse("version 1", text, strlen(text), &record, &error) != XB_OK)
+        fail_msg("%s", error.message);
+    struct xb_record again = written_and_read(&record);
+    assert_same_record(&again, &record);
+    xb_record_free(&again);
+    xb_record_free(&record);
+    cJSON_free(text);
+}
+
+/* ---- files ---- */
 
 /* `document` may be null: of a process that failed. */
 static void check_process(const struct xb_record *record, size_t process, const cJSON *document)
@@ -84,6 +227,8 @@ static void check_process(const struct xb_record *record, size_t process, const 
     assert_int_equal(there, cJSON_GetArraySize(cJSON_GetObjectItem(document, "results")));
     cJSON_ArrayForEach(row, cJSON_GetObjectItem(document, "results"))
         check_row(record, process, row);
+    if (document != NULL && !cJSON_IsNull(document))
+        check_again(document);
 }
 
 static void check_record(const struct xb_record *record, const cJSON *tree)

@@ -48,11 +48,11 @@ static void reads_processes(void **state)
     assert_int_equal(record.case_count, 4);
     assert_fact(record.options, record.option_count, "deadline", "1.5"); /* the first one's */
     const struct xb_record_case *test = &record.cases[0];
-    assert_int_equal(xb_record_medians(&record, test, XB_METRIC_BANDWIDTH, medians), 3);
+    assert_int_equal(xb_record_medians(&record, test, "bandwidth", medians), 3);
     assert_figure(medians[0], 3000.0);
     assert_figure(medians[1], 1000.0);
     assert_figure(medians[2], 2000.0);
-    assert_int_equal(xb_record_medians(&record, test, XB_METRIC_HOST_LATENCY, medians), 0);
+    assert_int_equal(xb_record_medians(&record, test, "latency_host", medians), 0);
     for (size_t i = 0; i < 5; i++)
         assert_int_equal(test->rows[i].is_there, i != 0 && i != 3);
     assert_summary(&record, 0, XB_RESULT_OK, XB_VERIFIED_TRUE, 3, NULL); /* of those with results */
@@ -60,6 +60,38 @@ static void reads_processes(void **state)
     assert_int_equal(record.cases[2].rows[1].status, XB_RESULT_SKIPPED);
     assert_int_equal(record.cases[2].rows[4].status, XB_RESULT_ERROR);
     xb_record_free(&record);
+}
+
+/* Documents of either version stand in a file of either version. */
+static void reads_processes_of_both_versions(void **state)
+{
+    (void)state;
+    for (int version = 1; version <= 2; version++) {
+        cJSON *documents[] = {result_tree(), result_2_tree(), NULL};
+        cJSON *tree = merge(3, 3, documents);
+        put(tree, "schema_version", version == 1 ? "1" : "2");
+        put(tree, "timestamp", "\"2026-02-03T04:05:06Z\"");
+        put(tree, "role", "\"baseline\"");
+        put(tree, "program", "\"/opt/old\"");
+        put(tree, "interleaved_with", "\"/opt/new\"");
+        put(tree, "interrupted", "true");
+        put(tree, "deadline_met", "null");
+        struct xb_record record = read_tree(tree);
+        assert_int_equal(record.case_count, 4); /* the same ones */
+        assert_string_equal(record.timestamp, "2026-02-03T04:05:06Z");
+        assert_string_equal(record.role, "baseline");
+        assert_string_equal(record.program, "/opt/old");
+        assert_string_equal(record.counterpart, "/opt/new");
+        assert_true(record.interrupted);
+        assert_false(record.has_deadline);
+        assert_true(record.deadline_met);
+        assert_true(record.processes[0].has_deadline);
+        assert_false(record.processes[2].has_deadline);
+        assert_int_equal(record.cases[0].rows[0].figure_count, 7);
+        assert_int_equal(record.cases[0].rows[1].figure_count, 7);
+        assert_int_equal(record.cases[2].parameter_count, 1);
+        xb_record_free(&record);
+    }
 }
 
 /* Of a process without a document the file says whether its run was cut short, and it itself why it
@@ -115,10 +147,10 @@ static void brings_rows_of_processes_together(void **state)
     assert_summary(&record, 3, XB_RESULT_ERROR, XB_VERIFIED_FALSE, 0, "wrong");
     assert_summary(&record, 4, XB_RESULT_SKIPPED, XB_VERIFIED_UNKNOWN, 1,
                    "process 0 has no such row");
-    assert_int_equal(xb_record_medians(&record, &record.cases[0], XB_METRIC_BANDWIDTH, medians), 2);
+    assert_int_equal(xb_record_medians(&record, &record.cases[0], "bandwidth", medians), 2);
     assert_figure(medians[0], 1000.0);
     assert_figure(medians[1], 2000.0);
-    assert_int_equal(xb_record_medians(&record, &record.cases[4], XB_METRIC_BANDWIDTH, medians), 1);
+    assert_int_equal(xb_record_medians(&record, &record.cases[4], "bandwidth", medians), 1);
     assert_figure(medians[0], 2000.0);
     xb_record_free(&record);
 }
@@ -132,7 +164,7 @@ static void refuses_processes_that_do_not_belong_together(void **state)
         {"config", NULL, ".config: is missing"},
         {"backend", NULL, ".backend: is missing"},
         {"environment", "[]", ".environment: must be an object"},
-        {"schema_version", "2", ".schema_version: 2 was written by a newer xferbench"},
+        {"schema_version", "3", ".schema_version: 3 was written by a newer xferbench"},
         {"schema", "\"xferbench.processes\"", ".schema: \"xferbench.processes\" is not"},
         {"results[1].bytes", "0", ".results[1].bytes: must be a whole number"},
         {"backend.name", "\"cuda\"", OTHER "the backend is another one (hip, then cuda)"},
@@ -214,8 +246,8 @@ static void leaves_out_rows_that_were_cut_short(void **state)
         struct xb_record record = read_tree(merge(4, 4, documents));
         for (size_t row = 0; row < 2; row++) {
             const struct xb_record_case *test = &record.cases[row];
-            enum xb_metric metric = row == 0 ? XB_METRIC_BANDWIDTH : XB_METRIC_HOST_LATENCY;
-            assert_int_equal(xb_record_medians(&record, test, metric, medians), cut ? 1 : 3);
+            const char *figure = row == 0 ? "bandwidth" : "latency_host";
+            assert_int_equal(xb_record_medians(&record, test, figure, medians), cut ? 1 : 3);
             assert_summary(&record, row, XB_RESULT_OK, XB_VERIFIED_TRUE, 3, NULL);
             assert_int_equal(xb_record_summarize(&record, test).cut, cut ? 2 : 0);
             const char *found = xb_record_cut_text(&record, test, text, sizeof text);
@@ -264,6 +296,7 @@ static void groups_warnings(void **state)
     cJSON *documents[] = {result_tree(), NULL, result_tree(), result_tree()};
     put(documents[0], "results[0].warnings", "[\"noisy: 31 %\",\"noisy: 32 %\",\"one\"]");
     put(documents[2], "results[0].warnings", "[\"two\",\"noisy: 5 %\"]");
+    put(documents[3], "results[0].warnings", "[]");
     struct xb_record record = read_tree(merge(4, 4, documents));
     assert_int_equal(xb_record_warnings(&record, &record.cases[0], warnings), 3);
     assert_string_equal(warnings[0].text, "noisy: 31 %");
@@ -311,7 +344,10 @@ static void refuses_files_of_processes_that_are_wrong(void **state)
         {"processes[1].document", NULL, "processes[1].document: is missing"},
         {"processes[1].document", "[]", "processes[1].document: is not a result file of xferbench"},
         {"schema_version", NULL, "schema_version: is missing"},
-        {"schema_version", "2", "schema_version: 2 was written by a newer xferbench"},
+        {"schema_version", "3", "schema_version: 3 was written by a newer xferbench"},
+        {"role", "5", "role: must be a text"},
+        {"program", "5", "program: must be a text"},
+        {"interleaved_with", "5", "interleaved_with: must be a text"},
         {"schema_version", "0", "schema_version: must be a whole number from 1"},
         {"schema", "\"xferbench.process\"", "schema: \"xferbench.process\" is not"},
     };
@@ -334,6 +370,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_processes),
+        cmocka_unit_test(reads_processes_of_both_versions),
         cmocka_unit_test(reads_how_a_process_ended),
         cmocka_unit_test(brings_rows_of_processes_together),
         cmocka_unit_test(refuses_processes_that_do_not_belong_together),

@@ -27,6 +27,17 @@ enum kind {
     OBJECT_OR_NONE /* null or not there */,
     LINK, /* an object or null, but there */
     ARRAY,
+    NUMBER_OR_NULL, /* from 0, or null, but there */
+    NUMBER_OR_NONE, /* or not there */
+    WHOLE_OR_NONE,  /* from 0, null or not there */
+    TEXT_MAY_BE_EMPTY,
+    TEXT_OR_NUMBER, /* or null, or not there */
+    ARRAY_OR_NONE,
+    OBJECT_NOT_NONE, /* or not there */
+    CODE,            /* whole, also below 0 */
+    COUNT,           /* from 0 */
+    SAMPLE,          /* from 0; one of several */
+    TIME,            /* above 0; one of several */
     KINDS
 };
 
@@ -47,33 +58,73 @@ static const char *const bad_values[KINDS][MOST_BAD] = {
     [OBJECT_OR_NONE] = {"1", "\"x\"", "[]", "[{}]", "true"},
     [LINK] = {"", "1", "\"x\"", "[]", "[{}]", "true"},
     [ARRAY] = {"", "null", "1", "\"x\"", "{}", "true"},
+    [NUMBER_OR_NULL] = {"", "\"1\"", "true", "[]", "{}", "-1", "1e300", "-1e300"},
+    [NUMBER_OR_NONE] = {"\"1\"", "true", "[]", "{}", "-1", "1e300", "-1e300"},
+    [TEXT_MAY_BE_EMPTY] = {"1", "true", "[]", "{}"},
+    [TEXT_OR_NUMBER] = {"true", "[]", "{}", "[1]"},
+    [ARRAY_OR_NONE] = {"null", "1", "\"x\"", "{}", "true"},
+    [OBJECT_NOT_NONE] = {"null", "1", "\"x\"", "[]", "true"},
+    [CODE] = {"", "null", "\"1\"", "true", "[]", "{}", "0.5", "1e300", "-1e300"},
+    [COUNT] = {"", "null", "\"1\"", "true", "[]", "{}", "-1", "0.5", "1e300"},
+    [SAMPLE] = {"null", "\"1\"", "true", "[]", "{}", "-1", "1e300"},
+    [TIME] = {"null", "\"1\"", "true", "[]", "{}", "0", "-1", "1e300"},
+    [WHOLE_OR_NONE] = {"\"1\"", "true", "[]", "{}", "-1", "0.5", "1e300"},
 };
 
-static const struct {
+struct field {
     const char *where;
     enum kind kind;
     const char *also; /* wrong as well; NULL for none */
-} fields[] = {
+};
+
+/* Of both versions. */
+static const struct field fields[] = {
     {"schema", TEXT, "\"xferbench.link\""},
-    {"schema_version", WHOLE, "2"},
+    {"schema_version", WHOLE, "3"},
+    {"timestamp", TEXT_OR_NONE, NULL},
     {"interrupted", FLAG, NULL},
     {"deadline_met", FLAG_OR_NULL, NULL},
     {"tool", OBJECT_OR_NONE, NULL},
+    {"tool.version", TEXT_OR_NONE, NULL},
+    {"tool.compiler", TEXT_OR_NONE, NULL},
+    {"tool.build_type", TEXT_MAY_BE_EMPTY, NULL},
     {"host", OBJECT_OR_NONE, NULL},
+    {"host.hostname", TEXT_OR_NONE, NULL},
+    {"host.os", TEXT_OR_NONE, NULL},
+    {"host.kernel", TEXT_OR_NONE, NULL},
+    {"host.cpu_model", TEXT_OR_NONE, NULL},
+    {"host.logical_cpus", WHOLE_OR_NONE, NULL},
+    {"host.memory_bytes", WHOLE_OR_NONE, "9007199254740994"},
+    {"host.numa_nodes", WHOLE_OR_NONE, NULL},
     {"environment", OBJECT_OR_NONE, NULL},
     {"backend", OBJECT, NULL},
     {"backend.name", TEXT, NULL},
     {"backend.driver_version", TEXT_OR_NONE, NULL},
+    {"backend.runtime_version", TEXT_OR_NONE, NULL},
+    {"backend.runtime_library", TEXT_OR_NONE, NULL},
+    {"backend.runtime_override", TEXT_OR_NONE, NULL},
     {"config", OBJECT, NULL},
     {"devices", ARRAY, "[]"},
     {"devices[0].index", FROM_ZERO, NULL},
     {"devices[1].index", FROM_ZERO, "0"},
     {"devices[1].name", TEXT, NULL},
+    {"devices[0].uuid", TEXT_OR_NONE, NULL},
+    {"devices[0].architecture", TEXT_OR_NONE, NULL},
+    {"devices[0].pci_bdf", TEXT_OR_NONE, NULL},
+    {"devices[0].driver", TEXT_OR_NONE, NULL},
+    {"devices[0].memory_bytes", WHOLE_OR_NONE, NULL},
     {"devices[0].link", LINK, NULL},
     {"devices[0].link.speed_gts", NUMBER, "1025"},
     {"devices[0].link.width", WHOLE, "65"},
+    {"devices[0].link.max_speed_gts", NUMBER_OR_NONE, "1025"},
+    {"devices[0].link.max_width", WHOLE_OR_NONE, "65"},
+    {"devices[0].link.port", TEXT_OR_NONE, NULL},
     {"devices[0].facts", OBJECT_OR_NONE, NULL},
     {"devices[0].numa", OBJECT_OR_NONE, NULL},
+    {"devices[0].numa.node", WHOLE_OR_NONE, "1024"},
+    {"devices[0].numa.bound", FLAG, NULL},
+    {"devices[0].numa.cpus", WHOLE_OR_NONE, NULL},
+    {"devices[0].numa.note", TEXT_OR_NONE, NULL},
     {"results", ARRAY, NULL},
     {"results[0].mode", TEXT, NULL},
     {"results[0].variant", TEXT, NULL},
@@ -97,6 +148,21 @@ static const struct {
     {"results[0].bytes_moved", WHOLE, "9007199254740994"},
     {"results[0].samples_s", ARRAY, "[]"},
     {"results[1].samples_s", ARRAY, "[]"},
+    {"results[2].samples_s", ARRAY_OR_NONE, NULL},
+    {"results[2].bytes_moved", WHOLE_OR_NONE, NULL},
+    {"results[0].stop_reason", TEXT_OR_NONE, NULL},
+    {"results[0].details", OBJECT_OR_NONE, NULL},
+    {"results[0].details.held", TEXT_OR_NUMBER, NULL},
+    {"results[3].error", OBJECT_OR_NONE, NULL},
+    {"results[3].error.status", TEXT, NULL},
+    {"results[3].error.native_code", CODE, "9007199254740994"},
+    {"results[3].error.native_name", TEXT_OR_NONE, NULL},
+    {"results[3].error.call", TEXT_OR_NONE, NULL},
+    {"results[3].error.message", TEXT, NULL},
+    {"results[3].error.at", TEXT_OR_NONE, NULL},
+};
+
+static const struct field fields_1[] = {
     {"results[0].bandwidth_bytes_per_second", OBJECT, NULL},
     {"results[0].bandwidth_bytes_per_second.median", NUMBER, "1.1e15"},
     {"results[0].bandwidth_bytes_per_second.ci95_low", NUMBER, "1.1e15"},
@@ -106,28 +172,81 @@ static const struct {
     {"results[1].latency_s.device", LINK, NULL},
     {"results[1].latency_s.host.p50", NUMBER, "1.1e6"},
     {"results[1].latency_s.device.p50", NUMBER, "1.1e6"},
+    {"results[1].latency_s.host.min", NUMBER_OR_NONE, "1.1e6"},
+    {"results[1].latency_s.host.p95", NUMBER_OR_NONE, "1.1e6"},
+    {"results[1].latency_s.host.p99", NUMBER_OR_NONE, "1.1e6"},
+    {"results[1].latency_s.host.max", NUMBER_OR_NONE, "1.1e6"},
+    {"results[1].latency_s.host.n", WHOLE_OR_NONE, NULL},
+    {"results[0].submit_s", OBJECT_OR_NONE, NULL},
+    {"results[0].submit_s.median", NUMBER_OR_NULL, "null"},
+    {"results[0].submit_s.n", WHOLE, NULL},
+    {"results[0].wall_s", OBJECT_OR_NONE, NULL},
+    {"results[0].overlap", NUMBER_OR_NONE, NULL},
+    {"results[0].share_of_alone", NUMBER_OR_NONE, NULL},
+    {"results[0].parts", OBJECT_OR_NONE, NULL},
+    {"results[0].parts.h2d", OBJECT_NOT_NONE, NULL},
+    {"results[0].parts.h2d.bytes", WHOLE, NULL},
+    {"results[0].parts.h2d.samples_s", ARRAY, NULL},
+    {"results[0].details.setup_s", NUMBER_OR_NONE, "\"short\""},
 };
 
-static void refuse_value(const char *where, const char *value)
+static const struct field fields_2[] = {
+    {"devices[0].shares_host_memory", FLAG, NULL},
+    {"devices[1].shares_host_memory", FLAG, NULL},
+    {"devices[0].numa.as_expected", FLAG, NULL},
+    {"results[0].parameters", OBJECT, NULL},
+    {"results[2].parameters", OBJECT, NULL},
+    {"results[0].figures", ARRAY, NULL},
+    {"results[2].figures", ARRAY, NULL},
+    {"results[0].figures[0].name", TEXT, NULL},
+    {"results[0].figures[0].unit", TEXT, "\"s\""},
+    {"results[0].figures[4].unit", TEXT, "\"B/s\""},
+    {"results[0].figures[0].more_is_better", FLAG, NULL},
+    {"results[0].figures[0].gates", FLAG, NULL},
+    {"results[0].figures[0].median", NUMBER, "1.1e15"},
+    {"results[0].figures[1].median", NUMBER_OR_NULL, "null"},
+    {"results[1].figures[0].median", NUMBER, "1.1e6"},
+    {"results[0].figures[0].ci95_low", NUMBER_OR_NULL, "1.1e15"},
+    {"results[0].figures[0].ci95_high", NUMBER_OR_NULL, "1.1e15"},
+    {"results[0].figures[2].min", NUMBER_OR_NULL, "1.1e6"},
+    {"results[0].figures[2].max", NUMBER_OR_NULL, "1.1e6"},
+    {"results[0].figures[2].p5", NUMBER_OR_NULL, "1.1e6"},
+    {"results[0].figures[2].p95", NUMBER_OR_NULL, "1.1e6"},
+    {"results[0].figures[2].p99", NUMBER_OR_NULL, "1.1e6"},
+    {"results[0].figures[2].mad", NUMBER_OR_NULL, "1.1e6"},
+    {"results[0].figures[2].n", COUNT, NULL},
+    {"results[0].figures[2].samples", ARRAY, NULL},
+    {"results[0].figures[2].samples[3]", SAMPLE, "1.1e6"},
+    {"results[1].samples_s[0]", TIME, "1.1e6"},
+};
+
+static void refuse_value(cJSON *tree, const char *where, const char *value)
 {
     char expected[160];
-    cJSON *tree = result_tree();
     print_message("%s = %s\n", where, value);
     put(tree, where, *value != '\0' ? value : NULL);
     snprintf(expected, sizeof expected, PATH ": %s: ", where);
     refuse_tree(tree, expected);
 }
 
+static void refuse_values(cJSON *(*tree)(void), const struct field *of, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const char *const *values = bad_values[of[i].kind];
+        for (size_t k = 0; k < MOST_BAD && values[k] != NULL; k++)
+            refuse_value(tree(), of[i].where, values[k]);
+        if (of[i].also != NULL)
+            refuse_value(tree(), of[i].where, of[i].also);
+    }
+}
+
 static void refuses_every_value_that_is_wrong(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
-        const char *const *values = bad_values[fields[i].kind];
-        for (size_t k = 0; k < MOST_BAD && values[k] != NULL; k++)
-            refuse_value(fields[i].where, values[k]);
-        if (fields[i].also != NULL)
-            refuse_value(fields[i].where, fields[i].also);
-    }
+    refuse_values(result_tree, fields, sizeof fields / sizeof fields[0]);
+    refuse_values(result_2_tree, fields, sizeof fields / sizeof fields[0]);
+    refuse_values(result_tree, fields_1, sizeof fields_1 / sizeof fields_1[0]);
+    refuse_values(result_2_tree, fields_2, sizeof fields_2 / sizeof fields_2[0]);
 }
 
 /* Numbers that no double holds, and words for them that JSON does not have, wherever they stand. */
@@ -166,14 +285,15 @@ static void refuses_rows_that_contradict_themselves(void **state)
         {"results[0].bandwidth_bytes_per_second.median", "999.99", "samples_s: these samples do"},
         {"results[0].bytes_moved", "2001", "results[0].samples_s: these samples do not give"},
         {"results[0].samples_s[5]", "1.9", "the median 1000 B/s that stands beside them"},
-        {"results[0].samples_s[5]", "-8", "results[0].samples_s: these"},
-        {"results[0].samples_s[5]", "0", "results[0].samples_s: these"},
-        {"results[0].samples_s[5]", "null", "results[0].samples_s: these"},
-        {"results[0].samples_s[5]", "\"8\"", "results[0].samples_s: these"},
-        {"results[0].samples_s[5]", "1.1e6", "results[0].samples_s: these"},
+        {"results[0].samples_s[5]", "0",
+         "results[0].samples_s[5]: must be a number above 0 and at most 1e+06"},
+        {"results[0].samples_s", "[]", "results[0].samples_s: are none in a row that is ok"},
         {"results[0].bandwidth_bytes_per_second.ci95_low", "1001",
          "results[0].bandwidth_bytes_per_second: the median is not within its interval"},
         {"results[0].bandwidth_bytes_per_second.ci95_high", "999", "not within its interval"},
+        {"results[1].latency_s.host.p95", "0.7",
+         "results[1].latency_s.host: min, p5, median, p95, p99 and max are not in this order"},
+        {"results[1].latency_s.host.min", "0.76", "results[1].latency_s.host: min, p5, median"},
         {"results[1].latency_s.device.p50", "0.26", "results[1].samples_s: these samples do not"},
         {"results[1].samples_s[1]", "0.3", "the median 0.25 s that stands beside them"},
         {"results[1].latency_s.host", "null", "has no percentiles by the host's clock"},
@@ -185,6 +305,51 @@ static void refuses_rows_that_contradict_themselves(void **state)
         cJSON *tree = result_tree();
         print_message("%s = %s\n", rows[i][0], rows[i][1]);
         put(tree, rows[i][0], rows[i][1]);
+        refuse_tree(tree, rows[i][2]);
+    }
+}
+
+static void refuses_figures_that_contradict_themselves(void **state)
+{
+    static const char *const rows[][3] = {
+        {"[0].figures[0].median", "1000.01", "[0].figures[0].samples: these samples do not give"},
+        {"[0].figures[0].samples[1]", "900", "the median 1000 B/s that stands beside them"},
+        {"[0].figures[0].ci95_low", "1001", "[0].figures[0]: the median is not within its"},
+        {"[0].figures[0].ci95_high", "999", "[0].figures[0]: the median is not within its"},
+        {"[0].figures[0].ci95_high", "null", "[0].figures[0]: the median is not within its"},
+        {"[0].figures[0].ci95_low", "null", "[0].figures[0]: the median is not within its"},
+        {"[0].figures[0].ci95_low", "251", "these samples do not give the 251 that stands"},
+        {"[0].figures[0].ci95_high", "1999", "these samples do not give the 1999 that stands"},
+        {"[0].figures[2].min", "1.1", "these samples do not give the 1.1 that stands"},
+        {"[0].figures[2].max", "6.1", "these samples do not give the 6.1 that stands"},
+        {"[0].figures[2].p5", "1.3", "these samples do not give the 1.3 that stands"},
+        {"[0].figures[2].p95", "5.8", "these samples do not give the 5.8 that stands"},
+        {"[0].figures[2].p99", "5.9", "these samples do not give the 5.9 that stands"},
+        {"[0].figures[2].mad", "1.6", "these samples do not give the 1.6 that stands"},
+        {"[0].figures[2].p95", "5.96", "[0].figures[2]: min, p5, median, p95, p99 and max are not"},
+        {"[1].figures[0].max", "1.7", "[1].figures[0]: min, p5, median, p95, p99 and max are not"},
+        {"[1].figures[0].min", "0.8", "[1].figures[0]: min, p5, median, p95, p99 and max are not"},
+        {"[0].figures[0].n", "5", "[0].figures[0].samples: are 6, and n is 5"},
+        {"[0].figures[4].mad", "0", "[0].figures[4].n: is 0: such a figure has a median only"},
+        {"[0].figures[4].samples", "[0.75]", "[0].figures[4].n: is 0: such a figure has a"},
+        {"[0].figures[2].n", "0", "[0].figures[2].n: is 0: such a figure has a median only"},
+        {"[0].figures[3].name", "\"bandwidth\"",
+         "[0].figures[3].name: is that of another figure of this row: bandwidth"},
+        {"[0].figures[0].name", "\"width\"", "[0].figures: have no bandwidth"},
+        {"[0].figures", "[]", "[0].figures: have no bandwidth"},
+        {"[1].figures", "[]", "[1].figures: have no latency_host"},
+        {"[0].figures[0]", "1", "[0].figures[0]: must be an object"},
+        {"[0].status", "\"error\"", "[0].figures: must be none in a row that is not ok"},
+        {"[0].figures[0].unit", "\"GB/s\"",
+         "[0].figures[0].unit: is not \"B/s\", which that of bandwidth is"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char where[64];
+        cJSON *tree = result_2_tree();
+        print_message("%s = %s\n", rows[i][0], rows[i][1]);
+        snprintf(where, sizeof where, "results%s", rows[i][0]);
+        put(tree, where, rows[i][1]);
         refuse_tree(tree, rows[i][2]);
     }
 }
@@ -206,7 +371,7 @@ static void refuses_what_is_not_ours(void **state)
         {"{\"schema\":\"other\"}", "schema: \"other\" is not \"xferbench.result\""},
         {"{\"schema\":\"xferbench.result\"}", "schema_version: is missing"},
         {"{\"schema\":\"xferbench.result\",\"schema_version\":7}",
-         "schema_version: 7 was written by a newer xferbench than this one, which reads 1"},
+         "schema_version: 7 was written by a newer xferbench than this one, which reads up to 2"},
         {"{\"schema\":\"xferbench.result\",\"schema\":\"xferbench.result\"}",
          "schema: is there twice"},
         {"{\"schema\":\"x\",\"sch\\u0065ma\":\"y\"}", "schema: is there twice"},
@@ -253,10 +418,10 @@ static void takes_texts_that_look_wrong(void **state)
 static void refuses_every_beginning(void **state)
 {
     (void)state;
-    for (size_t length = 0; length < strlen(result_text); length++) {
+    for (size_t length = 0; length < strlen(result_2_text); length++) {
         char *text = malloc(length + 1);
         assert_non_null(text);
-        memcpy(text, result_text, length);
+        memcpy(text, result_2_text, length);
         text[length] = '\0';
         refuse_text(text, length, ": line 1, column ");
         free(text);
@@ -287,6 +452,7 @@ int main(void)
         cmocka_unit_test(refuses_every_value_that_is_wrong),
         cmocka_unit_test(refuses_numbers_that_are_none),
         cmocka_unit_test(refuses_rows_that_contradict_themselves),
+        cmocka_unit_test(refuses_figures_that_contradict_themselves),
         cmocka_unit_test(refuses_what_is_not_ours),
         cmocka_unit_test(takes_texts_that_look_wrong),
         cmocka_unit_test(refuses_every_beginning),

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "xferbench/registry.h"
+#include "backends/registry.h"
+#include "measure/mode_list.h"
 
 #include "../doubles/fake_backend.h"
 
@@ -11,14 +12,11 @@
 
 #include <cmocka.h>
 
-static const struct xb_mode *const no_modes[] = {NULL};
-static const struct xb_backend_entry no_backends[] = {{.name = NULL}};
-
 static void refuse_backend(const struct xb_backend *backend, const char *part)
 {
     const struct xb_backend_entry list[] = {{.name = "fake", .backend = backend}, {.name = NULL}};
     struct xb_error error = {0};
-    assert_int_equal(xb_registry_check(list, no_modes, &error), XB_ERR_INTERNAL);
+    assert_int_equal(xb_registry_check(list, &error), XB_ERR_INTERNAL);
     if (strstr(error.message, part) == NULL)
         fail_msg("\"%s\" does not say \"%s\"", error.message, part);
 }
@@ -27,7 +25,8 @@ static void test_the_real_lists_pass(void **state)
 {
     (void)state;
     struct xb_error error;
-    assert_int_equal(xb_registry_check(xb_backends, xb_modes, &error), XB_OK);
+    assert_int_equal(xb_registry_check(xb_backends, &error), XB_OK);
+    assert_int_equal(xb_modes_check(xb_modes, &error), XB_OK);
 }
 
 static void test_backend_tables_are_checked(void **state)
@@ -89,7 +88,7 @@ static void test_each_missing_slot_is_named(void **state)
     table.range_pop = NULL;
     const struct xb_backend_entry list[] = {{.name = "fake", .backend = &table}, {.name = NULL}};
     struct xb_error error;
-    assert_int_equal(xb_registry_check(list, no_modes, &error), XB_OK);
+    assert_int_equal(xb_registry_check(list, &error), XB_OK);
 }
 
 /* Half of what belongs together is worth nothing. */
@@ -118,10 +117,10 @@ static void test_names_are_unique(void **state)
         {.name = "fake", .backend = &xb_fake_backend},
         {.name = "fake", .absent_reason = "it is there already"},
         {.name = NULL}};
-    assert_int_equal(xb_registry_check(backends, no_modes, &error), XB_ERR_INTERNAL);
+    assert_int_equal(xb_registry_check(backends, &error), XB_ERR_INTERNAL);
     assert_non_null(strstr(error.message, "two backends"));
     const struct xb_mode *const modes[] = {xb_modes[0], xb_modes[0], NULL};
-    assert_int_equal(xb_registry_check(no_backends, modes, &error), XB_ERR_INTERNAL);
+    assert_int_equal(xb_modes_check(modes, &error), XB_ERR_INTERNAL);
     assert_non_null(strstr(error.message, "two modes"));
 }
 
@@ -129,8 +128,36 @@ static void refuse_mode(const struct xb_mode *mode)
 {
     struct xb_error error = {0};
     const struct xb_mode *const modes[] = {mode, NULL};
-    assert_int_equal(xb_registry_check(no_backends, modes, &error), XB_ERR_INTERNAL);
+    assert_int_equal(xb_modes_check(modes, &error), XB_ERR_INTERNAL);
     assert_string_not_equal(error.message, "");
+}
+
+static bool says_nothing(struct xb_reading *reading, int device, uint64_t bytes)
+{
+    (void)reading;
+    (void)device;
+    (void)bytes;
+    return false;
+}
+
+/* A mode of pairs is asked for pairs, any other for a device. */
+static void test_lines_of_the_reading_are_checked(void **state)
+{
+    (void)state;
+    struct xb_error error;
+    struct xb_reading_line lines[] = {{.label = "twelve chars", .say = says_nothing},
+                                      {.label = NULL}};
+    struct xb_mode mode = *xb_mode_find("pageable");
+    const struct xb_mode *const modes[] = {&mode, NULL};
+    mode.reading = lines;
+    assert_int_equal(xb_modes_check(modes, &error), XB_OK);
+    mode.pairs = true;
+    refuse_mode(&mode);
+    mode.pairs = false;
+    lines[0].say = NULL;
+    refuse_mode(&mode);
+    lines[0] = (struct xb_reading_line){.label = "thirteen chrs", .say = says_nothing};
+    refuse_mode(&mode);
 }
 
 static void test_modes_are_checked(void **state)
@@ -228,6 +255,7 @@ int main(void)
         cmocka_unit_test(test_slots_that_go_together_are_all_there),
         cmocka_unit_test(test_names_are_unique),
         cmocka_unit_test(test_modes_are_checked),
+        cmocka_unit_test(test_lines_of_the_reading_are_checked),
         cmocka_unit_test(test_capabilities_need_their_slots),
         cmocka_unit_test(test_everything_has_a_name),
         cmocka_unit_test(test_find),

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sink_fixture.h"
 
+#include "measure/mode_list.h"
+#include "record/of_run.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +20,7 @@
 
 /* ---- CSV ---- */
 
-#define CSV_COLUMNS 36
+#define CSV_COLUMNS 48 /* room for them */
 
 /* Reads RFC 4180 strictly: every line ends with CRLF and has as many cells as the header. */
 static char *next_cell(char **text, bool *last)
@@ -50,27 +53,45 @@ static char *next_cell(char **text, bool *last)
 struct csv {
     char *text;
     char *cells[ROW_COUNT + 1][CSV_COLUMNS];
+    size_t columns;
 };
 
-static struct csv read_csv(const struct xb_run *run)
+/* Every line has as many cells as the header. */
+static struct csv parse_csv(char *text)
 {
-    struct csv csv = {.text = written(xb_csv_write, run)};
-    char *text = csv.text;
+    struct csv csv = {.text = text};
+    bool last = false;
     assert_utf8(text);
-    for (size_t row = 0; row <= ROW_COUNT; row++) {
-        for (size_t column = 0; column < CSV_COLUMNS; column++) {
-            bool last;
+    while (!last) {
+        assert_true(csv.columns < CSV_COLUMNS);
+        csv.cells[0][csv.columns++] = next_cell(&text, &last);
+    }
+    for (size_t row = 1; row <= ROW_COUNT; row++) {
+        for (size_t column = 0; column < csv.columns; column++) {
             csv.cells[row][column] = next_cell(&text, &last);
-            assert_int_equal(last, column == CSV_COLUMNS - 1);
+            assert_int_equal(last, column == csv.columns - 1);
         }
     }
     assert_int_equal(*text, '\0');
     return csv;
 }
 
+static struct csv read_csv(const struct xb_run *run)
+{
+    return parse_csv(written(xb_csv_write, run));
+}
+
+static bool has_column(const struct csv *csv, const char *column)
+{
+    for (size_t i = 0; i < csv->columns; i++)
+        if (strcmp(csv->cells[0][i], column) == 0)
+            return true;
+    return false;
+}
+
 static const char *csv_cell(const struct csv *csv, size_t row, const char *column)
 {
-    for (size_t i = 0; i < CSV_COLUMNS; i++) {
+    for (size_t i = 0; i < csv->columns; i++) {
         if (strcmp(csv->cells[0][i], column) == 0)
             return csv->cells[row + 1][i];
     }
@@ -158,7 +179,7 @@ static void csv_has_the_same_facts(void **state)
     static const double shares[] = {0.74, 0.76, 0, 0.76};
     struct node *n = *state;
     add_together(n, XB_H2D, 166.5, rates, shares);
-    n->results[0].overlap = 0.5;
+    set_computed(&n->results[0], &xb_figure_overlap, 0.5);
     n->run.case_count = 0;
     struct xb_result *rows = n->results;
     struct csv csv;
@@ -184,12 +205,9 @@ static void csv_has_the_same_facts(void **state)
                                     .device = 3,
                                     .peer = 1,
                                     .latency = true};
-    rows[1].host_latency = latency_of(0.25);
-    rows[1].device_latency = latency_of(0.125);
-    rows[2].test.latency = true;
-    rows[2].host_latency = latency_of(0.25);
+    set_latency(&rows[1], 0.25, 0.125);
+    set_latency(&rows[2], 0.25, 0);
     spoil(&rows[2], XB_RESULT_ERROR, "wrong");
-    rows[2].share_of_alone = 0.5;
     csv = read_csv(&n->run);
     assert_string_equal(csv_cell(&csv, 1, "direction"), "d2d");
     assert_string_equal(csv_cell(&csv, 1, "device"), "3");
@@ -207,12 +225,61 @@ static void csv_has_the_same_facts(void **state)
     free(csv.text);
 }
 
+/* What makes a case beside mode, variant, direction and size, as name=value. */
+static void csv_has_parameters(void **state)
+{
+    static const struct xb_record_fact parameters[] = {
+        {.name = "chunk", .value = "8388608"},
+        {.name = "label", .value = "a, \"b\"", .is_text = true},
+        {.name = "streams", .value = NULL}};
+    const struct fixture *f = *state;
+    struct xb_record record;
+    struct xb_error error;
+    assert_int_equal(xb_record_of_run(&f->run, &record, &error), XB_OK);
+    record.cases[ROW_OK].parameters = parameters;
+    record.cases[ROW_OK].parameter_count = 3;
+    record.cases[ROW_FEW].parameters = parameters;
+    record.cases[ROW_FEW].parameter_count = 1;
+    struct csv csv = parse_csv(written_record(xb_csv_write, &record));
+    assert_string_equal(csv_cell(&csv, ROW_OK, "parameters"),
+                        "chunk=8388608;label=a, \"b\";streams=");
+    assert_string_equal(csv_cell(&csv, ROW_FEW, "parameters"), "chunk=8388608");
+    assert_string_equal(csv_cell(&csv, ROW_SKIPPED, "parameters"), "");
+    free(csv.text);
+    xb_record_free(&record);
+}
+
+/* A figure that no column of its own is there for has one behind the others, if any row has it. */
+static void csv_has_any_figure(void **state)
+{
+    static const struct xb_figure surprise = {.name = "surprise", .unit = XB_UNIT_SECONDS};
+    struct fixture *f = *state;
+    struct csv csv = read_csv(&f->run);
+    assert_string_equal(csv.cells[0][csv.columns - 1], "parameters");
+    free(csv.text);
+    add_figure(&f->results[ROW_FEW], &surprise, 0.25);
+    add_figure(&f->results[ROW_OK], &xb_figure_bandwidth_h2d, 25e9);
+    set_computed(&f->results[ROW_OK], xb_figure_find("speed_up"), 1.5);
+    add_figure(&f->results[ROW_UNVERIFIED], &xb_figure_bandwidth_d2h, 25e9);
+    csv = read_csv(&f->run);
+    assert_string_equal(csv.cells[0][csv.columns - 4], "parameters");
+    assert_string_equal(csv.cells[0][csv.columns - 1], "surprise_s");
+    assert_string_equal(csv_cell(&csv, ROW_OK, "bandwidth_h2d_bytes_per_second"), "25000000000");
+    assert_string_equal(csv_cell(&csv, ROW_OK, "speed_up"), "1.5");
+    assert_string_equal(csv_cell(&csv, ROW_OK, "surprise_s"), "");
+    assert_string_equal(csv_cell(&csv, ROW_FEW, "surprise_s"), "0.25");
+    assert_string_equal(csv_cell(&csv, ROW_FEW, "speed_up"), "");
+    assert_false(has_column(&csv, "bandwidth_d2h_bytes_per_second")); /* of wrong data */
+    free(csv.text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         RUN_TEST(csv_has_a_line_a_result),  RUN_TEST(csv_leaves_empty_what_was_not_measured),
         RUN_TEST(csv_quotes_what_needs_it), RUN_TEST(csv_breaks_no_line),
-        NODE_TEST(csv_has_the_same_facts),
+        NODE_TEST(csv_has_the_same_facts),  RUN_TEST(csv_has_parameters),
+        RUN_TEST(csv_has_any_figure),
     };
     return cmocka_run_group_tests_name("sink_csv", tests, NULL, NULL);
 }

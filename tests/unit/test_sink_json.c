@@ -19,7 +19,7 @@ static void json_says_what_ran_where(void **state)
     struct fixture *f = *state;
     cJSON *root = parsed(&f->run);
     assert_text_at(root, "schema", "xferbench.result");
-    assert_number_at(root, "schema_version", 1);
+    assert_number_at(root, "schema_version", 2);
     assert_text_at(root, "tool.name", "xferbench");
     assert_true(strlen(cJSON_GetStringValue(at(root, "timestamp"))) == 20);
     assert_true(cJSON_IsFalse(at(root, "interrupted")));
@@ -70,9 +70,9 @@ static void json_types_every_option(void **state)
     assert_null_at(root, "config.streams");
     assert_int_equal(cJSON_GetArraySize(at(root, "config")), OPTION_COUNT);
     cJSON_Delete(root);
-    char *text = written(xb_json_write, &f->run);
+    char *text = written(xb_record_write, &f->run);
     assert_non_null(strstr(text, "\"chunk\":\t9007199254740993"));
-    assert_non_null(strstr(text, "[4096, 9007199254740993]"));
+    assert_non_null(strstr(text, "[4096,9007199254740993]"));
     free(text);
 }
 
@@ -80,6 +80,7 @@ static void json_rows_measured(void **state)
 {
     struct fixture *f = *state;
     const struct xb_result *ok = &f->results[ROW_OK];
+    double rates[20];
     cJSON *root = parsed(&f->run);
     assert_int_equal(cJSON_GetArraySize(at(root, "results")), ROW_COUNT);
     const cJSON *row = at(root, "results.0");
@@ -91,52 +92,54 @@ static void json_rows_measured(void **state)
     assert_null_at(row, "peer");
     assert_true(cJSON_IsFalse(at(row, "latency")));
     assert_true(cJSON_IsFalse(at(row, "simultaneous")));
-    assert_null_at(row, "latency_s");
-    assert_null_at(row, "overlap");
-    assert_null_at(row, "share_of_alone");
-    assert_int_equal(cJSON_GetArraySize(at(row, "parts")), 0);
+    assert_int_equal(cJSON_GetArraySize(at(row, "parameters")), 0);
+    assert_int_equal(cJSON_GetArraySize(at(row, "figures")), 3);
     assert_null_at(row, "reason");
     assert_null_at(row, "error");
     assert_text_at(row, "timer", "device-event");
     assert_int_equal(cJSON_GetArraySize(at(row, "samples_s")), 20);
     assert_number_at(row, "samples_s.1", ok->times.values[1]);
     assert_number_at(row, "samples_s.19", ok->times.values[19]);
-    assert_number_at(row, "bandwidth_bytes_per_second.median", ok->bandwidth.median);
-    assert_number_at(row, "bandwidth_bytes_per_second.ci95_low", ok->bandwidth.ci95_low);
-    assert_number_at(row, "bandwidth_bytes_per_second.mad", ok->bandwidth.mad);
-    assert_number_at(row, "bandwidth_bytes_per_second.n", 20);
-    assert_number_at(row, "submit_s.n", 20);
+    const cJSON *bandwidth = figure_at(row, "bandwidth");
+    assert_text_at(bandwidth, "unit", "B/s");
+    assert_true(cJSON_IsTrue(at(bandwidth, "more_is_better")));
+    assert_true(cJSON_IsTrue(at(bandwidth, "gates")));
+    for (size_t i = 0; i < 20; i++)
+        rates[i] = (double)GIB / ok->times.values[i];
+    assert_number_at(bandwidth, "median", xb_median_of(rates, 20));
+    assert_number_at(bandwidth, "n", 20);
+    assert_int_equal(cJSON_GetArraySize(at(bandwidth, "samples")), 20);
+    assert_number_at(bandwidth, "samples.19", (double)GIB / ok->times.values[19]);
+    assert_number_at(figure_at(row, "submit_time"), "n", 20);
+    assert_true(cJSON_IsFalse(at(figure_at(row, "submit_time"), "gates")));
     assert_number_at(row, "details.batch", 0.1);
     assert_text_at(row, "details.nodes", "0,1");
     assert_text_at(row, "stop_reason", "converged");
     assert_true(cJSON_IsTrue(at(row, "verified")));
     row = at(root, "results.1");
     assert_text_at(row, "timer", "host-clock");
-    assert_number_at(row, "submit_s.median", f->results[ROW_FEW].submit_times.values[1]);
-    assert_number_at(row, "wall_s.median", f->results[ROW_FEW].wall_times.values[1]);
-    assert_null_at(row, "bandwidth_bytes_per_second.ci95_low");
-    assert_null_at(row, "bandwidth_bytes_per_second.ci95_high");
+    assert_number_at(figure_at(row, "submit_time"), "median",
+                     f->results[ROW_FEW].submit_times.values[1]);
+    assert_number_at(figure_at(row, "wall_time"), "median",
+                     f->results[ROW_FEW].wall_times.values[1]);
+    assert_null_at(figure_at(row, "bandwidth"), "ci95_low");
+    assert_null_at(figure_at(row, "bandwidth"), "ci95_high");
     assert_text_at(row, "warnings.1", NASTY_UTF8);
     cJSON_Delete(root);
 }
 
 static void json_rows_not_measured(void **state)
 {
-    static const char *const nulls[] = {"timer",       "bandwidth_bytes_per_second",
-                                        "submit_s",    "wall_s",
-                                        "verified",    "stop_reason",
-                                        "bytes_moved", "latency_s",
-                                        "overlap",     "share_of_alone"};
+    static const char *const nulls[] = {"timer", "verified", "stop_reason", "bytes_moved"};
     struct fixture *f = *state;
-    f->results[ROW_SKIPPED].overlap = 0; /* as a row that nobody touched has it */
     cJSON *root = parsed(&f->run);
     for (size_t i = 0; i < sizeof nulls / sizeof nulls[0]; i++) {
         assert_null_at(at(root, "results.2"), nulls[i]);
         assert_null_at(at(root, "results.3"), nulls[i]);
     }
     assert_int_equal(cJSON_GetArraySize(at(root, "results.2.samples_s")), 0);
-    assert_true(cJSON_IsObject(at(root, "results.2.parts")));
-    assert_int_equal(cJSON_GetArraySize(at(root, "results.2.parts")), 0);
+    assert_true(cJSON_IsArray(at(root, "results.2.figures")));
+    assert_int_equal(cJSON_GetArraySize(at(root, "results.2.figures")), 0);
     assert_text_at(root, "results.2.status", "skipped");
     assert_text_at(root, "results.2.reason", NASTY_UTF8);
     assert_null_at(root, "results.2.error");
@@ -155,10 +158,29 @@ static void json_gives_wrong_data_no_bandwidth(void **state)
     const cJSON *row = at(root, "results.4");
     assert_text_at(row, "status", "error");
     assert_true(cJSON_IsFalse(at(row, "verified")));
-    assert_null_at(row, "bandwidth_bytes_per_second");
+    assert_int_equal(cJSON_GetArraySize(at(row, "figures")), 0);
     assert_int_equal(cJSON_GetArraySize(at(row, "samples_s")), 8);
     assert_text_at(row, "timer", "device-event");
     assert_text_at(row, "stop_reason", "time-limit");
+    cJSON_Delete(root);
+}
+
+/* Of what a mode declares, what its options say; sorted by name, and only where it matters. */
+static void json_rows_have_their_parameters(void **state)
+{
+    static const struct xb_option chunk = {.name = "chunk"};
+    static const struct xb_option samples = {.name = "samples"};
+    static const struct xb_parameter parameters[] = {
+        {&samples, NULL}, {&chunk, NULL}, {&samples, "other"}, {NULL, NULL}};
+    static const struct xb_mode mode = {.name = "mine", .parameters = parameters};
+    struct fixture *f = *state;
+    f->results[ROW_OK].test.mode = &mode;
+    cJSON *root = parsed(&f->run);
+    const cJSON *own = at(root, "results.0.parameters");
+    assert_int_equal(cJSON_GetArraySize(own), 2);
+    assert_string_equal(own->child->string, "chunk");
+    assert_number_at(own, "chunk", (double)ODD_BYTES);
+    assert_number_at(own, "samples", 20);
     cJSON_Delete(root);
 }
 
@@ -212,6 +234,7 @@ int main(void)
         RUN_TEST(json_rows_measured),
         RUN_TEST(json_rows_not_measured),
         RUN_TEST(json_gives_wrong_data_no_bandwidth),
+        RUN_TEST(json_rows_have_their_parameters),
         RUN_TEST(json_marks_an_interrupted_run),
         RUN_TEST(json_records_the_steering_variables_only),
         RUN_TEST(json_survives_every_failed_allocation),

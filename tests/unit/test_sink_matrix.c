@@ -15,16 +15,15 @@ static void table_of_latencies(void **state)
 {
     struct node *n = *state;
     add_latency(n, &pinned, XB_H2D);
-    add_latency(n, &async, XB_D2H)->device_latency.n = 0;
+    set_latency(add_latency(n, &async, XB_D2H), 6.6e-6, 0);
     spoil(add_latency(n, &pageable, XB_H2D), XB_RESULT_ERROR, "wrong");
     spoil(add_latency(n, &managed, XB_H2D), XB_RESULT_SKIPPED, "cannot");
-    n->results[3].host_latency.n = 0;
     char *text = body(&n->run);
     assert_row(text, "MODE VARIANT DIR SIZE HOST P50 P95 P99 DEVICE P50 P95 P99 N VERIFIED");
-    assert_row(text, "pinned alloc h2d 4 B 6.60 us 13.2 us 19.8 us 1.50 us 3.00 us 4.50 us 1000 "
+    assert_row(text, "pinned alloc h2d 4 B 6.60 us 13.2 us 19.8 us 1.50 us 3.00 us 4.50 us 101 "
                      "yes");
-    assert_row(text, "async alloc d2h 4 B 6.60 us 13.2 us 19.8 us - - - 1000 yes");
-    assert_row(text, "pageable alloc h2d 4 B ERROR - - - - - 1000 NO");
+    assert_row(text, "async alloc d2h 4 B 6.60 us 13.2 us 19.8 us - - - 101 yes");
+    assert_row(text, "pageable alloc h2d 4 B ERROR - - - - - 101 NO");
     assert_row(text, "managed alloc h2d 4 B skipped - - - - - - -");
     assert_narrow(text);
     free(text);
@@ -48,17 +47,19 @@ static void table_of_devices_together(void **state)
     spoil(&n->results[0], XB_RESULT_ERROR, "the sum is wrong");
     spoil(&n->results[6], XB_RESULT_SKIPPED, "no memory");
     char *text = body(&n->run);
+    assert_has(text, "\n\n4 devices at the same time\nMODE ");
     assert_row(text, "pinned alloc h2d 256 MiB sum ERROR - - - - - 7 NO");
-    assert_row(text, "pinned alloc h2d 256 MiB 2 of 4 41.50 41.50-41.50 41.50 41.50 5.00 us 5.00 "
-                     "ms 7 yes");
+    assert_row(text, "pinned alloc h2d 256 MiB 2 41.50 41.50-41.50 41.50 41.50 5.00 us 5.00 ms 7 "
+                     "yes");
     assert_row(text, "pinned alloc d2h 256 MiB sum 135.8 135.8-135.8 135.8 135.8 - - 7 yes");
     assert_row(text,
                "async alloc h2d 256 MiB 0 33.00 33.00-33.00 33.00 33.00 5.00 us 5.00 ms 7 yes");
     /* Those alone come first. */
-    assert_has(text, "     3   55.00");
-    assert_true(strstr(text, "     3   55.00") < strstr(text, "sum"));
+    assert_row(text, "pinned alloc h2d 256 MiB 3 55.00 55.00-55.00 55.00 55.00 5.00 us 5.00 ms 7 "
+                     "yes");
+    assert_true(strstr(text, "55.00") < strstr(text, "4 devices at the same time"));
     assert_has(text, "  ERROR    pinned alloc h2d 256 MiB sum of 4: the sum is wrong\n");
-    assert_has(text, "  skipped  pinned alloc d2h 256 MiB device 0 of 4: no memory\n");
+    assert_has(text, "  skipped  pinned alloc d2h 256 MiB device 0 (with 3 others): no memory\n");
     assert_narrow(text);
     free(text);
 }
@@ -117,7 +118,7 @@ static void matrix_of_both_ways_and_of_links(void **state)
     set_link(add_pair(n, "direct-write", XB_BIDIR, 0, 1, 779), "NVLink", 2, 25e9);
     set_link(add_pair(n, "direct-write", XB_BIDIR, 0, 2, 0.0561), "PCIe", 0, 0);
     set_link(add_pair(n, "direct-write", XB_BIDIR, 1, 2, 50.4), "NVLink", 1, 0);
-    set_link(add_pair(n, "staged", XB_D2D, 0, 1, 37.5), "NVLink", 2, 25e9);
+    add_pair(n, "staged", XB_D2D, 0, 1, 37.5); /* not over the link between the two */
     set_link(add_pair(n, "direct-write", XB_D2D, 1, 0, 400), "NVLink", 2, 25e9);
     add(n, &pinned, "alloc", XB_H2D, 55);
     char *text = body(&n->run);
@@ -158,10 +159,9 @@ static void matrix_of_latencies(void **state)
     n->run.device_count = 2;
     struct xb_result *there = add_pair(n, "direct-read", XB_D2D, 0, 1, 0.001);
     struct xb_result *back = add_pair(n, "direct-read", XB_D2D, 1, 0, 0.001);
-    there->test.latency = back->test.latency = true;
     there->test.bytes = back->test.bytes = 4;
-    there->host_latency = latency_of(12.34e-6);
-    back->host_latency = latency_of(0.828e-6);
+    set_latency(there, 12.34e-6, 0);
+    set_latency(back, 0.828e-6, 0);
     char *text = body(&n->run);
     assert_string_equal(text, "peer direct-read, d2d, 4 B, host latency p50 in us (rows: from, "
                               "columns: to)\n"

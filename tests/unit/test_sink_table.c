@@ -2,6 +2,8 @@
 #include "checks.h"
 #include "sink_fixture.h"
 
+#include "record/of_run.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -115,7 +117,7 @@ static void table_with_a_link_of_unknown_rate(void **state)
     free(text);
 }
 
-/* 54.83 of 63.02 GB/s; the small, skipped and unverified rows say nothing of a link. */
+/* 54.77 of 63.02 GB/s; the small, skipped and unverified rows say nothing of a link. */
 static void table_reads_the_link(void **state)
 {
     struct fixture *f = *state;
@@ -129,7 +131,7 @@ static void table_reads_the_link(void **state)
     f->results[ROW_FEW].test.bytes = GIB; /* its 3 samples are of a larger copy now */
     f->results[ROW_FEW].bytes_moved = GIB;
     f->results[ROW_FEW].device_timer = true;
-    f->results[ROW_FEW].bandwidth.median = 0.5 * 63.0154e9;
+    set_bandwidth(&f->results[ROW_FEW], 0.5 * 63.0154);
     text = written(xb_table_write, &f->run);
     assert_line(text, "  device 0  h2d 87 % (pinned alloc), d2h 50 % (async alloc)");
     free(text);
@@ -145,13 +147,14 @@ static void table_shows_each_row(void **state)
     char *text = written(xb_table_write, &f->run);
     assert_row(text, "MODE VARIANT DIR SIZE DEV GB/s 95% INTERVAL MIN MAX SUBMIT DONE N VERIFIED");
     assert_row(text,
-               "pinned alloc h2d 1 GiB 0 54.83 54.58-55.07 54.32 55.35 3.33 us 21.5 ms 20 yes");
+               "pinned alloc h2d 1 GiB 0 54.77 54.53-55.02 3.58 55.35 3.33 us 21.5 ms 20 yes");
     assert_row(text, "async alloc d2h 64 KiB 0 7.702 - 7.695 7.710 3.30 us 9.36 us 3 yes");
     assert_row(text, "pinned write-combined h2d 1 GiB 0 skipped - - - - - - -");
     assert_row(text, "pinned alloc h2d 1 GiB 0 ERROR - - - - - - -");
-    assert_row(text, "pinned alloc h2d 1 GiB 1 ERROR - - - 3.31 us 22.1 ms 8 NO");
+    assert_row(text, "pinned alloc h2d 1 GiB 1 ERROR - - - - - 8 NO");
     free(text);
     f->run.device_count = 1;
+    f->run.case_count = ROW_UNVERIFIED; /* that one is of another device */
     text = written(xb_table_write, &f->run);
     assert_row(text, "MODE VARIANT DIR SIZE GB/s 95% INTERVAL MIN MAX SUBMIT DONE N VERIFIED");
     assert_row(text, "pinned write-combined h2d 1 GiB skipped - - - - - - -");
@@ -189,7 +192,7 @@ static void table_without_notes_ends_with_its_rows(void **state)
     f->results[0].warning_count = 0;
     f->devices[0].link.known = false; /* nothing to read from it either */
     char *text = written(xb_table_write, &f->run);
-    assert_has(text, "h2d  1 GiB    0  54.83"); /* two blanks between columns: there is room */
+    assert_has(text, "h2d  1 GiB    0  54.77"); /* two blanks between columns: there is room */
     assert_null(strstr(text, "Notes"));
     assert_string_equal(text + strlen(text) - 4, "yes\n");
     free(text);
@@ -207,7 +210,7 @@ static void table_shows_four_digits_of_any_rate(void **state)
     struct fixture *f = *state;
     f->run.case_count = 1;
     for (size_t i = 0; i < sizeof rates / sizeof rates[0]; i++) {
-        f->results[0].bandwidth.median = rates[i].bandwidth;
+        set_bandwidth(&f->results[0], rates[i].bandwidth / 1e9);
         char *text = written(xb_table_write, &f->run);
         assert_has(text, rates[i].cell);
         free(text);
@@ -237,6 +240,114 @@ static void table_says_that_the_deadline_came(void **state)
     free(text);
 }
 
+/* ---- parameters ---- */
+
+static const struct xb_record_fact small[] = {{.name = "chunk", .value = "1048576"},
+                                              {.name = "streams", .value = "2"}};
+static const struct xb_record_fact large[] = {{.name = "chunk", .value = "8388608"},
+                                              {.name = "streams", .value = "2"}};
+
+static void set_parameters(struct xb_record_case *test, const struct xb_record_fact *parameters,
+                           size_t count)
+{
+    test->parameters = parameters;
+    test->parameter_count = count;
+}
+
+/* One that rows of a mode differ in is a column; what is the same in all of them tells nothing. */
+static void table_shows_parameters_that_differ(void **state)
+{
+    struct node *n = *state;
+    struct xb_record record;
+    struct xb_error error;
+    add(n, &async, "alloc", XB_H2D, 50);
+    add(n, &pinned, "alloc", XB_H2D, 55);
+    spoil(add(n, &async, "alloc", XB_H2D, 52), XB_RESULT_ERROR, "wrong");
+    assert_int_equal(xb_record_of_run(&n->run, &record, &error), XB_OK);
+    set_parameters(&record.cases[0], small, 2);
+    set_parameters(&record.cases[2], large, 2);
+    char *text = body_of(written_record(xb_table_write, &record));
+    assert_row(text,
+               "MODE VARIANT DIR SIZE CHUNK GB/s 95% INTERVAL MIN MAX SUBMIT DONE N VERIFIED");
+    assert_row(text, "async alloc h2d 256 MiB 1 MiB 50.00 50.00-50.00 50.00 50.00 5.00 us 5.00 ms "
+                     "7 yes");
+    assert_row(text, "pinned alloc h2d 256 MiB - 55.00 55.00-55.00 55.00 55.00 5.00 us 5.00 ms 7 "
+                     "yes");
+    assert_row(text, "async alloc h2d 256 MiB 8 MiB ERROR - - - - - 7 NO");
+    assert_has(text, "  ERROR    async alloc h2d 256 MiB chunk 8 MiB: wrong\n");
+    assert_narrow(text);
+    free(text);
+    record.cases[2].mode = "unheard-of"; /* the only one of its mode: nothing to tell apart */
+    text = body_of(written_record(xb_table_write, &record));
+    assert_lacks(text, "CHUNK");
+    assert_has(text, "  ERROR    unheard-of alloc h2d 256 MiB: wrong\n");
+    free(text);
+    record.cases[0].mode = "unheard-of"; /* nobody says that its chunk is a size */
+    text = body_of(written_record(xb_table_write, &record));
+    assert_has(text, "  ERROR    unheard-of alloc h2d 256 MiB chunk 8388608: wrong\n");
+    free(text);
+    xb_record_free(&record);
+}
+
+/* Pairs that differ in one have a matrix each. */
+static void matrices_differ_in_parameters(void **state)
+{
+    struct node *n = *state;
+    struct xb_record record;
+    struct xb_error error;
+    n->run.device_count = 2;
+    add_pair(n, "staged", XB_D2D, 0, 1, 37);
+    add_pair(n, "staged", XB_D2D, 0, 1, 39);
+    add_pair(n, "direct-read", XB_D2D, 0, 1, 390);
+    assert_int_equal(xb_record_of_run(&n->run, &record, &error), XB_OK);
+    set_parameters(&record.cases[0], small, 1);
+    set_parameters(&record.cases[1], large, 1);
+    char *text = body_of(written_record(xb_table_write, &record));
+    assert_has(text, "peer staged, d2d, 256 MiB, chunk 1 MiB, GB/s (rows: from, columns: to)\n"
+                     "            0      1\n"
+                     "     0      -  37.00\n");
+    assert_has(text, "peer staged, d2d, 256 MiB, chunk 8 MiB, GB/s (rows: from, columns: to)\n"
+                     "            0      1\n"
+                     "     0      -  39.00\n");
+    assert_has(text, "peer direct-read, d2d, 256 MiB, GB/s (rows: from, columns: to)\n");
+    free(text);
+    xb_record_free(&record);
+}
+
+/* Of a file: another version's, and without what it does not say. */
+static void table_of_a_record_that_says_little(void **state)
+{
+    struct node *n = *state;
+    struct xb_record record;
+    struct xb_error error;
+    add(n, &pinned, "alloc", XB_H2D, 55);
+    assert_int_equal(xb_record_of_run(&n->run, &record, &error), XB_OK);
+    record.version = "9.8.7";
+    record.runtime = record.driver = NULL;
+    record.processes[0].devices[0].memory_bytes = 0;
+    record.processes[0].devices[0].numa_note = NULL;
+    char *text = written_record(xb_table_write, &record);
+    assert_has(text, "xferbench 9.8.7, backend cuda\n\nDevice 0: H200\n  link     none: not a PCI "
+                     "device\n\nMODE ");
+    free(text);
+    xb_record_free(&record);
+}
+
+static void table_has_room_for_some_warnings(void **state)
+{
+    struct node *n = *state;
+    for (size_t i = 0; i < 5; i++) {
+        struct xb_result *row = add(n, &pinned, "alloc", XB_H2D, 55);
+        for (size_t j = 0; j < XB_RESULT_WARNINGS; j++)
+            xb_result_warn(row, "warning %zu", XB_RESULT_WARNINGS * i + j);
+    }
+    char *text = body(&n->run);
+    assert_has(text, ": warning 31\n");
+    assert_lacks(text, ": warning 32\n");
+    assert_has(text, "  warning  and others, which stand in the JSON\n");
+    free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -253,6 +364,10 @@ int main(void)
         RUN_TEST(table_without_notes_ends_with_its_rows),
         RUN_TEST(table_shows_four_digits_of_any_rate),
         NODE_TEST(table_says_that_the_deadline_came),
+        NODE_TEST(table_shows_parameters_that_differ),
+        NODE_TEST(matrices_differ_in_parameters),
+        NODE_TEST(table_of_a_record_that_says_little),
+        NODE_TEST(table_has_room_for_some_warnings),
     };
     return cmocka_run_group_tests_name("sink_table", tests, NULL, NULL);
 }

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
-#include "../../src/sinks/text.h"
+#include "base/text.h"
 #include "checks.h"
+#include "list/json.h"
+#include "measure/mode_list.h"
+#include "record/of_run.h"
 #include "sink_fixture.h"
 
 #include <cjson/cJSON.h>
@@ -98,17 +101,20 @@ static void list_names_directions(void **state)
 
 static void sinks_report_a_full_disk(void **state)
 {
-    static const sink sinks[] = {xb_json_write, xb_csv_write, xb_table_write};
-    struct fixture *f = *state;
+    static const sink sinks[] = {xb_record_write, xb_csv_write, xb_table_write};
+    const struct fixture *f = *state;
+    struct xb_record record;
+    struct xb_error error;
+    assert_int_equal(xb_record_of_run(&f->run, &record, &error), XB_OK);
     for (size_t i = 0; i < sizeof sinks / sizeof sinks[0]; i++) {
-        struct xb_error error = {0};
         FILE *full = fopen("/dev/full", "w");
         assert_non_null(full);
         setvbuf(full, NULL, _IONBF, 0);
-        assert_int_equal(sinks[i](full, &f->run, &error), XB_ERR_SYSTEM);
+        assert_int_equal(sinks[i](full, &record, &error), XB_ERR_SYSTEM);
         assert_int_equal(error.native_code, ENOSPC);
         fclose(full);
     }
+    xb_record_free(&record);
 }
 
 static void sinks_do_not_follow_the_locale(void **state)
@@ -126,7 +132,7 @@ static void sinks_do_not_follow_the_locale(void **state)
         free(plain);
         setlocale(LC_ALL, "de_DE.UTF-8");
     }
-    char *json = written(xb_json_write, &f->run);
+    char *json = written(xb_record_write, &f->run);
     assert_non_null(strstr(json, "0.30000000000000004"));
     free(json);
     setlocale(LC_ALL, "C");
@@ -149,18 +155,18 @@ static void make_example(struct node *n)
     add(n, &pinned, "alloc", XB_D2H, 55.3);
     add(n, &async, "alloc", XB_H2D, 54.8);
     row = add(n, &async, "alloc", XB_BIDIR, 91);
-    row->overlap = 0.97;
-    add_part(row, "h2d", 256 * MIB, (double)(256 * MIB) / 46.2e9);
-    add_part(row, "d2h", 256 * MIB, (double)(256 * MIB) / 45.6e9);
+    set_computed(row, &xb_figure_overlap, 0.97);
+    add_figure(row, &xb_figure_bandwidth_h2d, 46.2e9);
+    add_figure(row, &xb_figure_bandwidth_d2h, 45.6e9);
     row = add(n, &double_buffer, "alloc", XB_BIDIR, 60.1);
-    add_part(row, "serial", 512 * MIB, 0.0165);
-    add_part(row, "kernel", 0, 0.0049);
-    xb_result_detail_number(row, "speed_up", 1.85);
-    xb_result_detail_number(row, "efficiency", 0.93);
-    xb_result_detail_number(row, "compute_share", 0.55);
+    add_figure(row, xb_figure_find("serial_time"), 0.0165);
+    add_figure(row, xb_figure_find("kernel_time"), 0.0049);
+    set_computed(row, xb_figure_find("speed_up"), 1.85);
+    set_computed(row, xb_figure_find("share_of_bound"), 0.93);
+    set_computed(row, xb_figure_find("gpu_busy"), 0.55);
     row = add(n, &zero_copy, "sequential", XB_H2D, 51);
-    xb_result_detail_number(row, "explicit_s", 0.0049);
-    xb_result_detail_number(row, "break_even_passes", 2);
+    add_figure(row, xb_figure_find("explicit_time"), 0.0049);
+    set_computed(row, xb_figure_find("break_even_passes"), 2);
     add(n, &managed, "fault", XB_H2D, 11.3);
     add(n, &managed, "prefetch", XB_H2D, 50);
     add_together(n, XB_H2D, 166.5, rates, shares);
@@ -172,7 +178,8 @@ static void make_example(struct node *n)
                      26.5625e9);
             add_pair(n, "staged", XB_D2D, from, to, 37 + 0.2 * to);
             if ((int)from < to)
-                add_pair(n, "direct-read", XB_BIDIR, from, to, 779)->overlap = 0.99;
+                set_computed(add_pair(n, "direct-read", XB_BIDIR, from, to, 779),
+                             &xb_figure_overlap, 0.99);
         }
     }
     spoil(&n->results[n->run.case_count - 1], XB_RESULT_ERROR, "17 bytes are wrong");
@@ -185,7 +192,7 @@ static void make_latency_example(struct node *n)
     n->run.device_count = 2;
     add_latency(n, &pageable, XB_H2D);
     add_latency(n, &pinned, XB_H2D);
-    add_latency(n, &pinned, XB_D2H)->device_latency.n = 0;
+    set_latency(add_latency(n, &pinned, XB_D2H), 6.6e-6, 0);
     for (unsigned from = 0; from < 2; from++) {
         struct xb_result *row = add_latency(n, &peer, XB_D2D);
         row->test.variant = "direct-read";
@@ -198,12 +205,17 @@ static void make_latency_example(struct node *n)
 static int write_one(const char *directory, const char *name, sink write, const struct xb_run *run)
 {
     char path[512];
+    struct xb_record record;
     struct xb_error error;
     snprintf(path, sizeof path, "%s/%s", directory, name);
     FILE *file = fopen(path, "w");
     if (file == NULL)
         return 1;
-    int status = write(file, run, &error) != XB_OK;
+    int status = xb_record_of_run(run, &record, &error) != XB_OK;
+    if (status == 0) {
+        status = write(file, &record, &error) != XB_OK;
+        xb_record_free(&record);
+    }
     return fclose(file) != 0 ? 1 : status;
 }
 
@@ -219,9 +231,9 @@ static int write_examples(const char *directory)
     struct node *latencies = third;
     make_example(node);
     make_latency_example(latencies);
-    int status = write_one(directory, "rows.json", xb_json_write, &rows->run) |
-                 write_one(directory, "node.json", xb_json_write, &node->run) |
-                 write_one(directory, "latencies.json", xb_json_write, &latencies->run) |
+    int status = write_one(directory, "rows.json", xb_record_write, &rows->run) |
+                 write_one(directory, "node.json", xb_record_write, &node->run) |
+                 write_one(directory, "latencies.json", xb_record_write, &latencies->run) |
                  write_one(directory, "rows.txt", xb_table_write, &rows->run) |
                  write_one(directory, "node.txt", xb_table_write, &node->run) |
                  write_one(directory, "latencies.txt", xb_table_write, &latencies->run);

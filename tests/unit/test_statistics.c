@@ -142,38 +142,35 @@ static void quantile_may_be_a_value(void **state)
     assert_near(s.p95, 19.0, "p95");
 }
 
-/* Type 7 by hand: of n values the p-quantile lies (n - 1) p places behind the least. */
-static void percentiles_of_latency(void **state)
+/* Type 7 by hand: of n values the p-quantile lies (n - 1) p ranks above the least. */
+static void percentiles_of_many_and_of_few(void **state)
 {
     (void)state;
     double values[1001];
-    struct xb_latency latency;
+    struct xb_statistics s;
     struct xb_error error;
     for (size_t i = 0; i < 1001; i++)
-        values[i] = (double)((i * 8) % 1001); /* 0 ... 1000 out of order: places are values */
-    const struct xb_samples thousand = {.values = values, .count = 1001, .capacity = 1001};
-    memset(&latency, 0xA5, sizeof latency);
-    assert_int_equal(xb_latency_compute(&thousand, &latency, &error), XB_OK);
-    assert_int_equal(latency.n, 1001);
-    assert_near(latency.min, 0.0, "min");
-    assert_near(latency.p50, 500.0, "p50");
-    assert_near(latency.p95, 950.0, "p95");
-    assert_near(latency.p99, 990.0, "p99");
-    assert_near(latency.max, 1000.0, "max");
+        values[i] = (double)((i * 8) % 1001); /* 0 ... 1000 out of order: ranks are values */
+    memset(&s, 0xA5, sizeof s);
+    assert_int_equal(xb_statistics_compute(values, 1001, &s, &error), XB_OK);
+    assert_int_equal(s.n, 1001);
+    assert_near(s.min, 0.0, "min");
+    assert_near(s.median, 500.0, "median");
+    assert_near(s.p95, 950.0, "p95");
+    assert_near(s.p99, 990.0, "p99");
+    assert_near(s.max, 1000.0, "max");
     assert_true(values[1] == 8.0); /* and the samples keep their order */
 
-    double few[] = {30.0, 10.0};
-    const struct xb_samples two = {.values = few, .count = 2, .capacity = 2};
-    assert_int_equal(xb_latency_compute(&two, &latency, &error), XB_OK);
-    assert_near(latency.p50, 20.0, "p50");
-    assert_near(latency.p95, 29.0, "p95");
-    assert_near(latency.p99, 29.8, "p99");
+    const double few[] = {30.0, 10.0};
+    assert_int_equal(xb_statistics_compute(few, 2, &s, &error), XB_OK);
+    assert_near(s.median, 20.0, "median");
+    assert_near(s.p95, 29.0, "p95");
+    assert_near(s.p99, 29.8, "p99");
 
-    const struct xb_samples one = {.values = few, .count = 1, .capacity = 1};
-    assert_int_equal(xb_latency_compute(&one, &latency, &error), XB_OK);
-    assert_int_equal(latency.n, 1);
-    assert_true(latency.min == 30.0 && latency.p50 == 30.0 && latency.p95 == 30.0);
-    assert_true(latency.p99 == 30.0 && latency.max == 30.0);
+    assert_int_equal(xb_statistics_compute(few, 1, &s, &error), XB_OK);
+    assert_int_equal(s.n, 1);
+    assert_true(s.min == 30.0 && s.median == 30.0 && s.p95 == 30.0);
+    assert_true(s.p99 == 30.0 && s.max == 30.0);
 }
 
 static void median_sorts(void **state)
@@ -287,7 +284,7 @@ int main(void)
         cmocka_unit_test(samples_grow),
         cmocka_unit_test(values_are_described),
         cmocka_unit_test(quantile_may_be_a_value),
-        cmocka_unit_test(percentiles_of_latency),
+        cmocka_unit_test(percentiles_of_many_and_of_few),
         cmocka_unit_test(median_sorts),
         cmocka_unit_test(few_values_have_no_interval),
         cmocka_unit_test(ranks_are_exact),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE /* sched_getaffinity, setenv */
-#include "xferbench/host_memory.h"
-#include "xferbench/topology.h"
+#include "machine/host_memory.h"
+#include "machine/topology.h"
 
 #include <sched.h>
 #include <setjmp.h>
@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "../../src/core/parallel_internal.h"
+#include "base/parallel_internal.h"
 
 /*
  * hwloc takes a machine's description from the environment (HWLOC_SYNTHETIC), which gives these

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "../../src/core/plain_text.h"
+#include "base/plain_text.h"
 
 #include "xferbench/units.h"
 

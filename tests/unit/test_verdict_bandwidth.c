@@ -71,19 +71,19 @@ static void takes_shares_that_are_set(void **state)
     assert_int_equal(verdict.reason_count, 2);
     assert_int_equal(find(&verdict, "XB-BW-H2D")->level, XB_LEVEL_CRITICAL);
     assert_int_equal(find(&verdict, "XB-BW-D2H")->level, XB_LEVEL_WARNING);
-    assert_int_equal(verdict.limit_source, XB_LIMIT_FILE);
+    assert_int_equal(verdict.h2d.source, XB_LIMIT_FILE);
 
     /* One alone moves the other's default to itself where that would be on its wrong side. */
     limits.warn_share.is_set = false;
     verdict = verdict_of(&attempt, &limits);
-    assert_near(verdict.warn_h2d, verdict.min_h2d, 0.0);
+    assert_near(verdict.h2d.warning, verdict.h2d.critical, 0.0);
     limits.warn_share = (struct xb_limit){true, 0.5, XB_LIMIT_FILE};
     limits.critical_share.is_set = false;
     attempt.h2d = 30e9;
     verdict = verdict_of(&attempt, &limits);
     assert_ok(&verdict);
-    assert_near(verdict.min_h2d, 0.5 * verdict.ceiling.h2d, 0.0);
-    assert_int_equal(verdict.limit_source, XB_LIMIT_DEFAULT);
+    assert_near(verdict.h2d.critical, 0.5 * verdict.ceiling.h2d, 0.0);
+    assert_int_equal(verdict.h2d.source, XB_LIMIT_DEFAULT);
 }
 
 static void takes_a_limit_in_place_of_shares(void **state)
@@ -94,10 +94,10 @@ static void takes_a_limit_in_place_of_shares(void **state)
     struct xb_verdict verdict = verdict_of(&attempt, &limits);
     assert_only(&verdict, XB_LEVEL_CRITICAL, "XB-BW-H2D",
                 "55.40 GB/s|below the limit of 60.00 GB/s|command line");
-    assert_near(verdict.min_h2d, 60e9, 0.0);
-    assert_near(verdict.warn_h2d, 0.0, 0.0);
-    assert_near(verdict.warn_d2h, 0.9 * verdict.ceiling.d2h, 0.0);
-    assert_int_equal(verdict.limit_source, XB_LIMIT_COMMAND_LINE);
+    assert_near(verdict.h2d.critical, 60e9, 0.0);
+    assert_near(verdict.h2d.warning, 0.0, 0.0);
+    assert_near(verdict.d2h.warning, 0.9 * verdict.ceiling.d2h, 0.0);
+    assert_int_equal(verdict.h2d.source, XB_LIMIT_COMMAND_LINE);
 
     limits.min_h2d = (struct xb_limit){true, 20e9, XB_LIMIT_FILE};
     limits.min_d2h = (struct xb_limit){true, 20e9, XB_LIMIT_FILE};

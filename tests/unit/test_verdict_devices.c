@@ -23,10 +23,9 @@ static void make_device(size_t attempts)
 static struct xb_verdict verdict_of_device(size_t expected_best)
 {
     struct xb_verdict verdict;
-    size_t best = 99;
     memset(&verdict, 0xa5, sizeof verdict);
-    xb_verdict_of_device(&device, &no_limits, &verdict, &best);
-    assert_int_equal(best, expected_best);
+    xb_verdict_of_device(&device, &no_limits, &verdict);
+    assert_int_equal(verdict.best, expected_best);
     return verdict;
 }
 
@@ -142,7 +141,6 @@ static void finds_a_link_that_was_less_in_another_attempt(void **state)
 {
     struct xb_link_limits limits = {.width = {true, 16.0, XB_LIMIT_FILE}};
     struct xb_verdict verdict;
-    size_t best;
     (void)state;
     make_device(3);
     device.attempts[0].load.hops[0].width = 8;
@@ -152,11 +150,11 @@ static void finds_a_link_that_was_less_in_another_attempt(void **state)
     verdict = verdict_of_device(2);
     assert_only(&verdict, XB_LEVEL_WARNING, "XB-LINK-UNSTABLE",
                 "attempt 1 of 3 ran at Gen5 x8 at " SLOT "|reseat|riser|ASPM");
-    xb_verdict_of_device(&device, &limits, &verdict, &best); /* less than expected is less too */
+    xb_verdict_of_device(&device, &limits, &verdict); /* less than expected is less too */
     assert_only(&verdict, XB_LEVEL_WARNING, "XB-LINK-UNSTABLE", "attempt 1 of 3");
     limits.width.value = 8.0;
     limits.generation = (struct xb_limit){true, 1.0, XB_LIMIT_FILE};
-    xb_verdict_of_device(&device, &limits, &verdict, &best);
+    xb_verdict_of_device(&device, &limits, &verdict);
     assert_ok(&verdict); /* it was never less than that */
 
     make_device(2); /* always so: that is another matter */

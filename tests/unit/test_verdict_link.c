@@ -15,16 +15,16 @@ static void finds_a_healthy_link_ok(void **state)
     struct xb_verdict verdict = verdict_of(&attempt, &no_limits);
     (void)state;
     assert_ok(&verdict);
-    assert_near(verdict.h2d_share, 0.953, 0.001);
-    assert_near(verdict.d2h_share, 0.963, 0.001);
+    assert_near(verdict.h2d.share, 0.953, 0.001);
+    assert_near(verdict.d2h.share, 0.963, 0.001);
     assert_int_equal(verdict.bottleneck, 0);
     assert_int_equal(verdict.ceiling.payload, 256);
     assert_int_equal(verdict.ceiling.read_request, 4096);
-    assert_near(verdict.min_h2d, 0.8 * verdict.ceiling.h2d, 0.0);
-    assert_near(verdict.warn_h2d, 0.9 * verdict.ceiling.h2d, 0.0);
-    assert_near(verdict.min_d2h, 0.8 * verdict.ceiling.d2h, 0.0);
-    assert_near(verdict.warn_d2h, 0.9 * verdict.ceiling.d2h, 0.0);
-    assert_int_equal(verdict.limit_source, XB_LIMIT_DEFAULT);
+    assert_near(verdict.h2d.critical, 0.8 * verdict.ceiling.h2d, 0.0);
+    assert_near(verdict.h2d.warning, 0.9 * verdict.ceiling.h2d, 0.0);
+    assert_near(verdict.d2h.critical, 0.8 * verdict.ceiling.d2h, 0.0);
+    assert_near(verdict.d2h.warning, 0.9 * verdict.ceiling.d2h, 0.0);
+    assert_int_equal(verdict.h2d.source, XB_LIMIT_DEFAULT);
 }
 
 static void finds_a_virtual_machine_ok(void **state)
@@ -202,7 +202,7 @@ static void has_limits_of_its_own_for_a_link_that_is_not_readable(void **state)
     assert_int_equal(verdict.level, XB_LEVEL_CRITICAL);
     assert_string_equal(verdict.reasons[0].code, "XB-BW-D2H");
     assert_string_equal(verdict.reasons[1].code, "XB-LINK-UNREADABLE");
-    assert_near(verdict.h2d_share, 0.0, 0.0);
+    assert_near(verdict.h2d.share, 0.0, 0.0);
     assert_false(verdict.ceiling.known);
 }
 

@@ -16,7 +16,7 @@ static double warm_up_of(const char *warm_up, const char *time_limit, const char
     RUN(&f, "--mode", "pinned", "--direction", "h2d", "--size", "64K", "--warm-up", warm_up,
         "--time-limit", time_limit);
     expect_all(&f, XB_RESULT_OK);
-    double number = xb_result_number(&f.run.results[0], figure, NAN);
+    double number = detail_number(&f.run.results[0], figure);
     finish(&f);
     return number;
 }

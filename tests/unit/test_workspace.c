@@ -98,22 +98,22 @@ static void open_with_hint(uint64_t hint)
     assert_int_equal(xb_workspace_open(fake.device, hint, &fake.workspace, &error), XB_OK);
 }
 
-static struct xb_buffer *get(unsigned place, enum xb_memory memory, uint64_t bytes)
+static struct xb_buffer *get(unsigned number, enum xb_memory memory, uint64_t bytes)
 {
     struct xb_buffer *buffer = NULL;
     struct xb_error error = {0};
-    if (xb_workspace_buffer(fake.workspace, place, memory, bytes, &buffer, &error) != XB_OK)
+    if (xb_workspace_buffer(fake.workspace, number, memory, bytes, &buffer, &error) != XB_OK)
         fail_msg("%s", error.message);
     assert_int_equal(buffer->memory, memory);
     assert_true(buffer->bytes >= bytes);
     return buffer;
 }
 
-static void expect_no_memory(unsigned place, enum xb_memory memory, uint64_t bytes)
+static void expect_no_memory(unsigned number, enum xb_memory memory, uint64_t bytes)
 {
     struct xb_buffer *buffer = (struct xb_buffer *)&fake;
     struct xb_error error;
-    assert_int_equal(xb_workspace_buffer(fake.workspace, place, memory, bytes, &buffer, &error),
+    assert_int_equal(xb_workspace_buffer(fake.workspace, number, memory, bytes, &buffer, &error),
                      XB_ERR_MEMORY);
     assert_int_equal(error.status, XB_ERR_MEMORY);
     assert_ptr_equal(buffer, &fake);
@@ -135,19 +135,19 @@ static void expect_kept(uint64_t host, uint64_t device)
     expect_kept_with(host, device, 0);
 }
 
-static void test_places_are_independent(void **state)
+static void test_buffers_are_independent(void **state)
 {
     (void)state;
-    struct xb_buffer *buffers[2 * XB_WORKSPACE_PLACES];
-    for (unsigned i = 0; i < XB_WORKSPACE_PLACES; i++) {
+    struct xb_buffer *buffers[2 * XB_WORKSPACE_BUFFERS];
+    for (unsigned i = 0; i < XB_WORKSPACE_BUFFERS; i++) {
         buffers[2 * i] = get(i, XB_MEMORY_PINNED, (i + 1) * KIB);
         buffers[2 * i + 1] = get(i, XB_MEMORY_DEVICE, (i + 1) * 16 * KIB);
     }
-    for (unsigned i = 0; i < 2 * XB_WORKSPACE_PLACES; i++)
+    for (unsigned i = 0; i < 2 * XB_WORKSPACE_BUFFERS; i++)
         for (unsigned k = 0; k < i; k++)
             assert_ptr_not_equal(buffers[i], buffers[k]);
     expect_kept((1 + 2 + 3 + 4) * KIB, (1 + 2 + 3 + 4) * 16 * KIB);
-    for (unsigned i = 0; i < XB_WORKSPACE_PLACES; i++) {
+    for (unsigned i = 0; i < XB_WORKSPACE_BUFFERS; i++) {
         assert_ptr_equal(get(i, XB_MEMORY_PINNED, KIB), buffers[2 * i]);
         assert_ptr_equal(get(i, XB_MEMORY_DEVICE, KIB), buffers[2 * i + 1]);
     }
@@ -166,7 +166,7 @@ static void test_memory_is_kept(void **state)
     expect_kept(64 * KIB, 0);
 }
 
-static void test_larger_takes_the_place_of_smaller(void **state)
+static void test_larger_replaces_smaller(void **state)
 {
     (void)state;
     get(1, XB_MEMORY_DEVICE, 64 * KIB);
@@ -175,7 +175,7 @@ static void test_larger_takes_the_place_of_smaller(void **state)
     assert_int_equal(fake.allocations, 2);
 }
 
-static void test_another_kind_takes_the_place(void **state)
+static void test_another_kind_replaces_it(void **state)
 {
     (void)state;
     static const enum xb_memory kinds[] = {XB_MEMORY_PAGEABLE,   XB_MEMORY_PINNED,
@@ -236,7 +236,7 @@ static void test_idle_memory_makes_room(void **state)
     expect_kept(30 * KIB, 70 * KIB);
 }
 
-static void test_what_does_not_fit_leaves_the_place_usable(void **state)
+static void test_what_does_not_fit_leaves_the_number_usable(void **state)
 {
     (void)state;
     fake.room = 10 * KIB;
@@ -311,14 +311,14 @@ static void test_queues_that_fail_leave_the_others(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_places_are_independent),
+        TEST(test_buffers_are_independent),
         TEST(test_memory_is_kept),
-        TEST(test_larger_takes_the_place_of_smaller),
-        TEST(test_another_kind_takes_the_place),
+        TEST(test_larger_replaces_smaller),
+        TEST(test_another_kind_replaces_it),
         TEST(test_hint_is_what_is_allocated),
         TEST(test_hint_is_only_that),
         TEST(test_idle_memory_makes_room),
-        TEST(test_what_does_not_fit_leaves_the_place_usable),
+        TEST(test_what_does_not_fit_leaves_the_number_usable),
         TEST(test_other_failures_are_passed_on),
         TEST(test_host_buffer_is_that_of_the_case),
         TEST(test_queues_are_the_same_every_time),

@@ -68,9 +68,12 @@ const struct xb_link_limits no_limits;
 struct xb_verdict verdict_of(const struct xb_link_attempt *attempt,
                              const struct xb_link_limits *limits)
 {
+    static struct xb_link_device device; /* large */
     struct xb_verdict verdict;
     memset(&verdict, 0xa5, sizeof verdict);
-    xb_verdict_of_attempt(attempt, limits, &verdict);
+    device = (struct xb_link_device){.info.pci_bdf = SLOT, .attempt_count = 1};
+    device.attempts[0] = *attempt;
+    xb_verdict_of_device(&device, limits, &verdict);
     return verdict;
 }
 

@@ -4,7 +4,7 @@
 
 /* What is observed of a healthy H200, what a test changes of it, and what follows. */
 
-#include "xferbench/verdict.h"
+#include "link/verdict.h"
 
 #define SLOT "0000:0f:00.0"
 #define SWITCH "0000:0c:00.0"
@@ -19,6 +19,7 @@ struct xb_link_attempt behind_switch(double speed, unsigned width, double seen,
 
 extern const struct xb_link_limits no_limits;
 
+/* Of a device with this attempt alone. */
 struct xb_verdict verdict_of(const struct xb_link_attempt *attempt,
                              const struct xb_link_limits *limits);
 

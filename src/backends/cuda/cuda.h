@@ -2,16 +2,16 @@
 #ifndef XFERBENCH_BACKENDS_CUDA_H
 #define XFERBENCH_BACKENDS_CUDA_H
 
-#include "../gpu/gpu.h"
+#include "backends/gpu/gpu.h"
 
 #include <cuda_runtime_api.h>
 
-/* Shared between the files of the CUDA backend; the slots' contract stands in backend.h. */
+/* Shared by the files of the CUDA backend. backend.h has the contract of the slots. */
 
 /* runtime.c */
 
-/* What a call came to; clears the runtime's last error, so that nobody finds it later as that of
- * another call. */
+/* The outcome of a call. Clears the runtime's last error, so that no later call reports it as its
+ * own. */
 struct xb_gpu_outcome xb_cuda_outcome(cudaError_t code, const char *call);
 #define XB_CUDA_CALL(function, ...) xb_cuda_outcome(function(__VA_ARGS__), #function)
 
@@ -30,7 +30,7 @@ enum xb_status xb_cuda_peer_info(struct xb_driver *driver, unsigned index, unsig
 
 /* kernels.cu */
 
-/* The handle by which the runtime knows a kernel. */
+/* The runtime's handle of a kernel. */
 const void *xb_cuda_kernel(enum xb_gpu_kernel kernel);
 
 /* ranges.c */

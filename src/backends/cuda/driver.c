@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
-/* Looking for CUDA: driver library, driver version, devices. Creates no context. */
+/* Looks for CUDA: driver library, driver version, devices. Creates no context. */
 #include "cuda.h"
 #include "nvml.h"
 
@@ -11,10 +11,10 @@
 #include <string.h>
 
 /*
- * How many operations may stand behind a hold. The driver's queue of launches is finite, and an
- * enqueue that finds it full blocks, which behind a hold is for good. Half of what
- * bench/hold_depth.c measured (bench/results/h200/hold-depth.json), for what another driver may
- * add.
+ * How many operations may be enqueued behind a hold. The driver's queue of launches is finite. If
+ * it is full, enqueuing blocks, and behind a hold it never returns. This is half of what
+ * bench/hold_depth.c measured (bench/results/h200/hold-depth.json), because other drivers may have
+ * less room.
  */
 #define HELD_OPERATIONS 512u
 
@@ -27,8 +27,8 @@ static void format_version(int version, char *text, size_t size)
 }
 
 /*
- * The driver's own version, such as 580.65.06, from the first line the kernel module gives: the
- * first word of digits and dots. CUDA itself only tells which CUDA version the driver supports.
+ * Reads the driver's own version, such as 580.65.06: the first word of digits and dots in the
+ * kernel module's first line. CUDA itself tells only which CUDA version the driver supports.
  */
 static void read_driver_version(char *text, size_t size)
 {
@@ -51,7 +51,8 @@ static void read_driver_version(char *text, size_t size)
     fclose(file);
 }
 
-/* The driver's version, judged by what counting the devices came to. */
+/* Reports the driver's version. `counted` is the result of counting the devices, which fails if the
+ * driver is too old. */
 static void check_version(struct xb_probe *probe, cudaError_t counted)
 {
     int driver = 0;
@@ -96,11 +97,13 @@ enum xb_status xb_cuda_driver_open(struct xb_driver **driver, struct xb_probe *p
                                    struct xb_error *error)
 {
     memset(probe, 0, sizeof *probe);
-    /* It is linked statically, so of the headers' version. CUDA 11's tells only with a driver. */
+    /* The runtime is linked statically, so it has the version of the headers. Asking it does not
+     * work without a driver in CUDA 11. */
     int runtime = CUDART_VERSION;
     format_version(runtime, probe->runtime_version, sizeof probe->runtime_version);
 
-    /* The runtime opens it too, but reports its absence as a driver that is too old. */
+    /* The runtime opens this library too. But if it is missing, the runtime reports a driver that
+     * is too old, so we look for it first. */
     const char *library = "libcuda.so.1";
     bool found = dlopen(library, RTLD_LAZY | RTLD_LOCAL) != NULL;
     struct xb_probe_check *check = xb_gpu_probe_add(probe, found, "driver library libcuda.so.1");
@@ -118,7 +121,7 @@ enum xb_status xb_cuda_driver_open(struct xb_driver **driver, struct xb_probe *p
     }
     XB_GPU_FOUND(check, "found");
 
-    int count = 0; /* a count that fails leaves it unwritten */
+    int count = 0; /* stays 0 if counting fails */
     cudaError_t counted = cudaGetDeviceCount(&count);
     (void)cudaGetLastError();
     check_version(probe, counted);
@@ -147,7 +150,7 @@ static enum xb_status read_bus_id(unsigned index, char *text, int size, struct x
                   "cannot read the PCI address of CUDA device %u", index);
 }
 
-/* "GPU-8-4-4-4-12", as nvidia-smi prints it. */
+/* Writes the UUID as nvidia-smi prints it: "GPU-" and groups of 8, 4, 4, 4 and 12 digits. */
 static void format_uuid(const char *bytes, char *text, size_t size)
 {
     size_t length = (size_t)snprintf(text, size, "GPU");
@@ -164,7 +167,7 @@ static bool launches_block(void)
     return value != NULL && strtol(value, NULL, 10) != 0;
 }
 
-/* Asked by its attribute: the structure of properties has it only from CUDA 12 on. */
+/* Reads the attribute, because cudaDeviceProp has this field only since CUDA 12. */
 static enum xb_status read_can_register(unsigned index, bool *can_register, struct xb_error *error)
 {
     int answer = 0;
@@ -181,15 +184,15 @@ static uint32_t capabilities_of(const struct cudaDeviceProp *properties, bool ca
     uint32_t capabilities = XB_CAP_WRITE_COMBINED | XB_CAP_KERNELS;
     if (can_register)
         capabilities |= XB_CAP_REGISTER;
-    /* Mapped memory is made by registering it: see buffer.c. */
+    /* We map memory by registering it: see gpu/buffer.c. */
     if (properties->canMapHostMemory && can_register)
         capabilities |= XB_CAP_MAPPED;
-    /* Without concurrent access the CPU must not touch any managed memory while the GPU works, and
-     * nothing moves on demand: the driver moves all of it before a kernel starts. */
+    /* Without concurrent access, the CPU must not touch any managed memory while the GPU works, and
+     * no page moves on demand: the driver moves all memory before a kernel starts. */
     if (properties->managedMemory && properties->concurrentManagedAccess)
         capabilities |= XB_CAP_MANAGED;
-    /* A hold spins on host memory. With CUDA_LAUNCH_BLOCKING the launch of its kernel would not
-     * return before the release, which comes after it. */
+    /* A hold spins on host memory until its release. With CUDA_LAUNCH_BLOCKING its launch would
+     * wait for the kernel's end, and the release would never come. */
     if (properties->canMapHostMemory && !launches_block())
         capabilities |= XB_CAP_HOLD;
     return capabilities;
@@ -206,10 +209,12 @@ enum xb_status xb_cuda_device_info(struct xb_driver *driver, unsigned index,
     enum xb_status status = XB_GPU(error, &xb_cuda_runtime,
                                    XB_CUDA_CALL(cudaGetDeviceProperties, &properties, (int)index),
                                    "cannot read the properties of CUDA device %u", index);
-    if (status == XB_OK)
-        status = read_can_register(index, &can_register, error);
-    if (status == XB_OK)
-        status = read_bus_id(index, bdf, (int)sizeof bdf, error);
+    if (status != XB_OK)
+        return status;
+    status = read_can_register(index, &can_register, error);
+    if (status != XB_OK)
+        return status;
+    status = read_bus_id(index, bdf, (int)sizeof bdf, error);
     if (status != XB_OK)
         return status;
     info->index = index;
@@ -248,14 +253,16 @@ enum xb_status xb_cuda_peer_info(struct xb_driver *driver, unsigned index, unsig
     char other_bus_id[32] = "";
     enum xb_status status =
         xb_gpu_peer_access(&xb_cuda_runtime, index, other, &found.can_access, error);
-    if (status == XB_OK)
-        status = read_bus_id(index, bus_id, (int)sizeof bus_id, error);
-    if (status == XB_OK)
-        status = read_bus_id(other, other_bus_id, (int)sizeof other_bus_id, error);
+    if (status != XB_OK)
+        return status;
+    status = read_bus_id(index, bus_id, (int)sizeof bus_id, error);
+    if (status != XB_OK)
+        return status;
+    status = read_bus_id(other, other_bus_id, (int)sizeof other_bus_id, error);
     if (status != XB_OK)
         return status;
     bool known = xb_nvml_describe_pair(bus_id, other_bus_id, &found);
-    /* Whoever reaches a peer without NVLink does so over the bus. */
+    /* A device that reaches its peer without NVLink uses the bus. */
     if (known && found.can_access && found.link[0] == '\0')
         snprintf(found.link, sizeof found.link, "PCIe");
     *info = found;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "../gpu/kernels.cuh"
+#include "backends/gpu/kernels.cuh"
 
-/* By their addresses, not by name: the compiler then sees that each of them is there. */
+/* Lists the kernels by address and not by name, so that the compiler notices a missing one. */
 extern "C" const void *xb_cuda_kernel(enum xb_gpu_kernel kernel)
 {
     static const void *const kernels[] = {

@@ -14,23 +14,24 @@
 #define LINKS_MOST 18u          /* NVML_NVLINK_MAX_LINKS */
 #define REMOTE_IS_GPU 0         /* NVML_NVLINK_DEVICE_TYPE_GPU */
 #define REMOTE_IS_CPU 1         /* NVML_NVLINK_DEVICE_TYPE_IBMNPU */
-/* Megabytes per second: of every active link alike, and of the link in the scope. */
+/* Both are in megabytes per second: one is common to all active links, the other belongs to the
+ * link in the scope. */
 #define FIELD_COMMON_SPEED 90u /* NVML_FI_DEV_NVLINK_SPEED_MBPS_COMMON */
 #define FIELD_LINK_SPEED 164u  /* NVML_FI_DEV_NVLINK_GET_SPEED */
 
-/* The library writes through these: they must have its layout on every machine we are built for. */
+/* The library writes to these structures, so they must have its layout on every machine. */
 _Static_assert(sizeof(struct xb_nvml_field) == 40, "nvmlFieldValue_t has 40 bytes");
 _Static_assert(sizeof(struct xb_nvml_pci) == 68, "nvmlPciInfo_t has 68 bytes");
 
 static struct xb_nvml library;
-static bool works;
+static bool usable;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static void find_functions(void *handle)
 {
     static const struct {
         const char *name;
-        size_t place;
+        size_t offset;
     } functions[] = {
         {"nvmlInit_v2", offsetof(struct xb_nvml, init)},
         {"nvmlDeviceGetHandleByPciBusId_v2", offsetof(struct xb_nvml, device_by_bus_id)},
@@ -46,10 +47,10 @@ static void find_functions(void *handle)
         {"nvmlDeviceGetNvLinkErrorCounter", offsetof(struct xb_nvml, link_errors)},
     };
     for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++) {
-        /* Copied as bytes: C does not turn one kind of pointer into the other, POSIX has them
-         * alike. */
+        /* C has no conversion from an object pointer to a function pointer. POSIX gives both the
+         * same representation, so we copy the bytes. */
         void *found = dlsym(handle, functions[i].name);
-        memcpy((char *)&library + functions[i].place, &found, sizeof found);
+        memcpy((char *)&library + functions[i].offset, &found, sizeof found);
     }
 }
 
@@ -59,13 +60,13 @@ static void open_library(void)
     if (handle == NULL)
         return;
     find_functions(handle);
-    works = library.init != NULL && library.init() == XB_NVML_SUCCESS;
+    usable = library.init != NULL && library.init() == XB_NVML_SUCCESS;
 }
 
 const struct xb_nvml *xb_nvml_get(void)
 {
     pthread_once(&once, open_library);
-    return works ? &library : NULL;
+    return usable ? &library : NULL;
 }
 
 bool xb_nvml_find(const char *bus_id, xb_nvml_device *device)
@@ -103,8 +104,8 @@ bool xb_nvml_number(xb_nvml_device device, unsigned field, unsigned scope, doubl
     }
 }
 
-/* Whether a link's far end may be `other`: a switch leads to every device, a CPU to none. Where the
- * library does not tell what is there, the link counts. */
+/* Whether a link may lead to `other`. A switch leads to every device, a CPU to none. If the library
+ * does not tell what the link leads to, we count it. */
 static bool link_leads_to(const struct xb_nvml *nvml, xb_nvml_device device, unsigned link,
                           const struct xb_nvml_pci *other)
 {
@@ -122,7 +123,7 @@ static bool link_leads_to(const struct xb_nvml *nvml, xb_nvml_device device, uns
            remote.device == other->device;
 }
 
-/* Counts the links from the one to the other; *first is the number of the first of them. */
+/* Counts the links from `device` to `other`. *first becomes the number of the first link. */
 static unsigned count_links(const struct xb_nvml *nvml, xb_nvml_device device, xb_nvml_device other,
                             unsigned *first)
 {
@@ -147,13 +148,13 @@ bool xb_nvml_describe_pair(const char *bus_id, const char *other_bus_id, struct 
     const struct xb_nvml *nvml = xb_nvml_get();
     xb_nvml_device device = NULL;
     xb_nvml_device other = NULL;
-    int spoken = !P2P_OK;
+    int nvlink = !P2P_OK;
     if (nvml == NULL || nvml->p2p_status == NULL || !xb_nvml_find(bus_id, &device) ||
         !xb_nvml_find(other_bus_id, &other) ||
-        nvml->p2p_status(device, other, P2P_CAPABILITY_NVLINK, &spoken) != XB_NVML_SUCCESS)
+        nvml->p2p_status(device, other, P2P_CAPABILITY_NVLINK, &nvlink) != XB_NVML_SUCCESS)
         return false;
-    if (spoken != P2P_OK)
-        return spoken != P2P_UNKNOWN;
+    if (nvlink != P2P_OK)
+        return nvlink != P2P_UNKNOWN;
     snprintf(info->link, sizeof info->link, "NVLink");
     unsigned first = 0;
     info->links = count_links(nvml, device, other, &first);

@@ -5,10 +5,10 @@
 #include "xferbench/backend.h"
 
 /*
- * NVIDIA's management library, for what the CUDA runtime does not tell. It comes with the driver
- * and is opened at run time: its absence, or that of any of its functions, costs only the fields
- * they would have filled. Types and numbers are those of its public interface (NVML API Reference
- * Guide), declared here because the toolkit may come without its header.
+ * NVIDIA's management library, for facts that the CUDA runtime does not tell. It comes with the
+ * driver and is opened at run time. If it or one of its functions is missing, only the fields that
+ * it would fill stay empty. Types and numbers are from its public interface (NVML API Reference
+ * Guide). They are declared here because a toolkit may come without its header.
  */
 
 #define XB_NVML_SUCCESS 0
@@ -23,7 +23,7 @@ struct xb_nvml_pci {
     char bus_id[32];
 };
 
-/* The types a field's value may have: nvmlValueType_t. */
+/* Types of a field's value: nvmlValueType_t. */
 enum xb_nvml_type {
     XB_NVML_DOUBLE,
     XB_NVML_UNSIGNED,
@@ -35,10 +35,10 @@ enum xb_nvml_type {
 /* nvmlFieldValue_t: the caller sets `field` and `scope`, the library the rest. */
 struct xb_nvml_field {
     unsigned field;
-    unsigned scope; /* the link, for fields of a link */
+    unsigned scope; /* the number of the link, for fields of a link */
     long long timestamp, latency;
     int type;   /* enum xb_nvml_type */
-    int result; /* XB_NVML_SUCCESS, else there is no value */
+    int result; /* XB_NVML_SUCCESS if there is a value */
     union {
         double as_double;
         unsigned as_unsigned;
@@ -48,7 +48,7 @@ struct xb_nvml_field {
     } value;
 };
 
-/* The library's functions, each NULL where this driver's has it not. */
+/* The library's functions. A function that this driver's library lacks is NULL. */
 struct xb_nvml {
     int (*init)(void);
     int (*device_by_bus_id)(const char *bus_id, xb_nvml_device *device);
@@ -65,24 +65,24 @@ struct xb_nvml {
                        unsigned long long *count);
 };
 
-/* The library, opened and initialised by the first caller and then for the process's life; NULL
- * where there is none that works. Any thread may call it. */
+/* Returns the library, or NULL if there is none that works. The first call opens and initialises
+ * it; it stays open as long as the process lives. Any thread may call this. */
 const struct xb_nvml *xb_nvml_get(void);
 
-/* The device at a PCI address such as "0000:0f:00.0"; false where it is unknown. */
+/* Finds the device at a PCI address such as "0000:0f:00.0". Returns false if it is unknown. */
 bool xb_nvml_find(const char *bus_id, xb_nvml_device *device);
 
-/* A field's value, and false where there is none. */
+/* Reads a field's value. Returns false if there is none. */
 bool xb_nvml_number(xb_nvml_device device, unsigned field, unsigned scope, double *value);
 
 /*
- * Whether the library knows if two devices, by their PCI addresses, speak NVLink. If they do, fills
- * link, and links (those of the first device) and link_rate as far as they can be known; else
- * leaves *info alone.
+ * Returns whether the library knows if NVLink connects the devices at two PCI addresses. If NVLink
+ * does, fills link, and if possible links (those of the first device) and link_rate; otherwise
+ * does not change *info.
  */
 bool xb_nvml_describe_pair(const char *bus_id, const char *other_bus_id, struct xb_peer_info *info);
 
-/* The state of the device at a PCI address, as far as the library tells: nvml_health.c. */
+/* nvml_health.c: reads the state of the device at a PCI address, as far as the library tells it. */
 void xb_nvml_health(const char *bus_id, struct xb_device_health *health);
 
 #endif

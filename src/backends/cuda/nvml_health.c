@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What NVML tells of a device's state: clocks, what holds them back, and errors of its links. */
+/* Reads a device's state from NVML: clocks, what throttles them, and errors of its links. */
 #include "nvml.h"
 
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #define NVLINKS_MOST 18u  /* NVML_NVLINK_MAX_LINKS */
 #define NVLINK_COUNTERS 5 /* NVML_NVLINK_ERROR_DL_REPLAY to NVML_NVLINK_ERROR_DL_ECC_DATA */
 
-/* nvmlClocksThrottleReason*, with the words of the NVML API Reference Guide cut short. */
+/* The bits of nvmlClocksThrottleReason*, with words shortened from the NVML API Reference Guide. */
 static const struct {
     unsigned long long bit;
     const char *words;
@@ -19,7 +19,7 @@ static const struct {
     {0x1, "idle", false},
     {0x2, "application clocks setting", false},
     {0x4, "power cap", false},
-    {0x8, "hardware slowdown", false}, /* also seen while clocks change */
+    {0x8, "hardware slowdown", false}, /* the bit is also set while clocks change */
     {0x10, "sync boost", false},
     {0x20, "software thermal slowdown", false},
     {0x40, "hardware thermal slowdown", true},
@@ -62,7 +62,7 @@ static void read_replays(const struct xb_nvml *nvml, xb_nvml_device device,
     health->replays = replays;
 }
 
-/* Adds up what the link's counters tell; false where this driver has none of them. */
+/* Adds up the link's error counters. Returns false if this driver has none of them. */
 static bool add_errors(const struct xb_nvml *nvml, xb_nvml_device device, unsigned link,
                        uint64_t *errors)
 {

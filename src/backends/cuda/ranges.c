@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _POSIX_C_SOURCE 200809L /* PATH_MAX */
 /*
- * Named ranges for NVIDIA's profilers. NVTX is headers only: a profiler names the library that
- * takes the ranges in the environment, and without one a range costs a call through a pointer.
+ * Named ranges for NVIDIA's profilers. NVTX consists of headers only. A profiler sets an
+ * environment variable to the library that records the ranges. Without a profiler, a range costs
+ * one call through a pointer.
  */
 #include "cuda.h"
 
-/* NVTX uses PATH_MAX. Its headers in CUDA 11 and 12 do not include what defines it. */
+/* NVTX uses PATH_MAX, but its headers in CUDA 11 and 12 do not include the header that defines it.
+ */
 #include <limits.h>
 
 #include <nvtx3/nvToolsExt.h>

@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The CUDA runtime, linked statically, behind the adapters that the GPU backends share. */
+/* The adapters of the GPU backends for the CUDA runtime, which is linked statically. */
 #include "cuda.h"
 
 /*
- * Where pages may lie. CUDA 13 describes a place by a struct, and prefetching takes flags, of which
- * there are none yet; CUDA 12 has the device's ordinal or cudaCpuDeviceId. The rest of this file
- * does not tell them apart.
+ * The location of managed memory. CUDA 13 describes it by a struct, and its prefetch function has
+ * one more parameter for flags, of which there are none yet. CUDA 12 uses the device's ordinal or
+ * cudaCpuDeviceId. These definitions hide the difference from the rest of the file.
  */
 #if CUDART_VERSION >= 13000
-typedef struct cudaMemLocation location;
-#define HOST ((location){.type = cudaMemLocationTypeHost, .id = 0})
-#define DEVICE(ordinal) ((location){.type = cudaMemLocationTypeDevice, .id = (ordinal)})
+typedef struct cudaMemLocation native_location;
+#define HOST ((native_location){.type = cudaMemLocationTypeHost, .id = 0})
+#define DEVICE(ordinal) ((native_location){.type = cudaMemLocationTypeDevice, .id = (ordinal)})
 #define PREFETCH_FLAGS 0u,
 #else
-typedef int location;
+typedef int native_location;
 #define HOST cudaCpuDeviceId
 #define DEVICE(ordinal) (ordinal)
 #define PREFETCH_FLAGS
 #endif
 
-static location location_of(int place)
+static native_location native_location_of(int location)
 {
-    return place == XB_GPU_HOST ? HOST : DEVICE(place);
+    return location == XB_GPU_HOST ? HOST : DEVICE(location);
 }
 
 struct xb_gpu_outcome xb_cuda_outcome(cudaError_t code, const char *call)
@@ -101,18 +101,18 @@ static struct xb_gpu_outcome allocate_managed(void **address, size_t bytes)
 }
 
 static struct xb_gpu_outcome advise(const void *address, size_t bytes, enum xb_gpu_advice advice,
-                                    int place)
+                                    int location)
 {
     enum cudaMemoryAdvise native = advice == XB_GPU_PREFER     ? cudaMemAdviseSetPreferredLocation
                                    : advice == XB_GPU_UNPREFER ? cudaMemAdviseUnsetPreferredLocation
                                    : advice == XB_GPU_MAP      ? cudaMemAdviseSetAccessedBy
                                                                : cudaMemAdviseUnsetAccessedBy;
-    return XB_CUDA_CALL(cudaMemAdvise, address, bytes, native, location_of(place));
+    return XB_CUDA_CALL(cudaMemAdvise, address, bytes, native, native_location_of(location));
 }
 
-static struct xb_gpu_outcome prefetch(const void *address, size_t bytes, int place, void *stream)
+static struct xb_gpu_outcome prefetch(const void *address, size_t bytes, int location, void *stream)
 {
-    return XB_CUDA_CALL(cudaMemPrefetchAsync, address, bytes, location_of(place),
+    return XB_CUDA_CALL(cudaMemPrefetchAsync, address, bytes, native_location_of(location),
                         PREFETCH_FLAGS stream);
 }
 
@@ -192,21 +192,23 @@ static struct xb_gpu_outcome close_peer(int other)
     return XB_CUDA_CALL(cudaDeviceDisablePeerAccess, other);
 }
 
-/* They are part of the program, and the runtime loads each when it is first asked about. */
+/* The kernels are part of the program. Asking for a kernel's attributes makes the runtime load it.
+ */
 static enum xb_status load_kernels(struct xb_gpu_device *device, struct xb_error *error)
 {
-    enum xb_status status = XB_OK;
-    for (int i = 0; status == XB_OK && i < XB_GPU_KERNELS; i++) {
+    for (int i = 0; i < XB_GPU_KERNELS; i++) {
         struct cudaFuncAttributes attributes;
         const void *kernel = xb_cuda_kernel((enum xb_gpu_kernel)i);
         device->kernels[i] = (void *)kernel;
-        status = XB_GPU(error, &xb_cuda_runtime,
-                        XB_CUDA_CALL(cudaFuncGetAttributes, &attributes, kernel),
-                        "cannot load xferbench's kernels (%s) onto CUDA device %u; this build has "
-                        "code for sm_75 and newer",
-                        device->base.info.architecture, device->base.info.index);
+        enum xb_status status = XB_GPU(
+            error, &xb_cuda_runtime, XB_CUDA_CALL(cudaFuncGetAttributes, &attributes, kernel),
+            "cannot load xferbench's kernels (%s) onto CUDA device %u; this build has "
+            "code for sm_75 and newer",
+            device->base.info.architecture, device->base.info.index);
+        if (status != XB_OK)
+            return status;
     }
-    return status;
+    return XB_OK;
 }
 
 static void unload_kernels(struct xb_gpu_device *device)

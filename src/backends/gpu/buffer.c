@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory of every kind. */
+/* Allocates and frees buffers of every kind of memory. */
 #include "gpu.h"
 
-#include "xferbench/host_memory.h"
+#include "machine/host_memory.h"
 
 #include <stdlib.h>
 
 struct gpu_buffer {
     struct xb_buffer base;
     void *address;        /* device pointer of DEVICE memory, host address of any other */
-    void *kernel_address; /* what a kernel takes; NULL where none can reach it */
-    bool advised;         /* MANAGED memory with advice other than none */
+    void *kernel_address; /* where kernels see the memory; NULL if they cannot reach it */
+    bool advised;         /* MANAGED memory that has advice */
 };
 
 void *xb_gpu_buffer_address(const struct xb_buffer *buffer)
@@ -33,8 +33,9 @@ void *xb_gpu_kernel_address(const struct xb_buffer *buffer)
     return ((const struct gpu_buffer *)buffer)->kernel_address;
 }
 
-/* The runtime packs small allocations; alone in its blocks a buffer is aligned like a large one and
- * shares no page with what the device polls, nor with another buffer's advice. */
+/* The runtime packs small allocations together. We allocate whole blocks, so that a small buffer is
+ * aligned like a large one and shares no page with memory that the device polls or that has other
+ * advice. */
 #define BLOCK (UINT64_C(2) << 20)
 
 static uint64_t whole_blocks(uint64_t bytes)
@@ -47,37 +48,39 @@ static const struct xb_gpu_runtime *runtime_of(const struct gpu_buffer *buffer)
     return xb_gpu_device_of(buffer->base.device)->runtime;
 }
 
-static enum xb_status take_device(struct gpu_buffer *buffer, struct xb_error *error)
+static enum xb_status allocate_device(struct gpu_buffer *buffer, struct xb_error *error)
 {
     const struct xb_gpu_runtime *runtime = runtime_of(buffer);
     enum xb_status status = XB_GPU(
         error, runtime, runtime->allocate(&buffer->address, whole_blocks(buffer->base.bytes)),
         "cannot allocate %llu bytes of device memory; try a smaller --size",
         (unsigned long long)buffer->base.bytes);
-    if (status == XB_OK)
-        buffer->kernel_address = buffer->address;
-    return status;
+    if (status != XB_OK)
+        return status;
+    buffer->kernel_address = buffer->address;
+    return XB_OK;
 }
 
-/* Host memory is checked first, here and below: pinning what is not there ends badly. */
-static enum xb_status take_pinned(struct gpu_buffer *buffer, struct xb_error *error)
+/* Check for free host memory before pinning any, here and below: the machine suffers if more is
+ * pinned than it has to spare. */
+static enum xb_status allocate_pinned(struct gpu_buffer *buffer, struct xb_error *error)
 {
     const struct xb_gpu_runtime *runtime = runtime_of(buffer);
     uint64_t bytes = buffer->base.bytes;
     char limit[128];
     enum xb_status status = xb_host_memory_check(bytes, error);
-    if (status == XB_OK)
-        status = XB_GPU(
-            error, runtime,
-            runtime->allocate_host(&buffer->address, whole_blocks(bytes), buffer->base.memory),
-            "cannot allocate %llu bytes of %s host memory%s; try a smaller --size",
-            (unsigned long long)bytes, xb_memory_name(buffer->base.memory),
-            xb_host_memory_lock_limit(bytes, limit, sizeof limit));
-    return status;
+    if (status != XB_OK)
+        return status;
+    return XB_GPU(
+        error, runtime,
+        runtime->allocate_host(&buffer->address, whole_blocks(bytes), buffer->base.memory),
+        "cannot allocate %llu bytes of %s host memory%s; try a smaller --size",
+        (unsigned long long)bytes, xb_memory_name(buffer->base.memory),
+        xb_host_memory_lock_limit(bytes, limit, sizeof limit));
 }
 
-/* What registering has made reachable, as the device sees it: elsewhere than the host does on some
- * devices (cudaDevAttrCanUseHostPointerForRegisteredMem). */
+/* Finds where the device sees registered memory. On some devices that is another address than the
+ * host's (cudaDevAttrCanUseHostPointerForRegisteredMem). */
 static enum xb_status find_mapping(struct gpu_buffer *buffer, struct xb_error *error)
 {
     const struct xb_gpu_runtime *runtime = runtime_of(buffer);
@@ -86,78 +89,85 @@ static enum xb_status find_mapping(struct gpu_buffer *buffer, struct xb_error *e
     enum xb_status status =
         XB_GPU(error, runtime, runtime->device_pointer(&seen, buffer->address),
                "host memory was mapped, but %s device %u cannot reach it", runtime->name, index);
-    if (status == XB_OK && seen == NULL)
-        status = XB_FAIL(error, XB_ERR_RUNTIME,
-                         "host memory was mapped, but %s device %u has no address for it",
-                         runtime->name, index);
-    if (status == XB_OK)
-        buffer->kernel_address = seen;
-    return status;
+    if (status != XB_OK)
+        return status;
+    if (seen == NULL)
+        return XB_FAIL(error, XB_ERR_RUNTIME,
+                       "host memory was mapped, but %s device %u has no address for it",
+                       runtime->name, index);
+    buffer->kernel_address = seen;
+    return XB_OK;
 }
 
-/*
- * REGISTERED and MAPPED memory: huge pages, touched by several threads and then page-locked. The
- * runtime's allocator takes small pages one by one, which takes many times as long (CUDA on the
- * H200: setup_s in bench/results/h200/host-memory.json), so mapped memory does not come from it
- * either.
- */
-static enum xb_status take_registered(struct gpu_buffer *buffer, struct xb_error *error)
+static enum xb_status register_pages(struct gpu_buffer *buffer, struct xb_error *error)
 {
     const struct xb_gpu_runtime *runtime = runtime_of(buffer);
     uint64_t bytes = buffer->base.bytes;
     bool mapped = buffer->base.memory == XB_MEMORY_MAPPED;
     char limit[128];
-    void *pages = NULL;
-    enum xb_status status = xb_pages_map_huge(bytes, &pages, error);
+    enum xb_status status =
+        XB_GPU(error, runtime, runtime->register_host(buffer->address, bytes, mapped),
+               "cannot page-lock %llu bytes of host memory%s", (unsigned long long)bytes,
+               xb_host_memory_lock_limit(bytes, limit, sizeof limit));
+    if (status != XB_OK || !mapped)
+        return status;
+    status = find_mapping(buffer, error);
     if (status != XB_OK)
-        return status;
-    status = XB_GPU(error, runtime, runtime->register_host(pages, bytes, mapped),
-                    "cannot page-lock %llu bytes of host memory%s", (unsigned long long)bytes,
-                    xb_host_memory_lock_limit(bytes, limit, sizeof limit));
-    if (status != XB_OK) {
-        xb_pages_unmap(pages, bytes);
-        return status;
-    }
-    buffer->address = pages;
-    if (mapped)
-        status = find_mapping(buffer, error);
-    if (status != XB_OK) {
-        (void)runtime->unregister_host(pages);
-        xb_pages_unmap(pages, bytes);
-    }
+        (void)runtime->unregister_host(buffer->address);
     return status;
 }
 
 /*
- * The runtime gives more managed memory than a device holds and moves pages out while others come
- * in, which is another experiment: half leaves room for what else lies there. The pages come to the
- * host as well, so that the host must have room for them.
+ * Allocates REGISTERED and MAPPED memory: huge pages, which several threads touch and the runtime
+ * then page-locks. The runtime's own allocator locks small pages one by one and is many times
+ * slower (CUDA on the H200: setup_s in bench/results/h200/host-memory.json), so we do not use it
+ * for mapped memory either.
  */
-static enum xb_status take_managed(struct gpu_buffer *buffer, struct xb_error *error)
+static enum xb_status allocate_registered(struct gpu_buffer *buffer, struct xb_error *error)
+{
+    enum xb_status status = xb_pages_map_huge(buffer->base.bytes, &buffer->address, error);
+    if (status != XB_OK)
+        return status;
+    status = register_pages(buffer, error);
+    if (status != XB_OK)
+        xb_pages_unmap(buffer->address, buffer->base.bytes);
+    return status;
+}
+
+/*
+ * The runtime allocates more managed memory than a device holds, and then moves pages out while
+ * others come in. That is another experiment, so we allow only half of the free memory, which
+ * leaves room for everything else. The pages move to the host too, so the host must have room for
+ * them.
+ */
+static enum xb_status allocate_managed(struct gpu_buffer *buffer, struct xb_error *error)
 {
     const struct xb_gpu_runtime *runtime = runtime_of(buffer);
     uint64_t bytes = buffer->base.bytes;
     uint64_t free_now = 0;
     enum xb_status status = xb_gpu_device_memory(buffer->base.device, &free_now, error);
-    if (status == XB_OK && whole_blocks(bytes) > free_now / 2)
-        status = XB_FAIL(error, XB_ERR_MEMORY,
-                         "%llu bytes of managed memory are more than half of the %llu bytes that "
-                         "are free on %s device %u; try a smaller --size",
-                         (unsigned long long)bytes, (unsigned long long)free_now, runtime->name,
-                         buffer->base.device->info.index);
-    if (status == XB_OK)
-        status = xb_host_memory_check(bytes, error);
-    if (status == XB_OK)
-        status =
-            XB_GPU(error, runtime, runtime->allocate_managed(&buffer->address, whole_blocks(bytes)),
-                   "cannot allocate %llu bytes of managed memory; try a smaller --size",
-                   (unsigned long long)bytes);
-    if (status == XB_OK)
-        buffer->kernel_address = buffer->address;
-    return status;
+    if (status != XB_OK)
+        return status;
+    if (whole_blocks(bytes) > free_now / 2)
+        return XB_FAIL(error, XB_ERR_MEMORY,
+                       "%llu bytes of managed memory are more than half of the %llu bytes that "
+                       "are free on %s device %u; try a smaller --size",
+                       (unsigned long long)bytes, (unsigned long long)free_now, runtime->name,
+                       buffer->base.device->info.index);
+    status = xb_host_memory_check(bytes, error);
+    if (status != XB_OK)
+        return status;
+    status =
+        XB_GPU(error, runtime, runtime->allocate_managed(&buffer->address, whole_blocks(bytes)),
+               "cannot allocate %llu bytes of managed memory; try a smaller --size",
+               (unsigned long long)bytes);
+    if (status != XB_OK)
+        return status;
+    buffer->kernel_address = buffer->address;
+    return XB_OK;
 }
 
-/* Whether the device has this kind at all. */
+/* Refuses a kind of memory that the device does not have. */
 static enum xb_status check_kind(const struct xb_device *device, enum xb_memory memory,
                                  struct xb_error *error)
 {
@@ -173,21 +183,27 @@ static enum xb_status check_kind(const struct xb_device *device, enum xb_memory 
                    xb_memory_name(memory));
 }
 
-static enum xb_status take(struct gpu_buffer *buffer, struct xb_error *error)
+static enum xb_status allocate_memory(struct gpu_buffer *buffer, struct xb_error *error)
 {
+    enum xb_status status = check_kind(buffer->base.device, buffer->base.memory, error);
+    if (status != XB_OK)
+        return status;
+    status = xb_gpu_select(buffer->base.device, error);
+    if (status != XB_OK)
+        return status;
     switch (buffer->base.memory) {
     case XB_MEMORY_DEVICE:
-        return take_device(buffer, error);
+        return allocate_device(buffer, error);
     case XB_MEMORY_PAGEABLE:
         return xb_pages_map(buffer->base.bytes, &buffer->address, error);
     case XB_MEMORY_PINNED:
     case XB_MEMORY_WRITE_COMBINED:
-        return take_pinned(buffer, error);
+        return allocate_pinned(buffer, error);
     case XB_MEMORY_REGISTERED:
     case XB_MEMORY_MAPPED:
-        return take_registered(buffer, error);
+        return allocate_registered(buffer, error);
     case XB_MEMORY_MANAGED:
-        return take_managed(buffer, error);
+        return allocate_managed(buffer, error);
     }
     return XB_FAIL(error, XB_ERR_UNSUPPORTED, "there is no %s memory",
                    xb_memory_name(buffer->base.memory));
@@ -203,11 +219,7 @@ enum xb_status xb_gpu_buffer_allocate(struct xb_device *device, enum xb_memory m
     made->base.device = device;
     made->base.memory = memory;
     made->base.bytes = bytes;
-    enum xb_status status = check_kind(device, memory, error);
-    if (status == XB_OK)
-        status = xb_gpu_select(device, error);
-    if (status == XB_OK)
-        status = take(made, error);
+    enum xb_status status = allocate_memory(made, error);
     if (status != XB_OK) {
         free(made);
         return status;
@@ -224,7 +236,7 @@ void xb_gpu_buffer_free(struct xb_buffer *buffer)
     const struct xb_gpu_runtime *runtime = xb_gpu_device_of(buffer->device)->runtime;
     struct xb_error ignored;
     void *address = xb_gpu_buffer_address(buffer);
-    if (buffer->memory != XB_MEMORY_PAGEABLE) /* of which the runtime knows nothing */
+    if (buffer->memory != XB_MEMORY_PAGEABLE) /* the runtime does not know pageable memory */
         (void)xb_gpu_select(buffer->device, &ignored);
     switch (buffer->memory) {
     case XB_MEMORY_DEVICE:

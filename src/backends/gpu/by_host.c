@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Filling and checking device memory without kernels: the host writes or compares the pattern in a
- * window of pinned memory, and copies move it. Slower, and a check that leans on copies, which the
- * rows say; but a copy back of what was never written does not match the pattern either.
+ * Fills and checks device memory without kernels: the host writes or compares the pattern in a
+ * window of pinned memory, and copies move it. This is slower, and the check relies on the copies
+ * that it is to verify; the rows say so. It still finds memory that was never written, because its
+ * content does not match the pattern.
  */
 #include "gpu.h"
 
@@ -12,12 +13,14 @@ static enum xb_status open_window(const struct xb_queue *queue, struct xb_buffer
                                   struct xb_error *error)
 {
     struct xb_gpu_device *device = (struct xb_gpu_device *)queue->device;
-    enum xb_status status = XB_OK;
-    if (device->window == NULL)
-        status = xb_gpu_buffer_allocate(queue->device, XB_MEMORY_PINNED, WINDOW_BYTES,
-                                        &device->window, error);
+    if (device->window == NULL) {
+        enum xb_status status = xb_gpu_buffer_allocate(queue->device, XB_MEMORY_PINNED,
+                                                       WINDOW_BYTES, &device->window, error);
+        if (status != XB_OK)
+            return status;
+    }
     *window = device->window;
-    return status;
+    return XB_OK;
 }
 
 static uint64_t part_of(uint64_t bytes, uint64_t offset)
@@ -30,16 +33,21 @@ enum xb_status xb_gpu_fill_by_host(struct xb_queue *queue, struct xb_buffer *buf
 {
     struct xb_buffer *window = NULL;
     enum xb_status status = open_window(queue, &window, error);
-    /* The window may be in use by what was enqueued before: every part waits for its copy. */
-    for (uint64_t offset = 0; status == XB_OK && offset < bytes; offset += WINDOW_BYTES) {
+    if (status != XB_OK)
+        return status;
+    /* Wait for the copy of every part, because the next part overwrites the window. */
+    for (uint64_t offset = 0; offset < bytes; offset += WINDOW_BYTES) {
         uint64_t part = part_of(bytes, offset);
         pattern.steps = 0;
         xb_host_fill(window->host_address, offset, part, pattern);
         status = xb_gpu_queue_copy(queue, buffer, offset, window, 0, part, error);
-        if (status == XB_OK)
-            status = xb_gpu_queue_wait(queue, error);
+        if (status != XB_OK)
+            return status;
+        status = xb_gpu_queue_wait(queue, error);
+        if (status != XB_OK)
+            return status;
     }
-    return status;
+    return XB_OK;
 }
 
 enum xb_status xb_gpu_check_by_host(struct xb_queue *queue, struct xb_buffer *buffer,
@@ -49,26 +57,29 @@ enum xb_status xb_gpu_check_by_host(struct xb_queue *queue, struct xb_buffer *bu
     struct xb_buffer *window = NULL;
     struct xb_mismatch found = {.wrong_bytes = 0, .first_offset = UINT64_MAX};
     enum xb_status status = open_window(queue, &window, error);
-    if (status == XB_OK)
-        status = xb_gpu_queue_wait(queue, error);
-    for (uint64_t offset = 0; status == XB_OK && offset < bytes; offset += WINDOW_BYTES) {
+    if (status != XB_OK)
+        return status;
+    status = xb_gpu_queue_wait(queue, error);
+    if (status != XB_OK)
+        return status;
+    for (uint64_t offset = 0; offset < bytes; offset += WINDOW_BYTES) {
         uint64_t part = part_of(bytes, offset);
         pattern.steps = 0;
-        /* What a copy that moves nothing would leave here must not be what is looked for. */
+        /* Fill the window with wrong bytes first, so that a copy that moves nothing is found. */
         xb_host_fill(
             window->host_address, offset, part,
             (struct xb_pattern){.seed = pattern.seed, .flip = pattern.flip ^ XB_PATTERN_POISON});
         status = xb_gpu_queue_copy(queue, window, 0, buffer, offset, part, error);
-        if (status == XB_OK)
-            status = xb_gpu_queue_wait(queue, error);
         if (status != XB_OK)
-            break;
-        struct xb_mismatch here = xb_host_check(window->host_address, offset, part, pattern);
-        if (here.wrong_bytes > 0 && found.wrong_bytes == 0)
-            found.first_offset = here.first_offset;
-        found.wrong_bytes += here.wrong_bytes;
+            return status;
+        status = xb_gpu_queue_wait(queue, error);
+        if (status != XB_OK)
+            return status;
+        struct xb_mismatch in_part = xb_host_check(window->host_address, offset, part, pattern);
+        if (in_part.wrong_bytes > 0 && found.wrong_bytes == 0)
+            found.first_offset = in_part.first_offset;
+        found.wrong_bytes += in_part.wrong_bytes;
     }
-    if (status == XB_OK)
-        *mismatch = found;
-    return status;
+    *mismatch = found;
+    return XB_OK;
 }

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Opening a device, and what a runtime's failures become. */
+/* Opens devices, and turns a runtime's failures into errors. */
 #include "gpu.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-/* At the rated clock. Long enough for any enqueuing, short enough that a lost release is noticed.
- */
+/* A hold gives up after this time at the rated clock. That is long enough to enqueue anything, and
+ * short enough to notice that a release was lost. */
 #define HOLD_LIMIT_S 20
-/* Where the clock is not told: a GPU of today. The limit need not be exact. */
+/* A usual clock for a GPU that does not tell its own. The limit need not be exact. */
 #define USUAL_KILOHERTZ 2000000
 
 enum xb_status xb_gpu_status(struct xb_error *error, const struct xb_gpu_runtime *runtime,
@@ -45,22 +45,24 @@ void xb_gpu_device_close(struct xb_device *device)
     struct xb_error ignored;
     xb_gpu_buffer_free(closing->window);
     (void)xb_gpu_select(device, &ignored);
-    if (closing->found != NULL)
-        (void)closing->runtime->release(closing->found);
-    if (closing->seen != NULL)
-        (void)closing->runtime->release_host(closing->seen);
+    if (closing->device_result != NULL)
+        (void)closing->runtime->release(closing->device_result);
+    if (closing->host_result != NULL)
+        (void)closing->runtime->release_host(closing->host_result);
     closing->runtime->unload_kernels(closing);
     free(closing);
 }
 
-/* It can still copy, and the host can check. What it never had keeps its own reason. */
+/* Takes away the capabilities that need kernels. The device can still copy, and the host can check.
+ * A capability that it never had keeps its own reason. */
 static void go_without_kernels(struct xb_device_info *info, const char *reason)
 {
     const uint32_t lost = XB_CAP_KERNELS | XB_CAP_HOLD | XB_CAP_MANAGED;
     xb_device_withhold(info, lost & info->capabilities, reason);
 }
 
-/* Memory for the outcome of a check, how long a hold may last, and whether it can be. */
+/* Allocates memory for the result of a check, and finds out how long a hold may last and whether
+ * holds work. */
 static enum xb_status prepare_for_kernels(struct xb_gpu_device *device, struct xb_error *error)
 {
     const struct xb_gpu_runtime *runtime = device->runtime;
@@ -69,22 +71,26 @@ static enum xb_status prepare_for_kernels(struct xb_gpu_device *device, struct x
     enum xb_status status =
         XB_GPU(error, runtime, runtime->clock_rate(device->ordinal, &kilohertz),
                "cannot read the clock rate of %s device %u", runtime->name, index);
+    if (status != XB_OK)
+        return status;
     if (kilohertz <= 0)
         kilohertz = USUAL_KILOHERTZ;
     device->hold_limit = (unsigned long long)kilohertz * 1000 * HOLD_LIMIT_S;
-    if (status == XB_OK)
-        status = XB_GPU(
-            error, runtime, runtime->allocate((void **)&device->found, sizeof *device->found),
-            "no memory on %s device %u for the outcome of a check", runtime->name, index);
-    if (status == XB_OK)
-        status = XB_GPU(
-            error, runtime,
-            runtime->allocate_host((void **)&device->seen, sizeof *device->seen, XB_MEMORY_PINNED),
-            "no pinned memory for the outcome of a check");
-    if (status == XB_OK && !runtime->hold_is_proven &&
-        (device->base.info.capabilities & XB_CAP_HOLD) != 0)
-        status = xb_gpu_hold_prove(device, error);
-    return status;
+    status =
+        XB_GPU(error, runtime,
+               runtime->allocate((void **)&device->device_result, sizeof *device->device_result),
+               "no memory on %s device %u for the outcome of a check", runtime->name, index);
+    if (status != XB_OK)
+        return status;
+    status = XB_GPU(error, runtime,
+                    runtime->allocate_host((void **)&device->host_result,
+                                           sizeof *device->host_result, XB_MEMORY_PINNED),
+                    "no pinned memory for the outcome of a check");
+    if (status != XB_OK)
+        return status;
+    if (runtime->hold_is_proven || (device->base.info.capabilities & XB_CAP_HOLD) == 0)
+        return XB_OK;
+    return xb_gpu_hold_prove(device, error);
 }
 
 /* Creates the context and loads the kernels. */
@@ -105,7 +111,9 @@ static enum xb_status prepare_device(struct xb_gpu_device *device, struct xb_err
         go_without_kernels(&device->base.info, error->message);
         return XB_OK;
     }
-    return status == XB_OK ? prepare_for_kernels(device, error) : status;
+    if (status != XB_OK)
+        return status;
+    return prepare_for_kernels(device, error);
 }
 
 enum xb_status xb_gpu_device_open(const struct xb_backend *backend,
@@ -137,11 +145,13 @@ enum xb_status xb_gpu_device_memory(struct xb_device *device, uint64_t *free_byt
     size_t free_now = 0;
     size_t total = 0;
     enum xb_status status = xb_gpu_select(device, error);
-    if (status == XB_OK)
-        status = XB_GPU(error, runtime, runtime->memory_info(&free_now, &total),
-                        "cannot read the free memory of %s device %u", runtime->name,
-                        device->info.index);
-    if (status == XB_OK)
-        *free_bytes = free_now;
-    return status;
+    if (status != XB_OK)
+        return status;
+    status =
+        XB_GPU(error, runtime, runtime->memory_info(&free_now, &total),
+               "cannot read the free memory of %s device %u", runtime->name, device->info.index);
+    if (status != XB_OK)
+        return status;
+    *free_bytes = free_now;
+    return XB_OK;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Events, with the device's own time stamps. */
+/* Events, whose times come from the device's own clock. */
 #include "gpu.h"
 
 #include <stdlib.h>
@@ -19,19 +19,25 @@ static const struct xb_gpu_runtime *runtime_of(const struct xb_event *event)
     return xb_gpu_device_of(event->device)->runtime;
 }
 
+static enum xb_status create_event(struct gpu_event *event, struct xb_error *error)
+{
+    const struct xb_gpu_runtime *runtime = runtime_of(&event->base);
+    const struct xb_device *device = event->base.device;
+    enum xb_status status = xb_gpu_select(device, error);
+    if (status != XB_OK)
+        return status;
+    return XB_GPU(error, runtime, runtime->open_event(&event->event),
+                  "cannot create an event on %s device %u", runtime->name, device->info.index);
+}
+
 enum xb_status xb_gpu_event_open(struct xb_device *device, struct xb_event **event,
                                  struct xb_error *error)
 {
-    const struct xb_gpu_runtime *runtime = xb_gpu_device_of(device)->runtime;
     struct gpu_event *opened = calloc(1, sizeof *opened);
     if (opened == NULL)
         return XB_FAIL(error, XB_ERR_MEMORY, "no memory to open an event");
     opened->base.device = device;
-    enum xb_status status = xb_gpu_select(device, error);
-    if (status == XB_OK)
-        status =
-            XB_GPU(error, runtime, runtime->open_event(&opened->event),
-                   "cannot create an event on %s device %u", runtime->name, device->info.index);
+    enum xb_status status = create_event(opened, error);
     if (status != XB_OK) {
         free(opened);
         return status;
@@ -55,11 +61,10 @@ enum xb_status xb_gpu_event_record(struct xb_event *event, struct xb_queue *queu
 {
     const struct xb_gpu_runtime *runtime = runtime_of(event);
     enum xb_status status = xb_gpu_select(queue->device, error);
-    if (status == XB_OK)
-        status =
-            XB_GPU(error, runtime, runtime->record_event(xb_gpu_event(event), xb_gpu_stream(queue)),
-                   "an event could not be recorded");
-    return status;
+    if (status != XB_OK)
+        return status;
+    return XB_GPU(error, runtime, runtime->record_event(xb_gpu_event(event), xb_gpu_stream(queue)),
+                  "an event could not be recorded");
 }
 
 enum xb_status xb_gpu_event_elapsed(struct xb_event *start, struct xb_event *stop, double *seconds,
@@ -68,11 +73,13 @@ enum xb_status xb_gpu_event_elapsed(struct xb_event *start, struct xb_event *sto
     const struct xb_gpu_runtime *runtime = runtime_of(start);
     float milliseconds = 0;
     enum xb_status status = xb_gpu_select(start->device, error);
-    if (status == XB_OK)
-        status = XB_GPU(error, runtime,
-                        runtime->elapsed(&milliseconds, xb_gpu_event(start), xb_gpu_event(stop)),
-                        "the time between two events could not be read");
-    if (status == XB_OK)
-        *seconds = (double)milliseconds * 1e-3;
-    return status;
+    if (status != XB_OK)
+        return status;
+    status = XB_GPU(error, runtime,
+                    runtime->elapsed(&milliseconds, xb_gpu_event(start), xb_gpu_event(stop)),
+                    "the time between two events could not be read");
+    if (status != XB_OK)
+        return status;
+    *seconds = (double)milliseconds * 1e-3;
+    return XB_OK;
 }

@@ -3,17 +3,17 @@
 #define XFERBENCH_BACKENDS_GPU_H
 
 /*
- * What the GPU backends have in common. CUDA and HIP are the same interface under two names, so
- * that buffers, queues, events and peers stand here once, over a table of thin adapters that each
- * vendor's folder fills in. What differs between vendors is a field of that table or of the
- * device's info. The slots' contract stands in backend.h.
+ * The code that all GPU backends share. CUDA and HIP are the same interface under two names, so
+ * buffers, queues, events and peers are written once, on top of a table of thin adapters. Each
+ * vendor's folder fills in that table. Differences between vendors are fields of the table or of
+ * the device's info. backend.h has the contract of the slots.
  */
 
 #include "kernels.h"
 
 #include "xferbench/backend.h"
 
-/* What a call of the runtime came to: 0 is success for every vendor. */
+/* The result of a call of the runtime. 0 is success for every vendor. */
 struct xb_gpu_outcome {
     int code;
     const char *call; /* the native function's name; static text */
@@ -21,27 +21,27 @@ struct xb_gpu_outcome {
 
 struct xb_gpu_device;
 
-/* Where pages of managed memory may lie, beside a device's ordinal. */
+/* A location of managed memory is a device's ordinal, or this for the host. */
 #define XB_GPU_HOST (-1)
 
 enum xb_gpu_advice {
-    XB_GPU_PREFER,   /* the place is where the pages belong */
-    XB_GPU_UNPREFER, /* no place is */
-    XB_GPU_MAP,      /* the place reaches them in place */
-    XB_GPU_UNMAP
+    XB_GPU_PREFER,   /* keep the pages at this location */
+    XB_GPU_UNPREFER, /* take that back */
+    XB_GPU_MAP,      /* let this location access the pages without moving them */
+    XB_GPU_UNMAP     /* take that back */
 };
 
 /*
- * One vendor's runtime: each slot is one call of it, on the calling thread's current device.
- * Handles of streams, events and kernels are pointers for every vendor. A slot whose absence a
- * capability covers may be NULL in a runtime that is opened at run time.
+ * One vendor's runtime. Each slot is one call of it, on the calling thread's current device.
+ * Handles of streams, events and kernels are pointers for every vendor. If a runtime is opened at
+ * run time and lacks a function, the slot reports that it is not supported.
  */
 struct xb_gpu_runtime {
-    const char *name; /* "CUDA": for messages */
-    /* Whether it has been seen that nothing enqueued behind a hold waits for its end. Where not,
-     * every device has to show it when it is opened. */
+    const char *name; /* for messages: "CUDA" */
+    /* Whether we have seen that enqueuing behind a hold never waits for its end. If not, every
+     * device is tried when it is opened. */
     bool hold_is_proven;
-    int out_of_memory, peer_already_open; /* codes that mean something to us */
+    int out_of_memory, peer_already_open; /* the runtime's codes for these two cases */
 
     const char *(*error_name)(int code);
     const char *(*error_text)(int code);
@@ -51,8 +51,8 @@ struct xb_gpu_runtime {
     struct xb_gpu_outcome (*memory_info)(size_t *free_bytes, size_t *total);
 
     struct xb_gpu_outcome (*allocate)(void **address, size_t bytes);
-    struct xb_gpu_outcome (*release)(void *address); /* also what allocate_managed gave */
-    /* PINNED, WRITE_COMBINED or MAPPED. */
+    struct xb_gpu_outcome (*release)(void *address); /* also for memory from allocate_managed */
+    /* `memory` is PINNED, WRITE_COMBINED or MAPPED. */
     struct xb_gpu_outcome (*allocate_host)(void **address, size_t bytes, enum xb_memory memory);
     struct xb_gpu_outcome (*release_host)(void *address);
     struct xb_gpu_outcome (*register_host)(void *address, size_t bytes, bool mapped);
@@ -61,8 +61,9 @@ struct xb_gpu_runtime {
 
     struct xb_gpu_outcome (*allocate_managed)(void **address, size_t bytes);
     struct xb_gpu_outcome (*advise)(const void *address, size_t bytes, enum xb_gpu_advice advice,
-                                    int place);
-    struct xb_gpu_outcome (*prefetch)(const void *address, size_t bytes, int place, void *stream);
+                                    int location);
+    struct xb_gpu_outcome (*prefetch)(const void *address, size_t bytes, int location,
+                                      void *stream);
 
     struct xb_gpu_outcome (*open_stream)(void **stream);
     struct xb_gpu_outcome (*close_stream)(void *stream);
@@ -85,9 +86,9 @@ struct xb_gpu_runtime {
     struct xb_gpu_outcome (*close_peer)(int other);
 
     /*
-     * Fills device->kernels. XB_ERR_UNSUPPORTED, with the reason, where this device can run none:
-     * it then goes on without the capabilities that take them. unload_kernels undoes it, also
-     * where nothing was loaded.
+     * Fills device->kernels. Returns XB_ERR_UNSUPPORTED with the reason if this device cannot run
+     * them; the device then opens without the capabilities that need kernels. unload_kernels undoes
+     * this, and may be called if nothing was loaded.
      */
     enum xb_status (*load_kernels)(struct xb_gpu_device *device, struct xb_error *error);
     void (*unload_kernels)(struct xb_gpu_device *device);
@@ -97,13 +98,13 @@ struct xb_gpu_device {
     struct xb_device base;
     const struct xb_gpu_runtime *runtime;
     int ordinal;
-    void *module; /* the vendor's own: what its kernels came from */
-    void *code;   /* what the module was loaded from, kept as long as it */
+    void *module; /* the vendor's handle of the loaded kernels */
+    void *code;   /* the code of that module, kept as long as the module is loaded */
     void *kernels[XB_GPU_KERNELS];
-    unsigned long long hold_limit; /* cycles after which a hold gives way */
-    struct xb_gpu_check *found;    /* device memory: what a check found */
-    struct xb_gpu_check *seen;     /* the host's copy of it, pinned */
-    struct xb_buffer *window;      /* pinned, for a device without kernels: see by_host.c */
+    unsigned long long hold_limit;      /* cycles after which a hold gives up */
+    struct xb_gpu_check *device_result; /* device memory for the result of a check */
+    struct xb_gpu_check *host_result;   /* pinned memory for the host's copy of it */
+    struct xb_buffer *window;           /* pinned, for a device without kernels: see by_host.c */
 };
 
 static inline const struct xb_gpu_device *xb_gpu_device_of(const struct xb_device *device)
@@ -112,28 +113,28 @@ static inline const struct xb_gpu_device *xb_gpu_device_of(const struct xb_devic
 }
 
 /*
- * XB_OK for a call that succeeded; else fills *error with its name, code and the code's name,
- * behind the given message.
+ * Returns XB_OK if the call succeeded. Otherwise fills *error with the given message, the call's
+ * name, the code and the code's name.
  */
 enum xb_status xb_gpu_status(struct xb_error *error, const struct xb_gpu_runtime *runtime,
                              struct xb_gpu_outcome outcome, const char *file, int line,
                              const char *format, ...) __attribute__((format(printf, 6, 7)));
 
-/* Turns what an adapter returns into a status. */
+/* Converts the outcome of an adapter to a status. */
 #define XB_GPU(error, runtime, outcome, ...)                                                       \
     xb_gpu_status((error), (runtime), (outcome), __FILE__, __LINE__, __VA_ARGS__)
 
 /* probe.c */
 
-/* Adds a line to the probe, whose text XB_GPU_FOUND writes. */
+/* Adds a line to the probe. XB_GPU_FOUND writes what was found. */
 struct xb_probe_check *xb_gpu_probe_add(struct xb_probe *probe, bool ok, const char *what);
 #define XB_GPU_FOUND(check, ...) snprintf((check)->found, sizeof(check)->found, __VA_ARGS__)
 
 /* device.c */
 
-/* Makes the device of an object the calling thread's: nearly free where it is already. */
+/* Makes this the calling thread's current device. Costs almost nothing if it is already. */
 enum xb_status xb_gpu_select(const struct xb_device *device, struct xb_error *error);
-/* Opens a device that `info` describes: what a backend's device_open does with its runtime. */
+/* Opens the device that `info` describes. A backend's device_open calls it with its runtime. */
 enum xb_status xb_gpu_device_open(const struct xb_backend *backend,
                                   const struct xb_gpu_runtime *runtime,
                                   const struct xb_device_info *info, struct xb_device **device,
@@ -147,11 +148,11 @@ enum xb_status xb_gpu_buffer_allocate(struct xb_device *device, enum xb_memory m
                                       uint64_t bytes, struct xb_buffer **buffer,
                                       struct xb_error *error);
 void xb_gpu_buffer_free(struct xb_buffer *buffer);
-/* What copies take: the device pointer of a DEVICE buffer, the host address of any other. */
+/* The address for copies: the device pointer of a DEVICE buffer, the host address of any other. */
 void *xb_gpu_buffer_address(const struct xb_buffer *buffer);
-/* What kernels take, of a buffer in their reach (xb_memory_in_reach). */
+/* The address for kernels, if they can reach the buffer (xb_memory_in_reach). */
 void *xb_gpu_kernel_address(const struct xb_buffer *buffer);
-/* Whether a MANAGED buffer has advice other than none. */
+/* Whether a MANAGED buffer has advice. */
 bool xb_gpu_buffer_is_advised(const struct xb_buffer *buffer);
 void xb_gpu_buffer_set_advised(struct xb_buffer *buffer, bool advised);
 
@@ -176,20 +177,19 @@ enum xb_status xb_gpu_queue_wait(struct xb_queue *queue, struct xb_error *error)
 
 /* hold.c */
 struct xb_gpu_hold {
-    struct xb_gpu_gate *gate;        /* pinned; the host's view; NULL where queues are not held */
-    struct xb_gpu_gate *device_gate; /* the same, the device's view */
+    struct xb_gpu_gate *gate;        /* pinned, at the host's address; NULL if there are no holds */
+    struct xb_gpu_gate *device_gate; /* the same memory at the device's address */
     unsigned count;                  /* holds so far */
 };
-/* Of a queue. Closing accepts one that was opened in part. */
+/* Opens and closes the hold of a queue. Close it also if opening failed. */
 enum xb_status xb_gpu_hold_open(const struct xb_device *device, struct xb_gpu_hold *hold,
                                 struct xb_error *error);
 void xb_gpu_hold_close(const struct xb_device *device, struct xb_gpu_hold *hold);
-/* Whether one has given way by itself since this was asked last. */
+/* Whether a hold gave up by itself since the last call of this function. */
 bool xb_gpu_hold_expired(const struct xb_gpu_hold *hold);
 /*
- * Finds out whether copies can be enqueued behind a hold without waiting for its end, which not
- * every runtime promises. Where not, the device loses the capability, with the reason; that is no
- * error.
+ * Tries whether copies can be enqueued behind a hold without waiting for its end, which not every
+ * runtime promises. If not, the device loses the capability and gets the reason; that is no error.
  */
 enum xb_status xb_gpu_hold_prove(struct xb_gpu_device *device, struct xb_error *error);
 enum xb_status xb_gpu_queue_hold(struct xb_queue *queue, struct xb_error *error);
@@ -218,18 +218,18 @@ enum xb_status xb_gpu_queue_kernel_copy(struct xb_queue *queue, struct xb_buffer
 enum xb_status xb_gpu_queue_compute(struct xb_queue *queue, struct xb_buffer *buffer,
                                     uint64_t offset, uint64_t bytes, uint64_t steps,
                                     struct xb_error *error);
-/* Spins until gate->released >= number, which the device sees at `gate`. */
+/* Launches a kernel that spins until gate->released >= number. `gate` is the device's address. */
 enum xb_status xb_gpu_launch_hold(struct xb_queue *queue, struct xb_gpu_gate *gate, unsigned number,
                                   struct xb_error *error);
 
-/* by_host.c: filling and checking for a device that can run no kernels */
+/* by_host.c: filling and checking for a device that cannot run kernels */
 enum xb_status xb_gpu_fill_by_host(struct xb_queue *queue, struct xb_buffer *buffer, uint64_t bytes,
                                    struct xb_pattern pattern, struct xb_error *error);
 enum xb_status xb_gpu_check_by_host(struct xb_queue *queue, struct xb_buffer *buffer,
                                     uint64_t bytes, struct xb_pattern pattern,
                                     struct xb_mismatch *mismatch, struct xb_error *error);
 
-/* peer.c: what a backend's peer_info is made of, and the other slots */
+/* peer.c: the slots for peers, and a helper for a backend's peer_info */
 enum xb_status xb_gpu_peer_access(const struct xb_gpu_runtime *runtime, unsigned index,
                                   unsigned other, bool *can_access, struct xb_error *error);
 enum xb_status xb_gpu_peer_open(struct xb_device *device, struct xb_device *other,

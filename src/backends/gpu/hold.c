@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Holding a queue: a kernel that spins on host memory until it is told to go on. */
+/* Holds a queue with a kernel that spins on host memory until the host releases it. */
 #include "gpu.h"
 
-/* How long a hold lasts that only tries whether holds work: enqueuing takes microseconds. */
-#define TRIAL_SHARE 200 /* of the usual limit */
+/* A trial hold gives up after this fraction of the usual limit, because enqueuing takes only
+ * microseconds. */
+#define TRIAL_DIVISOR 200
 #define TRIAL_BYTES (UINT64_C(1) << 20)
-#define TRIALS 2 /* one may meet a busy machine */
+#define TRIALS 2 /* the first may fail because the machine is busy */
 
 enum xb_status xb_gpu_hold_open(const struct xb_device *device, struct xb_gpu_hold *hold,
                                 struct xb_error *error)
@@ -42,9 +43,10 @@ enum xb_status xb_gpu_queue_hold(struct xb_queue *queue, struct xb_error *error)
                        queue->device->info.index,
                        xb_device_lacks(&queue->device->info, XB_CAP_HOLD));
     enum xb_status status = xb_gpu_launch_hold(queue, hold->device_gate, hold->count + 1, error);
-    if (status == XB_OK)
-        hold->count++;
-    return status;
+    if (status != XB_OK)
+        return status;
+    hold->count++;
+    return XB_OK;
 }
 
 void xb_gpu_queue_release(struct xb_queue *queue)
@@ -54,31 +56,35 @@ void xb_gpu_queue_release(struct xb_queue *queue)
         __atomic_store_n(&hold->gate->released, hold->count, __ATOMIC_RELEASE);
 }
 
-/* ---- whether holds work ---- */
+/* ---- proving that holds work ---- */
 
 struct trial {
-    struct xb_buffer *here, *there;
+    struct xb_buffer *pinned, *memory; /* the host's and the device's */
     struct xb_queue *first, *second;
     struct xb_event *start, *end;
 };
 
+/* Call close_trial even if this fails. */
 static enum xb_status open_trial(struct xb_device *device, struct trial *trial,
                                  struct xb_error *error)
 {
     enum xb_status status =
-        xb_gpu_buffer_allocate(device, XB_MEMORY_PINNED, TRIAL_BYTES, &trial->here, error);
-    if (status == XB_OK)
-        status =
-            xb_gpu_buffer_allocate(device, XB_MEMORY_DEVICE, TRIAL_BYTES, &trial->there, error);
-    if (status == XB_OK)
-        status = xb_gpu_queue_open(device, &trial->first, error);
-    if (status == XB_OK)
-        status = xb_gpu_queue_open(device, &trial->second, error);
-    if (status == XB_OK)
-        status = xb_gpu_event_open(device, &trial->start, error);
-    if (status == XB_OK)
-        status = xb_gpu_event_open(device, &trial->end, error);
-    return status;
+        xb_gpu_buffer_allocate(device, XB_MEMORY_PINNED, TRIAL_BYTES, &trial->pinned, error);
+    if (status != XB_OK)
+        return status;
+    status = xb_gpu_buffer_allocate(device, XB_MEMORY_DEVICE, TRIAL_BYTES, &trial->memory, error);
+    if (status != XB_OK)
+        return status;
+    status = xb_gpu_queue_open(device, &trial->first, error);
+    if (status != XB_OK)
+        return status;
+    status = xb_gpu_queue_open(device, &trial->second, error);
+    if (status != XB_OK)
+        return status;
+    status = xb_gpu_event_open(device, &trial->start, error);
+    if (status != XB_OK)
+        return status;
+    return xb_gpu_event_open(device, &trial->end, error);
 }
 
 static void close_trial(struct trial *trial)
@@ -87,70 +93,110 @@ static void close_trial(struct trial *trial)
     xb_gpu_event_close(trial->start);
     xb_gpu_queue_close(trial->second);
     xb_gpu_queue_close(trial->first);
-    xb_gpu_buffer_free(trial->there);
-    xb_gpu_buffer_free(trial->here);
+    xb_gpu_buffer_free(trial->memory);
+    xb_gpu_buffer_free(trial->pinned);
 }
 
-/* Enqueues what modes enqueue behind a hold, over two queues that wait for each other as the
- * sampler's do. */
-static enum xb_status enqueue_all(const struct trial *trial, struct xb_error *error)
+/* Copies and computes on the second queue, as modes do behind a hold. */
+static enum xb_status enqueue_second(const struct trial *trial, struct xb_error *error)
 {
     const uint64_t quarter = TRIAL_BYTES / 4;
-    struct xb_queue *first = trial->first;
     struct xb_queue *second = trial->second;
-    struct xb_buffer *there = trial->there;
-    enum xb_status status = xb_gpu_event_record(trial->start, first, error);
-    if (status == XB_OK)
-        status = xb_gpu_queue_wait_event(second, trial->start, error);
-    if (status == XB_OK)
-        status = xb_gpu_queue_copy(first, there, 0, trial->here, 0, quarter, error);
-    if (status == XB_OK)
-        status = xb_gpu_queue_copy(second, trial->here, quarter, there, quarter, quarter, error);
-    if (status == XB_OK)
-        status = xb_gpu_queue_kernel_copy(second, there, 2 * quarter, there, 3 * quarter, quarter,
-                                          XB_ACCESS_SEQUENTIAL, error);
-    if (status == XB_OK)
-        status = xb_gpu_queue_compute(second, there, 2 * quarter, quarter, 1, error);
-    if (status == XB_OK)
-        status = xb_gpu_event_record(trial->end, second, error);
-    if (status == XB_OK)
-        status = xb_gpu_queue_wait_event(first, trial->end, error);
-    return status;
+    struct xb_buffer *memory = trial->memory;
+    enum xb_status status =
+        xb_gpu_queue_copy(second, trial->pinned, quarter, memory, quarter, quarter, error);
+    if (status != XB_OK)
+        return status;
+    status = xb_gpu_queue_kernel_copy(second, memory, 2 * quarter, memory, 3 * quarter, quarter,
+                                      XB_ACCESS_SEQUENTIAL, error);
+    if (status != XB_OK)
+        return status;
+    return xb_gpu_queue_compute(second, memory, 2 * quarter, quarter, 1, error);
+}
+
+/* Enqueues on two queues that wait for each other, as the sampler's do. */
+static enum xb_status enqueue_both(const struct trial *trial, struct xb_error *error)
+{
+    const uint64_t quarter = TRIAL_BYTES / 4;
+    enum xb_status status = xb_gpu_event_record(trial->start, trial->first, error);
+    if (status != XB_OK)
+        return status;
+    status = xb_gpu_queue_wait_event(trial->second, trial->start, error);
+    if (status != XB_OK)
+        return status;
+    status = xb_gpu_queue_copy(trial->first, trial->memory, 0, trial->pinned, 0, quarter, error);
+    if (status != XB_OK)
+        return status;
+    status = enqueue_second(trial, error);
+    if (status != XB_OK)
+        return status;
+    status = xb_gpu_event_record(trial->end, trial->second, error);
+    if (status != XB_OK)
+        return status;
+    return xb_gpu_queue_wait_event(trial->first, trial->end, error);
+}
+
+static enum xb_status hold_and_enqueue(const struct trial *trial, bool held, struct xb_error *error)
+{
+    if (held) {
+        enum xb_status status = xb_gpu_queue_hold(trial->first, error);
+        if (status != XB_OK)
+            return status;
+    }
+    return enqueue_both(trial, error);
 }
 
 static enum xb_status try_hold(struct xb_gpu_device *device, const struct trial *trial, bool held,
                                bool *works, struct xb_error *error)
 {
     const struct xb_gpu_runtime *runtime = device->runtime;
-    enum xb_status status = held ? xb_gpu_queue_hold(trial->first, error) : XB_OK;
-    if (status == XB_OK)
-        status = enqueue_all(trial, error);
+    enum xb_status status = hold_and_enqueue(trial, held, error);
     xb_gpu_queue_release(trial->first);
-    /* By the runtime's own call: that a hold gave way is what is asked here, not a failure. */
-    if (status == XB_OK)
-        status = XB_GPU(error, runtime, runtime->wait_for_stream(xb_gpu_stream(trial->first)),
-                        "work on %s device %u failed", runtime->name, device->base.info.index);
+    if (status != XB_OK)
+        return status;
+    /* Call the runtime directly: for xb_gpu_queue_wait a hold that gave up is a failure, but here
+     * it is an answer. */
+    status = XB_GPU(error, runtime, runtime->wait_for_stream(xb_gpu_stream(trial->first)),
+                    "work on %s device %u failed", runtime->name, device->base.info.index);
+    if (status != XB_OK)
+        return status;
     *works = !xb_gpu_hold_expired(xb_gpu_hold_of(trial->first));
-    return status;
+    return XB_OK;
+}
+
+static enum xb_status run_trials(struct xb_gpu_device *device, struct trial *trial, bool *works,
+                                 struct xb_error *error)
+{
+    enum xb_status status = open_trial(&device->base, trial, error);
+    if (status != XB_OK)
+        return status;
+    /* Enqueue everything once without a hold: a runtime prepares some things on their first use,
+     * and that delay must not look like waiting for the hold. */
+    status = try_hold(device, trial, false, works, error);
+    if (status != XB_OK)
+        return status;
+    *works = false;
+    for (int i = 0; !*works && i < TRIALS; i++) {
+        status = try_hold(device, trial, true, works, error);
+        if (status != XB_OK)
+            return status;
+    }
+    return XB_OK;
 }
 
 enum xb_status xb_gpu_hold_prove(struct xb_gpu_device *device, struct xb_error *error)
 {
-    struct trial trial = {.here = NULL};
+    struct trial trial = {.pinned = NULL};
     unsigned long long limit = device->hold_limit;
     bool works = false;
-    device->hold_limit = limit / TRIAL_SHARE;
-    enum xb_status status = open_trial(&device->base, &trial, error);
-    /* Unheld first: what a runtime makes ready at the first of its kind is no waiting. */
-    if (status == XB_OK)
-        status = try_hold(device, &trial, false, &works, error);
-    works = false;
-    for (int i = 0; status == XB_OK && !works && i < TRIALS; i++)
-        status = try_hold(device, &trial, true, &works, error);
-    if (status == XB_OK && !works)
-        xb_device_withhold(&device->base.info, XB_CAP_HOLD,
-                           "with this runtime, enqueuing behind a hold waits for its end");
+    device->hold_limit = limit / TRIAL_DIVISOR;
+    enum xb_status status = run_trials(device, &trial, &works, error);
     close_trial(&trial);
     device->hold_limit = limit;
-    return status;
+    if (status != XB_OK)
+        return status;
+    if (!works)
+        xb_device_withhold(&device->base.info, XB_CAP_HOLD,
+                           "with this runtime, enqueuing behind a hold waits for its end");
+    return XB_OK;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The kernels of every GPU, in one text: nvcc compiles it into the program for NVIDIA, and hipRTC
- * compiles it at run time for the AMD device that is there. So it keeps to what both know: no
- * system headers, built-in types only. src/backends/gpu/launch.c launches them.
+ * The kernels for all GPUs. nvcc compiles them into the program for NVIDIA, and hipRTC compiles
+ * them at run time for an AMD device. So this file uses only what both compilers know: built-in
+ * types and no system headers. src/backends/gpu/launch.c launches the kernels.
  */
 #include "kernels.h"
 
@@ -13,8 +13,8 @@ typedef unsigned long long u64;
 #define TILE (AT_ONCE * THREADS)
 #define XB_KERNEL extern "C" __global__ void __launch_bounds__(XB_GPU_THREADS)
 
-/* The word may have changed here, for all the compiler knows. Each instruction set has its own
- * letter for "any register of 64 bits". */
+/* Makes the compiler assume that the word changed here. Each instruction set has its own letter for
+ * "any register of 64 bits". */
 #if defined(__AMDGCN__)
 #define OPAQUE(word) asm volatile("" : "+v"(word))
 #elif defined(__CUDACC__)
@@ -29,12 +29,12 @@ XB_KERNEL xb_kernel_fill(u64 *memory, u64 bytes, struct xb_pattern pattern)
     u64 first = (u64)blockIdx.x * blockDim.x + threadIdx.x;
     for (u64 i = first; i < words; i += (u64)gridDim.x * blockDim.x)
         memory[i] = xb_pattern_word(pattern, i);
-    if (first < bytes % 8) /* the bytes behind the last whole word, one a thread */
+    if (first < bytes % 8) /* each of the first threads writes one byte behind the last word */
         ((unsigned char *)memory)[words * 8 + first] =
             (unsigned char)(xb_pattern_word(pattern, words) >> (8 * first));
 }
 
-/* Notes the bytes in which two words differ; only the lowest `count` bytes are looked at. */
+/* Counts the bytes in which two words differ. Looks only at the lowest `count` bytes. */
 __device__ static void compare(u64 read, u64 wanted, u64 offset, unsigned count,
                                struct xb_gpu_check *found)
 {
@@ -70,10 +70,11 @@ XB_KERNEL xb_kernel_check(const u64 *memory, u64 bytes, struct xb_pattern patter
 }
 
 /*
- * Spins until gate->released >= number, or for `limit` cycles of the device's clock. Cycles are
- * added up turn by turn, because AMD's counter may have no more than 20 bits (gfx11, and gfx10.3
- * with ROCm before 6.1: llvm/llvm-project pull request 80211). A turn reads host memory and takes
- * microseconds; were it longer than those bits last, the hold would be longer too.
+ * Spins until gate->released >= number, or for `limit` cycles of the device's clock. It adds up the
+ * cycles of each turn, because AMD's counter may have only 20 bits (gfx11, and gfx10.3 with ROCm
+ * before 6.1: llvm/llvm-project pull request 80211). A turn reads host memory and takes
+ * microseconds. If a turn lasted until those bits overflow, the hold would last longer than
+ * `limit`.
  */
 #if defined(__AMDGCN__)
 #define COUNTER_MASK 0xFFFFFULL
@@ -96,18 +97,19 @@ XB_KERNEL xb_kernel_hold(volatile struct xb_gpu_gate *gate, unsigned number, u64
     __threadfence_system();
 }
 
-/* The bytes behind the last whole T, one a thread: fewer than a block has threads. */
+/* Copies the bytes behind the last whole T. They are fewer than a block has threads, so each thread
+ * copies at most one. */
 template <typename T> __device__ static void copy_rest(T *target, const T *source, u64 bytes)
 {
-    u64 place = bytes / sizeof(T) * sizeof(T) + threadIdx.x;
-    if (blockIdx.x == 0 && place < bytes)
-        ((unsigned char *)target)[place] = ((const unsigned char *)source)[place];
+    u64 offset = bytes / sizeof(T) * sizeof(T) + threadIdx.x;
+    if (blockIdx.x == 0 && offset < bytes)
+        ((unsigned char *)target)[offset] = ((const unsigned char *)source)[offset];
 }
 
 /*
- * A block takes one tile after the other, and a thread AT_ONCE items of each: all its loads are on
- * their way before its first store waits for one. Neighbouring threads take neighbouring items, so
- * that every load of a warp is whole lines.
+ * A block copies one tile after the other. Each thread copies AT_ONCE items of a tile, and starts
+ * all its loads before its first store waits for one. Neighbouring threads copy neighbouring items,
+ * so that the loads of a warp cover whole lines.
  */
 template <typename T> __device__ static void copy_sequential(T *target, const T *source, u64 bytes)
 {
@@ -127,8 +129,8 @@ template <typename T> __device__ static void copy_sequential(T *target, const T 
     copy_rest(target, source, bytes);
 }
 
-/* The 16-byte vector, where both sides are aligned to it: a link carries the fewest requests then.
- */
+/* Copies 16 bytes at once, if both sides are aligned to that: the link then carries the fewest
+ * requests. */
 XB_KERNEL xb_kernel_copy_wide(uint4 *target, const uint4 *source, u64 bytes)
 {
     copy_sequential(target, source, bytes);
@@ -139,26 +141,26 @@ XB_KERNEL xb_kernel_copy_words(u64 *target, const u64 *source, u64 bytes)
     copy_sequential(target, source, bytes);
 }
 
-/* The same by words, turn by turn in another order. The order is a template's argument: it is not
- * chosen anew for every word. */
+/* Copies words in another order. The order is a template argument, so that it is not decided anew
+ * for every word. */
 template <enum xb_access ACCESS>
 __device__ static void copy_scattered(u64 *target, const u64 *source, u64 bytes)
 {
     u64 words = bytes / 8;
     for (u64 first = (u64)blockIdx.x * TILE + threadIdx.x; first < words;
          first += (u64)gridDim.x * TILE) {
-        u64 place[AT_ONCE];
+        u64 index[AT_ONCE];
         u64 moved[AT_ONCE];
 #pragma unroll
         for (unsigned k = 0; k < AT_ONCE; k++)
             if (first + k * THREADS < words) {
-                place[k] = xb_access_word(ACCESS, words, first + k * THREADS);
-                moved[k] = source[place[k]];
+                index[k] = xb_access_word(ACCESS, words, first + k * THREADS);
+                moved[k] = source[index[k]];
             }
 #pragma unroll
         for (unsigned k = 0; k < AT_ONCE; k++)
             if (first + k * THREADS < words)
-                target[place[k]] = moved[k];
+                target[index[k]] = moved[k];
     }
     copy_rest(target, source, bytes);
 }
@@ -173,7 +175,8 @@ XB_KERNEL xb_kernel_copy_random(u64 *target, const u64 *source, u64 bytes)
     copy_scattered<XB_ACCESS_RANDOM>(target, source, bytes);
 }
 
-/* AT_ONCE words a thread, step by step in turn: a step of one hides the wait for another's. */
+/* Each thread computes AT_ONCE words, one step of each in turn, so that the steps of other words
+ * hide the latency of a step. */
 XB_KERNEL xb_kernel_compute(u64 *memory, u64 words, u64 steps)
 {
     for (u64 first = (u64)blockIdx.x * TILE + threadIdx.x; first < words;
@@ -187,9 +190,9 @@ XB_KERNEL xb_kernel_compute(u64 *memory, u64 words, u64 steps)
 #pragma unroll
             for (unsigned k = 0; k < AT_ONCE; k++) {
                 word[k] = xb_compute_step(word[k]);
-                /* Else the compiler makes one multiplication of the steps it unrolls, since their
-                 * factors are constants. (Seen in the machine code of sm_75, 90 and 120: one a
-                 * step, in a loop.) */
+                /* Without this the compiler combines the steps that it unrolls into one
+                 * multiplication, because their factors are constants. With it, the machine code
+                 * of sm_75, 90 and 120 has one multiplication for each step, in a loop. */
                 OPAQUE(word[k]);
             }
         }

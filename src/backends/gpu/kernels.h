@@ -3,35 +3,35 @@
 #define XFERBENCH_BACKENDS_GPU_KERNELS_H
 
 /*
- * What the host and the kernels of kernels.cuh share. Read by the kernels' compilers too: built-in
- * types only, no system headers.
+ * Types that the host and the kernels of kernels.cuh share. The kernels' compilers read this file
+ * too, so it uses only built-in types and no system headers.
  */
 
 #include "xferbench/access.h"
 #include "xferbench/pattern.h"
 
-/* What a held queue spins on: mapped host memory, one a queue. */
+/* A held queue spins on this. Each queue has its own in mapped host memory. */
 struct xb_gpu_gate {
-    unsigned released; /* written by the host: holds up to this number are over */
-    unsigned expired;  /* written by the device: a hold gave way by itself */
+    unsigned released; /* the host ends all holds up to this number */
+    unsigned expired;  /* the device sets it if a hold gave up by itself */
 };
 
-/* What a check found; first_offset starts at the highest value. In device memory. */
+/* The result of a check. The device lowers first_offset from the highest value. */
 struct xb_gpu_check {
     unsigned long long wrong_bytes;
     unsigned long long first_offset;
 };
 
-/* Every kernel, and below its name in the text; a new one goes into both and into
+/* All kernels, and below their names in kernels.cuh. Add a new one to both lists and to
  * src/backends/cuda/kernels.cu. */
 enum xb_gpu_kernel {
     XB_GPU_FILL,
     XB_GPU_CHECK,
     XB_GPU_HOLD,
-    XB_GPU_COPY_WIDE,    /* 16 bytes an access, in sequence */
-    XB_GPU_COPY_WORDS,   /* 8 bytes an access, in sequence */
-    XB_GPU_COPY_STRIDED, /* 8 bytes an access */
-    XB_GPU_COPY_RANDOM,  /* 8 bytes an access */
+    XB_GPU_COPY_WIDE,    /* sequential, 16 bytes for each access */
+    XB_GPU_COPY_WORDS,   /* sequential, 8 bytes for each access */
+    XB_GPU_COPY_STRIDED, /* 8 bytes for each access */
+    XB_GPU_COPY_RANDOM,  /* 8 bytes for each access */
     XB_GPU_COMPUTE
 };
 #define XB_GPU_KERNELS 8
@@ -42,9 +42,9 @@ enum xb_gpu_kernel {
             "xb_kernel_compute"                                                                    \
     }
 
-/* Threads of a block, of every kernel but the hold, which has one. */
+/* Threads in a block of every kernel except the hold, which has one. */
 #define XB_GPU_THREADS 256u
-/* Items that a thread of the copies and of computing takes in one go. */
+/* Items that one thread copies or computes in one turn. */
 #define XB_GPU_AT_ONCE 4u
 
 #endif

@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Launching the kernels of kernels.cuh. */
+/* Launches the kernels of kernels.cuh. */
 #include "gpu.h"
 
 #include <stdint.h>
 
-/* Enough blocks to fill any GPU; filling and checking stride over the rest. */
+/* Filling and checking use at most this many blocks. They fill any GPU, and each block strides over
+ * the rest of the memory. */
 #define BLOCKS 1024u
-/* Copies and computing take many more than run at once, so that the last ones are soon done. */
+/* Copying and computing use many more blocks than run at once, so that none is left alone for long
+ * at the end. */
 #define TILES_BLOCKS 65536u
 
-/* What a block of the copies and of computing takes in one go. */
+/* How many items one block copies or computes in one turn. */
 #define TILE ((uint64_t)XB_GPU_AT_ONCE * XB_GPU_THREADS)
 
-/* Two machine words a thread: what the wide copy moves at once. */
+/* Bytes in an item of the wide copy. */
 #define WIDE 16u
 
-/* As many blocks as there is work for, one at least, `most` at most. */
+/* As many blocks as there is work for, but at least one and at most `most`. */
 static unsigned blocks_for(uint64_t items, uint64_t items_a_block, unsigned most)
 {
     uint64_t blocks = items / items_a_block + (items % items_a_block != 0);
@@ -29,12 +31,12 @@ static enum xb_status launch(struct xb_queue *queue, enum xb_gpu_kernel kernel, 
 {
     const struct xb_gpu_device *device = xb_gpu_device_of(queue->device);
     enum xb_status status = xb_gpu_select(queue->device, error);
-    if (status == XB_OK)
-        status = XB_GPU(error, device->runtime,
-                        device->runtime->launch(device->kernels[kernel], blocks, threads, arguments,
-                                                xb_gpu_stream(queue)),
-                        "the kernel that %s could not be launched", what);
-    return status;
+    if (status != XB_OK)
+        return status;
+    return XB_GPU(error, device->runtime,
+                  device->runtime->launch(device->kernels[kernel], blocks, threads, arguments,
+                                          xb_gpu_stream(queue)),
+                  "the kernel that %s could not be launched", what);
 }
 
 static bool has_kernels(const struct xb_device *device)
@@ -42,7 +44,8 @@ static bool has_kernels(const struct xb_device *device)
     return (device->info.capabilities & XB_CAP_KERNELS) != 0;
 }
 
-/* The slots' contract has them only with the capability; without it there is nothing to launch. */
+/* Callers should ask for the capability first (backend.h). Without kernels there is nothing to
+ * launch. */
 static enum xb_status check_kernels(const struct xb_device *device, struct xb_error *error)
 {
     if (has_kernels(device))
@@ -66,7 +69,7 @@ enum xb_status xb_gpu_queue_fill(struct xb_queue *queue, struct xb_buffer *buffe
                   arguments, "writes the pattern", error);
 }
 
-/* Enqueues resetting the outcome, the check, and fetching the outcome. */
+/* Enqueues three steps: reset the result on the device, check, and copy the result to the host. */
 static enum xb_status enqueue_check(struct xb_queue *queue, struct xb_buffer *buffer,
                                     uint64_t bytes, struct xb_pattern pattern,
                                     struct xb_error *error)
@@ -74,26 +77,28 @@ static enum xb_status enqueue_check(struct xb_queue *queue, struct xb_buffer *bu
     const struct xb_gpu_device *device = xb_gpu_device_of(queue->device);
     const struct xb_gpu_runtime *runtime = device->runtime;
     void *memory = xb_gpu_kernel_address(buffer);
-    void *found = device->found;
+    void *result = device->device_result;
+    struct xb_gpu_check *host_result = device->host_result;
     unsigned long long count = bytes;
-    void *arguments[] = {&memory, &count, &pattern, &found};
+    void *arguments[] = {&memory, &count, &pattern, &result};
     enum xb_status status = xb_gpu_select(queue->device, error);
     if (status != XB_OK)
         return status;
-    *device->seen = (struct xb_gpu_check){.wrong_bytes = 0, .first_offset = ~0ULL};
-    status = XB_GPU(
+    *host_result = (struct xb_gpu_check){.wrong_bytes = 0, .first_offset = ~0ULL};
+    status =
+        XB_GPU(error, runtime,
+               runtime->copy(result, host_result, sizeof *host_result, true, xb_gpu_stream(queue)),
+               "the outcome of a check could not be reset");
+    if (status != XB_OK)
+        return status;
+    status = launch(queue, XB_GPU_CHECK, blocks_for(bytes / 8, XB_GPU_THREADS, BLOCKS),
+                    XB_GPU_THREADS, arguments, "checks the pattern", error);
+    if (status != XB_OK)
+        return status;
+    return XB_GPU(
         error, runtime,
-        runtime->copy(found, device->seen, sizeof *device->found, true, xb_gpu_stream(queue)),
-        "the outcome of a check could not be reset");
-    if (status == XB_OK)
-        status = launch(queue, XB_GPU_CHECK, blocks_for(bytes / 8, XB_GPU_THREADS, BLOCKS),
-                        XB_GPU_THREADS, arguments, "checks the pattern", error);
-    if (status == XB_OK)
-        status = XB_GPU(
-            error, runtime,
-            runtime->copy(device->seen, found, sizeof *device->seen, false, xb_gpu_stream(queue)),
-            "the outcome of a check could not be fetched");
-    return status;
+        runtime->copy(host_result, result, sizeof *host_result, false, xb_gpu_stream(queue)),
+        "the outcome of a check could not be fetched");
 }
 
 enum xb_status xb_gpu_queue_check(struct xb_queue *queue, struct xb_buffer *buffer, uint64_t bytes,
@@ -106,19 +111,19 @@ enum xb_status xb_gpu_queue_check(struct xb_queue *queue, struct xb_buffer *buff
     if (!has_kernels(queue->device))
         return xb_gpu_check_by_host(queue, buffer, bytes, pattern, mismatch, error);
     status = enqueue_check(queue, buffer, bytes, pattern, error);
-    /* Waited for even after a failure: the memory it goes to is used again. */
-    struct xb_error waited;
-    enum xb_status wait_status = xb_gpu_queue_wait(queue, &waited);
-    if (status == XB_OK && wait_status != XB_OK) {
-        *error = waited;
-        status = wait_status;
+    /* Wait even after a failure, because the next check uses the same memory for its result. */
+    struct xb_error wait_error;
+    enum xb_status wait_status = xb_gpu_queue_wait(queue, &wait_error);
+    if (status != XB_OK)
+        return status;
+    if (wait_status != XB_OK) {
+        *error = wait_error;
+        return wait_status;
     }
-    if (status == XB_OK) {
-        const struct xb_gpu_check *seen = xb_gpu_device_of(queue->device)->seen;
-        mismatch->wrong_bytes = seen->wrong_bytes;
-        mismatch->first_offset = seen->first_offset;
-    }
-    return status;
+    const struct xb_gpu_check *result = xb_gpu_device_of(queue->device)->host_result;
+    mismatch->wrong_bytes = result->wrong_bytes;
+    mismatch->first_offset = result->first_offset;
+    return XB_OK;
 }
 
 enum xb_status xb_gpu_queue_kernel_copy(struct xb_queue *queue, struct xb_buffer *target,
@@ -128,8 +133,9 @@ enum xb_status xb_gpu_queue_kernel_copy(struct xb_queue *queue, struct xb_buffer
 {
     enum xb_status status =
         xb_kernel_copy_check(queue, target, target_offset, source, source_offset, bytes, error);
-    if (status == XB_OK)
-        status = check_kernels(queue->device, error);
+    if (status != XB_OK)
+        return status;
+    status = check_kernels(queue->device, error);
     if (status != XB_OK)
         return status;
     char *to = (char *)xb_gpu_kernel_address(target) + target_offset;
@@ -151,8 +157,9 @@ enum xb_status xb_gpu_queue_compute(struct xb_queue *queue, struct xb_buffer *bu
                                     struct xb_error *error)
 {
     enum xb_status status = xb_compute_check(buffer, offset, bytes, error);
-    if (status == XB_OK)
-        status = check_kernels(queue->device, error);
+    if (status != XB_OK)
+        return status;
+    status = check_kernels(queue->device, error);
     if (status != XB_OK)
         return status;
     char *memory = (char *)xb_gpu_kernel_address(buffer) + offset;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Managed memory: where its pages are to be. */
+/* Says where the pages of managed memory should be. */
 #include "gpu.h"
 
 enum xb_status xb_gpu_buffer_advise(struct xb_buffer *buffer, enum xb_advice advice,
@@ -12,22 +12,23 @@ enum xb_status xb_gpu_buffer_advise(struct xb_buffer *buffer, enum xb_advice adv
     const struct xb_gpu_runtime *runtime = device->runtime;
     void *address = xb_gpu_buffer_address(buffer);
     bool stay = advice == XB_ADVICE_STAY_ON_HOST;
-    /* What was never given is not taken back: older ROCm refuses that. */
+    /* Do not take back advice that was never given: older ROCm refuses that. */
     if (!stay && !xb_gpu_buffer_is_advised(buffer))
         return XB_OK;
     xb_gpu_buffer_set_advised(buffer, stay);
     enum xb_status status = xb_gpu_select(buffer->device, error);
-    if (status == XB_OK)
-        status = XB_GPU(error, runtime,
-                        runtime->advise(address, buffer->bytes,
-                                        stay ? XB_GPU_PREFER : XB_GPU_UNPREFER, XB_GPU_HOST),
-                        "the runtime does not take advice on where managed memory belongs");
-    if (status == XB_OK)
-        status = XB_GPU(error, runtime,
-                        runtime->advise(address, buffer->bytes, stay ? XB_GPU_MAP : XB_GPU_UNMAP,
-                                        device->ordinal),
-                        "the runtime does not take advice on who uses managed memory");
-    return status;
+    if (status != XB_OK)
+        return status;
+    status = XB_GPU(error, runtime,
+                    runtime->advise(address, buffer->bytes, stay ? XB_GPU_PREFER : XB_GPU_UNPREFER,
+                                    XB_GPU_HOST),
+                    "the runtime does not take advice on where managed memory belongs");
+    if (status != XB_OK)
+        return status;
+    return XB_GPU(
+        error, runtime,
+        runtime->advise(address, buffer->bytes, stay ? XB_GPU_MAP : XB_GPU_UNMAP, device->ordinal),
+        "the runtime does not take advice on who uses managed memory");
 }
 
 enum xb_status xb_gpu_queue_prefetch(struct xb_queue *queue, struct xb_buffer *buffer,
@@ -35,10 +36,13 @@ enum xb_status xb_gpu_queue_prefetch(struct xb_queue *queue, struct xb_buffer *b
 {
     const struct xb_gpu_device *device = xb_gpu_device_of(queue->device);
     enum xb_status status = xb_prefetch_check(buffer, bytes, error);
-    if (status == XB_OK)
-        status = xb_gpu_select(queue->device, error);
-    if (status != XB_OK || bytes == 0) /* the runtime refuses to move nothing */
+    if (status != XB_OK)
         return status;
+    status = xb_gpu_select(queue->device, error);
+    if (status != XB_OK)
+        return status;
+    if (bytes == 0) /* the runtime refuses to move 0 bytes */
+        return XB_OK;
     return XB_GPU(error, device->runtime,
                   device->runtime->prefetch(xb_gpu_buffer_address(buffer), bytes,
                                             to_device ? device->ordinal : XB_GPU_HOST,

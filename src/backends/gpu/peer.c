@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Two devices: reaching each other's memory, and copies between them. */
+/* Opens one device's memory to another device, and copies between two devices. */
 #include "gpu.h"
 
 enum xb_status xb_gpu_peer_access(const struct xb_gpu_runtime *runtime, unsigned index,
@@ -10,9 +10,10 @@ enum xb_status xb_gpu_peer_access(const struct xb_gpu_runtime *runtime, unsigned
         XB_GPU(error, runtime, runtime->can_access_peer(&answer, (int)index, (int)other),
                "cannot read what %s device %u can do with the memory of device %u", runtime->name,
                index, other);
-    if (status == XB_OK)
-        *can_access = answer != 0;
-    return status;
+    if (status != XB_OK)
+        return status;
+    *can_access = answer != 0;
+    return XB_OK;
 }
 
 enum xb_status xb_gpu_peer_open(struct xb_device *device, struct xb_device *other,
@@ -24,7 +25,7 @@ enum xb_status xb_gpu_peer_open(struct xb_device *device, struct xb_device *othe
         return status;
     struct xb_gpu_outcome outcome = runtime->open_peer(xb_gpu_device_of(other)->ordinal);
     if (outcome.code == runtime->peer_already_open)
-        return XB_OK; /* what is wanted is there */
+        return XB_OK;
     return XB_GPU(error, runtime, outcome,
                   "%s device %u cannot be given access to the memory of device %u", runtime->name,
                   device->info.index, other->info.index);
@@ -47,8 +48,9 @@ enum xb_status xb_gpu_queue_copy_peer(struct xb_queue *queue, struct xb_buffer *
     const struct xb_gpu_runtime *runtime = xb_gpu_device_of(queue->device)->runtime;
     enum xb_status status =
         xb_peer_copy_check(queue, target, target_offset, source, source_offset, bytes, error);
-    if (status == XB_OK)
-        status = xb_gpu_select(queue->device, error);
+    if (status != XB_OK)
+        return status;
+    status = xb_gpu_select(queue->device, error);
     if (status != XB_OK)
         return status;
     return XB_GPU(

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a backend looked for when it was opened. */
+/* Notes what a backend looked for when it was opened, and what it found. */
 #include "gpu.h"
 
 #include <stdio.h>

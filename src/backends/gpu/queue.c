@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Queues are the runtime's streams. */
+/* Queues, which are the runtime's streams. */
 #include "gpu.h"
 
 #include <stdlib.h>
@@ -42,21 +42,28 @@ void xb_gpu_queue_close(struct xb_queue *queue)
     free(closing);
 }
 
+static enum xb_status create_stream(struct gpu_queue *queue, struct xb_error *error)
+{
+    const struct xb_gpu_runtime *runtime = runtime_of(&queue->base);
+    const struct xb_device *device = queue->base.device;
+    enum xb_status status = xb_gpu_select(device, error);
+    if (status != XB_OK)
+        return status;
+    status = XB_GPU(error, runtime, runtime->open_stream(&queue->stream),
+                    "cannot create a stream on %s device %u", runtime->name, device->info.index);
+    if (status != XB_OK || (device->info.capabilities & XB_CAP_HOLD) == 0)
+        return status;
+    return xb_gpu_hold_open(device, &queue->hold, error);
+}
+
 enum xb_status xb_gpu_queue_open(struct xb_device *device, struct xb_queue **queue,
                                  struct xb_error *error)
 {
-    const struct xb_gpu_runtime *runtime = xb_gpu_device_of(device)->runtime;
     struct gpu_queue *opened = calloc(1, sizeof *opened);
     if (opened == NULL)
         return XB_FAIL(error, XB_ERR_MEMORY, "no memory to open a queue");
     opened->base.device = device;
-    enum xb_status status = xb_gpu_select(device, error);
-    if (status == XB_OK)
-        status =
-            XB_GPU(error, runtime, runtime->open_stream(&opened->stream),
-                   "cannot create a stream on %s device %u", runtime->name, device->info.index);
-    if (status == XB_OK && (device->info.capabilities & XB_CAP_HOLD) != 0)
-        status = xb_gpu_hold_open(device, &opened->hold, error);
+    enum xb_status status = create_stream(opened, error);
     if (status != XB_OK) {
         xb_gpu_queue_close(&opened->base);
         return status;
@@ -72,8 +79,9 @@ enum xb_status xb_gpu_queue_copy(struct xb_queue *queue, struct xb_buffer *targe
     const struct xb_gpu_runtime *runtime = runtime_of(queue);
     enum xb_status status =
         xb_copy_check(queue, target, target_offset, source, source_offset, bytes, error);
-    if (status == XB_OK)
-        status = xb_gpu_select(queue->device, error);
+    if (status != XB_OK)
+        return status;
+    status = xb_gpu_select(queue->device, error);
     if (status != XB_OK)
         return status;
     return XB_GPU(error, runtime,
@@ -89,11 +97,11 @@ enum xb_status xb_gpu_queue_wait_event(struct xb_queue *queue, struct xb_event *
 {
     const struct xb_gpu_runtime *runtime = runtime_of(queue);
     enum xb_status status = xb_gpu_select(queue->device, error);
-    if (status == XB_OK)
-        status = XB_GPU(error, runtime,
-                        runtime->stream_wait_event(xb_gpu_stream(queue), xb_gpu_event(event)),
-                        "a stream could not be made to wait for an event");
-    return status;
+    if (status != XB_OK)
+        return status;
+    return XB_GPU(error, runtime,
+                  runtime->stream_wait_event(xb_gpu_stream(queue), xb_gpu_event(event)),
+                  "a stream could not be made to wait for an event");
 }
 
 enum xb_status xb_gpu_queue_wait(struct xb_queue *queue, struct xb_error *error)
@@ -101,12 +109,15 @@ enum xb_status xb_gpu_queue_wait(struct xb_queue *queue, struct xb_error *error)
     const struct gpu_queue *awaited = (struct gpu_queue *)queue;
     const struct xb_gpu_runtime *runtime = runtime_of(queue);
     enum xb_status status = xb_gpu_select(queue->device, error);
-    if (status == XB_OK)
-        status = XB_GPU(error, runtime, runtime->wait_for_stream(awaited->stream),
-                        "work on %s device %u failed", runtime->name, queue->device->info.index);
-    if (status == XB_OK && xb_gpu_hold_expired(&awaited->hold))
-        status = XB_FAIL(error, XB_ERR_RUNTIME,
-                         "a held stream gave way without a release: times taken behind it mean "
-                         "nothing; the machine may be overloaded");
-    return status;
+    if (status != XB_OK)
+        return status;
+    status = XB_GPU(error, runtime, runtime->wait_for_stream(awaited->stream),
+                    "work on %s device %u failed", runtime->name, queue->device->info.index);
+    if (status != XB_OK)
+        return status;
+    if (xb_gpu_hold_expired(&awaited->hold))
+        return XB_FAIL(error, XB_ERR_RUNTIME,
+                       "a held stream gave way without a release: times taken behind it mean "
+                       "nothing; the machine may be overloaded");
+    return XB_OK;
 }

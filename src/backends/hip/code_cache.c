@@ -3,7 +3,7 @@
 #include "code_cache.h"
 #include "library.h"
 
-#include "xferbench/sink.h"
+#include "base/output.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -14,21 +14,21 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define MAGIC "xferbench HIP 1" /* with its zero byte 16 */
+#define MAGIC "xferbench HIP 1" /* 16 bytes with the closing zero */
 #define MOST_BYTES (UINT64_C(64) << 20)
 
-/* What a file begins with; the code follows. Read by the machine that wrote it, if by any other
- * then in vain: the sum does not fit. */
+/* A file begins with this header; the code follows. The format is that of the machine that writes
+ * it. On a machine with another byte order the header does not match, and the file is not used. */
 struct header {
     char magic[16];
-    uint64_t made_from; /* the kernels' text, the options, and the library */
+    uint64_t made_from; /* hash of the kernels' text, the options, and the library */
     int64_t version;
     char architecture[64];
     uint64_t size;
-    uint64_t sum; /* of the code */
+    uint64_t sum; /* hash of the code */
 };
 
-/* FNV-1a (Fowler, Noll and Vo; parameters from RFC 9923): finds damage, not malice. */
+/* FNV-1a (Fowler, Noll and Vo; parameters from RFC 9923). It detects damage, but not an attack. */
 static uint64_t hash(uint64_t state, const void *bytes, size_t count)
 {
     const unsigned char *from = bytes;
@@ -38,7 +38,8 @@ static uint64_t hash(uint64_t state, const void *bytes, size_t count)
 }
 #define HASH_START UINT64_C(0xCBF29CE484222325)
 
-/* Two builds may have one version number, and what an override names may have any. */
+/* Hashes the library's file too, because two builds may have the same version number, and a library
+ * that the override names may have any. */
 static uint64_t hash_library(uint64_t state)
 {
     struct stat file;
@@ -60,8 +61,9 @@ static struct header header_for(const char *architecture, int version)
     return header;
 }
 
-/* The folder; XDG Base Directory Specification 0.8: a relative path is to be ignored. None for a
- * program with more rights than its caller, who would say what it loads and where it writes. */
+/* Finds the folder of the cache. Ignores a relative path, as XDG Base Directory Specification 0.8
+ * asks. A program with more rights than its caller gets no folder: the caller's environment would
+ * choose what it loads and where it writes. */
 static bool folder_of(char *path, size_t size)
 {
     const char *cache = secure_getenv("XDG_CACHE_HOME");
@@ -84,7 +86,7 @@ static bool path_of(const struct header *header, char *path, size_t size)
     return length > 0 && (size_t)length < size;
 }
 
-/* A regular file of ours that nobody else can write. */
+/* Whether this is a regular file of this user that nobody else can write. */
 static bool is_ours(int fd)
 {
     struct stat file;
@@ -92,7 +94,8 @@ static bool is_ours(int fd)
            (file.st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
-/* The code behind the header, if all of it is as the header says. */
+/* Reads the code behind the header. Returns NULL unless the header is the wanted one and the code
+ * has its size and sum. */
 static void *read_code(FILE *file, const struct header *wanted, size_t *size)
 {
     struct header found;
@@ -135,9 +138,9 @@ bool xb_hip_cache_load(const char *architecture, int version, struct xb_hip_code
 }
 
 /*
- * Makes the last folder of the path and the one above it, in a home that is there and is the
- * user's: neither shall root's first run leave folders in a user's home, nor shall a home appear
- * that is not there. Whether it worked, opening the file will tell.
+ * Creates the cache's folder and the folder above it, but the latter only in an existing home of
+ * this user. So root's first run leaves no folders in another user's home, and no home is created.
+ * Errors are ignored here, because opening the file will fail then.
  */
 static void make_folders(char *path)
 {
@@ -159,8 +162,8 @@ static void make_folders(char *path)
     *file = '/';
 }
 
-/* What is no plain file there would be written through, or lend its permissions; another's file
- * would stay his. */
+/* Removes a file of another kind, which we would write through or take permissions from. Removes
+ * another user's file too, because it would stay his. */
 static void remove_what_is_not_ours(const char *path)
 {
     struct stat there;

@@ -7,16 +7,16 @@
 #include <stdbool.h>
 
 /*
- * Compiled kernels, kept in $XDG_CACHE_HOME/xferbench or ~/.cache/xferbench: a file for each
- * architecture, version of the runtime, and text of the kernels. Code from there runs on the
- * device, so a file is taken only whole, unchanged, and if nobody else can write it.
+ * A cache of compiled kernels in $XDG_CACHE_HOME/xferbench or ~/.cache/xferbench. It has a file for
+ * each architecture, version of the runtime, and text of the kernels. The code runs on the device,
+ * so a file is used only if it is complete and unchanged, and if nobody else can write it.
  */
 
-/* The code of these kernels, if it is there and can be trusted; else false. */
+/* Loads the code of the kernels. Returns false if it is not there or cannot be trusted. */
 bool xb_hip_cache_load(const char *architecture, int version, struct xb_hip_code *code);
 
-/* Keeps the code for next time, in place of what is there. False where that is not possible: a
- * loss of time, not of anything else. */
+/* Stores the code for the next run and replaces an older file. Returns false if that fails; then
+ * the next run only has to compile again. */
 bool xb_hip_cache_store(const char *architecture, int version, const struct xb_hip_code *code);
 
 #endif

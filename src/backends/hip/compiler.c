@@ -3,42 +3,34 @@
 #include "compiler.h"
 #include "library.h"
 
-#include "../../core/forked.h"
-
-#include "xferbench/interrupt.h"
+#include "base/child.h"
+#include "base/clock.h"
+#include "base/interrupt.h"
 
 #include <dlfcn.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
-#include <poll.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
-#include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
-/* A compilation takes less than a second; one that takes this long does not end. */
-#define LIMIT_S 60u
+/* A compilation takes less than a second. After this time we assume that it never ends. */
+#define LIMIT_S 60.0
 #define OPTION_LEVEL "-O3"
 #define OPTION_STANDARD "-std=c++17"
-/* More than any log or code of ours; what claims to be larger is not from us. */
+/* No log or code is larger. A reply that claims more is damaged. */
 #define MOST_BYTES (UINT64_C(64) << 20)
-/* How a compiling process ends that has said itself what is wrong; any other end is explained for
- * it.
- */
+/* The compiling process exits with this code if it wrote an explanation itself. After any other
+ * failure the waiting process writes one. */
 #define EXIT_EXPLAINED 3
-/* How often a wait looks whether it is still wanted. */
+/* How often to look whether a compilation has ended, and whether its result is still wanted. */
 #define COMPILER_GLANCE_MS 5
-/* How many of these the waiting process may take to leave: a second. */
-#define LEAVE_GLANCES 200
 #define CALLER_GLANCE_MS 100
+/* How long the waiting process may take to end by itself, and then to die of SIGKILL. */
+#define LEAVE_S 1.0
 
 const char xb_hip_compile_options[] = OPTION_LEVEL " " OPTION_STANDARD;
 
@@ -48,8 +40,8 @@ struct request {
 };
 
 struct reply {
-    bool compiled;  /* what follows is code; else a text for people */
-    uint64_t bytes; /* that follow */
+    bool compiled;  /* code follows; if false, an explanation for people follows */
+    uint64_t bytes; /* how many bytes follow */
 };
 
 /* ---- in the process that compiles ---- */
@@ -64,8 +56,9 @@ struct rtc {
     __typeof__(hiprtcGetErrorString) *error_text;
 };
 
-/* From the library's own folder first: never mix releases. Up to 6.4 the runtime has it inside. One
- * that is there and does not load is `said`. */
+/* Opens hipRTC in the runtime library's own folder, so that releases are never mixed. If it is not
+ * there, returns the runtime, which contains hipRTC up to 6.4. If it is there but does not load,
+ * writes the loader's message to `said`. */
 static void *open_rtc(int major, char *said, size_t size)
 {
     char path[PATH_MAX + sizeof "libhiprtc.so.2147483647"];
@@ -82,7 +75,7 @@ static bool find_rtc(void *handle, struct rtc *rtc)
 {
     const struct {
         const char *name;
-        size_t place;
+        size_t offset;
     } functions[] = {
         {"hiprtcCreateProgram", offsetof(struct rtc, create)},
         {"hiprtcCompileProgram", offsetof(struct rtc, compile)},
@@ -96,32 +89,24 @@ static bool find_rtc(void *handle, struct rtc *rtc)
         void *found = dlsym(handle, functions[i].name);
         if (found == NULL)
             return false;
-        memcpy((char *)rtc + functions[i].place, &found, sizeof found);
+        memcpy((char *)rtc + functions[i].offset, &found, sizeof found);
     }
     return true;
 }
 
-static bool write_all(int fd, const void *bytes, size_t count)
+/* A single write() suffices, because `out` is a file in memory. */
+static bool put(int out, const void *bytes, size_t size)
 {
-    const char *from = bytes;
-    while (count > 0) {
-        ssize_t written = write(fd, from, count);
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written <= 0)
-            return false;
-        from += written;
-        count -= (size_t)written;
-    }
-    return true;
+    return write(out, bytes, size) == (ssize_t)size;
 }
 
 static int explain(int out, const char *text)
 {
-    return write_all(out, text, strlen(text)) ? EXIT_EXPLAINED : EXIT_FAILURE;
+    return put(out, text, strlen(text)) ? EXIT_EXPLAINED : EXIT_FAILURE;
 }
 
-/* hipRTC's own log says best what is wrong; without one it mostly could not write its files. */
+/* Explains a failure by hipRTC's own log. If the log is empty, hipRTC mostly could not write its
+ * files, so we look at that folder. */
 static int explain_result(const struct rtc *rtc, hiprtcProgram program, hiprtcResult result,
                           int out)
 {
@@ -145,7 +130,8 @@ static int explain_result(const struct rtc *rtc, hiprtcProgram program, hiprtcRe
     return explain(out, text);
 }
 
-/* Compiles and writes the code, or what went wrong, to `out`. The exit code of its process. */
+/* Compiles, and writes the code or an explanation to `out`. Returns the exit code of the process.
+ */
 static int compile_to(const struct request *request, int out)
 {
     struct rtc rtc;
@@ -168,12 +154,30 @@ static int compile_to(const struct request *request, int out)
         result = rtc.code(program, code);
     if (code == NULL || result != HIPRTC_SUCCESS)
         return explain_result(&rtc, program, result, out);
-    return write_all(out, code, size) ? EXIT_SUCCESS : EXIT_FAILURE;
+    return put(out, code, size) ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+/* A compilation, as both processes see it. Both files are in memory. */
+struct job {
+    const struct request *request;
+    int said; /* everything that hipRTC prints */
+    int out;  /* the code or an explanation */
+};
+
+static int compile(void *argument, int channel)
+{
+    const struct job *job = argument;
+    const struct rlimit no_core = {0, 0};
+    (void)channel;
+    (void)setrlimit(RLIMIT_CORE, &no_core);
+    (void)dup2(job->said, STDOUT_FILENO);
+    (void)dup2(job->said, STDERR_FILENO);
+    return compile_to(job->request, job->out);
 }
 
 /* ---- in the process that waits ---- */
 
-/* The first line of what a process that died has said, without its end. */
+/* Reads the first line that a dead process printed, without its newline. */
 static void first_line(int fd, char *text, size_t size)
 {
     ssize_t got = pread(fd, text, size - 1, 0);
@@ -181,157 +185,114 @@ static void first_line(int fd, char *text, size_t size)
     text[strcspn(text, "\n")] = '\0';
 }
 
-/* Why a compilation has no outcome of its own, written over what it may have begun to write. */
-static void explain_death(const struct request *request, int status, int said, int out)
+/* Explains why the compiling process died. Replaces anything that it began to write. */
+static void explain_death(const struct job *job, const struct xb_child *child)
 {
+    const char *architecture = job->request->architecture;
     char line[200];
     char text[400];
-    first_line(said, line, sizeof line);
-    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
-        snprintf(text, sizeof text, "hipRTC did not come to an end for %s in %u s",
-                 request->architecture, LIMIT_S);
-    else if (WIFSIGNALED(status))
+    first_line(job->said, line, sizeof line);
+    const char *separator = line[0] != '\0' ? ": " : "";
+    if (child->killed_at > 0)
+        snprintf(text, sizeof text, "hipRTC did not come to an end for %s in %.0f s", architecture,
+                 LIMIT_S);
+    else if (child->wait_error != 0)
+        snprintf(text, sizeof text, "nobody can say how hipRTC ended over %s", architecture);
+    else if (child->signal != 0)
         snprintf(text, sizeof text, "hipRTC died (%s) over %s, which this release may not know%s%s",
-                 strsignal(WTERMSIG(status)), request->architecture, line[0] != '\0' ? ": " : "",
-                 line);
+                 strsignal(child->signal), architecture, separator, line);
     else
         snprintf(text, sizeof text, "hipRTC ended its process (exit code %d) over %s%s%s",
-                 WEXITSTATUS(status), request->architecture, line[0] != '\0' ? ": " : "", line);
-    (void)!ftruncate(out, 0);
-    (void)lseek(out, 0, SEEK_SET);
-    (void)explain(out, text);
+                 child->exit_code, architecture, separator, line);
+    (void)!ftruncate(job->out, 0);
+    (void)lseek(job->out, 0, SEEK_SET);
+    (void)explain(job->out, text);
 }
 
-/* Waits for the process that compiles; ends it where nobody waits for its outcome any more. */
-static bool wait_for(pid_t child, int channel, int *status)
+/* Compiles in another process, because hipRTC may abort it. Kills that process if the caller has
+ * closed its end of the channel and no longer waits for the result. */
+static bool compile_apart(struct job *job, int caller)
 {
-    for (;;) {
-        pid_t ended = waitpid(child, status, WNOHANG);
-        if (ended != 0 && !(ended < 0 && errno == EINTR))
-            return ended == child;
-        struct pollfd caller = {.fd = channel, .events = 0};
-        if (poll(&caller, 1, COMPILER_GLANCE_MS) > 0)
-            (void)kill(child, SIGKILL);
+    const struct xb_child_task task = {.what = "a process to compile in",
+                                       .work = compile,
+                                       .argument = job,
+                                       .dies_with_parent = true};
+    struct xb_child child;
+    struct xb_error error;
+    if (xb_child_start(&child, &task, &error) != XB_OK) {
+        (void)explain(job->out, error.message);
+        return false;
     }
+    child.kill_at = xb_clock_now() + LIMIT_S;
+    while (child.ended_at == 0 && !xb_child_is_stuck(&child))
+        if (xb_child_glance(&child, caller, COMPILER_GLANCE_MS)) {
+            xb_child_kill(&child);
+            caller = -1; /* a closed channel stays readable, so waiting on it would spin */
+        }
+    xb_child_close(&child);
+    if (child.exit_code != EXIT_SUCCESS && child.exit_code != EXIT_EXPLAINED)
+        explain_death(job, &child);
+    return child.exit_code == EXIT_SUCCESS;
 }
 
-/* Compiles in one more process, so that this one survives it. `out` gets code or an explanation. */
-static bool compile_apart(const struct request *request, int channel, int out)
+static bool answer(int caller, const struct request *request)
 {
-    int said = memfd_create("hipRTC's words", MFD_CLOEXEC);
-    pid_t self = getpid();
-    pid_t child = fork();
-    if (child == 0) {
-        xb_forked_die_with(self);
-        const struct rlimit no_core = {0, 0};
-        (void)setrlimit(RLIMIT_CORE, &no_core);
-        (void)dup2(said, STDOUT_FILENO);
-        (void)dup2(said, STDERR_FILENO);
-        (void)alarm(LIMIT_S);
-        _exit(compile_to(request, out));
-    }
-    int status = 0;
-    bool ended = child > 0 && wait_for(child, channel, &status);
-    if (!ended)
-        (void)explain(out, "no process could be had to compile in");
-    else if (!WIFEXITED(status) ||
-             (WEXITSTATUS(status) != EXIT_SUCCESS && WEXITSTATUS(status) != EXIT_EXPLAINED))
-        explain_death(request, status, said, out);
-    (void)close(said);
-    return ended && WIFEXITED(status) && WEXITSTATUS(status) == EXIT_SUCCESS;
-}
-
-static bool read_all(int fd, void *bytes, size_t count)
-{
-    char *to = bytes;
-    while (count > 0) {
-        ssize_t got = read(fd, to, count);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0)
-            return false;
-        to += got;
-        count -= (size_t)got;
-    }
-    return true;
-}
-
-/* Answers one request. */
-static bool answer(int channel, const struct request *request)
-{
-    struct reply reply = {.compiled = false};
-    int out = memfd_create("code", MFD_CLOEXEC);
-    reply.compiled = compile_apart(request, channel, out);
-    off_t size = lseek(out, 0, SEEK_END);
-    reply.bytes = size > 0 ? (uint64_t)size : 0;
-    void *bytes = size > 0 ? mmap(NULL, (size_t)size, PROT_READ, MAP_PRIVATE, out, 0) : MAP_FAILED;
-    if (bytes == MAP_FAILED)
-        reply = (struct reply){.compiled = false};
-    bool sent = write_all(channel, &reply, sizeof reply) &&
-                (reply.bytes == 0 || write_all(channel, bytes, reply.bytes));
+    struct job job = {.request = request,
+                      .said = memfd_create("hipRTC's words", MFD_CLOEXEC),
+                      .out = memfd_create("code", MFD_CLOEXEC)};
+    struct reply reply = {.compiled = compile_apart(&job, caller)};
+    off_t size = lseek(job.out, 0, SEEK_END);
+    void *bytes =
+        size > 0 ? mmap(NULL, (size_t)size, PROT_READ, MAP_PRIVATE, job.out, 0) : MAP_FAILED;
+    if (bytes != MAP_FAILED)
+        reply.bytes = (uint64_t)size;
+    else
+        reply.compiled = false;
+    bool sent = xb_channel_write(caller, &reply, sizeof reply) &&
+                xb_channel_write(caller, bytes, reply.bytes);
     if (bytes != MAP_FAILED)
         (void)munmap(bytes, (size_t)size);
-    (void)close(out);
+    (void)close(job.said);
+    (void)close(job.out);
     return sent;
 }
 
-/* Until the other end is closed, which the kernel does when that process ends, however it does. */
-_Noreturn static void wait_for_requests(int channel)
+/* Answers requests until the other end is closed. The kernel closes it when that process ends, in
+ * whatever way. */
+static int wait_for_requests(void *argument, int channel)
 {
     struct request request;
-    channel = xb_forked_settle(channel);
-    while (read_all(channel, &request, sizeof request) && answer(channel, &request))
+    (void)argument;
+    while (xb_channel_read(channel, &request, sizeof request) && answer(channel, &request))
         continue;
-    _exit(EXIT_SUCCESS);
+    return EXIT_SUCCESS;
 }
 
 /* ---- in the process that measures ---- */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static bool started; /* once: when HIP is initialised it is too late */
-static int channel = -1;
-static pid_t waiting;
+static bool started; /* never fork again: after HIP is initialised it is too late */
+static struct xb_child compiler = {.channel = -1};
 
-/* Whether the waiting process ends soon, and is reaped. */
-static bool is_reaped(void)
-{
-    const struct timespec glance = {.tv_nsec = COMPILER_GLANCE_MS * 1000000L};
-    for (int i = 0; i < LEAVE_GLANCES; i++) {
-        if (waitpid(waiting, NULL, WNOHANG) != 0)
-            return true;
-        (void)nanosleep(&glance, NULL);
-    }
-    return false;
-}
-
-/* When this process ends: else a container whose first process does not care would keep it. One
- * that waits for a compiler in the kernel, which cannot be ended, is not waited for. */
+/* Reaps the waiting process when this one ends: in a container whose first process reaps nobody, it
+ * would stay as a zombie. Gives up after a while, because a process that hangs in the kernel cannot
+ * be killed. */
 static void stop(void)
 {
-    if (channel >= 0)
-        (void)close(channel);
-    if (is_reaped())
-        return;
-    (void)kill(waiting, SIGKILL);
-    (void)is_reaped();
+    xb_child_close(&compiler);
+    (void)xb_child_end(&compiler, LEAVE_S, LEAVE_S);
 }
 
 static enum xb_status fork_compiler(struct xb_error *error)
 {
-    int ends[2];
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
-        return XB_FAIL_ERRNO(error, "socketpair", errno, "no channel to a process that compiles");
-    waiting = fork();
-    if (waiting < 0) {
-        int code = errno;
-        (void)close(ends[0]);
-        (void)close(ends[1]);
-        return XB_FAIL_ERRNO(error, "fork", code, "no process to compile kernels in");
-    }
-    if (waiting == 0)
-        wait_for_requests(ends[1]);
-    (void)close(ends[1]);
-    channel = ends[0];
+    /* The waiting process must not die with this thread, which may end before this process. */
+    static const struct xb_child_task task = {.what = "the process that compiles kernels",
+                                              .work = wait_for_requests,
+                                              .signals = XB_CHILD_IGNORES_SIGNALS,
+                                              .files = XB_CHILD_IS_ALONE};
+    enum xb_status status = xb_child_start(&compiler, &task, error);
+    if (status != XB_OK)
+        return status;
     started = true;
     (void)atexit(stop);
     return XB_OK;
@@ -347,29 +308,25 @@ enum xb_status xb_hip_compiler_start(struct xb_error *error)
     return status;
 }
 
-static bool send_request(const struct request *request)
-{
-    return send(channel, request, sizeof *request, MSG_NOSIGNAL) == (ssize_t)sizeof *request;
-}
-
 /* Whether a reply comes before a signal or the deadline ends the run. */
 static bool wait_for_reply(void)
 {
-    struct pollfd reply = {.fd = channel, .events = POLLIN};
     while (!xb_interrupt_is_due())
-        if (poll(&reply, 1, CALLER_GLANCE_MS) > 0)
+        if (xb_child_glance(&compiler, compiler.channel, CALLER_GLANCE_MS))
             return true;
     return false;
 }
 
-/* One exchange: *bytes are what followed the reply, with a zero byte behind them; to be freed. */
+/* Sends the request and reads the reply. *bytes gets the bytes behind the reply and a zero byte;
+ * the caller frees it, also on failure. */
 static bool exchange(const struct request *request, struct reply *reply, char **bytes)
 {
-    if (channel < 0 || !send_request(request) || !wait_for_reply() ||
-        !read_all(channel, reply, sizeof *reply) || reply->bytes > MOST_BYTES)
+    int channel = compiler.channel;
+    if (channel < 0 || !xb_channel_write(channel, request, sizeof *request) || !wait_for_reply() ||
+        !xb_channel_read(channel, reply, sizeof *reply) || reply->bytes > MOST_BYTES)
         return false;
     *bytes = calloc(1, reply->bytes + 1);
-    return *bytes != NULL && read_all(channel, *bytes, reply->bytes);
+    return *bytes != NULL && xb_channel_read(channel, *bytes, reply->bytes);
 }
 
 enum xb_status xb_hip_compile(const char *architecture, int major, struct xb_hip_code *code,
@@ -381,10 +338,8 @@ enum xb_status xb_hip_compile(const char *architecture, int major, struct xb_hip
     snprintf(request.architecture, sizeof request.architecture, "%s", architecture);
     pthread_mutex_lock(&lock);
     bool answered = exchange(&request, &reply, &bytes);
-    if (!answered && channel >= 0) { /* what comes next would be out of step */
-        (void)close(channel);
-        channel = -1;
-    }
+    if (!answered)
+        xb_child_close(&compiler); /* a late reply would be read as that of the next request */
     pthread_mutex_unlock(&lock);
     if (answered && reply.compiled) {
         code->bytes = bytes;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a HIP device is and can do, and what two of them can. */
+/* Describes a HIP device and its capabilities, and the link between two devices. */
 #include "hip.h"
 
 #include <ctype.h>
@@ -8,14 +8,15 @@
 #include <string.h>
 
 /*
- * How many operations may stand behind a hold. Not measured: no AMD GPU was at hand. The runtime's
- * queues take 16384 packets (ROC_AQL_QUEUE_SIZE in ROCclr), and an operation takes a few; were it
- * too many, the hold gives way after its limit and the row is an error, not a figure.
+ * How many operations may be enqueued behind a hold. This is not measured, because we had no AMD
+ * GPU. The runtime's queues hold 16384 packets (ROC_AQL_QUEUE_SIZE in ROCclr), and an operation
+ * needs a few. If this is too many, the hold gives up after its limit and the row is an error; it
+ * never becomes a wrong figure.
  */
 #define HELD_OPERATIONS 256u
 
-/* Where the architecture's name stands in hipDeviceProp_t of either layout (ROCm 5, and 6 and 7),
- * and more than the size of both. */
+/* Offsets of the architecture's name in hipDeviceProp_t of ROCm 5, and of ROCm 6 and 7, and a size
+ * that both structures fit in. */
 #define NAME_OFFSET_5 396
 #define NAME_OFFSET_6 1160
 #define PROPERTIES_BYTES 4096
@@ -34,9 +35,10 @@ static enum xb_status read_attribute(unsigned index, hipDeviceAttribute_t attrib
         XB_GPU(error, &xb_hip_runtime,
                XB_HIP_CALL(attribute, "hipDeviceGetAttribute", &answer, attribute, (int)index),
                "cannot read whether HIP device %u has %s", index, what);
-    if (status == XB_OK)
-        *value = answer != 0;
-    return status;
+    if (status != XB_OK)
+        return status;
+    *value = answer != 0;
+    return XB_OK;
 }
 
 struct attributes {
@@ -64,16 +66,19 @@ static enum xb_status read_attributes(unsigned index, struct attributes *found,
         {hipDeviceAttributePageableMemoryAccessUsesHostPageTables, "the host's page tables",
          &found->host_page_tables},
     };
-    enum xb_status status = XB_OK;
-    for (size_t i = 0; status == XB_OK && i < sizeof wanted / sizeof wanted[0]; i++)
-        status = read_attribute(index, wanted[i].attribute, wanted[i].what, wanted[i].value, error);
-    return status;
+    for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
+        enum xb_status status =
+            read_attribute(index, wanted[i].attribute, wanted[i].what, wanted[i].value, error);
+        if (status != XB_OK)
+            return status;
+    }
+    return XB_OK;
 }
 
 /*
- * The architecture with its features, "gfx90a:sramecc+:xnack-", out of the one structure that
- * holds it; "" where it cannot be had. Checked by its beginning: were the layout another, nothing
- * of it is believed.
+ * Reads the architecture with its features, "gfx90a:sramecc+:xnack-", or "" if it is not known.
+ * Only hipDeviceProp_t has it. If the text does not begin with "gfx", the structure has another
+ * layout and we do not use it.
  */
 static void read_architecture(unsigned index, char *text, size_t size)
 {
@@ -96,8 +101,8 @@ static void read_architecture(unsigned index, char *text, size_t size)
     free(properties);
 }
 
-/* "gfx90a" of "gfx90a:sramecc+:xnack-". It becomes part of a file's name: letters, digits and
- * dashes only, else nothing. */
+/* Writes "gfx90a" for "gfx90a:sramecc+:xnack-". The result becomes part of a file's name, so it is
+ * "" unless it has only letters, digits and dashes. */
 static void strip_features(const char *full, char *text, size_t size)
 {
     size_t length = strspn(full, "abcdefghijklmnopqrstuvwxyz0123456789-");
@@ -106,7 +111,7 @@ static void strip_features(const char *full, char *text, size_t size)
         snprintf(text, size, "%.*s", (int)length, full);
 }
 
-/* "GPU-" and 16 hexadecimal digits, which AMD's runtime gives as text. */
+/* Writes "GPU-" and 16 hexadecimal digits. AMD's runtime returns the digits as text. */
 static void read_uuid(unsigned index, char *text, size_t size)
 {
     hipUUID uuid = {{0}};
@@ -125,9 +130,9 @@ static bool variable_is_set(const char *name)
     return value != NULL && strtol(value, NULL, 10) != 0;
 }
 
-/* The variable that makes a launch or copy wait for its end, or NULL: behind a hold it would wait
- * for a release that comes after it. */
-static const char *what_blocks(void)
+/* The environment variable that makes a launch or copy wait for its end, or NULL if none does.
+ * Behind a hold such a call would never return, because the release comes after it. */
+static const char *blocking_variable(void)
 {
     static const char *const names[] = {"HIP_LAUNCH_BLOCKING", "AMD_SERIALIZE_KERNEL",
                                         "AMD_SERIALIZE_COPY"};
@@ -137,9 +142,9 @@ static const char *what_blocks(void)
     return NULL;
 }
 
-/* Gives the device a capability, or the reason why not. */
-static void decide(struct xb_device_info *info, enum xb_capability capability, bool has,
-                   const char *reason)
+/* Gives the device a capability if `has`, else the reason why it lacks it. */
+static void set_capability(struct xb_device_info *info, enum xb_capability capability, bool has,
+                           const char *reason)
 {
     if (has)
         info->capabilities |= capability;
@@ -147,7 +152,7 @@ static void decide(struct xb_device_info *info, enum xb_capability capability, b
         xb_device_withhold(info, capability, reason);
 }
 
-/* Whether the library has what the capability takes; else says what it has not. */
+/* Whether the library has all functions that `lost` needs. If not, `reason` names a missing one. */
 static bool library_has(const char *lost, char *reason, size_t size)
 {
     const char *missing = "";
@@ -157,31 +162,31 @@ static bool library_has(const char *lost, char *reason, size_t size)
     return false;
 }
 
-static void decide_kernels(struct xb_device_info *info, const struct attributes *found)
+static void set_kernels(struct xb_device_info *info, const struct attributes *found)
 {
     char reason[256] = "HIP does not tell the device's architecture, for which they are compiled";
     bool kernels = library_has("kernels", reason, sizeof reason) && info->architecture[0] != '\0';
-    decide(info, XB_CAP_KERNELS, kernels, reason);
+    set_capability(info, XB_CAP_KERNELS, kernels, reason);
 
     /* A hold is a kernel that spins on mapped host memory. */
-    const char *blocking = what_blocks();
+    const char *blocking = blocking_variable();
     bool hold = kernels && library_has("mapped", reason, sizeof reason);
     if (hold && !found->maps_host_memory)
         snprintf(reason, sizeof reason, "its kernels cannot reach host memory");
     else if (hold && blocking != NULL)
         snprintf(reason, sizeof reason, "%s makes every launch wait for its end", blocking);
-    decide(info, XB_CAP_HOLD, hold && found->maps_host_memory && blocking == NULL, reason);
+    set_capability(info, XB_CAP_HOLD, hold && found->maps_host_memory && blocking == NULL, reason);
     info->held_operations = HELD_OPERATIONS;
 }
 
 /*
- * Without XNACK a kernel cannot wait for a page: what the runtime then calls managed memory stays
- * on the host, and every mode of ours that moves pages would report something else.
- * ConcurrentManagedAccess tells of the kernel driver alone, PageableMemoryAccess of XNACK too, and
- * so does the architecture's full name where it has the feature.
+ * Without XNACK a kernel cannot wait for a page. Managed memory then stays on the host, and our
+ * modes that move pages would measure something else. ConcurrentManagedAccess tells only about the
+ * kernel driver. PageableMemoryAccess tells about XNACK too, and so does the architecture's full
+ * name if the device has the feature.
  */
-static void decide_managed(struct xb_device_info *info, const struct attributes *found,
-                           const char *full)
+static void set_managed(struct xb_device_info *info, const struct attributes *found,
+                        const char *full)
 {
     char reason[256] = "HIP has no managed memory for it";
     bool library = library_has("managed", reason, sizeof reason);
@@ -190,29 +195,29 @@ static void decide_managed(struct xb_device_info *info, const struct attributes 
         snprintf(reason, sizeof reason,
                  "XNACK is off, so that no page moves when a kernel touches it; where the GPU can "
                  "(gfx90a, gfx942), HSA_XNACK=1 turns it on");
-    decide(info, XB_CAP_MANAGED, library && found->managed && moves, reason);
+    set_capability(info, XB_CAP_MANAGED, library && found->managed && moves, reason);
 }
 
-static void decide_capabilities(struct xb_device_info *info, const struct attributes *found,
-                                const char *full)
+static void set_capabilities(struct xb_device_info *info, const struct attributes *found,
+                             const char *full)
 {
     char reason[256] = "";
     bool registers = library_has("register", reason, sizeof reason);
     info->capabilities = 0;
-    /* Read in ROCm's clr: the flag is kept for whoever asks and selects no kind of memory. */
-    decide(info, XB_CAP_WRITE_COMBINED, false,
-           "HIP takes the flag for it and gives ordinary pinned memory");
-    decide(info, XB_CAP_REGISTER, registers, reason);
-    /* Mapped memory is made by registering it: see buffer.c of the GPU backends. */
+    /* The source of ROCm's clr shows that it only stores the flag and allocates the same memory. */
+    set_capability(info, XB_CAP_WRITE_COMBINED, false,
+                   "HIP takes the flag for it and gives ordinary pinned memory");
+    set_capability(info, XB_CAP_REGISTER, registers, reason);
+    /* We map memory by registering it: see gpu/buffer.c. */
     bool mapped = registers && library_has("mapped", reason, sizeof reason);
     if (mapped && !found->maps_host_memory)
         snprintf(reason, sizeof reason, "its kernels cannot reach host memory");
-    decide(info, XB_CAP_MAPPED, mapped && found->maps_host_memory, reason);
-    decide_kernels(info, found);
-    decide_managed(info, found, full);
+    set_capability(info, XB_CAP_MAPPED, mapped && found->maps_host_memory, reason);
+    set_kernels(info, found);
+    set_managed(info, found, full);
 }
 
-/* What the figures of AMD devices hang on. */
+/* Notes the settings that figures of AMD devices depend on. */
 static void add_facts(struct xb_device_info *info, const struct attributes *found, const char *full)
 {
     int large_bar = 0;
@@ -238,7 +243,7 @@ static void add_facts(struct xb_device_info *info, const struct attributes *foun
                    "hipHostMallocCoherent|hipHostMallocNumaUser, hipHostRegisterDefault");
 }
 
-/* Name, PCI address and memory. */
+/* Reads the device's name, PCI address and memory size. */
 static enum xb_status read_identity(unsigned index, struct xb_device_info *info,
                                     struct xb_error *error)
 {
@@ -248,19 +253,22 @@ static enum xb_status read_identity(unsigned index, struct xb_device_info *info,
                                    XB_HIP_CALL(device_name, "hipDeviceGetName", info->name,
                                                (int)sizeof info->name, (hipDevice_t)index),
                                    "cannot read the name of HIP device %u", index);
-    if (status == XB_OK)
-        status =
-            XB_GPU(error, &xb_hip_runtime,
-                   XB_HIP_CALL(bus_id, "hipDeviceGetPCIBusId", bdf, (int)sizeof bdf, (int)index),
-                   "cannot read the PCI address of HIP device %u", index);
-    if (status == XB_OK)
-        status = XB_GPU(error, &xb_hip_runtime,
-                        XB_HIP_CALL(total_memory, "hipDeviceTotalMem", &bytes, (hipDevice_t)index),
-                        "cannot read the memory size of HIP device %u", index);
+    if (status != XB_OK)
+        return status;
+    status = XB_GPU(error, &xb_hip_runtime,
+                    XB_HIP_CALL(bus_id, "hipDeviceGetPCIBusId", bdf, (int)sizeof bdf, (int)index),
+                    "cannot read the PCI address of HIP device %u", index);
+    if (status != XB_OK)
+        return status;
+    status = XB_GPU(error, &xb_hip_runtime,
+                    XB_HIP_CALL(total_memory, "hipDeviceTotalMem", &bytes, (hipDevice_t)index),
+                    "cannot read the memory size of HIP device %u", index);
+    if (status != XB_OK)
+        return status;
     for (size_t i = 0; bdf[i] != '\0' && i + 1 < sizeof info->pci_bdf; i++)
         info->pci_bdf[i] = (char)tolower((unsigned char)bdf[i]);
     info->memory_bytes = bytes;
-    return status;
+    return XB_OK;
 }
 
 enum xb_status xb_hip_device_info(struct xb_driver *driver, unsigned index,
@@ -272,8 +280,9 @@ enum xb_status xb_hip_device_info(struct xb_driver *driver, unsigned index,
     memset(info, 0, sizeof *info);
     info->index = index;
     enum xb_status status = read_identity(index, info, error);
-    if (status == XB_OK)
-        status = read_attributes(index, &found, error);
+    if (status != XB_OK)
+        return status;
+    status = read_attributes(index, &found, error);
     if (status != XB_OK)
         return status;
     read_uuid(index, info->uuid, sizeof info->uuid);
@@ -281,12 +290,12 @@ enum xb_status xb_hip_device_info(struct xb_driver *driver, unsigned index,
     strip_features(architecture, info->architecture, sizeof info->architecture);
     info->shares_host_memory = found.integrated;
     info->coherent_with_host = found.direct_access || found.host_page_tables;
-    decide_capabilities(info, &found, architecture);
+    set_capabilities(info, &found, architecture);
     add_facts(info, &found, architecture);
     return XB_OK;
 }
 
-/* The kind of the link and the hops over it; unknown where the runtime does not tell. */
+/* Reads the kind of the link and its number of hops, if the runtime tells them. */
 static void read_link(unsigned index, unsigned other, struct xb_peer_info *info)
 {
     uint32_t type = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _POSIX_C_SOURCE 200809L
-/* Looking for HIP: kernel driver, runtime library, version, devices. */
+/* Looks for HIP: kernel driver, runtime library, version, devices. */
 #include "compiler.h"
 #include "hip.h"
 
@@ -9,8 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Every AMD GPU that computes is reached through it; opening the runtime to learn that there is
- * none would take ten times as long as all the rest. */
+/* Programs reach every AMD GPU that computes through this file. If it is missing we do not open the
+ * runtime, which would take ten times as long as all other checks. */
 #define KERNEL_DRIVER "/dev/kfd"
 #define LEAST_VERSION 50000000
 
@@ -23,7 +23,8 @@ int xb_hip_version(void)
     return version;
 }
 
-/* The kernel module's own version: only one that was installed apart from the kernel has it. */
+/* Reads the kernel module's own version. Only a module that was installed apart from the kernel has
+ * one. */
 static void read_driver_version(char *text, size_t size)
 {
     FILE *file = fopen("/sys/module/amdgpu/version", "r");
@@ -53,12 +54,18 @@ static enum xb_status check_kernel_driver(struct xb_probe *probe, struct xb_erro
     return XB_FAIL(error, XB_ERR_UNAVAILABLE, "HIP: there is no %s", KERNEL_DRIVER);
 }
 
-/* Opens it, and forks the process that compiles before any function of it is called. */
-static enum xb_status check_library(struct xb_probe *probe, struct xb_error *error)
+static enum xb_status open_library(struct xb_error *error)
 {
     enum xb_status status = xb_hip_library_open(error);
-    if (status == XB_OK)
-        status = xb_hip_compiler_start(error);
+    if (status != XB_OK)
+        return status;
+    /* The compiling process must be forked before any function of the library is called. */
+    return xb_hip_compiler_start(error);
+}
+
+static enum xb_status check_library(struct xb_probe *probe, struct xb_error *error)
+{
+    enum xb_status status = open_library(error);
     struct xb_probe_check *check =
         xb_gpu_probe_add(probe, status == XB_OK, "HIP runtime libamdhip64");
     if (xb_hip.overridden)
@@ -121,12 +128,15 @@ enum xb_status xb_hip_driver_open(struct xb_driver **driver, struct xb_probe *pr
 {
     memset(probe, 0, sizeof *probe);
     enum xb_status status = check_kernel_driver(probe, error);
-    if (status == XB_OK)
-        status = check_library(probe, error);
-    if (status == XB_OK)
-        status = check_version(probe, error);
-    if (status == XB_OK)
-        status = check_devices(probe, error);
+    if (status != XB_OK)
+        return status;
+    status = check_library(probe, error);
+    if (status != XB_OK)
+        return status;
+    status = check_version(probe, error);
+    if (status != XB_OK)
+        return status;
+    status = check_devices(probe, error);
     if (status != XB_OK)
         return status;
     struct xb_driver *opened = calloc(1, sizeof *opened);

@@ -7,9 +7,9 @@ static enum xb_status device_open(struct xb_driver *driver, unsigned index,
 {
     struct xb_device_info info;
     enum xb_status status = xb_hip_device_info(driver, index, &info, error);
-    if (status == XB_OK)
-        status = xb_gpu_device_open(driver->backend, &xb_hip_runtime, &info, device, error);
-    return status;
+    if (status != XB_OK)
+        return status;
+    return xb_gpu_device_open(driver->backend, &xb_hip_runtime, &info, device, error);
 }
 
 extern const struct xb_backend xb_hip_backend;

@@ -4,12 +4,12 @@
 
 #include "library.h"
 
-#include "../gpu/gpu.h"
+#include "backends/gpu/gpu.h"
 
-/* Shared between the files of the HIP backend; the slots' contract stands in backend.h. */
+/* Shared by the files of the HIP backend. backend.h has the contract of the slots. */
 
-/* A call of the opened library: its outcome under the name that the library knows. A function that
- * this one has not is not supported, whoever asked for it. */
+/* Calls a function of the opened library; `symbol` is its name there. If the library lacks the
+ * function, the outcome is hipErrorNotSupported. */
 #define XB_HIP_CALL(field, symbol, ...)                                                            \
     ((struct xb_gpu_outcome){.code = (int)(xb_hip.functions.field != NULL                          \
                                                ? xb_hip.functions.field(__VA_ARGS__)               \
@@ -23,7 +23,7 @@ extern const struct xb_gpu_runtime xb_hip_runtime;
 enum xb_status xb_hip_driver_open(struct xb_driver **driver, struct xb_probe *probe,
                                   struct xb_error *error);
 void xb_hip_driver_close(struct xb_driver *driver);
-/* What hipRuntimeGetVersion said when the driver was opened: 50221153 for 5.2.21153. */
+/* The result of hipRuntimeGetVersion when the driver was opened: 50221153 for 5.2.21153. */
 int xb_hip_version(void);
 #define XB_HIP_MAJOR(version) ((version) / 10000000)
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _POSIX_C_SOURCE 200809L
-/* Getting the kernels onto a device: from the cache, or from hipRTC. */
+/* Loads the kernels onto a device: from the cache, or compiled by hipRTC. */
 #include "code_cache.h"
 #include "hip.h"
 
-#include "../../core/clock.h"
+#include "base/clock.h"
 
 #include <stdlib.h>
 
@@ -19,30 +19,44 @@ void xb_hip_unload_kernels(struct xb_gpu_device *device)
     device->code = NULL;
 }
 
-/* Loads the code, which becomes the device's, onto the current device. */
-static enum xb_status load(struct xb_gpu_device *device, const struct xb_hip_code *code,
-                           struct xb_error *error)
+/* Call xb_hip_unload_kernels even if this fails. */
+static enum xb_status load_module(struct xb_gpu_device *device, struct xb_error *error)
 {
     hipModule_t module = NULL;
-    device->code = code->bytes; /* whether a runtime copies it is not told */
-    enum xb_status status = XB_GPU(
-        error, &xb_hip_runtime, XB_HIP_CALL(load_module, "hipModuleLoadData", &module, code->bytes),
-        "cannot load the kernels for %s onto HIP device %u", device->base.info.architecture,
-        device->base.info.index);
+    enum xb_status status =
+        XB_GPU(error, &xb_hip_runtime,
+               XB_HIP_CALL(load_module, "hipModuleLoadData", &module, device->code),
+               "cannot load the kernels for %s onto HIP device %u", device->base.info.architecture,
+               device->base.info.index);
     device->module = module;
-    for (int i = 0; status == XB_OK && i < XB_GPU_KERNELS; i++) {
+    if (status != XB_OK)
+        return status;
+    for (int i = 0; i < XB_GPU_KERNELS; i++) {
         hipFunction_t kernel = NULL;
         status = XB_GPU(error, &xb_hip_runtime,
                         XB_HIP_CALL(find_kernel, "hipModuleGetFunction", &kernel, module, names[i]),
                         "the compiled kernels lack %s", names[i]);
         device->kernels[i] = kernel;
+        if (status != XB_OK)
+            return status;
     }
+    return XB_OK;
+}
+
+/* Loads the code onto the current device, which then owns it. We keep the code, because HIP does
+ * not say whether the runtime copies it. */
+static enum xb_status load(struct xb_gpu_device *device, const struct xb_hip_code *code,
+                           struct xb_error *error)
+{
+    device->code = code->bytes;
+    enum xb_status status = load_module(device, error);
     if (status != XB_OK)
         xb_hip_unload_kernels(device);
     return status;
 }
 
-/* Whether a failure says that the code does not suit the device, and not that something broke. */
+/* Whether the failure means that the code does not suit the device, and not that something broke.
+ */
 static bool is_unsuitable(const struct xb_error *error)
 {
     return error->native_code == hipErrorNoBinaryForGpu ||
@@ -55,7 +69,7 @@ static bool is_unsuitable(const struct xb_error *error)
 static bool load_from_cache(struct xb_gpu_device *device)
 {
     struct xb_hip_code code;
-    struct xb_error ignored; /* what does not load is compiled anew */
+    struct xb_error ignored; /* if the code does not load, it is compiled again */
     if (!xb_hip_cache_load(device->base.info.architecture, xb_hip_version(), &code))
         return false;
     return load(device, &code, &ignored) == XB_OK;
@@ -76,10 +90,11 @@ enum xb_status xb_hip_load_kernels(struct xb_gpu_device *device, struct xb_error
         return status;
     bool kept = xb_hip_cache_store(info->architecture, version, &code);
     status = load(device, &code, error);
-    if (status == XB_OK)
-        xb_device_fact(info, "kernels", "compiled by hipRTC in %.2f s, %s the cache",
-                       xb_clock_now() - begin, kept ? "now in" : "and they could not be kept in");
     if (status == XB_ERR_RUNTIME && is_unsuitable(error))
         error->status = status = XB_ERR_UNSUPPORTED;
-    return status;
+    if (status != XB_OK)
+        return status;
+    xb_device_fact(info, "kernels", "compiled by hipRTC in %.2f s, %s the cache",
+                   xb_clock_now() - begin, kept ? "now in" : "and they could not be kept in");
+    return XB_OK;
 }

@@ -19,10 +19,10 @@ const struct xb_hip_symbol xb_hip_symbols[] = {
 };
 const size_t xb_hip_symbol_count = sizeof xb_hip_symbols / sizeof xb_hip_symbols[0];
 
-/* The majors whose interface is known, newest first. */
+/* The major versions whose interface we know, newest first. */
 static const int majors[] = {7, 6, 5};
 
-/* Of opening it, for whoever asks again. */
+/* The result of opening the library, for later callers. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static bool tried;
 static enum xb_status outcome;
@@ -33,7 +33,7 @@ static void *symbol(const char *name)
     return dlsym(xb_hip.handle, name);
 }
 
-/* What the loader said against a file that is there: it ends the search. */
+/* The loader's message about a file that exists but does not load. It ends the search. */
 struct search {
     char said[256];
 };
@@ -45,9 +45,9 @@ static bool try_file(struct search *search, const char *name)
     xb_hip.handle = dlopen(name, RTLD_NOW | RTLD_LOCAL);
     if (xb_hip.handle != NULL)
         return true;
-    /* The loader names the file that it does not find: the one asked for is what the search
-     * expects, another is one that it needs, and then a runtime must not be passed over in silence.
-     */
+    /* The loader names the file that it cannot find. If that is the file we asked for, the search
+     * goes on. If it is a library that this file needs, there is a broken runtime, and the user
+     * must learn of it. */
     const char *said = dlerror();
     bool absent = said != NULL && strncmp(said, name, strlen(name)) == 0 &&
                   strstr(said, "cannot open shared object file: No such file") != NULL;
@@ -68,7 +68,7 @@ static int by_version(const void *a, const void *b)
     return strverscmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* The folders that match, of several releases the newest first. */
+/* Tries the folders that match, beginning with the newest release. */
 static bool try_matching(struct search *search, const char *pattern, int major)
 {
     glob_t found;
@@ -129,14 +129,14 @@ static enum xb_status find_library(struct xb_error *error)
                    "not found, nor in $ROCM_PATH and /opt/rocm*: install ROCm's HIP runtime");
 }
 
-/* Also tells which file it is: the name may have been found anywhere. */
+/* Also notes the library's path, because the loader may have found it in any folder. */
 static enum xb_status find_functions(struct xb_error *error)
 {
     for (size_t i = 0; i < xb_hip_symbol_count; i++) {
-        /* Copied as bytes: C does not turn one kind of pointer into the other, POSIX has them
-         * alike. */
+        /* C has no conversion from an object pointer to a function pointer. POSIX gives both the
+         * same representation, so we copy the bytes. */
         void *found = symbol(xb_hip_symbols[i].name);
-        memcpy((char *)&xb_hip.functions + xb_hip_symbols[i].place, &found, sizeof found);
+        memcpy((char *)&xb_hip.functions + xb_hip_symbols[i].offset, &found, sizeof found);
         if (found == NULL && xb_hip_symbols[i].lost[0] == '\0')
             return XB_FAIL(error, XB_ERR_UNAVAILABLE, "it has no %s: not a HIP runtime of use",
                            xb_hip_symbols[i].name);
@@ -150,14 +150,20 @@ static enum xb_status find_functions(struct xb_error *error)
     return XB_OK;
 }
 
+static enum xb_status open_library(struct xb_error *error)
+{
+    enum xb_status status = find_library(error);
+    if (status != XB_OK)
+        return status;
+    return find_functions(error);
+}
+
 enum xb_status xb_hip_library_open(struct xb_error *error)
 {
     pthread_mutex_lock(&lock);
     if (!tried) {
         tried = true;
-        outcome = find_library(&reason);
-        if (outcome == XB_OK)
-            outcome = find_functions(&reason);
+        outcome = open_library(&reason);
     }
     enum xb_status status = outcome;
     if (status != XB_OK)
@@ -172,7 +178,7 @@ bool xb_hip_has(const char *lost, const char **missing)
         void *found = NULL;
         if (strcmp(xb_hip_symbols[i].lost, lost) != 0)
             continue;
-        memcpy(&found, (char *)&xb_hip.functions + xb_hip_symbols[i].place, sizeof found);
+        memcpy(&found, (char *)&xb_hip.functions + xb_hip_symbols[i].offset, sizeof found);
         if (found == NULL) {
             if (missing != NULL)
                 *missing = xb_hip_symbols[i].name;

@@ -3,9 +3,9 @@
 #define XFERBENCH_BACKENDS_HIP_LIBRARY_H
 
 /*
- * The HIP runtime, opened at run time, so that one program starts where there is none. Types come
- * from the headers it was compiled with; they hold for ROCm 5 to 7, which is why hipDeviceProp_t,
- * whose layout changed at 6.0, is not among them.
+ * The HIP runtime, opened at run time so that the program also starts on machines without it. The
+ * types come from the headers of the build and are the same in ROCm 5 to 7. We do not use
+ * hipDeviceProp_t, because its layout changed with 6.0.
  */
 
 #define __HIP_PLATFORM_AMD__ 1
@@ -14,22 +14,23 @@
 
 #include "xferbench/backend.h"
 
-/* Names the library to open in place of the search. For a runtime in an unusual place, and for
- * tests. */
+/* This variable names the library to open, instead of a search: for a runtime in an unusual folder,
+ * and for tests. */
 #define XB_HIP_OVERRIDE "XFERBENCH_HIP_LIBRARY"
-/* What it names; NULL where it is not set or empty, and in a program that has more rights than its
- * caller: there his environment does not say what is loaded. */
+/* The value of that variable, or NULL if it is unset or empty. Also NULL in a program with more
+ * rights than its caller, whose environment must not choose the code that runs. */
 const char *xb_hip_override(void);
 
-/* As in the headers of ROCm 5, and of 6 and 7. Either header knows only one of the structures, and
- * nobody here looks into it by its fields: offsets in it stand in device.c. */
+/* The functions of ROCm 5, and of 6 and 7. The headers of a release declare only one of the two
+ * structures, so nobody uses their fields; device.c has the offsets that it needs. */
 struct hipDeviceProp_tR0600;
 typedef hipError_t xb_hip_get_properties_5(hipDeviceProp_t *properties, int device);
 typedef hipError_t xb_hip_get_properties_6(struct hipDeviceProp_tR0600 *properties, int device);
 
 /*
- * Every function that is used: X(type, name, what is lost without it). The names are those of the
- * library, whatever the headers' macros make of them. An empty third argument: required.
+ * Every function that we use: X(type, name in the library, field, what is lost without it). The
+ * headers may redefine names by macros, so the library's names are strings. The last argument is ""
+ * for a function that is required.
  */
 #define XB_HIP_FUNCTIONS(X)                                                                        \
     X(__typeof__(hipRuntimeGetVersion) *, "hipRuntimeGetVersion", runtime_version, "")             \
@@ -76,7 +77,7 @@ typedef hipError_t xb_hip_get_properties_6(struct hipDeviceProp_tR0600 *properti
       "the architecture (6, 7)")                                                                   \
     X(xb_hip_get_properties_5 *, "hipGetDeviceProperties", properties_5, "the architecture (5)")
 
-/* The runtime's functions, each NULL where this library has it not. */
+/* The runtime's functions. A function that this library lacks is NULL. */
 struct xb_hip_functions {
 #define X(type, symbol, field, lost) type field;
     XB_HIP_FUNCTIONS(X)
@@ -85,7 +86,7 @@ struct xb_hip_functions {
 
 struct xb_hip_symbol {
     const char *name;
-    size_t place;     /* in struct xb_hip_functions */
+    size_t offset;    /* of its field in struct xb_hip_functions */
     const char *lost; /* what is lost without it; "" if it is required */
 };
 extern const struct xb_hip_symbol xb_hip_symbols[];
@@ -93,23 +94,24 @@ extern const size_t xb_hip_symbol_count;
 
 struct xb_hip_library {
     void *handle;
-    char path[XB_PATH_SIZE]; /* the file, links followed */
+    char path[XB_PATH_SIZE]; /* of the library's file, links followed */
     bool overridden;
     struct xb_hip_functions functions;
 };
 
-/* Filled by xb_hip_library_open; all NULL before. For the backend's adapters. */
+/* xb_hip_library_open fills this for the backend's adapters. Everything is NULL before. */
 extern struct xb_hip_library xb_hip;
 
 /*
- * Opens the library by the override, or by its usual names and places, newest major first, and
- * resolves the functions; calls none of them. It stays open for the process's life, because the
- * runtime cannot be unloaded; calling again costs nothing. XB_ERR_UNAVAILABLE with the reason.
+ * Opens the library that the override names, or searches its usual names and folders, the newest
+ * major version first. Finds its functions, but calls none of them. The library stays open as long
+ * as the process lives, because the runtime cannot be unloaded; a second call returns the same
+ * result. XB_ERR_UNAVAILABLE with the reason.
  */
 XB_MUST_CHECK enum xb_status xb_hip_library_open(struct xb_error *error);
 
-/* Whether the library has every function without which `lost` is lost. Where not, `missing` is the
- * first of them; it may be NULL. */
+/* Whether the library has every function that `lost` needs. If not, *missing becomes the name of
+ * the first that it lacks; `missing` may be NULL. */
 bool xb_hip_has(const char *lost, const char **missing);
 
 #endif

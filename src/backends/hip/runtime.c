@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The HIP runtime behind the adapters that the GPU backends share. */
+/* The adapters of the GPU backends for the HIP runtime. */
 #include "hip.h"
 
 static const char *error_name(int code)
@@ -39,9 +39,9 @@ static struct xb_gpu_outcome release(void *address)
 }
 
 /*
- * Coherent by name: without a word the variable HIP_HOST_COHERENT decides. By the user's NUMA
- * policy, because the runtime else takes the node that it thinks nearest, whatever the thread is
- * bound to.
+ * Asks for coherent memory explicitly, because otherwise the variable HIP_HOST_COHERENT decides.
+ * Asks for the user's NUMA policy, because otherwise the runtime uses the node that it considers
+ * nearest, even if the thread is bound to another.
  */
 static struct xb_gpu_outcome allocate_host(void **address, size_t bytes, enum xb_memory memory)
 {
@@ -78,24 +78,26 @@ static struct xb_gpu_outcome allocate_managed(void **address, size_t bytes)
     return XB_HIP_CALL(allocate_managed, "hipMallocManaged", address, bytes, hipMemAttachGlobal);
 }
 
-static int place_of(int place)
+static int native_location_of(int location)
 {
-    return place == XB_GPU_HOST ? hipCpuDeviceId : place;
+    return location == XB_GPU_HOST ? hipCpuDeviceId : location;
 }
 
 static struct xb_gpu_outcome advise(const void *address, size_t bytes, enum xb_gpu_advice advice,
-                                    int place)
+                                    int location)
 {
     hipMemoryAdvise native = advice == XB_GPU_PREFER     ? hipMemAdviseSetPreferredLocation
                              : advice == XB_GPU_UNPREFER ? hipMemAdviseUnsetPreferredLocation
                              : advice == XB_GPU_MAP      ? hipMemAdviseSetAccessedBy
                                                          : hipMemAdviseUnsetAccessedBy;
-    return XB_HIP_CALL(advise, "hipMemAdvise", address, bytes, native, place_of(place));
+    return XB_HIP_CALL(advise, "hipMemAdvise", address, bytes, native,
+                       native_location_of(location));
 }
 
-static struct xb_gpu_outcome prefetch(const void *address, size_t bytes, int place, void *stream)
+static struct xb_gpu_outcome prefetch(const void *address, size_t bytes, int location, void *stream)
 {
-    return XB_HIP_CALL(prefetch, "hipMemPrefetchAsync", address, bytes, place_of(place), stream);
+    return XB_HIP_CALL(prefetch, "hipMemPrefetchAsync", address, bytes,
+                       native_location_of(location), stream);
 }
 
 static struct xb_gpu_outcome open_stream(void **stream)

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
 /*
- * The CPU as a device: its own memory, one worker thread a queue (queue.c) that copies and computes
- * (work.c), events from the monotonic clock. It runs the tools where no GPU is and gives a baseline
- * for the host's own memory.
+ * The CPU as a device. It has its own memory, a worker thread for each queue (queue.c) that copies
+ * and computes (work.c), and events from the monotonic clock. With it the tools run on machines
+ * without a GPU, and it gives a baseline for the host's own memory.
  */
 #include "host.h"
 
-#include "xferbench/host_memory.h"
+#include "machine/host_memory.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-/* How many operations a held queue takes before enqueuing could block: a list never blocks. */
+/* How many operations may be enqueued behind a hold. The queue is a list and never blocks, so any
+ * number would do. */
 #define HELD_OPERATIONS 1024u
 
 static enum xb_status driver_open(struct xb_driver **driver, struct xb_probe *probe,
@@ -39,7 +40,8 @@ static void driver_close(struct xb_driver *driver)
     free(driver);
 }
 
-/* The CPU's name from /proc/cpuinfo, whose key differs between architectures. */
+/* Reads the CPU's name from /proc/cpuinfo. Not every architecture has this key: the name is then
+ * "CPU". */
 static void read_cpu_name(char *name, size_t size)
 {
     snprintf(name, size, "CPU");
@@ -106,7 +108,7 @@ static enum xb_status device_memory(struct xb_device *device, uint64_t *free_byt
     return xb_host_memory_available(free_bytes, error);
 }
 
-/* A buffer that remembers where its pages are, whichever side they stand for. */
+/* xb_buffer has no host address for device memory, so this keeps the address for all kinds. */
 struct host_buffer {
     struct xb_buffer base;
     void *address;

@@ -4,16 +4,16 @@
 
 #include "xferbench/backend.h"
 
-/* Shared between the files of the host backend; the slots' contract stands in backend.h. */
+/* Shared by the files of the host backend. backend.h has the contract of the slots. */
 
 extern const struct xb_backend xb_host_backend;
 
-/* The buffer's pages, also for device memory. */
+/* The address of the buffer's pages, also for device memory. */
 void *xb_host_buffer_address(struct xb_buffer *buffer);
 
-/* ---- work.c: what a queue's thread does to memory ---- */
+/* ---- work.c: the operations of a queue's thread ---- */
 
-/* One piece of work. `run` uses those fields that it needs. */
+/* One operation on memory. `run` uses the fields that it needs. */
 struct xb_host_work {
     void (*run)(const struct xb_host_work *work);
     void *target;
@@ -23,7 +23,7 @@ struct xb_host_work {
     enum xb_access access;
 };
 
-/* Enqueues a plain copy from anywhere to anywhere: no rule is checked. */
+/* Enqueues a plain copy between any two addresses. Checks no rule of the slots. */
 enum xb_status xb_host_queue_move(struct xb_queue *queue, void *target, const void *source,
                                   uint64_t bytes, struct xb_error *error);
 enum xb_status xb_host_queue_copy(struct xb_queue *queue, struct xb_buffer *target,

@@ -2,27 +2,28 @@
 #define _GNU_SOURCE
 /*
  * Queues and events of the host backend. A queue is a list of operations and a worker thread that
- * runs them in order. One lock and one condition, shared by all queues and events of the process:
- * an operation is long beside taking a lock.
+ * runs them in order. All queues and events of the process share one lock and one condition,
+ * because an operation takes much longer than locking.
  */
 #include "host.h"
 
-#include "../../core/clock.h"
+#include "base/clock.h"
 
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 
-/* Long enough for any enqueuing behind it, short enough that a lost release is noticed. */
+/* A hold gives up after this time. That is long enough to enqueue anything, and short enough to
+ * notice that a release was lost. */
 #define HOLD_LIMIT_S 20
 
 enum operation_kind { OPERATION_WORK, OPERATION_RECORD, OPERATION_AWAIT, OPERATION_HOLD };
 
 struct host_event {
     struct xb_event base;
-    uint64_t asked; /* how often a record was enqueued */
-    uint64_t done;  /* how often one was reached */
-    double time;    /* of the latest reached */
+    uint64_t enqueued; /* how many records were enqueued */
+    uint64_t reached;  /* how many of them the queues have reached */
+    double time;       /* when the latest was reached */
 };
 
 struct operation {
@@ -30,7 +31,7 @@ struct operation {
     enum operation_kind kind;
     struct xb_host_work work;
     struct host_event *event;
-    uint64_t number; /* AWAIT: the record to wait for; HOLD: which hold this is */
+    uint64_t number; /* AWAIT: wait for this record of the event; HOLD: the number of the hold */
 };
 
 struct host_queue {
@@ -56,7 +57,8 @@ static void init_changed(void)
     pthread_condattr_destroy(&attributes);
 }
 
-/* Waits, with the lock held, for the release of hold `number`; notes it if that never comes. */
+/* Waits for the release of hold `number`, with the lock held. Sets hold_expired if the release does
+ * not come in time. */
 static void await_release(struct host_queue *queue, uint64_t number)
 {
     struct timespec limit;
@@ -80,11 +82,11 @@ static void run(struct host_queue *queue, const struct operation *operation)
         pthread_mutex_lock(&lock);
         break;
     case OPERATION_RECORD:
-        operation->event->done++;
+        operation->event->reached++;
         operation->event->time = xb_clock_now();
         break;
     case OPERATION_AWAIT:
-        while (operation->event->done < operation->number)
+        while (operation->event->reached < operation->number)
             pthread_cond_wait(&changed, &lock);
         break;
     case OPERATION_HOLD:
@@ -203,7 +205,7 @@ enum xb_status xb_host_queue_wait_event(struct xb_queue *queue, struct xb_event 
     struct host_event *awaited = (struct host_event *)event;
     pthread_mutex_lock(&lock);
     struct operation operation = {
-        .kind = OPERATION_AWAIT, .event = awaited, .number = awaited->asked};
+        .kind = OPERATION_AWAIT, .event = awaited, .number = awaited->enqueued};
     enum xb_status status = append((struct host_queue *)queue, &operation, error);
     pthread_mutex_unlock(&lock);
     return status;
@@ -251,7 +253,7 @@ enum xb_status xb_host_event_record(struct xb_event *event, struct xb_queue *que
     struct operation operation = {.kind = OPERATION_RECORD, .event = recorded};
     enum xb_status status = append((struct host_queue *)queue, &operation, error);
     if (status == XB_OK)
-        recorded->asked++;
+        recorded->enqueued++;
     pthread_mutex_unlock(&lock);
     return status;
 }
@@ -262,8 +264,8 @@ enum xb_status xb_host_event_elapsed(struct xb_event *start, struct xb_event *st
     const struct host_event *from = (struct host_event *)start;
     const struct host_event *to = (struct host_event *)stop;
     pthread_mutex_lock(&lock);
-    bool reached =
-        from->done > 0 && from->done == from->asked && to->done > 0 && to->done == to->asked;
+    bool reached = from->reached > 0 && from->reached == from->enqueued && to->reached > 0 &&
+                   to->reached == to->enqueued;
     double elapsed = to->time - from->time;
     pthread_mutex_unlock(&lock);
     if (!reached)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _POSIX_C_SOURCE 200809L
 /*
- * What the queues of the host backend do to memory. A "kernel" is a loop over words in the thread
- * of its queue: what one core does, in the order that a device's threads would take.
+ * The operations of the host backend's queues. A "kernel" is a loop over words in the queue's
+ * thread: one core visits the words in the order in which a device's threads would.
  */
 #include "host.h"
 
@@ -29,13 +29,13 @@ static void run_kernel_copy(const struct xb_host_work *work)
         return;
     }
     for (uint64_t turn = 0; turn < words; turn++) {
-        uint64_t place = 8 * xb_access_word(work->access, words, turn);
-        memcpy(target + place, source + place, 8);
+        uint64_t offset = 8 * xb_access_word(work->access, words, turn);
+        memcpy(target + offset, source + offset, 8);
     }
     memcpy(target + 8 * words, source + 8 * words, work->bytes % 8);
 }
 
-/* Step by step and not by a leap, for the time that it takes is asked for. */
+/* Computes every step instead of leaping over them, because the time of the steps is measured. */
 static void run_compute(const struct xb_host_work *work)
 {
     char *target = work->target;
@@ -49,7 +49,7 @@ static void run_compute(const struct xb_host_work *work)
     }
 }
 
-static char *at(struct xb_buffer *buffer, uint64_t offset)
+static char *address_at(struct xb_buffer *buffer, uint64_t offset)
 {
     return (char *)xb_host_buffer_address(buffer) + offset;
 }
@@ -70,8 +70,8 @@ enum xb_status xb_host_queue_copy(struct xb_queue *queue, struct xb_buffer *targ
         xb_copy_check(queue, target, target_offset, source, source_offset, bytes, error);
     if (status != XB_OK)
         return status;
-    return xb_host_queue_move(queue, at(target, target_offset), at(source, source_offset), bytes,
-                              error);
+    return xb_host_queue_move(queue, address_at(target, target_offset),
+                              address_at(source, source_offset), bytes, error);
 }
 
 enum xb_status xb_host_queue_fill(struct xb_queue *queue, struct xb_buffer *buffer, uint64_t bytes,
@@ -82,7 +82,7 @@ enum xb_status xb_host_queue_fill(struct xb_queue *queue, struct xb_buffer *buff
         return status;
     pattern.steps = 0;
     const struct xb_host_work work = {
-        .run = run_fill, .target = at(buffer, 0), .bytes = bytes, .pattern = pattern};
+        .run = run_fill, .target = address_at(buffer, 0), .bytes = bytes, .pattern = pattern};
     return xb_host_queue_enqueue(queue, &work, error);
 }
 
@@ -91,12 +91,13 @@ enum xb_status xb_host_queue_check(struct xb_queue *queue, struct xb_buffer *buf
                                    struct xb_error *error)
 {
     enum xb_status status = xb_device_range_check(buffer, bytes, error);
-    if (status == XB_OK)
-        status = xb_host_queue_wait(queue, error);
+    if (status != XB_OK)
+        return status;
+    status = xb_host_queue_wait(queue, error);
     if (status != XB_OK)
         return status;
     pattern.steps = 0;
-    *mismatch = xb_host_check(at(buffer, 0), 0, bytes, pattern);
+    *mismatch = xb_host_check(address_at(buffer, 0), 0, bytes, pattern);
     return XB_OK;
 }
 
@@ -110,8 +111,8 @@ enum xb_status xb_host_queue_kernel_copy(struct xb_queue *queue, struct xb_buffe
     if (status != XB_OK)
         return status;
     const struct xb_host_work work = {.run = run_kernel_copy,
-                                      .target = at(target, target_offset),
-                                      .source = at(source, source_offset),
+                                      .target = address_at(target, target_offset),
+                                      .source = address_at(source, source_offset),
                                       .bytes = bytes,
                                       .access = access};
     return xb_host_queue_enqueue(queue, &work, error);
@@ -125,7 +126,7 @@ enum xb_status xb_host_queue_compute(struct xb_queue *queue, struct xb_buffer *b
     if (status != XB_OK)
         return status;
     const struct xb_host_work work = {.run = run_compute,
-                                      .target = at(buffer, offset),
+                                      .target = address_at(buffer, offset),
                                       .bytes = bytes,
                                       .pattern = {.steps = steps}};
     return xb_host_queue_enqueue(queue, &work, error);

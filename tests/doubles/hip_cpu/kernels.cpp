@@ -52,7 +52,7 @@ static inline void __threadfence_system()
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 
-#include "../../../src/backends/gpu/kernels.cuh"
+#include "backends/gpu/kernels.cuh"
 
 template <auto KERNEL> struct standin_entry;
 

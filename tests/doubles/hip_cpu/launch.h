@@ -4,7 +4,7 @@
 
 /* What the runtime, in C, knows of the kernels, which are C++. */
 
-#include "../../../src/backends/gpu/kernels.h"
+#include "backends/gpu/kernels.h"
 
 #ifdef __cplusplus
 extern "C" {

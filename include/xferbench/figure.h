@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef XFERBENCH_FIGURE_H
+#define XFERBENCH_FIGURE_H
+
+#include <stdbool.h>
+
+/*
+ * A figure: one measured quantity of a case. The runner has some of its own, a mode declares the
+ * others (mode.h). Tables, Reading, files and compare know a figure by what stands here, never by
+ * the mode that has it.
+ */
+struct xb_figure {
+    const char *name; /* snake_case, one meaning a name: "bandwidth" */
+    const char *unit; /* of its values: XB_UNIT_... */
+    bool more_is_better;
+    bool gates;       /* `compare` judges by it without being asked */
+    const char *help; /* what it is, for docs/options.md: a sentence without its full stop */
+};
+
+#define XB_UNIT_RATE "B/s"
+#define XB_UNIT_SECONDS "s"
+#define XB_UNIT_RATIO "1" /* shares from 0 to 1, factors, counts */
+
+/* ---- the runner's own; definitions in src/measure/figures.c ---- */
+
+/* Every case has it but those of single operations. */
+extern const struct xb_figure xb_figure_bandwidth;
+/* Of a case that goes both ways: each way, out of the same samples. */
+extern const struct xb_figure xb_figure_bandwidth_h2d, xb_figure_bandwidth_d2h;
+/* Of single operations (--latency), by either clock. */
+extern const struct xb_figure xb_figure_latency_host, xb_figure_latency_device;
+/* The share of the time in which both ways, or all devices, were at work. */
+extern const struct xb_figure xb_figure_overlap;
+/* For a device that ran beside others: its bandwidth as a share of what it had alone. */
+extern const struct xb_figure xb_figure_share_of_alone;
+/* By the host's clock: until the call that starts an operation returned, until it was done. */
+extern const struct xb_figure xb_figure_submit_time, xb_figure_wall_time;
+/* What preparing a case took: mostly making, page-locking and filling memory. */
+extern const struct xb_figure xb_figure_setup_time;
+
+/* All of them; ends with NULL. */
+extern const struct xb_figure *const xb_runner_figures[];
+
+#endif

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef XFERBENCH_READING_H
+#define XFERBENCH_READING_H
+
+#include "xferbench/mode.h"
+#include "xferbench/record.h"
+
+/*
+ * The Reading: what the figures of a record mean, in a few sentences below the table. What can be
+ * said of any mode (which ways are slow, what both ways at once give, devices at the same time) the
+ * Reading says by itself; what only a mode knows to say, the mode declares as lines of its own
+ * (struct xb_reading_line in mode.h).
+ */
+
+/* Smaller than this, latency hides what a path carries: the Reading speaks of larger rows only. */
+#define XB_LARGE_BYTES ((uint64_t)16 << 20)
+
+/* struct xb_reading is the record that is read, and the line that is being written. */
+
+/* ---- what was measured ---- */
+
+/* The record that is read. */
+const struct xb_record *xb_reading_record(const struct xb_reading *reading);
+
+/* Whether a case ran in full, was verified, is large and has a bandwidth: the Reading speaks of no
+ * others. */
+bool xb_reading_usable(const struct xb_reading *reading, const struct xb_record_case *test);
+
+/* The fastest usable case by that device alone, of a mode and one of its variants or, for NULL, of
+ * any. NULL: there is none. */
+const struct xb_record_case *xb_reading_best(const struct xb_reading *reading, int device,
+                                             uint64_t bytes, enum xb_direction direction,
+                                             const char *mode, const char *variant);
+
+/* The faster of two cases, either of which may be NULL. */
+const struct xb_record_case *xb_reading_faster(const struct xb_reading *reading,
+                                               const struct xb_record_case *a,
+                                               const struct xb_record_case *b);
+
+/* The median of a figure of the case; NAN where it has none, or `test` is NULL. */
+double xb_reading_median(const struct xb_reading *reading, const struct xb_record_case *test,
+                         const struct xb_figure *figure);
+
+/* Describes many values, one a pair or a device: collect each, then take what they come to. False
+ * where there are none; either way none are left. */
+void xb_reading_collect(struct xb_reading *reading, double value);
+bool xb_reading_spread(struct xb_reading *reading, struct xb_statistics *spread);
+
+/* ---- words of the line ---- */
+
+void xb_reading_add(struct xb_reading *reading, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* "55.44", of GB/s. */
+void xb_reading_add_rate(struct xb_reading *reading, double rate);
+/* "1.64 times". */
+void xb_reading_add_factor(struct xb_reading *reading, double factor);
+/* "1.64 times as fast", "as fast", "64 % as fast". */
+void xb_reading_add_speed(struct xb_reading *reading, double factor);
+/* "97 %". */
+void xb_reading_add_share(struct xb_reading *reading, double share);
+/* "97 % of the time"; by noise a share may come out above 1, which is all of it. */
+void xb_reading_add_share_of_time(struct xb_reading *reading, double share);
+/* "pinned registered"; "pageable" of a mode that has no variants. */
+void xb_reading_add_name(struct xb_reading *reading, const struct xb_record_case *test);
+
+/* A way to move data: a mode, and one of its variants or NULL for the fastest. */
+struct xb_reading_way {
+    const char *mode, *variant;
+};
+
+/* "Host to device, pinned registered is 7.20 times as fast as pageable (54.00 and 7.500 GB/s).",
+ * and the same from device to host. False where neither direction has both ways. */
+bool xb_reading_compare(struct xb_reading *reading, int device, uint64_t bytes,
+                        struct xb_reading_way way, struct xb_reading_way other);
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Describes a device: why it lacks a capability, and facts about it. */
+#include "xferbench/backend.h"
+
+#include <assert.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+const char *xb_device_lacks(const struct xb_device_info *info, uint32_t capability)
+{
+    for (unsigned i = 0; i < XB_CAPABILITIES; i++)
+        if (capability == 1u << i)
+            return info->lacks[i];
+    return "";
+}
+
+void xb_device_withhold(struct xb_device_info *info, uint32_t capabilities, const char *reason)
+{
+    for (unsigned i = 0; i < XB_CAPABILITIES; i++)
+        if ((capabilities & 1u << i) != 0)
+            snprintf(info->lacks[i], sizeof info->lacks[i], "%s", reason);
+    info->capabilities &= ~capabilities;
+}
+
+void xb_device_fact(struct xb_device_info *info, const char *key, const char *format, ...)
+{
+    assert(info->fact_count < XB_DEVICE_FACTS);
+    if (info->fact_count == XB_DEVICE_FACTS)
+        return;
+    struct xb_fact *fact = &info->facts[info->fact_count++];
+    va_list arguments;
+    va_start(arguments, format);
+    snprintf(fact->key, sizeof fact->key, "%s", key);
+    vsnprintf(fact->value, sizeof fact->value, format, arguments);
+    va_end(arguments);
+}

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "registry.h"
+
+#include <string.h>
+
+const char *const xb_capability_names[XB_CAPABILITIES + 1] = {
+    "register", "write-combined", "hold", "kernels", "mapped", "managed", NULL};
+
+const char *xb_memory_name(enum xb_memory memory)
+{
+    switch (memory) {
+    case XB_MEMORY_DEVICE:
+        return "device";
+    case XB_MEMORY_PAGEABLE:
+        return "pageable";
+    case XB_MEMORY_PINNED:
+        return "pinned";
+    case XB_MEMORY_REGISTERED:
+        return "registered";
+    case XB_MEMORY_WRITE_COMBINED:
+        return "write-combined";
+    case XB_MEMORY_MAPPED:
+        return "mapped";
+    case XB_MEMORY_MANAGED:
+        return "managed";
+    }
+    return "unknown";
+}
+
+bool xb_memory_in_reach(enum xb_memory memory)
+{
+    return memory == XB_MEMORY_DEVICE || memory == XB_MEMORY_MAPPED || memory == XB_MEMORY_MANAGED;
+}
+
+/* The first mandatory slot that the table lacks, or NULL. */
+static const char *missing_slot(const struct xb_backend *backend)
+{
+    const struct {
+        const char *name;
+        bool present;
+    } slots[] = {
+        {"driver_open", backend->driver_open != NULL},
+        {"driver_close", backend->driver_close != NULL},
+        {"device_info", backend->device_info != NULL},
+        {"device_open", backend->device_open != NULL},
+        {"device_close", backend->device_close != NULL},
+        {"device_memory", backend->device_memory != NULL},
+        {"buffer_allocate", backend->buffer_allocate != NULL},
+        {"buffer_free", backend->buffer_free != NULL},
+        {"queue_open", backend->queue_open != NULL},
+        {"queue_close", backend->queue_close != NULL},
+        {"queue_copy", backend->queue_copy != NULL},
+        {"queue_fill", backend->queue_fill != NULL},
+        {"queue_check", backend->queue_check != NULL},
+        {"queue_wait_event", backend->queue_wait_event != NULL},
+        {"queue_wait", backend->queue_wait != NULL},
+        {"event_open", backend->event_open != NULL},
+        {"event_close", backend->event_close != NULL},
+        {"event_record", backend->event_record != NULL},
+        {"event_elapsed", backend->event_elapsed != NULL},
+    };
+    for (size_t i = 0; i < sizeof slots / sizeof slots[0]; i++)
+        if (!slots[i].present)
+            return slots[i].name;
+    bool peers = backend->peer_info != NULL;
+    if ((backend->peer_open != NULL) != peers || (backend->peer_close != NULL) != peers ||
+        (backend->queue_copy_peer != NULL) != peers)
+        return "peer_info, peer_open, peer_close and queue_copy_peer, all or none";
+    if ((backend->range_push != NULL) != (backend->range_pop != NULL))
+        return "range_push and range_pop, both or none";
+    return NULL;
+}
+
+static enum xb_status check_backend(const struct xb_backend_entry *entry, struct xb_error *error)
+{
+    const struct xb_backend *backend = entry->backend;
+    if (backend == NULL) {
+        if (entry->absent_reason == NULL)
+            return XB_FAIL(error, XB_ERR_INTERNAL,
+                           "backend %s is not in this build, and the list does not say why",
+                           entry->name);
+        return XB_OK;
+    }
+    if (backend->abi != XB_BACKEND_ABI)
+        return XB_FAIL(error, XB_ERR_INTERNAL, "backend %s was made for table version %u, not %u",
+                       entry->name, backend->abi, XB_BACKEND_ABI);
+    if (backend->name == NULL || strcmp(backend->name, entry->name) != 0)
+        return XB_FAIL(error, XB_ERR_INTERNAL, "backend %s calls itself %s", entry->name,
+                       backend->name != NULL ? backend->name : "nothing");
+    const char *slot = missing_slot(backend);
+    if (slot != NULL)
+        return XB_FAIL(error, XB_ERR_INTERNAL, "backend %s lacks the slot %s", entry->name, slot);
+    return XB_OK;
+}
+
+enum xb_status xb_registry_check(const struct xb_backend_entry *backends, struct xb_error *error)
+{
+    for (size_t i = 0; backends[i].name != NULL; i++) {
+        enum xb_status status = check_backend(&backends[i], error);
+        if (status != XB_OK)
+            return status;
+        for (size_t before = 0; before < i; before++)
+            if (strcmp(backends[before].name, backends[i].name) == 0)
+                return XB_FAIL(error, XB_ERR_INTERNAL, "two backends are called %s",
+                               backends[i].name);
+    }
+    return XB_OK;
+}
+
+enum xb_status xb_registry_check_device(const struct xb_backend *backend,
+                                        const struct xb_device_info *info, struct xb_error *error)
+{
+    const struct {
+        uint32_t capability;
+        const char *what;
+        bool served;
+    } needs[] = {
+        {XB_CAP_HOLD, "to hold queues, without the slots or the depth for it",
+         backend->queue_hold != NULL && backend->queue_release != NULL &&
+             info->held_operations != 0},
+        {XB_CAP_KERNELS, "to run kernels, without the slots for it",
+         backend->queue_kernel_copy != NULL && backend->queue_compute != NULL},
+        {XB_CAP_MANAGED, "to have managed memory, without the slots for it",
+         backend->queue_prefetch != NULL && backend->buffer_advise != NULL},
+    };
+    for (size_t i = 0; i < sizeof needs / sizeof needs[0]; i++)
+        if ((info->capabilities & needs[i].capability) != 0 && !needs[i].served)
+            return XB_FAIL(error, XB_ERR_INTERNAL, "backend %s: device %u claims %s", backend->name,
+                           info->index, needs[i].what);
+    return XB_OK;
+}
+
+const struct xb_backend_entry *xb_backend_find(const char *name)
+{
+    for (const struct xb_backend_entry *entry = xb_backends; entry->name != NULL; entry++)
+        if (strcmp(entry->name, name) == 0)
+            return entry;
+    return NULL;
+}

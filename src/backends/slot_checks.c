@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "xferbench/backend.h"
+
+static enum xb_status check_range(const struct xb_buffer *buffer, uint64_t offset, uint64_t bytes,
+                                  const char *what, struct xb_error *error)
+{
+    if (offset <= buffer->bytes && bytes <= buffer->bytes - offset)
+        return XB_OK;
+    return XB_FAIL(error, XB_ERR_USAGE,
+                   "the %s's range of %llu bytes at %llu leaves its buffer of %llu bytes", what,
+                   (unsigned long long)bytes, (unsigned long long)offset,
+                   (unsigned long long)buffer->bytes);
+}
+
+static enum xb_status check_both_ranges(const struct xb_buffer *target, uint64_t target_offset,
+                                        const struct xb_buffer *source, uint64_t source_offset,
+                                        uint64_t bytes, struct xb_error *error)
+{
+    enum xb_status status = check_range(target, target_offset, bytes, "target", error);
+    if (status != XB_OK)
+        return status;
+    return check_range(source, source_offset, bytes, "source", error);
+}
+
+enum xb_status xb_copy_check(const struct xb_queue *queue, const struct xb_buffer *target,
+                             uint64_t target_offset, const struct xb_buffer *source,
+                             uint64_t source_offset, uint64_t bytes, struct xb_error *error)
+{
+    const struct xb_buffer *on_device = target->memory == XB_MEMORY_DEVICE ? target : source;
+    if ((target->memory == XB_MEMORY_DEVICE) == (source->memory == XB_MEMORY_DEVICE) ||
+        target->memory == XB_MEMORY_MANAGED || source->memory == XB_MEMORY_MANAGED)
+        return XB_FAIL(error, XB_ERR_USAGE,
+                       "a copy goes between host and device memory, not from %s to %s",
+                       xb_memory_name(source->memory), xb_memory_name(target->memory));
+    if (on_device->device != queue->device)
+        return XB_FAIL(error, XB_ERR_USAGE,
+                       "a queue of device %u does not copy to or from the memory of device %u",
+                       queue->device->info.index, on_device->device->info.index);
+    return check_both_ranges(target, target_offset, source, source_offset, bytes, error);
+}
+
+enum xb_status xb_device_range_check(const struct xb_buffer *buffer, uint64_t bytes,
+                                     struct xb_error *error)
+{
+    if (buffer->memory != XB_MEMORY_DEVICE && buffer->memory != XB_MEMORY_MANAGED)
+        return XB_FAIL(error, XB_ERR_USAGE, "%s memory is not the device's to fill or check",
+                       xb_memory_name(buffer->memory));
+    return check_range(buffer, 0, bytes, "buffer", error);
+}
+
+/* Kernels access memory in words. */
+static enum xb_status check_offset(uint64_t offset, struct xb_error *error)
+{
+    if (offset % 8 == 0)
+        return XB_OK;
+    return XB_FAIL(error, XB_ERR_USAGE, "a kernel's range begins at %llu, not at a whole word",
+                   (unsigned long long)offset);
+}
+
+static enum xb_status check_in_reach(const struct xb_queue *queue, const struct xb_buffer *buffer,
+                                     struct xb_error *error)
+{
+    if (xb_memory_in_reach(buffer->memory) && buffer->device == queue->device)
+        return XB_OK;
+    return XB_FAIL(error, XB_ERR_USAGE, "a kernel of device %u cannot touch %s memory of device %u",
+                   queue->device->info.index, xb_memory_name(buffer->memory),
+                   buffer->device->info.index);
+}
+
+enum xb_status xb_kernel_copy_check(const struct xb_queue *queue, const struct xb_buffer *target,
+                                    uint64_t target_offset, const struct xb_buffer *source,
+                                    uint64_t source_offset, uint64_t bytes, struct xb_error *error)
+{
+    enum xb_status status = check_in_reach(queue, target, error);
+    if (status != XB_OK)
+        return status;
+    status = check_in_reach(queue, source, error);
+    if (status != XB_OK)
+        return status;
+    status = check_offset(target_offset, error);
+    if (status != XB_OK)
+        return status;
+    status = check_offset(source_offset, error);
+    if (status != XB_OK)
+        return status;
+    return check_both_ranges(target, target_offset, source, source_offset, bytes, error);
+}
+
+enum xb_status xb_compute_check(const struct xb_buffer *buffer, uint64_t offset, uint64_t bytes,
+                                struct xb_error *error)
+{
+    if (buffer->memory != XB_MEMORY_DEVICE)
+        return XB_FAIL(error, XB_ERR_USAGE, "computing goes on in device memory, not in %s memory",
+                       xb_memory_name(buffer->memory));
+    enum xb_status status = check_offset(offset, error);
+    if (status != XB_OK)
+        return status;
+    return check_range(buffer, offset, bytes, "buffer", error);
+}
+
+enum xb_status xb_prefetch_check(const struct xb_buffer *buffer, uint64_t bytes,
+                                 struct xb_error *error)
+{
+    if (buffer->memory != XB_MEMORY_MANAGED)
+        return XB_FAIL(error, XB_ERR_USAGE, "only managed memory can be prefetched, not %s",
+                       xb_memory_name(buffer->memory));
+    return check_range(buffer, 0, bytes, "buffer", error);
+}
+
+enum xb_status xb_peer_copy_check(const struct xb_queue *queue, const struct xb_buffer *target,
+                                  uint64_t target_offset, const struct xb_buffer *source,
+                                  uint64_t source_offset, uint64_t bytes, struct xb_error *error)
+{
+    if (target->memory != XB_MEMORY_DEVICE || source->memory != XB_MEMORY_DEVICE ||
+        target->device == source->device ||
+        (queue->device != target->device && queue->device != source->device))
+        return XB_FAIL(error, XB_ERR_USAGE,
+                       "a peer copy goes between the memories of two devices, one of them the "
+                       "queue's");
+    return check_both_ranges(target, target_offset, source, source_offset, bytes, error);
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+#include "xferbench/verify.h"
+
+#include "base/parallel.h"
+
+#include <assert.h>
+#include <pthread.h>
+#include <string.h>
+
+/* Parts this large make the cost of handing them to threads negligible. */
+#define GRAIN (UINT64_C(4) << 20)
+
+struct job {
+    unsigned char *out;      /* a fill writes here */
+    const unsigned char *in; /* a check reads here */
+    uint64_t offset;
+    struct xb_pattern pattern;
+    struct xb_compute_leap leap; /* all steps of the pattern at once */
+    pthread_mutex_t lock;        /* protects mismatch */
+    struct xb_mismatch mismatch;
+};
+
+/* The pattern's byte at `position`, before any step. */
+static unsigned char pattern_byte(struct xb_pattern pattern, uint64_t position)
+{
+    return (unsigned char)(xb_pattern_word(pattern, position / 8) >> (8 * (position % 8)));
+}
+
+/* The pattern's whole word at byte `position`, after all steps. */
+static unsigned long long whole_word(const struct job *job, uint64_t position)
+{
+    return xb_pattern_word(job->pattern, position / 8) * job->leap.factor + job->leap.addend;
+}
+
+/* How many bytes, at most `bytes`, lie before the next whole word and are handled one by one. */
+static uint64_t head_bytes(uint64_t position, uint64_t bytes)
+{
+    uint64_t head = (8 - position % 8) % 8;
+    return head < bytes ? head : bytes;
+}
+
+static void fill_part(void *argument, uint64_t begin, uint64_t end)
+{
+    const struct job *job = argument;
+    unsigned char *out = job->out + begin;
+    uint64_t position = job->offset + begin;
+    uint64_t left = end - begin;
+
+    for (uint64_t head = head_bytes(position, left); head > 0; head--, left--)
+        *out++ = pattern_byte(job->pattern, position++);
+    for (; left >= 8; left -= 8, out += 8, position += 8) {
+        unsigned long long word = whole_word(job, position);
+        memcpy(out, &word, 8); /* not an assignment, because `out` need not be aligned */
+    }
+    for (; left > 0; left--)
+        *out++ = pattern_byte(job->pattern, position++);
+}
+
+/* Adds the bytes of [in, in + count) that differ to *found. */
+static void compare_bytes(const unsigned char *in, uint64_t position, uint64_t count,
+                          struct xb_pattern pattern, struct xb_mismatch *found)
+{
+    for (uint64_t i = 0; i < count; i++) {
+        if (in[i] == pattern_byte(pattern, position + i))
+            continue;
+        if (found->wrong_bytes++ == 0)
+            found->first_offset = position + i;
+    }
+}
+
+/* Adds the bytes of a whole word at `position` that differ from `wanted` to *found. */
+static void compare_word(unsigned long long word, unsigned long long wanted, uint64_t position,
+                         struct xb_mismatch *found)
+{
+    for (unsigned i = 0; i < 8; i++) {
+        if (((word ^ wanted) >> (8 * i) & 0xFF) == 0)
+            continue;
+        if (found->wrong_bytes++ == 0)
+            found->first_offset = position + i;
+    }
+}
+
+static void check_part(void *argument, uint64_t begin, uint64_t end)
+{
+    struct job *job = argument;
+    const unsigned char *in = job->in + begin;
+    uint64_t position = job->offset + begin;
+    uint64_t left = end - begin;
+    struct xb_mismatch found = {0};
+
+    uint64_t head = head_bytes(position, left);
+    compare_bytes(in, position, head, job->pattern, &found);
+    in += head;
+    position += head;
+    left -= head;
+    for (; left >= 8; left -= 8, in += 8, position += 8) {
+        unsigned long long word;
+        memcpy(&word, in, 8);
+        unsigned long long wanted = whole_word(job, position);
+        if (word != wanted)
+            compare_word(word, wanted, position, &found);
+    }
+    compare_bytes(in, position, left, job->pattern, &found);
+
+    if (found.wrong_bytes == 0)
+        return;
+    pthread_mutex_lock(&job->lock);
+    if (job->mismatch.wrong_bytes == 0 || found.first_offset < job->mismatch.first_offset)
+        job->mismatch.first_offset = found.first_offset;
+    job->mismatch.wrong_bytes += found.wrong_bytes;
+    pthread_mutex_unlock(&job->lock);
+}
+
+/*
+ * A step computes on whole words, so a range with steps must begin at a whole word. All its parts
+ * then do, because GRAIN is a multiple of a word.
+ */
+static struct xb_compute_leap leap_at(uint64_t offset, struct xb_pattern pattern)
+{
+    assert(pattern.steps == 0 || offset % 8 == 0);
+    (void)offset;
+    return xb_compute_leap_of(pattern.steps);
+}
+
+void xb_host_fill(void *memory, uint64_t offset, uint64_t bytes, struct xb_pattern pattern)
+{
+    struct job job = {
+        .out = memory, .offset = offset, .pattern = pattern, .leap = leap_at(offset, pattern)};
+    xb_parallel_for(bytes, GRAIN, fill_part, &job);
+}
+
+struct xb_mismatch xb_host_check(const void *memory, uint64_t offset, uint64_t bytes,
+                                 struct xb_pattern pattern)
+{
+    struct job job = {.in = memory,
+                      .offset = offset,
+                      .pattern = pattern,
+                      .leap = leap_at(offset, pattern),
+                      .lock = PTHREAD_MUTEX_INITIALIZER};
+    xb_parallel_for(bytes, GRAIN, check_part, &job);
+    return job.mismatch;
+}

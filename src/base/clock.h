@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef XFERBENCH_BASE_CLOCK_H
+#define XFERBENCH_BASE_CLOCK_H
+
+#include <time.h>
+
+/* The host's monotonic clock in seconds. */
+static inline double xb_clock_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+#endif

@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE /* getopt_long */
+#include "xferbench/options.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* getopt_long returns LONG_CODE + i for row i, which no short name can equal. */
+#define LONG_CODE 256
+
+/* The rows, converted to what getopt_long and xb_nearest expect. */
+struct tables {
+    struct option *longs;
+    char *shorts;
+    const char **names;
+};
+
+static size_t count_rows(const struct xb_option *const *rows)
+{
+    size_t count = 0;
+    while (rows[count] != NULL)
+        count++;
+    return count;
+}
+
+static void free_tables(struct tables *tables)
+{
+    free(tables->longs);
+    free(tables->shorts);
+    free(tables->names);
+}
+
+/* Call free_tables even if this fails: it may have allocated some of the tables. */
+static enum xb_status build_tables(const struct xb_option *const *rows, size_t count,
+                                   struct tables *tables, struct xb_error *error)
+{
+    tables->longs = calloc(count + 1, sizeof *tables->longs);
+    tables->shorts = calloc(2 * count + 2, 1);
+    tables->names = calloc(count + 1, sizeof *tables->names);
+    if (tables->longs == NULL || tables->shorts == NULL || tables->names == NULL)
+        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for %zu options", count);
+    char *next = tables->shorts;
+    *next++ = ':'; /* tell a missing argument from an unknown option */
+    for (size_t i = 0; i < count; i++) {
+        bool has_argument = rows[i]->type != XB_OPTION_FLAG;
+        tables->names[i] = rows[i]->name;
+        tables->longs[i].name = rows[i]->name;
+        tables->longs[i].has_arg = has_argument ? required_argument : no_argument;
+        tables->longs[i].val = LONG_CODE + (int)i;
+        if (rows[i]->short_name != 0) {
+            *next++ = rows[i]->short_name;
+            if (has_argument)
+                *next++ = ':';
+        }
+    }
+    return XB_OK;
+}
+
+/* Finds the value for a code that getopt_long returned; NULL for a letter that no row has. */
+static struct xb_value *find_value(const struct xb_config *config, int code)
+{
+    for (size_t i = 0; i < config->count; i++)
+        if (code == LONG_CODE + (int)i || code == config->values[i].option->short_name)
+            return &config->values[i];
+    return NULL;
+}
+
+/* ---- values ---- */
+
+/* Reports the same failure with the option's name in front of its message. */
+static enum xb_status blame(const struct xb_option *option, const struct xb_error *cause,
+                            struct xb_error *error)
+{
+    return XB_FAIL(error, cause->status, "--%s: %s", option->name, cause->message);
+}
+
+static enum xb_status parse_text(struct xb_value *value, struct xb_error *error)
+{
+    if (value->text[0] == '\0')
+        return XB_FAIL(error, XB_ERR_USAGE, "--%s: the argument %s is empty", value->option->name,
+                       value->option->argument);
+    return XB_OK;
+}
+
+static enum xb_status parse_count(struct xb_value *value, struct xb_error *error)
+{
+    const struct xb_option *option = value->option;
+    const char *text = value->text;
+    /* Check the digits here, because strtoull accepts spaces and signs. */
+    bool is_number = text[0] != '\0' && text[strspn(text, "0123456789")] == '\0';
+    errno = 0;
+    uint64_t count = is_number ? strtoull(text, NULL, 10) : 0;
+    if (!is_number || errno == ERANGE || count < option->minimum || count > option->maximum)
+        return XB_FAIL(error, XB_ERR_USAGE,
+                       "--%s: \"%.80s\" is not a whole number from %" PRIu64 " to %" PRIu64,
+                       option->name, text, option->minimum, option->maximum);
+    value->count = count;
+    return XB_OK;
+}
+
+static enum xb_status parse_size(struct xb_value *value, struct xb_error *error)
+{
+    const struct xb_option *option = value->option;
+    struct xb_error cause;
+    uint64_t bytes = 0;
+    if (xb_size_parse(value->text, &bytes, &cause) != XB_OK)
+        return blame(option, &cause, error);
+    if (bytes < option->minimum || bytes > option->maximum) {
+        char minimum[32];
+        char maximum[32];
+        return XB_FAIL(error, XB_ERR_USAGE, "--%s: \"%.80s\" is not a size from %s to %s",
+                       option->name, value->text,
+                       xb_size_format(option->minimum, minimum, sizeof minimum),
+                       xb_size_format(option->maximum, maximum, sizeof maximum));
+    }
+    value->count = bytes;
+    return XB_OK;
+}
+
+static enum xb_status parse_sizes(struct xb_value *value, struct xb_error *error)
+{
+    struct xb_error cause;
+    if (xb_sizes_parse(value->text, &value->sizes, &cause) != XB_OK)
+        return blame(value->option, &cause, error);
+    return XB_OK;
+}
+
+static enum xb_status parse_duration(struct xb_value *value, struct xb_error *error)
+{
+    struct xb_error cause;
+    if (xb_duration_parse(value->text, &value->seconds, &cause) != XB_OK)
+        return blame(value->option, &cause, error);
+    return XB_OK;
+}
+
+/* Writes "a, b, c", cut where the text is full. */
+static const char *join(const char *const *words, char *text, size_t size)
+{
+    size_t used = 0;
+    text[0] = '\0';
+    for (size_t i = 0; words[i] != NULL && used < size; i++)
+        used += (size_t)snprintf(text + used, size - used, "%s%s", i > 0 ? ", " : "", words[i]);
+    return text;
+}
+
+/* Refuses a word that is empty, repeated, or not among the choices. */
+static enum xb_status check_word(const struct xb_value *value, const char *word,
+                                 struct xb_error *error)
+{
+    const struct xb_option *option = value->option;
+    if (word[0] == '\0')
+        return XB_FAIL(error, XB_ERR_USAGE,
+                       "--%s: \"%.80s\" has an empty place; give words with single commas between",
+                       option->name, value->text);
+    for (size_t i = 0; i < value->word_count; i++)
+        if (strcmp(value->words[i], word) == 0)
+            return XB_FAIL(error, XB_ERR_USAGE, "--%s: \"%.80s\" is named twice; name it once",
+                           option->name, word);
+    if (option->choices == NULL)
+        return XB_OK;
+    for (size_t i = 0; option->choices[i] != NULL; i++)
+        if (strcmp(option->choices[i], word) == 0)
+            return XB_OK;
+    char list[400];
+    const char *nearest = xb_nearest(word, option->choices);
+    return XB_FAIL(error, XB_ERR_USAGE, "--%s: unknown word \"%.80s\"%s%s%s Choose from %s",
+                   option->name, word, nearest != NULL ? "; did you mean \"" : "",
+                   nearest != NULL ? nearest : "", nearest != NULL ? "\"?" : ".",
+                   join(option->choices, list, sizeof list));
+}
+
+static enum xb_status parse_choices(struct xb_value *value, struct xb_error *error)
+{
+    size_t count = 1;
+    for (const char *c = value->text; *c != '\0'; c++)
+        count += *c == ',';
+    value->words = calloc(count, sizeof *value->words);
+    value->word_count = 0;
+    if (value->words == NULL)
+        return XB_FAIL(error, XB_ERR_MEMORY, "--%s: no memory for %zu words", value->option->name,
+                       count);
+
+    const char *text = value->text;
+    for (size_t i = 0; i < count; i++) {
+        size_t length = strcspn(text, ",");
+        char *word = strndup(text, length);
+        if (word == NULL)
+            return XB_FAIL(error, XB_ERR_MEMORY, "--%s: no memory for a word", value->option->name);
+        enum xb_status status = check_word(value, word, error);
+        if (status != XB_OK) {
+            free(word);
+            return status;
+        }
+        value->words[value->word_count++] = word;
+        text += length + 1;
+    }
+    return XB_OK;
+}
+
+static void free_value(struct xb_value *value)
+{
+    for (size_t i = 0; i < value->word_count; i++)
+        free(value->words[i]);
+    free(value->words);
+    xb_sizes_free(&value->sizes);
+    free(value->text);
+}
+
+/* Parses `text` (NULL for a flag) into the value. xb_config_free releases what this allocates, also
+ * after a failure. */
+static enum xb_status set_value(struct xb_value *value, const char *text, struct xb_error *error)
+{
+    value->is_set = true;
+    if (value->option->type == XB_OPTION_FLAG) {
+        value->flag = true;
+        return XB_OK;
+    }
+    value->text = strdup(text);
+    if (value->text == NULL)
+        return XB_FAIL(error, XB_ERR_MEMORY, "--%s: no memory for its argument",
+                       value->option->name);
+    switch (value->option->type) {
+    case XB_OPTION_FLAG:
+        break;
+    case XB_OPTION_TEXT:
+        return parse_text(value, error);
+    case XB_OPTION_COUNT:
+        return parse_count(value, error);
+    case XB_OPTION_SIZE:
+        return parse_size(value, error);
+    case XB_OPTION_SIZES:
+        return parse_sizes(value, error);
+    case XB_OPTION_DURATION:
+        return parse_duration(value, error);
+    case XB_OPTION_CHOICES:
+        return parse_choices(value, error);
+    }
+    return XB_OK;
+}
+
+/* ---- the command line ---- */
+
+/* Explains what is wrong with a long option: no row has this name, or several names begin with it.
+ */
+static enum xb_status refuse_long(const struct tables *tables, const char *argument,
+                                  struct xb_error *error)
+{
+    const char *name = argument + 2;
+    size_t length = strcspn(name, "=");
+    char alike[400];
+    size_t alike_count = 0;
+    size_t used = 0;
+    for (size_t i = 0; tables->names[i] != NULL; i++) {
+        if (strncmp(tables->names[i], name, length) != 0)
+            continue;
+        alike_count++;
+        if (used < sizeof alike)
+            used += (size_t)snprintf(alike + used, sizeof alike - used, "%s--%s",
+                                     alike_count > 1 ? ", " : "", tables->names[i]);
+    }
+    char word[80];
+    snprintf(word, sizeof word, "%.*s", (int)length, name);
+    if (alike_count > 1)
+        return XB_FAIL(error, XB_ERR_USAGE, "option --%s is ambiguous; it may be %s", word, alike);
+    const char *nearest = xb_nearest(word, tables->names);
+    if (nearest != NULL)
+        return XB_FAIL(error, XB_ERR_USAGE, "unknown option --%s; did you mean --%s?", word,
+                       nearest);
+    return XB_FAIL(error, XB_ERR_USAGE, "unknown option --%s", word);
+}
+
+/* Explains why getopt_long returned '?' or ':'. */
+static enum xb_status refuse(const struct xb_config *config, const struct tables *tables, int code,
+                             char **argv, struct xb_error *error)
+{
+    /* getopt_long sets optopt to 0 for a long name that it does not know. */
+    if (optopt == 0)
+        return refuse_long(tables, argv[optind - 1], error);
+    const struct xb_value *value = find_value(config, optopt);
+    if (value == NULL) {
+        unsigned char letter = (unsigned char)optopt;
+        if (letter > ' ' && letter < 0x7F)
+            return XB_FAIL(error, XB_ERR_USAGE, "unknown option -%c", letter);
+        return XB_FAIL(error, XB_ERR_USAGE, "unknown option: '-' and the byte 0x%02X", letter);
+    }
+    if (code == ':')
+        return XB_FAIL(error, XB_ERR_USAGE, "option --%s needs an argument: --%s %s",
+                       value->option->name, value->option->name, value->option->argument);
+    return XB_FAIL(error, XB_ERR_USAGE, "option --%s takes no argument", value->option->name);
+}
+
+static enum xb_status parse_arguments(struct xb_config *config, const struct tables *tables,
+                                      int argc, char **argv, struct xb_error *error)
+{
+    opterr = 0;
+    optind = 0; /* makes getopt_long forget the command line it read before */
+    int code;
+    while ((code = getopt_long(argc, argv, tables->shorts, tables->longs, NULL)) != -1) {
+        if (code == '?' || code == ':')
+            return refuse(config, tables, code, argv, error);
+        struct xb_value *value = find_value(config, code);
+        if (value->given)
+            return XB_FAIL(error, XB_ERR_USAGE, "option --%s is given twice; give it once",
+                           value->option->name);
+        value->given = true;
+        enum xb_status status = set_value(value, optarg, error);
+        if (status != XB_OK)
+            return status;
+    }
+    config->operands = argv + optind;
+    config->operand_count = (size_t)(argc - optind);
+    return XB_OK;
+}
+
+static enum xb_status set_defaults(struct xb_config *config, struct xb_error *error)
+{
+    for (size_t i = 0; i < config->count; i++) {
+        struct xb_value *value = &config->values[i];
+        if (value->given || value->option->default_text == NULL)
+            continue;
+        enum xb_status status = set_value(value, value->option->default_text, error);
+        if (status != XB_OK)
+            return status;
+    }
+    return XB_OK;
+}
+
+/* Call xb_config_free even if this fails: some values may be set already. */
+static enum xb_status fill_config(const struct xb_option *const *rows, const struct tables *tables,
+                                  int argc, char **argv, struct xb_config *config,
+                                  struct xb_error *error)
+{
+    size_t count = count_rows(rows);
+    config->values = calloc(count > 0 ? count : 1, sizeof *config->values);
+    if (config->values == NULL)
+        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for %zu options", count);
+    config->count = count;
+    for (size_t i = 0; i < count; i++)
+        config->values[i].option = rows[i];
+    enum xb_status status = parse_arguments(config, tables, argc, argv, error);
+    if (status != XB_OK)
+        return status;
+    return set_defaults(config, error);
+}
+
+enum xb_status xb_config_parse(const struct xb_option *const *rows, int argc, char **argv,
+                               struct xb_config *config, struct xb_error *error)
+{
+    struct tables tables = {NULL, NULL, NULL};
+    struct xb_config parsed = {0};
+    enum xb_status status = build_tables(rows, count_rows(rows), &tables, error);
+    if (status != XB_OK)
+        goto out_tables;
+    status = fill_config(rows, &tables, argc, argv, &parsed, error);
+    if (status != XB_OK)
+        goto out_config;
+    free_tables(&tables);
+    *config = parsed;
+    return XB_OK;
+
+out_config:
+    xb_config_free(&parsed);
+out_tables:
+    free_tables(&tables);
+    return status;
+}
+
+enum xb_status xb_config_default(struct xb_config *config, const char *name, const char *text,
+                                 struct xb_error *error)
+{
+    struct xb_value *value = &config->values[xb_config_get(config, name) - config->values];
+    if (value->given)
+        return XB_OK;
+    const struct xb_option *option = value->option;
+    free_value(value);
+    *value = (struct xb_value){.option = option};
+    return set_value(value, text, error);
+}
+
+void xb_config_free(struct xb_config *config)
+{
+    for (size_t i = 0; i < config->count; i++)
+        free_value(&config->values[i]);
+    free(config->values);
+    *config = (struct xb_config){0};
+}
+
+const struct xb_value *xb_config_get(const struct xb_config *config, const char *name)
+{
+    for (size_t i = 0; i < config->count; i++)
+        if (strcmp(config->values[i].option->name, name) == 0)
+            return &config->values[i];
+    fprintf(stderr, "xferbench: bug: this command has no option --%s\n", name);
+    abort();
+}

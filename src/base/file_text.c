@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _POSIX_C_SOURCE 200809L /* O_CLOEXEC, st_mtim */
+#include "file_text.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char *kind_of(mode_t mode)
+{
+    return S_ISDIR(mode)    ? "a directory"
+           : S_ISFIFO(mode) ? "a pipe"
+           : S_ISCHR(mode)  ? "a character device"
+           : S_ISBLK(mode)  ? "a block device"
+           : S_ISSOCK(mode) ? "a socket"
+                            : "a thing of another kind";
+}
+
+static enum xb_status check_kind(const char *path, mode_t mode, bool pipes, struct xb_error *error)
+{
+    if (S_ISREG(mode) || (pipes && S_ISFIFO(mode)))
+        return XB_OK;
+    return XB_FAIL(error, XB_ERR_USAGE, "%.300s: is %s%s", path, kind_of(mode),
+                   pipes ? ", neither a regular file nor a pipe" : "; name a regular file");
+}
+
+static enum xb_status refuse_size(const char *path, size_t largest, struct xb_error *error)
+{
+    return XB_FAIL(error, XB_ERR_USAGE,
+                   "%.300s: larger than %zu MiB, which is the most that is read", path,
+                   largest >> 20);
+}
+
+/* Reads `size` bytes, or fewer if the file ends before. */
+static enum xb_status read_up_to(int descriptor, const char *path, char *text, size_t size,
+                                 size_t *length, struct xb_error *error)
+{
+    *length = 0;
+    while (*length < size) {
+        ssize_t got = read(descriptor, text + *length, size - *length);
+        if (got == 0)
+            break;
+        if (got > 0)
+            *length += (size_t)got;
+        else if (errno != EINTR)
+            return XB_FAIL_ERRNO(error, "read", errno, "%.300s: cannot be read", path);
+    }
+    return XB_OK;
+}
+
+static bool same_time(const struct timespec *a, const struct timespec *b)
+{
+    return a->tv_sec == b->tv_sec && a->tv_nsec == b->tv_nsec;
+}
+
+/*
+ * Reads the file once more and compares. The file's times are not enough: they have the resolution
+ * of the kernel's tick, a few milliseconds, and a write within one tick does not change them. A
+ * file that can no longer be read counts as changed.
+ */
+static bool has_same_text(int descriptor, const char *text, size_t length)
+{
+    char part[16384];
+    for (size_t at = 0; at < length;) {
+        size_t size = length - at < sizeof part ? length - at : sizeof part;
+        ssize_t got = pread(descriptor, part, size, (off_t)at);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0 || memcmp(part, text + at, (size_t)got) != 0)
+            return false;
+        at += (size_t)got;
+    }
+    return true;
+}
+
+/* Refuses a file that somebody wrote while we read it: the text may be half old, half new. Renaming
+ * another file over it is harmless, because we still read the old one. That changes st_ctim, so we
+ * do not look at it. */
+static enum xb_status check_unchanged(int descriptor, const char *path, const struct stat *before,
+                                      const char *text, size_t length, struct xb_error *error)
+{
+    struct stat after;
+    if (!S_ISREG(before->st_mode))
+        return XB_OK;
+    bool same = has_same_text(descriptor, text, length);
+    if (fstat(descriptor, &after) != 0)
+        return XB_FAIL_ERRNO(error, "fstat", errno, "%.300s: cannot be read", path);
+    if (same && (size_t)after.st_size == length && same_time(&after.st_mtim, &before->st_mtim))
+        return XB_OK;
+    return XB_FAIL(error, XB_ERR_USAGE,
+                   "%.300s: changed while it was read; try again when its writer is done", path);
+}
+
+/* The caller frees *text even if this fails. */
+static enum xb_status read_open(int descriptor, const char *path, size_t largest, bool pipes,
+                                char **text, size_t *length, struct xb_error *error)
+{
+    struct stat file;
+    if (fstat(descriptor, &file) != 0)
+        return XB_FAIL_ERRNO(error, "fstat", errno, "%.300s: cannot be read", path);
+    /* Check the kind again: another file may have this path since the caller's stat(). */
+    enum xb_status status = check_kind(path, file.st_mode, pipes, error);
+    if (status != XB_OK)
+        return status;
+    if (S_ISREG(file.st_mode) && file.st_size > (off_t)largest)
+        return refuse_size(path, largest, error);
+    size_t room = (S_ISREG(file.st_mode) ? (size_t)file.st_size : largest) + 1;
+    *text = malloc(room + 1);
+    if (*text == NULL)
+        return XB_FAIL(error, XB_ERR_MEMORY, "no memory to read %.300s", path);
+    status = read_up_to(descriptor, path, *text, room, length, error);
+    if (status != XB_OK)
+        return status;
+    if (*length > largest)
+        return refuse_size(path, largest, error);
+    (*text)[*length] = '\0';
+    return check_unchanged(descriptor, path, &file, *text, *length, error);
+}
+
+enum xb_status xb_file_text_read(const char *path, size_t largest, bool pipes, char **text,
+                                 size_t *length, struct xb_error *error)
+{
+    struct stat file;
+    /* Look before opening: open() alone can act on a device, and it waits for a pipe's writer. */
+    if (stat(path, &file) != 0)
+        return XB_FAIL_ERRNO(error, "stat", errno, "%.300s: cannot be read", path);
+    enum xb_status status = check_kind(path, file.st_mode, pipes, error);
+    if (status != XB_OK)
+        return status;
+    int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | (pipes ? 0 : O_NONBLOCK));
+    if (descriptor < 0)
+        return XB_FAIL_ERRNO(error, "open", errno, "%.300s: cannot be opened", path);
+    char *read = NULL;
+    status = read_open(descriptor, path, largest, pipes, &read, length, error);
+    close(descriptor);
+    if (status != XB_OK) {
+        free(read);
+        return status;
+    }
+    *text = read;
+    return XB_OK;
+}

@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "json_read.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DEEPEST 32                    /* what xferbench writes has 10 levels */
+#define MOST_VALUES ((size_t)1 << 22) /* cJSON takes 64 bytes for each */
+
+/* ---- places ---- */
+
+__attribute__((format(printf, 2, 3))) static size_t enter(struct xb_place *place,
+                                                          const char *format, ...)
+{
+    size_t length = strlen(place->text);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(place->text + length, sizeof place->text - length, format, arguments);
+    va_end(arguments);
+    return length;
+}
+
+size_t xb_place_enter(struct xb_place *place, const char *key)
+{
+    return enter(place, "%s%.60s", place->text[0] != '\0' ? "." : "", key);
+}
+
+size_t xb_place_enter_item(struct xb_place *place, size_t index)
+{
+    return enter(place, "[%zu]", index);
+}
+
+void xb_place_leave(struct xb_place *place, size_t length)
+{
+    place->text[length] = '\0';
+}
+
+/* Keys and texts of a file go to a terminal: what could steer one, or was cut amid a character,
+ * does not. */
+static void make_printable(char *text)
+{
+    for (; *text != '\0'; text++)
+        if (*text < ' ' || *text > '~')
+            *text = '?';
+}
+
+bool xb_json_failed(const struct xb_json_reader *reader)
+{
+    return reader->error.status != XB_OK;
+}
+
+void xb_json_refuse(struct xb_json_reader *reader, const char *key, const char *format, ...)
+{
+    const struct xb_place *place = &reader->place;
+    char what[256];
+    char where[sizeof place->text + 64];
+    va_list arguments;
+    if (xb_json_failed(reader))
+        return;
+    va_start(arguments, format);
+    vsnprintf(what, sizeof what, format, arguments);
+    va_end(arguments);
+    snprintf(where, sizeof where, "%s%s%.60s", place->text,
+             key != NULL && place->text[0] != '\0' ? "." : "", key != NULL ? key : "");
+    make_printable(what);
+    make_printable(where);
+    XB_FAIL(&reader->error, XB_ERR_USAGE, "%.200s: %s%s%s", place->path, where,
+            where[0] != '\0' ? ": " : "", what);
+}
+
+void xb_json_refuse_memory(struct xb_json_reader *reader)
+{
+    if (!xb_json_failed(reader))
+        XB_FAIL(&reader->error, XB_ERR_MEMORY, "no memory to read %.200s", reader->place.path);
+}
+
+/* ---- before cJSON sees it ---- */
+
+/* Line and column, both from 1, as editors count bytes. */
+static void refuse_at(struct xb_json_reader *reader, const char *text, const char *at,
+                      const char *what)
+{
+    size_t line = 1;
+    const char *start = text;
+    for (const char *c = text; c < at; c++)
+        if (*c == '\n') {
+            line++;
+            start = c + 1;
+        }
+    XB_FAIL(&reader->error, XB_ERR_USAGE, "%.200s: line %zu, column %zu: %s", reader->place.path,
+            line, (size_t)(at - start) + 1, what);
+}
+
+/* The quote that ends the string which begins before `c`, or the text's end. *wrong: an escaped NUL
+ * in it, or a control character that is not escaped, which JSON forbids. */
+static const char *string_end(const char *c, const char *end, const char **wrong)
+{
+    while (c < end && *c != '"' && *wrong == NULL) {
+        if ((unsigned char)*c < ' ' || strncmp(c, "\\u0000", 6) == 0)
+            *wrong = c;
+        c += *c == '\\' && c + 1 < end ? 2 : 1;
+    }
+    return c;
+}
+
+/*
+ * What would make cJSON take much memory or stack, and what it would show wrongly: of a text with a
+ * zero in it only what is before, so that one name would pass for another.
+ */
+static void check_text(struct xb_json_reader *reader, const char *text, size_t length)
+{
+    const char *end = text + length;
+    size_t depth = 0;
+    size_t values = 0;
+    const char *wrong = memchr(text, '\0', length);
+    if (wrong != NULL)
+        refuse_at(reader, text, wrong, "a character is NUL: this is no text");
+    for (const char *c = text; c < end && !xb_json_failed(reader); c++) {
+        const char *begin = c;
+        if (*c == '"')
+            c = string_end(c + 1, end, &wrong);
+        else if (*c == '[' || *c == '{')
+            depth++;
+        else if (*c == ']' || *c == '}')
+            depth -= depth > 0;
+        values += *c == ',' || *c == '[' || *c == '{'; /* the closing zero where c is the end */
+        if (depth > DEEPEST)
+            refuse_at(reader, text, c, "nested deeper than 32 levels");
+        else if (wrong != NULL)
+            refuse_at(reader, text, wrong,
+                      *wrong == '\\' ? "a character is NUL" : "a control character within a text");
+        else if (c == end)
+            refuse_at(reader, text, begin,
+                      "this text does not end: the file was cut, or is not JSON");
+        else if (values > MOST_VALUES)
+            refuse_at(reader, text, c, "more than 4194304 values");
+    }
+}
+
+/* ---- the whole tree ---- */
+
+static int compare_keys(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static void check_no_key_twice(struct xb_json_reader *reader, const cJSON *object)
+{
+    size_t count = (size_t)cJSON_GetArraySize(object);
+    const char **keys = malloc((count + 1) * sizeof *keys);
+    const cJSON *item;
+    if (keys == NULL) {
+        xb_json_refuse_memory(reader);
+        return;
+    }
+    count = 0;
+    cJSON_ArrayForEach(item, object) keys[count++] = item->string;
+    qsort(keys, count, sizeof *keys, compare_keys);
+    for (size_t i = 1; i < count; i++)
+        if (strcmp(keys[i - 1], keys[i]) == 0)
+            xb_json_refuse(reader, keys[i], "is there twice");
+    free(keys);
+}
+
+static void check_item(struct xb_json_reader *reader, const cJSON *item)
+{
+    if (cJSON_IsNumber(item) && !isfinite(item->valuedouble))
+        xb_json_refuse(reader, NULL, "the number is too large to hold");
+    if (cJSON_IsObject(item))
+        check_no_key_twice(reader, item);
+}
+
+/* An object or array on the way down, and which of its items comes next. */
+struct level {
+    const cJSON *parent, *next;
+    size_t index;
+    size_t length; /* of the place before it was entered */
+};
+
+/* No deeper than check_text allows. */
+static void check_tree(struct xb_json_reader *reader, const cJSON *root)
+{
+    struct xb_place *place = &reader->place;
+    struct level way[DEEPEST] = {{.parent = root, .next = root->child}};
+    size_t depth = 1;
+    check_item(reader, root);
+    while (depth > 0 && !xb_json_failed(reader)) {
+        struct level *level = &way[depth - 1];
+        const cJSON *item = level->next;
+        if (item == NULL) {
+            xb_place_leave(place, level->length);
+            depth--;
+            continue;
+        }
+        level->next = item->next;
+        size_t length = cJSON_IsObject(level->parent) ? xb_place_enter(place, item->string)
+                                                      : xb_place_enter_item(place, level->index++);
+        check_item(reader, item);
+        if (item->child != NULL)
+            way[depth++] = (struct level){.parent = item, .next = item->child, .length = length};
+        else
+            xb_place_leave(place, length);
+    }
+    xb_place_leave(place, way[0].length);
+}
+
+/* NULL, and an error, for what is no JSON. */
+static cJSON *parse(struct xb_json_reader *reader, const char *text, size_t length)
+{
+    const char *end = text;
+    errno = 0; /* cJSON does not tell why it fails */
+    cJSON *tree = cJSON_ParseWithLengthOpts(text, length + 1, &end, 1);
+    if (tree == NULL && errno == ENOMEM)
+        xb_json_refuse_memory(reader);
+    else if (tree == NULL)
+        refuse_at(reader, text, end,
+                  end >= text + length ? "the file ends here: it was cut, or is empty"
+                                       : "this is not JSON");
+    return tree;
+}
+
+cJSON *xb_json_read(struct xb_json_reader *reader, const char *text, size_t length)
+{
+    if (xb_json_failed(reader))
+        return NULL;
+    check_text(reader, text, length);
+    cJSON *tree = !xb_json_failed(reader) ? parse(reader, text, length) : NULL;
+    if (tree != NULL)
+        check_tree(reader, tree);
+    if (!xb_json_failed(reader))
+        return tree;
+    cJSON_Delete(tree);
+    return NULL;
+}
+
+/* ---- values ---- */
+
+static bool is_among(const char *name, const char *const *names)
+{
+    while (*names != NULL && strcmp(*names, name) != 0)
+        names++;
+    return *names != NULL;
+}
+
+void xb_json_check_keys(struct xb_json_reader *reader, const cJSON *object, const char *const *keys)
+{
+    const cJSON *item;
+    if (!cJSON_IsObject(object)) {
+        xb_json_refuse(reader, NULL, "must be an object");
+        return;
+    }
+    cJSON_ArrayForEach(item, object)
+    {
+        if (!is_among(item->string, keys))
+            xb_json_refuse(reader, item->string, "there is no such key");
+    }
+}
+
+/* A member, whatever it is; NULL where there is none. */
+static const cJSON *find(const struct xb_json_reader *reader, const cJSON *object, const char *key)
+{
+    return !xb_json_failed(reader) ? cJSON_GetObjectItemCaseSensitive(object, key) : NULL;
+}
+
+/* The same for one that must be there. */
+static const cJSON *need(struct xb_json_reader *reader, const cJSON *object, const char *key)
+{
+    const cJSON *item = find(reader, object, key);
+    if (item == NULL)
+        xb_json_refuse(reader, key, "is missing");
+    return item;
+}
+
+/* Whether there is nothing: no member, or null. */
+static bool lacks(const struct xb_json_reader *reader, const cJSON *object, const char *key)
+{
+    const cJSON *item = find(reader, object, key);
+    return item == NULL || cJSON_IsNull(item);
+}
+
+const cJSON *xb_json_get_object(struct xb_json_reader *reader, const cJSON *object, const char *key)
+{
+    const cJSON *item = need(reader, object, key);
+    if (item == NULL || cJSON_IsObject(item))
+        return item;
+    xb_json_refuse(reader, key, "must be an object");
+    return NULL;
+}
+
+const cJSON *xb_json_get_optional_object(struct xb_json_reader *reader, const cJSON *object,
+                                         const char *key, int most)
+{
+    const cJSON *item =
+        !lacks(reader, object, key) ? xb_json_get_object(reader, object, key) : NULL;
+    if (cJSON_GetArraySize(item) <= most)
+        return item;
+    xb_json_refuse(reader, key, "has more than %d keys", most);
+    return NULL;
+}
+
+const cJSON *xb_json_get_array(struct xb_json_reader *reader, const cJSON *object, const char *key)
+{
+    const cJSON *item = need(reader, object, key);
+    if (item == NULL || cJSON_IsArray(item))
+        return item;
+    xb_json_refuse(reader, key, "must be an array");
+    return NULL;
+}
+
+const char *xb_json_get_text(struct xb_json_reader *reader, const cJSON *object, const char *key)
+{
+    const char *text = cJSON_GetStringValue(need(reader, object, key));
+    if (text != NULL && text[0] != '\0')
+        return text;
+    xb_json_refuse(reader, key, "must be a text that is not empty");
+    return NULL;
+}
+
+const char *xb_json_get_optional_text(struct xb_json_reader *reader, const cJSON *object,
+                                      const char *key)
+{
+    return !lacks(reader, object, key) ? xb_json_get_text(reader, object, key) : NULL;
+}
+
+bool xb_json_get_flag(struct xb_json_reader *reader, const cJSON *object, const char *key)
+{
+    const cJSON *item = need(reader, object, key);
+    if (!cJSON_IsBool(item))
+        xb_json_refuse(reader, key, "must be true or false");
+    return cJSON_IsTrue(item);
+}
+
+bool xb_json_get_known_flag(struct xb_json_reader *reader, const cJSON *object, const char *key,
+                            bool *known)
+{
+    const cJSON *item = need(reader, object, key);
+    *known = cJSON_IsBool(item);
+    if (!*known && !cJSON_IsNull(item))
+        xb_json_refuse(reader, key, "must be true, false or null");
+    return cJSON_IsTrue(item);
+}
+
+double xb_json_get_number(struct xb_json_reader *reader, const cJSON *object, const char *key,
+                          double most)
+{
+    double value = cJSON_GetNumberValue(need(reader, object, key)); /* NAN for what is no number */
+    if (value > 0.0 && value <= most)
+        return value;
+    xb_json_refuse(reader, key, "must be a number above 0 and at most %g", most);
+    return 0;
+}
+
+double xb_json_get_optional_number(struct xb_json_reader *reader, const cJSON *object,
+                                   const char *key, double most)
+{
+    if (lacks(reader, object, key))
+        return (double)NAN;
+    double value = cJSON_GetNumberValue(need(reader, object, key));
+    if (value >= 0.0 && value <= most)
+        return value;
+    xb_json_refuse(reader, key, "must be a number from 0 to %g, or null", most);
+    return (double)NAN;
+}
+
+double xb_json_get_known_number(struct xb_json_reader *reader, const cJSON *object, const char *key,
+                                double most)
+{
+    return need(reader, object, key) != NULL
+               ? xb_json_get_optional_number(reader, object, key, most)
+               : (double)NAN;
+}
+
+uint64_t xb_json_get_whole(struct xb_json_reader *reader, const cJSON *object, const char *key,
+                           uint64_t least, uint64_t most)
+{
+    double value = cJSON_GetNumberValue(need(reader, object, key));
+    if (value >= (double)least && value <= (double)most && floor(value) == value)
+        return (uint64_t)value;
+    xb_json_refuse(reader, key, "must be a whole number from %llu to %llu",
+                   (unsigned long long)least, (unsigned long long)most);
+    return 0;
+}
+
+uint64_t xb_json_get_optional_whole(struct xb_json_reader *reader, const cJSON *object,
+                                    const char *key, uint64_t most)
+{
+    return !lacks(reader, object, key) ? xb_json_get_whole(reader, object, key, 0, most) : 0;
+}
+
+int xb_json_get_index(struct xb_json_reader *reader, const cJSON *object, const char *key)
+{
+    const cJSON *item = need(reader, object, key);
+    if (item == NULL || cJSON_IsNull(item))
+        return -1;
+    uint64_t index = xb_json_get_whole(reader, object, key, 0, 1023);
+    return !xb_json_failed(reader) ? (int)index : -1;
+}
+
+int xb_json_get_optional_index(struct xb_json_reader *reader, const cJSON *object, const char *key)
+{
+    return !lacks(reader, object, key) ? xb_json_get_index(reader, object, key) : -1;
+}

@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+#include "json_write.h"
+
+#include "stream.h"
+#include "text.h"
+
+#include <cjson/cJSON.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+static bool has_failed(const struct xb_json *json)
+{
+    return json->error.status != XB_OK;
+}
+
+void xb_json_fail(struct xb_json *json, const struct xb_error *error)
+{
+    if (!has_failed(json))
+        json->error = *error;
+}
+
+void xb_json_fail_memory(struct xb_json *json)
+{
+    if (!has_failed(json))
+        XB_FAIL(&json->error, XB_ERR_MEMORY,
+                "not enough memory to write the JSON: measure fewer cases in one run");
+}
+
+/* A bug: the calls do not make a document. A document that lacks something must not pass. */
+static void fail_misuse(struct xb_json *json, const char *what, const char *key)
+{
+    if (!has_failed(json))
+        XB_FAIL(&json->error, XB_ERR_INTERNAL, "this would be no JSON: %s (key: %.60s)", what,
+                key != NULL ? key : "none");
+}
+
+/* ---- texts ---- */
+
+/* A copy of the first `length` bytes that is UTF-8; release with cJSON_free. NULL: no memory. */
+static char *utf8_copy(const char *text, size_t length)
+{
+    static const size_t most = sizeof XB_UTF8_REPLACEMENT - 1;
+    char *copy = cJSON_malloc(length * most + 1);
+    if (copy == NULL)
+        return NULL;
+    char *out = copy;
+    for (const char *end = text + length; text < end;) {
+        size_t bytes = xb_utf8_length(text);
+        if (bytes > 0) {
+            memcpy(out, text, bytes);
+            out += bytes;
+            text += bytes;
+        } else {
+            memcpy(out, XB_UTF8_REPLACEMENT, most);
+            out += most;
+            text++;
+        }
+    }
+    *out = '\0';
+    return copy;
+}
+
+static bool is_utf8(const char *text)
+{
+    for (size_t bytes = 1; *text != '\0'; text += bytes) {
+        bytes = xb_utf8_length(text);
+        if (bytes == 0)
+            return false;
+    }
+    return true;
+}
+
+/* `text`, or where that is no UTF-8 a copy that is, to release from *copy. NULL: no memory. */
+static const char *utf8_of(const char *text, char **copy)
+{
+    *copy = NULL;
+    if (is_utf8(text))
+        return text;
+    *copy = utf8_copy(text, strlen(text));
+    return *copy;
+}
+
+/* ---- the tree ---- */
+
+void xb_json_begin(struct xb_json *json)
+{
+    *json = (struct xb_json){.root = NULL};
+    json->previous_locale = xb_plain_locale_enter();
+}
+
+/* The object or array that the next item goes into; NULL: the item is the document itself. */
+static cJSON *innermost(const struct xb_json *json)
+{
+    return json->depth > 0 ? json->open[json->depth - 1] : NULL;
+}
+
+/* Whether an item with this key may come next. */
+static bool is_placed(struct xb_json *json, const char *key)
+{
+    const cJSON *container = innermost(json);
+    if (container == NULL && json->root != NULL)
+        fail_misuse(json, "the document is complete", key);
+    else if (cJSON_IsObject(container) != (key != NULL))
+        fail_misuse(json, "a key belongs to an object, and only there", key);
+    return !has_failed(json);
+}
+
+static bool add_to_object(cJSON *object, const char *key, cJSON *item)
+{
+    char *copy;
+    const char *name = utf8_of(key, &copy);
+    bool ok = name != NULL && cJSON_AddItemToObject(object, name, item);
+    cJSON_free(copy);
+    return ok;
+}
+
+/* Takes the item, which is NULL where memory is short. */
+static void put(struct xb_json *json, const char *key, cJSON *item)
+{
+    if (item != NULL && !is_placed(json, key)) {
+        cJSON_Delete(item);
+        return;
+    }
+    cJSON *container = innermost(json);
+    if (item != NULL && container == NULL) {
+        json->root = item;
+    } else if (item == NULL || !(key != NULL ? add_to_object(container, key, item)
+                                             : cJSON_AddItemToArray(container, item))) {
+        cJSON_Delete(item);
+        xb_json_fail_memory(json);
+    }
+}
+
+static void open_container(struct xb_json *json, const char *key, cJSON *container)
+{
+    put(json, key, container);
+    if (has_failed(json))
+        return;
+    if (json->depth == XB_JSON_DEPTH)
+        fail_misuse(json, "deeper than it may be", key);
+    else
+        json->open[json->depth++] = container;
+}
+
+void xb_json_open_object(struct xb_json *json, const char *key)
+{
+    open_container(json, key, cJSON_CreateObject());
+}
+
+void xb_json_open_array(struct xb_json *json, const char *key)
+{
+    open_container(json, key, cJSON_CreateArray());
+}
+
+void xb_json_close(struct xb_json *json)
+{
+    if (has_failed(json))
+        return;
+    if (json->depth == 0)
+        fail_misuse(json, "nothing is open that could be closed", NULL);
+    else
+        json->depth--;
+}
+
+/* ---- values ---- */
+
+static cJSON *text_item(const char *text)
+{
+    char *copy;
+    const char *valid = utf8_of(text, &copy);
+    cJSON *item = valid != NULL ? cJSON_CreateString(valid) : NULL;
+    cJSON_free(copy);
+    return item;
+}
+
+static cJSON *whole_item(uint64_t value)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%" PRIu64, value);
+    return cJSON_CreateRaw(text);
+}
+
+/* cJSON's own numbers may be off in the last bit: it takes 15 digits that are near enough. */
+static cJSON *number_item(double value)
+{
+    char text[32];
+    return isfinite(value) ? cJSON_CreateRaw(xb_number_text(value, text, sizeof text))
+                           : cJSON_CreateNull();
+}
+
+void xb_json_put_null(struct xb_json *json, const char *key)
+{
+    put(json, key, cJSON_CreateNull());
+}
+
+void xb_json_put_text(struct xb_json *json, const char *key, const char *text)
+{
+    put(json, key, text != NULL ? text_item(text) : cJSON_CreateNull());
+}
+
+void xb_json_put_optional(struct xb_json *json, const char *key, const char *text)
+{
+    xb_json_put_text(json, key, text != NULL && text[0] != '\0' ? text : NULL);
+}
+
+void xb_json_put_number(struct xb_json *json, const char *key, double value)
+{
+    put(json, key, number_item(value));
+}
+
+void xb_json_put_whole(struct xb_json *json, const char *key, uint64_t value)
+{
+    put(json, key, whole_item(value));
+}
+
+void xb_json_put_known_number(struct xb_json *json, const char *key, bool is_known, double value)
+{
+    xb_json_put_number(json, key, is_known ? value : (double)NAN);
+}
+
+void xb_json_put_known_whole(struct xb_json *json, const char *key, bool is_known, uint64_t value)
+{
+    put(json, key, is_known ? whole_item(value) : cJSON_CreateNull());
+}
+
+void xb_json_put_index(struct xb_json *json, const char *key, int64_t index)
+{
+    xb_json_put_known_whole(json, key, index >= 0, (uint64_t)index);
+}
+
+void xb_json_put_flag(struct xb_json *json, const char *key, bool flag)
+{
+    put(json, key, cJSON_CreateBool(flag));
+}
+
+void xb_json_put_known_flag(struct xb_json *json, const char *key, bool is_known, bool flag)
+{
+    put(json, key, is_known ? cJSON_CreateBool(flag) : cJSON_CreateNull());
+}
+
+void xb_json_put_numbers(struct xb_json *json, const char *key, const double *values, size_t count)
+{
+    xb_json_open_array(json, key);
+    for (size_t i = 0; i < count && !has_failed(json); i++)
+        xb_json_put_number(json, NULL, values[i]);
+    xb_json_close(json);
+}
+
+void xb_json_put_raw(struct xb_json *json, const char *key, const char *document)
+{
+    if (document == NULL) {
+        xb_json_put_null(json, key);
+        return;
+    }
+    size_t length = strlen(document);
+    while (length > 0 && strchr(" \t\r\n", document[length - 1]) != NULL)
+        length--;
+    char *text = utf8_copy(document, length);
+    put(json, key, text != NULL ? cJSON_CreateRaw(text) : NULL);
+    cJSON_free(text);
+}
+
+/* ---- the end ---- */
+
+static enum xb_status print_tree(const cJSON *root, FILE *stream, const char *what,
+                                 struct xb_error *error)
+{
+    char *text = cJSON_Print(root);
+    if (text == NULL)
+        return XB_FAIL(error, XB_ERR_MEMORY,
+                       "not enough memory to write %s: measure fewer cases in one run", what);
+    bool is_written = fprintf(stream, "%s\n", text) >= 0;
+    int code = errno;
+    cJSON_free(text);
+    return is_written ? xb_stream_finish(stream, what, error) : xb_stream_fail(what, code, error);
+}
+
+enum xb_status xb_json_finish(struct xb_json *json, FILE *stream, const char *what,
+                              struct xb_error *error)
+{
+    enum xb_status status;
+    if (json->depth > 0 || json->root == NULL)
+        fail_misuse(json, "the document is not complete", NULL);
+    if (has_failed(json)) {
+        *error = json->error;
+        status = error->status;
+    } else {
+        status = print_tree(json->root, stream, what, error);
+    }
+    cJSON_Delete(json->root);
+    xb_plain_locale_leave(json->previous_locale);
+    return status;
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef XFERBENCH_BASE_JSON_WRITE_H
+#define XFERBENCH_BASE_JSON_WRITE_H
+
+#include "xferbench/error.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#define XB_JSON_DEPTH 32 /* xferbench writes 10 levels, and reads 32 */
+
+/*
+ * Writes one JSON document:
+ *
+ *     struct xb_json json;
+ *     xb_json_begin(&json);
+ *     xb_json_open_object(&json, NULL);
+ *     xb_json_put_text(&json, "name", name);
+ *     xb_json_open_array(&json, "sizes");
+ *     xb_json_put_whole(&json, NULL, 4096);
+ *     xb_json_close(&json);
+ *     xb_json_close(&json);
+ *     return xb_json_finish(&json, stream, "the JSON", error);
+ *
+ * No call but the last can fail. The first failure is kept, all later calls do nothing, and
+ * xb_json_finish() reports it. Nothing is written before the document is complete.
+ *
+ * `key` is the name in the innermost open object; NULL in an array, and for the document itself.
+ * Keys and texts are copied. They may hold any bytes: those that are no UTF-8 become U+FFFD.
+ *
+ * From begin to finish the calling thread has the C locale, so that printf writes numbers with a
+ * point. Every begin needs its finish.
+ */
+struct xb_json {
+    struct cJSON *root;
+    struct cJSON *open[XB_JSON_DEPTH]; /* what is not closed yet, outermost first */
+    size_t depth;
+    void *previous_locale; /* the locale_t that the thread had before */
+    struct xb_error error; /* the first failure */
+};
+
+void xb_json_begin(struct xb_json *json);
+/* Prints the document with a newline, flushes the stream, and releases what the document holds.
+ * `what` is its name in messages: "the JSON". XB_ERR_MEMORY, XB_ERR_SYSTEM (the write failed), or
+ * what xb_json_fail() was given. */
+XB_MUST_CHECK enum xb_status xb_json_finish(struct xb_json *json, FILE *stream, const char *what,
+                                            struct xb_error *error);
+
+void xb_json_open_object(struct xb_json *json, const char *key);
+void xb_json_open_array(struct xb_json *json, const char *key);
+/* Closes what was opened last. */
+void xb_json_close(struct xb_json *json);
+
+/* NULL gives null. */
+void xb_json_put_text(struct xb_json *json, const char *key, const char *text);
+/* NULL and an empty text give null. */
+void xb_json_put_optional(struct xb_json *json, const char *key, const char *text);
+/* Reads back as exactly this value. NAN and infinities give null. */
+void xb_json_put_number(struct xb_json *json, const char *key, double value);
+void xb_json_put_whole(struct xb_json *json, const char *key, uint64_t value);
+/* What is not known gives null. */
+void xb_json_put_known_number(struct xb_json *json, const char *key, bool is_known, double value);
+void xb_json_put_known_whole(struct xb_json *json, const char *key, bool is_known, uint64_t value);
+void xb_json_put_known_flag(struct xb_json *json, const char *key, bool is_known, bool flag);
+/* A device, peer or NUMA node; below 0 gives null. */
+void xb_json_put_index(struct xb_json *json, const char *key, int64_t index);
+void xb_json_put_flag(struct xb_json *json, const char *key, bool flag);
+void xb_json_put_null(struct xb_json *json, const char *key);
+/* An array of numbers, each as xb_json_put_number() writes it. */
+void xb_json_put_numbers(struct xb_json *json, const char *key, const double *values, size_t count);
+/* A JSON document that was read, as it was written but for white space at its end. NULL gives
+ * null. */
+void xb_json_put_raw(struct xb_json *json, const char *key, const char *document);
+
+/* For callers that fail on the way: keeps this error, or that memory is short. */
+void xb_json_fail(struct xb_json *json, const struct xb_error *error);
+void xb_json_fail_memory(struct xb_json *json);
+
+#endif

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef XFERBENCH_BASE_NOTE_H
+#define XFERBENCH_BASE_NOTE_H
+
+#include <linux/limits.h>
+#include <stddef.h>
+#include <stdio.h>
+
+/* Notes wrap at this column. Tables stay within it except for very long values. */
+#define XB_LINE_COLUMNS 100
+
+/* Large enough for any text of a run with a row's name before it, and for any path. */
+#define XB_NOTE_SIZE (PATH_MAX + 512)
+
+/* Makes a text plain ASCII in place, because a note may hold a driver's message or a user's file
+ * name. It does not get longer. A blank replaces the second of two colons or hashes in a row, which
+ * could begin a command of a CI system (xb_plain_text). */
+void xb_make_plain(char *text);
+
+/* Prints words after a label padded to `width`, and further lines under the first word. */
+void xb_note_print(FILE *stream, const char *label, int width, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* A line that is built piece by piece. Text that does not fit is left out. Zero-initialise. */
+struct xb_words {
+    char text[XB_NOTE_SIZE];
+    size_t length;
+};
+
+void xb_words_add(struct xb_words *words, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+#endif

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef XFERBENCH_BASE_OUTPUT_H
+#define XFERBENCH_BASE_OUTPUT_H
+
+#include "xferbench/error.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+/*
+ * A file that is replaced only when its new content is complete. The new file has the owner, group,
+ * mode and access list of the old one; other hard links keep the old content. If the new file
+ * cannot have these, the complete content is written over the old file instead. Standard output
+ * ("-"), an open descriptor (/dev/fd/9), a device or a FIFO is written as it is. Zero-initialise.
+ */
+struct xb_output {
+    char *path; /* as the user named it; NULL until xb_output_find succeeds */
+    /* xb_output_find sets these. */
+    bool is_there;    /* the file exists already */
+    struct stat file; /* of the existing file */
+    FILE *standard;   /* the standard stream that writes to this file, or NULL */
+    bool is_stdout;   /* `standard` is standard output */
+    int descriptor;   /* the open descriptor that the path names; negative if it names none */
+    char *target;     /* the file to replace, links followed; NULL if written as it is */
+    /* xb_output_open sets these. */
+    FILE *stream;
+    int directory;      /* descriptor of the target's directory; 0 if it is not open */
+    char temporary[32]; /* the new file's name in that directory, or "" if it has none */
+    bool in_place;      /* the content will be written over the target */
+};
+
+/* Finds out what the path leads to, and opens nothing. XB_ERR_USAGE if it cannot be written to. */
+XB_MUST_CHECK enum xb_status xb_output_find(struct xb_output *output, const char *path,
+                                            struct xb_error *error);
+/*
+ * Opens for writing what xb_output_find found. XB_ERR_USAGE says why it cannot be written. A FIFO
+ * without a reader blocks, and a message on stderr says so; XB_ERR_STOPPED if a signal or
+ * `deadline` (on the clock of src/base/clock.h, 0 for none) comes before a reader.
+ */
+XB_MUST_CHECK enum xb_status xb_output_open(struct xb_output *output, double deadline,
+                                            struct xb_error *error);
+/*
+ * Flushes, syncs and puts the file in its place. On failure the old file is unchanged, unless
+ * writing over it has begun. If only the last step failed, the error names the file that holds the
+ * new content. It is beside the target or, if no file can be created there, in the folder for
+ * temporary files. If a pipe's reader reads nothing, waits for it until a signal comes, or until
+ * some seconds after the deadline.
+ */
+XB_MUST_CHECK enum xb_status xb_output_commit(struct xb_output *output, struct xb_error *error);
+/* The error of a call that could not write to the output. */
+enum xb_status xb_output_fail(const struct xb_output *output, const char *call, int code,
+                              struct xb_error *error);
+
+/* Whether two outputs are the same file, whatever their names. Always false for terminals and
+ * /dev/null, which several outputs may share. */
+bool xb_output_is_same(const struct xb_output *output, const struct xb_output *other);
+/* Whether the output would replace the file at `path`. */
+bool xb_output_is_over(const struct xb_output *output, const char *path);
+/* Whether both are the same file. */
+bool xb_is_same_file(const struct stat *one, const struct stat *other);
+
+/* Says what to do about an errno of opening or writing. Static text. */
+const char *xb_output_advice(int code);
+/* Drops what was written and leaves the old file. Safe after commit and on a zeroed object. */
+void xb_output_discard(struct xb_output *output);
+
+#endif

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE /* fopencookie */
+#include "output_internal.h"
+
+#include "clock.h"
+#include "plain_text.h"
+
+#include "interrupt.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+/* While waiting, look for a signal and at the clock this often. */
+#define POLL_MS 50
+/* After the deadline, a reader has this long to read the results. */
+#define GRACE_S 10.0
+
+/* ---- opening ---- */
+
+static enum xb_status refuse_without_reader(struct xb_error *error, const char *path)
+{
+    return XB_FAIL(
+        error, XB_ERR_STOPPED,
+        "cannot write '%.300s': nobody opened this FIFO for reading before %s; start its "
+        "reader first",
+        path, xb_interrupt_signal() != 0 ? "a signal ended the wait" : "the deadline");
+}
+
+/* Opens with O_NONBLOCK and tries again: a plain open() would block, where nobody looks for a
+ * signal or at the deadline. */
+enum xb_status xb_fifo_open(const char *path, double deadline, int *fd, struct xb_error *error)
+{
+    const struct timespec pause = {.tv_nsec = POLL_MS * 1000000L};
+    bool told = false;
+    while ((*fd = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC)) < 0) {
+        int code = errno;
+        if (code != ENXIO && code != EINTR)
+            return xb_output_refuse(error, path, "open", code);
+        if (xb_interrupt_signal() != 0 || (deadline > 0 && xb_clock_now() >= deadline))
+            return refuse_without_reader(error, path);
+        if (!told)
+            xb_say("'%.300s' is a FIFO that nobody reads yet: waiting for its reader", path);
+        told = true;
+        (void)nanosleep(&pause, NULL);
+    }
+    return XB_OK;
+}
+
+/* ---- writing ---- */
+
+struct pipe_end {
+    int fd;
+    double deadline;
+    bool begun;   /* the first write happened, so that the two fields below are set */
+    double until; /* wait no longer than this for a reader that reads nothing; 0 means for ever */
+    int signals;  /* how many came before the first write: one may be the reason for writing */
+    bool failed;  /* write nothing more, not even when the stream is closed */
+};
+
+/* Waits until the pipe has room for PIPE_BUF bytes, or no reader any more. Returns false with errno
+ * set if a signal or the deadline comes first. */
+static bool wait_for_room(const struct pipe_end *end)
+{
+    for (;;) {
+        struct pollfd room = {.fd = end->fd, .events = POLLOUT};
+        int ready = poll(&room, 1, POLL_MS);
+        if (ready > 0)
+            return true;
+        if (ready < 0 && errno != EINTR)
+            return false;
+        if (xb_interrupt_count() > end->signals) {
+            errno = EINTR;
+            return false;
+        }
+        if (end->until > 0 && xb_clock_now() >= end->until) {
+            errno = ETIMEDOUT;
+            return false;
+        }
+    }
+}
+
+static void begin(struct pipe_end *end)
+{
+    double now = xb_clock_now();
+    end->begun = true;
+    end->signals = xb_interrupt_count();
+    if (end->deadline > 0)
+        end->until = (now > end->deadline ? now : end->deadline) + GRACE_S;
+}
+
+/* The write function for fopencookie(): it reports a failure by returning less than `size`. After
+ * poll() sees room, writing PIPE_BUF bytes does not block, unless somebody else filled the pipe in
+ * between. A descriptor with O_NONBLOCK then returns EAGAIN, and we wait again. */
+static ssize_t write_pieces(void *cookie, const char *text, size_t size)
+{
+    struct pipe_end *end = cookie;
+    size_t done = 0;
+    if (!end->begun)
+        begin(end);
+    while (done < size && !end->failed) {
+        size_t piece = size - done < PIPE_BUF ? size - done : PIPE_BUF;
+        ssize_t written = wait_for_room(end) ? write(end->fd, text + done, piece) : -1;
+        end->failed = written < 0 && errno != EAGAIN;
+        done += written > 0 ? (size_t)written : 0;
+    }
+    return (ssize_t)done;
+}
+
+static int close_end(void *cookie)
+{
+    struct pipe_end *end = cookie;
+    int failed = close(end->fd);
+    free(end);
+    return failed;
+}
+
+FILE *xb_pipe_stream(int fd, double deadline)
+{
+    struct pipe_end *end = malloc(sizeof *end);
+    if (end == NULL)
+        return NULL;
+    *end = (struct pipe_end){.fd = fd, .deadline = deadline};
+    FILE *stream =
+        fopencookie(end, "w", (cookie_io_functions_t){.write = write_pieces, .close = close_end});
+    if (stream == NULL)
+        free(end);
+    return stream;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef XFERBENCH_BASE_TEXT_H
+#define XFERBENCH_BASE_TEXT_H
+
+#include "plain_text.h"
+
+#include <locale.h>
+#include <stddef.h>
+
+/* Numbers and texts that all formats write alike. */
+
+/* Replaces a byte that is not UTF-8: U+FFFD REPLACEMENT CHARACTER. */
+#define XB_UTF8_REPLACEMENT "\xEF\xBF\xBD"
+
+/* Writes a finite value with the fewest digits, 15 to 17, that read back as exactly this value.
+ * `text` holds 32 bytes. */
+const char *xb_number_text(double value, char *text, size_t size);
+
+/* How many decimals show four digits of `value`. Numbers beside it in a row use as many. */
+int xb_decimals_for(double value);
+
+/* Bytes per second as GB/s with four digits: "55.44". `text` holds 32. */
+const char *xb_rate_text(double bytes_per_second, char *text, size_t size);
+
+/*
+ * Between enter and leave, this thread prints and reads numbers with a decimal point, whatever the
+ * user's locale. Pass to leave what enter returned.
+ */
+locale_t xb_plain_locale_enter(void);
+void xb_plain_locale_leave(locale_t previous);
+
+#endif

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef XFERBENCH_CLI_OPTIONS_H
+#define XFERBENCH_CLI_OPTIONS_H
+
+#include "xferbench/options.h"
+
+/* The rows of options that several commands have. */
+
+extern const struct xb_option xb_option_version;
+/* Of commands whose help tells of modes too, and of those whose help does not. */
+extern const struct xb_option xb_option_help, xb_option_plain_help;
+/* Where the report of a command goes that writes one. */
+extern const struct xb_option xb_option_output;
+
+#endif

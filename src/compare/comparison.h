@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef XFERBENCH_COMPARE_COMPARISON_H
+#define XFERBENCH_COMPARE_COMPARISON_H
+
+#include "run/parameters.h"
+#include "xferbench/record.h"
+
+#include <stdio.h>
+
+#define XB_COMPARISON_VERSION 2 /* of the JSON */
+
+/*
+ * Did anything get slower from a baseline to a candidate? The unit is the median of a fresh
+ * process: samples within a process say nothing of how processes differ (docs/compare.md).
+ */
+
+enum xb_outcome {
+    XB_OUTCOME_PASS,         /* not worse by the threshold or more */
+    XB_OUTCOME_IMPROVED,     /* better by the threshold or more */
+    XB_OUTCOME_INCONCLUSIVE, /* the data does not say */
+    XB_OUTCOME_REGRESSION,   /* worse by the threshold or more; or no longer works */
+};
+
+/* "PASS", "IMPROVED", "INCONCLUSIVE", "REGRESSION". */
+const char *xb_outcome_name(enum xb_outcome outcome);
+
+/* Where a case stands. */
+enum xb_presence { XB_IN_BOTH, XB_ONLY_IN_BASELINE, XB_ONLY_IN_CANDIDATE };
+
+/* How a verdict came about. */
+enum xb_basis {
+    XB_BASIS_TEST,       /* the rank test over processes */
+    XB_BASIS_INDICATIVE, /* too few processes for it: threshold and intervals only */
+    XB_BASIS_STATUS,     /* the candidate failed, was skipped, or is not there */
+    XB_BASIS_NONE,       /* there is nothing to judge: not measured in the baseline either */
+};
+
+/* One figure of one case in both files. */
+struct xb_compared {
+    const struct xb_record_case *test; /* the candidate's, or the baseline's where it has none */
+    struct xb_figure figure;           /* its texts are a record's */
+    enum xb_presence presence;
+    bool gates; /* counts for the overall verdict */
+    enum xb_basis basis;
+    enum xb_outcome outcome; /* for XB_BASIS_INDICATIVE what it looks like; meaningless for NONE */
+    size_t baseline_n, candidate_n;           /* processes */
+    double baseline_median, candidate_median; /* of the processes' medians; 0 where n is 0 */
+    bool has_ratio;                           /* both sides have a figure */
+    double ratio; /* candidate by baseline: Hodges-Lehmann over processes */
+    bool has_interval;
+    double low, high;  /* of the ratio */
+    double confidence; /* two-sided, of that interval: 0.98 for alpha 0.01; 0 where it is of samples
+                          within single processes and none can be told */
+    double p_regression; /* one-sided, adjusted by Holm where it gates; 1 where there is no test */
+    double p_improved;
+    double p_pass;    /* one-sided, as it is: that all gating cases pass is claimed only together */
+    bool cannot_pass; /* both sides failed in some processes: figures can show a regression only */
+    bool fails_more;  /* of those: in a larger share of the candidate's, which may be chance */
+    char note[512];   /* why, where it is not the figures: "" for none */
+};
+
+/* One condition that is not the same in both files. */
+struct xb_difference {
+    const char *name;                 /* "GPU model of device 0", "option --chunk", "hostname" */
+    const char *baseline, *candidate; /* NULL: not known, or not there */
+    bool forbids;                     /* the files cannot be compared; else it is context */
+};
+
+/* What counts for the overall verdict: a figure of the cases of such a mode, direction and size. */
+struct xb_gate {
+    const char *mode;      /* NULL for every one */
+    const char *direction; /* NULL for every one */
+    uint64_t least, most;  /* bytes, both included */
+    const char *figure;    /* NULL for every one that gates by itself */
+};
+
+/* A figure of a case gates if it passes any of them. Zero-initialise; release with xb_gates_free.
+ */
+struct xb_gates {
+    struct xb_gate *items;
+    size_t count; /* 0: every figure that gates by itself */
+    char *words;  /* where their texts lie */
+};
+
+struct xb_comparison_request {
+    double threshold;      /* a share: 0.02 */
+    double alpha;          /* of a false REGRESSION among all that gate */
+    struct xb_gates gates; /* borrowed */
+    bool force;            /* compare what is not comparable */
+    /* The options as they are by default (xb_record_of_config): what an option is taken to be where
+     * only the other file has it. Borrowed; NULL: no defaults are known. */
+    const struct xb_record *defaults;
+    /* The options of `run` and of every mode; ends with NULL. Borrowed; NULL: none are known. */
+    const struct xb_option *const *rows;
+};
+
+struct xb_comparison {
+    const char *version;                          /* of the xferbench that compared */
+    const struct xb_record *baseline, *candidate; /* borrowed */
+    struct xb_comparison_request request;
+    struct xb_difference *differences; /* those that forbid first */
+    size_t difference_count;
+    bool comparable;           /* no difference forbids it */
+    struct xb_compared *cases; /* empty where it is not comparable and not forced */
+    size_t case_count;
+    struct xb_parameters parameters; /* those that tell these cases apart */
+    size_t gating_count;             /* of those, how many tests share alpha */
+    size_t processes_needed; /* a side, for so many gating tests at alpha; 0: there is no such
+                                number */
+    size_t idle_gate;        /* from 1: one of request.gates that judges no case; 0 for none */
+    enum xb_outcome overall;
+    char reason[512]; /* the overall verdict in a sentence */
+    struct xb_arena *texts;
+};
+
+/*
+ * Reads "MODE[/DIRECTION[/SIZE[/FIGURE]]]", a list with commas in which each part may be '*' and
+ * SIZE a range 64M..1G (all sizes between, both included). XB_ERR_USAGE, XB_ERR_MEMORY; then
+ * nothing is left to free.
+ */
+XB_MUST_CHECK enum xb_status xb_gates_parse(const char *text, struct xb_gates *gates,
+                                            struct xb_error *error);
+void xb_gates_free(struct xb_gates *gates);
+
+/*
+ * Compares two records, which must outlive *comparison. That they are not comparable is no failure
+ * but comparison->comparable. XB_ERR_USAGE for a gate that no case of either file passes;
+ * XB_ERR_MEMORY. Release with xb_comparison_free, also a zeroed one.
+ */
+XB_MUST_CHECK enum xb_status xb_compare(const struct xb_record *baseline,
+                                        const struct xb_record *candidate,
+                                        const struct xb_comparison_request *request,
+                                        struct xb_comparison *comparison, struct xb_error *error);
+void xb_comparison_free(struct xb_comparison *comparison);
+
+/* Of `cases`, how many gate and have that outcome. Indicative ones do not count. */
+size_t xb_comparison_count(const struct xb_comparison *comparison, enum xb_outcome outcome);
+
+/*
+ * What `xferbench compare` ends with: 0 PASS or IMPROVED, 1 REGRESSION, 3 INCONCLUSIVE, 4 not
+ * comparable and not forced. 2 is left to errors of usage.
+ */
+int xb_comparison_exit_code(const struct xb_comparison *comparison);
+
+/* ---- where it goes: one writer a format; XB_ERR_SYSTEM or XB_ERR_MEMORY ---- */
+
+/* For people; colour where `colour` says so. */
+XB_MUST_CHECK enum xb_status xb_compare_table_write(FILE *stream,
+                                                    const struct xb_comparison *comparison,
+                                                    bool colour, struct xb_error *error);
+/* After docs/compare.schema.json. */
+XB_MUST_CHECK enum xb_status
+xb_compare_json_write(FILE *stream, const struct xb_comparison *comparison, struct xb_error *error);
+/* GitHub-flavoured Markdown, for step summaries and merge requests. */
+XB_MUST_CHECK enum xb_status xb_compare_markdown_write(FILE *stream,
+                                                       const struct xb_comparison *comparison,
+                                                       struct xb_error *error);
+/* Workflow commands of GitHub Actions: ::error, ::warning and ::notice. */
+XB_MUST_CHECK enum xb_status xb_compare_github_write(FILE *stream,
+                                                     const struct xb_comparison *comparison,
+                                                     struct xb_error *error);
+/* JUnit XML; the figures stand in a failure's body, which is what GitLab shows. */
+XB_MUST_CHECK enum xb_status xb_compare_junit_write(FILE *stream,
+                                                    const struct xb_comparison *comparison,
+                                                    struct xb_error *error);
+/* The candidate's figures for github-action-benchmark's customBiggerIsBetter. */
+XB_MUST_CHECK enum xb_status
+xb_compare_benchmark_action_write(FILE *stream, const struct xb_comparison *comparison,
+                                  struct xb_error *error);
+
+#endif

@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Were the two files measured under the same conditions? */
+#include "internal.h"
+
+#include "measure/mode_list.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool same_text(const char *a, const char *b)
+{
+    return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
+}
+
+/* Two files that are looked at for what differs. Memory is all that can run short: then what
+ * follows does nothing. */
+struct search {
+    struct xb_comparison *comparison;
+    const struct xb_pairs *pairs;
+    bool failed;
+};
+
+static struct xb_arena **texts_of(struct search *search)
+{
+    return &search->comparison->texts;
+}
+
+/* Room for one more; grows by doubling from the count alone. */
+static bool make_room(struct xb_comparison *comparison)
+{
+    size_t count = comparison->difference_count;
+    if ((count & (count - 1)) != 0) /* neither a power of two nor none yet: there is room */
+        return true;
+    struct xb_difference *grown =
+        realloc(comparison->differences, (count > 0 ? 2 * count : 1) * sizeof *grown);
+    if (grown != NULL)
+        comparison->differences = grown;
+    return grown != NULL;
+}
+
+/* Both texts and the name must live as long as the comparison. A name of NULL could not be made. */
+static void add(struct search *search, const char *name, const char *baseline,
+                const char *candidate, bool forbids)
+{
+    struct xb_comparison *comparison = search->comparison;
+    if (search->failed || name == NULL || !make_room(comparison)) {
+        search->failed = true;
+        return;
+    }
+    comparison->differences[comparison->difference_count++] =
+        (struct xb_difference){name, baseline, candidate, forbids};
+    comparison->comparable = comparison->comparable && !forbids;
+}
+
+static void add_if_other(struct search *search, const char *name, const char *baseline,
+                         const char *candidate, bool forbids)
+{
+    if (!same_text(baseline, candidate))
+        add(search, name, baseline, candidate, forbids);
+}
+
+/* ---- backend, driver, devices ---- */
+
+/* "580" of "580.159.04": as far as the first point. */
+static bool same_major(const char *a, const char *b)
+{
+    size_t length = strcspn(a, ".");
+    return length == strcspn(b, ".") && strncmp(a, b, length) == 0;
+}
+
+static void compare_backend(struct search *search)
+{
+    const struct xb_record *baseline = search->comparison->baseline;
+    const struct xb_record *candidate = search->comparison->candidate;
+    bool both = baseline->driver != NULL && candidate->driver != NULL;
+    add_if_other(search, "backend", baseline->backend, candidate->backend, true);
+    add_if_other(search, "driver", baseline->driver, candidate->driver,
+                 both && !same_major(baseline->driver, candidate->driver));
+}
+
+static const struct xb_record_device *find_device(const struct xb_record_process *process,
+                                                  unsigned index)
+{
+    for (size_t i = 0; i < process->device_count; i++)
+        if (process->devices[i].index == index)
+            return &process->devices[i];
+    return NULL;
+}
+
+/* The first process that saw the device; NULL for none. */
+static const struct xb_record_device *first_device(const struct xb_record *record, unsigned index)
+{
+    const struct xb_record_device *found = NULL;
+    for (size_t i = 0; found == NULL && i < record->process_count; i++)
+        found = find_device(&record->processes[i], index);
+    return found;
+}
+
+/* Writes one property of a device; false where it is not known. */
+typedef bool describe_device(const struct xb_record_device *device, char *text, size_t size);
+
+static bool describe_model(const struct xb_record_device *device, char *text, size_t size)
+{
+    snprintf(text, size, "%s", device->name);
+    return true;
+}
+
+/* "32 GT/s x16" */
+static bool describe_link(const struct xb_record_device *device, char *text, size_t size)
+{
+    if (device->link_known)
+        snprintf(text, size, "%g GT/s x%u", device->link_speed_gts, device->link_width);
+    return device->link_known;
+}
+
+static int compare_texts(const void *a, const void *b)
+{
+    return strcmp(a, b);
+}
+
+/*
+ * All that the processes saw, each once: what was not the same in all of them is another condition.
+ * Sorted, because which process came first is chance. NULL where none saw anything.
+ */
+static const char *texts_of_device(struct search *search, const struct xb_record *record,
+                                   unsigned index, describe_device *describe)
+{
+    char texts[XB_RECORD_PROCESSES][160];
+    const char *all = NULL;
+    size_t count = 0;
+    for (size_t i = 0; i < record->process_count; i++) {
+        const struct xb_record_device *device = find_device(&record->processes[i], index);
+        if (device != NULL && describe(device, texts[count], sizeof texts[count]))
+            count++;
+    }
+    qsort(texts, count, sizeof texts[0], compare_texts);
+    for (size_t i = 0; i < count && !search->failed; i++) {
+        if (i > 0 && strcmp(texts[i - 1], texts[i]) == 0)
+            continue;
+        all = i == 0 ? xb_arena_print(texts_of(search), "%s", texts[i])
+                     : xb_arena_print(texts_of(search), "%s, %s", all, texts[i]);
+        search->failed = all == NULL;
+    }
+    return all;
+}
+
+/* What is not known of one file's device does not forbid. */
+static void compare_device_texts(struct search *search, unsigned index, const char *what,
+                                 describe_device *describe)
+{
+    const char *before = texts_of_device(search, search->comparison->baseline, index, describe);
+    const char *after = texts_of_device(search, search->comparison->candidate, index, describe);
+    add_if_other(search, xb_arena_print(texts_of(search), "%s of device %u", what, index), before,
+                 after, before != NULL && after != NULL);
+}
+
+/* Devices that ran at the same time shared what is between them and the host: with one more or less
+ * of them a figure is another. */
+static bool any_simultaneous_in_both(const struct xb_pairs *pairs)
+{
+    for (size_t i = 0; i < pairs->count; i++) {
+        const struct xb_pair *pair = &pairs->items[i];
+        if (pair->baseline != NULL && pair->candidate != NULL && pair->candidate->simultaneous)
+            return true;
+    }
+    return false;
+}
+
+static void compare_device(struct search *search, unsigned index)
+{
+    const struct xb_record_device *before = first_device(search->comparison->baseline, index);
+    const struct xb_record_device *after = first_device(search->comparison->candidate, index);
+    if (before == NULL || after == NULL) {
+        add_if_other(search, xb_arena_print(texts_of(search), "device %u", index),
+                     before != NULL ? before->name : NULL, after != NULL ? after->name : NULL,
+                     any_simultaneous_in_both(search->pairs));
+        return;
+    }
+    compare_device_texts(search, index, "model", describe_model);
+    compare_device_texts(search, index, "link", describe_link);
+}
+
+/* Every index that either file has, once. */
+static void compare_devices(struct search *search)
+{
+    const struct xb_record *records[] = {search->comparison->baseline,
+                                         search->comparison->candidate};
+    bool done[1024] = {false};
+    for (size_t r = 0; r < 2; r++)
+        for (size_t p = 0; p < records[r]->process_count; p++)
+            for (size_t d = 0; d < records[r]->processes[p].device_count; d++) {
+                unsigned index = records[r]->processes[p].devices[d].index;
+                if (index >= sizeof done / sizeof done[0] || done[index])
+                    continue;
+                done[index] = true;
+                compare_device(search, index);
+            }
+}
+
+/* ---- options ---- */
+
+static const struct xb_option *find_row(const struct xb_option *const *rows, const char *name)
+{
+    for (size_t i = 0; rows != NULL && rows[i] != NULL; i++)
+        if (strcmp(rows[i]->name, name) == 0)
+            return rows[i];
+    return NULL;
+}
+
+static bool mode_takes(const struct xb_mode *mode, const char *option)
+{
+    return find_row(mode->options, option) != NULL;
+}
+
+/* Whether it only decides which cases there are and where they go. A case says itself which mode,
+ * size, variant and device it is of, and those that differ stand in one file only. */
+static bool only_selects(const struct xb_comparison *comparison, const char *option)
+{
+    const struct xb_option *row = find_row(comparison->request.rows, option);
+    return row != NULL && row->selects;
+}
+
+/* Whether a case that is in both files was measured by it. One that no mode takes is for all. A
+ * case is in both files also where such an option is among its parameters and differs. */
+static bool matters(const struct search *search, const char *option)
+{
+    bool of_a_mode = false;
+    for (size_t i = 0; xb_modes[i] != NULL; i++)
+        of_a_mode = of_a_mode || mode_takes(xb_modes[i], option);
+    if (!of_a_mode)
+        return true;
+    for (size_t i = 0; i < search->pairs->count; i++) {
+        const struct xb_pair *pair = &search->pairs->items[i];
+        if (pair->baseline == NULL || pair->candidate == NULL)
+            continue;
+        const struct xb_mode *mode = xb_mode_find(pair->candidate->mode);
+        if (mode == NULL || mode_takes(mode, option))
+            return true;
+    }
+    return false;
+}
+
+static const struct xb_record_fact *find_fact(const struct xb_record_fact *facts, size_t count,
+                                              const char *name)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(facts[i].name, name) == 0)
+            return &facts[i];
+    return NULL;
+}
+
+static const struct xb_record_fact *find_option(const struct xb_record *record, const char *name)
+{
+    return record != NULL ? find_fact(record->options, record->option_count, name) : NULL;
+}
+
+/* What a file has; where it lacks the option, the default, which is marked as such. */
+static const char *value_to_show(struct search *search, const struct xb_record_fact *own,
+                                 const struct xb_record_fact *by_default)
+{
+    if (own != NULL)
+        return own->value;
+    if (by_default == NULL || by_default->value == NULL)
+        return NULL;
+    const char *value = xb_arena_print(texts_of(search), "%s (default)", by_default->value);
+    search->failed = search->failed || value == NULL;
+    return value;
+}
+
+/*
+ * Compares an option that at least one file has. A program that did not have the option yet
+ * measured as a newer one does by default, so the default stands in for what a file lacks. An
+ * option that is in one file only and that this program does not have either is context: nobody
+ * knows its default.
+ */
+static void compare_option(struct search *search, const char *name)
+{
+    const struct xb_comparison *comparison = search->comparison;
+    const struct xb_record_fact *by_default = find_option(comparison->request.defaults, name);
+    const struct xb_record_fact *before = find_option(comparison->baseline, name);
+    const struct xb_record_fact *after = find_option(comparison->candidate, name);
+    const struct xb_record_fact *old = before != NULL ? before : by_default;
+    const struct xb_record_fact *new = after != NULL ? after : by_default;
+    bool both_known = old != NULL && new != NULL;
+    if (only_selects(comparison, name) || (both_known && same_text(old->value, new->value)))
+        return;
+    const char *baseline = value_to_show(search, before, by_default);
+    const char *candidate = value_to_show(search, after, by_default);
+    add(search, xb_arena_print(texts_of(search), "option --%s", name), baseline, candidate,
+        both_known && matters(search, name));
+}
+
+static void compare_options(struct search *search)
+{
+    const struct xb_record *baseline = search->comparison->baseline;
+    const struct xb_record *candidate = search->comparison->candidate;
+    for (size_t i = 0; i < baseline->option_count; i++)
+        compare_option(search, baseline->options[i].name);
+    for (size_t i = 0; i < candidate->option_count; i++)
+        if (find_option(baseline, candidate->options[i].name) == NULL)
+            compare_option(search, candidate->options[i].name);
+}
+
+/* ---- the rest is context ---- */
+
+static void compare_facts(struct search *search)
+{
+    const struct xb_record *baseline = search->comparison->baseline;
+    const struct xb_record *candidate = search->comparison->candidate;
+    for (size_t i = 0; i < baseline->fact_count; i++) {
+        const struct xb_record_fact *before = &baseline->facts[i];
+        const struct xb_record_fact *after =
+            find_fact(candidate->facts, candidate->fact_count, before->name);
+        add_if_other(search, before->name, before->value, after != NULL ? after->value : NULL,
+                     false);
+    }
+    for (size_t i = 0; i < candidate->fact_count; i++) {
+        const struct xb_record_fact *after = &candidate->facts[i];
+        if (find_fact(baseline->facts, baseline->fact_count, after->name) == NULL)
+            add_if_other(search, after->name, NULL, after->value, false);
+    }
+}
+
+/* Those that forbid first, else in their order. */
+static void sort_differences(struct xb_comparison *comparison)
+{
+    size_t forbidding = 0;
+    for (size_t i = 0; i < comparison->difference_count; i++) {
+        struct xb_difference difference = comparison->differences[i];
+        if (!difference.forbids)
+            continue;
+        memmove(&comparison->differences[forbidding + 1], &comparison->differences[forbidding],
+                (i - forbidding) * sizeof difference);
+        comparison->differences[forbidding++] = difference;
+    }
+}
+
+enum xb_status xb_differences_find(struct xb_comparison *comparison, const struct xb_pairs *pairs,
+                                   struct xb_error *error)
+{
+    struct search search = {.comparison = comparison, .pairs = pairs};
+    comparison->comparable = true;
+    compare_backend(&search);
+    compare_devices(&search);
+    compare_options(&search);
+    compare_facts(&search);
+    if (search.failed)
+        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for the differences");
+    sort_differences(comparison);
+    return XB_OK;
+}

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+#include "base/stream.h"
+#include "base/text.h"
+#include "text.h"
+
+#include <string.h>
+
+/*
+ * JUnit has no schema of its own; this is what GitLab's and Jenkins' readers have in common. GitLab
+ * shows a failure's body. A report that looks green where the exit code is not 0 would be read as
+ * "all is well", so there is always something in it that is not.
+ */
+
+enum end { PASSED, FAILURE, ERROR, SKIPPED, ENDS };
+
+static const char *const end_names[ENDS] = {"system-out", "failure", "error", "skipped"};
+
+/* A testcase of the report; the texts are plain and not yet escaped. */
+struct testcase {
+    const char *class_name, *name;
+    enum end end;
+    const char *message;
+};
+
+/* Plain ASCII with our own line breaks: nothing in it that XML cannot hold. */
+static void put_escaped(FILE *stream, const char *text)
+{
+    static const char special[] = "&<>\"'";
+    static const char *const escapes[] = {"&amp;", "&lt;", "&gt;", "&quot;", "&apos;"};
+    for (const char *c = text; *c != '\0'; c++) {
+        const char *found = strchr(special, *c);
+        if (found != NULL)
+            fputs(escapes[found - special], stream);
+        else
+            fputc(*c, stream);
+    }
+}
+
+static void put_attribute(FILE *stream, const char *name, const char *value)
+{
+    fprintf(stream, " %s=\"", name);
+    put_escaped(stream, value);
+    fputc('"', stream);
+}
+
+/* Its body follows, escaped. */
+static void begin_testcase(FILE *stream, const struct testcase *testcase)
+{
+    fputs("    <testcase", stream);
+    put_attribute(stream, "classname", testcase->class_name);
+    put_attribute(stream, "name", testcase->name);
+    fprintf(stream, ">\n      <%s", end_names[testcase->end]);
+    if (testcase->end != PASSED)
+        put_attribute(stream, "message", testcase->message);
+    fputc('>', stream);
+}
+
+static void end_testcase(FILE *stream, enum end end)
+{
+    fprintf(stream, "</%s>\n    </testcase>\n", end_names[end]);
+}
+
+/* ---- what becomes of a case ---- */
+
+static enum end end_of(const struct xb_compared *compared)
+{
+    bool good = compared->outcome == XB_OUTCOME_PASS || compared->outcome == XB_OUTCOME_IMPROVED;
+    if (compared->basis == XB_BASIS_NONE)
+        return SKIPPED;
+    if (!compared->gates)
+        return compared->presence == XB_IN_BOTH && xb_compare_judged(compared) ? PASSED : SKIPPED;
+    if (xb_compare_judged(compared) && compared->outcome == XB_OUTCOME_REGRESSION)
+        return FAILURE;
+    if (!good)
+        return ERROR;
+    /* Green says that something was found to be good. What is indicative was not. */
+    return xb_compare_judged(compared) ? PASSED : SKIPPED;
+}
+
+static bool is_red(enum end end)
+{
+    return end == FAILURE || end == ERROR;
+}
+
+/* The whole is red, and no case is: a testcase has to be. */
+static bool overall_is_needed(const struct xb_comparison *comparison)
+{
+    for (size_t i = 0; i < comparison->case_count; i++)
+        if (is_red(end_of(&comparison->cases[i])))
+            return false;
+    return xb_comparison_exit_code(comparison) != 0;
+}
+
+static void count_ends(const struct xb_comparison *comparison, size_t *counts)
+{
+    for (size_t i = 0; i < comparison->case_count; i++)
+        counts[end_of(&comparison->cases[i])]++;
+    counts[SKIPPED] += xb_compare_forced(comparison);
+    counts[ERROR] += overall_is_needed(comparison);
+}
+
+/* ---- the testcases ---- */
+
+static void put_line(FILE *stream, const char *text)
+{
+    if (text[0] == '\0')
+        return;
+    put_escaped(stream, text);
+    fputc('\n', stream);
+}
+
+static void put_file(FILE *stream, const char *side, const struct xb_record *record)
+{
+    char path[XB_COMPARE_VALUE];
+    struct xb_words file;
+    struct xb_words line = {.length = 0};
+    xb_words_add(&line, "%s file %s: %s", side, xb_compare_plain(record->path, path, sizeof path),
+                 xb_compare_file(record, &file));
+    put_line(stream, line.text);
+}
+
+/* Both files, and how they were compared. */
+static void put_conditions(FILE *stream, const struct xb_comparison *comparison)
+{
+    struct xb_words words;
+    if (xb_compare_forced(comparison))
+        put_line(stream, xb_compare_forbidden(comparison, &words));
+    put_line(stream, xb_compare_rule(comparison, &words));
+    put_line(stream, xb_compare_needed(comparison, &words));
+    put_file(stream, "baseline", comparison->baseline);
+    put_file(stream, "candidate", comparison->candidate);
+}
+
+static void put_differences(FILE *stream, const struct xb_comparison *comparison, bool forbid)
+{
+    char name[XB_COMPARE_VALUE], baseline[XB_COMPARE_VALUE], candidate[XB_COMPARE_VALUE];
+    for (size_t i = 0; i < comparison->difference_count; i++) {
+        const struct xb_difference *difference = &comparison->differences[i];
+        struct xb_words words = {.length = 0};
+        if (difference->forbids != forbid)
+            continue;
+        xb_compare_sides(difference, baseline, candidate);
+        xb_words_add(&words, "%s: baseline %s, candidate %s",
+                     xb_compare_plain(difference->name, name, sizeof name), baseline, candidate);
+        put_line(stream, words.text);
+    }
+}
+
+static void put_case(FILE *stream, const struct xb_comparison *comparison,
+                     const struct xb_compared *compared)
+{
+    char mode[XB_COMPARE_WORD], class_name[XB_COMPARE_WORD + 16];
+    char name[XB_COMPARE_TEXT], verdict[64], message[128], ratio[64];
+    struct xb_words figures = {.length = 0};
+    enum end end = end_of(compared);
+    snprintf(class_name, sizeof class_name, "xferbench.%s",
+             xb_compare_plain(compared->test->mode, mode, sizeof mode));
+    xb_compare_verdict(compared, verdict, sizeof verdict);
+    snprintf(message, sizeof message, "%s, ratio %s",
+             compared->basis == XB_BASIS_NONE ? "nothing to judge" : verdict,
+             xb_compare_ratio(comparison, compared, ratio, sizeof ratio));
+    begin_testcase(
+        stream, &(struct testcase){.class_name = class_name,
+                                   .name = xb_compare_name(comparison, compared, name, sizeof name),
+                                   .end = end,
+                                   .message = message});
+    xb_words_add(&figures, "%s\n", verdict);
+    xb_compare_tell(&figures, comparison, compared, "\n");
+    put_line(stream, figures.text);
+    /* Where it fails the body may be all that a reader sees. */
+    if (is_red(end))
+        put_conditions(stream, comparison);
+    end_testcase(stream, end);
+}
+
+/* The verdict as the first line of a body. */
+static void put_overall_line(FILE *stream, const struct xb_comparison *comparison)
+{
+    char reason[XB_COMPARE_TEXT];
+    fprintf(stream, "%s: ", xb_compare_overall(comparison));
+    put_line(stream, xb_compare_plain(comparison->reason, reason, sizeof reason));
+}
+
+static void put_overall(FILE *stream, const struct xb_comparison *comparison)
+{
+    const char *verdict = xb_compare_overall(comparison);
+    bool refused = xb_compare_refused(comparison);
+    begin_testcase(stream, &(struct testcase){.class_name = "xferbench",
+                                              .name = refused ? verdict : "overall verdict",
+                                              .end = ERROR,
+                                              .message = verdict});
+    put_overall_line(stream, comparison);
+    put_differences(stream, comparison, true);
+    put_conditions(stream, comparison);
+    end_testcase(stream, ERROR);
+}
+
+/* Seen beside the cases: a report has no better place for what holds for all of them. */
+static void put_forced(FILE *stream, const struct xb_comparison *comparison)
+{
+    struct xb_words message;
+    begin_testcase(stream,
+                   &(struct testcase){.class_name = "xferbench",
+                                      .name = "FORCED: not comparable",
+                                      .end = SKIPPED,
+                                      .message = xb_compare_forbidden(comparison, &message)});
+    put_differences(stream, comparison, true);
+    end_testcase(stream, SKIPPED);
+}
+
+/* ---- the suite ---- */
+
+static void put_opening(FILE *stream, const struct xb_comparison *comparison, const char *element,
+                        const char *indent)
+{
+    size_t counts[ENDS] = {0};
+    struct xb_words name = {.length = 0};
+    count_ends(comparison, counts);
+    xb_words_add(&name, "xferbench compare%s",
+                 xb_compare_forced(comparison) ? " (FORCED: not comparable)" : "");
+    fprintf(stream, "%s<%s", indent, element);
+    put_attribute(stream, "name", name.text);
+    fprintf(stream, " tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" skipped=\"%zu\">\n",
+            counts[PASSED] + counts[FAILURE] + counts[ERROR] + counts[SKIPPED], counts[FAILURE],
+            counts[ERROR], counts[SKIPPED]);
+}
+
+static void put_whole(FILE *stream, const struct xb_comparison *comparison)
+{
+    fputs("    <system-out>", stream);
+    put_overall_line(stream, comparison);
+    put_conditions(stream, comparison);
+    if (xb_compare_differences(comparison, false) > 0)
+        fputs("context that is not the same:\n", stream);
+    put_differences(stream, comparison, false);
+    fputs("</system-out>\n", stream);
+}
+
+enum xb_status xb_compare_junit_write(FILE *stream, const struct xb_comparison *comparison,
+                                      struct xb_error *error)
+{
+    locale_t previous = xb_plain_locale_enter();
+    fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n", stream);
+    put_opening(stream, comparison, "testsuites", "");
+    put_opening(stream, comparison, "testsuite", "  ");
+    if (xb_compare_forced(comparison))
+        put_forced(stream, comparison);
+    if (overall_is_needed(comparison))
+        put_overall(stream, comparison);
+    for (size_t i = 0; i < comparison->case_count; i++)
+        put_case(stream, comparison, &comparison->cases[i]);
+    put_whole(stream, comparison);
+    fputs("  </testsuite>\n</testsuites>\n", stream);
+    enum xb_status status = xb_stream_finish(stream, "the JUnit report", error);
+    xb_plain_locale_leave(previous);
+    return status;
+}

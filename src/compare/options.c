@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The rows that declare the options of `compare`. */
+#include "command.h"
+
+#include "cli/options.h"
+
+static const char *const formats[] = {
+    "table", "json", "markdown", "github", "junit", "benchmark-action", NULL};
+
+static const struct xb_option option_threshold = {
+    .name = "threshold",
+    .short_name = 't',
+    .type = XB_OPTION_TEXT,
+    .argument = "SHARE",
+    .default_text = "2%",
+    .help = "How much worse is a regression: 2% or 0.02. Losses smaller than this are none.",
+};
+static const struct xb_option option_alpha = {
+    .name = "alpha",
+    .short_name = 'a',
+    .type = XB_OPTION_TEXT,
+    .argument = "SHARE",
+    .default_text = "0.01",
+    .help = "Highest accepted chance of a false alarm, over all figures that gate: 0.01 or 1%. "
+            "Failures and wrong data are judged apart (docs/compare.md).",
+};
+static const struct xb_option option_gate = {
+    .name = "gate",
+    .short_name = 'g',
+    .type = XB_OPTION_TEXT,
+    .argument = "CASES",
+    .help =
+        "What counts for the exit code: MODE[/DIRECTION[/SIZE[/FIGURE]]], a list with commas, '*' "
+        "for any, a range of sizes as 64M..1G; such as pinned,async/h2d/64M..1G. FIGURE is the "
+        "name "
+        "of one in the result files: */*/*/overlap. Without it bandwidths and latencies count, and "
+        "without --gate those of all cases.",
+};
+static const struct xb_option option_force = {
+    .name = "force",
+    .type = XB_OPTION_FLAG,
+    .help = "Compare also what was not measured under the same conditions; the output says so.",
+};
+static const struct xb_option option_format = {
+    .name = "format",
+    .short_name = 'f',
+    .type = XB_OPTION_CHOICES,
+    .argument = "FORMAT",
+    .default_text = "table",
+    .help = "table, for people; json (docs/compare.schema.json); markdown, for step summaries and "
+            "merge requests; github, annotations of a workflow; junit, with the figures in a "
+            "failure's body; benchmark-action, the candidate's figures for "
+            "github-action-benchmark's customBiggerIsBetter.",
+    .choices = formats,
+};
+
+static const struct xb_option *const compare_rows[] = {
+    &option_threshold, &option_alpha,         &option_gate,       &option_force, &option_format,
+    &xb_option_output, &xb_option_plain_help, &xb_option_version, NULL,
+};
+
+const struct xb_option *const *xb_compare_rows(void)
+{
+    return compare_rows;
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+#include "table.h"
+#include "base/stream.h"
+#include "base/text.h"
+#include "text.h"
+
+#include <string.h>
+
+#define GREEN "\033[32m"
+#define YELLOW "\033[33m"
+
+const char *xb_compare_colour(enum xb_outcome outcome, bool sure)
+{
+    static const char *const colours[] = {[XB_OUTCOME_PASS] = GREEN,
+                                          [XB_OUTCOME_IMPROVED] = GREEN,
+                                          [XB_OUTCOME_INCONCLUSIVE] = YELLOW,
+                                          [XB_OUTCOME_REGRESSION] = XB_COMPARE_RED};
+    return sure ? colours[outcome] : YELLOW;
+}
+
+/* ---- what is compared ---- */
+
+static void print_file(FILE *stream, const char *side, const struct xb_record *record)
+{
+    char path[XB_COMPARE_VALUE];
+    struct xb_words words;
+    xb_note_print(stream, side, XB_COMPARE_LABEL, "%s: %s",
+                  xb_compare_plain(record->path, path, sizeof path),
+                  xb_compare_file(record, &words));
+}
+
+static void print_header(FILE *stream, const struct xb_comparison *comparison)
+{
+    struct xb_words words;
+    char version[XB_COMPARE_WORD];
+    fprintf(stream, "xferbench %s compare\n",
+            xb_compare_plain(comparison->version, version, sizeof version));
+    print_file(stream, "baseline", comparison->baseline);
+    print_file(stream, "candidate", comparison->candidate);
+    xb_note_print(stream, "rule", XB_COMPARE_LABEL, "%s", xb_compare_rule(comparison, &words));
+    if (xb_compare_needed(comparison, &words)[0] != '\0')
+        xb_note_print(stream, "NOTE", XB_COMPARE_LABEL, "%s", words.text);
+    if (xb_compare_forced(comparison))
+        xb_note_print(stream, "WARNING", XB_COMPARE_LABEL, "%s",
+                      xb_compare_forbidden(comparison, &words));
+}
+
+/* ---- the end ---- */
+
+static void print_overall(FILE *stream, const struct xb_comparison *comparison, bool colour)
+{
+    char reason[XB_COMPARE_TEXT];
+    char *rest = NULL;
+    const char *verdict = xb_compare_overall(comparison);
+    const char *forced = xb_compare_forced(comparison) ? " (FORCED: not comparable)" : "";
+    const char *shade =
+        xb_compare_refused(comparison)
+            ? XB_COMPARE_RED
+            : xb_compare_colour(comparison->overall, !xb_compare_forced(comparison));
+    fprintf(stream, "\nOverall: %s%s%s%s:", colour ? shade : "", verdict,
+            colour ? XB_COMPARE_NO_COLOUR : "", forced);
+    size_t used = strlen("Overall: :") + strlen(verdict) + strlen(forced);
+    xb_compare_plain(comparison->reason, reason, sizeof reason);
+    for (char *word = strtok_r(reason, " ", &rest); word != NULL;
+         word = strtok_r(NULL, " ", &rest)) {
+        size_t length = strlen(word) + 1;
+        if (used + length > XB_LINE_COLUMNS) {
+            fputs("\n ", stream);
+            used = 1;
+        }
+        used += length;
+        fprintf(stream, " %s", word);
+    }
+    fputc('\n', stream);
+}
+
+static enum xb_status print_all(FILE *stream, const struct xb_comparison *comparison, bool colour,
+                                struct xb_error *error)
+{
+    print_header(stream, comparison);
+    if (comparison->case_count > 0) {
+        enum xb_status status = xb_compare_print_cases(stream, comparison, colour, error);
+        if (status != XB_OK)
+            return status;
+        xb_compare_print_notes(stream, comparison);
+    }
+    xb_compare_print_differences(stream, comparison);
+    print_overall(stream, comparison, colour);
+    return xb_stream_finish(stream, "the table", error);
+}
+
+enum xb_status xb_compare_table_write(FILE *stream, const struct xb_comparison *comparison,
+                                      bool colour, struct xb_error *error)
+{
+    locale_t previous = xb_plain_locale_enter();
+    enum xb_status status = print_all(stream, comparison, colour, error);
+    xb_plain_locale_leave(previous);
+    return status;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef XFERBENCH_COMPARE_TABLE_H
+#define XFERBENCH_COMPARE_TABLE_H
+
+#include "comparison.h"
+
+/* The parts of the table for people, each with an empty line before it. */
+
+#define XB_COMPARE_LABEL 10 /* columns of a note's label */
+
+#define XB_COMPARE_RED "\033[31m"
+#define XB_COMPARE_NO_COLOUR "\033[0m"
+
+/* The colour of an outcome; of one that is only indicative, or forced, that of a caution. */
+const char *xb_compare_colour(enum xb_outcome outcome, bool sure);
+
+/* A row for each figure of a case. XB_ERR_MEMORY. */
+XB_MUST_CHECK enum xb_status xb_compare_print_cases(FILE *stream,
+                                                    const struct xb_comparison *comparison,
+                                                    bool colour, struct xb_error *error);
+/* What the numbers are, and what there is to say of a case. */
+void xb_compare_print_notes(FILE *stream, const struct xb_comparison *comparison);
+/* The conditions that differ: first those that forbid a comparison. Nothing where there are none.
+ */
+void xb_compare_print_differences(FILE *stream, const struct xb_comparison *comparison);
+
+#endif

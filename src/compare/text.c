@@ -1,0 +1,458 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+#include "text.h"
+
+#include "base/text.h"
+#include "xferbench/units.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *xb_compare_plain(const char *text, char *plain, size_t size)
+{
+    char begin[4 * XB_COMPARE_TEXT]; /* of as many characters as there is room for */
+    if (text == NULL)
+        text = "not known";
+    const char *end = text;
+    for (size_t i = 0; i + 1 < size && i < XB_COMPARE_TEXT - 1 && *end != '\0'; i++) {
+        size_t length = xb_utf8_length(end);
+        end += length > 0 ? length : 1; /* a byte that is no UTF-8 stands for a character */
+    }
+    size_t bytes = (size_t)(end - text);
+    memcpy(begin, text, bytes);
+    begin[bytes] = '\0';
+    xb_make_plain(begin);
+    snprintf(plain, size, "%.*s", (int)size - 1, begin);
+    if (*end != '\0')
+        snprintf(plain + strlen(plain) - 3, sizeof "...", "...");
+    return plain;
+}
+
+/* ---- the whole ---- */
+
+bool xb_compare_refused(const struct xb_comparison *comparison)
+{
+    return !comparison->comparable && !comparison->request.force;
+}
+
+bool xb_compare_forced(const struct xb_comparison *comparison)
+{
+    return !comparison->comparable && comparison->request.force;
+}
+
+const char *xb_compare_overall(const struct xb_comparison *comparison)
+{
+    return xb_compare_refused(comparison) ? "NOT COMPARABLE" : xb_outcome_name(comparison->overall);
+}
+
+size_t xb_compare_differences(const struct xb_comparison *comparison, bool forbid)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < comparison->difference_count; i++)
+        count += comparison->differences[i].forbids == forbid;
+    return count;
+}
+
+const char *xb_compare_forbidden(const struct xb_comparison *comparison, struct xb_words *words)
+{
+    static const size_t most = 5;
+    char name[XB_COMPARE_WORD];
+    size_t told = 0;
+    *words = (struct xb_words){.length = 0};
+    xb_words_add(words, "%s",
+                 xb_compare_forced(comparison) ? "FORCED: not comparable" : "NOT COMPARABLE");
+    for (size_t i = 0; i < comparison->difference_count; i++) {
+        const struct xb_difference *difference = &comparison->differences[i];
+        if (difference->forbids && told++ < most)
+            xb_words_add(words, "%s%s", told > 1 ? ", " : ": ",
+                         xb_compare_plain(difference->name, name, sizeof name));
+    }
+    if (told > most)
+        xb_words_add(words, " and %zu more", told - most);
+    return words->text;
+}
+
+const char *xb_compare_rule(const struct xb_comparison *comparison, struct xb_words *words)
+{
+    const struct xb_comparison_request *request = &comparison->request;
+    *words = (struct xb_words){.length = 0};
+    xb_words_add(words, "threshold %g %%, alpha %g %%", 100 * request->threshold,
+                 100 * request->alpha);
+    if (!xb_compare_refused(comparison))
+        xb_words_add(words, " shared by the tests that gate: %zu of %zu figures compared",
+                     comparison->gating_count, comparison->case_count);
+    return words->text;
+}
+
+/* The fewest processes that a gating case has on a side; 0 where none has figures on both. Where a
+ * case failed on both sides it is not a matter of how many. */
+static size_t fewest_processes(const struct xb_comparison *comparison)
+{
+    size_t fewest = 0;
+    for (size_t i = 0; i < comparison->case_count; i++) {
+        const struct xb_compared *compared = &comparison->cases[i];
+        size_t n = compared->baseline_n < compared->candidate_n ? compared->baseline_n
+                                                                : compared->candidate_n;
+        bool counts =
+            compared->gates && compared->basis != XB_BASIS_STATUS && !compared->cannot_pass;
+        if (counts && n > 0 && (fewest == 0 || n < fewest))
+            fewest = n;
+    }
+    return fewest;
+}
+
+const char *xb_compare_needed(const struct xb_comparison *comparison, struct xb_words *words)
+{
+    size_t fewest = fewest_processes(comparison);
+    size_t needed = comparison->processes_needed;
+    size_t gating = comparison->gating_count;
+    *words = (struct xb_words){.length = 0};
+    if (fewest == 0 || gating == 0 || (needed > 0 && fewest >= needed))
+        return words->text;
+    xb_words_add(words, "too few processes: %zu a side at the least, and ", fewest);
+    if (needed > 0)
+        xb_words_add(words, "%zu are needed", needed);
+    else
+        xb_words_add(words, "no number is enough");
+    xb_words_add(words, " for %zu test%s that gate%s at alpha %g %%", gating,
+                 gating == 1 ? "" : "s", gating == 1 ? "s" : "", 100 * comparison->request.alpha);
+    return words->text;
+}
+
+static bool model_is_told(const struct xb_record *record, size_t process, size_t device)
+{
+    const char *name = record->processes[process].devices[device].name;
+    for (size_t i = 0; i <= process; i++)
+        for (size_t j = 0; j < (i < process ? record->processes[i].device_count : device); j++) {
+            const char *other = record->processes[i].devices[j].name;
+            if (name == NULL || (other != NULL && strcmp(name, other) == 0))
+                return true;
+        }
+    return name == NULL;
+}
+
+static void add_models(struct xb_words *words, const struct xb_record *record)
+{
+    static const size_t most = 4;
+    char name[XB_COMPARE_WORD];
+    size_t told = 0;
+    for (size_t i = 0; i < record->process_count; i++)
+        for (size_t j = 0; j < record->processes[i].device_count; j++)
+            if (!model_is_told(record, i, j) && told++ < most)
+                xb_words_add(
+                    words, ", %s",
+                    xb_compare_plain(record->processes[i].devices[j].name, name, sizeof name));
+    if (told > most)
+        xb_words_add(words, " and %zu more models", told - most);
+}
+
+const char *xb_compare_file(const struct xb_record *record, struct xb_words *words)
+{
+    char name[XB_COMPARE_WORD];
+    size_t interrupted = 0;
+    size_t late = 0;
+    for (size_t i = 0; i < record->process_count; i++) {
+        interrupted += record->processes[i].interrupted;
+        late += !record->processes[i].deadline_met;
+    }
+    *words = (struct xb_words){.length = 0};
+    xb_words_add(words, "%zu", record->process_count);
+    if (record->asked_processes > record->process_count)
+        xb_words_add(words, " of %zu", record->asked_processes);
+    xb_words_add(words, " process%s", record->process_count == 1 ? "" : "es");
+    if (interrupted > 0)
+        xb_words_add(words, ", %zu INTERRUPTED", interrupted);
+    if (late > 0)
+        xb_words_add(words, ", %zu CUT BY THE DEADLINE", late);
+    xb_words_add(words, ", %s", xb_compare_plain(record->backend, name, sizeof name));
+    if (record->driver != NULL)
+        xb_words_add(words, ", driver %s", xb_compare_plain(record->driver, name, sizeof name));
+    add_models(words, record);
+    return words->text;
+}
+
+void xb_compare_sides(const struct xb_difference *difference, char *baseline, char *candidate)
+{
+    static const char alike[] = " (looks the same, but is not)";
+    xb_compare_plain(difference->baseline, baseline, XB_COMPARE_VALUE);
+    xb_compare_plain(difference->candidate, candidate, XB_COMPARE_VALUE);
+    if (strcmp(baseline, candidate) != 0)
+        return;
+    size_t room = XB_COMPARE_VALUE - sizeof alike;
+    size_t length = strlen(candidate) < room ? strlen(candidate) : room;
+    snprintf(candidate + length, sizeof alike, "%s", alike);
+}
+
+/* ---- a case ---- */
+
+bool xb_compare_is_rate(const struct xb_figure *figure)
+{
+    return strcmp(figure->unit, XB_UNIT_RATE) == 0;
+}
+
+const char *xb_compare_case_name(const struct xb_record_case *test, const struct xb_figure *figure,
+                                 const struct xb_parameters *parameters, char *text, size_t size)
+{
+    char word[XB_COMPARE_WORD], value[XB_COMPARE_WORD], device[32];
+    struct xb_words name = {.length = 0};
+    const char *const key[] = {test->mode, test->variant, test->direction};
+    for (size_t i = 0; i < sizeof key / sizeof key[0]; i++)
+        xb_words_add(&name, "%s ", xb_compare_plain(key[i], word, sizeof word));
+    xb_words_add(&name, "%s device %s%s", xb_size_format(test->bytes, word, sizeof word),
+                 xb_record_case_device(test, device, sizeof device),
+                 test->simultaneous ? " simultaneous" : "");
+    for (size_t i = 0; i < parameters->count; i++) {
+        const char *own = xb_parameter_text(test, parameters->names[i], value, sizeof value);
+        if (own == NULL)
+            continue;
+        xb_words_add(&name, " %s", xb_compare_plain(parameters->names[i], word, sizeof word));
+        xb_words_add(&name, " %s", xb_compare_plain(own, word, sizeof word));
+    }
+    /* Of two cases that differ in nothing else, one would hide the other. */
+    if (test->latency && xb_compare_is_rate(figure))
+        xb_words_add(&name, " latency run");
+    xb_words_add(&name, " %s", xb_compare_plain(figure->name, word, sizeof word));
+    snprintf(text, size, "%s", name.text);
+    return text;
+}
+
+const char *xb_compare_name(const struct xb_comparison *comparison,
+                            const struct xb_compared *compared, char *text, size_t size)
+{
+    return xb_compare_case_name(compared->test, &compared->figure, &comparison->parameters, text,
+                                size);
+}
+
+const char *xb_compare_verdict(const struct xb_compared *compared, char *text, size_t size)
+{
+    bool indicative = compared->basis == XB_BASIS_INDICATIVE;
+    bool any = compared->basis != XB_BASIS_NONE;
+    const char *word = any ? xb_outcome_name(compared->outcome) : "-";
+    if (any && (indicative || !compared->gates))
+        snprintf(text, size, "%s (%s%s%s)", word, indicative ? "indicative" : "",
+                 indicative && !compared->gates ? ", " : "", compared->gates ? "" : "no gate");
+    else
+        snprintf(text, size, "%s", word);
+    return text;
+}
+
+const char *xb_compare_figure(const struct xb_figure *figure, size_t n, double median, bool unit,
+                              char *text, size_t size)
+{
+    char rate[32];
+    if (n == 0 || !isfinite(median))
+        snprintf(text, size, "-");
+    else if (xb_compare_is_rate(figure))
+        snprintf(text, size, "%s%s", xb_rate_text(median, rate, sizeof rate), unit ? " GB/s" : "");
+    else if (strcmp(figure->unit, XB_UNIT_SECONDS) == 0)
+        xb_duration_format(median, text, size);
+    else
+        snprintf(text, size, "%.*f", median > 0 ? xb_decimals_for(median) : 0, median);
+    return text;
+}
+
+static const char *side_text(const struct xb_compared *compared, bool absent, size_t n,
+                             double median, bool unit, char *text, size_t size)
+{
+    if (!absent)
+        return xb_compare_figure(&compared->figure, n, median, unit, text, size);
+    snprintf(text, size, "absent");
+    return text;
+}
+
+const char *xb_compare_baseline(const struct xb_compared *compared, bool unit, char *text,
+                                size_t size)
+{
+    return side_text(compared, compared->presence == XB_ONLY_IN_CANDIDATE, compared->baseline_n,
+                     compared->baseline_median, unit, text, size);
+}
+
+const char *xb_compare_candidate(const struct xb_compared *compared, bool unit, char *text,
+                                 size_t size)
+{
+    return side_text(compared, compared->presence == XB_ONLY_IN_BASELINE, compared->candidate_n,
+                     compared->candidate_median, unit, text, size);
+}
+
+/* Whether the value with that many decimals lies on the same side of the bound as the value. */
+static bool same_side(double value, double bound, int decimals)
+{
+    static const double on_it = 1e-10; /* a verdict does not depend on as little */
+    char text[400];
+    snprintf(text, sizeof text, "%.*f", decimals, value);
+    double shown = strtod(text, NULL);
+    if (fabs(value - bound) <= on_it)
+        return true;
+    return (shown < bound) == (value < bound) && fabs(shown - bound) > on_it;
+}
+
+/* The fewest decimals, `least` or more, that leave a value on its side of all the bounds. */
+static int decimals_of(double value, const double *bounds, size_t count, int least)
+{
+    int decimals = least;
+    bool good = false;
+    while (!good && decimals < 10) {
+        good = true;
+        for (size_t i = 0; i < count; i++)
+            good = good && same_side(value, bounds[i], decimals);
+        decimals += !good;
+    }
+    return decimals;
+}
+
+static int ratio_decimals(const struct xb_comparison *comparison, double ratio)
+{
+    double share = comparison->request.threshold;
+    const double bounds[] = {1 - share, 1 + share, 1 / (1 - share), 1 / (1 + share)};
+    return decimals_of(ratio, bounds, sizeof bounds / sizeof bounds[0], 4);
+}
+
+static const char *number_text(double value, int decimals, char *text, size_t size)
+{
+    if (fabs(value) < 1e6)
+        snprintf(text, size, "%.*f", decimals, value);
+    else
+        snprintf(text, size, "%.4g", value);
+    return text;
+}
+
+const char *xb_compare_ratio(const struct xb_comparison *comparison,
+                             const struct xb_compared *compared, char *text, size_t size)
+{
+    if (compared->has_ratio && isfinite(compared->ratio))
+        return number_text(compared->ratio, ratio_decimals(comparison, compared->ratio), text,
+                           size);
+    snprintf(text, size, "-");
+    return text;
+}
+
+const char *xb_compare_interval(const struct xb_comparison *comparison,
+                                const struct xb_compared *compared, const char *between, char *text,
+                                size_t size)
+{
+    char low[32], high[32];
+    snprintf(text, size, "-");
+    if (!compared->has_interval || !isfinite(compared->low) || !isfinite(compared->high))
+        return text;
+    int decimals = ratio_decimals(comparison, compared->low);
+    int others = ratio_decimals(comparison, compared->high);
+    decimals = decimals > others ? decimals : others;
+    snprintf(text, size, "%s%s%s", number_text(compared->low, decimals, low, sizeof low), between,
+             number_text(compared->high, decimals, high, sizeof high));
+    return text;
+}
+
+const char *xb_compare_level(const struct xb_compared *compared, char *text, size_t size)
+{
+    text[0] = '\0';
+    if (!(compared->confidence > 0))
+        return text;
+    snprintf(text, size, "%.4g%%", 100 * compared->confidence);
+    /* Nothing is certain. */
+    if (compared->confidence < 1 && strcmp(text, "100%") == 0)
+        snprintf(text, size, ">99.99%%");
+    return text;
+}
+
+const char *xb_compare_common_level(const struct xb_comparison *comparison, char *text, size_t size)
+{
+    char other[32];
+    bool any = false;
+    text[0] = '\0';
+    for (size_t i = 0; i < comparison->case_count; i++) {
+        if (!comparison->cases[i].has_interval)
+            continue;
+        xb_compare_level(&comparison->cases[i], other, sizeof other);
+        if (any && strcmp(text, other) != 0) {
+            text[0] = '\0';
+            return text;
+        }
+        snprintf(text, size, "%s", other);
+        any = true;
+    }
+    return text;
+}
+
+/* What speaks for the verdict; where none is reached, for the one that is nearest. */
+static double p_of(const struct xb_comparison *comparison, const struct xb_compared *compared)
+{
+    double share = comparison->request.threshold;
+    bool worse = compared->figure.more_is_better ? compared->ratio <= 1 - share
+                                                 : compared->ratio >= 1 + share;
+    switch (compared->outcome) {
+    case XB_OUTCOME_REGRESSION:
+        return compared->p_regression;
+    case XB_OUTCOME_IMPROVED:
+        return compared->p_improved;
+    case XB_OUTCOME_PASS:
+        return compared->p_pass;
+    case XB_OUTCOME_INCONCLUSIVE:
+        break;
+    }
+    return worse ? compared->p_regression : compared->p_pass;
+}
+
+const char *xb_compare_p(const struct xb_comparison *comparison, const struct xb_compared *compared,
+                         char *text, size_t size)
+{
+    static const double least = 0.001;
+    double alpha = comparison->request.alpha;
+    double p = p_of(comparison, compared);
+    if (compared->basis != XB_BASIS_TEST || !isfinite(p))
+        snprintf(text, size, "-");
+    else if (p < least && alpha >= least)
+        snprintf(text, size, "<%g", least);
+    else
+        snprintf(text, size, "%.*f", decimals_of(p, &alpha, 1, alpha < least ? 6 : 3), p);
+    return text;
+}
+
+const char *xb_compare_note(const struct xb_compared *compared, char *text, size_t size)
+{
+    static const char *const places[] = {[XB_IN_BOTH] = "",
+                                         [XB_ONLY_IN_BASELINE] = "only in the baseline",
+                                         [XB_ONLY_IN_CANDIDATE] = "only in the candidate"};
+    char note[sizeof compared->note + 1];
+    const char *place = places[compared->presence];
+    xb_compare_plain(compared->note, note, sizeof note);
+    snprintf(text, size, "%s%s%s", place, place[0] != '\0' && note[0] != '\0' ? ": " : "", note);
+    return text;
+}
+
+bool xb_compare_judged(const struct xb_compared *compared)
+{
+    return compared->basis == XB_BASIS_TEST || compared->basis == XB_BASIS_STATUS;
+}
+
+static void tell_side(struct xb_words *words, const char *name, const char *figure, size_t n)
+{
+    xb_words_add(words, "%s %s", name, figure);
+    if (n > 0)
+        xb_words_add(words, " (%zu process%s)", n, n == 1 ? "" : "es");
+}
+
+void xb_compare_tell(struct xb_words *words, const struct xb_comparison *comparison,
+                     const struct xb_compared *compared, const char *separator)
+{
+    char text[XB_COMPARE_TEXT], level[32];
+    tell_side(words, "baseline", xb_compare_baseline(compared, true, text, sizeof text),
+              compared->baseline_n);
+    xb_words_add(words, "%s", separator);
+    tell_side(words, "candidate", xb_compare_candidate(compared, true, text, sizeof text),
+              compared->candidate_n);
+    if (compared->has_ratio)
+        xb_words_add(words, "%sratio %s", separator,
+                     xb_compare_ratio(comparison, compared, text, sizeof text));
+    if (compared->has_interval) {
+        xb_compare_level(compared, level, sizeof level);
+        xb_words_add(words, "%s%s%sinterval %s%s", separator, level, level[0] != '\0' ? " " : "",
+                     xb_compare_interval(comparison, compared, " to ", text, sizeof text),
+                     level[0] != '\0' ? "" : " (of samples; its level cannot be told)");
+    }
+    if (compared->basis == XB_BASIS_TEST)
+        xb_words_add(words, "%sP %s", separator,
+                     xb_compare_p(comparison, compared, text, sizeof text));
+    if (xb_compare_note(compared, text, sizeof text)[0] != '\0')
+        xb_words_add(words, "%s%s", separator, text);
+}

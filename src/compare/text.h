@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef XFERBENCH_COMPARE_TEXT_H
+#define XFERBENCH_COMPARE_TEXT_H
+
+#include "base/note.h"
+#include "comparison.h"
+
+/*
+ * What the formats of `xferbench compare` say alike. Every text made here is plain ASCII without
+ * line breaks, whatever the files hold: each format then escapes what is left to escape. Numbers
+ * have the locale's point: call between xb_plain_locale_enter and leave.
+ */
+
+/* What a text of a file is cut to where a person reads it: a name, a value, a path. */
+#define XB_COMPARE_WORD 64
+#define XB_COMPARE_VALUE 256
+/* Notes and reasons of a comparison are never cut, nor is anything that is made here. */
+#define XB_COMPARE_TEXT 640
+
+/*
+ * A text that came from outside as plain ASCII, a character for each. One that is too long ends in
+ * "..."; `size` is from 16 to XB_COMPARE_TEXT. NULL reads as "not known". Of two colons or hashes
+ * in a row one goes: "::" and "##[" are what begins a command in a log of GitHub Actions, where any
+ * format may be printed.
+ */
+const char *xb_compare_plain(const char *text, char *plain, size_t size);
+
+/* ---- the whole ---- */
+
+/* Not comparable, and nobody asked to compare all the same: there are no cases. */
+bool xb_compare_refused(const struct xb_comparison *comparison);
+/* Not comparable, but compared all the same. */
+bool xb_compare_forced(const struct xb_comparison *comparison);
+/* "REGRESSION", or "NOT COMPARABLE". */
+const char *xb_compare_overall(const struct xb_comparison *comparison);
+/* How many differences forbid it, or else are context. */
+size_t xb_compare_differences(const struct xb_comparison *comparison, bool forbid);
+/* "FORCED: not comparable: GPU model of device 0, option --chunk"; "NOT COMPARABLE: ...". */
+const char *xb_compare_forbidden(const struct xb_comparison *comparison, struct xb_words *words);
+/* "threshold 2 %, alpha 1 % shared by the 3 figures that gate; 4 compared". */
+const char *xb_compare_rule(const struct xb_comparison *comparison, struct xb_words *words);
+/* "3 processes a side at the least, but 5 are needed ..."; "" where there are enough. */
+const char *xb_compare_needed(const struct xb_comparison *comparison, struct xb_words *words);
+/* "8 processes, cuda, driver 580.159.04, NVIDIA H200". */
+const char *xb_compare_file(const struct xb_record *record, struct xb_words *words);
+/* Both sides of a difference; where cutting makes them look the same, that is said. Both texts
+ * hold XB_COMPARE_VALUE. */
+void xb_compare_sides(const struct xb_difference *difference, char *baseline, char *candidate);
+
+/* ---- a case ---- */
+
+/* "pinned registered h2d 1 GiB device 0 bandwidth": what it is and no more, so that it can be a
+ * name over time. Behind the device stand the parameters that differ between cases of one mode:
+ * "chunk 8 MiB". Holds XB_COMPARE_TEXT, as all below. */
+const char *xb_compare_name(const struct xb_comparison *comparison,
+                            const struct xb_compared *compared, char *text, size_t size);
+/* The same of a case that need not have been compared, with parameters of the caller's choice. */
+const char *xb_compare_case_name(const struct xb_record_case *test, const struct xb_figure *figure,
+                                 const struct xb_parameters *parameters, char *text, size_t size);
+bool xb_compare_is_rate(const struct xb_figure *figure); /* bytes per second */
+/* "REGRESSION (indicative, no gate)"; "-" where there is nothing to judge. */
+const char *xb_compare_verdict(const struct xb_compared *compared, char *text, size_t size);
+/* "55.44 GB/s", "3.31 us", or a number for what has no unit; "-" for none. The unit of a bandwidth
+ * is left out unless `unit`. */
+const char *xb_compare_figure(const struct xb_figure *figure, size_t n, double median, bool unit,
+                              char *text, size_t size);
+/* One side of a case: its figure, or "absent" where the file has no such case. */
+const char *xb_compare_baseline(const struct xb_compared *compared, bool unit, char *text,
+                                size_t size);
+const char *xb_compare_candidate(const struct xb_compared *compared, bool unit, char *text,
+                                 size_t size);
+/*
+ * Four decimals, or as many as it takes not to read as if it lay on the other side of what the
+ * verdict depends on. "-" for none.
+ */
+const char *xb_compare_ratio(const struct xb_comparison *comparison,
+                             const struct xb_compared *compared, char *text, size_t size);
+/* "0.9402-0.9611", with what stands between the bounds given. */
+const char *xb_compare_interval(const struct xb_comparison *comparison,
+                                const struct xb_compared *compared, const char *between, char *text,
+                                size_t size);
+/* "98%"; "" for an interval whose level cannot be told. */
+const char *xb_compare_level(const struct xb_compared *compared, char *text, size_t size);
+/* The level that all intervals have, or "" where they differ, have none, or there is none. */
+const char *xb_compare_common_level(const struct xb_comparison *comparison, char *text,
+                                    size_t size);
+/* That of the verdict, or of the one that an INCONCLUSIVE case is nearest to: "<0.001", "0.013";
+ * "-" where it is of no test. */
+const char *xb_compare_p(const struct xb_comparison *comparison, const struct xb_compared *compared,
+                         char *text, size_t size);
+/* Why, or where it is to be found: "only in the baseline; skipped: ...". "" for nothing to say. */
+const char *xb_compare_note(const struct xb_compared *compared, char *text, size_t size);
+
+/* Everything about a case's figures, with `separator` between, behind what `words` has. */
+void xb_compare_tell(struct xb_words *words, const struct xb_comparison *comparison,
+                     const struct xb_compared *compared, const char *separator);
+
+/* Whether the figures gave rise to that verdict or it is certain otherwise: not one of too few
+ * processes, nor none. */
+bool xb_compare_judged(const struct xb_compared *compared);
+
+#endif

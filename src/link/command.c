@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+/* Is the PCIe link of every GPU what it should be? */
+#include "command.h"
+
+#include "backends/choice.h"
+#include "base/clock.h"
+#include "cli/help.h"
+#include "cli/places.h"
+
+#include "base/interrupt.h"
+#include "base/output.h"
+#include "report.h"
+#include "session.h"
+#include "xferbench/version.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The whole command. */
+struct command {
+    char line[512]; /* as the user called it, cut to this */
+    const struct xb_config *config;
+    struct xb_limits_file *file;
+    struct xb_link_session *session;
+    struct xb_output output, json;
+    bool only_json; /* both are standard output */
+};
+
+typedef enum xb_status write_report(FILE *stream, const struct xb_link_report *report,
+                                    struct xb_error *error);
+
+/* ---- what is asked ---- */
+
+/* Reads "48.5" in GB/s as a size of so many GB: xb_size_parse() is the one reader of numbers. */
+static enum xb_status read_rate(const struct xb_config *config, const char *option,
+                                struct xb_limit *limit, struct xb_error *error)
+{
+    const struct xb_value *value = xb_config_get(config, option);
+    char text[64];
+    uint64_t bytes = 0;
+    struct xb_error unit;
+    if (!value->is_set)
+        return XB_OK;
+    bool plain = strspn(value->text, "0123456789.") == strlen(value->text);
+    snprintf(text, sizeof text, "%.40sGB", value->text);
+    if (!plain || strlen(value->text) > 40 || xb_size_parse(text, &bytes, &unit) != XB_OK)
+        return XB_FAIL(error, XB_ERR_USAGE,
+                       "--%s: \"%.40s\" is not a bandwidth; write a number of GB/s, such as 48",
+                       option, value->text);
+    *limit =
+        (struct xb_limit){.is_set = true, .value = (double)bytes, .source = XB_LIMIT_COMMAND_LINE};
+    return XB_OK;
+}
+
+static enum xb_status read_limits(struct command *command, struct xb_error *error)
+{
+    const struct xb_config *config = command->config;
+    struct xb_link_limits *limits = &command->session->limits;
+    const struct xb_value *expect = xb_config_get(config, "expect");
+    const struct xb_value *file = xb_config_get(config, "limits");
+    enum xb_status status = read_rate(config, "min-h2d", &limits->min_h2d, error);
+    if (status != XB_OK)
+        return status;
+    status = read_rate(config, "min-d2h", &limits->min_d2h, error);
+    if (status != XB_OK)
+        return status;
+    if (expect->is_set) {
+        status = xb_expect_parse(expect->text, XB_LIMIT_COMMAND_LINE, limits, error);
+        if (status != XB_OK)
+            return status;
+    }
+    if (!file->is_set)
+        return XB_OK;
+    status = xb_limits_file_open(file->text, &command->file, error);
+    command->session->file = command->file; /* NULL if that failed */
+    return status;
+}
+
+static enum xb_status check_format(const struct xb_config *config, struct xb_error *error)
+{
+    if (xb_config_get(config, "format")->word_count == 1)
+        return XB_OK;
+    return XB_FAIL(error, XB_ERR_USAGE, "--format: one at a time");
+}
+
+static enum xb_status prepare(struct command *command, struct xb_error *error)
+{
+    const struct xb_config *config = command->config;
+    struct xb_link_session *session = command->session;
+    session->backend_name = xb_config_get(config, "backend")->text;
+    session->device_text = xb_config_get(config, "device")->text;
+    session->size_text = xb_config_get(config, "size")->text;
+    session->sysfs = XB_PCI_DEVICES;
+    session->attempts = (unsigned)xb_config_get(config, "attempts")->count;
+    enum xb_status status = xb_cli_refuse_operands(config, error);
+    if (status != XB_OK)
+        return status;
+    status = xb_backend_check_name(session->backend_name, error);
+    if (status != XB_OK)
+        return status;
+    status = check_format(config, error);
+    if (status != XB_OK)
+        return status;
+    return read_limits(command, error);
+}
+
+/* Opens outputs before anything is measured: a user must not learn afterwards that nothing can be
+ * written. */
+static enum xb_status open_outputs(struct command *command, struct xb_error *error)
+{
+    const struct xb_config *config = command->config;
+    const struct xb_value *json = xb_config_get(config, "json");
+    double deadline = command->session->deadline;
+    xb_interrupt_catch(); /* A signal must leave no temporary file behind. */
+    enum xb_status status = XB_OK;
+    if (json->is_set)
+        status = xb_output_find(&command->json, json->text, error);
+    if (status != XB_OK)
+        return status;
+    status = xb_output_find(&command->output, xb_config_get(config, "output")->text, error);
+    if (status != XB_OK)
+        return status;
+    /* With JSON on standard output nothing else goes there. */
+    command->only_json = command->json.is_stdout && command->output.is_stdout;
+    const struct xb_place places[] = {
+        {.option = "--json", .output = &command->json},
+        {.option = "--output", .output = command->only_json ? NULL : &command->output},
+        {.option = "--limits", .input = xb_config_get(config, "limits")->text}};
+    return xb_cli_open_places(places, sizeof places / sizeof places[0], deadline, error);
+}
+
+/* ---- what came of it ---- */
+
+static write_report *writer(const char *format)
+{
+    return strcmp(format, "nagios") == 0       ? xb_link_nagios_write
+           : strcmp(format, "nhc") == 0        ? xb_link_nhc_write
+           : strcmp(format, "prometheus") == 0 ? xb_link_prometheus_write
+                                               : xb_link_table_write;
+}
+
+static bool write_output(struct xb_output *output, write_report *write,
+                         const struct xb_link_report *report)
+{
+    struct xb_error error;
+    if (output->stream == NULL)
+        return true;
+    enum xb_status status = write(output->stream, report, &error);
+    if (status == XB_OK)
+        status = xb_output_commit(output, &error);
+    if (status != XB_OK)
+        (void)xb_cli_fail(&error);
+    return status == XB_OK;
+}
+
+static bool write_all(struct command *command, const struct xb_link_report *report)
+{
+    const char *format = xb_config_get(command->config, "format")->words[0];
+    bool written = write_output(&command->json, xb_link_json_write, report);
+    if (!command->only_json)
+        written = write_output(&command->output, writer(format), report) && written;
+    return written;
+}
+
+/* The worst level of all devices, whose verdicts it fills. */
+static enum xb_level judge(const struct xb_link_session *session, struct xb_verdict *verdicts)
+{
+    enum xb_level level = session->device_count > 0 ? XB_LEVEL_OK : XB_LEVEL_UNKNOWN;
+    for (size_t i = 0; i < session->device_count; i++) {
+        struct xb_link_limits limits = xb_link_session_limits(session, &session->devices[i]);
+        xb_verdict_of_device(&session->devices[i], &limits, &verdicts[i]);
+        level = xb_level_worse(level, verdicts[i].level);
+    }
+    return level;
+}
+
+/* Judges what the session has and writes it. Returns the exit code: that of a Nagios plugin. */
+static int report(struct command *command, bool done)
+{
+    const struct xb_link_session *session = command->session;
+    struct xb_verdict *verdicts = calloc(session->device_count + 1, sizeof *verdicts);
+    if (verdicts == NULL)
+        return XB_LEVEL_UNKNOWN;
+    struct xb_link_report report = {
+        .version = XB_VERSION,
+        .backend = session->backend != NULL ? session->backend->name : NULL,
+        .probe = session->probe,
+        .command = command->line,
+        .devices = session->devices,
+        .device_count = session->device_count,
+        .verdicts = verdicts,
+        .level = judge(session, verdicts),
+        .attempts_allowed = session->attempts,
+        .deadline = xb_config_get(command->config, "deadline")->seconds,
+        .cut = !done,
+        .config = command->config,
+    };
+    snprintf(report.nothing, sizeof report.nothing, "%s", session->nothing);
+    if (!done && report.device_count == 0 && report.nothing[0] == '\0')
+        snprintf(report.nothing, sizeof report.nothing,
+                 "the deadline came while devices were looked for");
+    bool written = write_all(command, &report);
+    free(verdicts);
+    return written ? (int)report.level : XB_LEVEL_UNKNOWN;
+}
+
+/* A usage error is UNKNOWN too: 2 would say that a link is broken. The formats of one line tell it
+ * on standard output as well, because Nagios and NHC read nothing else. */
+static int fail(const struct command *command, const struct xb_error *error)
+{
+    const struct xb_value *format = xb_config_get(command->config, "format");
+    const char *word = format->word_count > 0 ? format->words[0] : "";
+    (void)xb_cli_fail(error);
+    if (strcmp(word, "nagios") == 0 || strcmp(word, "nhc") == 0)
+        printf("XFERBENCH LINK UNKNOWN - %.*s\n", (int)strcspn(error->message, "|\n"),
+               error->message);
+    return XB_LEVEL_UNKNOWN;
+}
+
+/*
+ * Puts devices that should be there and are not into the report, like any other. All that the
+ * runtime sees count as there, whichever of them are tested. If the deadline came before the
+ * runtime had told its devices, nobody knows whether one is missing.
+ */
+static void add_missing(struct command *command, bool done)
+{
+    struct xb_link_session *session = command->session;
+    const struct xb_value *count = xb_config_get(command->config, "count");
+    if (!count->is_set || (!done && session->device_count == 0))
+        return;
+    for (uint64_t index = session->probe.device_count; index < count->count; index++) {
+        struct xb_link_device *device = &session->devices[session->device_count++];
+        device->missing = true;
+        device->info.index = (unsigned)index;
+        snprintf(device->info.name, sizeof device->info.name, "a device that is not there");
+    }
+}
+
+static int test(struct command *command)
+{
+    struct xb_link_session *session = command->session;
+    struct xb_error error;
+    if (xb_link_session_start(session, &error) != XB_OK)
+        return fail(command, &error);
+    bool done = xb_link_session_wait(session);
+    if (session->status != XB_OK)
+        return fail(command, &session->error);
+    add_missing(command, done);
+    return report(command, done);
+}
+
+static void note_line(struct command *command, char *const *words)
+{
+    snprintf(command->line, sizeof command->line, "xferbench");
+    for (; *words != NULL; words++) {
+        size_t length = strlen(command->line);
+        snprintf(command->line + length, sizeof command->line - length, " %s", *words);
+    }
+}
+
+static int run(struct xb_config *config, char *const *words)
+{
+    struct command command = {.config = config};
+    struct xb_error error;
+    double begin = xb_clock_now(); /* Looking for devices is part of the time. */
+    note_line(&command, words);
+    enum xb_status status = xb_link_session_open(&command.session, &error);
+    if (status == XB_OK) {
+        command.session->deadline = begin + xb_config_get(config, "deadline")->seconds;
+        status = prepare(&command, &error);
+    }
+    if (status == XB_OK)
+        status = open_outputs(&command, &error);
+    int code = status == XB_OK ? test(&command) : fail(&command, &error);
+    xb_output_discard(&command.output);
+    xb_output_discard(&command.json);
+    xb_limits_file_close(command.file);
+    xb_link_session_close(command.session);
+    return code;
+}
+
+/* The command line cannot be read, so nobody knows which format it asks for. */
+static int fail_unread(const struct xb_error *error)
+{
+    (void)xb_cli_fail(error);
+    return XB_LEVEL_UNKNOWN;
+}
+
+static void print_help(FILE *stream)
+{
+    fprintf(stream,
+            "xferbench link [OPTION]...: is the PCIe link of every GPU what it should be? Copies "
+            "both\nways, reads every hop under load, and judges. One answer, and an exit code.\n\n"
+            "Options:\n");
+    xb_help_print_options(stream, xb_link_rows());
+    fprintf(stream,
+            "\nExit: 0 OK; 1 WARNING; 2 CRITICAL; 3 UNKNOWN: it could not be tested, or the "
+            "command\nline is wrong. Codes of reasons: docs/link.md.\n");
+}
+
+const struct xb_command xb_command_link = {
+    .name = "link",
+    .synopsis = "link [OPTION]...",
+    .summary = "is each GPU's PCIe link what it should be?",
+    .rows = xb_link_rows,
+    .print_help = print_help,
+    .run = run,
+    .fail = fail_unread,
+};

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What was observed, read back: paths, links under load, health. */
+#include "read_internal.h"
+
+#include <string.h>
+
+/* ---- a path ---- */
+
+static void read_link(struct xb_json_reader *r, const cJSON *end, struct xb_pcie_link *link)
+{
+    const cJSON *object = xb_json_get_object(r, end, "link");
+    size_t outer = xb_place_enter(&r->place, "link");
+    link->speed_gts = xb_link_get_positive(r, object, "speed_gts");
+    link->width = xb_link_get_known_whole(r, object, "width");
+    link->max_speed_gts = xb_link_get_positive(r, object, "max_speed_gts");
+    link->max_width = xb_link_get_known_whole(r, object, "max_width");
+    link->known =
+        link->speed_gts > 0 && link->width > 0 && link->max_speed_gts > 0 && link->max_width > 0;
+    xb_place_leave(&r->place, outer);
+}
+
+static void read_aer(struct xb_json_reader *r, const cJSON *end, struct xb_pcie_aer *aer)
+{
+    const cJSON *object = xb_link_get_known_object(r, end, "aer");
+    if (object == NULL)
+        return;
+    size_t outer = xb_place_enter(&r->place, "aer");
+    aer->known = true;
+    aer->correctable = xb_link_get_counter(r, object, "correctable");
+    aer->nonfatal = xb_link_get_counter(r, object, "nonfatal");
+    aer->fatal = xb_link_get_counter(r, object, "fatal");
+    xb_place_leave(&r->place, outer);
+}
+
+static void read_control(struct xb_json_reader *r, const cJSON *end,
+                         struct xb_pcie_control *control)
+{
+    const cJSON *object = xb_link_get_known_object(r, end, "control");
+    if (object == NULL)
+        return;
+    size_t outer = xb_place_enter(&r->place, "control");
+    control->known = true;
+    control->max_payload = xb_link_get_whole(r, object, "max_payload_bytes");
+    control->max_payload_supported = xb_link_get_whole(r, object, "max_payload_supported_bytes");
+    control->max_read_request = xb_link_get_whole(r, object, "max_read_request_bytes");
+    control->has_acs = xb_json_get_flag(r, object, "has_acs");
+    control->acs_redirects = xb_json_get_flag(r, object, "acs_redirects");
+    xb_place_leave(&r->place, outer);
+}
+
+static void read_end(struct xb_json_reader *r, const cJSON *object, const char *key,
+                     struct xb_pcie_end *end)
+{
+    size_t outer = xb_place_enter(&r->place, key);
+    xb_link_get_address(r, object, "bdf", end->bdf);
+    end->vendor = xb_link_get_known_whole(r, object, "vendor");
+    end->numa_node = xb_link_get_number(r, object, "numa_node");
+    read_link(r, object, &end->link);
+    read_aer(r, object, &end->aer);
+    read_control(r, object, &end->control);
+    memcpy(end->link.port, end->bdf, sizeof end->link.port);
+    xb_place_leave(&r->place, outer);
+}
+
+static void read_hop(struct xb_json_reader *r, const cJSON *object, void *to)
+{
+    struct xb_pcie_hop *hop = to;
+    const cJSON *upper = xb_link_get_known_object(r, object, "upper");
+    hop->has_upper = upper != NULL;
+    hop->on_package = xb_json_get_flag(r, object, "on_package");
+    read_end(r, xb_json_get_object(r, object, "lower"), "lower", &hop->lower);
+    if (hop->has_upper)
+        read_end(r, upper, "upper", &hop->upper);
+}
+
+static void read_path(struct xb_json_reader *r, const cJSON *attempt, const char *key,
+                      struct xb_pcie_path *path)
+{
+    const cJSON *object = xb_link_get_known_object(r, attempt, key);
+    if (object == NULL)
+        return;
+    size_t outer = xb_place_enter(&r->place, key);
+    path->present = true;
+    if (xb_link_has(object, "dead")) /* Early files have none. */
+        path->dead = xb_json_get_flag(r, object, "dead");
+    path->numa_node = xb_link_get_number(r, object, "numa_node");
+    xb_link_copy_text(xb_link_get_known_text(r, object, "local_cpus"), path->local_cpus,
+                      sizeof path->local_cpus);
+    path->iommu_group = xb_link_get_number(r, object, "iommu_group");
+    path->count = xb_link_read_array(r, object, "hops", read_hop, path->hops, sizeof *path->hops,
+                                     XB_PCIE_HOPS);
+    xb_place_leave(&r->place, outer);
+}
+
+/* ---- an attempt ---- */
+
+static void read_seen(struct xb_json_reader *r, const cJSON *object, void *to)
+{
+    struct xb_pcie_seen *seen = to;
+    seen->readings = xb_link_get_whole(r, object, "readings");
+    seen->speed_gts = xb_link_get_positive(r, object, "speed_gts");
+    seen->width = xb_link_get_known_whole(r, object, "width");
+    seen->changes = xb_link_get_whole(r, object, "changes");
+    if (xb_link_has(object, "drops")) /* Early files have none. */
+        seen->drops = xb_link_get_whole(r, object, "drops");
+}
+
+static void read_load(struct xb_json_reader *r, const cJSON *attempt, struct xb_pcie_load *load)
+{
+    const cJSON *object = xb_json_get_object(r, attempt, "under_load");
+    size_t outer = xb_place_enter(&r->place, "under_load");
+    load->gone = xb_json_get_flag(r, object, "gone");
+    load->count = xb_link_read_array(r, object, "hops", read_seen, load->hops, sizeof *load->hops,
+                                     XB_PCIE_HOPS);
+    xb_place_leave(&r->place, outer);
+}
+
+/* Numbers that the library tells together are known together: one null is enough. */
+static void read_health(struct xb_json_reader *r, const cJSON *attempt, const char *key,
+                        struct xb_device_health *health)
+{
+    const cJSON *object = xb_json_get_object(r, attempt, key);
+    size_t outer = xb_place_enter(&r->place, key);
+    health->replays_known = xb_link_is_known(r, object, "replays");
+    if (health->replays_known)
+        health->replays = xb_link_get_counter(r, object, "replays");
+    health->clocks_known = xb_link_is_known(r, object, "sm_clock_mhz") &&
+                           xb_link_is_known(r, object, "memory_clock_mhz");
+    health->sm_clock_mhz = xb_link_get_known_whole(r, object, "sm_clock_mhz");
+    health->memory_clock_mhz = xb_link_get_known_whole(r, object, "memory_clock_mhz");
+    health->throttle_known = xb_link_is_known(r, object, "slowed_by_hardware") &&
+                             xb_link_is_known(r, object, "throttle");
+    if (health->throttle_known)
+        health->slowed_by_hardware = xb_json_get_flag(r, object, "slowed_by_hardware");
+    xb_link_copy_text(xb_link_get_known_text(r, object, "throttle"), health->throttle,
+                      sizeof health->throttle);
+    health->nvlinks_known = xb_link_is_known(r, object, "nvlinks_active") &&
+                            xb_link_is_known(r, object, "nvlinks_inactive");
+    health->nvlinks_active = xb_link_get_known_whole(r, object, "nvlinks_active");
+    health->nvlinks_inactive = xb_link_get_known_whole(r, object, "nvlinks_inactive");
+    health->nvlink_errors_known = xb_link_is_known(r, object, "nvlink_errors");
+    if (health->nvlink_errors_known)
+        health->nvlink_errors = xb_link_get_counter(r, object, "nvlink_errors");
+    xb_place_leave(&r->place, outer);
+}
+
+void xb_link_read_attempt(struct xb_json_reader *r, const cJSON *object, void *to)
+{
+    struct xb_link_attempt *attempt = to;
+    attempt->h2d = xb_link_get_positive(r, object, "h2d_bytes_per_second");
+    attempt->d2h = xb_link_get_positive(r, object, "d2h_bytes_per_second");
+    attempt->data_wrong = xb_json_get_flag(r, object, "data_wrong");
+    xb_link_copy_text(xb_link_get_known_text(r, object, "failure"), attempt->failure,
+                      sizeof attempt->failure);
+    read_path(r, object, "at_rest", &attempt->at_rest);
+    read_load(r, object, &attempt->load);
+    read_path(r, object, "after", &attempt->after);
+    read_health(r, object, "health_before", &attempt->health_before);
+    read_health(r, object, "health_after", &attempt->health_after);
+}

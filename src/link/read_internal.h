@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef XFERBENCH_LINK_READ_INTERNAL_H
+#define XFERBENCH_LINK_READ_INTERNAL_H
+
+#include "base/json_read.h"
+#include "verdict.h"
+
+/* The parts of the reader of link files. All keep the reader's first error, as xb_json_get_...
+ * does: after it they do nothing and return what is empty. */
+
+bool xb_link_read_failed(const struct xb_json_reader *r);
+
+/* For keys that not every file has. */
+bool xb_link_has(const cJSON *object, const char *key);
+/* Whether the value, which must be there, is not null. */
+bool xb_link_is_known(struct xb_json_reader *r, const cJSON *object, const char *key);
+
+/* NULL for null. */
+const cJSON *xb_link_get_known_object(struct xb_json_reader *r, const cJSON *object,
+                                      const char *key);
+/* A number above 0; 0 for null. */
+double xb_link_get_positive(struct xb_json_reader *r, const cJSON *object, const char *key);
+unsigned xb_link_get_whole(struct xb_json_reader *r, const cJSON *object, const char *key);
+/* 0 for null. */
+unsigned xb_link_get_known_whole(struct xb_json_reader *r, const cJSON *object, const char *key);
+/* The number of a NUMA node or an IOMMU group; -1 for null. */
+int xb_link_get_number(struct xb_json_reader *r, const cJSON *object, const char *key);
+/* A counter may have any value. A double holds large ones only roughly: what is 2^64 or rounded up
+ * to it is read as the largest that a counter can have. */
+uint64_t xb_link_get_counter(struct xb_json_reader *r, const cJSON *object, const char *key);
+/* Belongs to the tree; may be empty. */
+const char *xb_link_get_text(struct xb_json_reader *r, const cJSON *object, const char *key);
+/* The same; "" for null. */
+const char *xb_link_get_known_text(struct xb_json_reader *r, const cJSON *object, const char *key);
+/* A PCI address. */
+void xb_link_get_address(struct xb_json_reader *r, const cJSON *object, const char *key,
+                         char bdf[16]);
+
+/* Copies a text into an array. A text that had bytes that are no UTF-8 grew when it was written: it
+ * may not fit any more, and is cut between two characters. */
+void xb_link_copy_text(const char *from, char *text, size_t size);
+
+/* Reads one item of an array into *to. */
+typedef void xb_link_read_item(struct xb_json_reader *r, const cJSON *item, void *to);
+/* Reads an array into at most `most` items of `size` bytes each. Returns how many there are. */
+size_t xb_link_read_array(struct xb_json_reader *r, const cJSON *object, const char *key,
+                          xb_link_read_item *read, void *items, size_t size, size_t most);
+
+/* One attempt, into a struct xb_link_attempt. */
+void xb_link_read_attempt(struct xb_json_reader *r, const cJSON *object, void *to);
+
+#endif

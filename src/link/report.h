@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef XFERBENCH_LINK_REPORT_H
+#define XFERBENCH_LINK_REPORT_H
+
+#include "verdict.h"
+#include "xferbench/options.h"
+
+#include <stdio.h>
+
+/*
+ * What `xferbench link` found, and the formats in which it is told. Everything is borrowed; the
+ * arrays have an element for each of the device_count devices and may be NULL where there is none.
+ */
+struct xb_link_report {
+    const char *version; /* of the xferbench that measured */
+    const char *backend; /* its name; NULL where none could be opened */
+    struct xb_probe probe;
+    const char *command; /* as the user called it; may be NULL */
+    const struct xb_link_device *devices;
+    size_t device_count;
+    const struct xb_verdict *verdicts;
+    enum xb_level level; /* of the node */
+    char nothing[512];   /* why no device could be tested; "" otherwise */
+    unsigned attempts_allowed;
+    double deadline; /* seconds for the whole test */
+    bool cut;        /* the deadline came before all was done */
+    const struct xb_config *config;
+};
+
+/*
+ * Each writes the whole report and flushes. XB_ERR_SYSTEM if it could not be written, XB_ERR_MEMORY
+ * from JSON only. Texts that came from outside (a driver's words, a device's name) cannot break any
+ * of the formats.
+ */
+
+/* For people: everything that is known of each device, the verdict first; within 100 columns. */
+XB_MUST_CHECK enum xb_status xb_link_table_write(FILE *stream, const struct xb_link_report *report,
+                                                 struct xb_error *error);
+
+/*
+ * For Nagios and Icinga: one line of ASCII without quotes, and the performance data behind a bar
+ * (Monitoring Plugins Development Guidelines, "Performance data"). Bandwidths in 10^9 bytes per
+ * second: the guidelines have no such unit, so the label says it.
+ */
+XB_MUST_CHECK enum xb_status xb_link_nagios_write(FILE *stream, const struct xb_link_report *report,
+                                                  struct xb_error *error);
+
+/* For LBNL NHC, which knows good and bad: nothing for OK, one line of codes for anything else,
+ * WARNING and UNKNOWN included. */
+XB_MUST_CHECK enum xb_status xb_link_nhc_write(FILE *stream, const struct xb_link_report *report,
+                                               struct xb_error *error);
+
+/* For the textfile collector of Prometheus' node_exporter. What is not known has no sample. */
+XB_MUST_CHECK enum xb_status
+xb_link_prometheus_write(FILE *stream, const struct xb_link_report *report, struct xb_error *error);
+
+/* JSON after docs/link.schema.json. */
+XB_MUST_CHECK enum xb_status xb_link_json_write(FILE *stream, const struct xb_link_report *report,
+                                                struct xb_error *error);
+
+#endif

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef XFERBENCH_LINK_SESSION_H
+#define XFERBENCH_LINK_SESSION_H
+
+#include "base/child.h"
+#include "limits_file.h"
+#include "measure/run.h"
+#include "verdict.h"
+
+#include <pthread.h>
+
+/*
+ * The measuring half of `xferbench link`. It runs in a process of its own: a thread that a hung GPU
+ * keeps in the kernel cannot be ended, and its process could not either. What it finds lies in
+ * memory that both processes share; whoever started it takes what is there when the deadline comes.
+ */
+struct xb_link_session {
+    /* What is asked; set before it is started, and not written to after. */
+    const char *backend_name, *device_text, *size_text;
+    unsigned attempts;
+    double deadline;                   /* on the clock of src/base/clock.h */
+    struct xb_link_limits limits;      /* of the command line */
+    const struct xb_limits_file *file; /* NULL: none */
+    const char *sysfs; /* where PCI devices are shown; another place than Linux's only in tests */
+
+    /* What came of it; read and written with the lock held. */
+    pthread_mutex_t lock;  /* of both processes */
+    struct xb_child child; /* the process that measures; used by the one that waits, alone */
+    bool done;
+    enum xb_status status; /* XB_ERR_USAGE: what was asked cannot be; then error is filled */
+    struct xb_error error;
+    const struct xb_backend *backend; /* NULL while none is open */
+    struct xb_probe probe;
+    char nothing[512]; /* why nothing can be tested; "" otherwise */
+    struct xb_link_device devices[XB_RUN_DEVICES];
+    size_t device_count;
+};
+
+/* A session in memory that is shared with the process that it will start; zeroed. */
+XB_MUST_CHECK enum xb_status xb_link_session_open(struct xb_link_session **session,
+                                                  struct xb_error *error);
+/* After xb_link_session_wait, or of one that was not started; accepts NULL. */
+void xb_link_session_close(struct xb_link_session *session);
+
+/* Starts the process, which has nothing of this one's but the session and its files: not its
+ * output. It dies with this one, wherever it hangs. To be called in the program's first thread. */
+XB_MUST_CHECK enum xb_status xb_link_session_start(struct xb_link_session *session,
+                                                   struct xb_error *error);
+/* Waits until it is done or the deadline has come, and ends the process. Returns whether it was
+ * done. From then on this process has the session to itself. */
+bool xb_link_session_wait(struct xb_link_session *session);
+
+/* The limits that hold for a device: those of the command line, then the file's for its name and
+ * the link it was seen to have. */
+struct xb_link_limits xb_link_session_limits(const struct xb_link_session *session,
+                                             const struct xb_link_device *device);
+
+#endif

@@ -1,0 +1,421 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+#include "base/stream.h"
+#include "format.h"
+
+#include "base/note.h"
+#include "base/text.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define LABEL_WIDTH 9
+
+static void print_words(FILE *stream, const char *label, const struct xb_words *words)
+{
+    if (words->length > 0)
+        xb_note_print(stream, label, LABEL_WIDTH, "%s", words->text);
+}
+
+/* ---- verdict ---- */
+
+static void print_verdict(FILE *stream, const struct xb_link_device *device,
+                          const struct xb_verdict *verdict)
+{
+    xb_note_print(stream, "verdict", LABEL_WIDTH, "%s", xb_level_name(verdict->level));
+    for (size_t i = 0; i < verdict->reason_count; i++) {
+        const struct xb_reason *reason = &verdict->reasons[i];
+        xb_note_print(stream, xb_level_name(reason->level), LABEL_WIDTH, "%s: %s", reason->code,
+                      reason->text);
+    }
+    if (device->cut)
+        xb_note_print(stream, "cut", LABEL_WIDTH, "the deadline came before all was tried");
+}
+
+/* ---- the path, hop by hop ---- */
+
+enum { CELL_LINK, CELL_LOAD, CELL_BEST, CELL_REST, CELL_MARKS, CELLS };
+
+struct cells {
+    char text[CELLS][64];
+};
+
+static void fill_marks(struct cells *cells, const struct xb_link_hop *hop, bool is_bottleneck)
+{
+    char *marks = cells->text[CELL_MARKS];
+    size_t size = sizeof cells->text[CELL_MARKS];
+    snprintf(marks, size, "%s%s", is_bottleneck ? "bottleneck" : "",
+             hop->on_package ? "on package" : "");
+    if (hop->changes > 0)
+        snprintf(marks + strlen(marks), size - strlen(marks), "%s%u change%s",
+                 marks[0] != '\0' ? ", " : "", hop->changes, hop->changes == 1 ? "" : "s");
+}
+
+static void fill_hop(struct cells *cells, const struct xb_link_hop *hop, bool is_bottleneck)
+{
+    const size_t size = sizeof cells->text[0];
+    snprintf(cells->text[CELL_LINK], size, "%.15s - %.16s", hop->lower,
+             hop->has_upper ? hop->upper : "(no bridge seen)");
+    xb_link_lanes_text(hop->load, cells->text[CELL_LOAD], size);
+    xb_link_lanes_text(hop->best, cells->text[CELL_BEST], size);
+    xb_link_lanes_text(hop->at_rest, cells->text[CELL_REST], size);
+    fill_marks(cells, hop, is_bottleneck);
+}
+
+static void print_cells(FILE *stream, const char *label, struct cells *cells, const int *widths)
+{
+    struct xb_words line = {.length = 0};
+    xb_words_add(&line, "  %-*s", LABEL_WIDTH, label);
+    for (size_t i = 0; i < CELLS; i++) {
+        xb_make_plain(cells->text[i]);
+        xb_words_add(&line, "%s%-*s", i > 0 ? "  " : "", widths[i], cells->text[i]);
+    }
+    size_t end = line.length < XB_LINE_COLUMNS ? line.length : XB_LINE_COLUMNS;
+    while (end > 0 && line.text[end - 1] == ' ')
+        end--;
+    fprintf(stream, "%.*s\n", (int)end, line.text);
+}
+
+static void print_path(FILE *stream, const struct xb_verdict *verdict)
+{
+    struct cells rows[XB_PCIE_HOPS + 1] = {
+        {{"LINK, device first", "UNDER LOAD", "BEST", "AT REST", ""}}};
+    const struct xb_link_hop *hops = verdict->facts.hops;
+    size_t count = verdict->facts.hop_count;
+    int widths[CELLS] = {0};
+    if (count == 0) {
+        xb_note_print(stream, "path", LABEL_WIDTH, "sysfs does not show the device");
+        return;
+    }
+    /* That a single link limits the path goes without saying. */
+    for (size_t i = 0; i < count; i++)
+        fill_hop(&rows[i + 1], &hops[i],
+                 count > 1 && i == verdict->bottleneck && hops[i].load.width > 0);
+    for (size_t i = 0; i <= count; i++)
+        for (size_t j = 0; j < CELLS; j++) {
+            int length = (int)strlen(rows[i].text[j]);
+            widths[j] = length > widths[j] ? length : widths[j];
+        }
+    for (size_t i = 0; i <= count; i++)
+        print_cells(stream, i == 0 ? "path" : "", &rows[i], widths);
+}
+
+/* ---- errors ---- */
+
+static void add_errors(struct xb_words *words, const struct xb_link_port *port)
+{
+    const struct xb_pcie_aer *errors = &port->errors;
+    if (errors->correctable == 0 && errors->nonfatal == 0 && errors->fatal == 0)
+        return;
+    xb_words_add(words, "%s%s: %" PRIu64 " correctable, %" PRIu64 " non-fatal, %" PRIu64 " fatal",
+                 words->length > 0 ? "; " : "", port->bdf, errors->correctable, errors->nonfatal,
+                 errors->fatal);
+}
+
+/* Names the ports that counted errors. */
+static void print_errors(FILE *stream, const struct xb_link_facts *facts)
+{
+    struct xb_words words = {.length = 0};
+    if (!facts->errors.known) {
+        xb_note_print(stream, "errors", LABEL_WIDTH, "not known: no port shows AER counters");
+        return;
+    }
+    for (size_t i = 0; i < facts->port_count; i++)
+        add_errors(&words, &facts->ports[i]);
+    xb_note_print(stream, "errors", LABEL_WIDTH, "%s",
+                  words.length > 0 ? words.text : "none counted during the test (AER)");
+}
+
+/* ---- ceiling, bandwidth, limits ---- */
+
+static void print_payload(FILE *stream, const struct xb_ceiling *ceiling)
+{
+    if (ceiling->payload > 0 && ceiling->read_request > 0)
+        xb_note_print(stream, "packets", LABEL_WIDTH,
+                      "payload %u bytes (%s), read request %u bytes (%s)", ceiling->payload,
+                      ceiling->payload_assumed ? "assumed" : "read", ceiling->read_request,
+                      ceiling->read_request_assumed ? "assumed" : "read");
+}
+
+static void print_ceiling(FILE *stream, const struct xb_ceiling *ceiling)
+{
+    const struct xb_lanes lanes = {ceiling->speed_gts, ceiling->width};
+    char link[64];
+    char h2d[32];
+    char d2h[32];
+    char raw[32];
+    if (!ceiling->known) {
+        xb_note_print(stream, "ceiling", LABEL_WIDTH, "not known for this link");
+        return;
+    }
+    xb_note_print(
+        stream, "ceiling", LABEL_WIDTH, "H2D %s, D2H %s GB/s; raw %s GB/s each way (%s)",
+        xb_rate_text(ceiling->h2d, h2d, sizeof h2d), xb_rate_text(ceiling->d2h, d2h, sizeof d2h),
+        xb_rate_text(ceiling->raw, raw, sizeof raw), xb_link_lanes_text(lanes, link, sizeof link));
+}
+
+static void print_bandwidth(FILE *stream, const char *label,
+                            const struct xb_link_direction *direction)
+{
+    struct xb_words words = {.length = 0};
+    char rate[32];
+    if (direction->measured <= 0) {
+        xb_note_print(stream, label, LABEL_WIDTH, "not measured");
+        return;
+    }
+    xb_words_add(&words, "%s GB/s", xb_rate_text(direction->measured, rate, sizeof rate));
+    if (direction->share > 0)
+        xb_words_add(&words, ", %.1f %% of the ceiling", 100 * direction->share);
+    if (direction->warning > 0)
+        xb_words_add(&words, "; warning below %s",
+                     xb_rate_text(direction->warning, rate, sizeof rate));
+    if (direction->critical > 0)
+        xb_words_add(&words, "; critical below %s",
+                     xb_rate_text(direction->critical, rate, sizeof rate));
+    print_words(stream, label, &words);
+}
+
+static void print_copies(FILE *stream, const struct xb_link_attempt *attempt,
+                         const struct xb_verdict *verdict)
+{
+    print_bandwidth(stream, "H2D", &verdict->h2d);
+    print_bandwidth(stream, "D2H", &verdict->d2h);
+    if (attempt->data_wrong)
+        xb_note_print(stream, "data", LABEL_WIDTH, "WRONG: a copy arrived changed");
+    if (attempt->failure[0] != '\0')
+        xb_note_print(stream, "failure", LABEL_WIDTH, "%s", attempt->failure);
+}
+
+/* Tells who set each limit: of both directions and of the link. */
+static void print_limits(FILE *stream, const struct xb_verdict *verdict)
+{
+    const struct xb_limit *generation = &verdict->limits.generation;
+    const struct xb_limit *width = &verdict->limits.width;
+    struct xb_words words = {.length = 0};
+    xb_words_add(&words, "H2D: %s; D2H: %s", xb_limit_source_name(verdict->h2d.source),
+                 xb_limit_source_name(verdict->d2h.source));
+    if (generation->is_set)
+        xb_words_add(&words, "; Gen%.0f: %s", generation->value,
+                     xb_limit_source_name(generation->source));
+    if (width->is_set)
+        xb_words_add(&words, "; x%.0f: %s", width->value, xb_limit_source_name(width->source));
+    if (!generation->is_set && !width->is_set)
+        xb_words_add(&words, "; link: what both its ends can do");
+    print_words(stream, "limits", &words);
+}
+
+/* ---- where it is plugged in ---- */
+
+static void print_acs(FILE *stream, const struct xb_pcie_path *path)
+{
+    struct xb_words words = {.length = 0};
+    bool known = false;
+    for (size_t i = 0; i < xb_link_hops(path); i++) {
+        const struct xb_pcie_hop *hop = &path->hops[i];
+        const struct xb_pcie_end *ends[] = {&hop->lower, hop->has_upper ? &hop->upper : NULL};
+        for (size_t j = 0; j < 2 && ends[j] != NULL; j++) {
+            const struct xb_pcie_control *control = &ends[j]->control;
+            known = known || (control->known && control->has_acs);
+            if (control->known && control->acs_redirects)
+                xb_words_add(&words, "%s%s", words.length > 0 ? ", " : "", ends[j]->bdf);
+        }
+    }
+    if (words.length > 0)
+        xb_note_print(stream, "ACS", LABEL_WIDTH, "peers' transfers go up to the root at %s",
+                      words.text);
+    else if (known)
+        xb_note_print(stream, "ACS", LABEL_WIDTH, "peers' transfers are not redirected");
+}
+
+static void print_location(FILE *stream, const struct xb_pcie_path *path)
+{
+    struct xb_words words = {.length = 0};
+    if (xb_link_hops(path) == 0)
+        return;
+    if (path->numa_node >= 0)
+        xb_words_add(&words, "node %d", path->numa_node);
+    else
+        xb_words_add(&words, "no node is named");
+    if (path->local_cpus[0] != '\0')
+        xb_words_add(&words, ", CPUs ");
+    /* A blank behind each comma lets a long list be broken into lines. */
+    for (const char *c = path->local_cpus; *c != '\0'; c++)
+        xb_words_add(&words, *c == ',' ? "%c " : "%c", *c);
+    print_words(stream, "NUMA", &words);
+    if (path->iommu_group >= 0)
+        xb_note_print(stream, "IOMMU", LABEL_WIDTH, "group %d", path->iommu_group);
+    else
+        xb_note_print(stream, "IOMMU", LABEL_WIDTH, "no group");
+    print_acs(stream, path);
+}
+
+/* ---- what the vendor's library says ---- */
+
+static void print_clocks(FILE *stream, const struct xb_device_health *before,
+                         const struct xb_device_health *after)
+{
+    struct xb_words words = {.length = 0};
+    if (before->clocks_known && after->clocks_known)
+        xb_words_add(&words, "SM %u before, %u MHz after; memory %u before, %u MHz after",
+                     before->sm_clock_mhz, after->sm_clock_mhz, before->memory_clock_mhz,
+                     after->memory_clock_mhz);
+    else if (after->clocks_known)
+        xb_words_add(&words, "SM %u, memory %u MHz after", after->sm_clock_mhz,
+                     after->memory_clock_mhz);
+    print_words(stream, "clocks", &words);
+    if (after->throttle_known)
+        xb_note_print(stream, "slowed", LABEL_WIDTH, "%s%s",
+                      after->throttle[0] != '\0' ? after->throttle : "no",
+                      after->slowed_by_hardware ? " (BY THE HARDWARE)" : "");
+}
+
+static void print_health(FILE *stream, const struct xb_link_attempt *attempt,
+                         const struct xb_link_facts *facts)
+{
+    const struct xb_device_health *before = &attempt->health_before;
+    const struct xb_device_health *after = &attempt->health_after;
+    struct xb_words words = {.length = 0};
+    print_clocks(stream, before, after);
+    if (before->replays_known && after->replays_known)
+        xb_note_print(stream, "replays", LABEL_WIDTH,
+                      "%" PRIu64 " before, %" PRIu64 " after; %" PRIu64 " in all attempts",
+                      before->replays, after->replays, facts->replays);
+    else if (facts->replays_known)
+        xb_note_print(stream, "replays", LABEL_WIDTH, "%" PRIu64 " in all attempts",
+                      facts->replays);
+    if (after->nvlinks_known)
+        xb_words_add(&words, "%u active, %u inactive", after->nvlinks_active,
+                     after->nvlinks_inactive);
+    if (after->nvlink_errors_known)
+        xb_words_add(&words, "%s%" PRIu64 " errors since boot", words.length > 0 ? ", " : "",
+                     after->nvlink_errors);
+    print_words(stream, "NVLink", &words);
+}
+
+/* ---- attempts ---- */
+
+static void add_rate(struct xb_words *words, const char *name, double value)
+{
+    char rate[32];
+    if (xb_rate_known(value))
+        xb_words_add(words, ", %s %s GB/s", name, xb_rate_text(value, rate, sizeof rate));
+    else
+        xb_words_add(words, ", %s not measured", name);
+}
+
+/* The link shown is the one that limits the path of the attempt that counts. */
+static void print_attempt(FILE *stream, const struct xb_link_attempt *attempt, size_t index,
+                          const struct xb_verdict *verdict)
+{
+    const struct xb_pcie_seen seen = xb_attempt_seen(attempt, verdict->bottleneck);
+    const struct xb_lanes lanes = {seen.speed_gts, seen.width};
+    struct xb_words words = {.length = 0};
+    char link[64];
+    xb_words_add(&words, "%zu%s: %s", index + 1, index == verdict->best ? " (judged)" : "",
+                 seen.readings > 0 ? xb_link_lanes_text(lanes, link, sizeof link)
+                                   : "link not known");
+    add_rate(&words, "H2D", attempt->h2d);
+    add_rate(&words, "D2H", attempt->d2h);
+    if (attempt->data_wrong)
+        xb_words_add(&words, ", DATA WRONG");
+    if (xb_attempt_gone(attempt))
+        xb_words_add(&words, ", THE DEVICE VANISHED");
+    if (attempt->failure[0] != '\0')
+        xb_words_add(&words, "; %s", attempt->failure);
+    print_words(stream, "attempt", &words);
+}
+
+static void print_attempts(FILE *stream, const struct xb_link_device *device,
+                           const struct xb_verdict *verdict)
+{
+    size_t count = xb_link_attempts(device);
+    if (count < 2)
+        return;
+    for (size_t i = 0; i < count; i++)
+        print_attempt(stream, &device->attempts[i], i, verdict);
+}
+
+/* ---- the whole ---- */
+
+static void print_device(FILE *stream, const struct xb_link_device *device,
+                         const struct xb_verdict *verdict)
+{
+    const struct xb_link_attempt *attempt = xb_verdict_attempt(verdict, device);
+    struct xb_words words = {.length = 0};
+    xb_words_add(&words, "Device %u: %s%s%s", device->info.index, device->info.name,
+                 device->info.pci_bdf[0] != '\0' ? ", " : "", device->info.pci_bdf);
+    xb_make_plain(words.text);
+    fprintf(stream, "\n%.*s\n", XB_LINE_COLUMNS, words.text);
+    print_verdict(stream, device, verdict);
+    if (attempt == NULL)
+        return;
+    print_path(stream, verdict);
+    print_errors(stream, &verdict->facts);
+    print_payload(stream, &verdict->ceiling);
+    print_ceiling(stream, &verdict->ceiling);
+    print_copies(stream, attempt, verdict);
+    print_limits(stream, verdict);
+    print_location(stream, &attempt->at_rest);
+    print_health(stream, attempt, &verdict->facts);
+    print_attempts(stream, device, verdict);
+}
+
+static void print_header(FILE *stream, const struct xb_link_report *report)
+{
+    struct xb_words words = {.length = 0};
+    const struct xb_probe *probe = &report->probe;
+    xb_words_add(&words, "xferbench %s link", report->version);
+    if (report->backend != NULL)
+        xb_words_add(&words, ", backend %s", report->backend);
+    if (probe->runtime_version[0] != '\0')
+        xb_words_add(&words, ", runtime %s", probe->runtime_version);
+    if (probe->driver_version[0] != '\0')
+        xb_words_add(&words, ", driver %s", probe->driver_version);
+    xb_make_plain(words.text);
+    fprintf(stream, "%.*s\n", XB_LINE_COLUMNS, words.text);
+    if (probe->runtime_library[0] != '\0')
+        xb_note_print(stream, "library", LABEL_WIDTH, "%s%s%s", probe->runtime_library,
+                      probe->runtime_override[0] != '\0' ? ", NAMED BY " : "",
+                      probe->runtime_override);
+}
+
+static const char *advice_for(const struct xb_link_report *report)
+{
+    if (report->device_count == 0)
+        return "see what 'xferbench list' finds, put that right, and run this again:";
+    if (report->cut)
+        return "give it more time (--deadline), on a node where nothing else runs:";
+    if (report->level == XB_LEVEL_UNKNOWN)
+        return "put right what kept it from being tested, and run this again:";
+    return "do what stands behind each code (docs/link.md has more), and run this again, on a "
+           "node where nothing else runs:";
+}
+
+static void print_node(FILE *stream, const struct xb_link_report *report)
+{
+    size_t good = 0;
+    for (size_t i = 0; i < report->device_count; i++)
+        good += report->verdicts[i].level == XB_LEVEL_OK;
+    fprintf(stream, "\nNode: %s\n", xb_level_name(report->level));
+    if (report->nothing[0] != '\0')
+        xb_note_print(stream, "reason", LABEL_WIDTH, "%s", report->nothing);
+    if (report->level == XB_LEVEL_OK)
+        return;
+    if (report->device_count > 0)
+        xb_note_print(stream, "devices", LABEL_WIDTH, "%zu of %zu OK", good, report->device_count);
+    xb_note_print(stream, "next", LABEL_WIDTH, "%s %s", advice_for(report),
+                  report->command != NULL ? report->command : "xferbench link");
+}
+
+enum xb_status xb_link_table_write(FILE *stream, const struct xb_link_report *report,
+                                   struct xb_error *error)
+{
+    locale_t previous = xb_plain_locale_enter();
+    print_header(stream, report);
+    for (size_t i = 0; i < report->device_count; i++)
+        print_device(stream, &report->devices[i], &report->verdicts[i]);
+    print_node(stream, report);
+    enum xb_status status = xb_stream_finish(stream, "the table", error);
+    xb_plain_locale_leave(previous);
+    return status;
+}

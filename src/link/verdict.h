@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef XFERBENCH_LINK_VERDICT_H
+#define XFERBENCH_LINK_VERDICT_H
+
+#include "machine/ceiling.h"
+#include "machine/pcie_path.h"
+#include "xferbench/backend.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * Whether a device's PCIe link is what it should be: what was observed, what was found in it, by
+ * which limits it is judged, and the verdict. Nothing in here reads the machine.
+ */
+
+/* The levels and their numbers are those of Nagios plugins. */
+enum xb_level {
+    XB_LEVEL_OK = 0,
+    XB_LEVEL_WARNING = 1,
+    XB_LEVEL_CRITICAL = 2,
+    XB_LEVEL_UNKNOWN = 3
+};
+
+/* "OK", "WARNING", "CRITICAL", "UNKNOWN". */
+const char *xb_level_name(enum xb_level level);
+/* The worse of two: CRITICAL, then WARNING, then UNKNOWN, then OK. UNKNOWN comes after WARNING so
+ * that what could not be tested does not hide a defect that was seen. */
+enum xb_level xb_level_worse(enum xb_level a, enum xb_level b);
+
+/* ---- what was observed ---- */
+
+/* One transfer test of one device. */
+struct xb_link_attempt {
+    struct xb_pcie_path at_rest; /* before it; its speeds are shown, never judged */
+    struct xb_pcie_path after;   /* right after it, also if it failed, for counters; not present
+                                    means that the device fell off the bus */
+    struct xb_pcie_load load;    /* while data moved */
+    struct xb_device_health health_before, health_after;
+    double h2d, d2h;   /* median bytes per second of verified copies; 0 where there is none */
+    bool data_wrong;   /* a copy arrived wrong */
+    char failure[512]; /* why h2d or d2h is missing; "" if both are there */
+};
+
+#define XB_LINK_ATTEMPTS 10
+
+/* One device, and every attempt to test it. */
+struct xb_link_device {
+    struct xb_device_info info;
+    struct xb_link_attempt attempts[XB_LINK_ATTEMPTS]; /* in the order made */
+    size_t attempt_count;
+    bool cut;         /* the deadline or a signal came before the device was done with */
+    bool interrupted; /* a signal came */
+    bool missing;     /* there is no such device, though --count says that there must be */
+};
+
+/* How many attempts a device has and how many hops a path: never more than their arrays hold. (What
+ * lies in the memory of another process may say anything.) No hops where there is no path. */
+size_t xb_link_attempts(const struct xb_link_device *device);
+size_t xb_link_hops(const struct xb_pcie_path *path);
+
+/* Whether a rate was measured: 0, and what is not finite, stands for none. */
+bool xb_rate_known(double bytes_per_second);
+/* What a hop was seen to do under load. All 0 where no reading of it was good. */
+struct xb_pcie_seen xb_attempt_seen(const struct xb_link_attempt *attempt, size_t hop);
+/* Whether the device fell off the bus before the attempt's end. */
+bool xb_attempt_gone(const struct xb_link_attempt *attempt);
+
+/*
+ * The generation and width under load of the link that faces the slot: the best that any attempt
+ * saw, for xb_limits_file_match. Returns false, with 0 and 0, if no attempt saw it. The generation
+ * is 0 also for a rate that is no generation.
+ */
+bool xb_link_under_load(const struct xb_link_device *device, unsigned *generation, unsigned *width);
+
+/* ---- limits ---- */
+
+/* Where a limit came from. The command line wins over a file, a file over the default. */
+enum xb_limit_source { XB_LIMIT_DEFAULT, XB_LIMIT_FILE, XB_LIMIT_COMMAND_LINE };
+/* "default", "file", "command line". Static text. */
+const char *xb_limit_source_name(enum xb_limit_source source);
+
+/* A number with its origin. Where it is not set, the default is in force. */
+struct xb_limit {
+    bool is_set;
+    double value;
+    enum xb_limit_source source;
+};
+
+struct xb_link_limits {
+    /* What the slot's link must have under load at least. Replaces what both its ends can do. */
+    struct xb_limit generation, width;
+    /* Bytes per second; below is CRITICAL. Replaces the shares. */
+    struct xb_limit min_h2d, min_d2h;
+    /* Shares of the ceiling; below is WARNING, and CRITICAL. */
+    struct xb_limit warn_share, critical_share;
+};
+
+/* The shares of the ceiling that hold unless somebody sets others: 0.90 and 0.80, up to 8 GT/s 0.85
+ * and 0.70. Healthy links reach them (docs/link-ceilings.md). If only one of the two is set and the
+ * other's default lies on the wrong side of it, that default becomes the one that is set. */
+double xb_default_warn_share(double speed_gts);
+double xb_default_critical_share(double speed_gts);
+
+/* Reads "gen5x16", "gen5" or "x16", in either case, into generation and width. What the text does
+ * not name stays as it is. XB_ERR_USAGE says what is wrong and leaves *limits as it was. */
+XB_MUST_CHECK enum xb_status xb_expect_parse(const char *text, enum xb_limit_source source,
+                                             struct xb_link_limits *limits, struct xb_error *error);
+
+/* ---- what was found ---- */
+
+/* Rate of a lane and number of lanes; 0 where it is not known. */
+struct xb_lanes {
+    double speed_gts;
+    unsigned width;
+};
+
+/* One link of a path; of its ends `lower` is nearer to the device. */
+struct xb_link_hop {
+    char lower[16], upper[16]; /* PCI addresses; upper is "" without a bridge above the device */
+    bool has_upper, on_package;
+    struct xb_lanes at_rest; /* before the transfers, of the lower end; never judged */
+    struct xb_lanes load;    /* the highest while data moved; both are known or none is */
+    struct xb_lanes best;    /* that both ends can do */
+    unsigned changes, drops; /* as in struct xb_pcie_seen */
+};
+
+/* One end of a link, and the errors that it counted in all attempts together. Not known where no
+ * attempt read them both before and after. A counter that went back was reset: no rise. */
+struct xb_link_port {
+    char bdf[16];
+    size_t hop; /* where the first attempt that saw it had it */
+    bool is_upper;
+    struct xb_pcie_aer errors;
+    uint64_t most_correctable; /* in one attempt */
+};
+
+#define XB_LINK_PORTS (2 * XB_PCIE_HOPS * XB_LINK_ATTEMPTS)
+
+/* What follows from the observations alone, whatever the limits are. */
+struct xb_link_facts {
+    struct xb_link_hop hops[XB_PCIE_HOPS]; /* in the attempt that counts; [0] is the device's own */
+    size_t hop_count;                      /* 0 where sysfs does not show the device */
+    size_t slot;                           /* the hop that faces the slot; hop_count if none does */
+    struct xb_link_port ports[XB_LINK_PORTS]; /* as attempts saw them, from the device up */
+    size_t port_count;
+    struct xb_pcie_aer errors; /* of all ports together */
+    bool replays_known;
+    uint64_t replays;       /* packets that were sent again, in all attempts together */
+    uint64_t most_replays;  /* in one attempt */
+    uint64_t nvlink_errors; /* in all attempts together; 0 also where they are not counted */
+};
+
+/* Finds the facts of a device whose attempt `best` counts. All are 0 without an attempt. */
+void xb_link_facts_find(const struct xb_link_device *device, size_t best,
+                        struct xb_link_facts *facts);
+
+/* ---- what follows ---- */
+
+/* A reason: a stable code, its level, and what to do. */
+struct xb_reason {
+    const char *code; /* "XB-LINK-WIDTH"; documented in docs/link.md. Static text, or the file's
+                         that a verdict was read from */
+    enum xb_level level;
+    char text[256]; /* "x8 of x16 at 0000:0f:00.0: reseat the card or check bifurcation" */
+};
+
+#define XB_VERDICT_REASONS 16
+
+/* One direction; bandwidths in bytes per second. */
+struct xb_link_direction {
+    double measured;             /* 0 where it was not */
+    double share;                /* of the ceiling; 0 where either is not known */
+    double warning;              /* below is WARNING; 0 where there is no such limit */
+    double critical;             /* below is CRITICAL; 0 where there is no such limit */
+    enum xb_limit_source source; /* of `critical` */
+};
+
+struct xb_verdict {
+    enum xb_level level;
+    struct xb_reason reasons[XB_VERDICT_REASONS]; /* worst first; none for OK. Of more than fit the
+                                                     least bad are left out */
+    size_t reason_count;
+    size_t best; /* index of the attempt that counts; 0 also where there is none */
+    struct xb_link_facts facts;
+    size_t bottleneck; /* index in facts.hops of the hop that limits the path; 0 if not known */
+    struct xb_ceiling ceiling; /* of that hop, as it was under load */
+    struct xb_link_direction h2d, d2h;
+    struct xb_link_limits limits; /* that it was judged by */
+};
+
+/*
+ * Judges a device: its best attempt counts, because a neighbour's traffic or a clock that was slow
+ * to rise can only make a link look worse than it is. But some things count in whichever attempt
+ * they were seen: errors (their sum), data that was wrong, a device that vanished, a link that was
+ * less in one attempt than in the best, and one that fell while data moved.
+ *
+ * The best attempt is the one with the least bad level by what only it shows, and of several the
+ * one with the highest bandwidths. For that choice UNKNOWN is the worst level: an attempt that
+ * could not be judged does not hide a defect that another saw. A device without an attempt is
+ * UNKNOWN, and so is one whose copies cross no PCIe link.
+ */
+void xb_verdict_of_device(const struct xb_link_device *device, const struct xb_link_limits *limits,
+                          struct xb_verdict *verdict);
+
+/* The attempt that a verdict on the device is about, or NULL where there is none. */
+const struct xb_link_attempt *xb_verdict_attempt(const struct xb_verdict *verdict,
+                                                 const struct xb_link_device *device);
+/* What the hop that limits the path did under load; 0 and 0 where it is not known. */
+struct xb_lanes xb_verdict_lanes(const struct xb_verdict *verdict);
+
+#endif

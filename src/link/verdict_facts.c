@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What follows from the observations alone: links of the path, and counters. */
+#include "verdict_internal.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- one attempt ---- */
+
+size_t xb_link_attempts(const struct xb_link_device *device)
+{
+    return device->attempt_count < XB_LINK_ATTEMPTS ? device->attempt_count : XB_LINK_ATTEMPTS;
+}
+
+size_t xb_link_hops(const struct xb_pcie_path *path)
+{
+    size_t count = path->count < XB_PCIE_HOPS ? path->count : XB_PCIE_HOPS;
+    return path->present ? count : 0;
+}
+
+bool xb_rate_known(double bytes_per_second)
+{
+    return isfinite(bytes_per_second) && bytes_per_second > 0.0;
+}
+
+struct xb_pcie_seen xb_attempt_seen(const struct xb_link_attempt *attempt, size_t hop)
+{
+    const struct xb_pcie_seen none = {0};
+    if (hop >= xb_link_hops(&attempt->at_rest) || hop >= attempt->load.count)
+        return none;
+    const struct xb_pcie_seen *seen = &attempt->load.hops[hop];
+    return seen->readings > 0 && seen->speed_gts > 0.0 && seen->width > 0 ? *seen : none;
+}
+
+bool xb_attempt_gone(const struct xb_link_attempt *attempt)
+{
+    return attempt->at_rest.present && (attempt->at_rest.dead || attempt->load.gone ||
+                                        !attempt->after.present || attempt->after.dead);
+}
+
+size_t xb_attempt_slot(const struct xb_link_attempt *attempt)
+{
+    size_t count = xb_link_hops(&attempt->at_rest);
+    size_t slot = 0;
+    while (slot < count && attempt->at_rest.hops[slot].on_package)
+        slot++;
+    return slot;
+}
+
+/* ---- what a hop can do ---- */
+
+const struct xb_pcie_hop *xb_attempt_hop_after(const struct xb_link_attempt *attempt, size_t hop)
+{
+    const struct xb_pcie_hop *before = &attempt->at_rest.hops[hop];
+    const struct xb_pcie_hop *after = &attempt->after.hops[hop];
+    if (hop >= xb_link_hops(&attempt->after) || strcmp(before->lower.bdf, after->lower.bdf) != 0 ||
+        before->has_upper != after->has_upper)
+        return NULL;
+    return after;
+}
+
+/* Some devices lower what they call their maximum while they idle, so the higher of the readings
+ * before and after counts. */
+static struct xb_lanes find_best(const struct xb_link_attempt *attempt, size_t hop)
+{
+    const struct xb_pcie_hop *before = &attempt->at_rest.hops[hop];
+    const struct xb_pcie_hop *after = xb_attempt_hop_after(attempt, hop);
+    struct xb_lanes best = {xb_pcie_hop_best_speed(before), xb_pcie_hop_best_width(before)};
+    if (after == NULL)
+        return best;
+    struct xb_lanes later = {xb_pcie_hop_best_speed(after), xb_pcie_hop_best_width(after)};
+    return (struct xb_lanes){later.speed_gts > best.speed_gts ? later.speed_gts : best.speed_gts,
+                             later.width > best.width ? later.width : best.width};
+}
+
+static struct xb_link_hop find_hop(const struct xb_link_attempt *attempt, size_t index)
+{
+    const struct xb_pcie_hop *hop = &attempt->at_rest.hops[index];
+    const struct xb_pcie_seen seen = xb_attempt_seen(attempt, index);
+    struct xb_link_hop found = {
+        .has_upper = hop->has_upper,
+        .on_package = hop->on_package,
+        .at_rest = {hop->lower.link.speed_gts, hop->lower.link.width},
+        .load = {seen.speed_gts, seen.width},
+        .best = find_best(attempt, index),
+        .changes = seen.changes,
+        .drops = seen.drops,
+    };
+    snprintf(found.lower, sizeof found.lower, "%s", hop->lower.bdf);
+    snprintf(found.upper, sizeof found.upper, "%s", hop->has_upper ? hop->upper.bdf : "");
+    return found;
+}
+
+void xb_link_facts_find_hops(const struct xb_link_attempt *attempt, struct xb_link_facts *facts)
+{
+    facts->hop_count = xb_link_hops(&attempt->at_rest);
+    facts->slot = xb_attempt_slot(attempt);
+    for (size_t i = 0; i < facts->hop_count; i++)
+        facts->hops[i] = find_hop(attempt, i);
+}
+
+/* ---- counters ---- */
+
+/* 0 for a counter that went down, as one does that was reset. */
+static uint64_t rise(uint64_t before, uint64_t after)
+{
+    return after > before ? after - before : 0;
+}
+
+/* The j-th end of a path, from the device up; NULL where there is none. */
+static const struct xb_pcie_end *end_of(const struct xb_pcie_path *path, size_t j)
+{
+    const struct xb_pcie_hop *hop = &path->hops[j / 2];
+    if (j / 2 >= xb_link_hops(path))
+        return NULL;
+    if (j % 2 == 0)
+        return &hop->lower;
+    return hop->has_upper ? &hop->upper : NULL;
+}
+
+/* By its name, because hops may appear and vanish in between. */
+static const struct xb_pcie_end *find_end(const struct xb_pcie_path *path, const char *bdf)
+{
+    for (size_t j = 0; j < 2 * xb_link_hops(path); j++) {
+        const struct xb_pcie_end *end = end_of(path, j);
+        if (end != NULL && strcmp(end->bdf, bdf) == 0)
+            return end;
+    }
+    return NULL;
+}
+
+static void add_errors(struct xb_pcie_aer *sum, const struct xb_pcie_aer *more)
+{
+    if (!more->known)
+        return;
+    sum->known = true;
+    sum->correctable += more->correctable;
+    sum->nonfatal += more->nonfatal;
+    sum->fatal += more->fatal;
+}
+
+/* What the port counted in one attempt. */
+static struct xb_pcie_aer errors_in(const struct xb_link_attempt *attempt, const char *bdf)
+{
+    const struct xb_pcie_end *before = find_end(&attempt->at_rest, bdf);
+    const struct xb_pcie_end *after = find_end(&attempt->after, bdf);
+    if (before == NULL || after == NULL || !before->aer.known || !after->aer.known)
+        return (struct xb_pcie_aer){.known = false};
+    return (struct xb_pcie_aer){.known = true,
+                                .correctable =
+                                    rise(before->aer.correctable, after->aer.correctable),
+                                .nonfatal = rise(before->aer.nonfatal, after->aer.nonfatal),
+                                .fatal = rise(before->aer.fatal, after->aer.fatal)};
+}
+
+/* Sums over the attempts, not from the first reading to the last: what lies between two attempts is
+ * a link that changes its speed, and no transfer of ours. */
+static void count_errors(const struct xb_link_device *device, struct xb_link_port *port)
+{
+    for (size_t i = 0; i < xb_link_attempts(device); i++) {
+        struct xb_pcie_aer errors = errors_in(&device->attempts[i], port->bdf);
+        add_errors(&port->errors, &errors);
+        if (errors.correctable > port->most_correctable)
+            port->most_correctable = errors.correctable;
+    }
+}
+
+static bool is_listed(const struct xb_link_facts *facts, const char *bdf)
+{
+    for (size_t i = 0; i < facts->port_count; i++)
+        if (strcmp(facts->ports[i].bdf, bdf) == 0)
+            return true;
+    return false;
+}
+
+/* Adds the ports that no attempt before this one had. */
+static void find_ports(const struct xb_link_device *device, const struct xb_link_attempt *attempt,
+                       struct xb_link_facts *facts)
+{
+    for (size_t j = 0; j < 2 * xb_link_hops(&attempt->at_rest); j++) {
+        const struct xb_pcie_end *end = end_of(&attempt->at_rest, j);
+        if (end == NULL || is_listed(facts, end->bdf))
+            continue;
+        struct xb_link_port *port = &facts->ports[facts->port_count++];
+        *port = (struct xb_link_port){.hop = j / 2, .is_upper = j % 2 != 0};
+        snprintf(port->bdf, sizeof port->bdf, "%s", end->bdf);
+        count_errors(device, port);
+        add_errors(&facts->errors, &port->errors);
+    }
+}
+
+static void count_of_vendor(const struct xb_link_attempt *attempt, struct xb_link_facts *facts)
+{
+    const struct xb_device_health *before = &attempt->health_before;
+    const struct xb_device_health *after = &attempt->health_after;
+    if (before->nvlink_errors_known && after->nvlink_errors_known)
+        facts->nvlink_errors += rise(before->nvlink_errors, after->nvlink_errors);
+    if (!before->replays_known || !after->replays_known)
+        return;
+    uint64_t replays = rise(before->replays, after->replays);
+    facts->replays_known = true;
+    facts->replays += replays;
+    if (replays > facts->most_replays)
+        facts->most_replays = replays;
+}
+
+void xb_link_facts_find(const struct xb_link_device *device, size_t best,
+                        struct xb_link_facts *facts)
+{
+    size_t count = xb_link_attempts(device);
+    memset(facts, 0, sizeof *facts);
+    if (best < count)
+        xb_link_facts_find_hops(&device->attempts[best], facts);
+    for (size_t i = 0; i < count; i++) {
+        find_ports(device, &device->attempts[i], facts);
+        count_of_vendor(&device->attempts[i], facts);
+    }
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ceiling.h"
+
+#include "pcie.h"
+
+#include <stddef.h>
+
+/* docs/link-ceilings.md derives every number in this file. */
+
+/* The share of a lane that carries data: about one block in 370 is an SKP ordered set. */
+#define SKP_SHARE 0.9973
+/* Bytes that each packet needs besides its payload: framing, sequence number, header, LCRC. */
+#define WRITE_OVERHEAD 24.0 /* memory write with a 64-bit address */
+#define COMPLETION_OVERHEAD 20.0
+/* A read request costs this many bytes in the direction of its completions: an acknowledgement and
+ * an update of the flow control credits. */
+#define REQUEST_OVERHEAD 16.0
+
+/* Server firmware mostly sets these, so we assume them if the device's values are unknown. */
+#define ASSUMED_PAYLOAD 256u
+#define ASSUMED_READ_REQUEST 512u
+
+struct xb_ceiling xb_ceiling_of(double speed_gts, unsigned width,
+                                const struct xb_pcie_control *control)
+{
+    struct xb_ceiling ceiling = {.speed_gts = speed_gts,
+                                 .width = width,
+                                 .raw = xb_pcie_raw_rate(speed_gts, width),
+                                 .payload = ASSUMED_PAYLOAD,
+                                 .read_request = ASSUMED_READ_REQUEST,
+                                 .payload_assumed = true,
+                                 .read_request_assumed = true};
+
+    if (control != NULL && control->known && control->max_payload > 0) {
+        ceiling.payload = control->max_payload;
+        ceiling.payload_assumed = false;
+    }
+    if (control != NULL && control->known && control->max_read_request > 0) {
+        ceiling.read_request = control->max_read_request;
+        ceiling.read_request_assumed = false;
+    }
+    if (ceiling.raw <= 0.0)
+        return ceiling;
+    double payload = ceiling.payload;
+    double request = ceiling.read_request;
+    /* Round up: the last completion of a request may carry less than a full payload. */
+    unsigned completions = (ceiling.read_request + ceiling.payload - 1) / ceiling.payload;
+    ceiling.known = true;
+    ceiling.d2h = ceiling.raw * SKP_SHARE * payload / (payload + WRITE_OVERHEAD);
+    ceiling.h2d = ceiling.raw * SKP_SHARE * request /
+                  (request + COMPLETION_OVERHEAD * completions + REQUEST_OVERHEAD);
+    /* The real sizes may be larger than the assumed ones, but nothing exceeds the raw rate. */
+    ceiling.most = ceiling.payload_assumed || ceiling.read_request_assumed
+                       ? ceiling.raw
+                       : ceiling.raw * SKP_SHARE * payload / (payload + COMPLETION_OVERHEAD);
+    return ceiling;
+}

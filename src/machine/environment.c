@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "environment.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+/* Copies the value of the first line "key <blanks> separator <blanks> value", without quotes.
+ * Returns false if the file cannot be opened or has no such line. */
+static bool read_value(const char *path, const char *key, char separator, char *value, size_t size)
+{
+    FILE *file = fopen(path, "re");
+    if (file == NULL)
+        return false;
+    bool found = false;
+    char line[512];
+    while (!found && fgets(line, sizeof line, file) != NULL) {
+        size_t length = strlen(key);
+        if (strncmp(line, key, length) != 0)
+            continue;
+        char *rest = line + length + strspn(line + length, " \t");
+        if (*rest != separator)
+            continue;
+        rest += 1 + strspn(rest + 1, " \t\"'");
+        snprintf(value, size, "%.*s", (int)strcspn(rest, "\"'\n"), rest);
+        found = true;
+    }
+    fclose(file);
+    return found;
+}
+
+void xb_host_facts_read(struct xb_host_facts *facts)
+{
+    memset(facts, 0, sizeof *facts);
+    struct utsname system;
+    if (uname(&system) == 0) {
+        snprintf(facts->hostname, sizeof facts->hostname, "%s", system.nodename);
+        snprintf(facts->kernel, sizeof facts->kernel, "%s %s %s", system.sysname, system.release,
+                 system.machine);
+    }
+    if (!read_value("/etc/os-release", "PRETTY_NAME", '=', facts->os, sizeof facts->os))
+        read_value("/usr/lib/os-release", "PRETTY_NAME", '=', facts->os, sizeof facts->os);
+    read_value("/proc/cpuinfo", "model name", ':', facts->cpu_model, sizeof facts->cpu_model);
+    long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+    if (cpus > 0)
+        facts->logical_cpus = (unsigned)cpus;
+    long pages = sysconf(_SC_PHYS_PAGES);
+    long page_bytes = sysconf(_SC_PAGESIZE);
+    if (pages > 0 && page_bytes > 0)
+        facts->memory_bytes = (uint64_t)pages * (uint64_t)page_bytes;
+}
+
+/*
+ * This list names every variable in full because users publish their results. A pattern such as
+ * "HIP_*" would also record variables of a user's own programs, and those may hold passwords. The
+ * value of a listed variable is a number, a word, a list of devices or a path.
+ *
+ * The names come from: CUDA Programming Guide 13, 5.2 "CUDA Environment Variables", and
+ * "Multi-Process Service", "Environment Variables"; CUPTI's user guide for CUDA_INJECTION64_PATH;
+ * NVIDIA's container toolkit for NVIDIA_*; ROCm/clr rocclr/utils/flags.hpp (AMD_*, GPU_*, HIP_*,
+ * ROC_*, DEBUG_*); ROCm/ROCR-Runtime core/util/flag.h (HSA_*, ROCR_*) and libhsakmt
+ * (HSA_OVERRIDE_GFX_VERSION). Of the variables there, this list has those that change which devices
+ * are visible, how memory is allocated, how a copy or a kernel is enqueued, executed or waited for,
+ * or what runs beside it.
+ */
+static const char *const recorded[] = {
+    /* CUDA: which devices are visible. */
+    "CUDA_VISIBLE_DEVICES",
+    "CUDA_DEVICE_ORDER",
+    "NVIDIA_VISIBLE_DEVICES",
+    "NVIDIA_DRIVER_CAPABILITIES",
+    /* CUDA: memory, queues, clocks. */
+    "CUDA_MANAGED_FORCE_DEVICE_ALLOC",
+    "CUDA_LAUNCH_BLOCKING",
+    "CUDA_DEVICE_MAX_CONNECTIONS",
+    "CUDA_DEVICE_MAX_COPY_CONNECTIONS",
+    "CUDA_SCALE_LAUNCH_QUEUES",
+    "CUDA_PREFER_SPINLOCKS_ON_HOST",
+    "CUDA_DEVICE_DEFAULT_PERSISTING_L2_CACHE_PERCENTAGE_LIMIT",
+    "CUDA_DISABLE_PERF_BOOST",
+    "CUDA_AUTO_BOOST",
+    /* CUDA: which code of a kernel runs, and when it is loaded. */
+    "CUDA_MODULE_LOADING",
+    "CUDA_MODULE_DATA_LOADING",
+    "CUDA_FORCE_PRELOAD_LIBRARIES",
+    "CUDA_FORCE_JIT",
+    "CUDA_FORCE_PTX_JIT",
+    "CUDA_DISABLE_JIT",
+    "CUDA_DISABLE_PTX_JIT",
+    "CUDA_CACHE_DISABLE",
+    "CUDA_CACHE_MAXSIZE",
+    "CUDA_CACHE_PATH",
+    /* CUDA: other programs on the device, and tools inside this one. */
+    "CUDA_MPS_PIPE_DIRECTORY",
+    "CUDA_MPS_ACTIVE_THREAD_PERCENTAGE",
+    "CUDA_MPS_ENABLE_PER_CTX_DEVICE_MULTIPROCESSOR_PARTITIONING",
+    "CUDA_MPS_PINNED_DEVICE_MEM_LIMIT",
+    "CUDA_MPS_CLIENT_PRIORITY",
+    "CUDA_INJECTION64_PATH",
+    "CUDA_ENABLE_COREDUMP_ON_EXCEPTION",
+    "CUDA_ENABLE_LIGHTWEIGHT_COREDUMP",
+    "CUDA_DEVICE_WAITS_ON_EXCEPTION",
+    /* HIP: which library is loaded, which devices are visible, and as which architecture. */
+    "XFERBENCH_HIP_LIBRARY",
+    "ROCM_PATH",
+    "HIP_VISIBLE_DEVICES",
+    "ROCR_VISIBLE_DEVICES",
+    "GPU_DEVICE_ORDINAL",
+    "HSA_OVERRIDE_GFX_VERSION",
+    /* HIP: memory. */
+    "HIP_HOST_COHERENT",
+    "HIP_HIDDEN_FREE_MEM",
+    "HIP_MEM_POOL_SUPPORT",
+    "HIP_VMEM_MANAGE_SUPPORT",
+    "HSA_XNACK",
+    "HSA_ENABLE_SRAMECC",
+    "HSA_FORCE_FINE_GRAIN_PCIE",
+    "HSA_DISABLE_FRAGMENT_ALLOCATOR",
+    "HSA_LOCAL_MEMORY_ENABLE",
+    "HSA_SVM_PROFILE",
+    "ROC_HMM_FLAGS",
+    "ROC_ENABLE_LARGE_BAR",
+    "REMOTE_ALLOC",
+    "DISABLE_DEFERRED_ALLOC",
+    "GPU_MAX_HEAP_SIZE",
+    "GPU_SINGLE_ALLOC_PERCENT",
+    "GPU_MAX_SUBALLOC_SIZE",
+    "GPU_MAX_USWC_ALLOC_SIZE",
+    "GPU_MAX_REMOTE_MEM_SIZE",
+    "GPU_RESOURCE_CACHE_SIZE",
+    "GPU_NUM_MEM_DEPENDENCY",
+    /* HIP: which engine copies, and how. */
+    "HSA_ENABLE_SDMA",
+    "HSA_ENABLE_PEER_SDMA",
+    "HSA_ENABLE_SDMA_GANG",
+    "HSA_ENABLE_SDMA_COPY_SIZE_OVERRIDE",
+    "HSA_ENABLE_SDMA_RECOMMENDED_ENG",
+    "HSA_ENABLE_SDMA_HDP_FLUSH",
+    "HSA_SDMA_ROUND_ROBIN",
+    "HSA_SDMA_ROUND_ROBIN_PCIE_XGMI",
+    "ROCR_SDMA_ROUND_ROBIN",
+    "ROCR_SDMA_ROUND_ROBIN_PCIE_XGMI",
+    "HSA_SDMA_WAIT_IDLE",
+    "HSA_FORCE_SDMA_SIZE",
+    "HSA_CO_DMACOPY_SIZE",
+    "HSA_DISCOVER_COPY_AGENTS",
+    "HSA_REV_COPY_DIR",
+    "ROC_P2P_SDMA_SIZE",
+    "ROC_SKIP_COPY_SYNC",
+    "GPU_BLIT_ENGINE_TYPE",
+    "GPU_FORCE_BLIT_COPY_SIZE",
+    "GPU_CP_DMA_COPY_SIZE",
+    "GPU_ENABLE_HW_P2P",
+    "GPU_STAGING_BUFFER_SIZE",
+    "GPU_PINNED_XFER_SIZE",
+    "GPU_PINNED_MIN_XFER_SIZE",
+    "GPU_XFER_BUFFER_SIZE",
+    "DEBUG_CLR_LIMIT_BLIT_WG",
+    "DEBUG_CLR_BLIT_KERNARG_OPT",
+    /* HIP: queues, launches, waiting. */
+    "GPU_MAX_HW_QUEUES",
+    "GPU_MAX_COMMAND_BUFFERS",
+    "GPU_MAX_COMMAND_QUEUES",
+    "GPU_NUM_COMPUTE_RINGS",
+    "GPU_USE_DEVICE_QUEUE",
+    "GPU_FLUSH_ON_EXECUTION",
+    "GPU_STREAMOPS_CP_WAIT",
+    "GPU_FORCE_QUEUE_PROFILING",
+    "HIP_FORCE_QUEUE_PROFILING",
+    "HIP_LAUNCH_BLOCKING",
+    "HIP_FORCE_DEV_KERNARG",
+    "AMD_SERIALIZE_KERNEL",
+    "AMD_SERIALIZE_COPY",
+    "AMD_DIRECT_DISPATCH",
+    "AMD_OPT_FLUSH",
+    "AMD_CPU_AFFINITY",
+    "HSA_MAX_QUEUES",
+    "HSA_ALLOCATE_QUEUE_DEV_MEM",
+    "HSA_KERNARG_POOL_SIZE",
+    "HSA_ENABLE_INTERRUPT",
+    "HSA_ENABLE_MWAITX",
+    "HSA_OVERRIDE_CPU_AFFINITY_DEBUG",
+    "HSA_ASYNCEVENTS_THREAD_PRIORITY",
+    "HSA_CU_MASK",
+    "ROC_GLOBAL_CU_MASK",
+    "ROC_ACTIVE_WAIT_TIMEOUT",
+    "ROC_CPU_WAIT_FOR_SIGNAL",
+    "ROC_SYSTEM_SCOPE_SIGNAL",
+    "ROC_SIGNAL_POOL_SIZE",
+    "ROC_AQL_QUEUE_SIZE",
+    "ROC_USE_FGS_KERNARG",
+    "ROC_SKIP_KERNEL_ARG_COPY",
+    "DEBUG_CLR_MAX_BATCH_SIZE",
+    "DEBUG_CLR_BATCH_CPU_SYNC_SIZE",
+    "DEBUG_HIP_BLOCK_SYNC",
+    "DEBUG_HIP_DYNAMIC_QUEUES",
+    /* HIP: logging, tracing and debugging, which slow everything down. */
+    "AMD_LOG_LEVEL",
+    "AMD_LOG_MASK",
+    "AMD_THREAD_TRACE_ENABLE",
+    "GPU_DEBUG_ENABLE",
+    "GPU_ANALYZE_HANG",
+    "HSA_ENABLE_DEBUG",
+    "HSA_TOOLS_LIB",
+};
+
+bool xb_environment_is_recorded(const char *variable)
+{
+    size_t length = strcspn(variable, "=");
+    for (size_t i = 0; i < sizeof recorded / sizeof recorded[0]; i++)
+        if (strncmp(variable, recorded[i], length) == 0 && recorded[i][length] == '\0')
+            return true;
+    return false;
+}

@@ -1,0 +1,437 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE /* MAP_ANONYMOUS, MADV_HUGEPAGE */
+#include "host_memory.h"
+
+#include "base/parallel.h"
+#include "host_memory_internal.h"
+#include "xferbench/units.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#define MIB (UINT64_C(1) << 20)
+#define LEAST_RESERVE (64 * MIB)
+#define HUGE_PAGE (2 * MIB)
+/* The threads that touch memory share it in whole huge pages, so that no two of them fault in the
+ * same one. */
+#define TOUCH_GRAIN HUGE_PAGE
+
+/* The files of a memory controller. Mounts and files that do not exist are skipped, so the same
+ * table serves cgroups v1, v2 and a machine with both. */
+struct hierarchy {
+    const char *controller; /* as /proc/self/cgroup names it; "" is v2 */
+    const char *mount;
+    const char *limit;
+    const char *usage;
+    const char *reclaimable; /* field of memory.stat: usage that the kernel gives up when needed */
+};
+
+static const struct hierarchy hierarchies[] = {
+    {"", "/sys/fs/cgroup", "memory.max", "memory.current", "inactive_file"},
+    /* The kernel does not kill a process above memory.high, but slows it nearly to a halt. */
+    {"", "/sys/fs/cgroup", "memory.high", "memory.current", "inactive_file"},
+    {"memory", "/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes",
+     "total_inactive_file"},
+};
+
+static FILE *open_under(const char *root, const char *path)
+{
+    char full[PATH_MAX];
+    int length = snprintf(full, sizeof full, "%s%s", root, path);
+
+    if (length < 0 || (size_t)length >= sizeof full)
+        return NULL;
+    return fopen(full, "re");
+}
+
+/*
+ * Reads the number behind `field` ("name 123" or "name: 123") in a file, or the number that the
+ * file begins with if `field` is "". Returns false if there is none, for example because the limit
+ * is "max". errno then says why the file could not be opened; it is 0 if it could.
+ */
+static bool read_number(const char *root, const char *path, const char *field, uint64_t *value)
+{
+    FILE *file = open_under(root, path);
+    char line[256];
+    bool found = false;
+
+    if (file == NULL)
+        return false;
+    while (!found && fgets(line, sizeof line, file) != NULL) {
+        size_t length = strlen(field);
+        if (strncmp(line, field, length) != 0)
+            continue;
+        if (length > 0 && line[length] != ' ' && line[length] != ':')
+            continue; /* a longer name that begins with `field` */
+        const char *number = line + length + strspn(line + length, ": \t");
+        if (!isdigit((unsigned char)*number))
+            break;
+        *value = strtoull(number, NULL, 10);
+        found = true;
+    }
+    fclose(file);
+    errno = 0;
+    return found;
+}
+
+/* Replaces the limit if `bytes` is tighter. */
+__attribute__((format(printf, 3, 4))) static void tighten(struct xb_memory_limit *limit,
+                                                          uint64_t bytes, const char *format, ...)
+{
+    va_list arguments;
+
+    if (bytes >= limit->bytes)
+        return;
+    limit->bytes = bytes;
+    limit->is_set = true;
+    va_start(arguments, format);
+    vsnprintf(limit->source, sizeof limit->source, format, arguments);
+    va_end(arguments);
+}
+
+static void tighten_to_cgroup(const char *root, const struct hierarchy *hierarchy,
+                              const char *directory, struct xb_memory_limit *limit)
+{
+    char path[PATH_MAX];
+    uint64_t most;
+    uint64_t used;
+    uint64_t reclaimable = 0;
+
+    snprintf(path, sizeof path, "%s/%s", directory, hierarchy->limit);
+    if (!read_number(root, path, "", &most))
+        return;
+    snprintf(path, sizeof path, "%s/%s", directory, hierarchy->usage);
+    if (!read_number(root, path, "", &used))
+        return;
+    snprintf(path, sizeof path, "%s/memory.stat", directory);
+    (void)read_number(root, path, hierarchy->reclaimable, &reclaimable);
+
+    used -= reclaimable < used ? reclaimable : used;
+    tighten(limit, most > used ? most - used : 0, "%s in the memory cgroup %s", hierarchy->limit,
+            directory);
+}
+
+/*
+ * Visits the process's cgroup and all cgroups above it, because each of them limits those below.
+ * In a container without a cgroup namespace, `path` is the host's and does not exist in here. The
+ * container's own cgroup is then the mount itself, where the walk ends.
+ */
+static void tighten_to_cgroups(const char *root, const struct hierarchy *hierarchy,
+                               const char *path, struct xb_memory_limit *limit)
+{
+    char directory[PATH_MAX - 64]; /* leaves room for a file name */
+    size_t mount_length = strlen(hierarchy->mount);
+    int length = snprintf(directory, sizeof directory, "%s%s", hierarchy->mount,
+                          strcmp(path, "/") == 0 ? "" : path);
+
+    if (length < 0 || (size_t)length >= sizeof directory)
+        return;
+    for (char *slash = directory + length; slash != NULL && slash >= directory + mount_length;
+         slash = strrchr(directory, '/')) {
+        *slash = '\0';
+        tighten_to_cgroup(root, hierarchy, directory, limit);
+    }
+}
+
+/* Whether `name` is in a list such as "cpu,memory". The list "" holds the one name "". */
+static bool list_has(const char *list, const char *name)
+{
+    size_t length = strlen(name);
+
+    for (;;) {
+        size_t word = strcspn(list, ",");
+        if (word == length && strncmp(list, name, length) == 0)
+            return true;
+        if (list[word] == '\0')
+            return false;
+        list += word + 1;
+    }
+}
+
+/* /proc/self/cgroup has a line "number:controllers:path" for every hierarchy (cgroups(7)). */
+static void tighten_to_all_cgroups(const char *root, struct xb_memory_limit *limit)
+{
+    FILE *file = open_under(root, "/proc/self/cgroup");
+    char *line = NULL;
+    size_t capacity = 0;
+
+    if (file == NULL)
+        return;
+    while (getline(&line, &capacity, file) > 0) {
+        char *controllers = strchr(line, ':');
+        char *path = controllers != NULL ? strchr(controllers + 1, ':') : NULL;
+        if (path == NULL)
+            continue;
+        controllers++;
+        *path++ = '\0';
+        path[strcspn(path, "\n")] = '\0';
+        for (size_t i = 0; i < sizeof hierarchies / sizeof *hierarchies; i++)
+            if (list_has(controllers, hierarchies[i].controller))
+                tighten_to_cgroups(root, &hierarchies[i], path, limit);
+    }
+    free(line);
+    fclose(file);
+}
+
+static uint64_t page_bytes(void)
+{
+    return (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+static void tighten_to_address_space(const char *root, struct xb_memory_limit *limit)
+{
+    struct rlimit most;
+    uint64_t pages;
+
+    if (getrlimit(RLIMIT_AS, &most) != 0 || most.rlim_cur == RLIM_INFINITY)
+        return;
+    if (!read_number(root, "/proc/self/statm", "", &pages))
+        return;
+    uint64_t used = pages * page_bytes();
+    tighten(limit, most.rlim_cur > used ? most.rlim_cur - used : 0,
+            "the limit on address space (ulimit -v)");
+}
+
+/* `code` is the errno of opening the file, or 0 if that succeeded. */
+static enum xb_status no_meminfo(const char *root, int code, struct xb_error *error)
+{
+    if (code == 0)
+        return XB_FAIL(error, XB_ERR_SYSTEM,
+                       "%s/proc/meminfo does not say how much memory is available", root);
+    return XB_FAIL_ERRNO(error, "fopen", code,
+                         "%s/proc/meminfo cannot be read, so that nothing says how much memory is "
+                         "available%s",
+                         root, code == ENOENT ? ": is /proc mounted?" : "");
+}
+
+enum xb_status xb_memory_limit_find(const char *root, struct xb_memory_limit *limit,
+                                    struct xb_error *error)
+{
+    uint64_t kib;
+
+    if (!read_number(root, "/proc/meminfo", "MemAvailable", &kib))
+        return no_meminfo(root, errno, error);
+    limit->bytes = UINT64_MAX;
+    tighten(limit, kib * 1024, "MemAvailable in /proc/meminfo");
+    limit->is_set = false;
+    tighten_to_all_cgroups(root, limit);
+    tighten_to_address_space(root, limit);
+    return XB_OK;
+}
+
+uint64_t xb_memory_without_reserve(uint64_t bytes)
+{
+    uint64_t reserve = bytes / 16 > LEAST_RESERVE ? bytes / 16 : LEAST_RESERVE;
+    return bytes > reserve ? bytes - reserve : 0;
+}
+
+const char *xb_memory_limit_text(const struct xb_memory_limit *limit, char *text, size_t size)
+{
+    if (limit->is_set)
+        snprintf(text, size,
+                 "can be had under %s, less a reserve for everything else; take a smaller size or "
+                 "raise that limit",
+                 limit->source);
+    else
+        snprintf(text, size,
+                 "can be had without driving the machine into swap; take a smaller size");
+    return text;
+}
+
+const char *xb_host_memory_limit_text(char *text, size_t size)
+{
+    struct xb_memory_limit limit = {0};
+    struct xb_error ignored;
+    if (xb_memory_limit_find("", &limit, &ignored) != XB_OK)
+        limit.is_set = false;
+    return xb_memory_limit_text(&limit, text, size);
+}
+
+const char *xb_host_memory_lock_limit(uint64_t bytes, char *text, size_t size)
+{
+    struct rlimit most;
+    char limit[32];
+
+    text[0] = '\0';
+    if (getrlimit(RLIMIT_MEMLOCK, &most) == 0 && most.rlim_cur != RLIM_INFINITY &&
+        most.rlim_cur < bytes)
+        snprintf(text, size,
+                 ": the limit on locked memory (ulimit -l) is %s; raise it if the driver keeps to "
+                 "it",
+                 xb_size_format(most.rlim_cur, limit, sizeof limit));
+    return text;
+}
+
+enum xb_status xb_host_memory_available(uint64_t *bytes, struct xb_error *error)
+{
+    struct xb_memory_limit limit = {0};
+    enum xb_status status = xb_memory_limit_find("", &limit, error);
+
+    if (status != XB_OK)
+        return status;
+    *bytes = xb_memory_without_reserve(limit.bytes);
+    return XB_OK;
+}
+
+enum xb_status xb_host_memory_check_at(const char *root, uint64_t bytes, struct xb_error *error)
+{
+    struct xb_memory_limit limit = {0};
+    char asked[32];
+    char left[32];
+    enum xb_status status = xb_memory_limit_find(root, &limit, error);
+
+    if (status != XB_OK)
+        return status;
+    uint64_t available = xb_memory_without_reserve(limit.bytes);
+    if (bytes <= available)
+        return XB_OK;
+    return XB_FAIL(error, XB_ERR_MEMORY,
+                   "%s of host memory asked for, but at most %s can be had (%s, less a reserve for "
+                   "everything else that runs): choose a smaller --size, or free memory or raise "
+                   "that limit",
+                   xb_size_format(bytes, asked, sizeof asked),
+                   /* Whole MiB are easier to read than the kernel's count of KiB or bytes. */
+                   xb_size_format(available / MIB * MIB, left, sizeof left), limit.source);
+}
+
+enum xb_status xb_host_memory_check(uint64_t bytes, struct xb_error *error)
+{
+    return xb_host_memory_check_at("", bytes, error);
+}
+
+static void touch(void *argument, uint64_t begin, uint64_t end)
+{
+    volatile unsigned char *memory = argument;
+    uint64_t page = page_bytes();
+
+    for (uint64_t at = begin; at < end; at += page)
+        memory[at] = 0;
+}
+
+/* Writes which limit leaves less than `bytes`. The limit counts what `field` of /proc/self/status
+ * shows (proc(5)). */
+static void name_limit(const struct rlimit *most, const char *field, const char *name,
+                       uint64_t bytes, char *text, size_t size)
+{
+    uint64_t kib = 0;
+    char whole[32];
+    char used[32];
+
+    (void)read_number("", "/proc/self/status", field, &kib);
+    if (most->rlim_cur != RLIM_INFINITY && kib * 1024 + bytes > most->rlim_cur)
+        snprintf(text, size, ": the limit on %s is %s, of which %s are taken", name,
+                 xb_size_format(most->rlim_cur, whole, sizeof whole),
+                 xb_size_format(kib * 1024, used, sizeof used));
+}
+
+/*
+ * Writes ": the limit on data (ulimit -d) is 48 MiB, of which 20 MiB are taken" if that limit, or
+ * the one on address space, leaves less than `bytes`; else "".
+ */
+static void name_mapping_limit(uint64_t bytes, char *text, size_t size)
+{
+    struct rlimit most;
+
+    text[0] = '\0';
+    if (getrlimit(RLIMIT_DATA, &most) == 0)
+        name_limit(&most, "VmData", "data (ulimit -d)", bytes, text, size);
+    if (getrlimit(RLIMIT_AS, &most) == 0)
+        name_limit(&most, "VmSize", "address space (ulimit -v)", bytes, text, size);
+}
+
+/* Maps `length` bytes without touching them. A message names `bytes`, the size the caller asked
+ * for. */
+static enum xb_status map(uint64_t length, uint64_t bytes, void **address, struct xb_error *error)
+{
+    char asked[32];
+    char limit[160];
+    void *memory = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    if (memory == MAP_FAILED) {
+        int code = errno;
+        name_mapping_limit(length, limit, sizeof limit);
+        return XB_FAIL_NATIVE(
+            error, code == ENOMEM ? XB_ERR_MEMORY : XB_ERR_SYSTEM, "mmap", code,
+            xb_errno_name(code),
+            "%s of host memory could not be mapped%s; choose a smaller --size, or "
+            "%s",
+            xb_size_format(bytes, asked, sizeof asked), limit,
+            limit[0] != '\0' ? "raise that limit"
+                             : "see ulimit -a and /proc/sys/vm/overcommit_memory");
+    }
+    *address = memory;
+    return XB_OK;
+}
+
+enum xb_status xb_pages_map(uint64_t bytes, void **address, struct xb_error *error)
+{
+    void *memory = NULL;
+    enum xb_status status = xb_host_memory_check(bytes, error);
+
+    if (status != XB_OK)
+        return status;
+    status = map(bytes, bytes, &memory, error);
+    if (status != XB_OK)
+        return status;
+    xb_parallel_for(bytes, TOUCH_GRAIN, touch, memory);
+    *address = memory;
+    return XB_OK;
+}
+
+/*
+ * mmap aligns to small pages only. So this maps up to one huge page too much, and unmaps the pages
+ * before the first huge page boundary and those behind the buffer's last small page. What remains
+ * is exactly what xb_pages_unmap will release.
+ */
+static enum xb_status map_aligned(uint64_t bytes, char **address, struct xb_error *error)
+{
+    uint64_t page = page_bytes();
+    uint64_t whole = (bytes + page - 1) / page * page;
+    /* Without slack, 0 bytes stay 0 bytes, which mmap refuses: the caller gets that error. */
+    uint64_t slack = bytes > 0 ? HUGE_PAGE - page : 0;
+    void *memory = NULL;
+    enum xb_status status = map(whole + slack, bytes, &memory, error);
+
+    if (status != XB_OK)
+        return status;
+    uint64_t head = (HUGE_PAGE - (uintptr_t)memory % HUGE_PAGE) % HUGE_PAGE;
+    char *aligned = (char *)memory + head;
+    if (head > 0)
+        munmap(memory, head);
+    if (head < slack)
+        munmap(aligned + whole, slack - head);
+    *address = aligned;
+    return XB_OK;
+}
+
+enum xb_status xb_pages_map_huge(uint64_t bytes, void **address, struct xb_error *error)
+{
+    char *memory = NULL;
+    enum xb_status status = xb_host_memory_check(bytes, error);
+
+    if (status != XB_OK)
+        return status;
+    status = map_aligned(bytes, &memory, error);
+    if (status != XB_OK)
+        return status;
+    /* A kernel without transparent huge pages returns EINVAL. Small pages will do then. */
+    (void)madvise(memory, bytes, MADV_HUGEPAGE);
+    xb_parallel_for(bytes, TOUCH_GRAIN, touch, memory);
+    *address = memory;
+    return XB_OK;
+}
+
+void xb_pages_unmap(void *address, uint64_t bytes)
+{
+    if (address != NULL)
+        munmap(address, bytes);
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef XFERBENCH_MACHINE_PCIE_PATH_H
+#define XFERBENCH_MACHINE_PCIE_PATH_H
+
+#include "config_space.h"
+#include "pcie.h"
+#include "xferbench/error.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * Everything between a device and the root complex, as Linux shows it in sysfs
+ * (Documentation/ABI/testing/sysfs-bus-pci, sysfs-bus-pci-devices-aer): a chain of links, each with
+ * a function at both ends. The wiring inside a switch is not a link.
+ */
+
+#define XB_PCIE_HOPS 8
+
+/* Errors since boot, summed over all kinds of a class (TOTAL_ERR_* in aer_dev_*). */
+struct xb_pcie_aer {
+    bool known;
+    uint64_t correctable, nonfatal, fatal;
+};
+
+/* One end of a link. */
+struct xb_pcie_end {
+    char bdf[16];
+    unsigned vendor;          /* 0 if not known */
+    struct xb_pcie_link link; /* as this function shows it; link.port is its BDF if known */
+    int numa_node;            /* -1 if sysfs names none */
+    struct xb_pcie_aer aer;
+    struct xb_pcie_control control;
+};
+
+/* One link: `lower` is the end that is nearer to the device. */
+struct xb_pcie_hop {
+    struct xb_pcie_end lower, upper;
+    bool has_upper;  /* false if the device has no bridge above it, as in virtual machines */
+    bool on_package; /* inside an AMD package, so its rate says nothing about the slot */
+};
+
+struct xb_pcie_path {
+    bool present; /* false if sysfs has no such device, or no longer */
+    bool dead;    /* it fell off the bus: sysfs has it, but its configuration space reads as ones */
+    struct xb_pcie_hop hops[XB_PCIE_HOPS]; /* hops[0] is the device's own link */
+    size_t count;                          /* 1 or more if present */
+    int numa_node;                         /* the device's; -1 if sysfs names none */
+    char local_cpus[512];                  /* "0-15,64-79"; "" if not known or too long */
+    int iommu_group;                       /* -1 if there is none */
+};
+
+/* Walks from the device at `bdf` up to its root port and reads everything that sysfs shows under
+ * `root`, which is XB_PCI_DEVICES except in tests. Hops beyond XB_PCIE_HOPS are left out. Takes
+ * some milliseconds at most; allocates nothing. If `bdf` is not a BDF, for example "", the device
+ * is not present. */
+void xb_pcie_path_read(const char *root, const char *bdf, struct xb_pcie_path *path);
+
+/* Whether the hop's upper end is hardware. Ports that QEMU emulates are not, and show no real
+ * speed. */
+bool xb_pcie_hop_upper_is_real(const struct xb_pcie_hop *hop);
+
+/* The best that both ends of a hop can do: the smaller of their two maxima. If one end is not
+ * known, or the upper one is not real, the other end's maximum; 0 if neither is known. */
+double xb_pcie_hop_best_speed(const struct xb_pcie_hop *hop);
+unsigned xb_pcie_hop_best_width(const struct xb_pcie_hop *hop);
+
+/* ---- under load ---- */
+
+/* What the watch saw on one hop. */
+struct xb_pcie_seen {
+    unsigned readings; /* those that had both speed and width */
+    double speed_gts;  /* the highest; 0 without readings */
+    unsigned width;    /* the highest */
+    unsigned changes;  /* readings whose speed or width differs from the reading before */
+    unsigned drops;    /* changes to a lower speed or width within one arming */
+};
+
+struct xb_pcie_load {
+    struct xb_pcie_seen hops[XB_PCIE_HOPS]; /* in the order of the path that was watched */
+    size_t count;
+    bool gone; /* the device's folder vanished while it was watched */
+};
+
+struct xb_pcie_watch;
+
+/*
+ * Starts a thread that reads speed and width of every hop of the path again and again, with a pause
+ * of `interval` seconds (an hour at most), until xb_pcie_watch_stop. It reads the lower end of a
+ * hop, or the upper end if the lower shows nothing. The watch starts unarmed. Only readings that
+ * begin and end within one arming (xb_pcie_watch_arm) count, so that a caller who arms the watch
+ * during transfers sees the link under load. `path` is copied. The thread receives no signals.
+ * XB_ERR_SYSTEM, XB_ERR_MEMORY.
+ */
+XB_MUST_CHECK enum xb_status xb_pcie_watch_start(const char *root, const char *bdf,
+                                                 const struct xb_pcie_path *path, double interval,
+                                                 struct xb_pcie_watch **watch,
+                                                 struct xb_error *error);
+/* Readings count from now on if `armed`, else no longer. Any thread may call this; does not block.
+ */
+void xb_pcie_watch_arm(struct xb_pcie_watch *watch, bool armed);
+/* Stops and releases the watch, and copies what it saw to `load`. Waits until the current reading
+ * is done. */
+void xb_pcie_watch_stop(struct xb_pcie_watch *watch, struct xb_pcie_load *load);
+
+#endif

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _POSIX_C_SOURCE 200809L /* pthread_sigmask, strdup, clocks of conditions */
+#include "pcie_path.h"
+
+#include "pcie_watch_internal.h"
+#include "sysfs.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/* The header promises this bound. Without one, a double may not fit in a struct timespec. */
+#define LONGEST_INTERVAL_S 3600.0
+
+/* One end of a hop: its folder in sysfs, or "" if the hop has no such end. */
+struct hop_end {
+    char folder[PATH_MAX];
+};
+
+struct xb_pcie_watch {
+    pthread_t thread;
+    double interval;
+    bool was_present;
+    char device[PATH_MAX];
+    struct hop_end lower[XB_PCIE_HOPS], upper[XB_PCIE_HOPS];
+    /*
+     * Odd while armed. Every change of that adds one, so that a reading which saw the watch
+     * disarmed and armed again differs from one within a single arming.
+     */
+    atomic_uint arming;
+
+    pthread_mutex_t lock;
+    pthread_cond_t changed; /* signals that `stop` or `finished` changed */
+    bool stop;
+    unsigned long begun, finished; /* rounds over all hops */
+
+    /* Only the thread uses these until it has ended. */
+    struct xb_pcie_load load;
+    struct {
+        double speed_gts;
+        unsigned width;
+        unsigned arming;
+    } last[XB_PCIE_HOPS]; /* the last reading that counted */
+};
+
+static bool read_end(const struct hop_end *end, double *speed_gts, unsigned *width)
+{
+    return end->folder[0] != '\0' && xb_sysfs_speed(end->folder, "current_link_speed", speed_gts) &&
+           xb_sysfs_width(end->folder, "current_link_width", width);
+}
+
+static void read_hop(struct xb_pcie_watch *watch, size_t hop)
+{
+    struct xb_pcie_seen *seen = &watch->load.hops[hop];
+    unsigned arming = atomic_load(&watch->arming);
+    double speed_gts;
+    unsigned width;
+
+    /* Both ends show the same rate, but one of them may sleep or be hidden from us, and show none.
+     */
+    if (arming % 2 == 0 || (!read_end(&watch->lower[hop], &speed_gts, &width) &&
+                            !read_end(&watch->upper[hop], &speed_gts, &width)))
+        return;
+    if (atomic_load(&watch->arming) != arming) /* the reading may be from after the transfers */
+        return;
+    if (seen->readings > 0 &&
+        (speed_gts != watch->last[hop].speed_gts || width != watch->last[hop].width))
+        seen->changes++;
+    /* Between two armings nothing is copied, so the link may train down: that is no drop. */
+    if (seen->readings > 0 && arming == watch->last[hop].arming &&
+        (speed_gts < watch->last[hop].speed_gts || width < watch->last[hop].width))
+        seen->drops++;
+    seen->readings++;
+    watch->last[hop].arming = arming;
+    watch->last[hop].speed_gts = speed_gts;
+    watch->last[hop].width = width;
+    if (speed_gts > seen->speed_gts)
+        seen->speed_gts = speed_gts;
+    if (width > seen->width)
+        seen->width = width;
+}
+
+static void look_for_device(struct xb_pcie_watch *watch)
+{
+    if (watch->was_present && access(watch->device, F_OK) != 0 && errno == ENOENT)
+        watch->load.gone = true;
+}
+
+static struct timespec time_after(double seconds)
+{
+    struct timespec time;
+
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    time.tv_sec += (time_t)seconds;
+    time.tv_nsec += (long)((seconds - (double)(time_t)seconds) * 1e9);
+    if (time.tv_nsec >= 1000000000L) {
+        time.tv_nsec -= 1000000000L;
+        time.tv_sec++;
+    }
+    return time;
+}
+
+static void *work(void *argument)
+{
+    struct xb_pcie_watch *watch = argument;
+
+    pthread_mutex_lock(&watch->lock);
+    while (!watch->stop) {
+        watch->begun++;
+        pthread_mutex_unlock(&watch->lock);
+        for (size_t i = 0; i < watch->load.count; i++)
+            read_hop(watch, i);
+        look_for_device(watch);
+        pthread_mutex_lock(&watch->lock);
+        watch->finished++;
+        pthread_cond_broadcast(&watch->changed);
+        const struct timespec end = time_after(watch->interval);
+        while (!watch->stop &&
+               pthread_cond_timedwait(&watch->changed, &watch->lock, &end) != ETIMEDOUT)
+            ;
+    }
+    pthread_mutex_unlock(&watch->lock);
+    look_for_device(watch); /* it may have vanished since the last round */
+    return NULL;
+}
+
+static void release(struct xb_pcie_watch *watch)
+{
+    pthread_cond_destroy(&watch->changed);
+    pthread_mutex_destroy(&watch->lock);
+    free(watch);
+}
+
+/* Blocks all signals in the new thread: the program's main thread handles them. */
+static int start_thread(struct xb_pcie_watch *watch)
+{
+    sigset_t all, before;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int code = pthread_create(&watch->thread, NULL, work, watch);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return code;
+}
+
+static bool set_folder(char folder[PATH_MAX], const char *root, const char *bdf)
+{
+    int length = snprintf(folder, PATH_MAX, "%s/%s", root, bdf);
+
+    return length >= 0 && length < PATH_MAX;
+}
+
+static bool set_folders(struct xb_pcie_watch *watch, const char *root, const char *bdf,
+                        const struct xb_pcie_path *path)
+{
+    bool fits = set_folder(watch->device, root, bdf);
+
+    watch->load.count = path->count;
+    for (size_t i = 0; i < path->count; i++) {
+        const struct xb_pcie_hop *hop = &path->hops[i];
+        fits = fits && set_folder(watch->lower[i].folder, root, hop->lower.bdf);
+        if (hop->has_upper)
+            fits = fits && set_folder(watch->upper[i].folder, root, hop->upper.bdf);
+    }
+    return fits;
+}
+
+enum xb_status xb_pcie_watch_start(const char *root, const char *bdf,
+                                   const struct xb_pcie_path *path, double interval,
+                                   struct xb_pcie_watch **watch, struct xb_error *error)
+{
+    struct xb_pcie_watch *started = calloc(1, sizeof *started);
+    pthread_condattr_t attributes;
+
+    if (started == NULL)
+        return XB_FAIL(error, XB_ERR_MEMORY, "no memory to watch the link of %s", bdf);
+    started->was_present = path->present;
+    /* NaN becomes 0 too, because it is not above 0. */
+    started->interval = interval > 0.0 ? interval : 0.0;
+    if (started->interval > LONGEST_INTERVAL_S)
+        started->interval = LONGEST_INTERVAL_S;
+    pthread_mutex_init(&started->lock, NULL);
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&started->changed, &attributes);
+    pthread_condattr_destroy(&attributes);
+    if (!set_folders(started, root, bdf, path)) {
+        release(started);
+        return XB_FAIL(error, XB_ERR_SYSTEM, "the folder of %s has too long a name", bdf);
+    }
+    int code = start_thread(started);
+    if (code != 0) {
+        release(started);
+        return XB_FAIL_ERRNO(error, "pthread_create", code, "no thread to watch the link of %s",
+                             bdf);
+    }
+    *watch = started;
+    return XB_OK;
+}
+
+void xb_pcie_watch_arm(struct xb_pcie_watch *watch, bool armed)
+{
+    unsigned arming = atomic_load(&watch->arming);
+
+    while ((arming % 2 == 1) != armed &&
+           !atomic_compare_exchange_weak(&watch->arming, &arming, arming + 1))
+        ;
+}
+
+void xb_pcie_watch_wait_reading(struct xb_pcie_watch *watch)
+{
+    pthread_mutex_lock(&watch->lock);
+    unsigned long begun = watch->begun;
+    while (watch->finished <= begun)
+        pthread_cond_wait(&watch->changed, &watch->lock);
+    pthread_mutex_unlock(&watch->lock);
+}
+
+void xb_pcie_watch_stop(struct xb_pcie_watch *watch, struct xb_pcie_load *load)
+{
+    pthread_mutex_lock(&watch->lock);
+    watch->stop = true;
+    pthread_cond_broadcast(&watch->changed);
+    pthread_mutex_unlock(&watch->lock);
+    pthread_join(watch->thread, NULL);
+    *load = watch->load;
+    release(watch);
+}

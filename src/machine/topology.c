@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE /* setenv */
+#include "topology.h"
+
+#include "base/parallel_internal.h"
+
+#include <errno.h>
+#include <hwloc.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LOCATE_PAGES 64u
+
+struct xb_topology {
+    hwloc_topology_t hwloc;
+    /* How the thread that opened the topology was bound then: by taskset, numactl or a scheduler.
+     */
+    hwloc_bitmap_t cpus;
+    hwloc_bitmap_t nodes;
+    hwloc_membind_policy_t policy;
+    bool bound;
+};
+
+static int bind_cpus(const struct xb_topology *topology, hwloc_const_bitmap_t cpus)
+{
+    return hwloc_set_cpubind(topology->hwloc, cpus, HWLOC_CPUBIND_THREAD);
+}
+
+static int bind_memory(const struct xb_topology *topology, hwloc_const_bitmap_t nodes,
+                       hwloc_membind_policy_t policy)
+{
+    return hwloc_set_membind(topology->hwloc, nodes, policy,
+                             HWLOC_MEMBIND_THREAD | HWLOC_MEMBIND_BYNODESET);
+}
+
+/* If the kernel does not tell the binding, assumes all CPUs, all nodes and the default policy. */
+static void remember_binding(struct xb_topology *topology)
+{
+    hwloc_topology_t hwloc = topology->hwloc;
+
+    if (hwloc_get_cpubind(hwloc, topology->cpus, HWLOC_CPUBIND_THREAD) != 0)
+        hwloc_bitmap_copy(topology->cpus, hwloc_topology_get_allowed_cpuset(hwloc));
+    if (hwloc_get_membind(hwloc, topology->nodes, &topology->policy,
+                          HWLOC_MEMBIND_THREAD | HWLOC_MEMBIND_BYNODESET) != 0) {
+        hwloc_bitmap_copy(topology->nodes, hwloc_topology_get_allowed_nodeset(hwloc));
+        topology->policy = HWLOC_MEMBIND_DEFAULT;
+    }
+}
+
+static void restore_binding(struct xb_topology *topology)
+{
+    if (!topology->bound)
+        return;
+    /* The thread had this binding before, so the kernel should not refuse it. */
+    (void)bind_cpus(topology, topology->cpus);
+    (void)bind_memory(topology, topology->nodes, topology->policy);
+    topology->bound = false;
+}
+
+enum xb_status xb_topology_open(struct xb_topology **topology, struct xb_error *error)
+{
+    struct xb_topology *opened = calloc(1, sizeof *opened);
+    enum xb_status status;
+
+    if (opened == NULL)
+        return XB_FAIL(error, XB_ERR_MEMORY, "out of memory");
+    /* hwloc's plugins look for GPUs through OpenCL, CUDA or X11. That takes tens of milliseconds
+     * and wakes devices, and we need nothing that they find. */
+    (void)setenv("HWLOC_PLUGINS_PATH", "", 0);
+    if (hwloc_topology_init(&opened->hwloc) != 0) {
+        status = XB_FAIL_ERRNO(error, "hwloc_topology_init", errno, "hwloc could not start");
+        goto fail_init;
+    }
+    /* Keep hwloc's default filters. They leave out I/O, and they keep packages and groups: without
+     * those, a NUMA node inside one would claim all CPUs. */
+    if (hwloc_topology_load(opened->hwloc) != 0) {
+        status = XB_FAIL_ERRNO(error, "hwloc_topology_load", errno,
+                               "the machine's NUMA nodes and CPUs could not be discovered%s",
+                               errno == ENOENT ? ": are /proc and /sys mounted?" : "");
+        goto fail_load;
+    }
+    opened->cpus = hwloc_bitmap_alloc();
+    opened->nodes = hwloc_bitmap_alloc();
+    if (opened->cpus == NULL || opened->nodes == NULL) {
+        status = XB_FAIL(error, XB_ERR_MEMORY, "out of memory");
+        goto fail_bitmaps;
+    }
+    remember_binding(opened);
+    *topology = opened;
+    return XB_OK;
+
+fail_bitmaps:
+    hwloc_bitmap_free(opened->cpus);
+    hwloc_bitmap_free(opened->nodes);
+fail_load:
+    hwloc_topology_destroy(opened->hwloc);
+fail_init:
+    free(opened);
+    return status;
+}
+
+void xb_topology_close(struct xb_topology *topology)
+{
+    if (topology == NULL)
+        return;
+    hwloc_bitmap_free(topology->cpus);
+    hwloc_bitmap_free(topology->nodes);
+    hwloc_topology_destroy(topology->hwloc);
+    free(topology);
+}
+
+unsigned xb_topology_node_count(const struct xb_topology *topology)
+{
+    return (unsigned)hwloc_get_nbobjs_by_type(topology->hwloc, HWLOC_OBJ_NUMANODE);
+}
+
+__attribute__((format(printf, 2, 3))) static void set_note(struct xb_binding *binding,
+                                                           const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(binding->note, sizeof binding->note, format, arguments);
+    va_end(arguments);
+}
+
+static void bind_to(struct xb_topology *topology, hwloc_const_bitmap_t cpus,
+                    hwloc_const_bitmap_t nodes, struct xb_binding *binding)
+{
+    if (bind_cpus(topology, cpus) != 0) {
+        set_note(binding, "the system refused to bind to the CPUs of NUMA node %d (%s, %s)",
+                 binding->node, xb_errno_name(errno), strerror(errno));
+        return;
+    }
+    topology->bound = true;
+    if (bind_memory(topology, nodes, HWLOC_MEMBIND_BIND) != 0) {
+        set_note(binding, "the system refused to bind memory to NUMA node %d (%s, %s)",
+                 binding->node, xb_errno_name(errno), strerror(errno));
+        restore_binding(topology);
+        return;
+    }
+    binding->bound = true;
+}
+
+/* Uses only CPUs and memory that the user allowed this process. */
+static void bind_to_node(struct xb_topology *topology, struct xb_binding *binding)
+{
+    if (!hwloc_topology_is_thissystem(topology->hwloc)) {
+        set_note(binding, "hwloc was told to describe another machine");
+        return;
+    }
+    if (xb_topology_node_count(topology) == 1) {
+        set_note(binding, "one NUMA node: nothing to bind");
+        binding->note_is_normal = true;
+        return;
+    }
+    if (binding->node < 0) {
+        set_note(binding, "which NUMA node the device is close to is unknown");
+        return;
+    }
+    hwloc_obj_t node = hwloc_get_numanode_obj_by_os_index(topology->hwloc, (unsigned)binding->node);
+    if (node == NULL || !hwloc_bitmap_isset(topology->nodes, (unsigned)binding->node)) {
+        set_note(binding, "this process may not use the memory of NUMA node %d", binding->node);
+        return;
+    }
+    hwloc_bitmap_t cpus = hwloc_bitmap_alloc();
+    if (cpus == NULL || hwloc_bitmap_and(cpus, node->cpuset, topology->cpus) != 0)
+        set_note(binding, "out of memory");
+    else if (hwloc_bitmap_iszero(cpus))
+        set_note(binding, "this process may not run on any CPU of NUMA node %d", binding->node);
+    else
+        bind_to(topology, cpus, node->nodeset, binding);
+    hwloc_bitmap_free(cpus);
+}
+
+void xb_topology_bind(struct xb_topology *topology, int node, struct xb_binding *binding)
+{
+    *binding = (struct xb_binding){.node = node};
+    restore_binding(topology);
+    bind_to_node(topology, binding);
+    binding->cpu_count = xb_cpus_allowed();
+}
+
+/* Writes a list such as "0,1". Stops before the first number that does not fit. */
+static void format_nodes(hwloc_const_bitmap_t set, char *text, size_t size)
+{
+    size_t length = 0;
+
+    for (int node = hwloc_bitmap_first(set); node >= 0; node = hwloc_bitmap_next(set, node)) {
+        char number[16];
+        int wanted = snprintf(number, sizeof number, "%s%d", length > 0 ? "," : "", node);
+        if (length + (size_t)wanted >= size)
+            return;
+        memcpy(text + length, number, (size_t)wanted + 1);
+        length += (size_t)wanted;
+    }
+}
+
+void xb_topology_locate(struct xb_topology *topology, const void *address, size_t bytes,
+                        char *nodes, size_t size)
+{
+    nodes[0] = '\0';
+    if (bytes == 0 || !hwloc_topology_is_thissystem(topology->hwloc))
+        return;
+    hwloc_bitmap_t here = hwloc_bitmap_alloc();
+    hwloc_bitmap_t all = hwloc_bitmap_alloc();
+
+    for (size_t i = 0; here != NULL && all != NULL && i < LOCATE_PAGES; i++) {
+        const char *page = (const char *)address + (bytes - 1) / (LOCATE_PAGES - 1) * i;
+        if (hwloc_get_area_memlocation(topology->hwloc, page, 1, here, HWLOC_MEMBIND_BYNODESET) ==
+            0)
+            hwloc_bitmap_or(all, all, here);
+    }
+    if (all != NULL)
+        format_nodes(all, nodes, size);
+    hwloc_bitmap_free(here);
+    hwloc_bitmap_free(all);
+}

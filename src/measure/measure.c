@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _POSIX_C_SOURCE 200809L
+/* Measures one case: checks, setup, samples (sampling.c), description, verification. */
+#include "measure.h"
+
+#include "base/clock.h"
+
+#include "base/interrupt.h"
+#include "xferbench/workspace.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void xb_result_fail(struct xb_result *result, const struct xb_error *error)
+{
+    result->status = XB_RESULT_ERROR;
+    result->error = *error;
+    xb_error_text(error, result->reason, sizeof result->reason);
+    /* An unfinished measurement is not shown. That of a wrong copy stays, as evidence. */
+    if (result->verified == XB_VERIFIED_UNKNOWN)
+        memset(&result->bandwidth, 0, sizeof result->bandwidth);
+}
+
+void xb_result_skip(struct xb_result *result, const char *reason)
+{
+    result->status = XB_RESULT_SKIPPED;
+    snprintf(result->reason, sizeof result->reason, "%s", reason);
+}
+
+void xb_result_cut(struct xb_result *result, const char *before)
+{
+    bool signalled = xb_interrupt_signal() != 0;
+    result->stop_reason = signalled ? XB_STOP_INTERRUPTED : XB_STOP_DEADLINE;
+    result->status = XB_RESULT_SKIPPED;
+    snprintf(result->reason, sizeof result->reason, "%s before %s",
+             signalled ? "interrupted" : "the deadline came", before);
+}
+
+/* Keeps the faster of two readings: an idle link reads slower than it is. */
+static void note_link(struct xb_run_device *where)
+{
+    if (where->info.pci_bdf[0] == '\0')
+        return;
+    struct xb_pcie_link now = xb_pcie_link_read(where->info.pci_bdf);
+    if (now.known && (!where->link.known ||
+                      now.speed_gts * now.width > where->link.speed_gts * where->link.width))
+        where->link = now;
+}
+
+/* ---- description ---- */
+
+/* Bytes per second of every sample, described. */
+static enum xb_status describe_bandwidth(struct xb_result *result, struct xb_error *error)
+{
+    size_t count = result->times.count;
+    double *rates = malloc(count * sizeof *rates);
+    if (rates == NULL)
+        return XB_FAIL(error, XB_ERR_MEMORY, "no memory to describe %zu samples", count);
+    for (size_t i = 0; i < count; i++)
+        rates[i] = (double)result->bytes_moved / result->times.values[i];
+    enum xb_status status = xb_statistics_compute(rates, count, &result->bandwidth, error);
+    free(rates);
+    return status;
+}
+
+/* Whether the first case is the second without other devices at work. */
+static bool same_but_alone(const struct xb_case *alone, const struct xb_case *beside)
+{
+    return !alone->simultaneous && alone->mode == beside->mode &&
+           strcmp(alone->variant, beside->variant) == 0 && alone->direction == beside->direction &&
+           alone->bytes == beside->bytes && alone->device == beside->device;
+}
+
+/* Computes how much of its bandwidth alone a device kept beside others, if it was measured alone.
+ */
+static void compare_with_alone(const struct xb_run *run, struct xb_result *result)
+{
+    for (size_t i = 0; i < run->case_count; i++) {
+        const struct xb_result *alone = &run->results[i];
+        if (alone->status == XB_RESULT_OK && alone->bandwidth.n > 0 &&
+            same_but_alone(&alone->test, &result->test))
+            xb_result_compute(result, &xb_figure_share_of_alone,
+                              result->bandwidth.median / alone->bandwidth.median);
+    }
+}
+
+/* ---- verification ---- */
+
+static enum xb_status refuse_unverified(const struct xb_result *result, struct xb_error *error)
+{
+    if (result->verified == XB_VERIFIED_TRUE)
+        return XB_OK;
+    return XB_FAIL(error, XB_ERR_RUNTIME,
+                   "the data did not arrive as it was sent, so there is no bandwidth to report: %s",
+                   result->reason);
+}
+
+/* Verifies every lane. The whole is right if all lanes are. */
+static enum xb_status verify(struct xb_measurement *measurement, struct xb_error *error)
+{
+    struct xb_result *whole = measurement->result;
+    for (size_t i = 0; i < measurement->lane_count; i++) {
+        struct xb_lane *lane = &measurement->lanes[i];
+        enum xb_status status =
+            lane->context.test->mode->verify(&lane->context, lane->result, error);
+        if (status != XB_OK)
+            return status;
+        if (lane->result == whole)
+            continue;
+        if (lane->result->verified != XB_VERIFIED_TRUE)
+            snprintf(whole->reason, sizeof whole->reason, "device %u: %.900s",
+                     lane->result->test.device, lane->result->reason);
+        if (whole->verified != XB_VERIFIED_FALSE)
+            whole->verified = lane->result->verified;
+    }
+    return XB_OK;
+}
+
+/* ---- the whole ---- */
+
+/* Describes the whole and, where that is of several lanes, each of these. */
+static enum xb_status describe_all(const struct xb_measurement *measurement, struct xb_error *error)
+{
+    struct xb_result *whole = measurement->result;
+    enum xb_status status = describe_bandwidth(whole, error);
+    if (status != XB_OK)
+        return status;
+    for (size_t i = 0; i < measurement->lane_count; i++) {
+        struct xb_result *result = measurement->lanes[i].result;
+        if (result == whole)
+            continue;
+        result->stop_reason = whole->stop_reason;
+        status = describe_bandwidth(result, error);
+        if (status != XB_OK)
+            return status;
+        compare_with_alone(measurement->run, result);
+    }
+    return XB_OK;
+}
+
+/* Everything between setup and teardown. */
+static enum xb_status measure(struct xb_measurement *measurement, struct xb_error *error)
+{
+    enum xb_status status = xb_measure_sample(measurement, error);
+    /* The link is read before the data is verified: that takes long enough for an idle link to go
+     * to sleep. */
+    for (size_t i = 0; i < measurement->lane_count; i++)
+        note_link(measurement->lanes[i].where);
+    if (status != XB_OK || measurement->result->times.count == 0)
+        return status;
+    status = describe_all(measurement, error);
+    if (status != XB_OK)
+        return status;
+    status = verify(measurement, error);
+    if (status != XB_OK)
+        return status;
+    status = xb_measure_add_remarks(measurement, error);
+    if (status != XB_OK)
+        return status;
+    return refuse_unverified(measurement->result, error);
+}
+
+/* XB_ERR_UNSUPPORTED, with what is lacking, where the device cannot do the variant. */
+static enum xb_status check_capabilities(const struct xb_case *test,
+                                         const struct xb_device_info *device,
+                                         struct xb_error *error)
+{
+    uint32_t needed =
+        test->mode->capabilities != NULL ? test->mode->capabilities(test->variant) : 0;
+    for (uint32_t i = 0; i < XB_CAPABILITIES; i++) {
+        uint32_t capability = 1u << i;
+        const char *reason = xb_device_lacks(device, capability);
+        if ((needed & ~device->capabilities & capability) != 0)
+            return XB_FAIL(error, XB_ERR_UNSUPPORTED,
+                           "%s lacks the capability '%s', which %s %s needs%s%s", device->name,
+                           xb_capability_names[i], test->mode->name, test->variant,
+                           reason[0] != '\0' ? ": " : "", reason);
+    }
+    return XB_OK;
+}
+
+static enum xb_status check_lane(const struct xb_lane *lane, struct xb_error *error)
+{
+    const struct xb_mode_context *context = &lane->context;
+    const struct xb_case *test = context->test;
+    if (test->latency && test->direction == XB_BIDIR)
+        return XB_FAIL(error, XB_ERR_UNSUPPORTED,
+                       "latency is that of a single operation, and both ways at once are several");
+    enum xb_status status = check_capabilities(test, &context->device->info, error);
+    if (status != XB_OK)
+        return status;
+    if (context->peer_device != NULL) {
+        status = check_capabilities(test, &context->peer_device->info, error);
+        if (status != XB_OK)
+            return status;
+    }
+    return test->mode->check != NULL ? test->mode->check(context, error) : XB_OK;
+}
+
+/* Sets a lane up with the thread bound near the lane's device, because host memory lies where it is
+ * first touched. */
+static enum xb_status set_up(struct xb_measurement *measurement, struct xb_lane *lane,
+                             struct xb_error *error)
+{
+    struct xb_mode_context *context = &lane->context;
+    const struct xb_mode *mode = context->test->mode;
+    xb_topology_bind(measurement->run->topology, xb_pcie_numa_node(lane->where->info.pci_bdf),
+                     &lane->where->binding);
+    context->state = calloc(1, mode->state_bytes + 1);
+    if (context->state == NULL)
+        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for the state of a mode");
+    context->bytes_moved = context->test->bytes;
+    double begin = xb_clock_now();
+    enum xb_status status = mode->setup(context, error);
+    xb_result_compute(lane->result, &xb_figure_setup_time, xb_clock_now() - begin);
+    lane->result->bytes_moved = context->bytes_moved;
+    lane->result->event_times = !context->host_timed;
+    lane->result->device_timer = !context->device->info.host_clock && !context->host_timed;
+    measurement->result->event_times = lane->result->event_times;
+    measurement->result->device_timer = lane->result->device_timer;
+    return status != XB_OK ? status : xb_sampler_open(&lane->sampler, context, error);
+}
+
+static void take_down(struct xb_lane *lane)
+{
+    struct xb_mode_context *context = &lane->context;
+    xb_sampler_close(&lane->sampler);
+    if (context->state != NULL && context->test->mode->teardown != NULL)
+        context->test->mode->teardown(context);
+    free(context->state);
+    context->state = NULL;
+}
+
+/* Gives the result of a case without samples its status and its reason. */
+static void end_one(struct xb_result *result, enum xb_status status, const struct xb_error *error)
+{
+    if (status == XB_ERR_UNSUPPORTED) {
+        xb_result_skip(result, error->message);
+        return;
+    }
+    if (status == XB_OK || status == XB_ERR_STOPPED) {
+        xb_result_cut(result, "its first sample");
+        return;
+    }
+    /* This lane's data was right, but another's was not: then no lane's time is worth anything. */
+    if (result->verified == XB_VERIFIED_TRUE)
+        result->verified = XB_VERIFIED_UNKNOWN;
+    xb_result_fail(result, error);
+}
+
+/* Gives the whole and every lane the same status and reason. */
+static void end_all(const struct xb_measurement *measurement, enum xb_status status,
+                    const struct xb_error *error)
+{
+    for (size_t i = 0; i < measurement->lane_count; i++)
+        end_one(measurement->lanes[i].result, status, error);
+    if (measurement->lanes[0].result != measurement->result)
+        end_one(measurement->result, status, error);
+}
+
+const char *xb_case_text(const struct xb_case *test, char *text, size_t size)
+{
+    char bytes[32];
+    char on[48] = "at the same time";
+    if (test->peer != XB_NO_PEER)
+        snprintf(on, sizeof on, "device %u to %d", test->device, test->peer);
+    else if (!test->sum)
+        snprintf(on, sizeof on, "device %u", test->device);
+    snprintf(text, size, "%s %s %s %s %s", test->mode->name, test->variant,
+             xb_direction_name(test->direction), xb_size_format(test->bytes, bytes, sizeof bytes),
+             on);
+    return text;
+}
+
+/* Checks every lane, sets every lane up, and measures. `begun` lanes are to be taken down
+ * afterwards, whatever it returns. */
+static enum xb_status set_up_and_measure(struct xb_measurement *measurement, size_t *begun,
+                                         struct xb_error *error)
+{
+    struct xb_result *whole = measurement->result;
+    for (size_t i = 0; i < measurement->lane_count; i++) {
+        enum xb_status status = check_lane(&measurement->lanes[i], error);
+        if (status != XB_OK)
+            return status;
+    }
+    while (*begun < measurement->lane_count) {
+        struct xb_lane *lane = &measurement->lanes[(*begun)++];
+        enum xb_status status = set_up(measurement, lane, error);
+        if (status != XB_OK)
+            return status;
+        if (lane->result != whole)
+            whole->bytes_moved += lane->result->bytes_moved;
+    }
+    return measure(measurement, error);
+}
+
+void xb_measure(struct xb_measurement *measurement)
+{
+    struct xb_result *whole = measurement->result;
+    const struct xb_backend *backend = measurement->run->backend;
+    struct xb_error error;
+    size_t begun = 0;
+    if (backend->range_push != NULL) {
+        char name[128];
+        backend->range_push(xb_case_text(&whole->test, name, sizeof name));
+    }
+    enum xb_status status = set_up_and_measure(measurement, &begun, &error);
+    while (begun > 0)
+        take_down(&measurement->lanes[--begun]);
+    xb_samples_free(&measurement->warm_up);
+    if (backend->range_pop != NULL)
+        backend->range_pop();
+
+    if (status != XB_OK || whole->times.count == 0)
+        end_all(measurement, status, &error);
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef XFERBENCH_MEASURE_MEASURE_H
+#define XFERBENCH_MEASURE_MEASURE_H
+
+#include "sampler.h"
+
+#include "run.h"
+
+/* One device (or pair) at work. A case has one lane; simultaneous devices have one each. */
+struct xb_lane {
+    struct xb_mode_context context;
+    struct xb_run_device *where;
+    struct xb_result *result;
+    struct xb_sampler sampler;
+    struct xb_timing timing; /* of the latest repetition */
+};
+
+/* One case while it is measured. Zero-initialise what is below the line. */
+struct xb_measurement {
+    struct xb_run *run;
+    const struct xb_run_observer *observer;
+    struct xb_result *result; /* of the whole; with one lane, the lane's */
+    struct xb_lane *lanes;
+    size_t lane_count;
+    double time_limit; /* seconds */
+    /* Seconds. An idle link and idle clocks need tens of milliseconds of work to reach full speed.
+     * Until then samples may agree with each other and still be slow. */
+    double warm_up_least;
+    /* ---- */
+    uint64_t iterations; /* in one sample */
+    bool held;           /* the queues stand still while a sample is enqueued */
+    double last_wall;    /* seconds that the latest repetition took, restoring included */
+    struct xb_samples warm_up;
+};
+
+/*
+ * Sets the case up, measures it, verifies it and takes it down again. Its results are final
+ * afterwards, whatever happened.
+ */
+void xb_measure(struct xb_measurement *measurement);
+
+/* Makes the result an error row. */
+void xb_result_fail(struct xb_result *result, const struct xb_error *error);
+/* Makes it a skipped row. */
+void xb_result_skip(struct xb_result *result, const char *reason);
+/* Makes it a skipped row because a signal or the deadline came "before ..." what `before` says. */
+void xb_result_cut(struct xb_result *result, const char *before);
+
+/* sampling.c: warms up, times the references and takes the samples. The lanes are set up and their
+ * samplers open. Leaves the results without samples where it was stopped before the first. */
+XB_MUST_CHECK enum xb_status xb_measure_sample(struct xb_measurement *measurement,
+                                               struct xb_error *error);
+
+/* remarks.c: adds the warnings and details by which a reader can judge the row. For after the last
+ * sample. XB_ERR_MEMORY only. */
+XB_MUST_CHECK enum xb_status xb_measure_add_remarks(const struct xb_measurement *measurement,
+                                                    struct xb_error *error);
+
+#endif

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From --mode and --direction to modes, and whether these have the options given. */
+#include "mode_choice.h"
+
+#include "mode_list.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static enum xb_status unknown_mode(const char *name, struct xb_error *error)
+{
+    const char *names[66];
+    size_t count = 0;
+    char list[512] = "";
+    for (size_t i = 0; xb_modes[i] != NULL && count < 64; i++) {
+        names[count++] = xb_modes[i]->name;
+        size_t length = strlen(list);
+        snprintf(list + length, sizeof list - length, "%s ", xb_modes[i]->name);
+    }
+    names[count++] = "all";
+    names[count] = NULL;
+    const char *nearest = xb_nearest(name, names);
+    return XB_FAIL(error, XB_ERR_USAGE, "--mode: there is no mode '%s'%s%s%s; the modes are: %sall",
+                   name, nearest != NULL ? "; did you mean '" : "", nearest != NULL ? nearest : "",
+                   nearest != NULL ? "'?" : "", list);
+}
+
+enum xb_status xb_choice_refuse_all_beside_others(const struct xb_value *value,
+                                                  struct xb_error *error)
+{
+    for (size_t i = 0; value->word_count > 1 && i < value->word_count; i++)
+        if (strcmp(value->words[i], "all") == 0)
+            return XB_FAIL(error, XB_ERR_USAGE, "--%s: 'all' stands alone", value->option->name);
+    return XB_OK;
+}
+
+enum xb_status xb_mode_choose(const struct xb_config *config, struct xb_mode_choice *choice,
+                              struct xb_error *error)
+{
+    const struct xb_value *value = xb_config_get(config, "mode");
+    const size_t capacity = sizeof choice->modes / sizeof choice->modes[0];
+    enum xb_status status = xb_choice_refuse_all_beside_others(value, error);
+    if (status != XB_OK)
+        return status;
+    choice->count = 0;
+    if (value->word_count == 1 && strcmp(value->words[0], "all") == 0) {
+        for (size_t i = 0; xb_modes[i] != NULL && choice->count < capacity; i++)
+            choice->modes[choice->count++] = xb_modes[i];
+        return XB_OK;
+    }
+    for (size_t i = 0; i < value->word_count && choice->count < capacity; i++) {
+        const struct xb_mode *mode = xb_mode_find(value->words[i]);
+        if (mode == NULL)
+            return unknown_mode(value->words[i], error);
+        choice->modes[choice->count++] = mode;
+    }
+    return XB_OK;
+}
+
+/* The directions that the user named; 0 for none. */
+static unsigned named_directions(const struct xb_config *config)
+{
+    const struct xb_value *value = xb_config_get(config, "direction");
+    unsigned directions = 0;
+    for (size_t i = 0; i < value->word_count; i++) {
+        if (strcmp(value->words[i], "both") == 0)
+            directions |= XB_H2D | XB_D2H;
+        for (unsigned d = 0; d < XB_DIRECTIONS; d++)
+            if (strcmp(value->words[i], xb_direction_name((enum xb_direction)(1u << d))) == 0)
+                directions |= 1u << d;
+    }
+    return directions;
+}
+
+unsigned xb_mode_directions(const struct xb_config *config, const struct xb_mode *mode)
+{
+    unsigned named = named_directions(config);
+    if (named != 0)
+        return named & mode->directions;
+    /* Both ways at once are not a single operation: --latency means the other directions, if the
+     * mode has any. */
+    if (xb_config_get(config, "latency")->flag && (mode->by_default & ~(unsigned)XB_BIDIR) != 0)
+        return mode->by_default & ~(unsigned)XB_BIDIR;
+    return mode->by_default;
+}
+
+static bool has_option(const struct xb_mode *mode, const struct xb_option *option)
+{
+    for (size_t i = 0; mode->options != NULL && mode->options[i] != NULL; i++)
+        if (mode->options[i] == option)
+            return true;
+    return false;
+}
+
+/* Whether the option is one of a mode's, and not one of `run` itself. */
+static bool is_of_a_mode(const struct xb_option *option)
+{
+    for (size_t i = 0; xb_modes[i] != NULL; i++)
+        if (has_option(xb_modes[i], option))
+            return true;
+    return false;
+}
+
+/* Whether a chosen mode that has cases in the directions named has the option. */
+static bool has_effect(const struct xb_config *config, const struct xb_mode_choice *choice,
+                       const struct xb_option *option)
+{
+    for (size_t i = 0; i < choice->count; i++)
+        if (xb_mode_directions(config, choice->modes[i]) != 0 &&
+            has_option(choice->modes[i], option))
+            return true;
+    return false;
+}
+
+/* Refuses an option that no chosen mode has, because it would be ignored without a word. */
+static enum xb_status refuse_idle_options(const struct xb_config *config,
+                                          const struct xb_mode_choice *choice,
+                                          struct xb_error *error)
+{
+    for (size_t i = 0; i < config->count; i++) {
+        const struct xb_value *value = &config->values[i];
+        if (value->given && is_of_a_mode(value->option) &&
+            !has_effect(config, choice, value->option))
+            return XB_FAIL(error, XB_ERR_USAGE,
+                           "--%s has no effect on the chosen modes; see 'xferbench --help MODE' "
+                           "for what a mode takes",
+                           value->option->name);
+    }
+    return XB_OK;
+}
+
+/* Refuses a direction that a mode named by the user has not, because that mode would be left out in
+ * silence. */
+static enum xb_status refuse_other_ways(const struct xb_config *config,
+                                        const struct xb_mode_choice *choice, struct xb_error *error)
+{
+    const struct xb_value *named = xb_config_get(config, "mode");
+    bool all = named->word_count == 1 && strcmp(named->words[0], "all") == 0;
+    bool any = false;
+    for (size_t m = 0; m < choice->count; m++) {
+        bool goes = xb_mode_directions(config, choice->modes[m]) != 0;
+        any = any || goes;
+        if (!all && !goes)
+            return XB_FAIL(error, XB_ERR_USAGE,
+                           "--direction %s: %s does not go that way; see 'xferbench --help %s'",
+                           xb_config_get(config, "direction")->text, choice->modes[m]->name,
+                           choice->modes[m]->name);
+    }
+    return any ? XB_OK
+               : XB_FAIL(error, XB_ERR_USAGE, "--direction %s: no mode goes that way",
+                         xb_config_get(config, "direction")->text);
+}
+
+/* "pinned or async": the modes that several devices can be started together with. */
+static const char *simultaneous_modes(char *text, size_t size)
+{
+    const struct xb_mode *last = NULL;
+    size_t used = 0;
+    text[0] = '\0';
+    for (size_t m = 0; xb_modes[m] != NULL; m++)
+        last = xb_modes[m]->simultaneous ? xb_modes[m] : last;
+    for (size_t m = 0; xb_modes[m] != NULL && used < size; m++) {
+        if (!xb_modes[m]->simultaneous)
+            continue;
+        const char *separator = used == 0 ? "" : xb_modes[m] == last ? " or " : ", ";
+        used += (size_t)snprintf(text + used, size - used, "%s%s", separator, xb_modes[m]->name);
+    }
+    return text;
+}
+
+static enum xb_status refuse_idle_simultaneous(const struct xb_config *config,
+                                               const struct xb_mode_choice *choice,
+                                               struct xb_error *error)
+{
+    char modes[128];
+    if (!xb_config_get(config, "simultaneous")->flag)
+        return XB_OK;
+    if (xb_config_get(config, "latency")->flag)
+        return XB_FAIL(error, XB_ERR_USAGE,
+                       "--simultaneous is about bandwidth; leave --latency away");
+    for (size_t m = 0; m < choice->count; m++)
+        if (choice->modes[m]->simultaneous &&
+            (xb_mode_directions(config, choice->modes[m]) & XB_ONE_WAY) != 0)
+            return XB_OK;
+    return XB_FAIL(error, XB_ERR_USAGE,
+                   "--simultaneous starts several devices together, one way at a time: take %s, "
+                   "h2d or d2h",
+                   simultaneous_modes(modes, sizeof modes));
+}
+
+enum xb_status xb_mode_choice_check(const struct xb_config *config,
+                                    const struct xb_mode_choice *choice, struct xb_error *error)
+{
+    enum xb_status status = refuse_idle_options(config, choice, error);
+    if (status != XB_OK)
+        return status;
+    status = refuse_other_ways(config, choice, error);
+    if (status != XB_OK)
+        return status;
+    return refuse_idle_simultaneous(config, choice, error);
+}

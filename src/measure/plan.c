@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _POSIX_C_SOURCE 200809L
+/* From options to cases. A user's mistakes are found here, before anything is measured or written.
+ * What a device cannot do is found by a mode's check, case by case, so that the others go on. */
+#include "device_choice.h"
+#include "mode_choice.h"
+
+#include "machine/host_memory.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A result takes some 12 KiB of memory, so these are 120 MiB. */
+#define MAX_CASES 10000u
+
+/* ---- cases ---- */
+
+/* A walk through all variants, sizes and directions of a mode. */
+struct walk {
+    const struct xb_config *config;
+    struct xb_case test; /* its mode and devices are given, the rest is each case's own */
+    unsigned directions; /* bits of enum xb_direction */
+    size_t next;         /* 0 at the beginning */
+};
+
+/* Puts the next case into walk->test. False if there is no other. */
+static bool next_case(struct walk *walk)
+{
+    const struct xb_sizes *sizes = &xb_config_get(walk->config, "size")->sizes;
+    const struct xb_option *option = walk->test.mode->variant_option;
+    const struct xb_value *words =
+        option != NULL ? xb_config_get(walk->config, option->name) : NULL;
+    size_t a_variant = sizes->count * XB_DIRECTIONS;
+    while (walk->next < a_variant * (words != NULL ? words->word_count : 1)) {
+        size_t variant = walk->next / a_variant;
+        walk->test.variant = words != NULL ? words->words[variant] : walk->test.mode->variant;
+        walk->test.bytes = sizes->bytes[walk->next % a_variant / XB_DIRECTIONS];
+        walk->test.direction = (enum xb_direction)(1u << walk->next % XB_DIRECTIONS);
+        walk->next++;
+        if ((walk->directions & walk->test.direction) != 0)
+            return true;
+    }
+    return false;
+}
+
+/* What a plan is made from. */
+struct plan {
+    struct xb_run *run;
+    struct xb_mode_choice modes;
+    struct xb_device_choice choice;
+    size_t capacity; /* of run->results */
+    bool latency, simultaneous;
+};
+
+/* Has a mode check the options for each of its cases. A case that needs more than `available` host
+ * memory is passed over: that is a better reason to refuse it. */
+static enum xb_status check_options(const struct xb_config *config, const struct xb_mode *mode,
+                                    uint64_t available, struct xb_error *error)
+{
+    struct walk walk = {.config = config,
+                        .test = {.mode = mode, .peer = XB_NO_PEER},
+                        .directions = xb_mode_directions(config, mode)};
+    if (mode->check_options == NULL)
+        return XB_OK;
+    while (next_case(&walk)) {
+        if (mode->needs(&walk.test, config).host_bytes > available)
+            continue;
+        enum xb_status status = mode->check_options(&walk.test, config, error);
+        if (status != XB_OK)
+            return status;
+    }
+    return XB_OK;
+}
+
+/* Does so for all modes but those of pairs: whether there are pairs is not known yet, and without
+ * pairs their cases are skipped. */
+static enum xb_status check_single_modes(const struct xb_config *config,
+                                         const struct xb_mode_choice *choice,
+                                         struct xb_error *error)
+{
+    uint64_t available = 0;
+    enum xb_status status = xb_host_memory_available(&available, error);
+    if (status != XB_OK)
+        return status;
+    for (size_t m = 0; m < choice->count; m++) {
+        if (choice->modes[m]->pairs)
+            continue;
+        status = check_options(config, choice->modes[m], available, error);
+        if (status != XB_OK)
+            return status;
+    }
+    return XB_OK;
+}
+
+static enum xb_status add_case(struct plan *plan, const struct xb_case *test,
+                               struct xb_error *error)
+{
+    struct xb_run *run = plan->run;
+    if (run->case_count == MAX_CASES)
+        return XB_FAIL(error, XB_ERR_USAGE,
+                       "this asks for more than %u cases; take fewer sizes, modes or devices",
+                       MAX_CASES);
+    if (run->case_count == plan->capacity) {
+        size_t capacity = plan->capacity > 0 ? 2 * plan->capacity : 16;
+        struct xb_result *grown = realloc(run->results, capacity * sizeof *grown);
+        if (grown == NULL)
+            return XB_FAIL(error, XB_ERR_MEMORY, "no memory for %zu cases", capacity);
+        run->results = grown;
+        plan->capacity = capacity;
+    }
+    struct xb_result *result = &run->results[run->case_count++];
+    memset(result, 0, sizeof *result);
+    result->test = *test;
+    result->test.latency = plan->latency;
+    /* So far apart that no two cases' patterns overlap. */
+    result->test.seed = (unsigned long long)run->case_count << 40;
+    return XB_OK;
+}
+
+/* A case on every chosen device at once: the row of all, then one a device. */
+static enum xb_status add_together(struct plan *plan, struct xb_case test, struct xb_error *error)
+{
+    test.simultaneous = true;
+    test.sum = true;
+    test.device = plan->choice.devices[0];
+    enum xb_status status = add_case(plan, &test, error);
+    if (status != XB_OK)
+        return status;
+    test.sum = false;
+    for (size_t i = 0; i < plan->choice.device_count; i++) {
+        test.device = plan->choice.devices[i];
+        status = add_case(plan, &test, error);
+        if (status != XB_OK)
+            return status;
+    }
+    return XB_OK;
+}
+
+typedef enum xb_status add_function(struct plan *plan, struct xb_case test, struct xb_error *error);
+
+static enum xb_status add_one(struct plan *plan, struct xb_case test, struct xb_error *error)
+{
+    /* Both ways at once between two devices is one case, whichever of them comes first. */
+    if (test.peer != XB_NO_PEER && test.direction == XB_BIDIR && (int)test.device > test.peer)
+        for (size_t i = 0; i < plan->choice.pair_count; i++)
+            if ((int)plan->choice.pairs[i].from == test.peer &&
+                plan->choice.pairs[i].to == test.device)
+                return XB_OK;
+    return add_case(plan, &test, error);
+}
+
+static enum xb_status add_mode(struct plan *plan, struct xb_case test, unsigned directions,
+                               add_function *add, struct xb_error *error)
+{
+    struct walk walk = {.config = plan->run->config, .test = test, .directions = directions};
+    while (next_case(&walk)) {
+        enum xb_status status = add(plan, walk.test, error);
+        if (status != XB_OK)
+            return status;
+    }
+    return XB_OK;
+}
+
+static enum xb_status add_single_devices(struct plan *plan, struct xb_error *error)
+{
+    for (size_t d = 0; d < plan->choice.device_count; d++)
+        for (size_t m = 0; m < plan->modes.count; m++) {
+            const struct xb_mode *mode = plan->modes.modes[m];
+            struct xb_case test = {
+                .mode = mode, .device = plan->choice.devices[d], .peer = XB_NO_PEER};
+            if (mode->pairs)
+                continue;
+            enum xb_status status =
+                add_mode(plan, test, xb_mode_directions(plan->run->config, mode), add_one, error);
+            if (status != XB_OK)
+                return status;
+        }
+    return XB_OK;
+}
+
+/* Adds one row of the mode that will say that there are no pairs: more would say the same. */
+static enum xb_status add_no_pair(struct plan *plan, struct xb_case test, struct xb_error *error)
+{
+    size_t rows = 0;
+    for (size_t i = 0; i < plan->run->case_count; i++)
+        rows += plan->run->results[i].test.mode == test.mode;
+    return rows == 0 ? add_case(plan, &test, error) : XB_OK;
+}
+
+/* Adds the cases of every pair for a mode that is measured in pairs. */
+static enum xb_status add_pairs_of(struct plan *plan, const struct xb_mode *mode,
+                                   struct xb_error *error)
+{
+    unsigned directions = xb_mode_directions(plan->run->config, mode);
+    struct xb_case test = {.mode = mode, .device = plan->choice.devices[0], .peer = XB_NO_PEER};
+    if (plan->choice.pair_count == 0)
+        return add_mode(plan, test, directions, add_no_pair, error);
+    for (size_t p = 0; p < plan->choice.pair_count; p++) {
+        test.device = plan->choice.pairs[p].from;
+        test.peer = (int)plan->choice.pairs[p].to;
+        enum xb_status status = add_mode(plan, test, directions, add_one, error);
+        if (status != XB_OK)
+            return status;
+    }
+    return XB_OK;
+}
+
+static enum xb_status add_pairs(struct plan *plan, struct xb_error *error)
+{
+    for (size_t m = 0; m < plan->modes.count; m++) {
+        if (!plan->modes.modes[m]->pairs)
+            continue;
+        enum xb_status status = add_pairs_of(plan, plan->modes.modes[m], error);
+        if (status != XB_OK)
+            return status;
+    }
+    return XB_OK;
+}
+
+/* Adds the cases of all chosen devices at the same time. */
+static enum xb_status add_simultaneous(struct plan *plan, struct xb_error *error)
+{
+    for (size_t m = 0; plan->simultaneous && m < plan->modes.count; m++) {
+        const struct xb_mode *mode = plan->modes.modes[m];
+        struct xb_case test = {.mode = mode, .peer = XB_NO_PEER};
+        if (!mode->simultaneous)
+            continue;
+        enum xb_status status =
+            add_mode(plan, test, xb_mode_directions(plan->run->config, mode) & XB_ONE_WAY,
+                     add_together, error);
+        if (status != XB_OK)
+            return status;
+    }
+    return XB_OK;
+}
+
+/* ---- memory ---- */
+
+/* `reach` ends the sentence: what bounds the memory, and what to do about it. */
+static enum xb_status too_large(const struct xb_case *test, uint64_t needed, const char *what,
+                                uint64_t limit, const char *reach, struct xb_error *error)
+{
+    char size[32];
+    char need[32];
+    return XB_FAIL(error, XB_ERR_USAGE, "--size %s: %s needs %s of %s memory, and %.2f GiB %s",
+                   xb_size_format(test->bytes, size, sizeof size), test->mode->name,
+                   xb_size_format(needed, need, sizeof need), what, (double)limit / 0x1p30, reach);
+}
+
+/* XB_ERR_USAGE where a case can never fit. What is free on a device is known only once it is open.
+ */
+static enum xb_status check_case(const struct xb_run *run, const struct xb_case *test,
+                                 uint64_t available, struct xb_error *error)
+{
+    const struct xb_device_info *device = &run->devices[xb_run_find_device(run, test->device)].info;
+    struct xb_needs needs = test->mode->needs(test, run->config);
+    bool shared = device->shares_host_memory;
+    uint64_t host = needs.host_bytes;
+    if (shared) /* saturating: two halves of a case may not wrap around */
+        host = needs.device_bytes > UINT64_MAX - host ? UINT64_MAX : host + needs.device_bytes;
+    char reach[448];
+    if (host > available)
+        return too_large(test, host, "host", available,
+                         xb_host_memory_limit_text(reach, sizeof reach), error);
+    if (!shared && device->memory_bytes > 0 && needs.device_bytes > device->memory_bytes)
+        return too_large(test, needs.device_bytes, "device", device->memory_bytes,
+                         "is all it has; take a smaller size", error);
+    return XB_OK;
+}
+
+/* Whether any case of the same size and device fits into memory. */
+static bool another_fits(const struct xb_run *run, const struct xb_case *test, uint64_t available)
+{
+    struct xb_error ignored;
+    for (size_t i = 0; i < run->case_count; i++) {
+        const struct xb_case *other = &run->results[i].test;
+        if (other->bytes == test->bytes && other->device == test->device &&
+            check_case(run, other, available, &ignored) == XB_OK)
+            return true;
+    }
+    return false;
+}
+
+/* Refuses a size that is too large for every mode. If it is too large for some modes only, their
+ * cases become error rows. */
+static enum xb_status check_memory(const struct xb_run *run, struct xb_error *error)
+{
+    uint64_t available = 0;
+    enum xb_status status = xb_host_memory_available(&available, error);
+    if (status != XB_OK)
+        return status;
+    for (size_t i = 0; i < run->case_count; i++) {
+        const struct xb_case *test = &run->results[i].test;
+        status = check_case(run, test, available, error);
+        if (status != XB_OK && !another_fits(run, test, available))
+            return status;
+    }
+    return XB_OK;
+}
+
+/* ---- the whole ---- */
+
+enum xb_status xb_plan_check(const struct xb_config *config, struct xb_error *error)
+{
+    struct xb_mode_choice choice;
+    enum xb_status status = xb_mode_choose(config, &choice, error);
+    if (status != XB_OK)
+        return status;
+    status = xb_mode_choice_check(config, &choice, error);
+    if (status != XB_OK)
+        return status;
+    status = xb_choice_refuse_all_beside_others(xb_config_get(config, "device"), error);
+    return status != XB_OK ? status : check_single_modes(config, &choice, error);
+}
+
+/* Whether any chosen mode has cases of pairs, or of single devices. */
+static bool wants(const struct plan *plan, bool pairs)
+{
+    for (size_t m = 0; m < plan->modes.count; m++)
+        if (plan->modes.modes[m]->pairs == pairs &&
+            xb_mode_directions(plan->run->config, plan->modes.modes[m]) != 0)
+            return true;
+    return false;
+}
+
+/* In the order in which they are measured: each device alone, so that it can be compared with
+ * itself beside others, then all at the same time, then pairs. */
+static enum xb_status add_cases(struct plan *plan, struct xb_error *error)
+{
+    enum xb_status status = add_single_devices(plan, error);
+    if (status != XB_OK)
+        return status;
+    status = add_simultaneous(plan, error);
+    return status != XB_OK ? status : add_pairs(plan, error);
+}
+
+static enum xb_status make(struct plan *plan, struct xb_error *error)
+{
+    struct xb_run *run = plan->run;
+    enum xb_status status = xb_mode_choose(run->config, &plan->modes, error);
+    if (status != XB_OK)
+        return status;
+    status = xb_device_choose(run, wants(plan, false), plan->simultaneous, wants(plan, true),
+                              &plan->choice, error);
+    if (status != XB_OK)
+        return status;
+    status = add_cases(plan, error);
+    if (status != XB_OK)
+        return status;
+    status = check_memory(run, error);
+    if (status != XB_OK)
+        return status;
+    for (size_t m = 0; m < plan->modes.count; m++) {
+        if (!plan->modes.modes[m]->pairs || plan->choice.pair_count == 0)
+            continue;
+        status = check_options(run->config, plan->modes.modes[m], UINT64_MAX, error);
+        if (status != XB_OK)
+            return status;
+    }
+    return XB_OK;
+}
+
+enum xb_status xb_plan(struct xb_run *run, struct xb_error *error)
+{
+    enum xb_status status = xb_plan_check(run->config, error);
+    if (status != XB_OK)
+        return status;
+    struct plan *plan = calloc(1, sizeof *plan);
+    if (plan == NULL)
+        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for a plan");
+    plan->run = run;
+    plan->latency = xb_config_get(run->config, "latency")->flag;
+    plan->simultaneous = xb_config_get(run->config, "simultaneous")->flag;
+    status = make(plan, error);
+    free(plan);
+    return status;
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef XFERBENCH_MEASURE_RUN_H
+#define XFERBENCH_MEASURE_RUN_H
+
+#include "backends/registry.h"
+#include "machine/pcie.h"
+#include "machine/topology.h"
+#include "xferbench/options.h"
+#include "xferbench/result.h"
+
+/* The most devices that a run takes. */
+#define XB_RUN_DEVICES 64
+
+/* A device that takes part in a run. */
+struct xb_run_device {
+    struct xb_device_info info;
+    struct xb_pcie_link link; /* the fastest reading right after a case; known = false before one */
+    struct xb_binding binding;
+};
+
+/*
+ * A run of this process: what was asked, where, and the results. src/record/of_run.h makes a record
+ * of it. Results are in the order of the cases; an interrupted run too has a row for every case.
+ * Release with xb_run_free.
+ */
+struct xb_run {
+    const struct xb_backend *backend;
+    struct xb_driver *driver;
+    struct xb_probe probe;
+    const struct xb_config *config; /* borrowed */
+    struct xb_topology *topology;
+    struct xb_run_device *devices;
+    size_t device_count;
+    struct xb_result *results; /* one a case, filled in turn */
+    size_t case_count;
+    size_t done_count; /* how many of the results are final */
+    bool interrupted;
+    double deadline;   /* on the clock of src/base/clock.h; 0 for none */
+    bool deadline_met; /* false: it cut cases short */
+};
+
+void xb_run_free(struct xb_run *run);
+
+/* The position in run->devices of the device with that index, which must be one of the run's. */
+size_t xb_run_find_device(const struct xb_run *run, unsigned index);
+
+/* Whether no further sample should be taken: a signal came, or the deadline. */
+bool xb_run_should_stop(const struct xb_run *run);
+
+/* What the runner tells while it works. */
+struct xb_run_observer {
+    /* The case results[done_count] has that many samples so far; `bandwidth` is the last one's. */
+    void (*progress)(void *argument, const struct xb_run *run, size_t samples, double bandwidth);
+    /* More results are final: run->done_count of them. May be NULL. */
+    void (*finished)(void *argument, const struct xb_run *run);
+    void *argument;
+};
+
+/*
+ * Checks what needs no device: that there are such modes, that they have the options given, and
+ * that these allow every case that fits into memory. xb_plan does so too. XB_ERR_USAGE;
+ * XB_ERR_SYSTEM where nothing says how much memory there is.
+ */
+XB_MUST_CHECK enum xb_status xb_plan_check(const struct xb_config *config, struct xb_error *error);
+
+/*
+ * Fills run->devices and the cases of run->results from the configuration (rows of
+ * src/run/command.c and of the modes), for an open driver. Opens no device and allocates no memory
+ * of the cases' size. XB_ERR_USAGE for a mode, device or size that cannot be, with what could be.
+ */
+XB_MUST_CHECK enum xb_status xb_plan(struct xb_run *run, struct xb_error *error);
+
+/*
+ * Measures every case in turn and makes every result final. A case or a device that fails becomes
+ * an error row and the run goes on; only what leaves nothing to report is returned. Blocks until
+ * done or until xb_run_should_stop(): the case in flight then keeps the samples it has, and the
+ * rows behind it are skipped.
+ */
+XB_MUST_CHECK enum xb_status
+xb_run_execute(struct xb_run *run, const struct xb_run_observer *observer, struct xb_error *error);
+
+/*
+ * Makes every result final although a case does not come to an end: that one fails with *error, and
+ * those after it are cut. The runner must not be at work on this very run: give a copy of it.
+ */
+void xb_run_abandon(struct xb_run *run, const struct xb_error *error);
+
+/* "pinned registered h2d 1 GiB device 0". */
+const char *xb_case_text(const struct xb_case *test, char *text, size_t size);
+
+#endif

@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _POSIX_C_SOURCE 200809L
+/* Goes through a run's cases, opens the devices that each needs, and has it measured (measure.c).
+ */
+#include "measure.h"
+
+#include "base/clock.h"
+
+#include "base/interrupt.h"
+#include "machine/host_memory.h"
+#include "xferbench/workspace.h"
+
+#include <stdlib.h>
+
+/* A device of the run while it runs; opened when a case first needs it. */
+struct opened {
+    struct xb_device *device;
+    struct xb_workspace *workspace; /* closed when the next case is of other devices */
+    enum xb_status status;          /* of opening it: a device that failed is not tried again */
+    struct xb_error error;
+};
+
+struct runner {
+    struct xb_run *run;
+    const struct xb_run_observer *observer;
+    struct opened *opened; /* one a device of the run */
+};
+
+bool xb_run_should_stop(const struct xb_run *run)
+{
+    return xb_interrupt_signal() != 0 || (run->deadline > 0 && xb_clock_now() >= run->deadline);
+}
+
+/* ---- memory ---- */
+
+static uint64_t kept_by(const struct opened *opened, bool on_host)
+{
+    uint64_t host = 0;
+    uint64_t device = 0;
+    if (opened->workspace != NULL)
+        xb_workspace_kept(opened->workspace, &host, &device);
+    return on_host ? host : device;
+}
+
+/* Checks that the device's part of a case fits into what is free and what its workspace keeps. */
+static enum xb_status check_device_memory(const struct opened *opened, uint64_t needed,
+                                          struct xb_error *error)
+{
+    struct xb_device *device = opened->device;
+    uint64_t free_bytes = 0;
+    enum xb_status status = device->backend->device_memory(device, &free_bytes, error);
+    if (status != XB_OK)
+        return status;
+    free_bytes += kept_by(opened, false);
+    if (needed <= free_bytes)
+        return XB_OK;
+    return XB_FAIL(error, XB_ERR_MEMORY,
+                   "device %u has %.2f GiB of memory free, and the case needs %.2f GiB; "
+                   "something else uses the device, or take a smaller --size",
+                   device->info.index, (double)free_bytes / 0x1p30, (double)needed / 0x1p30);
+}
+
+/* Checks that the memory of one case on `count` devices is there now, before any is allocated. */
+static enum xb_status check_memory(const struct xb_needs *needs, struct opened *const *on,
+                                   size_t count, struct xb_error *error)
+{
+    uint64_t host = needs->host_bytes;
+    uint64_t kept = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (on[i]->device == NULL)
+            return XB_FAIL(error, XB_ERR_INTERNAL, "a device that is needed was not opened");
+        kept += kept_by(on[i], true);
+        if (on[i]->device->info.shares_host_memory) {
+            kept += kept_by(on[i], false);
+            host += needs->device_bytes;
+            continue;
+        }
+        enum xb_status status = check_device_memory(on[i], needs->device_bytes, error);
+        if (status != XB_OK)
+            return status;
+    }
+    return host > kept ? xb_host_memory_check(host - kept, error) : XB_OK;
+}
+
+/* ---- devices ---- */
+
+static bool concerns(const struct xb_case *test, unsigned index)
+{
+    return !test->sum && (test->device == index || test->peer == (int)index);
+}
+
+/* Finds the largest case of the device that fits now: its workspace allocates memory for that at
+ * once. A case that does not fit is passed over, its own row will tell. Any other failure is one of
+ * the case that is to be run. */
+static enum xb_status find_largest(const struct xb_run *run, struct opened *opened,
+                                   uint64_t *largest, struct xb_error *error)
+{
+    *largest = 0;
+    for (size_t i = 0; i < run->case_count; i++) {
+        const struct xb_case *test = &run->results[i].test;
+        if (!concerns(test, opened->device->info.index) || test->bytes <= *largest)
+            continue;
+        struct xb_needs needs = test->mode->needs(test, run->config);
+        enum xb_status status = check_memory(&needs, &opened, 1, error);
+        if (status == XB_ERR_MEMORY)
+            continue;
+        if (status != XB_OK)
+            return status;
+        *largest = test->bytes;
+    }
+    return XB_OK;
+}
+
+/* Opens a device of the run and its workspace, if they are not open yet. */
+static enum xb_status open_device(struct runner *runner, size_t position, struct xb_error *error)
+{
+    struct xb_run *run = runner->run;
+    struct xb_run_device *where = &run->devices[position];
+    struct opened *opened = &runner->opened[position];
+    /* Before it is opened, so that the driver's own memory for this device lies near it too. */
+    xb_topology_bind(run->topology, xb_pcie_numa_node(where->info.pci_bdf), &where->binding);
+    if (opened->device == NULL && opened->status == XB_OK)
+        opened->status = run->backend->device_open(run->driver, where->info.index, &opened->device,
+                                                   &opened->error);
+    if (opened->status != XB_OK) {
+        *error = opened->error;
+        return opened->status;
+    }
+    where->info = opened->device->info; /* an open device tells more of itself */
+    if (opened->workspace != NULL)
+        return XB_OK;
+    uint64_t largest;
+    enum xb_status status = find_largest(run, opened, &largest, error);
+    if (status != XB_OK)
+        return status;
+    return xb_workspace_open(opened->device, largest, &opened->workspace, error);
+}
+
+static void close_workspace(struct opened *opened)
+{
+    xb_workspace_close(opened->workspace);
+    opened->workspace = NULL;
+}
+
+static void close_devices(struct runner *runner)
+{
+    for (size_t i = 0; i < runner->run->device_count; i++)
+        close_workspace(&runner->opened[i]);
+    for (size_t i = 0; i < runner->run->device_count; i++)
+        runner->run->backend->device_close(runner->opened[i].device);
+    free(runner->opened);
+}
+
+/* Opens the devices that the case needs, and frees the memory kept on the others. */
+static enum xb_status open_needed(struct runner *runner, const struct xb_result *results,
+                                  size_t count, struct xb_error *error)
+{
+    const struct xb_run *run = runner->run;
+    bool *needed = calloc(run->device_count, sizeof *needed);
+    if (needed == NULL)
+        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for a list of devices");
+    for (size_t i = 0; i < run->device_count; i++) {
+        for (size_t k = 0; k < count; k++)
+            needed[i] = needed[i] || concerns(&results[k].test, run->devices[i].info.index);
+        if (!needed[i])
+            close_workspace(&runner->opened[i]);
+    }
+    enum xb_status status = XB_OK;
+    for (size_t i = 0; status == XB_OK && i < run->device_count; i++)
+        if (needed[i])
+            status = open_device(runner, i, error);
+    free(needed);
+    return status;
+}
+
+/* ---- cases ---- */
+
+/* How many rows from the first one on are measured together: one, or a sum and its devices. */
+static size_t rows_of(const struct xb_run *run, size_t first)
+{
+    size_t count = 1;
+    if (!run->results[first].test.sum)
+        return 1;
+    while (first + count < run->case_count && run->results[first + count].test.simultaneous &&
+           !run->results[first + count].test.sum)
+        count++;
+    return count;
+}
+
+/* Makes a lane and the context that its mode will see. */
+static enum xb_status make_lane(struct runner *runner, struct xb_result *result,
+                                struct xb_lane *lane, struct xb_error *error)
+{
+    struct xb_run *run = runner->run;
+    const struct xb_case *test = &result->test;
+    size_t position = xb_run_find_device(run, test->device);
+    struct opened *opened = &runner->opened[position];
+    *lane = (struct xb_lane){.where = &run->devices[position],
+                             .result = result,
+                             .context = {.test = test,
+                                         .run = run,
+                                         .config = run->config,
+                                         .device = opened->device,
+                                         .workspace = opened->workspace}};
+    xb_workspace_begin(opened->workspace, test->bytes);
+    if (test->peer == XB_NO_PEER)
+        return XB_OK;
+    struct opened *peer = &runner->opened[xb_run_find_device(run, (unsigned)test->peer)];
+    lane->context.peer_device = peer->device;
+    lane->context.peer_workspace = peer->workspace;
+    xb_workspace_begin(peer->workspace, test->bytes);
+    enum xb_status status = run->backend->peer_info(run->driver, test->device, (unsigned)test->peer,
+                                                    &lane->context.source_reach, error);
+    if (status != XB_OK)
+        return status;
+    return run->backend->peer_info(run->driver, (unsigned)test->peer, test->device,
+                                   &lane->context.destination_reach, error);
+}
+
+static enum xb_status check_case_memory(const struct runner *runner, const struct xb_case *test,
+                                        const struct xb_lane *lanes, size_t lane_count,
+                                        struct xb_error *error)
+{
+    struct opened *on[XB_RUN_DEVICES];
+    struct xb_needs needs = test->mode->needs(test, runner->run->config);
+    size_t count = 0;
+    for (; count < lane_count; count++)
+        on[count] =
+            &runner->opened[xb_run_find_device(runner->run, lanes[count].result->test.device)];
+    if (test->peer != XB_NO_PEER)
+        on[count++] = &runner->opened[xb_run_find_device(runner->run, (unsigned)test->peer)];
+    needs.host_bytes *= lane_count;
+    return check_memory(&needs, on, count, error);
+}
+
+/* Measures the case whose rows are results[0 .. count). */
+static enum xb_status run_case(struct runner *runner, struct xb_result *results, size_t count,
+                               struct xb_error *error)
+{
+    struct xb_lane lanes[XB_RUN_DEVICES];
+    struct xb_result *first_lane = results[0].test.sum ? results + 1 : results;
+    size_t lane_count = results[0].test.sum ? count - 1 : 1;
+    enum xb_status status = open_needed(runner, results, count, error);
+    if (status != XB_OK)
+        return status;
+    for (size_t i = 0; i < lane_count; i++) {
+        status = make_lane(runner, &first_lane[i], &lanes[i], error);
+        if (status != XB_OK)
+            return status;
+    }
+    status = check_case_memory(runner, &first_lane->test, lanes, lane_count, error);
+    if (status != XB_OK)
+        return status;
+    struct xb_measurement measurement = {
+        .run = runner->run,
+        .observer = runner->observer,
+        .result = results,
+        .lanes = lanes,
+        .lane_count = lane_count,
+        .time_limit = xb_config_get(runner->run->config, "time-limit")->seconds,
+        .warm_up_least = xb_config_get(runner->run->config, "warm-up")->seconds,
+    };
+    xb_measure(&measurement);
+    return XB_OK;
+}
+
+/* Why the case of these rows cannot be run at all; NULL if it can. */
+static const char *impossible(const struct xb_run *run, const struct xb_result *results,
+                              size_t count)
+{
+    if (results->test.mode->pairs && run->backend->peer_info == NULL)
+        return "this backend has no copies between devices";
+    if (results->test.mode->pairs && results->test.peer == XB_NO_PEER)
+        return "it takes two devices, and one is chosen or there: none of its variants is tested";
+    if (results->test.sum && count < 3)
+        return "devices at the same time take two of them, and one is chosen or there";
+    return NULL;
+}
+
+static void skip_rows(struct xb_result *results, size_t count, const char *reason)
+{
+    for (size_t i = 0; i < count; i++)
+        xb_result_skip(&results[i], reason);
+}
+
+static void cut_rows(struct xb_result *results, size_t count, const char *before)
+{
+    for (size_t i = 0; i < count; i++)
+        xb_result_cut(&results[i], before);
+}
+
+/* Gives rows whose case could not be measured their status and reason. */
+static void end_rows(struct xb_result *results, size_t count, enum xb_status status,
+                     const struct xb_error *error)
+{
+    if (status == XB_ERR_UNSUPPORTED)
+        skip_rows(results, count, error->message);
+    else if (status == XB_ERR_STOPPED)
+        cut_rows(results, count, "its device was ready");
+    else
+        for (size_t i = 0; i < count; i++)
+            xb_result_fail(&results[i], error);
+}
+
+static void run_rows(struct runner *runner, struct xb_result *results, size_t count)
+{
+    const char *reason = impossible(runner->run, results, count);
+    if (reason != NULL) {
+        skip_rows(results, count, reason);
+        return;
+    }
+    if (xb_run_should_stop(runner->run)) {
+        cut_rows(results, count, "it began");
+        return;
+    }
+    struct xb_error error;
+    enum xb_status status = run_case(runner, results, count, &error);
+    if (status != XB_OK)
+        end_rows(results, count, status, &error);
+}
+
+/* A signal or a deadline that came after the last case has cut nothing short, and is not told. */
+static void note_cuts(struct xb_run *run)
+{
+    run->deadline_met = true;
+    for (size_t i = 0; i < run->case_count; i++) {
+        if (run->results[i].stop_reason == XB_STOP_INTERRUPTED)
+            run->interrupted = true;
+        if (run->results[i].stop_reason == XB_STOP_DEADLINE)
+            run->deadline_met = false;
+    }
+}
+
+void xb_run_abandon(struct xb_run *run, const struct xb_error *error)
+{
+    size_t in_flight = run->done_count;
+    size_t behind = in_flight < run->case_count ? in_flight + rows_of(run, in_flight) : in_flight;
+    for (size_t i = in_flight; i < behind; i++)
+        xb_result_fail(&run->results[i], error);
+    for (size_t i = behind; i < run->case_count; i++)
+        xb_result_cut(&run->results[i], "it began");
+    run->done_count = run->case_count;
+    note_cuts(run);
+    run->deadline_met = run->deadline_met && behind == in_flight;
+}
+
+enum xb_status xb_run_execute(struct xb_run *run, const struct xb_run_observer *observer,
+                              struct xb_error *error)
+{
+    struct runner runner = {.run = run, .observer = observer};
+    enum xb_status status = xb_topology_open(&run->topology, error);
+    if (status != XB_OK)
+        return status;
+    runner.opened = calloc(run->device_count, sizeof *runner.opened);
+    if (runner.opened == NULL)
+        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for %zu devices", run->device_count);
+    while (run->done_count < run->case_count) {
+        size_t count = rows_of(run, run->done_count);
+        run_rows(&runner, &run->results[run->done_count], count);
+        run->done_count += count;
+        if (observer != NULL && observer->finished != NULL)
+            observer->finished(observer->argument, run);
+    }
+    close_devices(&runner);
+    note_cuts(run);
+    return XB_OK;
+}

@@ -1,0 +1,433 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _POSIX_C_SOURCE 200809L
+/* From warm-up to the last sample of one case. What one iteration is, its mode says. */
+#include "measure.h"
+
+#include "base/clock.h"
+
+#include "base/interrupt.h"
+
+#include <assert.h>
+#include <string.h>
+
+/* A sample has as many iterations of a small copy as it takes to last this long: a thousand times
+ * an event's resolution. */
+#define SAMPLE_TARGET_S 1e-3
+/* The most iterations of a sample, where nothing else bounds them. */
+#define MAX_ITERATIONS 4096u
+/* If its samples never agree, a path is warmed up for this share of the time limit at most. */
+#define WARM_UP_MOST 0.25
+/* How often one operation alone is timed by the host's clock, where the samples do not tell that.
+ */
+#define HOST_CLOCK_REPETITIONS 3u
+/* How often a reference is repeated: the medians are compared, not their tails. */
+#define REFERENCE_SAMPLES 3u
+
+/* Whether there is no time for another repetition, if that takes as long as the last one. */
+static bool out_of_time(const struct xb_measurement *measurement)
+{
+    const struct xb_run *run = measurement->run;
+    return xb_run_should_stop(run) ||
+           (run->deadline > 0 && xb_clock_now() + measurement->last_wall > run->deadline);
+}
+
+static void tell(const struct xb_measurement *measurement, size_t samples, double seconds)
+{
+    const struct xb_run_observer *observer = measurement->observer;
+    if (observer != NULL && seconds > 0)
+        observer->progress(observer->argument, measurement->run, samples,
+                           (double)measurement->result->bytes_moved / seconds);
+}
+
+/* Puts back what the last repetition moved, if the mode needs that. */
+static enum xb_status restore(const struct xb_measurement *measurement, struct xb_error *error)
+{
+    for (size_t i = 0; i < measurement->lane_count; i++) {
+        struct xb_mode_context *context = &measurement->lanes[i].context;
+        if (context->test->mode->restore == NULL)
+            continue;
+        enum xb_status status = context->test->mode->restore(context, error);
+        if (status != XB_OK)
+            return status;
+    }
+    return XB_OK;
+}
+
+/* What a lane's repetition took, by the clock that times this lane. */
+static double lane_seconds(const struct xb_lane *lane)
+{
+    return lane->context.host_timed ? lane->timing.submit : lane->timing.device;
+}
+
+/*
+ * Makes one repetition on every lane: enqueues all, then releases all, then waits for all. *seconds
+ * is what the slowest took. That is the time of all, because they start together; it cannot be
+ * taken from one's start to another's end, because their clocks cannot be compared.
+ */
+static enum xb_status repeat(struct xb_measurement *measurement, xb_submit *submit,
+                             uint64_t iterations, bool held, double *seconds,
+                             struct xb_error *error)
+{
+    const struct xb_backend *backend = measurement->run->backend;
+    double begin = xb_clock_now();
+    enum xb_status status = restore(measurement, error);
+    if (status != XB_OK)
+        return status;
+    size_t begun = 0;
+    if (backend->range_push != NULL)
+        backend->range_push("sample");
+    while (status == XB_OK && begun < measurement->lane_count) {
+        struct xb_lane *lane = &measurement->lanes[begun++];
+        status = xb_sampler_begin(&lane->sampler, submit, iterations, held, &lane->timing, error);
+    }
+    for (size_t i = 0; i < begun; i++)
+        xb_sampler_release(&measurement->lanes[i].sampler);
+    *seconds = 0;
+    for (size_t i = 0; i < begun; i++) {
+        struct xb_lane *lane = &measurement->lanes[i];
+        status = xb_sampler_finish(&lane->sampler, status, &lane->timing, error);
+        *seconds = lane_seconds(lane) > *seconds ? lane_seconds(lane) : *seconds;
+    }
+    if (backend->range_pop != NULL)
+        backend->range_pop();
+    measurement->last_wall = xb_clock_now() - begin;
+    return status;
+}
+
+/* How many iterations make a sample long enough, if one takes `seconds`. No more than fit behind a
+ * held queue. */
+static uint64_t iterations_for(const struct xb_measurement *measurement, double seconds)
+{
+    const struct xb_mode_context *context = &measurement->lanes[0].context;
+    uint64_t most = MAX_ITERATIONS;
+    if (context->test->mode->restore != NULL || context->test->latency)
+        return 1;
+    if (measurement->held) {
+        uint64_t fit = context->device->info.held_operations / context->operations_per_iteration;
+        most = fit < most ? fit : most;
+    }
+    if (seconds * (double)most <= SAMPLE_TARGET_S)
+        return most;
+    double wanted = SAMPLE_TARGET_S / seconds;
+    return wanted <= 1 ? 1 : (uint64_t)(wanted + 0.5);
+}
+
+/* Whether the queues can be held while an iteration is enqueued. Adds a warning where the case
+ * would need it. */
+static bool can_hold(struct xb_measurement *measurement, const struct xb_mode_context *context)
+{
+    const struct xb_device_info *device = &context->queues[0]->device->info;
+    if (!context->hold || context->test->latency) /* a single operation is timed as it comes */
+        return false;
+    if ((device->capabilities & XB_CAP_HOLD) == 0) {
+        const char *reason = xb_device_lacks(device, XB_CAP_HOLD);
+        xb_result_warn(measurement->result,
+                       "queues cannot be held here%s%.120s%s: enqueuing may be part of the time",
+                       reason[0] != '\0' ? " (" : "", reason, reason[0] != '\0' ? ")" : "");
+        return false;
+    }
+    if (context->operations_per_iteration <= device->held_operations)
+        return true;
+    xb_result_warn(measurement->result,
+                   "%llu operations do not fit behind a held queue (%u do): enqueuing them may be "
+                   "part of the time",
+                   (unsigned long long)context->operations_per_iteration, device->held_operations);
+    return false;
+}
+
+/* Decides whether the queues are held while a sample is enqueued. XB_ERR_UNSUPPORTED for several
+ * devices whose queues cannot be held: those enqueued first would run ahead, and their sum would be
+ * wrong. */
+static enum xb_status decide_hold(struct xb_measurement *measurement, struct xb_error *error)
+{
+    const struct xb_result *result = measurement->result;
+    bool all = true;
+    for (size_t i = 0; all && i < measurement->lane_count; i++)
+        all = can_hold(measurement, &measurement->lanes[i].context);
+    measurement->held = all;
+    if (all || measurement->lane_count == 1)
+        return XB_OK;
+    return XB_FAIL(error, XB_ERR_UNSUPPORTED,
+                   "devices start together only if their queues can be held while all of an "
+                   "iteration is enqueued: %s",
+                   result->warning_count > 0 ? result->warnings[result->warning_count - 1]
+                                             : "this variant's calls may block");
+}
+
+/* Repeats until the last samples agree, and finds how many iterations a sample should have. */
+static enum xb_status warm_up(struct xb_measurement *measurement, struct xb_error *error)
+{
+    xb_submit *submit = measurement->result->test.mode->submit;
+    double begin = xb_clock_now();
+    double least = measurement->warm_up_least;
+    double most = measurement->time_limit * WARM_UP_MOST;
+    size_t taken = 0;
+    bool settled = false;
+    double elapsed = 0;
+    if (most < least)
+        most = least;
+    measurement->iterations = 1;
+    while (!settled && !out_of_time(measurement) && elapsed < most) {
+        double seconds = 0;
+        enum xb_status status = repeat(measurement, submit, measurement->iterations,
+                                       measurement->held, &seconds, error);
+        if (status != XB_OK)
+            return status;
+        seconds /= (double)measurement->iterations;
+        status = xb_samples_add(&measurement->warm_up, seconds, error);
+        if (status != XB_OK)
+            return status;
+        taken++;
+        elapsed = xb_clock_now() - begin;
+        tell(measurement, 0, seconds);
+
+        uint64_t wanted = iterations_for(measurement, seconds);
+        if (wanted > 2 * measurement->iterations || 2 * wanted < measurement->iterations) {
+            /* Samples of another length have to agree anew. */
+            measurement->iterations = wanted;
+            measurement->warm_up.count = 0;
+        }
+        settled = elapsed >= least && xb_samples_agree(&measurement->warm_up);
+    }
+    xb_result_detail_number(measurement->result, "warm_up_samples", (double)taken);
+    xb_result_detail_number(measurement->result, "warm_up_s", elapsed);
+    /* No warning for single operations: they always scatter, and percentiles say how much. */
+    if (!settled && !out_of_time(measurement) && !measurement->result->test.latency)
+        xb_result_warn(measurement->result, "noisy: warm-up did not settle within %g %%",
+                       XB_WARM_SPREAD * 100);
+    return XB_OK;
+}
+
+/* Adds what the host's clock says of one operation alone. */
+static enum xb_status add_host_times(struct xb_result *result, const struct xb_timing *timing,
+                                     struct xb_error *error)
+{
+    enum xb_status status = xb_samples_add(&result->submit_times, timing->submit, error);
+    return status != XB_OK ? status : xb_samples_add(&result->wall_times, timing->wall, error);
+}
+
+/* Times one operation alone on one lane. */
+static enum xb_status time_alone(struct xb_measurement *measurement, struct xb_lane *lane,
+                                 struct xb_error *error)
+{
+    enum xb_status status = restore(measurement, error);
+    if (status != XB_OK)
+        return status;
+    status = xb_sampler_repeat(&lane->sampler, lane->context.test->mode->submit, 1, false,
+                               &lane->timing, error);
+    return status != XB_OK ? status : add_host_times(lane->result, &lane->timing, error);
+}
+
+/* Times some operations alone, a lane at a time: a held or batched sample does not tell how long
+ * one operation blocks its caller. */
+static enum xb_status time_all_alone(struct xb_measurement *measurement, struct xb_error *error)
+{
+    if (!measurement->held && measurement->iterations == 1 && measurement->lane_count == 1)
+        return XB_OK; /* each sample is one operation alone */
+    for (size_t i = 0; i < measurement->lane_count; i++)
+        for (unsigned k = 0; k < HOST_CLOCK_REPETITIONS && !out_of_time(measurement); k++) {
+            enum xb_status status = time_alone(measurement, &measurement->lanes[i], error);
+            if (status != XB_OK)
+                return status;
+        }
+    return XB_OK;
+}
+
+static enum xb_status time_reference(struct xb_measurement *measurement,
+                                     const struct xb_reference *reference, struct xb_error *error)
+{
+    double seconds = 0;
+    enum xb_status status = repeat(measurement, reference->submit, measurement->iterations,
+                                   measurement->held, &seconds, error);
+    if (status != XB_OK)
+        return status;
+    return xb_result_sample(measurement->result, reference->figure,
+                            seconds / (double)measurement->iterations, error);
+}
+
+/* Times what the mode wants to be compared with. */
+static enum xb_status time_references(struct xb_measurement *measurement, struct xb_error *error)
+{
+    const struct xb_reference *reference = measurement->result->test.mode->references;
+    for (; reference != NULL && reference->figure != NULL; reference++)
+        for (unsigned i = 0; i < REFERENCE_SAMPLES && !out_of_time(measurement); i++) {
+            enum xb_status status = time_reference(measurement, reference, error);
+            if (status != XB_OK)
+                return status;
+        }
+    return XB_OK;
+}
+
+/*
+ * The share of the whole time in which all lanes, or both spans of a lane, were at work. Lanes
+ * start together, so all are at work until the shortest is done. Spans may begin apart: the times
+ * of both add up to more than the whole by the time in which both were at work.
+ */
+static double overlap_of(const struct xb_measurement *measurement, double whole)
+{
+    const struct xb_lane *first = &measurement->lanes[0];
+    double both = whole;
+    if (measurement->lane_count > 1) {
+        for (size_t i = 0; i < measurement->lane_count; i++)
+            if (lane_seconds(&measurement->lanes[i]) < both)
+                both = lane_seconds(&measurement->lanes[i]);
+    } else {
+        both = first->timing.spans[0] + first->timing.spans[1] - whole;
+    }
+    double share = both / whole;
+    return share < 0 ? 0 : share > 1 ? 1 : share;
+}
+
+/* Adds what the repetition on one lane took to the lane's own result. */
+static enum xb_status add_lane(struct xb_measurement *measurement, struct xb_lane *lane,
+                               struct xb_error *error)
+{
+    struct xb_result *result = lane->result;
+    double iterations = (double)measurement->iterations;
+    double seconds = lane_seconds(lane) / iterations;
+    if (!(seconds > 0))
+        return XB_FAIL(error, XB_ERR_RUNTIME,
+                       "the events around a copy of %llu bytes are %g s apart: the device's clock "
+                       "cannot be believed",
+                       (unsigned long long)result->test.bytes, seconds);
+    enum xb_status status = xb_samples_add(&result->times, seconds, error);
+    if (status != XB_OK)
+        return status;
+    for (size_t i = 0; i < lane->context.span_count; i++) {
+        const struct xb_span *span = &lane->context.spans[i];
+        if (!(lane->timing.spans[i] > 0))
+            return XB_FAIL(error, XB_ERR_RUNTIME,
+                           "%s: the events around a copy of %llu bytes are %g s apart: the "
+                           "device's clock cannot be believed",
+                           span->figure->name, (unsigned long long)span->bytes,
+                           lane->timing.spans[i] / iterations);
+        double rate = (double)span->bytes * iterations / lane->timing.spans[i];
+        status = xb_result_sample(result, span->figure, rate, error);
+        if (status != XB_OK)
+            return status;
+    }
+    return XB_OK;
+}
+
+/* Adds what the repetition tells of the whole beyond its lanes. */
+static enum xb_status add_whole(struct xb_measurement *measurement, double seconds,
+                                struct xb_error *error)
+{
+    struct xb_result *result = measurement->result;
+    const struct xb_lane *first = &measurement->lanes[0];
+    enum xb_status status = XB_OK;
+    if (measurement->lane_count > 1)
+        status = xb_samples_add(&result->times, seconds / (double)measurement->iterations, error);
+    else if (!measurement->held && measurement->iterations == 1 && !result->test.latency)
+        status = add_host_times(result, &first->timing, error);
+    if (status != XB_OK)
+        return status;
+    if (measurement->lane_count == 1 && first->context.span_count < XB_SPANS)
+        return XB_OK;
+    return xb_result_sample(result, &xb_figure_overlap, overlap_of(measurement, seconds), error);
+}
+
+/* Takes one sample and adds what it tells to the results. */
+static enum xb_status take_sample(struct xb_measurement *measurement, struct xb_error *error)
+{
+    struct xb_result *result = measurement->result;
+    double seconds = 0;
+    enum xb_status status = repeat(measurement, result->test.mode->submit, measurement->iterations,
+                                   measurement->held, &seconds, error);
+    if (status != XB_OK)
+        return status;
+    for (size_t i = 0; i < measurement->lane_count; i++) {
+        status = add_lane(measurement, &measurement->lanes[i], error);
+        if (status != XB_OK)
+            return status;
+    }
+    status = add_whole(measurement, seconds, error);
+    if (status != XB_OK)
+        return status;
+    tell(measurement, result->times.count, seconds / (double)measurement->iterations);
+    return XB_OK;
+}
+
+/* Times one operation by the host's clock, without events around it: they would be part of its
+ * time. */
+static enum xb_status time_bare(struct xb_measurement *measurement, struct xb_error *error)
+{
+    struct xb_lane *lane = &measurement->lanes[0];
+    enum xb_status status = restore(measurement, error);
+    if (status != XB_OK)
+        return status;
+    status = xb_sampler_repeat_bare(&lane->sampler, lane->context.test->mode->submit, &lane->timing,
+                                    error);
+    return status != XB_OK ? status : add_host_times(lane->result, &lane->timing, error);
+}
+
+static enum xb_status take_samples(struct xb_measurement *measurement, struct xb_error *error)
+{
+    struct xb_result *result = measurement->result;
+    bool latency = result->test.latency;
+    const struct xb_value *fixed = xb_config_get(measurement->run->config, "samples");
+    struct xb_stopping stopping = {
+        .fixed_samples = fixed->is_set ? fixed->count : 0,
+        .time_limit = measurement->time_limit,
+        .min_samples = latency ? XB_STOP_LATENCY_SAMPLES : XB_STOP_MIN_SAMPLES,
+    };
+    double begin = xb_clock_now();
+    while (result->stop_reason == XB_STOP_NOT_YET) {
+        if (out_of_time(measurement)) {
+            result->stop_reason =
+                xb_interrupt_signal() != 0 ? XB_STOP_INTERRUPTED : XB_STOP_DEADLINE;
+            return XB_OK;
+        }
+        enum xb_status status = take_sample(measurement, error);
+        if (status != XB_OK)
+            return status;
+        if (latency) {
+            status = time_bare(measurement, error);
+            if (status != XB_OK)
+                return status;
+        }
+        status = xb_stopping_decide(&stopping, &result->times, xb_clock_now() - begin,
+                                    &result->stop_reason, error);
+        if (status != XB_OK)
+            return status;
+    }
+    return XB_OK;
+}
+
+static enum xb_status prepare(struct xb_measurement *measurement, struct xb_error *error)
+{
+    for (size_t i = 0; i < measurement->lane_count; i++) {
+        struct xb_mode_context *context = &measurement->lanes[i].context;
+        enum xb_status status = context->test->mode->prepare(context, error);
+        if (status != XB_OK)
+            return status;
+    }
+    return XB_OK;
+}
+
+/* Times what is shown beside the samples. Single operations have their times in the samples, and of
+ * several lanes nobody wants a reference: each was measured alone. */
+static enum xb_status time_beside(struct xb_measurement *measurement, struct xb_error *error)
+{
+    if (measurement->result->test.latency)
+        return XB_OK;
+    enum xb_status status = time_all_alone(measurement, error);
+    if (status != XB_OK || measurement->lane_count > 1)
+        return status;
+    return time_references(measurement, error);
+}
+
+enum xb_status xb_measure_sample(struct xb_measurement *measurement, struct xb_error *error)
+{
+    enum xb_status status = decide_hold(measurement, error);
+    if (status != XB_OK)
+        return status;
+    status = warm_up(measurement, error);
+    if (status != XB_OK)
+        return status;
+    status = time_beside(measurement, error);
+    if (status != XB_OK || out_of_time(measurement))
+        return status;
+    status = prepare(measurement, error);
+    return status != XB_OK ? status : take_samples(measurement, error);
+}

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "xferbench/workspace.h"
+
+#include <stdlib.h>
+
+enum side { SIDE_HOST, SIDE_DEVICE, SIDES };
+
+struct kept {
+    struct xb_buffer *buffer; /* NULL: none yet */
+    bool borrowed;            /* by the case that runs now */
+};
+
+struct xb_workspace {
+    struct xb_device *device;
+    uint64_t hint;
+    uint64_t case_bytes; /* of the case that runs now */
+    struct kept buffers[SIDES][XB_WORKSPACE_BUFFERS];
+    struct xb_queue **queues;
+    size_t queue_count;
+};
+
+enum xb_status xb_workspace_open(struct xb_device *device, uint64_t hint,
+                                 struct xb_workspace **workspace, struct xb_error *error)
+{
+    struct xb_workspace *opened = calloc(1, sizeof *opened);
+    if (opened == NULL)
+        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for a workspace");
+    opened->device = device;
+    opened->hint = hint;
+    *workspace = opened;
+    return XB_OK;
+}
+
+static void give_up(struct xb_workspace *workspace, struct kept *kept)
+{
+    workspace->device->backend->buffer_free(kept->buffer);
+    *kept = (struct kept){.buffer = NULL};
+}
+
+void xb_workspace_close(struct xb_workspace *workspace)
+{
+    if (workspace == NULL)
+        return;
+    for (size_t i = 0; i < workspace->queue_count; i++)
+        workspace->device->backend->queue_close(workspace->queues[i]);
+    free(workspace->queues);
+    for (size_t side = 0; side < SIDES; side++)
+        for (size_t i = 0; i < XB_WORKSPACE_BUFFERS; i++)
+            give_up(workspace, &workspace->buffers[side][i]);
+    free(workspace);
+}
+
+void xb_workspace_begin(struct xb_workspace *workspace, uint64_t bytes)
+{
+    workspace->case_bytes = bytes;
+    for (size_t side = 0; side < SIDES; side++)
+        for (size_t i = 0; i < XB_WORKSPACE_BUFFERS; i++)
+            workspace->buffers[side][i].borrowed = false;
+}
+
+/* Frees what the case that runs now has not borrowed. */
+static void give_up_idle(struct xb_workspace *workspace)
+{
+    for (size_t side = 0; side < SIDES; side++)
+        for (size_t i = 0; i < XB_WORKSPACE_BUFFERS; i++)
+            if (!workspace->buffers[side][i].borrowed)
+                give_up(workspace, &workspace->buffers[side][i]);
+}
+
+/* Allocates a buffer of at least `bytes` in place of the one that is kept. */
+static enum xb_status replace(struct xb_workspace *workspace, struct kept *kept,
+                              enum xb_memory memory, uint64_t bytes, struct xb_error *error)
+{
+    const struct xb_backend *backend = workspace->device->backend;
+    /* A buffer of the case's own size will have to be larger for a larger case. Rings and slots
+     * have their size whatever the case. */
+    bool grows = bytes == workspace->case_bytes && bytes < workspace->hint;
+    uint64_t wanted = grows ? workspace->hint : bytes;
+    give_up(workspace, kept);
+    enum xb_status status =
+        backend->buffer_allocate(workspace->device, memory, wanted, &kept->buffer, error);
+    if (status != XB_ERR_MEMORY)
+        return status;
+    /* Without the hint, and without the buffers that this case does not use, it may still fit. */
+    give_up_idle(workspace);
+    return backend->buffer_allocate(workspace->device, memory, bytes, &kept->buffer, error);
+}
+
+enum xb_status xb_workspace_buffer(struct xb_workspace *workspace, unsigned number,
+                                   enum xb_memory memory, uint64_t bytes, struct xb_buffer **buffer,
+                                   struct xb_error *error)
+{
+    struct kept *kept =
+        &workspace->buffers[memory == XB_MEMORY_DEVICE ? SIDE_DEVICE : SIDE_HOST][number];
+    if (kept->buffer == NULL || kept->buffer->memory != memory || kept->buffer->bytes < bytes) {
+        enum xb_status status = replace(workspace, kept, memory, bytes, error);
+        if (status != XB_OK)
+            return status;
+    }
+    kept->borrowed = true;
+    *buffer = kept->buffer;
+    return XB_OK;
+}
+
+const struct xb_buffer *xb_workspace_host_buffer(const struct xb_workspace *workspace)
+{
+    const struct kept *first = &workspace->buffers[SIDE_HOST][0];
+    return first->borrowed ? first->buffer : NULL;
+}
+
+static uint64_t bytes_of(const struct kept buffers[XB_WORKSPACE_BUFFERS])
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < XB_WORKSPACE_BUFFERS; i++)
+        if (buffers[i].buffer != NULL)
+            bytes += buffers[i].buffer->bytes;
+    return bytes;
+}
+
+void xb_workspace_kept(const struct xb_workspace *workspace, uint64_t *host_bytes,
+                       uint64_t *device_bytes)
+{
+    *host_bytes = bytes_of(workspace->buffers[SIDE_HOST]);
+    *device_bytes = bytes_of(workspace->buffers[SIDE_DEVICE]);
+    for (size_t i = 0; i < XB_WORKSPACE_BUFFERS; i++) {
+        const struct xb_buffer *buffer = workspace->buffers[SIDE_HOST][i].buffer;
+        if (buffer != NULL && buffer->memory == XB_MEMORY_MANAGED)
+            *device_bytes += buffer->bytes;
+    }
+}
+
+enum xb_status xb_workspace_queues(struct xb_workspace *workspace, size_t count,
+                                   struct xb_queue ***queues, struct xb_error *error)
+{
+    if (count > workspace->queue_count) {
+        struct xb_queue **grown = realloc(workspace->queues, count * sizeof(struct xb_queue *));
+        if (grown == NULL)
+            return XB_FAIL(error, XB_ERR_MEMORY, "no memory for %zu queues", count);
+        workspace->queues = grown;
+        while (workspace->queue_count < count) {
+            enum xb_status status = workspace->device->backend->queue_open(
+                workspace->device, &grown[workspace->queue_count], error);
+            if (status != XB_OK)
+                return status;
+            workspace->queue_count++;
+        }
+    }
+    *queues = workspace->queues;
+    return XB_OK;
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "kernel_time.h"
+
+#include <string.h>
+
+const struct xb_option xb_option_kernel_time = {
+    .name = "kernel-time",
+    .type = XB_OPTION_TEXT,
+    .argument = "TIME",
+    .default_text = "auto",
+    .help = "How long the kernel computes on a chunk: 'auto' as long as the chunk's copies take "
+            "in the pipeline beside it and 5 % more, 'none' for no kernel, or a duration such as "
+            "500us.",
+};
+
+/* A kernel of more steps takes longer than anybody waits. And up to here the number of steps, which
+ * is calculated as a double, is exact. */
+#define MAX_STEPS (UINT64_C(1) << 24)
+/* Of one chunk. */
+#define LONGEST_S 1.0
+
+enum xb_status xb_kernel_time_read(const struct xb_config *config, double *seconds,
+                                   struct xb_error *error)
+{
+    const char *text = xb_config_get(config, "kernel-time")->text;
+    *seconds = strcmp(text, "auto") == 0 ? XB_KERNEL_TIME_AUTO : 0;
+    if (strcmp(text, "auto") == 0 || strcmp(text, "none") == 0)
+        return XB_OK;
+    struct xb_error cause;
+    if (xb_duration_parse(text, seconds, &cause) == XB_OK && *seconds <= LONGEST_S)
+        return XB_OK;
+    return XB_FAIL(error, XB_ERR_USAGE,
+                   "--kernel-time: '%.40s' is neither auto nor none nor a time of at most 1s, such "
+                   "as 500us",
+                   text);
+}
+
+/* The nearest number of steps that a kernel can take. */
+static uint64_t possible_steps(double wanted)
+{
+    if (wanted < 1)
+        return 1;
+    return wanted > (double)MAX_STEPS ? MAX_STEPS : (uint64_t)(wanted + 0.5);
+}
+
+/* Few steps take as long as one, because reading and writing the memory takes longer than they do.
+ * With more steps the time grows along a straight line, and there it can be scaled. */
+enum xb_status xb_kernel_time_tune(struct xb_mode_context *context, xb_submit *submit,
+                                   double target, uint64_t *steps, struct xb_error *error)
+{
+    double seconds = 0;
+    *steps = 1;
+    do {
+        *steps *= 8;
+        enum xb_status status = xb_mode_time(context, submit, &seconds, error);
+        if (status != XB_OK)
+            return status;
+    } while (seconds < target / 4 && *steps < MAX_STEPS);
+    /* Scaled twice: the time found above may still hold some of the flat part, the time after the
+     * first scaling holds little of it. */
+    *steps = possible_steps((double)*steps * target / seconds);
+    enum xb_status status = xb_mode_time(context, submit, &seconds, error);
+    if (status != XB_OK)
+        return status;
+    *steps = possible_steps((double)*steps * target / seconds);
+    return XB_OK;
+}

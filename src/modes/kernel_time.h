@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef XFERBENCH_MODES_KERNEL_TIME_H
+#define XFERBENCH_MODES_KERNEL_TIME_H
+
+#include "xferbench/mode.h"
+
+/* How long the kernel of a mode that computes on what it moves takes. */
+
+/* --kernel-time */
+extern const struct xb_option xb_option_kernel_time;
+
+/* What xb_kernel_time_read says where the mode itself finds the time. */
+#define XB_KERNEL_TIME_AUTO (-1.0)
+
+/* What --kernel-time says, in seconds for one chunk; 0 for no kernel. XB_ERR_USAGE. */
+XB_MUST_CHECK enum xb_status xb_kernel_time_read(const struct xb_config *config, double *seconds,
+                                                 struct xb_error *error);
+
+/*
+ * Finds the steps of the kernel (queue_compute in backend.h) with which one iteration of `submit`
+ * takes `target` seconds, or comes nearest to that. `submit` enqueues nothing but kernels of *steps
+ * steps. Blocks. XB_ERR_STOPPED where the run is to stop.
+ */
+XB_MUST_CHECK enum xb_status xb_kernel_time_tune(struct xb_mode_context *context, xb_submit *submit,
+                                                 double target, uint64_t *steps,
+                                                 struct xb_error *error);
+
+#endif

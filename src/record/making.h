@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef XFERBENCH_RECORD_MAKING_H
+#define XFERBENCH_RECORD_MAKING_H
+
+#include "xferbench/record.h"
+
+/* A record that is being made. Once memory was short everything that follows does nothing. */
+struct xb_making {
+    struct xb_record *record;
+    bool failed;
+};
+
+/* Zeroed room for `count` things in the record; NULL where memory is short. */
+void *xb_making_room(struct xb_making *making, size_t count, size_t size);
+/* The record's own copy of a text; NULL for one that is not there. */
+const char *xb_making_keep(struct xb_making *making, const char *text);
+
+#endif

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE /* environ */
+#include "of_conditions.h"
+
+#include "base/arena.h"
+#include "machine/environment.h"
+#include "making.h"
+#include "xferbench/version.h"
+
+#include <string.h>
+#include <unistd.h>
+
+void *xb_making_room(struct xb_making *making, size_t count, size_t size)
+{
+    void *room = making->failed ? NULL : xb_arena_allocate(&making->record->texts, count * size);
+    making->failed = room == NULL;
+    return room;
+}
+
+const char *xb_making_keep(struct xb_making *making, const char *text)
+{
+    if (making->failed || text == NULL || text[0] == '\0')
+        return NULL;
+    const char *kept = xb_arena_print(&making->record->texts, "%s", text);
+    making->failed = kept == NULL;
+    return kept;
+}
+
+static void keep_host(struct xb_making *making, const struct xb_topology *topology)
+{
+    struct xb_record_host *host = &making->record->host;
+    struct xb_host_facts facts;
+    xb_host_facts_read(&facts);
+    host->hostname = xb_making_keep(making, facts.hostname);
+    host->os = xb_making_keep(making, facts.os);
+    host->kernel = xb_making_keep(making, facts.kernel);
+    host->cpu_model = xb_making_keep(making, facts.cpu_model);
+    host->logical_cpus = facts.logical_cpus;
+    host->memory_bytes = facts.memory_bytes;
+    host->numa_nodes = topology != NULL ? xb_topology_node_count(topology) : 0;
+}
+
+static void keep_backend(struct xb_making *making, const char *backend,
+                         const struct xb_probe *probe)
+{
+    struct xb_record *record = making->record;
+    record->backend = xb_making_keep(making, backend);
+    record->driver = xb_making_keep(making, probe->driver_version);
+    record->runtime = xb_making_keep(making, probe->runtime_version);
+    record->library = xb_making_keep(making, probe->runtime_library);
+    record->library_named_by = xb_making_keep(making, probe->runtime_override);
+}
+
+/* Whether a variable of that name is kept already. Of two the first counts, as in getenv. */
+static bool has_variable(const struct xb_record *record, const char *name)
+{
+    for (size_t i = 0; i < record->environment_count; i++)
+        if (strcmp(record->environment[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+static void keep_variable(struct xb_making *making, struct xb_record_fact *kept, const char *entry)
+{
+    const char *equals = strchr(entry, '=');
+    if (making->failed || equals == NULL || !xb_environment_is_recorded(entry))
+        return;
+    const char *name = xb_arena_print(&making->record->texts, "%.*s", (int)(equals - entry), entry);
+    const char *value = xb_arena_print(&making->record->texts, "%s", equals + 1);
+    making->failed = name == NULL || value == NULL;
+    if (!making->failed && !has_variable(making->record, name))
+        kept[making->record->environment_count++] =
+            (struct xb_record_fact){.name = name, .value = value, .is_text = true};
+}
+
+static void keep_environment(struct xb_making *making)
+{
+    size_t count = 0;
+    while (environ[count] != NULL)
+        count++;
+    struct xb_record_fact *kept = xb_making_room(making, count + 1, sizeof *kept);
+    making->record->environment = kept;
+    for (size_t i = 0; !making->failed && i < count; i++)
+        keep_variable(making, kept, environ[i]);
+}
+
+enum xb_status xb_record_of_conditions(const struct xb_conditions *conditions,
+                                       struct xb_record *record, struct xb_error *error)
+{
+    struct xb_making making = {.record = record};
+    *record = (struct xb_record){0};
+    if (conditions->config != NULL) {
+        enum xb_status status = xb_record_of_config(conditions->config, record, error);
+        if (status != XB_OK)
+            return status;
+    }
+    record->version = XB_VERSION;
+    record->compiler = XB_COMPILER;
+    record->build_type = XB_BUILD_TYPE;
+    keep_host(&making, conditions->topology);
+    if (conditions->backend != NULL)
+        keep_backend(&making, conditions->backend, conditions->probe);
+    keep_environment(&making);
+    if (!making.failed)
+        return XB_OK;
+    xb_record_free(record);
+    return XB_FAIL(error, XB_ERR_MEMORY, "no memory for what the machine is");
+}

@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "of_run.h"
+
+#include "base/arena.h"
+#include "internal.h"
+#include "making.h"
+#include "of_conditions.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void keep_device(struct xb_making *making, const struct xb_run_device *device,
+                        struct xb_record_device *kept)
+{
+    const struct xb_device_info *info = &device->info;
+    struct xb_record_fact *facts = xb_making_room(making, info->fact_count + 1, sizeof *facts);
+    *kept = (struct xb_record_device){
+        .index = info->index,
+        .name = xb_making_keep(making, info->name[0] != '\0' ? info->name : "(no name)"),
+        .uuid = xb_making_keep(making, info->uuid),
+        .architecture = xb_making_keep(making, info->architecture),
+        .pci_bdf = xb_making_keep(making, info->pci_bdf),
+        .driver = xb_making_keep(making, making->record->driver),
+        .memory_bytes = info->memory_bytes,
+        .shares_host_memory = info->shares_host_memory,
+        .link_known = device->link.known,
+        .link_speed_gts = device->link.speed_gts,
+        .link_max_speed_gts = device->link.max_speed_gts,
+        .link_width = device->link.width,
+        .link_max_width = device->link.max_width,
+        .link_port = xb_making_keep(making, device->link.port),
+        .numa_node = device->binding.node,
+        .bound = device->binding.bound,
+        .cpus = device->binding.cpu_count,
+        .numa_note = xb_making_keep(making, device->binding.note),
+        .numa_is_normal = device->binding.note_is_normal,
+        .facts = facts,
+    };
+    for (size_t i = 0; !making->failed && i < info->fact_count; i++)
+        facts[kept->fact_count++] =
+            (struct xb_record_fact){.name = xb_making_keep(making, info->facts[i].key),
+                                    .value = xb_making_keep(making, info->facts[i].value),
+                                    .is_text = true};
+}
+
+static void keep_process(struct xb_making *making, const struct xb_run *run)
+{
+    struct xb_record *record = making->record;
+    struct xb_record_process *process = calloc(1, sizeof *process);
+    struct xb_record_device *devices = calloc(run->device_count + 1, sizeof *devices);
+    if (process == NULL || devices == NULL) {
+        free(process);
+        free(devices);
+        making->failed = true;
+        return;
+    }
+    record->processes = process;
+    record->process_count = record->asked_processes = 1;
+    record->interrupted = run->interrupted;
+    record->has_deadline = run->deadline > 0;
+    record->deadline_met = run->deadline_met || !record->has_deadline;
+    *process = (struct xb_record_process){.has_results = true,
+                                          .devices = devices,
+                                          .device_count = run->device_count,
+                                          .interrupted = record->interrupted,
+                                          .has_deadline = record->has_deadline,
+                                          .deadline_met = record->deadline_met};
+    for (size_t i = 0; i < run->device_count; i++)
+        keep_device(making, &run->devices[i], &devices[i]);
+}
+
+/* ---- figures ---- */
+
+static const double *keep_numbers(struct xb_making *making, const double *values, size_t count)
+{
+    double *kept = xb_making_room(making, count, sizeof *kept);
+    if (kept != NULL && count > 0)
+        memcpy(kept, values, count * sizeof *kept);
+    return kept;
+}
+
+/* The figures of a row while they are made. There is room for all. */
+struct figures {
+    struct xb_record_figure *kept;
+    size_t count;
+};
+
+/* Adds a figure by its samples, which belong to the record already. Without samples it adds none.
+ */
+static void add_sampled(struct xb_making *making, struct figures *figures,
+                        const struct xb_figure *figure, const double *samples, size_t count)
+{
+    struct xb_error error;
+    if (making->failed || count == 0)
+        return;
+    struct xb_record_figure *added = &figures->kept[figures->count++];
+    *added = xb_record_figure_of(figure);
+    added->samples = samples;
+    added->sample_count = count;
+    making->failed = xb_record_figure_describe(added, &error) != XB_OK;
+}
+
+static void add_samples(struct xb_making *making, struct figures *figures,
+                        const struct xb_figure *figure, const struct xb_samples *samples)
+{
+    add_sampled(making, figures, figure, keep_numbers(making, samples->values, samples->count),
+                samples->count);
+}
+
+/* One of which the samples are left out: for each of them a file of single operations would be half
+ * as large again. Those by the device's clock are the row's times. */
+static void add_described(struct xb_making *making, struct figures *figures,
+                          const struct xb_figure *figure, const struct xb_samples *samples)
+{
+    add_sampled(making, figures, figure, samples->values, samples->count);
+    if (making->failed || samples->count == 0)
+        return;
+    struct xb_record_figure *added = &figures->kept[figures->count - 1];
+    added->samples = NULL;
+    added->sample_count = 0;
+}
+
+static void add_computed(struct figures *figures, const struct xb_figure *figure, double value)
+{
+    struct xb_record_figure *added = &figures->kept[figures->count++];
+    *added = xb_record_figure_of(figure);
+    added->statistics = xb_record_median_only(value, 0);
+}
+
+static void add_bandwidth(struct xb_making *making, struct figures *figures,
+                          const struct xb_result *result)
+{
+    double *rates = xb_making_room(making, result->times.count, sizeof *rates);
+    for (size_t i = 0; !making->failed && i < result->times.count; i++)
+        rates[i] = (double)result->bytes_moved / result->times.values[i];
+    add_sampled(making, figures, &xb_figure_bandwidth, rates, result->times.count);
+}
+
+/* A row of single operations has their times by either clock, and no bandwidth: a rate of so few
+ * bytes would mean nothing. Its wall time is latency_host. */
+static void keep_figures(struct xb_making *making, const struct xb_result *result,
+                         struct xb_record_row *row)
+{
+    struct figures figures = {
+        .kept = xb_making_room(making, XB_RESULT_FIGURES + 4, sizeof *figures.kept)};
+    if (making->failed)
+        return;
+    if (result->test.latency) {
+        add_samples(making, &figures, &xb_figure_latency_host, &result->wall_times);
+        if (result->event_times)
+            add_described(making, &figures, &xb_figure_latency_device, &result->times);
+        add_described(making, &figures, &xb_figure_submit_time, &result->submit_times);
+    } else {
+        add_bandwidth(making, &figures, result);
+        add_samples(making, &figures, &xb_figure_submit_time, &result->submit_times);
+        add_samples(making, &figures, &xb_figure_wall_time, &result->wall_times);
+    }
+    for (size_t i = 0; i < result->figure_count; i++) {
+        const struct xb_result_figure *own = &result->figures[i];
+        if (own->samples.count > 0)
+            add_samples(making, &figures, own->figure, &own->samples);
+        else
+            add_computed(&figures, own->figure, own->computed);
+    }
+    row->figures = figures.kept;
+    row->figure_count = figures.count;
+}
+
+/* ---- rows ---- */
+
+static void keep_details(struct xb_making *making, const struct xb_result *result,
+                         struct xb_record_row *row)
+{
+    struct xb_record_detail *details =
+        xb_making_room(making, result->detail_count, sizeof *details);
+    for (size_t i = 0; !making->failed && i < result->detail_count; i++) {
+        const struct xb_detail *detail = &result->details[i];
+        details[i] = (struct xb_record_detail){
+            .name = xb_making_keep(making, detail->key),
+            .text = detail->is_number ? NULL
+                                      : xb_arena_print(&making->record->texts, "%s", detail->text),
+            .number = detail->number,
+        };
+        making->failed = making->failed || (!detail->is_number && details[i].text == NULL);
+    }
+    row->details = details;
+    row->detail_count = result->detail_count;
+}
+
+static void keep_warnings(struct xb_making *making, const struct xb_result *result,
+                          struct xb_record_row *row)
+{
+    const char **texts = xb_making_room(making, result->warning_count, sizeof *texts);
+    for (size_t i = 0; !making->failed && i < result->warning_count; i++)
+        texts[i] = xb_making_keep(making, result->warnings[i]);
+    row->warning_texts = texts;
+    row->warning_count = result->warning_count;
+}
+
+static void keep_error(struct xb_making *making, const struct xb_error *error,
+                       struct xb_record_row *row)
+{
+    char at[512] = "";
+    if (error->status == XB_OK)
+        return;
+    struct xb_record_error *kept = xb_making_room(making, 1, sizeof *kept);
+    if (kept == NULL)
+        return;
+    if (error->file != NULL)
+        snprintf(at, sizeof at, "%s:%d", error->file, error->line);
+    *kept = (struct xb_record_error){.status = xb_status_name(error->status),
+                                     .native_code = error->native_code,
+                                     .native_name = xb_making_keep(making, error->native_name),
+                                     .call = xb_making_keep(making, error->call),
+                                     .message = xb_making_keep(making, error->message),
+                                     .at = xb_making_keep(making, at)};
+    row->error = kept;
+}
+
+static bool was_cut(enum xb_stop_reason reason)
+{
+    return reason == XB_STOP_INTERRUPTED || reason == XB_STOP_DEADLINE;
+}
+
+static void keep_row(struct xb_making *making, const struct xb_result *result,
+                     struct xb_record_row *row)
+{
+    bool measured = result->bandwidth.n > 0;
+    bool cut = was_cut(result->stop_reason);
+    *row = (struct xb_record_row){
+        .is_there = true,
+        .status = result->status,
+        .verified = result->verified,
+        .reason = xb_making_keep(making, result->reason),
+        .timer = !measured              ? NULL
+                 : result->device_timer ? "device-event"
+                                        : "host-clock",
+        .stop_reason = measured || (cut && result->status == XB_RESULT_SKIPPED)
+                           ? xb_stop_reason_name(result->stop_reason)
+                           : NULL,
+        .is_cut = cut,
+        .bytes_moved = measured ? result->bytes_moved : 0,
+    };
+    if (measured) {
+        row->times = keep_numbers(making, result->times.values, result->times.count);
+        row->time_count = result->times.count;
+    }
+    if (measured && result->status == XB_RESULT_OK)
+        keep_figures(making, result, row);
+    keep_warnings(making, result, row);
+    keep_details(making, result, row);
+    keep_error(making, &result->error, row);
+}
+
+/* ---- cases ---- */
+
+static void keep_case(struct xb_making *making, const struct xb_result *result,
+                      struct xb_record_case *kept)
+{
+    const struct xb_case *test = &result->test;
+    *kept = (struct xb_record_case){
+        .mode = test->mode->name,
+        .variant = xb_making_keep(making, test->variant),
+        .direction = xb_direction_name(test->direction),
+        .bytes = test->bytes,
+        .device = test->sum ? -1 : (int)test->device,
+        .peer = test->peer >= 0 ? test->peer : -1,
+        .latency = test->latency,
+        .simultaneous = test->simultaneous || test->sum,
+        .rows = calloc(1, sizeof *kept->rows),
+    };
+    making->failed = making->failed || kept->rows == NULL;
+    if (making->failed)
+        return;
+    making->failed = !xb_record_make_parameters(making->record, test->mode, kept);
+    keep_row(making, result, kept->rows);
+}
+
+static void keep_cases(struct xb_making *making, const struct xb_run *run)
+{
+    struct xb_record *record = making->record;
+    record->cases = calloc(run->case_count + 1, sizeof *record->cases);
+    making->failed = making->failed || record->cases == NULL;
+    for (size_t i = 0; !making->failed && i < run->case_count; i++)
+        keep_case(making, &run->results[i], &record->cases[record->case_count++]);
+}
+
+enum xb_status xb_record_of_run(const struct xb_run *run, struct xb_record *record,
+                                struct xb_error *error)
+{
+    const struct xb_conditions conditions = {.config = run->config,
+                                             .backend = run->backend->name,
+                                             .probe = &run->probe,
+                                             .topology = run->topology};
+    struct xb_making making = {.record = record};
+    enum xb_status status = xb_record_of_conditions(&conditions, record, error);
+    if (status != XB_OK)
+        return status;
+    keep_process(&making, run);
+    keep_cases(&making, run);
+    if (!making.failed && xb_record_make_index(record) && xb_record_make_facts(record))
+        return XB_OK;
+    xb_record_free(record);
+    return XB_FAIL(error, XB_ERR_MEMORY, "no memory for the results");
+}

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What came of the cases, but for their figures. */
+#include "reader.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_DETAILS 64
+#define MOST_KEYS 64
+
+/* ---- what case it is, and how it ended ---- */
+
+static void read_case(struct xb_reader *reader, const cJSON *object, struct xb_record_case *test)
+{
+    test->mode = xb_json_get_text(&reader->json, object, "mode");
+    test->variant = xb_json_get_text(&reader->json, object, "variant");
+    test->direction = xb_json_get_text(&reader->json, object, "direction");
+    test->bytes = xb_json_get_whole(&reader->json, object, "bytes", 1, XB_RECORD_MOST_BYTES);
+    test->device = xb_json_get_index(&reader->json, object, "device");
+    test->peer = xb_json_get_index(&reader->json, object, "peer");
+    test->latency = xb_json_get_flag(&reader->json, object, "latency");
+    test->simultaneous = xb_json_get_flag(&reader->json, object, "simultaneous");
+    if (reader->version > 1)
+        xb_reader_read_parameters(reader, object, test);
+    else
+        xb_version_1_read_parameters(reader, test);
+}
+
+static enum xb_result_status status_of(struct xb_reader *reader, const char *word)
+{
+    for (int number = XB_RESULT_OK; word != NULL && number <= XB_RESULT_ERROR; number++)
+        if (strcmp(word, xb_result_status_name((enum xb_result_status)number)) == 0)
+            return (enum xb_result_status)number;
+    xb_json_refuse(&reader->json, "status", "must be ok, skipped or error");
+    return XB_RESULT_ERROR;
+}
+
+static void read_status(struct xb_reader *reader, const cJSON *object, struct xb_record_row *row)
+{
+    bool known = false;
+    const char *word = xb_json_get_text(&reader->json, object, "status");
+    row->status = status_of(reader, word);
+    row->reason = xb_json_get_optional_text(&reader->json, object, "reason");
+    bool verified = xb_json_get_known_flag(&reader->json, object, "verified", &known);
+    row->verified = !known ? XB_VERIFIED_UNKNOWN : verified ? XB_VERIFIED_TRUE : XB_VERIFIED_FALSE;
+    if (row->status == XB_RESULT_OK && row->verified != XB_VERIFIED_TRUE)
+        xb_json_refuse(&reader->json, "verified",
+                       "is not true in a row that is ok: xferbench writes no such row");
+}
+
+/* errno, or a vendor's code, which may be below 0. */
+static int64_t code_of(struct xb_reader *reader, const cJSON *error)
+{
+    double code = cJSON_GetNumberValue(cJSON_GetObjectItemCaseSensitive(error, "native_code"));
+    if (fabs(code) <= (double)XB_RECORD_MOST_BYTES && floor(code) == code)
+        return (int64_t)code;
+    xb_json_refuse(&reader->json, "native_code", "must be a whole number");
+    return 0;
+}
+
+static void read_error(struct xb_reader *reader, const cJSON *object, struct xb_record_row *row)
+{
+    const cJSON *error = xb_json_get_optional_object(&reader->json, object, "error", MOST_KEYS);
+    if (error == NULL)
+        return;
+    struct xb_record_error *kept = xb_reader_room(reader, 1, sizeof *kept);
+    if (kept == NULL)
+        return;
+    size_t length = xb_place_enter(&reader->json.place, "error");
+    kept->status = xb_json_get_text(&reader->json, error, "status");
+    kept->native_code = code_of(reader, error);
+    kept->native_name = xb_json_get_optional_text(&reader->json, error, "native_name");
+    kept->call = xb_json_get_optional_text(&reader->json, error, "call");
+    kept->message = xb_json_get_text(&reader->json, error, "message");
+    kept->at = xb_json_get_optional_text(&reader->json, error, "at");
+    xb_place_leave(&reader->json.place, length);
+    row->error = kept;
+}
+
+/* Why no further sample was taken; a row without samples has none. */
+static void read_stop(struct xb_reader *reader, const cJSON *object, struct xb_record_row *row)
+{
+    row->stop_reason = xb_json_get_optional_text(&reader->json, object, "stop_reason");
+    row->is_cut = row->stop_reason != NULL &&
+                  (strcmp(row->stop_reason, xb_stop_reason_name(XB_STOP_INTERRUPTED)) == 0 ||
+                   strcmp(row->stop_reason, xb_stop_reason_name(XB_STOP_DEADLINE)) == 0);
+}
+
+/* ---- what was measured ---- */
+
+/* A row that is not ok has it as evidence, or not at all. */
+static void read_times(struct xb_reader *reader, const cJSON *object,
+                       const struct xb_record_case *test, struct xb_record_row *row)
+{
+    bool needed = row->status == XB_RESULT_OK;
+    if (needed)
+        row->timer = xb_json_get_text(&reader->json, object, "timer");
+    else
+        row->timer = xb_json_get_optional_text(&reader->json, object, "timer");
+    if (needed && !test->latency)
+        row->bytes_moved =
+            xb_json_get_whole(&reader->json, object, "bytes_moved", 1, XB_RECORD_MOST_BYTES);
+    else
+        row->bytes_moved =
+            xb_json_get_optional_whole(&reader->json, object, "bytes_moved", XB_RECORD_MOST_BYTES);
+    if (needed || cJSON_HasObjectItem(object, "samples_s"))
+        xb_reader_need_numbers(reader, object, "samples_s", true, XB_RECORD_MOST_SECONDS,
+                               &row->times, &row->time_count);
+    if (needed && row->time_count == 0)
+        xb_json_refuse(&reader->json, "samples_s", "are none in a row that is ok");
+}
+
+/* Texts, or nothing. */
+static void read_warnings(struct xb_reader *reader, const cJSON *object, struct xb_record_row *row)
+{
+    const cJSON *warnings = cJSON_GetObjectItemCaseSensitive(object, "warnings");
+    const cJSON *item;
+    size_t count = (size_t)cJSON_GetArraySize(warnings);
+    if (warnings == NULL)
+        return;
+    if (!cJSON_IsArray(warnings))
+        xb_json_refuse(&reader->json, "warnings", "must be an array");
+    if (count > XB_RESULT_WARNINGS)
+        xb_json_refuse(&reader->json, "warnings", "are more than %d", XB_RESULT_WARNINGS);
+    const char **texts = xb_reader_room(reader, count, sizeof *texts);
+    if (texts == NULL)
+        return;
+    cJSON_ArrayForEach(item, warnings)
+    {
+        if (!cJSON_IsString(item) || item->valuestring[0] == '\0')
+            xb_json_refuse(&reader->json, "warnings", "must be texts that are not empty");
+        texts[row->warning_count++] = cJSON_GetStringValue(item);
+    }
+    row->warning_texts = texts;
+}
+
+static void read_details(struct xb_reader *reader, const cJSON *object, struct xb_record_row *row)
+{
+    const cJSON *item;
+    const cJSON *details =
+        xb_json_get_optional_object(&reader->json, object, "details", MOST_DETAILS);
+    struct xb_record_detail *kept =
+        xb_reader_room(reader, (size_t)cJSON_GetArraySize(details), sizeof *kept);
+    if (kept == NULL)
+        return;
+    size_t length = xb_place_enter(&reader->json.place, "details");
+    cJSON_ArrayForEach(item, details)
+    {
+        if (!cJSON_IsNumber(item) && !cJSON_IsString(item) && !cJSON_IsNull(item))
+            xb_json_refuse(&reader->json, item->string, "must be a number, a text or null");
+        if (reader->version > 1 || xb_version_1_has_detail(item->string))
+            kept[row->detail_count++] =
+                (struct xb_record_detail){.name = item->string,
+                                          .text = cJSON_GetStringValue(item),
+                                          .number = cJSON_GetNumberValue(item)};
+    }
+    xb_place_leave(&reader->json.place, length);
+    row->details = kept;
+}
+
+/* ---- rows ---- */
+
+static void read_row(struct xb_reader *reader, const cJSON *object, struct xb_record_entry *entry)
+{
+    struct xb_record_row *row = &entry->row;
+    if (!cJSON_IsObject(object)) {
+        xb_json_refuse(&reader->json, NULL, "must be an object");
+        return;
+    }
+    row->is_there = true;
+    read_case(reader, object, &entry->test);
+    read_status(reader, object, row);
+    read_error(reader, object, row);
+    read_stop(reader, object, row);
+    read_warnings(reader, object, row);
+    read_details(reader, object, row);
+    read_times(reader, object, &entry->test, row);
+    if (xb_json_failed(&reader->json))
+        return;
+    if (reader->version > 1)
+        xb_reader_read_figures(reader, object, &entry->test, row);
+    else
+        xb_version_1_read_figures(reader, object, &entry->test, row);
+}
+
+void xb_reader_read_rows(struct xb_reader *reader, const cJSON *document, size_t process,
+                         struct xb_record_entries *entries)
+{
+    const cJSON *object;
+    size_t index = 0;
+    const cJSON *results = xb_json_get_array(&reader->json, document, "results");
+    size_t more = (size_t)cJSON_GetArraySize(results);
+    if (more > XB_RECORD_CASES)
+        xb_json_refuse(&reader->json, "results", "has %zu rows; a run has at most %d", more,
+                       XB_RECORD_CASES);
+    if (xb_json_failed(&reader->json))
+        return;
+    struct xb_record_entry *grown =
+        realloc(entries->entries, (entries->count + more + 1) * sizeof *grown);
+    if (grown == NULL) {
+        xb_json_refuse_memory(&reader->json);
+        return;
+    }
+    entries->entries = grown;
+    size_t outer = xb_place_enter(&reader->json.place, "results");
+    cJSON_ArrayForEach(object, results)
+    {
+        struct xb_record_entry *entry = &grown[entries->count];
+        *entry =
+            (struct xb_record_entry){.process = process, .index = index, .order = entries->count++};
+        size_t length = xb_place_enter_item(&reader->json.place, index++);
+        read_row(reader, object, entry);
+        xb_place_leave(&reader->json.place, length);
+        if (xb_json_failed(&reader->json))
+            return;
+    }
+    xb_place_leave(&reader->json.place, outer);
+}

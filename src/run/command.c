@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _POSIX_C_SOURCE 200809L
+#include "command.h"
+
+#include "base/clock.h"
+#include "base/plain_text.h"
+#include "cli/backend_choice.h"
+#include "cli/places.h"
+#include "deadline.h"
+#include "processes.h"
+#include "progress.h"
+
+#include "base/interrupt.h"
+#include "base/output.h"
+#include "formats.h"
+#include "record/of_run.h"
+#include "record/write.h"
+
+#include <string.h>
+
+/* The files of a run, and whether one of them is standard output. */
+struct outputs {
+    struct xb_output json, csv;
+    bool on_stdout;
+};
+
+static bool is_stdout(const struct xb_value *value)
+{
+    return value->is_set && strcmp(value->text, "-") == 0;
+}
+
+/* Refuses what is wrong on any machine, before a backend is looked for. */
+static enum xb_status check_request(const struct xb_config *config, struct xb_error *error)
+{
+    enum xb_status status = xb_cli_refuse_operands(config, error);
+    if (status != XB_OK)
+        return status;
+    status = xb_plan_check(config, error);
+    if (status != XB_OK)
+        return status;
+    if (is_stdout(xb_config_get(config, "json")) && is_stdout(xb_config_get(config, "csv")))
+        return XB_FAIL(error, XB_ERR_USAGE,
+                       "--json - and --csv - cannot both have standard output");
+    return xb_processes_check(config, error);
+}
+
+/* Finds what an option names as an output, if it was given. */
+static enum xb_status find_output(const struct xb_config *config, const char *option,
+                                  struct xb_output *output, struct xb_error *error)
+{
+    const struct xb_value *value = xb_config_get(config, option);
+    return value->is_set ? xb_output_find(output, value->text, error) : XB_OK;
+}
+
+static enum xb_status open_outputs(const struct xb_run *run, struct outputs *outputs,
+                                   struct xb_error *error)
+{
+    const struct xb_place places[] = {{.option = "--json", .output = &outputs->json},
+                                      {.option = "--csv", .output = &outputs->csv}};
+    enum xb_status status = find_output(run->config, "json", &outputs->json, error);
+    if (status != XB_OK)
+        return status;
+    status = find_output(run->config, "csv", &outputs->csv, error);
+    if (status != XB_OK)
+        return status;
+    outputs->on_stdout = outputs->json.is_stdout || outputs->csv.is_stdout;
+    return xb_cli_open_places(places, sizeof places / sizeof places[0], run->deadline, error);
+}
+
+/* Writes one output and commits it. Says so and returns false if that fails. */
+static bool write_output(struct xb_output *output, const struct xb_record *record,
+                         enum xb_status (*write)(FILE *, const struct xb_record *,
+                                                 struct xb_error *))
+{
+    struct xb_error error;
+    if (output->stream == NULL)
+        return true;
+    if (write(output->stream, record, &error) != XB_OK) {
+        /* A format knows its stream, but not the file's name. */
+        xb_say("'%s' was not written:", output->path);
+        xb_cli_fail(&error);
+        return false;
+    }
+    if (xb_output_commit(output, &error) == XB_OK)
+        return true;
+    xb_cli_fail(&error);
+    return false;
+}
+
+/* Writes the record everywhere it was asked for: also to the other outputs if one fails. */
+static bool write_record(struct outputs *outputs, const struct xb_record *record, bool quiet)
+{
+    struct xb_error error;
+    bool written = write_output(&outputs->json, record, xb_record_write);
+    written = write_output(&outputs->csv, record, xb_csv_write) && written;
+    if (outputs->on_stdout || quiet) {
+        xb_failures_say(record);
+        return written;
+    }
+    if (xb_table_write(stdout, record, &error) == XB_OK)
+        return written;
+    xb_cli_fail(&error);
+    return false;
+}
+
+static bool write_all(struct outputs *outputs, const struct xb_run *run)
+{
+    struct xb_record record;
+    struct xb_error error;
+    if (xb_record_of_run(run, &record, &error) != XB_OK) {
+        xb_cli_fail(&error);
+        return false;
+    }
+    bool written = write_record(outputs, &record, xb_config_get(run->config, "quiet")->flag);
+    xb_record_free(&record);
+    return written;
+}
+
+static int exit_code(const struct xb_run *run, bool written)
+{
+    size_t ok = 0;
+    size_t failed = 0;
+    for (size_t i = 0; i < run->case_count; i++) {
+        ok += run->results[i].status == XB_RESULT_OK;
+        failed += run->results[i].status == XB_RESULT_ERROR;
+    }
+    if (run->interrupted)
+        return 128 + xb_interrupt_signal();
+    if (failed > 0 || !written)
+        return XB_EXIT_FAILED;
+    return ok > 0 ? XB_EXIT_OK : XB_EXIT_NOTHING;
+}
+
+static enum xb_status adapt_to_quick(struct xb_config *config, struct xb_error *error)
+{
+    enum xb_status status = xb_config_default(config, "time-limit", "100ms", error);
+    return status != XB_OK ? status : xb_config_default(config, "size", "64M", error);
+}
+
+/* Replaces the usual defaults by those of --quick and --latency. */
+static enum xb_status adapt_defaults(struct xb_config *config, struct xb_error *error)
+{
+    if (xb_config_get(config, "quick")->flag) {
+        enum xb_status status = adapt_to_quick(config, error);
+        if (status != XB_OK)
+            return status;
+    }
+    return xb_config_get(config, "latency")->flag ? xb_config_default(config, "size", "4", error)
+                                                  : XB_OK;
+}
+
+static void note_finished(void *argument, const struct xb_run *run)
+{
+    (void)argument;
+    xb_deadline_finished(run);
+}
+
+static void discard(struct outputs *outputs)
+{
+    xb_output_discard(&outputs->json);
+    xb_output_discard(&outputs->csv);
+}
+
+/* For a case that does not come to an end: the process ends right after this. */
+static bool write_overdue(void *argument, const struct xb_run *run)
+{
+    bool written = write_all(argument, run);
+    discard(argument);
+    return written;
+}
+
+static enum xb_status measure(struct xb_run *run, struct outputs *outputs, struct xb_error *error)
+{
+    struct xb_progress progress;
+    struct xb_run_observer observer = {
+        .progress = xb_progress_show, .finished = note_finished, .argument = &progress};
+    enum xb_status status = xb_deadline_measuring(run, write_overdue, outputs, error);
+    if (status != XB_OK)
+        return status;
+    xb_progress_start(&progress, !xb_config_get(run->config, "quiet")->flag);
+    status = xb_run_execute(run, &observer, error);
+    xb_deadline_doing(NULL);
+    xb_progress_clear(&progress);
+    return status;
+}
+
+static enum xb_status plan_and_measure(struct xb_run *run, struct outputs *outputs,
+                                       struct xb_error *error)
+{
+    enum xb_status status = xb_plan(run, error);
+    xb_deadline_doing(NULL);
+    if (status != XB_OK)
+        return status;
+    xb_interrupt_catch(); /* before there is a temporary file that a signal could leave behind */
+    status = open_outputs(run, outputs, error);
+    return status != XB_OK ? status : measure(run, outputs, error);
+}
+
+/* Plans, measures and writes, with the backend open. */
+static int run_with_backend(struct xb_run *run)
+{
+    struct outputs outputs = {0};
+    struct xb_error error;
+    int code = plan_and_measure(run, &outputs, &error) == XB_OK
+                   ? exit_code(run, write_all(&outputs, run))
+                   : xb_cli_fail(&error);
+    discard(&outputs);
+    return code;
+}
+
+/* When the run is to end, on the clock of src/base/clock.h; 0 for no deadline. Counted from here,
+ * because looking for devices is part of the time. */
+static double deadline_of(const struct xb_config *config)
+{
+    const struct xb_value *deadline = xb_config_get(config, "deadline");
+    return deadline->is_set ? xb_clock_now() + deadline->seconds : 0;
+}
+
+/* Measures in this process. */
+static int run_here(const struct xb_config *config)
+{
+    struct xb_run run = {.config = config, .deadline = deadline_of(config)};
+    struct xb_error error;
+    xb_interrupt_set_deadline(run.deadline);
+    if (xb_deadline_watch(run.deadline, &error) != XB_OK)
+        return xb_cli_fail(&error);
+    xb_deadline_doing("looking for devices");
+    int code = (int)xb_backend_choose(xb_config_get(config, "backend")->text, &run);
+    if (code == XB_EXIT_OK)
+        code = run_with_backend(&run);
+    xb_deadline_doing("closing the driver");
+    xb_run_free(&run);
+    return code;
+}
+
+static int run(struct xb_config *config, char *const *words)
+{
+    struct xb_error error;
+    (void)words;
+    if (adapt_defaults(config, &error) != XB_OK || check_request(config, &error) != XB_OK)
+        return xb_cli_fail(&error);
+    if (xb_processes_wanted(config))
+        return xb_processes_run(config, deadline_of(config));
+    return run_here(config);
+}
+
+const struct xb_command xb_command_run = {
+    .name = "run",
+    .synopsis = "[run] [OPTION]...",
+    .summary = "measure",
+    .rows = xb_run_rows,
+    .print_help = xb_run_print_help,
+    .run = run,
+    .fail = xb_cli_fail,
+};

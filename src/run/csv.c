@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+#include "base/stream.h"
+#include "base/text.h"
+#include "formats.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const columns[] = {
+    "mode", "variant", "direction", "bytes", "device", "peer", "status", "reason", "timer",
+    "median_bytes_per_second", "ci95_low", "ci95_high", "min", "max", "p5", "p95", "mad", "n",
+    "submit_s", "wall_s", "stop_reason", "verified", "warnings",
+    /* New columns stand behind the old ones, for readers that count. */
+    "bytes_moved", "simultaneous", "overlap", "share_of_alone", "latency", "host_latency_p50_s",
+    "host_latency_p95_s", "host_latency_p99_s", "device_latency_p50_s", "device_latency_p95_s",
+    "device_latency_p99_s", "backend", "device_name", "parameters",
+    /* Behind these stands a column for each other figure that the record has. */
+};
+
+/* The figures that have columns of their own above. */
+static const struct xb_figure *const named[] = {
+    &xb_figure_bandwidth,      &xb_figure_submit_time,    &xb_figure_wall_time,
+    &xb_figure_overlap,        &xb_figure_share_of_alone, &xb_figure_latency_host,
+    &xb_figure_latency_device,
+};
+
+/* The other figures of a record, in the order in which they are met. */
+struct more {
+    const struct xb_record_figure **figures;
+    size_t count;
+};
+
+struct line {
+    FILE *stream;
+    bool begun;
+};
+
+static void separate(struct line *line)
+{
+    if (line->begun)
+        fputc(',', line->stream);
+    line->begun = true;
+}
+
+/* The characters of a text, with quotes doubled (RFC 4180, 2.7) and what is no UTF-8 replaced. A
+ * line break stands as \n, and the like: a result is one line for every reader. */
+static void put_quoted(FILE *stream, const char *text)
+{
+    for (size_t length; *text != '\0'; text += length) {
+        length = xb_utf8_length(text);
+        if (length == 0) {
+            fputs(XB_UTF8_REPLACEMENT, stream);
+            length = 1;
+            continue;
+        }
+        char character[5] = "", plain[17];
+        memcpy(character, text, length);
+        if (*text == '"')
+            fputc('"', stream);
+        fputs(xb_plain_text(character, plain, sizeof plain), stream);
+    }
+}
+
+static bool needs_quotes(const char *text)
+{
+    return strpbrk(text, ",\"") != NULL;
+}
+
+static void cell(struct line *line, const char *text)
+{
+    const char *quote = needs_quotes(text) ? "\"" : "";
+    separate(line);
+    fputs(quote, line->stream);
+    put_quoted(line->stream, text);
+    fputs(quote, line->stream);
+}
+
+static void cell_whole(struct line *line, bool known, uint64_t value)
+{
+    separate(line);
+    if (known)
+        fprintf(line->stream, "%" PRIu64, value);
+}
+
+static void cell_number(struct line *line, bool known, double value)
+{
+    char text[32];
+    cell(line, known && isfinite(value) ? xb_number_text(value, text, sizeof text) : "");
+}
+
+/* ---- which figures there are ---- */
+
+static bool has_column(const struct more *more, const char *name)
+{
+    for (size_t i = 0; i < sizeof named / sizeof named[0]; i++)
+        if (strcmp(named[i]->name, name) == 0)
+            return true;
+    for (size_t i = 0; i < more->count; i++)
+        if (strcmp(more->figures[i]->name, name) == 0)
+            return true;
+    return false;
+}
+
+static bool find_in_row(struct more *more, const struct xb_record_row *row)
+{
+    for (size_t i = 0; i < row->figure_count; i++) {
+        if (has_column(more, row->figures[i].name))
+            continue;
+        const struct xb_record_figure **grown =
+            realloc(more->figures, (more->count + 1) * sizeof(struct xb_record_figure *));
+        if (grown == NULL)
+            return false;
+        more->figures = grown;
+        more->figures[more->count++] = &row->figures[i];
+    }
+    return true;
+}
+
+/* False: no memory. Release more->figures with free() either way. */
+static bool find_more(const struct xb_record *record, struct more *more)
+{
+    bool ok = true;
+    for (size_t i = 0; i < record->case_count; i++)
+        for (size_t p = 0; ok && p < record->process_count; p++)
+            ok = find_in_row(more, &record->cases[i].rows[p]);
+    return ok;
+}
+
+/* "setup_time_s", "bandwidth_h2d_bytes_per_second", "speed_up": its unit in words, as the older
+ * columns have it. */
+static void put_name(struct line *line, const struct xb_record_figure *figure)
+{
+    char name[128];
+    const char *unit = strcmp(figure->unit, XB_UNIT_RATE) == 0      ? "_bytes_per_second"
+                       : strcmp(figure->unit, XB_UNIT_SECONDS) == 0 ? "_s"
+                                                                    : "";
+    snprintf(name, sizeof name, "%s%s", figure->name, unit);
+    cell(line, name);
+}
+
+/* ---- a line ---- */
+
+/* The case that a line is of; of several processes, what they say together. */
+struct subject {
+    const struct xb_record *record;
+    const struct xb_record_case *test;
+    struct xb_record_summary summary;
+    const struct xb_record_row *row; /* the first that stands for all: of that status */
+    bool measured;
+};
+
+static struct subject subject_of(const struct xb_record *record, const struct xb_record_case *test)
+{
+    static const struct xb_record_row none;
+    struct subject subject = {
+        .record = record, .test = test, .summary = xb_record_summarize(record, test), .row = &none};
+    for (size_t i = record->process_count; i-- > 0;)
+        if (test->rows[i].is_there && test->rows[i].status == subject.summary.status)
+            subject.row = &test->rows[i];
+    subject.measured = subject.row->time_count > 0 || subject.row->figure_count > 0;
+    return subject;
+}
+
+static void cell_median(struct line *line, const struct subject *subject, const char *figure)
+{
+    cell_number(line, true, xb_record_median(subject->record, subject->test, figure));
+}
+
+static void put_case(struct line *line, const struct subject *subject)
+{
+    const struct xb_record_case *test = subject->test;
+    char text[XB_RECORD_REASON];
+    const char *reason = xb_record_reason(test, &subject->summary, text, sizeof text);
+    cell(line, test->mode);
+    cell(line, test->variant);
+    cell(line, test->direction);
+    cell_whole(line, true, test->bytes);
+    cell_whole(line, test->device >= 0, (uint64_t)test->device);
+    cell_whole(line, test->peer >= 0, (uint64_t)test->peer);
+    cell(line, xb_result_status_name(subject->summary.status));
+    cell(line, reason != NULL ? reason : "");
+    cell(line, subject->row->timer != NULL ? subject->row->timer : "");
+}
+
+/* Where a copy failed or did not verify there is no figure, but the count of its samples. */
+static void put_bandwidth(struct line *line, const struct subject *subject)
+{
+    struct xb_statistics s = {0};
+    bool known = xb_record_describe(subject->record, subject->test, xb_figure_bandwidth.name, &s);
+    size_t n = subject->record->is_merged ? subject->summary.ok - subject->summary.cut
+                                          : subject->row->time_count;
+    cell_number(line, known, s.median);
+    cell_number(line, known && s.has_interval, s.ci95_low);
+    cell_number(line, known && s.has_interval, s.ci95_high);
+    cell_number(line, known, s.min);
+    cell_number(line, known, s.max);
+    cell_number(line, known, s.p5);
+    cell_number(line, known, s.p95);
+    cell_number(line, known, s.mad);
+    cell_whole(line, n > 0, n);
+}
+
+/* "a warning; and another" */
+static void put_warnings(struct line *line, const struct subject *subject)
+{
+    struct xb_record_warning kinds[XB_RECORD_WARNINGS];
+    const struct xb_record_row *row = subject->row;
+    bool merged = subject->record->is_merged;
+    bool quoted = false;
+    size_t count =
+        merged ? xb_record_warnings(subject->record, subject->test, kinds) : row->warning_count;
+    for (size_t i = 0; i < count; i++)
+        quoted = quoted || needs_quotes(merged ? kinds[i].text : row->warning_texts[i]);
+    separate(line);
+    fputs(quoted ? "\"" : "", line->stream);
+    for (size_t i = 0; i < count; i++) {
+        fputs(i > 0 ? "; " : "", line->stream);
+        put_quoted(line->stream, merged ? kinds[i].text : row->warning_texts[i]);
+    }
+    fputs(quoted ? "\"" : "", line->stream);
+}
+
+static void put_percentiles(struct line *line, const struct subject *subject,
+                            const struct xb_figure *figure)
+{
+    struct xb_statistics s = {0};
+    bool known = xb_record_describe(subject->record, subject->test, figure->name, &s);
+    cell_number(line, known, s.median);
+    cell_number(line, known, s.p95);
+    cell_number(line, known, s.p99);
+}
+
+static void put_end(struct line *line, const struct subject *subject)
+{
+    static const char *const verified[] = {"", "true", "false"};
+    const char *stop = subject->measured ? subject->row->stop_reason : NULL;
+    cell(line, stop != NULL ? stop : "");
+    cell(line, verified[subject->summary.verified]);
+    put_warnings(line, subject);
+    cell_whole(line, subject->row->bytes_moved > 0, subject->row->bytes_moved);
+    cell(line, subject->test->simultaneous ? "true" : "false");
+}
+
+/* What ran. The sum over several devices has no device of its own. */
+static void put_where(struct line *line, const struct subject *subject)
+{
+    const struct xb_record_device *device =
+        xb_record_device(subject->record, subject->test->device);
+    cell(line, subject->record->backend != NULL ? subject->record->backend : "");
+    cell(line, device != NULL ? device->name : "");
+}
+
+/* "chunk=8388608;streams=2" */
+static void put_parameters(struct line *line, const struct xb_record_case *test)
+{
+    bool quoted = false;
+    for (size_t i = 0; i < test->parameter_count; i++)
+        quoted = quoted ||
+                 (test->parameters[i].value != NULL && needs_quotes(test->parameters[i].value));
+    separate(line);
+    fputs(quoted ? "\"" : "", line->stream);
+    for (size_t i = 0; i < test->parameter_count; i++) {
+        const char *value = test->parameters[i].value;
+        fputs(i > 0 ? ";" : "", line->stream);
+        put_quoted(line->stream, test->parameters[i].name);
+        fputc('=', line->stream);
+        put_quoted(line->stream, value != NULL ? value : "");
+    }
+    fputs(quoted ? "\"" : "", line->stream);
+}
+
+static void put_line(FILE *stream, const struct xb_record *record,
+                     const struct xb_record_case *test, const struct more *more)
+{
+    struct line line = {.stream = stream};
+    struct subject subject = subject_of(record, test);
+    put_case(&line, &subject);
+    put_bandwidth(&line, &subject);
+    cell_median(&line, &subject, xb_figure_submit_time.name);
+    cell_median(&line, &subject, xb_figure_wall_time.name);
+    put_end(&line, &subject);
+    cell_median(&line, &subject, xb_figure_overlap.name);
+    cell_median(&line, &subject, xb_figure_share_of_alone.name);
+    cell(&line, test->latency ? "true" : "false");
+    put_percentiles(&line, &subject, &xb_figure_latency_host);
+    put_percentiles(&line, &subject, &xb_figure_latency_device);
+    put_where(&line, &subject);
+    put_parameters(&line, test);
+    for (size_t i = 0; i < more->count; i++)
+        cell_median(&line, &subject, more->figures[i]->name);
+    fputs("\r\n", stream);
+}
+
+static void put_header(FILE *stream, const struct more *more)
+{
+    struct line line = {.stream = stream};
+    for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++)
+        cell(&line, columns[i]);
+    for (size_t i = 0; i < more->count; i++)
+        put_name(&line, more->figures[i]);
+    fputs("\r\n", stream);
+}
+
+enum xb_status xb_csv_write(FILE *stream, const struct xb_record *record, struct xb_error *error)
+{
+    struct more more = {.count = 0};
+    if (!find_more(record, &more)) {
+        free(more.figures);
+        return XB_FAIL(error, XB_ERR_MEMORY, "not enough memory to write the CSV");
+    }
+    locale_t previous = xb_plain_locale_enter();
+    put_header(stream, &more);
+    for (size_t i = 0; !ferror(stream) && i < record->case_count; i++)
+        put_line(stream, record, &record->cases[i], &more);
+    enum xb_status status = ferror(stream) ? xb_stream_fail("the CSV", errno, error) : XB_OK;
+    xb_plain_locale_leave(previous);
+    free(more.figures);
+    return status;
+}

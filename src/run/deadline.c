@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _POSIX_C_SOURCE 200809L
+#include "deadline.h"
+
+#include "base/clock.h"
+#include "base/plain_text.h"
+#include "cli/command.h"
+
+#include "base/interrupt.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* No wait is longer than this, because a deadline may be further away than a time_t can say. */
+#define LONGEST_WAIT_S 3600.0
+
+/* A process has one of these, because it has one end. All but `watched` is written and read with
+ * the lock held. */
+static struct {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    bool watched;      /* set before there is a second thread */
+    double end;        /* when the process ends */
+    const char *doing; /* NULL: nothing that hangs */
+    struct xb_run run; /* as of the end of the last case, with results and devices of its own */
+    xb_deadline_write *write; /* NULL before there are cases */
+    void *argument;
+} watch = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* ---- at the end of the time; the lock is held and never given back ---- */
+
+/* Says what does not end, and where to look. */
+static void tell(const char *what, const char *written)
+{
+    if (isatty(STDERR_FILENO))
+        fputs("\r\033[K", stderr); /* the line of progress */
+    xb_say("the deadline was %.0f s ago, and %s has not come to an end: a call of the driver "
+           "hangs, or "
+           "takes that long. %s Look for a hung GPU in the kernel's log (dmesg), take another "
+           "--backend or --device, or give it more time with --deadline.",
+           XB_DEADLINE_GRACE_S, what, written);
+}
+
+static bool write_rest(char *what, size_t size, char *written, size_t written_size)
+{
+    struct xb_run *run = &watch.run;
+    struct xb_error error;
+    size_t done = run->done_count;
+    if (done < run->case_count)
+        (void)xb_case_text(&run->results[done].test, what, size);
+    else
+        snprintf(what, size, "closing the devices");
+    snprintf(written, written_size, "The %zu of %zu rows that came before it are written.", done,
+             run->case_count);
+    (void)XB_FAIL(&error, XB_ERR_RUNTIME,
+                  "it had not come to an end %.0f s after the deadline: a call of the driver "
+                  "hangs, or takes that long",
+                  XB_DEADLINE_GRACE_S);
+    xb_run_abandon(run, &error);
+    return watch.write(watch.argument, run);
+}
+
+/* Ends the process without exit handlers and without closing libraries: those could hang as well.
+ */
+_Noreturn static void end_process(void)
+{
+    char what[160];
+    char written[96] = "";
+    snprintf(what, sizeof what, "%s", watch.doing);
+    if (watch.write != NULL && !write_rest(what, sizeof what, written, sizeof written))
+        snprintf(written, sizeof written, "Not all of what was measured could be written.");
+    tell(what, written);
+    (void)fflush(stdout);
+    _exit(xb_interrupt_signal() != 0 ? 128 + xb_interrupt_signal() : XB_EXIT_FAILED);
+}
+
+/* ---- the thread ---- */
+
+static void wait_until(double end)
+{
+    double now = xb_clock_now();
+    double until = end - now < LONGEST_WAIT_S ? end : now + LONGEST_WAIT_S;
+    struct timespec time = {.tv_sec = (time_t)until};
+    time.tv_nsec = (long)((until - (double)time.tv_sec) * 1e9);
+    (void)pthread_cond_timedwait(&watch.changed, &watch.lock, &time);
+}
+
+static void *watch_clock(void *unused)
+{
+    (void)unused;
+    pthread_mutex_lock(&watch.lock);
+    for (;;) {
+        if (watch.doing == NULL)
+            pthread_cond_wait(&watch.changed, &watch.lock);
+        else if (xb_clock_now() < watch.end)
+            wait_until(watch.end);
+        else
+            end_process();
+    }
+}
+
+/* Starts the thread with every signal blocked, so that signals go to the first thread. */
+static int start_thread(void)
+{
+    pthread_t thread;
+    pthread_condattr_t monotonic;
+    sigset_t all;
+    sigset_t before;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&watch.changed, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int code = pthread_create(&thread, NULL, watch_clock, NULL);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (code == 0)
+        pthread_detach(thread); /* it watches until the process ends, which may hang too */
+    return code;
+}
+
+enum xb_status xb_deadline_watch(double deadline, struct xb_error *error)
+{
+    if (deadline <= 0)
+        return XB_OK;
+    watch.end = deadline + XB_DEADLINE_GRACE_S;
+    watch.watched = true;
+    int code = start_thread();
+    if (code != 0)
+        return XB_FAIL_ERRNO(error, "pthread_create", code, "no thread to keep --deadline: %s",
+                             strerror(code));
+    return XB_OK;
+}
+
+/* ---- what the first thread tells ---- */
+
+void xb_deadline_doing(const char *what)
+{
+    if (!watch.watched)
+        return;
+    double least = xb_clock_now() + XB_DEADLINE_GRACE_S;
+    pthread_mutex_lock(&watch.lock);
+    /* Writing may take until after the deadline. What comes after it has the same grace. */
+    if (watch.doing == NULL && watch.end < least)
+        watch.end = least;
+    watch.doing = what;
+    watch.write = NULL;
+    pthread_cond_signal(&watch.changed);
+    pthread_mutex_unlock(&watch.lock);
+}
+
+enum xb_status xb_deadline_measuring(const struct xb_run *run, xb_deadline_write *write,
+                                     void *argument, struct xb_error *error)
+{
+    if (!watch.watched)
+        return XB_OK;
+    struct xb_run_device *devices = calloc(run->device_count, sizeof *devices);
+    struct xb_result *results = calloc(run->case_count, sizeof *results);
+    if (devices == NULL || results == NULL) {
+        free(results);
+        free(devices);
+        return XB_FAIL(error, XB_ERR_MEMORY, "not enough memory for a copy of the run");
+    }
+    memcpy(results, run->results, run->case_count * sizeof *results);
+    xb_deadline_doing("measuring");
+    pthread_mutex_lock(&watch.lock);
+    watch.run = (struct xb_run){.devices = devices, .results = results};
+    watch.write = write;
+    watch.argument = argument;
+    pthread_mutex_unlock(&watch.lock);
+    xb_deadline_finished(run);
+    return XB_OK;
+}
+
+/* What the results point to is not copied, because a result that is final does not change. */
+void xb_deadline_finished(const struct xb_run *run)
+{
+    if (!watch.watched)
+        return;
+    pthread_mutex_lock(&watch.lock);
+    struct xb_run_device *devices = watch.run.devices;
+    struct xb_result *results = watch.run.results;
+    size_t known = watch.run.done_count;
+    watch.run = *run;
+    watch.run.devices = devices;
+    watch.run.results = results;
+    memcpy(devices, run->devices, run->device_count * sizeof *devices);
+    memcpy(&results[known], &run->results[known], (run->done_count - known) * sizeof *results);
+    pthread_mutex_unlock(&watch.lock);
+}

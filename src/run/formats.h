@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef XFERBENCH_RUN_FORMATS_H
+#define XFERBENCH_RUN_FORMATS_H
+
+#include "xferbench/record.h"
+
+#include <stdio.h>
+
+/* Where results go. Each format is written from a record: of this process, of several, or of a
+ * file; of a finished run or of an interrupted one. Its JSON is record/write.h's. */
+
+/* The table for people: what was measured and on what, the rows, what they mean, and notes.
+ * Flushes; reports a failed write. */
+XB_MUST_CHECK enum xb_status xb_table_write(FILE *stream, const struct xb_record *record,
+                                            struct xb_error *error);
+/* Says on stderr what failed and why, for where no table does: a line for each case, or of several
+ * processes for each that has no results (what failed in the others they have said themselves). */
+void xb_failures_say(const struct xb_record *record);
+/* CSV after RFC 4180: a header, then a line a case. Its columns: docs/measurement.md. */
+XB_MUST_CHECK enum xb_status xb_csv_write(FILE *stream, const struct xb_record *record,
+                                          struct xb_error *error);
+
+#endif

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The rows that declare the options of `run`; modes declare theirs. */
+#include "command.h"
+
+#include "backends/choice.h"
+#include "cli/options.h"
+
+#include "measure/mode_list.h"
+#include "xferbench/record.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char *const directions[] = {"h2d", "d2h", "both", "bidir", "d2d", NULL};
+
+static const struct xb_option option_mode = {
+    .name = "mode",
+    .short_name = 'm',
+    .type = XB_OPTION_CHOICES,
+    .argument = "MODE[,MODE]",
+    .default_text = "all",
+    .help = "Which transfer strategies to measure; 'all' for every one.",
+    .selects = true,
+};
+static const struct xb_option option_size = {
+    .name = "size",
+    .short_name = 's',
+    .type = XB_OPTION_SIZES,
+    .argument = "SIZE",
+    .default_text = "256M",
+    .help = "How much one operation moves: a size (1G), a list (64K,1M) or a range that doubles "
+            "(4K..1G). K M G T are powers of 1024, KB MB GB TB powers of 1000. Without it "
+            "--latency takes 4 bytes and --quick 64M.",
+    .selects = true,
+};
+static const struct xb_option option_direction = {
+    .name = "direction",
+    .short_name = 'd',
+    .type = XB_OPTION_CHOICES,
+    .argument = "DIR",
+    .help = "h2d (host to device), d2h (device to host), both, one after the other, bidir, both at "
+            "the same time, or d2d (between two devices). Without it each mode takes its own; see "
+            "--help MODE.",
+    .choices = directions,
+    .selects = true,
+};
+static const struct xb_option option_device = {
+    .name = "device",
+    .short_name = 'D',
+    .type = XB_OPTION_CHOICES,
+    .argument = "DEV[,DEV]",
+    .default_text = "0",
+    .help = "Which devices: numbers, PCI addresses (0000:0f:00.0), or all. They are measured one "
+            "after the other. Modes that need several GPUs use all of them unless you name some.",
+    .selects = true,
+};
+static char backend_help[512]; /* of option_backend: the names are the list's */
+static const struct xb_option option_backend = {
+    .name = "backend",
+    .short_name = 'b',
+    .type = XB_OPTION_TEXT,
+    .argument = "NAME",
+    .default_text = XB_BACKEND_AUTO,
+    .help = backend_help,
+    .selects = true,
+};
+static const struct xb_option option_time_limit = {
+    .name = "time-limit",
+    .short_name = 't',
+    .type = XB_OPTION_DURATION,
+    .argument = "TIME",
+    .default_text = "250ms",
+    .help =
+        "When to stop sampling a case whose median is not yet known to within 0.5 %. At least 6 "
+        "samples are taken all the same, and warm-up (--warm-up) may add a quarter of it.",
+};
+static const struct xb_option option_warm_up = {
+    .name = "warm-up",
+    .type = XB_OPTION_DURATION,
+    .argument = "TIME",
+    .default_text = "50ms",
+    .help = "Warm up each case at least so long. Idle links and clocks need tens of milliseconds "
+            "of work before they run at full speed: with less, the samples may be too slow.",
+};
+static const struct xb_option option_samples = {
+    .name = "samples",
+    .short_name = 'n',
+    .type = XB_OPTION_COUNT,
+    .argument = "N",
+    .help = "Take exactly so many samples instead of stopping by precision or time.",
+    .minimum = 1,
+    .maximum = 1000000,
+};
+static const struct xb_option option_latency = {
+    .name = "latency",
+    .type = XB_OPTION_FLAG,
+    .help =
+        "Time single small operations instead of bandwidth: percentiles by the host's clock and "
+        "by the device's.",
+    .selects = true,
+};
+static const struct xb_option option_simultaneous = {
+    .name = "simultaneous",
+    .type = XB_OPTION_FLAG,
+    .help = "After each device alone, measure all named devices at the same time: each, their sum, "
+            "and each one's share of what it had alone.",
+    .selects = true,
+};
+static const struct xb_option option_quick = {
+    .name = "quick",
+    .type = XB_OPTION_FLAG,
+    .help = "A time limit of 100ms a case and 64M, where these are not given: every mode on one "
+            "device in a few seconds. The intervals say what that costs.",
+    .selects = true,
+};
+static const struct xb_option option_deadline = {
+    .name = "deadline",
+    .type = XB_OPTION_DURATION,
+    .argument = "TIME",
+    .help =
+        "Stop after so long and write what is there; what is left is skipped and says so. A "
+        "repetition that runs, or memory that is being made, is not cut short; but where it takes "
+        "5 s longer, as in a driver that hangs, the row is an error, what is measured is written "
+        "and the program ends. With --processes it is for all of them together.",
+    .selects = true,
+};
+static const struct xb_option option_processes = {
+    .name = "processes",
+    .type = XB_OPTION_COUNT,
+    .argument = "N",
+    .default_text = "1",
+    .help = "Measure in so many fresh processes, one after the other, each with a context and "
+            "memory of its own, and merge them: figures are then medians of the processes' medians "
+            "(docs/processes.schema.json).",
+    .minimum = 1,
+    .maximum = XB_RECORD_PROCESSES,
+    .selects = true,
+};
+static const struct xb_option option_interleave = {
+    .name = "interleave",
+    .type = XB_OPTION_TEXT,
+    .argument = "PROGRAM",
+    .help = "Measure a baseline in turn with this program, the candidate, --processes of each: "
+            "another build of xferbench, or a script that calls one with other settings. It gets "
+            "the options of this command line.",
+    .selects = true,
+};
+static const struct xb_option option_baseline_json = {
+    .name = "baseline-json",
+    .type = XB_OPTION_TEXT,
+    .argument = "FILE",
+    .help = "Where the results of --interleave's PROGRAM go; those of this one go to --json.",
+    .selects = true,
+};
+static const struct xb_option option_json = {
+    .name = "json",
+    .type = XB_OPTION_TEXT,
+    .argument = "FILE",
+    .help = "Write everything that was measured as JSON (docs/result.schema.json, several "
+            "processes docs/processes.schema.json); - for standard output, in place of the table.",
+    .selects = true,
+};
+static const struct xb_option option_csv = {
+    .name = "csv",
+    .type = XB_OPTION_TEXT,
+    .argument = "FILE",
+    .help = "Write a line a case as CSV, of one process only; - for standard output, in place of "
+            "the table.",
+    .selects = true,
+};
+static const struct xb_option option_quiet = {
+    .name = "quiet",
+    .short_name = 'q',
+    .type = XB_OPTION_FLAG,
+    .help = "Print no table and no progress: only errors, files and the exit code.",
+    .selects = true,
+};
+static const struct xb_option *const own_rows[] = {
+    &option_mode,    &option_size,     &option_direction,    &option_device,
+    &option_backend, &option_latency,  &option_simultaneous, &option_time_limit,
+    &option_warm_up, &option_samples,  &option_processes,    &option_interleave,
+    &option_quick,   &option_deadline, &option_json,         &option_baseline_json,
+    &option_csv,     &option_quiet,    &xb_option_help,      &xb_option_version,
+};
+#define OWN_ROWS (sizeof own_rows / sizeof own_rows[0])
+
+size_t xb_run_own_row_count(void)
+{
+    return OWN_ROWS;
+}
+
+static void write_backend_help(void)
+{
+    char all[128];
+    char others[128];
+    xb_backend_names(XB_BACKENDS_ALL, all, sizeof all);
+    xb_backend_names(XB_BACKENDS_BY_NAME, others, sizeof others);
+    int length = snprintf(backend_help, sizeof backend_help,
+                          "%s, or auto: the first GPU backend that can run.", all);
+    if (others[0] != '\0')
+        snprintf(backend_help + length, sizeof backend_help - (size_t)length,
+                 " auto never takes %s: name it. xferbench list tells what each is.", others);
+}
+
+const struct xb_option *const *xb_run_rows(void)
+{
+    static const struct xb_option *rows[128];
+    size_t count = 0;
+    write_backend_help();
+    memcpy(rows, own_rows, sizeof own_rows);
+    count = OWN_ROWS;
+    for (size_t m = 0; xb_modes[m] != NULL; m++) {
+        const struct xb_option *const *option = xb_modes[m]->options;
+        for (; option != NULL && *option != NULL; option++) {
+            bool known = false;
+            for (size_t i = 0; i < count; i++)
+                known = known || rows[i] == *option;
+            if (!known && count + 1 < sizeof rows / sizeof rows[0])
+                rows[count++] = *option;
+        }
+    }
+    rows[count] = NULL;
+    return rows;
+}

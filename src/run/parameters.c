@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "parameters.h"
+
+#include "measure/mode_list.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct xb_record_fact *find(const struct xb_record_case *test, const char *name)
+{
+    for (size_t i = 0; i < test->parameter_count; i++)
+        if (strcmp(test->parameters[i].name, name) == 0)
+            return &test->parameters[i];
+    return NULL;
+}
+
+/* What the first case of a mode that has a parameter has of it: if all agree with that, none
+ * differs. */
+struct first {
+    const char *mode;
+    const struct xb_record_fact *fact;
+};
+
+/* A file may have as many modes and parameters as it likes. Those past so many are not looked at:
+ * each would be searched for in every case. */
+#define MOST_FIRSTS 128
+
+struct firsts {
+    struct first all[MOST_FIRSTS];
+    size_t count;
+};
+
+/* That of the mode; `own` itself where it is the first. */
+static const struct xb_record_fact *first_of_mode(struct firsts *firsts, const char *mode,
+                                                  const struct xb_record_fact *own)
+{
+    for (size_t i = 0; i < firsts->count; i++) {
+        const struct first *first = &firsts->all[i];
+        if (strcmp(first->fact->name, own->name) == 0 && strcmp(first->mode, mode) == 0)
+            return first->fact;
+    }
+    if (firsts->count < MOST_FIRSTS)
+        firsts->all[firsts->count++] = (struct first){.mode = mode, .fact = own};
+    return own;
+}
+
+static bool same_value(const struct xb_record_fact *a, const struct xb_record_fact *b)
+{
+    return a->value == b->value ||
+           (a->value != NULL && b->value != NULL && strcmp(a->value, b->value) == 0);
+}
+
+static bool has_name(const struct xb_parameters *parameters, const char *name)
+{
+    for (size_t i = 0; i < parameters->count; i++)
+        if (strcmp(parameters->names[i], name) == 0)
+            return true;
+    return false;
+}
+
+struct xb_parameters xb_parameters_that_differ(const struct xb_record *record)
+{
+    struct xb_parameters found = {.count = 0};
+    struct firsts firsts = {.count = 0};
+    for (size_t i = 0; i < record->case_count; i++) {
+        const struct xb_record_case *test = &record->cases[i];
+        for (size_t p = 0; p < test->parameter_count && found.count < XB_PARAMETERS_SHOWN; p++) {
+            const struct xb_record_fact *own = &test->parameters[p];
+            if (!same_value(own, first_of_mode(&firsts, test->mode, own)) &&
+                !has_name(&found, own->name))
+                found.names[found.count++] = own->name;
+        }
+    }
+    return found;
+}
+
+/* Whether the mode of that name says that the parameter is a size. A file may have modes that this
+ * program does not know. */
+static bool is_size(const char *mode_name, const char *name)
+{
+    const struct xb_mode *mode = xb_mode_find(mode_name);
+    const struct xb_parameter *parameter = mode != NULL ? mode->parameters : NULL;
+    while (parameter != NULL && parameter->option != NULL &&
+           strcmp(parameter->option->name, name) != 0)
+        parameter++;
+    return parameter != NULL && parameter->option != NULL &&
+           parameter->option->type == XB_OPTION_SIZE;
+}
+
+const char *xb_parameter_text(const struct xb_record_case *test, const char *name, char *text,
+                              size_t size)
+{
+    const struct xb_record_fact *fact = find(test, name);
+    if (fact == NULL || fact->value == NULL)
+        return NULL;
+    char *end = NULL;
+    uint64_t bytes = strtoull(fact->value, &end, 10);
+    if (is_size(test->mode, name) && end != fact->value && *end == '\0')
+        return xb_size_format(bytes, text, size);
+    snprintf(text, size, "%s", fact->value);
+    return text;
+}

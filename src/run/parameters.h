@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef XFERBENCH_RUN_PARAMETERS_H
+#define XFERBENCH_RUN_PARAMETERS_H
+
+#include "xferbench/record.h"
+
+/* The most parameters that a table has room for. */
+#define XB_PARAMETERS_SHOWN 8
+
+/* The parameters of a record that a reader must see to tell its rows apart: their names point into
+ * the record. */
+struct xb_parameters {
+    const char *names[XB_PARAMETERS_SHOWN];
+    size_t count;
+};
+
+/* Those that differ between cases of one mode, in the order in which they are met. */
+struct xb_parameters xb_parameters_that_differ(const struct xb_record *record);
+
+/* What a case has of a parameter, for people: a size as "8 MiB". NULL where it has none. */
+const char *xb_parameter_text(const struct xb_record_case *test, const char *name, char *text,
+                              size_t size);
+
+#endif

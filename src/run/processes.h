@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef XFERBENCH_RUN_PROCESSES_H
+#define XFERBENCH_RUN_PROCESSES_H
+
+#include "xferbench/options.h"
+
+#include <stdbool.h>
+
+/* `run` in fresh processes: --processes, --interleave. */
+
+/* Whether the configuration of `run` asks for more than this process. */
+bool xb_processes_wanted(const struct xb_config *config);
+
+/* Whether what it asks for can be: XB_ERR_USAGE. Also where xb_processes_wanted() is false. */
+XB_MUST_CHECK enum xb_status xb_processes_check(const struct xb_config *config,
+                                                struct xb_error *error);
+
+/*
+ * Runs the processes one after the other, merges what they write, and writes it. `deadline` is on
+ * the clock of src/base/clock.h, 0 for none. Opens no backend. Blocks. Returns the exit code.
+ */
+int xb_processes_run(const struct xb_config *config, double deadline);
+
+#endif

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The keys and their meaning stand in docs/processes.schema.json. */
+#include "processes_set.h"
+
+#include "record/document.h"
+#include "record/write.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The processes' records as the one that a reader makes of the merged file. What is in it is
+ * theirs; the arrays are its own. */
+struct merged {
+    const struct xb_processes *set;
+    struct xb_record record;
+};
+
+/* ---- one case ---- */
+
+/* The median in one process; NAN where it has none that counts. */
+static double median_in(const struct xb_record_row *row, const char *figure)
+{
+    const struct xb_record_figure *own = xb_record_row_figure(row, figure);
+    return xb_record_row_counts(row) && own != NULL ? own->statistics.median : (double)NAN;
+}
+
+static void put_figure(struct xb_json *json, const struct xb_record *merged,
+                       const struct xb_record_case *test, const struct xb_record_figure *figure)
+{
+    double medians[XB_RECORD_PROCESSES];
+    struct xb_statistics statistics;
+    if (!xb_record_describe(merged, test, figure->name, &statistics))
+        return;
+    for (size_t i = 0; i < merged->process_count; i++)
+        medians[i] = median_in(&test->rows[i], figure->name);
+    xb_json_open_object(json, NULL);
+    xb_record_put_figure(json, figure);
+    xb_record_put_statistics(json, &statistics);
+    xb_json_put_numbers(json, "medians", medians, merged->process_count);
+    xb_json_close(json);
+}
+
+/* Whether a process before has a figure of that name. */
+static bool is_known(const struct xb_record_case *test, size_t process, const char *name)
+{
+    for (size_t i = 0; i < process; i++)
+        if (xb_record_row_figure(&test->rows[i], name) != NULL)
+            return true;
+    return false;
+}
+
+/* Each figure that any process has, once. */
+static void put_figures(struct xb_json *json, const struct xb_record *merged,
+                        const struct xb_record_case *test)
+{
+    xb_json_open_array(json, "figures");
+    for (size_t i = 0; i < merged->process_count; i++)
+        for (size_t k = 0; k < test->rows[i].figure_count; k++)
+            if (!is_known(test, i, test->rows[i].figures[k].name))
+                put_figure(json, merged, test, &test->rows[i].figures[k]);
+    xb_json_close(json);
+}
+
+static void put_warning(struct xb_json *json, const char *text, size_t processes)
+{
+    xb_json_open_object(json, NULL);
+    xb_json_put_text(json, "text", text);
+    xb_json_put_whole(json, "processes", processes);
+    xb_json_close(json);
+}
+
+/* Those of the processes, and ours of those that do not count. */
+static void put_warnings(struct xb_json *json, const struct xb_record *merged,
+                         const struct xb_record_case *test, const struct xb_record_summary *summary)
+{
+    struct xb_record_warning warnings[XB_RECORD_WARNINGS];
+    char text[XB_RECORD_CUT];
+    size_t count = xb_record_warnings(merged, test, warnings);
+    const char *cut = xb_record_cut_text(merged, test, text, sizeof text);
+    xb_json_open_array(json, "warnings");
+    if (cut != NULL)
+        put_warning(json, cut, summary->cut);
+    for (size_t i = 0; i < count; i++)
+        put_warning(json, warnings[i].text, warnings[i].processes);
+    xb_json_close(json);
+}
+
+static void put_case(struct xb_json *json, const struct xb_record *merged,
+                     const struct xb_record_case *test)
+{
+    char text[XB_RECORD_REASON];
+    struct xb_record_summary summary = xb_record_summarize(merged, test);
+    xb_json_open_object(json, NULL);
+    xb_record_put_case(json, test);
+    xb_json_put_text(json, "status", xb_result_status_name(summary.status));
+    xb_json_put_text(json, "reason", xb_record_reason(test, &summary, text, sizeof text));
+    xb_record_put_verified(json, summary.verified);
+    xb_json_put_whole(json, "processes_ok", summary.ok);
+    put_figures(json, merged, test);
+    put_warnings(json, merged, test, &summary);
+    xb_json_close(json);
+}
+
+/* ---- which cases there are ---- */
+
+static const struct xb_record *record_of(const struct merged *merged, size_t process)
+{
+    return &merged->set->processes[process].record;
+}
+
+/* Takes a case up if no process before has it, with the row of each process that has it. */
+static bool take_case(struct merged *merged, size_t process, const struct xb_record_case *test)
+{
+    for (size_t i = 0; i < process; i++)
+        if (xb_record_find(record_of(merged, i), test) != NULL)
+            return true;
+    struct xb_record_case *made = &merged->record.cases[merged->record.case_count];
+    *made = *test;
+    made->rows = calloc(merged->set->count, sizeof *made->rows);
+    if (made->rows == NULL)
+        return false;
+    merged->record.case_count++;
+    for (size_t i = process; i < merged->set->count; i++) {
+        const struct xb_record_case *own = xb_record_find(record_of(merged, i), test);
+        if (own != NULL)
+            made->rows[i] = own->rows[0];
+    }
+    return true;
+}
+
+/* In the order of their first appearance. */
+static bool collect(struct merged *merged)
+{
+    size_t most = 0;
+    size_t count = merged->set->count;
+    struct xb_record *record = &merged->record;
+    record->is_merged = true;
+    for (size_t i = 0; i < count; i++)
+        most += record_of(merged, i)->case_count;
+    record->cases = calloc(most + 1, sizeof *record->cases);
+    record->processes = calloc(count + 1, sizeof *record->processes);
+    bool ok = record->cases != NULL && record->processes != NULL;
+    record->process_count = ok ? count : 0;
+    for (size_t i = 0; ok && i < count; i++) {
+        record->processes[i].has_results = merged->set->processes[i].document != NULL;
+        for (size_t j = 0; ok && j < record_of(merged, i)->case_count; j++)
+            ok = take_case(merged, i, &record_of(merged, i)->cases[j]);
+    }
+    return ok;
+}
+
+static void release(struct merged *merged)
+{
+    for (size_t i = 0; i < merged->record.case_count; i++)
+        free(merged->record.cases[i].rows);
+    free(merged->record.cases);
+    free(merged->record.processes);
+}
+
+/* ---- the document ---- */
+
+static void put_results(struct xb_json *json, const struct xb_processes *set)
+{
+    struct merged merged = {.set = set};
+    if (!collect(&merged))
+        xb_json_fail_memory(json);
+    xb_json_open_array(json, "results");
+    for (size_t i = 0; i < merged.record.case_count; i++)
+        put_case(json, &merged.record, &merged.record.cases[i]);
+    xb_json_close(json);
+    release(&merged);
+}
+
+/* The document stands in it as it was written: the reader has found that it is JSON. */
+static void put_process(struct xb_json *json, const struct xb_process *process, size_t index)
+{
+    xb_json_open_object(json, NULL);
+    xb_json_put_whole(json, "index", index);
+    xb_document_put_time(json, "started", process->started);
+    xb_json_put_number(json, "wall_s", process->wall_s);
+    xb_json_put_index(json, "exit_code", process->exit_code);
+    xb_json_put_optional(json, "signal", process->signal);
+    xb_json_put_optional(json, "failure", process->failure);
+    xb_json_put_raw(json, "document", process->document);
+    xb_json_close(json);
+}
+
+/* What the first process says of machine and options; null where none says anything. */
+static void put_conditions(struct xb_json *json, const struct xb_processes *set)
+{
+    static const char *const keys[] = {"host", "backend", "devices", "environment", "config"};
+    const struct xb_process *first = xb_processes_first(set);
+    if (first == NULL) {
+        for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+            xb_json_put_null(json, keys[i]);
+        return;
+    }
+    xb_record_put_host(json, &first->record);
+    xb_record_put_backend(json, &first->record);
+    xb_record_put_devices(json, &first->record);
+    xb_record_put_environment(json, &first->record);
+    xb_record_put_config(json, &first->record);
+}
+
+enum xb_status xb_processes_json_write(FILE *stream, const struct xb_processes *set,
+                                       struct xb_error *error)
+{
+    struct xb_json json;
+    xb_json_begin(&json);
+    xb_json_open_object(&json, NULL);
+    xb_document_put_schema(&json, "xferbench.processes", XB_RECORD_VERSION);
+    xb_json_put_whole(&json, "asked", set->asked);
+    xb_json_put_optional(&json, "role", set->role);
+    xb_json_put_optional(&json, "program", set->program);
+    xb_json_put_optional(&json, "interleaved_with", set->counterpart);
+    xb_json_put_flag(&json, "interrupted", set->interrupted);
+    xb_json_put_known_flag(&json, "deadline_met", set->has_deadline, set->deadline_met);
+    put_conditions(&json, set);
+    xb_json_open_array(&json, "processes");
+    for (size_t i = 0; i < set->count; i++)
+        put_process(&json, &set->processes[i], i);
+    xb_json_close(&json);
+    put_results(&json, set);
+    xb_json_close(&json);
+    return xb_json_finish(&json, stream, "the JSON", error);
+}

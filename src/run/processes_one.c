@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE /* asprintf */
+/* One process of several: its arguments, its run, and whether what it printed counts. */
+#include "processes_internal.h"
+
+#include "base/child.h"
+#include "base/clock.h"
+#include "base/interrupt.h"
+#include "base/program.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* How long past the deadline a process may take to write what it has, before it is ended. */
+#define GRACE_S 10.0
+/* The most that the documents of all processes may be, for the merged file to be one that can be
+ * read. The rest of that file is for what is made of them. */
+#define MOST_DOCUMENTS (XB_RECORD_LARGEST_BYTES / 3 * 2)
+/* What --deadline can say: above 0, and not so long that it has more digits than the option takes.
+ * Thirty years are as good as for ever. */
+#define LEAST_DEADLINE_S 1e-6
+#define LONGEST_DEADLINE_S 1e9
+
+/* ---- which program, with which arguments ---- */
+
+/* Whether an option is for this process only: that there are several, and where results go. */
+static bool is_own(const char *name)
+{
+    static const char *const own[] = {"processes", "interleave", "baseline-json", "json",
+                                      "csv",       "quiet",      "deadline"};
+    for (size_t i = 0; i < sizeof own / sizeof own[0]; i++)
+        if (strcmp(own[i], name) == 0)
+            return true;
+    return false;
+}
+
+/* "--name=text", or "--name" for a flag; NULL where memory is short. */
+static char *word_of(const struct xb_value *value)
+{
+    char *word = NULL;
+    int length = value->option->type == XB_OPTION_FLAG
+                     ? asprintf(&word, "--%s", value->option->name)
+                     : asprintf(&word, "--%s=%s", value->option->name, value->text);
+    return length >= 0 ? word : NULL;
+}
+
+static char *deadline_word(double deadline)
+{
+    char *word = NULL;
+    double left = deadline - xb_clock_now();
+    left = left < LEAST_DEADLINE_S     ? LEAST_DEADLINE_S
+           : left > LONGEST_DEADLINE_S ? LONGEST_DEADLINE_S
+                                       : left;
+    return asprintf(&word, "--deadline=%.6fs", left) >= 0 ? word : NULL;
+}
+
+static void free_words(char **words)
+{
+    for (size_t i = 0; words != NULL && words[i] != NULL; i++)
+        free(words[i]);
+    free(words);
+}
+
+/*
+ * The arguments of a process: the options that the user gave, by their long names and as they
+ * stood. The names of commands are left out, so that a script can put options of its own before or
+ * behind them. NULL where memory is short.
+ */
+static char **words_for(const struct session *session, const struct side *side)
+{
+    const struct xb_config *config = session->config;
+    size_t count = 0;
+    char **words = calloc(config->count + 5, sizeof *words);
+    if (words == NULL)
+        return NULL;
+    words[count++] = strdup(side->name);
+    for (size_t i = 0; words[count - 1] != NULL && i < config->count; i++)
+        if (config->values[i].given && !is_own(config->values[i].option->name))
+            words[count++] = word_of(&config->values[i]);
+    if (words[count - 1] != NULL && session->deadline > 0)
+        words[count++] = deadline_word(session->deadline);
+    if (words[count - 1] != NULL)
+        words[count++] = strdup("--quiet");
+    if (words[count - 1] != NULL)
+        words[count++] = strdup("--json=-");
+    if (words[count - 1] != NULL)
+        return words;
+    free_words(words);
+    return NULL;
+}
+
+/* ---- one process ---- */
+
+/* How a process ended: "it was ended by SIGSEGV", "it left with exit code 1". */
+static const char *end_text(const struct xb_process *process, char *text, size_t size)
+{
+    if (process->signal[0] != '\0')
+        snprintf(text, size, "it was ended by %s", process->signal);
+    else
+        snprintf(text, size, "it left with exit code %d", process->exit_code);
+    return text;
+}
+
+/* Keeps what the process printed as its document, if it is one and was measured under the
+ * conditions of the first. */
+static void keep_document(struct side *side, struct xb_process *process,
+                          struct xb_program_outcome *outcome)
+{
+    char end[64], difference[XB_RECORD_DIFFERENCE];
+    struct xb_error error;
+    const struct xb_process *first = xb_processes_first(&side->set);
+    end_text(process, end, sizeof end);
+    if (outcome->length == 0) {
+        snprintf(process->failure, sizeof process->failure, "%s and printed no results", end);
+        return;
+    }
+    if (xb_record_parse("standard output", outcome->text, outcome->length, &process->record,
+                        &error) != XB_OK) {
+        snprintf(process->failure, sizeof process->failure, "%s and printed no results: %s", end,
+                 error.message);
+        return;
+    }
+    const char *other = first != NULL ? xb_record_other_condition(&first->record, &process->record,
+                                                                  difference, sizeof difference)
+                                      : NULL;
+    if (process->record.is_merged)
+        snprintf(process->failure, sizeof process->failure,
+                 "it printed the results of several processes");
+    else if (other != NULL)
+        snprintf(process->failure, sizeof process->failure, "measured under other conditions: %s",
+                 other);
+    else {
+        process->document = outcome->text;
+        side->bytes += outcome->length;
+        outcome->text = NULL;
+        return;
+    }
+    xb_record_free(&process->record);
+}
+
+/* Judges what came of a process. One that crashed after it printed its results is not believed. But
+ * one that was told to leave, by a signal or at the deadline, is: a shell that started the program
+ * may have been ended by the signal before it. */
+static void judge(struct side *side, struct xb_process *process, struct xb_program_outcome *outcome)
+{
+    side->overdue = side->overdue || outcome->overdue;
+    if (outcome->too_long)
+        snprintf(process->failure, sizeof process->failure,
+                 "it printed more than there is room for: the results of all together may be %zu "
+                 "MiB, so take fewer samples",
+                 XB_RECORD_LARGEST_BYTES >> 20);
+    else if (outcome->overdue && outcome->length == 0)
+        snprintf(process->failure, sizeof process->failure,
+                 "it did not end within %.0f s of the deadline and printed no results", GRACE_S);
+    else if (outcome->signal != 0 && !outcome->overdue && xb_interrupt_signal() == 0)
+        snprintf(process->failure, sizeof process->failure, "it was ended by %s", process->signal);
+    else
+        keep_document(side, process, outcome);
+}
+
+/* When a process that begins now is ended; 0 for never. */
+static double end_of(double deadline)
+{
+    double now = xb_clock_now();
+    return deadline > 0 ? (deadline > now ? deadline : now) + GRACE_S : 0;
+}
+
+/* The path by which this program is run again. Its own path, because lists of processes and
+ * profilers show it; but /proc/self/exe if another file has that path by now. */
+static const char *candidate_path(const char *name)
+{
+    static const char *const self = "/proc/self/exe";
+    return xb_cli_is_one_file(self, name) ? name : self;
+}
+
+void xb_processes_run_one(struct session *session, struct side *side)
+{
+    struct xb_process *process = &side->set.processes[side->set.count];
+    struct xb_program_outcome outcome = {.exit_code = -1, .started = time(NULL)};
+    struct xb_error error;
+    char name[16];
+    char **words = words_for(session, side);
+    struct xb_program program = {.path =
+                                     side->path != NULL ? side->path : candidate_path(side->name),
+                                 .argv = words,
+                                 .largest = MOST_DOCUMENTS - side->bytes,
+                                 .end_at = end_of(session->deadline)};
+    xb_progress_show_process(&session->progress, side->set.count + 1, side->set.asked,
+                             side->set.role);
+    enum xb_status status = words != NULL
+                                ? xb_program_run(&program, &outcome, &error)
+                                : XB_FAIL(&error, XB_ERR_MEMORY, "not enough memory to start it");
+    process->started = outcome.started;
+    process->wall_s = outcome.wall_s;
+    process->exit_code = outcome.exit_code;
+    if (outcome.signal != 0)
+        snprintf(process->signal, sizeof process->signal, "%s",
+                 xb_child_signal_name(outcome.signal, name, sizeof name));
+    if (status == XB_OK)
+        judge(side, process, &outcome);
+    else
+        snprintf(process->failure, sizeof process->failure, "%s", error.message);
+    session->stuck = outcome.stuck;
+    side->set.count++;
+    xb_program_free(&outcome);
+    free_words(words);
+}

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _POSIX_C_SOURCE 200809L /* open_memstream */
+#include "processes_internal.h"
+
+#include "base/plain_text.h"
+#include "formats.h"
+#include "xferbench/version.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum xb_status xb_processes_open_outputs(struct session *session, struct xb_error *error)
+{
+    for (size_t i = 0; i < session->side_count; i++) {
+        struct side *side = &session->sides[i];
+        const struct xb_value *file = xb_config_get(session->config, side->to);
+        if (!file->is_set)
+            continue;
+        enum xb_status status = xb_output_find(&side->output, file->text, error);
+        if (status != XB_OK)
+            return status;
+    }
+    const struct xb_place places[] = {
+        {.option = "--json", .output = &session->sides[CANDIDATE].output},
+        {.option = "--baseline-json", .output = &session->sides[BASELINE].output},
+        {.option = "--interleave", .input = session->sides[BASELINE].path}};
+    return xb_cli_open_places(places, sizeof places / sizeof places[0], session->deadline, error);
+}
+
+static bool say(const struct xb_error *error)
+{
+    xb_cli_fail(error);
+    return false;
+}
+
+static enum xb_status no_memory(struct xb_error *error)
+{
+    return XB_FAIL(error, XB_ERR_MEMORY, "not enough memory for the results");
+}
+
+/* Writes the merged document into *text, which the caller frees after a failure too. */
+static enum xb_status write_document(const struct side *side, char **text, size_t *length,
+                                     struct xb_error *error)
+{
+    FILE *stream = open_memstream(text, length);
+    if (stream == NULL)
+        return no_memory(error);
+    enum xb_status status = xb_processes_json_write(stream, &side->set, error);
+    bool closed = fclose(stream) == 0;
+    if (status != XB_OK)
+        return status;
+    return closed ? XB_OK : no_memory(error);
+}
+
+/* The merged document as text. Says why there is none, and returns NULL. */
+static char *document_of(const struct side *side, size_t *length)
+{
+    struct xb_error error;
+    char *text = NULL;
+    if (write_document(side, &text, length, &error) == XB_OK)
+        return text;
+    say(&error);
+    free(text);
+    return NULL;
+}
+
+static bool write_file(struct side *side, const char *text, size_t length)
+{
+    struct xb_error error;
+    FILE *stream = side->output.stream;
+    if (stream == NULL)
+        return true;
+    enum xb_status status = fwrite(text, 1, length, stream) != length || fflush(stream) != 0
+                                ? xb_output_fail(&side->output, "write", errno, &error)
+                                : xb_output_commit(&side->output, &error);
+    return status == XB_OK || say(&error);
+}
+
+/* The record of processes without what they measured: why some have no results. */
+static enum xb_status outline(const struct xb_processes *set, struct xb_record *record,
+                              struct xb_error *error)
+{
+    *record = (struct xb_record){.is_merged = true,
+                                 .version = XB_VERSION,
+                                 .role = set->role,
+                                 .program = set->program,
+                                 .counterpart = set->counterpart,
+                                 .interrupted = set->interrupted,
+                                 .has_deadline = set->has_deadline,
+                                 .deadline_met = set->deadline_met,
+                                 .asked_processes = set->asked,
+                                 .processes = calloc(set->count + 1, sizeof *record->processes)};
+    if (record->processes == NULL)
+        return no_memory(error);
+    for (size_t i = 0; i < set->count; i++)
+        record->processes[record->process_count++].failure =
+            set->processes[i].failure[0] != '\0' ? set->processes[i].failure : NULL;
+    return XB_OK;
+}
+
+/* Prints the table of what was written, read back: a file that cannot be read is then told now, and
+ * not when it is needed. */
+static bool print_table(const struct side *side, const char *text, size_t length)
+{
+    struct xb_record merged = {0};
+    struct xb_error error;
+    enum xb_status status = xb_processes_first(&side->set) != NULL
+                                ? xb_record_parse("the results", text, length, &merged, &error)
+                                : outline(&side->set, &merged, &error);
+    if (status == XB_OK)
+        status = xb_table_write(stdout, &merged, &error);
+    xb_record_free(&merged);
+    return status == XB_OK || say(&error);
+}
+
+/* Says which processes failed and why, where no table does. */
+static bool say_failures(const struct xb_processes *set)
+{
+    struct xb_record record;
+    struct xb_error error;
+    if (outline(set, &record, &error) != XB_OK)
+        return say(&error);
+    xb_failures_say(&record);
+    xb_record_free(&record);
+    return true;
+}
+
+bool xb_processes_write_outputs(struct session *session)
+{
+    bool quiet = xb_config_get(session->config, "quiet")->flag;
+    bool written = true;
+    for (size_t i = 0; i < session->side_count; i++)
+        quiet = quiet || session->sides[i].output.is_stdout;
+    for (size_t i = session->side_count; i-- > 0;) { /* the baseline first */
+        struct side *side = &session->sides[i];
+        size_t length = 0;
+        char *text = document_of(side, &length);
+        written = text != NULL && write_file(side, text, length) && written;
+        if (quiet)
+            written = say_failures(&side->set) && written;
+        else if (text != NULL)
+            written = print_table(side, text, length) && written;
+        if (!quiet && i > 0)
+            fputc('\n', stdout);
+        free(text);
+    }
+    return written;
+}

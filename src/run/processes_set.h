@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef XFERBENCH_RUN_PROCESSES_SET_H
+#define XFERBENCH_RUN_PROCESSES_SET_H
+
+#include "xferbench/options.h"
+#include "xferbench/record.h"
+
+#include <stdio.h>
+#include <time.h>
+
+/*
+ * One measurement taken several times, each in a fresh process with a context and memory of its
+ * own: processes differ from each other by more than samples within one do.
+ */
+
+/* What came of one process. Either it failed, or it has a document and a record of it. */
+struct xb_process {
+    time_t started;
+    double wall_s;     /* from its start to its end */
+    int exit_code;     /* -1 where a signal ended it, or it could not be started */
+    char signal[16];   /* "SIGSEGV", which ended it; "" for none */
+    char failure[800]; /* why nothing of it counts; "" for none */
+    char *document;    /* what it wrote, JSON after docs/result.schema.json; NULL if it failed */
+    struct xb_record record; /* of the document; zeroed if it failed */
+};
+
+/* The processes of one program. Release with xb_processes_free. */
+struct xb_processes {
+    const char *role;    /* "baseline", "candidate", or NULL for processes of one program alone */
+    const char *program; /* that was run: a file's name */
+    const char *counterpart;      /* the other role's program; NULL for none */
+    size_t asked;                 /* how many there should be */
+    struct xb_process *processes; /* those that were begun, in their order; room for `asked` */
+    size_t count;
+    bool interrupted;  /* a signal ended it before all was measured */
+    bool has_deadline; /* a deadline was set */
+    bool deadline_met; /* it cut nothing short */
+};
+
+void xb_processes_free(struct xb_processes *set);
+
+/* The first process that has a document, or NULL. */
+const struct xb_process *xb_processes_first(const struct xb_processes *set);
+
+/*
+ * JSON after docs/processes.schema.json: every process's document and, for each case, the medians
+ * of the processes and their statistics. A failed write leaves its mark on the stream.
+ */
+XB_MUST_CHECK enum xb_status xb_processes_json_write(FILE *stream, const struct xb_processes *set,
+                                                     struct xb_error *error);
+
+#endif

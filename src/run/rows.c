@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "rows.h"
+
+#include <stdio.h>
+#include <string.h>
+
+bool xb_case_is_sum(const struct xb_record_case *test)
+{
+    return test->simultaneous && test->device < 0;
+}
+
+/* Either may be NULL: not known. */
+static bool same_text(const char *a, const char *b)
+{
+    return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
+}
+
+static bool same_parameters(const struct xb_record_case *a, const struct xb_record_case *b)
+{
+    if (a->parameter_count != b->parameter_count)
+        return false;
+    for (size_t i = 0; i < a->parameter_count; i++)
+        if (strcmp(a->parameters[i].name, b->parameters[i].name) != 0 ||
+            !same_text(a->parameters[i].value, b->parameters[i].value))
+            return false;
+    return true;
+}
+
+bool xb_cases_alike(const struct xb_record_case *a, const struct xb_record_case *b)
+{
+    return a->bytes == b->bytes && strcmp(a->mode, b->mode) == 0 &&
+           strcmp(a->variant, b->variant) == 0 && strcmp(a->direction, b->direction) == 0 &&
+           same_parameters(a, b);
+}
+
+/* Whether the case belongs to the sum that stands before it. */
+static bool is_member(const struct xb_record_case *sum, const struct xb_record_case *test)
+{
+    return test->simultaneous && test->device >= 0 && xb_cases_alike(sum, test);
+}
+
+size_t xb_group_size(const struct xb_record *record, const struct xb_record_case *test)
+{
+    size_t first = (size_t)(test - record->cases);
+    if (!test->simultaneous)
+        return 0;
+    while (first > 0 && is_member(test, &record->cases[first]))
+        first--;
+    if (!xb_case_is_sum(&record->cases[first]) || !xb_cases_alike(&record->cases[first], test))
+        return 0;
+    size_t end = first + 1;
+    while (end < record->case_count && is_member(test, &record->cases[end]))
+        end++;
+    return end - first - 1;
+}
+
+const char *xb_device_text(const struct xb_record *record, const struct xb_record_case *test,
+                           char *text, size_t size)
+{
+    size_t together = xb_group_size(record, test);
+    if (xb_case_is_sum(test))
+        snprintf(text, size, "sum of %zu", together);
+    else if (together > 1)
+        snprintf(text, size, "%d (with %zu other%s)", test->device, together - 1,
+                 together > 2 ? "s" : "");
+    else
+        xb_record_case_device(test, text, size);
+    return text;
+}
+
+uint64_t xb_rows_size_below(const struct xb_record *record, uint64_t below)
+{
+    uint64_t largest = 0;
+    for (size_t i = 0; i < record->case_count; i++) {
+        uint64_t bytes = record->cases[i].bytes;
+        if (bytes < below && bytes > largest)
+            largest = bytes;
+    }
+    return largest;
+}

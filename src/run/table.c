@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The table for people: its rows, and what stands above and below them. */
+#define _GNU_SOURCE
+#include "table.h"
+
+#include "base/columns.h"
+#include "base/stream.h"
+#include "base/text.h"
+#include "formats.h"
+#include "matrix.h"
+#include "reading.h"
+#include "rows.h"
+
+#include <libsmartcols/libsmartcols.h>
+#include <stdlib.h>
+
+/* ---- a table ---- */
+
+/* Pairs of devices stand in matrices; how far processes differ, only a row can say. */
+static bool has_row(const struct xb_record *record, const struct xb_record_case *test)
+{
+    return test->peer < 0 || record->is_merged;
+}
+
+static enum xb_status out_of_memory(struct xb_error *error)
+{
+    return XB_FAIL(error, XB_ERR_MEMORY, "not enough memory to print the table");
+}
+
+static bool add_columns(struct libscols_table *table, const struct xb_table_layout *layout)
+{
+    char name[XB_TABLE_CELL];
+    for (size_t i = 0; i < layout->shown_count; i++)
+        if (scols_table_new_column(table, xb_table_column_name(layout, i, name), 0,
+                                   xb_table_column_is_right(layout, i) ? SCOLS_FL_RIGHT : 0) ==
+            NULL)
+            return false;
+    return true;
+}
+
+static bool add_row(struct libscols_table *table, const struct xb_table_layout *layout,
+                    const struct xb_record_case *test)
+{
+    struct libscols_line *line = scols_table_new_line(table, NULL);
+    bool ok = line != NULL;
+    for (size_t i = 0; ok && i < layout->shown_count; i++) {
+        char cell[XB_TABLE_CELL];
+        xb_table_fill_cell(layout, i, test, cell);
+        ok = scols_line_set_data(line, i, cell) == 0;
+    }
+    return ok;
+}
+
+/* The table of those devices that ran alone, or of those that ran together; NULL: no memory. */
+static char *table_text(const struct xb_table_layout *layout, bool together)
+{
+    const struct xb_record *record = layout->record;
+    struct libscols_table *table = scols_new_table();
+    bool ok = table != NULL && add_columns(table, layout);
+    for (size_t i = 0; ok && i < record->case_count; i++) {
+        const struct xb_record_case *test = &record->cases[i];
+        if (has_row(record, test) && test->simultaneous == together)
+            ok = add_row(table, layout, test);
+    }
+    char *text = ok ? xb_columns_fit(table, layout->shown_count - 1, "OK") : NULL;
+    scols_unref_table(table);
+    return text;
+}
+
+static enum xb_status print_table(FILE *stream, const struct xb_table_layout *layout, bool together,
+                                  struct xb_error *error)
+{
+    char *text = table_text(layout, together);
+    if (text == NULL)
+        return out_of_memory(error);
+    fprintf(stream, "%s\n", text);
+    free(text);
+    return XB_OK;
+}
+
+/* ---- which tables there are ---- */
+
+static size_t count_rows(const struct xb_record *record, bool together)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < record->case_count; i++) {
+        const struct xb_record_case *test = &record->cases[i];
+        count += has_row(record, test) && test->simultaneous == together;
+    }
+    return count;
+}
+
+/* How many devices ran at the same time. */
+static size_t most_together(const struct xb_record *record)
+{
+    size_t most = 0;
+    for (size_t i = 0; i < record->case_count; i++) {
+        size_t count = xb_group_size(record, &record->cases[i]);
+        most = count > most ? count : most;
+    }
+    return most;
+}
+
+static enum xb_status print_together(FILE *stream, const struct xb_table_layout *layout, bool first,
+                                     struct xb_error *error)
+{
+    size_t devices = most_together(layout->record);
+    if (!first)
+        fputc('\n', stream);
+    if (devices > 1)
+        fprintf(stream, "%zu devices at the same time\n", devices);
+    else
+        fputs("Devices at the same time\n", stream);
+    return print_table(stream, layout, true, error);
+}
+
+static enum xb_status print_results(FILE *stream, const struct xb_record *record,
+                                    struct xb_error *error)
+{
+    struct xb_table_layout layout = xb_table_layout_of(record);
+    bool alone = count_rows(record, false) > 0;
+    bool together = count_rows(record, true) > 0;
+    enum xb_status status = XB_OK;
+    if (alone || record->case_count == 0)
+        status = print_table(stream, &layout, false, error);
+    if (status == XB_OK && together)
+        status = print_together(stream, &layout, !alone, error);
+    if (status == XB_OK)
+        status = xb_matrix_print(stream, record, !alone && !together, error);
+    return status;
+}
+
+/* Whether any process has results. One that failed alone has no table, only notes. */
+static bool has_results(const struct xb_record *record)
+{
+    for (size_t i = 0; i < record->process_count; i++)
+        if (record->processes[i].has_results)
+            return true;
+    return false;
+}
+
+static enum xb_status print_all(FILE *stream, const struct xb_record *record,
+                                struct xb_error *error)
+{
+    enum xb_status status = XB_OK;
+    xb_table_header(stream, record);
+    if (has_results(record)) {
+        status = print_results(stream, record, error);
+        if (status == XB_OK)
+            status = xb_reading_print(stream, record, error);
+    }
+    if (status == XB_OK)
+        status = xb_table_notes(stream, record, error);
+    return status == XB_OK ? xb_stream_finish(stream, "the table", error) : status;
+}
+
+enum xb_status xb_table_write(FILE *stream, const struct xb_record *record, struct xb_error *error)
+{
+    locale_t previous = xb_plain_locale_enter();
+    enum xb_status status = print_all(stream, record, error);
+    xb_plain_locale_leave(previous);
+    return status;
+}

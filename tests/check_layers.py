@@ -1,0 +1,338 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""check_layers.py SOURCE-FOLDER BUILD-FOLDER NM
+
+Proves that includes go down only, from room to room, and never in a circle from file to file; and that
+what the compiled files use of each other goes down as well: a function of a room above may have been
+declared below. Prints everything that breaks this, and how much of each kind, and exits with 1 if there
+is any. NM is the program that lists the symbols of an object.
+
+Before that it proves itself: in a small tree with known faults it must find those faults and no other.
+"""
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+# The rooms, bottom to top: a file may include headers of its own room and of those before it.
+ROOMS = [
+    "base",
+    "machine",
+    "backends",  # the contract and the registry: knows no backend by its files
+    "backends/gpu",  # what the GPU backends share
+    "backends/*",  # every other folder there is a backend; backends do not know each other
+    "measure",  # runs modes by the contract mode.h, so it stands below them
+    "modes",
+    "record",
+    "cli",
+    "run",
+    "link",  # a link is measured by a run, with the run's options
+    "compare",  # a comparison knows the defaults of a run's options
+    "list",
+    "show",
+    "commands",  # src/commands.c: the list of all subcommands
+    "main",  # src/main.c
+]
+
+# A contract stands in include/xferbench, but it is of the room that serves it.
+CONTRACTS = {
+    "status": "base",
+    "error": "base",
+    "units": "base",
+    "options": "base",
+    "statistics": "base",
+    "version": "base",  # made by CMake
+    "access": "backends",
+    "pattern": "backends",
+    "verify": "backends",
+    "kernel_text": "backends",
+    "backend": "backends",
+    "workspace": "measure",
+    "mode": "measure",  # what the runner calls; each file in src/modes fills one in
+    "result": "measure",
+    "stopping": "measure",
+    "figure": "measure",  # what a mode says it measures, and what the runner fills in
+    "record": "record",
+    "reading": "record",
+}
+
+INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"\n]+)[>"]', re.MULTILINE)
+SOURCES = (".c", ".h", ".cu", ".cuh", ".cpp")
+
+
+class Tree:
+    """The sources below a folder and who includes whom; paths are relative to the folder."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.files = sorted(
+            os.path.relpath(os.path.join(where, name), folder)
+            for top in ("src", "include")
+            for where, _, names in os.walk(os.path.join(folder, top))
+            for name in names
+            if name.endswith(SOURCES)
+        )
+        self.unknown = []  # files and includes that the tables above do not place
+        self.edges = []  # (file, line, file that it includes)
+        self.contracts = ""  # the text of all of them
+        for path in self.files:
+            self._read(path)
+
+    def _read(self, path):
+        if room(path) is None:
+            self.unknown.append(f"{path}: in no room")
+        with open(os.path.join(self.folder, path), encoding="utf-8") as file:
+            text = file.read()
+        if path.startswith("include/"):
+            self.contracts += text
+        for match in INCLUDE.finditer(text):
+            line = text.count("\n", 0, match.start()) + 1
+            target = self._find(path, match.group(2))
+            if target is not None:
+                self.edges.append((path, line, target))
+            elif match.group(1) == '"':
+                self.unknown.append(f'{path}:{line}: "{match.group(2)}" is not in the tree')
+
+    def _find(self, path, name):
+        """As the compiler does: beside the file, in src, in include. None for a system's header."""
+        for folder in (os.path.dirname(path), "src", "include"):
+            candidate = os.path.normpath(os.path.join(folder, name))
+            if candidate in self.files:
+                return candidate
+        return name_of_made(name)
+
+
+def name_of_made(name):
+    """Headers that the build makes are placed, but nothing is known of what they include."""
+    return "include/" + name if name == "xferbench/version.h" else None
+
+
+def room(path):
+    """The room of a file, or None."""
+    folder, name = os.path.split(path)
+    stem = os.path.splitext(name)[0]
+    if folder == "include/xferbench":
+        return CONTRACTS.get(stem)
+    inside = stem if folder == "src" else folder[len("src/") :]
+    return inside if level(inside) is not None else None
+
+
+def level(inside):
+    """How high a room stands, from 0; None for what is no room."""
+    if inside not in ROOMS and re.fullmatch(r"backends/[a-z0-9_]+", inside):
+        inside = "backends/*"
+    return ROOMS.index(inside) if inside in ROOMS else None
+
+
+def may_include(source, target):
+    """Whether a file may include a header by the order of rooms."""
+    own, other = room(source), room(target)
+    if own == "modes" and target.startswith("include/"):
+        return True  # a mode is written against the contracts, and against all of them
+    return own == other or level(other) < level(own)
+
+
+def upward(tree):
+    """Lines that tell of every include that goes up."""
+    return [
+        f"{source}:{line}: {room(source)} includes {target}, which is of {room(target)}"
+        for source, line, target in tree.edges
+        if room(source) and room(target) and not may_include(source, target)
+    ]
+
+
+class Objects:
+    """What the compiled files of a tree define and use."""
+
+    def __init__(self, build="", nm="", files=()):
+        self.defined = {}  # symbol -> source
+        self.used = []  # (source, symbol)
+        sources = {}  # object -> source
+        for target in ("xferbench_core", "xferbench") if build else ():
+            top = os.path.join(build, "CMakeFiles", target + ".dir")
+            for where, _, names in os.walk(os.path.join(top, "src")):
+                for name in names:
+                    source = os.path.relpath(os.path.join(where, name[: -len(".o")]), top)
+                    if name.endswith(".o") and source in files:  # not of one that is gone
+                        sources[os.path.join(where, name)] = source
+        for path, listing in self._lists(nm, sorted(sources)).items():
+            self.read(sources[path], "\n".join(listing))
+
+    @staticmethod
+    def _lists(nm, paths):
+        """What `nm -g` says of each object: one call for all, because each takes a while to begin."""
+        lists = {path: [] for path in paths}
+        if paths:
+            out = subprocess.run([nm, "-gA", *paths], check=True, capture_output=True, text=True).stdout
+            for line in out.splitlines():
+                path, _, rest = line.rpartition(":")
+                lists[path].append(rest)
+        return lists
+
+    def read(self, source, listing):
+        """Takes what `nm -g` says of one object."""
+        for line in listing.splitlines():
+            kind, symbol = line.split()[-2:]
+            if kind in "Uw":
+                self.used.append((source, symbol))
+            else:
+                self.defined[symbol] = source
+
+
+def upward_uses(objects, contracts):
+    """Lines that tell of every symbol of a room above that a file uses. `contracts`: their text."""
+    lines = []
+    for source, symbol in sorted(objects.used):
+        target = objects.defined.get(symbol)
+        if target is None or may_include(source, target):
+            continue
+        if room(source) == "modes" and re.search(rf"\b{symbol}\b", contracts):
+            continue  # as with includes: a mode may use what a contract declares
+        lines.append(f"{source}: {room(source)} uses {symbol} of {target}")
+    return lines
+
+
+def unit(path, files):
+    """The file that a path counts as: a source and its header are one, also where the header is a
+    contract."""
+    stem, extension = os.path.splitext(path)
+    if path.startswith("include/xferbench/"):
+        source = f"src/{room(path)}/{os.path.basename(stem)}"
+        return source if source + ".c" in files else stem
+    if extension in (".cu", ".cuh") and (stem + ".h") in files:
+        return path  # kernels.cuh is text for two compilers, and not the source of kernels.h
+    return stem
+
+
+def circles(tree):
+    """Lines that tell of every circle: the files that reach each other by includes."""
+    graph = {}
+    for source, _, target in tree.edges:
+        first, second = unit(source, tree.files), unit(target, tree.files)
+        graph.setdefault(first, set())
+        graph.setdefault(second, set())
+        if first != second:
+            graph[first].add(second)
+    reach = {start: reachable(graph, start) for start in graph}
+    found = {
+        tuple(sorted(other for other in reach[start] if start in reach[other]))
+        for start in graph
+        if start in reach[start]
+    }
+    return [f"{' <-> '.join(members)}" for members in sorted(found)]
+
+
+def reachable(graph, start):
+    """Every file that is included from `start`, also by others; `start` too if it is in a circle."""
+    seen, waiting = set(), list(graph[start])
+    while waiting:
+        node = waiting.pop()
+        if node not in seen:
+            seen.add(node)
+            waiting.extend(graph[node])
+    return seen
+
+
+def check(tree, objects):
+    """What breaks the rules, by rule."""
+    return {
+        "in no place of the tables in check_layers.py": tree.unknown,
+        "includes that go up": upward(tree),
+        "uses that go up": upward_uses(objects, tree.contracts),
+        "circles between files": circles(tree),
+    }
+
+
+# A tree with one fault of each kind, and with what looks like one and is none.
+KNOWN = {
+    "src/base/low.c": '#include "low.h"\n#include "xferbench/result.h"\n#include <run/other.h>\n',
+    "src/base/low.h": "",
+    "src/base/lost.c": '#include "no_such.h"\n#include <stdio.h>\n',
+    "src/attic/old.c": "",
+    "src/run/high.c": '#include "high.h"\n#include "base/low.h"\n#include "detail.h"\n',
+    "src/run/high.h": "",
+    "src/run/other.h": "",
+    "src/run/detail.h": '  #  include "high.h"\n',
+    "src/backends/cuda/a.c": '#include "backends/hip/b.h"\n',
+    "src/backends/hip/b.h": "",
+    "src/measure/result.c": '#include "xferbench/result.h"\n#include "inner.h"\n',
+    "src/measure/inner.h": '#include "xferbench/result.h"\n',
+    "src/modes/copy.c": '#include "xferbench/record.h"\n#include "record/deep.h"\n',
+    "src/record/deep.h": "",
+    "include/xferbench/result.h": "",
+    "include/xferbench/record.h": "void xb_promised(void);\n",
+    "include/xferbench/strange.h": "",
+}
+KNOWN_OBJECTS = {
+    "src/base/low.c": "0000000000000000 T xb_low\n                 U xb_high\n                 U free\n",
+    "src/run/high.c": "0000000000000000 T xb_high\n                 U xb_low\n                 U xb_deep\n",
+    "src/modes/copy.c": "                 U xb_promised\n                 U xb_deep\n",
+    "src/record/deep.c": "0000000000000000 D xb_deep\n0000000000000000 T xb_promised\n",
+}
+FAULTS = {
+    "in no place of the tables in check_layers.py": [
+        "include/xferbench/strange.h: in no room",
+        "src/attic/old.c: in no room",
+        'src/base/lost.c:1: "no_such.h" is not in the tree',
+    ],
+    "includes that go up": [
+        "src/backends/cuda/a.c:1: backends/cuda includes src/backends/hip/b.h, which is of backends/hip",
+        "src/base/low.c:2: base includes include/xferbench/result.h, which is of measure",
+        "src/base/low.c:3: base includes src/run/other.h, which is of run",
+        "src/modes/copy.c:2: modes includes src/record/deep.h, which is of record",
+    ],
+    "uses that go up": [
+        "src/base/low.c: base uses xb_high of src/run/high.c",
+        "src/modes/copy.c: modes uses xb_deep of src/record/deep.c",
+    ],
+    "circles between files": [
+        "src/measure/inner <-> src/measure/result",
+        "src/run/detail <-> src/run/high",
+    ],
+}
+
+
+def prove_itself():
+    """Exits if the search does not find the faults of KNOWN, or finds others."""
+    with tempfile.TemporaryDirectory() as folder:
+        for path, text in KNOWN.items():
+            os.makedirs(os.path.join(folder, os.path.dirname(path)), exist_ok=True)
+            with open(os.path.join(folder, path), "w", encoding="utf-8") as file:
+                file.write(text)
+        objects = Objects()
+        for source, listing in KNOWN_OBJECTS.items():
+            objects.read(source, listing)
+        found = check(Tree(folder), objects)
+    if found != FAULTS:
+        sys.exit(f"check_layers.py itself is broken: it found {found}, and not {FAULTS}")
+
+
+def main():
+    """The exit code."""
+    if len(sys.argv) != 4:
+        print(__doc__, file=sys.stderr)
+        return 2
+    prove_itself()
+    tree = Tree(sys.argv[1])
+    objects = Objects(sys.argv[2], sys.argv[3], tree.files)
+    if len(tree.edges) < 100 or len(objects.defined) < 100:
+        print(
+            f"check_layers.py itself is broken: it finds {len(tree.edges)} includes in {sys.argv[1]} "
+            f"and {len(objects.defined)} symbols in {sys.argv[2]}"
+        )
+        return 1
+    broken = check(tree, objects)
+    for rule, lines in broken.items():
+        print(f"{len(lines)} {rule}{':' if lines else ''}")
+        for line in lines:
+            print(f"    {line}")
+    print(
+        f"(of {len(tree.edges)} includes between {len(tree.files)} files, and {len(objects.used)} uses)"
+    )
+    return 1 if any(broken.values()) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

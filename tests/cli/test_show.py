@@ -1,0 +1,309 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""`xferbench show FILE...`: what a file says is told as the command told it that wrote the file.
+usage: test_show.py BUILD_FOLDER [UNITTEST_ARGUMENT...]
+"""
+
+import glob
+import json
+import os
+import re
+import unittest
+
+import harness
+from harness import FEW, HOST, SMALL, SOURCE, STAND_IN, XFERBENCH, Case, figure
+
+RESULTS = os.path.join(SOURCE, "bench", "results")
+# Of other programs than xferbench.
+FOREIGN = re.compile(r"/(hold-depth|repeat-[a-z-]+)\.json$")
+CONTROL = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]")
+EVIL = "x\n::error::forged\r\x1b[31m\x9b31m\u202e\t"
+
+
+class Show(Case):
+    def show(self, *files, **options):
+        """What it prints of files that it can read."""
+        outcome = self.assert_succeeds("show", *files, **options)
+        self.assertEqual(outcome.err, "")
+        return outcome.out
+
+    def assert_shown_as_told(self, code, *arguments, **options):
+        told = self.assert_ends(code, *arguments, "--json", "out.json", **options).out
+        self.assertNotEqual(told, "")
+        self.assertEqual(self.show("out.json"), told)
+        return told
+
+
+class AsTold(Show):
+    def test_one_process(self):
+        told = self.assert_shown_as_told(0, *HOST, "--size", "4K,16M", *FEW)
+        self.assertIn("\nReading\n", told)
+        self.assertIn("\n  skipped  ", told)
+
+    def test_both_ways_at_once(self):
+        self.assert_shown_as_told(
+            0, *HOST, "--mode", "pinned,async", "--size", "16M", "--direction", "both,bidir", "--chunk", "1M", *FEW
+        )
+
+    def test_devices_at_the_same_time(self):
+        told = self.assert_shown_as_told(0, *HOST, "--mode", "pinned", "--size", "4K", "--simultaneous", *FEW)
+        self.assertIn("\nDevices at the same time\n", told)
+
+    def test_latency(self):
+        told = self.assert_shown_as_told(0, *HOST, "--mode", "pinned,zero-copy", "--latency", *FEW)
+        self.assertIn("HOST P50", told)
+
+    def test_nothing_but_skipped_rows(self):
+        self.assert_shown_as_told(3, *HOST, "--mode", "peer", *FEW)
+
+    def test_deadline(self):
+        self.assert_shown_as_told(3, *HOST, "--size", "4K", *FEW, "--deadline", "1us")
+
+    def test_several_processes(self):
+        self.assert_shown_as_told(0, *SMALL, "--processes", "6")
+        self.assert_shown_as_told(0, *SMALL, "--latency", "--processes", "2")
+
+    def test_two_programs_in_turn(self):
+        """Each file has the table of its own side."""
+        files = ("--json", "new.json", "--baseline-json", "old.json")
+        told = self.assert_succeeds(*SMALL, "--processes", "2", "--interleave", XFERBENCH, *files).out
+        self.assertEqual(self.show("old.json") + "\n" + self.show("new.json"), told)
+
+    def test_link(self):
+        self.assert_shown_as_told(3, "link", *HOST)
+
+    def test_comparison(self):
+        """Whatever the verdict was, and also of what was refused."""
+        for code, *arguments in (
+            (0, "compare-again.json"),
+            (0, "compare-again.json", "--gate", "zero-copy/*/*/break_even_passes"),
+            (1, "compare-busy-link.json"),
+            (1, "compare-busy-link.json", "--gate", "pinned/h2d", "--threshold", "3%"),
+            (3, "pinned-1g.json"),
+            (4, "compare-small-chunks.json"),
+            (1, "compare-small-chunks.json", "--force"),
+        ):
+            with self.subTest(arguments=arguments):
+                baseline = "precision-1.json" if arguments[0] == "pinned-1g.json" else "compare-baseline.json"
+                files = [os.path.join(RESULTS, "h200", name) for name in (baseline, arguments[0])]
+                told = self.assert_ends(code, "compare", *files, *arguments[1:]).out
+                json_to_file = ("--format", "json", "--output", "out.json")
+                self.assert_ends(code, "compare", *files, *arguments[1:], *json_to_file)
+                self.load("out.json")
+                self.assertEqual(self.show("out.json"), told)
+
+    def gpus(self, **variables):
+        return {"XFERBENCH_HIP_LIBRARY": STAND_IN} | variables
+
+    @unittest.skipUnless(STAND_IN, "the HIP backend is not in this build")
+    def test_gpus(self):
+        """Pairs stand in matrices, and several devices have sums."""
+        arguments = ("--backend", "hip", "--device", "all", "--size", "4K", *FEW)
+        for more, words in (
+            (("--mode", "all"), ("\nDevice 1: ", "(rows: from, columns: to; xGMI)")),
+            (("--mode", "pinned", "--simultaneous"), ("\n2 devices at the same time\n", " sum ")),
+            (("--mode", "peer", "--processes", "2"), ("(rows: from, columns: to; xGMI)", " 0>1 ")),
+        ):
+            with self.subTest(more=more):
+                told = self.assert_shown_as_told(0, *arguments, *more, environment=self.gpus())
+                self.assert_words(told, words)
+
+    @unittest.skipUnless(STAND_IN, "the HIP backend is not in this build")
+    def test_wrong_data(self):
+        """The command failed, and that was told; what shows the file has nothing to fail for."""
+        arguments = ("--backend", "hip", "--mode", "pinned", "--size", "4K", *FEW)
+        for more in ((), ("--processes", "2")):
+            with self.subTest(more=more):
+                environment = self.gpus(XB_STANDIN_DAMAGE="h2d")
+                told = self.assert_shown_as_told(1, *arguments, *more, environment=environment)
+                self.assertIn("ERROR", told)
+
+    @unittest.skipUnless(STAND_IN, "the HIP backend is not in this build")
+    def test_link_of_gpus(self):
+        done = self.run_program("link", "--backend", "hip", "--json", "out.json", environment=self.gpus())
+        self.assertIn("Device 0: ", done.out)
+        self.assertEqual(self.show("out.json"), done.out)
+
+    def test_process_without_results(self):
+        self.write("turns", "")
+        self.write("program", f'#!/bin/sh\necho >>turns\n[ $(wc -l <turns) -ne 2 ] || exit 9\nexec {XFERBENCH} "$@"\n')
+        os.chmod(self.path("program"), 0o755)
+        files = ("--json", "new.json", "--baseline-json", "old.json")
+        told = self.assert_ends(1, *SMALL, "--processes", "3", "--interleave", "./program", *files).out
+        self.assertIn("\n  FAILED   process 2 of 3: ", told)
+        self.assertEqual(self.show("old.json") + "\n" + self.show("new.json"), told)
+
+    def test_every_committed_file(self):
+        """Of schema version 1, by builds of every age."""
+        files = [path for path in sorted(glob.glob(f"{RESULTS}/*/*.json")) if not FOREIGN.search(path)]
+        self.assertGreater(len(files), 60)
+        out = self.show(*files)
+        parts = re.split(r"(?m)^==> (.*) <==\n\n", out)
+        self.assertEqual(parts[1::2], files)
+        for path, text in zip(files, parts[2::2]):
+            with self.subTest(file=path):
+                self.assertTrue(text.startswith("xferbench "), text)
+                self.assertIsNone(CONTROL.search(text))
+                with open(path, encoding="utf-8") as file:
+                    self.assert_rows_are_there(json.load(file), text)
+
+    def assert_rows_are_there(self, document, text):
+        """Every case has a row of its own, but for pairs, which stand in matrices."""
+        for row in document.get("results", ()):
+            if row["peer"] is None:
+                self.assertRegex(text, rf"(?m)^{row['mode']} +{row['variant']} +{row['direction']} ")
+
+    def test_version_1_and_2_say_the_same(self):
+        """The same measurement in either form."""
+        self.assert_succeeds(*HOST, "--mode", "pinned,pageable", "--size", "16M", *FEW, "--json", "new.json")
+        document = self.load("new.json")
+        document["schema_version"] = 1
+        for device in document["devices"]:
+            del device["shares_host_memory"], device["numa"]["as_expected"]
+        for row in document["results"]:
+            figures = {one["name"]: one for one in row["figures"]}
+            keys = ("median", "ci95_low", "ci95_high", "min", "max", "p5", "p95", "mad", "n")
+            row["bandwidth_bytes_per_second"] = {key: figures["bandwidth"][key] for key in keys}
+            for old, new in (("submit_s", "submit_time"), ("wall_s", "wall_time")):
+                row[old] = {key: figures[new][key] for key in ("median", "n")}
+            row |= {"latency_s": None, "parts": {}, "overlap": None, "share_of_alone": None}
+            del row["figures"], row["parameters"]
+        self.write_json("old.json", document)
+        self.load("old.json")
+        self.assertEqual(self.show("old.json"), self.show("new.json"))
+
+
+class SeveralFiles(Show):
+    def setUp(self):
+        super().setUp()
+        self.assert_succeeds(*SMALL, "--json", "one.json")
+        self.assert_succeeds(*SMALL, "--latency", "--json", "two.json")
+
+    def test_one_behind_the_other(self):
+        one, two = self.show("one.json"), self.show("two.json")
+        both = f"==> one.json <==\n\n{one}\n==> two.json <==\n\n{two}"
+        self.assertEqual(self.show("one.json", "two.json"), both)
+
+    def assert_refused(self, path, *words):
+        """It says why, and shows the others all the same."""
+        outcome = self.assert_ends(1, "show", path)
+        self.assertEqual(outcome.out, "")
+        self.assertTrue(outcome.err.startswith(f"xferbench: {path}: "), outcome)
+        self.assertEqual(outcome.err.count("\n"), 1, outcome)
+        self.assert_words(outcome.err, words, outcome)
+        outcome = self.assert_ends(1, "show", "one.json", path, "two.json")
+        self.assert_words(outcome.err, words, outcome)
+        self.assertIn(self.show("one.json"), outcome.out)
+        self.assertIn(self.show("two.json"), outcome.out)
+
+    def test_what_is_none_of_ours(self):
+        self.write("other.json", '{"schema": "other", "results": []}')
+        self.write("none.json", "{}")
+        self.write("list.json", "[]")
+        self.write("text.json", "not JSON\n")
+        self.write("empty.json", "")
+        self.write("old.json", '{"schema": "xferbench.compare", "schema_version": 1}')
+        self.assert_refused("old.json", "schema_version")
+        for name in ("other.json", "none.json", "list.json"):
+            with self.subTest(name=name):
+                self.assert_refused(name, "schema")
+        self.assert_refused("text.json", "line 1")
+        self.assert_refused("empty.json", "empty")
+        self.assert_succeeds("list", "--json", "inventory.json")
+        self.assert_refused("inventory.json", "schema")
+
+    def test_what_is_no_file(self):
+        os.mkdir(self.path("folder"))
+        self.assert_refused("missing.json", "cannot be read", "No such file")
+        self.assert_refused("folder", "is a directory")
+        self.assert_refused("", "cannot be read")
+
+    @unittest.skipIf(os.geteuid() == 0, "root may read everything")
+    def test_what_may_not_be_read(self):
+        self.write("closed.json", "{}")
+        os.chmod(self.path("closed.json"), 0)
+        self.assert_refused("closed.json", "cannot be read", "Permission denied")
+
+    def test_what_was_cut(self):
+        text = self.read("one.json")
+        for length in (len(text) // 2, len(text) - 3, 1):
+            self.write("cut.json", text[:length])
+            self.assert_refused("cut.json", "line ")
+
+    def test_what_is_newer(self):
+        document = json.loads(self.read("one.json"))
+        for version in (3, 0, "2"):
+            self.write_json("newer.json", document | {"schema_version": version})
+            self.assert_refused("newer.json", "schema_version")
+
+    def test_what_is_wrong_within(self):
+        document = json.loads(self.read("one.json"))
+        figure(document["results"][0], "bandwidth")["median"] *= 2
+        self.write_json("wrong.json", document)
+        self.assert_refused("wrong.json", "median")
+
+    def test_pipe(self):
+        """As a shell's <(...) gives them."""
+        os.mkfifo(self.path("pipe"))
+        process = self.start("show", "pipe")
+        self.write("pipe", self.read("one.json"))
+        self.assertEqual(self.assert_ended(0, process).out, self.show("one.json"))
+
+
+class Anyway(Show):
+    def test_command_lines_that_are_wrong(self):
+        self.assert_usage(("show FILE",), "show")
+        self.assert_usage(("--mode",), "show", "--mode", "pinned", "out.json")
+
+    def test_help(self):
+        said = self.assert_succeeds("show", "--help").out
+        self.assert_words(said, ("show FILE...", "--json", "Exit code: "))
+
+    def test_output_that_cannot_be_written(self):
+        self.assert_succeeds(*SMALL, "--json", "one.json")
+        with open(self.device_node("/dev/full", 7), "w", encoding="utf-8") as full:
+            outcome = self.assert_ends(1, "show", "one.json", stdout=full)
+        self.assertIn("ENOSPC", outcome.err)
+
+    def test_texts_cannot_steer_a_terminal(self):
+        """Neither those of a file nor the file's name."""
+        self.assert_succeeds(*SMALL, "--json", "one.json")
+        document = self.load("one.json")
+        document["backend"] |= {"driver_version": EVIL, "runtime_version": EVIL}
+        document["tool"]["version"] = EVIL
+        document["devices"][0] |= {"name": EVIL, "facts": {EVIL: EVIL}}
+        document["devices"][0]["numa"]["note"] = EVIL
+        row = document["results"][0]
+        row |= {"variant": EVIL, "warnings": [EVIL], "parameters": {EVIL: EVIL}}
+        skipped = row | {
+            "mode": EVIL, "status": "skipped", "reason": EVIL, "timer": None, "bytes_moved": None, "samples_s": [],
+            "figures": [], "stop_reason": None, "verified": None,
+        }
+        document["results"].append(skipped)
+        self.write_json(EVIL.replace("/", "_"), document)
+        self.write_json("merged.json", {
+            "schema": "xferbench.processes", "schema_version": 2, "asked": 2, "role": "candidate",
+            "program": EVIL, "interleaved_with": EVIL,
+            "processes": [{"index": 0, "document": document}, {"index": 1, "document": None, "failure": EVIL}],
+        })
+        self.run_program("compare", EVIL, "merged.json", "--format", "json", "--output", "comparison.json")
+        self.assert_ends(3, "link", *HOST, "--json", "link.json")
+        link = self.load("link.json")
+        link["command"] = EVIL
+        link["devices"][0]["name"] = EVIL
+        link["devices"][0]["verdict"]["reasons"][0]["text"] = EVIL
+        self.write_json("link.json", link)
+        for files in (
+            (EVIL,), ("merged.json",), ("comparison.json",), ("link.json",), (EVIL, "merged.json", "missing" + EVIL)
+        ):
+            with self.subTest(files=files):
+                outcome = self.run_program("show", *files)
+                self.assertEqual(outcome.code, 1 if len(files) > 1 else 0, outcome)
+                for text in (outcome.out, outcome.err):
+                    self.assertIsNone(CONTROL.search(text), repr(text))
+                    self.assertNotRegex(text, r"(?m)^\s*::")
+                self.assertIn("forged", outcome.out)
+
+
+if __name__ == "__main__":
+    harness.main()

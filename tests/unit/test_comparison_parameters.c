@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which cases of two files are compared where their parameters differ. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "comparison_fixture.h"
+
+#include "run/command.h"
+
+/* ---- cases with parameters ---- */
+
+static const struct xb_record_fact small = {.name = "chunk", .value = "65536"};
+static const struct xb_record_fact large = {.name = "chunk", .value = "8388608"};
+static const struct xb_record_fact larger = {.name = "chunk", .value = "16777216"};
+static const struct xb_record_fact way = {.name = "way", .value = "8388608"};
+
+/* NULL: without any. */
+static void add_case(struct xb_record *record, const struct xb_record_fact *parameter, double rate)
+{
+    struct xb_record_case *test = add_named(record, "async", "h2d", MIB, false);
+    test->parameters = parameter;
+    test->parameter_count = parameter != NULL;
+    measure(record, test, &xb_figure_bandwidth, rate, STEP);
+    fixture_sort(record);
+}
+
+static void begin_with(const struct xb_record_fact *baseline,
+                       const struct xb_record_fact *candidate)
+{
+    begin(8, 8);
+    request.rows = xb_run_rows();
+    add_case(&before, baseline, RATE);
+    add_case(&after, candidate, RATE);
+}
+
+static void assert_pair(size_t i, enum xb_presence presence, const char *note)
+{
+    assert_true(i < result.case_count);
+    assert_int_equal(result.cases[i].presence, presence);
+    assert_case(i, result.cases[i].basis, result.cases[i].outcome, note);
+}
+
+/* ---- pairs ---- */
+
+static void pairs_cases_with_the_same_parameters(void **state)
+{
+    (void)state;
+    begin_with(&large, &small);
+    add_case(&before, &small, RATE);
+    add_case(&after, &large, 0.9 * RATE);
+    compare();
+    assert_int_equal(result.case_count, 2);
+    assert_case(0, XB_BASIS_TEST, XB_OUTCOME_REGRESSION, "");
+    assert_case(1, XB_BASIS_TEST, XB_OUTCOME_PASS, "");
+    assert_string_equal(result.cases[0].test->parameters[0].value, "8388608");
+    assert_int_equal(result.parameters.count, 1);
+    assert_string_equal(result.parameters.names[0], "chunk");
+}
+
+/* The value of another parameter is not this one's. */
+static void keeps_other_parameters_apart(void **state)
+{
+    (void)state;
+    begin_with(&large, &small);
+    compare();
+    assert_int_equal(result.case_count, 2);
+    assert_pair(0, XB_ONLY_IN_BASELINE, "");
+    assert_pair(1, XB_ONLY_IN_CANDIDATE, "");
+    begin_with(&large, &way);
+    compare();
+    assert_int_equal(result.case_count, 2);
+    request.force = true; /* which changes nothing where nothing forbids */
+    compare();
+    assert_int_equal(result.case_count, 2);
+}
+
+static void an_option_that_is_a_parameter_forbids(void **state)
+{
+    (void)state;
+    begin_with(&large, &small);
+    set_option(&after, "chunk", "65536");
+    compare();
+    assert_false(result.comparable);
+    assert_int_equal(result.difference_count, 1);
+    assert_string_equal(result.differences[0].name, "option --chunk");
+    assert_true(result.differences[0].forbids);
+    assert_int_equal(result.case_count, 0);
+    request.force = true;
+    compare();
+    assert_int_equal(result.case_count, 1);
+    assert_pair(0, XB_IN_BOTH, "measured with chunk 64 KiB, the baseline with chunk 8 MiB");
+    assert_int_equal(result.parameters.count, 0);
+    assert_overall(XB_OUTCOME_PASS, 0, "all 1 gating figures pass");
+}
+
+/* Which of two would it be? */
+static void pairs_by_force_only_what_is_left_over(void **state)
+{
+    (void)state;
+    begin_with(&large, &small);
+    set_option(&after, "time-limit", "0.5");
+    request.force = true;
+    add_case(&before, &larger, RATE);
+    compare();
+    assert_int_equal(result.case_count, 3);
+    assert_pair(0, XB_ONLY_IN_BASELINE, "");
+    assert_pair(1, XB_ONLY_IN_BASELINE, "");
+    assert_pair(2, XB_ONLY_IN_CANDIDATE, "");
+    add_case(&after, &larger, RATE); /* then one is left over in either file */
+    compare();
+    assert_int_equal(result.case_count, 2);
+    assert_pair(0, XB_IN_BOTH, "measured with chunk 64 KiB, the baseline with chunk 8 MiB");
+    assert_pair(1, XB_IN_BOTH, "");
+}
+
+/* An older program did not have the option, and measured as it is by default. */
+static void takes_a_parameter_that_a_file_lacks_for_the_default(void **state)
+{
+    struct xb_record defaults = make_record(1);
+    (void)state;
+    for (int side = 0; side < 2; side++) {
+        begin_with(side == 0 ? NULL : &large, side == 0 ? &large : NULL);
+        compare(); /* whose default nobody knows */
+        assert_int_equal(result.case_count, 2);
+        request.defaults = &defaults;
+        set_option(&defaults, "chunk", "8388608");
+        compare();
+        assert_int_equal(result.case_count, 1);
+        assert_pair(0, XB_IN_BOTH, "");
+        assert_overall(XB_OUTCOME_PASS, 0, "all 1 gating figures pass");
+        set_option(&defaults, "chunk", "4096");
+        compare();
+        assert_int_equal(result.case_count, 2);
+    }
+    xb_record_free(&defaults);
+}
+
+/* What only the candidate has comes last, in its order. */
+static void keeps_the_order_of_the_files(void **state)
+{
+    (void)state;
+    begin(8, 8);
+    add_case(&before, &large, RATE);
+    add_pinned(1.0);
+    add_case(&after, &small, RATE);
+    add_both("pinned", "d2h", MIB, 1.0);
+    compare();
+    assert_int_equal(result.case_count, 4);
+    assert_pair(0, XB_ONLY_IN_BASELINE, "");
+    assert_pair(1, XB_IN_BOTH, "");
+    assert_pair(2, XB_IN_BOTH, "");
+    assert_pair(3, XB_ONLY_IN_CANDIDATE, "");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(pairs_cases_with_the_same_parameters),
+        cmocka_unit_test(keeps_other_parameters_apart),
+        cmocka_unit_test(an_option_that_is_a_parameter_forbids),
+        cmocka_unit_test(pairs_by_force_only_what_is_left_over),
+        cmocka_unit_test(takes_a_parameter_that_a_file_lacks_for_the_default),
+        cmocka_unit_test(keeps_the_order_of_the_files),
+    };
+    return cmocka_run_group_tests_name("comparison_parameters", tests, NULL, finish_group);
+}

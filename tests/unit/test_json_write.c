@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _POSIX_C_SOURCE 200809L /* open_memstream */
+#include "base/json_write.h"
+
+#include "checks.h"
+
+#include <errno.h>
+#include <locale.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* Finishes the document; its text, to release with free(). */
+static char *finished(struct xb_json *json)
+{
+    struct xb_error error;
+    char *text = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&text, &size);
+    assert_non_null(stream);
+    if (xb_json_finish(json, stream, "the JSON", &error) != XB_OK)
+        fail_msg("%s", error.message);
+    fclose(stream);
+    return text;
+}
+
+static void assert_written(struct xb_json *json, const char *expected)
+{
+    char *text = finished(json);
+    assert_string_equal(text, expected);
+    free(text);
+}
+
+/* A document whose calls were wrong: nothing is written. */
+static void assert_misused(struct xb_json *json, const char *part)
+{
+    struct xb_error error = {0};
+    char *text = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&text, &size);
+    assert_non_null(stream);
+    assert_int_equal(xb_json_finish(json, stream, "the JSON", &error), XB_ERR_INTERNAL);
+    assert_int_equal(error.status, XB_ERR_INTERNAL);
+    assert_has(error.message, part);
+    fclose(stream);
+    assert_int_equal(size, 0);
+    free(text);
+}
+
+static void put_every_kind(struct xb_json *json)
+{
+    static const double numbers[] = {0.1, 1e300, NAN};
+    xb_json_open_object(json, NULL);
+    xb_json_put_text(json, "text", "a \"b\"\n\x01");
+    xb_json_put_text(json, "text_null", NULL);
+    xb_json_put_text(json, "text_empty", "");
+    xb_json_put_optional(json, "optional", "x");
+    xb_json_put_optional(json, "optional_null", NULL);
+    xb_json_put_optional(json, "optional_empty", "");
+    xb_json_put_number(json, "number", 0.1 + 0.2);
+    xb_json_put_number(json, "number_infinite", INFINITY);
+    xb_json_put_known_number(json, "number_known", true, -2.5);
+    xb_json_put_known_number(json, "number_unknown", false, -2.5);
+    xb_json_put_whole(json, "whole", UINT64_MAX);
+    xb_json_put_known_whole(json, "whole_known", true, 5);
+    xb_json_put_known_whole(json, "whole_unknown", false, 5);
+    xb_json_put_index(json, "index", 0);
+    xb_json_put_index(json, "index_none", -1);
+    xb_json_put_flag(json, "flag", true);
+    xb_json_put_known_flag(json, "flag_known", true, false);
+    xb_json_put_known_flag(json, "flag_unknown", false, true);
+    xb_json_put_null(json, "null");
+    xb_json_put_numbers(json, "numbers", numbers, 3);
+    xb_json_put_numbers(json, "numbers_none", NULL, 0);
+    xb_json_put_raw(json, "raw", "{\"kept\":  1.50}\n \t\r\n");
+    xb_json_put_raw(json, "raw_null", NULL);
+    xb_json_open_array(json, "array");
+    xb_json_open_object(json, NULL);
+    xb_json_close(json);
+    xb_json_put_whole(json, NULL, 7);
+    xb_json_close(json);
+    xb_json_close(json);
+}
+
+static const char every_kind[] = "{\n"
+                                 "\t\"text\":\t\"a \\\"b\\\"\\n\\u0001\",\n"
+                                 "\t\"text_null\":\tnull,\n"
+                                 "\t\"text_empty\":\t\"\",\n"
+                                 "\t\"optional\":\t\"x\",\n"
+                                 "\t\"optional_null\":\tnull,\n"
+                                 "\t\"optional_empty\":\tnull,\n"
+                                 "\t\"number\":\t0.30000000000000004,\n"
+                                 "\t\"number_infinite\":\tnull,\n"
+                                 "\t\"number_known\":\t-2.5,\n"
+                                 "\t\"number_unknown\":\tnull,\n"
+                                 "\t\"whole\":\t18446744073709551615,\n"
+                                 "\t\"whole_known\":\t5,\n"
+                                 "\t\"whole_unknown\":\tnull,\n"
+                                 "\t\"index\":\t0,\n"
+                                 "\t\"index_none\":\tnull,\n"
+                                 "\t\"flag\":\ttrue,\n"
+                                 "\t\"flag_known\":\tfalse,\n"
+                                 "\t\"flag_unknown\":\tnull,\n"
+                                 "\t\"null\":\tnull,\n"
+                                 "\t\"numbers\":\t[0.1, 1e+300, null],\n"
+                                 "\t\"numbers_none\":\t[],\n"
+                                 "\t\"raw\":\t{\"kept\":  1.50},\n"
+                                 "\t\"raw_null\":\tnull,\n"
+                                 "\t\"array\":\t[{\n"
+                                 "\t\t}, 7]\n"
+                                 "}\n";
+
+static void writes_every_kind(void **state)
+{
+    struct xb_json json;
+    (void)state;
+    xb_json_begin(&json);
+    put_every_kind(&json);
+    assert_written(&json, every_kind);
+}
+
+static void writes_any_value_as_the_document(void **state)
+{
+    struct xb_json json;
+    (void)state;
+    xb_json_begin(&json);
+    xb_json_put_flag(&json, NULL, true);
+    assert_written(&json, "true\n");
+    xb_json_begin(&json);
+    xb_json_open_array(&json, NULL);
+    xb_json_close(&json);
+    assert_written(&json, "[]\n");
+}
+
+/* Names of environment variables may be any bytes; a document's may not. */
+static void makes_texts_and_keys_utf8(void **state)
+{
+    struct xb_json json;
+    char key[] = "k\xFF";
+    (void)state;
+    xb_json_begin(&json);
+    xb_json_open_object(&json, NULL);
+    xb_json_put_text(&json, key, "\xC3\xBC \xC3");
+    key[0] = 'x'; /* the key was copied */
+    xb_json_put_raw(&json, "raw", "\"\x80\"");
+    xb_json_close(&json);
+    assert_written(&json, "{\n\t\"k\xEF\xBF\xBD\":\t\"\xC3\xBC \xEF\xBF\xBD\",\n"
+                          "\t\"raw\":\t\"\xEF\xBF\xBD\"\n}\n");
+}
+
+static void follows_no_locale_and_brings_it_back(void **state)
+{
+    struct xb_json json;
+    char text[32];
+    (void)state;
+    if (setlocale(LC_ALL, "de_DE.UTF-8") == NULL)
+        skip();
+    xb_json_begin(&json);
+    snprintf(text, sizeof text, "%.1f", 1.5);
+    xb_json_put_number(&json, NULL, 1.5);
+    assert_written(&json, "1.5\n");
+    assert_string_equal(text, "1.5");
+    snprintf(text, sizeof text, "%.1f", 1.5);
+    assert_string_equal(text, "1,5");
+    setlocale(LC_ALL, "C");
+}
+
+/* ---- failures ---- */
+
+static enum xb_status write_every_kind(FILE *stream, const void *what, struct xb_error *error)
+{
+    struct xb_json json;
+    (void)what;
+    xb_json_begin(&json);
+    put_every_kind(&json);
+    return xb_json_finish(&json, stream, "the JSON", error);
+}
+
+static void reports_memory_that_is_short_once(void **state)
+{
+    (void)state;
+    assert_true(fail_every_allocation(write_every_kind, NULL) > 60);
+}
+
+static void keeps_the_first_failure(void **state)
+{
+    struct xb_json json;
+    struct xb_error first, second, error;
+    (void)state;
+    XB_FAIL(&first, XB_ERR_SYSTEM, "the first");
+    XB_FAIL(&second, XB_ERR_USAGE, "the second");
+    xb_json_begin(&json);
+    xb_json_open_object(&json, NULL);
+    xb_json_fail(&json, &first);
+    xb_json_fail(&json, &second);
+    xb_json_fail_memory(&json);
+    xb_json_close(&json);
+    assert_int_equal(xb_json_finish(&json, NULL, "the JSON", &error), XB_ERR_SYSTEM);
+    assert_string_equal(error.message, "the first");
+
+    xb_json_begin(&json);
+    xb_json_fail_memory(&json);
+    xb_json_fail(&json, &second);
+    assert_int_equal(xb_json_finish(&json, NULL, "the JSON", &error), XB_ERR_MEMORY);
+    assert_string_equal(error.message,
+                        "not enough memory to write the JSON: measure fewer cases in one run");
+}
+
+static void reports_a_full_disk(void **state)
+{
+    struct xb_error error = {0};
+    FILE *full = fopen("/dev/full", "w");
+    (void)state;
+    assert_non_null(full);
+    assert_int_equal(write_every_kind(full, NULL, &error), XB_ERR_SYSTEM); /* found by the flush */
+    assert_int_equal(error.native_code, ENOSPC);
+    assert_has(error.message, "cannot write the JSON: ");
+    fclose(full);
+}
+
+static void refuses_calls_that_make_no_document(void **state)
+{
+    struct xb_json json;
+    (void)state;
+    xb_json_begin(&json);
+    assert_misused(&json, "not complete");
+    xb_json_begin(&json);
+    xb_json_open_object(&json, NULL);
+    assert_misused(&json, "not complete");
+    xb_json_begin(&json);
+    xb_json_close(&json);
+    assert_misused(&json, "nothing is open");
+    xb_json_begin(&json);
+    xb_json_put_null(&json, NULL);
+    xb_json_put_null(&json, NULL);
+    assert_misused(&json, "the document is complete");
+    xb_json_begin(&json);
+    xb_json_put_null(&json, "key");
+    assert_misused(&json, "key: key");
+    xb_json_begin(&json);
+    xb_json_open_object(&json, NULL);
+    xb_json_put_null(&json, NULL);
+    xb_json_close(&json);
+    assert_misused(&json, "key: none");
+    xb_json_begin(&json);
+    xb_json_open_array(&json, NULL);
+    xb_json_put_null(&json, "key");
+    xb_json_close(&json);
+    assert_misused(&json, "key: key");
+    xb_json_begin(&json);
+    for (size_t i = 0; i <= XB_JSON_DEPTH; i++)
+        xb_json_open_array(&json, NULL);
+    assert_misused(&json, "deeper");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(writes_every_kind),
+        cmocka_unit_test(writes_any_value_as_the_document),
+        cmocka_unit_test(makes_texts_and_keys_utf8),
+        cmocka_unit_test(follows_no_locale_and_brings_it_back),
+        cmocka_unit_test(reports_memory_that_is_short_once),
+        cmocka_unit_test(keeps_the_first_failure),
+        cmocka_unit_test(reports_a_full_disk),
+        cmocka_unit_test(refuses_calls_that_make_no_document),
+    };
+    return cmocka_run_group_tests_name("json_write", tests, NULL, NULL);
+}

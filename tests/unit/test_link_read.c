@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+/* A report that was read back is told as it was when it was made. */
+#include "link/read.h"
+
+#include "checks.h"
+#include "link_fixture.h"
+
+#include <cjson/cJSON.h>
+#include <errno.h>
+#include <glob.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* ---- allocations that fail: this program is linked with --wrap for these ---- */
+
+static size_t allocations; /* so far */
+static size_t failing;     /* which one fails, counted from 1; 0: none */
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+
+static bool fails(void)
+{
+    bool this_one = ++allocations == failing;
+    if (this_one)
+        errno = ENOMEM;
+    return this_one;
+}
+
+void *__wrap_malloc(size_t size)
+{
+    return fails() ? NULL : __real_malloc(size);
+}
+
+void *__wrap_calloc(size_t count, size_t size)
+{
+    return fails() ? NULL : __real_calloc(count, size);
+}
+
+static void *hooked_malloc(size_t size)
+{
+    return __wrap_malloc(size);
+}
+
+/* ---- reading ---- */
+
+static struct xb_link_file file; /* large */
+
+/* XB_OK, or XB_ERR_USAGE with what is wrong in *error. */
+static enum xb_status parse(const char *text, struct xb_error *error)
+{
+    *error = (struct xb_error){.message = ""};
+    enum xb_status status = xb_link_report_parse("f.json", text, strlen(text), &file, error);
+    assert_true(status == XB_OK || status == XB_ERR_USAGE);
+    return status;
+}
+
+static void assert_same(const char *kind, const char *format, const char *text,
+                        const char *expected)
+{
+    if (strcmp(text, expected) != 0)
+        fail_msg("%s.%s: read:\n%s\nwritten:\n%s", kind, format, text, expected);
+}
+
+/* What is the time is no part of the report. */
+static void drop_time(char *text)
+{
+    char *stamp = strstr(text, "\nxferbench_link_test_timestamp_seconds ");
+    if (stamp != NULL)
+        memset(stamp + 1, '0', strcspn(stamp + 1, "\n"));
+}
+
+static void formats_tell_what_they_told(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < KINDS; i++) {
+        void *made = NULL;
+        struct xb_error error;
+        assert_int_equal(setup(&made), 0);
+        struct node *n = made;
+        kinds[i].make(n);
+        char *json = written(xb_link_json_write, n);
+        if (parse(json, &error) != XB_OK)
+            fail_msg("%s: %s", kinds[i].name, error.message);
+        free(json);
+        for (size_t j = 0; j < FORMATS; j++) {
+            if (formats[j].write == xb_link_json_write)
+                continue;
+            char *expected = written(formats[j].write, n);
+            char *text = told(formats[j].write, &file.report);
+            drop_time(expected);
+            drop_time(text);
+            assert_same(kinds[i].name, formats[j].name, text, expected);
+            free(expected);
+            free(text);
+        }
+        xb_link_file_free(&file);
+        teardown(&made);
+    }
+}
+
+static void reads_the_files_of_before(void **state)
+{
+    glob_t found;
+    (void)state;
+    assert_int_equal(glob(RESULTS "/*/link-*.json", 0, NULL, &found), 0);
+    assert_true(found.gl_pathc >= 5);
+    for (size_t i = 0; i < found.gl_pathc; i++) {
+        struct xb_error error;
+        if (xb_link_report_read(found.gl_pathv[i], &file, &error) != XB_OK)
+            fail_msg("%s", error.message);
+        char *text = told(xb_link_table_write, &file.report);
+        assert_has(text, "xferbench 0.1.0 link, backend cuda, runtime 13.0, driver 580.159.04\n");
+        assert_has(text, "Gen5 x16    Gen5 x16");
+        assert_has(text, "  packets  payload 256 bytes (read), read request 4096 bytes (read)\n");
+        assert_has(text, "GB/s, 95.");
+        assert_has(text, file.report.level == XB_LEVEL_OK ? "\nNode: OK\n" : "\nNode: CRITICAL\n");
+        free(text);
+        xb_link_file_free(&file);
+    }
+    globfree(&found);
+}
+
+/* ---- what is wrong ---- */
+
+static cJSON *tree_of(void (*make)(struct node *n))
+{
+    void *made = NULL;
+    assert_int_equal(setup(&made), 0);
+    make(made);
+    char *json = written(xb_link_json_write, made);
+    cJSON *tree = cJSON_Parse(json);
+    assert_non_null(tree);
+    free(json);
+    teardown(&made);
+    return tree;
+}
+
+static enum xb_status parse_tree(const cJSON *tree, struct xb_error *error)
+{
+    char *text = cJSON_PrintUnformatted(tree);
+    enum xb_status status = parse(text, error);
+    if (status == XB_OK)
+        xb_link_file_free(&file);
+    else
+        assert_null(file.devices);
+    cJSON_free(text);
+    return status;
+}
+
+/* Puts the JSON `value` in the place of what stands at `path`.`key`. */
+static void put(cJSON *tree, const char *path, const char *key, const char *value)
+{
+    cJSON *object = path[0] != '\0' ? (cJSON *)at(tree, path) : tree;
+    cJSON *item = cJSON_Parse(value);
+    assert_non_null(item);
+    assert_true(cJSON_ReplaceItemInObjectCaseSensitive(object, key, item));
+}
+
+#define ATTEMPT "devices.0.attempts.0"
+
+static void names_what_is_wrong(void **state)
+{
+    static const struct {
+        const char *path, *key, *value, *message;
+    } rows[] = {
+        {"", "schema", "\"xferbench.result\"",
+         "f.json: schema: \"xferbench.result\" is not \"xferbench.link\""},
+        {"", "schema_version", "2", "schema_version: 2 was written by a newer xferbench"},
+        {"", "level", "\"FINE\"", "level: must be OK, WARNING, CRITICAL or UNKNOWN"},
+        {"", "devices", "{}", "devices: must be an array"},
+        {"", "cut", "0", "cut: must be true or false"},
+        {"devices.0", "name", "5", "devices[0].name: must be a text"},
+        {"devices.0", "pci_bdf", "\"a card\"", "devices[0].pci_bdf: must be a PCI address"},
+        {"devices.0", "pci_bdf", "\"0000:0000:0f:00.0\"", "must be a PCI address"},
+        {"devices.0", "index", "-1", "devices[0].index: must be a whole number from 0"},
+        {"devices.0.verdict", "attempt", "1", "attempt: must be a whole number below 1"},
+        {"devices.0.verdict", "attempt", "null", "attempt: must be a whole number below 1"},
+        {"devices.0.verdict", "bottleneck", "3",
+         "verdict.bottleneck: must be a whole number below 3"},
+        {"devices.0.verdict", "reasons",
+         "[{\"code\": \"XB-X\", \"level\": \"BAD\", \"text\": \"\"}]",
+         "devices[0].verdict.reasons[0].level: must be"},
+        {"devices.0.verdict.limits.h2d", "source", "\"a friend\"",
+         "devices[0].verdict.limits.h2d.source: must be \"default\", \"file\" or"},
+        {"devices.0.verdict.ceiling", "width", "1.5", "verdict.ceiling.width: must be a whole"},
+        {"devices.0.verdict", "packets", "7", "devices[0].verdict.packets: must be an object"},
+        {ATTEMPT ".at_rest", "numa_node", "-1", "attempts[0].at_rest.numa_node: must be"},
+        {ATTEMPT ".at_rest.hops.1.upper.aer", "fatal", "0.5",
+         "attempts[0].at_rest.hops[1].upper.aer.fatal: must be a whole number"},
+        {ATTEMPT ".at_rest.hops.1", "lower", "null", "hops[1].lower: must be an object"},
+        {ATTEMPT ".under_load", "hops", "[1,2,3,4,5,6,7,8,9]",
+         "attempts[0].under_load.hops: has more than 8 items"},
+        {ATTEMPT ".under_load.hops.2", "drops", "\"\"", "under_load.hops[2].drops: must be"},
+        {ATTEMPT ".health_after", "throttle", "1", "attempts[0].health_after.throttle: must be"},
+        {ATTEMPT, "h2d_bytes_per_second", "0", "h2d_bytes_per_second: must be a number above 0"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct xb_error error;
+        cJSON *tree = tree_of(make_amd);
+        put(tree, rows[i].path, rows[i].key, rows[i].value);
+        if (parse_tree(tree, &error) != XB_ERR_USAGE)
+            fail_msg("%s.%s may be %s", rows[i].path, rows[i].key, rows[i].value);
+        assert_has(error.message, rows[i].message);
+        cJSON_Delete(tree);
+    }
+}
+
+static void refuses_what_is_no_report(void **state)
+{
+    static const char *const texts[] = {
+        "", "{}", "[]", "5", "{\"schema\": 5}", "{", "no JSON", "{\"schema\": \"xferbench.link\"}"};
+    struct xb_error error;
+    (void)state;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        assert_int_equal(parse(texts[i], &error), XB_ERR_USAGE);
+    assert_int_equal(xb_link_report_read("/nowhere/f.json", &file, &error), XB_ERR_SYSTEM);
+    assert_int_equal(xb_link_report_read("/dev/null", &file, &error), XB_ERR_USAGE);
+}
+
+/* What nothing is read of, and what not every file has. */
+static bool may_be_missing(const char *key)
+{
+    static const char *const keys[] = {"host",     "timestamp",  "environment", "config", "facts",
+                                       "compiler", "build_type", "packets",     "dead",   "drops"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (strcmp(keys[i], key) == 0)
+            return true;
+    return false;
+}
+
+/* Its content changes place with the other's; its key stays. */
+static void exchange(cJSON *item, cJSON *other)
+{
+    cJSON own = *item;
+    item->type = other->type;
+    item->child = other->child;
+    item->valuestring = other->valuestring;
+    item->valuedouble = other->valuedouble;
+    item->valueint = other->valueint;
+    other->type = own.type;
+    other->child = own.child;
+    other->valuestring = own.valuestring;
+    other->valuedouble = own.valuedouble;
+    other->valueint = own.valueint;
+}
+
+/* Without its key a document is refused, unless nothing is read of it; with any other value there
+ * nothing worse happens than that it is refused. */
+static void damage(const cJSON *root, cJSON *item)
+{
+    static const char *const values[] = {"null", "true", "[]", "{}", "[{}]", "\"\"", "-1", "1e308"};
+    struct xb_error error;
+    char *key = item->string;
+    item->string = strdup("another");
+    enum xb_status status = parse_tree(root, &error);
+    if (may_be_missing(key))
+        assert_int_equal(status, XB_OK);
+    else if (status == XB_OK || strstr(error.message, key) == NULL)
+        fail_msg("without %s: %s", key, error.message);
+    free(item->string);
+    item->string = key;
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+        cJSON *other = cJSON_Parse(values[i]);
+        exchange(item, other);
+        (void)parse_tree(root, &error);
+        exchange(item, other);
+        cJSON_Delete(other);
+    }
+}
+
+#define MOST_ITEMS 2048
+
+static void survives_any_damage(void **state)
+{
+    cJSON *tree = tree_of(make_critical);
+    struct {
+        cJSON *item;
+        const cJSON *parent;
+    } items[MOST_ITEMS] = {{tree, NULL}};
+    size_t count = 1;
+    size_t keys = 0;
+    const cJSON *tool = at(tree, "tool"); /* of which only the version is read */
+    (void)state;
+    for (size_t i = 0; i < count; i++) { /* whose children come behind all that are there */
+        for (cJSON *child = items[i].item->child; child != NULL; child = child->next) {
+            assert_true(count < MOST_ITEMS);
+            if (items[i].item->string != NULL && may_be_missing(items[i].item->string))
+                continue;
+            items[count].parent = items[i].item;
+            items[count].item = child;
+            count++;
+        }
+    }
+    for (size_t i = 1; i < count; i++) {
+        if (items[i].item->string == NULL || items[i].parent == tool)
+            continue;
+        damage(tree, items[i].item);
+        keys++;
+    }
+    assert_true(keys > 250);
+    cJSON_Delete(tree);
+}
+
+/* Bytes that are no UTF-8 grow when they are written: what does not fit is left out. */
+static void cuts_texts_between_characters(void **state)
+{
+    struct xb_error error;
+    char name[] = "\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff";
+    struct node *n = *state;
+    make_healthy(n);
+    for (size_t i = 0; i + sizeof name < sizeof n->devices[0].info.name; i += sizeof name - 1)
+        memcpy(n->devices[0].info.name + i, name, sizeof name);
+    char *json = written(xb_link_json_write, n);
+    assert_int_equal(parse(json, &error), XB_OK);
+    assert_true(is_utf8(file.devices[0].info.name));
+    assert_int_equal(strlen(file.devices[0].info.name), 126); /* 42 characters of 3 bytes */
+    xb_link_file_free(&file);
+    free(json);
+    /* A file may have bytes that are no UTF-8 itself. */
+    json = written(xb_link_json_write, n);
+    memset(strstr(json, "\xEF\xBF\xBD"), '\xff', 3);
+    assert_int_equal(parse(json, &error), XB_OK);
+    xb_link_file_free(&file);
+    free(json);
+}
+
+/* Whichever allocation fails: the reader says so, and the sanitizer finds nothing left. */
+static void survives_having_no_memory(void **state)
+{
+    cJSON_Hooks hooks = {hooked_malloc, free};
+    struct xb_error error;
+    enum xb_status status = XB_ERR_MEMORY;
+    struct node *n = *state;
+    make_critical(n);
+    char *json = written(xb_link_json_write, n);
+    size_t length = strlen(json);
+    cJSON_InitHooks(&hooks);
+    for (failing = 1; status == XB_ERR_MEMORY; failing++) {
+        allocations = 0;
+        status = xb_link_report_parse("f.json", json, length, &file, &error);
+    }
+    cJSON_InitHooks(NULL);
+    assert_int_equal(status, XB_OK);
+    assert_true(failing > 300);
+    failing = 0;
+    xb_link_file_free(&file);
+    free(json);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(formats_tell_what_they_told), cmocka_unit_test(reads_the_files_of_before),
+        cmocka_unit_test(names_what_is_wrong),         cmocka_unit_test(refuses_what_is_no_report),
+        cmocka_unit_test(survives_any_damage),         RUN_TEST(cuts_texts_between_characters),
+        RUN_TEST(survives_having_no_memory),
+    };
+    return cmocka_run_group_tests_name("link_read", tests, NULL, NULL);
+}
