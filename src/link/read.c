@@ -16,7 +16,7 @@ static const char *keep(struct xb_json_reader *r, struct xb_arena **texts, const
 {
     const char *kept = xb_link_read_failed(r) ? NULL : xb_arena_print(texts, "%s", text);
     if (kept == NULL && !xb_link_read_failed(r))
-        (void)XB_FAIL(&r->error, XB_ERR_MEMORY, "no memory to read %.200s", r->place.path);
+        (void)XB_FAIL(&r->error, XB_ERR_MEMORY, "no memory to read %.300s", r->place.path);
     return kept;
 }
 
@@ -217,7 +217,7 @@ static void read_devices(struct xb_json_reader *r, const cJSON *root, struct xb_
     file->verdicts = calloc(count + 1, sizeof *file->verdicts);
     if (file->devices == NULL || file->verdicts == NULL) {
         if (!xb_link_read_failed(r))
-            (void)XB_FAIL(&r->error, XB_ERR_MEMORY, "no memory to read %.200s", r->place.path);
+            (void)XB_FAIL(&r->error, XB_ERR_MEMORY, "no memory to read %.300s", r->place.path);
         return;
     }
     const cJSON *item = count > 0 ? array->child : NULL;

@@ -24,6 +24,13 @@ void assert_lacks(const char *text, const char *part)
         fail_msg("'%s' in:\n%s", part, text);
 }
 
+void assert_names(const struct xb_error *error, const char *path)
+{
+    char shown[301];
+    snprintf(shown, sizeof shown, "%s", path);
+    assert_has(error->message, shown);
+}
+
 /* ---- JSON ---- */
 
 const cJSON *at(const cJSON *item, const char *path)

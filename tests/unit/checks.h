@@ -12,6 +12,9 @@
 void assert_has(const char *text, const char *part);
 void assert_lacks(const char *text, const char *part);
 
+/* The message names the file at `path`, of whose path it may show the first 300 bytes alone. */
+void assert_names(const struct xb_error *error, const char *path);
+
 /* The member at a path such as "results.0.reason". The test fails where there is none. */
 const cJSON *at(const cJSON *item, const char *path);
 void assert_text_at(const cJSON *root, const char *path, const char *expected);

@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "checks.h"
 #include "fixture_tree.h"
 
 /*
@@ -102,7 +103,7 @@ static void assert_refused(const char *path, size_t largest, bool pipes, enum xb
     struct xb_error error = {.status = XB_OK};
     assert_int_equal(xb_file_text_read(path, largest, pipes, &text, &length, &error), status);
     assert_int_equal(error.status, status);
-    assert_memory_equal(error.message, path, strlen(path));
+    assert_names(&error, path);
     if (strstr(error.message, piece) == NULL)
         fail_msg("expected \"%s\" in: %s", piece, error.message);
     assert_null(text);

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "checks.h"
 #include "fixture_tree.h"
 
 #define HEAD "{\"schema\":\"xferbench.limits\",\"schema_version\":1,\"limits\":["
@@ -212,7 +213,7 @@ static void refuses_what_is_no_limits_file(void **state)
         if (open_text(*state, refused[i].text, &file, &error) != XB_ERR_USAGE)
             fail_msg("%s: %s", refused[i].text, error.message);
         assert_null(file);
-        assert_non_null(strstr(error.message, path));
+        assert_names(&error, path);
         if (strstr(error.message, refused[i].piece) == NULL)
             fail_msg("%s: %s", refused[i].text, error.message);
     }
@@ -272,7 +273,7 @@ static void reads_files_and_pipes_only(void **state)
     path_of(*state, path);
     assert_int_equal(xb_limits_file_open(path, &file, &error), XB_ERR_SYSTEM);
     assert_string_equal(error.native_name, "ENOENT");
-    assert_non_null(strstr(error.message, path));
+    assert_names(&error, path);
 
     static const char text[] = HEAD "{\"min_h2d_gbs\":5}" TAIL;
     struct xb_link_limits limits = {0};
