@@ -171,7 +171,7 @@ static enum xb_level judge(const struct xb_link_session *session, struct xb_verd
     for (size_t i = 0; i < session->device_count; i++) {
         struct xb_link_limits limits = xb_link_session_limits(session, &session->devices[i]);
         xb_verdict_of_device(&session->devices[i], &limits, &verdicts[i]);
-        level = xb_level_worse(level, verdicts[i].level);
+        level = xb_level_worse(level, verdicts[i].found.level);
     }
     return level;
 }

@@ -19,10 +19,10 @@ const char *xb_link_lanes_text(struct xb_lanes lanes, char *text, size_t size)
     return text;
 }
 
-bool xb_link_first_of_code(const struct xb_verdict *verdict, size_t index)
+bool xb_link_first_of_code(const struct xb_findings *found, size_t index)
 {
     for (size_t i = 0; i < index; i++)
-        if (strcmp(verdict->reasons[i].code, verdict->reasons[index].code) == 0)
+        if (strcmp(found->reasons[i].code, found->reasons[index].code) == 0)
             return false;
     return true;
 }

@@ -14,7 +14,7 @@ extern const enum xb_level xb_link_bad_levels[XB_LINK_BAD_LEVELS];
 const char *xb_link_lanes_text(struct xb_lanes lanes, char *text, size_t size);
 
 /* Whether reason `index` is the first of its code: a list of codes names each once. */
-bool xb_link_first_of_code(const struct xb_verdict *verdict, size_t index);
+bool xb_link_first_of_code(const struct xb_findings *found, size_t index);
 
 /*
  * Writes text for a line that a shell or a monitoring core may take apart: printable ASCII, without

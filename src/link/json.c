@@ -162,14 +162,14 @@ static void put_attempt(struct xb_json *json, const struct xb_link_attempt *atte
 
 /* ---- a verdict ---- */
 
-static void put_reasons(struct xb_json *json, const struct xb_verdict *verdict)
+static void put_reasons(struct xb_json *json, const struct xb_findings *found)
 {
     xb_json_open_array(json, "reasons");
-    for (size_t i = 0; i < verdict->reason_count; i++) {
+    for (size_t i = 0; i < found->reason_count; i++) {
         xb_json_open_object(json, NULL);
-        xb_json_put_text(json, "code", verdict->reasons[i].code);
-        xb_json_put_text(json, "level", xb_level_name(verdict->reasons[i].level));
-        xb_json_put_text(json, "text", verdict->reasons[i].text);
+        xb_json_put_text(json, "code", found->reasons[i].code);
+        xb_json_put_text(json, "level", xb_level_name(found->reasons[i].level));
+        xb_json_put_text(json, "text", found->reasons[i].text);
         xb_json_close(json);
     }
     xb_json_close(json);
@@ -253,8 +253,8 @@ static void put_verdict(struct xb_json *json, const struct xb_verdict *verdict,
     bool has_attempt = xb_verdict_attempt(verdict, device) != NULL;
     bool has_hop = verdict->bottleneck < verdict->facts.hop_count;
     xb_json_open_object(json, "verdict");
-    xb_json_put_text(json, "level", xb_level_name(verdict->level));
-    put_reasons(json, verdict);
+    xb_json_put_text(json, "level", xb_level_name(verdict->found.level));
+    put_reasons(json, &verdict->found);
     xb_json_put_known_whole(json, "attempt", has_attempt, verdict->best);
     xb_json_put_known_whole(json, "bottleneck", has_hop, verdict->bottleneck);
     put_ceiling(json, &verdict->ceiling);

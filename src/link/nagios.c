@@ -96,15 +96,15 @@ static void put_bad(FILE *stream, const struct xb_link_report *report, size_t de
         xb_link_put_safe(stream, info->pci_bdf);
         fputc(' ', stream);
     }
-    fputs(xb_level_name(verdict->level), stream);
-    for (size_t i = 0; i < verdict->reason_count; i++) {
-        if (!xb_link_first_of_code(verdict, i))
+    fputs(xb_level_name(verdict->found.level), stream);
+    for (size_t i = 0; i < verdict->found.reason_count; i++) {
+        if (!xb_link_first_of_code(&verdict->found, i))
             continue;
-        fprintf(stream, "%s %s", i > 0 ? "," : "", verdict->reasons[i].code);
+        fprintf(stream, "%s %s", i > 0 ? "," : "", verdict->found.reasons[i].code);
         if (i > 0)
             continue;
         fputs(" (", stream);
-        xb_link_put_safe(stream, verdict->reasons[i].text);
+        xb_link_put_safe(stream, verdict->found.reasons[i].text);
         fputc(')', stream);
     }
 }
@@ -114,12 +114,12 @@ static void put_all_bad(FILE *stream, const struct xb_link_report *report)
     const char *separator = "";
     size_t count = 0;
     for (size_t i = 0; i < report->device_count; i++)
-        count += report->verdicts[i].level != XB_LEVEL_OK;
+        count += report->verdicts[i].found.level != XB_LEVEL_OK;
     if (report->device_count > 0)
         fprintf(stream, "%zu of %zu GPUs: ", count, report->device_count);
     for (size_t i = 0; i < XB_LINK_BAD_LEVELS; i++) {
         for (size_t j = 0; j < report->device_count; j++) {
-            if (report->verdicts[j].level != xb_link_bad_levels[i])
+            if (report->verdicts[j].found.level != xb_link_bad_levels[i])
                 continue;
             fputs(separator, stream);
             put_bad(stream, report, j);

@@ -12,11 +12,11 @@ static void put_device(FILE *stream, const struct xb_link_report *report, size_t
     if (info->pci_bdf[0] != '\0')
         fputc(' ', stream);
     xb_link_put_safe(stream, info->pci_bdf);
-    if (verdict->reason_count == 0)
-        fprintf(stream, " %s", xb_level_name(verdict->level));
-    for (size_t i = 0; i < verdict->reason_count; i++)
-        if (xb_link_first_of_code(verdict, i))
-            fprintf(stream, " %s", verdict->reasons[i].code);
+    if (verdict->found.reason_count == 0)
+        fprintf(stream, " %s", xb_level_name(verdict->found.level));
+    for (size_t i = 0; i < verdict->found.reason_count; i++)
+        if (xb_link_first_of_code(&verdict->found, i))
+            fprintf(stream, " %s", verdict->found.reasons[i].code);
 }
 
 static void put_line(FILE *stream, const struct xb_link_report *report)
@@ -25,7 +25,7 @@ static void put_line(FILE *stream, const struct xb_link_report *report)
     fprintf(stream, "xferbench link %s", xb_level_name(report->level));
     for (size_t i = 0; i < XB_LINK_BAD_LEVELS; i++) {
         for (size_t j = 0; j < report->device_count; j++) {
-            if (report->verdicts[j].level != xb_link_bad_levels[i])
+            if (report->verdicts[j].found.level != xb_link_bad_levels[i])
                 continue;
             put_device(stream, report, j, separator);
             separator = ", ";

@@ -90,16 +90,16 @@ static void put_known(struct family *family, const struct xb_device_info *gpu,
 static void put_status(struct family *family, const struct xb_device_info *gpu,
                        const struct xb_verdict *verdict)
 {
-    put_sample(family, gpu, LABELS({"name", gpu->name}), (double)verdict->level);
+    put_sample(family, gpu, LABELS({"name", gpu->name}), (double)verdict->found.level);
 }
 
 /* Several reasons may have one code, and a sample may not appear twice. */
 static void put_reasons(struct family *family, const struct xb_device_info *gpu,
                         const struct xb_verdict *verdict)
 {
-    for (size_t i = 0; i < verdict->reason_count; i++)
-        if (xb_link_first_of_code(verdict, i))
-            put_sample(family, gpu, LABELS({"code", verdict->reasons[i].code}), 1);
+    for (size_t i = 0; i < verdict->found.reason_count; i++)
+        if (xb_link_first_of_code(&verdict->found, i))
+            put_sample(family, gpu, LABELS({"code", verdict->found.reasons[i].code}), 1);
 }
 
 static void put_bandwidth(struct family *family, const struct xb_device_info *gpu,

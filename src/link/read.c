@@ -57,12 +57,12 @@ static void read_reason(struct xb_json_reader *r, const cJSON *object, void *to)
 }
 
 static void read_reasons(struct xb_json_reader *r, const cJSON *object, struct xb_arena **texts,
-                         struct xb_verdict *verdict)
+                         struct xb_findings *found)
 {
-    verdict->reason_count = xb_link_read_array(r, object, "reasons", read_reason, verdict->reasons,
-                                               sizeof *verdict->reasons, XB_VERDICT_REASONS);
-    for (size_t i = 0; i < verdict->reason_count; i++)
-        verdict->reasons[i].code = keep(r, texts, verdict->reasons[i].code);
+    found->reason_count = xb_link_read_array(r, object, "reasons", read_reason, found->reasons,
+                                             sizeof *found->reasons, XB_VERDICT_REASONS);
+    for (size_t i = 0; i < found->reason_count; i++)
+        found->reasons[i].code = keep(r, texts, found->reasons[i].code);
 }
 
 static void read_packet_sizes(struct xb_json_reader *r, const cJSON *object,
@@ -171,8 +171,8 @@ static void read_verdict(struct xb_json_reader *r, const cJSON *object, struct x
 {
     const cJSON *item = xb_json_get_object(r, object, "verdict");
     size_t outer = xb_place_enter(&r->place, "verdict");
-    verdict->level = get_level(r, item, "level");
-    read_reasons(r, item, texts, verdict);
+    verdict->found.level = get_level(r, item, "level");
+    read_reasons(r, item, texts, &verdict->found);
     verdict->best = get_index_of(r, item, "attempt", device->attempt_count);
     read_ceiling(r, item, &verdict->ceiling);
     read_packets(r, item, &verdict->ceiling);

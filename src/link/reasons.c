@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Levels, and how reasons are ordered by them. */
-#include "verdict_internal.h"
+#include "reasons.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -41,35 +41,25 @@ enum xb_level xb_level_worse(enum xb_level a, enum xb_level b)
     return severity(b) > severity(a) ? b : a;
 }
 
-void xb_reason_add(struct xb_verdict *verdict, enum xb_level level, const char *code,
+void xb_reason_add(struct xb_findings *found, enum xb_level level, const char *code,
                    const char *format, ...)
 {
-    size_t at = verdict->reason_count;
-    verdict->level = xb_level_worse(verdict->level, level);
-    while (at > 0 && severity(level) > severity(verdict->reasons[at - 1].level))
+    size_t at = found->reason_count;
+    found->level = xb_level_worse(found->level, level);
+    while (at > 0 && severity(level) > severity(found->reasons[at - 1].level))
         at--;
     if (at == XB_VERDICT_REASONS)
         return;
-    if (verdict->reason_count < XB_VERDICT_REASONS)
-        verdict->reason_count++;
-    for (size_t i = verdict->reason_count - 1; i > at; i--)
-        verdict->reasons[i] = verdict->reasons[i - 1];
+    if (found->reason_count < XB_VERDICT_REASONS)
+        found->reason_count++;
+    for (size_t i = found->reason_count - 1; i > at; i--)
+        found->reasons[i] = found->reasons[i - 1];
 
-    struct xb_reason *reason = &verdict->reasons[at];
+    struct xb_reason *reason = &found->reasons[at];
     va_list arguments;
     reason->code = code;
     reason->level = level;
     va_start(arguments, format);
     vsnprintf(reason->text, sizeof reason->text, format, arguments);
     va_end(arguments);
-}
-
-const char *xb_speed_name(double speed_gts, char text[24])
-{
-    unsigned generation = xb_pcie_generation(speed_gts);
-    if (generation > 0)
-        snprintf(text, 24, "Gen%u", generation);
-    else
-        snprintf(text, 24, "%.10g GT/s", speed_gts);
-    return text;
 }

@@ -193,7 +193,7 @@ static bool is_worth_another(const struct xb_link_session *session,
     struct xb_link_limits limits = xb_link_session_limits(session, device);
     struct xb_verdict verdict;
     xb_verdict_of_device(device, &limits, &verdict);
-    return verdict.level != XB_LEVEL_OK && device->attempts[verdict.best].at_rest.present;
+    return verdict.found.level != XB_LEVEL_OK && device->attempts[verdict.best].at_rest.present;
 }
 
 static void test_device(struct xb_link_session *session, struct xb_driver *driver, size_t place)

@@ -22,9 +22,9 @@ static void print_words(FILE *stream, const char *label, const struct xb_words *
 static void print_verdict(FILE *stream, const struct xb_link_device *device,
                           const struct xb_verdict *verdict)
 {
-    xb_note_print(stream, "verdict", LABEL_WIDTH, "%s", xb_level_name(verdict->level));
-    for (size_t i = 0; i < verdict->reason_count; i++) {
-        const struct xb_reason *reason = &verdict->reasons[i];
+    xb_note_print(stream, "verdict", LABEL_WIDTH, "%s", xb_level_name(verdict->found.level));
+    for (size_t i = 0; i < verdict->found.reason_count; i++) {
+        const struct xb_reason *reason = &verdict->found.reasons[i];
         xb_note_print(stream, xb_level_name(reason->level), LABEL_WIDTH, "%s: %s", reason->code,
                       reason->text);
     }
@@ -395,7 +395,7 @@ static void print_node(FILE *stream, const struct xb_link_report *report)
 {
     size_t good = 0;
     for (size_t i = 0; i < report->device_count; i++)
-        good += report->verdicts[i].level == XB_LEVEL_OK;
+        good += report->verdicts[i].found.level == XB_LEVEL_OK;
     fprintf(stream, "\nNode: %s\n", xb_level_name(report->level));
     if (report->nothing[0] != '\0')
         xb_note_print(stream, "reason", LABEL_WIDTH, "%s", report->nothing);

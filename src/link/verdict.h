@@ -4,6 +4,7 @@
 
 #include "machine/ceiling.h"
 #include "machine/pcie_path.h"
+#include "reasons.h"
 #include "xferbench/backend.h"
 
 #include <stdbool.h>
@@ -14,20 +15,6 @@
  * Whether a device's PCIe link is what it should be: what was observed, what was found in it, by
  * which limits it is judged, and the verdict. Nothing in here reads the machine.
  */
-
-/* The levels and their numbers are those of Nagios plugins. */
-enum xb_level {
-    XB_LEVEL_OK = 0,
-    XB_LEVEL_WARNING = 1,
-    XB_LEVEL_CRITICAL = 2,
-    XB_LEVEL_UNKNOWN = 3
-};
-
-/* "OK", "WARNING", "CRITICAL", "UNKNOWN". */
-const char *xb_level_name(enum xb_level level);
-/* The worse of two: CRITICAL, then WARNING, then UNKNOWN, then OK. UNKNOWN comes after WARNING so
- * that what could not be tested does not hide a defect that was seen. */
-enum xb_level xb_level_worse(enum xb_level a, enum xb_level b);
 
 /* ---- what was observed ---- */
 
@@ -158,16 +145,6 @@ void xb_link_facts_find(const struct xb_link_device *device, size_t best,
 
 /* ---- what follows ---- */
 
-/* A reason: a stable code, its level, and what to do. */
-struct xb_reason {
-    const char *code; /* "XB-LINK-WIDTH"; documented in docs/link.md. Static text, or the file's
-                         that a verdict was read from */
-    enum xb_level level;
-    char text[256]; /* "x8 of x16 at 0000:0f:00.0: reseat the card or check bifurcation" */
-};
-
-#define XB_VERDICT_REASONS 16
-
 /* One direction; bandwidths in bytes per second. */
 struct xb_link_direction {
     double measured;             /* 0 where it was not */
@@ -178,10 +155,7 @@ struct xb_link_direction {
 };
 
 struct xb_verdict {
-    enum xb_level level;
-    struct xb_reason reasons[XB_VERDICT_REASONS]; /* worst first; none for OK. Of more than fit the
-                                                     least bad are left out */
-    size_t reason_count;
+    struct xb_findings found;
     size_t best; /* index of the attempt that counts; 0 also where there is none */
     struct xb_link_facts facts;
     size_t bottleneck; /* index in facts.hops of the hop that limits the path; 0 if not known */

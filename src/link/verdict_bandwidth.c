@@ -83,12 +83,13 @@ static void judge_below(const struct rule *rule, const struct xb_link_direction 
     if (direction->measured >= limit)
         return;
     if (rule->minimum->is_set)
-        xb_reason_add(verdict, XB_LEVEL_CRITICAL, rule->code,
+        xb_reason_add(&verdict->found, XB_LEVEL_CRITICAL, rule->code,
                       "%s %.2f GB/s is below the limit of %.2f GB/s (%s)", rule->name,
                       direction->measured / 1e9, limit / 1e9,
                       xb_limit_source_name(rule->minimum->source));
     else
-        xb_reason_add(verdict, is_critical ? XB_LEVEL_CRITICAL : XB_LEVEL_WARNING, rule->code,
+        xb_reason_add(&verdict->found, is_critical ? XB_LEVEL_CRITICAL : XB_LEVEL_WARNING,
+                      rule->code,
                       "%s %.2f GB/s is %.3f of what %s x%u can carry (%.2f GB/s), below %.2f: look "
                       "for other traffic, memory on a far NUMA node, and slow clocks",
                       rule->name, direction->measured / 1e9, direction->measured / rule->ceiling,
@@ -104,7 +105,7 @@ static void judge_above(const struct rule *rule, double measured, struct xb_verd
     char speed[24];
     if (!ceiling->known || measured <= (assumed ? ABOVE_ASSUMED : ABOVE) * ceiling->most)
         return;
-    xb_reason_add(verdict, XB_LEVEL_UNKNOWN, "XB-BW-ABOVE",
+    xb_reason_add(&verdict->found, XB_LEVEL_UNKNOWN, "XB-BW-ABOVE",
                   "%s %.2f GB/s is more than %s x%u can carry (%.2f GB/s): the data did not cross "
                   "it, or the link was read wrongly",
                   rule->name, measured / 1e9, xb_speed_name(ceiling->speed_gts, speed),
@@ -136,7 +137,7 @@ void xb_judge_bandwidth(const struct xb_link_attempt *attempt, const struct xb_l
     /* A link that could not be read has its reason already. */
     if (ceiling->speed_gts > 0.0 && !ceiling->known &&
         !(limits->min_h2d.is_set && limits->min_d2h.is_set))
-        xb_reason_add(verdict, XB_LEVEL_UNKNOWN, "XB-BW-NO-LIMIT",
+        xb_reason_add(&verdict->found, XB_LEVEL_UNKNOWN, "XB-BW-NO-LIMIT",
                       "what %s x%u can carry is not known: set limits (--min-h2d, --min-d2h, or "
                       "--limits)",
                       xb_speed_name(ceiling->speed_gts, speed), ceiling->width);

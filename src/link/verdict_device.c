@@ -31,7 +31,7 @@ static void judge_failure(const struct xb_link_attempt *attempt, struct xb_verdi
 {
     /* Wrong data has its own reason, which includes the text. */
     if (!attempt->data_wrong && attempt->at_rest.present && has_failed(attempt))
-        xb_reason_add(verdict, XB_LEVEL_UNKNOWN, "XB-TEST-FAILED", "%s",
+        xb_reason_add(&verdict->found, XB_LEVEL_UNKNOWN, "XB-TEST-FAILED", "%s",
                       attempt->failure[0] != '\0' ? attempt->failure : "no bandwidth was measured");
 }
 
@@ -44,7 +44,7 @@ static void judge_attempt(const struct xb_link_device *device, size_t index,
     const struct xb_link_attempt *attempt = &device->attempts[index];
     const char *none = no_link(&device->info, attempt);
     if (none != NULL)
-        xb_reason_add(verdict, XB_LEVEL_UNKNOWN, "XB-LINK-NONE", "%s", none);
+        xb_reason_add(&verdict->found, XB_LEVEL_UNKNOWN, "XB-LINK-NONE", "%s", none);
     else
         xb_judge_link(attempt, limits, verdict);
     xb_judge_bandwidth(attempt, limits, verdict);
@@ -64,7 +64,7 @@ static int badness(const struct xb_link_device *device, size_t index,
         return (int)XB_LEVEL_UNKNOWN + 1;
     xb_link_facts_find_hops(attempt, &verdict.facts);
     judge_attempt(device, index, limits, &verdict);
-    return (int)verdict.level; /* In their numbers' order UNKNOWN is the last. */
+    return (int)verdict.found.level; /* In their numbers' order UNKNOWN is the last. */
 }
 
 static double total(const struct xb_link_attempt *attempt)
@@ -96,9 +96,10 @@ static void judge_nothing(const struct xb_link_device *device, struct xb_verdict
 {
     const char *none = no_link(&device->info, NULL);
     if (none != NULL)
-        xb_reason_add(verdict, XB_LEVEL_UNKNOWN, "XB-LINK-NONE", "%s", none);
+        xb_reason_add(&verdict->found, XB_LEVEL_UNKNOWN, "XB-LINK-NONE", "%s", none);
     else if (!device->cut)
-        xb_reason_add(verdict, XB_LEVEL_UNKNOWN, "XB-TEST-FAILED", "no transfer test was made");
+        xb_reason_add(&verdict->found, XB_LEVEL_UNKNOWN, "XB-TEST-FAILED",
+                      "no transfer test was made");
 }
 
 /* Incidents are judged first: they come first among the reasons of their level. */
@@ -116,9 +117,10 @@ static void judge_attempts(const struct xb_link_device *device, const struct xb_
 static void judge_cut(const struct xb_link_device *device, struct xb_verdict *verdict)
 {
     if (device->interrupted)
-        xb_reason_add(verdict, XB_LEVEL_UNKNOWN, "XB-INTERRUPTED", "a signal ended the test");
+        xb_reason_add(&verdict->found, XB_LEVEL_UNKNOWN, "XB-INTERRUPTED",
+                      "a signal ended the test");
     else
-        xb_reason_add(verdict, XB_LEVEL_UNKNOWN, "XB-DEADLINE",
+        xb_reason_add(&verdict->found, XB_LEVEL_UNKNOWN, "XB-DEADLINE",
                       "the deadline came before the device was done with: give it more time "
                       "(--deadline), or look whether it hangs");
 }
@@ -131,7 +133,7 @@ void xb_verdict_of_device(const struct xb_link_device *device, const struct xb_l
     verdict->limits = *limits;
     xb_verdict_set_limits(limits, verdict); /* They hold also for a device without an attempt. */
     if (device->missing) {
-        xb_reason_add(verdict, XB_LEVEL_CRITICAL, "XB-DEVICE-MISSING",
+        xb_reason_add(&verdict->found, XB_LEVEL_CRITICAL, "XB-DEVICE-MISSING",
                       "fewer devices are there than --count asks for: see lspci and dmesg");
         return;
     }

@@ -33,15 +33,16 @@ static bool was_dead(const struct xb_link_device *device)
 void xb_judge_incidents(const struct xb_link_device *device, struct xb_verdict *verdict)
 {
     if (was_dead(device))
-        xb_reason_add(verdict, XB_LEVEL_CRITICAL, "XB-DEVICE-GONE",
+        xb_reason_add(&verdict->found, XB_LEVEL_CRITICAL, "XB-DEVICE-GONE",
                       "does not answer on the bus: see dmesg (Xid 79)");
     else if (was_lost(device))
-        xb_reason_add(verdict, XB_LEVEL_CRITICAL, "XB-DEVICE-GONE", "fell off the bus: see dmesg");
+        xb_reason_add(&verdict->found, XB_LEVEL_CRITICAL, "XB-DEVICE-GONE",
+                      "fell off the bus: see dmesg");
     for (size_t i = 0; i < xb_link_attempts(device); i++) {
         const struct xb_link_attempt *attempt = &device->attempts[i];
         if (!attempt->data_wrong)
             continue;
-        xb_reason_add(verdict, XB_LEVEL_CRITICAL, "XB-DATA-WRONG",
+        xb_reason_add(&verdict->found, XB_LEVEL_CRITICAL, "XB-DATA-WRONG",
                       "a copy arrived wrong, take the device out of service%s%s",
                       attempt->failure[0] != '\0' ? ": " : "", attempt->failure);
         return;
@@ -58,12 +59,12 @@ static void judge_port(const struct xb_link_port *port, struct xb_verdict *verdi
 {
     const struct xb_pcie_aer *errors = &port->errors;
     if (errors->nonfatal > 0 || errors->fatal > 0)
-        xb_reason_add(verdict, XB_LEVEL_CRITICAL, "XB-AER-UNCORRECTABLE",
+        xb_reason_add(&verdict->found, XB_LEVEL_CRITICAL, "XB-AER-UNCORRECTABLE",
                       "%" PRIu64 " uncorrectable errors (%" PRIu64 " of them fatal) at %s while "
                       "data moved: reseat the card, check riser and cables; dmesg has their kinds",
                       errors->nonfatal + errors->fatal, errors->fatal, port->bdf);
     if (port->most_correctable > USUAL_ERRORS)
-        xb_reason_add(verdict, XB_LEVEL_WARNING, "XB-AER-CORRECTABLE",
+        xb_reason_add(&verdict->found, XB_LEVEL_WARNING, "XB-AER-CORRECTABLE",
                       "%" PRIu64 " correctable errors at %s while data moved: reseat the card, "
                       "check riser and cables",
                       errors->correctable, port->bdf);
@@ -75,12 +76,12 @@ void xb_judge_counters(struct xb_verdict *verdict)
     for (size_t i = 0; i < facts->port_count; i++)
         judge_port(&facts->ports[i], verdict);
     if (facts->most_replays > USUAL_ERRORS)
-        xb_reason_add(verdict, XB_LEVEL_WARNING, "XB-PCIE-REPLAY",
+        xb_reason_add(&verdict->found, XB_LEVEL_WARNING, "XB-PCIE-REPLAY",
                       "%" PRIu64 " packets were sent again while data moved: reseat the card, "
                       "check riser and cables",
                       facts->replays);
     if (facts->nvlink_errors > 0)
-        xb_reason_add(verdict, XB_LEVEL_WARNING, "XB-NVLINK-ERRORS",
+        xb_reason_add(&verdict->found, XB_LEVEL_WARNING, "XB-NVLINK-ERRORS",
                       "%" PRIu64 " NVLink errors were counted during the test: see "
                       "nvidia-smi nvlink -e",
                       facts->nvlink_errors);
@@ -95,7 +96,7 @@ void xb_judge_health(const struct xb_link_attempt *attempt, struct xb_verdict *v
     const struct xb_device_health *slowed =
         after->throttle_known && after->slowed_by_hardware ? after : before;
     if (slowed->throttle_known && slowed->slowed_by_hardware)
-        xb_reason_add(verdict, XB_LEVEL_WARNING, "XB-THROTTLE",
+        xb_reason_add(&verdict->found, XB_LEVEL_WARNING, "XB-THROTTLE",
                       "the hardware slows the device down (%s): check cooling and power",
                       slowed->throttle[0] != '\0' ? slowed->throttle : "no reason is told");
 }

@@ -6,10 +6,6 @@
 
 /* The parts of a verdict. Each adds its reasons; all codes are told in docs/link.md. */
 
-/* Adds a reason at its place among the others. `code` is static text. */
-void xb_reason_add(struct xb_verdict *verdict, enum xb_level level, const char *code,
-                   const char *format, ...) __attribute__((format(printf, 4, 5)));
-
 /* "Gen5", or "128 GT/s" for a rate that is no generation. Returns `text`. */
 const char *xb_speed_name(double speed_gts, char text[24]);
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Limits in words. */
-#include "verdict.h"
+/* Limits and speeds in words. */
+#include "verdict_internal.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <strings.h>
 
 const char *xb_limit_source_name(enum xb_limit_source source)
@@ -63,4 +64,14 @@ enum xb_status xb_expect_parse(const char *text, enum xb_limit_source source,
     if (width > 0)
         limits->width = (struct xb_limit){true, width, source};
     return XB_OK;
+}
+
+const char *xb_speed_name(double speed_gts, char text[24])
+{
+    unsigned generation = xb_pcie_generation(speed_gts);
+    if (generation > 0)
+        snprintf(text, 24, "Gen%u", generation);
+    else
+        snprintf(text, 24, "%.10g GT/s", speed_gts);
+    return text;
 }

@@ -62,10 +62,10 @@ static bool judge_hop(const struct xb_link_attempt *attempt, size_t index, bool 
     char is[24];
     char best[24];
     if (hop->load.width < hop->best.width && !(is_slot && limits->width.is_set))
-        xb_reason_add(verdict, sight.level, "XB-LINK-WIDTH", "x%u of x%u at %s: %s",
+        xb_reason_add(&verdict->found, sight.level, "XB-LINK-WIDTH", "x%u of x%u at %s: %s",
                       hop->load.width, hop->best.width, hop->lower, sight.do_for_width);
     if (hop->load.speed_gts < hop->best.speed_gts && !(is_slot && limits->generation.is_set))
-        xb_reason_add(verdict, sight.level, "XB-LINK-SPEED",
+        xb_reason_add(&verdict->found, sight.level, "XB-LINK-SPEED",
                       "%s under load at %s, %s can do %s: %s",
                       xb_speed_name(hop->load.speed_gts, is), hop->lower, sight.able,
                       xb_speed_name(hop->best.speed_gts, best), sight.do_for_speed);
@@ -90,7 +90,7 @@ static void judge_slot(const struct xb_link_attempt *attempt, size_t slot,
     unsigned port = most_lanes(&hop->upper, after != NULL ? &after->upper : NULL);
     if (limits->width.is_set || !xb_pcie_hop_upper_is_real(hop) || port == 0 || port >= card)
         return;
-    xb_reason_add(verdict, XB_LEVEL_WARNING, "XB-LINK-SLOT",
+    xb_reason_add(&verdict->found, XB_LEVEL_WARNING, "XB-LINK-SLOT",
                   "the port has x%u and the card could do x%u at %s: check bifurcation, or say "
                   "--expect if it is meant so",
                   port, card, hop->lower.bdf);
@@ -103,7 +103,7 @@ static bool judge_readable(const struct xb_link_attempt *attempt,
     const struct xb_link_hop *hop = &verdict->facts.hops[verdict->bottleneck];
     if (hop->load.width == 0 || verdict->facts.slot == verdict->facts.hop_count) {
         if (!xb_attempt_gone(attempt)) /* That says it all. */
-            xb_reason_add(verdict, XB_LEVEL_UNKNOWN, "XB-LINK-UNREADABLE",
+            xb_reason_add(&verdict->found, XB_LEVEL_UNKNOWN, "XB-LINK-UNREADABLE",
                           "the link at %s could not be read while data moved: see "
                           "current_link_speed and current_link_width in sysfs",
                           hop->lower);
@@ -111,7 +111,7 @@ static bool judge_readable(const struct xb_link_attempt *attempt,
     }
     if ((hop->best.speed_gts <= 0.0 && !limits->generation.is_set) ||
         (hop->best.width == 0 && !limits->width.is_set))
-        xb_reason_add(verdict, XB_LEVEL_UNKNOWN, "XB-LINK-UNREADABLE",
+        xb_reason_add(&verdict->found, XB_LEVEL_UNKNOWN, "XB-LINK-UNREADABLE",
                       "what the link at %s can do could not be read: see max_link_speed and "
                       "max_link_width in sysfs",
                       hop->lower);
@@ -141,7 +141,7 @@ static void judge_expectation(const struct xb_link_hop *slot, const struct xb_li
     if (width > 0)
         snprintf(expected + strlen(expected), sizeof expected - strlen(expected), " x%u", width);
     xb_reason_add(
-        verdict, XB_LEVEL_CRITICAL, "XB-LINK-EXPECT",
+        &verdict->found, XB_LEVEL_CRITICAL, "XB-LINK-EXPECT",
         "%s x%u under load at %s, expected is%s or better: check what is plugged in where",
         xb_speed_name(slot->load.speed_gts, is), slot->load.width, slot->lower, expected);
 }
@@ -171,7 +171,7 @@ static void judge_bottleneck(const struct xb_link_hop *hop, const struct xb_link
 {
     char is[24];
     char own[24];
-    xb_reason_add(verdict, XB_LEVEL_WARNING, "XB-LINK-BOTTLENECK",
+    xb_reason_add(&verdict->found, XB_LEVEL_WARNING, "XB-LINK-BOTTLENECK",
                   "the link above the device at %s carries less than its own: %s x%u, its own is "
                   "%s x%u: a slot with a better way to the CPU would serve it",
                   hop->lower, xb_speed_name(hop->load.speed_gts, is), hop->load.width,
@@ -214,9 +214,9 @@ static bool lacks(const struct xb_link_attempt *attempt, const struct xb_link_li
     struct xb_verdict verdict = {0};
     xb_link_facts_find_hops(attempt, &verdict.facts);
     xb_judge_link(attempt, limits, &verdict);
-    for (size_t i = 0; i < verdict.reason_count; i++)
+    for (size_t i = 0; i < verdict.found.reason_count; i++)
         for (size_t j = 0; j < sizeof codes / sizeof *codes; j++)
-            if (strcmp(verdict.reasons[i].code, codes[j]) == 0)
+            if (strcmp(verdict.found.reasons[i].code, codes[j]) == 0)
                 return true;
     return false;
 }
@@ -252,7 +252,7 @@ static void judge_lesser(const struct xb_link_device *device, const struct xb_li
             continue;
         size_t hop = find_lesser(attempt, best);
         struct xb_pcie_seen seen = xb_attempt_seen(attempt, hop);
-        xb_reason_add(verdict, XB_LEVEL_WARNING, "XB-LINK-UNSTABLE",
+        xb_reason_add(&verdict->found, XB_LEVEL_WARNING, "XB-LINK-UNSTABLE",
                       "attempt %zu of %zu ran at %s x%u at %s, another at more: reseat the card, "
                       "check the riser and power management (ASPM)",
                       i + 1, count, xb_speed_name(seen.speed_gts, speed), seen.width,
@@ -271,7 +271,7 @@ static void judge_drops(const struct xb_link_device *device, struct xb_verdict *
             unsigned drops = xb_attempt_seen(attempt, j).drops;
             if (drops == 0 || path->hops[j].on_package)
                 continue;
-            xb_reason_add(verdict, XB_LEVEL_WARNING, "XB-LINK-UNSTABLE",
+            xb_reason_add(&verdict->found, XB_LEVEL_WARNING, "XB-LINK-UNSTABLE",
                           "speed or width at %s fell while data moved (%u times in attempt %zu of "
                           "%zu): reseat the card, check the riser and power management (ASPM)",
                           path->hops[j].lower.bdf, drops, i + 1, xb_link_attempts(device));

@@ -107,7 +107,7 @@ static void judge(struct xb_verdict *verdict, enum xb_level level, double speed,
                   const struct xb_link_attempt *attempt)
 {
     memset(verdict, 0, sizeof *verdict);
-    verdict->level = level;
+    verdict->found.level = level;
     verdict->ceiling = ceiling_of(speed, width);
     verdict->h2d = direction_of(attempt->h2d, verdict->ceiling.h2d);
     verdict->d2h = direction_of(attempt->d2h, verdict->ceiling.d2h);
@@ -115,7 +115,7 @@ static void judge(struct xb_verdict *verdict, enum xb_level level, double speed,
 
 void add_reason(struct xb_verdict *verdict, enum xb_level level, const char *code, const char *text)
 {
-    struct xb_reason *reason = &verdict->reasons[verdict->reason_count++];
+    struct xb_reason *reason = &verdict->found.reasons[verdict->found.reason_count++];
     reason->code = code;
     reason->level = level;
     snprintf(reason->text, sizeof reason->text, "%s", text);
@@ -245,7 +245,7 @@ void make_cut(struct node *n)
     n->devices[1].attempt_count = 0;
     n->devices[1].info.pci_bdf[0] = '\0';
     memset(&n->verdicts[1], 0, sizeof n->verdicts[1]);
-    n->verdicts[1].level = XB_LEVEL_UNKNOWN;
+    n->verdicts[1].found.level = XB_LEVEL_UNKNOWN;
     add_reason(&n->verdicts[1], XB_LEVEL_UNKNOWN, "XB-DEADLINE", "the deadline came");
 }
 
@@ -265,9 +265,9 @@ void make_nasty(struct node *n)
         attempt->h2d = NAN;
         attempt->d2h = INFINITY;
         attempt->after.hops[0].lower.aer.fatal = UINT64_MAX;
-        while (n->verdicts[i].reason_count < XB_VERDICT_REASONS)
+        while (n->verdicts[i].found.reason_count < XB_VERDICT_REASONS)
             add_reason(&n->verdicts[i], XB_LEVEL_CRITICAL, "XB-DATA-WRONG", NASTY);
-        n->verdicts[i].level = XB_LEVEL_CRITICAL;
+        n->verdicts[i].found.level = XB_LEVEL_CRITICAL;
         n->verdicts[i].ceiling.known = i == 1;
     }
     snprintf(n->report.probe.driver_version, sizeof n->report.probe.driver_version, NASTY);

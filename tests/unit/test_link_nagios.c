@@ -89,7 +89,7 @@ static void nagios_tells_the_worst_first(void **state)
 {
     struct node *n = *state;
     make_critical(n);
-    n->verdicts[0].level = XB_LEVEL_WARNING;
+    n->verdicts[0].found.level = XB_LEVEL_WARNING;
     add_reason(&n->verdicts[0], XB_LEVEL_WARNING, "XB-BW-H2D", "slow | 'really'");
     char *text = written(xb_link_nagios_write, n);
     check_nagios(text);

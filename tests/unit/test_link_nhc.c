@@ -15,7 +15,7 @@ static void nhc_is_silent_only_when_all_is_well(void **state)
     struct node *n = *state;
     make_healthy(n);
     assert_written(xb_link_nhc_write, n, "");
-    n->report.level = n->verdicts[0].level = XB_LEVEL_WARNING;
+    n->report.level = n->verdicts[0].found.level = XB_LEVEL_WARNING;
     add_reason(&n->verdicts[0], XB_LEVEL_WARNING, "XB-BW-H2D", "slow");
     assert_written(xb_link_nhc_write, n, "xferbench link WARNING: GPU 0 0000:0f:00.0 XB-BW-H2D\n");
     make_nothing(n);

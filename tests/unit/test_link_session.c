@@ -64,9 +64,9 @@ static void release(struct outcome *o)
 
 static void expect(const struct outcome *o, enum xb_level level, const char *code)
 {
-    const char *seen = o->verdict.reason_count > 0 ? o->verdict.reasons[0].code : "";
-    if (o->verdict.level != level || strcmp(seen, code) != 0)
-        fail_msg("%s %s instead of %s %s", xb_level_name(o->verdict.level), seen,
+    const char *seen = o->verdict.found.reason_count > 0 ? o->verdict.found.reasons[0].code : "";
+    if (o->verdict.found.level != level || strcmp(seen, code) != 0)
+        fail_msg("%s %s instead of %s %s", xb_level_name(o->verdict.found.level), seen,
                  xb_level_name(level), code);
 }
 
@@ -164,7 +164,7 @@ static void a_failing_copy_is_unknown(void **state)
     ask(&o, *state);
     xb_fake.sick_device = 1;
     test(&o);
-    assert_int_equal(o.verdict.level, XB_LEVEL_UNKNOWN);
+    assert_int_equal(o.verdict.found.level, XB_LEVEL_UNKNOWN);
     release(&o);
 }
 
@@ -174,7 +174,7 @@ static void a_device_without_a_folder_is_not_measured(void **state)
     ask(&o, *state);
     test(&o);
     expect(&o, XB_LEVEL_UNKNOWN, "XB-LINK-NONE");
-    assert_int_equal(o.verdict.reason_count, 1);
+    assert_int_equal(o.verdict.found.reason_count, 1);
     assert_int_equal(o.session->devices[0].attempt_count, 1);
     release(&o);
 }

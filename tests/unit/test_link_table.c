@@ -165,7 +165,7 @@ static void table_shows_what_was_judged(void **state)
     attempt->after.hops[0].has_upper = false;
     attempt->h2d = attempt->d2h = 27.5e9;
     xb_verdict_of_device(&n->devices[0], &none, &n->verdicts[0]);
-    assert_int_equal(n->verdicts[0].level, XB_LEVEL_OK);
+    assert_int_equal(n->verdicts[0].found.level, XB_LEVEL_OK);
     char *text = written(xb_link_table_write, n);
     assert_has(text, "0000:0f:00.0 - 0000:0e:00.0  Gen4 x16    Gen4 x16  Gen1 x16  1 change\n");
     free(text);

@@ -14,9 +14,9 @@
 
 static const struct xb_reason *find(const struct xb_verdict *verdict, const char *code)
 {
-    for (size_t i = 0; i < verdict->reason_count; i++)
-        if (strcmp(verdict->reasons[i].code, code) == 0)
-            return &verdict->reasons[i];
+    for (size_t i = 0; i < verdict->found.reason_count; i++)
+        if (strcmp(verdict->found.reasons[i].code, code) == 0)
+            return &verdict->found.reasons[i];
     return NULL;
 }
 
@@ -68,7 +68,7 @@ static void takes_shares_that_are_set(void **state)
                                     .critical_share = {true, 0.96, XB_LIMIT_FILE}};
     (void)state;
     struct xb_verdict verdict = verdict_of(&attempt, &limits);
-    assert_int_equal(verdict.reason_count, 2);
+    assert_int_equal(verdict.found.reason_count, 2);
     assert_int_equal(find(&verdict, "XB-BW-H2D")->level, XB_LEVEL_CRITICAL);
     assert_int_equal(find(&verdict, "XB-BW-D2H")->level, XB_LEVEL_WARNING);
     assert_int_equal(verdict.h2d.source, XB_LIMIT_FILE);

@@ -46,7 +46,7 @@ static void takes_the_best_attempt(void **state)
     assert_only(&verdict, XB_LEVEL_WARNING, "XB-BW-H2D", "51.00");
     device.attempts[2] = device.attempts[1] = device.attempts[0]; /* the first of equals */
     verdict = verdict_of_device(0);
-    assert_int_equal(verdict.level, XB_LEVEL_WARNING);
+    assert_int_equal(verdict.found.level, XB_LEVEL_WARNING);
 }
 
 /* An attempt that could not be judged hides no defect. */
@@ -203,7 +203,7 @@ static void cannot_judge_what_has_no_link(void **state)
     device.info.shares_host_memory = true;
     device.attempts[0].data_wrong = true;
     verdict = verdict_of_device(0);
-    assert_int_equal(verdict.level, XB_LEVEL_CRITICAL);
+    assert_int_equal(verdict.found.level, XB_LEVEL_CRITICAL);
 }
 
 static void tells_of_the_deadline(void **state)
@@ -223,8 +223,8 @@ static void tells_of_the_deadline(void **state)
     assert_ok(&verdict);
     device.attempts[0].h2d = 30e9;
     verdict = verdict_of_device(0);
-    assert_int_equal(verdict.level, XB_LEVEL_CRITICAL);
-    assert_string_equal(verdict.reasons[1].code, "XB-DEADLINE");
+    assert_int_equal(verdict.found.level, XB_LEVEL_CRITICAL);
+    assert_string_equal(verdict.found.reasons[1].code, "XB-DEADLINE");
 }
 
 static void tells_of_a_signal(void **state)

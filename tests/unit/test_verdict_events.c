@@ -166,10 +166,10 @@ static void sorts_reasons(void **state)
     struct xb_verdict verdict = verdict_of(&attempt, &no_limits);
     static const char *const codes[] = {"XB-DATA-WRONG",  "XB-LINK-WIDTH", "XB-AER-UNCORRECTABLE",
                                         "XB-PCIE-REPLAY", "XB-BW-ABOVE",   "XB-BW-ABOVE"};
-    assert_int_equal(verdict.level, XB_LEVEL_CRITICAL);
-    assert_int_equal(verdict.reason_count, 6);
+    assert_int_equal(verdict.found.level, XB_LEVEL_CRITICAL);
+    assert_int_equal(verdict.found.reason_count, 6);
     for (size_t i = 0; i < 6; i++)
-        assert_string_equal(verdict.reasons[i].code, codes[i]);
+        assert_string_equal(verdict.found.reasons[i].code, codes[i]);
 }
 
 /* 16 ends with two reasons each, and others: the critical ones stay. */
@@ -191,10 +191,10 @@ static void keeps_the_worst_of_too_many_reasons(void **state)
         attempt.after.hops[i].lower.aer.correctable = attempt.after.hops[i].upper.aer.correctable =
             attempt.after.hops[i].lower.aer.fatal = attempt.after.hops[i].upper.aer.fatal = 1;
     struct xb_verdict verdict = verdict_of(&attempt, &no_limits);
-    assert_int_equal(verdict.reason_count, XB_VERDICT_REASONS);
+    assert_int_equal(verdict.found.reason_count, XB_VERDICT_REASONS);
     for (size_t i = 0; i < XB_VERDICT_REASONS; i++)
-        assert_string_equal(verdict.reasons[i].code, "XB-AER-UNCORRECTABLE");
-    assert_int_equal(verdict.level, XB_LEVEL_CRITICAL);
+        assert_string_equal(verdict.found.reasons[i].code, "XB-AER-UNCORRECTABLE");
+    assert_int_equal(verdict.found.level, XB_LEVEL_CRITICAL);
 }
 
 int main(void)

@@ -199,9 +199,9 @@ static void has_limits_of_its_own_for_a_link_that_is_not_readable(void **state)
     (void)state;
     attempt.load.hops[0] = (struct xb_pcie_seen){0};
     struct xb_verdict verdict = verdict_of(&attempt, &limits);
-    assert_int_equal(verdict.level, XB_LEVEL_CRITICAL);
-    assert_string_equal(verdict.reasons[0].code, "XB-BW-D2H");
-    assert_string_equal(verdict.reasons[1].code, "XB-LINK-UNREADABLE");
+    assert_int_equal(verdict.found.level, XB_LEVEL_CRITICAL);
+    assert_string_equal(verdict.found.reasons[0].code, "XB-BW-D2H");
+    assert_string_equal(verdict.found.reasons[1].code, "XB-LINK-UNREADABLE");
     assert_near(verdict.h2d.share, 0.0, 0.0);
     assert_false(verdict.ceiling.known);
 }
@@ -283,13 +283,13 @@ static void names_the_bottleneck(void **state)
     attempt.at_rest.count = attempt.load.count = 3;
     attempt.after = attempt.at_rest;
     verdict = verdict_of(&attempt, &no_limits);
-    assert_int_equal(verdict.reason_count, 1);
+    assert_int_equal(verdict.found.reason_count, 1);
     attempt.at_rest.hops[2] = make_hop("0000:0a:00.0", "0000:00:02.0", 16.0, 8);
     attempt.load.hops[2] = (struct xb_pcie_seen){9, 16.0, 8, 0, 0};
     attempt.after = attempt.at_rest;
     attempt.h2d = attempt.d2h = 13.9e9;
     verdict = verdict_of(&attempt, &no_limits);
-    assert_int_equal(verdict.reason_count, 2);
+    assert_int_equal(verdict.found.reason_count, 2);
     assert_int_equal(verdict.bottleneck, 2);
 }
 

@@ -81,9 +81,9 @@ struct xb_verdict verdict_of(const struct xb_link_attempt *attempt,
 
 void assert_ok(const struct xb_verdict *verdict)
 {
-    if (verdict->reason_count > 0)
-        fail_msg("%s: %s", verdict->reasons[0].code, verdict->reasons[0].text);
-    assert_int_equal(verdict->level, XB_LEVEL_OK);
+    if (verdict->found.reason_count > 0)
+        fail_msg("%s: %s", verdict->found.reasons[0].code, verdict->found.reasons[0].text);
+    assert_int_equal(verdict->found.level, XB_LEVEL_OK);
 }
 
 void assert_only(const struct xb_verdict *verdict, enum xb_level level, const char *code,
@@ -91,17 +91,18 @@ void assert_only(const struct xb_verdict *verdict, enum xb_level level, const ch
 {
     char copy[256];
     char *rest = NULL;
-    for (size_t i = 1; i < verdict->reason_count; i++)
-        print_error("besides: %s %s\n", verdict->reasons[i].code, verdict->reasons[i].text);
-    assert_int_equal(verdict->reason_count, 1);
-    assert_string_equal(verdict->reasons[0].code, code);
-    assert_int_equal(verdict->reasons[0].level, level);
-    assert_int_equal(verdict->level, level);
+    for (size_t i = 1; i < verdict->found.reason_count; i++)
+        print_error("besides: %s %s\n", verdict->found.reasons[i].code,
+                    verdict->found.reasons[i].text);
+    assert_int_equal(verdict->found.reason_count, 1);
+    assert_string_equal(verdict->found.reasons[0].code, code);
+    assert_int_equal(verdict->found.reasons[0].level, level);
+    assert_int_equal(verdict->found.level, level);
     snprintf(copy, sizeof copy, "%s", pieces);
     for (char *piece = strtok_r(copy, "|", &rest); piece != NULL;
          piece = strtok_r(NULL, "|", &rest))
-        if (strstr(verdict->reasons[0].text, piece) == NULL)
-            fail_msg("\"%s\" is not in \"%s\"", piece, verdict->reasons[0].text);
+        if (strstr(verdict->found.reasons[0].text, piece) == NULL)
+            fail_msg("\"%s\" is not in \"%s\"", piece, verdict->found.reasons[0].text);
 }
 
 void assert_near(double value, double expected, double tolerance)
