@@ -77,6 +77,9 @@ struct xb_mode_context {
     size_t queue_count;                /* 1 or more */
     uint64_t operations_per_iteration; /* how many operations submit enqueues */
     bool hold;                         /* whether the queues may be held while submit enqueues */
+    /* How long a sample lasts at least, by repeating the iteration, in seconds. 0: a millisecond.
+     * For a path so fast that starting and ending a sample would be a visible part of it. */
+    double sample_seconds;
     bool host_timed; /* submit itself waits for the data: the host's clock times it */
     struct xb_span spans[XB_SPANS];
     size_t span_count;    /* 0 where only the whole is timed */

@@ -10,8 +10,8 @@
 #include <assert.h>
 #include <string.h>
 
-/* A sample has as many iterations of a small copy as it takes to last this long: a thousand times
- * an event's resolution. */
+/* A sample has as many iterations of a small copy as it takes to last this long, where the mode
+ * asks for no more: a thousand times an event's resolution. */
 #define SAMPLE_TARGET_S 1e-3
 /* The most iterations of a sample, where nothing else bounds them. */
 #define MAX_ITERATIONS 4096u
@@ -99,6 +99,7 @@ static enum xb_status repeat(struct xb_measurement *measurement, xb_submit *subm
 static uint64_t iterations_for(const struct xb_measurement *measurement, double seconds)
 {
     const struct xb_mode_context *context = &measurement->lanes[0].context;
+    double target = context->sample_seconds > 0 ? context->sample_seconds : SAMPLE_TARGET_S;
     uint64_t most = MAX_ITERATIONS;
     if (context->test->mode->restore != NULL || context->test->latency)
         return 1;
@@ -106,9 +107,9 @@ static uint64_t iterations_for(const struct xb_measurement *measurement, double 
         uint64_t fit = context->device->info.held_operations / context->operations_per_iteration;
         most = fit < most ? fit : most;
     }
-    if (seconds * (double)most <= SAMPLE_TARGET_S)
+    if (seconds * (double)most <= target)
         return most;
-    double wanted = SAMPLE_TARGET_S / seconds;
+    double wanted = target / seconds;
     return wanted <= 1 ? 1 : (uint64_t)(wanted + 0.5);
 }
 
