@@ -129,6 +129,26 @@ struct xb_peer_info {
     unsigned hops;    /* from the one to the other, as the runtime counts; 0 where unknown */
 };
 
+/* What a link of GPUs counts. */
+enum xb_nvlink_counter {
+    XB_NVLINK_REPLAYS,    /* data sent again, because the other end did not get it right */
+    XB_NVLINK_RECOVERIES, /* the link was trained again after errors, with or without success */
+    XB_NVLINK_FAILED_RECOVERIES, /* of these: it did not come back */
+    XB_NVLINK_CRC_ERRORS         /* data that arrived wrong and was asked for again */
+};
+#define XB_NVLINK_COUNTERS 4
+
+/* One NVLink of a device. */
+struct xb_nvlink {
+    bool known; /* there is such a link, and whether it is active is known */
+    bool active;
+    double rate;                         /* each way, in bytes per second; 0 where unknown */
+    bool counted[XB_NVLINK_COUNTERS];    /* which counters are known */
+    uint64_t counts[XB_NVLINK_COUNTERS]; /* since the driver was loaded or somebody reset them */
+};
+
+#define XB_NVLINKS 36 /* of one device, at most: NVML_NVLINK_MAX_LINKS */
+
 /* What a vendor's management library knows of a device besides. Every field may be unknown. */
 struct xb_device_health {
     bool replays_known;
@@ -138,10 +158,9 @@ struct xb_device_health {
     bool throttle_known;
     bool slowed_by_hardware; /* heat or power brake by the hardware now: no setting of a user's */
     char throttle[128]; /* reasons for which clocks are below their best now, in words; "" none */
-    bool nvlinks_known;
+    bool nvlinks_known; /* how many are active and inactive; of each link only where it is known */
     unsigned nvlinks_active, nvlinks_inactive;
-    bool nvlink_errors_known;
-    uint64_t nvlink_errors; /* of all links and kinds, since boot */
+    struct xb_nvlink nvlinks[XB_NVLINKS]; /* by their numbers */
 };
 
 struct xb_backend;

@@ -127,6 +127,30 @@ static void put_load(struct xb_json *json, const struct xb_pcie_load *load)
     xb_json_close(json);
 }
 
+static void put_nvlink(struct xb_json *json, unsigned number, const struct xb_nvlink *link)
+{
+    xb_json_open_object(json, NULL);
+    xb_json_put_whole(json, "link", number);
+    xb_json_put_flag(json, "active", link->active);
+    put_positive(json, "rate_bytes_per_second", link->rate);
+    for (enum xb_nvlink_counter i = 0; i < XB_NVLINK_COUNTERS; i++)
+        xb_json_put_known_whole(json, xb_nvlink_counter_key(i), link->counted[i], link->counts[i]);
+    xb_json_close(json);
+}
+
+static void put_nvlinks(struct xb_json *json, const struct xb_device_health *health)
+{
+    if (!health->nvlinks_known) {
+        xb_json_put_null(json, "nvlinks");
+        return;
+    }
+    xb_json_open_array(json, "nvlinks");
+    for (unsigned i = 0; i < XB_NVLINKS; i++)
+        if (health->nvlinks[i].known)
+            put_nvlink(json, i, &health->nvlinks[i]);
+    xb_json_close(json);
+}
+
 static void put_health(struct xb_json *json, const char *key, const struct xb_device_health *health)
 {
     bool clocks = health->clocks_known;
@@ -140,8 +164,7 @@ static void put_health(struct xb_json *json, const char *key, const struct xb_de
     xb_json_put_text(json, "throttle", throttle ? health->throttle : NULL);
     xb_json_put_known_whole(json, "nvlinks_active", nvlinks, health->nvlinks_active);
     xb_json_put_known_whole(json, "nvlinks_inactive", nvlinks, health->nvlinks_inactive);
-    xb_json_put_known_whole(json, "nvlink_errors", health->nvlink_errors_known,
-                            health->nvlink_errors);
+    put_nvlinks(json, health);
     xb_json_close(json);
 }
 
@@ -157,6 +180,7 @@ static void put_attempt(struct xb_json *json, const struct xb_link_attempt *atte
     put_path(json, "after", &attempt->after);
     put_health(json, "health_before", &attempt->health_before);
     put_health(json, "health_after", &attempt->health_after);
+    put_positive(json, "health_seconds", attempt->health_seconds);
     xb_json_close(json);
 }
 

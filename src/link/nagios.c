@@ -208,6 +208,12 @@ static void put_counters(FILE *stream, unsigned gpu, const struct xb_link_facts 
 {
     if (facts->replays_known)
         put_count(stream, gpu, "replays", facts->replays);
+    for (enum xb_nvlink_counter i = 0; i < XB_NVLINK_COUNTERS; i++) {
+        char name[48];
+        snprintf(name, sizeof name, "nvlink_%s", xb_nvlink_counter_key(i));
+        if (facts->nvlinks.counted[i])
+            put_count(stream, gpu, name, facts->nvlinks.rises[i]);
+    }
     if (!facts->errors.known)
         return;
     put_count(stream, gpu, "aer_correctable", facts->errors.correctable);
@@ -220,7 +226,7 @@ static bool has_data(const struct xb_verdict *verdict)
 {
     return verdict->h2d.measured > 0 || verdict->d2h.measured > 0 ||
            xb_verdict_lanes(verdict).width > 0 || verdict->facts.replays_known ||
-           verdict->facts.errors.known;
+           xb_nvlink_facts_known(&verdict->facts.nvlinks) || verdict->facts.errors.known;
 }
 
 static void put_data(FILE *stream, const struct xb_link_report *report)

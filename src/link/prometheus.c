@@ -175,6 +175,21 @@ static void put_replays(struct family *family, const struct xb_device_info *gpu,
         put_sample(family, gpu, NO_LABEL, (double)verdict->facts.replays);
 }
 
+static void put_nvlinks(struct family *family, const struct xb_device_info *gpu,
+                        const struct xb_verdict *verdict)
+{
+    for (size_t i = 0; i < XB_NVLINKS; i++) {
+        const struct xb_nvlink_seen *link = &verdict->facts.nvlinks.links[i];
+        char number[24];
+        snprintf(number, sizeof number, "%zu", i);
+        for (enum xb_nvlink_counter j = 0; j < XB_NVLINK_COUNTERS; j++)
+            if (link->counted[j])
+                put_sample(family, gpu,
+                           LABELS({"link", number}, {"kind", xb_nvlink_counter_key(j)}),
+                           (double)link->rises[j]);
+    }
+}
+
 static const struct {
     const char *name, *help;
     void (*put)(struct family *family, const struct xb_device_info *gpu,
@@ -197,6 +212,7 @@ static const struct {
      put_errors},
     {"xferbench_link_replays", "PCIe packets that the device sent again during the test.",
      put_replays},
+    {"xferbench_link_nvlink_events", "What an NVLink counted during the test.", put_nvlinks},
 };
 
 static void put_node(FILE *stream, const char *name, const char *help, long long value)

@@ -115,6 +115,39 @@ static void read_load(struct xb_json_reader *r, const cJSON *attempt, struct xb_
     xb_place_leave(&r->place, outer);
 }
 
+/* One link and its number, until it is known where it belongs. */
+struct numbered {
+    unsigned number;
+    struct xb_nvlink link;
+};
+
+static void read_nvlink(struct xb_json_reader *r, const cJSON *object, void *to)
+{
+    struct numbered *read = to;
+    read->number = (unsigned)xb_json_get_whole(r, object, "link", 0, XB_NVLINKS - 1);
+    read->link.known = true;
+    read->link.active = xb_json_get_flag(r, object, "active");
+    read->link.rate = xb_link_get_positive(r, object, "rate_bytes_per_second");
+    for (enum xb_nvlink_counter i = 0; i < XB_NVLINK_COUNTERS; i++) {
+        const char *key = xb_nvlink_counter_key(i);
+        read->link.counted[i] = xb_link_is_known(r, object, key);
+        if (read->link.counted[i])
+            read->link.counts[i] = xb_link_get_counter(r, object, key);
+    }
+}
+
+static void read_nvlinks(struct xb_json_reader *r, const cJSON *object,
+                         struct xb_device_health *health)
+{
+    struct numbered links[XB_NVLINKS] = {{.number = 0}};
+    if (!xb_link_is_known(r, object, "nvlinks"))
+        return;
+    size_t count =
+        xb_link_read_array(r, object, "nvlinks", read_nvlink, links, sizeof *links, XB_NVLINKS);
+    for (size_t i = 0; i < count; i++)
+        health->nvlinks[links[i].number] = links[i].link;
+}
+
 /* Numbers that the library tells together are known together: one null is enough. */
 static void read_health(struct xb_json_reader *r, const cJSON *attempt, const char *key,
                         struct xb_device_health *health)
@@ -138,9 +171,9 @@ static void read_health(struct xb_json_reader *r, const cJSON *attempt, const ch
                             xb_link_is_known(r, object, "nvlinks_inactive");
     health->nvlinks_active = xb_link_get_known_whole(r, object, "nvlinks_active");
     health->nvlinks_inactive = xb_link_get_known_whole(r, object, "nvlinks_inactive");
-    health->nvlink_errors_known = xb_link_is_known(r, object, "nvlink_errors");
-    if (health->nvlink_errors_known)
-        health->nvlink_errors = xb_link_get_counter(r, object, "nvlink_errors");
+    if (xb_link_has(object,
+                    "nvlinks")) /* Early files have only a sum, of which part is no errors. */
+        read_nvlinks(r, object, health);
     xb_place_leave(&r->place, outer);
 }
 
@@ -157,4 +190,6 @@ void xb_link_read_attempt(struct xb_json_reader *r, const cJSON *object, void *t
     read_path(r, object, "after", &attempt->after);
     read_health(r, object, "health_before", &attempt->health_before);
     read_health(r, object, "health_after", &attempt->health_after);
+    if (xb_link_has(object, "health_seconds")) /* Early files have none. */
+        attempt->health_seconds = xb_link_get_positive(r, object, "health_seconds");
 }

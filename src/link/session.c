@@ -156,6 +156,7 @@ static void make_attempt(const struct xb_link_session *session, struct xb_driver
     xb_pcie_path_read(session->sysfs, info->pci_bdf, &attempt->at_rest);
     if (!attempt->at_rest.present)
         return;
+    double begin = xb_clock_now();
     read_health(driver, info->index, &attempt->health_before);
     if (xb_pcie_watch_start(session->sysfs, info->pci_bdf, &attempt->at_rest, WATCH_INTERVAL_S,
                             &watch, &error) == XB_OK)
@@ -163,6 +164,7 @@ static void make_attempt(const struct xb_link_session *session, struct xb_driver
     else
         note_failure(attempt, "both", error.message);
     read_health(driver, info->index, &attempt->health_after);
+    attempt->health_seconds = xb_clock_now() - begin;
     if (watch != NULL)
         xb_pcie_watch_stop(watch, &attempt->load);
     xb_pcie_path_read(session->sysfs, info->pci_bdf, &attempt->after);

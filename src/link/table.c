@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "base/stream.h"
 #include "format.h"
+#include "table_nvlink.h"
 
 #include "base/note.h"
 #include "base/text.h"
@@ -274,7 +275,6 @@ static void print_health(FILE *stream, const struct xb_link_attempt *attempt,
 {
     const struct xb_device_health *before = &attempt->health_before;
     const struct xb_device_health *after = &attempt->health_after;
-    struct xb_words words = {.length = 0};
     print_clocks(stream, before, after);
     if (before->replays_known && after->replays_known)
         xb_note_print(stream, "replays", LABEL_WIDTH,
@@ -283,13 +283,7 @@ static void print_health(FILE *stream, const struct xb_link_attempt *attempt,
     else if (facts->replays_known)
         xb_note_print(stream, "replays", LABEL_WIDTH, "%" PRIu64 " in all attempts",
                       facts->replays);
-    if (after->nvlinks_known)
-        xb_words_add(&words, "%u active, %u inactive", after->nvlinks_active,
-                     after->nvlinks_inactive);
-    if (after->nvlink_errors_known)
-        xb_words_add(&words, "%s%" PRIu64 " errors since boot", words.length > 0 ? ", " : "",
-                     after->nvlink_errors);
-    print_words(stream, "NVLink", &words);
+    xb_link_table_nvlinks(stream, LABEL_WIDTH, after, &facts->nvlinks);
 }
 
 /* ---- attempts ---- */

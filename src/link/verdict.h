@@ -4,6 +4,7 @@
 
 #include "machine/ceiling.h"
 #include "machine/pcie_path.h"
+#include "nvlink.h"
 #include "reasons.h"
 #include "xferbench/backend.h"
 
@@ -25,9 +26,10 @@ struct xb_link_attempt {
                                     means that the device fell off the bus */
     struct xb_pcie_load load;    /* while data moved */
     struct xb_device_health health_before, health_after;
-    double h2d, d2h;   /* median bytes per second of verified copies; 0 where there is none */
-    bool data_wrong;   /* a copy arrived wrong */
-    char failure[512]; /* why h2d or d2h is missing; "" if both are there */
+    double health_seconds; /* between these two */
+    double h2d, d2h;       /* median bytes per second of verified copies; 0 where there is none */
+    bool data_wrong;       /* a copy arrived wrong */
+    char failure[512];     /* why h2d or d2h is missing; "" if both are there */
 };
 
 #define XB_LINK_ATTEMPTS 10
@@ -134,9 +136,9 @@ struct xb_link_facts {
     size_t port_count;
     struct xb_pcie_aer errors; /* of all ports together */
     bool replays_known;
-    uint64_t replays;       /* packets that were sent again, in all attempts together */
-    uint64_t most_replays;  /* in one attempt */
-    uint64_t nvlink_errors; /* in all attempts together; 0 also where they are not counted */
+    uint64_t replays;      /* packets that were sent again, in all attempts together */
+    uint64_t most_replays; /* in one attempt */
+    struct xb_nvlink_facts nvlinks;
 };
 
 /* Finds the facts of a device whose attempt `best` counts. All are 0 without an attempt. */

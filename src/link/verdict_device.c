@@ -111,6 +111,7 @@ static void judge_attempts(const struct xb_link_device *device, const struct xb_
     judge_attempt(device, verdict->best, limits, verdict);
     xb_judge_stability(device, limits, verdict);
     xb_judge_counters(verdict);
+    xb_judge_nvlinks(&verdict->facts.nvlinks, &verdict->found);
 }
 
 /* Says that the test ended before the device had an attempt that is OK. */

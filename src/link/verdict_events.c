@@ -80,11 +80,6 @@ void xb_judge_counters(struct xb_verdict *verdict)
                       "%" PRIu64 " packets were sent again while data moved: reseat the card, "
                       "check riser and cables",
                       facts->replays);
-    if (facts->nvlink_errors > 0)
-        xb_reason_add(&verdict->found, XB_LEVEL_WARNING, "XB-NVLINK-ERRORS",
-                      "%" PRIu64 " NVLink errors were counted during the test: see "
-                      "nvidia-smi nvlink -e",
-                      facts->nvlink_errors);
 }
 
 /* ---- health ---- */

@@ -194,8 +194,7 @@ static void count_of_vendor(const struct xb_link_attempt *attempt, struct xb_lin
 {
     const struct xb_device_health *before = &attempt->health_before;
     const struct xb_device_health *after = &attempt->health_after;
-    if (before->nvlink_errors_known && after->nvlink_errors_known)
-        facts->nvlink_errors += rise(before->nvlink_errors, after->nvlink_errors);
+    xb_nvlink_facts_add(&facts->nvlinks, before, after, attempt->health_seconds);
     if (!before->replays_known || !after->replays_known)
         return;
     uint64_t replays = rise(before->replays, after->replays);

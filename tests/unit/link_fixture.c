@@ -64,6 +64,15 @@ static struct xb_ceiling ceiling_of(double speed, unsigned width)
                                .read_request = 4096};
 }
 
+static struct xb_nvlink link_of(bool active, uint64_t replays)
+{
+    return (struct xb_nvlink){.known = true,
+                              .active = active,
+                              .rate = active ? 26.562e9 : 0,
+                              .counted = {active, active, false, active},
+                              .counts = {replays}};
+}
+
 /* A test in which the link ran at that speed and width. */
 static void make_attempt(struct xb_link_attempt *attempt, const char *bdf, const char *port,
                          double speed, unsigned width)
@@ -88,8 +97,13 @@ static void make_attempt(struct xb_link_attempt *attempt, const char *bdf, const
                                                        .throttle_known = true,
                                                        .throttle = "idle",
                                                        .nvlinks_known = true,
-                                                       .nvlinks_active = 18};
+                                                       .nvlinks_active = 2,
+                                                       .nvlinks_inactive = 1};
+    attempt->health_before.nvlinks[0] = link_of(true, 3);
+    attempt->health_before.nvlinks[4] = link_of(true, 0);
+    attempt->health_before.nvlinks[5] = link_of(false, 0);
     attempt->health_after = attempt->health_before;
+    attempt->health_seconds = 0.5;
     attempt->health_after.sm_clock_mhz = 1980;
     attempt->health_after.throttle[0] = '\0';
 }
@@ -155,6 +169,8 @@ void make_critical(struct node *n)
     attempt->after.hops[0].upper.aer.correctable += 3;
     attempt->after.hops[0].lower.aer.nonfatal += 1;
     attempt->health_after.replays += 4;
+    attempt->health_after.nvlinks[0].counts[XB_NVLINK_CRC_ERRORS] += 2;
+    attempt->health_after.nvlinks[4].counts[XB_NVLINK_RECOVERIES] += 1;
     judge(&n->verdicts[1], XB_LEVEL_CRITICAL, 32, 8, attempt);
     add_reason(&n->verdicts[1], XB_LEVEL_CRITICAL, "XB-LINK-WIDTH",
                "x8 of x16 at 0000:1f:00.0: reseat the card or check bifurcation");

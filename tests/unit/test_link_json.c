@@ -116,8 +116,17 @@ static void json_keeps_every_attempt(void **state)
     assert_number_at(attempt, "health_before.sm_clock_mhz", 345);
     assert_text_at(attempt, "health_before.throttle", "idle");
     assert_text_at(attempt, "health_after.throttle", "");
-    assert_number_at(attempt, "health_after.nvlinks_active", 18);
-    assert_null_at(attempt, "health_after.nvlink_errors");
+    assert_number_at(attempt, "health_after.nvlinks_active", 2);
+    assert_int_equal(cJSON_GetArraySize(at(attempt, "health_after.nvlinks")), 3);
+    assert_number_at(attempt, "health_after.nvlinks.1.link", 4);
+    assert_true(cJSON_IsTrue(at(attempt, "health_after.nvlinks.1.active")));
+    assert_number_at(attempt, "health_after.nvlinks.1.rate_bytes_per_second", 26.562e9);
+    assert_number_at(attempt, "health_after.nvlinks.0.replays", 3);
+    assert_number_at(attempt, "health_after.nvlinks.0.recoveries", 0);
+    assert_null_at(attempt, "health_after.nvlinks.0.failed_recoveries");
+    assert_null_at(attempt, "health_after.nvlinks.2.rate_bytes_per_second");
+    assert_null_at(attempt, "health_after.nvlinks.2.crc_errors");
+    assert_number_at(attempt, "health_seconds", 0.5);
     cJSON_Delete(root);
 }
 
@@ -145,6 +154,7 @@ static void json_has_null_for_what_is_not_known(void **state)
     assert_null_at(attempt, "health_after.replays");
     assert_null_at(attempt, "health_after.throttle");
     assert_null_at(attempt, "health_after.slowed_by_hardware");
+    assert_null_at(attempt, "health_after.nvlinks");
     cJSON_Delete(root);
     make_cut(n);
     root = parsed(n);

@@ -81,7 +81,9 @@ static void nagios_of_a_healthy_gpu(void **state)
                    " 'gpu0_h2d_GBps'=55.420;52.290:;46.480:;0;58.100"
                    " 'gpu0_d2h_GBps'=55.310;51.660:;45.920:;0;57.400"
                    " 'gpu0_width'=16;;;0;16 'gpu0_generation'=5;;;0;5"
-                   " 'gpu0_replays'=0;;;0; 'gpu0_aer_correctable'=0;;;0;"
+                   " 'gpu0_replays'=0;;;0; 'gpu0_nvlink_replays'=0;;;0;"
+                   " 'gpu0_nvlink_recoveries'=0;;;0; 'gpu0_nvlink_crc_errors'=0;;;0;"
+                   " 'gpu0_aer_correctable'=0;;;0;"
                    " 'gpu0_aer_nonfatal'=0;;;0; 'gpu0_aer_fatal'=0;;;0;\n");
 }
 
@@ -99,6 +101,8 @@ static void nagios_tells_the_worst_first(void **state)
                      "GPU 0 0000:0f:00.0 WARNING XB-BW-H2D (slow / really) | ");
     assert_has(text, " 'gpu1_d2h_GBps'=26.900;;48.000:;0;");
     assert_has(text, " 'gpu1_width'=8;;16:;0;16 'gpu1_generation'=5;;;0;5 'gpu1_replays'=4;;;0; "
+                     "'gpu1_nvlink_replays'=0;;;0; 'gpu1_nvlink_recoveries'=1;;;0; "
+                     "'gpu1_nvlink_crc_errors'=2;;;0; "
                      "'gpu1_aer_correctable'=3;;;0; 'gpu1_aer_nonfatal'=1;;;0;");
     free(text);
 }
@@ -142,7 +146,7 @@ static void nagios_limits_the_link_at_the_slot_only(void **state)
 
 static void nagios_keeps_its_grammar(void **state)
 {
-    static const size_t entries[KINDS] = {8, 16, 0, 4, 8, 8, 8, 10};
+    static const size_t entries[KINDS] = {11, 22, 0, 4, 11, 11, 11, 16};
     (void)state;
     for (size_t i = 0; i < KINDS; i++) {
         void *made = NULL;

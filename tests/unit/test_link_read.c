@@ -202,6 +202,12 @@ static void names_what_is_wrong(void **state)
          "attempts[0].under_load.hops: has more than 8 items"},
         {ATTEMPT ".under_load.hops.2", "drops", "\"\"", "under_load.hops[2].drops: must be"},
         {ATTEMPT ".health_after", "throttle", "1", "attempts[0].health_after.throttle: must be"},
+        {ATTEMPT ".health_after", "nvlinks", "7", "health_after.nvlinks: must be"},
+        {ATTEMPT ".health_after.nvlinks.1", "link", "36", "nvlinks[1].link: must be"},
+        {ATTEMPT ".health_after.nvlinks.1", "link", "null", "nvlinks[1].link: must be"},
+        {ATTEMPT ".health_after.nvlinks.1", "active", "null", "nvlinks[1].active: must be"},
+        {ATTEMPT ".health_after.nvlinks.0", "recoveries", "-1", "nvlinks[0].recoveries: must be"},
+        {ATTEMPT, "health_seconds", "\"\"", "attempts[0].health_seconds: must be"},
         {ATTEMPT, "h2d_bytes_per_second", "0", "h2d_bytes_per_second: must be a number above 0"},
     };
     (void)state;
@@ -231,8 +237,9 @@ static void refuses_what_is_no_report(void **state)
 /* What nothing is read of, and what not every file has. */
 static bool may_be_missing(const char *key)
 {
-    static const char *const keys[] = {"host",     "timestamp",  "environment", "config", "facts",
-                                       "compiler", "build_type", "packets",     "dead",   "drops"};
+    static const char *const keys[] = {"host",  "timestamp", "environment", "config",
+                                       "facts", "compiler",  "build_type",  "packets",
+                                       "dead",  "drops",     "nvlinks",     "health_seconds"};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         if (strcmp(keys[i], key) == 0)
             return true;

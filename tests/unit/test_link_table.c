@@ -57,7 +57,9 @@ static void table_of_a_healthy_gpu(void **state)
                "  clocks   SM 345 before, 1980 MHz after; memory 3201 before, 3201 MHz after\n"
                "  slowed   no\n"
                "  replays  5 before, 5 after; 0 in all attempts\n"
-               "  NVLink   18 active, 0 inactive\n\n"
+               "  NVLink   2 active, 1 inactive, each 26.56 GB/s each way\n"
+               "           during the test: 0 replays, 0 recoveries, 0 CRC errors\n"
+               "           since boot: 3 replays, 0 recoveries, 0 CRC errors\n\n"
                "Node: OK\n");
     assert_string_equal(strstr(text, "Node: OK"), "Node: OK\n");
     free(text);
@@ -68,6 +70,10 @@ static void table_of_a_bad_gpu(void **state)
     struct node *n = *state;
     make_critical(n);
     char *text = written(xb_link_table_write, n);
+    assert_has(text,
+               "           during the test: 0 replays, 1 recovery, 2 CRC errors; link 0: 2 CRC "
+               "errors; link 4: 1\n           recovery\n"
+               "           since boot: 3 replays, 1 recovery, 2 CRC errors\n");
     assert_has(text,
                "Device 1: NVIDIA H200, 0000:1f:00.0\n"
                "  verdict  CRITICAL\n"

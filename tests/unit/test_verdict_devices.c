@@ -94,10 +94,10 @@ static void keeps_what_any_attempt_counted(void **state)
     assert_only(&verdict, XB_LEVEL_WARNING, "XB-PCIE-REPLAY", "10 packets");
 
     make_device(2);
-    device.attempts[0].health_after.nvlink_errors = 4;
+    device.attempts[0].health_after.nvlinks[7].counts[XB_NVLINK_RECOVERIES] = 4;
     device.attempts[0].h2d = 55e9;
     verdict = verdict_of_device(1);
-    assert_only(&verdict, XB_LEVEL_WARNING, "XB-NVLINK-ERRORS", "4 NVLink");
+    assert_only(&verdict, XB_LEVEL_WARNING, "XB-NVLINK-ERRORS", "4 recoveries|of link 7");
 }
 
 static void keeps_wrong_data_and_a_device_that_vanished(void **state)

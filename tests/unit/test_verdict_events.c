@@ -140,18 +140,6 @@ static void looks_at_the_devices_health(void **state)
     attempt = healthy();
     strcpy(after->throttle, "power cap"); /* that a user set */
     assert_attempt_ok(&attempt);
-
-    attempt = healthy();
-    /* Cards with bridges have links that lead nowhere: no fault. */
-    after->nvlinks_active = 12;
-    after->nvlinks_inactive = 6;
-    assert_attempt_ok(&attempt);
-
-    attempt = healthy();
-    after->nvlink_errors = 12;
-    assert_attempt(&attempt, XB_LEVEL_WARNING, "XB-NVLINK-ERRORS", "12 NVLink errors");
-    after->nvlink_errors_known = false;
-    assert_attempt_ok(&attempt);
 }
 
 static void sorts_reasons(void **state)

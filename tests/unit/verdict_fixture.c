@@ -46,9 +46,12 @@ struct xb_link_attempt healthy(void)
     attempt.health_before.replays_known = true;
     attempt.health_before.throttle_known = true;
     attempt.health_before.nvlinks_known = true;
-    attempt.health_before.nvlinks_active = 18;
-    attempt.health_before.nvlink_errors_known = true;
+    attempt.health_before.nvlinks_active = NVLINKS;
+    for (size_t i = 0; i < NVLINKS; i++)
+        attempt.health_before.nvlinks[i] = (struct xb_nvlink){
+            .known = true, .active = true, .rate = 26.562e9, .counted = {true, true, false, true}};
     attempt.health_after = attempt.health_before;
+    attempt.health_seconds = 1;
     return attempt;
 }
 

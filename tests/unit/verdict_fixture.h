@@ -8,6 +8,7 @@
 
 #define SLOT "0000:0f:00.0"
 #define SWITCH "0000:0c:00.0"
+#define NVLINKS 18
 
 struct xb_pcie_end make_end(const char *bdf, double speed, unsigned width);
 struct xb_pcie_hop make_hop(const char *lower, const char *upper, double speed, unsigned width);

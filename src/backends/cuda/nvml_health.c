@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads a device's state from NVML: clocks, what throttles them, and errors of its links. */
+/* Reads a device's state from NVML: clocks, what throttles them, replays of its PCIe link. */
 #include "nvml.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#define CLOCK_SM 1        /* NVML_CLOCK_SM */
-#define CLOCK_MEMORY 2    /* NVML_CLOCK_MEM */
-#define NVLINKS_MOST 18u  /* NVML_NVLINK_MAX_LINKS */
-#define NVLINK_COUNTERS 5 /* NVML_NVLINK_ERROR_DL_REPLAY to NVML_NVLINK_ERROR_DL_ECC_DATA */
+#define CLOCK_SM 1     /* NVML_CLOCK_SM */
+#define CLOCK_MEMORY 2 /* NVML_CLOCK_MEM */
 
 /* The bits of nvmlClocksThrottleReason*, with words shortened from the NVML API Reference Guide. */
 static const struct {
@@ -62,39 +60,6 @@ static void read_replays(const struct xb_nvml *nvml, xb_nvml_device device,
     health->replays = replays;
 }
 
-/* Adds up the link's error counters. Returns false if this driver has none of them. */
-static bool add_errors(const struct xb_nvml *nvml, xb_nvml_device device, unsigned link,
-                       uint64_t *errors)
-{
-    bool known = false;
-    for (int counter = 0; nvml->link_errors != NULL && counter < NVLINK_COUNTERS; counter++) {
-        unsigned long long count = 0;
-        if (nvml->link_errors(device, link, counter, &count) != XB_NVML_SUCCESS)
-            continue;
-        known = true;
-        *errors += count;
-    }
-    return known;
-}
-
-static void read_links(const struct xb_nvml *nvml, xb_nvml_device device,
-                       struct xb_device_health *health)
-{
-    for (unsigned link = 0; nvml->link_state != NULL && link < NVLINKS_MOST; link++) {
-        int active = 0;
-        if (nvml->link_state(device, link, &active) != XB_NVML_SUCCESS)
-            continue;
-        health->nvlinks_known = true;
-        if (active == 0) {
-            health->nvlinks_inactive++;
-            continue;
-        }
-        health->nvlinks_active++;
-        if (add_errors(nvml, device, link, &health->nvlink_errors))
-            health->nvlink_errors_known = true;
-    }
-}
-
 void xb_nvml_health(const char *bus_id, struct xb_device_health *health)
 {
     const struct xb_nvml *nvml = xb_nvml_get();
@@ -105,5 +70,5 @@ void xb_nvml_health(const char *bus_id, struct xb_device_health *health)
     read_replays(nvml, device, health);
     read_clocks(nvml, device, health);
     read_throttle(nvml, device, health);
-    read_links(nvml, device, health);
+    xb_nvml_read_nvlinks(device, health);
 }
