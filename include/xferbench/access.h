@@ -65,4 +65,21 @@ xb_access_word(enum xb_access access, unsigned long long words, unsigned long lo
     return turn;
 }
 
+/*
+ * A chain: the first word of every line of a buffer holds the address of the next line's, in one of
+ * the orders above, and that of the last line leads back to the first. Whoever loads one word must
+ * wait for it to know where the next one is. A line is as long as the longest that GPUs fetch at
+ * once, so that no load brings the next one's word along.
+ */
+#define XB_CHAIN_LINE 128ULL
+
+/* Where in a buffer of `bytes` (XB_CHAIN_LINE or more) the word is that is loaded in turn `turn`: a
+ * chain begins at turn 0 and goes round for ever. A multiple of XB_CHAIN_LINE. */
+XB_KERNEL_FUNCTION unsigned long long
+xb_chain_offset(enum xb_access access, unsigned long long bytes, unsigned long long turn)
+{
+    unsigned long long lines = bytes / XB_CHAIN_LINE;
+    return xb_access_word(access, lines, turn % lines) * XB_CHAIN_LINE;
+}
+
 #endif

@@ -25,14 +25,15 @@
  */
 
 /* Raised when a slot is added or changes meaning; the registry refuses another number. */
-#define XB_BACKEND_ABI 3u
+#define XB_BACKEND_ABI 4u
 
 /* What a device can do beyond the mandatory slots. A missing capability means a skipped row. */
 enum xb_capability {
     XB_CAP_REGISTER = 1u << 0,       /* can allocate XB_MEMORY_REGISTERED */
     XB_CAP_WRITE_COMBINED = 1u << 1, /* can allocate XB_MEMORY_WRITE_COMBINED */
     XB_CAP_HOLD = 1u << 2,           /* can hold a queue: queue_hold, queue_release */
-    XB_CAP_KERNELS = 1u << 3,        /* can run queue_kernel_copy and queue_compute */
+    XB_CAP_KERNELS = 1u << 3,        /* can run queue_kernel_copy, queue_compute, queue_chain and
+                                        queue_chase */
     XB_CAP_MAPPED = 1u << 4,         /* can allocate XB_MEMORY_MAPPED */
     XB_CAP_MANAGED = 1u << 5 /* can allocate XB_MEMORY_MANAGED: queue_prefetch, buffer_advise */
 };
@@ -294,6 +295,28 @@ struct xb_backend {
     enum xb_status (*queue_compute)(struct xb_queue *queue, struct xb_buffer *buffer,
                                     uint64_t offset, uint64_t bytes, uint64_t steps,
                                     struct xb_error *error);
+    /*
+     * Writes a chain (access.h) through the whole lines of the first `bytes` of a buffer, with the
+     * addresses that kernels load from. DEVICE memory of the queue's device is written by a kernel,
+     * which is enqueued; MAPPED memory by the calling thread, at once, because a program's data
+     * there comes from the CPU too: no queue may be using it. XB_ERR_USAGE for other memory, and
+     * where there is no whole line. XB_CAP_KERNELS.
+     */
+    enum xb_status (*queue_chain)(struct xb_queue *queue, struct xb_buffer *buffer, uint64_t bytes,
+                                  enum xb_access access, struct xb_error *error);
+    /*
+     * Enqueues a kernel in which one thread follows a chain for `loads` loads, each of which has to
+     * wait for the one before. The first word of `cursor` says where it begins, as an offset in
+     * `chain`, and afterwards where it has come to. The chain is in DEVICE or MAPPED memory of the
+     * queue's device, or in DEVICE memory of another to which that one has access (peer_open);
+     * `cursor` is DEVICE memory of the queue's device. The thread runs on one of the device's
+     * processors, on another with another `turn` where the device lets choose: the way to memory is
+     * longer from some than from others. XB_ERR_USAGE for other memory. What is no chain may end
+     * the device's context. XB_CAP_KERNELS.
+     */
+    enum xb_status (*queue_chase)(struct xb_queue *queue, struct xb_buffer *chain,
+                                  struct xb_buffer *cursor, uint64_t loads, unsigned turn,
+                                  struct xb_error *error);
     /* Enqueues moving the first `bytes` of a MANAGED buffer to the queue's device or to the host.
      * XB_CAP_MANAGED. */
     enum xb_status (*queue_prefetch)(struct xb_queue *queue, struct xb_buffer *buffer,
@@ -386,16 +409,25 @@ enum xb_status xb_copy_check(const struct xb_queue *queue, const struct xb_buffe
 enum xb_status xb_device_range_check(const struct xb_buffer *buffer, uint64_t bytes,
                                      struct xb_error *error);
 
-/* The same for queue_kernel_copy, queue_compute, queue_prefetch and queue_copy_peer. */
+/* The same for queue_kernel_copy, queue_compute, queue_chain, queue_chase, queue_prefetch and
+ * queue_copy_peer. */
 enum xb_status xb_kernel_copy_check(const struct xb_queue *queue, const struct xb_buffer *target,
                                     uint64_t target_offset, const struct xb_buffer *source,
                                     uint64_t source_offset, uint64_t bytes, struct xb_error *error);
 enum xb_status xb_compute_check(const struct xb_buffer *buffer, uint64_t offset, uint64_t bytes,
                                 struct xb_error *error);
+enum xb_status xb_chain_check(const struct xb_queue *queue, const struct xb_buffer *buffer,
+                              uint64_t bytes, struct xb_error *error);
+enum xb_status xb_chase_check(const struct xb_queue *queue, const struct xb_buffer *chain,
+                              const struct xb_buffer *cursor, struct xb_error *error);
 enum xb_status xb_prefetch_check(const struct xb_buffer *buffer, uint64_t bytes,
                                  struct xb_error *error);
 enum xb_status xb_peer_copy_check(const struct xb_queue *queue, const struct xb_buffer *target,
                                   uint64_t target_offset, const struct xb_buffer *source,
                                   uint64_t source_offset, uint64_t bytes, struct xb_error *error);
+
+/* For backends: writes a chain through `memory` from the CPU, with the addresses of `seen`, which
+ * is where those that follow it see the same memory. */
+void xb_chain_write(void *memory, void *seen, uint64_t bytes, enum xb_access access);
 
 #endif

@@ -119,7 +119,8 @@ enum xb_status xb_registry_check_device(const struct xb_backend *backend,
          backend->queue_hold != NULL && backend->queue_release != NULL &&
              info->held_operations != 0},
         {XB_CAP_KERNELS, "to run kernels, without the slots for it",
-         backend->queue_kernel_copy != NULL && backend->queue_compute != NULL},
+         backend->queue_kernel_copy != NULL && backend->queue_compute != NULL &&
+             backend->queue_chain != NULL && backend->queue_chase != NULL},
         {XB_CAP_MANAGED, "to have managed memory, without the slots for it",
          backend->queue_prefetch != NULL && backend->buffer_advise != NULL},
     };

@@ -98,6 +98,39 @@ enum xb_status xb_compute_check(const struct xb_buffer *buffer, uint64_t offset,
     return check_range(buffer, offset, bytes, "buffer", error);
 }
 
+enum xb_status xb_chain_check(const struct xb_queue *queue, const struct xb_buffer *buffer,
+                              uint64_t bytes, struct xb_error *error)
+{
+    if (buffer->memory != XB_MEMORY_DEVICE && buffer->memory != XB_MEMORY_MAPPED)
+        return XB_FAIL(error, XB_ERR_USAGE, "a chain lies in device or mapped memory, not in %s",
+                       xb_memory_name(buffer->memory));
+    enum xb_status status = check_in_reach(queue, buffer, error);
+    if (status != XB_OK)
+        return status;
+    if (bytes < XB_CHAIN_LINE)
+        return XB_FAIL(error, XB_ERR_USAGE, "a chain needs a line of %llu bytes, not %llu",
+                       XB_CHAIN_LINE, (unsigned long long)bytes);
+    return check_range(buffer, 0, bytes, "chain", error);
+}
+
+enum xb_status xb_chase_check(const struct xb_queue *queue, const struct xb_buffer *chain,
+                              const struct xb_buffer *cursor, struct xb_error *error)
+{
+    if (cursor->memory != XB_MEMORY_DEVICE)
+        return XB_FAIL(error, XB_ERR_USAGE, "a cursor lies in device memory, not in %s memory",
+                       xb_memory_name(cursor->memory));
+    enum xb_status status = check_in_reach(queue, cursor, error);
+    if (status != XB_OK)
+        return status;
+    status = check_range(cursor, 0, 8, "cursor", error);
+    if (status != XB_OK)
+        return status;
+    /* Another device's memory: whether access to it is open, only the runtime knows. */
+    if (chain->memory == XB_MEMORY_DEVICE && chain->device != queue->device)
+        return check_range(chain, 0, XB_CHAIN_LINE, "chain", error);
+    return xb_chain_check(queue, chain, XB_CHAIN_LINE, error);
+}
+
 enum xb_status xb_prefetch_check(const struct xb_buffer *buffer, uint64_t bytes,
                                  struct xb_error *error)
 {

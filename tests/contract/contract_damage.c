@@ -216,6 +216,30 @@ static void test_peer_copies_take_damage(void **state)
     b->device_close(device);
 }
 
+/* A chase that loses a load ends a line too early. */
+static void test_chases_take_damage(void **state)
+{
+    struct fixture *f = *state;
+    const struct xb_backend *b = f->backend;
+    struct xb_buffer *cursor = NULL;
+    struct xb_error error;
+    if ((f->device->info.capabilities & XB_CAP_KERNELS) == 0)
+        skip();
+    must(b->buffer_allocate(f->device, XB_MEMORY_DEVICE, 8, &cursor, &error), &error);
+    must(b->queue_chain(f->queue, f->there, BYTES, XB_ACCESS_SEQUENTIAL, &error), &error);
+    uint64_t *offset = f->pinned->host_address;
+    for (size_t i = 0; i < ALL; i++) {
+        xb_damaged_how = all[i];
+        *offset = 0;
+        must(b->queue_copy(f->queue, cursor, 0, f->pinned, 0, 8, &error), &error);
+        must(b->queue_chase(f->queue, f->there, cursor, 100, 0, &error), &error);
+        must(b->queue_copy(f->queue, f->pinned, 0, cursor, 0, 8, &error), &error);
+        must(b->queue_wait(f->queue, &error), &error);
+        assert_true(*offset == XB_CHAIN_LINE * (all[i] == XB_DAMAGE_NONE ? 100 : 99));
+    }
+    b->buffer_free(cursor);
+}
+
 static int heal(void **state)
 {
     xb_damaged_how = XB_DAMAGE_NONE;
@@ -228,7 +252,7 @@ static const struct CMUnitTest tests[] = {
     DAMAGE_TEST(test_copies_take_damage),          DAMAGE_TEST(test_kernel_copies_take_damage),
     DAMAGE_TEST(test_computed_data_takes_damage),  DAMAGE_TEST(test_damage_adds_up),
     DAMAGE_TEST(test_small_copies_are_left_alone), DAMAGE_TEST(test_prefetches_take_damage),
-    DAMAGE_TEST(test_peer_copies_take_damage),
+    DAMAGE_TEST(test_peer_copies_take_damage),     DAMAGE_TEST(test_chases_take_damage),
 };
 
 int run_damage_tests(const char *name)

@@ -191,6 +191,112 @@ static void test_bad_computing_is_refused(void **state)
     assert_int_equal(b->queue_compute(f->queue, f->pinned, 0, 8, 1, &error), XB_ERR_USAGE);
 }
 
+/* ---- chains ---- */
+
+static void place_cursor(struct fixture *f, struct xb_buffer *cursor, uint64_t offset)
+{
+    struct xb_error error;
+    memcpy(f->pinned->host_address, &offset, sizeof offset);
+    must(f->backend->queue_copy(f->queue, cursor, 0, f->pinned, 0, sizeof offset, &error), &error);
+    wait(f);
+}
+
+static uint64_t cursor_of(struct fixture *f, struct xb_buffer *cursor)
+{
+    struct xb_error error;
+    uint64_t offset;
+    must(f->backend->queue_copy(f->queue, f->pinned, 0, cursor, 0, sizeof offset, &error), &error);
+    wait(f);
+    memcpy(&offset, f->pinned->host_address, sizeof offset);
+    return offset;
+}
+
+/* As many loads as there are lines lead back to the beginning, and fewer end on the way. */
+static void follow(struct fixture *f, struct xb_buffer *chain, struct xb_buffer *cursor,
+                   uint64_t bytes, enum xb_access access)
+{
+    const uint64_t lines = bytes / XB_CHAIN_LINE;
+    const uint64_t loads[] = {0, 1, lines / 2 + 1, lines - lines / 2 - 2, lines, 3 * lines + 5};
+    uint64_t turns = 0;
+    struct xb_error error;
+    must(f->backend->queue_chain(f->queue, chain, bytes, access, &error), &error);
+    place_cursor(f, cursor, xb_chain_offset(access, bytes, 0));
+    for (unsigned i = 0; i < sizeof loads / sizeof loads[0]; i++) {
+        must(f->backend->queue_chase(f->queue, chain, cursor, loads[i], 100 * i, &error), &error);
+        turns += loads[i];
+        assert_true(cursor_of(f, cursor) == xb_chain_offset(access, bytes, turns));
+    }
+}
+
+static void follow_in_all_orders(struct fixture *f, enum xb_memory memory)
+{
+    const uint64_t sizes[] = {1000, 64 << 10, BYTES}; /* the ends of some are no whole lines */
+    struct xb_buffer *cursor = allocate(f, XB_MEMORY_DEVICE);
+    struct xb_buffer *chain = allocate(f, memory);
+    for (size_t i = 0; i < sizeof orders / sizeof orders[0]; i++)
+        for (size_t j = 0; j < sizeof sizes / sizeof sizes[0]; j++)
+            follow(f, chain, cursor, sizes[j], orders[i]);
+    f->backend->buffer_free(chain);
+    f->backend->buffer_free(cursor);
+}
+
+static void test_one_thread_follows_a_chain_in_device_memory(void **state)
+{
+    struct fixture *f = *state;
+    if (!can(f, XB_CAP_KERNELS))
+        skip();
+    follow_in_all_orders(f, XB_MEMORY_DEVICE);
+}
+
+static void test_one_thread_follows_a_chain_in_mapped_memory(void **state)
+{
+    struct fixture *f = *state;
+    if (!can(f, XB_CAP_KERNELS | XB_CAP_MAPPED))
+        skip();
+    follow_in_all_orders(f, XB_MEMORY_MAPPED);
+}
+
+/* A chain is a word a line. */
+static void test_a_chain_leaves_the_rest_alone(void **state)
+{
+    struct fixture *f = *state;
+    const uint64_t bytes = (64 << 10) + 100; /* what is no whole line stays as it is */
+    struct xb_error error;
+    if (!can(f, XB_CAP_KERNELS))
+        skip();
+    fill(f, pattern);
+    must(f->backend->queue_chain(f->queue, f->there, bytes, XB_ACCESS_RANDOM, &error), &error);
+    const unsigned char *memory = bring_back(f);
+    for (uint64_t line = 0; line + XB_CHAIN_LINE <= bytes; line += XB_CHAIN_LINE)
+        assert_true(
+            xb_host_check(memory + line + 8, line + 8, XB_CHAIN_LINE - 8, pattern).wrong_bytes ==
+            0);
+    uint64_t end = bytes / XB_CHAIN_LINE * XB_CHAIN_LINE;
+    assert_true(xb_host_check(memory + end, end, BYTES - end, pattern).wrong_bytes == 0);
+}
+
+static void test_bad_chains_are_refused(void **state)
+{
+    struct fixture *f = *state;
+    const struct xb_backend *b = f->backend;
+    struct xb_buffer *small = NULL;
+    struct xb_error error = {0};
+    if (!can(f, XB_CAP_KERNELS))
+        skip();
+    must(b->buffer_allocate(f->device, XB_MEMORY_DEVICE, 7, &small, &error), &error);
+    const enum xb_access order = XB_ACCESS_SEQUENTIAL;
+    assert_int_equal(b->queue_chain(f->queue, f->pinned, 4096, order, &error), XB_ERR_USAGE);
+    assert_int_equal(b->queue_chain(f->queue, f->there, BYTES + 1, order, &error), XB_ERR_USAGE);
+    assert_int_equal(b->queue_chain(f->queue, f->there, XB_CHAIN_LINE - 1, order, &error),
+                     XB_ERR_USAGE);
+    assert_int_equal(b->queue_chase(f->queue, f->pinned, f->there, 1, 0, &error), XB_ERR_USAGE);
+    assert_int_equal(b->queue_chase(f->queue, f->there, f->pinned, 1, 0, &error), XB_ERR_USAGE);
+    assert_int_equal(b->queue_chase(f->queue, f->there, small, 1, 0, &error), XB_ERR_USAGE);
+    assert_int_equal(b->queue_chase(f->queue, small, f->there, 1, 0, &error), XB_ERR_USAGE);
+    assert_string_not_equal(error.message, "");
+    b->buffer_free(small);
+}
+
 /* Nothing may have to be loaded for them when they stand behind a hold: that would hang. */
 static void test_kernels_stand_behind_a_hold(void **state)
 {
@@ -200,7 +306,11 @@ static void test_kernels_stand_behind_a_hold(void **state)
     if (!can(f, XB_CAP_KERNELS | XB_CAP_HOLD))
         skip();
     struct xb_buffer *target = allocate(f, XB_MEMORY_DEVICE);
+    struct xb_buffer *cursor = allocate(f, XB_MEMORY_DEVICE);
+    place_cursor(f, cursor, 0);
     must(b->queue_hold(f->queue, &error), &error);
+    must(b->queue_chain(f->queue, target, BYTES, XB_ACCESS_SEQUENTIAL, &error), &error);
+    must(b->queue_chase(f->queue, target, cursor, 77, 1, &error), &error);
     fill(f, pattern);
     must(b->queue_compute(f->queue, f->there, 0, BYTES, 3, &error), &error);
     for (size_t i = 0; i < sizeof orders / sizeof orders[0]; i++)
@@ -212,6 +322,8 @@ static void test_kernels_stand_behind_a_hold(void **state)
     struct xb_pattern computed = pattern;
     computed.steps = 3;
     assert_true(xb_host_check(f->pinned->host_address, 0, BYTES, computed).wrong_bytes == 0);
+    assert_true(cursor_of(f, cursor) == 77 * XB_CHAIN_LINE);
+    b->buffer_free(cursor);
     b->buffer_free(target);
 }
 
@@ -304,6 +416,10 @@ static const struct CMUnitTest tests[] = {
     TEST(test_bad_kernel_copies_are_refused),
     TEST(test_compute_is_the_patterns_steps),
     TEST(test_bad_computing_is_refused),
+    TEST(test_one_thread_follows_a_chain_in_device_memory),
+    TEST(test_one_thread_follows_a_chain_in_mapped_memory),
+    TEST(test_a_chain_leaves_the_rest_alone),
+    TEST(test_bad_chains_are_refused),
     TEST(test_kernels_stand_behind_a_hold),
     TEST(test_managed_memory_is_both_sides),
     TEST(test_managed_memory_leaves_half_of_the_device),

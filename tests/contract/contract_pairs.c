@@ -176,6 +176,45 @@ static void test_peer_copies_keep_offsets(void **state)
     close_pair(&pair);
 }
 
+/* Each device follows a chain through the other's memory. */
+static void chase_between(struct pair *pair, unsigned owner)
+{
+    const struct xb_backend *b = pair->backend;
+    const unsigned reader = 1 - owner;
+    const uint64_t loads = 1234567;
+    struct xb_buffer *word = NULL;
+    struct xb_error error;
+    must(b->buffer_allocate(pair->devices[reader], XB_MEMORY_PINNED, 8, &word, &error), &error);
+    uint64_t *offset = word->host_address;
+    *offset = xb_chain_offset(XB_ACCESS_RANDOM, BYTES, 0);
+    must(b->queue_chain(pair->queues[owner], pair->buffers[owner], BYTES, XB_ACCESS_RANDOM, &error),
+         &error);
+    must(b->queue_wait(pair->queues[owner], &error), &error);
+    must(b->queue_copy(pair->queues[reader], pair->buffers[reader], 0, word, 0, 8, &error), &error);
+    must(b->queue_chase(pair->queues[reader], pair->buffers[owner], pair->buffers[reader], loads, 0,
+                        &error),
+         &error);
+    must(b->queue_copy(pair->queues[reader], word, 0, pair->buffers[reader], 0, 8, &error), &error);
+    must(b->queue_wait(pair->queues[reader], &error), &error);
+    assert_true(*offset == xb_chain_offset(XB_ACCESS_RANDOM, BYTES, loads));
+    b->buffer_free(word);
+}
+
+static void test_one_thread_follows_a_chain_in_a_peers_memory(void **state)
+{
+    struct fixture *f = *state;
+    struct pair pair;
+    if (!open_pair(f, &pair))
+        skip();
+    open_access(&pair);
+    for (unsigned owner = 0; owner < 2; owner++)
+        if (pair.access[1 - owner] &&
+            (pair.devices[1 - owner]->info.capabilities & XB_CAP_KERNELS) != 0)
+            chase_between(&pair, owner);
+    close_access(&pair);
+    close_pair(&pair);
+}
+
 static void test_bad_peer_copies_are_refused(void **state)
 {
     struct fixture *f = *state;
@@ -277,6 +316,7 @@ static const struct CMUnitTest tests[] = {
     TEST(test_two_devices_take_turns),
     TEST(test_peers_copy_both_ways),
     TEST(test_peer_copies_keep_offsets),
+    TEST(test_one_thread_follows_a_chain_in_a_peers_memory),
     TEST(test_bad_peer_copies_are_refused),
     TEST(test_peer_info_of_no_pair_fails),
     TEST(test_devices_wait_for_each_others_events),

@@ -215,3 +215,15 @@ enum xb_status xb_damage_prefetch(enum xb_damage damage, const struct xb_backend
     }
     return XB_OK;
 }
+
+/* ---- chases ---- */
+
+enum xb_status xb_damage_chase(enum xb_damage damage, const struct xb_backend *inner,
+                               struct xb_queue *queue, struct xb_buffer *chain,
+                               struct xb_buffer *cursor, uint64_t loads, unsigned turn,
+                               struct xb_error *error)
+{
+    bool damaged = damage != XB_DAMAGE_NONE && loads > 0;
+    xb_damage_count += damaged;
+    return inner->queue_chase(queue, chain, cursor, loads - damaged, turn, error);
+}

@@ -54,6 +54,13 @@ enum xb_status xb_damage_prefetch(enum xb_damage damage, const struct xb_backend
                                   struct xb_queue *queue, struct xb_buffer *buffer, uint64_t bytes,
                                   bool to_device, struct xb_error *error);
 
+/* Enqueues the chase and, whatever the damage, lets it lose a load: as if one had brought the word
+ * of another line. */
+enum xb_status xb_damage_chase(enum xb_damage damage, const struct xb_backend *inner,
+                               struct xb_queue *queue, struct xb_buffer *chain,
+                               struct xb_buffer *cursor, uint64_t loads, unsigned turn,
+                               struct xb_error *error);
+
 /*
  * To flip one bit, one must know what is there: tell of every fill of a buffer by a queue, of what
  * else writes to it, and when it is freed. xb_damage_copy notes its own target.

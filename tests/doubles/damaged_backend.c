@@ -77,6 +77,20 @@ static enum xb_status queue_compute(struct xb_queue *queue, struct xb_buffer *bu
     return inside->queue_compute(queue, buffer, offset, bytes, steps, error);
 }
 
+static enum xb_status queue_chain(struct xb_queue *queue, struct xb_buffer *buffer, uint64_t bytes,
+                                  enum xb_access access, struct xb_error *error)
+{
+    xb_damage_note_write(buffer);
+    return inside->queue_chain(queue, buffer, bytes, access, error);
+}
+
+static enum xb_status queue_chase(struct xb_queue *queue, struct xb_buffer *chain,
+                                  struct xb_buffer *cursor, uint64_t loads, unsigned turn,
+                                  struct xb_error *error)
+{
+    return xb_damage_chase(xb_damaged_how, inside, queue, chain, cursor, loads, turn, error);
+}
+
 static enum xb_status queue_copy(struct xb_queue *queue, struct xb_buffer *target, uint64_t to,
                                  struct xb_buffer *source, uint64_t from, uint64_t bytes,
                                  struct xb_error *error)
@@ -146,6 +160,10 @@ const struct xb_backend *xb_damaged_wrap(const struct xb_backend *inner)
         table.queue_kernel_copy = queue_kernel_copy;
     if (inner->queue_compute != NULL)
         table.queue_compute = queue_compute;
+    if (inner->queue_chain != NULL)
+        table.queue_chain = queue_chain;
+    if (inner->queue_chase != NULL)
+        table.queue_chase = queue_chase;
     if (inner->queue_copy_peer != NULL)
         table.queue_copy_peer = queue_copy_peer;
     if (inner->queue_prefetch != NULL)

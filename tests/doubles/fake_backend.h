@@ -16,13 +16,16 @@ extern const struct xb_backend xb_fake_backend;
 
 /*
  * What operations cost in virtual seconds: a copy by either engine or kernel, a peer copy and a
- * prefetch by the byte, a computation by byte and step. Every further queue of a device is slower
- * than the one before, by its number: its operations take so many times as long.
+ * prefetch by the byte, a computation by byte and step, a chase by the load. Every further queue of
+ * a device is slower than the one before, by its number: its operations take so many times as long.
  */
 #define XB_FAKE_SECONDS_PER_BYTE 1e-9
 #define XB_FAKE_PEER_SECONDS_PER_BYTE 1e-10
 #define XB_FAKE_PREFETCH_SECONDS_PER_BYTE 2e-9
 #define XB_FAKE_SECONDS_PER_BYTE_AND_STEP 1e-12
+#define XB_FAKE_SECONDS_PER_LOAD 2e-7 /* from the device's own memory */
+#define XB_FAKE_SECONDS_PER_HOST_LOAD 1e-6
+#define XB_FAKE_SECONDS_PER_PEER_LOAD 7e-7
 /* A hold costs much, on any queue, so that it shows wherever it must not be counted. */
 #define XB_FAKE_HOLD_S 1.0
 
@@ -33,7 +36,7 @@ extern const struct xb_backend xb_fake_backend;
 #define XB_FAKE_MAX_DEVICES 16u
 
 struct xb_fake {
-    enum xb_damage damage; /* of copies and prefetches */
+    enum xb_damage damage; /* of copies, prefetches and chases */
     bool check_is_blind;   /* queue_check finds nothing wrong, whatever there is */
     unsigned fail_at;      /* the so-many-th call from now on fails; 0: none */
     uint32_t capabilities; /* what the device claims */

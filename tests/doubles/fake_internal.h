@@ -35,6 +35,11 @@ enum xb_status xb_fake_queue_kernel_copy(struct xb_queue *queue, struct xb_buffe
 enum xb_status xb_fake_queue_compute(struct xb_queue *queue, struct xb_buffer *buffer,
                                      uint64_t offset, uint64_t bytes, uint64_t steps,
                                      struct xb_error *error);
+enum xb_status xb_fake_queue_chain(struct xb_queue *queue, struct xb_buffer *buffer, uint64_t bytes,
+                                   enum xb_access access, struct xb_error *error);
+enum xb_status xb_fake_queue_chase(struct xb_queue *queue, struct xb_buffer *chain,
+                                   struct xb_buffer *cursor, uint64_t loads, unsigned turn,
+                                   struct xb_error *error);
 enum xb_status xb_fake_queue_prefetch(struct xb_queue *queue, struct xb_buffer *buffer,
                                       uint64_t bytes, bool to_device, struct xb_error *error);
 enum xb_status xb_fake_queue_copy_peer(struct xb_queue *queue, struct xb_buffer *target,

@@ -94,6 +94,7 @@ static const struct xb_backend plain = {
     .queue_copy = xb_host_queue_copy,
     .queue_fill = xb_host_queue_fill,
     .queue_kernel_copy = xb_host_queue_kernel_copy,
+    .queue_chase = xb_host_queue_chase,
     .queue_prefetch = prefetch,
     .queue_copy_peer = move_between_peers,
 };
@@ -198,6 +199,33 @@ enum xb_status xb_fake_queue_compute(struct xb_queue *queue, struct xb_buffer *b
                                       .bytes = bytes,
                                       .pattern = {.steps = steps}};
     return xb_host_queue_enqueue(queue, &work, error);
+}
+
+enum xb_status xb_fake_queue_chain(struct xb_queue *queue, struct xb_buffer *buffer, uint64_t bytes,
+                                   enum xb_access access, struct xb_error *error)
+{
+    if (xb_fake_fails("queue_chain", error))
+        return error->status;
+    xb_damage_note_write(buffer);
+    return xb_host_queue_chain(queue, buffer, bytes, access, error);
+}
+
+enum xb_status xb_fake_queue_chase(struct xb_queue *queue, struct xb_buffer *chain,
+                                   struct xb_buffer *cursor, uint64_t loads, unsigned turn,
+                                   struct xb_error *error)
+{
+    bool peer = chain->device != queue->device;
+    double seconds = peer                                ? XB_FAKE_SECONDS_PER_PEER_LOAD
+                     : chain->memory == XB_MEMORY_DEVICE ? XB_FAKE_SECONDS_PER_LOAD
+                                                         : XB_FAKE_SECONDS_PER_HOST_LOAD;
+    if (xb_fake_fails("queue_chase", error))
+        return error->status;
+    /* A GPU says so when the queue is waited for, and is lost then. */
+    if (peer && !xb_fake_peer_is_open(queue->device, chain->device))
+        return XB_FAIL(error, XB_ERR_RUNTIME, "device %u has no access to the memory of device %u",
+                       queue->device->info.index, chain->device->info.index);
+    pass_time(queue, (double)loads * seconds);
+    return xb_damage_chase(xb_fake.damage, &plain, queue, chain, cursor, loads, turn, error);
 }
 
 enum xb_status xb_fake_queue_prefetch(struct xb_queue *queue, struct xb_buffer *buffer,

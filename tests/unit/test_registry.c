@@ -77,6 +77,8 @@ static void test_each_missing_slot_is_named(void **state)
     table.buffer_advise = NULL;
     table.queue_kernel_copy = NULL;
     table.queue_compute = NULL;
+    table.queue_chain = NULL;
+    table.queue_chase = NULL;
     table.queue_prefetch = NULL;
     table.queue_hold = NULL;
     table.queue_release = NULL;
@@ -213,6 +215,8 @@ static void test_capabilities_need_their_slots(void **state)
     CAPABLE_WITHOUT(queue_release, XB_CAP_HOLD, "hold");
     CAPABLE_WITHOUT(queue_kernel_copy, XB_CAP_KERNELS, "kernels");
     CAPABLE_WITHOUT(queue_compute, XB_CAP_KERNELS, "kernels");
+    CAPABLE_WITHOUT(queue_chain, XB_CAP_KERNELS, "kernels");
+    CAPABLE_WITHOUT(queue_chase, XB_CAP_KERNELS, "kernels");
     CAPABLE_WITHOUT(queue_prefetch, XB_CAP_MANAGED, "managed");
     CAPABLE_WITHOUT(buffer_advise, XB_CAP_MANAGED, "managed");
     info.held_operations = 0; /* a hold nothing fits behind */

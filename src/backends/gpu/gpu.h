@@ -218,6 +218,11 @@ enum xb_status xb_gpu_queue_kernel_copy(struct xb_queue *queue, struct xb_buffer
 enum xb_status xb_gpu_queue_compute(struct xb_queue *queue, struct xb_buffer *buffer,
                                     uint64_t offset, uint64_t bytes, uint64_t steps,
                                     struct xb_error *error);
+enum xb_status xb_gpu_queue_chain(struct xb_queue *queue, struct xb_buffer *buffer, uint64_t bytes,
+                                  enum xb_access access, struct xb_error *error);
+enum xb_status xb_gpu_queue_chase(struct xb_queue *queue, struct xb_buffer *chain,
+                                  struct xb_buffer *cursor, uint64_t loads, unsigned turn,
+                                  struct xb_error *error);
 /* Launches a kernel that spins until gate->released >= number. `gate` is the device's address. */
 enum xb_status xb_gpu_launch_hold(struct xb_queue *queue, struct xb_gpu_gate *gate, unsigned number,
                                   struct xb_error *error);
@@ -248,6 +253,7 @@ enum xb_status xb_gpu_queue_copy_peer(struct xb_queue *queue, struct xb_buffer *
     .queue_close = xb_gpu_queue_close, .queue_copy = xb_gpu_queue_copy,                            \
     .queue_fill = xb_gpu_queue_fill, .queue_check = xb_gpu_queue_check,                            \
     .queue_kernel_copy = xb_gpu_queue_kernel_copy, .queue_compute = xb_gpu_queue_compute,          \
+    .queue_chain = xb_gpu_queue_chain, .queue_chase = xb_gpu_queue_chase,                          \
     .queue_prefetch = xb_gpu_queue_prefetch, .queue_hold = xb_gpu_queue_hold,                      \
     .queue_release = xb_gpu_queue_release, .queue_wait_event = xb_gpu_queue_wait_event,            \
     .queue_wait = xb_gpu_queue_wait, .event_open = xb_gpu_event_open,                              \

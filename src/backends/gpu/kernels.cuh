@@ -202,3 +202,29 @@ XB_KERNEL xb_kernel_compute(u64 *memory, u64 words, u64 steps)
                 memory[first + k * THREADS] = word[k];
     }
 }
+
+/* Writes a chain: see xferbench/access.h. Each thread writes the words of other turns. */
+XB_KERNEL xb_kernel_chain(char *memory, u64 bytes, enum xb_access access)
+{
+    u64 lines = bytes / XB_CHAIN_LINE;
+    for (u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x; i < lines;
+         i += (u64)gridDim.x * blockDim.x)
+        *(char **)(memory + xb_chain_offset(access, bytes, i)) =
+            memory + xb_chain_offset(access, bytes, i + 1);
+}
+
+/*
+ * One thread follows a chain. Of the blocks, of one thread each, only number `turn` works: the
+ * first blocks of a launch go to different processors each. The word of a line is loaded at most
+ * once if there are no more loads than lines, so no load hits the cache of its processor, which
+ * begins every launch empty.
+ */
+XB_KERNEL xb_kernel_chase(const char *chain, u64 *cursor, u64 loads, unsigned turn)
+{
+    if (blockIdx.x != turn)
+        return;
+    const char *next = chain + *cursor;
+    for (u64 i = 0; i < loads; i++)
+        next = *(const char *const *)next;
+    *cursor = (u64)(next - chain);
+}

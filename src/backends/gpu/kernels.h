@@ -32,17 +32,19 @@ enum xb_gpu_kernel {
     XB_GPU_COPY_WORDS,   /* sequential, 8 bytes for each access */
     XB_GPU_COPY_STRIDED, /* 8 bytes for each access */
     XB_GPU_COPY_RANDOM,  /* 8 bytes for each access */
-    XB_GPU_COMPUTE
+    XB_GPU_COMPUTE,
+    XB_GPU_CHAIN,
+    XB_GPU_CHASE
 };
-#define XB_GPU_KERNELS 8
+#define XB_GPU_KERNELS 10
 #define XB_GPU_KERNEL_NAMES                                                                        \
     {                                                                                              \
         "xb_kernel_fill", "xb_kernel_check", "xb_kernel_hold", "xb_kernel_copy_wide",              \
             "xb_kernel_copy_words", "xb_kernel_copy_strided", "xb_kernel_copy_random",             \
-            "xb_kernel_compute"                                                                    \
+            "xb_kernel_compute", "xb_kernel_chain", "xb_kernel_chase"                              \
     }
 
-/* Threads in a block of every kernel except the hold, which has one. */
+/* Threads in a block of every kernel except the hold and the chase, which have one. */
 #define XB_GPU_THREADS 256u
 /* Items that one thread copies or computes in one turn. */
 #define XB_GPU_AT_ONCE 4u

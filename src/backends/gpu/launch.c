@@ -11,6 +11,10 @@
  * at the end. */
 #define TILES_BLOCKS 65536u
 
+/* A chase is launched with so many blocks, of which one works: more than most GPUs have processors
+ * (multiprocessors, compute units), so that each of these has its turn. */
+#define CHASE_BLOCKS 256u
+
 /* How many items one block copies or computes in one turn. */
 #define TILE ((uint64_t)XB_GPU_AT_ONCE * XB_GPU_THREADS)
 
@@ -168,6 +172,44 @@ enum xb_status xb_gpu_queue_compute(struct xb_queue *queue, struct xb_buffer *bu
     void *arguments[] = {&memory, &words, &count};
     return launch(queue, XB_GPU_COMPUTE, blocks_for(words, TILE, TILES_BLOCKS), XB_GPU_THREADS,
                   arguments, "computes", error);
+}
+
+enum xb_status xb_gpu_queue_chain(struct xb_queue *queue, struct xb_buffer *buffer, uint64_t bytes,
+                                  enum xb_access access, struct xb_error *error)
+{
+    enum xb_status status = xb_chain_check(queue, buffer, bytes, error);
+    if (status != XB_OK)
+        return status;
+    status = check_kernels(queue->device, error);
+    if (status != XB_OK)
+        return status;
+    void *memory = xb_gpu_kernel_address(buffer);
+    if (buffer->host_address != NULL) {
+        xb_chain_write(buffer->host_address, memory, bytes, access);
+        return XB_OK;
+    }
+    unsigned long long count = bytes;
+    void *arguments[] = {&memory, &count, &access};
+    return launch(queue, XB_GPU_CHAIN, blocks_for(bytes / XB_CHAIN_LINE, XB_GPU_THREADS, BLOCKS),
+                  XB_GPU_THREADS, arguments, "writes a chain", error);
+}
+
+enum xb_status xb_gpu_queue_chase(struct xb_queue *queue, struct xb_buffer *chain,
+                                  struct xb_buffer *cursor, uint64_t loads, unsigned turn,
+                                  struct xb_error *error)
+{
+    enum xb_status status = xb_chase_check(queue, chain, cursor, error);
+    if (status != XB_OK)
+        return status;
+    status = check_kernels(queue->device, error);
+    if (status != XB_OK)
+        return status;
+    void *first = xb_gpu_kernel_address(chain);
+    void *position = xb_gpu_kernel_address(cursor);
+    unsigned long long count = loads;
+    unsigned block = turn % CHASE_BLOCKS;
+    void *arguments[] = {&first, &position, &count, &block};
+    return launch(queue, XB_GPU_CHASE, CHASE_BLOCKS, 1, arguments, "follows a chain", error);
 }
 
 enum xb_status xb_gpu_launch_hold(struct xb_queue *queue, struct xb_gpu_gate *gate, unsigned number,

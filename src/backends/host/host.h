@@ -21,6 +21,7 @@ struct xb_host_work {
     uint64_t bytes;
     struct xb_pattern pattern;
     enum xb_access access;
+    uint64_t loads;
 };
 
 /* Enqueues a plain copy between any two addresses. Checks no rule of the slots. */
@@ -41,6 +42,11 @@ enum xb_status xb_host_queue_kernel_copy(struct xb_queue *queue, struct xb_buffe
 enum xb_status xb_host_queue_compute(struct xb_queue *queue, struct xb_buffer *buffer,
                                      uint64_t offset, uint64_t bytes, uint64_t steps,
                                      struct xb_error *error);
+enum xb_status xb_host_queue_chain(struct xb_queue *queue, struct xb_buffer *buffer, uint64_t bytes,
+                                   enum xb_access access, struct xb_error *error);
+enum xb_status xb_host_queue_chase(struct xb_queue *queue, struct xb_buffer *chain,
+                                   struct xb_buffer *cursor, uint64_t loads, unsigned turn,
+                                   struct xb_error *error);
 
 /* ---- queue.c: queues and events ---- */
 

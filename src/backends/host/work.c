@@ -49,6 +49,21 @@ static void run_compute(const struct xb_host_work *work)
     }
 }
 
+static void run_chain(const struct xb_host_work *work)
+{
+    xb_chain_write(work->target, work->target, work->bytes, work->access);
+}
+
+static void run_chase(const struct xb_host_work *work)
+{
+    const char *chain = work->source;
+    uint64_t *cursor = work->target;
+    const void *next = chain + *cursor;
+    for (uint64_t left = work->loads; left > 0; left--)
+        next = *(const void *const *)next;
+    *cursor = (uint64_t)((const char *)next - chain);
+}
+
 static char *address_at(struct xb_buffer *buffer, uint64_t offset)
 {
     return (char *)xb_host_buffer_address(buffer) + offset;
@@ -129,5 +144,35 @@ enum xb_status xb_host_queue_compute(struct xb_queue *queue, struct xb_buffer *b
                                       .target = address_at(buffer, offset),
                                       .bytes = bytes,
                                       .pattern = {.steps = steps}};
+    return xb_host_queue_enqueue(queue, &work, error);
+}
+
+enum xb_status xb_host_queue_chain(struct xb_queue *queue, struct xb_buffer *buffer, uint64_t bytes,
+                                   enum xb_access access, struct xb_error *error)
+{
+    enum xb_status status = xb_chain_check(queue, buffer, bytes, error);
+    if (status != XB_OK)
+        return status;
+    const struct xb_host_work work = {
+        .run = run_chain, .target = address_at(buffer, 0), .bytes = bytes, .access = access};
+    if (buffer->host_address == NULL)
+        return xb_host_queue_enqueue(queue, &work, error);
+    run_chain(&work);
+    return XB_OK;
+}
+
+/* Linux says where the thread runs, so `turn` chooses nothing. */
+enum xb_status xb_host_queue_chase(struct xb_queue *queue, struct xb_buffer *chain,
+                                   struct xb_buffer *cursor, uint64_t loads, unsigned turn,
+                                   struct xb_error *error)
+{
+    enum xb_status status = xb_chase_check(queue, chain, cursor, error);
+    if (status != XB_OK)
+        return status;
+    const struct xb_host_work work = {.run = run_chase,
+                                      .target = address_at(cursor, 0),
+                                      .source = address_at(chain, 0),
+                                      .loads = loads};
+    (void)turn;
     return xb_host_queue_enqueue(queue, &work, error);
 }
