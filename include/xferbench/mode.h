@@ -24,10 +24,21 @@ const char *xb_direction_name(enum xb_direction direction);
 
 #define XB_NO_PEER (-1)
 
-/* One thing to measure: mode x variant x direction x size x device(s). */
+/* What a case has of a parameter of its mode (struct xb_parameter). */
+struct xb_setting {
+    const struct xb_option *option;
+    const char *word; /* of CHOICES one word, of TEXT all; lives as long as the configuration */
+    uint64_t count;   /* of COUNT and SIZE */
+};
+#define XB_CASE_SETTINGS 8
+
+/* One thing to measure: mode x variant x parameters x direction x size x device(s). */
 struct xb_case {
     const struct xb_mode *mode;
     const char *variant; /* never NULL; lives as long as the configuration */
+    /* Of each parameter that matters for the variant, in the mode's order. */
+    struct xb_setting settings[XB_CASE_SETTINGS];
+    size_t setting_count;
     enum xb_direction direction;
     uint64_t bytes;  /* what --size says: moved once by one iteration, for bidir once each way */
     unsigned device; /* index in its backend; of a pair the source */
@@ -39,6 +50,11 @@ struct xb_case {
     bool sum;
     unsigned long long seed; /* of the pattern, different for every case of a run */
 };
+
+/* What the case has of that option, which must be a parameter of its mode that matters for its
+ * variant: aborts otherwise, it is a bug. */
+const struct xb_setting *xb_case_setting(const struct xb_case *test,
+                                         const struct xb_option *option);
 
 /* Memory a case takes while it runs, in bytes. */
 struct xb_needs {
@@ -105,9 +121,15 @@ struct xb_reference {
     xb_submit *submit;              /* no more operations than context->operations_per_iteration */
 };
 
-/* An option that makes a case what it is, as its variant and its size do: it stands in every row
- * and in what `compare` tells cases apart by. */
+/*
+ * An option that makes a case what it is, as its variant and its size do: it stands in every row
+ * and in what `compare` tells cases apart by. One that takes several values (CHOICES) gives a case
+ * for each. What a case has of it: xb_case_setting.
+ */
 struct xb_parameter {
+    /* COUNT, SIZE, TEXT, or CHOICES; it has a default. Of a list of words the first by default goes
+     * without saying: a row is told apart by another, and what files have that were written before
+     * there was the option is that. */
     const struct xb_option *option;
     const char *variant; /* the only one that it matters for; NULL: all of them */
 };
@@ -156,15 +178,16 @@ struct xb_mode {
     bool runtime_moves;
     size_t state_bytes;
 
-    /* What a device must be able to do for a variant: bits of enum xb_capability. A device that
-     * cannot gets a skipped row. Pure. NULL: nothing beyond the mandatory slots. */
-    uint32_t (*capabilities)(const char *variant);
+    /* What a device must be able to do for a case: bits of enum xb_capability. A device that cannot
+     * gets a skipped row. Of `test` only mode, variant and the words of CHOICES are set. Pure.
+     * NULL: nothing beyond the mandatory slots. */
+    uint32_t (*capabilities)(const struct xb_case *test);
     /* Memory the case takes. Pure. */
     struct xb_needs (*needs)(const struct xb_case *test, const struct xb_config *config);
     /*
      * Whether the options allow the case on any machine; XB_ERR_USAGE with what to give instead
-     * ends the command before anything is measured or written. Of `test` only mode, variant, bytes
-     * and direction are set. Pure. May be NULL.
+     * ends the command before anything is measured or written. Of `test` only mode, variant,
+     * settings, bytes and direction are set. Pure. May be NULL.
      */
     enum xb_status (*check_options)(const struct xb_case *test, const struct xb_config *config,
                                     struct xb_error *error);

@@ -75,6 +75,10 @@ void xb_config_free(struct xb_config *config);
 XB_MUST_CHECK enum xb_status xb_config_default(struct xb_config *config, const char *name,
                                                const char *text, struct xb_error *error);
 
+/* Whether the word is the first that the option, of CHOICES, has by default; false where it has
+ * none. */
+bool xb_option_is_usual(const struct xb_option *option, const char *word);
+
 /* The value of the option `name`, which must be one of the rows: aborts otherwise, it is a bug. */
 const struct xb_value *xb_config_get(const struct xb_config *config, const char *name);
 

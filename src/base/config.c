@@ -381,6 +381,13 @@ enum xb_status xb_config_default(struct xb_config *config, const char *name, con
     return set_value(value, text, error);
 }
 
+bool xb_option_is_usual(const struct xb_option *option, const char *word)
+{
+    const char *words = option->default_text != NULL ? option->default_text : "";
+    size_t length = strcspn(words, ",");
+    return length > 0 && strlen(word) == length && strncmp(word, words, length) == 0;
+}
+
 void xb_config_free(struct xb_config *config)
 {
     for (size_t i = 0; i < config->count; i++)

@@ -9,6 +9,7 @@
 #include "cli/options.h"
 #include "cli/places.h"
 #include "json.h"
+#include "measure/case.h"
 #include "measure/mode_list.h"
 
 /* The names of capabilities, each behind a blank; "none" for none. */
@@ -66,14 +67,30 @@ static void print_backend(const struct xb_found_backend *found)
         printf("    %s\n", found->failures[i].message);
 }
 
-static void print_variant(const struct xb_mode *mode, const char *variant)
+/* " staged by kernel (needs kernels mapped)" */
+static void print_variant(const struct xb_case *test)
 {
-    uint32_t needed = mode->capabilities != NULL ? mode->capabilities(variant) : 0;
-    printf(" %s", variant);
+    char settings[64];
+    uint32_t needed = test->mode->capabilities != NULL ? test->mode->capabilities(test) : 0;
+    printf(" %s%s", test->variant, xb_case_settings_text(test, settings, sizeof settings));
     if (needed != 0) {
         printf(" (needs");
         print_capabilities(needed);
         printf(")");
+    }
+}
+
+static void print_variants(const struct xb_mode *mode)
+{
+    const char *const only[] = {mode->variant, NULL};
+    const char *const *variants =
+        mode->variant_option != NULL ? mode->variant_option->choices : only;
+    for (size_t i = 0; variants[i] != NULL; i++) {
+        struct xb_case test = {.mode = mode, .variant = variants[i]};
+        for (size_t combination = 0; xb_case_set(&test, combination, NULL); combination++) {
+            printf("%s", i + combination > 0 ? "," : "");
+            print_variant(&test);
+        }
     }
 }
 
@@ -82,11 +99,7 @@ static void print_mode(const struct xb_mode *mode)
     printf("  %-14s %s\n%17sdirections:", mode->name, mode->summary, "");
     xb_help_print_directions(stdout, mode);
     printf("; variants:");
-    if (mode->variant_option == NULL)
-        print_variant(mode, mode->variant);
-    for (size_t i = 0; mode->variant_option != NULL && mode->variant_option->choices[i] != NULL;
-         i++)
-        print_variant(mode, mode->variant_option->choices[i]);
+    print_variants(mode);
     printf("\n%17soptions:%s", "", mode->options == NULL ? " none" : "");
     for (size_t i = 0; mode->options != NULL && mode->options[i] != NULL; i++)
         printf(" --%s", mode->options[i]->name);

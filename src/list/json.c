@@ -2,6 +2,7 @@
 #include "base/json_write.h"
 
 #include "json.h"
+#include "measure/case.h"
 #include "measure/mode_list.h"
 #include "record/document.h"
 #include "xferbench/version.h"
@@ -102,6 +103,19 @@ static void put_directions(struct xb_json *json, const char *key, unsigned direc
     xb_json_close(json);
 }
 
+static void put_variant(struct xb_json *json, const struct xb_case *test)
+{
+    const struct xb_mode *mode = test->mode;
+    xb_json_open_object(json, NULL);
+    xb_json_put_text(json, "name", test->variant);
+    xb_json_open_object(json, "parameters");
+    for (size_t i = 0; i < test->setting_count; i++)
+        xb_json_put_text(json, test->settings[i].option->name, test->settings[i].word);
+    xb_json_close(json);
+    put_capabilities(json, "needs", mode->capabilities != NULL ? mode->capabilities(test) : 0);
+    xb_json_close(json);
+}
+
 static void put_variants(struct xb_json *json, const struct xb_mode *mode)
 {
     const char *const only[] = {mode->variant, NULL};
@@ -109,11 +123,9 @@ static void put_variants(struct xb_json *json, const struct xb_mode *mode)
         mode->variant_option != NULL ? mode->variant_option->choices : only;
     xb_json_open_array(json, "variants");
     for (size_t i = 0; variants[i] != NULL; i++) {
-        xb_json_open_object(json, NULL);
-        xb_json_put_text(json, "name", variants[i]);
-        put_capabilities(json, "needs",
-                         mode->capabilities != NULL ? mode->capabilities(variants[i]) : 0);
-        xb_json_close(json);
+        struct xb_case test = {.mode = mode, .variant = variants[i]};
+        for (size_t combination = 0; xb_case_set(&test, combination, NULL); combination++)
+            put_variant(json, &test);
     }
     xb_json_close(json);
 }

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 
 #include "base/interrupt.h"
+#include "case.h"
 #include "xferbench/workspace.h"
 
 #include <stdio.h>
@@ -67,9 +68,7 @@ static enum xb_status describe_bandwidth(struct xb_result *result, struct xb_err
 /* Whether the first case is the second without other devices at work. */
 static bool same_but_alone(const struct xb_case *alone, const struct xb_case *beside)
 {
-    return !alone->simultaneous && alone->mode == beside->mode &&
-           strcmp(alone->variant, beside->variant) == 0 && alone->direction == beside->direction &&
-           alone->bytes == beside->bytes && alone->device == beside->device;
+    return !alone->simultaneous && alone->device == beside->device && xb_case_alike(alone, beside);
 }
 
 /* Computes how much of its bandwidth alone a device kept beside others, if it was measured alone.
@@ -166,15 +165,16 @@ static enum xb_status check_capabilities(const struct xb_case *test,
                                          const struct xb_device_info *device,
                                          struct xb_error *error)
 {
-    uint32_t needed =
-        test->mode->capabilities != NULL ? test->mode->capabilities(test->variant) : 0;
+    uint32_t needed = test->mode->capabilities != NULL ? test->mode->capabilities(test) : 0;
+    char settings[64];
     for (uint32_t i = 0; i < XB_CAPABILITIES; i++) {
         uint32_t capability = 1u << i;
         const char *reason = xb_device_lacks(device, capability);
         if ((needed & ~device->capabilities & capability) != 0)
             return XB_FAIL(error, XB_ERR_UNSUPPORTED,
-                           "%s lacks the capability '%s', which %s %s needs%s%s", device->name,
+                           "%s lacks the capability '%s', which %s %s%s needs%s%s", device->name,
                            xb_capability_names[i], test->mode->name, test->variant,
+                           xb_case_settings_text(test, settings, sizeof settings),
                            reason[0] != '\0' ? ": " : "", reason);
     }
     return XB_OK;
@@ -257,20 +257,6 @@ static void end_all(const struct xb_measurement *measurement, enum xb_status sta
         end_one(measurement->lanes[i].result, status, error);
     if (measurement->lanes[0].result != measurement->result)
         end_one(measurement->result, status, error);
-}
-
-const char *xb_case_text(const struct xb_case *test, char *text, size_t size)
-{
-    char bytes[32];
-    char on[48] = "at the same time";
-    if (test->peer != XB_NO_PEER)
-        snprintf(on, sizeof on, "device %u to %d", test->device, test->peer);
-    else if (!test->sum)
-        snprintf(on, sizeof on, "device %u", test->device);
-    snprintf(text, size, "%s %s %s %s %s", test->mode->name, test->variant,
-             xb_direction_name(test->direction), xb_size_format(test->bytes, bytes, sizeof bytes),
-             on);
-    return text;
 }
 
 /* Checks every lane, sets every lane up, and measures. `begun` lanes are to be taken down

@@ -2,6 +2,7 @@
 #define _POSIX_C_SOURCE 200809L
 /* From options to cases. A user's mistakes are found here, before anything is measured or written.
  * What a device cannot do is found by a mode's check, case by case, so that the others go on. */
+#include "case.h"
 #include "device_choice.h"
 #include "mode_choice.h"
 
@@ -16,32 +17,47 @@
 
 /* ---- cases ---- */
 
-/* A walk through all variants, sizes and directions of a mode. */
+/* A walk through all variants, parameters, sizes and directions of a mode, the last the fastest. */
 struct walk {
     const struct xb_config *config;
     struct xb_case test; /* its mode and devices are given, the rest is each case's own */
     unsigned directions; /* bits of enum xb_direction */
-    size_t next;         /* 0 at the beginning */
+    /* All 0 at the beginning: */
+    size_t variant, combination; /* the next ones */
+    size_t next;                 /* size and direction, counted on over all combinations */
 };
+
+/* Gives walk->test the next variant and parameters. False if there are no others. */
+static bool next_combination(struct walk *walk)
+{
+    const struct xb_mode *mode = walk->test.mode;
+    const struct xb_value *words = mode->variant_option != NULL
+                                       ? xb_config_get(walk->config, mode->variant_option->name)
+                                       : NULL;
+    for (; walk->variant < (words != NULL ? words->word_count : 1); walk->variant++) {
+        walk->test.variant = words != NULL ? words->words[walk->variant] : mode->variant;
+        if (xb_case_set(&walk->test, walk->combination++, walk->config))
+            return true;
+        walk->combination = 0;
+    }
+    return false;
+}
 
 /* Puts the next case into walk->test. False if there is no other. */
 static bool next_case(struct walk *walk)
 {
     const struct xb_sizes *sizes = &xb_config_get(walk->config, "size")->sizes;
-    const struct xb_option *option = walk->test.mode->variant_option;
-    const struct xb_value *words =
-        option != NULL ? xb_config_get(walk->config, option->name) : NULL;
-    size_t a_variant = sizes->count * XB_DIRECTIONS;
-    while (walk->next < a_variant * (words != NULL ? words->word_count : 1)) {
-        size_t variant = walk->next / a_variant;
-        walk->test.variant = words != NULL ? words->words[variant] : walk->test.mode->variant;
-        walk->test.bytes = sizes->bytes[walk->next % a_variant / XB_DIRECTIONS];
-        walk->test.direction = (enum xb_direction)(1u << walk->next % XB_DIRECTIONS);
+    size_t of_each = sizes->count * XB_DIRECTIONS;
+    for (;;) {
+        size_t next = walk->next % of_each;
+        if (next == 0 && !next_combination(walk))
+            return false;
+        walk->test.bytes = sizes->bytes[next / XB_DIRECTIONS];
+        walk->test.direction = (enum xb_direction)(1u << next % XB_DIRECTIONS);
         walk->next++;
         if ((walk->directions & walk->test.direction) != 0)
             return true;
     }
-    return false;
 }
 
 /* What a plan is made from. */

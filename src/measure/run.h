@@ -85,7 +85,4 @@ xb_run_execute(struct xb_run *run, const struct xb_run_observer *observer, struc
  */
 void xb_run_abandon(struct xb_run *run, const struct xb_error *error);
 
-/* "pinned registered h2d 1 GiB device 0". */
-const char *xb_case_text(const struct xb_case *test, char *text, size_t size);
-
 #endif

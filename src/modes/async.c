@@ -25,7 +25,8 @@ struct state {
 static enum xb_status check_options(const struct xb_case *test, const struct xb_config *config,
                                     struct xb_error *error)
 {
-    return xb_chunk_check(test, config, 2, error);
+    (void)config;
+    return xb_chunk_check(test, 2, error);
 }
 
 static enum xb_status check(const struct xb_mode_context *context, struct xb_error *error)
@@ -42,10 +43,10 @@ static enum xb_status check(const struct xb_mode_context *context, struct xb_err
 static enum xb_status setup(struct xb_mode_context *context, struct xb_error *error)
 {
     struct state *state = context->state;
-    state->chunk = xb_config_get(context->config, "chunk")->count;
+    state->chunk = xb_case_setting(context->test, &xb_option_chunk)->count;
     enum xb_status status =
         xb_transfer_setup(context, xb_host_memory_of(context->test->variant),
-                          xb_config_get(context->config, "streams")->count, error);
+                          xb_case_setting(context->test, &option_streams)->count, error);
     context->operations_per_iteration =
         state->transfer.way_count * xb_chunk_count(context->test->bytes, state->chunk);
     return status;

@@ -34,17 +34,18 @@ struct state {
     uint64_t steps;   /* of the kernel, on every word */
 };
 
-static uint32_t capabilities(const char *variant)
+static uint32_t capabilities(const struct xb_case *test)
 {
-    return XB_CAP_KERNELS | xb_host_memory_capabilities(variant);
+    return XB_CAP_KERNELS | xb_host_memory_capabilities(test);
 }
 
 static enum xb_status check_options(const struct xb_case *test, const struct xb_config *config,
                                     struct xb_error *error)
 {
     double seconds;
-    uint64_t chunk = xb_config_get(config, "chunk")->count;
-    enum xb_status status = xb_kernel_time_read(config, &seconds, error);
+    uint64_t chunk = xb_case_setting(test, &xb_option_chunk)->count;
+    (void)config;
+    enum xb_status status = xb_kernel_time_read(test, &seconds, error);
     if (status != XB_OK)
         return status;
     if (chunk % 8 != 0)
@@ -52,7 +53,7 @@ static enum xb_status check_options(const struct xb_case *test, const struct xb_
                        "--chunk %llu: the kernel of %s computes on words of 8 bytes; take a "
                        "multiple of 8",
                        (unsigned long long)chunk, test->mode->name);
-    return xb_chunk_check(test, config, 3, error);
+    return xb_chunk_check(test, 3, error);
 }
 
 static enum xb_status check(const struct xb_mode_context *context, struct xb_error *error)
@@ -62,8 +63,9 @@ static enum xb_status check(const struct xb_mode_context *context, struct xb_err
 
 static struct xb_needs needs(const struct xb_case *test, const struct xb_config *config)
 {
-    uint64_t chunk = xb_config_get(config, "chunk")->count;
-    uint64_t buffers = xb_config_get(config, "buffers")->count;
+    uint64_t chunk = xb_case_setting(test, &xb_option_chunk)->count;
+    uint64_t buffers = xb_case_setting(test, &option_buffers)->count;
+    (void)config;
     uint64_t least = chunk < test->bytes ? chunk : test->bytes;
     return (struct xb_needs){.host_bytes = 2 * test->bytes, .device_bytes = buffers * least};
 }
@@ -257,7 +259,7 @@ static enum xb_status choose_steps(struct xb_mode_context *context, struct xb_er
 {
     struct state *state = context->state;
     double target = 0;
-    enum xb_status status = xb_kernel_time_read(context->config, &target, error);
+    enum xb_status status = xb_kernel_time_read(context->test, &target, error);
     if (status != XB_OK || target == 0)
         return status;
     if (target > 0)
@@ -293,11 +295,11 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
     struct state *state = context->state;
     const struct xb_case *test = context->test;
     state->memory = xb_host_memory_of(test->variant);
-    state->chunk = xb_config_get(context->config, "chunk")->count;
+    state->chunk = xb_case_setting(test, &xb_option_chunk)->count;
     if (state->chunk > test->bytes) /* one chunk: whole words, as the kernel wants them */
         state->chunk = (test->bytes + 7) / 8 * 8;
     state->count = xb_chunk_count(test->bytes, state->chunk);
-    state->buffers = xb_config_get(context->config, "buffers")->count;
+    state->buffers = xb_case_setting(test, &option_buffers)->count;
     context->queue_count = state->buffers;
     context->operations_per_iteration = 3 * state->count;
     context->bytes_moved = 2 * test->bytes;

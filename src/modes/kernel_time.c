@@ -19,10 +19,10 @@ const struct xb_option xb_option_kernel_time = {
 /* Of one chunk. */
 #define LONGEST_S 1.0
 
-enum xb_status xb_kernel_time_read(const struct xb_config *config, double *seconds,
+enum xb_status xb_kernel_time_read(const struct xb_case *test, double *seconds,
                                    struct xb_error *error)
 {
-    const char *text = xb_config_get(config, "kernel-time")->text;
+    const char *text = xb_case_setting(test, &xb_option_kernel_time)->word;
     *seconds = strcmp(text, "auto") == 0 ? XB_KERNEL_TIME_AUTO : 0;
     if (strcmp(text, "auto") == 0 || strcmp(text, "none") == 0)
         return XB_OK;

@@ -12,8 +12,9 @@ extern const struct xb_option xb_option_kernel_time;
 /* What xb_kernel_time_read says where the mode itself finds the time. */
 #define XB_KERNEL_TIME_AUTO (-1.0)
 
-/* What --kernel-time says, in seconds for one chunk; 0 for no kernel. XB_ERR_USAGE. */
-XB_MUST_CHECK enum xb_status xb_kernel_time_read(const struct xb_config *config, double *seconds,
+/* What --kernel-time, a parameter of the case's mode, says: seconds for one chunk; 0 for no kernel.
+ * XB_ERR_USAGE. */
+XB_MUST_CHECK enum xb_status xb_kernel_time_read(const struct xb_case *test, double *seconds,
                                                  struct xb_error *error);
 
 /*

@@ -40,9 +40,9 @@ static enum how how_of(const char *variant)
     return strcmp(variant, "advise") == 0 ? HOW_ADVISE : HOW_FAULT;
 }
 
-static uint32_t capabilities(const char *variant)
+static uint32_t capabilities(const struct xb_case *test)
 {
-    (void)variant;
+    (void)test;
     return XB_CAP_MANAGED | XB_CAP_KERNELS;
 }
 

@@ -86,19 +86,22 @@ static enum path path_of(const char *variant)
 static struct xb_needs needs(const struct xb_case *test, const struct xb_config *config)
 {
     uint64_t ways = test->direction == XB_BIDIR ? 2 : 1;
-    uint64_t chunk = xb_config_get(config, "chunk")->count;
-    uint64_t ring = RING * (chunk < test->bytes ? chunk : test->bytes);
-    bool staged = path_of(test->variant) == PATH_STAGED;
-    return (struct xb_needs){.host_bytes = staged ? ways * ring : 0,
-                             .device_bytes = ways * test->bytes};
+    uint64_t ring = 0;
+    (void)config;
+    if (path_of(test->variant) == PATH_STAGED) {
+        uint64_t chunk = xb_case_setting(test, &xb_option_chunk)->count;
+        ring = RING * (chunk < test->bytes ? chunk : test->bytes);
+    }
+    return (struct xb_needs){.host_bytes = ways * ring, .device_bytes = ways * test->bytes};
 }
 
 static enum xb_status check_options(const struct xb_case *test, const struct xb_config *config,
                                     struct xb_error *error)
 {
+    (void)config;
     if (path_of(test->variant) != PATH_STAGED)
         return XB_OK;
-    return xb_chunk_check(test, config, test->direction == XB_BIDIR ? 12 : 6, error);
+    return xb_chunk_check(test, test->direction == XB_BIDIR ? 12 : 6, error);
 }
 
 static enum xb_status check(const struct xb_mode_context *context, struct xb_error *error)
@@ -244,7 +247,8 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
     struct state *state = context->state;
     state->path = path_of(context->test->variant);
     state->bytes = context->test->bytes;
-    state->chunk = xb_config_get(context->config, "chunk")->count;
+    if (state->path == PATH_STAGED)
+        state->chunk = xb_case_setting(context->test, &xb_option_chunk)->count;
     state->way_count = context->test->direction == XB_BIDIR ? 2 : 1;
     context->bytes_moved = state->way_count * state->bytes;
     context->hold = true;

@@ -30,9 +30,9 @@ enum xb_memory xb_host_memory_of(const char *variant)
     return XB_MEMORY_PINNED;
 }
 
-uint32_t xb_host_memory_capabilities(const char *variant)
+uint32_t xb_host_memory_capabilities(const struct xb_case *test)
 {
-    switch (xb_host_memory_of(variant)) {
+    switch (xb_host_memory_of(test->variant)) {
     case XB_MEMORY_REGISTERED:
         return XB_CAP_REGISTER;
     case XB_MEMORY_WRITE_COMBINED:
@@ -78,12 +78,12 @@ struct xb_chunk xb_chunk_at(uint64_t bytes, uint64_t chunk, uint64_t index)
 /* One iteration cannot be interrupted: so many operations take some seconds to enqueue. */
 #define MAX_OPERATIONS UINT64_C(1000000)
 
-enum xb_status xb_chunk_check(const struct xb_case *test, const struct xb_config *config,
-                              uint64_t per_chunk, struct xb_error *error)
+enum xb_status xb_chunk_check(const struct xb_case *test, uint64_t per_chunk,
+                              struct xb_error *error)
 {
     char size[32];
     char piece[32];
-    uint64_t chunk = xb_config_get(config, "chunk")->count;
+    uint64_t chunk = xb_case_setting(test, &xb_option_chunk)->count;
     uint64_t count = xb_chunk_count(test->bytes, chunk);
     if (count <= MAX_OPERATIONS / per_chunk)
         return XB_OK;

@@ -13,7 +13,7 @@ extern const struct xb_option xb_option_host_memory;
 enum xb_memory xb_host_memory_of(const char *variant);
 
 /* A mode's `capabilities`: what a device needs to make the variant's memory. */
-uint32_t xb_host_memory_capabilities(const char *variant);
+uint32_t xb_host_memory_capabilities(const struct xb_case *test);
 
 /* XB_ERR_UNSUPPORTED for the word 'pageable', in a mode that is about page-locked memory. */
 XB_MUST_CHECK enum xb_status xb_host_memory_refuse_pageable(const struct xb_case *test,
@@ -31,10 +31,9 @@ struct xb_chunk {
 };
 struct xb_chunk xb_chunk_at(uint64_t bytes, uint64_t chunk, uint64_t index);
 
-/* For check_options: XB_ERR_USAGE where an iteration of `per_chunk` operations a chunk would be
- * seconds of enqueuing that nothing can interrupt. */
-XB_MUST_CHECK enum xb_status xb_chunk_check(const struct xb_case *test,
-                                            const struct xb_config *config, uint64_t per_chunk,
+/* For check_options of a mode whose parameter it is: XB_ERR_USAGE where an iteration of `per_chunk`
+ * operations a chunk would be seconds of enqueuing that nothing can interrupt. */
+XB_MUST_CHECK enum xb_status xb_chunk_check(const struct xb_case *test, uint64_t per_chunk,
                                             struct xb_error *error);
 
 #endif

@@ -47,9 +47,9 @@ static enum xb_access access_of(const char *variant)
     return strcmp(variant, "random") == 0 ? XB_ACCESS_RANDOM : XB_ACCESS_SEQUENTIAL;
 }
 
-static uint32_t capabilities(const char *variant)
+static uint32_t capabilities(const struct xb_case *test)
 {
-    (void)variant;
+    (void)test;
     return XB_CAP_KERNELS | XB_CAP_MAPPED;
 }
 
@@ -64,7 +64,7 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
     struct state *state = context->state;
     uint64_t bytes = context->test->bytes;
     state->access = access_of(context->test->variant);
-    state->passes = xb_config_get(context->config, "passes")->count;
+    state->passes = xb_case_setting(context->test, &option_passes)->count;
     enum xb_status status = xb_transfer_setup(context, XB_MEMORY_MAPPED, 1, error);
     if (status != XB_OK)
         return status;

@@ -6,6 +6,7 @@
 #include "making.h"
 #include "of_conditions.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -255,6 +256,27 @@ static void keep_row(struct xb_making *making, const struct xb_result *result,
 
 /* ---- cases ---- */
 
+static void keep_parameters(struct xb_making *making, const struct xb_case *test,
+                            struct xb_record_case *kept)
+{
+    struct xb_record_fact *facts = xb_making_room(making, test->setting_count, sizeof *facts);
+    for (size_t i = 0; !making->failed && i < test->setting_count; i++) {
+        const struct xb_setting *setting = &test->settings[i];
+        char number[24];
+        snprintf(number, sizeof number, "%" PRIu64, setting->count);
+        facts[i] = (struct xb_record_fact){
+            .name = setting->option->name,
+            .value = xb_making_keep(making, setting->word != NULL ? setting->word : number),
+            .is_text = setting->word != NULL,
+        };
+    }
+    if (making->failed)
+        return;
+    xb_record_sort_facts(facts, test->setting_count);
+    kept->parameters = facts;
+    kept->parameter_count = test->setting_count;
+}
+
 static void keep_case(struct xb_making *making, const struct xb_result *result,
                       struct xb_record_case *kept)
 {
@@ -273,7 +295,7 @@ static void keep_case(struct xb_making *making, const struct xb_result *result,
     making->failed = making->failed || kept->rows == NULL;
     if (making->failed)
         return;
-    making->failed = !xb_record_make_parameters(making->record, test->mode, kept);
+    keep_parameters(making, test, kept);
     keep_row(making, result, kept->rows);
 }
 

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/plain_text.h"
 #include "cli/command.h"
+#include "measure/case.h"
 
 #include "base/interrupt.h"
 

@@ -3,6 +3,7 @@
 #include "progress.h"
 
 #include "base/clock.h"
+#include "measure/case.h"
 
 #include <stdio.h>
 #include <unistd.h>
@@ -22,13 +23,11 @@ void xb_progress_show(void *argument, const struct xb_run *run, size_t samples, 
     double now = xb_clock_now();
     if (!progress->enabled || now - progress->begin < QUIET_S || now - progress->last < EVERY_S)
         return;
-    const struct xb_case *test = &run->results[run->done_count].test;
-    char size[32];
+    char test[160];
     progress->last = now;
     progress->shown = true;
-    fprintf(stderr, "\r[%zu/%zu] %s %s %s %s, device %u: ", run->done_count + 1, run->case_count,
-            test->mode->name, test->variant, xb_direction_name(test->direction),
-            xb_size_format(test->bytes, size, sizeof size), test->device);
+    fprintf(stderr, "\r[%zu/%zu] %s: ", run->done_count + 1, run->case_count,
+            xb_case_text(&run->results[run->done_count].test, test, sizeof test));
     if (samples == 0)
         fprintf(stderr, "warming up\033[K");
     else

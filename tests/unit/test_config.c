@@ -561,6 +561,21 @@ static void what_is_given_stands(void **state)
     xb_config_free(&config);
 }
 
+static void the_first_default_goes_without_saying(void **state)
+{
+    (void)state;
+    static const struct xb_option several = {.default_text = "one,two"};
+    static const struct xb_option one = {.default_text = "one"};
+    static const struct xb_option none = {.default_text = NULL};
+    assert_true(xb_option_is_usual(&several, "one"));
+    assert_true(xb_option_is_usual(&one, "one"));
+    static const char *const others[] = {"two", "on", "ones", "one,", "one,two", ""};
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        assert_false(xb_option_is_usual(&several, others[i]));
+        assert_false(xb_option_is_usual(&none, others[i]));
+    }
+}
+
 static void getting_an_unknown_option_aborts(void **state)
 {
     (void)state;
@@ -603,6 +618,7 @@ int main(void)
         cmocka_unit_test(long_lists_are_cut),
         cmocka_unit_test(another_default_takes_its_place),
         cmocka_unit_test(what_is_given_stands),
+        cmocka_unit_test(the_first_default_goes_without_saying),
         cmocka_unit_test(getting_an_unknown_option_aborts),
     };
     /* With it set, getopt_long takes no option after the first operand. */

@@ -165,22 +165,29 @@ static void json_gives_wrong_data_no_bandwidth(void **state)
     cJSON_Delete(root);
 }
 
-/* Of what a mode declares, what its options say; sorted by name, and only where it matters. */
+/* What the case has of each, sorted by name. */
 static void json_rows_have_their_parameters(void **state)
 {
-    static const struct xb_option chunk = {.name = "chunk"};
-    static const struct xb_option samples = {.name = "samples"};
-    static const struct xb_parameter parameters[] = {
-        {&samples, NULL}, {&chunk, NULL}, {&samples, "other"}, {NULL, NULL}};
-    static const struct xb_mode mode = {.name = "mine", .parameters = parameters};
+    static const struct xb_option samples = {.name = "samples", .type = XB_OPTION_COUNT};
+    static const struct xb_option chunk = {.name = "chunk", .type = XB_OPTION_SIZE};
+    static const struct xb_option way = {.name = "way", .type = XB_OPTION_CHOICES};
+    static const struct xb_option pace = {.name = "pace", .type = XB_OPTION_TEXT};
     struct fixture *f = *state;
-    f->results[ROW_OK].test.mode = &mode;
+    struct xb_case *test = &f->results[ROW_OK].test;
+    test->settings[0] = (struct xb_setting){.option = &way, .word = "round \xfe"};
+    test->settings[1] = (struct xb_setting){.option = &samples, .count = 20};
+    test->settings[2] = (struct xb_setting){.option = &chunk, .count = ODD_BYTES};
+    test->settings[3] = (struct xb_setting){.option = &pace, .word = "auto"};
+    test->setting_count = 4;
     cJSON *root = parsed(&f->run);
     const cJSON *own = at(root, "results.0.parameters");
-    assert_int_equal(cJSON_GetArraySize(own), 2);
+    assert_int_equal(cJSON_GetArraySize(own), 4);
     assert_string_equal(own->child->string, "chunk");
     assert_number_at(own, "chunk", (double)ODD_BYTES);
+    assert_text_at(own, "pace", "auto");
     assert_number_at(own, "samples", 20);
+    assert_text_at(own, "way", "round \xef\xbf\xbd");
+    assert_int_equal(cJSON_GetArraySize(at(root, "results.1.parameters")), 0);
     cJSON_Delete(root);
 }
 

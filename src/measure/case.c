@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What makes a case: the values of its parameters, and whether two cases are the same. */
+#include "case.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- parameters ---- */
+
+static size_t count_values(const struct xb_option *option, const struct xb_config *config)
+{
+    size_t count = 0;
+    if (option->type != XB_OPTION_CHOICES)
+        return 1;
+    if (config != NULL)
+        return xb_config_get(config, option->name)->word_count;
+    while (option->choices[count] != NULL)
+        count++;
+    return count;
+}
+
+static void set_value(struct xb_setting *setting, size_t index, const struct xb_config *config)
+{
+    const struct xb_option *option = setting->option;
+    if (config == NULL) {
+        setting->word = option->choices[index];
+        return;
+    }
+    const struct xb_value *value = xb_config_get(config, option->name);
+    if (option->type == XB_OPTION_CHOICES)
+        setting->word = value->words[index];
+    else if (option->type == XB_OPTION_TEXT)
+        setting->word = value->text;
+    else
+        setting->count = value->count;
+}
+
+/* Makes room in the case for each parameter that matters, in place of what it had. */
+static void begin_settings(struct xb_case *test, const struct xb_config *config)
+{
+    const struct xb_parameter *parameter = test->mode->parameters;
+    test->setting_count = 0;
+    for (; parameter != NULL && parameter->option != NULL; parameter++) {
+        bool matters = parameter->variant == NULL || strcmp(parameter->variant, test->variant) == 0;
+        if (!matters || (config == NULL && parameter->option->type != XB_OPTION_CHOICES))
+            continue;
+        if (test->setting_count == XB_CASE_SETTINGS)
+            abort();
+        test->settings[test->setting_count++] = (struct xb_setting){.option = parameter->option};
+    }
+}
+
+bool xb_case_set(struct xb_case *test, size_t combination, const struct xb_config *config)
+{
+    begin_settings(test, config);
+    for (size_t i = test->setting_count; i-- > 0;) {
+        size_t count = count_values(test->settings[i].option, config);
+        if (count == 0) /* a parameter has a default */
+            abort();
+        set_value(&test->settings[i], combination % count, config);
+        combination /= count;
+    }
+    return combination == 0;
+}
+
+const struct xb_setting *xb_case_setting(const struct xb_case *test, const struct xb_option *option)
+{
+    for (size_t i = 0; i < test->setting_count; i++)
+        if (test->settings[i].option == option)
+            return &test->settings[i];
+    abort();
+}
+
+static bool same_setting(const struct xb_setting *a, const struct xb_setting *b)
+{
+    return a->option == b->option && a->count == b->count &&
+           (a->word == NULL || strcmp(a->word, b->word) == 0);
+}
+
+/* ---- cases ---- */
+
+bool xb_case_alike(const struct xb_case *a, const struct xb_case *b)
+{
+    bool alike = a->mode == b->mode && strcmp(a->variant, b->variant) == 0 &&
+                 a->direction == b->direction && a->bytes == b->bytes &&
+                 a->setting_count == b->setting_count;
+    for (size_t i = 0; alike && i < a->setting_count; i++)
+        alike = same_setting(&a->settings[i], &b->settings[i]);
+    return alike;
+}
+
+const char *xb_case_settings_text(const struct xb_case *test, char *text, size_t size)
+{
+    size_t used = 0;
+    text[0] = '\0';
+    for (size_t i = 0; i < test->setting_count && used < size; i++) {
+        const struct xb_setting *setting = &test->settings[i];
+        if (setting->option->type == XB_OPTION_CHOICES &&
+            !xb_option_is_usual(setting->option, setting->word))
+            used += (size_t)snprintf(text + used, size - used, " %s %s", setting->option->name,
+                                     setting->word);
+    }
+    return text;
+}
+
+const char *xb_case_text(const struct xb_case *test, char *text, size_t size)
+{
+    char settings[64];
+    char bytes[32];
+    char on[48] = "at the same time";
+    if (test->peer != XB_NO_PEER)
+        snprintf(on, sizeof on, "device %u to %d", test->device, test->peer);
+    else if (!test->sum)
+        snprintf(on, sizeof on, "device %u", test->device);
+    snprintf(text, size, "%s %s%s %s %s %s", test->mode->name, test->variant,
+             xb_case_settings_text(test, settings, sizeof settings),
+             xb_direction_name(test->direction), xb_size_format(test->bytes, bytes, sizeof bytes),
+             on);
+    return text;
+}

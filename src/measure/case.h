@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef XFERBENCH_MEASURE_CASE_H
+#define XFERBENCH_MEASURE_CASE_H
+
+#include "xferbench/mode.h"
+
+/*
+ * Gives the case, whose mode and variant are set, one combination of the values that its parameters
+ * have in `config`, counted from 0; the last parameter's values come fastest. False where there are
+ * no more combinations. Without a configuration (NULL) they are all that there can be: each word of
+ * CHOICES; other parameters are left out.
+ */
+bool xb_case_set(struct xb_case *test, size_t combination, const struct xb_config *config);
+
+/* Whether both are of one mode, variant, direction, size and parameters. They may be of different
+ * devices. */
+bool xb_case_alike(const struct xb_case *a, const struct xb_case *b);
+
+/* " by kernel": the words of its parameters that do not go without saying; "" for none. */
+const char *xb_case_settings_text(const struct xb_case *test, char *text, size_t size);
+
+/* "pinned registered h2d 1 GiB device 0", and before the direction what xb_case_settings_text says.
+ */
+const char *xb_case_text(const struct xb_case *test, char *text, size_t size);
+
+#endif

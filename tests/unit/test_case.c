@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+/* What makes a case: the values of its parameters, and whether two cases are the same. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "measure/case.h"
+#include "measure/mode_list.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* ---- a mode with a parameter of each type ---- */
+
+static const char *const way_words[] = {"round", "square", "straight", NULL};
+static const char *const pace_words[] = {"slow", "fast", NULL};
+static const struct xb_option way = {.name = "way",
+                                     .type = XB_OPTION_CHOICES,
+                                     .argument = "WAY",
+                                     .default_text = "square,round",
+                                     .choices = way_words};
+static const struct xb_option pace = {.name = "pace",
+                                      .type = XB_OPTION_CHOICES,
+                                      .argument = "PACE",
+                                      .default_text = "slow",
+                                      .choices = pace_words};
+static const struct xb_option piece = {.name = "piece",
+                                       .type = XB_OPTION_SIZE,
+                                       .argument = "SIZE",
+                                       .default_text = "4K",
+                                       .maximum = INT64_MAX};
+static const struct xb_option turns = {
+    .name = "turns", .type = XB_OPTION_COUNT, .argument = "N", .default_text = "3", .maximum = 9};
+static const struct xb_option load = {
+    .name = "load", .type = XB_OPTION_TEXT, .argument = "TEXT", .default_text = "some"};
+static const struct xb_option *const rows[] = {&way, &pace, &piece, &turns, &load, NULL};
+static const struct xb_parameter parameters[] = {{&way, NULL},     {&turns, NULL}, {&pace, "quick"},
+                                                 {&piece, "calm"}, {&load, NULL},  {NULL, NULL}};
+static const struct xb_mode mode = {.name = "walk", .parameters = parameters};
+
+static const struct xb_config *parse(struct xb_config *config, const char *words)
+{
+    static char argument[80];
+    static char *argv[] = {(char *)"run", argument, NULL};
+    struct xb_error error;
+    snprintf(argument, sizeof argument, "%s", words);
+    if (xb_config_parse(rows, 2, argv, config, &error) != XB_OK)
+        fail_msg("%s", error.message);
+    return config;
+}
+
+/* "square,3,slow,some square,3,fast,some ...": the settings of every combination. */
+static void expect_combinations(const char *variant, const struct xb_config *config,
+                                const char *expected)
+{
+    struct xb_case test = {.mode = &mode, .variant = variant};
+    char text[512] = "";
+    for (size_t i = 0; xb_case_set(&test, i, config); i++)
+        for (size_t k = 0; k < test.setting_count; k++) {
+            const struct xb_setting *setting = &test.settings[k];
+            size_t used = strlen(text);
+            snprintf(text + used, sizeof text - used, "%s", k > 0 ? "," : i > 0 ? " " : "");
+            used = strlen(text);
+            if (setting->word != NULL)
+                snprintf(text + used, sizeof text - used, "%s", setting->word);
+            else
+                snprintf(text + used, sizeof text - used, "%llu",
+                         (unsigned long long)setting->count);
+        }
+    assert_string_equal(text, expected);
+}
+
+static void each_word_gives_a_combination(void **state)
+{
+    (void)state;
+    struct xb_config config;
+    parse(&config, "--pace=fast,slow");
+    expect_combinations(
+        "quick", &config,
+        "square,3,fast,some square,3,slow,some round,3,fast,some round,3,slow,some");
+    xb_config_free(&config);
+}
+
+static void parameters_of_other_variants_give_none(void **state)
+{
+    (void)state;
+    struct xb_config config;
+    parse(&config, "--pace=fast,slow");
+    expect_combinations("calm", &config, "square,3,4096,some round,3,4096,some");
+    expect_combinations("other", &config, "square,3,some round,3,some");
+    xb_config_free(&config);
+    parse(&config, "--way=straight");
+    expect_combinations("other", &config, "straight,3,some");
+    xb_config_free(&config);
+}
+
+/* Every word that there is; what is no word can be anything. */
+static void without_a_configuration_there_is_every_word(void **state)
+{
+    (void)state;
+    expect_combinations("quick", NULL,
+                        "round,slow round,fast square,slow square,fast straight,slow "
+                        "straight,fast");
+    expect_combinations("calm", NULL, "round square straight");
+}
+
+static void a_mode_without_parameters_has_one_combination(void **state)
+{
+    (void)state;
+    static const struct xb_mode plain = {.name = "plain"};
+    struct xb_case test = {.mode = &plain, .variant = "only"};
+    assert_true(xb_case_set(&test, 0, NULL));
+    assert_int_equal(test.setting_count, 0);
+    assert_false(xb_case_set(&test, 1, NULL));
+}
+
+/* ---- looking at a case ---- */
+
+static void a_setting_is_found_by_its_option(void **state)
+{
+    (void)state;
+    struct xb_config config;
+    struct xb_case test = {.mode = &mode, .variant = "calm"};
+    assert_true(xb_case_set(&test, 1, parse(&config, "--turns=7")));
+    assert_string_equal(xb_case_setting(&test, &way)->word, "round");
+    assert_int_equal(xb_case_setting(&test, &turns)->count, 7);
+    assert_int_equal(xb_case_setting(&test, &piece)->count, 4096);
+    assert_string_equal(xb_case_setting(&test, &load)->word, "some");
+    xb_config_free(&config);
+}
+
+static void a_setting_that_the_variant_has_not_aborts(void **state)
+{
+    (void)state;
+    struct xb_case test = {.mode = &mode, .variant = "quick"};
+    assert_true(xb_case_set(&test, 0, NULL));
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        close(STDERR_FILENO);
+        signal(SIGABRT, SIG_DFL);
+        _exit(xb_case_setting(&test, &piece) != NULL);
+    }
+    int status = 0;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status));
+    assert_int_equal(WTERMSIG(status), SIGABRT);
+}
+
+static void what_goes_without_saying_is_not_said(void **state)
+{
+    (void)state;
+    struct xb_config config;
+    struct xb_case test = {.mode = &mode,
+                           .variant = "quick",
+                           .direction = XB_D2D,
+                           .bytes = 4096,
+                           .device = 2,
+                           .peer = 1};
+    char text[128];
+    parse(&config, "--pace=slow,fast");
+    static const char *const words[] = {"", " pace fast", " way round", " way round pace fast"};
+    for (size_t i = 0; i < 4; i++) {
+        assert_true(xb_case_set(&test, i, &config));
+        assert_string_equal(xb_case_settings_text(&test, text, sizeof text), words[i]);
+    }
+    assert_string_equal(xb_case_text(&test, text, sizeof text),
+                        "walk quick way round pace fast d2d 4 KiB device 2 to 1");
+    assert_string_equal(xb_case_settings_text(&test, text, 8), " way ro"); /* cut, not more */
+    xb_config_free(&config);
+}
+
+static void cases_are_alike_that_differ_in_devices_only(void **state)
+{
+    (void)state;
+    struct xb_config config;
+    struct xb_case one = {.mode = &mode, .variant = "quick", .direction = XB_H2D, .bytes = 8};
+    assert_true(xb_case_set(&one, 0, parse(&config, "--turns=7")));
+    struct xb_case other = one;
+    other.device = 3;
+    other.simultaneous = true;
+    assert_true(xb_case_alike(&one, &other));
+    assert_true(xb_case_set(&other, 1, &config));
+    assert_false(xb_case_alike(&one, &other));
+    other = one;
+    other.settings[1].count++;
+    assert_false(xb_case_alike(&one, &other));
+    other = one;
+    other.setting_count--;
+    assert_false(xb_case_alike(&one, &other));
+    other = one;
+    other.variant = "calm";
+    assert_false(xb_case_alike(&one, &other));
+    other = one;
+    other.bytes++;
+    assert_false(xb_case_alike(&one, &other));
+    other = one;
+    other.direction = XB_D2H;
+    assert_false(xb_case_alike(&one, &other));
+    xb_config_free(&config);
+}
+
+/* ---- the modes that there are ---- */
+
+/* What xb_case_set relies on. */
+static void every_parameter_is_of_a_known_kind(void **state)
+{
+    (void)state;
+    for (size_t m = 0; xb_modes[m] != NULL; m++) {
+        size_t count = 0;
+        const struct xb_parameter *parameter = xb_modes[m]->parameters;
+        for (; parameter != NULL && parameter->option != NULL; parameter++, count++) {
+            const struct xb_option *option = parameter->option;
+            assert_non_null(option->default_text);
+            assert_true(option->type == XB_OPTION_COUNT || option->type == XB_OPTION_SIZE ||
+                        option->type == XB_OPTION_TEXT || option->type == XB_OPTION_CHOICES);
+            assert_true(option->type != XB_OPTION_CHOICES || option->choices != NULL);
+        }
+        assert_true(count <= XB_CASE_SETTINGS);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_word_gives_a_combination),
+        cmocka_unit_test(parameters_of_other_variants_give_none),
+        cmocka_unit_test(without_a_configuration_there_is_every_word),
+        cmocka_unit_test(a_mode_without_parameters_has_one_combination),
+        cmocka_unit_test(a_setting_is_found_by_its_option),
+        cmocka_unit_test(a_setting_that_the_variant_has_not_aborts),
+        cmocka_unit_test(what_goes_without_saying_is_not_said),
+        cmocka_unit_test(cases_are_alike_that_differ_in_devices_only),
+        cmocka_unit_test(every_parameter_is_of_a_known_kind),
+    };
+    return cmocka_run_group_tests_name("case", tests, NULL, NULL);
+}
