@@ -17,28 +17,34 @@ enum xb_stop_reason {
 /* "converged", "time-limit", "fixed", "deadline", "interrupted". */
 const char *xb_stop_reason_name(enum xb_stop_reason reason);
 
-/* The rule: stop with 20 samples or more when half the interval's width is at most 0.5 % of the
- * median, else at the time limit. */
+/* The rule: stop when half the interval's width is at most 0.5 % of the median, with 20 samples or
+ * more; with fewer, when it is at most 0.1 %: then more of them would tell no more. Else stop at
+ * the time limit. */
 #define XB_STOP_MIN_SAMPLES 20u
 #define XB_STOP_HALF_WIDTH 0.005
-/* The time limit stops no sooner than after this many samples: fewer have no interval. */
+#define XB_STOP_SURE_HALF_WIDTH 0.001
+/* Neither stops sooner than after this many samples: fewer have no interval. */
 #define XB_STOP_LEAST_SAMPLES 6u
 
 /* A 99th percentile needs more: of 1000 samples 10 lie beyond it. */
 #define XB_STOP_LATENCY_SAMPLES 1000u
 
-/* Zero-initialise, then set the first three. */
+/* Zero-initialise, then set the first four. */
 struct xb_stopping {
     uint64_t fixed_samples; /* 0: by the rule */
     double time_limit;      /* seconds */
-    size_t min_samples;     /* before the interval is looked at: XB_STOP_MIN_SAMPLES or more */
-    size_t next_look;       /* private: the sample count at which the interval is looked at next */
+    /* How many there must be before an interval of XB_STOP_HALF_WIDTH is narrow enough:
+     * XB_STOP_MIN_SAMPLES or more. */
+    size_t min_samples;
+    /* The same for XB_STOP_SURE_HALF_WIDTH: XB_STOP_LEAST_SAMPLES or more, at most min_samples. */
+    size_t sure_samples;
+    size_t next_look; /* private: the sample count at which the interval is looked at next */
 };
 
 /*
  * Whether to stop after these samples, `elapsed` seconds after the first began. The interval is
- * looked at when the count has grown by a tenth, not at every sample: each look is a chance to stop
- * on a lucky run, and costs a sort.
+ * looked at when the count has grown by a tenth, and at min_samples, not at every sample: each look
+ * is a chance to stop on a lucky run, and costs a sort.
  */
 XB_MUST_CHECK enum xb_status xb_stopping_decide(struct xb_stopping *stopping,
                                                 const struct xb_samples *samples, double elapsed,

@@ -6,14 +6,26 @@
 
 #include "run.h"
 
+/* The last work of a device: who did it, and when it ended, on the clock of src/base/clock.h. */
+struct xb_work {
+    const struct xb_mode *mode; /* NULL: nobody yet */
+    int peer;                   /* as in struct xb_case */
+    double end;
+};
+
 /* One device (or pair) at work. A case has one lane; simultaneous devices have one each. */
 struct xb_lane {
     struct xb_mode_context context;
     struct xb_run_device *where;
     struct xb_result *result;
+    struct xb_work *last_work; /* of the device; the runner keeps it from case to case */
     struct xb_sampler sampler;
     struct xb_timing timing; /* of the latest repetition */
 };
+
+/* How often one operation alone is timed by the host's clock, where the samples do not tell that.
+ */
+#define XB_ALONE_REPETITIONS 3u
 
 /* One case while it is measured. Zero-initialise what is below the line. */
 struct xb_measurement {
@@ -24,13 +36,17 @@ struct xb_measurement {
     size_t lane_count;
     double time_limit; /* seconds */
     /* Seconds. An idle link and idle clocks need tens of milliseconds of work to reach full speed.
-     * Until then samples may agree with each other and still be slow. */
+     * Until then samples may agree with each other and still be slow. Less where the device has
+     * hardly rested: see warm_up.h. */
     double warm_up_least;
     /* ---- */
     uint64_t iterations; /* in one sample */
     bool held;           /* the queues stand still while a sample is enqueued */
     double last_wall;    /* seconds that the latest repetition took, restoring included */
     struct xb_samples warm_up;
+    /* The latest repetitions of the warm-up that were one operation alone, in any order. */
+    struct xb_timing alone[XB_ALONE_REPETITIONS];
+    size_t alone_count; /* how many there were, those that are not kept included */
 };
 
 /*

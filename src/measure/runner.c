@@ -16,7 +16,8 @@
 struct opened {
     struct xb_device *device;
     struct xb_workspace *workspace; /* closed when the next case is of other devices */
-    enum xb_status status;          /* of opening it: a device that failed is not tried again */
+    struct xb_work last_work;
+    enum xb_status status; /* of opening it: a device that failed is not tried again */
     struct xb_error error;
 };
 
@@ -197,6 +198,7 @@ static enum xb_status make_lane(struct runner *runner, struct xb_result *result,
     struct opened *opened = &runner->opened[position];
     *lane = (struct xb_lane){.where = &run->devices[position],
                              .result = result,
+                             .last_work = &opened->last_work,
                              .context = {.test = test,
                                          .run = run,
                                          .config = run->config,

@@ -6,112 +6,11 @@
 #include "base/clock.h"
 
 #include "base/interrupt.h"
+#include "repetition.h"
+#include "warm_up.h"
 
-#include <assert.h>
-#include <string.h>
-
-/* A sample has as many iterations of a small copy as it takes to last this long, where the mode
- * asks for no more: a thousand times an event's resolution. */
-#define SAMPLE_TARGET_S 1e-3
-/* The most iterations of a sample, where nothing else bounds them. */
-#define MAX_ITERATIONS 4096u
-/* If its samples never agree, a path is warmed up for this share of the time limit at most. */
-#define WARM_UP_MOST 0.25
-/* How often one operation alone is timed by the host's clock, where the samples do not tell that.
- */
-#define HOST_CLOCK_REPETITIONS 3u
 /* How often a reference is repeated: the medians are compared, not their tails. */
 #define REFERENCE_SAMPLES 3u
-
-/* Whether there is no time for another repetition, if that takes as long as the last one. */
-static bool out_of_time(const struct xb_measurement *measurement)
-{
-    const struct xb_run *run = measurement->run;
-    return xb_run_should_stop(run) ||
-           (run->deadline > 0 && xb_clock_now() + measurement->last_wall > run->deadline);
-}
-
-static void tell(const struct xb_measurement *measurement, size_t samples, double seconds)
-{
-    const struct xb_run_observer *observer = measurement->observer;
-    if (observer != NULL && seconds > 0)
-        observer->progress(observer->argument, measurement->run, samples,
-                           (double)measurement->result->bytes_moved / seconds);
-}
-
-/* Puts back what the last repetition moved, if the mode needs that. */
-static enum xb_status restore(const struct xb_measurement *measurement, struct xb_error *error)
-{
-    for (size_t i = 0; i < measurement->lane_count; i++) {
-        struct xb_mode_context *context = &measurement->lanes[i].context;
-        if (context->test->mode->restore == NULL)
-            continue;
-        enum xb_status status = context->test->mode->restore(context, error);
-        if (status != XB_OK)
-            return status;
-    }
-    return XB_OK;
-}
-
-/* What a lane's repetition took, by the clock that times this lane. */
-static double lane_seconds(const struct xb_lane *lane)
-{
-    return lane->context.host_timed ? lane->timing.submit : lane->timing.device;
-}
-
-/*
- * Makes one repetition on every lane: enqueues all, then releases all, then waits for all. *seconds
- * is what the slowest took. That is the time of all, because they start together; it cannot be
- * taken from one's start to another's end, because their clocks cannot be compared.
- */
-static enum xb_status repeat(struct xb_measurement *measurement, xb_submit *submit,
-                             uint64_t iterations, bool held, double *seconds,
-                             struct xb_error *error)
-{
-    const struct xb_backend *backend = measurement->run->backend;
-    double begin = xb_clock_now();
-    enum xb_status status = restore(measurement, error);
-    if (status != XB_OK)
-        return status;
-    size_t begun = 0;
-    if (backend->range_push != NULL)
-        backend->range_push("sample");
-    while (status == XB_OK && begun < measurement->lane_count) {
-        struct xb_lane *lane = &measurement->lanes[begun++];
-        status = xb_sampler_begin(&lane->sampler, submit, iterations, held, &lane->timing, error);
-    }
-    for (size_t i = 0; i < begun; i++)
-        xb_sampler_release(&measurement->lanes[i].sampler);
-    *seconds = 0;
-    for (size_t i = 0; i < begun; i++) {
-        struct xb_lane *lane = &measurement->lanes[i];
-        status = xb_sampler_finish(&lane->sampler, status, &lane->timing, error);
-        *seconds = lane_seconds(lane) > *seconds ? lane_seconds(lane) : *seconds;
-    }
-    if (backend->range_pop != NULL)
-        backend->range_pop();
-    measurement->last_wall = xb_clock_now() - begin;
-    return status;
-}
-
-/* How many iterations make a sample long enough, if one takes `seconds`. No more than fit behind a
- * held queue. */
-static uint64_t iterations_for(const struct xb_measurement *measurement, double seconds)
-{
-    const struct xb_mode_context *context = &measurement->lanes[0].context;
-    double target = context->sample_seconds > 0 ? context->sample_seconds : SAMPLE_TARGET_S;
-    uint64_t most = MAX_ITERATIONS;
-    if (context->test->mode->restore != NULL || context->test->latency)
-        return 1;
-    if (measurement->held) {
-        uint64_t fit = context->device->info.held_operations / context->operations_per_iteration;
-        most = fit < most ? fit : most;
-    }
-    if (seconds * (double)most <= target)
-        return most;
-    double wanted = target / seconds;
-    return wanted <= 1 ? 1 : (uint64_t)(wanted + 0.5);
-}
 
 /* Whether the queues can be held while an iteration is enqueued. Adds a warning where the case
  * would need it. */
@@ -155,50 +54,6 @@ static enum xb_status decide_hold(struct xb_measurement *measurement, struct xb_
                                              : "this variant's calls may block");
 }
 
-/* Repeats until the last samples agree, and finds how many iterations a sample should have. */
-static enum xb_status warm_up(struct xb_measurement *measurement, struct xb_error *error)
-{
-    xb_submit *submit = measurement->result->test.mode->submit;
-    double begin = xb_clock_now();
-    double least = measurement->warm_up_least;
-    double most = measurement->time_limit * WARM_UP_MOST;
-    size_t taken = 0;
-    bool settled = false;
-    double elapsed = 0;
-    if (most < least)
-        most = least;
-    measurement->iterations = 1;
-    while (!settled && !out_of_time(measurement) && elapsed < most) {
-        double seconds = 0;
-        enum xb_status status = repeat(measurement, submit, measurement->iterations,
-                                       measurement->held, &seconds, error);
-        if (status != XB_OK)
-            return status;
-        seconds /= (double)measurement->iterations;
-        status = xb_samples_add(&measurement->warm_up, seconds, error);
-        if (status != XB_OK)
-            return status;
-        taken++;
-        elapsed = xb_clock_now() - begin;
-        tell(measurement, 0, seconds);
-
-        uint64_t wanted = iterations_for(measurement, seconds);
-        if (wanted > 2 * measurement->iterations || 2 * wanted < measurement->iterations) {
-            /* Samples of another length have to agree anew. */
-            measurement->iterations = wanted;
-            measurement->warm_up.count = 0;
-        }
-        settled = elapsed >= least && xb_samples_agree(&measurement->warm_up);
-    }
-    xb_result_detail_number(measurement->result, "warm_up_samples", (double)taken);
-    xb_result_detail_number(measurement->result, "warm_up_s", elapsed);
-    /* No warning for single operations: they always scatter, and percentiles say how much. */
-    if (!settled && !out_of_time(measurement) && !measurement->result->test.latency)
-        xb_result_warn(measurement->result, "noisy: warm-up did not settle within %g %%",
-                       XB_WARM_SPREAD * 100);
-    return XB_OK;
-}
-
 /* Adds what the host's clock says of one operation alone. */
 static enum xb_status add_host_times(struct xb_result *result, const struct xb_timing *timing,
                                      struct xb_error *error)
@@ -211,7 +66,7 @@ static enum xb_status add_host_times(struct xb_result *result, const struct xb_t
 static enum xb_status time_alone(struct xb_measurement *measurement, struct xb_lane *lane,
                                  struct xb_error *error)
 {
-    enum xb_status status = restore(measurement, error);
+    enum xb_status status = xb_measure_restore(measurement, error);
     if (status != XB_OK)
         return status;
     status = xb_sampler_repeat(&lane->sampler, lane->context.test->mode->submit, 1, false,
@@ -219,14 +74,29 @@ static enum xb_status time_alone(struct xb_measurement *measurement, struct xb_l
     return status != XB_OK ? status : add_host_times(lane->result, &lane->timing, error);
 }
 
-/* Times some operations alone, a lane at a time: a held or batched sample does not tell how long
- * one operation blocks its caller. */
+/* Adds what the warm-up has told of one operation alone. */
+static enum xb_status add_warm_up(struct xb_measurement *measurement, struct xb_error *error)
+{
+    for (size_t i = 0; i < XB_ALONE_REPETITIONS; i++) {
+        enum xb_status status =
+            add_host_times(measurement->lanes[0].result, &measurement->alone[i], error);
+        if (status != XB_OK)
+            return status;
+    }
+    return XB_OK;
+}
+
+/* Times some operations alone, a lane at a time, unless the warm-up has: a held or batched sample
+ * does not tell how long one operation blocks its caller. */
 static enum xb_status time_all_alone(struct xb_measurement *measurement, struct xb_error *error)
 {
     if (!measurement->held && measurement->iterations == 1 && measurement->lane_count == 1)
         return XB_OK; /* each sample is one operation alone */
+    if (measurement->alone_count >= XB_ALONE_REPETITIONS)
+        return add_warm_up(measurement, error);
     for (size_t i = 0; i < measurement->lane_count; i++)
-        for (unsigned k = 0; k < HOST_CLOCK_REPETITIONS && !out_of_time(measurement); k++) {
+        for (unsigned k = 0; k < XB_ALONE_REPETITIONS && !xb_measure_out_of_time(measurement);
+             k++) {
             enum xb_status status = time_alone(measurement, &measurement->lanes[i], error);
             if (status != XB_OK)
                 return status;
@@ -238,8 +108,9 @@ static enum xb_status time_reference(struct xb_measurement *measurement,
                                      const struct xb_reference *reference, struct xb_error *error)
 {
     double seconds = 0;
-    enum xb_status status = repeat(measurement, reference->submit, measurement->iterations,
-                                   measurement->held, &seconds, error);
+    enum xb_status status =
+        xb_measure_repeat(measurement, reference->submit, measurement->iterations,
+                          measurement->held, &seconds, error);
     if (status != XB_OK)
         return status;
     return xb_result_sample(measurement->result, reference->figure,
@@ -251,7 +122,7 @@ static enum xb_status time_references(struct xb_measurement *measurement, struct
 {
     const struct xb_reference *reference = measurement->result->test.mode->references;
     for (; reference != NULL && reference->figure != NULL; reference++)
-        for (unsigned i = 0; i < REFERENCE_SAMPLES && !out_of_time(measurement); i++) {
+        for (unsigned i = 0; i < REFERENCE_SAMPLES && !xb_measure_out_of_time(measurement); i++) {
             enum xb_status status = time_reference(measurement, reference, error);
             if (status != XB_OK)
                 return status;
@@ -270,8 +141,8 @@ static double overlap_of(const struct xb_measurement *measurement, double whole)
     double both = whole;
     if (measurement->lane_count > 1) {
         for (size_t i = 0; i < measurement->lane_count; i++)
-            if (lane_seconds(&measurement->lanes[i]) < both)
-                both = lane_seconds(&measurement->lanes[i]);
+            if (xb_lane_seconds(&measurement->lanes[i]) < both)
+                both = xb_lane_seconds(&measurement->lanes[i]);
     } else {
         both = first->timing.spans[0] + first->timing.spans[1] - whole;
     }
@@ -285,7 +156,7 @@ static enum xb_status add_lane(struct xb_measurement *measurement, struct xb_lan
 {
     struct xb_result *result = lane->result;
     double iterations = (double)measurement->iterations;
-    double seconds = lane_seconds(lane) / iterations;
+    double seconds = xb_lane_seconds(lane) / iterations;
     if (!(seconds > 0))
         return XB_FAIL(error, XB_ERR_RUNTIME,
                        "the events around a copy of %llu bytes are %g s apart: the device's clock "
@@ -333,8 +204,9 @@ static enum xb_status take_sample(struct xb_measurement *measurement, struct xb_
 {
     struct xb_result *result = measurement->result;
     double seconds = 0;
-    enum xb_status status = repeat(measurement, result->test.mode->submit, measurement->iterations,
-                                   measurement->held, &seconds, error);
+    enum xb_status status =
+        xb_measure_repeat(measurement, result->test.mode->submit, measurement->iterations,
+                          measurement->held, &seconds, error);
     if (status != XB_OK)
         return status;
     for (size_t i = 0; i < measurement->lane_count; i++) {
@@ -345,7 +217,7 @@ static enum xb_status take_sample(struct xb_measurement *measurement, struct xb_
     status = add_whole(measurement, seconds, error);
     if (status != XB_OK)
         return status;
-    tell(measurement, result->times.count, seconds / (double)measurement->iterations);
+    xb_measure_tell(measurement, result->times.count, seconds / (double)measurement->iterations);
     return XB_OK;
 }
 
@@ -354,7 +226,7 @@ static enum xb_status take_sample(struct xb_measurement *measurement, struct xb_
 static enum xb_status time_bare(struct xb_measurement *measurement, struct xb_error *error)
 {
     struct xb_lane *lane = &measurement->lanes[0];
-    enum xb_status status = restore(measurement, error);
+    enum xb_status status = xb_measure_restore(measurement, error);
     if (status != XB_OK)
         return status;
     status = xb_sampler_repeat_bare(&lane->sampler, lane->context.test->mode->submit, &lane->timing,
@@ -371,10 +243,11 @@ static enum xb_status take_samples(struct xb_measurement *measurement, struct xb
         .fixed_samples = fixed->is_set ? fixed->count : 0,
         .time_limit = measurement->time_limit,
         .min_samples = latency ? XB_STOP_LATENCY_SAMPLES : XB_STOP_MIN_SAMPLES,
+        .sure_samples = latency ? XB_STOP_LATENCY_SAMPLES : XB_STOP_LEAST_SAMPLES,
     };
     double begin = xb_clock_now();
     while (result->stop_reason == XB_STOP_NOT_YET) {
-        if (out_of_time(measurement)) {
+        if (xb_measure_out_of_time(measurement)) {
             result->stop_reason =
                 xb_interrupt_signal() != 0 ? XB_STOP_INTERRUPTED : XB_STOP_DEADLINE;
             return XB_OK;
@@ -423,12 +296,16 @@ enum xb_status xb_measure_sample(struct xb_measurement *measurement, struct xb_e
     enum xb_status status = decide_hold(measurement, error);
     if (status != XB_OK)
         return status;
-    status = warm_up(measurement, error);
+    status = xb_measure_warm_up(measurement, error);
     if (status != XB_OK)
         return status;
     status = time_beside(measurement, error);
-    if (status != XB_OK || out_of_time(measurement))
+    if (status != XB_OK || xb_measure_out_of_time(measurement))
         return status;
     status = prepare(measurement, error);
-    return status != XB_OK ? status : take_samples(measurement, error);
+    if (status != XB_OK)
+        return status;
+    status = take_samples(measurement, error);
+    xb_measure_note_work(measurement);
+    return status;
 }

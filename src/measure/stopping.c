@@ -20,21 +20,30 @@ const char *xb_stop_reason_name(enum xb_stop_reason reason)
     return "unknown";
 }
 
+/* At which count the interval is looked at next. */
+static size_t next_look_after(const struct xb_stopping *stopping, size_t count)
+{
+    size_t next = count + (count + 9) / 10;
+    bool passes = count < stopping->min_samples && next > stopping->min_samples;
+    return passes ? stopping->min_samples : next;
+}
+
 /* Looks at the interval if it is time to. */
 static enum xb_status look(struct xb_stopping *stopping, const struct xb_samples *samples,
                            bool *converged, struct xb_error *error)
 {
     struct xb_statistics statistics;
     *converged = false;
-    if (samples->count < stopping->min_samples || samples->count < stopping->next_look)
+    if (samples->count < stopping->sure_samples || samples->count < stopping->next_look)
         return XB_OK;
     enum xb_status status =
         xb_statistics_compute(samples->values, samples->count, &statistics, error);
     if (status != XB_OK)
         return status;
-    stopping->next_look = samples->count + (samples->count + 9) / 10;
-    *converged = (statistics.ci95_high - statistics.ci95_low) / 2.0 <=
-                 XB_STOP_HALF_WIDTH * statistics.median;
+    stopping->next_look = next_look_after(stopping, samples->count);
+    double narrow =
+        samples->count < stopping->min_samples ? XB_STOP_SURE_HALF_WIDTH : XB_STOP_HALF_WIDTH;
+    *converged = (statistics.ci95_high - statistics.ci95_low) / 2.0 <= narrow * statistics.median;
     return XB_OK;
 }
 

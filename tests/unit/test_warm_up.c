@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How long a case is warmed up: --warm-up, and a quarter of --time-limit. */
+/* How long a case is warmed up: --warm-up, a quarter of --time-limit, how long the device rested;
+ * and what the warm-up tells besides. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
@@ -43,12 +44,114 @@ static void test_time_limit_gives_more(void **state)
     assert_true(warm_up_of("1ms", "1000s", "warm_up_samples") >= 3);
 }
 
+/* ---- a device that has just been at work ---- */
+
+/* Has the clock go on by a second after each case. */
+static void rest(void *argument, const struct xb_run *run)
+{
+    (void)argument;
+    (void)run;
+    atomic_fetch_add(&clock_ahead_ns, 1000000000);
+}
+
+static double warm_up_s(const struct fixture *f, size_t row)
+{
+    return detail_number(&f->run.results[row], "warm_up_s");
+}
+
+static const struct xb_run_observer resting = {.progress = hurry, .finished = rest};
+
+static void test_the_second_case_lasts_as_long_as_the_rest(void **state)
+{
+    (void)state;
+    struct fixture f;
+    execute(&f,
+            WORDS("--mode", "pinned", "--size", "64K", "--warm-up", "20s", "--time-limit", "100s"),
+            &resting);
+    expect_all(&f, XB_RESULT_OK);
+    assert_int_equal(f.run.case_count, 2);
+    assert_true(warm_up_s(&f, 0) >= 20);
+    assert_true(warm_up_s(&f, 1) >= 1 && warm_up_s(&f, 1) < 20);
+    finish(&f);
+}
+
+/* What another mode or another device did proves nothing of this one. */
+static void test_other_work_does_not_count(void **state)
+{
+    (void)state;
+    struct fixture f;
+    xb_fake.device_count = 2;
+    RUN(&f, "--mode", "pinned,async", "--direction", "h2d", "--size", "64K", "--warm-up", "20s",
+        "--time-limit", "100s", "--device", "0,1");
+    expect_all(&f, XB_RESULT_OK);
+    assert_int_equal(f.run.case_count, 4);
+    for (size_t i = 0; i < 4; i++)
+        assert_true(warm_up_s(&f, i) >= 20);
+    finish(&f);
+}
+
+/* Each pair is a path of its own. */
+static void test_pairs_are_warmed_up_one_by_one(void **state)
+{
+    (void)state;
+    struct fixture f;
+    xb_fake.device_count = 3;
+    RUN(&f, "--mode", "peer", "--peer-path", "direct-write", "--direction", "d2d", "--size", "16M",
+        "--warm-up", "5s", "--time-limit", "100s", "--pairs", "0:1,0:2");
+    expect_all(&f, XB_RESULT_OK);
+    assert_true(warm_up_s(&f, 0) >= 5 && warm_up_s(&f, 1) >= 5);
+    finish(&f);
+}
+
+/* ---- one operation alone ---- */
+
+/* 8 MiB take 8.4 ms, so that the warm-up is not held and tells what the host's clock says. */
+static void test_long_samples_are_alone_in_the_warm_up(void **state)
+{
+    (void)state;
+    struct fixture f;
+    RUN(&f, "--mode", "pinned", "--direction", "h2d", "--size", "8M", "--samples", "2",
+        "--time-limit", "1000s");
+    const struct xb_result *result = &f.run.results[0];
+    expect_status(result, XB_RESULT_OK);
+    assert_string_equal(detail(result, "held"), "yes");
+    assert_int_equal(xb_fake.holds, 2);
+    assert_true(detail_number(result, "warm_up_samples") >= 3);
+    assert_int_equal(result->submit_times.count, 3);
+    assert_int_equal(result->wall_times.count, 3);
+    finish(&f);
+}
+
+/* Of 4 MiB a warm-up sample is held but for the first, and three more tell of the host's clock; the
+ * same where the time is too short for a warm-up of three. */
+static void test_other_samples_are_repeated_alone(void **state)
+{
+    (void)state;
+    static const char *const rows[][2] = {{"4M", "1000s"}, {"8M", "10ms"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct fixture f;
+        xb_fake_reset();
+        RUN(&f, "--mode", "pinned", "--direction", "h2d", "--size", rows[i][0], "--samples", "2",
+            "--time-limit", rows[i][1]);
+        const struct xb_result *result = &f.run.results[0];
+        expect_status(result, XB_RESULT_OK);
+        assert_int_equal(xb_fake.holds, 2 + (unsigned)detail_number(result, "warm_up_samples") - 1);
+        assert_int_equal(result->wall_times.count, 3);
+        finish(&f);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_lasts_as_long_as_asked),
         TEST(test_lasts_no_longer_than_asked),
         TEST(test_time_limit_gives_more),
+        TEST(test_the_second_case_lasts_as_long_as_the_rest),
+        TEST(test_other_work_does_not_count),
+        TEST(test_pairs_are_warmed_up_one_by_one),
+        TEST(test_long_samples_are_alone_in_the_warm_up),
+        TEST(test_other_samples_are_repeated_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

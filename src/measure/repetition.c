@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _POSIX_C_SOURCE 200809L
+#include "repetition.h"
+
+#include "base/clock.h"
+
+bool xb_measure_out_of_time(const struct xb_measurement *measurement)
+{
+    const struct xb_run *run = measurement->run;
+    return xb_run_should_stop(run) ||
+           (run->deadline > 0 && xb_clock_now() + measurement->last_wall > run->deadline);
+}
+
+void xb_measure_tell(const struct xb_measurement *measurement, size_t samples, double seconds)
+{
+    const struct xb_run_observer *observer = measurement->observer;
+    if (observer != NULL && seconds > 0)
+        observer->progress(observer->argument, measurement->run, samples,
+                           (double)measurement->result->bytes_moved / seconds);
+}
+
+enum xb_status xb_measure_restore(const struct xb_measurement *measurement, struct xb_error *error)
+{
+    for (size_t i = 0; i < measurement->lane_count; i++) {
+        struct xb_mode_context *context = &measurement->lanes[i].context;
+        if (context->test->mode->restore == NULL)
+            continue;
+        enum xb_status status = context->test->mode->restore(context, error);
+        if (status != XB_OK)
+            return status;
+    }
+    return XB_OK;
+}
+
+double xb_lane_seconds(const struct xb_lane *lane)
+{
+    return lane->context.host_timed ? lane->timing.submit : lane->timing.device;
+}
+
+enum xb_status xb_measure_repeat(struct xb_measurement *measurement, xb_submit *submit,
+                                 uint64_t iterations, bool held, double *seconds,
+                                 struct xb_error *error)
+{
+    const struct xb_backend *backend = measurement->run->backend;
+    double begin = xb_clock_now();
+    enum xb_status status = xb_measure_restore(measurement, error);
+    if (status != XB_OK)
+        return status;
+    size_t begun = 0;
+    if (backend->range_push != NULL)
+        backend->range_push("sample");
+    while (status == XB_OK && begun < measurement->lane_count) {
+        struct xb_lane *lane = &measurement->lanes[begun++];
+        status = xb_sampler_begin(&lane->sampler, submit, iterations, held, &lane->timing, error);
+    }
+    for (size_t i = 0; i < begun; i++)
+        xb_sampler_release(&measurement->lanes[i].sampler);
+    *seconds = 0;
+    for (size_t i = 0; i < begun; i++) {
+        struct xb_lane *lane = &measurement->lanes[i];
+        status = xb_sampler_finish(&lane->sampler, status, &lane->timing, error);
+        *seconds = xb_lane_seconds(lane) > *seconds ? xb_lane_seconds(lane) : *seconds;
+    }
+    if (backend->range_pop != NULL)
+        backend->range_pop();
+    measurement->last_wall = xb_clock_now() - begin;
+    return status;
+}

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _POSIX_C_SOURCE 200809L
+#include "warm_up.h"
+
+#include "base/clock.h"
+
+#include "repetition.h"
+
+#include <math.h>
+
+/* A sample has as many iterations of a small copy as it takes to last this long, where the mode
+ * asks for no more: a thousand times an event's resolution. */
+#define SAMPLE_TARGET_S 1e-3
+/* The most iterations of a sample, where nothing else bounds them. */
+#define MAX_ITERATIONS 4096u
+/* If its samples never agree, a path is warmed up for this share of the time limit at most. */
+#define WARM_UP_MOST 0.25
+/* Enqueuing takes microseconds: of an iteration that lasts this long they are next to nothing, and
+ * its warm-up need not be held. */
+#define LONG_S 5e-3
+
+/* How many iterations make a sample long enough, if one takes `seconds`. No more than fit behind a
+ * held queue. */
+static uint64_t iterations_for(const struct xb_measurement *measurement, double seconds)
+{
+    const struct xb_mode_context *context = &measurement->lanes[0].context;
+    double target = context->sample_seconds > 0 ? context->sample_seconds : SAMPLE_TARGET_S;
+    uint64_t most = MAX_ITERATIONS;
+    if (context->test->mode->restore != NULL || context->test->latency)
+        return 1;
+    if (measurement->held) {
+        uint64_t fit = context->device->info.held_operations / context->operations_per_iteration;
+        most = fit < most ? fit : most;
+    }
+    if (seconds * (double)most <= target)
+        return most;
+    double wanted = target / seconds;
+    return wanted <= 1 ? 1 : (uint64_t)(wanted + 0.5);
+}
+
+/* How long the lanes have rested since this mode was last at work on them: the longest of them. One
+ * on which something else was at work last, or another mode's kind of work, counts as never used.
+ */
+static double rest_of(const struct xb_measurement *measurement, double now)
+{
+    double longest = 0;
+    for (size_t i = 0; i < measurement->lane_count; i++) {
+        const struct xb_case *test = measurement->lanes[i].context.test;
+        const struct xb_work *last = measurement->lanes[i].last_work;
+        if (last->mode != test->mode || last->peer != test->peer)
+            return INFINITY;
+        longest = fmax(longest, now - last->end);
+    }
+    return longest;
+}
+
+void xb_measure_note_work(struct xb_measurement *measurement)
+{
+    double now = xb_clock_now();
+    for (size_t i = 0; i < measurement->lane_count; i++) {
+        struct xb_lane *lane = &measurement->lanes[i];
+        *lane->last_work = (struct xb_work){
+            .mode = lane->context.test->mode, .peer = lane->context.test->peer, .end = now};
+    }
+}
+
+/*
+ * Whether the next repetition is held, if the first took so long (0: this is the first). Where one
+ * iteration is a long sample it is not: the host's clock then tells of the same repetition what one
+ * operation alone takes. How long the first will be we do not know yet.
+ */
+static bool is_held(const struct xb_measurement *measurement, double first_s)
+{
+    if (measurement->lane_count > 1 || measurement->iterations > 1)
+        return measurement->held;
+    return measurement->held && first_s > 0 && first_s < LONG_S;
+}
+
+/* Takes one sample of the warm-up, and keeps what the host's clock says of one operation alone. */
+static enum xb_status take_one(struct xb_measurement *measurement, bool held, double *seconds,
+                               struct xb_error *error)
+{
+    enum xb_status status = xb_measure_repeat(measurement, measurement->result->test.mode->submit,
+                                              measurement->iterations, held, seconds, error);
+    if (status != XB_OK)
+        return status;
+    *seconds /= (double)measurement->iterations;
+    if (!held && measurement->iterations == 1)
+        measurement->alone[measurement->alone_count++ % XB_ALONE_REPETITIONS] =
+            measurement->lanes[0].timing;
+    xb_measure_tell(measurement, 0, *seconds);
+    return xb_samples_add(&measurement->warm_up, *seconds, error);
+}
+
+/* Finds how many iterations the next sample should have, and whether it is held. Samples of another
+ * kind than the last have to agree anew. */
+static void adapt(struct xb_measurement *measurement, double seconds, double first_s, bool *held)
+{
+    uint64_t wanted = iterations_for(measurement, seconds);
+    bool other_length =
+        wanted > 2 * measurement->iterations || 2 * wanted < measurement->iterations;
+    if (other_length)
+        measurement->iterations = wanted;
+    bool hold_next = is_held(measurement, first_s);
+    if (other_length || hold_next != *held)
+        measurement->warm_up.count = 0;
+    *held = hold_next;
+}
+
+enum xb_status xb_measure_warm_up(struct xb_measurement *measurement, struct xb_error *error)
+{
+    double begin = xb_clock_now();
+    double least = fmin(measurement->warm_up_least, rest_of(measurement, begin));
+    double most = fmax(measurement->warm_up_least, measurement->time_limit * WARM_UP_MOST);
+    size_t taken = 0;
+    double first_s = 0;
+    double elapsed = 0;
+    bool settled = false;
+    measurement->iterations = 1;
+    bool held = is_held(measurement, first_s);
+    while (!settled && !xb_measure_out_of_time(measurement) && elapsed < most) {
+        double seconds = 0;
+        enum xb_status status = take_one(measurement, held, &seconds, error);
+        if (status != XB_OK)
+            return status;
+        if (taken++ == 0)
+            first_s = seconds;
+        elapsed = xb_clock_now() - begin;
+        adapt(measurement, seconds, first_s, &held);
+        settled = elapsed >= least && xb_samples_agree(&measurement->warm_up);
+    }
+    xb_result_detail_number(measurement->result, "warm_up_samples", (double)taken);
+    xb_result_detail_number(measurement->result, "warm_up_s", elapsed);
+    /* No warning for single operations: they always scatter, and percentiles say how much. */
+    if (!settled && !xb_measure_out_of_time(measurement) && !measurement->result->test.latency)
+        xb_result_warn(measurement->result, "noisy: warm-up did not settle within %g %%",
+                       XB_WARM_SPREAD * 100);
+    return XB_OK;
+}

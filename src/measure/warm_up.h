@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef XFERBENCH_MEASURE_WARM_UP_H
+#define XFERBENCH_MEASURE_WARM_UP_H
+
+#include "measure.h"
+
+/*
+ * Repeats the case until its samples agree (xb_samples_agree), but for measurement->warm_up_least
+ * seconds at least, or for as long as the lanes have rested where that is less: see
+ * `lane->last_work`. Finds how many iterations a sample should have. Fills measurement->iterations
+ * and, where single operations are what it repeats, measurement->alone. Blocks. Warns in the result
+ * where samples did not agree in time.
+ */
+XB_MUST_CHECK enum xb_status xb_measure_warm_up(struct xb_measurement *measurement,
+                                                struct xb_error *error);
+
+/* Notes that the case was at work on its lanes until now. */
+void xb_measure_note_work(struct xb_measurement *measurement);
+
+#endif
