@@ -281,12 +281,16 @@ struct xb_backend {
      * Enqueues a kernel that copies `bytes`, so that the device's cores move them and not its copy
      * engines: every 8-byte word once, in the order of `access`, and then the bytes behind the last
      * whole word. Either buffer may be DEVICE memory of the queue's device, MAPPED or MANAGED.
-     * Offsets are multiples of 8. XB_ERR_USAGE otherwise. XB_CAP_KERNELS.
+     * Offsets are multiples of 8. XB_ERR_USAGE otherwise. `together` > 0 is how many such kernels,
+     * each on its own queue of the device, are to run at the same time: this one takes no more than
+     * its part of the cores, because one that takes them all keeps the others waiting until it
+     * ends. XB_CAP_KERNELS.
      */
     enum xb_status (*queue_kernel_copy)(struct xb_queue *queue, struct xb_buffer *target,
                                         uint64_t target_offset, struct xb_buffer *source,
                                         uint64_t source_offset, uint64_t bytes,
-                                        enum xb_access access, struct xb_error *error);
+                                        enum xb_access access, unsigned together,
+                                        struct xb_error *error);
     /*
      * Enqueues a kernel that takes every whole word of [offset, offset + bytes) of a DEVICE buffer
      * through `steps` times xb_compute_step (pattern.h), in place. The offset is a multiple of 8.

@@ -84,6 +84,12 @@ unsigned xb_mode_directions(const struct xb_config *config, const struct xb_mode
     return mode->by_default;
 }
 
+unsigned xb_mode_directions_together(const struct xb_config *config, const struct xb_mode *mode)
+{
+    bool wanted = mode->simultaneous && xb_config_get(config, "simultaneous")->flag;
+    return wanted ? xb_mode_directions(config, mode) : 0;
+}
+
 static bool has_option(const struct xb_mode *mode, const struct xb_option *option)
 {
     for (size_t i = 0; mode->options != NULL && mode->options[i] != NULL; i++)
@@ -179,12 +185,9 @@ static enum xb_status refuse_idle_simultaneous(const struct xb_config *config,
         return XB_FAIL(error, XB_ERR_USAGE,
                        "--simultaneous is about bandwidth; leave --latency away");
     for (size_t m = 0; m < choice->count; m++)
-        if (choice->modes[m]->simultaneous &&
-            (xb_mode_directions(config, choice->modes[m]) & XB_ONE_WAY) != 0)
+        if (xb_mode_directions_together(config, choice->modes[m]) != 0)
             return XB_OK;
-    return XB_FAIL(error, XB_ERR_USAGE,
-                   "--simultaneous starts several devices together, one way at a time: take %s, "
-                   "h2d or d2h",
+    return XB_FAIL(error, XB_ERR_USAGE, "--simultaneous starts several devices together: take %s",
                    simultaneous_modes(modes, sizeof modes));
 }
 

@@ -10,9 +10,6 @@ struct xb_mode_choice {
     size_t count;
 };
 
-/* The directions in which several devices can be measured at the same time. */
-#define XB_ONE_WAY ((unsigned)XB_H2D | (unsigned)XB_D2H)
-
 /* Reads --mode. XB_ERR_USAGE for a mode that there is not; the message says which there are. */
 XB_MUST_CHECK enum xb_status xb_mode_choose(const struct xb_config *config,
                                             struct xb_mode_choice *choice, struct xb_error *error);
@@ -25,6 +22,8 @@ XB_MUST_CHECK enum xb_status xb_mode_choice_check(const struct xb_config *config
 
 /* The directions in which a mode is measured: bits of enum xb_direction; 0 for none. */
 unsigned xb_mode_directions(const struct xb_config *config, const struct xb_mode *mode);
+/* Those in which several devices are measured at the same time, as --simultaneous asks for. */
+unsigned xb_mode_directions_together(const struct xb_config *config, const struct xb_mode *mode);
 
 /* For --mode and --device: XB_ERR_USAGE for 'all' with other words beside it. 'all' says everything
  * already, so one of them is a mistake. */

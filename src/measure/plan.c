@@ -237,14 +237,11 @@ static enum xb_status add_pairs(struct plan *plan, struct xb_error *error)
 /* Adds the cases of all chosen devices at the same time. */
 static enum xb_status add_simultaneous(struct plan *plan, struct xb_error *error)
 {
-    for (size_t m = 0; plan->simultaneous && m < plan->modes.count; m++) {
+    for (size_t m = 0; m < plan->modes.count; m++) {
         const struct xb_mode *mode = plan->modes.modes[m];
         struct xb_case test = {.mode = mode, .peer = XB_NO_PEER};
-        if (!mode->simultaneous)
-            continue;
-        enum xb_status status =
-            add_mode(plan, test, xb_mode_directions(plan->run->config, mode) & XB_ONE_WAY,
-                     add_together, error);
+        enum xb_status status = add_mode(
+            plan, test, xb_mode_directions_together(plan->run->config, mode), add_together, error);
         if (status != XB_OK)
             return status;
     }

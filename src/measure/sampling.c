@@ -9,6 +9,8 @@
 #include "repetition.h"
 #include "warm_up.h"
 
+#include <math.h>
+
 /* How often a reference is repeated: the medians are compared, not their tails. */
 #define REFERENCE_SAMPLES 3u
 
@@ -130,24 +132,24 @@ static enum xb_status time_references(struct xb_measurement *measurement, struct
     return XB_OK;
 }
 
-/*
- * The share of the whole time in which all lanes, or both spans of a lane, were at work. Lanes
- * start together, so all are at work until the shortest is done. Spans may begin apart: the times
- * of both add up to more than the whole by the time in which both were at work.
- */
+/* The time in which all of a lane was at work. Its spans may begin apart: the times of both add up
+ * to more than the lane's by the time in which both were at work. */
+static double lane_overlap(const struct xb_lane *lane)
+{
+    double whole = xb_lane_seconds(lane);
+    if (lane->context.span_count < XB_SPANS)
+        return whole;
+    return lane->timing.spans[0] + lane->timing.spans[1] - whole;
+}
+
+/* The share of the whole time in which all lanes, with both spans of each, can have been at work:
+ * the least of any lane's, because lanes start together. */
 static double overlap_of(const struct xb_measurement *measurement, double whole)
 {
-    const struct xb_lane *first = &measurement->lanes[0];
-    double both = whole;
-    if (measurement->lane_count > 1) {
-        for (size_t i = 0; i < measurement->lane_count; i++)
-            if (xb_lane_seconds(&measurement->lanes[i]) < both)
-                both = xb_lane_seconds(&measurement->lanes[i]);
-    } else {
-        both = first->timing.spans[0] + first->timing.spans[1] - whole;
-    }
-    double share = both / whole;
-    return share < 0 ? 0 : share > 1 ? 1 : share;
+    double all = whole;
+    for (size_t i = 0; i < measurement->lane_count; i++)
+        all = fmin(all, lane_overlap(&measurement->lanes[i]));
+    return fmax(all / whole, 0);
 }
 
 /* Adds what the repetition on one lane took to the lane's own result. */
@@ -181,6 +183,27 @@ static enum xb_status add_lane(struct xb_measurement *measurement, struct xb_lan
     return XB_OK;
 }
 
+/* Adds each way of several lanes that go both ways: all that was moved this way, by the time of the
+ * lane that was slowest in it. */
+static enum xb_status add_each_way(struct xb_measurement *measurement, struct xb_error *error)
+{
+    const struct xb_mode_context *first = &measurement->lanes[0].context;
+    for (size_t s = 0; s < first->span_count; s++) {
+        double bytes = 0;
+        double slowest = 0;
+        for (size_t i = 0; i < measurement->lane_count; i++) {
+            const struct xb_lane *lane = &measurement->lanes[i];
+            bytes += (double)lane->context.spans[s].bytes * (double)measurement->iterations;
+            slowest = fmax(slowest, lane->timing.spans[s]);
+        }
+        enum xb_status status =
+            xb_result_sample(measurement->result, first->spans[s].figure, bytes / slowest, error);
+        if (status != XB_OK)
+            return status;
+    }
+    return XB_OK;
+}
+
 /* Adds what the repetition tells of the whole beyond its lanes. */
 static enum xb_status add_whole(struct xb_measurement *measurement, double seconds,
                                 struct xb_error *error)
@@ -189,6 +212,8 @@ static enum xb_status add_whole(struct xb_measurement *measurement, double secon
     const struct xb_lane *first = &measurement->lanes[0];
     enum xb_status status = XB_OK;
     if (measurement->lane_count > 1)
+        status = add_each_way(measurement, error);
+    if (status == XB_OK && measurement->lane_count > 1)
         status = xb_samples_add(&result->times, seconds / (double)measurement->iterations, error);
     else if (!measurement->held && measurement->iterations == 1 && !result->test.latency)
         status = add_host_times(result, &first->timing, error);

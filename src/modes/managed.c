@@ -182,10 +182,10 @@ static enum xb_status submit(struct xb_mode_context *context, struct xb_error *e
         return prefetch(context, state->to_device, error);
     if (state->to_device)
         return backend->queue_kernel_copy(context->queues[0], state->device, 0, state->managed, 0,
-                                          bytes, XB_ACCESS_SEQUENTIAL, error);
+                                          bytes, XB_ACCESS_SEQUENTIAL, 1, error);
     if (state->how == HOW_ADVISE)
         return backend->queue_kernel_copy(context->queues[0], state->managed, 0, state->device, 0,
-                                          bytes, XB_ACCESS_SEQUENTIAL, error);
+                                          bytes, XB_ACCESS_SEQUENTIAL, 1, error);
     touch_pages(state->managed, bytes);
     return XB_OK;
 }

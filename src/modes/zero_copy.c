@@ -34,8 +34,8 @@ static const struct xb_option option_passes = {
 };
 
 struct state {
-    struct xb_transfer transfer; /* first: the shared hooks find it there */
-    struct xb_buffer *staged;    /* on the device: the explicit way's other end */
+    struct xb_transfer transfer;        /* first: the shared hooks find it there */
+    struct xb_buffer *staged[XB_SPANS]; /* on the device: each explicit way's other end */
     enum xb_access access;
     uint64_t passes;
 };
@@ -55,72 +55,120 @@ static uint32_t capabilities(const struct xb_case *test)
 
 static struct xb_needs needs(const struct xb_case *test, const struct xb_config *config)
 {
-    (void)config;
-    return (struct xb_needs){.host_bytes = test->bytes, .device_bytes = 2 * test->bytes};
+    struct xb_needs needs = xb_transfer_needs(test, config);
+    uint64_t both = 2 * needs.device_bytes; /* of two ways as many as four times the size */
+    needs.device_bytes = both / 2 == needs.device_bytes ? both : UINT64_MAX;
+    return needs;
 }
 
 static enum xb_status setup(struct xb_mode_context *context, struct xb_error *error)
 {
     struct state *state = context->state;
-    uint64_t bytes = context->test->bytes;
+    const struct xb_transfer *transfer = &state->transfer;
     state->access = access_of(context->test->variant);
     state->passes = xb_case_setting(context->test, &option_passes)->count;
     enum xb_status status = xb_transfer_setup(context, XB_MEMORY_MAPPED, 1, error);
     if (status != XB_OK)
         return status;
-    context->bytes_moved = bytes * state->passes;
-    context->operations_per_iteration = state->passes + 1; /* the explicit way has a copy more */
-    return xb_workspace_buffer(context->workspace, 1, XB_MEMORY_DEVICE, bytes, &state->staged,
-                               error);
+    context->bytes_moved *= state->passes;
+    for (size_t i = 0; i < context->span_count; i++)
+        context->spans[i].bytes *= state->passes;
+    /* The explicit way has a copy more. */
+    context->operations_per_iteration = transfer->way_count * (state->passes + 1);
+    for (unsigned i = 0; status == XB_OK && i < transfer->way_count; i++)
+        status =
+            xb_workspace_buffer(context->workspace, (unsigned)transfer->way_count + i,
+                                XB_MEMORY_DEVICE, context->test->bytes, &state->staged[i], error);
+    return status;
 }
 
-/* Enqueues one kernel a pass, which copies from `source` to `target`. */
-static enum xb_status run_passes(struct xb_mode_context *context, struct xb_buffer *target,
-                                 struct xb_buffer *source, struct xb_error *error)
+/* Part of an iteration, for one way. */
+typedef enum xb_status part(struct xb_mode_context *context, size_t way, struct xb_error *error);
+
+static enum xb_status each_way(struct xb_mode_context *context, part *submit_part,
+                               struct xb_error *error)
 {
     const struct state *state = context->state;
-    for (uint64_t i = 0; i < state->passes; i++) {
-        enum xb_status status = context->device->backend->queue_kernel_copy(
-            context->queues[0], target, 0, source, 0, context->test->bytes, state->access, error);
+    for (size_t way = 0; way < state->transfer.way_count; way++) {
+        enum xb_status status = submit_part(context, way, error);
         if (status != XB_OK)
             return status;
     }
     return XB_OK;
 }
 
-static enum xb_status submit(struct xb_mode_context *context, struct xb_error *error)
+/* Enqueues one kernel a pass, which copies from `source` to `target`. */
+static enum xb_status run_passes(struct xb_mode_context *context, size_t way,
+                                 struct xb_buffer *target, struct xb_buffer *source,
+                                 struct xb_error *error)
 {
-    const struct xb_way *way = &((struct state *)context->state)->transfer.ways[0];
-    return run_passes(context, way->target, way->source, error);
+    const struct state *state = context->state;
+    for (uint64_t i = 0; i < state->passes; i++) {
+        enum xb_status status = context->device->backend->queue_kernel_copy(
+            context->queues[way], target, 0, source, 0, context->test->bytes, state->access,
+            (unsigned)state->transfer.way_count, error);
+        if (status != XB_OK)
+            return status;
+    }
+    return XB_OK;
+}
+
+static enum xb_status in_place(struct xb_mode_context *context, size_t way, struct xb_error *error)
+{
+    const struct xb_way *ends = &((struct state *)context->state)->transfer.ways[way];
+    return run_passes(context, way, ends->target, ends->source, error);
 }
 
 /* The explicit way: the copy engine moves the data once, and the same kernels work on the device's
  * own memory. */
-static enum xb_status submit_copy(struct xb_mode_context *context, struct xb_error *error)
+static enum xb_status copy(struct xb_mode_context *context, size_t way, struct xb_error *error)
 {
     const struct state *state = context->state;
-    const struct xb_way *way = &state->transfer.ways[0];
-    bool to_device = way->direction == XB_H2D;
+    const struct xb_way *ends = &state->transfer.ways[way];
+    bool to_device = ends->direction == XB_H2D;
     return context->device->backend->queue_copy(
-        context->queues[0], to_device ? state->staged : way->host, 0,
-        to_device ? way->host : state->staged, 0, context->test->bytes, error);
+        context->queues[way], to_device ? state->staged[way] : ends->host, 0,
+        to_device ? ends->host : state->staged[way], 0, context->test->bytes, error);
+}
+
+static enum xb_status kernel(struct xb_mode_context *context, size_t way, struct xb_error *error)
+{
+    const struct state *state = context->state;
+    const struct xb_way *ends = &state->transfer.ways[way];
+    return ends->direction == XB_H2D
+               ? run_passes(context, way, ends->device, state->staged[way], error)
+               : run_passes(context, way, state->staged[way], ends->device, error);
+}
+
+static enum xb_status explicit_way(struct xb_mode_context *context, size_t way,
+                                   struct xb_error *error)
+{
+    const struct state *state = context->state;
+    bool to_device = state->transfer.ways[way].direction == XB_H2D;
+    enum xb_status status = to_device ? copy(context, way, error) : kernel(context, way, error);
+    if (status != XB_OK)
+        return status;
+    return to_device ? kernel(context, way, error) : copy(context, way, error);
+}
+
+static enum xb_status submit(struct xb_mode_context *context, struct xb_error *error)
+{
+    return each_way(context, in_place, error);
+}
+
+static enum xb_status submit_copy(struct xb_mode_context *context, struct xb_error *error)
+{
+    return each_way(context, copy, error);
 }
 
 static enum xb_status submit_kernel(struct xb_mode_context *context, struct xb_error *error)
 {
-    const struct state *state = context->state;
-    const struct xb_way *way = &state->transfer.ways[0];
-    return way->direction == XB_H2D ? run_passes(context, way->device, state->staged, error)
-                                    : run_passes(context, state->staged, way->device, error);
+    return each_way(context, kernel, error);
 }
 
 static enum xb_status submit_explicit(struct xb_mode_context *context, struct xb_error *error)
 {
-    bool to_device = context->test->direction == XB_H2D;
-    enum xb_status status = to_device ? submit_copy(context, error) : submit_kernel(context, error);
-    if (status != XB_OK)
-        return status;
-    return to_device ? submit_kernel(context, error) : submit_copy(context, error);
+    return each_way(context, explicit_way, error);
 }
 
 static const struct xb_figure copy_time = {
@@ -159,13 +207,13 @@ static enum xb_status compare_with_copying(const struct state *state, struct xb_
 {
     double seconds[3] = {0};
     double passes = (double)state->passes;
-    double in_place = (double)result->bytes_moved / result->bandwidth.median / passes;
+    double pass = (double)result->bytes_moved / result->bandwidth.median / passes;
     for (size_t i = 0; i < 3; i++) {
         enum xb_status status = xb_result_median(result, references[i].figure, &seconds[i], error);
         if (status != XB_OK || !(seconds[i] > 0))
             return status; /* a latency case has no such times, nor has one cut short */
     }
-    double gain = in_place - seconds[1] / passes;
+    double gain = pass - seconds[1] / passes;
     xb_result_compute(result, &break_even_passes, gain > 0 ? floor(seconds[0] / gain) + 1 : 0);
     return XB_OK;
 }
@@ -215,11 +263,14 @@ const struct xb_mode xb_mode_zero_copy = {
         "A kernel goes through a buffer of page-locked host memory that is mapped into the "
         "device's address space: h2d reads it and writes device memory, d2h reads device memory "
         "and writes it. Every word crosses the link once a pass, by the device's cores and not by "
-        "its copy engine. Beside it the explicit way is timed, one copy and the same kernels on "
+        "its copy engine. bidir is one such kernel each way at the same time, each with half of "
+        "the cores and buffers of its own. Beside it the explicit way is timed, one copy and the "
+        "same kernels on "
         "the device's own memory, and from both the number of passes from which on copying wins. "
         "The word of --access is the variant.",
-    .directions = XB_H2D | XB_D2H,
+    .directions = XB_H2D | XB_D2H | XB_BIDIR,
     .by_default = XB_H2D | XB_D2H,
+    .simultaneous = true,
     .variant_option = &option_access,
     .options = options,
     .parameters = parameters,

@@ -24,7 +24,7 @@ DIRECTIONS = {  # all, and those by default
     "pinned": (["h2d", "d2h", "bidir"], ["h2d", "d2h"]),
     "async": (["h2d", "d2h", "bidir"], ["h2d", "d2h"]),
     "double-buffer": (["bidir"], ["bidir"]),
-    "zero-copy": (["h2d", "d2h"], ["h2d", "d2h"]),
+    "zero-copy": (["h2d", "d2h", "bidir"], ["h2d", "d2h"]),
     "managed": (["h2d", "d2h"], ["h2d", "d2h"]),
     "peer": (["d2d", "bidir"], ["d2d", "bidir"]),
 }

@@ -50,7 +50,7 @@ static enum xb_status copy(struct fixture *f, struct xb_buffer *target, struct x
                            uint64_t bytes, bool by_kernel, struct xb_error *error)
 {
     return by_kernel ? f->backend->queue_kernel_copy(f->queue, target, 0, source, 0, bytes,
-                                                     XB_ACCESS_STRIDED, error)
+                                                     XB_ACCESS_STRIDED, 1, error)
                      : f->backend->queue_copy(f->queue, target, 0, source, 0, bytes, error);
 }
 

@@ -78,7 +78,8 @@ static enum xb_status part(const struct xb_damaged_copy *copy, uint64_t to, uint
     switch (copy->slot) {
     case XB_DAMAGED_KERNEL_COPY:
         return inner->queue_kernel_copy(copy->queue, copy->target, copy->to + to, copy->source,
-                                        copy->from + from, bytes, copy->access, error);
+                                        copy->from + from, bytes, copy->access, copy->together,
+                                        error);
     case XB_DAMAGED_PEER_COPY:
         return inner->queue_copy_peer(copy->queue, copy->target, copy->to + to, copy->source,
                                       copy->from + from, bytes, error);
@@ -189,6 +190,7 @@ enum xb_status xb_damage_prefetch(enum xb_damage damage, const struct xb_backend
         .inner = inner,
         .slot = XB_DAMAGED_KERNEL_COPY,
         .access = XB_ACCESS_SEQUENTIAL,
+        .together = 1,
         .queue = queue,
         .target = buffer,
         .source = buffer,

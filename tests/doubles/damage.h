@@ -32,6 +32,7 @@ struct xb_damaged_copy {
     const struct xb_backend *inner; /* whose slots make it */
     enum xb_damaged_slot slot;
     enum xb_access access; /* of a kernel copy */
+    unsigned together;     /* of a kernel copy */
     struct xb_queue *queue;
     struct xb_buffer *target;
     uint64_t to;

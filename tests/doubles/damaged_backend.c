@@ -108,12 +108,13 @@ static enum xb_status queue_copy(struct xb_queue *queue, struct xb_buffer *targe
 
 static enum xb_status queue_kernel_copy(struct xb_queue *queue, struct xb_buffer *target,
                                         uint64_t to, struct xb_buffer *source, uint64_t from,
-                                        uint64_t bytes, enum xb_access access,
+                                        uint64_t bytes, enum xb_access access, unsigned together,
                                         struct xb_error *error)
 {
     const struct xb_damaged_copy copy = {.inner = inside,
                                          .slot = XB_DAMAGED_KERNEL_COPY,
                                          .access = access,
+                                         .together = together,
                                          .queue = queue,
                                          .target = target,
                                          .to = to,

@@ -56,12 +56,13 @@ struct xb_fake {
     unsigned copied_memory; /* bits 1 << enum xb_memory of the host or managed side of large copies
                                and prefetches */
     unsigned kernel_access; /* bits 1 << enum xb_access of large kernel copies */
-    enum xb_advice advice;  /* the last that was given */
-    unsigned peers_open;    /* pairs that peer_open has opened and peer_close has not closed */
-    bool staged_by_runtime; /* a peer copy was made while neither direction was open */
-    int range_depth;        /* ranges pushed and not popped */
-    unsigned ranges;        /* ranges pushed */
-    char range_name[64];    /* of the last */
+    unsigned kernels_together; /* the most that a kernel copy was to run beside, itself included */
+    enum xb_advice advice;     /* the last that was given */
+    unsigned peers_open;       /* pairs that peer_open has opened and peer_close has not closed */
+    bool staged_by_runtime;    /* a peer copy was made while neither direction was open */
+    int range_depth;           /* ranges pushed and not popped */
+    unsigned ranges;           /* ranges pushed */
+    char range_name[64];       /* of the last */
 };
 
 extern struct xb_fake xb_fake;

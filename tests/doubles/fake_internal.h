@@ -30,7 +30,7 @@ enum xb_status xb_fake_queue_check(struct xb_queue *queue, struct xb_buffer *buf
                                    struct xb_error *error);
 enum xb_status xb_fake_queue_kernel_copy(struct xb_queue *queue, struct xb_buffer *target,
                                          uint64_t to, struct xb_buffer *source, uint64_t from,
-                                         uint64_t bytes, enum xb_access access,
+                                         uint64_t bytes, enum xb_access access, unsigned together,
                                          struct xb_error *error);
 enum xb_status xb_fake_queue_compute(struct xb_queue *queue, struct xb_buffer *buffer,
                                      uint64_t offset, uint64_t bytes, uint64_t steps,

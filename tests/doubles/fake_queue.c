@@ -150,7 +150,7 @@ enum xb_status xb_fake_queue_check(struct xb_queue *queue, struct xb_buffer *buf
 
 enum xb_status xb_fake_queue_kernel_copy(struct xb_queue *queue, struct xb_buffer *target,
                                          uint64_t to, struct xb_buffer *source, uint64_t from,
-                                         uint64_t bytes, enum xb_access access,
+                                         uint64_t bytes, enum xb_access access, unsigned together,
                                          struct xb_error *error)
 {
     if (xb_fake_fails("queue_kernel_copy", error))
@@ -159,9 +159,12 @@ enum xb_status xb_fake_queue_kernel_copy(struct xb_queue *queue, struct xb_buffe
     note_memory(target, source, bytes);
     if (bytes >= XB_DAMAGE_LEAST)
         xb_fake.kernel_access |= 1u << access;
+    if (together > xb_fake.kernels_together)
+        xb_fake.kernels_together = together;
     const struct xb_damaged_copy copy = {.inner = &plain,
                                          .slot = XB_DAMAGED_KERNEL_COPY,
                                          .access = access,
+                                         .together = together,
                                          .queue = queue,
                                          .target = target,
                                          .to = to,

@@ -33,6 +33,7 @@ ALL = (*SMALL, "--mode", "all")
 ENDLESS = (*HIP, "--mode", "pinned", "--size", "64K", "--samples", "1000000", "-t", "4s")
 KERNEL_ROW = ("--mode", "zero-copy", "--direction", "h2d")  # one row, which kernels make
 BY_COPIES = "host, by copies back"
+MULTIPROCESSORS = 1  # of each of its devices
 ARCHITECTURE = "gfx90a:sramecc+:xnack+"  # the stand-in's, if no other is asked for
 CAPABILITIES = {"register", "hold", "kernels", "mapped", "managed"}  # all but write-combined
 # All that moves data by copies alone, and a mode of each kind that takes more.
@@ -93,6 +94,7 @@ class HipOutcome(Outcome):
         if os.path.exists(path):
             with open(path, encoding="ascii") as file:
                 self.trace = {name: int(count) for name, count in map(str.split, file)}
+            self.last_copy_blocks = self.trace.pop("last-copy-blocks")
         path = os.path.join(folder, "out.json")
         self.document = harness.read_json(path) if os.path.exists(path) else None
 

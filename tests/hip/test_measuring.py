@@ -9,7 +9,17 @@ import functools
 import os
 import shutil
 
-from stand_in import ARCHITECTURE, CAPABILITIES, HIP, OVERRIDE, SMALL, STAND_IN, HipCase, harness
+from stand_in import (
+    ARCHITECTURE,
+    CAPABILITIES,
+    HIP,
+    MULTIPROCESSORS,
+    OVERRIDE,
+    SMALL,
+    STAND_IN,
+    HipCase,
+    harness,
+)
 
 
 class Works(HipCase):
@@ -77,7 +87,7 @@ class Works(HipCase):
                 for arguments in (
                     ("--mode", "pinned", "--host-memory", "registered,alloc", *rest),
                     ("--mode", "async", "--host-memory", "registered,alloc,pageable", *rest),
-                    ("--mode", "pinned,async,double-buffer", "--direction", "bidir"),
+                    ("--mode", "pinned,async,double-buffer,zero-copy", "--direction", "bidir"),
                     ("--mode", "zero-copy", "--access", "sequential,strided,random", *rest),
                     ("--mode", "managed", "--managed", "fault,prefetch,advise", *rest),
                     ("--mode", "pinned,zero-copy", "--latency", *rest),
@@ -91,6 +101,17 @@ class Works(HipCase):
         self.assert_all_ok(outcome)
         self.assert_library_named(outcome)
 
+    def test_kernels_that_share_a_device(self):
+        """Both ways at once each has half of the room that the multiprocessors have, if that is less
+        than there is work for: a kernel that filled the device would keep the other waiting."""
+        arguments = ("--mode", "zero-copy", "--direction")
+        alone = self.check_outcome(self.measure(*arguments, "h2d"))
+        both = self.check_outcome(self.measure(*arguments, "bidir"))
+        for outcome in (alone, both):
+            self.assert_all_ok(outcome)
+        self.assertEqual(alone.last_copy_blocks, (64 << 10) // 16 // (4 * 256), alone)
+        self.assertEqual(both.last_copy_blocks, 4 * MULTIPROCESSORS // 2, both)
+
     def test_write_combined(self):
         """The runtime takes the flag and gives other memory: no row of that name has a figure."""
         arguments = ("--mode", "pinned,async", "--host-memory", "write-combined,alloc")
@@ -102,7 +123,10 @@ class Works(HipCase):
 
     def test_simultaneous(self):
         outcome = self.check_outcome(
-            self.measure("--mode", "pinned,async", "--simultaneous", "--device", "all")
+            self.measure(
+                *("--mode", "pinned,async,zero-copy", "--direction", "h2d,bidir"),
+                *("--simultaneous", "--device", "all"),
+            )
         )
         self.assert_all_ok(outcome)
         self.assertIn(None, [row["device"] for row in outcome.rows()], outcome)

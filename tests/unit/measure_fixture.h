@@ -55,13 +55,13 @@ static inline enum xb_status altered_copy(struct xb_queue *queue, struct xb_buff
 static inline enum xb_status altered_kernel(struct xb_queue *queue, struct xb_buffer *target,
                                             uint64_t to, struct xb_buffer *source, uint64_t from,
                                             uint64_t bytes, enum xb_access access,
-                                            struct xb_error *error)
+                                            unsigned together, struct xb_error *error)
 {
     enum xb_status status = XB_OK;
     bool local = target->memory == XB_MEMORY_DEVICE && source->memory == XB_MEMORY_DEVICE;
     for (unsigned i = 0; status == XB_OK && i < (local ? 1 : altered.mapped_copies); i++)
         status = xb_fake_backend.queue_kernel_copy(queue, target, to, source, from, bytes, access,
-                                                   error);
+                                                   together, error);
     return status;
 }
 

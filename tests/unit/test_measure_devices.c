@@ -47,6 +47,34 @@ static void test_devices_at_the_same_time(void **state)
     finish(&f);
 }
 
+/* Each device has a queue each way; device 0, whose memory was given up, has its third and fourth.
+ */
+static void test_both_ways_on_all_devices(void **state)
+{
+    (void)state;
+    struct fixture f;
+    xb_fake.device_count = 2;
+    RUN(&f, "--mode", "pinned", "--size", "4M", "--simultaneous", "--direction", "bidir");
+    assert_int_equal(f.run.case_count, 2 + 3);
+    const struct xb_result *rows = f.run.results;
+    const double bytes = 4 * MIB;
+    assert_int_equal(rows[2].bytes_moved, 16 << 20);
+    expect_seconds(&rows[2], 16 * CHUNK_S);
+    expect_seconds(&rows[3], 16 * CHUNK_S);
+    expect_seconds(&rows[4], 8 * CHUNK_S);
+    expect_samples(&rows[3], "bandwidth_h2d", bytes / (12 * CHUNK_S));
+    expect_samples(&rows[3], "bandwidth_d2h", bytes / (16 * CHUNK_S));
+    expect_samples(&rows[4], "bandwidth_h2d", bytes / (4 * CHUNK_S));
+    expect_samples(&rows[4], "bandwidth_d2h", bytes / (8 * CHUNK_S));
+    expect_samples(&rows[2], "bandwidth_h2d", 2 * bytes / (12 * CHUNK_S));
+    expect_samples(&rows[2], "bandwidth_d2h", 2 * bytes / (16 * CHUNK_S));
+    /* Device 1 is done after half of the time, and went both ways in half of its own. */
+    expect_samples(&rows[2], "overlap", 0.25);
+    expect_computed(&rows[3], "share_of_alone", 0.5);
+    expect_computed(&rows[4], "share_of_alone", 1.0);
+    finish(&f);
+}
+
 /* Each by itself: device 1 is slow, but as fast as it was alone. */
 static void test_a_share_is_of_what_the_device_had(void **state)
 {
@@ -164,6 +192,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_devices_at_the_same_time),
+        TEST(test_both_ways_on_all_devices),
         TEST(test_a_share_is_of_what_the_device_had),
         TEST(test_groups_stand_one_after_the_other),
         TEST(test_one_device_has_nobody_beside_it),

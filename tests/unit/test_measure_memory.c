@@ -37,6 +37,41 @@ static void test_passes_until_copying_wins(void **state)
     }
 }
 
+/* The way back has the second queue, which is half as fast: it takes twice as long, in place as in
+ * any other way, and there is the whole time of it. */
+static void test_both_ways_in_place(void **state)
+{
+    (void)state;
+    struct fixture f;
+    alter(5, 3);
+    RUN(&f, "--mode", "zero-copy", "--size", "1M", "--passes", "2", "--direction", "h2d,bidir");
+    assert_int_equal(f.run.case_count, 2);
+    const struct xb_result *result = &f.run.results[1];
+    assert_int_equal(result->bytes_moved, 4 << 20);
+    expect_seconds(result, 2 * 2 * 3 * CHUNK_S);
+    expect_samples(result, "bandwidth_h2d", 2 * MIB / (2 * 3 * CHUNK_S));
+    expect_samples(result, "bandwidth_d2h", 2 * MIB / (2 * 2 * 3 * CHUNK_S));
+    expect_samples(result, "overlap", 0.5);
+    expect_samples(result, "copy_time", 2 * 5 * CHUNK_S);
+    expect_samples(result, "kernel_time", 2 * 2 * CHUNK_S);
+    expect_samples(result, "explicit_time", 2 * (5 + 2) * CHUNK_S);
+    expect_computed(result, "break_even_passes", 3);
+    finish(&f);
+}
+
+/* A kernel that has all of the device's cores would keep the other way's waiting. */
+static void test_both_ways_share_the_cores(void **state)
+{
+    (void)state;
+    struct fixture f;
+    RUN(&f, "--mode", "zero-copy", "--size", "64K");
+    assert_int_equal(xb_fake.kernels_together, 1);
+    finish(&f);
+    RUN(&f, "--mode", "zero-copy", "--size", "64K", "--direction", "bidir");
+    assert_int_equal(xb_fake.kernels_together, 2);
+    finish(&f);
+}
+
 /* The link is as fast as the device's memory, or faster: no number of passes pays for the copy. */
 static void test_copying_need_not_win(void **state)
 {
@@ -111,7 +146,8 @@ static void test_events_are_the_timer_where_they_can(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_passes_until_copying_wins),           TEST(test_copying_need_not_win),
+        TEST(test_passes_until_copying_wins),           TEST(test_both_ways_in_place),
+        TEST(test_both_ways_share_the_cores),           TEST(test_copying_need_not_win),
         TEST(test_putting_back_is_not_timed),           TEST(test_pages_are_put_back_every_time),
         TEST(test_events_are_the_timer_where_they_can),
     };

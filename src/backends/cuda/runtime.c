@@ -51,6 +51,11 @@ static struct xb_gpu_outcome clock_rate(int ordinal, int *kilohertz)
     return XB_CUDA_CALL(cudaDeviceGetAttribute, kilohertz, cudaDevAttrClockRate, ordinal);
 }
 
+static struct xb_gpu_outcome multiprocessors(int ordinal, int *count)
+{
+    return XB_CUDA_CALL(cudaDeviceGetAttribute, count, cudaDevAttrMultiProcessorCount, ordinal);
+}
+
 static struct xb_gpu_outcome memory_info(size_t *free_bytes, size_t *total)
 {
     return XB_CUDA_CALL(cudaMemGetInfo, free_bytes, total);
@@ -225,6 +230,7 @@ const struct xb_gpu_runtime xb_cuda_runtime = {
     .error_text = error_text,
     .set_device = set_device,
     .clock_rate = clock_rate,
+    .multiprocessors = multiprocessors,
     .memory_info = memory_info,
     .allocate = allocate,
     .release = release,

@@ -61,13 +61,13 @@ static void go_without_kernels(struct xb_device_info *info, const char *reason)
     xb_device_withhold(info, lost & info->capabilities, reason);
 }
 
-/* Allocates memory for the result of a check, and finds out how long a hold may last and whether
- * holds work. */
-static enum xb_status prepare_for_kernels(struct xb_gpu_device *device, struct xb_error *error)
+/* Finds out how long a hold may last, and how many multiprocessors there are. */
+static enum xb_status read_attributes(struct xb_gpu_device *device, struct xb_error *error)
 {
     const struct xb_gpu_runtime *runtime = device->runtime;
     unsigned index = device->base.info.index;
     int kilohertz = 0;
+    int multiprocessors = 0;
     enum xb_status status =
         XB_GPU(error, runtime, runtime->clock_rate(device->ordinal, &kilohertz),
                "cannot read the clock rate of %s device %u", runtime->name, index);
@@ -76,6 +76,23 @@ static enum xb_status prepare_for_kernels(struct xb_gpu_device *device, struct x
     if (kilohertz <= 0)
         kilohertz = USUAL_KILOHERTZ;
     device->hold_limit = (unsigned long long)kilohertz * 1000 * HOLD_LIMIT_S;
+    status = XB_GPU(error, runtime, runtime->multiprocessors(device->ordinal, &multiprocessors),
+                    "cannot read how many multiprocessors %s device %u has", runtime->name, index);
+    if (status != XB_OK)
+        return status;
+    device->multiprocessors = multiprocessors > 0 ? (unsigned)multiprocessors : 1;
+    return XB_OK;
+}
+
+/* Allocates memory for the result of a check, and finds out what kernels need to know of the device
+ * and whether holds work. */
+static enum xb_status prepare_for_kernels(struct xb_gpu_device *device, struct xb_error *error)
+{
+    const struct xb_gpu_runtime *runtime = device->runtime;
+    unsigned index = device->base.info.index;
+    enum xb_status status = read_attributes(device, error);
+    if (status != XB_OK)
+        return status;
     status =
         XB_GPU(error, runtime,
                runtime->allocate((void **)&device->device_result, sizeof *device->device_result),

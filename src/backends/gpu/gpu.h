@@ -48,6 +48,8 @@ struct xb_gpu_runtime {
 
     struct xb_gpu_outcome (*set_device)(int ordinal);
     struct xb_gpu_outcome (*clock_rate)(int ordinal, int *kilohertz);
+    /* NVIDIA calls them streaming multiprocessors, AMD compute units. */
+    struct xb_gpu_outcome (*multiprocessors)(int ordinal, int *count);
     struct xb_gpu_outcome (*memory_info)(size_t *free_bytes, size_t *total);
 
     struct xb_gpu_outcome (*allocate)(void **address, size_t bytes);
@@ -102,6 +104,7 @@ struct xb_gpu_device {
     void *code;   /* the code of that module, kept as long as the module is loaded */
     void *kernels[XB_GPU_KERNELS];
     unsigned long long hold_limit;      /* cycles after which a hold gives up */
+    unsigned multiprocessors;           /* 1 or more */
     struct xb_gpu_check *device_result; /* device memory for the result of a check */
     struct xb_gpu_check *host_result;   /* pinned memory for the host's copy of it */
     struct xb_buffer *window;           /* pinned, for a device without kernels: see by_host.c */
@@ -214,7 +217,8 @@ enum xb_status xb_gpu_queue_check(struct xb_queue *queue, struct xb_buffer *buff
 enum xb_status xb_gpu_queue_kernel_copy(struct xb_queue *queue, struct xb_buffer *target,
                                         uint64_t target_offset, struct xb_buffer *source,
                                         uint64_t source_offset, uint64_t bytes,
-                                        enum xb_access access, struct xb_error *error);
+                                        enum xb_access access, unsigned together,
+                                        struct xb_error *error);
 enum xb_status xb_gpu_queue_compute(struct xb_queue *queue, struct xb_buffer *buffer,
                                     uint64_t offset, uint64_t bytes, uint64_t steps,
                                     struct xb_error *error);

@@ -108,7 +108,7 @@ static enum xb_status enqueue_second(const struct trial *trial, struct xb_error 
     if (status != XB_OK)
         return status;
     status = xb_gpu_queue_kernel_copy(second, memory, 2 * quarter, memory, 3 * quarter, quarter,
-                                      XB_ACCESS_SEQUENTIAL, error);
+                                      XB_ACCESS_SEQUENTIAL, 1, error);
     if (status != XB_OK)
         return status;
     return xb_gpu_queue_compute(second, memory, 2 * quarter, quarter, 1, error);

@@ -10,6 +10,9 @@
 /* Copying and computing use many more blocks than run at once, so that none is left alone for long
  * at the end. */
 #define TILES_BLOCKS 65536u
+/* How many blocks of a copy a multiprocessor has room for at least, whatever the GPU: 1024 threads
+ * (compute capability 7.5 has no more), with up to 64 registers each. */
+#define ROOM_FOR_BLOCKS 4u
 
 /* A chase is launched with so many blocks, of which one works: more than most GPUs have processors
  * (multiprocessors, compute units), so that each of these has its turn. */
@@ -130,10 +133,21 @@ enum xb_status xb_gpu_queue_check(struct xb_queue *queue, struct xb_buffer *buff
     return XB_OK;
 }
 
+/* The most blocks of a copy. A GPU starts the blocks of a second kernel when all those of the first
+ * have been started, so several that are to run together must have room all at once. */
+static unsigned most_blocks(const struct xb_gpu_device *device, unsigned together)
+{
+    if (together <= 1)
+        return TILES_BLOCKS;
+    unsigned part = ROOM_FOR_BLOCKS * device->multiprocessors / together;
+    return part > 0 ? part : 1;
+}
+
 enum xb_status xb_gpu_queue_kernel_copy(struct xb_queue *queue, struct xb_buffer *target,
                                         uint64_t target_offset, struct xb_buffer *source,
                                         uint64_t source_offset, uint64_t bytes,
-                                        enum xb_access access, struct xb_error *error)
+                                        enum xb_access access, unsigned together,
+                                        struct xb_error *error)
 {
     enum xb_status status =
         xb_kernel_copy_check(queue, target, target_offset, source, source_offset, bytes, error);
@@ -152,7 +166,8 @@ enum xb_status xb_gpu_queue_kernel_copy(struct xb_queue *queue, struct xb_buffer
     unsigned long long count = bytes;
     void *arguments[] = {&to, &from, &count};
     return launch(queue, kernel,
-                  blocks_for(bytes / (kernel == XB_GPU_COPY_WIDE ? WIDE : 8), TILE, TILES_BLOCKS),
+                  blocks_for(bytes / (kernel == XB_GPU_COPY_WIDE ? WIDE : 8), TILE,
+                             most_blocks(xb_gpu_device_of(queue->device), together)),
                   XB_GPU_THREADS, arguments, "copies", error);
 }
 

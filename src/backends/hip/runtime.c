@@ -23,6 +23,12 @@ static struct xb_gpu_outcome clock_rate(int ordinal, int *kilohertz)
                        ordinal);
 }
 
+static struct xb_gpu_outcome multiprocessors(int ordinal, int *count)
+{
+    return XB_HIP_CALL(attribute, "hipDeviceGetAttribute", count,
+                       hipDeviceAttributeMultiprocessorCount, ordinal);
+}
+
 static struct xb_gpu_outcome memory_info(size_t *free_bytes, size_t *total)
 {
     return XB_HIP_CALL(memory_info, "hipMemGetInfo", free_bytes, total);
@@ -186,6 +192,7 @@ const struct xb_gpu_runtime xb_hip_runtime = {
     .error_text = error_text,
     .set_device = set_device,
     .clock_rate = clock_rate,
+    .multiprocessors = multiprocessors,
     .memory_info = memory_info,
     .allocate = allocate,
     .release = release,

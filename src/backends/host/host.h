@@ -38,7 +38,8 @@ enum xb_status xb_host_queue_check(struct xb_queue *queue, struct xb_buffer *buf
 enum xb_status xb_host_queue_kernel_copy(struct xb_queue *queue, struct xb_buffer *target,
                                          uint64_t target_offset, struct xb_buffer *source,
                                          uint64_t source_offset, uint64_t bytes,
-                                         enum xb_access access, struct xb_error *error);
+                                         enum xb_access access, unsigned together,
+                                         struct xb_error *error);
 enum xb_status xb_host_queue_compute(struct xb_queue *queue, struct xb_buffer *buffer,
                                      uint64_t offset, uint64_t bytes, uint64_t steps,
                                      struct xb_error *error);

@@ -119,8 +119,10 @@ enum xb_status xb_host_queue_check(struct xb_queue *queue, struct xb_buffer *buf
 enum xb_status xb_host_queue_kernel_copy(struct xb_queue *queue, struct xb_buffer *target,
                                          uint64_t target_offset, struct xb_buffer *source,
                                          uint64_t source_offset, uint64_t bytes,
-                                         enum xb_access access, struct xb_error *error)
+                                         enum xb_access access, unsigned together,
+                                         struct xb_error *error)
 {
+    (void)together; /* each queue has a thread of its own */
     enum xb_status status =
         xb_kernel_copy_check(queue, target, target_offset, source, source_offset, bytes, error);
     if (status != XB_OK)

@@ -142,6 +142,9 @@ hipError_t hipDeviceGetAttribute(int *value, hipDeviceAttribute_t attribute, int
     case hipDeviceAttributeClockInstructionRate:
         *value = 1000000;
         return hipSuccess;
+    case hipDeviceAttributeMultiprocessorCount:
+        *value = STANDIN_MULTIPROCESSORS;
+        return hipSuccess;
     case hipDeviceAttributeMemoryClockRate:
         *value = 1600000;
         return hipSuccess;

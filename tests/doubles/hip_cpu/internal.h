@@ -26,6 +26,7 @@
 
 #define STANDIN_DEVICES_AT_MOST 8
 #define STANDIN_MEMORY_BYTES ((size_t)1 << 30) /* of each device */
+#define STANDIN_MULTIPROCESSORS 1
 
 /* ---- calls: counted, and failed where a test asks for it ---- */
 
@@ -83,6 +84,8 @@ enum standin_object {
     STANDIN_OBJECTS
 };
 extern unsigned standin_live[STANDIN_OBJECTS]; /* under the lock */
+/* The blocks of the latest kernel that copies, for the trace; under the lock. */
+extern unsigned standin_last_copy_blocks;
 
 /* A number of the environment, `otherwise` where it is not set. */
 int standin_setting(const char *name, int otherwise);

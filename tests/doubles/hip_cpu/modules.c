@@ -16,7 +16,8 @@ struct ihipModule_t {
     struct ihipModuleSymbol_t functions[XB_GPU_KERNELS];
 };
 
-static struct ihipModule_t *modules; /* under the lock */
+static struct ihipModule_t *modules;
+unsigned standin_last_copy_blocks; /* under the lock */
 
 uint64_t standin_hash(const void *data, size_t bytes)
 {
@@ -137,6 +138,8 @@ static hipError_t launch(hipFunction_t function, struct standin_operation *opera
         return hipErrorInvalidHandle;
     const struct standin_kernel *kernel = function->kernel;
     operation->kernel = kernel;
+    if (strncmp(kernel->name, "xb_kernel_copy_", strlen("xb_kernel_copy_")) == 0)
+        standin_last_copy_blocks = operation->blocks;
     for (unsigned i = 0; i < kernel->count; i++) {
         memcpy(operation->parameters[i], parameters[i], kernel->bytes[i]);
         const void *address; /* no other parameter need be as long as one */

@@ -134,6 +134,7 @@ static void write_trace(const char *path)
     }
     for (size_t i = 0; i < STANDIN_CALL_COUNT; i++)
         fprintf(file, "%s %lu\n", call_names[i], atomic_load(&calls[i]));
+    fprintf(file, "last-copy-blocks %u\n", standin_last_copy_blocks);
     if (atomic_load(&struck_in_use) > 0)
         fprintf(file, "struck-in-use %lu\n", atomic_load(&struck_in_use));
     fclose(file);
