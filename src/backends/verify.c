@@ -3,6 +3,7 @@
 #include "xferbench/verify.h"
 
 #include "base/parallel.h"
+#include "words.h"
 
 #include <assert.h>
 #include <pthread.h>
@@ -10,6 +11,8 @@
 
 /* Parts this large make the cost of handing them to threads negligible. */
 #define GRAIN (UINT64_C(4) << 20)
+/* A check looks at blocks this large, and at the words of a block only where one is wrong. */
+#define BLOCK UINT64_C(4096)
 
 struct job {
     unsigned char *out;      /* a fill writes here */
@@ -49,11 +52,10 @@ static void fill_part(void *argument, uint64_t begin, uint64_t end)
 
     for (uint64_t head = head_bytes(position, left); head > 0; head--, left--)
         *out++ = pattern_byte(job->pattern, position++);
-    for (; left >= 8; left -= 8, out += 8, position += 8) {
-        unsigned long long word = whole_word(job, position);
-        memcpy(out, &word, 8); /* not an assignment, because `out` need not be aligned */
-    }
-    for (; left > 0; left--)
+    xb_words_fastest()->fill(out, job->pattern, job->leap, position / 8, left / 8);
+    out += left / 8 * 8;
+    position += left / 8 * 8;
+    for (left %= 8; left > 0; left--)
         *out++ = pattern_byte(job->pattern, position++);
 }
 
@@ -81,9 +83,23 @@ static void compare_word(unsigned long long word, unsigned long long wanted, uin
     }
 }
 
+/* Adds the bytes of whole words at `position` that differ to *found. */
+static void compare_words(const struct job *job, const unsigned char *in, uint64_t position,
+                          uint64_t bytes, struct xb_mismatch *found)
+{
+    for (; bytes > 0; bytes -= 8, in += 8, position += 8) {
+        unsigned long long word;
+        memcpy(&word, in, 8);
+        unsigned long long wanted = whole_word(job, position);
+        if (word != wanted)
+            compare_word(word, wanted, position, found);
+    }
+}
+
 static void check_part(void *argument, uint64_t begin, uint64_t end)
 {
     struct job *job = argument;
+    const struct xb_words *words = xb_words_fastest();
     const unsigned char *in = job->in + begin;
     uint64_t position = job->offset + begin;
     uint64_t left = end - begin;
@@ -94,12 +110,10 @@ static void check_part(void *argument, uint64_t begin, uint64_t end)
     in += head;
     position += head;
     left -= head;
-    for (; left >= 8; left -= 8, in += 8, position += 8) {
-        unsigned long long word;
-        memcpy(&word, in, 8);
-        unsigned long long wanted = whole_word(job, position);
-        if (word != wanted)
-            compare_word(word, wanted, position, &found);
+    for (uint64_t block; left >= 8; left -= block, in += block, position += block) {
+        block = left < BLOCK ? left / 8 * 8 : BLOCK;
+        if (!words->match(in, job->pattern, job->leap, position / 8, block / 8))
+            compare_words(job, in, position, block, &found);
     }
     compare_bytes(in, position, left, job->pattern, &found);
 

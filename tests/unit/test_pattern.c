@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "backends/words.h"
 #include "xferbench/verify.h"
 
 #include <setjmp.h>
@@ -229,6 +230,68 @@ static void test_wrong_steps_show_in_every_word(void **state)
     }
 }
 
+/* ---- whole words, by whatever instructions this CPU has ---- */
+
+static void test_every_way_fills_the_same_words(void **state)
+{
+    (void)state;
+    const struct xb_pattern flipped = {.seed = ~0ULL - 5, .flip = XB_PATTERN_POISON};
+    const struct xb_compute_leap leap = xb_compute_leap_of(77);
+    const uint64_t indexes[] = {0, 3, (1ULL << 33) - 9, (1ULL << 61) - 1};
+    const struct xb_words *way;
+    assert_non_null(xb_words_usable(0));
+    for (unsigned number = 0; (way = xb_words_usable(number)) != NULL; number++)
+        for (uint64_t count = 0; count < 70; count++) {
+            unsigned char out[8 * 70 + 2];
+            uint64_t index = indexes[count % 4];
+            memset(out, 0xEE, sizeof out);
+            way->fill(out + 1, flipped, leap, index, count); /* at an odd address */
+            for (uint64_t i = 0; i < count; i++) {
+                unsigned long long word;
+                memcpy(&word, out + 1 + 8 * i, 8);
+                assert_true(word == stepped(xb_pattern_word(flipped, index + i), 77));
+            }
+            assert_int_equal(out[0], 0xEE);
+            assert_int_equal(out[1 + 8 * count], 0xEE);
+            assert_true(way->match(out + 1, flipped, leap, index, count));
+        }
+}
+
+static void test_every_way_finds_every_byte(void **state)
+{
+    (void)state;
+    const struct xb_compute_leap none = xb_compute_leap_of(0);
+    const struct xb_words *way;
+    for (unsigned number = 0; (way = xb_words_usable(number)) != NULL; number++)
+        for (uint64_t count = 1; count < 40; count++) {
+            unsigned char bytes[8 * 40 + 1];
+            way->fill(bytes + 1, pattern, none, 7, count);
+            for (uint64_t i = 1; i <= 8 * count; i++) {
+                bytes[i] ^= 0x80;
+                assert_false(way->match(bytes + 1, pattern, none, 7, count));
+                bytes[i] ^= 0x80;
+            }
+            assert_true(way->match(bytes + 1, pattern, none, 7, count));
+        }
+}
+
+/* More of them than a check looks at in one go, all in one block, and at both ends of blocks. */
+static void test_wrong_bytes_are_counted_across_blocks(void **state)
+{
+    (void)state;
+    static unsigned char bytes[3 * 4096 + 24];
+    const uint64_t places[] = {5, 6, 4094, 4095, 4096, 8200, 12287, 12288, 12311};
+    for (uint64_t offset = 0; offset < 17; offset++) {
+        xb_host_fill(bytes, offset, sizeof bytes, pattern);
+        for (size_t i = sizeof places / sizeof places[0]; i-- > 0;) {
+            bytes[places[i]] ^= 0xFF;
+            struct xb_mismatch found = xb_host_check(bytes, offset, sizeof bytes, pattern);
+            assert_int_equal(found.wrong_bytes, sizeof places / sizeof places[0] - i);
+            assert_int_equal(found.first_offset, offset + places[i]);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -244,6 +307,9 @@ int main(void)
         cmocka_unit_test(test_fill_takes_the_steps),
         cmocka_unit_test(test_steps_of_large_ranges),
         cmocka_unit_test(test_wrong_steps_show_in_every_word),
+        cmocka_unit_test(test_every_way_fills_the_same_words),
+        cmocka_unit_test(test_every_way_finds_every_byte),
+        cmocka_unit_test(test_wrong_bytes_are_counted_across_blocks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
