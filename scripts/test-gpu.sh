@@ -57,6 +57,25 @@ for test in "${tests[@]}"; do
     fi
 done
 
+# nvlink FAULT CODE: what `link` says of NVLinks over a library that stands in for NVML and tells of a
+# fault (tests/doubles/fake_nvml.h); CODE is empty where it must say nothing.
+nvlink() {
+    local said
+    said=$(LD_LIBRARY_PATH=$fake_nvml${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} XFERBENCH_FAKE_NVML=$1 \
+        "$xferbench" link --backend cuda --device 0 --attempts 1 --format nhc) || true
+    printf '%s\n' "$said"
+    [ "$(grep -o 'XB-NVLINK-[A-Z]*' <<<"$said")" = "$2" ]
+}
+
+fake_nvml=${tests[0]%/*}/fake_nvml
+if [ -d "$fake_nvml" ] && "$xferbench" --backend cuda --mode pinned --size 1 --samples 1 >/dev/null 2>&1; then
+    check 'NVLink: healthy' nvlink healthy ''
+    check 'NVLink: CRC errors' nvlink crc-errors ''
+    check 'NVLink: recoveries' nvlink recoveries XB-NVLINK-ERRORS
+    check 'NVLink: replays' nvlink replays XB-NVLINK-REPLAY
+    check 'NVLink: a link goes down' nvlink falls XB-NVLINK-DOWN
+fi
+
 # The HIP backend on an NVIDIA GPU, over a library that has HIP's functions and calls CUDA. It proves
 # the plumbing; none of its figures is AMD's.
 stand_in=${tests[0]%/*}/hip_cuda/libxferbench_hip_cuda.so

@@ -96,6 +96,7 @@ static void healthy_link_takes_one_attempt(void **state)
     assert_true(fabs(attempt->d2h - 1e9) < 1e6);
     assert_string_equal(attempt->failure, "");
     assert_true(attempt->after.present);
+    assert_true(attempt->health_seconds > 0);
     release(&o);
 }
 

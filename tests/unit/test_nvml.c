@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is read from NVML, and what a verdict makes of it, over a library that stands in for it. */
+#include "../doubles/fake_nvml.h"
+#include "backends/cuda/nvml.h"
+#include "link/nvlink.h"
+
+#include <dlfcn.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define DEVICE "0000:0f:00.0"
+#define OTHER "0000:1f:00.0"
+
+static struct fake_nvml *fake;
+static struct xb_device_health before, after; /* large */
+
+/* Once a library of that name is open, whoever asks for the name gets it. */
+static int open_the_fake(void **state)
+{
+    (void)state;
+    void *library = dlopen(FAKE_NVML, RTLD_NOW | RTLD_LOCAL);
+    if (library == NULL)
+        return -1;
+    fake = dlsym(library, "fake_nvml");
+    return fake != NULL && xb_nvml_get() != NULL ? 0 : -1;
+}
+
+/* A healthy device: what a link repairs by itself is counted. */
+static int start(void **state)
+{
+    (void)state;
+    *fake = (struct fake_nvml){.kind = FAKE_NVML_HOPPER};
+    for (size_t i = 0; i < FAKE_NVML_LINKS; i++)
+        fake->links[0][i].rises[FAKE_NVML_CRC_DATA] = fake->links[0][i].rises[FAKE_NVML_ECC_DATA] =
+            90;
+    return 0;
+}
+
+/* What is said of what happens between two readings. */
+static struct xb_findings judge(void)
+{
+    struct xb_nvlink_facts facts = {.counted = {false}};
+    struct xb_findings findings = {.reason_count = 0};
+    xb_nvml_health(DEVICE, &before);
+    xb_nvml_health(DEVICE, &after);
+    xb_nvlink_facts_add(&facts, &before, &after, 1);
+    xb_judge_nvlinks(&facts, &findings);
+    return findings;
+}
+
+static void assert_found(const char *code)
+{
+    struct xb_findings findings = judge();
+    assert_string_equal(findings.reason_count > 0 ? findings.reasons[0].code : "", code);
+    assert_true(findings.reason_count <= 1);
+}
+
+static void tells_the_state_of_a_device(void **state)
+{
+    (void)state;
+    xb_nvml_health(DEVICE, &after);
+    assert_true(after.replays_known && after.clocks_known && after.throttle_known);
+    assert_int_equal(after.replays, 7);
+    assert_int_equal(after.sm_clock_mhz, 1980);
+    assert_int_equal(after.memory_clock_mhz, 3201);
+    assert_string_equal(after.throttle, "idle, power cap");
+    assert_false(after.slowed_by_hardware);
+}
+
+static void tells_each_link(void **state)
+{
+    (void)state;
+    fake->links[0][2].missing = true;
+    fake->links[0][5].inactive = true;
+    fake->links[0][7].counts[FAKE_NVML_REPLAY] = 11;
+    fake->links[0][7].counts[FAKE_NVML_RECOVERY] = 12;
+    fake->links[0][7].counts[FAKE_NVML_CRC_FLIT] = 13;
+    xb_nvml_health(DEVICE, &after);
+    assert_true(after.nvlinks_known);
+    assert_int_equal(after.nvlinks_active, FAKE_NVML_LINKS - 2);
+    assert_int_equal(after.nvlinks_inactive, 1);
+    for (unsigned i = 0; i < XB_NVLINKS; i++) {
+        const struct xb_nvlink *link = &after.nvlinks[i];
+        assert_int_equal(link->known, i < FAKE_NVML_LINKS && i != 2);
+        assert_int_equal(link->active, link->known && i != 5);
+        assert_true(link->rate == (link->active ? 26.562e9 : 0));
+        assert_int_equal(link->counted[XB_NVLINK_RECOVERIES], link->known);
+        assert_false(link->counted[XB_NVLINK_FAILED_RECOVERIES]);
+        assert_int_equal(link->counts[XB_NVLINK_REPLAYS], i == 7 ? 11 : 0);
+        assert_int_equal(link->counts[XB_NVLINK_RECOVERIES], i == 7 ? 12 : 0);
+        assert_int_equal(link->counts[XB_NVLINK_CRC_ERRORS], i == 7 ? 13 : 0);
+    }
+}
+
+static void asks_the_function_where_there_are_no_fields(void **state)
+{
+    (void)state;
+    fake->kind = FAKE_NVML_OLD_DRIVER;
+    fake->links[0][7].counts[FAKE_NVML_REPLAY] = 11;
+    fake->links[0][7].counts[FAKE_NVML_RECOVERY] = 12;
+    fake->links[0][7].counts[FAKE_NVML_CRC_FLIT] = 13;
+    xb_nvml_health(DEVICE, &after);
+    assert_true(after.nvlinks[7].rate == 26.562e9);
+    assert_int_equal(after.nvlinks[7].counts[XB_NVLINK_REPLAYS], 11);
+    assert_int_equal(after.nvlinks[7].counts[XB_NVLINK_RECOVERIES], 12);
+    assert_int_equal(after.nvlinks[7].counts[XB_NVLINK_CRC_ERRORS], 13);
+    assert_found("");
+}
+
+static void tells_what_blackwell_counts(void **state)
+{
+    (void)state;
+    fake->kind = FAKE_NVML_BLACKWELL;
+    fake->links[0][7].counts[FAKE_NVML_RECOVERY] = 12;
+    fake->links[0][7].counts[FAKE_NVML_FAILED_RECOVERY] = 2;
+    xb_nvml_health(DEVICE, &after);
+    assert_false(after.nvlinks[7].counted[XB_NVLINK_REPLAYS]);
+    assert_false(after.nvlinks[7].counted[XB_NVLINK_CRC_ERRORS]);
+    assert_int_equal(after.nvlinks[7].counts[XB_NVLINK_RECOVERIES], 12);
+    assert_int_equal(after.nvlinks[7].counts[XB_NVLINK_FAILED_RECOVERIES], 2);
+    fake->links[0][7].rises[FAKE_NVML_FAILED_RECOVERY] = 1;
+    assert_found("XB-NVLINK-ERRORS");
+}
+
+/* Seen on two H200s: CRC_DATA and ECC_DATA rise on every link. */
+static void a_healthy_device_raises_no_alarm(void **state)
+{
+    (void)state;
+    assert_found("");
+    for (size_t i = 0; i < FAKE_NVML_LINKS; i++) {
+        fake->links[0][i].counts[FAKE_NVML_REPLAY] = 100; /* before the test */
+        fake->links[0][i].rises[FAKE_NVML_CRC_FLIT] = 100;
+        fake->links[0][i].rises[FAKE_NVML_REPLAY] = 1;
+    }
+    assert_found("");
+}
+
+static void faults_are_found(void **state)
+{
+    (void)state;
+    fake->links[0][4].rises[FAKE_NVML_RECOVERY] = 1;
+    assert_found("XB-NVLINK-ERRORS");
+    start(NULL);
+    fake->links[0][4].rises[FAKE_NVML_REPLAY] = 100;
+    assert_found("XB-NVLINK-REPLAY");
+    start(NULL);
+    fake->links[0][4].falls = true;
+    assert_found("XB-NVLINK-DOWN");
+}
+
+static void tells_how_two_devices_are_connected(void **state)
+{
+    struct xb_peer_info info = {.can_access = true};
+    (void)state;
+    fake->links[0][3].inactive = true;
+    assert_true(xb_nvml_describe_pair(DEVICE, OTHER, &info));
+    assert_string_equal(info.link, "NVLink");
+    assert_int_equal(info.links, FAKE_NVML_LINKS - 1);
+    assert_true(info.link_rate == 26.562e9);
+    info = (struct xb_peer_info){.can_access = true};
+    fake->no_nvlink = true;
+    assert_true(xb_nvml_describe_pair(DEVICE, OTHER, &info));
+    assert_string_equal(info.link, "");
+    assert_int_equal(info.links, 0);
+}
+
+static void tells_nothing_of_a_device_it_does_not_know(void **state)
+{
+    xb_nvml_device device = NULL;
+    (void)state;
+    for (unsigned i = 0; i <= FAKE_NVML_DEVICES; i++) { /* more than it has room for */
+        char bus_id[32];
+        snprintf(bus_id, sizeof bus_id, "0000:%02x:01.0", i);
+        (void)xb_nvml_find(bus_id, &device);
+    }
+    memset(&after, 0xa5, sizeof after);
+    xb_nvml_health("0000:ff:00.0", &after);
+    assert_false(after.replays_known || after.clocks_known || after.throttle_known);
+    assert_false(after.nvlinks_known);
+    for (size_t i = 0; i < XB_NVLINKS; i++)
+        assert_false(after.nvlinks[i].known);
+}
+
+#define TEST(function) cmocka_unit_test_setup(function, start)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(tells_the_state_of_a_device),
+        TEST(tells_each_link),
+        TEST(asks_the_function_where_there_are_no_fields),
+        TEST(tells_what_blackwell_counts),
+        TEST(a_healthy_device_raises_no_alarm),
+        TEST(faults_are_found),
+        TEST(tells_how_two_devices_are_connected),
+        TEST(tells_nothing_of_a_device_it_does_not_know),
+    };
+    return cmocka_run_group_tests_name("nvml", tests, open_the_fake, NULL);
+}
