@@ -25,7 +25,7 @@
  */
 
 /* Raised when a slot is added or changes meaning; the registry refuses another number. */
-#define XB_BACKEND_ABI 4u
+#define XB_BACKEND_ABI 5u
 
 /* What a device can do beyond the mandatory slots. A missing capability means a skipped row. */
 enum xb_capability {
@@ -51,7 +51,8 @@ enum xb_memory {
     XB_MEMORY_REGISTERED,     /* ordinary memory, huge pages where the kernel gives them, that was
                                  touched first and then page-locked */
     XB_MEMORY_WRITE_COMBINED, /* pinned and write-combining: the CPU reads it very slowly */
-    XB_MEMORY_MAPPED,         /* pinned, and the device's kernels read and write it in place */
+    XB_MEMORY_MAPPED,         /* pinned, and kernels read and write it in place: those of the
+                                 device, and of every other that has XB_CAP_MAPPED */
     XB_MEMORY_MANAGED         /* one address for both sides; pages move to whoever touches them */
 };
 
@@ -280,11 +281,12 @@ struct xb_backend {
     /*
      * Enqueues a kernel that copies `bytes`, so that the device's cores move them and not its copy
      * engines: every 8-byte word once, in the order of `access`, and then the bytes behind the last
-     * whole word. Either buffer may be DEVICE memory of the queue's device, MAPPED or MANAGED.
-     * Offsets are multiples of 8. XB_ERR_USAGE otherwise. `together` > 0 is how many such kernels,
-     * each on its own queue of the device, are to run at the same time: this one takes no more than
-     * its part of the cores, because one that takes them all keeps the others waiting until it
-     * ends. XB_CAP_KERNELS.
+     * whole word. Either buffer may be DEVICE or MANAGED memory of the queue's device, MAPPED
+     * memory of any, or DEVICE memory of another to which the queue's device has access
+     * (peer_open): without that its context may end. Offsets are multiples of 8. XB_ERR_USAGE
+     * otherwise. `together` > 0 is how many such kernels, each on its own queue of the device, are
+     * to run at the same time: this one takes no more than its part of the cores, because one that
+     * takes them all keeps the others waiting until it ends. XB_CAP_KERNELS.
      */
     enum xb_status (*queue_kernel_copy)(struct xb_queue *queue, struct xb_buffer *target,
                                         uint64_t target_offset, struct xb_buffer *source,

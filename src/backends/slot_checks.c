@@ -67,14 +67,24 @@ static enum xb_status check_in_reach(const struct xb_queue *queue, const struct 
                    buffer->device->info.index);
 }
 
+/* The same for memory that may be another device's: whether access to that is open, only the
+ * runtime knows. */
+static enum xb_status check_in_any_reach(const struct xb_queue *queue,
+                                         const struct xb_buffer *buffer, struct xb_error *error)
+{
+    if (buffer->memory == XB_MEMORY_DEVICE || buffer->memory == XB_MEMORY_MAPPED)
+        return XB_OK;
+    return check_in_reach(queue, buffer, error);
+}
+
 enum xb_status xb_kernel_copy_check(const struct xb_queue *queue, const struct xb_buffer *target,
                                     uint64_t target_offset, const struct xb_buffer *source,
                                     uint64_t source_offset, uint64_t bytes, struct xb_error *error)
 {
-    enum xb_status status = check_in_reach(queue, target, error);
+    enum xb_status status = check_in_any_reach(queue, target, error);
     if (status != XB_OK)
         return status;
-    status = check_in_reach(queue, source, error);
+    status = check_in_any_reach(queue, source, error);
     if (status != XB_OK)
         return status;
     status = check_offset(target_offset, error);

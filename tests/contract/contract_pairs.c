@@ -176,6 +176,104 @@ static void test_peer_copies_keep_offsets(void **state)
     close_pair(&pair);
 }
 
+/* ---- kernels of one device on the memory of the other ---- */
+
+static bool has(const struct pair *pair, unsigned device, uint32_t capabilities)
+{
+    return (capabilities & ~pair->devices[device]->info.capabilities) == 0;
+}
+
+/* From one device to the other by a kernel of either: all bytes, and then a range in the middle. */
+static void kernel_copies_between(struct pair *pair, unsigned from, unsigned queue)
+{
+    const struct xb_backend *b = pair->backend;
+    const unsigned to = 1 - from;
+    struct xb_error error;
+    write_device(pair, from, pattern);
+    for (uint64_t offset = 0; offset <= 4104; offset += 4104) {
+        uint64_t bytes = BYTES - 2 * offset;
+        write_device(pair, to, poison);
+        must(b->queue_kernel_copy(pair->queues[queue], pair->buffers[to], offset,
+                                  pair->buffers[from], offset, bytes, XB_ACCESS_SEQUENTIAL, 1,
+                                  &error),
+             &error);
+        must(b->queue_wait(pair->queues[queue], &error), &error);
+        assert_true(count_wrong(pair, to, BYTES, pattern) == BYTES - bytes);
+    }
+}
+
+static void test_kernels_copy_between_peers(void **state)
+{
+    struct pair pair;
+    if (!open_pair(*state, &pair))
+        skip();
+    open_access(&pair);
+    for (unsigned i = 0; i < 4; i++)
+        if (pair.access[i % 2] && has(&pair, i % 2, XB_CAP_KERNELS))
+            kernel_copies_between(&pair, i / 2, i % 2);
+    close_access(&pair);
+    close_pair(&pair);
+}
+
+/* Both devices' kernels work on mapped memory that one of them has allocated. */
+static void kernels_meet_in_mapped_memory(struct pair *pair, unsigned owner)
+{
+    const struct xb_backend *b = pair->backend;
+    struct xb_buffer *mapped = NULL;
+    struct xb_error error;
+    must(b->buffer_allocate(pair->devices[owner], XB_MEMORY_MAPPED, BYTES, &mapped, &error),
+         &error);
+    write_device(pair, 0, pattern);
+    write_device(pair, 1, poison);
+    for (unsigned device = 0; device < 2; device++) {
+        must(b->queue_kernel_copy(pair->queues[device], device == 0 ? mapped : pair->buffers[1], 0,
+                                  device == 0 ? pair->buffers[0] : mapped, 0, BYTES,
+                                  XB_ACCESS_SEQUENTIAL, 1, &error),
+             &error);
+        must(b->queue_wait(pair->queues[device], &error), &error);
+    }
+    assert_true(count_wrong(pair, 1, BYTES, pattern) == 0);
+    b->buffer_free(mapped);
+}
+
+static void test_kernels_of_two_devices_meet_in_mapped_memory(void **state)
+{
+    struct pair pair;
+    if (!open_pair(*state, &pair))
+        skip();
+    if (has(&pair, 0, XB_CAP_KERNELS | XB_CAP_MAPPED) &&
+        has(&pair, 1, XB_CAP_KERNELS | XB_CAP_MAPPED))
+        for (unsigned owner = 0; owner < 2; owner++)
+            kernels_meet_in_mapped_memory(&pair, owner);
+    close_pair(&pair);
+}
+
+/* Memory that is out of any kernel's reach, or that follows its own device. */
+static void test_bad_kernel_copies_between_peers_are_refused(void **state)
+{
+    const enum xb_memory kinds[] = {XB_MEMORY_PINNED, XB_MEMORY_PAGEABLE, XB_MEMORY_MANAGED};
+    struct pair pair;
+    if (!open_pair(*state, &pair))
+        skip();
+    const struct xb_backend *b = pair.backend;
+    for (size_t i = 0; i < 3 && has(&pair, 0, XB_CAP_KERNELS); i++) {
+        struct xb_buffer *other = NULL;
+        struct xb_error error = {0};
+        if (kinds[i] == XB_MEMORY_MANAGED && !has(&pair, 1, XB_CAP_MANAGED))
+            continue;
+        must(b->buffer_allocate(pair.devices[1], kinds[i], 4096, &other, &error), &error);
+        assert_int_equal(b->queue_kernel_copy(pair.queues[0], pair.buffers[0], 0, other, 0, 4096,
+                                              XB_ACCESS_SEQUENTIAL, 1, &error),
+                         XB_ERR_USAGE);
+        assert_int_equal(b->queue_kernel_copy(pair.queues[0], other, 0, pair.buffers[0], 0, 4096,
+                                              XB_ACCESS_SEQUENTIAL, 1, &error),
+                         XB_ERR_USAGE);
+        assert_string_not_equal(error.message, "");
+        b->buffer_free(other);
+    }
+    close_pair(&pair);
+}
+
 /* Each device follows a chain through the other's memory. */
 static void chase_between(struct pair *pair, unsigned owner)
 {
@@ -208,8 +306,7 @@ static void test_one_thread_follows_a_chain_in_a_peers_memory(void **state)
         skip();
     open_access(&pair);
     for (unsigned owner = 0; owner < 2; owner++)
-        if (pair.access[1 - owner] &&
-            (pair.devices[1 - owner]->info.capabilities & XB_CAP_KERNELS) != 0)
+        if (pair.access[1 - owner] && has(&pair, 1 - owner, XB_CAP_KERNELS))
             chase_between(&pair, owner);
     close_access(&pair);
     close_pair(&pair);
@@ -316,6 +413,9 @@ static const struct CMUnitTest tests[] = {
     TEST(test_two_devices_take_turns),
     TEST(test_peers_copy_both_ways),
     TEST(test_peer_copies_keep_offsets),
+    TEST(test_kernels_copy_between_peers),
+    TEST(test_kernels_of_two_devices_meet_in_mapped_memory),
+    TEST(test_bad_kernel_copies_between_peers_are_refused),
     TEST(test_one_thread_follows_a_chain_in_a_peers_memory),
     TEST(test_bad_peer_copies_are_refused),
     TEST(test_peer_info_of_no_pair_fails),

@@ -148,14 +148,37 @@ enum xb_status xb_fake_queue_check(struct xb_queue *queue, struct xb_buffer *buf
     return status;
 }
 
+/* The other device whose memory a kernel touches; NULL for none. */
+static const struct xb_device *peer_of(const struct xb_queue *queue, const struct xb_buffer *target,
+                                       const struct xb_buffer *source)
+{
+    const struct xb_buffer *const buffers[] = {target, source};
+    for (size_t i = 0; i < 2; i++)
+        if (buffers[i]->memory == XB_MEMORY_DEVICE && buffers[i]->device != queue->device)
+            return buffers[i]->device;
+    return NULL;
+}
+
+/* A GPU says so when the queue is waited for, and is lost then. */
+static enum xb_status check_access(const struct xb_queue *queue, const struct xb_device *peer,
+                                   struct xb_error *error)
+{
+    if (peer == NULL || xb_fake_peer_is_open(queue->device, peer))
+        return XB_OK;
+    return XB_FAIL(error, XB_ERR_RUNTIME, "device %u has no access to the memory of device %u",
+                   queue->device->info.index, peer->info.index);
+}
+
 enum xb_status xb_fake_queue_kernel_copy(struct xb_queue *queue, struct xb_buffer *target,
                                          uint64_t to, struct xb_buffer *source, uint64_t from,
                                          uint64_t bytes, enum xb_access access, unsigned together,
                                          struct xb_error *error)
 {
-    if (xb_fake_fails("queue_kernel_copy", error))
+    const struct xb_device *peer = peer_of(queue, target, source);
+    if (xb_fake_fails("queue_kernel_copy", error) || check_access(queue, peer, error) != XB_OK)
         return error->status;
-    pass_time(queue, (double)bytes * XB_FAKE_SECONDS_PER_BYTE);
+    pass_time(queue, (double)bytes *
+                         (peer != NULL ? XB_FAKE_PEER_SECONDS_PER_BYTE : XB_FAKE_SECONDS_PER_BYTE));
     note_memory(target, source, bytes);
     if (bytes >= XB_DAMAGE_LEAST)
         xb_fake.kernel_access |= 1u << access;
@@ -217,16 +240,12 @@ enum xb_status xb_fake_queue_chase(struct xb_queue *queue, struct xb_buffer *cha
                                    struct xb_buffer *cursor, uint64_t loads, unsigned turn,
                                    struct xb_error *error)
 {
-    bool peer = chain->device != queue->device;
-    double seconds = peer                                ? XB_FAKE_SECONDS_PER_PEER_LOAD
+    const struct xb_device *peer = peer_of(queue, chain, cursor);
+    double seconds = peer != NULL                        ? XB_FAKE_SECONDS_PER_PEER_LOAD
                      : chain->memory == XB_MEMORY_DEVICE ? XB_FAKE_SECONDS_PER_LOAD
                                                          : XB_FAKE_SECONDS_PER_HOST_LOAD;
-    if (xb_fake_fails("queue_chase", error))
+    if (xb_fake_fails("queue_chase", error) || check_access(queue, peer, error) != XB_OK)
         return error->status;
-    /* A GPU says so when the queue is waited for, and is lost then. */
-    if (peer && !xb_fake_peer_is_open(queue->device, chain->device))
-        return XB_FAIL(error, XB_ERR_RUNTIME, "device %u has no access to the memory of device %u",
-                       queue->device->info.index, chain->device->info.index);
     pass_time(queue, (double)loads * seconds);
     return xb_damage_chase(xb_fake.damage, &plain, queue, chain, cursor, loads, turn, error);
 }

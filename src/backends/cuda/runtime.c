@@ -87,7 +87,8 @@ static struct xb_gpu_outcome release_host(void *address)
 static struct xb_gpu_outcome register_host(void *address, size_t bytes, bool mapped)
 {
     return XB_CUDA_CALL(cudaHostRegister, address, bytes,
-                        mapped ? cudaHostRegisterMapped : cudaHostRegisterDefault);
+                        mapped ? cudaHostRegisterMapped | cudaHostRegisterPortable
+                               : cudaHostRegisterDefault);
 }
 
 static struct xb_gpu_outcome unregister_host(void *address)

@@ -79,12 +79,13 @@ static enum xb_status allocate_pinned(struct gpu_buffer *buffer, struct xb_error
         xb_host_memory_lock_limit(bytes, limit, sizeof limit));
 }
 
-/* Finds where the device sees registered memory. On some devices that is another address than the
- * host's (cudaDevAttrCanUseHostPointerForRegisteredMem). */
-static enum xb_status find_mapping(struct gpu_buffer *buffer, struct xb_error *error)
+/* Finds where a device, which is selected, sees registered memory. On some devices that is another
+ * address than the host's (cudaDevAttrCanUseHostPointerForRegisteredMem). */
+static enum xb_status find_mapping(const struct gpu_buffer *buffer, const struct xb_device *device,
+                                   void **address, struct xb_error *error)
 {
     const struct xb_gpu_runtime *runtime = runtime_of(buffer);
-    unsigned index = buffer->base.device->info.index;
+    unsigned index = device->info.index;
     void *seen = NULL;
     enum xb_status status =
         XB_GPU(error, runtime, runtime->device_pointer(&seen, buffer->address),
@@ -95,8 +96,22 @@ static enum xb_status find_mapping(struct gpu_buffer *buffer, struct xb_error *e
         return XB_FAIL(error, XB_ERR_RUNTIME,
                        "host memory was mapped, but %s device %u has no address for it",
                        runtime->name, index);
-    buffer->kernel_address = seen;
+    *address = seen;
     return XB_OK;
+}
+
+enum xb_status xb_gpu_find_kernel_address(const struct xb_device *device,
+                                          const struct xb_buffer *buffer, void **address,
+                                          struct xb_error *error)
+{
+    if (buffer->memory != XB_MEMORY_MAPPED || buffer->device == device) {
+        *address = xb_gpu_kernel_address(buffer);
+        return XB_OK;
+    }
+    enum xb_status status = xb_gpu_select(device, error);
+    if (status != XB_OK)
+        return status;
+    return find_mapping((const struct gpu_buffer *)buffer, device, address, error);
 }
 
 static enum xb_status register_pages(struct gpu_buffer *buffer, struct xb_error *error)
@@ -111,7 +126,7 @@ static enum xb_status register_pages(struct gpu_buffer *buffer, struct xb_error 
                xb_host_memory_lock_limit(bytes, limit, sizeof limit));
     if (status != XB_OK || !mapped)
         return status;
-    status = find_mapping(buffer, error);
+    status = find_mapping(buffer, buffer->base.device, &buffer->kernel_address, error);
     if (status != XB_OK)
         (void)runtime->unregister_host(buffer->address);
     return status;

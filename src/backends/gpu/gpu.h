@@ -57,6 +57,7 @@ struct xb_gpu_runtime {
     /* `memory` is PINNED, WRITE_COMBINED or MAPPED. */
     struct xb_gpu_outcome (*allocate_host)(void **address, size_t bytes, enum xb_memory memory);
     struct xb_gpu_outcome (*release_host)(void *address);
+    /* `mapped`: so that kernels of every device reach it. */
     struct xb_gpu_outcome (*register_host)(void *address, size_t bytes, bool mapped);
     struct xb_gpu_outcome (*unregister_host)(void *address);
     struct xb_gpu_outcome (*device_pointer)(void **seen, void *host_address);
@@ -153,8 +154,12 @@ enum xb_status xb_gpu_buffer_allocate(struct xb_device *device, enum xb_memory m
 void xb_gpu_buffer_free(struct xb_buffer *buffer);
 /* The address for copies: the device pointer of a DEVICE buffer, the host address of any other. */
 void *xb_gpu_buffer_address(const struct xb_buffer *buffer);
-/* The address for kernels, if they can reach the buffer (xb_memory_in_reach). */
+/* The address for kernels of the buffer's device, if they can reach it (xb_memory_in_reach). */
 void *xb_gpu_kernel_address(const struct xb_buffer *buffer);
+/* The same for kernels of a device that may be another than the buffer's. Selects it. */
+enum xb_status xb_gpu_find_kernel_address(const struct xb_device *device,
+                                          const struct xb_buffer *buffer, void **address,
+                                          struct xb_error *error);
 /* Whether a MANAGED buffer has advice. */
 bool xb_gpu_buffer_is_advised(const struct xb_buffer *buffer);
 void xb_gpu_buffer_set_advised(struct xb_buffer *buffer, bool advised);

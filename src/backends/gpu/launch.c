@@ -156,8 +156,16 @@ enum xb_status xb_gpu_queue_kernel_copy(struct xb_queue *queue, struct xb_buffer
     status = check_kernels(queue->device, error);
     if (status != XB_OK)
         return status;
-    char *to = (char *)xb_gpu_kernel_address(target) + target_offset;
-    char *from = (char *)xb_gpu_kernel_address(source) + source_offset;
+    void *to = NULL;
+    void *from = NULL;
+    status = xb_gpu_find_kernel_address(queue->device, target, &to, error);
+    if (status != XB_OK)
+        return status;
+    status = xb_gpu_find_kernel_address(queue->device, source, &from, error);
+    if (status != XB_OK)
+        return status;
+    to = (char *)to + target_offset;
+    from = (char *)from + source_offset;
     bool wide = (uintptr_t)to % WIDE == 0 && (uintptr_t)from % WIDE == 0;
     enum xb_gpu_kernel kernel = access == XB_ACCESS_STRIDED  ? XB_GPU_COPY_STRIDED
                                 : access == XB_ACCESS_RANDOM ? XB_GPU_COPY_RANDOM

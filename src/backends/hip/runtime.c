@@ -66,7 +66,8 @@ static struct xb_gpu_outcome release_host(void *address)
 static struct xb_gpu_outcome register_host(void *address, size_t bytes, bool mapped)
 {
     return XB_HIP_CALL(register_host, "hipHostRegister", address, bytes,
-                       mapped ? hipHostRegisterMapped : hipHostRegisterDefault);
+                       mapped ? hipHostRegisterMapped | hipHostRegisterPortable
+                              : hipHostRegisterDefault);
 }
 
 static struct xb_gpu_outcome unregister_host(void *address)

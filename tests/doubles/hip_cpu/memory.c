@@ -11,7 +11,8 @@
 struct allocation {
     struct allocation *next;
     enum standin_object kind; /* one of the first four */
-    int device;               /* of STANDIN_DEVICE_MEMORY */
+    int device;               /* of STANDIN_DEVICE_MEMORY, and of a registration */
+    bool portable;            /* a registration that is good for other devices too */
     char *base;
     size_t bytes;
 };
@@ -48,16 +49,28 @@ static size_t used_bytes(int device)
     return used;
 }
 
-static hipError_t note(enum standin_object kind, void *base, size_t bytes)
+static hipError_t note(enum standin_object kind, void *base, size_t bytes, bool portable)
 {
     struct allocation *known = malloc(sizeof *known);
     if (known == NULL)
         return hipErrorOutOfMemory;
-    *known = (struct allocation){
-        .next = allocations, .kind = kind, .device = standin_current, .base = base, .bytes = bytes};
+    *known = (struct allocation){.next = allocations,
+                                 .kind = kind,
+                                 .device = standin_current,
+                                 .portable = portable,
+                                 .base = base,
+                                 .bytes = bytes};
     allocations = known;
     standin_live[kind]++;
     return hipSuccess;
+}
+
+/* Whether kernels of the device reach it. */
+static bool reaches(int device, const struct allocation *known)
+{
+    if (known->kind == STANDIN_DEVICE_MEMORY)
+        return standin_peer_is_open(device, known->device);
+    return known->kind != STANDIN_REGISTRATION || known->portable || known->device == device;
 }
 
 bool standin_is_reachable(const void *address, int device)
@@ -65,7 +78,7 @@ bool standin_is_reachable(const void *address, int device)
     const struct allocation *known = find(address, 1);
     if (known == NULL) /* a GPU that can fault takes the host's pages as they are */
         return address != NULL && standin_setting("XB_STANDIN_XNACK", 1) != 0;
-    return known->kind != STANDIN_DEVICE_MEMORY || standin_peer_is_open(device, known->device);
+    return reaches(device, known);
 }
 
 /* ---- allocating and freeing ---- */
@@ -83,7 +96,7 @@ static hipError_t allocate(enum standin_object kind, void **address, size_t byte
                 bytes <= STANDIN_MEMORY_BYTES - used_bytes(standin_current);
     void *base = NULL;
     if (fits && posix_memalign(&base, ALIGNMENT, bytes) == 0)
-        result = note(kind, base, bytes);
+        result = note(kind, base, bytes, false);
     pthread_mutex_unlock(&standin_lock);
     if (result == hipSuccess)
         *address = base;
@@ -174,7 +187,7 @@ hipError_t hipHostRegister(void *address, size_t bytes, unsigned flags)
     hipError_t result = hipErrorHostMemoryAlreadyRegistered;
     const struct allocation *other = find(address, bytes);
     if (other == NULL)
-        result = note(STANDIN_REGISTRATION, address, bytes);
+        result = note(STANDIN_REGISTRATION, address, bytes, (flags & hipHostRegisterPortable) != 0);
     else if (other->kind == STANDIN_DEVICE_MEMORY)
         result = hipErrorInvalidValue;
     pthread_mutex_unlock(&standin_lock);
@@ -196,7 +209,8 @@ hipError_t hipHostGetDevicePointer(void **device_address, void *address, unsigne
     pthread_mutex_lock(&standin_lock);
     const struct allocation *known = find(address, 1);
     bool fits = known != NULL &&
-                (known->kind == STANDIN_HOST_MEMORY || known->kind == STANDIN_REGISTRATION);
+                (known->kind == STANDIN_HOST_MEMORY || known->kind == STANDIN_REGISTRATION) &&
+                reaches(standin_current, known);
     pthread_mutex_unlock(&standin_lock);
     if (!fits)
         return hipErrorInvalidValue;
