@@ -33,6 +33,10 @@ extern const struct xb_figure xb_figure_latency_host, xb_figure_latency_device;
 extern const struct xb_figure xb_figure_overlap;
 /* For a device that ran beside others: its bandwidth as a share of what it had alone. */
 extern const struct xb_figure xb_figure_share_of_alone;
+/* Of a copy that the device timed, by what its PCIe path can carry, where that is known
+ * (docs/link-ceilings.md): one way, and each way of a case that goes both ways. */
+extern const struct xb_figure xb_figure_share_of_ceiling;
+extern const struct xb_figure xb_figure_share_of_ceiling_h2d, xb_figure_share_of_ceiling_d2h;
 /* By the host's clock: until the call that starts an operation returned, until it was done. */
 extern const struct xb_figure xb_figure_submit_time, xb_figure_wall_time;
 /* What preparing a case took: mostly making, page-locking and filling memory. */

@@ -93,18 +93,29 @@ struct xb_record_case {
     struct xb_record_row *rows; /* process_count of them */
 };
 
+/* The most that a PCIe path carries of a program's data: docs/link-ceilings.md. */
+struct xb_record_ceiling {
+    const char *at;   /* PCI address of the lower end of the link that carries least */
+    double speed_gts; /* of that link, while data moved */
+    unsigned width;
+    unsigned payload, read_request; /* bytes, as read from the path */
+    double h2d, d2h;                /* bytes per second */
+};
+
 struct xb_record_device {
     unsigned index;
     const char *name; /* the model */
     const char *uuid, *architecture, *pci_bdf, *driver;
     uint64_t memory_bytes;   /* 0 where it does not answer */
     bool shares_host_memory; /* no copy crosses a link */
-    bool link_known;         /* PCIe, right after transfers: */
+    bool link_known;         /* PCIe, the fastest reading: */
     double link_speed_gts, link_max_speed_gts;
     unsigned link_width, link_max_width;
     const char *link_port;
-    int numa_node; /* -1 where none is known */
-    bool bound;    /* to that node: threads and memory */
+    bool link_under_load; /* it was read while data moved; false: right after transfers */
+    const struct xb_record_ceiling *ceiling; /* NULL where any of it is not known */
+    int numa_node;                           /* -1 where none is known */
+    bool bound;                              /* to that node: threads and memory */
     unsigned cpus;
     const char *numa_note;
     bool numa_is_normal; /* that nothing was bound is as it should be */

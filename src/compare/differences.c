@@ -114,6 +114,15 @@ static bool describe_link(const struct xb_record_device *device, char *text, siz
     return device->link_known;
 }
 
+/* "payload 256, read request 4096" */
+static bool describe_packets(const struct xb_record_device *device, char *text, size_t size)
+{
+    if (device->ceiling != NULL)
+        snprintf(text, size, "payload %u, read request %u", device->ceiling->payload,
+                 device->ceiling->read_request);
+    return device->ceiling != NULL;
+}
+
 static int compare_texts(const void *a, const void *b)
 {
     return strcmp(a, b);
@@ -147,12 +156,12 @@ static const char *texts_of_device(struct search *search, const struct xb_record
 
 /* What is not known of one file's device does not forbid. */
 static void compare_device_texts(struct search *search, unsigned index, const char *what,
-                                 describe_device *describe)
+                                 describe_device *describe, bool forbids)
 {
     const char *before = texts_of_device(search, search->comparison->baseline, index, describe);
     const char *after = texts_of_device(search, search->comparison->candidate, index, describe);
     add_if_other(search, xb_arena_print(texts_of(search), "%s of device %u", what, index), before,
-                 after, before != NULL && after != NULL);
+                 after, forbids && before != NULL && after != NULL);
 }
 
 /* Devices that ran at the same time shared what is between them and the host: with one more or less
@@ -177,8 +186,10 @@ static void compare_device(struct search *search, unsigned index)
                      any_simultaneous_in_both(search->pairs));
         return;
     }
-    compare_device_texts(search, index, "model", describe_model);
-    compare_device_texts(search, index, "link", describe_link);
+    compare_device_texts(search, index, "model", describe_model, true);
+    compare_device_texts(search, index, "link", describe_link, true);
+    /* No other machine: a setting, whose effect somebody may want to compare. */
+    compare_device_texts(search, index, "packets", describe_packets, false);
 }
 
 /* Every index that either file has, once. */

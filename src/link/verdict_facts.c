@@ -15,8 +15,7 @@ size_t xb_link_attempts(const struct xb_link_device *device)
 
 size_t xb_link_hops(const struct xb_pcie_path *path)
 {
-    size_t count = path->count < XB_PCIE_HOPS ? path->count : XB_PCIE_HOPS;
-    return path->present ? count : 0;
+    return xb_pcie_path_hops(path);
 }
 
 bool xb_rate_known(double bytes_per_second)
@@ -41,11 +40,7 @@ bool xb_attempt_gone(const struct xb_link_attempt *attempt)
 
 size_t xb_attempt_slot(const struct xb_link_attempt *attempt)
 {
-    size_t count = xb_link_hops(&attempt->at_rest);
-    size_t slot = 0;
-    while (slot < count && attempt->at_rest.hops[slot].on_package)
-        slot++;
-    return slot;
+    return xb_pcie_path_slot(&attempt->at_rest);
 }
 
 /* ---- what a hop can do ---- */

@@ -5,14 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Only for telling which of two links carries less: of a FLIT of 256 bytes 242 are packets (PCI
- * Express Base Specification 6.0, 4.2.3). Other overhead is not counted. */
-#define FLIT_SHARE (242.0 / 256.0)
-
 static double rate_of(struct xb_lanes lanes)
 {
-    double raw = xb_pcie_raw_rate(lanes.speed_gts, lanes.width);
-    return raw > 0.0 ? raw : lanes.speed_gts * 1e9 / 8.0 * lanes.width * FLIT_SHARE;
+    return xb_pcie_rate_to_compare(lanes.speed_gts, lanes.width);
 }
 
 /* Whether both ends tell what they can do. */
@@ -148,22 +143,6 @@ static void judge_expectation(const struct xb_link_hop *slot, const struct xb_li
 
 /* ---- the path as a whole ---- */
 
-/* Sizes in force: the read request is the device's own; a packet may be no larger than any function
- * on its way allows. */
-static struct xb_pcie_control control_of(const struct xb_pcie_path *path)
-{
-    struct xb_pcie_control control = path->hops[0].lower.control;
-    for (size_t i = 0; i < xb_link_hops(path); i++) {
-        const struct xb_pcie_hop *hop = &path->hops[i];
-        const struct xb_pcie_end *ends[] = {&hop->lower, hop->has_upper ? &hop->upper : NULL};
-        for (size_t j = 0; j < 2; j++)
-            if (ends[j] != NULL && ends[j]->control.known && ends[j]->control.max_payload > 0 &&
-                ends[j]->control.max_payload < control.max_payload)
-                control.max_payload = ends[j]->control.max_payload;
-    }
-    return control;
-}
-
 /* Names a hop above the slot that is at its best and still carries less. Each step down is named
  * once, not the links behind it that carry as little. */
 static void judge_bottleneck(const struct xb_link_hop *hop, const struct xb_link_hop *slot,
@@ -201,7 +180,7 @@ void xb_judge_link(const struct xb_link_attempt *attempt, const struct xb_link_l
     judge_expectation(&facts->hops[slot], limits, verdict);
 
     const struct xb_lanes lanes = facts->hops[verdict->bottleneck].load;
-    const struct xb_pcie_control control = control_of(&attempt->at_rest);
+    const struct xb_pcie_control control = xb_pcie_path_control(&attempt->at_rest);
     verdict->ceiling = xb_ceiling_of(lanes.speed_gts, lanes.width, &control);
 }
 

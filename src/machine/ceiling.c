@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ceiling.h"
 
-#include "pcie.h"
-
-#include <stddef.h>
-
 /* docs/link-ceilings.md derives every number in this file. */
 
 /* The share of a lane that carries data: about one block in 370 is an SKP ordered set. */
@@ -54,4 +50,31 @@ struct xb_ceiling xb_ceiling_of(double speed_gts, unsigned width,
                        ? ceiling.raw
                        : ceiling.raw * SKP_SHARE * payload / (payload + COMPLETION_OVERHEAD);
     return ceiling;
+}
+
+static bool was_seen(const struct xb_pcie_load *load, size_t hop)
+{
+    return hop < load->count && load->hops[hop].readings > 0;
+}
+
+static double rate_of(const struct xb_pcie_seen *seen)
+{
+    return xb_pcie_rate_to_compare(seen->speed_gts, seen->width);
+}
+
+struct xb_ceiling xb_ceiling_of_path(const struct xb_pcie_path *path,
+                                     const struct xb_pcie_load *load, size_t *hop)
+{
+    const struct xb_pcie_control control = xb_pcie_path_control(path);
+    size_t count = xb_pcie_path_hops(path);
+    size_t least = xb_pcie_path_slot(path);
+
+    *hop = least;
+    if (least >= count || !was_seen(load, least))
+        return (struct xb_ceiling){.known = false};
+    for (size_t i = least + 1; i < count; i++)
+        if (was_seen(load, i) && rate_of(&load->hops[i]) < rate_of(&load->hops[least]))
+            least = i;
+    *hop = least;
+    return xb_ceiling_of(load->hops[least].speed_gts, load->hops[least].width, &control);
 }

@@ -2,7 +2,7 @@
 #ifndef XFERBENCH_MACHINE_CEILING_H
 #define XFERBENCH_MACHINE_CEILING_H
 
-#include "config_space.h"
+#include "pcie_path.h"
 
 /* The most user data that a PCIe link can carry in one direction. docs/link-ceilings.md derives
  * it. */
@@ -31,5 +31,13 @@ struct xb_ceiling {
  */
 struct xb_ceiling xb_ceiling_of(double speed_gts, unsigned width,
                                 const struct xb_pcie_control *control);
+
+/*
+ * The ceiling of a path: that of the hop from the slot up that carries least, as it was seen under
+ * load, with the packets in force on the whole path. Hops that were not seen are taken to carry
+ * more. Not known if the link at the slot was not seen. *hop is the hop that it is of.
+ */
+struct xb_ceiling xb_ceiling_of_path(const struct xb_pcie_path *path,
+                                     const struct xb_pcie_load *load, size_t *hop);
 
 #endif

@@ -18,6 +18,10 @@ static const struct {
     {16.0, 128.0 / 130.0}, {32.0, 128.0 / 130.0}, {64.0, 0.0},
 };
 
+/* Of a FLIT of 256 bytes 242 are packets (PCI Express Base Specification 6.0, 4.2.3). Other
+ * overhead is not counted. */
+#define FLIT_SHARE (242.0 / 256.0)
+
 void xb_pcie_link_fill(const char *folder, struct xb_pcie_link *link)
 {
     bool speed = xb_sysfs_speed(folder, "current_link_speed", &link->speed_gts);
@@ -102,6 +106,12 @@ double xb_pcie_raw_rate(double speed_gts, unsigned width)
     if (generation == 0)
         return 0.0;
     return speed_gts * 1e9 / 8.0 * generations[generation - 1].coding * width;
+}
+
+double xb_pcie_rate_to_compare(double speed_gts, unsigned width)
+{
+    double raw = xb_pcie_raw_rate(speed_gts, width);
+    return raw > 0.0 ? raw : speed_gts * 1e9 / 8.0 * width * FLIT_SHARE;
 }
 
 int xb_pcie_numa_node_at(const char *root, const char *bdf)

@@ -47,6 +47,10 @@ const char *xb_lanes_text(double speed_gts, unsigned width, char *text, size_t s
  */
 double xb_pcie_raw_rate(double speed_gts, unsigned width);
 
+/* The same, for telling which of two links carries less: also of 64 GT/s and of a rate that no
+ * generation has, by the bytes of packets in a FLIT. Nothing else may be concluded from it. */
+double xb_pcie_rate_to_compare(double speed_gts, unsigned width);
+
 /* The NUMA node that sysfs names for the device at `bdf`, or -1 if it names none. */
 int xb_pcie_numa_node(const char *bdf);
 

@@ -159,3 +159,55 @@ unsigned xb_pcie_hop_best_width(const struct xb_pcie_hop *hop)
         return lower + upper;
     return lower < upper ? lower : upper;
 }
+
+size_t xb_pcie_path_hops(const struct xb_pcie_path *path)
+{
+    size_t count = path->count < XB_PCIE_HOPS ? path->count : XB_PCIE_HOPS;
+    return path->present ? count : 0;
+}
+
+size_t xb_pcie_path_slot(const struct xb_pcie_path *path)
+{
+    size_t slot = 0;
+
+    while (slot < xb_pcie_path_hops(path) && path->hops[slot].on_package)
+        slot++;
+    return slot;
+}
+
+static void limit_payload(const struct xb_pcie_end *end, struct xb_pcie_control *control)
+{
+    if (end->control.known && end->control.max_payload > 0 &&
+        end->control.max_payload < control->max_payload)
+        control->max_payload = end->control.max_payload;
+}
+
+struct xb_pcie_control xb_pcie_path_control(const struct xb_pcie_path *path)
+{
+    struct xb_pcie_control control = path->hops[0].lower.control;
+
+    for (size_t i = 0; i < xb_pcie_path_hops(path); i++) {
+        limit_payload(&path->hops[i].lower, &control);
+        if (path->hops[i].has_upper)
+            limit_payload(&path->hops[i].upper, &control);
+    }
+    return control;
+}
+
+static bool read_rate(const char *root, const struct xb_pcie_end *end, double *speed_gts,
+                      unsigned *width)
+{
+    char folder[PATH_MAX];
+    int length = snprintf(folder, sizeof folder, "%s/%s", root, end->bdf);
+
+    return length >= 0 && (size_t)length < sizeof folder &&
+           xb_sysfs_speed(folder, "current_link_speed", speed_gts) &&
+           xb_sysfs_width(folder, "current_link_width", width);
+}
+
+bool xb_pcie_hop_read(const char *root, const struct xb_pcie_hop *hop, double *speed_gts,
+                      unsigned *width)
+{
+    return read_rate(root, &hop->lower, speed_gts, width) ||
+           (hop->has_upper && read_rate(root, &hop->upper, speed_gts, width));
+}

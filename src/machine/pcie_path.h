@@ -60,12 +60,30 @@ void xb_pcie_path_read(const char *root, const char *bdf, struct xb_pcie_path *p
  * speed. */
 bool xb_pcie_hop_upper_is_real(const struct xb_pcie_hop *hop);
 
+/* How many hops there are to look at: none if the device is not present, and never more than
+ * hops[] has, whatever a file says. */
+size_t xb_pcie_path_hops(const struct xb_pcie_path *path);
+
+/* The first hop that is not on the card's own package: the link at the slot. The number of hops if
+ * there is none. */
+size_t xb_pcie_path_slot(const struct xb_pcie_path *path);
+
+/* The sizes of packets in force on the whole path: the read request is the device's own, and a
+ * payload may be no larger than any function on its way allows. `known` is the device's. */
+struct xb_pcie_control xb_pcie_path_control(const struct xb_pcie_path *path);
+
 /* The best that both ends of a hop can do: the smaller of their two maxima. If one end is not
  * known, or the upper one is not real, the other end's maximum; 0 if neither is known. */
 double xb_pcie_hop_best_speed(const struct xb_pcie_hop *hop);
 unsigned xb_pcie_hop_best_width(const struct xb_pcie_hop *hop);
 
 /* ---- under load ---- */
+
+/* Reads the speed and width that a hop has now, of its lower end, or of the upper end if the lower
+ * shows nothing: both show the same rate, but one may sleep or be hidden. `root` as above. False if
+ * neither end shows both. */
+bool xb_pcie_hop_read(const char *root, const struct xb_pcie_hop *hop, double *speed_gts,
+                      unsigned *width);
 
 /* What the watch saw on one hop. */
 struct xb_pcie_seen {

@@ -18,17 +18,13 @@
 /* The header promises this bound. Without one, a double may not fit in a struct timespec. */
 #define LONGEST_INTERVAL_S 3600.0
 
-/* One end of a hop: its folder in sysfs, or "" if the hop has no such end. */
-struct hop_end {
-    char folder[PATH_MAX];
-};
-
 struct xb_pcie_watch {
     pthread_t thread;
     double interval;
     bool was_present;
+    char root[PATH_MAX];
     char device[PATH_MAX];
-    struct hop_end lower[XB_PCIE_HOPS], upper[XB_PCIE_HOPS];
+    struct xb_pcie_path path;
     /*
      * Odd while armed. Every change of that adds one, so that a reading which saw the watch
      * disarmed and armed again differs from one within a single arming.
@@ -49,12 +45,6 @@ struct xb_pcie_watch {
     } last[XB_PCIE_HOPS]; /* the last reading that counted */
 };
 
-static bool read_end(const struct hop_end *end, double *speed_gts, unsigned *width)
-{
-    return end->folder[0] != '\0' && xb_sysfs_speed(end->folder, "current_link_speed", speed_gts) &&
-           xb_sysfs_width(end->folder, "current_link_width", width);
-}
-
 static void read_hop(struct xb_pcie_watch *watch, size_t hop)
 {
     struct xb_pcie_seen *seen = &watch->load.hops[hop];
@@ -62,10 +52,8 @@ static void read_hop(struct xb_pcie_watch *watch, size_t hop)
     double speed_gts;
     unsigned width;
 
-    /* Both ends show the same rate, but one of them may sleep or be hidden from us, and show none.
-     */
-    if (arming % 2 == 0 || (!read_end(&watch->lower[hop], &speed_gts, &width) &&
-                            !read_end(&watch->upper[hop], &speed_gts, &width)))
+    if (arming % 2 == 0 ||
+        !xb_pcie_hop_read(watch->root, &watch->path.hops[hop], &speed_gts, &width))
         return;
     if (atomic_load(&watch->arming) != arming) /* the reading may be from after the transfers */
         return;
@@ -156,21 +144,6 @@ static bool set_folder(char folder[PATH_MAX], const char *root, const char *bdf)
     return length >= 0 && length < PATH_MAX;
 }
 
-static bool set_folders(struct xb_pcie_watch *watch, const char *root, const char *bdf,
-                        const struct xb_pcie_path *path)
-{
-    bool fits = set_folder(watch->device, root, bdf);
-
-    watch->load.count = path->count;
-    for (size_t i = 0; i < path->count; i++) {
-        const struct xb_pcie_hop *hop = &path->hops[i];
-        fits = fits && set_folder(watch->lower[i].folder, root, hop->lower.bdf);
-        if (hop->has_upper)
-            fits = fits && set_folder(watch->upper[i].folder, root, hop->upper.bdf);
-    }
-    return fits;
-}
-
 enum xb_status xb_pcie_watch_start(const char *root, const char *bdf,
                                    const struct xb_pcie_path *path, double interval,
                                    struct xb_pcie_watch **watch, struct xb_error *error)
@@ -190,10 +163,13 @@ enum xb_status xb_pcie_watch_start(const char *root, const char *bdf,
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_cond_init(&started->changed, &attributes);
     pthread_condattr_destroy(&attributes);
-    if (!set_folders(started, root, bdf, path)) {
+    started->path = *path;
+    started->load.count = path->count;
+    if (!set_folder(started->device, root, bdf)) {
         release(started);
         return XB_FAIL(error, XB_ERR_SYSTEM, "the folder of %s has too long a name", bdf);
     }
+    memcpy(started->root, root, strlen(root) + 1); /* fits: the folder above is longer */
     int code = start_thread(started);
     if (code != 0) {
         release(started);

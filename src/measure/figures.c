@@ -47,6 +47,24 @@ const struct xb_figure xb_figure_share_of_alone = {
     .more_is_better = true,
     .help = "The bandwidth of a device beside others by what it has alone",
 };
+const struct xb_figure xb_figure_share_of_ceiling = {
+    .name = "share_of_ceiling",
+    .unit = XB_UNIT_RATIO,
+    .more_is_better = true,
+    .help = "The bandwidth of one way by the most that the PCIe link can carry that way",
+};
+const struct xb_figure xb_figure_share_of_ceiling_h2d = {
+    .name = "share_of_ceiling_h2d",
+    .unit = XB_UNIT_RATIO,
+    .more_is_better = true,
+    .help = "Of a case that goes both ways at once, the same of the way from host to device",
+};
+const struct xb_figure xb_figure_share_of_ceiling_d2h = {
+    .name = "share_of_ceiling_d2h",
+    .unit = XB_UNIT_RATIO,
+    .more_is_better = true,
+    .help = "Of a case that goes both ways at once, the same of the way from device to host",
+};
 const struct xb_figure xb_figure_submit_time = {
     .name = "submit_time",
     .unit = XB_UNIT_SECONDS,
@@ -72,6 +90,9 @@ const struct xb_figure *const xb_runner_figures[] = {
     &xb_figure_latency_device,
     &xb_figure_overlap,
     &xb_figure_share_of_alone,
+    &xb_figure_share_of_ceiling,
+    &xb_figure_share_of_ceiling_h2d,
+    &xb_figure_share_of_ceiling_d2h,
     &xb_figure_submit_time,
     &xb_figure_wall_time,
     &xb_figure_setup_time,

@@ -2,6 +2,7 @@
 #ifndef XFERBENCH_MEASURE_MEASURE_H
 #define XFERBENCH_MEASURE_MEASURE_H
 
+#include "link_load.h"
 #include "sampler.h"
 
 #include "run.h"
@@ -20,7 +21,8 @@ struct xb_lane {
     struct xb_result *result;
     struct xb_work *last_work; /* of the device; the runner keeps it from case to case */
     struct xb_sampler sampler;
-    struct xb_timing timing; /* of the latest repetition */
+    struct xb_timing timing;  /* of the latest repetition */
+    struct xb_link_look look; /* at the link, during that repetition */
 };
 
 /* How often one operation alone is timed by the host's clock, where the samples do not tell that.
@@ -42,6 +44,7 @@ struct xb_measurement {
     /* ---- */
     uint64_t iterations; /* in one sample */
     bool held;           /* the queues stand still while a sample is enqueued */
+    bool looks_at_links; /* during repetitions; not during those that are samples */
     double last_wall;    /* seconds that the latest repetition took, restoring included */
     struct xb_samples warm_up;
     /* The latest repetitions of the warm-up that were one operation alone, in any order. */

@@ -37,6 +37,26 @@ double xb_lane_seconds(const struct xb_lane *lane)
     return lane->context.host_timed ? lane->timing.submit : lane->timing.device;
 }
 
+/* Looks at the links while the data is on its way. */
+static void look_at_links(struct xb_measurement *measurement)
+{
+    for (size_t i = 0; i < measurement->lane_count; i++) {
+        struct xb_lane *lane = &measurement->lanes[i];
+        xb_link_look_make(measurement->run, lane->where, &lane->look);
+    }
+}
+
+/* Counts the looks at what began at `begin` or later. What the host's clock times is over before
+ * anything can be looked at. */
+static void count_looks(struct xb_measurement *measurement, double begin)
+{
+    for (size_t i = 0; i < measurement->lane_count; i++) {
+        struct xb_lane *lane = &measurement->lanes[i];
+        if (!lane->context.host_timed)
+            xb_link_look_count(&lane->look, begin, lane->timing.device, lane->where);
+    }
+}
+
 enum xb_status xb_measure_repeat(struct xb_measurement *measurement, xb_submit *submit,
                                  uint64_t iterations, bool held, double *seconds,
                                  struct xb_error *error)
@@ -47,6 +67,7 @@ enum xb_status xb_measure_repeat(struct xb_measurement *measurement, xb_submit *
     if (status != XB_OK)
         return status;
     size_t begun = 0;
+    double enqueued = xb_clock_now();
     if (backend->range_push != NULL)
         backend->range_push("sample");
     while (status == XB_OK && begun < measurement->lane_count) {
@@ -55,12 +76,16 @@ enum xb_status xb_measure_repeat(struct xb_measurement *measurement, xb_submit *
     }
     for (size_t i = 0; i < begun; i++)
         xb_sampler_release(&measurement->lanes[i].sampler);
+    if (measurement->looks_at_links && status == XB_OK)
+        look_at_links(measurement);
     *seconds = 0;
     for (size_t i = 0; i < begun; i++) {
         struct xb_lane *lane = &measurement->lanes[i];
         status = xb_sampler_finish(&lane->sampler, status, &lane->timing, error);
         *seconds = xb_lane_seconds(lane) > *seconds ? xb_lane_seconds(lane) : *seconds;
     }
+    if (measurement->looks_at_links && status == XB_OK)
+        count_looks(measurement, enqueued);
     if (backend->range_pop != NULL)
         backend->range_pop();
     measurement->last_wall = xb_clock_now() - begin;

@@ -3,7 +3,7 @@
 #define XFERBENCH_MEASURE_RUN_H
 
 #include "backends/registry.h"
-#include "machine/pcie.h"
+#include "machine/pcie_path.h"
 #include "machine/topology.h"
 #include "xferbench/options.h"
 #include "xferbench/result.h"
@@ -15,6 +15,8 @@
 struct xb_run_device {
     struct xb_device_info info;
     struct xb_pcie_link link; /* the fastest reading right after a case; known = false before one */
+    struct xb_pcie_path path; /* as it was when the device was opened; not present before that */
+    struct xb_pcie_load load; /* of that path, while data moved: the highest readings */
     struct xb_binding binding;
 };
 
@@ -35,6 +37,7 @@ struct xb_run {
     size_t case_count;
     size_t done_count; /* how many of the results are final */
     bool interrupted;
+    const char *sysfs; /* where PCI devices are shown; NULL: XB_PCI_DEVICES, as except in tests */
     double deadline;   /* on the clock of src/base/clock.h; 0 for none */
     bool deadline_met; /* false: it cut cases short */
 };

@@ -130,6 +130,8 @@ static enum xb_status open_device(struct runner *runner, size_t position, struct
     where->info = opened->device->info; /* an open device tells more of itself */
     if (opened->workspace != NULL)
         return XB_OK;
+    if (!where->path.present)
+        xb_link_load_open(run, where);
     uint64_t largest;
     enum xb_status status = find_largest(run, opened, &largest, error);
     if (status != XB_OK)

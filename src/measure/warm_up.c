@@ -19,6 +19,9 @@
  * its warm-up need not be held. */
 #define LONG_S 5e-3
 
+/* A repetition that lasts this long leaves time to look at a link while its data moves. */
+#define LOOKED_AT_S 0.5e-3
+
 /* How many iterations make a sample long enough, if one takes `seconds`. No more than fit behind a
  * held queue. */
 static uint64_t iterations_for(const struct xb_measurement *measurement, double seconds)
@@ -84,6 +87,7 @@ static enum xb_status take_one(struct xb_measurement *measurement, bool held, do
                                               measurement->iterations, held, seconds, error);
     if (status != XB_OK)
         return status;
+    measurement->looks_at_links = *seconds >= LOOKED_AT_S;
     *seconds /= (double)measurement->iterations;
     if (!held && measurement->iterations == 1)
         measurement->alone[measurement->alone_count++ % XB_ALONE_REPETITIONS] =
@@ -129,6 +133,7 @@ enum xb_status xb_measure_warm_up(struct xb_measurement *measurement, struct xb_
         adapt(measurement, seconds, first_s, &held);
         settled = elapsed >= least && xb_samples_agree(&measurement->warm_up);
     }
+    measurement->looks_at_links = false; /* samples are left alone */
     xb_result_detail_number(measurement->result, "warm_up_samples", (double)taken);
     xb_result_detail_number(measurement->result, "warm_up_s", elapsed);
     /* No warning for single operations: they always scatter, and percentiles say how much. */

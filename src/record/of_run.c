@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "internal.h"
+#include "machine/ceiling.h"
 #include "making.h"
 #include "of_conditions.h"
 
@@ -11,10 +12,49 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* None where any part of it would be a guess: a link that nobody saw under load, packets whose
+ * sizes only root can read, a rate without a certain coding. */
+static const struct xb_record_ceiling *keep_ceiling(struct xb_making *making,
+                                                    const struct xb_run_device *device)
+{
+    size_t hop = 0;
+    struct xb_ceiling ceiling = xb_ceiling_of_path(&device->path, &device->load, &hop);
+    if (!ceiling.known || ceiling.payload_assumed || ceiling.read_request_assumed)
+        return NULL;
+    struct xb_record_ceiling *kept = xb_making_room(making, 1, sizeof *kept);
+    if (kept == NULL)
+        return NULL;
+    *kept =
+        (struct xb_record_ceiling){.at = xb_making_keep(making, device->path.hops[hop].lower.bdf),
+                                   .speed_gts = ceiling.speed_gts,
+                                   .width = ceiling.width,
+                                   .payload = ceiling.payload,
+                                   .read_request = ceiling.read_request,
+                                   .h2d = ceiling.h2d,
+                                   .d2h = ceiling.d2h};
+    return kept;
+}
+
+/* The device's link as it was seen under load, if that was no slower than right after a case. */
+static bool take_link_under_load(const struct xb_run_device *device, struct xb_pcie_link *link)
+{
+    size_t slot = xb_pcie_path_slot(&device->path);
+    if (!link->known || slot >= device->load.count || device->load.hops[slot].readings == 0)
+        return false;
+    const struct xb_pcie_seen *seen = &device->load.hops[slot];
+    if (seen->speed_gts * seen->width < link->speed_gts * link->width)
+        return false;
+    link->speed_gts = seen->speed_gts;
+    link->width = seen->width;
+    return true;
+}
+
 static void keep_device(struct xb_making *making, const struct xb_run_device *device,
                         struct xb_record_device *kept)
 {
     const struct xb_device_info *info = &device->info;
+    struct xb_pcie_link link = device->link;
+    bool under_load = take_link_under_load(device, &link);
     struct xb_record_fact *facts = xb_making_room(making, info->fact_count + 1, sizeof *facts);
     *kept = (struct xb_record_device){
         .index = info->index,
@@ -25,12 +65,14 @@ static void keep_device(struct xb_making *making, const struct xb_run_device *de
         .driver = xb_making_keep(making, making->record->driver),
         .memory_bytes = info->memory_bytes,
         .shares_host_memory = info->shares_host_memory,
-        .link_known = device->link.known,
-        .link_speed_gts = device->link.speed_gts,
-        .link_max_speed_gts = device->link.max_speed_gts,
-        .link_width = device->link.width,
-        .link_max_width = device->link.max_width,
-        .link_port = xb_making_keep(making, device->link.port),
+        .link_known = link.known,
+        .link_speed_gts = link.speed_gts,
+        .link_max_speed_gts = link.max_speed_gts,
+        .link_width = link.width,
+        .link_max_width = link.max_width,
+        .link_port = xb_making_keep(making, link.port),
+        .link_under_load = under_load,
+        .ceiling = keep_ceiling(making, device),
         .numa_node = device->binding.node,
         .bound = device->binding.bound,
         .cpus = device->binding.cpu_count,
@@ -138,13 +180,49 @@ static void add_bandwidth(struct xb_making *making, struct figures *figures,
     add_sampled(making, figures, &xb_figure_bandwidth, rates, result->times.count);
 }
 
+static double median_of(const struct figures *figures, const struct xb_figure *figure)
+{
+    for (size_t i = 0; i < figures->count; i++)
+        if (strcmp(figures->kept[i].name, figure->name) == 0)
+            return figures->kept[i].statistics.median;
+    return 0;
+}
+
+static void add_share(struct figures *figures, const struct xb_figure *share,
+                      const struct xb_figure *bandwidth, double ceiling)
+{
+    double rate = median_of(figures, bandwidth);
+    if (rate > 0)
+        add_computed(figures, share, rate / ceiling);
+}
+
+/* How much of what the link can carry the row's bandwidth is, where its time is that of one
+ * crossing of the link. */
+static void add_shares(struct figures *figures, const struct xb_result *result,
+                       const struct xb_record_device *device)
+{
+    const struct xb_case *test = &result->test;
+    if (device == NULL || device->ceiling == NULL || device->shares_host_memory ||
+        !result->device_timer || test->latency || test->mode->runtime_moves)
+        return;
+    if (test->direction == XB_BIDIR) {
+        add_share(figures, &xb_figure_share_of_ceiling_h2d, &xb_figure_bandwidth_h2d,
+                  device->ceiling->h2d);
+        add_share(figures, &xb_figure_share_of_ceiling_d2h, &xb_figure_bandwidth_d2h,
+                  device->ceiling->d2h);
+    } else if (test->direction != XB_D2D && result->bytes_moved == test->bytes) {
+        add_share(figures, &xb_figure_share_of_ceiling, &xb_figure_bandwidth,
+                  test->direction == XB_H2D ? device->ceiling->h2d : device->ceiling->d2h);
+    }
+}
+
 /* A row of single operations has their times by either clock, and no bandwidth: a rate of so few
  * bytes would mean nothing. Its wall time is latency_host. */
 static void keep_figures(struct xb_making *making, const struct xb_result *result,
-                         struct xb_record_row *row)
+                         const struct xb_record_device *device, struct xb_record_row *row)
 {
     struct figures figures = {
-        .kept = xb_making_room(making, XB_RESULT_FIGURES + 4, sizeof *figures.kept)};
+        .kept = xb_making_room(making, XB_RESULT_FIGURES + 6, sizeof *figures.kept)};
     if (making->failed)
         return;
     if (result->test.latency) {
@@ -164,6 +242,7 @@ static void keep_figures(struct xb_making *making, const struct xb_result *resul
         else
             add_computed(&figures, own->figure, own->computed);
     }
+    add_shares(&figures, result, device);
     row->figures = figures.kept;
     row->figure_count = figures.count;
 }
@@ -225,7 +304,7 @@ static bool was_cut(enum xb_stop_reason reason)
 }
 
 static void keep_row(struct xb_making *making, const struct xb_result *result,
-                     struct xb_record_row *row)
+                     const struct xb_record_device *device, struct xb_record_row *row)
 {
     bool measured = result->bandwidth.n > 0;
     bool cut = was_cut(result->stop_reason);
@@ -248,7 +327,7 @@ static void keep_row(struct xb_making *making, const struct xb_result *result,
         row->time_count = result->times.count;
     }
     if (measured && result->status == XB_RESULT_OK)
-        keep_figures(making, result, row);
+        keep_figures(making, result, device, row);
     keep_warnings(making, result, row);
     keep_details(making, result, row);
     keep_error(making, &result->error, row);
@@ -278,7 +357,7 @@ static void keep_parameters(struct xb_making *making, const struct xb_case *test
 }
 
 static void keep_case(struct xb_making *making, const struct xb_result *result,
-                      struct xb_record_case *kept)
+                      const struct xb_record_device *device, struct xb_record_case *kept)
 {
     const struct xb_case *test = &result->test;
     *kept = (struct xb_record_case){
@@ -296,7 +375,7 @@ static void keep_case(struct xb_making *making, const struct xb_result *result,
     if (making->failed)
         return;
     keep_parameters(making, test, kept);
-    keep_row(making, result, kept->rows);
+    keep_row(making, result, device, kept->rows);
 }
 
 static void keep_cases(struct xb_making *making, const struct xb_run *run)
@@ -304,8 +383,14 @@ static void keep_cases(struct xb_making *making, const struct xb_run *run)
     struct xb_record *record = making->record;
     record->cases = calloc(run->case_count + 1, sizeof *record->cases);
     making->failed = making->failed || record->cases == NULL;
-    for (size_t i = 0; !making->failed && i < run->case_count; i++)
-        keep_case(making, &run->results[i], &record->cases[record->case_count++]);
+    for (size_t i = 0; !making->failed && i < run->case_count; i++) {
+        const struct xb_result *result = &run->results[i];
+        const struct xb_record_device *device =
+            result->test.sum
+                ? NULL
+                : &record->processes->devices[xb_run_find_device(run, result->test.device)];
+        keep_case(making, result, device, &record->cases[record->case_count++]);
+    }
 }
 
 enum xb_status xb_record_of_run(const struct xb_run *run, struct xb_record *record,

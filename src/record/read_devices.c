@@ -3,13 +3,46 @@
 #include "reader.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* More of these come from no run, and would make work for nothing. */
 #define MOST_DEVICES 64
 #define MOST_KEYS 64
 #define MOST_GTS 1024.0 /* of a link; Gen7 has 128 */
 #define MOST_LANES 64
+#define MOST_PACKET 65536 /* bytes; PCI Express has 4096 */
 #define MOST_CPUS 1000000
+
+/* Files of earlier versions have none. */
+static void read_ceiling(struct xb_reader *reader, const cJSON *link,
+                         struct xb_record_device *device)
+{
+    const cJSON *object = xb_json_get_optional_object(&reader->json, link, "ceiling", MOST_KEYS);
+    struct xb_record_ceiling *ceiling =
+        object != NULL ? xb_reader_room(reader, 1, sizeof *ceiling) : NULL;
+    if (ceiling == NULL)
+        return;
+    size_t length = xb_place_enter(&reader->json.place, "ceiling");
+    ceiling->at = xb_json_get_text(&reader->json, object, "at");
+    ceiling->speed_gts = xb_json_get_number(&reader->json, object, "speed_gts", MOST_GTS);
+    ceiling->width = (unsigned)xb_json_get_whole(&reader->json, object, "width", 1, MOST_LANES);
+    ceiling->payload =
+        (unsigned)xb_json_get_whole(&reader->json, object, "payload_bytes", 1, MOST_PACKET);
+    ceiling->read_request =
+        (unsigned)xb_json_get_whole(&reader->json, object, "read_request_bytes", 1, MOST_PACKET);
+    ceiling->h2d =
+        xb_json_get_number(&reader->json, object, "h2d_bytes_per_second", XB_RECORD_MOST_RATE);
+    ceiling->d2h =
+        xb_json_get_number(&reader->json, object, "d2h_bytes_per_second", XB_RECORD_MOST_RATE);
+    xb_place_leave(&reader->json.place, length);
+    device->ceiling = ceiling;
+}
+
+static bool was_under_load(struct xb_reader *reader, const cJSON *link)
+{
+    const char *read = xb_json_get_optional_text(&reader->json, link, "read");
+    return read != NULL && strcmp(read, "while data moved") == 0;
+}
 
 static void read_link(struct xb_reader *reader, const cJSON *object,
                       struct xb_record_device *device)
@@ -26,6 +59,10 @@ static void read_link(struct xb_reader *reader, const cJSON *object,
     double fastest = xb_json_get_optional_number(&reader->json, link, "max_speed_gts", MOST_GTS);
     uint64_t widest = xb_json_get_optional_whole(&reader->json, link, "max_width", MOST_LANES);
     device->link_port = xb_json_get_optional_text(&reader->json, link, "port");
+    if (reader->version > 1) {
+        device->link_under_load = was_under_load(reader, link);
+        read_ceiling(reader, link, device);
+    }
     xb_place_leave(&reader->json.place, length);
     device->link_known = true;
     device->link_width = (unsigned)width;

@@ -54,6 +54,23 @@ void xb_record_put_backend(struct xb_json *json, const struct xb_record *record)
     xb_json_close(json);
 }
 
+static void put_ceiling(struct xb_json *json, const struct xb_record_ceiling *ceiling)
+{
+    if (ceiling == NULL) {
+        xb_json_put_null(json, "ceiling");
+        return;
+    }
+    xb_json_open_object(json, "ceiling");
+    xb_json_put_text(json, "at", ceiling->at);
+    xb_json_put_number(json, "speed_gts", ceiling->speed_gts);
+    xb_json_put_whole(json, "width", ceiling->width);
+    xb_json_put_whole(json, "payload_bytes", ceiling->payload);
+    xb_json_put_whole(json, "read_request_bytes", ceiling->read_request);
+    xb_json_put_number(json, "h2d_bytes_per_second", ceiling->h2d);
+    xb_json_put_number(json, "d2h_bytes_per_second", ceiling->d2h);
+    xb_json_close(json);
+}
+
 static void put_link(struct xb_json *json, const struct xb_record_device *device)
 {
     if (!device->link_known) {
@@ -66,7 +83,9 @@ static void put_link(struct xb_json *json, const struct xb_record_device *device
     xb_json_put_number(json, "max_speed_gts", device->link_max_speed_gts);
     xb_json_put_whole(json, "max_width", device->link_max_width);
     xb_json_put_text(json, "port", device->link_port);
-    xb_json_put_text(json, "read", "right after transfers");
+    xb_json_put_text(json, "read",
+                     device->link_under_load ? "while data moved" : "right after transfers");
+    put_ceiling(json, device->ceiling);
     xb_json_close(json);
 }
 

@@ -329,7 +329,7 @@ enum xb_status xb_reading_print(FILE *stream, const struct xb_record *record,
 {
     struct xb_reading reading = {
         .stream = stream, .record = record, .many_sizes = has_many_sizes(record), .error = error};
-    xb_reading_print_link(&reading);
+    say_of_devices(&reading, "link", xb_reading_say_link);
     say_of_devices(&reading, "both ways", say_both_ways);
     for (const struct xb_mode *const *mode = xb_modes; *mode != NULL; mode++)
         say_for_mode(&reading, *mode);

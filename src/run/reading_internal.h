@@ -40,8 +40,8 @@ uint64_t xb_reading_bytes_moved(const struct xb_reading *reading,
 /* Of a usable case. */
 double xb_reading_bandwidth(const struct xb_reading *reading, const struct xb_record_case *test);
 
-/* How much of its link's raw rate the best copy in each direction reached: a line for each device
- * whose link is known, none where no copy crossed it. */
-void xb_reading_print_link(struct xb_reading *reading);
+/* How much of what its link can carry the fastest copy each way reached, of one device and size;
+ * of the raw rate where the ceiling is not known. False where no copy crossed a known link. */
+bool xb_reading_say_link(struct xb_reading *reading, int device, uint64_t bytes);
 
 #endif

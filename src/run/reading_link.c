@@ -1,77 +1,132 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* What the fastest copies of a device reach of what its link can carry. */
 #include "machine/pcie.h"
 #include "reading_internal.h"
 
+#include <string.h>
+
 /*
  * What packet headers leave of the raw rate: S * MPS / (MPS + 24) with S = 0.9973 for SKP ordered
- * sets and 24 bytes of header, framing and checksum a packet (PCI Express Base Specification 5.0;
- * tabulated by Neugebauer et al., "Understanding PCIe performance for end host networking", SIGCOMM
- * 2018), for payloads (MPS) of 128 and 512 bytes, which is what platforms set.
+ * sets and 24 bytes of header, framing and checksum a packet (docs/link-ceilings.md), for payloads
+ * (MPS) of 128 and 512 bytes, which is what platforms set.
  */
 #define LEFT_AT_MPS_128 0.84
 #define LEFT_AT_MPS_512 0.95
 
-/* The fastest large copy of a device in one direction, or NULL. */
-static const struct xb_record_case *fastest(const struct xb_reading *reading, unsigned device,
-                                            enum xb_direction direction)
+/* The fastest copy of a device and size in one direction that crossed the link, or NULL. */
+static const struct xb_record_case *fastest(const struct xb_reading *reading, int device,
+                                            uint64_t bytes, enum xb_direction direction)
 {
     const struct xb_record_case *best = NULL;
     for (size_t i = 0; i < reading->record->case_count; i++) {
         const struct xb_record_case *test = &reading->record->cases[i];
-        if (test->device == (int)device && xb_reading_goes(test, direction) &&
+        if (test->device == device && test->bytes == bytes && xb_reading_goes(test, direction) &&
             xb_reading_crosses_link(reading, test))
             best = xb_reading_faster(reading, best, test);
     }
     return best;
 }
 
-static void add_share(struct xb_reading *reading, const struct xb_record_case *best, double raw,
-                      const char *separator)
+static const struct xb_record_device *find_device(const struct xb_reading *reading, int index)
+{
+    size_t count = 0;
+    const struct xb_record_device *devices = xb_record_devices(reading->record, &count);
+    for (size_t i = 0; i < count; i++)
+        if ((int)devices[i].index == index)
+            return &devices[i];
+    return NULL;
+}
+
+/* "Host to device, pinned registered reaches 95.4 % of "; what it is a share of, only the first of
+ * two ways has to say. */
+static void add_way(struct xb_reading *reading, const char *way, bool first,
+                    const struct xb_record_case *best)
+{
+    xb_reading_add(reading, "%s%s, ", first ? "" : " ", way);
+    xb_reading_add_name(reading, best);
+    xb_reading_add(reading, first ? " reaches " : " ");
+}
+
+static void add_of_ceiling(struct xb_reading *reading, const char *way, bool first,
+                           const struct xb_record_case *best, double ceiling)
 {
     if (best == NULL)
         return;
-    xb_reading_add(reading, "%s%s %.0f %% (", separator, best->direction,
-                   100 * xb_reading_bandwidth(reading, best) / raw);
-    xb_reading_add_name(reading, best);
-    xb_reading_add(reading, ")");
+    double rate = xb_reading_bandwidth(reading, best);
+    add_way(reading, way, first, best);
+    xb_reading_add(reading, "%.1f %%%s (", 100 * rate / ceiling,
+                   first ? " of what this link can carry" : "");
+    xb_reading_add_rate(reading, rate);
+    xb_reading_add(reading, " of ");
+    xb_reading_add_rate(reading, ceiling);
+    xb_reading_add(reading, " GB/s).");
 }
 
-/* Makes one device's line; false where there is nothing to say. */
-static bool make_line(struct xb_reading *reading, const struct xb_record_device *device)
+static void add_of_raw(struct xb_reading *reading, const char *way, bool first,
+                       const struct xb_record_case *best, double raw)
 {
-    const struct xb_record_case *to = fastest(reading, device->index, XB_H2D);
-    const struct xb_record_case *from = fastest(reading, device->index, XB_D2H);
-    double raw =
-        device->link_known ? xb_pcie_raw_rate(device->link_speed_gts, device->link_width) : 0;
-    if (!(raw > 0) || (to == NULL && from == NULL))
+    if (best == NULL)
+        return;
+    add_way(reading, way, first, best);
+    xb_reading_add_share(reading, xb_reading_bandwidth(reading, best) / raw);
+    xb_reading_add(reading, "%s.", first ? " of the link's raw rate" : "");
+}
+
+/* What the ceiling is computed from. */
+static void add_ceiling(struct xb_reading *reading, const struct xb_record_device *device)
+{
+    char lanes[32];
+    const struct xb_record_ceiling *ceiling = device->ceiling;
+    xb_lanes_text(ceiling->speed_gts, ceiling->width, lanes, sizeof lanes);
+    xb_reading_add(reading, " It is %s", lanes);
+    if (device->link_port != NULL && strcmp(ceiling->at, device->link_port) != 0)
+        xb_reading_add(reading, " at %s", ceiling->at);
+    xb_reading_add(reading, " with a payload of %u and read requests of %u bytes.",
+                   ceiling->payload, ceiling->read_request);
+}
+
+/* More than there can be: the link was read wrongly, or after it had gone to sleep. Nothing to
+ * conclude from that. */
+static bool is_above(const struct xb_reading *reading, const struct xb_record_case *best,
+                     double most)
+{
+    return best != NULL && xb_reading_bandwidth(reading, best) > most;
+}
+
+static bool say_of_ceiling(struct xb_reading *reading, const struct xb_record_device *device,
+                           const struct xb_record_case *to, const struct xb_record_case *from)
+{
+    const struct xb_record_ceiling *ceiling = device->ceiling;
+    if (is_above(reading, to, ceiling->h2d) || is_above(reading, from, ceiling->d2h))
         return false;
-    if (device->shares_host_memory) /* nothing crossed the link */
-        return false;
-    /* More than all of it: the link was read after it had gone to sleep. Nothing to conclude. */
-    if (xb_reading_bandwidth(reading, to) > raw || xb_reading_bandwidth(reading, from) > raw)
-        return false;
-    reading->words.length = 0;
-    xb_reading_add(reading, "  device %u  ", device->index);
-    add_share(reading, to, raw, "");
-    add_share(reading, from, raw, to != NULL ? ", " : "");
+    add_of_ceiling(reading, "Host to device", true, to, ceiling->h2d);
+    add_of_ceiling(reading, "Device to host", to == NULL, from, ceiling->d2h);
+    add_ceiling(reading, device);
     return true;
 }
 
-void xb_reading_print_link(struct xb_reading *reading)
+static bool say_of_raw_rate(struct xb_reading *reading, const struct xb_record_device *device,
+                            const struct xb_record_case *to, const struct xb_record_case *from)
 {
-    bool first = true;
-    size_t count = 0;
-    const struct xb_record_device *devices = xb_record_devices(reading->record, &count);
-    for (size_t i = 0; i < count; i++) {
-        if (!make_line(reading, &devices[i]))
-            continue;
-        if (first)
-            fprintf(reading->stream,
-                    "\nShare of the link's raw rate (packet headers leave %.0f to %.0f %%, "
-                    "payloads of 128 to 512 bytes)\n",
-                    100 * LEFT_AT_MPS_128, 100 * LEFT_AT_MPS_512);
-        first = false;
-        xb_make_plain(reading->words.text); /* a file names its modes as it likes */
-        fprintf(reading->stream, "%s\n", reading->words.text);
-    }
+    double raw =
+        device->link_known ? xb_pcie_raw_rate(device->link_speed_gts, device->link_width) : 0;
+    if (!(raw > 0) || is_above(reading, to, raw) || is_above(reading, from, raw))
+        return false;
+    add_of_raw(reading, "Host to device", true, to, raw);
+    add_of_raw(reading, "Device to host", to == NULL, from, raw);
+    xb_reading_add(reading,
+                   " Packet headers leave %.0f to %.0f %% of it, for payloads of 128 to 512 bytes.",
+                   100 * LEFT_AT_MPS_128, 100 * LEFT_AT_MPS_512);
+    return true;
+}
+
+bool xb_reading_say_link(struct xb_reading *reading, int index, uint64_t bytes)
+{
+    const struct xb_record_device *device = find_device(reading, index);
+    const struct xb_record_case *to = fastest(reading, index, bytes, XB_H2D);
+    const struct xb_record_case *from = fastest(reading, index, bytes, XB_D2H);
+    if (device == NULL || device->shares_host_memory || (to == NULL && from == NULL))
+        return false; /* nothing crossed a link */
+    return device->ceiling != NULL ? say_of_ceiling(reading, device, to, from)
+                                   : say_of_raw_rate(reading, device, to, from);
 }

@@ -138,6 +138,26 @@ static void fill_spread(const struct subject *subject, const struct xb_figure *f
         snprintf(cell, XB_TABLE_CELL, "%.1f%%", 100 * (s.max - s.min) / s.median);
 }
 
+static bool has_share(const struct xb_record *record, const struct xb_record_case *test)
+{
+    return isfinite(xb_record_median(record, test, xb_figure_share_of_ceiling.name)) ||
+           isfinite(xb_record_median(record, test, xb_figure_share_of_ceiling_h2d.name));
+}
+
+/* "95.5%"; of both ways at once "84.4+88.9%", to the device first. */
+static void fill_share(const struct subject *subject, const struct xb_figure *figure, char *cell)
+{
+    double one = xb_record_median(subject->record, subject->test, figure->name);
+    double to =
+        xb_record_median(subject->record, subject->test, xb_figure_share_of_ceiling_h2d.name);
+    double from =
+        xb_record_median(subject->record, subject->test, xb_figure_share_of_ceiling_d2h.name);
+    if (isfinite(one))
+        snprintf(cell, XB_TABLE_CELL, "%.1f%%", 100 * one);
+    else if (isfinite(to) && isfinite(from))
+        snprintf(cell, XB_TABLE_CELL, "%.1f+%.1f%%", 100 * to, 100 * from);
+}
+
 /* Of one process its samples, also those of data that is wrong; of several those that count. */
 static void fill_n(const struct subject *subject, const struct xb_figure *figure, char *cell)
 {
@@ -164,8 +184,9 @@ static void fill_verified(const struct subject *subject, const struct xb_figure 
 
 /* ---- columns ---- */
 
-/* Whose table has a column: rows of bandwidths or of single operations, one process or several. */
-enum { RATES = 1, LATENCIES = 2, ROWS = RATES | LATENCIES };
+/* Whose table has a column: rows of bandwidths, of single operations, or of any share of a link's
+ * ceiling; one process or several. */
+enum { RATES = 1, LATENCIES = 2, ROWS = RATES | LATENCIES, SHARES = 4 };
 enum { ONE = 1, SEVERAL = 2, ANY = ONE | SEVERAL };
 
 struct xb_column {
@@ -192,6 +213,7 @@ static const struct xb_column columns_of_figures[] = {
     {"MIN", true, RATES, ANY, fill_min, &xb_figure_bandwidth},
     {"MAX", true, RATES, ANY, fill_max, &xb_figure_bandwidth},
     {"SPREAD", true, RATES, SEVERAL, fill_spread, &xb_figure_bandwidth},
+    {"OF LINK", true, SHARES, ANY, fill_share, &xb_figure_share_of_ceiling},
     {"SUBMIT", true, RATES, ONE, fill_median, &xb_figure_submit_time},
     {"DONE", true, RATES, ONE, fill_median, &xb_figure_wall_time},
     {"HOST P50", true, LATENCIES, ANY, fill_main, &xb_figure_latency_host},
@@ -223,8 +245,10 @@ struct xb_table_layout xb_table_layout_of(const struct xb_record *record)
     struct xb_table_layout layout = {.record = record,
                                      .processes = record->is_merged ? SEVERAL : ONE,
                                      .parameters = xb_parameters_that_differ(record)};
-    for (size_t i = 0; i < record->case_count; i++)
+    for (size_t i = 0; i < record->case_count; i++) {
         layout.rows |= record->cases[i].latency ? LATENCIES : RATES;
+        layout.rows |= has_share(record, &record->cases[i]) ? SHARES : 0;
+    }
     if (record->case_count == 0)
         layout.rows = RATES;
     for (size_t i = 0; i < COUNT(columns_of_case); i++)

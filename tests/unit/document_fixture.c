@@ -17,7 +17,7 @@
 /* ---- documents ---- */
 
 /* The same run as files of version 1 and of version 2 have it. */
-#define HEAD(version, shares, expected)                                                            \
+#define HEAD(version, shares, link, expected)                                                      \
     "{\"schema\":\"xferbench.result\",\"schema_version\":" version ",\"interrupted\":false,"       \
     "\"deadline_met\":true,\"timestamp\":\"2026-01-02T03:04:05Z\","                                \
     "\"tool\":{\"name\":\"xferbench\",\"version\":\"0.1.0\",\"compiler\":\"GNU\","                 \
@@ -29,7 +29,7 @@
     "\"devices\":[{\"index\":0,\"name\":\"GPU A\",\"uuid\":\"U0\",\"architecture\":\"sm_90\","     \
     "\"pci_bdf\":\"0000:01:00.0\",\"memory_bytes\":1024,\"driver\":\"580.1\"," shares              \
     "\"link\":{\"speed_gts\":32,\"width\":16,\"max_speed_gts\":64,\"max_width\":8,"                \
-    "\"port\":\"0000:00:01.0\"},"                                                                  \
+    "\"port\":\"0000:00:01.0\"" link "},"                                                          \
     "\"numa\":{\"node\":1,\"bound\":true,\"cpus\":4,\"note\":\"a note\"" expected "},"             \
     "\"facts\":{\"xnack\":\"on\",\"integrated\":\"yes: an APU\",\"engines\":2}},"                  \
     "{\"index\":3,\"name\":\"GPU B\"," shares "\"link\":null,\"numa\":null}],"                     \
@@ -37,6 +37,10 @@
     "\"config\":{\"mode\":[\"pinned\",\"peer\"],\"chunk\":8388608,\"deadline\":2.5,"               \
     "\"quiet\":true,\"samples\":null,\"backend\":\"hip\"},"                                        \
     "\"results\":["
+#define CEILING                                                                                    \
+    ",\"read\":\"while data moved\",\"ceiling\":{\"at\":\"0000:00:00.0\",\"speed_gts\":16,"        \
+    "\"width\":8,\"payload_bytes\":256,\"read_request_bytes\":4096,"                               \
+    "\"h2d_bytes_per_second\":1.5e10,\"d2h_bytes_per_second\":1.25e10}"
 #define ROW(mode, variant, latency)                                                                \
     "{\"mode\":\"" mode "\",\"variant\":\"" variant "\",\"direction\":\"h2d\",\"bytes\":1000,"     \
     "\"device\":0,\"peer\":null,\"latency\":" latency ",\"simultaneous\":false,"
@@ -53,7 +57,7 @@
     "\"call\":\"hipMemcpy\",\"message\":\"it failed\",\"at\":\"src/a.c:12\"},"                     \
     "\"bytes_moved\":1000,\"samples_s\":[0.5],\"stop_reason\":\"fixed\",\"warnings\":[\"w\"]"
 
-const char result_text[] = HEAD("1", "", "")
+const char result_text[] = HEAD("1", "", "", "")
     /* both ways at once, so that it has everything */
     ROW("pinned", "registered", "false") OK
     "\"bytes_moved\":2000,\"samples_s\":[4,1,2,2,1,8],"
@@ -81,8 +85,9 @@ const char result_text[] = HEAD("1", "", "")
 #define COMPUTED(name, unit, more, median)                                                         \
     KIND(name, unit, more, "false") UNKNOWN "\"median\":" median ",\"n\":0,\"samples\":[]}"
 
-const char result_2_text[] = HEAD("2", "\"shares_host_memory\":true,", ",\"as_expected\":false")
-    ROW("pinned", "registered", "false") OK
+const char result_2_text[] =
+    HEAD("2", "\"shares_host_memory\":true,", CEILING, ",\"as_expected\":false")
+        ROW("pinned", "registered", "false") OK
     "\"parameters\":{},\"bytes_moved\":2000,\"samples_s\":[4,1,2,2,1,8],\"figures\":"
     "[" KIND("bandwidth", "B/s", "true", "true") "\"median\":1000," SPREAD(
         "250", "2000", "250", "2000", "312.5", "2000", "2000",

@@ -50,6 +50,9 @@ int teardown(void **state);
 #define RUN_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 void set_reason(struct xb_result *result, const char *reason);
+/* Gives a device a Gen5 x16 path that was seen under load, with a payload of 256 and read requests
+ * of 4096 bytes: 58.081 GB/s to the device, 57.459 from it. */
+void set_ceiling(struct xb_run_device *device);
 
 /* What a sink writes of a run's record, or of a record; release with free(). */
 char *written(sink write, const struct xb_run *run);

@@ -111,6 +111,81 @@ static void has_none_where_the_coding_is_not_certain(void **state)
     }
 }
 
+/* ---- a path ---- */
+
+/* A Gen5 x16 card behind a switch, whose link up is Gen4 x16 and has shorter packets. */
+static struct xb_pcie_path path_of_two(void)
+{
+    struct xb_pcie_path path = {.present = true, .count = 2};
+    path.hops[0].lower.control = control_of(512, 4096);
+    path.hops[0].has_upper = true;
+    path.hops[1].lower.control = control_of(256, 512);
+    path.hops[1].has_upper = true;
+    path.hops[1].upper.control = control_of(512, 512);
+    return path;
+}
+
+static struct xb_pcie_load load_of_two(void)
+{
+    return (struct xb_pcie_load){.count = 2,
+                                 .hops = {{.readings = 1, .speed_gts = 32.0, .width = 16},
+                                          {.readings = 1, .speed_gts = 16.0, .width = 16}}};
+}
+
+/* Gen4 x16, with the switch's payload and the card's read requests: 29.04 and 28.73 GB/s. */
+static void of_a_path_is_that_of_its_narrowest_link(void **state)
+{
+    const struct xb_pcie_path path = path_of_two();
+    const struct xb_pcie_load load = load_of_two();
+    size_t hop = 9;
+
+    (void)state;
+    struct xb_ceiling ceiling = xb_ceiling_of_path(&path, &load, &hop);
+    assert_int_equal(hop, 1);
+    assert_true(ceiling.known);
+    assert_true(ceiling.speed_gts == 16.0);
+    assert_int_equal(ceiling.payload, 256);
+    assert_int_equal(ceiling.read_request, 4096);
+    assert_false(ceiling.payload_assumed || ceiling.read_request_assumed);
+    assert_near(ceiling.h2d / 1e9, 29.04, 0.01, "h2d");
+    assert_near(ceiling.d2h / 1e9, 28.73, 0.01, "d2h");
+}
+
+/* What was not seen is taken to carry more, but for the slot's own link. */
+static void of_a_path_needs_the_link_at_the_slot(void **state)
+{
+    struct xb_pcie_path path = path_of_two();
+    struct xb_pcie_load load = load_of_two();
+    size_t hop = 9;
+
+    (void)state;
+    load.hops[1].readings = 0;
+    assert_true(xb_ceiling_of_path(&path, &load, &hop).speed_gts == 32.0);
+    assert_int_equal(hop, 0);
+    load = load_of_two();
+    load.hops[0].readings = 0;
+    assert_false(xb_ceiling_of_path(&path, &load, &hop).known);
+    load = load_of_two();
+    path.hops[0].on_package = true; /* then the slot is behind it, and the card's own link is out */
+    load.hops[0].speed_gts = 2.5;
+    assert_true(xb_ceiling_of_path(&path, &load, &hop).speed_gts == 16.0);
+    path.present = false;
+    assert_false(xb_ceiling_of_path(&path, &load, &hop).known);
+}
+
+/* Where the card does not tell its packets, those of others make none known. */
+static void of_a_path_says_what_is_assumed(void **state)
+{
+    struct xb_pcie_path path = path_of_two();
+    const struct xb_pcie_load load = load_of_two();
+    size_t hop;
+
+    (void)state;
+    path.hops[0].lower.control.known = false;
+    struct xb_ceiling ceiling = xb_ceiling_of_path(&path, &load, &hop);
+    assert_true(ceiling.payload_assumed && ceiling.read_request_assumed);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -119,6 +194,9 @@ int main(void)
         cmocka_unit_test(a_request_below_the_payload_has_one_completion),
         cmocka_unit_test(assumes_what_is_usual),
         cmocka_unit_test(has_none_where_the_coding_is_not_certain),
+        cmocka_unit_test(of_a_path_is_that_of_its_narrowest_link),
+        cmocka_unit_test(of_a_path_needs_the_link_at_the_slot),
+        cmocka_unit_test(of_a_path_says_what_is_assumed),
     };
     return cmocka_run_group_tests_name("ceiling", tests, NULL, NULL);
 }

@@ -213,6 +213,25 @@ static void takes_links_in_any_order(void **state)
     assert_none();
 }
 
+/* A setting of the firmware, whose effect somebody may want to see. */
+static void takes_other_packets_as_context(void **state)
+{
+    static const struct xb_record_ceiling small = {.payload = 128, .read_request = 512};
+    static const struct xb_record_ceiling large = {.payload = 256, .read_request = 4096};
+    (void)state;
+    begin();
+    add_both("pinned");
+    for (size_t i = 0; i < 3; i++) {
+        device_of(&before, i, 0)->ceiling = &small;
+        device_of(&after, i, 0)->ceiling = &small;
+    }
+    assert_none();
+    for (size_t i = 0; i < 3; i++)
+        device_of(&after, i, 0)->ceiling = &large;
+    assert_only("packets of device 0", "payload 128, read request 512",
+                "payload 256, read request 4096", false);
+}
+
 static void takes_a_link_that_is_not_known_as_context(void **state)
 {
     (void)state;
@@ -459,6 +478,7 @@ int main(void)
         cmocka_unit_test(forbids_another_link),
         cmocka_unit_test(forbids_a_link_that_differs_in_one_process),
         cmocka_unit_test(takes_links_in_any_order),
+        cmocka_unit_test(takes_other_packets_as_context),
         cmocka_unit_test(takes_a_link_that_is_not_known_as_context),
         cmocka_unit_test(takes_a_device_that_vanished_as_context),
         cmocka_unit_test(forbids_other_devices_at_the_same_time),

@@ -114,25 +114,89 @@ static void link_share_is_of_single_copies_only(void **state)
     add(n, &pinned, "alloc", XB_D2H, 60)->test.peer = 1;
     struct xb_result *small = add(n, &pinned, "alloc", XB_D2H, 60);
     set_size(small, 16 * MIB - 1, 60);
-    assert_read(n, "  device 0  h2d 50 % (pinned alloc)\n");
+    const char *rest =
+        " Packet headers leave 84 to 95 % of it, for payloads of 128 to 512 bytes.\n";
+    char line[256];
+    snprintf(line, sizeof line,
+             "Host to device, pinned alloc reaches 50 %% of the link's raw rate.%s", rest);
+    assert_read(n, line);
     add(n, &zero_copy, "random", XB_D2H, 31.51);
-    assert_read(n, "  device 0  h2d 50 % (pinned alloc), d2h 50 % (zero-copy random)\n");
+    snprintf(line, sizeof line,
+             "Host to device, pinned alloc reaches 50 %% of the link's raw rate. Device to host, "
+             "zero-copy random 50 %%.%s",
+             rest);
+    assert_read(n, line);
     set_latency(copy, 1e-3, 1e-3);
-    assert_read(n, "  device 0  d2h 50 %"); /* the row itself is out */
+    assert_read(n, ": Device to host, zero-copy random reaches 50 %"); /* the row itself is out */
 }
 
 static void link_share_needs_a_link_that_was_crossed(void **state)
 {
     struct node *n = *state;
     struct xb_result *copy = add(n, &pinned, "alloc", XB_H2D, 31.51);
-    assert_not_read(n, "Share of"); /* the link is not known */
+    assert_not_read(n, "raw rate"); /* the link is not known */
     n->devices[0].link = (struct xb_pcie_link){true, 32, 16, 32, 16, ""};
-    assert_read(n, "Share of");
+    assert_read(n, "raw rate");
     n->devices[0].info.shares_host_memory = true;
-    assert_not_read(n, "Share of");
+    assert_not_read(n, "raw rate");
     n->devices[0].info.shares_host_memory = false;
     set_bandwidth(copy, 64); /* the link had gone to sleep when it was read */
-    assert_not_read(n, "Share of");
+    assert_not_read(n, "raw rate");
+}
+
+/* Each way has its own ceiling. */
+static void link_share_is_of_the_ceiling_where_that_is_known(void **state)
+{
+    struct node *n = *state;
+    struct xb_result *copy = add(n, &pinned, "alloc", XB_H2D, 55.42);
+    n->devices[0].link = (struct xb_pcie_link){true, 32, 16, 32, 16, "0000:0f:00.0"};
+    set_ceiling(&n->devices[0]);
+    const char *rest = " It is Gen5 x16 with a payload of 256 and read requests of 4096 bytes.\n";
+    char line[320];
+    snprintf(line, sizeof line,
+             "Host to device, pinned alloc reaches 95.4 %% of what this link can carry (55.42 of "
+             "58.08 GB/s).%s",
+             rest);
+    assert_read(n, line);
+    assert_not_read(n, "raw rate");
+    add(n, &pinned, "alloc", XB_D2H, 55.42);
+    snprintf(line, sizeof line,
+             "(55.42 of 58.08 GB/s). Device to host, pinned alloc 96.5 %% (55.42 of 57.46 GB/s).%s",
+             rest);
+    assert_read(n, line);
+    set_bandwidth(copy, 58.1); /* more than there can be */
+    assert_not_read(n, "this link can carry");
+}
+
+/* What anything in it would have to be guessed for is no ceiling. */
+static void a_ceiling_is_never_assumed(void **state)
+{
+    struct node *n = *state;
+    add(n, &pinned, "alloc", XB_H2D, 55.42);
+    n->devices[0].link = (struct xb_pcie_link){true, 32, 16, 32, 16, "0000:0f:00.0"};
+    set_ceiling(&n->devices[0]);
+    n->devices[0].path.hops[0].lower.control.known = false; /* not root */
+    assert_read(n, "88 % of the link's raw rate");
+    set_ceiling(&n->devices[0]);
+    n->devices[0].load.hops[0].readings = 0; /* only seen at rest */
+    assert_read(n, "88 % of the link's raw rate");
+    set_ceiling(&n->devices[0]);
+    n->devices[0].load.hops[0].speed_gts = 64; /* whose coding leaves nobody knows how much */
+    assert_not_read(n, "this link can carry");
+}
+
+/* The link above the slot's that carries less is the one that counts, and is named. */
+static void link_share_is_of_the_narrowest_link(void **state)
+{
+    struct node *n = *state;
+    add(n, &pinned, "alloc", XB_H2D, 26.0);
+    n->devices[0].link = (struct xb_pcie_link){true, 32, 16, 32, 16, "0000:0f:00.0"};
+    set_ceiling(&n->devices[0]);
+    n->devices[0].path.count = n->devices[0].load.count = 2;
+    strcpy(n->devices[0].path.hops[1].lower.bdf, "0000:0e:00.0");
+    n->devices[0].load.hops[1] = (struct xb_pcie_seen){.readings = 1, .speed_gts = 16, .width = 16};
+    assert_read(n, "It is Gen4 x16 at 0000:0e:00.0 with a payload of 256");
+    assert_read(n, "reaches 89.5 % of what this link can carry (26.00 of 29.04 GB/s)");
 }
 
 /* ---- one way against another ---- */
@@ -513,7 +577,7 @@ static void several_processes_are_read_as_one(void **state)
     char *alone = text_of(&records[1]);
     assert_string_equal(together, alone);
     unwrap(together);
-    static const char *const parts[] = {"Share of",    "  pinning  ", "  blocking  ",
+    static const char *const parts[] = {"  link  ",    "  pinning  ", "  blocking  ",
                                         "  both ways", "  pipeline ", "reads the data 2 times",
                                         "  peer  ",    "all at once", "  slow  "};
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
@@ -605,7 +669,7 @@ static void names_are_printed_as_plain_text(void **state)
     add(n, &nasty, "a\x07", XB_H2D, 50);
     add(n, &pageable, "malloc", XB_H2D, 5);
     char *text = printed(n);
-    assert_has(text, "  device 0  h2d 79 % (?[31mred a?)\n");
+    assert_has(text, "Host to device, ?[31mred a? reaches 79 %");
     assert_has(text, "10 % of ?[31mred a?.\n");
     assert_null(strpbrk(text, "\x1b\x07"));
     free(text);
@@ -645,6 +709,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         NODE_TEST(link_share_is_of_single_copies_only),
         NODE_TEST(link_share_needs_a_link_that_was_crossed),
+        NODE_TEST(link_share_is_of_the_ceiling_where_that_is_known),
+        NODE_TEST(a_ceiling_is_never_assumed),
+        NODE_TEST(link_share_is_of_the_narrowest_link),
         NODE_TEST(reading_of_pinning),
         NODE_TEST(words_of_a_comparison_follow_its_figures),
         NODE_TEST(reading_of_managed),

@@ -135,6 +135,8 @@ static void reads_devices(void **state)
         assert_int_equal(device->link_width, 16);
         assert_int_equal(device->link_max_width, 8);
         assert_string_equal(device->link_port, "0000:00:01.0");
+        assert_int_equal(device->link_under_load, i == 1); /* nor this */
+        assert_int_equal(device->ceiling != NULL, i == 1);
         assert_int_equal(device->numa_node, 1);
         assert_true(device->bound);
         assert_int_equal(device->cpus, 4);

@@ -159,6 +159,18 @@ static void assert_same_row(const struct xb_record_row *is, const struct xb_reco
         assert_same_figure(&is->figures[i], &should->figures[i]);
 }
 
+static void assert_same_ceiling(const struct xb_record_ceiling *is,
+                                const struct xb_record_ceiling *should)
+{
+    assert_string_equal(is->at, should->at);
+    assert_figure(is->speed_gts, should->speed_gts);
+    assert_int_equal(is->width, should->width);
+    assert_int_equal(is->payload, should->payload);
+    assert_int_equal(is->read_request, should->read_request);
+    assert_figure(is->h2d, should->h2d);
+    assert_figure(is->d2h, should->d2h);
+}
+
 /* What of a device is no fact. */
 static void assert_same_device(const struct xb_record_device *is,
                                const struct xb_record_device *should)
@@ -172,6 +184,10 @@ static void assert_same_device(const struct xb_record_device *is,
     assert_figure(is->link_max_speed_gts, should->link_max_speed_gts);
     assert_int_equal(is->link_width, should->link_width);
     assert_int_equal(is->link_max_width, should->link_max_width);
+    assert_int_equal(is->link_under_load, should->link_under_load);
+    assert_int_equal(is->ceiling != NULL, should->ceiling != NULL);
+    if (is->ceiling != NULL)
+        assert_same_ceiling(is->ceiling, should->ceiling);
     assert_int_equal(is->cpus, should->cpus);
     assert_same_text(is->numa_note, should->numa_note);
     assert_int_equal(is->numa_is_normal, should->numa_is_normal);

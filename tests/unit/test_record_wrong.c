@@ -191,6 +191,15 @@ static const struct field fields_1[] = {
 };
 
 static const struct field fields_2[] = {
+    {"devices[0].link.read", TEXT_OR_NONE, NULL},
+    {"devices[0].link.ceiling", OBJECT_OR_NONE, NULL},
+    {"devices[0].link.ceiling.at", TEXT, NULL},
+    {"devices[0].link.ceiling.speed_gts", NUMBER, "1025"},
+    {"devices[0].link.ceiling.width", WHOLE, "65"},
+    {"devices[0].link.ceiling.payload_bytes", WHOLE, "65537"},
+    {"devices[0].link.ceiling.read_request_bytes", WHOLE, "65537"},
+    {"devices[0].link.ceiling.h2d_bytes_per_second", NUMBER, "1.1e15"},
+    {"devices[0].link.ceiling.d2h_bytes_per_second", NUMBER, "1.1e15"},
     {"devices[0].shares_host_memory", FLAG, NULL},
     {"devices[1].shares_host_memory", FLAG, NULL},
     {"devices[0].numa.as_expected", FLAG, NULL},

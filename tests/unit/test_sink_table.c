@@ -86,11 +86,11 @@ static void table_has_no_share_of_a_link_that_nothing_crossed(void **state)
 {
     struct fixture *f = *state;
     char *text = written(xb_table_write, &f->run);
-    assert_has(text, "Share of the link's raw rate");
+    assert_has(text, "of the link's raw rate");
     free(text);
     f->devices[0].info.shares_host_memory = true;
     text = written(xb_table_write, &f->run);
-    assert_null(strstr(text, "Share of the link's raw rate"));
+    assert_null(strstr(text, "of the link's raw rate"));
     free(text);
 }
 
@@ -121,23 +121,48 @@ static void table_with_a_link_of_unknown_rate(void **state)
 static void table_reads_the_link(void **state)
 {
     struct fixture *f = *state;
-    const char *reading = "  device 0  h2d 87 % (pinned alloc)";
     f->devices[1].link = f->devices[0].link;
     char *text = written(xb_table_write, &f->run);
-    assert_line(text, reading);
-    assert_has(text, "Share of the link's raw rate");
-    assert_null(strstr(text, "  device 1  "));
+    assert_has(text,
+               "  link         Device 0, 1 GiB: Host to device, pinned alloc reaches 87 % of");
+    assert_null(strstr(text, "Device to host"));
+    assert_null(strstr(text, "Device 1, 1 GiB: Host"));
     free(text);
     f->results[ROW_FEW].test.bytes = GIB; /* its 3 samples are of a larger copy now */
     f->results[ROW_FEW].bytes_moved = GIB;
     f->results[ROW_FEW].device_timer = true;
     set_bandwidth(&f->results[ROW_FEW], 0.5 * 63.0154);
     text = written(xb_table_write, &f->run);
-    assert_line(text, "  device 0  h2d 87 % (pinned alloc), d2h 50 % (async alloc)");
+    assert_has(text, "async alloc 50 %");
     free(text);
     f->devices[0].link.known = false;
     text = written(xb_table_write, &f->run);
-    assert_null(strstr(text, "Share of"));
+    assert_null(strstr(text, "  link         "));
+    free(text);
+}
+
+/* One way 54.77 of 58.08 GB/s; of both at once each by its own ceiling; no column without any. */
+static void table_shows_shares_of_the_ceiling(void **state)
+{
+    struct fixture *f = *state;
+    char *text = written(xb_table_write, &f->run);
+    assert_null(strstr(text, "OF LINK"));
+    free(text);
+    set_ceiling(&f->devices[0]);
+    text = written(xb_table_write, &f->run);
+    assert_row(text,
+               "MODE VARIANT DIR SIZE DEV GB/s 95% INTERVAL MIN MAX OF LINK SUBMIT DONE N OK");
+    assert_row(
+        text, "pinned alloc h2d 1 GiB 0 54.77 54.53-55.02 3.58 55.35 94.3% 3.33 us 21.5 ms 20 yes");
+    assert_row(text, "async alloc d2h 64 KiB 0 7.702 - 7.695 7.710 - 3.30 us 9.36 us 3 yes");
+    free(text);
+    struct xb_result *both = &f->results[ROW_OK];
+    both->test.direction = XB_BIDIR;
+    set_computed(both, &xb_figure_bandwidth_h2d, 29.04e9);
+    set_computed(both, &xb_figure_bandwidth_d2h, 43.09e9);
+    text = written(xb_table_write, &f->run);
+    assert_row(text, "pinned alloc bidir 1 GiB 0 54.77 54.53-55.02 3.58 55.35 50.0+75.0% 3.33 us "
+                     "21.5 ms 20 yes");
     free(text);
 }
 
@@ -358,6 +383,7 @@ int main(void)
         RUN_TEST(table_without_a_link),
         RUN_TEST(table_with_a_link_of_unknown_rate),
         RUN_TEST(table_reads_the_link),
+        RUN_TEST(table_shows_shares_of_the_ceiling),
         RUN_TEST(table_shows_each_row),
         RUN_TEST(table_tells_reasons_and_warnings_once),
         RUN_TEST(table_says_that_it_was_interrupted),
