@@ -14,7 +14,7 @@ struct xb_reading;
 enum xb_direction {
     XB_H2D = 1u << 0,  /* host to device */
     XB_D2H = 1u << 1,  /* device to host */
-    XB_D2D = 1u << 2,  /* device to device */
+    XB_D2D = 1u << 2,  /* device to device, which for a mode without pairs is the same one */
     XB_BIDIR = 1u << 3 /* both ways at once: host and device, or for a pair of devices both */
 };
 #define XB_DIRECTIONS 4
@@ -171,6 +171,15 @@ struct xb_mode {
     /* Figures of its own beside the runner's (xb_runner_figures), those of its references and spans
      * included; ends with NULL; NULL: none. */
     const struct xb_figure *const *figures;
+    /*
+     * Of a mode that is about a latency and moves no data worth a rate: that latency, one of
+     * `figures`, in seconds. verify adds its samples. Its cases are latency cases without
+     * --latency too, when it is named; `--mode all` takes them with --latency only. They have
+     * neither a bandwidth nor the latencies of a copy. NULL for any other mode.
+     */
+    const struct xb_figure *latency;
+    /* How large its cases are where --size is not given; 0: what --size says by default. */
+    uint64_t bytes_by_default;
     /* What it can say in the Reading; the last one's label is NULL; NULL: nothing. */
     const struct xb_reading_line *reading;
     /* The runtime moves the data when it likes: an operation need not cross the link exactly once,

@@ -12,7 +12,8 @@
  * (struct xb_reading_line in mode.h).
  */
 
-/* Smaller than this, latency hides what a path carries: the Reading speaks of larger rows only. */
+/* Smaller than this, latency hides what a path carries: of bandwidths the Reading speaks only in
+ * larger rows. */
 #define XB_LARGE_BYTES ((uint64_t)16 << 20)
 
 /* struct xb_reading is the record that is read, and the line that is being written. */
@@ -22,8 +23,12 @@
 /* The record that is read. */
 const struct xb_record *xb_reading_record(const struct xb_reading *reading);
 
-/* Whether a case ran in full, was verified, is large and has a bandwidth: the Reading speaks of no
- * others. */
+/* Whether a case ran in full, was verified and has that figure. */
+bool xb_reading_has(const struct xb_reading *reading, const struct xb_record_case *test,
+                    const struct xb_figure *figure);
+
+/* Whether that is so of its bandwidth, and the case is large: of bandwidths the Reading speaks of
+ * no others. */
 bool xb_reading_usable(const struct xb_reading *reading, const struct xb_record_case *test);
 
 /* The fastest usable case by that device alone, of a mode and one of its variants or, for NULL, of
@@ -52,6 +57,8 @@ void xb_reading_add(struct xb_reading *reading, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* "55.44", of GB/s. */
 void xb_reading_add_rate(struct xb_reading *reading, double rate);
+/* "828 ns". */
+void xb_reading_add_duration(struct xb_reading *reading, double seconds);
 /* "1.64 times". */
 void xb_reading_add_factor(struct xb_reading *reading, double factor);
 /* "1.64 times as fast", "as fast", "64 % as fast". */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which figures of a case are compared. */
 #include "internal.h"
+#include "measure/mode_list.h"
 
 #include <string.h>
 
@@ -43,7 +44,7 @@ static size_t add_side(const struct xb_comparison *comparison, const struct xb_r
 
 const struct xb_figure *xb_compare_own_figure(const struct xb_record_case *test)
 {
-    return test->latency ? &xb_figure_latency_host : &xb_figure_bandwidth;
+    return xb_mode_main_figure(test->mode, test->latency);
 }
 
 size_t xb_compare_figures(const struct xb_comparison *comparison, const struct xb_pair *pair,

@@ -137,6 +137,7 @@ static void put_mode(struct xb_json *json, const struct xb_mode *mode)
     xb_json_put_text(json, "summary", mode->summary);
     put_directions(json, "directions", mode->directions);
     put_directions(json, "default_directions", mode->by_default);
+    xb_json_put_text(json, "latency", mode->latency != NULL ? mode->latency->name : NULL);
     put_variants(json, mode);
     xb_json_open_array(json, "options");
     for (size_t i = 0; mode->options != NULL && mode->options[i] != NULL; i++)

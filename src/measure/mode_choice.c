@@ -44,8 +44,10 @@ enum xb_status xb_mode_choose(const struct xb_config *config, struct xb_mode_cho
         return status;
     choice->count = 0;
     if (value->word_count == 1 && strcmp(value->words[0], "all") == 0) {
+        bool latency = xb_config_get(config, "latency")->flag;
         for (size_t i = 0; xb_modes[i] != NULL && choice->count < capacity; i++)
-            choice->modes[choice->count++] = xb_modes[i];
+            if (latency || xb_modes[i]->latency == NULL)
+                choice->modes[choice->count++] = xb_modes[i];
         return XB_OK;
     }
     for (size_t i = 0; i < value->word_count && choice->count < capacity; i++) {

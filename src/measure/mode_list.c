@@ -48,6 +48,12 @@ static enum xb_status check_figures(const struct xb_mode *mode, struct xb_error 
                            "figure %s of mode %s means something else in another mode",
                            figure->name, mode->name);
     }
+    const struct xb_figure *latency = mode->latency;
+    if (latency != NULL && (!declares(mode, latency) || !latency->gates ||
+                            latency->more_is_better || strcmp(latency->unit, XB_UNIT_SECONDS) != 0))
+        return XB_FAIL(error, XB_ERR_INTERNAL,
+                       "the latency of mode %s must be one of its figures, in seconds, and gate",
+                       mode->name);
     if (count > MOST_FIGURES)
         return XB_FAIL(error, XB_ERR_INTERNAL, "mode %s has %zu figures, too many for a result",
                        mode->name, count);
@@ -131,4 +137,22 @@ const struct xb_figure *xb_figure_find(const char *name)
             if (strcmp(xb_modes[m]->figures[i]->name, name) == 0)
                 return xb_modes[m]->figures[i];
     return NULL;
+}
+
+bool xb_mode_has_latency(const char *mode)
+{
+    const struct xb_mode *known = xb_mode_find(mode);
+    return known != NULL && known->latency != NULL;
+}
+
+const struct xb_figure *xb_mode_main_figure(const char *mode, bool latency)
+{
+    if (xb_mode_has_latency(mode))
+        return xb_mode_find(mode)->latency;
+    return latency ? &xb_figure_latency_host : &xb_figure_bandwidth;
+}
+
+bool xb_case_is_single(const struct xb_case *test)
+{
+    return test->latency && test->mode->latency == NULL;
 }

@@ -22,4 +22,17 @@ const struct xb_mode *xb_mode_find(const char *name);
 /* The figure of that name, of the runner's or of any mode's; NULL for none. */
 const struct xb_figure *xb_figure_find(const char *name);
 
+/*
+ * The figure that such a case is about, which it has wherever it is ok: its mode's own latency, or
+ * else latency_host or the bandwidth. By the mode's name, because a record has no more of it; a
+ * mode that this program does not have counts as one without a latency of its own.
+ */
+const struct xb_figure *xb_mode_main_figure(const char *mode, bool latency);
+/* Whether that is a latency of the mode's own. */
+bool xb_mode_has_latency(const char *mode);
+
+/* Whether single operations are timed one by one, for percentiles of their time. A mode with a
+ * latency of its own takes samples as for a bandwidth. */
+bool xb_case_is_single(const struct xb_case *test);
+
 #endif

@@ -46,13 +46,16 @@ static bool next_combination(struct walk *walk)
 /* Puts the next case into walk->test. False if there is no other. */
 static bool next_case(struct walk *walk)
 {
-    const struct xb_sizes *sizes = &xb_config_get(walk->config, "size")->sizes;
-    size_t of_each = sizes->count * XB_DIRECTIONS;
+    const struct xb_value *size = xb_config_get(walk->config, "size");
+    uint64_t own = walk->test.mode->bytes_by_default;
+    const struct xb_sizes sizes =
+        !size->given && own > 0 ? (struct xb_sizes){.bytes = &own, .count = 1} : size->sizes;
+    size_t of_each = sizes.count * XB_DIRECTIONS;
     for (;;) {
         size_t next = walk->next % of_each;
         if (next == 0 && !next_combination(walk))
             return false;
-        walk->test.bytes = sizes->bytes[next / XB_DIRECTIONS];
+        walk->test.bytes = sizes.bytes[next / XB_DIRECTIONS];
         walk->test.direction = (enum xb_direction)(1u << next % XB_DIRECTIONS);
         walk->next++;
         if ((walk->directions & walk->test.direction) != 0)
@@ -128,7 +131,7 @@ static enum xb_status add_case(struct plan *plan, const struct xb_case *test,
     struct xb_result *result = &run->results[run->case_count++];
     memset(result, 0, sizeof *result);
     result->test = *test;
-    result->test.latency = plan->latency;
+    result->test.latency = plan->latency || test->mode->latency != NULL;
     /* So far apart that no two cases' patterns overlap. */
     result->test.seed = (unsigned long long)run->case_count << 40;
     return XB_OK;

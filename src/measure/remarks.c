@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The warnings and details by which a reader can judge a row. */
 #include "measure.h"
+#include "mode_list.h"
 
 #include "xferbench/workspace.h"
 
@@ -70,10 +71,11 @@ static enum xb_status add_overlap(struct xb_result *result, struct xb_error *err
 static void add_precision(struct xb_result *result)
 {
     const struct xb_statistics *bandwidth = &result->bandwidth;
-    if (result->test.latency && result->times.count < XB_STOP_LATENCY_SAMPLES)
+    bool single = xb_case_is_single(&result->test);
+    if (single && result->times.count < XB_STOP_LATENCY_SAMPLES)
         xb_result_warn(result, "%zu operations are too few for a 99th percentile (%u make one)",
                        result->times.count, XB_STOP_LATENCY_SAMPLES);
-    else if (result->test.latency)
+    else if (single)
         return;
     else if (!bandwidth->has_interval)
         xb_result_warn(result, "%zu samples are too few for a confidence interval (%u make one)",

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 
 #include "base/interrupt.h"
+#include "mode_list.h"
 #include "repetition.h"
 #include "warm_up.h"
 
@@ -19,7 +20,7 @@
 static bool can_hold(struct xb_measurement *measurement, const struct xb_mode_context *context)
 {
     const struct xb_device_info *device = &context->queues[0]->device->info;
-    if (!context->hold || context->test->latency) /* a single operation is timed as it comes */
+    if (!context->hold || xb_case_is_single(context->test)) /* which is timed as it comes */
         return false;
     if ((device->capabilities & XB_CAP_HOLD) == 0) {
         const char *reason = xb_device_lacks(device, XB_CAP_HOLD);
@@ -262,13 +263,13 @@ static enum xb_status time_bare(struct xb_measurement *measurement, struct xb_er
 static enum xb_status take_samples(struct xb_measurement *measurement, struct xb_error *error)
 {
     struct xb_result *result = measurement->result;
-    bool latency = result->test.latency;
+    bool single = xb_case_is_single(&result->test);
     const struct xb_value *fixed = xb_config_get(measurement->run->config, "samples");
     struct xb_stopping stopping = {
         .fixed_samples = fixed->is_set ? fixed->count : 0,
         .time_limit = measurement->time_limit,
-        .min_samples = latency ? XB_STOP_LATENCY_SAMPLES : XB_STOP_MIN_SAMPLES,
-        .sure_samples = latency ? XB_STOP_LATENCY_SAMPLES : XB_STOP_LEAST_SAMPLES,
+        .min_samples = single ? XB_STOP_LATENCY_SAMPLES : XB_STOP_MIN_SAMPLES,
+        .sure_samples = single ? XB_STOP_LATENCY_SAMPLES : XB_STOP_LEAST_SAMPLES,
     };
     double begin = xb_clock_now();
     while (result->stop_reason == XB_STOP_NOT_YET) {
@@ -280,7 +281,7 @@ static enum xb_status take_samples(struct xb_measurement *measurement, struct xb
         enum xb_status status = take_sample(measurement, error);
         if (status != XB_OK)
             return status;
-        if (latency) {
+        if (single) {
             status = time_bare(measurement, error);
             if (status != XB_OK)
                 return status;

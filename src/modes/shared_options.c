@@ -52,6 +52,28 @@ enum xb_status xb_host_memory_refuse_pageable(const struct xb_case *test, struct
                    test->mode->name);
 }
 
+static const char *const access_words[] = {"sequential", "strided", "random", NULL};
+
+const struct xb_option xb_option_access = {
+    .name = "access",
+    .type = XB_OPTION_CHOICES,
+    .argument = "ORDER[,ORDER]",
+    .default_text = "sequential",
+    .help = "In which order kernels go through memory: 'sequential', 'strided' (each step goes on "
+            "by 512, and so to another page) or 'random'. A step is a word of 8 bytes from thread "
+            "to thread, and where one thread loads alone a line of 128 bytes. One case is run for "
+            "each.",
+    .choices = access_words,
+    .selects = true,
+};
+
+enum xb_access xb_access_of(const char *variant)
+{
+    if (strcmp(variant, "strided") == 0)
+        return XB_ACCESS_STRIDED;
+    return strcmp(variant, "random") == 0 ? XB_ACCESS_RANDOM : XB_ACCESS_SEQUENTIAL;
+}
+
 const struct xb_option xb_option_chunk = {
     .name = "chunk",
     .type = XB_OPTION_SIZE,

@@ -19,6 +19,12 @@ uint32_t xb_host_memory_capabilities(const struct xb_case *test);
 XB_MUST_CHECK enum xb_status xb_host_memory_refuse_pageable(const struct xb_case *test,
                                                             struct xb_error *error);
 
+/* --access: the order in which kernels go through memory. Its words are the modes' variants. */
+extern const struct xb_option xb_option_access;
+
+/* The order behind a word of --access. */
+enum xb_access xb_access_of(const char *variant);
+
 /* --chunk: how much one operation moves. */
 extern const struct xb_option xb_option_chunk;
 

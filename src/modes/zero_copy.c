@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Kernels that read or write the host's memory in place, across the link, without a copy. */
+#include "shared_options.h"
 #include "transfer.h"
 
 #include "xferbench/reading.h"
@@ -7,21 +8,6 @@
 #include "xferbench/workspace.h"
 
 #include <math.h>
-#include <string.h>
-
-static const char *const access_words[] = {"sequential", "strided", "random", NULL};
-
-static const struct xb_option option_access = {
-    .name = "access",
-    .type = XB_OPTION_CHOICES,
-    .argument = "ORDER[,ORDER]",
-    .default_text = "sequential",
-    .help = "In which order a kernel's threads go through the host's memory, by words of 8 bytes: "
-            "'sequential', 'strided' (neighbouring threads a page of 4 KiB apart) or 'random'. "
-            "One case is run for each.",
-    .choices = access_words,
-    .selects = true,
-};
 
 static const struct xb_option option_passes = {
     .name = "passes",
@@ -39,13 +25,6 @@ struct state {
     enum xb_access access;
     uint64_t passes;
 };
-
-static enum xb_access access_of(const char *variant)
-{
-    if (strcmp(variant, "strided") == 0)
-        return XB_ACCESS_STRIDED;
-    return strcmp(variant, "random") == 0 ? XB_ACCESS_RANDOM : XB_ACCESS_SEQUENTIAL;
-}
 
 static uint32_t capabilities(const struct xb_case *test)
 {
@@ -65,7 +44,7 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
 {
     struct state *state = context->state;
     const struct xb_transfer *transfer = &state->transfer;
-    state->access = access_of(context->test->variant);
+    state->access = xb_access_of(context->test->variant);
     state->passes = xb_case_setting(context->test, &option_passes)->count;
     enum xb_status status = xb_transfer_setup(context, XB_MEMORY_MAPPED, 1, error);
     if (status != XB_OK)
@@ -252,7 +231,7 @@ static const struct xb_reading_line reading_lines[] = {
     {.label = NULL},
 };
 
-static const struct xb_option *const options[] = {&option_access, &option_passes, NULL};
+static const struct xb_option *const options[] = {&xb_option_access, &option_passes, NULL};
 
 static const struct xb_parameter parameters[] = {{&option_passes, NULL}, {NULL, NULL}};
 
@@ -271,7 +250,7 @@ const struct xb_mode xb_mode_zero_copy = {
     .directions = XB_H2D | XB_D2H | XB_BIDIR,
     .by_default = XB_H2D | XB_D2H,
     .simultaneous = true,
-    .variant_option = &option_access,
+    .variant_option = &xb_option_access,
     .options = options,
     .parameters = parameters,
     .figures = figures,

@@ -5,6 +5,7 @@
 #include "internal.h"
 #include "machine/ceiling.h"
 #include "making.h"
+#include "measure/mode_list.h"
 #include "of_conditions.h"
 
 #include <inttypes.h>
@@ -217,7 +218,8 @@ static void add_shares(struct figures *figures, const struct xb_result *result,
 }
 
 /* A row of single operations has their times by either clock, and no bandwidth: a rate of so few
- * bytes would mean nothing. Its wall time is latency_host. */
+ * bytes would mean nothing. Its wall time is latency_host. A mode that is about a latency of its
+ * own has added that. */
 static void keep_figures(struct xb_making *making, const struct xb_result *result,
                          const struct xb_record_device *device, struct xb_record_row *row)
 {
@@ -225,12 +227,12 @@ static void keep_figures(struct xb_making *making, const struct xb_result *resul
         .kept = xb_making_room(making, XB_RESULT_FIGURES + 6, sizeof *figures.kept)};
     if (making->failed)
         return;
-    if (result->test.latency) {
+    if (xb_case_is_single(&result->test)) {
         add_samples(making, &figures, &xb_figure_latency_host, &result->wall_times);
         if (result->event_times)
             add_described(making, &figures, &xb_figure_latency_device, &result->times);
         add_described(making, &figures, &xb_figure_submit_time, &result->submit_times);
-    } else {
+    } else if (!result->test.latency) {
         add_bandwidth(making, &figures, result);
         add_samples(making, &figures, &xb_figure_submit_time, &result->submit_times);
         add_samples(making, &figures, &xb_figure_wall_time, &result->wall_times);

@@ -192,7 +192,7 @@ static void check_name(struct xb_reader *reader, const struct xb_record_row *row
 void xb_reader_read_figures(struct xb_reader *reader, const cJSON *object,
                             const struct xb_record_case *test, struct xb_record_row *row)
 {
-    const char *main_figure = test->latency ? "latency_host" : "bandwidth";
+    const char *main_figure = xb_mode_main_figure(test->mode, test->latency)->name;
     const cJSON *item;
     const cJSON *figures = xb_json_get_array(&reader->json, object, "figures");
     size_t count = (size_t)cJSON_GetArraySize(figures);

@@ -4,6 +4,7 @@
 
 #include "base/note.h"
 #include "base/text.h"
+#include "measure/mode_list.h"
 #include "parameters.h"
 #include "rows.h"
 #include "xferbench/mode.h"
@@ -61,13 +62,13 @@ typedef void cell_text(const struct xb_record *record, const struct xb_record_ca
 static void figure_cell(const struct xb_record *record, const struct xb_record_case *test,
                         char *text)
 {
-    double rate = xb_record_median(record, test, xb_figure_bandwidth.name);
-    double microseconds = 1e6 * xb_record_median(record, test, xb_figure_latency_host.name);
+    const struct xb_figure *figure = xb_mode_main_figure(test->mode, test->latency);
+    double median = xb_record_median(record, test, figure->name);
     enum xb_result_status status = xb_record_summarize(record, test).status;
-    if (test->latency && isfinite(microseconds))
-        snprintf(text, CELL_SIZE, "%.*f", xb_decimals_for(microseconds), microseconds);
-    else if (!test->latency && isfinite(rate))
-        xb_rate_text(rate, text, CELL_SIZE);
+    if (test->latency && isfinite(median))
+        snprintf(text, CELL_SIZE, "%.*f", xb_decimals_for(1e6 * median), 1e6 * median);
+    else if (isfinite(median))
+        xb_rate_text(median, text, CELL_SIZE);
     else if (status != XB_RESULT_OK)
         set_text(text, status == XB_RESULT_SKIPPED ? "skip" : "ERR");
 }
@@ -233,9 +234,10 @@ static void print_title(FILE *stream, const struct matrix *matrix, const struct 
     struct xb_words words = {.length = 0};
     char bytes[32], link[CELL_SIZE];
     bool both_ways = strcmp(of->direction, xb_direction_name(XB_BIDIR)) == 0;
-    const char *unit = of->latency ? "host latency p50 in us"
-                       : both_ways ? "GB/s both ways together"
-                                   : "GB/s";
+    const char *unit = xb_mode_has_latency(of->mode) ? "latency p50 in us"
+                       : of->latency                 ? "host latency p50 in us"
+                       : both_ways                   ? "GB/s both ways together"
+                                                     : "GB/s";
     xb_words_add(&words, "%s %s, %s, %s", of->mode, of->variant, of->direction,
                  xb_size_format(of->bytes, bytes, sizeof bytes));
     add_parameters(&words, parameters, of);

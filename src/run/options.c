@@ -19,7 +19,8 @@ static const struct xb_option option_mode = {
     .type = XB_OPTION_CHOICES,
     .argument = "MODE[,MODE]",
     .default_text = "all",
-    .help = "Which transfer strategies to measure; 'all' for every one.",
+    .help = "Which transfer strategies to measure; 'all' for every one, but those that are about a "
+            "latency only with --latency.",
     .selects = true,
 };
 static const struct xb_option option_size = {
@@ -30,7 +31,8 @@ static const struct xb_option option_size = {
     .default_text = "256M",
     .help = "How much one operation moves: a size (1G), a list (64K,1M) or a range that doubles "
             "(4K..1G). K M G T are powers of 1024, KB MB GB TB powers of 1000. Without it "
-            "--latency takes 4 bytes and --quick 64M.",
+            "--latency takes 4 bytes and --quick 64M. A mode that is about a latency of its own "
+            "has another default; see --help MODE.",
     .selects = true,
 };
 static const struct xb_option option_direction = {
@@ -38,9 +40,10 @@ static const struct xb_option option_direction = {
     .short_name = 'd',
     .type = XB_OPTION_CHOICES,
     .argument = "DIR",
-    .help = "h2d (host to device), d2h (device to host), both, one after the other, bidir, both at "
-            "the same time, or d2d (between two devices). Without it each mode takes its own; see "
-            "--help MODE.",
+    .help =
+        "h2d (host to device), d2h (device to host), both, one after the other, bidir, both at "
+        "the same time, or d2d (between two devices, or within one). Without it each mode takes "
+        "its own; see --help MODE.",
     .choices = directions,
     .selects = true,
 };

@@ -44,15 +44,17 @@ typedef bool sayer(struct xb_reading *reading, int device, uint64_t bytes);
 
 /* The next of the sizes that a line is asked for, from the largest down: smaller than `bytes`.
  * False after the last. *left counts down from MOST_SIZES. */
-static bool next_size(const struct xb_reading *reading, uint64_t *bytes, size_t *left)
+static bool next_size(const struct xb_reading *reading, uint64_t least, uint64_t *bytes,
+                      size_t *left)
 {
     *bytes = *left > 0 ? xb_rows_size_below(reading->record, *bytes) : 0;
     *left -= *left > 0;
-    return *bytes >= XB_LARGE_BYTES;
+    return *bytes >= least;
 }
 
-/* The largest size that there is something to say of. */
-static void say_of_device(struct xb_reading *reading, const char *label, sayer *say, int device)
+/* The largest size that there is something to say of, `least` or more. */
+static void say_of_device(struct xb_reading *reading, const char *label, sayer *say, int device,
+                          uint64_t least)
 {
     size_t count = 0;
     char name[32] = "";
@@ -61,7 +63,7 @@ static void say_of_device(struct xb_reading *reading, const char *label, sayer *
         snprintf(name, sizeof name, "Device %d", device);
     uint64_t bytes = UINT64_MAX;
     size_t left = MOST_SIZES;
-    while (next_size(reading, &bytes, &left)) {
+    while (next_size(reading, least, &bytes, &left)) {
         begin(reading, name, bytes);
         if (say(reading, device, bytes)) {
             print(reading, label);
@@ -70,12 +72,13 @@ static void say_of_device(struct xb_reading *reading, const char *label, sayer *
     }
 }
 
-static void say_of_devices(struct xb_reading *reading, const char *label, sayer *say)
+static void say_of_devices(struct xb_reading *reading, const char *label, sayer *say,
+                           uint64_t least)
 {
     size_t count = 0;
     const struct xb_record_device *devices = xb_record_devices(reading->record, &count);
     for (size_t i = 0; i < count; i++)
-        say_of_device(reading, label, say, (int)devices[i].index);
+        say_of_device(reading, label, say, (int)devices[i].index, least);
 }
 
 static void say_of_pairs(struct xb_reading *reading, const struct xb_reading_line *line,
@@ -83,7 +86,7 @@ static void say_of_pairs(struct xb_reading *reading, const struct xb_reading_lin
 {
     uint64_t bytes = UINT64_MAX;
     size_t left = MOST_SIZES;
-    while (next_size(reading, &bytes, &left)) {
+    while (next_size(reading, XB_LARGE_BYTES, &bytes, &left)) {
         begin(reading, "", bytes);
         if (line->say_of_pairs(reading, direction, bytes)) {
             print(reading, line->label);
@@ -94,10 +97,11 @@ static void say_of_pairs(struct xb_reading *reading, const struct xb_reading_lin
 
 static void say_for_mode(struct xb_reading *reading, const struct xb_mode *mode)
 {
+    uint64_t least = mode->latency != NULL ? 1 : XB_LARGE_BYTES; /* which hides no latency */
     for (const struct xb_reading_line *line = mode->reading; line != NULL && line->label != NULL;
          line++) {
         if (line->say != NULL)
-            say_of_devices(reading, line->label, line->say);
+            say_of_devices(reading, line->label, line->say, least);
         if (line->say_of_pairs == NULL)
             continue;
         say_of_pairs(reading, line, XB_D2D);
@@ -329,14 +333,14 @@ enum xb_status xb_reading_print(FILE *stream, const struct xb_record *record,
 {
     struct xb_reading reading = {
         .stream = stream, .record = record, .many_sizes = has_many_sizes(record), .error = error};
-    say_of_devices(&reading, "link", xb_reading_say_link);
-    say_of_devices(&reading, "both ways", say_both_ways);
+    say_of_devices(&reading, "link", xb_reading_say_link, XB_LARGE_BYTES);
+    say_of_devices(&reading, "both ways", say_both_ways, XB_LARGE_BYTES);
     for (const struct xb_mode *const *mode = xb_modes; *mode != NULL; mode++)
         say_for_mode(&reading, *mode);
     for (size_t i = 0; i < record->case_count; i++)
         say_of_group(&reading, &record->cases[i]);
-    say_of_devices(&reading, "slow", say_slow_to);
-    say_of_devices(&reading, "slow", say_slow_from);
+    say_of_devices(&reading, "slow", say_slow_to, XB_LARGE_BYTES);
+    say_of_devices(&reading, "slow", say_slow_from, XB_LARGE_BYTES);
     xb_samples_free(&reading.collected);
     return reading.status;
 }

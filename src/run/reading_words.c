@@ -29,13 +29,18 @@ double xb_reading_bandwidth(const struct xb_reading *reading, const struct xb_re
     return xb_reading_median(reading, test, &xb_figure_bandwidth);
 }
 
-bool xb_reading_usable(const struct xb_reading *reading, const struct xb_record_case *test)
+bool xb_reading_has(const struct xb_reading *reading, const struct xb_record_case *test,
+                    const struct xb_figure *figure)
 {
-    if (test->latency || test->bytes < XB_LARGE_BYTES)
-        return false;
     struct xb_record_summary summary = xb_record_summarize(reading->record, test);
     return summary.status == XB_RESULT_OK && summary.verified == XB_VERIFIED_TRUE &&
-           summary.ok > summary.cut && xb_reading_bandwidth(reading, test) > 0;
+           summary.ok > summary.cut && xb_reading_median(reading, test, figure) > 0;
+}
+
+bool xb_reading_usable(const struct xb_reading *reading, const struct xb_record_case *test)
+{
+    return !test->latency && test->bytes >= XB_LARGE_BYTES &&
+           xb_reading_has(reading, test, &xb_figure_bandwidth);
 }
 
 /* The first process's row that counts; a usable case has one. */
@@ -145,6 +150,12 @@ void xb_reading_add_rate(struct xb_reading *reading, double rate)
 {
     char digits[32];
     xb_reading_add(reading, "%s", xb_rate_text(rate, digits, sizeof digits));
+}
+
+void xb_reading_add_duration(struct xb_reading *reading, double seconds)
+{
+    char text[32];
+    xb_reading_add(reading, "%s", xb_duration_format(seconds, text, sizeof text));
 }
 
 void xb_reading_add_factor(struct xb_reading *reading, double factor)

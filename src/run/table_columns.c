@@ -5,6 +5,7 @@
 
 #include "base/note.h"
 #include "base/text.h"
+#include "measure/mode_list.h"
 #include "xferbench/units.h"
 
 #include <ctype.h>
@@ -18,6 +19,11 @@ struct subject {
     const struct xb_record_case *test;
     struct xb_record_summary summary;
 };
+
+static const struct xb_figure *main_figure_of(const struct xb_record_case *test)
+{
+    return xb_mode_main_figure(test->mode, test->latency);
+}
 
 /* ---- cells: each begins as "-", and stays so where there is nothing to show ---- */
 
@@ -162,8 +168,7 @@ static void fill_share(const struct subject *subject, const struct xb_figure *fi
 static void fill_n(const struct subject *subject, const struct xb_figure *figure, char *cell)
 {
     const struct xb_record_row *row = &subject->test->rows[0];
-    const char *name =
-        subject->test->latency ? xb_figure_latency_host.name : xb_figure_bandwidth.name;
+    const char *name = main_figure_of(subject->test)->name;
     struct xb_statistics statistics;
     size_t n = row->time_count;
     (void)figure;
@@ -277,6 +282,16 @@ bool xb_table_column_is_right(const struct xb_table_layout *layout, size_t index
     return column == NULL || column->to_the_right;
 }
 
+/* A latency of the mode's own is timed by the device, and stands where that of a copy would.
+ * Several processes have one spread for both clocks. */
+static const struct xb_figure *figure_for(const struct xb_column *column,
+                                          const struct xb_record_case *test)
+{
+    bool of_copies = column->figure == &xb_figure_latency_device ||
+                     (column->figure == &xb_figure_latency_host && column->processes == SEVERAL);
+    return of_copies && xb_mode_has_latency(test->mode) ? main_figure_of(test) : column->figure;
+}
+
 void xb_table_fill_cell(const struct xb_table_layout *layout, size_t index,
                         const struct xb_record_case *test, char *cell)
 {
@@ -287,7 +302,7 @@ void xb_table_fill_cell(const struct xb_table_layout *layout, size_t index,
     char text[XB_TABLE_CELL];
     set_text(cell, "-");
     if (column != NULL) {
-        column->fill(&subject, column->figure, cell);
+        column->fill(&subject, figure_for(column, test), cell);
         return;
     }
     const char *value = xb_parameter_text(test, layout->shown[index].parameter, text, sizeof text);

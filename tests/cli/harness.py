@@ -71,6 +71,9 @@ SMALL = (*ONE, "--size", "4K", *FEW)
 # In their order, as the build has them. And some that the host backend measures, which has no managed
 # memory and no pairs.
 MODES = modes_built()
+# Those of them that are about a latency of their own: `--mode all` has them with --latency only.
+ABOUT_LATENCY = ("loads",)
+MOVING = [mode for mode in MODES if mode not in ABOUT_LATENCY]
 MEASURED = ("--mode", "pageable,pinned,async,double-buffer,zero-copy")
 BIDIR = ("--direction", "bidir")
 # Still at it after a quarter of an hour, because its samples last a millisecond.

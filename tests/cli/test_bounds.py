@@ -9,7 +9,7 @@ import io
 import itertools
 
 import harness
-from harness import ENDLESS, FEW, HOST, MODES, SMALL
+from harness import ENDLESS, FEW, HOST, MOVING, SMALL
 from measuring import NO_PAIRS, Measuring
 
 
@@ -59,7 +59,7 @@ class Bounds(Measuring):
             peer = result["mode"] == "peer"
             self.assert_skipped(result, NO_PAIRS if peer else "the deadline came before it began")
         count = len(document["results"])
-        self.assertEqual({result["mode"] for result in document["results"]}, set(MODES))
+        self.assertEqual({result["mode"] for result in document["results"]}, set(MOVING))
         self.assert_words(out, ("STOPPED", f"the deadline came: 0 of {count} cases"))
 
     def test_deadline_in_the_csv(self):

@@ -56,7 +56,7 @@ class Directions(Measuring):
 
     def modes_that_go(self, direction):
         self.assert_succeeds("list", "--json", "list.json")
-        modes = self.load("list.json")["modes"]
+        modes = [mode for mode in self.load("list.json")["modes"] if mode["latency"] is None]
         return {mode["name"] for mode in modes if direction in mode["directions"]}
 
     def modes_of(self, code, direction):

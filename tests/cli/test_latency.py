@@ -4,12 +4,14 @@
 usage: test_latency.py BUILD_FOLDER [UNITTEST_ARGUMENT...]
 """
 
+import copy
 import csv
 import io
+import json
 import re
 
 import harness
-from harness import BIDIR, FEW, HOST, figure
+from harness import ABOUT_LATENCY, BIDIR, FEW, HOST, MODES, figure
 from measuring import CSV_LATENCY, Measuring
 
 
@@ -86,8 +88,10 @@ class Latency(Measuring):
 
     def test_all_modes(self):
         document, _ = self.run_whatever(0, "--latency", "-n", "3", "-t", "1ms")
+        self.assertEqual({result["mode"] for result in document["results"]}, set(MODES))
         for result in document["results"]:
-            self.assertEqual(result["bytes"], 4)
+            own = result["mode"] in ABOUT_LATENCY
+            self.assertEqual(result["bytes"], 2 << 20 if own else 4)
             skipped = result["mode"] in ("double-buffer", "managed", "peer")
             self.assertEqual(result["status"], "skipped" if skipped else "ok", result)
 
@@ -96,6 +100,82 @@ class Latency(Measuring):
         self.assertIs(result["latency"], False)
         for clock in ("host", "device"):
             self.assertIsNone(figure(result, f"latency_{clock}"))
+
+
+class Loads(Measuring):
+    """A mode that is about a latency of its own."""
+
+    ARGUMENTS = (*HOST, "--mode", "loads", *FEW)
+    LOADS = 16384
+
+    def test_json(self):
+        """Its cases are latency cases, whether they are asked for or not."""
+        for latency in ((), ("--latency",)):
+            document = self.run_to_json(*self.ARGUMENTS, *latency, "--access", "sequential,random")
+            cases = [(row["variant"], row["direction"]) for row in document["results"]]
+            expected = [(order, way) for order in ("sequential", "random") for way in ("h2d", "d2d")]
+            self.assertEqual(cases, expected)
+            for row in document["results"]:
+                self.assertEqual((row["latency"], row["bytes"], row["peer"]), (True, 2 << 20, None))
+                self.assertEqual(row["bytes_moved"], 8 * self.LOADS)
+                self.assertEqual(row["details"]["loads_per_sample"], self.LOADS)
+                self.assertEqual([one["name"] for one in row["figures"]], ["setup_time", "load_latency"])
+                found = figure(row, "load_latency")
+                self.assertEqual((found["unit"], found["more_is_better"], found["gates"]), ("s", False, True))
+                self.assert_statistics(found, [seconds / self.LOADS for seconds in row["samples_s"]])
+
+    def test_size_is_the_memory_that_they_go_through(self):
+        document = self.run_to_json(*self.ARGUMENTS, "--size", "3M,2097153", "-d", "h2d")
+        self.assertEqual([row["bytes"] for row in document["results"]], [3 << 20, 2097153])
+        document, _ = self.run_whatever(3, *self.ARGUMENTS[2:], "--size", "2097151", "-d", "d2d")
+        self.assert_skipped(document["results"][0], "loads goes through 2 MiB or more")
+
+    def test_table(self):
+        """By the device's clock, and none of the host's."""
+        outcome = self.assert_succeeds(*self.ARGUMENTS, "-d", "h2d", "--json", "out.json")
+        _, (row,) = self.head_and_rows(outcome.out)
+        found = figure(self.load("out.json")["results"][0], "load_latency")
+        cells = re.findall(r"([0-9.]+) (ns|us)\b", row)
+        self.assertEqual(len(cells), 3, row)
+        for (digits, unit), key in zip(cells, ("median", "p95", "p99")):
+            scaled = found[key] / {"ns": 1e-9, "us": 1e-6}[unit]
+            self.assertEqual(digits, f"{scaled:.{len(digits.partition('.')[2])}f}")
+        self.assertRegex(row, r"^loads +sequential +h2d +2 MiB +- +- +- .* 3 +yes$")
+        self.assertEqual(self.assert_succeeds("show", "out.json").out, outcome.out)
+
+    def test_several_processes(self):
+        outcome = self.assert_succeeds(*self.ARGUMENTS, "-d", "d2d", "--processes", "2", "--json", "out.json")
+        self.assertRegex(outcome.out, r"(?m)^loads +sequential +d2d +2 MiB +- .*[0-9.]+% .* 2 +yes$")
+        (row,) = self.load("out.json")["results"]
+        self.assertEqual(len(figure(row, "load_latency")["medians"]), 2)
+        self.assertEqual(self.assert_succeeds("show", "out.json").out, outcome.out)
+
+    def test_csv(self):
+        outcome = self.assert_succeeds(*self.ARGUMENTS, "--json", "out.json", "--csv", "-")
+        lines = csv.DictReader(io.StringIO(outcome.out, newline=""), strict=True)
+        for line, row in zip(lines, self.load("out.json")["results"], strict=True):
+            self.assertEqual((line["latency"], line["median_bytes_per_second"]), ("true", ""))
+            self.assertEqual(float(line["load_latency_s"]), figure(row, "load_latency")["median"])
+            self.assertEqual(line["host_latency_p50_s"], "")
+
+    def test_compare_gates_on_it(self):
+        """Less is better, without being asked."""
+        document = self.run_to_json(*self.ARGUMENTS, "-d", "h2d")
+        for name, factor in (("old", 1), ("slower", 1.5), ("faster", 0.5)):
+            head = {"schema": "xferbench.processes", "schema_version": 2, "asked": 8}
+            processes = []
+            for i in range(8):
+                one = copy.deepcopy(document)
+                found = figure(one["results"][0], "load_latency")
+                seconds = factor * (1 + 0.001 * i) * 1e-6
+                found.update(dict.fromkeys(("median", "min", "max", "p5", "p95", "p99"), seconds))
+                found.update(ci95_low=None, ci95_high=None, mad=0, samples=[], n=3)
+                processes.append({"index": i, "document": one})
+            self.write_json(f"{name}.json", head | {"processes": processes})
+        for name, code, verdict in (("slower", 1, "REGRESSION"), ("faster", 0, "IMPROVED")):
+            outcome = self.assert_ends(code, "compare", "old.json", f"{name}.json", "--format", "json")
+            (case,) = json.loads(outcome.out)["cases"]
+            self.assertEqual((case["figure"], case["verdict"], case["gates"]), ("load_latency", verdict, True))
 
 
 if __name__ == "__main__":

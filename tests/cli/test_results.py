@@ -9,7 +9,7 @@ import io
 import re
 
 import harness
-from harness import BIDIR, FEW, HOST, MEASURED, MODES, ONE, SMALL, figure
+from harness import BIDIR, FEW, HOST, MEASURED, MOVING, ONE, SMALL, figure
 from measuring import CSV_LATENCY, NO_PAIRS, Measuring, interval_ranks
 
 RESULT_KEYS = (
@@ -79,7 +79,7 @@ class Results(Measuring):
         # There is no pair here: one row says so for all of them.
         expected.append(("peer", "direct-read", 4096, "d2d"))
         self.assertEqual(cases, expected)
-        self.assertEqual({result["mode"] for result in document["results"]}, set(MODES))
+        self.assertEqual({result["mode"] for result in document["results"]}, set(MOVING))
         rows = [row for row in self.rows(outcome.out) if row.split()[0] in KNOWN_MODES]
         self.assertEqual(len(rows), len(cases))
         for row, result, (mode, variant, size, direction) in zip(rows, results, cases):

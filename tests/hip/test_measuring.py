@@ -58,7 +58,7 @@ class Works(HipCase):
         self.check_outcome(outcome)
         self.assert_all_ok(outcome)
         self.assertEqual({row["device"] for row in outcome.rows()}, {0, 1})
-        self.assertEqual({row["mode"] for row in outcome.rows()}, set(harness.MODES))
+        self.assertEqual({row["mode"] for row in outcome.rows()}, set(harness.MOVING))
         self.check_backend(outcome)
         self.assert_library_named(outcome)
         for row in outcome.rows("peer"):
@@ -100,6 +100,17 @@ class Works(HipCase):
     def check_variants(self, outcome):
         self.assert_all_ok(outcome)
         self.assert_library_named(outcome)
+
+    def test_loads(self):
+        """Of as much memory as they take, by a block of one thread for each multiprocessor."""
+        orders = ("--access", "sequential,strided,random")
+        outcome = self.run_program(
+            *(*HIP, "--mode", "loads", *orders, "--samples", "2", "--time-limit", "1us"),
+            *("--warm-up", "1us", "--json", "out.json", "--quiet"),
+        )
+        self.check_outcome(outcome)
+        self.assert_all_ok(outcome)
+        self.assertEqual(len(outcome.rows("loads")), 6)
 
     def test_kernels_that_share_a_device(self):
         """Both ways at once each has half of the room that the multiprocessors have, if that is less

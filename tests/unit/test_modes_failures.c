@@ -25,6 +25,7 @@ static const char *const struck[][8] = {
     {"--mode", "async", "--simultaneous", "--direction", "bidir", NULL},
     {"--mode", "pageable,managed", "--latency", NULL},
     {"--mode", "peer", "--pairs", "0:1", "--latency", NULL},
+    {"--mode", "loads", NULL},
 };
 
 static bool is_struck(const struct xb_result *result)
@@ -67,7 +68,10 @@ static void check_struck(const struct fixture *f)
 
 static void start_struck(struct fixture *f, size_t way)
 {
+    const struct xb_mode *mode = xb_mode_find(struck[way][1]);
     const char *arguments[16] = {"--size", "96K,64K", "--samples=1", "--time-limit", "10ms"};
+    if (mode != NULL && mode->latency != NULL) /* which is of no small memory */
+        arguments[1] = "3M,2M";
     memcpy(&arguments[5], struck[way], sizeof struck[way]);
     reset_fake();
     xb_fake.device_count = 2;

@@ -108,6 +108,40 @@ static void test_latency_is_of_ways_that_are_one_operation(void **state)
     finish(&f);
 }
 
+/* ---- modes that are about a latency of their own ---- */
+
+static void test_all_modes_are_those_that_move_data(void **state)
+{
+    (void)state;
+    struct fixture f;
+    PLAN(&f, "--size", "4K");
+    assert_int_equal(directions_of(&f, "loads"), 0);
+    assert_int_equal(directions_of(&f, "pinned"), XB_H2D | XB_D2H);
+    finish(&f);
+    PLAN(&f, "--size", "4K", "--latency");
+    assert_int_equal(directions_of(&f, "loads"), XB_H2D | XB_D2D);
+    assert_int_equal(directions_of(&f, "pinned"), XB_H2D | XB_D2H);
+    finish(&f);
+}
+
+static void test_a_mode_has_a_size_of_its_own_until_one_is_given(void **state)
+{
+    (void)state;
+    struct fixture f;
+    PLAN(&f, "--mode", "loads,pinned", "--direction", "h2d");
+    assert_int_equal(f.run.case_count, 2);
+    assert_int_equal(f.run.results[0].test.bytes, 2 << 20);
+    assert_true(f.run.results[0].test.latency);
+    assert_int_equal(f.run.results[1].test.bytes, 256 << 20);
+    assert_false(f.run.results[1].test.latency);
+    finish(&f);
+    PLAN(&f, "--mode", "loads", "--direction", "h2d", "--size", "4M,8M");
+    assert_int_equal(f.run.case_count, 2);
+    assert_int_equal(f.run.results[0].test.bytes, 4 << 20);
+    assert_int_equal(f.run.results[1].test.bytes, 8 << 20);
+    finish(&f);
+}
+
 /* ---- what is refused ---- */
 
 static void test_plan_refuses_what_cannot_be(void **state)
@@ -361,6 +395,8 @@ int main(void)
         TEST(test_directions),
         TEST(test_a_direction_is_one_case),
         TEST(test_latency_is_of_ways_that_are_one_operation),
+        TEST(test_all_modes_are_those_that_move_data),
+        TEST(test_a_mode_has_a_size_of_its_own_until_one_is_given),
         TEST(test_plan_refuses_what_cannot_be),
         TEST(test_simultaneous_refuses_what_cannot_be),
         TEST(test_bad_pairs_are_refused),

@@ -362,6 +362,40 @@ static void reading_of_zero_copy(void **state)
     assert_not_read(n, "in place");
 }
 
+static struct xb_result *add_loads(struct node *n, const char *variant, enum xb_direction direction,
+                                   double seconds)
+{
+    const struct xb_mode *loads = xb_mode_find("loads");
+    struct xb_result *row = add_latency(n, loads, direction);
+    row->test.variant = variant;
+    row->test.bytes = 2 * MIB;
+    add_figure(row, loads->latency, seconds);
+    return row;
+}
+
+/* Of however little memory, in the first order that has both. */
+static void reading_of_loads(void **state)
+{
+    struct node *n = *state;
+    add_loads(n, "random", XB_H2D, 1.5e-6);
+    add_loads(n, "random", XB_D2D, 0.5e-6);
+    add_loads(n, "sequential", XB_H2D, 1.175e-6);
+    assert_read(n,
+                "  loads        A load takes 500 ns from the device's own memory and 1.50 us from "
+                "the host's, 3.00 times as long.\n");
+    struct xb_result *own = add_loads(n, "sequential", XB_D2D, 235e-9);
+    assert_read(n,
+                "  loads        A load takes 235 ns from the device's own memory and 1.18 us from "
+                "the host's, 5.00 times as long.\n");
+    n->devices[0].info.shares_host_memory = true;
+    assert_not_read(n, "loads  ");
+    n->devices[0].info.shares_host_memory = false;
+    add(n, &pinned, "alloc", XB_H2D, 50);
+    assert_read(n, "  loads        2 MiB: A load takes 235 ns");
+    spoil(own, XB_RESULT_ERROR, "wrong");
+    assert_read(n, "A load takes 500 ns");
+}
+
 /* ---- several devices ---- */
 
 static void reading_of_pairs(void **state)
@@ -720,6 +754,7 @@ int main(void)
         NODE_TEST(reading_of_blocking),
         NODE_TEST(reading_of_blocking_by_one_mode),
         NODE_TEST(reading_of_zero_copy),
+        NODE_TEST(reading_of_loads),
         NODE_TEST(reading_of_pairs),
         NODE_TEST(reading_of_devices_together),
         NODE_TEST(larger_groups_speak_for_smaller_ones),

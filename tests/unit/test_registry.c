@@ -189,6 +189,30 @@ static void test_modes_are_checked(void **state)
     refuse_mode(&mode);
 }
 
+/* A latency that compare did not judge by, or took for a rate, would be one that nobody watches. */
+static void test_latencies_of_modes_are_checked(void **state)
+{
+    (void)state;
+    struct xb_error error;
+    struct xb_figure latency = *xb_mode_find("loads")->latency;
+    const struct xb_figure *figures[] = {&latency, NULL};
+    struct xb_mode mode = *xb_mode_find("loads");
+    const struct xb_mode *const modes[] = {&mode, NULL};
+    mode.latency = &latency;
+    refuse_mode(&mode); /* not one of its figures */
+    latency.name = "another_latency";
+    mode.figures = figures;
+    assert_int_equal(xb_modes_check(modes, &error), XB_OK);
+    latency.gates = false;
+    refuse_mode(&mode);
+    latency.gates = true;
+    latency.unit = XB_UNIT_RATIO;
+    refuse_mode(&mode);
+    latency.unit = XB_UNIT_SECONDS;
+    latency.more_is_better = true;
+    refuse_mode(&mode);
+}
+
 static void refuse_device(const struct xb_backend *backend, uint32_t capability, const char *part)
 {
     struct xb_device_info info = {.capabilities = capability, .held_operations = 1};
@@ -259,6 +283,7 @@ int main(void)
         cmocka_unit_test(test_slots_that_go_together_are_all_there),
         cmocka_unit_test(test_names_are_unique),
         cmocka_unit_test(test_modes_are_checked),
+        cmocka_unit_test(test_latencies_of_modes_are_checked),
         cmocka_unit_test(test_lines_of_the_reading_are_checked),
         cmocka_unit_test(test_capabilities_need_their_slots),
         cmocka_unit_test(test_everything_has_a_name),

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "checks.h"
+#include "measure/mode_list.h"
 #include "sink_fixture.h"
 
 #include <setjmp.h>
@@ -31,6 +32,23 @@ static void table_of_latencies(void **state)
     text = body(&n->run);
     assert_row(text, "MODE VARIANT DIR SIZE DEV HOST P50 P95 P99 DEVICE P50 P95 P99 N VERIFIED");
     assert_narrow(text);
+    free(text);
+}
+
+/* By the device's clock, where that of a copy stands. */
+static void table_of_a_latency_of_its_own(void **state)
+{
+    struct node *n = *state;
+    const struct xb_mode *loads = xb_mode_find("loads");
+    struct xb_result *row = add_latency(n, &pinned, XB_H2D);
+    row = add_latency(n, loads, XB_H2D);
+    add_figure(row, loads->latency, 1.175e-6);
+    spoil(add_latency(n, loads, XB_D2D), XB_RESULT_ERROR, "wrong");
+    char *text = body(&n->run);
+    assert_row(text, "pinned alloc h2d 4 B 6.60 us 13.2 us 19.8 us 1.50 us 3.00 us 4.50 us 101 "
+                     "yes");
+    assert_row(text, "loads alloc h2d 4 B - - - 1.18 us 1.18 us 1.18 us 7 yes");
+    assert_row(text, "loads alloc d2d 4 B ERROR - - - - - 101 NO");
     free(text);
 }
 
@@ -178,11 +196,9 @@ static void matrix_of_latencies(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        NODE_TEST(table_of_latencies),
-        NODE_TEST(table_of_devices_together),
-        NODE_TEST(table_of_many_columns_is_narrow),
-        NODE_TEST(matrix_of_pairs),
-        NODE_TEST(matrix_of_both_ways_and_of_links),
+        NODE_TEST(table_of_latencies),        NODE_TEST(table_of_a_latency_of_its_own),
+        NODE_TEST(table_of_devices_together), NODE_TEST(table_of_many_columns_is_narrow),
+        NODE_TEST(matrix_of_pairs),           NODE_TEST(matrix_of_both_ways_and_of_links),
         NODE_TEST(matrix_of_latencies),
     };
     return cmocka_run_group_tests_name("sink_matrix", tests, NULL, NULL);

@@ -214,8 +214,8 @@ XB_KERNEL xb_kernel_chain(char *memory, u64 bytes, enum xb_access access)
 }
 
 /*
- * One thread follows a chain. Of the blocks, of one thread each, only number `turn` works: the
- * first blocks of a launch go to different processors each. The word of a line is loaded at most
+ * One thread follows a chain. Of the blocks, of one thread each, only number `turn` works: there
+ * is one for each multiprocessor, and they go to different ones. The word of a line is loaded at most
  * once if there are no more loads than lines, so no load hits the cache of its processor, which
  * begins every launch empty.
  */

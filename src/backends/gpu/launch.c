@@ -14,10 +14,6 @@
  * (compute capability 7.5 has no more), with up to 64 registers each. */
 #define ROOM_FOR_BLOCKS 4u
 
-/* A chase is launched with so many blocks, of which one works: more than most GPUs have processors
- * (multiprocessors, compute units), so that each of these has its turn. */
-#define CHASE_BLOCKS 256u
-
 /* How many items one block copies or computes in one turn. */
 #define TILE ((uint64_t)XB_GPU_AT_ONCE * XB_GPU_THREADS)
 
@@ -230,9 +226,11 @@ enum xb_status xb_gpu_queue_chase(struct xb_queue *queue, struct xb_buffer *chai
     void *first = xb_gpu_kernel_address(chain);
     void *position = xb_gpu_kernel_address(cursor);
     unsigned long long count = loads;
-    unsigned block = turn % CHASE_BLOCKS;
+    /* A block a multiprocessor, of which one works. */
+    unsigned blocks = xb_gpu_device_of(queue->device)->multiprocessors;
+    unsigned block = turn % blocks;
     void *arguments[] = {&first, &position, &count, &block};
-    return launch(queue, XB_GPU_CHASE, CHASE_BLOCKS, 1, arguments, "follows a chain", error);
+    return launch(queue, XB_GPU_CHASE, blocks, 1, arguments, "follows a chain", error);
 }
 
 enum xb_status xb_gpu_launch_hold(struct xb_queue *queue, struct xb_gpu_gate *gate, unsigned number,

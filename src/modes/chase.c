@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "chase.h"
+#include "shared_options.h"
+
+#include "xferbench/result.h"
+#include "xferbench/workspace.h"
+
+#include <stdio.h>
+
+const struct xb_figure xb_figure_load_latency = {
+    .name = "load_latency",
+    .unit = XB_UNIT_SECONDS,
+    .gates = true,
+    .help = "One load by one thread, where each has to wait for the one before",
+};
+
+const struct xb_figure *const xb_chase_figures[] = {&xb_figure_load_latency, NULL};
+
+enum xb_status xb_chase_refuse_small(const struct xb_case *test, struct xb_error *error)
+{
+    char least[32];
+    if (test->bytes >= XB_CHASE_LEAST_BYTES)
+        return XB_OK;
+    return XB_FAIL(
+        error, XB_ERR_UNSUPPORTED,
+        "%s goes through %s or more, so that no load of a sample hits a line that it has "
+        "loaded before",
+        test->mode->name, xb_size_format(XB_CHASE_LEAST_BYTES, least, sizeof least));
+}
+
+/* ---- the cursor, which only copies reach ---- */
+
+static enum xb_status place_cursor(const struct xb_chase *chase, uint64_t offset,
+                                   struct xb_error *error)
+{
+    const struct xb_backend *backend = chase->reader->device->backend;
+    *(uint64_t *)chase->word->host_address = offset;
+    enum xb_status status =
+        backend->queue_copy(chase->reader, chase->cursor, 0, chase->word, 0, sizeof offset, error);
+    return status != XB_OK ? status : backend->queue_wait(chase->reader, error);
+}
+
+static enum xb_status read_cursor(const struct xb_chase *chase, uint64_t *offset,
+                                  struct xb_error *error)
+{
+    const struct xb_backend *backend = chase->reader->device->backend;
+    enum xb_status status =
+        backend->queue_copy(chase->reader, chase->word, 0, chase->cursor, 0, sizeof *offset, error);
+    if (status == XB_OK)
+        status = backend->queue_wait(chase->reader, error);
+    if (status != XB_OK)
+        return status;
+    *offset = *(const uint64_t *)chase->word->host_address;
+    return XB_OK;
+}
+
+/* ---- setup ---- */
+
+/* The chain is the first buffer of its side: of host memory the record says where that lies. */
+static enum xb_status borrow(struct xb_chase *chase, uint64_t bytes, struct xb_workspace *owner,
+                             enum xb_memory memory, struct xb_workspace *reader,
+                             struct xb_error *error)
+{
+    enum xb_status status = xb_workspace_buffer(owner, 0, memory, bytes, &chase->chain, error);
+    if (status != XB_OK)
+        return status;
+    status =
+        xb_workspace_buffer(reader, 1, XB_MEMORY_DEVICE, sizeof(uint64_t), &chase->cursor, error);
+    if (status != XB_OK)
+        return status;
+    return xb_workspace_buffer(reader, 1, XB_MEMORY_PINNED, sizeof(uint64_t), &chase->word, error);
+}
+
+static enum xb_status write_chain(const struct xb_chase *chase, uint64_t bytes,
+                                  struct xb_workspace *owner, struct xb_error *error)
+{
+    struct xb_queue **queues = NULL;
+    enum xb_status status = xb_workspace_queues(owner, 1, &queues, error);
+    if (status != XB_OK)
+        return status;
+    const struct xb_backend *backend = queues[0]->device->backend;
+    status = backend->queue_chain(queues[0], chase->chain, bytes, chase->access, error);
+    return status != XB_OK ? status : backend->queue_wait(queues[0], error);
+}
+
+enum xb_status xb_chase_setup(struct xb_mode_context *context, struct xb_workspace *owner,
+                              enum xb_memory memory, struct xb_workspace *reader,
+                              struct xb_error *error)
+{
+    struct xb_chase *chase = context->state;
+    uint64_t bytes = context->test->bytes;
+    chase->access = xb_access_of(context->test->variant);
+    enum xb_status status = xb_workspace_queues(reader, 1, &context->queues, error);
+    if (status != XB_OK)
+        return status;
+    chase->reader = context->queues[0];
+    context->queue_count = 1;
+    context->operations_per_iteration = 1;
+    context->bytes_moved = XB_CHASE_LOADS * sizeof(uint64_t);
+    context->hold = true;
+    status = borrow(chase, bytes, owner, memory, reader, error);
+    if (status != XB_OK)
+        return status;
+    status = write_chain(chase, bytes, owner, error);
+    if (status != XB_OK)
+        return status;
+    return place_cursor(chase, xb_chain_offset(chase->access, bytes, 0), error);
+}
+
+enum xb_status xb_chase_prepare(struct xb_mode_context *context, struct xb_error *error)
+{
+    (void)context;
+    (void)error;
+    return XB_OK;
+}
+
+/* ---- one iteration, and what it proves ---- */
+
+enum xb_status xb_chase_submit(struct xb_mode_context *context, struct xb_error *error)
+{
+    struct xb_chase *chase = context->state;
+    enum xb_status status = chase->reader->device->backend->queue_chase(
+        chase->reader, chase->chain, chase->cursor, XB_CHASE_LOADS,
+        (unsigned)(chase->loads / XB_CHASE_LOADS), error);
+    if (status == XB_OK)
+        chase->loads += XB_CHASE_LOADS;
+    return status;
+}
+
+static void conclude(const struct xb_chase *chase, uint64_t bytes, uint64_t end,
+                     struct xb_result *result)
+{
+    uint64_t right = xb_chain_offset(chase->access, bytes, chase->loads);
+    result->verified = end == right ? XB_VERIFIED_TRUE : XB_VERIFIED_FALSE;
+    if (end != right)
+        snprintf(result->reason, sizeof result->reason,
+                 "the chain ended at byte %llu and not at %llu: of %llu loads one or more brought "
+                 "another word than the one that was written",
+                 (unsigned long long)end, (unsigned long long)right,
+                 (unsigned long long)chase->loads);
+}
+
+enum xb_status xb_chase_verify(struct xb_mode_context *context, struct xb_result *result,
+                               struct xb_error *error)
+{
+    const struct xb_chase *chase = context->state;
+    uint64_t end = 0;
+    for (size_t i = 0; i < result->times.count; i++) {
+        double latency = result->times.values[i] / (double)XB_CHASE_LOADS;
+        enum xb_status status = xb_result_sample(result, &xb_figure_load_latency, latency, error);
+        if (status != XB_OK)
+            return status;
+    }
+    xb_result_detail_number(result, "loads_per_sample", (double)XB_CHASE_LOADS);
+    xb_result_detail_text(result, "verified_by", "the end of the chain");
+    enum xb_status status = read_cursor(chase, &end, error);
+    if (status == XB_OK)
+        conclude(chase, context->test->bytes, end, result);
+    return status;
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef XFERBENCH_MODES_CHASE_H
+#define XFERBENCH_MODES_CHASE_H
+
+#include "xferbench/mode.h"
+
+/*
+ * What modes share that time a load: one thread follows a chain (xferbench/access.h) through
+ * memory, and what it takes by the number of its loads is the latency of one. Where the thread ends
+ * after all of them proves each: a load that brought another word would have led it elsewhere for
+ * good.
+ */
+
+/* The loads of one iteration: so many that it lasts milliseconds, and that starting its kernel,
+ * some microseconds, is no part of the latency. */
+#define XB_CHASE_LOADS UINT64_C(16384)
+/* The least memory, which is the size by default: a line for each load of an iteration. In less, a
+ * load could find its line in the cache of its own processor. */
+#define XB_CHASE_LEAST_BYTES (XB_CHASE_LOADS * XB_CHAIN_LINE)
+
+extern const struct xb_figure xb_figure_load_latency;
+/* A mode's `figures`: that one. */
+extern const struct xb_figure *const xb_chase_figures[];
+
+/* The memory that the chain lies in, and who follows it. The state of such a mode begins with it.
+ */
+struct xb_chase {
+    struct xb_queue *reader;
+    struct xb_buffer *chain;
+    struct xb_buffer *cursor; /* on the reader's device: where the chase stands */
+    struct xb_buffer *word;   /* for it, where the CPU reads it */
+    enum xb_access access;
+    uint64_t loads; /* so far */
+};
+
+/* For `check`: XB_ERR_UNSUPPORTED where the case is smaller than XB_CHASE_LEAST_BYTES. */
+XB_MUST_CHECK enum xb_status xb_chase_refuse_small(const struct xb_case *test,
+                                                   struct xb_error *error);
+
+/*
+ * Borrows the chain from `owner`, in `memory`, and all else from `reader`; writes the chain in the
+ * order of the case's variant, and puts the cursor to its beginning. Sets the context's queues,
+ * operations, bytes_moved and hold. Blocks.
+ */
+XB_MUST_CHECK enum xb_status xb_chase_setup(struct xb_mode_context *context,
+                                            struct xb_workspace *owner, enum xb_memory memory,
+                                            struct xb_workspace *reader, struct xb_error *error);
+
+/* `prepare`: nothing, because the chain's end proves every load since setup. */
+XB_MUST_CHECK enum xb_status xb_chase_prepare(struct xb_mode_context *context,
+                                              struct xb_error *error);
+
+/* `submit`: XB_CHASE_LOADS loads, from where the last iteration ended. */
+XB_MUST_CHECK enum xb_status xb_chase_submit(struct xb_mode_context *context,
+                                             struct xb_error *error);
+
+/* `verify`: whether the chase ended where it must, and the samples of the latency. */
+XB_MUST_CHECK enum xb_status xb_chase_verify(struct xb_mode_context *context,
+                                             struct xb_result *result, struct xb_error *error);
+
+#endif

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a load takes: from the host's memory and from the device's own. */
+#include "chase.h"
+#include "shared_options.h"
+
+#include "xferbench/reading.h"
+
+#include <string.h>
+
+static uint32_t capabilities(const struct xb_case *test)
+{
+    (void)test;
+    return XB_CAP_KERNELS | XB_CAP_MAPPED;
+}
+
+static bool is_of_host(const struct xb_case *test)
+{
+    return test->direction == XB_H2D;
+}
+
+static struct xb_needs needs(const struct xb_case *test, const struct xb_config *config)
+{
+    (void)config;
+    return (struct xb_needs){.host_bytes = is_of_host(test) ? test->bytes : 0,
+                             .device_bytes = is_of_host(test) ? 0 : test->bytes};
+}
+
+static enum xb_status check(const struct xb_mode_context *context, struct xb_error *error)
+{
+    return xb_chase_refuse_small(context->test, error);
+}
+
+static enum xb_status setup(struct xb_mode_context *context, struct xb_error *error)
+{
+    return xb_chase_setup(context, context->workspace,
+                          is_of_host(context->test) ? XB_MEMORY_MAPPED : XB_MEMORY_DEVICE,
+                          context->workspace, error);
+}
+
+/* ---- the Reading ---- */
+
+/* The latency of loads in that order and direction; NAN where it was not measured. */
+static double latency_of(const struct xb_reading *reading, int device, uint64_t bytes,
+                         enum xb_direction direction, const char *variant)
+{
+    const struct xb_record *record = xb_reading_record(reading);
+    for (size_t i = 0; i < record->case_count; i++) {
+        const struct xb_record_case *test = &record->cases[i];
+        if (test->device == device && test->bytes == bytes && strcmp(test->mode, "loads") == 0 &&
+            strcmp(test->variant, variant) == 0 &&
+            strcmp(test->direction, xb_direction_name(direction)) == 0 &&
+            xb_reading_has(reading, test, &xb_figure_load_latency))
+            return xb_reading_median(reading, test, &xb_figure_load_latency);
+    }
+    return xb_reading_median(reading, NULL, &xb_figure_load_latency);
+}
+
+static bool say_in_order(struct xb_reading *reading, int device, uint64_t bytes,
+                         const char *variant)
+{
+    double own = latency_of(reading, device, bytes, XB_D2D, variant);
+    double host = latency_of(reading, device, bytes, XB_H2D, variant);
+    if (!(own > 0) || !(host > 0))
+        return false;
+    xb_reading_add(reading, "A load takes ");
+    xb_reading_add_duration(reading, own);
+    xb_reading_add(reading, " from the device's own memory and ");
+    xb_reading_add_duration(reading, host);
+    xb_reading_add(reading, " from the host's, ");
+    xb_reading_add_factor(reading, host / own);
+    xb_reading_add(reading, " as long.");
+    return true;
+}
+
+/* Where both are one memory there is nothing to compare. */
+static bool has_own_memory(const struct xb_reading *reading, int device)
+{
+    size_t count = 0;
+    const struct xb_record_device *devices = xb_record_devices(xb_reading_record(reading), &count);
+    for (size_t i = 0; i < count; i++)
+        if ((int)devices[i].index == device)
+            return !devices[i].shares_host_memory;
+    return false;
+}
+
+/* In the first order that has both. */
+static bool say(struct xb_reading *reading, int device, uint64_t bytes)
+{
+    if (!has_own_memory(reading, device))
+        return false;
+    for (size_t i = 0; xb_option_access.choices[i] != NULL; i++)
+        if (say_in_order(reading, device, bytes, xb_option_access.choices[i]))
+            return true;
+    return false;
+}
+
+static const struct xb_reading_line reading_lines[] = {
+    {.label = "loads", .say = say},
+    {.label = NULL},
+};
+
+static const struct xb_option *const options[] = {&xb_option_access, NULL};
+
+const struct xb_mode xb_mode_loads = {
+    .name = "loads",
+    .summary = "the latency of a load from the host's memory and from the device's own",
+    .description =
+        "One thread follows a chain through memory: each load brings the address of the next, and "
+        "has to wait for the one before. h2d goes through page-locked host memory that is mapped "
+        "into the device's address space, d2d through the device's own. A sample is 16384 loads, "
+        "of a line of 128 bytes each; the figure is what one takes. --size says how much memory "
+        "the chain goes through: 2 MiB where it is not given, which most devices' caches hold "
+        "where it is their own memory. Sequential loads seldom have to look up where a page lies, "
+        "random ones in much memory nearly always. The word of --access is the variant. --mode "
+        "all has this mode only with --latency.",
+    .directions = XB_H2D | XB_D2D,
+    .by_default = XB_H2D | XB_D2D,
+    .variant_option = &xb_option_access,
+    .options = options,
+    .figures = xb_chase_figures,
+    .latency = &xb_figure_load_latency,
+    .bytes_by_default = XB_CHASE_LEAST_BYTES,
+    .reading = reading_lines,
+    .state_bytes = sizeof(struct xb_chase),
+    .capabilities = capabilities,
+    .needs = needs,
+    .check = check,
+    .setup = setup,
+    .prepare = xb_chase_prepare,
+    .submit = xb_chase_submit,
+    .verify = xb_chase_verify,
+};

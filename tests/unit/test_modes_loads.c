@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+/* Modes that time a load: what a load takes, and that a wrong one is found. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "modes_fixture.h"
+
+#define ORDERS "--access", "sequential,strided,random"
+#define LOADS 16384.0
+
+/* Its samples are those of the row, by the loads of each; no hold is in them. */
+static void expect_latency(const struct xb_result *result, double seconds)
+{
+    expect_status(result, XB_RESULT_OK);
+    assert_int_equal(result->verified, XB_VERIFIED_TRUE);
+    assert_true(result->test.latency);
+    assert_string_equal(detail(result, "held"), "yes");
+    expect_number(result, "loads_per_sample", LOADS);
+    expect_number(result, "iterations_per_sample", 1);
+    expect_times(&result->times, seconds * LOADS, "the chase");
+    expect_samples(result, "load_latency", seconds);
+    assert_int_equal(result->wall_times.count, 0);
+}
+
+static void test_a_load_takes_what_its_memory_takes(void **state)
+{
+    (void)state;
+    struct fixture f;
+    RUN(&f, "--mode", "loads", ORDERS);
+    assert_int_equal(f.run.case_count, 3 * 2);
+    for (size_t i = 0; i < f.run.case_count; i++) {
+        const struct xb_result *result = &f.run.results[i];
+        assert_int_equal(result->test.bytes, 2 << 20);
+        expect_latency(result, result->test.direction == XB_H2D ? XB_FAKE_SECONDS_PER_HOST_LOAD
+                                                                : XB_FAKE_SECONDS_PER_LOAD);
+    }
+    finish(&f);
+}
+
+/* More memory than one sample goes through: the next goes on where it ended, and round again. */
+static void test_a_chase_goes_on_through_more_memory(void **state)
+{
+    (void)state;
+    struct fixture f;
+    RUN(&f, "--mode", "loads", ORDERS, "--size", "5000001", "--samples=7");
+    expect_all(&f, XB_RESULT_OK);
+    for (size_t i = 0; i < f.run.case_count; i++)
+        assert_int_equal(f.run.results[i].verified, XB_VERIFIED_TRUE);
+    finish(&f);
+}
+
+static void test_small_memory_is_skipped(void **state)
+{
+    (void)state;
+    struct fixture f;
+    RUN(&f, "--mode", "loads", "--size", "2097151,2M", "--direction", "d2d");
+    expect_reason(&f.run.results[0], XB_RESULT_SKIPPED, "loads goes through 2 MiB or more");
+    expect_status(&f.run.results[1], XB_RESULT_OK);
+    finish(&f);
+}
+
+static void test_a_device_without_kernels_is_skipped(void **state)
+{
+    (void)state;
+    struct fixture f;
+    xb_fake.capabilities &= ~(uint32_t)XB_CAP_KERNELS;
+    RUN(&f, "--mode", "loads");
+    for (size_t i = 0; i < f.run.case_count; i++)
+        expect_reason(&f.run.results[i], XB_RESULT_SKIPPED, "lacks the capability 'kernels'");
+    finish(&f);
+}
+
+/* One load that brought another line's word: the chain ends elsewhere, whichever load it was. */
+static void lose_a_load(void *argument, const struct xb_run *run, size_t samples, double bandwidth)
+{
+    const size_t *at = argument;
+    hurry(NULL, run, samples, bandwidth);
+    xb_fake.damage = samples == *at ? XB_DAMAGE_BIT_FLIPPED : XB_DAMAGE_NONE;
+}
+
+static void test_a_wrong_load_is_found_in_any_sample(void **state)
+{
+    (void)state;
+    for (size_t at = 0; at < 3; at++) { /* the first one, one between, and the last one */
+        struct fixture f;
+        const struct xb_run_observer observer = {.progress = lose_a_load, .argument = &at};
+        execute(&f, WORDS("--mode", "loads", ORDERS, "--samples=3"), &observer);
+        for (size_t i = 0; i < f.run.case_count; i++) {
+            expect_reason(&f.run.results[i], XB_RESULT_ERROR, "the chain ended at byte ");
+            assert_int_equal(f.run.results[i].verified, XB_VERIFIED_FALSE);
+        }
+        finish(&f);
+    }
+}
+
+static void test_a_wrong_load_is_found_in_the_warm_up(void **state)
+{
+    (void)state;
+    struct fixture f;
+    xb_fake.damage = XB_DAMAGE_BIT_FLIPPED; /* until the first sample of the warm-up is told */
+    const size_t never = SIZE_MAX;
+    const struct xb_run_observer observer = {.progress = lose_a_load, .argument = (void *)&never};
+    execute(&f, WORDS("--mode", "loads", "--direction", "h2d"), &observer);
+    expect_reason(&f.run.results[0], XB_RESULT_ERROR, "the chain ended at byte ");
+    finish(&f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_a_load_takes_what_its_memory_takes),
+        TEST(test_a_chase_goes_on_through_more_memory),
+        TEST(test_small_memory_is_skipped),
+        TEST(test_a_device_without_kernels_is_skipped),
+        TEST(test_a_wrong_load_is_found_in_any_sample),
+        TEST(test_a_wrong_load_is_found_in_the_warm_up),
+    };
+    return cmocka_run_group_tests_name("modes_loads", tests, NULL, NULL);
+}
