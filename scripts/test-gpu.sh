@@ -43,7 +43,7 @@ check() {
 modes() {
     check "$1" "$xferbench" --backend "$2" --mode all --size 1,4097,5000001,64M --samples 6 \
         --host-memory alloc,registered,write-combined,pageable --chunk 1000000 --device all \
-        --access sequential,strided,random --managed fault,prefetch,advise
+        --access sequential,strided,random --managed fault,prefetch,advise --by engine,kernel
     check "$1, both ways at once" "$xferbench" --backend "$2" --mode pinned,async,peer \
         --direction bidir --size 1,5000001,64M --samples 6 --chunk 1000003
     check "$1, latency" "$xferbench" --backend "$2" --latency --samples 20

@@ -16,15 +16,19 @@ static const char *value_of(const struct xb_record_fact *facts, size_t count, co
     return NULL;
 }
 
-/* The default where the case does not have it; NULL where nobody knows that. */
-static const char *parameter_of(const struct xb_comparison *comparison,
-                                const struct xb_record_case *test, const char *name)
+/* Whether a case has the parameter as one has it of a program that did not have the option yet; not
+ * where nobody knows its default. */
+static bool is_default(const struct xb_comparison *comparison, const struct xb_record_fact *own)
 {
     const struct xb_record *defaults = comparison->request.defaults;
-    const char *own = value_of(test->parameters, test->parameter_count, name);
-    if (own != NULL || defaults == NULL)
-        return own;
-    return value_of(defaults->options, defaults->option_count, name);
+    const struct xb_option *const *row = comparison->request.rows;
+    while (row != NULL && *row != NULL && strcmp((*row)->name, own->name) != 0)
+        row++;
+    if (row != NULL && *row != NULL && (*row)->type == XB_OPTION_CHOICES)
+        return xb_option_is_usual(*row, own->value);
+    const char *value =
+        defaults != NULL ? value_of(defaults->options, defaults->option_count, own->name) : NULL;
+    return value != NULL && strcmp(own->value, value) == 0;
 }
 
 /* Whether every parameter of `one` has the same value in `other`. */
@@ -32,10 +36,10 @@ static bool agrees(const struct xb_comparison *comparison, const struct xb_recor
                    const struct xb_record_case *other)
 {
     for (size_t i = 0; i < one->parameter_count; i++) {
-        const char *name = one->parameters[i].name;
-        const char *left = parameter_of(comparison, one, name);
-        const char *right = parameter_of(comparison, other, name);
-        if (left == NULL || right == NULL || strcmp(left, right) != 0)
+        const struct xb_record_fact *own = &one->parameters[i];
+        const char *others = value_of(other->parameters, other->parameter_count, own->name);
+        if (own->value == NULL ||
+            (others != NULL ? strcmp(own->value, others) != 0 : !is_default(comparison, own)))
             return false;
     }
     return true;

@@ -108,9 +108,13 @@ static void put_variant(struct xb_json *json, const struct xb_case *test)
     const struct xb_mode *mode = test->mode;
     xb_json_open_object(json, NULL);
     xb_json_put_text(json, "name", test->variant);
-    xb_json_open_object(json, "parameters");
-    for (size_t i = 0; i < test->setting_count; i++)
-        xb_json_put_text(json, test->settings[i].option->name, test->settings[i].word);
+    xb_json_open_array(json, "parameters");
+    for (size_t i = 0; i < test->setting_count; i++) {
+        xb_json_open_object(json, NULL);
+        xb_json_put_text(json, "name", test->settings[i].option->name);
+        xb_json_put_text(json, "value", test->settings[i].word);
+        xb_json_close(json);
+    }
     xb_json_close(json);
     put_capabilities(json, "needs", mode->capabilities != NULL ? mode->capabilities(test) : 0);
     xb_json_close(json);

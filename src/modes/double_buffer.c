@@ -43,16 +43,13 @@ static enum xb_status check_options(const struct xb_case *test, const struct xb_
                                     struct xb_error *error)
 {
     double seconds;
-    uint64_t chunk = xb_case_setting(test, &xb_option_chunk)->count;
     (void)config;
     enum xb_status status = xb_kernel_time_read(test, &seconds, error);
     if (status != XB_OK)
         return status;
-    if (chunk % 8 != 0)
-        return XB_FAIL(error, XB_ERR_USAGE,
-                       "--chunk %llu: the kernel of %s computes on words of 8 bytes; take a "
-                       "multiple of 8",
-                       (unsigned long long)chunk, test->mode->name);
+    status = xb_chunk_check_words(test, error);
+    if (status != XB_OK)
+        return status;
     return xb_chunk_check(test, 3, error);
 }
 

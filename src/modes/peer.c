@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One copy between the memories of two devices: directly, or staged through the host. */
+#include "peer_reading.h"
 #include "proof.h"
 #include "shared_options.h"
 
-#include "xferbench/reading.h"
 #include "xferbench/result.h"
 #include "xferbench/workspace.h"
 
@@ -16,9 +16,9 @@ static const struct xb_option option_path = {
     .type = XB_OPTION_CHOICES,
     .argument = "PATH[,PATH]",
     .default_text = "direct-read,direct-write,staged",
-    .help = "How data gets from device to device: 'direct-read' fetched by the destination's copy "
-            "engine, 'direct-write' sent by the source's, 'staged' in chunks of --chunk through "
-            "page-locked host memory. One case is run for each.",
+    .help = "How data gets from device to device: 'direct-read' fetched by the destination, "
+            "'direct-write' sent by the source, 'staged' in chunks of --chunk through page-locked "
+            "host memory. One case is run for each.",
     .choices = path_words,
     .selects = true,
 };
@@ -69,6 +69,7 @@ struct way {
 
 struct state {
     enum path path;
+    bool by_kernel;
     uint64_t bytes, chunk;
     struct way ways[XB_SPANS];
     size_t way_count;
@@ -81,6 +82,18 @@ static enum path path_of(const char *variant)
     if (strcmp(variant, "staged") == 0)
         return PATH_STAGED;
     return strcmp(variant, "direct-read") == 0 ? PATH_READ : PATH_WRITE;
+}
+
+static bool is_by_kernel(const struct xb_case *test)
+{
+    return xb_is_by_kernel(xb_case_setting(test, &xb_option_by)->word);
+}
+
+static uint32_t capabilities(const struct xb_case *test)
+{
+    if (!is_by_kernel(test))
+        return 0;
+    return path_of(test->variant) == PATH_STAGED ? XB_CAP_KERNELS | XB_CAP_MAPPED : XB_CAP_KERNELS;
 }
 
 static struct xb_needs needs(const struct xb_case *test, const struct xb_config *config)
@@ -101,6 +114,11 @@ static enum xb_status check_options(const struct xb_case *test, const struct xb_
     (void)config;
     if (path_of(test->variant) != PATH_STAGED)
         return XB_OK;
+    if (is_by_kernel(test)) {
+        enum xb_status status = xb_chunk_check_words(test, error);
+        if (status != XB_OK)
+            return status;
+    }
     return xb_chunk_check(test, test->direction == XB_BIDIR ? 12 : 6, error);
 }
 
@@ -147,8 +165,9 @@ static enum xb_status open_ring(struct xb_mode_context *context, struct way *way
     const struct state *state = context->state;
     const struct xb_backend *backend = context->device->backend;
     uint64_t chunk = state->chunk < state->bytes ? state->chunk : state->bytes;
-    enum xb_status status = xb_workspace_buffer(context->workspace, number, XB_MEMORY_PINNED,
-                                                RING * chunk, &way->ring, error);
+    enum xb_memory memory = state->by_kernel ? XB_MEMORY_MAPPED : XB_MEMORY_PINNED;
+    enum xb_status status =
+        xb_workspace_buffer(context->workspace, number, memory, RING * chunk, &way->ring, error);
     if (status != XB_OK)
         return status;
     for (int i = 0; i < RING; i++) {
@@ -246,6 +265,7 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
 {
     struct state *state = context->state;
     state->path = path_of(context->test->variant);
+    state->by_kernel = is_by_kernel(context->test);
     state->bytes = context->test->bytes;
     if (state->path == PATH_STAGED)
         state->chunk = xb_case_setting(context->test, &xb_option_chunk)->count;
@@ -285,6 +305,29 @@ static enum xb_status prepare(struct xb_mode_context *context, struct xb_error *
 
 /* ---- one iteration ---- */
 
+/* Both ends of a copy, and how far it reaches. */
+struct move {
+    struct xb_buffer *target, *source;
+    uint64_t to, from, bytes;
+};
+
+/* Enqueues one copy, by what the case is about. */
+static enum xb_status enqueue(const struct state *state, struct xb_queue *queue,
+                              const struct move *move, struct xb_error *error)
+{
+    const struct xb_backend *backend = queue->device->backend;
+    /* Of a pair that stages both ways each device has a kernel in either; else it has one. */
+    unsigned together = state->path == PATH_STAGED ? (unsigned)state->way_count : 1;
+    if (state->by_kernel)
+        return backend->queue_kernel_copy(queue, move->target, move->to, move->source, move->from,
+                                          move->bytes, XB_ACCESS_SEQUENTIAL, together, error);
+    if (state->path == PATH_STAGED)
+        return backend->queue_copy(queue, move->target, move->to, move->source, move->from,
+                                   move->bytes, error);
+    return backend->queue_copy_peer(queue, move->target, move->to, move->source, move->from,
+                                    move->bytes, error);
+}
+
 /* Copies one chunk into the ring as soon as its slot there is empty, and out as soon as that is
  * filled. */
 static enum xb_status stage_chunk(const struct state *state, const struct way *way,
@@ -295,11 +338,12 @@ static enum xb_status stage_chunk(const struct state *state, const struct way *w
     struct xb_chunk chunk = xb_chunk_at(state->bytes, state->chunk, index);
     size_t slot = index % RING;
     uint64_t at = slot * (state->chunk < state->bytes ? state->chunk : state->bytes);
+    const struct move in = {way->ring, way->source, at, chunk.offset, chunk.bytes};
+    const struct move out = {way->target, way->ring, chunk.offset, at, chunk.bytes};
     enum xb_status status = backend->queue_wait_event(queues[0], way->emptied[slot], error);
     if (status != XB_OK)
         return status;
-    status = backend->queue_copy(queues[0], way->ring, at, way->source, chunk.offset, chunk.bytes,
-                                 error);
+    status = enqueue(state, queues[0], &in, error);
     if (status != XB_OK)
         return status;
     status = backend->event_record(way->filled[slot], queues[0], error);
@@ -308,8 +352,7 @@ static enum xb_status stage_chunk(const struct state *state, const struct way *w
     status = backend->queue_wait_event(queues[1], way->filled[slot], error);
     if (status != XB_OK)
         return status;
-    status = backend->queue_copy(queues[1], way->target, chunk.offset, way->ring, at, chunk.bytes,
-                                 error);
+    status = enqueue(state, queues[1], &out, error);
     if (status != XB_OK)
         return status;
     return backend->event_record(way->emptied[slot], queues[1], error);
@@ -319,9 +362,9 @@ static enum xb_status submit_direct(struct xb_mode_context *context, struct xb_e
 {
     const struct state *state = context->state;
     for (size_t i = 0; i < state->way_count; i++) {
-        enum xb_status status = context->device->backend->queue_copy_peer(
-            state->queues[i], state->ways[i].target, 0, state->ways[i].source, 0, state->bytes,
-            error);
+        const struct way *way = &state->ways[i];
+        const struct move whole = {way->target, way->source, 0, 0, state->bytes};
+        enum xb_status status = enqueue(state, state->queues[i], &whole, error);
         if (status != XB_OK)
             return status;
     }
@@ -398,90 +441,24 @@ static void teardown(struct xb_mode_context *context)
             backend->peer_close(ends[i], ends[1 - i]);
 }
 
-/* ---- the Reading: direct against staged ---- */
+static const struct xb_option *const options[] = {&option_path, &xb_option_by, &option_pairs,
+                                                  &xb_option_chunk, NULL};
 
-static bool is_of(const struct xb_reading *reading, const struct xb_record_case *test,
-                  enum xb_direction direction, uint64_t bytes)
-{
-    return test->peer >= 0 && test->bytes == bytes &&
-           strcmp(test->direction, xb_direction_name(direction)) == 0 &&
-           strcmp(test->mode, "peer") == 0 && xb_reading_usable(reading, test);
-}
-
-/* The faster direct case of the same pair, direction and size. */
-static const struct xb_record_case *direct_of(const struct xb_reading *reading,
-                                              const struct xb_record_case *staged,
-                                              enum xb_direction direction)
-{
-    const struct xb_record *record = xb_reading_record(reading);
-    const struct xb_record_case *best = NULL;
-    for (size_t i = 0; i < record->case_count; i++) {
-        const struct xb_record_case *test = &record->cases[i];
-        if (test->device == staged->device && test->peer == staged->peer &&
-            path_of(test->variant) != PATH_STAGED && is_of(reading, test, direction, staged->bytes))
-            best = xb_reading_faster(reading, best, test);
-    }
-    return best;
-}
-
-/* Collects how many times as fast direct is as staged, of every pair that has both. */
-static void collect_factors(struct xb_reading *reading, enum xb_direction direction, uint64_t bytes)
-{
-    const struct xb_record *record = xb_reading_record(reading);
-    for (size_t i = 0; i < record->case_count; i++) {
-        const struct xb_record_case *staged = &record->cases[i];
-        if (path_of(staged->variant) != PATH_STAGED || !is_of(reading, staged, direction, bytes))
-            continue;
-        const struct xb_record_case *direct = direct_of(reading, staged, direction);
-        if (direct != NULL)
-            xb_reading_collect(reading,
-                               xb_reading_median(reading, direct, &xb_figure_bandwidth) /
-                                   xb_reading_median(reading, staged, &xb_figure_bandwidth));
-    }
-}
-
-static bool say_of_pairs(struct xb_reading *reading, enum xb_direction direction, uint64_t bytes)
-{
-    struct xb_statistics factors;
-    collect_factors(reading, direction, bytes);
-    if (!xb_reading_spread(reading, &factors))
-        return false;
-    xb_reading_add(reading, "%s, direct copies are ",
-                   direction == XB_BIDIR ? "Both ways at once" : "One way");
-    xb_reading_add_speed(reading, factors.median);
-    xb_reading_add(reading, " as copies staged through the host");
-    if (factors.n > 1) {
-        xb_reading_add(reading, " (median of %zu pairs; from ", factors.n);
-        xb_reading_add_factor(reading, factors.min);
-        xb_reading_add(reading, " to ");
-        xb_reading_add_factor(reading, factors.max);
-        xb_reading_add(reading, ")");
-    }
-    xb_reading_add(reading, ".");
-    return true;
-}
-
-static const struct xb_reading_line reading_lines[] = {
-    {.label = "peer", .say_of_pairs = say_of_pairs},
-    {.label = NULL},
-};
-
-static const struct xb_option *const options[] = {&option_path, &option_pairs, &xb_option_chunk,
-                                                  NULL};
-
-static const struct xb_parameter parameters[] = {{&xb_option_chunk, "staged"}, {NULL, NULL}};
+static const struct xb_parameter parameters[] = {
+    {&xb_option_by, NULL}, {&xb_option_chunk, "staged"}, {NULL, NULL}};
 
 const struct xb_mode xb_mode_peer = {
     .name = "peer",
     .summary = "one copy between the memories of two devices, direct or staged through the host",
     .description =
         "For every ordered pair of devices, copies a buffer from the first to the second. "
-        "direct-read: peer access is on, and the copy is enqueued on the destination, whose engine "
-        "fetches the data. direct-write: it is enqueued on the source, whose engine sends it. "
-        "staged: in chunks of --chunk through a ring of page-locked host memory, one device's copy "
-        "into it overlapping the other's out of it. bidir is the same in both directions at the "
-        "same time. The paths are never exchanged for each other: a pair without direct access is "
-        "skipped in the direct variants. The device that makes the first copy has the clock.",
+        "direct-read: peer access is on, and the destination fetches the data. direct-write: the "
+        "source sends it. staged: in chunks of --chunk through a ring of page-locked host memory, "
+        "one device's copy into it overlapping the other's out of it. Each of them by copy engine "
+        "or, with --by kernel, by the device's cores, which load every word from where it is and "
+        "store it where it belongs. bidir is the same in both directions at the same time. The "
+        "paths are never exchanged for each other: a pair without direct access is skipped in the "
+        "direct variants. The device that makes the first copy has the clock.",
     .directions = XB_D2D | XB_BIDIR,
     .by_default = XB_D2D | XB_BIDIR,
     .pairs = true,
@@ -489,8 +466,9 @@ const struct xb_mode xb_mode_peer = {
     .options = options,
     .parameters = parameters,
     .figures = figures,
-    .reading = reading_lines,
+    .reading = xb_peer_reading,
     .state_bytes = sizeof(struct state),
+    .capabilities = capabilities,
     .needs = needs,
     .check_options = check_options,
     .check = check,

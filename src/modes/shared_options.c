@@ -74,6 +74,25 @@ enum xb_access xb_access_of(const char *variant)
     return strcmp(variant, "random") == 0 ? XB_ACCESS_RANDOM : XB_ACCESS_SEQUENTIAL;
 }
 
+static const char *const by_words[] = {"engine", "kernel", NULL};
+
+const struct xb_option xb_option_by = {
+    .name = "by",
+    .type = XB_OPTION_CHOICES,
+    .argument = "WHAT[,WHAT]",
+    .default_text = "engine",
+    .help = "What moves the data: 'engine' a copy of the runtime's, which copy engines make where "
+            "the device has them, 'kernel' the device's cores, which load every word and store it. "
+            "One case is run for each.",
+    .choices = by_words,
+    .selects = true,
+};
+
+bool xb_is_by_kernel(const char *word)
+{
+    return strcmp(word, "kernel") == 0;
+}
+
 const struct xb_option xb_option_chunk = {
     .name = "chunk",
     .type = XB_OPTION_SIZE,
@@ -95,6 +114,16 @@ struct xb_chunk xb_chunk_at(uint64_t bytes, uint64_t chunk, uint64_t index)
     uint64_t offset = index * chunk;
     return (struct xb_chunk){.offset = offset,
                              .bytes = bytes - offset < chunk ? bytes - offset : chunk};
+}
+
+enum xb_status xb_chunk_check_words(const struct xb_case *test, struct xb_error *error)
+{
+    uint64_t chunk = xb_case_setting(test, &xb_option_chunk)->count;
+    if (chunk % 8 == 0)
+        return XB_OK;
+    return XB_FAIL(error, XB_ERR_USAGE,
+                   "--chunk %llu: the kernel of %s works on words of 8 bytes; take a multiple of 8",
+                   (unsigned long long)chunk, test->mode->name);
 }
 
 /* One iteration cannot be interrupted: so many operations take some seconds to enqueue. */

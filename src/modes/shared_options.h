@@ -25,6 +25,12 @@ extern const struct xb_option xb_option_access;
 /* The order behind a word of --access. */
 enum xb_access xb_access_of(const char *variant);
 
+/* --by: what moves the data, copy engines or the device's cores. */
+extern const struct xb_option xb_option_by;
+
+/* Whether a word of --by means the cores. */
+bool xb_is_by_kernel(const char *word);
+
 /* --chunk: how much one operation moves. */
 extern const struct xb_option xb_option_chunk;
 
@@ -37,7 +43,12 @@ struct xb_chunk {
 };
 struct xb_chunk xb_chunk_at(uint64_t bytes, uint64_t chunk, uint64_t index);
 
-/* For check_options of a mode whose parameter it is: XB_ERR_USAGE where an iteration of `per_chunk`
+/* For check_options of a mode whose parameter it is and whose kernels work on chunks: XB_ERR_USAGE
+ * where these are no whole words. */
+XB_MUST_CHECK enum xb_status xb_chunk_check_words(const struct xb_case *test,
+                                                  struct xb_error *error);
+
+/* The same: XB_ERR_USAGE where an iteration of `per_chunk`
  * operations a chunk would be seconds of enqueuing that nothing can interrupt. */
 XB_MUST_CHECK enum xb_status xb_chunk_check(const struct xb_case *test, uint64_t per_chunk,
                                             struct xb_error *error);

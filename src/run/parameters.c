@@ -15,6 +15,26 @@ static const struct xb_record_fact *find(const struct xb_record_case *test, cons
     return NULL;
 }
 
+/* The option that the mode of that name declares as this parameter; NULL for none. A file may have
+ * modes that this program does not know. */
+static const struct xb_option *find_option(const char *mode_name, const char *name)
+{
+    const struct xb_mode *mode = xb_mode_find(mode_name);
+    const struct xb_parameter *parameter = mode != NULL ? mode->parameters : NULL;
+    while (parameter != NULL && parameter->option != NULL &&
+           strcmp(parameter->option->name, name) != 0)
+        parameter++;
+    return parameter != NULL ? parameter->option : NULL;
+}
+
+/* Whether it is a word that does not go without saying. */
+static bool is_unusual(const struct xb_record_case *test, const struct xb_record_fact *own)
+{
+    const struct xb_option *option = own->is_text ? find_option(test->mode, own->name) : NULL;
+    return option != NULL && option->type == XB_OPTION_CHOICES && own->value != NULL &&
+           !xb_option_is_usual(option, own->value);
+}
+
 /* What the first case of a mode that has a parameter has of it: if all agree with that, none
  * differs. */
 struct first {
@@ -67,25 +87,12 @@ struct xb_parameters xb_parameters_that_differ(const struct xb_record *record)
         const struct xb_record_case *test = &record->cases[i];
         for (size_t p = 0; p < test->parameter_count && found.count < XB_PARAMETERS_SHOWN; p++) {
             const struct xb_record_fact *own = &test->parameters[p];
-            if (!same_value(own, first_of_mode(&firsts, test->mode, own)) &&
-                !has_name(&found, own->name))
+            bool differs = !same_value(own, first_of_mode(&firsts, test->mode, own));
+            if ((differs || is_unusual(test, own)) && !has_name(&found, own->name))
                 found.names[found.count++] = own->name;
         }
     }
     return found;
-}
-
-/* Whether the mode of that name says that the parameter is a size. A file may have modes that this
- * program does not know. */
-static bool is_size(const char *mode_name, const char *name)
-{
-    const struct xb_mode *mode = xb_mode_find(mode_name);
-    const struct xb_parameter *parameter = mode != NULL ? mode->parameters : NULL;
-    while (parameter != NULL && parameter->option != NULL &&
-           strcmp(parameter->option->name, name) != 0)
-        parameter++;
-    return parameter != NULL && parameter->option != NULL &&
-           parameter->option->type == XB_OPTION_SIZE;
 }
 
 const char *xb_parameter_text(const struct xb_record_case *test, const char *name, char *text,
@@ -96,7 +103,9 @@ const char *xb_parameter_text(const struct xb_record_case *test, const char *nam
         return NULL;
     char *end = NULL;
     uint64_t bytes = strtoull(fact->value, &end, 10);
-    if (is_size(test->mode, name) && end != fact->value && *end == '\0')
+    const struct xb_option *option = find_option(test->mode, name);
+    bool is_size = option != NULL && option->type == XB_OPTION_SIZE;
+    if (is_size && end != fact->value && *end == '\0')
         return xb_size_format(bytes, text, size);
     snprintf(text, size, "%s", fact->value);
     return text;

@@ -35,7 +35,7 @@ OPTIONS = {
     "double-buffer": ["host-memory", "chunk", "buffers", "kernel-time"],
     "zero-copy": ["access", "passes"],
     "managed": ["managed"],
-    "peer": ["peer-path", "pairs", "chunk"],
+    "peer": ["peer-path", "by", "pairs", "chunk"],
 }
 
 

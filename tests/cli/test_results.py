@@ -199,6 +199,7 @@ class Results(Measuring):
             "kernel-time": "auto",
             "peer-path": ["direct-read", "direct-write", "staged"],
             "pairs": None,
+            "by": ["engine"],
         }
         self.assertEqual({key: config[key] for key in expected}, expected)
 

@@ -76,7 +76,7 @@ class Usage(Case):
         self.assert_words(outcome.err, ("--size", "--samples", "--streams", "--simultaneous"))
 
     def test_missing_argument(self):
-        names = "mode size direction device backend json csv chunk deadline pairs peer-path access"
+        names = "mode size direction device backend json csv chunk deadline pairs peer-path access by"
         for name in (*names.split(), "passes", "managed", "buffers", "kernel-time", "host-memory"):
             with self.subTest(name=name):
                 self.assert_usage((f"--{name} needs an argument",), f"--{name}")
@@ -89,7 +89,7 @@ class Usage(Case):
                 self.assert_usage((f"--{name} takes no argument",), f"--{name}=yes")
 
     def test_empty_argument(self):
-        names = "mode size direction device backend json csv host-memory pairs peer-path access"
+        names = "mode size direction device backend json csv host-memory pairs peer-path access by"
         for name in (*names.split(), "managed", "kernel-time"):
             with self.subTest(name=name):
                 self.assert_usage((f"--{name}: ", "empty"), f"--{name}", "")
@@ -228,6 +228,7 @@ class Usage(Case):
             ("--host-memory", "registered", "pageable,zero-copy,managed,peer"),
             ("--pairs", "0:1", "pinned"),
             ("--peer-path", "staged", "async"),
+            ("--by", "engine", "zero-copy"),
             ("--access", "random", "pinned"),
             ("--passes", "2", "double-buffer"),
             ("--managed", "fault", "zero-copy"),

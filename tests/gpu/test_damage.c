@@ -87,6 +87,7 @@ static const struct {
     {"host-memory", "registered,alloc,write-combined"},
     {"access", "sequential,strided,random"},
     {"managed", "fault,prefetch,advise"},
+    {"by", "engine,kernel"},
 };
 
 static bool takes(const struct xb_mode *mode, const char *option)

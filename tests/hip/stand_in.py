@@ -40,6 +40,7 @@ CAPABILITIES = {"register", "hold", "kernels", "mapped", "managed"}  # all but w
 SOME = (
     *("--mode", "pageable,pinned,double-buffer,zero-copy,managed,peer", "--pairs", "0:1"),
     *("--host-memory", "registered,alloc", "--managed", "prefetch", "--peer-path", "direct-read"),
+    *("--by", "engine,kernel"),
 )
 
 
@@ -70,8 +71,8 @@ SYMBOLS = find_symbols()
 
 
 @functools.cache
-def modes_that_need(capability):
-    """By what `list` says: in every one of their variants."""
+def variants():
+    """Of each mode, by its name, with what each needs: as `list` says."""
     done = subprocess.run(
         [harness.XFERBENCH, "list", "--json", "-"],
         env=harness.base_environment(),
@@ -79,8 +80,18 @@ def modes_that_need(capability):
         timeout=harness.GUARD_S,
         check=True,
     )
-    modes = json.loads(done.stdout)["modes"]
-    return [m["name"] for m in modes if all(capability in variant["needs"] for variant in m["variants"])]
+    return {mode["name"]: mode["variants"] for mode in json.loads(done.stdout)["modes"]}
+
+
+def needs_of(row):
+    """What a device must be able to do for it."""
+    (needs,) = [
+        variant["needs"]
+        for variant in variants()[row["mode"]]
+        if variant["name"] == row["variant"]
+        and all(row["parameters"][p["name"]] == p["value"] for p in variant["parameters"])
+    ]
+    return set(needs)
 
 
 class HipOutcome(Outcome):
@@ -193,9 +204,9 @@ class HipCase(Case):
         """What kernels do is skipped for that reason; the rest is measured, and proved by copies."""
         self.assertEqual(outcome.code, 0, outcome)
         self.assertEqual(outcome.err, "", outcome)
-        kernel_modes = modes_that_need("kernels")
-        self.assert_skipped(outcome.rows(*kernel_modes), ("'kernels'", *words), outcome)
-        rows = [row for row in outcome.rows() if row["mode"] not in kernel_modes]
+        by_kernels = [row for row in outcome.rows() if "kernels" in needs_of(row)]
+        self.assert_skipped(by_kernels, ("'kernels'", *words), outcome)
+        rows = [row for row in outcome.rows() if row not in by_kernels]
         self.assert_ok(rows, outcome)
         for row in rows:
             reader = "host" if row["direction"] == "d2h" else BY_COPIES

@@ -23,6 +23,7 @@ ROWS = {
     "advise": ("--mode", "managed", "-d", "h2d", "--managed", "advise"),
     "direct": ("--mode", "peer", "--pairs", "0:1", "--peer-path", "direct-read", "-d", "d2d"),
     "staged": ("--mode", "peer", "--pairs", "0:1", "--peer-path", "staged", "-d", "bidir"),
+    "staged by kernel": ("--mode", "peer", "--pairs", "0:1", "--peer-path", "staged", "--by", "kernel", "-d", "d2d"),
 }
 # What is called alike in every row, before it: tried in some.
 BEFORE_ROWS = re.compile(

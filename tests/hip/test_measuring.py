@@ -54,7 +54,7 @@ class Works(HipCase):
             self.assertEqual(len(found), 1, (row["warnings"], row, outcome.label))
 
     def test_all_modes_on_two_devices(self):
-        outcome = self.measure("--mode", "all", "--device", "all", "--csv", "out.csv")
+        outcome = self.measure("--mode", "all", "--device", "all", "--by", "engine,kernel", "--csv", "out.csv")
         self.check_outcome(outcome)
         self.assert_all_ok(outcome)
         self.assertEqual({row["device"] for row in outcome.rows()}, {0, 1})

@@ -21,6 +21,7 @@ from stand_in import (
     SYMBOLS,
     HipCase,
     harness,
+    needs_of,
     read_bytes,
     read_source,
     write_bytes,
@@ -153,25 +154,15 @@ class MissingSymbols(HipCase):
 
     def test_capabilities(self):
         names = [name for lost in self.CAPABILITIES for name in self.named(lost)]
-        needs = self.needs_of_variants()
         self.in_parallel(
-            [functools.partial(self.measure_without, name) for name in names],
-            functools.partial(self.check_run, needs),
+            [functools.partial(self.measure_without, name) for name in names], self.check_run
         )
 
-    def needs_of_variants(self):
-        modes = self.list_devices().document["modes"]
-        return {
-            (mode["name"], variant["name"]): set(variant["needs"])
-            for mode in modes
-            for variant in mode["variants"]
-        }
-
-    def check_run(self, needs, outcome):
+    def check_run(self, outcome):
         (name,) = outcome.missing
         lost = self.CAPABILITIES[SYMBOLS[name]]
         self.assertEqual(outcome.code, 0, outcome)
-        skipped = [row for row in outcome.rows() if needs[row["mode"], row["variant"]] & lost]
+        skipped = [row for row in outcome.rows() if needs_of(row) & lost]
         others = [row for row in outcome.rows() if row not in skipped]
         self.assert_skipped(skipped, (name, "the HIP runtime has no"), outcome)
         self.assert_ok(others, outcome)

@@ -5,6 +5,7 @@
 /* Every mode over the fake backend, from options to results. Include after cmocka.h, from a file
  * that defines _GNU_SOURCE. */
 
+#include "measure/case.h"
 #include "measure/mode_list.h"
 #include "run_fixture.h"
 
@@ -13,7 +14,8 @@
 /* Every variant and direction of every mode that the fake can have. */
 #define EVERYTHING                                                                                 \
     "--direction", "both,bidir,d2d", "--host-memory", "registered,alloc,write-combined",           \
-        "--access", "sequential,strided,random", "--managed", "fault,prefetch,advise"
+        "--access", "sequential,strided,random", "--managed", "fault,prefetch,advise", "--by",     \
+        "engine,kernel"
 
 /* Modes that are about a latency of their own are measured with --latency only, unless they are
  * named. */
@@ -36,15 +38,23 @@ static inline void expect_every_way(const struct fixture *f)
     }
 }
 
-static inline size_t variants_of(const struct fixture *f, const struct xb_mode *mode)
+/* How many combinations of variant and parameters. */
+static inline size_t combinations_of(const struct fixture *f, const struct xb_mode *mode)
 {
-    return mode->variant_option == NULL
-               ? 1
-               : xb_config_get(&f->config, mode->variant_option->name)->word_count;
+    const struct xb_option *option = mode->variant_option;
+    const struct xb_value *value = option != NULL ? xb_config_get(&f->config, option->name) : NULL;
+    size_t all = 0;
+    for (size_t i = 0; i < (value != NULL ? value->word_count : 1); i++) {
+        struct xb_case test = {.mode = mode,
+                               .variant = value != NULL ? value->words[i] : mode->variant};
+        for (size_t k = 0; xb_case_set(&test, k, &f->config); k++)
+            all++;
+    }
+    return all;
 }
 
-/* One size of every variant and direction of a mode, on all `devices` or their pairs: of n devices
- * n (n - 1) ordered pairs, and half as many both ways. */
+/* One size of every combination and direction of a mode, on all `devices` or their pairs: of n
+ * devices n (n - 1) ordered pairs, and half as many both ways. */
 static inline size_t cases_of_mode(const struct fixture *f, const struct xb_mode *mode,
                                    size_t devices)
 {
@@ -58,7 +68,7 @@ static inline size_t cases_of_mode(const struct fixture *f, const struct xb_mode
         else
             count += devices * (devices - 1) / (direction == XB_BIDIR ? 2 : 1);
     }
-    return count * variants_of(f, mode);
+    return count * combinations_of(f, mode);
 }
 
 static inline size_t cases_of_all(const struct fixture *f, size_t devices)

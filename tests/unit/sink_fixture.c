@@ -357,6 +357,14 @@ void set_link(struct xb_result *result, const char *kind, double links, double r
         xb_result_detail_number(result, "link_rate_bytes_per_second", rate);
 }
 
+struct xb_result *set_by(struct xb_result *result, const char *word)
+{
+    static const struct xb_option by = {.name = "by", .type = XB_OPTION_CHOICES};
+    result->test.settings[0] = (struct xb_setting){.option = &by, .word = word};
+    result->test.setting_count = 1;
+    return result;
+}
+
 void add_together(struct node *n, enum xb_direction direction, double sum,
                   const double rates[NODE_DEVICES], const double shares[NODE_DEVICES])
 {

@@ -96,6 +96,8 @@ struct xb_result *add(struct node *n, const struct xb_mode *mode, const char *va
 struct xb_result *add_pair(struct node *n, const char *variant, enum xb_direction direction,
                            unsigned source, int destination, double gigabytes);
 void set_link(struct xb_result *result, const char *kind, double links, double rate);
+/* Gives its case the parameter --by. */
+struct xb_result *set_by(struct xb_result *result, const char *word);
 
 /* A group on devices 0 to 3; a share of 0 is one that is not known. */
 void add_together(struct node *n, enum xb_direction direction, double sum,

@@ -139,6 +139,32 @@ static void takes_a_parameter_that_a_file_lacks_for_the_default(void **state)
     xb_record_free(&defaults);
 }
 
+/* Of a list of words the first by default is what was measured before there was the option. */
+static void takes_a_word_that_a_file_lacks_for_the_first_by_default(void **state)
+{
+    static const struct xb_record_fact engine = {.name = "by", .value = "engine", .is_text = true};
+    static const struct xb_record_fact kernel = {.name = "by", .value = "kernel", .is_text = true};
+    static const struct xb_record_fact pairs = {.name = "pairs", .value = "0:1", .is_text = true};
+    (void)state;
+    begin_with(NULL, &kernel);
+    add_case(&after, &engine, 0.9 * RATE);
+    compare();
+    assert_int_equal(result.case_count, 3); /* which of two would it be? */
+    begin_with(NULL, &engine);
+    compare();
+    assert_int_equal(result.case_count, 1);
+    assert_pair(0, XB_IN_BOTH, "");
+    begin_with(&engine, NULL);
+    compare();
+    assert_int_equal(result.case_count, 1);
+    begin_with(NULL, &kernel);
+    compare();
+    assert_int_equal(result.case_count, 2);
+    begin_with(NULL, &pairs); /* a list without a default */
+    compare();
+    assert_int_equal(result.case_count, 2);
+}
+
 /* What only the candidate has comes last, in its order. */
 static void keeps_the_order_of_the_files(void **state)
 {
@@ -164,6 +190,7 @@ int main(void)
         cmocka_unit_test(an_option_that_is_a_parameter_forbids),
         cmocka_unit_test(pairs_by_force_only_what_is_left_over),
         cmocka_unit_test(takes_a_parameter_that_a_file_lacks_for_the_default),
+        cmocka_unit_test(takes_a_word_that_a_file_lacks_for_the_first_by_default),
         cmocka_unit_test(keeps_the_order_of_the_files),
     };
     return cmocka_run_group_tests_name("comparison_parameters", tests, NULL, finish_group);

@@ -127,14 +127,16 @@ static void test_a_way_that_took_no_time_is_an_error(void **state)
 
 /* ---- pairs ---- */
 
+/* By engine and by kernel, of either device. */
 static void test_direct_peer_copies_take_what_the_link_takes(void **state)
 {
     (void)state;
     struct fixture f;
     double there = 16 * MIB * XB_FAKE_PEER_SECONDS_PER_BYTE;
     xb_fake.device_count = 2;
-    RUN(&f, "--mode", "peer", "--size", "16M", "--peer-path", "direct-read,direct-write");
-    assert_int_equal(f.run.case_count, 2 * 3);
+    RUN(&f, "--mode", "peer", "--size", "16M", "--peer-path", "direct-read,direct-write", "--by",
+        "engine,kernel");
+    assert_int_equal(f.run.case_count, 2 * 2 * 3);
     for (size_t i = 0; i < f.run.case_count; i++) {
         const struct xb_result *result = &f.run.results[i];
         bool both = result->test.direction == XB_BIDIR;
@@ -155,7 +157,9 @@ static void test_staged_copies_overlap(void **state)
     (void)state;
     struct fixture f;
     xb_fake.device_count = 2;
-    RUN(&f, "--mode", "peer", "--size", "4M", "--chunk", "1M", "--peer-path", "staged");
+    RUN(&f, "--mode", "peer", "--size", "4M", "--chunk", "1M", "--peer-path", "staged", "--by",
+        "engine,kernel");
+    assert_int_equal(f.run.case_count, 2 * 3);
     for (size_t i = 0; i < f.run.case_count; i++) {
         const struct xb_result *result = &f.run.results[i];
         assert_string_equal(detail(result, "held"), "yes");

@@ -145,6 +145,31 @@ static void keep_advice(void *argument, const struct xb_run *run, size_t samples
 }
 
 /* Told to stay while the case runs, and to nobody afterwards. */
+static void test_peers_are_copied_by_engine_or_kernel(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *path, *by;
+        unsigned memory; /* host memory copied to or from; the device's own is not looked at */
+        unsigned access;
+    } rows[] = {
+        {"direct-read,direct-write", "engine", 0, 0},
+        {"direct-read,direct-write", "kernel", 0, 1u << XB_ACCESS_SEQUENTIAL},
+        {"staged", "engine", 1u << XB_MEMORY_PINNED, 0},
+        {"staged", "kernel", 1u << XB_MEMORY_MAPPED, 1u << XB_ACCESS_SEQUENTIAL},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct fixture f;
+        reset_fake();
+        xb_fake.device_count = 2;
+        RUN(&f, "--mode", "peer", "--size", "64K", "--peer-path", rows[i].path, "--by", rows[i].by);
+        expect_all(&f, XB_RESULT_OK);
+        assert_int_equal(xb_fake.copied_memory & ~(1u << XB_MEMORY_DEVICE), rows[i].memory);
+        assert_int_equal(xb_fake.kernel_access, rows[i].access);
+        finish(&f);
+    }
+}
+
 static void test_advice_ends_with_its_case(void **state)
 {
     (void)state;
@@ -246,6 +271,31 @@ static void test_pairs_without_access_are_staged_or_skipped(void **state)
     finish(&f);
 }
 
+/* And nothing else takes its place. */
+static void test_peers_without_kernels_or_mapped_memory(void **state)
+{
+    (void)state;
+    const uint32_t missing[] = {XB_CAP_KERNELS, XB_CAP_MAPPED};
+    for (size_t i = 0; i < COUNT_OF(missing); i++) {
+        struct fixture f;
+        reset_fake();
+        xb_fake.device_count = 2;
+        xb_fake.capabilities &= ~missing[i];
+        RUN(&f, "--mode", "peer", "--size", "64K", "--direction", "d2d", "--pairs", "0:1", "--by",
+            "engine,kernel");
+        assert_int_equal(f.run.case_count, 2 * 3);
+        for (size_t k = 0; k < f.run.case_count; k++) {
+            const struct xb_result *result = &f.run.results[k];
+            bool staged = strcmp(result->test.variant, "staged") == 0;
+            if (k % 2 == 0 || (missing[i] == XB_CAP_MAPPED && !staged))
+                expect_status(result, XB_RESULT_OK);
+            else
+                expect_reason(result, XB_RESULT_SKIPPED, " by kernel needs");
+        }
+        finish(&f);
+    }
+}
+
 static void test_the_link_of_a_pair_is_told(void **state)
 {
     (void)state;
@@ -344,11 +394,13 @@ int main(void)
         MODES_TEST(test_many_chunks_verify),
         MODES_TEST(test_every_mode_verifies_for_latency),
         MODES_TEST(test_the_variant_is_the_memory_copied),
+        MODES_TEST(test_peers_are_copied_by_engine_or_kernel),
         MODES_TEST(test_advice_ends_with_its_case),
         MODES_TEST(test_modes_share_a_workspace),
         MODES_TEST(test_pageable_memory_is_for_async),
         MODES_TEST(test_missing_capability_skips),
         MODES_TEST(test_pairs_without_access_are_staged_or_skipped),
+        MODES_TEST(test_peers_without_kernels_or_mapped_memory),
         MODES_TEST(test_the_link_of_a_pair_is_told),
         MODES_TEST(test_hold_only_where_it_may),
         MODES_TEST(test_too_little_device_memory_is_an_error_row),

@@ -21,6 +21,7 @@ static const char *const struck[][8] = {
     {"--mode", "managed", "--managed", "fault,prefetch,advise", NULL},
     {"--mode", "peer", "--pairs", "0:1", "--peer-path", "direct-read,direct-write", NULL},
     {"--mode", "peer", "--pairs", "0:1", "--peer-path", "staged", NULL},
+    {"--mode", "peer", "--pairs", "0:1", "--by", "kernel", NULL},
     {"--mode", "pinned", "--simultaneous", "--direction", "d2h", NULL},
     {"--mode", "async", "--simultaneous", "--direction", "bidir", NULL},
     {"--mode", "pageable,managed", "--latency", NULL},

@@ -157,6 +157,7 @@ static void test_plan_refuses_what_cannot_be(void **state)
     EXPECT_USAGE("--chunk has no effect", "--mode", "pinned", "--chunk", "1M");
     EXPECT_USAGE("--host-memory has no effect", "--mode", "pageable", "--host-memory", "alloc");
     EXPECT_USAGE("--pairs has no effect", "--mode", "pinned", "--pairs", "0:1");
+    EXPECT_USAGE("--by has no effect", "--mode", "pinned", "--by", "kernel");
     EXPECT_USAGE("can be had", "--size", "1000T");
     EXPECT_USAGE("pageable does not go that way", "--mode", "pinned,pageable", "--direction",
                  "bidir");
@@ -226,6 +227,8 @@ static void test_options_of_pairs_are_checked_where_there_are_pairs(void **state
     struct fixture f;
     xb_fake.device_count = 2;
     EXPECT_USAGE("B of peer", "--mode", "peer", "--size", "83334", "--chunk", "1");
+    EXPECT_USAGE("words of 8 bytes", "--mode", "peer", "--size", "4K", "--chunk", "1001", "--by",
+                 "engine,kernel");
     PLAN(&f, "--mode", "peer", "--size", "83333", "--chunk", "1");
     finish(&f);
     PLAN(&f, "--mode", "peer", "--size", "83334", "--chunk", "1", "--peer-path", "direct-read");
@@ -389,6 +392,27 @@ static void test_order_of_cases(void **state)
     finish(&f);
 }
 
+/* What a parameter's words give stands between variants and sizes. */
+static void test_order_of_cases_with_a_parameter(void **state)
+{
+    (void)state;
+    struct fixture f;
+    xb_fake.device_count = 2;
+    PLAN(&f, "--mode", "peer", "--size", "8K,4K", "--by", "kernel,engine", "--peer-path",
+         "staged,direct-read", "--pairs", "0:1", "--direction", "d2d");
+    assert_int_equal(f.run.case_count, 8);
+    for (size_t i = 0; i < 8; i++) {
+        const struct xb_case *test = &f.run.results[i].test;
+        const struct xb_option *by = test->settings[0].option;
+        assert_string_equal(test->variant, i < 4 ? "staged" : "direct-read");
+        assert_string_equal(xb_case_setting(test, by)->word, i % 4 < 2 ? "kernel" : "engine");
+        assert_int_equal(test->bytes, i % 2 == 0 ? 8192 : 4096);
+        /* --chunk matters for staged copies only. */
+        assert_int_equal(test->setting_count, i < 4 ? 2 : 1);
+    }
+    finish(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -411,6 +435,7 @@ int main(void)
         TEST(test_no_two_cases_share_a_pattern),
         TEST(test_a_sum_is_of_all_devices),
         TEST(test_order_of_cases),
+        TEST(test_order_of_cases_with_a_parameter),
     };
     return cmocka_run_group_tests_name("plan", tests, NULL, NULL);
 }

@@ -421,6 +421,29 @@ static void reading_of_pairs(void **state)
     assert_read(n, "  peer         Both ways at once, direct copies are 10.0 times as fast");
 }
 
+/* Of each pair the best of either way: which copies are direct matters, not what makes them. */
+static void reading_of_pairs_by_kernel(void **state)
+{
+    struct node *n = *state;
+    n->run.device_count = 2;
+    set_by(add_pair(n, "direct-read", XB_D2D, 0, 1, 380), "engine");
+    set_by(add_pair(n, "direct-write", XB_D2D, 0, 1, 400), "engine");
+    set_by(add_pair(n, "staged", XB_D2D, 0, 1, 40), "engine");
+    assert_not_read(n, "by kernel");
+    set_by(add_pair(n, "staged", XB_D2D, 0, 1, 20), "kernel");
+    assert_not_read(n, "by kernel");
+    set_by(add_pair(n, "direct-read", XB_D2D, 0, 1, 360), "kernel");
+    set_by(add_pair(n, "direct-write", XB_D2D, 0, 1, 390), "kernel");
+    assert_read(n, "  peer         One way, direct copies are 10.0 times as fast as copies staged "
+                   "through the host.\n");
+    assert_read(n, "  by kernel    One way, direct copies by kernel are 98 % as fast as those by "
+                   "copy engine.\n");
+    add_pair(n, "direct-read", XB_BIDIR, 0, 1, 800); /* of a file without the parameter */
+    set_by(add_pair(n, "direct-read", XB_BIDIR, 0, 1, 880), "kernel");
+    assert_read(n, "  by kernel    Both ways at once, direct copies by kernel are 1.10 times as "
+                   "fast as those by copy engine.\n");
+}
+
 static void reading_of_devices_together(void **state)
 {
     static const double rates[] = {41, 42, 41.5, 42};
@@ -756,6 +779,7 @@ int main(void)
         NODE_TEST(reading_of_zero_copy),
         NODE_TEST(reading_of_loads),
         NODE_TEST(reading_of_pairs),
+        NODE_TEST(reading_of_pairs_by_kernel),
         NODE_TEST(reading_of_devices_together),
         NODE_TEST(larger_groups_speak_for_smaller_ones),
         NODE_TEST(reading_of_slow_ways),

@@ -171,6 +171,38 @@ static void matrix_of_both_ways_and_of_links(void **state)
     free(text);
 }
 
+/* What goes without saying stands in no title, and what does not stands in each. */
+static void matrices_by_engine_and_by_kernel(void **state)
+{
+    struct node *n = *state;
+    n->run.device_count = 2;
+    set_by(add_pair(n, "direct-read", XB_D2D, 0, 1, 396), "engine");
+    set_by(add_pair(n, "direct-read", XB_D2D, 1, 0, 397), "engine");
+    char *text = body(&n->run);
+    assert_has(text, "peer direct-read, d2d, 256 MiB, GB/s (");
+    free(text);
+    set_by(add_pair(n, "direct-read", XB_D2D, 0, 1, 391), "kernel");
+    set_by(add_pair(n, "direct-read", XB_D2D, 1, 0, 392), "kernel");
+    spoil(set_by(add_pair(n, "staged", XB_D2D, 1, 0, 40), "kernel"), XB_RESULT_SKIPPED, "no cores");
+    text = body(&n->run);
+    assert_has(text, "peer direct-read, d2d, 256 MiB, by engine, GB/s (rows: from, columns: to)\n"
+                     "            0      1\n"
+                     "     0      -  396.0\n"
+                     "     1  397.0      -\n"
+                     "\n"
+                     "peer direct-read, d2d, 256 MiB, by kernel, GB/s (rows: from, columns: to)\n"
+                     "            0      1\n"
+                     "     0      -  391.0\n"
+                     "     1  392.0      -\n");
+    assert_has(text, "  skipped  peer staged d2d 256 MiB by kernel 1>0: no cores\n");
+    free(text);
+    for (size_t i = 0; i < n->run.case_count; i++)
+        set_by(&n->results[i], "kernel");
+    text = body(&n->run);
+    assert_has(text, "peer direct-read, d2d, 256 MiB, by kernel, GB/s (");
+    free(text);
+}
+
 static void matrix_of_latencies(void **state)
 {
     struct node *n = *state;
@@ -196,9 +228,13 @@ static void matrix_of_latencies(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        NODE_TEST(table_of_latencies),        NODE_TEST(table_of_a_latency_of_its_own),
-        NODE_TEST(table_of_devices_together), NODE_TEST(table_of_many_columns_is_narrow),
-        NODE_TEST(matrix_of_pairs),           NODE_TEST(matrix_of_both_ways_and_of_links),
+        NODE_TEST(table_of_latencies),
+        NODE_TEST(table_of_a_latency_of_its_own),
+        NODE_TEST(table_of_devices_together),
+        NODE_TEST(table_of_many_columns_is_narrow),
+        NODE_TEST(matrix_of_pairs),
+        NODE_TEST(matrix_of_both_ways_and_of_links),
+        NODE_TEST(matrices_by_engine_and_by_kernel),
         NODE_TEST(matrix_of_latencies),
     };
     return cmocka_run_group_tests_name("sink_matrix", tests, NULL, NULL);
