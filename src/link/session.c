@@ -127,6 +127,7 @@ static void transfer(const struct xb_link_session *session, struct xb_driver *dr
                          .driver = driver,
                          .probe = session->probe,
                          .config = &config,
+                         .sysfs = session->sysfs,
                          .deadline = session->deadline - MARGIN_S};
     enum xb_status status = xb_plan(&run, &error);
     if (status == XB_OK)

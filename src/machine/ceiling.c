@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE /* PATH_MAX, for sysfs.h */
 #include "ceiling.h"
+
+#include "sysfs.h"
 
 /* docs/link-ceilings.md derives every number in this file. */
 
@@ -62,11 +65,24 @@ static double rate_of(const struct xb_pcie_seen *seen)
     return xb_pcie_rate_to_compare(seen->speed_gts, seen->width);
 }
 
+/* The hops that are hardware. Where one port above the device is emulated, all bridges are: a
+ * virtual machine's switch may bear the vendor number of a real one, and shows 2.5 GT/s x1. */
+static size_t real_hops(const struct xb_pcie_path *path)
+{
+    size_t count = xb_pcie_path_hops(path);
+    size_t slot = xb_pcie_path_slot(path);
+    for (size_t i = 0; i < count; i++)
+        if ((path->hops[i].has_upper && !xb_pcie_hop_upper_is_real(&path->hops[i])) ||
+            path->hops[i].lower.vendor == XB_VENDOR_QEMU)
+            return slot < count ? slot + 1 : count;
+    return count;
+}
+
 struct xb_ceiling xb_ceiling_of_path(const struct xb_pcie_path *path,
                                      const struct xb_pcie_load *load, size_t *hop)
 {
     const struct xb_pcie_control control = xb_pcie_path_control(path);
-    size_t count = xb_pcie_path_hops(path);
+    size_t count = real_hops(path);
     size_t least = xb_pcie_path_slot(path);
 
     *hop = least;

@@ -209,5 +209,5 @@ bool xb_pcie_hop_read(const char *root, const struct xb_pcie_hop *hop, double *s
                       unsigned *width)
 {
     return read_rate(root, &hop->lower, speed_gts, width) ||
-           (hop->has_upper && read_rate(root, &hop->upper, speed_gts, width));
+           (xb_pcie_hop_upper_is_real(hop) && read_rate(root, &hop->upper, speed_gts, width));
 }

@@ -46,14 +46,12 @@ static void look_at_links(struct xb_measurement *measurement)
     }
 }
 
-/* Counts the looks at what began at `begin` or later. What the host's clock times is over before
- * anything can be looked at. */
+/* Counts the looks at what began at `begin` or later. */
 static void count_looks(struct xb_measurement *measurement, double begin)
 {
     for (size_t i = 0; i < measurement->lane_count; i++) {
         struct xb_lane *lane = &measurement->lanes[i];
-        if (!lane->context.host_timed)
-            xb_link_look_count(&lane->look, begin, lane->timing.device, lane->where);
+        xb_link_look_count(&lane->look, begin, lane->timing.device, lane->where);
     }
 }
 
@@ -67,13 +65,15 @@ enum xb_status xb_measure_repeat(struct xb_measurement *measurement, xb_submit *
     if (status != XB_OK)
         return status;
     size_t begun = 0;
-    double enqueued = xb_clock_now();
+    double started = xb_clock_now();
     if (backend->range_push != NULL)
         backend->range_push("sample");
     while (status == XB_OK && begun < measurement->lane_count) {
         struct xb_lane *lane = &measurement->lanes[begun++];
         status = xb_sampler_begin(&lane->sampler, submit, iterations, held, &lane->timing, error);
     }
+    if (held)
+        started = xb_clock_now();
     for (size_t i = 0; i < begun; i++)
         xb_sampler_release(&measurement->lanes[i].sampler);
     if (measurement->looks_at_links && status == XB_OK)
@@ -85,7 +85,7 @@ enum xb_status xb_measure_repeat(struct xb_measurement *measurement, xb_submit *
         *seconds = xb_lane_seconds(lane) > *seconds ? xb_lane_seconds(lane) : *seconds;
     }
     if (measurement->looks_at_links && status == XB_OK)
-        count_looks(measurement, enqueued);
+        count_looks(measurement, started);
     if (backend->range_pop != NULL)
         backend->range_pop();
     measurement->last_wall = xb_clock_now() - begin;

@@ -13,12 +13,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A healthy link may read so much above its ceiling: the same tolerance as XB-BW-ABOVE has. */
+#define MOST_OF_CEILING 1.01
+
 /* None where any part of it would be a guess: a link that nobody saw under load, packets whose
  * sizes only root can read, a rate without a certain coding. */
 static const struct xb_record_ceiling *keep_ceiling(struct xb_making *making,
                                                     const struct xb_run_device *device)
 {
     size_t hop = 0;
+    if (device->info.shares_host_memory || device->info.coherent_with_host)
+        return NULL; /* copies cross no PCIe link */
     struct xb_ceiling ceiling = xb_ceiling_of_path(&device->path, &device->load, &hop);
     if (!ceiling.known || ceiling.payload_assumed || ceiling.read_request_assumed)
         return NULL;
@@ -193,7 +198,7 @@ static void add_share(struct figures *figures, const struct xb_figure *share,
                       const struct xb_figure *bandwidth, double ceiling)
 {
     double rate = median_of(figures, bandwidth);
-    if (rate > 0)
+    if (rate > 0 && rate <= MOST_OF_CEILING * ceiling) /* else the link was read wrongly */
         add_computed(figures, share, rate / ceiling);
 }
 
@@ -203,8 +208,8 @@ static void add_shares(struct figures *figures, const struct xb_result *result,
                        const struct xb_record_device *device)
 {
     const struct xb_case *test = &result->test;
-    if (device == NULL || device->ceiling == NULL || device->shares_host_memory ||
-        !result->device_timer || test->latency || test->mode->runtime_moves)
+    if (device == NULL || device->ceiling == NULL || !result->device_timer || test->latency ||
+        test->mode->runtime_moves)
         return;
     if (test->direction == XB_BIDIR) {
         add_share(figures, &xb_figure_share_of_ceiling_h2d, &xb_figure_bandwidth_h2d,

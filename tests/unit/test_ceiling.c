@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE /* PATH_MAX, for sysfs.h */
 #include "machine/ceiling.h"
+#include "machine/sysfs.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -173,6 +175,24 @@ static void of_a_path_needs_the_link_at_the_slot(void **state)
     assert_false(xb_ceiling_of_path(&path, &load, &hop).known);
 }
 
+/* A virtual machine's switch below a port of QEMU's: neither is there. */
+static void of_a_path_leaves_out_what_is_emulated(void **state)
+{
+    struct xb_pcie_path path = path_of_two();
+    struct xb_pcie_load load = load_of_two();
+    size_t hop = 9;
+
+    (void)state;
+    load.hops[1].speed_gts = 2.5;
+    load.hops[1].width = 1;
+    path.hops[1].upper.vendor = XB_VENDOR_QEMU;
+    assert_true(xb_ceiling_of_path(&path, &load, &hop).speed_gts == 32.0);
+    assert_int_equal(hop, 0);
+    path.hops[1].upper.vendor = 0;
+    path.hops[1].lower.vendor = XB_VENDOR_QEMU;
+    assert_true(xb_ceiling_of_path(&path, &load, &hop).speed_gts == 32.0);
+}
+
 /* Where the card does not tell its packets, those of others make none known. */
 static void of_a_path_says_what_is_assumed(void **state)
 {
@@ -196,6 +216,7 @@ int main(void)
         cmocka_unit_test(has_none_where_the_coding_is_not_certain),
         cmocka_unit_test(of_a_path_is_that_of_its_narrowest_link),
         cmocka_unit_test(of_a_path_needs_the_link_at_the_slot),
+        cmocka_unit_test(of_a_path_leaves_out_what_is_emulated),
         cmocka_unit_test(of_a_path_says_what_is_assumed),
     };
     return cmocka_run_group_tests_name("ceiling", tests, NULL, NULL);

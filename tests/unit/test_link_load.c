@@ -178,6 +178,41 @@ static void a_run_without_packets_has_no_ceiling(void **state)
     xb_record_free(&record);
 }
 
+/* As on GH200, whose copies cross NVLink-C2C. */
+static void a_coherent_device_has_no_ceiling(void **state)
+{
+    struct xb_record record = {0};
+    struct xb_error error;
+    struct fixture f;
+    pcie_fixture_scenario(*state, "healthy");
+    tell_packets(*state);
+    xb_fake.operation_s = LONG_S;
+    PLAN(&f, "--mode", "pinned", "--size", "64K", "--samples=1");
+    f.run.sysfs = *state;
+    go(&f, NULL);
+    assert_int_equal(f.run.devices[0].load.hops[0].readings > 0, true);
+    f.run.devices[0].info.coherent_with_host = true;
+    assert_int_equal(xb_record_of_run(&f.run, &record, &error), XB_OK);
+    assert_null(record.processes[0].devices[0].ceiling);
+    xb_record_free(&record);
+    finish(&f);
+}
+
+/* What does not cross the link says nothing of it. */
+static void copies_between_devices_are_not_looked_at(void **state)
+{
+    struct fixture f;
+    pcie_fixture_scenario(*state, "gen1");
+    xb_fake.device_count = 2;
+    xb_fake.operation_s = LONG_S;
+    PLAN(&f, "--mode", "peer", "--size", "64K", "--samples=1");
+    f.run.sysfs = *state;
+    go(&f, NULL);
+    expect_all(&f, XB_RESULT_OK);
+    assert_int_equal(f.run.devices[0].load.hops[0].readings, 0);
+    finish(&f);
+}
+
 /* Samples of less than half a millisecond leave no time to look at a link. */
 static void a_run_of_short_samples_has_no_ceiling(void **state)
 {
@@ -199,6 +234,8 @@ int main(void)
         WITH_TREE(a_device_without_a_path_is_not_looked_at),
         WITH_TREE(a_run_knows_its_ceiling),
         WITH_TREE(a_run_without_packets_has_no_ceiling),
+        WITH_TREE(a_coherent_device_has_no_ceiling),
+        WITH_TREE(copies_between_devices_are_not_looked_at),
         WITH_TREE(a_run_of_short_samples_has_no_ceiling),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
