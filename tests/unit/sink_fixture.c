@@ -369,6 +369,7 @@ void add_together(struct node *n, enum xb_direction direction, double sum,
                   const double rates[NODE_DEVICES], const double shares[NODE_DEVICES])
 {
     struct xb_result *all = add(n, &pinned, "alloc", direction, sum);
+    n->run.device_count = NODE_DEVICES;
     all->test.simultaneous = all->test.sum = true;
     all->bytes_moved = NODE_DEVICES * all->test.bytes;
     set_bandwidth(all, sum);
