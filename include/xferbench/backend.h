@@ -222,7 +222,8 @@ struct xb_backend {
 
     /*
      * Opens device `index`: creates its context and loads every kernel, because loading one behind
-     * a held queue would deadlock. May take hundreds of milliseconds. What device_info could not
+     * a held queue would deadlock. May take hundreds of milliseconds, so several devices are opened
+     * at the same time, each by a thread that does not use it further. What device_info could not
      * know yet may cost it capabilities and add facts: (*device)->info counts from here on.
      */
     enum xb_status (*device_open)(struct xb_driver *driver, unsigned index,

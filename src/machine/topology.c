@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <hwloc.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +21,9 @@ struct xb_topology {
     hwloc_bitmap_t cpus;
     hwloc_bitmap_t nodes;
     hwloc_membind_policy_t policy;
-    bool bound;
+    /* Whether a thread was bound here, this one or the one that created it: then a thread is first
+     * bound as it was before. */
+    atomic_bool bound;
 };
 
 static int bind_cpus(const struct xb_topology *topology, hwloc_const_bitmap_t cpus)
@@ -56,7 +59,6 @@ static void restore_binding(struct xb_topology *topology)
     /* The thread had this binding before, so the kernel should not refuse it. */
     (void)bind_cpus(topology, topology->cpus);
     (void)bind_memory(topology, topology->nodes, topology->policy);
-    topology->bound = false;
 }
 
 enum xb_status xb_topology_open(struct xb_topology **topology, struct xb_error *error)

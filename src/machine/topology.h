@@ -7,7 +7,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* NUMA nodes and CPUs of this machine, through hwloc. One thread at a time. */
+/* NUMA nodes and CPUs of this machine, through hwloc. Several threads may bind themselves at the
+ * same time, once it is open. */
 struct xb_topology;
 
 /* Discovers the machine; a few milliseconds. Release with xb_topology_close. */

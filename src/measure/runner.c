@@ -8,23 +8,23 @@
 
 #include "base/interrupt.h"
 #include "machine/host_memory.h"
+#include "opening.h"
 #include "xferbench/workspace.h"
 
 #include <stdlib.h>
 
-/* A device of the run while it runs; opened when a case first needs it. */
+/* A device of the run while it runs. */
 struct opened {
-    struct xb_device *device;
+    struct xb_device *device;       /* NULL until a case has needed it */
     struct xb_workspace *workspace; /* closed when the next case is of other devices */
     struct xb_work last_work;
-    enum xb_status status; /* of opening it: a device that failed is not tried again */
-    struct xb_error error;
 };
 
 struct runner {
     struct xb_run *run;
     const struct xb_run_observer *observer;
-    struct opened *opened; /* one a device of the run */
+    struct opened *opened; /* one a device of the run, and so are these */
+    struct xb_opening *openings;
 };
 
 bool xb_run_should_stop(const struct xb_run *run)
@@ -117,16 +117,16 @@ static enum xb_status open_device(struct runner *runner, size_t position, struct
 {
     struct xb_run *run = runner->run;
     struct xb_run_device *where = &run->devices[position];
+    struct xb_opening *opening = &runner->openings[position];
     struct opened *opened = &runner->opened[position];
     /* Before it is opened, so that the driver's own memory for this device lies near it too. */
     xb_topology_bind(run->topology, xb_pcie_numa_node(where->info.pci_bdf), &where->binding);
-    if (opened->device == NULL && opened->status == XB_OK)
-        opened->status = run->backend->device_open(run->driver, where->info.index, &opened->device,
-                                                   &opened->error);
-    if (opened->status != XB_OK) {
-        *error = opened->error;
-        return opened->status;
+    xb_opening_wait(opening);
+    if (opening->status != XB_OK) {
+        *error = opening->error;
+        return opening->status;
     }
+    opened->device = opening->device;
     where->info = opened->device->info; /* an open device tells more of itself */
     if (opened->workspace != NULL)
         return XB_OK;
@@ -145,13 +145,18 @@ static void close_workspace(struct opened *opened)
     opened->workspace = NULL;
 }
 
+static void free_lists(const struct runner *runner)
+{
+    free(runner->opened);
+    free(runner->openings);
+}
+
 static void close_devices(struct runner *runner)
 {
     for (size_t i = 0; i < runner->run->device_count; i++)
         close_workspace(&runner->opened[i]);
     for (size_t i = 0; i < runner->run->device_count; i++)
-        runner->run->backend->device_close(runner->opened[i].device);
-    free(runner->opened);
+        xb_opening_close(&runner->openings[i]);
 }
 
 /* Opens the devices that the case needs, and frees the memory kept on the others. */
@@ -349,6 +354,56 @@ void xb_run_abandon(struct xb_run *run, const struct xb_error *error)
     run->deadline_met = run->deadline_met && behind == in_flight;
 }
 
+/* Opens the devices of all cases at the same time, and none that only impossible cases have. */
+static enum xb_status open_several(struct runner *runner, struct xb_error *error)
+{
+    const struct xb_run *run = runner->run;
+    bool *wanted = calloc(run->device_count, sizeof *wanted);
+    if (wanted == NULL)
+        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for a list of devices");
+    for (size_t first = 0, count; first < run->case_count; first += count) {
+        count = rows_of(run, first);
+        if (impossible(run, &run->results[first], count) != NULL)
+            continue;
+        for (size_t k = first; k < first + count; k++)
+            for (size_t i = 0; i < run->device_count; i++)
+                wanted[i] =
+                    wanted[i] || concerns(&run->results[k].test, run->devices[i].info.index);
+    }
+    if (!xb_run_should_stop(run))
+        xb_openings_begin(runner->openings, wanted, run->device_count);
+    xb_openings_settle(runner->openings, run->device_count);
+    free(wanted);
+    return XB_OK;
+}
+
+/* Makes the runner's own lists of the devices. Free them also where this fails. */
+static enum xb_status list_devices(struct runner *runner, struct xb_error *error)
+{
+    size_t count = runner->run->device_count;
+    runner->opened = calloc(count, sizeof *runner->opened);
+    runner->openings = calloc(count, sizeof *runner->openings);
+    if (runner->opened == NULL || runner->openings == NULL)
+        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for %zu devices", count);
+    for (size_t i = 0; i < count; i++) {
+        runner->openings[i].run = runner->run;
+        runner->openings[i].position = i;
+    }
+    return XB_OK;
+}
+
+static void run_all_rows(struct runner *runner)
+{
+    struct xb_run *run = runner->run;
+    while (run->done_count < run->case_count) {
+        size_t count = rows_of(run, run->done_count);
+        run_rows(runner, &run->results[run->done_count], count);
+        run->done_count += count;
+        if (runner->observer != NULL && runner->observer->finished != NULL)
+            runner->observer->finished(runner->observer->argument, run);
+    }
+}
+
 enum xb_status xb_run_execute(struct xb_run *run, const struct xb_run_observer *observer,
                               struct xb_error *error)
 {
@@ -356,17 +411,14 @@ enum xb_status xb_run_execute(struct xb_run *run, const struct xb_run_observer *
     enum xb_status status = xb_topology_open(&run->topology, error);
     if (status != XB_OK)
         return status;
-    runner.opened = calloc(run->device_count, sizeof *runner.opened);
-    if (runner.opened == NULL)
-        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for %zu devices", run->device_count);
-    while (run->done_count < run->case_count) {
-        size_t count = rows_of(run, run->done_count);
-        run_rows(&runner, &run->results[run->done_count], count);
-        run->done_count += count;
-        if (observer != NULL && observer->finished != NULL)
-            observer->finished(observer->argument, run);
+    status = list_devices(&runner, error);
+    if (status == XB_OK) {
+        status = open_several(&runner, error);
+        if (status == XB_OK)
+            run_all_rows(&runner);
+        close_devices(&runner);
+        note_cuts(run);
     }
-    close_devices(&runner);
-    note_cuts(run);
-    return XB_OK;
+    free_lists(&runner);
+    return status;
 }

@@ -5,6 +5,7 @@
 
 #include "../doubles/fake_backend.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -38,6 +39,59 @@ static void test_two_devices_take_turns(void **state)
     b->buffer_free(there);
     b->queue_close(queue);
     b->device_close(device);
+}
+
+/* One device being opened in a thread. */
+struct opener {
+    struct fixture *f;
+    unsigned index;
+    struct xb_device *device;
+    enum xb_status status;
+    struct xb_error error;
+    pthread_t thread;
+};
+
+static void *open_device(void *argument)
+{
+    struct opener *opener = argument;
+    opener->status = opener->f->backend->device_open(opener->f->driver, opener->index,
+                                                     &opener->device, &opener->error);
+    return NULL;
+}
+
+/* Each then works, in the first thread. */
+static void test_devices_open_at_the_same_time(void **state)
+{
+    struct fixture *f = *state;
+    const struct xb_backend *b = f->backend;
+    struct opener openers[4];
+    struct xb_error error;
+    unsigned count = f->probe.device_count < 4 ? f->probe.device_count : 4;
+    if (count < 2)
+        skip();
+    for (unsigned i = 0; i < count; i++) {
+        openers[i] = (struct opener){.f = f, .index = i};
+        assert_int_equal(pthread_create(&openers[i].thread, NULL, open_device, &openers[i]), 0);
+    }
+    for (unsigned i = 0; i < count; i++)
+        pthread_join(openers[i].thread, NULL);
+    for (unsigned i = 0; i < count; i++) {
+        struct xb_queue *queue = NULL;
+        struct xb_buffer *there = NULL;
+        struct xb_mismatch mismatch;
+        must(openers[i].status, &openers[i].error);
+        assert_int_equal(openers[i].device->info.index, i);
+        must(b->queue_open(openers[i].device, &queue, &error), &error);
+        must(b->buffer_allocate(openers[i].device, XB_MEMORY_DEVICE, BYTES, &there, &error),
+             &error);
+        must(b->queue_fill(queue, there, BYTES, pattern, &error), &error);
+        must(b->queue_check(queue, there, BYTES, pattern, &mismatch, &error), &error);
+        assert_true(mismatch.wrong_bytes == 0);
+        b->buffer_free(there);
+        b->queue_close(queue);
+    }
+    for (unsigned i = 0; i < count; i++)
+        b->device_close(openers[i].device);
 }
 
 /* ---- peers ---- */
@@ -411,6 +465,7 @@ static void test_the_fake_saw_it_all_closed(void **state)
 
 static const struct CMUnitTest tests[] = {
     TEST(test_two_devices_take_turns),
+    TEST(test_devices_open_at_the_same_time),
     TEST(test_peers_copy_both_ways),
     TEST(test_peer_copies_keep_offsets),
     TEST(test_kernels_copy_between_peers),

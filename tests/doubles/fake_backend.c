@@ -3,6 +3,7 @@
 /* The fake backend's driver, devices, buffers and peers; its queues are in fake_queue.c. */
 #include "fake_internal.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -24,11 +25,21 @@ void xb_fake_reset(void)
     memset(open_peers, 0, sizeof open_peers);
 }
 
+/* Devices are opened by several threads at once. */
+static bool is_the_one_to_fail(void)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_lock(&lock);
+    bool fails = ++xb_fake.calls == xb_fake.fail_at;
+    xb_fake.failures += fails;
+    pthread_mutex_unlock(&lock);
+    return fails;
+}
+
 bool xb_fake_fails(const char *call, struct xb_error *error)
 {
-    if (++xb_fake.calls != xb_fake.fail_at)
+    if (!is_the_one_to_fail())
         return false;
-    xb_fake.failures++;
     (void)!XB_FAIL_NATIVE(error, XB_ERR_RUNTIME, call, 999, "fakeErrorInjected",
                           "the fake backend was told to fail at call %u", xb_fake.fail_at);
     return true;

@@ -7,7 +7,7 @@
 /*
  * The host backend with every capability and with peers, faults that a test switches on (copies
  * that go wrong, calls that fail), and a clock of its own: every queue has a virtual time, which
- * only its operations move. Used by one thread.
+ * only its operations move. Used by one thread, but for device_open.
  *
  * Two things that the host backend lets pass are refused here, for a GPU refuses them: recording an
  * event on a queue of another device than its own, and the time between events of two devices.

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 
 static const char *const names[XB_GPU_KERNELS] = XB_GPU_KERNEL_NAMES;
@@ -75,7 +76,7 @@ static bool load_from_cache(struct xb_gpu_device *device)
     return load(device, &code, &ignored) == XB_OK;
 }
 
-enum xb_status xb_hip_load_kernels(struct xb_gpu_device *device, struct xb_error *error)
+static enum xb_status load_or_compile(struct xb_gpu_device *device, struct xb_error *error)
 {
     struct xb_device_info *info = &device->base.info;
     struct xb_hip_code code;
@@ -97,4 +98,15 @@ enum xb_status xb_hip_load_kernels(struct xb_gpu_device *device, struct xb_error
     xb_device_fact(info, "kernels", "compiled by hipRTC in %.2f s, %s the cache",
                    xb_clock_now() - begin, kept ? "now in" : "and they could not be kept in");
     return XB_OK;
+}
+
+/* One device after the other, so that what is compiled for the first is in the cache for those like
+ * it. */
+enum xb_status xb_hip_load_kernels(struct xb_gpu_device *device, struct xb_error *error)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_lock(&lock);
+    enum xb_status status = load_or_compile(device, error);
+    pthread_mutex_unlock(&lock);
+    return status;
 }
