@@ -27,10 +27,12 @@ static unsigned char pattern_byte(struct xb_pattern pattern, uint64_t position)
     return (unsigned char)(xb_pattern_word(pattern, position / 8) >> (8 * (position % 8)));
 }
 
-/* The pattern's whole word at byte `position`, after all steps. */
-static unsigned long long whole_word(const struct job *job, uint64_t position)
+/* The pattern's whole word at byte `position`, after all steps. By value: what is written as bytes
+ * might be the job, and would have to be read again for every word. */
+static unsigned long long whole_word(struct xb_pattern pattern, struct xb_compute_leap leap,
+                                     uint64_t position)
 {
-    return xb_pattern_word(job->pattern, position / 8) * job->leap.factor + job->leap.addend;
+    return xb_pattern_word(pattern, position / 8) * leap.factor + leap.addend;
 }
 
 /* How many bytes, at most `bytes`, lie before the next whole word and are handled one by one. */
@@ -43,18 +45,20 @@ static uint64_t head_bytes(uint64_t position, uint64_t bytes)
 static void fill_part(void *argument, uint64_t begin, uint64_t end)
 {
     const struct job *job = argument;
+    const struct xb_pattern pattern = job->pattern;
+    const struct xb_compute_leap leap = job->leap;
     unsigned char *out = job->out + begin;
     uint64_t position = job->offset + begin;
     uint64_t left = end - begin;
 
     for (uint64_t head = head_bytes(position, left); head > 0; head--, left--)
-        *out++ = pattern_byte(job->pattern, position++);
+        *out++ = pattern_byte(pattern, position++);
     for (; left >= 8; left -= 8, out += 8, position += 8) {
-        unsigned long long word = whole_word(job, position);
+        unsigned long long word = whole_word(pattern, leap, position);
         memcpy(out, &word, 8); /* not an assignment, because `out` need not be aligned */
     }
     for (; left > 0; left--)
-        *out++ = pattern_byte(job->pattern, position++);
+        *out++ = pattern_byte(pattern, position++);
 }
 
 /* Adds the bytes of [in, in + count) that differ to *found. */
@@ -84,24 +88,26 @@ static void compare_word(unsigned long long word, unsigned long long wanted, uin
 static void check_part(void *argument, uint64_t begin, uint64_t end)
 {
     struct job *job = argument;
+    const struct xb_pattern pattern = job->pattern;
+    const struct xb_compute_leap leap = job->leap;
     const unsigned char *in = job->in + begin;
     uint64_t position = job->offset + begin;
     uint64_t left = end - begin;
     struct xb_mismatch found = {0};
 
     uint64_t head = head_bytes(position, left);
-    compare_bytes(in, position, head, job->pattern, &found);
+    compare_bytes(in, position, head, pattern, &found);
     in += head;
     position += head;
     left -= head;
     for (; left >= 8; left -= 8, in += 8, position += 8) {
         unsigned long long word;
         memcpy(&word, in, 8);
-        unsigned long long wanted = whole_word(job, position);
+        unsigned long long wanted = whole_word(pattern, leap, position);
         if (word != wanted)
             compare_word(word, wanted, position, &found);
     }
-    compare_bytes(in, position, left, job->pattern, &found);
+    compare_bytes(in, position, left, pattern, &found);
 
     if (found.wrong_bytes == 0)
         return;
