@@ -2,8 +2,9 @@
 #define _GNU_SOURCE
 /*
  * Queues and events of the host backend. A queue is a list of operations and a worker thread that
- * runs them in order. All queues and events of the process share one lock and one condition,
- * because an operation takes much longer than locking.
+ * runs them in order. All queues and events of the process share one lock, because an operation
+ * takes much longer than locking. Each has conditions of its own, because waking a thread that has
+ * nothing to do takes as long as a small copy.
  */
 #include "host.h"
 
@@ -21,9 +22,10 @@ enum operation_kind { OPERATION_WORK, OPERATION_RECORD, OPERATION_AWAIT, OPERATI
 
 struct host_event {
     struct xb_event base;
-    uint64_t enqueued; /* how many records were enqueued */
-    uint64_t reached;  /* how many of them the queues have reached */
-    double time;       /* when the latest was reached */
+    uint64_t enqueued;       /* how many records were enqueued */
+    uint64_t reached;        /* how many of them the queues have reached */
+    double time;             /* when the latest was reached */
+    pthread_cond_t recorded; /* a queue reached a record: for the workers that wait for it */
 };
 
 struct operation {
@@ -34,27 +36,39 @@ struct operation {
     uint64_t number; /* AWAIT: wait for this record of the event; HOLD: the number of the hold */
 };
 
+#define NOBODY_WAITS UINT64_MAX
+
 struct host_queue {
     struct xb_queue base;
     pthread_t worker;
     struct operation *first, *last;
     uint64_t enqueued, completed;
     uint64_t holds, releases;
+    uint64_t awaited;     /* the least `completed` that somebody waits for, or NOBODY_WAITS */
+    pthread_cond_t asked; /* the first operation, a release, or closing: for the worker */
+    pthread_cond_t done;  /* `completed` reached `awaited`: for those who wait */
     bool hold_expired;
     bool closing;
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t changed;
-static pthread_once_t changed_once = PTHREAD_ONCE_INIT;
 
-static void init_changed(void)
+/* A hold's time limit is one of the monotonic clock. With glibc none of these calls can fail. */
+static void make_conditions(struct host_queue *queue)
 {
     pthread_condattr_t attributes;
     pthread_condattr_init(&attributes);
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&changed, &attributes);
+    pthread_cond_init(&queue->asked, &attributes);
     pthread_condattr_destroy(&attributes);
+    pthread_cond_init(&queue->done, NULL);
+}
+
+static void free_queue(struct host_queue *queue)
+{
+    pthread_cond_destroy(&queue->asked);
+    pthread_cond_destroy(&queue->done);
+    free(queue);
 }
 
 /* Waits for the release of hold `number`, with the lock held. Sets hold_expired if the release does
@@ -65,7 +79,7 @@ static void await_release(struct host_queue *queue, uint64_t number)
     clock_gettime(CLOCK_MONOTONIC, &limit);
     limit.tv_sec += HOLD_LIMIT_S;
     while (queue->releases < number) {
-        if (pthread_cond_timedwait(&changed, &lock, &limit) == ETIMEDOUT) {
+        if (pthread_cond_timedwait(&queue->asked, &lock, &limit) == ETIMEDOUT) {
             queue->hold_expired = queue->releases < number;
             return;
         }
@@ -84,15 +98,29 @@ static void run(struct host_queue *queue, const struct operation *operation)
     case OPERATION_RECORD:
         operation->event->reached++;
         operation->event->time = xb_clock_now();
+        pthread_cond_broadcast(&operation->event->recorded);
         break;
     case OPERATION_AWAIT:
         while (operation->event->reached < operation->number)
-            pthread_cond_wait(&changed, &lock);
+            pthread_cond_wait(&operation->event->recorded, &lock);
         break;
     case OPERATION_HOLD:
         await_release(queue, operation->number);
         break;
     }
+}
+
+/* Counts one more operation as done, and wakes who waited for it. Called and returns with the lock
+ * held, and gives it to those in between. */
+static void complete(struct host_queue *queue)
+{
+    queue->completed++;
+    if (queue->completed < queue->awaited)
+        return;
+    queue->awaited = NOBODY_WAITS;
+    pthread_mutex_unlock(&lock);
+    pthread_cond_broadcast(&queue->done);
+    pthread_mutex_lock(&lock);
 }
 
 static void *work(void *argument)
@@ -101,7 +129,7 @@ static void *work(void *argument)
     pthread_mutex_lock(&lock);
     for (;;) {
         while (queue->first == NULL && !queue->closing)
-            pthread_cond_wait(&changed, &lock);
+            pthread_cond_wait(&queue->asked, &lock);
         struct operation *operation = queue->first;
         if (operation == NULL)
             break;
@@ -109,8 +137,7 @@ static void *work(void *argument)
         queue->first = operation->next;
         if (queue->first == NULL)
             queue->last = NULL;
-        queue->completed++;
-        pthread_cond_broadcast(&changed);
+        complete(queue);
         free(operation);
     }
     pthread_mutex_unlock(&lock);
@@ -132,8 +159,17 @@ static enum xb_status append(struct host_queue *queue, const struct operation *t
         queue->first = operation;
     queue->last = operation;
     queue->enqueued++;
-    pthread_cond_broadcast(&changed);
     return XB_OK;
+}
+
+/* Unlocks behind append(), and only then wakes the worker, which would have to wait for the lock. A
+ * worker that has an operation already finds the next one by itself. */
+static void unlock_and_wake(struct host_queue *queue)
+{
+    bool wakes = queue->first != NULL && queue->first == queue->last;
+    pthread_mutex_unlock(&lock);
+    if (wakes)
+        pthread_cond_signal(&queue->asked);
 }
 
 enum xb_status xb_host_queue_enqueue(struct xb_queue *queue, const struct xb_host_work *work,
@@ -142,21 +178,22 @@ enum xb_status xb_host_queue_enqueue(struct xb_queue *queue, const struct xb_hos
     struct operation operation = {.kind = OPERATION_WORK, .work = *work};
     pthread_mutex_lock(&lock);
     enum xb_status status = append((struct host_queue *)queue, &operation, error);
-    pthread_mutex_unlock(&lock);
+    unlock_and_wake((struct host_queue *)queue);
     return status;
 }
 
 enum xb_status xb_host_queue_open(struct xb_device *device, struct xb_queue **queue,
                                   struct xb_error *error)
 {
-    pthread_once(&changed_once, init_changed);
     struct host_queue *opened = calloc(1, sizeof *opened);
     if (opened == NULL)
         return XB_FAIL(error, XB_ERR_MEMORY, "no memory to open a queue");
     opened->base.device = device;
+    opened->awaited = NOBODY_WAITS;
+    make_conditions(opened);
     int code = pthread_create(&opened->worker, NULL, work, opened);
     if (code != 0) {
-        free(opened);
+        free_queue(opened);
         return XB_FAIL_ERRNO(error, "pthread_create", code,
                              "the host backend cannot start the thread of a queue; see ulimit -u");
     }
@@ -172,10 +209,10 @@ void xb_host_queue_close(struct xb_queue *queue)
     pthread_mutex_lock(&lock);
     closing->releases = closing->holds;
     closing->closing = true;
-    pthread_cond_broadcast(&changed);
+    pthread_cond_signal(&closing->asked);
     pthread_mutex_unlock(&lock);
     pthread_join(closing->worker, NULL);
-    free(closing);
+    free_queue(closing);
 }
 
 enum xb_status xb_host_queue_hold(struct xb_queue *queue, struct xb_error *error)
@@ -186,7 +223,7 @@ enum xb_status xb_host_queue_hold(struct xb_queue *queue, struct xb_error *error
     enum xb_status status = append(held, &operation, error);
     if (status == XB_OK)
         held->holds++;
-    pthread_mutex_unlock(&lock);
+    unlock_and_wake(held);
     return status;
 }
 
@@ -195,7 +232,7 @@ void xb_host_queue_release(struct xb_queue *queue)
     struct host_queue *held = (struct host_queue *)queue;
     pthread_mutex_lock(&lock);
     held->releases = held->holds;
-    pthread_cond_broadcast(&changed);
+    pthread_cond_signal(&held->asked);
     pthread_mutex_unlock(&lock);
 }
 
@@ -207,7 +244,7 @@ enum xb_status xb_host_queue_wait_event(struct xb_queue *queue, struct xb_event 
     struct operation operation = {
         .kind = OPERATION_AWAIT, .event = awaited, .number = awaited->enqueued};
     enum xb_status status = append((struct host_queue *)queue, &operation, error);
-    pthread_mutex_unlock(&lock);
+    unlock_and_wake((struct host_queue *)queue);
     return status;
 }
 
@@ -216,8 +253,11 @@ enum xb_status xb_host_queue_wait(struct xb_queue *queue, struct xb_error *error
     struct host_queue *awaited = (struct host_queue *)queue;
     pthread_mutex_lock(&lock);
     uint64_t target = awaited->enqueued;
-    while (awaited->completed < target)
-        pthread_cond_wait(&changed, &lock);
+    while (awaited->completed < target) {
+        if (target < awaited->awaited)
+            awaited->awaited = target;
+        pthread_cond_wait(&awaited->done, &lock);
+    }
     bool expired = awaited->hold_expired;
     awaited->hold_expired = false;
     pthread_mutex_unlock(&lock);
@@ -236,12 +276,16 @@ enum xb_status xb_host_event_open(struct xb_device *device, struct xb_event **ev
     if (opened == NULL)
         return XB_FAIL(error, XB_ERR_MEMORY, "no memory to open an event");
     opened->base.device = device;
+    pthread_cond_init(&opened->recorded, NULL);
     *event = &opened->base;
     return XB_OK;
 }
 
 void xb_host_event_close(struct xb_event *event)
 {
+    if (event == NULL)
+        return;
+    pthread_cond_destroy(&((struct host_event *)event)->recorded);
     free(event);
 }
 
@@ -254,7 +298,7 @@ enum xb_status xb_host_event_record(struct xb_event *event, struct xb_queue *que
     enum xb_status status = append((struct host_queue *)queue, &operation, error);
     if (status == XB_OK)
         recorded->enqueued++;
-    pthread_mutex_unlock(&lock);
+    unlock_and_wake((struct host_queue *)queue);
     return status;
 }
 

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 /* The process: what is counted and failed for a test, what is left at its end, and errors' names.
  */
+#include "control.h"
 #include "internal.h"
 
 #include <signal.h>
@@ -12,7 +13,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-pthread_mutex_t standin_lock = PTHREAD_MUTEX_INITIALIZER;
+/* Spins before it sleeps: who is woken mostly finds it taken for another moment. */
+pthread_mutex_t standin_lock = PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP;
 unsigned standin_live[STANDIN_OBJECTS];
 
 /* ---- counting, failing, and the end ---- */
@@ -27,6 +29,7 @@ static pid_t owner;
 /* How many calls of hipSetDevice and hipStreamSynchronize were failed that did not close something.
  */
 static atomic_ulong struck_in_use;
+static atomic_int last_struck = STANDIN_CALL_COUNT; /* the one that nothing has followed yet */
 
 /* For ever. With SIGALRM blocked: who sets an alarm for a call cannot count on it. A test can see
  * that it is here by that. */
@@ -95,11 +98,10 @@ static bool closes(enum standin_call call)
  */
 static void follow_struck(enum standin_call call, bool fails)
 {
-    static atomic_int last = STANDIN_CALL_COUNT; /* the struck call that nothing has followed yet */
-    int before = atomic_exchange(&last, fails ? (int)call : STANDIN_CALL_COUNT);
+    int before = atomic_exchange(&last_struck, fails ? (int)call : STANDIN_CALL_COUNT);
     bool waits = call == CALL_hipStreamSynchronize;
     if (before == CALL_hipSetDevice && waits && !fails)
-        atomic_store(&last, CALL_hipStreamSynchronize);
+        atomic_store(&last_struck, CALL_hipStreamSynchronize);
     else if (before == CALL_hipSetDevice)
         atomic_fetch_add(&struck_in_use, !waits && !closes(call));
     else if (before == CALL_hipStreamSynchronize)
@@ -123,6 +125,37 @@ int standin_called(enum standin_call call)
 hipError_t standin_freed(int asked_for, hipError_t result)
 {
     return asked_for != 0 ? (hipError_t)asked_for : result;
+}
+
+void standin_begin_anew(void)
+{
+    for (size_t i = 0; i < STANDIN_CALL_COUNT; i++)
+        atomic_store(&calls[i], 0);
+    atomic_store(&struck_in_use, 0);
+    atomic_store(&last_struck, STANDIN_CALL_COUNT);
+}
+
+unsigned long standin_calls_of(const char *name)
+{
+    for (size_t i = 0; i < STANDIN_CALL_COUNT; i++)
+        if (strcmp(call_names[i], name) == 0)
+            return atomic_load(&calls[i]);
+    return 0;
+}
+
+unsigned long standin_struck_in_use(void)
+{
+    return atomic_load(&struck_in_use);
+}
+
+unsigned standin_left(void)
+{
+    unsigned left = 0;
+    pthread_mutex_lock(&standin_lock);
+    for (size_t i = 0; i < STANDIN_OBJECTS; i++)
+        left += standin_live[i];
+    pthread_mutex_unlock(&standin_lock);
+    return left;
 }
 
 static void write_trace(const char *path)

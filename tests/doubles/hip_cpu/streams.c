@@ -27,9 +27,11 @@ struct ihipStream_t {
     int device;
     pthread_t worker;
     struct standin_operation *first, *last;
+    pthread_cond_t asked; /* for the worker: the first operation, or closing */
     bool closing;
 };
 
+/* For who waits for a stream or an event: an operation is done, or a stream is gone. */
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static struct ihipStream_t *streams;
 static struct ihipEvent_t *events;
@@ -86,7 +88,7 @@ static void *work(void *argument)
     pthread_mutex_lock(&standin_lock);
     for (;;) {
         while (stream->first == NULL && !stream->closing)
-            pthread_cond_wait(&changed, &standin_lock);
+            pthread_cond_wait(&stream->asked, &standin_lock);
         struct standin_operation *operation = stream->first;
         if (operation == NULL)
             break;
@@ -127,7 +129,8 @@ hipError_t standin_enqueue(hipStream_t stream, const struct standin_operation *t
     else
         stream->first = operation;
     stream->last = operation;
-    pthread_cond_broadcast(&changed);
+    if (stream->first == operation) /* else the worker is at another, and finds it by itself */
+        pthread_cond_signal(&stream->asked);
     return hipSuccess;
 }
 
@@ -169,6 +172,7 @@ hipError_t hipStreamCreateWithFlags(hipStream_t *stream, unsigned flags)
     if (opened == NULL)
         return hipErrorOutOfMemory;
     opened->device = standin_current;
+    pthread_cond_init(&opened->asked, NULL);
     if (pthread_create(&opened->worker, NULL, work, opened) != 0) {
         free(opened);
         return hipErrorOutOfMemory;
@@ -188,7 +192,7 @@ static hipError_t destroy_stream(hipStream_t stream)
     bool known = standin_stream_device(stream) >= 0;
     if (known) {
         stream->closing = true;
-        pthread_cond_broadcast(&changed);
+        pthread_cond_signal(&stream->asked);
     }
     pthread_mutex_unlock(&standin_lock);
     if (!known)

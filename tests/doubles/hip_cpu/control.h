@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef XFERBENCH_TESTS_HIP_CPU_CONTROL_H
+#define XFERBENCH_TESTS_HIP_CPU_CONTROL_H
+
+/* What a test asks of the library that runs the backend time and again in its own process. */
+
+#pragma GCC visibility push(default)
+
+/* Forgets what was counted: the first call of each function is the next one. */
+void standin_begin_anew(void);
+/* How often that function was called, 0 also for one that nobody counts. */
+unsigned long standin_calls_of(const char *name);
+/* How many calls of hipSetDevice and hipStreamSynchronize were failed that did not close something.
+ */
+unsigned long standin_struck_in_use(void);
+/* How much there is that nobody has closed: memory, registrations, streams, events, modules. */
+unsigned standin_left(void);
+
+#pragma GCC visibility pop
+
+#endif

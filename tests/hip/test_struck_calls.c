@@ -1,0 +1,500 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+/*
+ * With HIP: each call of the runtime fails, once or from then on. The rows say so, or it changes no
+ * figure. In one process, one run after the other: a process for each of these runs would take ten
+ * times as long. What the kernels' compiler is asked fails in test_failing_calls.py: it is a
+ * process of its own.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "../doubles/hip_cpu/control.h"
+#include "../unit/run_fixture.h"
+#include "backends/hip/library.h"
+
+extern const struct xb_backend xb_hip_backend;
+
+#define COUNT_OF(array) (sizeof(array) / sizeof *(array))
+
+/* A row of every kind of work: one each, so that what is closed is closed at the end alone. */
+enum row {
+    PAGEABLE,
+    REGISTERED,
+    ALLOC,
+    ASYNC,
+    DOUBLE_BUFFER,
+    ZERO_COPY,
+    FAULT,
+    PREFETCH,
+    ADVISE,
+    DIRECT,
+    STAGED,
+    ROWS,
+    ALL = ROWS, /* every mode, in many rows */
+    ASYNC_D2H,
+};
+#define ROW_WORDS 8
+static const char *const words_of[][ROW_WORDS] = {
+    [PAGEABLE] = {"--mode=pageable", "--direction=h2d"},
+    [REGISTERED] = {"--mode=pinned", "--direction=h2d"},
+    [ALLOC] = {"--mode=pinned", "--direction=d2h", "--host-memory=alloc"},
+    [ASYNC] = {"--mode=async", "--direction=bidir"},
+    [DOUBLE_BUFFER] = {"--mode=double-buffer"},
+    [ZERO_COPY] = {"--mode=zero-copy", "--direction=d2h"},
+    [FAULT] = {"--mode=managed", "--direction=d2h", "--managed=fault"},
+    [PREFETCH] = {"--mode=managed", "--direction=h2d", "--managed=prefetch"},
+    [ADVISE] = {"--mode=managed", "--direction=h2d", "--managed=advise"},
+    [DIRECT] = {"--mode=peer", "--pairs=0:1", "--peer-path=direct-read", "--direction=d2d"},
+    [STAGED] = {"--mode=peer", "--pairs=0:1", "--peer-path=staged", "--direction=bidir"},
+    [ALL] = {"--mode=all"},
+    [ASYNC_D2H] = {"--mode=async", "--direction=d2h"},
+};
+
+/* Which call of a function fails. */
+struct strike {
+    enum row row;
+    const char *call;
+    unsigned long number;
+    bool repeated; /* and all behind it */
+};
+
+/* What comes of a run; `fixture` has its rows. */
+struct outcome {
+    struct strike strike;
+    struct fixture fixture;
+    enum xb_status opened;
+    struct xb_error error;  /* where it was not opened */
+    unsigned long made;     /* calls of strike.call */
+    unsigned long in_use;   /* struck calls of CLOSING that closed nothing */
+    bool keeps_access;      /* it was to take a device's access to another back, and could not */
+    size_t errors, skipped; /* rows */
+};
+
+static void progress(void *argument, const struct xb_run *run, size_t samples, double bandwidth)
+{
+    (void)argument;
+    (void)run;
+    (void)samples;
+    (void)bandwidth;
+}
+
+static void run(struct outcome *outcome, enum row row)
+{
+    const struct xb_run_observer observer = {.progress = progress};
+    const char *words[5 + ROW_WORDS + 1] = {"--size=64K", "--samples=1", "--time-limit=1us",
+                                            "--warm-up", "1us"};
+    memcpy(&words[5], words_of[row], sizeof words_of[row]);
+    standin_begin_anew();
+    outcome->opened = start(&outcome->fixture, words, &outcome->error);
+    if (outcome->opened == XB_OK)
+        go(&outcome->fixture, &observer);
+    outcome->in_use = standin_struck_in_use();
+    outcome->keeps_access = standin_calls_of("hipDeviceDisablePeerAccess") <
+                            standin_calls_of("hipDeviceEnablePeerAccess");
+    outcome->errors = outcome->skipped = 0;
+    const struct xb_run *done = &outcome->fixture.run;
+    for (size_t i = 0; i < done->case_count; i++) {
+        outcome->errors += done->results[i].status == XB_RESULT_ERROR;
+        outcome->skipped += done->results[i].status == XB_RESULT_SKIPPED;
+    }
+}
+
+static void leave(struct outcome *outcome)
+{
+    finish(&outcome->fixture);
+    assert_int_equal(standin_left(), 0);
+}
+
+static void check_ok_rows(const struct outcome *outcome)
+{
+    const struct xb_run *done = &outcome->fixture.run;
+    size_t count = 0;
+    for (size_t i = 0; i < done->case_count; i++) {
+        if (done->results[i].status != XB_RESULT_OK)
+            continue;
+        assert_int_equal(done->results[i].verified, XB_VERIFIED_TRUE);
+        count++;
+    }
+    assert_true(count > 0);
+}
+
+static void check_all_ok(const struct outcome *outcome)
+{
+    assert_int_equal(outcome->opened, XB_OK);
+    expect_all(&outcome->fixture, XB_RESULT_OK);
+    check_ok_rows(outcome);
+}
+
+/* How often the row makes each of xb_hip_symbols where nothing fails. */
+static unsigned long made[COUNT_OF(words_of)][64];
+
+static void count_calls(enum row row)
+{
+    struct outcome outcome = {.opened = XB_OK};
+    run(&outcome, row);
+    check_all_ok(&outcome);
+    assert_true(xb_hip_symbol_count <= COUNT_OF(made[row]));
+    for (size_t i = 0; i < xb_hip_symbol_count; i++)
+        made[row][i] = standin_calls_of(xb_hip_symbols[i].name);
+    leave(&outcome);
+}
+
+static unsigned long calls_made(enum row row, const char *call)
+{
+    for (size_t i = 0; i < xb_hip_symbol_count; i++)
+        if (strcmp(xb_hip_symbols[i].name, call) == 0)
+            return made[row][i];
+    fail_msg("the backend knows no %s", call);
+    return 0;
+}
+
+static void strike_once(struct outcome *outcome)
+{
+    const struct strike *strike = &outcome->strike;
+    char failing[96];
+    snprintf(failing, sizeof failing, "%s:%lu%s", strike->call, strike->number,
+             strike->repeated ? "+" : "");
+    assert_int_equal(setenv("XB_STANDIN_FAIL", failing, 1), 0);
+    run(outcome, strike->row);
+    assert_int_equal(unsetenv("XB_STANDIN_FAIL"), 0);
+    outcome->made = standin_calls_of(strike->call);
+}
+
+/* Has the call fail. How often the hot ones are made hangs on the machine's speed: where this run
+ * made fewer, an earlier one is struck. */
+static void strike(struct outcome *outcome)
+{
+    for (int attempt = 0; attempt < 10; attempt++) {
+        strike_once(outcome);
+        if (outcome->made >= outcome->strike.number)
+            return;
+        leave(outcome);
+        outcome->strike.number = outcome->made > 1 ? outcome->made * 3 / 4 : 1;
+    }
+    fail_msg("%s was never struck", outcome->strike.call);
+}
+
+/* ---- what a failure may do ---- */
+
+#define NAMES(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+static bool is_one_of(const char *name, const char *const *names)
+{
+    for (size_t i = 0; names[i] != NULL; i++)
+        if (strcmp(names[i], name) == 0)
+            return true;
+    return false;
+}
+
+static bool begins(const char *name, const char *prefix)
+{
+    return strncmp(name, prefix, strlen(prefix)) == 0;
+}
+
+/* Nobody is left to be told: what was measured is measured, and there is nothing to do about it. */
+static bool is_teardown(const char *call)
+{
+    return is_one_of(call,
+                     NAMES("hipFree", "hipHostFree", "hipHostUnregister", "hipStreamDestroy",
+                           "hipEventDestroy", "hipModuleUnload", "hipDeviceDisablePeerAccess"));
+}
+
+/* Something to be told of a device or a pair, which is then not told. */
+static bool is_fact(const char *call)
+{
+    return is_one_of(call, NAMES("hipDeviceGetUuid", "hipExtGetLinkTypeAndHopCount"));
+}
+
+/* Who closes something also selects its device and waits for it: the stand-in tells these calls
+ * from the others. */
+static bool closes(const char *call)
+{
+    return is_one_of(call, NAMES("hipSetDevice", "hipStreamSynchronize"));
+}
+
+/* Without the architecture there are no kernels; rows without kernels stay. */
+static bool is_of_kernels(const char *call)
+{
+    return begins(call, "hipGetDeviceProperties");
+}
+
+/* Asked when the run is planned, and again when the device is opened: the second answer counts. */
+static bool is_asked_twice(const char *call)
+{
+    return is_one_of(call, NAMES("hipDeviceGetName", "hipDeviceGetPCIBusId", "hipDeviceTotalMem",
+                                 "hipDeviceGetAttribute"));
+}
+
+static bool is_asked_of_modules(const char *call)
+{
+    return is_one_of(call, NAMES("hipModuleLoadData", "hipModuleGetFunction"));
+}
+
+static bool large_bar_is_unknown(const struct xb_run *run)
+{
+    for (size_t d = 0; d < run->device_count; d++) {
+        const struct xb_device_info *info = &run->devices[d].info;
+        for (size_t i = 0; i < info->fact_count; i++)
+            if (strcmp(info->facts[i].key, "large_bar") == 0 &&
+                strcmp(info->facts[i].value, "unknown") != 0)
+                return false;
+    }
+    return true;
+}
+
+/* Whether no row has failed for a reason that is known. */
+static bool is_harmless(const struct outcome *outcome)
+{
+    const struct xb_run *done = &outcome->fixture.run;
+    const struct strike *at = &outcome->strike;
+    if (is_teardown(at->call) || is_fact(at->call) || is_of_kernels(at->call))
+        return true;
+    if (closes(at->call))
+        return outcome->in_use == 0;
+    if (strcmp(at->call, "hipDeviceGetAttribute") == 0 && large_bar_is_unknown(done))
+        return true;
+    if (at->repeated)
+        return false;
+    if (is_asked_twice(at->call))
+        return at->number <= outcome->made / 2;
+    if (strcmp(at->call, "hipMemAdvise") == 0) /* taking advice back, at the end */
+        return at->number + 2 > outcome->made;
+    /* Code from the cache that does not load is compiled anew. */
+    return is_asked_of_modules(at->call);
+}
+
+static void check_devices(const struct outcome *outcome)
+{
+    const struct xb_run *done = &outcome->fixture.run;
+    const struct strike *at = &outcome->strike;
+    for (size_t i = 0; i < done->device_count; i++) {
+        const struct xb_device_info *info = &done->devices[i].info;
+        assert_non_null(strstr(info->name, "stand-in"));
+        assert_string_not_equal(info->pci_bdf, "");
+        if (at->repeated && strcmp(at->call, "hipDeviceGetUuid") == 0)
+            assert_string_equal(info->uuid, "");
+    }
+    if (at->repeated && at->number == 1 && strcmp(at->call, "hipExtGetLinkTypeAndHopCount") == 0)
+        for (size_t i = 0; i < done->case_count; i++)
+            assert_string_equal(detail(&done->results[i], "link"), "");
+}
+
+static void check_error(const struct xb_result *result, const char *call)
+{
+    if (strcmp(result->error.call, call) != 0 || strstr(result->reason, call) == NULL)
+        fail_msg("%s failed, and a row says: %s", call, result->reason);
+    assert_int_not_equal(result->error.native_code, 0);
+}
+
+/* Kernels that cannot be had are no error of what needs none. */
+static void check_skipped(const struct xb_result *result, const char *call)
+{
+    assert_true(is_of_kernels(call));
+    expect_reason(result, XB_RESULT_SKIPPED, "'kernels'");
+    expect_reason(result, XB_RESULT_SKIPPED, "does not tell the device's architecture");
+    assert_true((result->test.mode->capabilities(result->test.variant) & XB_CAP_KERNELS) != 0);
+}
+
+static void check_rows(const struct outcome *outcome)
+{
+    const struct xb_run *done = &outcome->fixture.run;
+    for (size_t i = 0; i < done->case_count; i++) {
+        const struct xb_result *result = &done->results[i];
+        if (result->status == XB_RESULT_OK) {
+            assert_int_equal(result->verified, XB_VERIFIED_TRUE);
+            continue;
+        }
+        assert_int_equal(result->bandwidth.n, 0);
+        assert_int_not_equal(result->verified, XB_VERIFIED_TRUE);
+        if (result->status == XB_RESULT_ERROR)
+            check_error(result, outcome->strike.call);
+        else
+            check_skipped(result, outcome->strike.call);
+    }
+}
+
+static void check(const struct outcome *outcome)
+{
+    const char *call = outcome->strike.call;
+    if (outcome->opened != XB_OK) { /* the backend cannot run */
+        assert_true(is_one_of(call, NAMES("hipRuntimeGetVersion", "hipGetDeviceCount")));
+        assert_string_equal(outcome->error.call, call);
+        assert_int_equal(outcome->error.status, XB_ERR_UNAVAILABLE);
+        return;
+    }
+    check_rows(outcome);
+    if (outcome->errors > 0 || outcome->skipped == outcome->fixture.run.case_count)
+        return;
+    if (!is_harmless(outcome))
+        fail_msg("call %lu of %s failed, and nobody was told", outcome->strike.number, call);
+    check_devices(outcome);
+}
+
+static void strike_and_check(struct strike at)
+{
+    struct outcome outcome = {.strike = at};
+    strike(&outcome);
+    check(&outcome);
+    leave(&outcome);
+}
+
+/* ---- each call, in every kind of row ---- */
+
+/* What is called alike in every row, before it: tried in some. */
+static bool comes_before_rows(const char *call)
+{
+    static const char *const prefixes[] = {
+        "hipModuleLoad", "hipModuleGet",   "hipModuleUnload",    "hipRuntime", "hipGet",
+        "hipDeviceGet",  "hipDeviceTotal", "hipDeviceCanAccess", "hipExtGet",
+    };
+    for (size_t i = 0; i < COUNT_OF(prefixes); i++)
+        if (begins(call, prefixes[i]))
+            return true;
+    return false;
+}
+
+static void strike_call(enum row row, const char *call, unsigned long count)
+{
+    unsigned long middle = (count + 1) / 2;
+    strike_and_check((struct strike){row, call, 1, false});
+    if (closes(call)) { /* the others: each in turn, below */
+        strike_and_check((struct strike){row, call, 1, true});
+        return;
+    }
+    if (middle > 1)
+        strike_and_check((struct strike){row, call, middle, false});
+    if (count > middle)
+        strike_and_check((struct strike){row, call, count, false});
+    strike_and_check((struct strike){row, call, middle, true});
+    if (middle > 1 && (is_teardown(call) || is_fact(call))) /* the others: in all modes, below */
+        strike_and_check((struct strike){row, call, 1, true});
+}
+
+static void test_each_call(void **state)
+{
+    (void)state;
+    for (enum row row = 0; row < ROWS; row++)
+        for (size_t i = 0; i < xb_hip_symbol_count; i++) {
+            const char *call = xb_hip_symbols[i].name;
+            bool is_alike = row != REGISTERED && row != ZERO_COPY && row != DIRECT;
+            if (made[row][i] > 0 && !(comes_before_rows(call) && is_alike))
+                strike_call(row, call, made[row][i]);
+        }
+}
+
+/* But two that make no call of a device, one that stands in for another, and the compiler's. */
+static void test_rows_make_every_call(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < xb_hip_symbol_count; i++) {
+        const char *call = xb_hip_symbols[i].name;
+        unsigned long sum = 0;
+        for (enum row row = 0; row < ROWS; row++)
+            sum += made[row][i];
+        if (sum == 0 && !begins(call, "hiprtc") &&
+            !is_one_of(call,
+                       NAMES("hipGetErrorName", "hipGetErrorString", "hipGetDeviceProperties")))
+            fail_msg("no row makes the call %s", call);
+    }
+}
+
+/* The rows that need what fails are errors, and the others are not. */
+static void test_from_the_first_on_in_all_modes(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < xb_hip_symbol_count; i++) {
+        const char *call = xb_hip_symbols[i].name;
+        if (made[ALL][i] > 0 && !is_teardown(call) && !is_fact(call)) /* these: above */
+            strike_and_check((struct strike){ALL, call, 1, true});
+    }
+}
+
+/* Each is another call of one function. */
+static void test_each_attribute(void **state)
+{
+    (void)state;
+    unsigned long count = calls_made(REGISTERED, "hipDeviceGetAttribute");
+    for (unsigned long number = 1; number <= count; number++)
+        strike_and_check((struct strike){REGISTERED, "hipDeviceGetAttribute", number, false});
+}
+
+/* ---- every single wait and choice of a device: one that nobody is told of is a wrong figure ----
+ */
+
+/* Whether the call closed something. */
+static bool strike_in_turn(struct strike at)
+{
+    struct outcome outcome = {.strike = at};
+    bool closed = false;
+    strike_once(&outcome);
+    assert_int_equal(outcome.opened, XB_OK);
+    if (outcome.made < at.number) { /* it made fewer, and none failed */
+        check_all_ok(&outcome);
+    } else if (outcome.in_use > 0 && !outcome.keeps_access) {
+        assert_int_equal(outcome.fixture.run.case_count, 1);
+        if (outcome.errors != 1)
+            fail_msg("call %lu of %s failed, and nobody was told", at.number, at.call);
+        check_error(&outcome.fixture.run.results[0], at.call);
+    } else {
+        check_all_ok(&outcome);
+        closed = true;
+    }
+    leave(&outcome);
+    return closed;
+}
+
+static void strike_each(struct strike at)
+{
+    unsigned long closing = 0;
+    unsigned long count = calls_made(at.row, at.call);
+    for (at.number = 1; at.number <= count; at.number++)
+        closing += strike_in_turn(at);
+    assert_true(closing < count / 2); /* most are for work */
+}
+
+/* Alone, and with all behind it: from some wait on, only those are left that close streams. Four
+ * streams both ways make the most kinds of waits. */
+static void test_each_wait(void **state)
+{
+    (void)state;
+    strike_each((struct strike){.row = ASYNC, .call = "hipStreamSynchronize"});
+    strike_each((struct strike){.row = ASYNC, .call = "hipStreamSynchronize", .repeated = true});
+}
+
+/* Every kind of memory that is freed, and two devices. */
+static void test_each_choice(void **state)
+{
+    static const enum row rows[] = {PAGEABLE, ALLOC, PREFETCH, ASYNC_D2H, DIRECT};
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++)
+        strike_each((struct strike){.row = rows[i], .call = "hipSetDevice"});
+}
+
+/* Also compiles the kernels, if no run has before: then all rows find them in the cache. */
+static int count_all_calls(void **state)
+{
+    (void)state;
+    fixture_backend = &xb_hip_backend;
+    count_calls(ZERO_COPY);
+    for (enum row row = 0; row < COUNT_OF(words_of); row++)
+        count_calls(row);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_each_call),
+        cmocka_unit_test(test_rows_make_every_call),
+        cmocka_unit_test(test_from_the_first_on_in_all_modes),
+        cmocka_unit_test(test_each_attribute),
+        cmocka_unit_test(test_each_wait),
+        cmocka_unit_test(test_each_choice),
+    };
+    return cmocka_run_group_tests_name("struck_calls", tests, count_all_calls, NULL);
+}
