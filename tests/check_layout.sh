@@ -95,9 +95,9 @@ exceptions=(
     # Kinds of memory and capabilities, which modes are named after.
     src/backends/registry.c: src/backends/hip/library.h: src/backends/hip/device.c:
     # A case's other device.
-    'src/(record/write|record/read_rows|run/csv|compare/read)\.c:[0-9]+:.*"peer"'
-    # What link measures a link with, as its user would.
-    'src/link/session\.c:[0-9]+: *"pinned",$'
+    'src/(record/write|record/read_rows|run/csv|compare/read|link/prometheus)\.c:[0-9]+:.*"peer"'
+    # What link measures links with, as its user would.
+    'src/link/session_(device|peers)\.c:[0-9]+:.*"--mode", +"(pinned|peer)",'
     # Examples of command lines, in help.
     'src/commands\.c:[0-9]+:.*Example: ' 'src/compare/options\.c:[0-9]+:.*such as pinned,async/'
 )

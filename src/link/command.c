@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
-/* Is the PCIe link of every GPU what it should be? */
+/* Are the links of every GPU what they should be? */
 #include "command.h"
 
 #include "backends/choice.h"
@@ -66,6 +66,9 @@ static enum xb_status read_limits(struct command *command, struct xb_error *erro
     status = read_rate(config, "min-d2h", &limits->min_d2h, error);
     if (status != XB_OK)
         return status;
+    status = read_rate(config, "min-peer", &limits->min_peer, error);
+    if (status != XB_OK)
+        return status;
     if (expect->is_set) {
         status = xb_expect_parse(expect->text, XB_LIMIT_COMMAND_LINE, limits, error);
         if (status != XB_OK)
@@ -94,6 +97,7 @@ static enum xb_status prepare(struct command *command, struct xb_error *error)
     session->size_text = xb_config_get(config, "size")->text;
     session->sysfs = XB_PCI_DEVICES;
     session->attempts = (unsigned)xb_config_get(config, "attempts")->count;
+    session->no_peers = xb_config_get(config, "no-peers")->flag;
     enum xb_status status = xb_cli_refuse_operands(config, error);
     if (status != XB_OK)
         return status;
@@ -164,15 +168,22 @@ static bool write_all(struct command *command, const struct xb_link_report *repo
     return written;
 }
 
-/* The worst level of all devices, whose verdicts it fills. */
-static enum xb_level judge(const struct xb_link_session *session, struct xb_verdict *verdicts)
+/* The worst level of all devices and pairs, whose verdicts it fills. */
+static enum xb_level judge(const struct xb_link_session *session, struct xb_verdict *verdicts,
+                           struct xb_pair_verdict *pair_verdicts)
 {
     enum xb_level level = session->device_count > 0 ? XB_LEVEL_OK : XB_LEVEL_UNKNOWN;
     for (size_t i = 0; i < session->device_count; i++) {
         struct xb_link_limits limits = xb_link_session_limits(session, &session->devices[i]);
         xb_verdict_of_device(&session->devices[i], &limits, &verdicts[i]);
-        level = xb_level_worse(level, verdicts[i].found.level);
     }
+    xb_verdict_compare_nvlinks(session->devices, session->device_count, session->pairs,
+                               session->pair_count, verdicts);
+    xb_link_session_judge_pairs(session, pair_verdicts);
+    for (size_t i = 0; i < session->device_count; i++)
+        level = xb_level_worse(level, verdicts[i].found.level);
+    for (size_t i = 0; i < session->pair_count; i++)
+        level = xb_level_worse(level, pair_verdicts[i].found.level);
     return level;
 }
 
@@ -181,8 +192,12 @@ static int report(struct command *command, bool done)
 {
     const struct xb_link_session *session = command->session;
     struct xb_verdict *verdicts = calloc(session->device_count + 1, sizeof *verdicts);
-    if (verdicts == NULL)
+    struct xb_pair_verdict *pair_verdicts = calloc(session->pair_count + 1, sizeof *pair_verdicts);
+    if (verdicts == NULL || pair_verdicts == NULL) {
+        free(verdicts);
+        free(pair_verdicts);
         return XB_LEVEL_UNKNOWN;
+    }
     struct xb_link_report report = {
         .version = XB_VERSION,
         .backend = session->backend != NULL ? session->backend->name : NULL,
@@ -191,7 +206,11 @@ static int report(struct command *command, bool done)
         .devices = session->devices,
         .device_count = session->device_count,
         .verdicts = verdicts,
-        .level = judge(session, verdicts),
+        .pairs = session->pairs,
+        .pair_count = session->pair_count,
+        .pair_verdicts = pair_verdicts,
+        .no_pairs = session->no_pairs,
+        .level = judge(session, verdicts, pair_verdicts),
         .attempts_allowed = session->attempts,
         .deadline = xb_config_get(command->config, "deadline")->seconds,
         .cut = !done,
@@ -203,6 +222,7 @@ static int report(struct command *command, bool done)
                  "the deadline came while devices were looked for");
     bool written = write_all(command, &report);
     free(verdicts);
+    free(pair_verdicts);
     return written ? (int)report.level : XB_LEVEL_UNKNOWN;
 }
 
@@ -291,8 +311,9 @@ static int fail_unread(const struct xb_error *error)
 static void print_help(FILE *stream)
 {
     fprintf(stream,
-            "xferbench link [OPTION]...: is the PCIe link of every GPU what it should be? Copies "
-            "both\nways, reads every hop under load, and judges. One answer, and an exit code.\n\n"
+            "xferbench link [OPTION]...: are the links of every GPU what they should be? Copies "
+            "both ways\nand between GPUs, reads every hop under load, and judges. One answer, and "
+            "an exit code.\n\n"
             "Options:\n");
     xb_help_print_options(stream, xb_link_rows());
     fprintf(stream,
@@ -303,7 +324,7 @@ static void print_help(FILE *stream)
 const struct xb_command xb_command_link = {
     .name = "link",
     .synopsis = "link [OPTION]...",
-    .summary = "is each GPU's PCIe link what it should be?",
+    .summary = "are the links of each GPU what they should be?",
     .rows = xb_link_rows,
     .print_help = print_help,
     .run = run,

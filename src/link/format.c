@@ -2,7 +2,6 @@
 #define _GNU_SOURCE
 #include "format.h"
 
-#include "base/note.h"
 #include "base/text.h"
 
 #include <string.h>
@@ -17,6 +16,14 @@ const char *xb_link_lanes_text(struct xb_lanes lanes, char *text, size_t size)
         return xb_lanes_text(lanes.speed_gts, lanes.width, text, size);
     snprintf(text, size, "-");
     return text;
+}
+
+void xb_link_put_line(FILE *stream, const struct xb_words *words)
+{
+    size_t end = words->length < XB_LINE_COLUMNS ? words->length : XB_LINE_COLUMNS;
+    while (end > 0 && words->text[end - 1] == ' ')
+        end--;
+    fprintf(stream, "%.*s\n", (int)end, words->text);
 }
 
 bool xb_link_first_of_code(const struct xb_findings *found, size_t index)

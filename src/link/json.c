@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/json_write.h"
+#include "json_internal.h"
+
 #include "record/document.h"
 #include "record/of_conditions.h"
 #include "record/write.h"
-#include "report.h"
 
-/* docs/link.schema.json tells the keys and their meaning. What is not known is null. */
-
-/* A rate or share of 0 is none: null. */
-static void put_positive(struct xb_json *json, const char *key, double value)
+void xb_link_json_put_positive(struct xb_json *json, const char *key, double value)
 {
     if (value > 0)
         xb_json_put_number(json, key, value);
@@ -19,7 +16,7 @@ static void put_positive(struct xb_json *json, const char *key, double value)
 static void put_lanes(struct xb_json *json, const char *speed_key, double speed_gts,
                       const char *width_key, unsigned width)
 {
-    put_positive(json, speed_key, speed_gts);
+    xb_link_json_put_positive(json, speed_key, speed_gts);
     xb_json_put_known_whole(json, width_key, width > 0, width);
 }
 
@@ -132,7 +129,7 @@ static void put_nvlink(struct xb_json *json, unsigned number, const struct xb_nv
     xb_json_open_object(json, NULL);
     xb_json_put_whole(json, "link", number);
     xb_json_put_flag(json, "active", link->active);
-    put_positive(json, "rate_bytes_per_second", link->rate);
+    xb_link_json_put_positive(json, "rate_bytes_per_second", link->rate);
     for (enum xb_nvlink_counter i = 0; i < XB_NVLINK_COUNTERS; i++)
         xb_json_put_known_whole(json, xb_nvlink_counter_key(i), link->counted[i], link->counts[i]);
     xb_json_close(json);
@@ -168,11 +165,25 @@ static void put_health(struct xb_json *json, const char *key, const struct xb_de
     xb_json_close(json);
 }
 
+/* Around the copies between the device and its peers. */
+static void put_peers(struct xb_json *json, const struct xb_link_device *device)
+{
+    if (device->peers.seconds <= 0) {
+        xb_json_put_null(json, "peers");
+        return;
+    }
+    xb_json_open_object(json, "peers");
+    put_health(json, "health_before", &device->peers.before);
+    put_health(json, "health_after", &device->peers.after);
+    xb_json_put_number(json, "seconds", device->peers.seconds);
+    xb_json_close(json);
+}
+
 static void put_attempt(struct xb_json *json, const struct xb_link_attempt *attempt)
 {
     xb_json_open_object(json, NULL);
-    put_positive(json, "h2d_bytes_per_second", attempt->h2d);
-    put_positive(json, "d2h_bytes_per_second", attempt->d2h);
+    xb_link_json_put_positive(json, "h2d_bytes_per_second", attempt->h2d);
+    xb_link_json_put_positive(json, "d2h_bytes_per_second", attempt->d2h);
     xb_json_put_flag(json, "data_wrong", attempt->data_wrong);
     xb_json_put_optional(json, "failure", attempt->failure);
     put_path(json, "at_rest", &attempt->at_rest);
@@ -180,14 +191,15 @@ static void put_attempt(struct xb_json *json, const struct xb_link_attempt *atte
     put_path(json, "after", &attempt->after);
     put_health(json, "health_before", &attempt->health_before);
     put_health(json, "health_after", &attempt->health_after);
-    put_positive(json, "health_seconds", attempt->health_seconds);
+    xb_link_json_put_positive(json, "health_seconds", attempt->health_seconds);
     xb_json_close(json);
 }
 
 /* ---- a verdict ---- */
 
-static void put_reasons(struct xb_json *json, const struct xb_findings *found)
+void xb_link_json_put_findings(struct xb_json *json, const struct xb_findings *found)
 {
+    xb_json_put_text(json, "level", xb_level_name(found->level));
     xb_json_open_array(json, "reasons");
     for (size_t i = 0; i < found->reason_count; i++) {
         xb_json_open_object(json, NULL);
@@ -217,8 +229,8 @@ static void put_ceiling(struct xb_json *json, const struct xb_ceiling *ceiling)
     xb_json_put_number(json, "speed_gts", ceiling->speed_gts);
     xb_json_put_whole(json, "width", ceiling->width);
     xb_json_put_number(json, "raw_bytes_per_second", ceiling->raw);
-    put_positive(json, "h2d_bytes_per_second", ceiling->h2d);
-    put_positive(json, "d2h_bytes_per_second", ceiling->d2h);
+    xb_link_json_put_positive(json, "h2d_bytes_per_second", ceiling->h2d);
+    xb_link_json_put_positive(json, "d2h_bytes_per_second", ceiling->d2h);
     put_packet_sizes(json, ceiling);
     xb_json_close(json);
 }
@@ -235,13 +247,13 @@ static void put_packets(struct xb_json *json, const struct xb_ceiling *ceiling)
     xb_json_close(json);
 }
 
-static void put_direction(struct xb_json *json, const char *key,
-                          const struct xb_link_direction *direction)
+void xb_link_json_put_bandwidth_limit(struct xb_json *json, const char *key,
+                                      const struct xb_link_direction *bandwidth)
 {
     xb_json_open_object(json, key);
-    put_positive(json, "warning_below_bytes_per_second", direction->warning);
-    put_positive(json, "critical_below_bytes_per_second", direction->critical);
-    xb_json_put_text(json, "source", xb_limit_source_name(direction->source));
+    xb_link_json_put_positive(json, "warning_below_bytes_per_second", bandwidth->warning);
+    xb_link_json_put_positive(json, "critical_below_bytes_per_second", bandwidth->critical);
+    xb_json_put_text(json, "source", xb_limit_source_name(bandwidth->source));
     xb_json_close(json);
 }
 
@@ -262,8 +274,8 @@ static void put_limits(struct xb_json *json, const struct xb_verdict *verdict)
 {
     const struct xb_link_limits *limits = &verdict->limits;
     xb_json_open_object(json, "limits");
-    put_direction(json, "h2d", &verdict->h2d);
-    put_direction(json, "d2h", &verdict->d2h);
+    xb_link_json_put_bandwidth_limit(json, "h2d", &verdict->h2d);
+    xb_link_json_put_bandwidth_limit(json, "d2h", &verdict->d2h);
     put_limit(json, "generation", &limits->generation);
     put_limit(json, "width", &limits->width);
     put_limit(json, "warn_share", &limits->warn_share);
@@ -277,14 +289,13 @@ static void put_verdict(struct xb_json *json, const struct xb_verdict *verdict,
     bool has_attempt = xb_verdict_attempt(verdict, device) != NULL;
     bool has_hop = verdict->bottleneck < verdict->facts.hop_count;
     xb_json_open_object(json, "verdict");
-    xb_json_put_text(json, "level", xb_level_name(verdict->found.level));
-    put_reasons(json, &verdict->found);
+    xb_link_json_put_findings(json, &verdict->found);
     xb_json_put_known_whole(json, "attempt", has_attempt, verdict->best);
     xb_json_put_known_whole(json, "bottleneck", has_hop, verdict->bottleneck);
     put_ceiling(json, &verdict->ceiling);
     put_packets(json, &verdict->ceiling);
-    put_positive(json, "h2d_share", verdict->h2d.share);
-    put_positive(json, "d2h_share", verdict->d2h.share);
+    xb_link_json_put_positive(json, "h2d_share", verdict->h2d.share);
+    xb_link_json_put_positive(json, "d2h_share", verdict->d2h.share);
     put_limits(json, verdict);
     xb_json_close(json);
 }
@@ -309,6 +320,7 @@ static void put_device(struct xb_json *json, const struct xb_link_device *device
     for (size_t i = 0; i < xb_link_attempts(device); i++)
         put_attempt(json, &device->attempts[i]);
     xb_json_close(json);
+    put_peers(json, device);
     xb_json_close(json);
 }
 
@@ -331,12 +343,13 @@ enum xb_status xb_link_json_write(FILE *stream, const struct xb_link_report *rep
     xb_json_put_text(&json, "level", xb_level_name(report->level));
     xb_json_put_optional(&json, "nothing_tested", report->nothing);
     xb_json_put_whole(&json, "attempts_allowed", report->attempts_allowed);
-    put_positive(&json, "deadline_s", report->deadline);
+    xb_link_json_put_positive(&json, "deadline_s", report->deadline);
     xb_json_put_flag(&json, "cut", report->cut);
     xb_json_open_array(&json, "devices");
     for (size_t i = 0; i < report->device_count; i++)
         put_device(&json, &report->devices[i], &report->verdicts[i]);
     xb_json_close(&json);
+    xb_link_json_put_pairs(&json, report);
     xb_record_put_environment(&json, &node);
     xb_record_put_config(&json, &node);
     xb_json_close(&json);

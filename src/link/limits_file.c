@@ -28,8 +28,8 @@ struct xb_limits_file {
 
 static const char *const root_keys[] = {"schema", "schema_version", "limits", NULL};
 static const char *const entry_keys[] = {
-    "gpu",        "link",           "expect", "min_h2d_gbs", "min_d2h_gbs",
-    "warn_share", "critical_share", "note",   NULL};
+    "gpu",          "link",       "expect",         "min_h2d_gbs", "min_d2h_gbs",
+    "min_peer_gbs", "warn_share", "critical_share", "note",        NULL};
 
 /* A key that is left out sets nothing; null is a wrong type. */
 static bool has(const cJSON *object, const char *key)
@@ -75,6 +75,7 @@ static void read_entry(struct xb_json_reader *reader, const cJSON *object, struc
     read_link(reader, object, "expect", limits);
     read_number(reader, object, "min_h2d_gbs", HIGHEST_GBS, 1e9, &limits->min_h2d);
     read_number(reader, object, "min_d2h_gbs", HIGHEST_GBS, 1e9, &limits->min_d2h);
+    read_number(reader, object, "min_peer_gbs", HIGHEST_GBS, 1e9, &limits->min_peer);
     read_number(reader, object, "warn_share", HIGHEST_SHARE, 1, &limits->warn_share);
     read_number(reader, object, "critical_share", HIGHEST_SHARE, 1, &limits->critical_share);
     check_note(reader, object);
@@ -190,6 +191,7 @@ bool xb_limits_file_match(const struct xb_limits_file *file, const char *name, u
     set_unset(&limits->width, &from->width);
     set_unset(&limits->min_h2d, &from->min_h2d);
     set_unset(&limits->min_d2h, &from->min_d2h);
+    set_unset(&limits->min_peer, &from->min_peer);
     set_unset(&limits->warn_share, &from->warn_share);
     set_unset(&limits->critical_share, &from->critical_share);
     return true;

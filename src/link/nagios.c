@@ -73,56 +73,91 @@ static void put_good(FILE *stream, const struct xb_link_report *report)
 {
     struct range h2d = {0};
     struct range d2h = {0};
+    struct range peers = {0};
     for (size_t i = 0; i < report->device_count; i++) {
         widen(&h2d, report->verdicts[i].h2d.measured);
         widen(&d2h, report->verdicts[i].d2h.measured);
     }
+    for (size_t i = 0; i < report->pair_count; i++)
+        widen(&peers, report->pair_verdicts[i].bandwidth.measured);
     fprintf(stream, "%zu GPU%s: ", report->device_count, report->device_count == 1 ? "" : "s");
     put_lanes(stream, report);
     put_range(stream, "H2D", h2d);
     put_range(stream, "D2H", d2h);
-    if (h2d.high > 0 || d2h.high > 0)
+    put_range(stream, "peers", peers);
+    if (h2d.high > 0 || d2h.high > 0 || peers.high > 0)
         fputs(" GB/s", stream);
 }
 
 /* Tells the worst reason in full and only the codes of the others: some monitoring cores cut a line
  * at 1 KiB. */
+static void put_findings(FILE *stream, const struct xb_findings *found)
+{
+    fputs(xb_level_name(found->level), stream);
+    for (size_t i = 0; i < found->reason_count; i++) {
+        if (!xb_link_first_of_code(found, i))
+            continue;
+        fprintf(stream, "%s %s", i > 0 ? "," : "", found->reasons[i].code);
+        if (i > 0)
+            continue;
+        fputs(" (", stream);
+        xb_link_put_safe(stream, found->reasons[i].text);
+        fputc(')', stream);
+    }
+}
+
 static void put_bad(FILE *stream, const struct xb_link_report *report, size_t device)
 {
     const struct xb_device_info *info = &report->devices[device].info;
-    const struct xb_verdict *verdict = &report->verdicts[device];
     fprintf(stream, "GPU %u ", info->index);
     if (info->pci_bdf[0] != '\0') {
         xb_link_put_safe(stream, info->pci_bdf);
         fputc(' ', stream);
     }
-    fputs(xb_level_name(verdict->found.level), stream);
-    for (size_t i = 0; i < verdict->found.reason_count; i++) {
-        if (!xb_link_first_of_code(&verdict->found, i))
-            continue;
-        fprintf(stream, "%s %s", i > 0 ? "," : "", verdict->found.reasons[i].code);
-        if (i > 0)
-            continue;
-        fputs(" (", stream);
-        xb_link_put_safe(stream, verdict->found.reasons[i].text);
-        fputc(')', stream);
-    }
+    put_findings(stream, &report->verdicts[device].found);
+}
+
+static void put_bad_pair(FILE *stream, const struct xb_link_report *report, size_t pair)
+{
+    fprintf(stream, "GPU %u to %u ", report->devices[report->pairs[pair].from].info.index,
+            report->devices[report->pairs[pair].to].info.index);
+    put_findings(stream, &report->pair_verdicts[pair].found);
+}
+
+/* "1 of 8 GPUs, 2 of 56 pairs: " */
+static void put_counts(FILE *stream, const struct xb_link_report *report)
+{
+    size_t count = 0;
+    size_t pair_count = 0;
+    for (size_t i = 0; i < report->device_count; i++)
+        count += report->verdicts[i].found.level != XB_LEVEL_OK;
+    for (size_t i = 0; i < report->pair_count; i++)
+        pair_count += report->pair_verdicts[i].found.level != XB_LEVEL_OK;
+    if (report->device_count == 0)
+        return;
+    fprintf(stream, "%zu of %zu GPUs", count, report->device_count);
+    if (report->pair_count > 0)
+        fprintf(stream, ", %zu of %zu pairs", pair_count, report->pair_count);
+    fputs(": ", stream);
 }
 
 static void put_all_bad(FILE *stream, const struct xb_link_report *report)
 {
     const char *separator = "";
-    size_t count = 0;
-    for (size_t i = 0; i < report->device_count; i++)
-        count += report->verdicts[i].found.level != XB_LEVEL_OK;
-    if (report->device_count > 0)
-        fprintf(stream, "%zu of %zu GPUs: ", count, report->device_count);
+    put_counts(stream, report);
     for (size_t i = 0; i < XB_LINK_BAD_LEVELS; i++) {
         for (size_t j = 0; j < report->device_count; j++) {
             if (report->verdicts[j].found.level != xb_link_bad_levels[i])
                 continue;
             fputs(separator, stream);
             put_bad(stream, report, j);
+            separator = "; ";
+        }
+        for (size_t j = 0; j < report->pair_count; j++) {
+            if (report->pair_verdicts[j].found.level != xb_link_bad_levels[i])
+                continue;
+            fputs(separator, stream);
+            put_bad_pair(stream, report, j);
             separator = "; ";
         }
     }
@@ -234,6 +269,8 @@ static void put_data(FILE *stream, const struct xb_link_report *report)
     bool any = false;
     for (size_t i = 0; i < report->device_count; i++)
         any = any || has_data(&report->verdicts[i]);
+    for (size_t i = 0; i < report->pair_count; i++)
+        any = any || report->pair_verdicts[i].bandwidth.measured > 0;
     if (any)
         fputs(" |", stream);
     for (size_t i = 0; i < report->device_count; i++) {
@@ -243,6 +280,14 @@ static void put_data(FILE *stream, const struct xb_link_report *report)
         put_bandwidth(stream, gpu, "d2h_GBps", &verdict->d2h, verdict->ceiling.d2h);
         put_link(stream, gpu, verdict);
         put_counters(stream, gpu, &verdict->facts);
+    }
+    for (size_t i = 0; i < report->pair_count; i++) {
+        const struct xb_pair_verdict *verdict = &report->pair_verdicts[i];
+        char name[32];
+        snprintf(name, sizeof name, "to_gpu%u_GBps",
+                 report->devices[report->pairs[i].to].info.index);
+        put_bandwidth(stream, report->devices[report->pairs[i].from].info.index, name,
+                      &verdict->bandwidth, verdict->ceiling);
     }
 }
 

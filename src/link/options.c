@@ -54,7 +54,8 @@ static const struct xb_option option_attempts = {
     .type = XB_OPTION_COUNT,
     .argument = "N",
     .default_text = "3",
-    .help = "How often to test a device at most, before it is called anything but OK. The best "
+    .help = "How often to test a device or a pair at most, before it is called anything but OK. "
+            "The best "
             "attempt counts; all are on record.",
     .minimum = 1,
     .maximum = 10,
@@ -85,6 +86,18 @@ static const struct xb_option option_min_d2h = {
     .argument = "GB/S",
     .help = "The same from device to host.",
 };
+static const struct xb_option option_min_peer = {
+    .name = "min-peer",
+    .type = XB_OPTION_TEXT,
+    .argument = "GB/S",
+    .help = "The same of a direct copy from one device to another, in place of shares of what "
+            "their links carry.",
+};
+static const struct xb_option option_no_peers = {
+    .name = "no-peers",
+    .type = XB_OPTION_FLAG,
+    .help = "Test no copies between devices. Without it every pair of up to 8 devices is tested.",
+};
 static const struct xb_option option_limits = {
     .name = "limits",
     .type = XB_OPTION_TEXT,
@@ -112,10 +125,12 @@ static const struct xb_option option_json = {
             "(docs/link.schema.json); '-' is standard output, in place of the table.",
 };
 static const struct xb_option *const link_rows[] = {
-    &option_backend,  &option_device,        &option_count,      &option_size,
-    &option_attempts, &option_deadline,      &option_expect,     &option_min_h2d,
-    &option_min_d2h,  &option_limits,        &option_format,     &xb_option_output,
-    &option_json,     &xb_option_plain_help, &xb_option_version, NULL};
+    &option_backend,       &option_device,     &option_no_peers,
+    &option_count,         &option_size,       &option_attempts,
+    &option_deadline,      &option_expect,     &option_min_h2d,
+    &option_min_d2h,       &option_min_peer,   &option_limits,
+    &option_format,        &xb_option_output,  &option_json,
+    &xb_option_plain_help, &xb_option_version, NULL};
 
 const struct xb_option *const *xb_link_rows(void)
 {

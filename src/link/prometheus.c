@@ -215,6 +215,87 @@ static const struct {
     {"xferbench_link_nvlink_events", "What an NVLink counted during the test.", put_nvlinks},
 };
 
+/* ---- the same of a pair: its samples are the source's, with the target as "peer" ---- */
+
+struct pair {
+    const struct xb_device_info *from;
+    char peer[16]; /* the target's index */
+    const struct xb_pair_verdict *verdict;
+};
+
+static void put_pair_status(struct family *family, const struct pair *pair)
+{
+    put_sample(family, pair->from, LABELS({"peer", pair->peer}),
+               (double)pair->verdict->found.level);
+}
+
+static void put_pair_reasons(struct family *family, const struct pair *pair)
+{
+    const struct xb_findings *found = &pair->verdict->found;
+    for (size_t i = 0; i < found->reason_count; i++)
+        if (xb_link_first_of_code(found, i))
+            put_sample(family, pair->from,
+                       LABELS({"peer", pair->peer}, {"code", found->reasons[i].code}), 1);
+}
+
+static void put_pair_bandwidth(struct family *family, const struct pair *pair)
+{
+    put_known(family, pair->from, LABELS({"peer", pair->peer}), pair->verdict->bandwidth.measured);
+}
+
+static void put_pair_ceiling(struct family *family, const struct pair *pair)
+{
+    put_known(family, pair->from, LABELS({"peer", pair->peer}), pair->verdict->ceiling);
+}
+
+static void put_pair_limits(struct family *family, const struct pair *pair)
+{
+    const struct xb_link_direction *bandwidth = &pair->verdict->bandwidth;
+    put_known(family, pair->from, LABELS({"peer", pair->peer}, {"level", "warning"}),
+              bandwidth->warning);
+    put_known(family, pair->from, LABELS({"peer", pair->peer}, {"level", "critical"}),
+              bandwidth->critical);
+}
+
+static void put_pair_links(struct family *family, const struct pair *pair)
+{
+    put_known(family, pair->from, LABELS({"peer", pair->peer}, {"link", pair->verdict->reach.link}),
+              pair->verdict->reach.links);
+}
+
+static const struct {
+    const char *name, *help;
+    void (*put)(struct family *family, const struct pair *pair);
+} pair_families[] = {
+    {"xferbench_link_peer_status",
+     "Verdict on direct copies to a peer: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN.",
+     put_pair_status},
+    {"xferbench_link_peer_reason", "1 for each code that the verdict gives as a reason.",
+     put_pair_reasons},
+    {"xferbench_link_peer_bandwidth_bytes_per_second", "Median of verified direct copies.",
+     put_pair_bandwidth},
+    {"xferbench_link_peer_ceiling_bytes_per_second", "Number of links by the rate of each.",
+     put_pair_ceiling},
+    {"xferbench_link_peer_limit_bytes_per_second", "Bandwidth below which the level is reached.",
+     put_pair_limits},
+    {"xferbench_link_peer_links", "Active links between the two.", put_pair_links},
+};
+
+static void put_pairs(FILE *stream, const struct xb_link_report *report)
+{
+    for (size_t i = 0; i < sizeof pair_families / sizeof pair_families[0]; i++) {
+        struct family family = {
+            .stream = stream, .name = pair_families[i].name, .help = pair_families[i].help};
+        for (size_t j = 0; j < report->pair_count; j++) {
+            struct pair pair = {.from = &report->devices[report->pairs[j].from].info,
+                                .verdict = &report->pair_verdicts[j]};
+            snprintf(pair.peer, sizeof pair.peer, "%u",
+                     report->devices[report->pairs[j].to].info.index);
+            pair_families[i].put(&family, &pair);
+        }
+    }
+}
+
 static void put_node(FILE *stream, const char *name, const char *help, long long value)
 {
     struct family family = {.stream = stream, .name = name, .help = help};
@@ -237,6 +318,7 @@ enum xb_status xb_link_prometheus_write(FILE *stream, const struct xb_link_repor
         for (size_t j = 0; j < report->device_count; j++)
             families[i].put(&family, &report->devices[j].info, &report->verdicts[j]);
     }
+    put_pairs(stream, report);
     enum xb_status status = xb_stream_finish(stream, "the metrics", error);
     xb_plain_locale_leave(previous);
     return status;

@@ -15,8 +15,8 @@
 static const char *keep(struct xb_json_reader *r, struct xb_arena **texts, const char *text)
 {
     const char *kept = xb_link_read_failed(r) ? NULL : xb_arena_print(texts, "%s", text);
-    if (kept == NULL && !xb_link_read_failed(r))
-        (void)XB_FAIL(&r->error, XB_ERR_MEMORY, "no memory to read %.300s", r->place.path);
+    if (kept == NULL)
+        xb_link_read_fail_memory(r);
     return kept;
 }
 
@@ -47,7 +47,7 @@ static enum xb_limit_source get_source(struct xb_json_reader *r, const cJSON *ob
 
 /* ---- a verdict ---- */
 
-/* Leaves the code in the tree: read_reasons() keeps a copy. */
+/* Leaves the code in the tree: xb_link_read_findings() keeps a copy. */
 static void read_reason(struct xb_json_reader *r, const cJSON *object, void *to)
 {
     struct xb_reason *reason = to;
@@ -56,10 +56,11 @@ static void read_reason(struct xb_json_reader *r, const cJSON *object, void *to)
     xb_link_copy_text(xb_link_get_text(r, object, "text"), reason->text, sizeof reason->text);
 }
 
-static void read_reasons(struct xb_json_reader *r, const cJSON *object, struct xb_arena **texts,
-                         struct xb_findings *found)
+void xb_link_read_findings(struct xb_json_reader *r, const cJSON *verdict, struct xb_arena **texts,
+                           struct xb_findings *found)
 {
-    found->reason_count = xb_link_read_array(r, object, "reasons", read_reason, found->reasons,
+    found->level = get_level(r, verdict, "level");
+    found->reason_count = xb_link_read_array(r, verdict, "reasons", read_reason, found->reasons,
                                              sizeof *found->reasons, XB_VERDICT_REASONS);
     for (size_t i = 0; i < found->reason_count; i++)
         found->reasons[i].code = keep(r, texts, found->reasons[i].code);
@@ -103,14 +104,14 @@ static void read_ceiling(struct xb_json_reader *r, const cJSON *verdict, struct 
     xb_place_leave(&r->place, outer);
 }
 
-static void read_direction(struct xb_json_reader *r, const cJSON *limits, const char *key,
-                           struct xb_link_direction *direction)
+void xb_link_read_bandwidth_limit(struct xb_json_reader *r, const cJSON *object, const char *key,
+                                  struct xb_link_direction *bandwidth)
 {
-    const cJSON *object = xb_json_get_object(r, limits, key);
+    const cJSON *item = xb_json_get_object(r, object, key);
     size_t outer = xb_place_enter(&r->place, key);
-    direction->warning = xb_link_get_positive(r, object, "warning_below_bytes_per_second");
-    direction->critical = xb_link_get_positive(r, object, "critical_below_bytes_per_second");
-    direction->source = get_source(r, object, "source");
+    bandwidth->warning = xb_link_get_positive(r, item, "warning_below_bytes_per_second");
+    bandwidth->critical = xb_link_get_positive(r, item, "critical_below_bytes_per_second");
+    bandwidth->source = get_source(r, item, "source");
     xb_place_leave(&r->place, outer);
 }
 
@@ -131,28 +132,13 @@ static void read_limits(struct xb_json_reader *r, const cJSON *object, struct xb
 {
     const cJSON *limits = xb_json_get_object(r, object, "limits");
     size_t outer = xb_place_enter(&r->place, "limits");
-    read_direction(r, limits, "h2d", &verdict->h2d);
-    read_direction(r, limits, "d2h", &verdict->d2h);
+    xb_link_read_bandwidth_limit(r, limits, "h2d", &verdict->h2d);
+    xb_link_read_bandwidth_limit(r, limits, "d2h", &verdict->d2h);
     read_limit(r, limits, "generation", &verdict->limits.generation);
     read_limit(r, limits, "width", &verdict->limits.width);
     read_limit(r, limits, "warn_share", &verdict->limits.warn_share);
     read_limit(r, limits, "critical_share", &verdict->limits.critical_share);
     xb_place_leave(&r->place, outer);
-}
-
-/* The index of one of `count` things; null, read as 0, if there are none. */
-static size_t get_index_of(struct xb_json_reader *r, const cJSON *object, const char *key,
-                           size_t count)
-{
-    bool is_there = xb_link_is_known(r, object, key);
-    size_t index = is_there ? xb_link_get_whole(r, object, key) : 0;
-    if (is_there ? index < count : count == 0)
-        return index;
-    if (count == 0)
-        xb_json_refuse(r, key, "must be null: there is none");
-    else
-        xb_json_refuse(r, key, "must be a whole number below %zu", count);
-    return 0;
 }
 
 /* Finds the facts in the attempts, which must have been read. */
@@ -171,20 +157,31 @@ static void read_verdict(struct xb_json_reader *r, const cJSON *object, struct x
 {
     const cJSON *item = xb_json_get_object(r, object, "verdict");
     size_t outer = xb_place_enter(&r->place, "verdict");
-    verdict->found.level = get_level(r, item, "level");
-    read_reasons(r, item, texts, &verdict->found);
-    verdict->best = get_index_of(r, item, "attempt", device->attempt_count);
+    xb_link_read_findings(r, item, texts, &verdict->found);
+    verdict->best = xb_link_get_index_of(r, item, "attempt", device->attempt_count);
     read_ceiling(r, item, &verdict->ceiling);
     read_packets(r, item, &verdict->ceiling);
     read_limits(r, item, verdict);
     verdict->h2d.share = xb_link_get_positive(r, item, "h2d_share");
     verdict->d2h.share = xb_link_get_positive(r, item, "d2h_share");
     find_facts(device, verdict);
-    verdict->bottleneck = get_index_of(r, item, "bottleneck", verdict->facts.hop_count);
+    verdict->bottleneck = xb_link_get_index_of(r, item, "bottleneck", verdict->facts.hop_count);
     xb_place_leave(&r->place, outer);
 }
 
 /* ---- the document ---- */
+
+static void read_peers(struct xb_json_reader *r, const cJSON *object, struct xb_link_device *device)
+{
+    const cJSON *item = xb_link_get_known_object(r, object, "peers");
+    if (item == NULL)
+        return;
+    size_t outer = xb_place_enter(&r->place, "peers");
+    xb_link_read_health(r, item, "health_before", &device->peers.before);
+    xb_link_read_health(r, item, "health_after", &device->peers.after);
+    device->peers.seconds = xb_link_get_positive(r, item, "seconds");
+    xb_place_leave(&r->place, outer);
+}
 
 static void read_device(struct xb_json_reader *r, const cJSON *object, struct xb_arena **texts,
                         struct xb_link_device *device, struct xb_verdict *verdict)
@@ -198,6 +195,8 @@ static void read_device(struct xb_json_reader *r, const cJSON *object, struct xb
     if (xb_link_is_known(r, object, "pci_bdf"))
         xb_link_get_address(r, object, "pci_bdf", info->pci_bdf);
     info->memory_bytes = xb_link_get_counter(r, object, "memory_bytes");
+    if (xb_link_has(object, "peers")) /* Early files have none. */
+        read_peers(r, object, device);
     device->cut = xb_json_get_flag(r, object, "cut");
     device->attempt_count =
         xb_link_read_array(r, object, "attempts", xb_link_read_attempt, device->attempts,
@@ -216,8 +215,7 @@ static void read_devices(struct xb_json_reader *r, const cJSON *root, struct xb_
     file->devices = calloc(count + 1, sizeof *file->devices);
     file->verdicts = calloc(count + 1, sizeof *file->verdicts);
     if (file->devices == NULL || file->verdicts == NULL) {
-        if (!xb_link_read_failed(r))
-            (void)XB_FAIL(&r->error, XB_ERR_MEMORY, "no memory to read %.300s", r->place.path);
+        xb_link_read_fail_memory(r);
         return;
     }
     const cJSON *item = count > 0 ? array->child : NULL;
@@ -288,6 +286,11 @@ static void read_report(struct xb_json_reader *r, const cJSON *root, struct xb_l
     report->deadline = xb_link_get_positive(r, root, "deadline_s");
     report->cut = xb_json_get_flag(r, root, "cut");
     read_devices(r, root, file);
+    if (!xb_link_has(root, "pairs")) /* Early files have none. */
+        return;
+    xb_link_read_pairs(r, root, file);
+    if (xb_link_is_known(r, root, "pairs_not_tested"))
+        report->no_pairs = keep(r, &file->texts, xb_link_get_text(r, root, "pairs_not_tested"));
 }
 
 enum xb_status xb_link_report_parse(const char *path, const char *text, size_t length,
@@ -323,6 +326,8 @@ void xb_link_file_free(struct xb_link_file *file)
 {
     free(file->devices);
     free(file->verdicts);
+    free(file->pairs);
+    free(file->pair_verdicts);
     xb_arena_free(file->texts);
     memset(file, 0, sizeof *file);
 }

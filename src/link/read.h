@@ -20,6 +20,8 @@ struct xb_link_file {
     struct xb_link_report report;
     struct xb_link_device *devices;
     struct xb_verdict *verdicts;
+    struct xb_link_pair *pairs;
+    struct xb_pair_verdict *pair_verdicts;
     struct xb_arena *texts;
 };
 

@@ -149,8 +149,8 @@ static void read_nvlinks(struct xb_json_reader *r, const cJSON *object,
 }
 
 /* Numbers that the library tells together are known together: one null is enough. */
-static void read_health(struct xb_json_reader *r, const cJSON *attempt, const char *key,
-                        struct xb_device_health *health)
+void xb_link_read_health(struct xb_json_reader *r, const cJSON *attempt, const char *key,
+                         struct xb_device_health *health)
 {
     const cJSON *object = xb_json_get_object(r, attempt, key);
     size_t outer = xb_place_enter(&r->place, key);
@@ -188,8 +188,8 @@ void xb_link_read_attempt(struct xb_json_reader *r, const cJSON *object, void *t
     read_path(r, object, "at_rest", &attempt->at_rest);
     read_load(r, object, &attempt->load);
     read_path(r, object, "after", &attempt->after);
-    read_health(r, object, "health_before", &attempt->health_before);
-    read_health(r, object, "health_after", &attempt->health_after);
+    xb_link_read_health(r, object, "health_before", &attempt->health_before);
+    xb_link_read_health(r, object, "health_after", &attempt->health_after);
     if (xb_link_has(object, "health_seconds")) /* Early files have none. */
         attempt->health_seconds = xb_link_get_positive(r, object, "health_seconds");
 }

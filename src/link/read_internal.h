@@ -3,7 +3,10 @@
 #define XFERBENCH_LINK_READ_INTERNAL_H
 
 #include "base/json_read.h"
-#include "verdict.h"
+#include "peers.h"
+
+struct xb_arena;
+struct xb_link_file;
 
 /* The parts of the reader of link files. All keep the reader's first error, as xb_json_get_...
  * does: after it they do nothing and return what is empty. */
@@ -46,7 +49,25 @@ typedef void xb_link_read_item(struct xb_json_reader *r, const cJSON *item, void
 size_t xb_link_read_array(struct xb_json_reader *r, const cJSON *object, const char *key,
                           xb_link_read_item *read, void *items, size_t size, size_t most);
 
+/* The index of one of `count` things; null, read as 0, if there are none. */
+size_t xb_link_get_index_of(struct xb_json_reader *r, const cJSON *object, const char *key,
+                            size_t count);
+/* Says that memory is short, unless something else failed before. */
+void xb_link_read_fail_memory(struct xb_json_reader *r);
+
 /* One attempt, into a struct xb_link_attempt. */
 void xb_link_read_attempt(struct xb_json_reader *r, const cJSON *object, void *to);
+void xb_link_read_health(struct xb_json_reader *r, const cJSON *attempt, const char *key,
+                         struct xb_device_health *health);
+
+/* The level and the reasons of a verdict; the codes are kept in *texts. */
+void xb_link_read_findings(struct xb_json_reader *r, const cJSON *verdict, struct xb_arena **texts,
+                           struct xb_findings *found);
+/* What is asked of a bandwidth: warning, critical and source. */
+void xb_link_read_bandwidth_limit(struct xb_json_reader *r, const cJSON *object, const char *key,
+                                  struct xb_link_direction *bandwidth);
+
+/* All pairs, into file->pairs and its report; the devices must have been read. */
+void xb_link_read_pairs(struct xb_json_reader *r, const cJSON *root, struct xb_link_file *file);
 
 #endif

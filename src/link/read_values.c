@@ -120,3 +120,23 @@ void xb_link_get_address(struct xb_json_reader *r, const cJSON *object, const ch
     else
         xb_link_copy_text(text, bdf, 16);
 }
+
+size_t xb_link_get_index_of(struct xb_json_reader *r, const cJSON *object, const char *key,
+                            size_t count)
+{
+    bool is_there = xb_link_is_known(r, object, key);
+    size_t index = is_there ? xb_link_get_whole(r, object, key) : 0;
+    if (is_there ? index < count : count == 0)
+        return index;
+    if (count == 0)
+        xb_json_refuse(r, key, "must be null: there is none");
+    else
+        xb_json_refuse(r, key, "must be a whole number below %zu", count);
+    return 0;
+}
+
+void xb_link_read_fail_memory(struct xb_json_reader *r)
+{
+    if (!xb_link_read_failed(r))
+        (void)XB_FAIL(&r->error, XB_ERR_MEMORY, "no memory to read %.300s", r->place.path);
+}

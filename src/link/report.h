@@ -2,7 +2,7 @@
 #ifndef XFERBENCH_LINK_REPORT_H
 #define XFERBENCH_LINK_REPORT_H
 
-#include "verdict.h"
+#include "peers.h"
 #include "xferbench/options.h"
 
 #include <stdio.h>
@@ -19,8 +19,13 @@ struct xb_link_report {
     const struct xb_link_device *devices;
     size_t device_count;
     const struct xb_verdict *verdicts;
-    enum xb_level level; /* of the node */
-    char nothing[512];   /* why no device could be tested; "" otherwise */
+    const struct xb_link_pair *pairs; /* of these devices */
+    size_t pair_count;
+    const struct xb_pair_verdict *pair_verdicts;
+    const char *no_pairs; /* why no pair was tested; "" or NULL where pairs were, or there are
+                             fewer than two devices */
+    enum xb_level level;  /* of the node */
+    char nothing[512];    /* why no device could be tested; "" otherwise */
     unsigned attempts_allowed;
     double deadline; /* seconds for the whole test */
     bool cut;        /* the deadline came before all was done */

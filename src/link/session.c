@@ -6,7 +6,9 @@
 #include "base/clock.h"
 #include "base/interrupt.h"
 #include "run/command.h"
+#include "session_internal.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -14,8 +16,6 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* Often enough to see a link that changes during a transfer, seldom enough to disturb nothing. */
-#define WATCH_INTERVAL_S 0.005
 /* A measurement ends so long before the deadline, for the report to be written in time. */
 #define MARGIN_S 0.5
 /* How long a process that is done may take to leave: drivers take their time. */
@@ -46,130 +46,60 @@ void xb_link_session_close(struct xb_link_session *session)
 }
 
 /* Whose holder died has the lock all the same: what it guards is written in whole steps. */
-static void lock(struct xb_link_session *session)
+void xb_session_lock(struct xb_link_session *session)
 {
     if (pthread_mutex_lock(&session->lock) == EOWNERDEAD)
         (void)pthread_mutex_consistent(&session->lock);
 }
 
-/* ---- the transfers ---- */
-
-/* The configuration of a run of `pinned` both ways on the devices that the text names. The words
- * are permuted and must outlive it. */
-#define WORDS 13
-static enum xb_status configure(const struct xb_link_session *session, const char *devices,
-                                char *words[WORDS], struct xb_config *config,
-                                struct xb_error *error)
+void xb_session_unlock(struct xb_link_session *session)
 {
-    const char *const wanted[WORDS] = {"link",
-                                       "--mode",
-                                       "pinned",
-                                       "--direction",
-                                       "both",
-                                       "--size",
-                                       session->size_text,
-                                       "--device",
-                                       devices,
-                                       "--backend",
-                                       session->backend_name,
-                                       "--quiet",
-                                       NULL};
-    for (size_t i = 0; i < WORDS; i++)
-        words[i] = (char *)wanted[i];
-    return xb_config_parse(xb_run_rows(), WORDS - 1, words, config, error);
+    (void)pthread_mutex_unlock(&session->lock);
 }
 
-/* An observer's callback: data moves from the first sample on, that of a warm-up included. */
-static void arm(void *argument, const struct xb_run *run, size_t samples, double bandwidth)
+bool xb_session_time_is_up(const struct xb_link_session *session)
 {
-    (void)run;
-    (void)samples;
-    (void)bandwidth;
-    xb_pcie_watch_arm(argument, true);
+    return xb_clock_now() >= session->deadline - MARGIN_S || xb_interrupt_signal() != 0;
 }
 
-static void note_failure(struct xb_link_attempt *attempt, const char *direction, const char *reason)
-{
-    size_t length = strlen(attempt->failure);
-    snprintf(attempt->failure + length, sizeof attempt->failure - length, "%s%s: %s",
-             length > 0 ? "; " : "", direction, reason);
-}
+/* ---- runs and readings ---- */
 
-static void take_results(const struct xb_run *run, struct xb_link_attempt *attempt)
+enum xb_status xb_session_plan(const struct xb_link_session *session, struct xb_driver *driver,
+                               const char *const *options, struct xb_session_run *run,
+                               struct xb_error *error)
 {
-    for (size_t i = 0; i < run->case_count; i++) {
-        const struct xb_result *result = &run->results[i];
-        double *rate = result->test.direction == XB_H2D ? &attempt->h2d : &attempt->d2h;
-        if (result->status == XB_RESULT_OK)
-            *rate = result->bandwidth.median;
-        else
-            note_failure(attempt, xb_direction_name(result->test.direction), result->reason);
-        if (result->verified == XB_VERIFIED_FALSE)
-            attempt->data_wrong = true;
+    const char *const always[] = {
+        "link", "--size", session->size_text, "--backend", session->backend_name, "--quiet"};
+    size_t count = 0;
+    *run = (struct xb_session_run){.run = {.backend = driver->backend,
+                                           .driver = driver,
+                                           .probe = session->probe,
+                                           .config = &run->config,
+                                           .sysfs = session->sysfs,
+                                           .deadline = session->deadline - MARGIN_S}};
+    for (size_t i = 0; i < sizeof always / sizeof always[0]; i++)
+        run->words[count++] = (char *)always[i];
+    for (; *options != NULL; options++) {
+        assert(count < XB_SESSION_WORDS - 1);
+        run->words[count++] = (char *)*options;
     }
+    enum xb_status status =
+        xb_config_parse(xb_run_rows(), (int)count, run->words, &run->config, error);
+    return status != XB_OK ? status : xb_plan(&run->run, error);
 }
 
-/* Copies both ways on one device, watched. What goes wrong is the attempt's failure. */
-static void transfer(const struct xb_link_session *session, struct xb_driver *driver,
-                     unsigned index, struct xb_pcie_watch *watch, struct xb_link_attempt *attempt)
+void xb_session_run_free(struct xb_session_run *run)
 {
-    char device[16];
-    char *words[WORDS];
-    struct xb_config config;
-    struct xb_error error;
-    const struct xb_run_observer observer = {.progress = arm, .argument = watch};
-    snprintf(device, sizeof device, "%u", index);
-    if (configure(session, device, words, &config, &error) != XB_OK) {
-        note_failure(attempt, "both", error.message);
-        return;
-    }
-    struct xb_run run = {.backend = driver->backend,
-                         .driver = driver,
-                         .probe = session->probe,
-                         .config = &config,
-                         .sysfs = session->sysfs,
-                         .unhurried = true, /* errors are counted meanwhile */
-                         .deadline = session->deadline - MARGIN_S};
-    enum xb_status status = xb_plan(&run, &error);
-    if (status == XB_OK)
-        status = xb_run_execute(&run, &observer, &error);
-    xb_pcie_watch_arm(watch, false);
-    if (status == XB_OK)
-        take_results(&run, attempt);
-    else
-        note_failure(attempt, "both", error.message);
-    run.driver = NULL; /* the session's, for the next attempt */
-    xb_run_free(&run);
-    xb_config_free(&config);
+    run->run.driver = NULL; /* the session's, for the next run */
+    xb_run_free(&run->run);
+    xb_config_free(&run->config);
 }
 
-static void read_health(struct xb_driver *driver, unsigned index, struct xb_device_health *health)
+void xb_session_read_health(struct xb_driver *driver, unsigned index,
+                            struct xb_device_health *health)
 {
     if (driver->backend->device_health != NULL)
         driver->backend->device_health(driver, index, health);
-}
-
-static void make_attempt(const struct xb_link_session *session, struct xb_driver *driver,
-                         const struct xb_device_info *info, struct xb_link_attempt *attempt)
-{
-    struct xb_pcie_watch *watch = NULL;
-    struct xb_error error;
-    memset(attempt, 0, sizeof *attempt);
-    xb_pcie_path_read(session->sysfs, info->pci_bdf, &attempt->at_rest);
-    if (!attempt->at_rest.present)
-        return;
-    double begin = xb_clock_now();
-    read_health(driver, info->index, &attempt->health_before);
-    if (xb_pcie_watch_start(session->sysfs, info->pci_bdf, &attempt->at_rest, WATCH_INTERVAL_S,
-                            &watch, &error) == XB_OK)
-        transfer(session, driver, info->index, watch, attempt);
-    else
-        note_failure(attempt, "both", error.message);
-    read_health(driver, info->index, &attempt->health_after);
-    attempt->health_seconds = xb_clock_now() - begin;
-    if (watch != NULL)
-        xb_pcie_watch_stop(watch, &attempt->load);
-    xb_pcie_path_read(session->sysfs, info->pci_bdf, &attempt->after);
 }
 
 /* ---- devices ---- */
@@ -185,63 +115,21 @@ struct xb_link_limits xb_link_session_limits(const struct xb_link_session *sessi
     return limits;
 }
 
-static bool time_is_up(const struct xb_link_session *session)
+/* A pair has a least bandwidth where both its devices have one: the lesser. */
+static struct xb_limit minimum_of(const struct xb_link_session *session,
+                                  const struct xb_link_pair *pair)
 {
-    return xb_clock_now() >= session->deadline - MARGIN_S || xb_interrupt_signal() != 0;
+    struct xb_limit from = xb_link_session_limits(session, &session->devices[pair->from]).min_peer;
+    struct xb_limit to = xb_link_session_limits(session, &session->devices[pair->to]).min_peer;
+    return !to.is_set || (from.is_set && to.value < from.value) ? to : from;
 }
 
-/* Whether another attempt may change what is known: not where there is no link to test. */
-static bool is_worth_another(const struct xb_link_session *session,
-                             const struct xb_link_device *device)
+void xb_link_session_judge_pairs(const struct xb_link_session *session,
+                                 struct xb_pair_verdict *verdicts)
 {
-    struct xb_link_limits limits = xb_link_session_limits(session, device);
-    struct xb_verdict verdict;
-    xb_verdict_of_device(device, &limits, &verdict);
-    return verdict.found.level != XB_LEVEL_OK && device->attempts[verdict.best].at_rest.present;
-}
-
-static void test_device(struct xb_link_session *session, struct xb_driver *driver, size_t place)
-{
-    /* Nobody else writes to it, and no reader looks past the attempts that are counted. */
-    struct xb_link_device *device = &session->devices[place];
-    bool again = true;
-    while (again) {
-        bool cut = time_is_up(session);
-        if (!cut)
-            make_attempt(session, driver, &device->info, &device->attempts[device->attempt_count]);
-        lock(session);
-        device->attempt_count += !cut;
-        again =
-            !cut && is_worth_another(session, device) && device->attempt_count < session->attempts;
-        device->cut = cut || again; /* an attempt that does not return leaves it so */
-        device->interrupted = xb_interrupt_signal() != 0;
-        pthread_mutex_unlock(&session->lock);
-    }
-}
-
-/* Which devices the text names, by planning a run of them all. */
-static enum xb_status find_devices(struct xb_link_session *session, struct xb_driver *driver,
-                                   struct xb_error *error)
-{
-    char *words[WORDS];
-    struct xb_config config;
-    enum xb_status status = configure(session, session->device_text, words, &config, error);
-    if (status != XB_OK)
-        return status;
-    struct xb_run run = {
-        .backend = driver->backend, .driver = driver, .probe = session->probe, .config = &config};
-    status = xb_plan(&run, error);
-    lock(session);
-    for (size_t i = 0; status == XB_OK && i < run.device_count; i++) {
-        session->devices[i].info = run.devices[i].info;
-        session->devices[i].cut = true; /* until it is done with */
-        session->device_count = i + 1;
-    }
-    pthread_mutex_unlock(&session->lock);
-    run.driver = NULL;
-    xb_run_free(&run);
-    xb_config_free(&config);
-    return status;
+    for (size_t i = 0; i < session->pair_count; i++)
+        verdicts[i].minimum = minimum_of(session, &session->pairs[i]);
+    xb_verdict_of_pairs(session->devices, session->pairs, session->pair_count, verdicts);
 }
 
 /* ---- the backend ---- */
@@ -278,13 +166,13 @@ static struct xb_driver *open_driver(struct xb_link_session *session)
     struct xb_probe probe;
     struct xb_driver *driver =
         xb_backend_open_first(session->backend_name, &probe, note_absent, &reasons);
-    lock(session);
+    xb_session_lock(session);
     session->probe = probe;
     if (driver != NULL)
         session->backend = driver->backend;
     else
         snprintf(session->nothing, sizeof session->nothing, "%s", reasons.text);
-    pthread_mutex_unlock(&session->lock);
+    xb_session_unlock(session);
     return driver;
 }
 
@@ -297,17 +185,21 @@ static int work(void *argument, int channel)
     enum xb_status status = XB_OK;
     (void)channel; /* what it finds lies in the session */
     if (driver != NULL) {
-        status = find_devices(session, driver, &error);
+        status = xb_session_find_devices(session, driver, &error);
+        if (status == XB_OK)
+            status = xb_session_find_pairs(session, driver, &error);
         for (size_t i = 0; status == XB_OK && i < session->device_count; i++)
-            test_device(session, driver, i);
+            xb_session_test_device(session, driver, i);
+        if (status == XB_OK)
+            xb_session_test_pairs(session, driver);
         driver->backend->driver_close(driver);
     }
-    lock(session);
+    xb_session_lock(session);
     session->status = status;
     if (status != XB_OK)
         session->error = error;
     session->done = true;
-    pthread_mutex_unlock(&session->lock);
+    xb_session_unlock(session);
     exit(EXIT_SUCCESS); /* what drivers and libraries do at the end of a program, they do here */
 }
 
@@ -324,9 +216,9 @@ enum xb_status xb_link_session_start(struct xb_link_session *session, struct xb_
 
 static bool is_done(struct xb_link_session *session)
 {
-    lock(session);
+    xb_session_lock(session);
     bool done = session->done;
-    pthread_mutex_unlock(&session->lock);
+    xb_session_unlock(session);
     return done;
 }
 
@@ -335,6 +227,8 @@ static void note_death(struct xb_link_session *session)
 {
     for (size_t i = 0; i < session->device_count; i++)
         session->devices[i].interrupted = session->devices[i].cut;
+    for (size_t i = 0; i < session->pair_count; i++)
+        session->pairs[i].interrupted = session->pairs[i].cut;
     if (session->device_count == 0 && session->nothing[0] == '\0')
         snprintf(session->nothing, sizeof session->nothing,
                  "the process that measures died while devices were looked for");

@@ -5,7 +5,7 @@
 #include "base/child.h"
 #include "limits_file.h"
 #include "measure/run.h"
-#include "verdict.h"
+#include "peers.h"
 
 #include <pthread.h>
 
@@ -18,6 +18,7 @@ struct xb_link_session {
     /* What is asked; set before it is started, and not written to after. */
     const char *backend_name, *device_text, *size_text;
     unsigned attempts;
+    bool no_peers;                     /* pairs are left out */
     double deadline;                   /* on the clock of src/base/clock.h */
     struct xb_link_limits limits;      /* of the command line */
     const struct xb_limits_file *file; /* NULL: none */
@@ -34,6 +35,9 @@ struct xb_link_session {
     char nothing[512]; /* why nothing can be tested; "" otherwise */
     struct xb_link_device devices[XB_RUN_DEVICES];
     size_t device_count;
+    struct xb_link_pair pairs[XB_LINK_PAIRS]; /* every ordered pair of the devices */
+    size_t pair_count;
+    char no_pairs[512]; /* why no pair is tested; "" where pairs are, or there is one device */
 };
 
 /* A session in memory that is shared with the process that it will start; zeroed. */
@@ -54,5 +58,8 @@ bool xb_link_session_wait(struct xb_link_session *session);
  * the link it was seen to have. */
 struct xb_link_limits xb_link_session_limits(const struct xb_link_session *session,
                                              const struct xb_link_device *device);
+/* Judges every pair by the limits that hold for it. */
+void xb_link_session_judge_pairs(const struct xb_link_session *session,
+                                 struct xb_pair_verdict *verdicts);
 
 #endif

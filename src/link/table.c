@@ -3,6 +3,7 @@
 #include "base/stream.h"
 #include "format.h"
 #include "table_nvlink.h"
+#include "table_peers.h"
 
 #include "base/note.h"
 #include "base/text.h"
@@ -71,10 +72,7 @@ static void print_cells(FILE *stream, const char *label, struct cells *cells, co
         xb_make_plain(cells->text[i]);
         xb_words_add(&line, "%s%-*s", i > 0 ? "  " : "", widths[i], cells->text[i]);
     }
-    size_t end = line.length < XB_LINE_COLUMNS ? line.length : XB_LINE_COLUMNS;
-    while (end > 0 && line.text[end - 1] == ' ')
-        end--;
-    fprintf(stream, "%.*s\n", (int)end, line.text);
+    xb_link_put_line(stream, &line);
 }
 
 static void print_path(FILE *stream, const struct xb_verdict *verdict)
@@ -270,8 +268,8 @@ static void print_clocks(FILE *stream, const struct xb_device_health *before,
                       after->slowed_by_hardware ? " (BY THE HARDWARE)" : "");
 }
 
-static void print_health(FILE *stream, const struct xb_link_attempt *attempt,
-                         const struct xb_link_facts *facts)
+static void print_health(FILE *stream, const struct xb_link_device *device,
+                         const struct xb_link_attempt *attempt, const struct xb_link_facts *facts)
 {
     const struct xb_device_health *before = &attempt->health_before;
     const struct xb_device_health *after = &attempt->health_after;
@@ -283,7 +281,10 @@ static void print_health(FILE *stream, const struct xb_link_attempt *attempt,
     else if (facts->replays_known)
         xb_note_print(stream, "replays", LABEL_WIDTH, "%" PRIu64 " in all attempts",
                       facts->replays);
-    xb_link_table_nvlinks(stream, LABEL_WIDTH, after, &facts->nvlinks);
+    /* Pairs are tested last, and what their copies did is part of the facts. */
+    xb_link_table_nvlinks(stream, LABEL_WIDTH,
+                          device->peers.after.nvlinks_known ? &device->peers.after : after,
+                          &facts->nvlinks);
 }
 
 /* ---- attempts ---- */
@@ -350,7 +351,7 @@ static void print_device(FILE *stream, const struct xb_link_device *device,
     print_copies(stream, attempt, verdict);
     print_limits(stream, verdict);
     print_location(stream, &attempt->at_rest);
-    print_health(stream, attempt, &verdict->facts);
+    print_health(stream, device, attempt, &verdict->facts);
     print_attempts(stream, device, verdict);
 }
 
@@ -388,8 +389,11 @@ static const char *advice_for(const struct xb_link_report *report)
 static void print_node(FILE *stream, const struct xb_link_report *report)
 {
     size_t good = 0;
+    size_t good_pairs = 0;
     for (size_t i = 0; i < report->device_count; i++)
         good += report->verdicts[i].found.level == XB_LEVEL_OK;
+    for (size_t i = 0; i < report->pair_count; i++)
+        good_pairs += report->pair_verdicts[i].found.level == XB_LEVEL_OK;
     fprintf(stream, "\nNode: %s\n", xb_level_name(report->level));
     if (report->nothing[0] != '\0')
         xb_note_print(stream, "reason", LABEL_WIDTH, "%s", report->nothing);
@@ -397,6 +401,9 @@ static void print_node(FILE *stream, const struct xb_link_report *report)
         return;
     if (report->device_count > 0)
         xb_note_print(stream, "devices", LABEL_WIDTH, "%zu of %zu OK", good, report->device_count);
+    if (report->pair_count > 0)
+        xb_note_print(stream, "pairs", LABEL_WIDTH, "%zu of %zu OK", good_pairs,
+                      report->pair_count);
     xb_note_print(stream, "next", LABEL_WIDTH, "%s %s", advice_for(report),
                   report->command != NULL ? report->command : "xferbench link");
 }
@@ -408,6 +415,7 @@ enum xb_status xb_link_table_write(FILE *stream, const struct xb_link_report *re
     print_header(stream, report);
     for (size_t i = 0; i < report->device_count; i++)
         print_device(stream, &report->devices[i], &report->verdicts[i]);
+    xb_link_table_pairs(stream, LABEL_WIDTH, report);
     print_node(stream, report);
     enum xb_status status = xb_stream_finish(stream, "the table", error);
     xb_plain_locale_leave(previous);

@@ -39,6 +39,11 @@ struct xb_link_device {
     struct xb_device_info info;
     struct xb_link_attempt attempts[XB_LINK_ATTEMPTS]; /* in the order made */
     size_t attempt_count;
+    /* Around all copies between it and its peers. */
+    struct {
+        struct xb_device_health before, after;
+        double seconds; /* between the two; 0 where no peers were tested */
+    } peers;
     bool cut;         /* the deadline or a signal came before the device was done with */
     bool interrupted; /* a signal came */
     bool missing;     /* there is no such device, though --count says that there must be */
@@ -82,6 +87,8 @@ struct xb_link_limits {
     struct xb_limit generation, width;
     /* Bytes per second; below is CRITICAL. Replaces the shares. */
     struct xb_limit min_h2d, min_d2h;
+    /* Of direct copies to another device, bytes per second; below is CRITICAL. */
+    struct xb_limit min_peer;
     /* Shares of the ceiling; below is WARNING, and CRITICAL. */
     struct xb_limit warn_share, critical_share;
 };

@@ -4,10 +4,8 @@
 
 #include <math.h>
 
-/* More than this share of what a link can carry is impossible. 1 % is for the inaccuracy of clocks;
- * where packet sizes are assumed, another 1 % is for them. */
-#define ABOVE 1.01
-#define ABOVE_ASSUMED 1.02
+/* Where packet sizes are assumed, another 1 % is for them. */
+#define ABOVE_ASSUMED (XB_BANDWIDTH_ABOVE + 0.01)
 
 /* What one direction is called and judged by. */
 struct rule {
@@ -103,7 +101,8 @@ static void judge_above(const struct rule *rule, double measured, struct xb_verd
     const struct xb_ceiling *ceiling = &verdict->ceiling;
     bool assumed = ceiling->payload_assumed || ceiling->read_request_assumed;
     char speed[24];
-    if (!ceiling->known || measured <= (assumed ? ABOVE_ASSUMED : ABOVE) * ceiling->most)
+    if (!ceiling->known ||
+        measured <= (assumed ? ABOVE_ASSUMED : XB_BANDWIDTH_ABOVE) * ceiling->most)
         return;
     xb_reason_add(&verdict->found, XB_LEVEL_UNKNOWN, "XB-BW-ABOVE",
                   "%s %.2f GB/s is more than %s x%u can carry (%.2f GB/s): the data did not cross "

@@ -210,4 +210,6 @@ void xb_link_facts_find(const struct xb_link_device *device, size_t best,
         find_ports(device, &device->attempts[i], facts);
         count_of_vendor(&device->attempts[i], facts);
     }
+    xb_nvlink_facts_add(&facts->nvlinks, &device->peers.before, &device->peers.after,
+                        device->peers.seconds);
 }

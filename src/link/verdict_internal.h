@@ -6,6 +6,10 @@
 
 /* The parts of a verdict. Each adds its reasons; all codes are told in docs/link.md. */
 
+/* More than this share of what links can carry is impossible: 1 % is for the inaccuracy of clocks.
+ */
+#define XB_BANDWIDTH_ABOVE 1.01
+
 /* "Gen5", or "128 GT/s" for a rate that is no generation. Returns `text`. */
 const char *xb_speed_name(double speed_gts, char text[24]);
 

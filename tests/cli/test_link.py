@@ -37,12 +37,17 @@ class Link(Case):
     def stand_in(self, *arguments, **environment):
         return self.run_link("--backend", "hip", "--size", "16M", *arguments, environment=self.steer(**environment))
 
-    def codes(self, name="link.json"):
+    def codes(self, name="link.json", of="devices"):
         document = self.load(name)
         self.assertEqual(document["schema"], "xferbench.link")
-        return document, [
-            reason["code"] for device in document["devices"] for reason in device["verdict"]["reasons"]
-        ]
+        return document, [reason["code"] for one in document[of] for reason in one["verdict"]["reasons"]]
+
+    def pairs(self, *arguments, **environment):
+        """The first of two devices is on this machine's bus, the other only plays with it. Returns what
+        was done, the document, and the codes of the pairs' reasons."""
+        environment = {"XB_STANDIN_DEVICES": "2"} | environment
+        done = self.stand_in("--json", "link.json", "--attempts", "2", *arguments, **environment)
+        return done, *self.codes(of="pairs")
 
     # ---- what cannot be tested is UNKNOWN ----
 
@@ -67,6 +72,8 @@ class Link(Case):
             ("GB/s", "--min-h2d", "fast"),
             ("GB/s", "--min-d2h", "-1"),
             ("GB/s", "--min-d2h", "1e3"),
+            ("GB/s", "--min-peer", "300GB"),
+            ("no pair is tested: --no-peers", "--backend", "host", "--no-peers", "--min-peer", "300"),
             ("no backend", "--backend", "cudda"),
             ("one at a time", "--format", "table,nagios"),
             ('did you mean "nagios"', "--format", "nagious"),
@@ -160,6 +167,46 @@ class Link(Case):
         done = self.stand_in("--json", "link.json", XB_STANDIN_DAMAGE="h2d")
         self.assertEqual(done.code, 2)
         self.assertIn("XB-DATA-WRONG", self.codes()[1])
+
+    def test_pairs_are_measured(self):
+        done, document, codes = self.pairs()
+        self.assertEqual(codes, [])
+        self.assertEqual([(pair["from"], pair["to"]) for pair in document["pairs"]], [(0, 1), (1, 0)])
+        self.assertIsNone(document["pairs_not_tested"])
+        for pair in document["pairs"]:
+            (attempt,) = pair["attempts"]
+            self.assertGreater(attempt["bytes_per_second"], 0)
+            self.assertTrue(attempt["there"]["direct"])
+            # HIP does not tell how many links there are: nothing to be held against.
+            self.assertIsNone(pair["verdict"]["limits"]["critical_below_bytes_per_second"])
+        self.assertEqual(done.out.count(" not judged\n"), 2)
+        shown = self.run_program("show", "link.json")
+        self.assertEqual(shown.out, done.out)
+
+    def test_pairs_are_left_out(self):
+        done, document, _ = self.pairs("--no-peers")
+        self.assertEqual(document["pairs"], [])
+        self.assertIn("not tested: --no-peers", done.out)
+        self.assertEqual(document["pairs_not_tested"], "--no-peers leaves pairs of devices out")
+
+    def test_slow_pairs_are_critical(self):
+        done, document, codes = self.pairs("--min-peer", "9999")
+        self.assertEqual(done.code, 2)
+        self.assertEqual(codes, ["XB-BW-PEER"] * 2)
+        self.assertEqual([len(pair["attempts"]) for pair in document["pairs"]], [2, 2])
+
+    def test_limits_of_pairs_come_from_a_file(self):
+        limits = [{"gpu": "*", "min_peer_gbs": 9999}]
+        self.write_json("limits.json", {"schema": "xferbench.limits", "schema_version": 1, "limits": limits})
+        _, document, codes = self.pairs("--limits", "limits.json")
+        self.assertEqual(codes, ["XB-BW-PEER"] * 2)
+        self.assertEqual(document["pairs"][0]["verdict"]["limits"]["source"], "file")
+
+    def test_wrong_data_between_devices_is_critical(self):
+        done, _, codes = self.pairs(XB_STANDIN_DAMAGE="peer")
+        self.assertEqual(done.code, 2)
+        self.assertEqual(codes, ["XB-DATA-WRONG"] * 2)
+        self.assertNotIn("XB-DATA-WRONG", self.codes()[1])
 
     def test_copy_that_fails_is_unknown(self):
         done = self.stand_in("--json", "link.json", "--attempts", "1", XB_STANDIN_FAIL="hipMemcpyAsync:1+")

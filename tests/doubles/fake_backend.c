@@ -84,6 +84,22 @@ static enum xb_status device_info(struct xb_driver *driver, unsigned index,
     return status;
 }
 
+static void device_health(struct xb_driver *driver, unsigned index, struct xb_device_health *health)
+{
+    (void)driver;
+    *health =
+        (struct xb_device_health){.nvlinks_known = true,
+                                  .nvlinks_active = XB_FAKE_PEER_LINKS - xb_fake.links_down[index],
+                                  .nvlinks_inactive = xb_fake.links_down[index]};
+    for (unsigned i = 0; i < XB_FAKE_PEER_LINKS; i++)
+        health->nvlinks[i] = (struct xb_nvlink){.known = true,
+                                                .active = i < health->nvlinks_active,
+                                                .rate = XB_FAKE_PEER_LINK_RATE,
+                                                .counted = {[XB_NVLINK_RECOVERIES] = true}};
+    if (index + 1 == xb_fake.retraining_device)
+        health->nvlinks[XB_FAKE_RETRAINED_LINK].counts[XB_NVLINK_RECOVERIES] = xb_fake.retrained;
+}
+
 static enum xb_status device_open(struct xb_driver *driver, unsigned index,
                                   struct xb_device **device, struct xb_error *error)
 {
@@ -217,7 +233,7 @@ static enum xb_status peer_info(struct xb_driver *driver, unsigned index, unsign
         return error->status;
     *info = (struct xb_peer_info){.can_access = !xb_fake.no_peer_access,
                                   .link = "NVLink",
-                                  .links = XB_FAKE_PEER_LINKS,
+                                  .links = XB_FAKE_PEER_LINKS - xb_fake.links_down[index],
                                   .link_rate = XB_FAKE_PEER_LINK_RATE};
     return XB_OK;
 }
@@ -268,6 +284,7 @@ const struct xb_backend xb_fake_backend = {
     .driver_open = driver_open,
     .driver_close = driver_close,
     .device_info = device_info,
+    .device_health = device_health,
     .device_open = device_open,
     .device_close = device_close,
     .device_memory = device_memory,

@@ -29,9 +29,11 @@ extern const struct xb_backend xb_fake_backend;
 /* A hold costs much, on any queue, so that it shows wherever it must not be counted. */
 #define XB_FAKE_HOLD_S 1.0
 
-/* What peer_info tells of any two devices. */
+/* What peer_info tells of any two devices. A peer copy reaches 0.83 of what these links carry. */
 #define XB_FAKE_PEER_LINKS 18u
-#define XB_FAKE_PEER_LINK_RATE 26.5625e9
+#define XB_FAKE_PEER_LINK_RATE 0.67e9
+/* The link that is trained again on a device that is sick in this way. */
+#define XB_FAKE_RETRAINED_LINK 4u
 
 #define XB_FAKE_MAX_DEVICES 16u
 
@@ -46,6 +48,17 @@ struct xb_fake {
     const char *pci_bdf;   /* of the first device, in place of 0000:01:00.0 */
     unsigned held_operations;
     uint64_t device_memory_free; /* 0: what the host has */
+    /* Copies from one device to another that take so many times as long, and are damaged. The
+     * devices' indices; none where both are the same. */
+    struct {
+        unsigned from, to;
+        double slowness;
+        enum xb_damage damage;
+    } bad_pair;
+    unsigned links_down[XB_FAKE_MAX_DEVICES]; /* of each device: how many links are not active */
+    unsigned retraining_device; /* each peer copy of this one, counted from 1, has a link
+                                   trained again; 0: none */
+    bool queues_are_alike;      /* no queue is slower than the one before */
     double operation_s; /* virtual seconds that each operation takes beside those by the byte. They
                            make batches short, for tests that are not about time. */
 
@@ -59,6 +72,7 @@ struct xb_fake {
     unsigned kernels_together; /* the most that a kernel copy was to run beside, itself included */
     enum xb_advice advice;     /* the last that was given */
     unsigned peers_open;       /* pairs that peer_open has opened and peer_close has not closed */
+    uint64_t retrained;        /* how often a link of retraining_device was trained again */
     bool staged_by_runtime;    /* a peer copy was made while neither direction was open */
     int range_depth;           /* ranges pushed and not popped */
     unsigned ranges;           /* ranges pushed */

@@ -46,7 +46,8 @@ static void forget_clock(const void *object)
 static void pass_time(const struct xb_queue *queue, double seconds)
 {
     size_t clock = clock_of(queue);
-    clocks[clock].time += (xb_fake.operation_s + seconds) * clocks[clock].number;
+    unsigned times = xb_fake.queues_are_alike ? 1 : clocks[clock].number;
+    clocks[clock].time += (xb_fake.operation_s + seconds) * times;
 }
 
 enum xb_status xb_fake_queue_open(struct xb_device *device, struct xb_queue **queue,
@@ -266,7 +267,15 @@ enum xb_status xb_fake_queue_copy_peer(struct xb_queue *queue, struct xb_buffer 
 {
     if (xb_fake_fails("queue_copy_peer", error))
         return error->status;
-    pass_time(queue, (double)bytes * XB_FAKE_PEER_SECONDS_PER_BYTE);
+    unsigned source_index = source->device->info.index;
+    unsigned target_index = target->device->info.index;
+    bool is_bad = xb_fake.bad_pair.from != xb_fake.bad_pair.to &&
+                  xb_fake.bad_pair.from == source_index && xb_fake.bad_pair.to == target_index;
+    pass_time(queue, (double)bytes * XB_FAKE_PEER_SECONDS_PER_BYTE *
+                         (is_bad ? xb_fake.bad_pair.slowness : 1));
+    if (source_index + 1 == xb_fake.retraining_device ||
+        target_index + 1 == xb_fake.retraining_device)
+        xb_fake.retrained++;
     /* Whoever makes the copy needs the access: with the other's a runtime may stage it unseen. */
     if (!xb_fake_peer_is_open(queue->device,
                               queue->device == target->device ? source->device : target->device))
@@ -279,7 +288,7 @@ enum xb_status xb_fake_queue_copy_peer(struct xb_queue *queue, struct xb_buffer 
                                          .source = source,
                                          .from = from,
                                          .bytes = bytes};
-    return xb_damage_copy(xb_fake.damage, &copy, error);
+    return xb_damage_copy(is_bad ? xb_fake.bad_pair.damage : xb_fake.damage, &copy, error);
 }
 
 enum xb_status xb_fake_queue_hold(struct xb_queue *queue, struct xb_error *error)

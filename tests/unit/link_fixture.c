@@ -129,10 +129,7 @@ static void judge(struct xb_verdict *verdict, enum xb_level level, double speed,
 
 void add_reason(struct xb_verdict *verdict, enum xb_level level, const char *code, const char *text)
 {
-    struct xb_reason *reason = &verdict->found.reasons[verdict->found.reason_count++];
-    reason->code = code;
-    reason->level = level;
-    snprintf(reason->text, sizeof reason->text, "%s", text);
+    xb_reason_add(&verdict->found, level, code, "%s", text);
 }
 
 static void make_device(struct node *n, size_t index, const char *bdf, const char *port)
@@ -217,6 +214,7 @@ void make_amd(struct node *n)
 {
     struct xb_link_attempt *attempt = &n->devices[0].attempts[0];
     make_healthy(n);
+    n->report.no_pairs = "--no-peers leaves pairs of devices out";
     snprintf(n->devices[0].info.name, sizeof n->devices[0].info.name, "AMD Instinct MI210");
     struct xb_pcie_path *path = &attempt->at_rest;
     path->hops[0] = hop_of("0000:0f:00.0", "0000:0e:00.0");
@@ -263,11 +261,69 @@ void make_cut(struct node *n)
     memset(&n->verdicts[1], 0, sizeof n->verdicts[1]);
     n->verdicts[1].found.level = XB_LEVEL_UNKNOWN;
     add_reason(&n->verdicts[1], XB_LEVEL_UNKNOWN, "XB-DEADLINE", "the deadline came");
+    n->report.pair_count = 1;
+    n->pairs[0] = (struct xb_link_pair){.from = 1, .to = 0, .cut = true};
+    xb_reason_add(&n->pair_verdicts[0].found, XB_LEVEL_UNKNOWN, "XB-DEADLINE", "too late");
+}
+
+static void make_pair(struct node *n, size_t from, double bandwidth)
+{
+    struct xb_link_pair *pair = &n->pairs[from];
+    struct xb_pair_attempt *attempt = &pair->attempts[0];
+    *pair = (struct xb_link_pair){.from = from, .to = 1 - from, .attempt_count = 1};
+    attempt->reach_known = true;
+    attempt->there = (struct xb_peer_info){
+        .can_access = true, .link = "NVLink", .links = 18, .link_rate = 26.562e9, .hops = 1};
+    attempt->back = attempt->there;
+    attempt->bandwidth = bandwidth;
+    n->pair_verdicts[from] = (struct xb_pair_verdict){
+        .bandwidth = {.warning = 358.6e9, .critical = 239.1e9}, .like_count = 2};
+}
+
+void make_peers(struct node *n)
+{
+    make_healthy(n);
+    n->report.device_count = n->report.pair_count = 2;
+    n->report.level = XB_LEVEL_WARNING;
+    for (size_t i = 0; i < 2; i++) {
+        n->devices[i].peers.before = n->devices[i].attempts[0].health_before;
+        n->devices[i].peers.after = n->devices[i].peers.before;
+        n->devices[i].peers.after.nvlinks[4].counts[XB_NVLINK_REPLAYS] = i;
+        n->devices[i].peers.seconds = 0.25;
+    }
+    make_pair(n, 0, 396.2e9);
+    make_pair(n, 1, 331.5e9);
+    n->pairs[1].attempt_count = 2;
+    n->pairs[1].attempts[1] = n->pairs[1].attempts[0];
+    n->pairs[1].attempts[0].bandwidth = 0;
+    snprintf(n->pairs[1].attempts[0].failure, sizeof n->pairs[1].attempts[0].failure,
+             "out of memory: free some");
+    n->pair_verdicts[1].best = 1;
+    xb_reason_add(&n->pair_verdicts[1].found, XB_LEVEL_WARNING, "XB-BW-PEER", "%s",
+                  "331.50 GB/s is 0.693 of what 18 links of 26.56 GB/s carry");
+}
+
+/* The pairs of a node of texts that could break a format. */
+static void make_nasty_pairs(struct node *n)
+{
+    n->report.pair_count = 2;
+    n->report.no_pairs = NASTY;
+    for (size_t i = 0; i < 2; i++) {
+        struct xb_pair_attempt *attempt = &n->pairs[i].attempts[0];
+        make_pair(n, i, NAN);
+        snprintf(attempt->there.link, sizeof attempt->there.link, "%.15s", NASTY);
+        attempt->there.links = attempt->back.links = UINT_MAX;
+        attempt->there.link_rate = attempt->back.link_rate = i == 0 ? INFINITY : 1e300;
+        attempt->data_wrong = true;
+        snprintf(attempt->failure, sizeof attempt->failure, NASTY);
+        xb_reason_add(&n->pair_verdicts[i].found, XB_LEVEL_CRITICAL, "XB-DATA-WRONG", "%s", NASTY);
+    }
 }
 
 void make_nasty(struct node *n)
 {
     make_critical(n);
+    make_nasty_pairs(n);
     for (size_t i = 0; i < GPUS; i++) {
         struct xb_link_attempt *attempt = &n->devices[i].attempts[0];
         snprintf(n->devices[i].info.name, sizeof n->devices[i].info.name, NASTY);
@@ -291,10 +347,10 @@ void make_nasty(struct node *n)
     n->report.command = "xferbench link --device 'a|b'";
 }
 
-const struct kind kinds[KINDS] = {{"healthy", make_healthy}, {"critical", make_critical},
-                                  {"nothing", make_nothing}, {"vm", make_vm},
-                                  {"amd", make_amd},         {"retried", make_retried},
-                                  {"cut", make_cut},         {"nasty", make_nasty}};
+const struct kind kinds[KINDS] = {
+    {"healthy", make_healthy}, {"critical", make_critical}, {"nothing", make_nothing},
+    {"vm", make_vm},           {"amd", make_amd},           {"retried", make_retried},
+    {"cut", make_cut},         {"nasty", make_nasty},       {"peers", make_peers}};
 
 int setup(void **state)
 {
@@ -308,6 +364,8 @@ int setup(void **state)
         .command = "xferbench link",
         .devices = n->devices,
         .verdicts = n->verdicts,
+        .pairs = n->pairs,
+        .pair_verdicts = n->pair_verdicts,
         .attempts_allowed = 3,
         .deadline = 50};
     *state = n;
@@ -334,6 +392,8 @@ void find_facts(struct node *n)
         find_measured(&verdict->h2d, attempt != NULL ? attempt->h2d : 0);
         find_measured(&verdict->d2h, attempt != NULL ? attempt->d2h : 0);
     }
+    for (size_t i = 0; i < n->report.pair_count; i++)
+        xb_pair_verdict_observe(&n->pairs[i], n->pair_verdicts[i].best, &n->pair_verdicts[i]);
 }
 
 char *told(write_report *write, const struct xb_link_report *report)

@@ -24,6 +24,8 @@ struct node {
     struct xb_link_report report;
     struct xb_link_device devices[GPUS];
     struct xb_verdict verdicts[GPUS];
+    struct xb_link_pair pairs[GPUS];
+    struct xb_pair_verdict pair_verdicts[GPUS];
 };
 
 int setup(void **state);
@@ -54,6 +56,9 @@ void make_retried(struct node *n);
 /* The deadline came: one device was not begun, and vanished besides. */
 void make_cut(struct node *n);
 
+/* Copies from GPU 0 to GPU 1 are well; the other way they are slow in both attempts. */
+void make_peers(struct node *n);
+
 /* Texts that could break a format, wherever one comes from outside; and as much as there can be. */
 void make_nasty(struct node *n);
 
@@ -62,7 +67,7 @@ struct kind {
     void (*make)(struct node *n);
 };
 
-#define KINDS ((size_t)8)
+#define KINDS ((size_t)9)
 
 extern const struct kind kinds[KINDS];
 

@@ -55,13 +55,15 @@ static void reads_every_key(void **state)
     struct xb_link_limits limits = {0};
     struct xb_limits_file *file =
         open_good(*state, HEAD "{\"gpu\":\"*H200*\",\"link\":\"gen5x16\",\"expect\":\"gen5x8\","
-                               "\"min_h2d_gbs\":48,\"min_d2h_gbs\":47.5,\"warn_share\":0.9,"
+                               "\"min_h2d_gbs\":48,\"min_d2h_gbs\":47.5,"
+                               "\"min_peer_gbs\":300,\"warn_share\":0.9,"
                                "\"critical_share\":0.9,\"note\":\"\"}" TAIL);
     assert_true(xb_limits_file_match(file, "NVIDIA H200", 5, 16, &limits));
     assert_limit(&limits.generation, 5.0);
     assert_limit(&limits.width, 8.0);
     assert_limit(&limits.min_h2d, 48e9);
     assert_limit(&limits.min_d2h, 47.5e9);
+    assert_limit(&limits.min_peer, 300e9);
     assert_limit(&limits.warn_share, 0.9);
     assert_limit(&limits.critical_share, 0.9);
     xb_limits_file_close(file);
@@ -111,10 +113,11 @@ static void takes_the_first_entry_alone(void **state)
     struct xb_limits_file *file =
         open_good(*state, HEAD "{\"gpu\":\"A\",\"min_h2d_gbs\":1},"
                                "{\"gpu\":\"*\",\"min_h2d_gbs\":2},"
-                               "{\"min_h2d_gbs\":3,\"min_d2h_gbs\":3}" TAIL);
+                               "{\"min_h2d_gbs\":3,\"min_d2h_gbs\":3,\"min_peer_gbs\":3}" TAIL);
     assert_true(xb_limits_file_match(file, "B", 5, 16, &limits));
     assert_limit(&limits.min_h2d, 2e9);
     assert_false(limits.min_d2h.is_set);
+    assert_false(limits.min_peer.is_set);
     xb_limits_file_close(file);
 }
 
@@ -195,6 +198,7 @@ static const struct {
     {HEAD "{\"min_h2d_gbs\":10000.1}" TAIL, "limits[0].min_h2d_gbs: must be"},
     {HEAD "{\"min_h2d_gbs\":1e999}" TAIL, "limits[0].min_h2d_gbs: the number is too large"},
     {HEAD "{\"min_d2h_gbs\":48000000000}" TAIL, "at most 10000"},
+    {HEAD "{\"min_peer_gbs\":\"300\"}" TAIL, "limits[0].min_peer_gbs: must be a number"},
     {HEAD "{\"warn_share\":0}" TAIL, "limits[0].warn_share: must be"},
     {HEAD "{\"warn_share\":90}" TAIL, "limits[0].warn_share: must be"},
     {HEAD "{\"critical_share\":1.51}" TAIL, "at most 1.5"},

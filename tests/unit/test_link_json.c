@@ -130,6 +130,47 @@ static void json_keeps_every_attempt(void **state)
     cJSON_Delete(root);
 }
 
+static void json_tells_of_pairs(void **state)
+{
+    struct node *n = *state;
+    make_peers(n);
+    cJSON *root = parsed(n);
+    assert_null_at(root, "pairs_not_tested");
+    assert_int_equal(cJSON_GetArraySize(at(root, "pairs")), 2);
+    const cJSON *pair = at(root, "pairs.1");
+    assert_number_at(pair, "from", 1);
+    assert_number_at(pair, "to", 0);
+    assert_true(cJSON_IsFalse(at(pair, "cut")));
+    assert_text_at(pair, "verdict.level", "WARNING");
+    assert_text_at(pair, "verdict.reasons.0.code", "XB-BW-PEER");
+    assert_number_at(pair, "verdict.attempt", 1);
+    assert_number_at(pair, "verdict.ceiling_bytes_per_second", 18 * 26.562e9);
+    assert_number_at(pair, "verdict.share", n->pair_verdicts[1].bandwidth.share);
+    assert_number_at(pair, "verdict.like_pairs", 2);
+    assert_null_at(pair, "verdict.like_pairs_bytes_per_second");
+    assert_number_at(pair, "verdict.limits.warning_below_bytes_per_second", 358.6e9);
+    assert_text_at(pair, "verdict.limits.source", "default");
+    assert_int_equal(cJSON_GetArraySize(at(pair, "attempts")), 2);
+    assert_null_at(pair, "attempts.0.bytes_per_second");
+    assert_text_at(pair, "attempts.0.failure", "out of memory: free some");
+    assert_number_at(pair, "attempts.1.bytes_per_second", 331.5e9);
+    assert_true(cJSON_IsFalse(at(pair, "attempts.1.data_wrong")));
+    assert_true(cJSON_IsTrue(at(pair, "attempts.1.there.direct")));
+    assert_text_at(pair, "attempts.1.there.link", "NVLink");
+    assert_number_at(pair, "attempts.1.back.links", 18);
+    assert_number_at(pair, "attempts.1.back.link_rate_bytes_per_second", 26.562e9);
+    assert_number_at(pair, "attempts.1.back.hops", 1);
+    assert_number_at(root, "devices.1.peers.health_after.nvlinks.1.replays", 1);
+    assert_number_at(root, "devices.1.peers.seconds", 0.25);
+    cJSON_Delete(root);
+    n->pairs[0].attempts[0].reach_known = false;
+    n->report.no_pairs = "there are too many";
+    root = parsed(n);
+    assert_null_at(root, "pairs.0.attempts.0.there");
+    assert_text_at(root, "pairs_not_tested", "there are too many");
+    cJSON_Delete(root);
+}
+
 static void json_has_null_for_what_is_not_known(void **state)
 {
     struct node *n = *state;
@@ -184,6 +225,7 @@ int main(void)
         RUN_TEST(json_tells_of_the_node),
         RUN_TEST(json_tells_of_the_verdict),
         RUN_TEST(json_keeps_every_attempt),
+        RUN_TEST(json_tells_of_pairs),
         RUN_TEST(json_has_null_for_what_is_not_known),
         RUN_TEST(json_survives_every_failed_allocation),
     };

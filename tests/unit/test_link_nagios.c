@@ -122,6 +122,22 @@ static void nagios_sums_up_what_is_well(void **state)
     free(text);
 }
 
+static void nagios_of_pairs(void **state)
+{
+    struct node *n = *state;
+    make_peers(n);
+    char *text = written(xb_link_nagios_write, n);
+    assert_has(text, "XFERBENCH LINK WARNING - 0 of 2 GPUs, 1 of 2 pairs: GPU 1 to 0 WARNING "
+                     "XB-BW-PEER (331.50 GB/s is 0.693 of what 18 links of 26.56 GB/s carry) |");
+    assert_has(text, " 'gpu0_to_gpu1_GBps'=396.200;358.600:;239.100:;0;478.116"
+                     " 'gpu1_to_gpu0_GBps'=331.500;358.600:;239.100:;0;478.116\n");
+    free(text);
+    n->report.level = XB_LEVEL_OK;
+    text = written(xb_link_nagios_write, n);
+    assert_has(text, " - 2 GPUs: Gen5 x16, H2D 55.4, D2H 55.3, peers 331.5 to 396.2 GB/s |");
+    free(text);
+}
+
 static void nagios_without_a_device_has_no_data(void **state)
 {
     struct node *n = *state;
@@ -146,7 +162,7 @@ static void nagios_limits_the_link_at_the_slot_only(void **state)
 
 static void nagios_keeps_its_grammar(void **state)
 {
-    static const size_t entries[KINDS] = {11, 22, 0, 4, 11, 11, 11, 16};
+    static const size_t entries[KINDS] = {11, 22, 0, 4, 11, 11, 11, 16, 24};
     (void)state;
     for (size_t i = 0; i < KINDS; i++) {
         void *made = NULL;
@@ -167,6 +183,7 @@ int main(void)
         RUN_TEST(nagios_of_a_healthy_gpu),
         RUN_TEST(nagios_tells_the_worst_first),
         RUN_TEST(nagios_sums_up_what_is_well),
+        RUN_TEST(nagios_of_pairs),
         RUN_TEST(nagios_without_a_device_has_no_data),
         RUN_TEST(nagios_limits_the_link_at_the_slot_only),
         RUN_TEST(nagios_keeps_its_grammar),

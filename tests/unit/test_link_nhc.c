@@ -31,7 +31,10 @@ static void nhc_names_the_codes(void **state)
         xb_link_nhc_write, n,
         "xferbench link CRITICAL: GPU 1 0000:1f:00.0 XB-LINK-WIDTH XB-AER-CORRECTABLE\n");
     make_cut(n);
-    assert_written(xb_link_nhc_write, n, "xferbench link UNKNOWN: GPU 1 XB-DEADLINE\n");
+    assert_written(xb_link_nhc_write, n,
+                   "xferbench link UNKNOWN: GPU 1 XB-DEADLINE, GPU 1 to 0 XB-DEADLINE\n");
+    make_peers(n);
+    assert_written(xb_link_nhc_write, n, "xferbench link WARNING: GPU 1 to 0 XB-BW-PEER\n");
 }
 
 static void nhc_gives_a_shell_nothing_to_do(void **state)

@@ -170,6 +170,28 @@ static void prometheus_leaves_out_what_is_not_known(void **state)
     free(text);
 }
 
+static void prometheus_of_pairs(void **state)
+{
+#define PAIR "{gpu=\"1\",pci=\"0000:1f:00.0\",peer=\"0\""
+    struct node *n = *state;
+    make_peers(n);
+    char *text = written(xb_link_prometheus_write, n);
+    assert_has(text, "\nxferbench_link_peer_status" PAIR "} 1\n");
+    assert_has(text, "\nxferbench_link_peer_reason" PAIR ",code=\"XB-BW-PEER\"} 1\n");
+    assert_has(text, "\nxferbench_link_peer_bandwidth_bytes_per_second" PAIR "} 331500000000\n");
+    assert_has(text, "\nxferbench_link_peer_ceiling_bytes_per_second" PAIR "} 478116000000\n");
+    assert_has(text, "\nxferbench_link_peer_limit_bytes_per_second" PAIR
+                     ",level=\"warning\"} 358600000000\n");
+    assert_has(text, "\nxferbench_link_peer_limit_bytes_per_second" PAIR
+                     ",level=\"critical\"} 239100000000\n");
+    assert_has(text, "\nxferbench_link_peer_links" PAIR ",link=\"NVLink\"} 18\n");
+    free(text);
+    n->report.pair_count = 0;
+    text = written(xb_link_prometheus_write, n);
+    assert_lacks(text, "_peer_");
+    free(text);
+}
+
 static void prometheus_escapes_labels(void **state)
 {
     struct node *n = *state;
@@ -198,9 +220,8 @@ static void prometheus_keeps_its_grammar(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        RUN_TEST(prometheus_of_two_gpus),
-        RUN_TEST(prometheus_leaves_out_what_is_not_known),
-        RUN_TEST(prometheus_escapes_labels),
+        RUN_TEST(prometheus_of_two_gpus),       RUN_TEST(prometheus_leaves_out_what_is_not_known),
+        RUN_TEST(prometheus_of_pairs),          RUN_TEST(prometheus_escapes_labels),
         RUN_TEST(prometheus_keeps_its_grammar),
     };
     return cmocka_run_group_tests_name("link_prometheus", tests, NULL, NULL);

@@ -44,7 +44,9 @@ enum xb_status __wrap_xb_run_execute(struct xb_run *run, const struct xb_run_obs
 
 struct outcome {
     struct xb_link_session *session;
-    struct xb_verdict verdict;
+    struct xb_verdict verdict; /* on the first device, of a test of one */
+    struct xb_verdict device_verdicts[9];
+    struct xb_pair_verdict pair_verdicts[XB_LINK_PAIRS];
 };
 
 static void ask(struct outcome *o, const char *root)
@@ -246,6 +248,224 @@ static void a_device_that_is_not_there_is_refused(void **state)
     release(&o);
 }
 
+/* ---- pairs of devices, none of which has a folder: then only the pairs are measured ---- */
+
+static void ask_pairs(struct outcome *o, const char *root, unsigned devices)
+{
+    xb_fake.device_count = devices;
+    xb_fake.queues_are_alike = true;
+    ask(o, root);
+    o->session->device_text = "all";
+    o->session->attempts = 2;
+}
+
+static void test_pairs(struct outcome *o)
+{
+    struct xb_error error = {.message = ""};
+    assert_int_equal(xb_link_session_start(o->session, &error), XB_OK);
+    assert_true(xb_link_session_wait(o->session));
+    assert_int_equal(o->session->status, XB_OK);
+    xb_link_session_judge_pairs(o->session, o->pair_verdicts);
+    for (size_t i = 0; i < o->session->device_count; i++) {
+        struct xb_link_limits limits = xb_link_session_limits(o->session, &o->session->devices[i]);
+        xb_verdict_of_device(&o->session->devices[i], &limits, &o->device_verdicts[i]);
+    }
+    xb_verdict_compare_nvlinks(o->session->devices, o->session->device_count, o->session->pairs,
+                               o->session->pair_count, o->device_verdicts);
+}
+
+/* The pair of these two has that verdict after so many attempts, and all others are OK. */
+static void expect_pair(const struct outcome *o, size_t from, size_t to, const char *code,
+                        enum xb_level level, size_t attempts)
+{
+    for (size_t i = 0; i < o->session->pair_count; i++) {
+        const struct xb_link_pair *pair = &o->session->pairs[i];
+        const struct xb_findings *found = &o->pair_verdicts[i].found;
+        bool is_bad = pair->from == from && pair->to == to;
+        const char *seen = found->reason_count > 0 ? found->reasons[0].code : "";
+        if (strcmp(seen, is_bad ? code : "") != 0)
+            fail_msg("%zu to %zu: %s %s", pair->from, pair->to, seen,
+                     found->reason_count > 0 ? found->reasons[0].text : "is OK");
+        assert_int_equal(found->level, is_bad ? level : XB_LEVEL_OK);
+        assert_int_equal(pair->attempt_count, is_bad ? attempts : 1);
+        assert_false(pair->cut);
+    }
+}
+
+static const char *code_of_device(const struct outcome *o, size_t place, const char *code)
+{
+    const struct xb_findings *found = &o->device_verdicts[place].found;
+    for (size_t i = 0; i < found->reason_count; i++)
+        if (strcmp(found->reasons[i].code, code) == 0)
+            return found->reasons[i].text;
+    return "";
+}
+
+#define NO_PAIR SIZE_MAX, SIZE_MAX, "", XB_LEVEL_OK, 0
+
+static void healthy_pairs_take_one_attempt(void **state)
+{
+    struct outcome o;
+    ask_pairs(&o, *state, 3);
+    test_pairs(&o);
+    assert_int_equal(o.session->pair_count, 6);
+    expect_pair(&o, NO_PAIR);
+    for (size_t i = 0; i < 6; i++) {
+        assert_true(fabs(o.pair_verdicts[i].bandwidth.measured - 10e9) < 1e7);
+        assert_true(fabs(o.pair_verdicts[i].bandwidth.share - 0.829) < 0.001);
+        assert_int_equal(o.pair_verdicts[i].like_count, 6);
+    }
+    for (size_t i = 0; i < 3; i++) {
+        assert_true(o.session->devices[i].peers.seconds > 0);
+        assert_true(o.session->devices[i].peers.after.nvlinks_known);
+        /* Without a folder there is no link to judge, and nothing else is wrong. */
+        assert_int_equal(o.device_verdicts[i].found.reason_count, 1);
+    }
+    release(&o);
+}
+
+static void a_slow_pair_is_tested_again_and_found(void **state)
+{
+    struct outcome o;
+    ask_pairs(&o, *state, 3);
+    xb_fake.bad_pair.from = 2;
+    xb_fake.bad_pair.slowness = 2;
+    test_pairs(&o);
+    expect_pair(&o, 2, 0, "XB-BW-PEER", XB_LEVEL_CRITICAL, 2);
+    release(&o);
+}
+
+static void wrong_data_between_peers_is_found(void **state)
+{
+    struct outcome o;
+    ask_pairs(&o, *state, 2);
+    xb_fake.bad_pair.to = 1;
+    xb_fake.bad_pair.slowness = 1;
+    xb_fake.bad_pair.damage = XB_DAMAGE_BIT_FLIPPED;
+    test_pairs(&o);
+    expect_pair(&o, 0, 1, "XB-DATA-WRONG", XB_LEVEL_CRITICAL, 2);
+    release(&o);
+}
+
+static void a_link_that_is_down_is_found(void **state)
+{
+    struct outcome o;
+    ask_pairs(&o, *state, 2);
+    xb_fake.links_down[1] = 1;
+    test_pairs(&o);
+    expect_pair(&o, NO_PAIR);
+    assert_non_null(strstr(code_of_device(&o, 1, "XB-NVLINK-LINKS"), "17 NVLinks"));
+    assert_string_equal(code_of_device(&o, 0, "XB-NVLINK-LINKS"), "");
+    release(&o);
+}
+
+static void recoveries_while_peers_copy_are_found(void **state)
+{
+    struct outcome o;
+    ask_pairs(&o, *state, 2);
+    xb_fake.retraining_device = 2;
+    test_pairs(&o);
+    expect_pair(&o, NO_PAIR);
+    assert_non_null(strstr(code_of_device(&o, 1, "XB-NVLINK-ERRORS"), "link 4 "));
+    assert_string_equal(code_of_device(&o, 0, "XB-NVLINK-ERRORS"), "");
+    release(&o);
+}
+
+static void pairs_without_access_are_not_measured(void **state)
+{
+    struct outcome o;
+    ask_pairs(&o, *state, 2);
+    xb_fake.no_peer_access = true;
+    test_pairs(&o);
+    expect_pair(&o, NO_PAIR);
+    assert_true(o.pair_verdicts[0].bandwidth.measured <= 0);
+    assert_string_equal(o.session->pairs[0].attempts[0].failure, "");
+    release(&o);
+    /* A least bandwidth is not reached; and there is nothing to try again. */
+    ask_pairs(&o, *state, 2);
+    o.session->limits.min_peer = (struct xb_limit){true, 1e9, XB_LIMIT_COMMAND_LINE};
+    test_pairs(&o);
+    assert_string_equal(o.pair_verdicts[1].found.reasons[0].code, "XB-BW-PEER");
+    assert_int_equal(o.session->pairs[1].attempt_count, 1);
+    release(&o);
+}
+
+static void a_least_bandwidth_of_pairs_is_asked_for(void **state)
+{
+    struct outcome o;
+    ask_pairs(&o, *state, 2);
+    xb_fake.bad_pair.from = 1;
+    xb_fake.bad_pair.slowness = 1.05;
+    o.session->limits.min_peer = (struct xb_limit){true, 9.8e9, XB_LIMIT_COMMAND_LINE};
+    test_pairs(&o);
+    expect_pair(&o, 1, 0, "XB-BW-PEER", XB_LEVEL_CRITICAL, 2);
+    release(&o);
+}
+
+static void pairs_of_a_device_that_does_not_open_are_unknown(void **state)
+{
+    struct outcome o;
+    ask_pairs(&o, *state, 2);
+    xb_fake.sick_device = 2;
+    test_pairs(&o);
+    for (size_t i = 0; i < 2; i++) {
+        assert_int_equal(o.pair_verdicts[i].found.level, XB_LEVEL_UNKNOWN);
+        assert_string_equal(o.pair_verdicts[i].found.reasons[0].code, "XB-TEST-FAILED");
+        assert_non_null(strstr(o.pair_verdicts[i].found.reasons[0].text, "does not answer"));
+        assert_int_equal(o.session->pairs[i].attempt_count, 2);
+    }
+    release(&o);
+}
+
+static void pairs_are_left_out_and_it_is_said(void **state)
+{
+    static const struct {
+        unsigned devices;
+        bool no_peers;
+        const char *words;
+    } rows[] = {{1, false, ""}, {2, true, "--no-peers"}, {9, false, "9 devices are chosen"}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct outcome o;
+        ask_pairs(&o, *state, rows[i].devices);
+        o.session->no_peers = rows[i].no_peers;
+        test_pairs(&o);
+        assert_int_equal(o.session->pair_count, 0);
+        assert_true(strncmp(o.session->no_pairs, rows[i].words, strlen(rows[i].words)) == 0);
+        assert_int_equal(o.session->no_pairs[0] == '\0', rows[i].words[0] == '\0');
+        release(&o);
+    }
+}
+
+/* A limit that nothing is held against would look as if it were kept. */
+static void a_least_bandwidth_of_no_pairs_is_refused(void **state)
+{
+    struct outcome o;
+    struct xb_error error;
+    ask_pairs(&o, *state, 9);
+    o.session->limits.min_peer = (struct xb_limit){true, 1e9, XB_LIMIT_COMMAND_LINE};
+    assert_int_equal(xb_link_session_start(o.session, &error), XB_OK);
+    assert_true(xb_link_session_wait(o.session));
+    assert_int_equal(o.session->status, XB_ERR_USAGE);
+    assert_non_null(strstr(o.session->error.message, "--min-peer: no pair is tested: 9 devices"));
+    release(&o);
+}
+
+static void a_deadline_that_has_passed_leaves_pairs_unknown(void **state)
+{
+    struct outcome o;
+    struct xb_error error;
+    ask_pairs(&o, *state, 2);
+    o.session->deadline = xb_clock_now() + 0.25; /* within the margin for the report */
+    assert_int_equal(xb_link_session_start(o.session, &error), XB_OK);
+    (void)xb_link_session_wait(o.session);
+    xb_link_session_judge_pairs(o.session, o.pair_verdicts);
+    for (size_t i = 0; i < o.session->pair_count; i++) {
+        assert_string_equal(o.pair_verdicts[i].found.reasons[0].code, "XB-DEADLINE");
+        assert_int_equal(o.session->pairs[i].attempt_count, 0);
+    }
+    release(&o);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, remove_tree)
 
 int main(void)
@@ -260,6 +480,17 @@ int main(void)
         TEST(a_device_without_a_folder_is_not_measured),
         TEST(a_deadline_that_has_passed_leaves_it_unknown),
         TEST(a_device_that_is_not_there_is_refused),
+        TEST(healthy_pairs_take_one_attempt),
+        TEST(a_slow_pair_is_tested_again_and_found),
+        TEST(wrong_data_between_peers_is_found),
+        TEST(a_link_that_is_down_is_found),
+        TEST(recoveries_while_peers_copy_are_found),
+        TEST(pairs_without_access_are_not_measured),
+        TEST(a_least_bandwidth_of_pairs_is_asked_for),
+        TEST(pairs_of_a_device_that_does_not_open_are_unknown),
+        TEST(pairs_are_left_out_and_it_is_said),
+        TEST(a_least_bandwidth_of_no_pairs_is_refused),
+        TEST(a_deadline_that_has_passed_leaves_pairs_unknown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -187,19 +187,74 @@ static void table_tells_what_was_cut(void **state)
     char *text = written(xb_link_table_write, n);
     assert_has(text,
                "Device 1: NVIDIA H200\n  verdict  UNKNOWN\n  UNKNOWN  XB-DEADLINE: the deadline "
-               "came\n  cut      the deadline came before all was tried\n\nNode: UNKNOWN\n");
+               "came\n  cut      the deadline came before all was tried\n\nPeers: ");
+    assert_has(text, "  1 to 0     -                            -         -        -  UNKNOWN\n"
+                     "  UNKNOWN  1 to 0: XB-DEADLINE: too late\n\nNode: UNKNOWN\n"
+                     "  devices  1 of 2 OK\n  pairs    0 of 1 OK\n");
     assert_has(text, "  next     give it more time (--deadline)");
+    free(text);
+}
+
+static void table_of_pairs(void **state)
+{
+    struct node *n = *state;
+    make_peers(n);
+    char *text = written(xb_link_table_write, n);
+    assert_has(text,
+               "\n\nPeers: direct copies, sent by the source's copy engine\n"
+               "  FROM, TO   LINKS, GB/s EACH          GB/s   CEILING    SHARE  VERDICT\n"
+               "  0 to 1     NVLink, 18 x 26.56       396.2     478.1   82.9 %  OK\n"
+               "  1 to 0     NVLink, 18 x 26.56       331.5     478.1   69.3 %  WARNING, attempt 2 "
+               "of 2\n"
+               "  WARNING  1 to 0: XB-BW-PEER: 331.50 GB/s is 0.693 of what 18 links of 26.56 GB/s "
+               "carry\n\nNode: WARNING\n  devices  2 of 2 OK\n  pairs    1 of 2 OK\n");
+    /* What was counted while peers copied is of the device. */
+    assert_has(text, "           during the test: 1 replay, 0 recoveries, 0 CRC errors; link 4: 1 "
+                     "replay\n           since boot: 4 replays, ");
+    free(text);
+}
+
+static void table_of_pairs_that_are_not_judged(void **state)
+{
+    struct node *n = *state;
+    make_peers(n);
+    for (size_t i = 0; i < 2; i++) {
+        struct xb_pair_attempt *attempt = &n->pairs[i].attempts[0];
+        n->pair_verdicts[i] = (struct xb_pair_verdict){.best = 0};
+        n->pairs[i].attempt_count = 1;
+        attempt->there = attempt->back = (struct xb_peer_info){.can_access = i == 0};
+        snprintf(attempt->there.link, sizeof attempt->there.link, "%s", i == 0 ? "PCIe" : "");
+        attempt->failure[0] = '\0';
+        attempt->bandwidth = i == 0 ? 42.5e9 : 0;
+    }
+    char *text = written(xb_link_table_write, n);
+    assert_has(
+        text, "  0 to 1     PCIe                     42.50         -        -  not judged\n"
+              "  1 to 0     -                            -         -        -  no direct access\n");
+    free(text);
+    make_amd(n);
+    n->report.pair_count = 0;
+    text = written(xb_link_table_write, n);
+    assert_has(text,
+               "copy engine\n  pairs    not tested: --no-peers leaves pairs of devices out\n");
+    assert_lacks(text, "FROM, TO");
     free(text);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        RUN_TEST(table_is_plain_and_narrow),    RUN_TEST(table_of_a_healthy_gpu),
-        RUN_TEST(table_of_a_bad_gpu),           RUN_TEST(table_without_devices),
-        RUN_TEST(table_of_a_virtual_machine),   RUN_TEST(table_of_a_gpu_behind_switches),
-        RUN_TEST(table_tells_of_every_attempt), RUN_TEST(table_tells_what_was_cut),
+        RUN_TEST(table_is_plain_and_narrow),
+        RUN_TEST(table_of_a_healthy_gpu),
+        RUN_TEST(table_of_a_bad_gpu),
+        RUN_TEST(table_without_devices),
+        RUN_TEST(table_of_a_virtual_machine),
+        RUN_TEST(table_of_a_gpu_behind_switches),
+        RUN_TEST(table_tells_of_every_attempt),
+        RUN_TEST(table_tells_what_was_cut),
         RUN_TEST(table_shows_what_was_judged),
+        RUN_TEST(table_of_pairs),
+        RUN_TEST(table_of_pairs_that_are_not_judged),
     };
     return cmocka_run_group_tests_name("link_table", tests, NULL, NULL);
 }

@@ -82,30 +82,40 @@ struct xb_verdict verdict_of(const struct xb_link_attempt *attempt,
 
 /* ---- what follows ---- */
 
+void assert_found_nothing(const struct xb_findings *found)
+{
+    if (found->reason_count > 0)
+        fail_msg("%s: %s", found->reasons[0].code, found->reasons[0].text);
+    assert_int_equal(found->level, XB_LEVEL_OK);
+}
+
 void assert_ok(const struct xb_verdict *verdict)
 {
-    if (verdict->found.reason_count > 0)
-        fail_msg("%s: %s", verdict->found.reasons[0].code, verdict->found.reasons[0].text);
-    assert_int_equal(verdict->found.level, XB_LEVEL_OK);
+    assert_found_nothing(&verdict->found);
+}
+
+void assert_found_only(const struct xb_findings *found, enum xb_level level, const char *code,
+                       const char *pieces)
+{
+    char copy[256];
+    char *rest = NULL;
+    for (size_t i = 1; i < found->reason_count; i++)
+        print_error("besides: %s %s\n", found->reasons[i].code, found->reasons[i].text);
+    assert_int_equal(found->reason_count, 1);
+    assert_string_equal(found->reasons[0].code, code);
+    assert_int_equal(found->reasons[0].level, level);
+    assert_int_equal(found->level, level);
+    snprintf(copy, sizeof copy, "%s", pieces);
+    for (char *piece = strtok_r(copy, "|", &rest); piece != NULL;
+         piece = strtok_r(NULL, "|", &rest))
+        if (strstr(found->reasons[0].text, piece) == NULL)
+            fail_msg("\"%s\" is not in \"%s\"", piece, found->reasons[0].text);
 }
 
 void assert_only(const struct xb_verdict *verdict, enum xb_level level, const char *code,
                  const char *pieces)
 {
-    char copy[256];
-    char *rest = NULL;
-    for (size_t i = 1; i < verdict->found.reason_count; i++)
-        print_error("besides: %s %s\n", verdict->found.reasons[i].code,
-                    verdict->found.reasons[i].text);
-    assert_int_equal(verdict->found.reason_count, 1);
-    assert_string_equal(verdict->found.reasons[0].code, code);
-    assert_int_equal(verdict->found.reasons[0].level, level);
-    assert_int_equal(verdict->found.level, level);
-    snprintf(copy, sizeof copy, "%s", pieces);
-    for (char *piece = strtok_r(copy, "|", &rest); piece != NULL;
-         piece = strtok_r(NULL, "|", &rest))
-        if (strstr(verdict->found.reasons[0].text, piece) == NULL)
-            fail_msg("\"%s\" is not in \"%s\"", piece, verdict->found.reasons[0].text);
+    assert_found_only(&verdict->found, level, code, pieces);
 }
 
 void assert_near(double value, double expected, double tolerance)

@@ -24,8 +24,12 @@ extern const struct xb_link_limits no_limits;
 struct xb_verdict verdict_of(const struct xb_link_attempt *attempt,
                              const struct xb_link_limits *limits);
 
-void assert_ok(const struct xb_verdict *verdict);
+void assert_found_nothing(const struct xb_findings *found);
 /* The one reason there is; its text has every piece, which are separated by '|'. */
+void assert_found_only(const struct xb_findings *found, enum xb_level level, const char *code,
+                       const char *pieces);
+/* The same of a verdict. */
+void assert_ok(const struct xb_verdict *verdict);
 void assert_only(const struct xb_verdict *verdict, enum xb_level level, const char *code,
                  const char *pieces);
 void assert_near(double value, double expected, double tolerance);

@@ -9,9 +9,9 @@
  * lock for all of it: an operation is long beside taking a lock.
  *
  * The environment: XB_STANDIN_DEVICES, _VERSION, _ARCH, _XNACK, _PCI (what is there), _DELAY_US,
- * _DAMAGE (h2d or d2h), _BLOCKING (every copy), _FAIL (NAME:3 or NAME:3+), _CODE, _HANG (as _FAIL,
- * or dlopen or exit), _TRACE (a file), _RTC_FAIL, _RTC_HANG, _RTC_COUNT (a file). All but _TRACE
- * are read at every call.
+ * _DAMAGE (h2d, d2h or peer), _BLOCKING (every copy), _FAIL (NAME:3 or NAME:3+), _CODE, _HANG (as
+ * _FAIL, or dlopen or exit), _TRACE (a file), _RTC_FAIL, _RTC_HANG, _RTC_COUNT (a file). All but
+ * _TRACE are read at every call.
  */
 
 #include "launch.h"

@@ -294,7 +294,8 @@ static bool asks_for_damage(hipMemcpyKind kind)
 {
     const char *asked = getenv("XB_STANDIN_DAMAGE");
     return asked != NULL && ((kind == hipMemcpyHostToDevice && strcmp(asked, "h2d") == 0) ||
-                             (kind == hipMemcpyDeviceToHost && strcmp(asked, "d2h") == 0));
+                             (kind == hipMemcpyDeviceToHost && strcmp(asked, "d2h") == 0) ||
+                             (kind == hipMemcpyDeviceToDevice && strcmp(asked, "peer") == 0));
 }
 
 /* With the lock held. */
@@ -352,8 +353,11 @@ hipError_t hipMemcpyPeerAsync(void *to, int to_device, const void *from, int fro
     STANDIN_ENTER(hipMemcpyPeerAsync);
     if (!standin_is_device(to_device) || !standin_is_device(from_device))
         return hipErrorInvalidDevice;
-    const struct standin_operation operation = {
-        .kind = STANDIN_COPY, .to = to, .from = from, .bytes = bytes};
+    const struct standin_operation operation = {.kind = STANDIN_COPY,
+                                                .to = to,
+                                                .from = from,
+                                                .bytes = bytes,
+                                                .damage = asks_for_damage(hipMemcpyDeviceToDevice)};
     pthread_mutex_lock(&standin_lock);
     hipError_t result = hipErrorInvalidValue;
     if (bytes == 0 || (lies_on(to_device, to, bytes) && lies_on(from_device, from, bytes)))
