@@ -76,6 +76,7 @@ enum xb_status xb_session_plan(const struct xb_link_session *session, struct xb_
                                            .probe = session->probe,
                                            .config = &run->config,
                                            .sysfs = session->sysfs,
+                                           .unhurried = true, /* errors are counted meanwhile */
                                            .deadline = session->deadline - MARGIN_S}};
     for (size_t i = 0; i < sizeof always / sizeof always[0]; i++)
         run->words[count++] = (char *)always[i];

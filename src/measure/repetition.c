@@ -4,11 +4,19 @@
 
 #include "base/clock.h"
 
+#include "base/interrupt.h"
+
 bool xb_measure_out_of_time(const struct xb_measurement *measurement)
 {
     const struct xb_run *run = measurement->run;
     return xb_run_should_stop(run) ||
            (run->deadline > 0 && xb_clock_now() + measurement->last_wall > run->deadline);
+}
+
+void xb_measure_note_cut(struct xb_measurement *measurement)
+{
+    measurement->result->stop_reason =
+        xb_interrupt_signal() != 0 ? XB_STOP_INTERRUPTED : XB_STOP_DEADLINE;
 }
 
 void xb_measure_tell(const struct xb_measurement *measurement, size_t samples, double seconds)

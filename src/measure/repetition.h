@@ -25,6 +25,9 @@ double xb_lane_seconds(const struct xb_lane *lane);
 /* Whether there is no time for another repetition, if that takes as long as the last one. */
 bool xb_measure_out_of_time(const struct xb_measurement *measurement);
 
+/* Notes that a signal or the deadline ends the case now. */
+void xb_measure_note_cut(struct xb_measurement *measurement);
+
 /* Tells the observer that there are so many samples, the last of which took `seconds`. */
 void xb_measure_tell(const struct xb_measurement *measurement, size_t samples, double seconds);
 

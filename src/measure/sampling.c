@@ -5,8 +5,8 @@
 
 #include "base/clock.h"
 
-#include "base/interrupt.h"
 #include "mode_list.h"
+#include "placement.h"
 #include "repetition.h"
 #include "warm_up.h"
 
@@ -272,6 +272,25 @@ static void choose_least(const struct xb_measurement *measurement, struct xb_sto
         stopping->min_samples = stopping->sure_samples = XB_STOP_LATENCY_SAMPLES;
 }
 
+/* Decides whether to go on after the latest sample of this placement, `elapsed` seconds after its
+ * first began. */
+static enum xb_status decide(struct xb_measurement *measurement, struct xb_stopping *stopping,
+                             size_t before, double elapsed, bool *done, struct xb_error *error)
+{
+    struct xb_result *result = measurement->result;
+    if (measurement->placements > 1) {
+        *done = xb_placement_is_full(measurement, stopping->fixed_samples,
+                                     result->times.count - before, elapsed);
+        if (*done && measurement->placement + 1 == measurement->placements)
+            result->stop_reason = stopping->fixed_samples > 0 ? XB_STOP_FIXED : XB_STOP_TIME_LIMIT;
+        return XB_OK;
+    }
+    enum xb_status status =
+        xb_stopping_decide(stopping, &result->times, elapsed, &result->stop_reason, error);
+    *done = result->stop_reason != XB_STOP_NOT_YET;
+    return status;
+}
+
 static enum xb_status take_samples(struct xb_measurement *measurement, struct xb_error *error)
 {
     struct xb_result *result = measurement->result;
@@ -283,12 +302,13 @@ static enum xb_status take_samples(struct xb_measurement *measurement, struct xb
         .time_limit = measurement->time_limit,
     };
     choose_least(measurement, &stopping);
+    size_t before = result->times.count;
     double begin = xb_clock_now();
-    while (result->stop_reason == XB_STOP_NOT_YET) {
+    bool done = false;
+    while (!done) {
         if (xb_measure_out_of_time(measurement)) {
-            result->stop_reason =
-                xb_interrupt_signal() != 0 ? XB_STOP_INTERRUPTED : XB_STOP_DEADLINE;
-            return XB_OK;
+            xb_measure_note_cut(measurement);
+            break;
         }
         enum xb_status status = take_sample(measurement, error);
         if (status != XB_OK)
@@ -298,11 +318,11 @@ static enum xb_status take_samples(struct xb_measurement *measurement, struct xb
             if (status != XB_OK)
                 return status;
         }
-        status = xb_stopping_decide(&stopping, &result->times, xb_clock_now() - begin,
-                                    &result->stop_reason, error);
+        status = decide(measurement, &stopping, before, xb_clock_now() - begin, &done, error);
         if (status != XB_OK)
             return status;
     }
+    xb_placement_close(measurement, before);
     return XB_OK;
 }
 
@@ -329,15 +349,24 @@ static enum xb_status time_beside(struct xb_measurement *measurement, struct xb_
     return time_references(measurement, error);
 }
 
-enum xb_status xb_measure_sample(struct xb_measurement *measurement, struct xb_error *error)
+/* What comes before the samples. The device is warm in every placement but the first: there one
+ * repetition is enough, for what the new memory costs the first time. */
+static enum xb_status begin_placement(struct xb_measurement *measurement, struct xb_error *error)
 {
+    double ignored = 0;
+    if (measurement->placement > 0)
+        return xb_measure_repeat(measurement, measurement->result->test.mode->submit,
+                                 measurement->iterations, measurement->held, &ignored, error);
     enum xb_status status = decide_hold(measurement, error);
     if (status != XB_OK)
         return status;
     status = xb_measure_warm_up(measurement, error);
-    if (status != XB_OK)
-        return status;
-    status = time_beside(measurement, error);
+    return status != XB_OK ? status : time_beside(measurement, error);
+}
+
+enum xb_status xb_measure_sample(struct xb_measurement *measurement, struct xb_error *error)
+{
+    enum xb_status status = begin_placement(measurement, error);
     if (status != XB_OK || xb_measure_out_of_time(measurement))
         return status;
     status = prepare(measurement, error);

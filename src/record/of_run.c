@@ -133,6 +133,7 @@ static const double *keep_numbers(struct xb_making *making, const double *values
 struct figures {
     struct xb_record_figure *kept;
     size_t count;
+    const struct xb_record_row *row; /* whose times and placements are kept already */
 };
 
 /* Adds a figure by its samples, which belong to the record already. Without samples it adds none.
@@ -147,6 +148,8 @@ static void add_sampled(struct xb_making *making, struct figures *figures,
     *added = xb_record_figure_of(figure);
     added->samples = samples;
     added->sample_count = count;
+    if (count == figures->row->time_count)
+        added->placements = figures->row->placements;
     making->failed = xb_record_figure_describe(added, &error) != XB_OK;
 }
 
@@ -229,7 +232,7 @@ static void keep_figures(struct xb_making *making, const struct xb_result *resul
                          const struct xb_record_device *device, struct xb_record_row *row)
 {
     struct figures figures = {
-        .kept = xb_making_room(making, XB_RESULT_FIGURES + 6, sizeof *figures.kept)};
+        .kept = xb_making_room(making, XB_RESULT_FIGURES + 6, sizeof *figures.kept), .row = row};
     if (making->failed)
         return;
     if (xb_case_is_single(&result->test)) {
@@ -305,6 +308,18 @@ static void keep_error(struct xb_making *making, const struct xb_error *error,
     row->error = kept;
 }
 
+static struct xb_record_placements keep_placements(struct xb_making *making,
+                                                   const struct xb_result *result)
+{
+    struct xb_record_placements placements = {.count = result->placement_count};
+    size_t *samples = xb_making_room(making, placements.count, sizeof *samples);
+    if (samples == NULL || placements.count == 0)
+        return (struct xb_record_placements){.count = 0};
+    memcpy(samples, result->placement_samples, placements.count * sizeof *samples);
+    placements.samples = samples;
+    return placements;
+}
+
 static bool was_cut(enum xb_stop_reason reason)
 {
     return reason == XB_STOP_INTERRUPTED || reason == XB_STOP_DEADLINE;
@@ -332,6 +347,7 @@ static void keep_row(struct xb_making *making, const struct xb_result *result,
     if (measured) {
         row->times = keep_numbers(making, result->times.values, result->times.count);
         row->time_count = result->times.count;
+        row->placements = keep_placements(making, result);
     }
     if (measured && result->status == XB_RESULT_OK)
         keep_figures(making, result, device, row);
