@@ -25,7 +25,7 @@
  */
 
 /* Raised when a slot is added or changes meaning; the registry refuses another number. */
-#define XB_BACKEND_ABI 5u
+#define XB_BACKEND_ABI 6u
 
 /* What a device can do beyond the mandatory slots. A missing capability means a skipped row. */
 enum xb_capability {
@@ -259,10 +259,11 @@ struct xb_backend {
     /* Waits for what is enqueued, then closes. A queue that is held is released first. */
     void (*queue_close)(struct xb_queue *queue);
     /*
-     * Enqueues a copy of `bytes` from source+source_offset to target+target_offset, one of them
-     * the memory of the queue's device and the other host memory (not MANAGED). Returns when the
-     * runtime does: for pinned memory at once, for pageable memory perhaps only when the data is
-     * moved. XB_ERR_USAGE when a range leaves its buffer.
+     * Enqueues a copy of `bytes` from source+source_offset to target+target_offset: one of them
+     * DEVICE memory of the queue's device and the other host memory (not MANAGED), or both DEVICE
+     * memory of the queue's device, in ranges that do not overlap. Returns when the runtime does:
+     * for pageable memory perhaps only when the data is moved, for any other at once. XB_ERR_USAGE
+     * otherwise, and when a range leaves its buffer.
      */
     enum xb_status (*queue_copy)(struct xb_queue *queue, struct xb_buffer *target,
                                  uint64_t target_offset, struct xb_buffer *source,
@@ -404,10 +405,7 @@ const char *xb_memory_name(enum xb_memory memory);
 /* Whether the device's kernels may touch such memory: DEVICE, MAPPED and MANAGED. */
 bool xb_memory_in_reach(enum xb_memory memory);
 
-/*
- * For backends: whether a copy keeps to the rules of queue_copy. XB_ERR_USAGE where a range leaves
- * its buffer, or the buffers are not one of the queue's device and one of the host's.
- */
+/* For backends: whether a copy keeps to the rules of queue_copy; XB_ERR_USAGE where it does not. */
 enum xb_status xb_copy_check(const struct xb_queue *queue, const struct xb_buffer *target,
                              uint64_t target_offset, const struct xb_buffer *source,
                              uint64_t source_offset, uint64_t bytes, struct xb_error *error);

@@ -26,16 +26,30 @@ enum xb_status xb_copy_check(const struct xb_queue *queue, const struct xb_buffe
                              uint64_t target_offset, const struct xb_buffer *source,
                              uint64_t source_offset, uint64_t bytes, struct xb_error *error)
 {
-    const struct xb_buffer *on_device = target->memory == XB_MEMORY_DEVICE ? target : source;
-    if ((target->memory == XB_MEMORY_DEVICE) == (source->memory == XB_MEMORY_DEVICE) ||
-        target->memory == XB_MEMORY_MANAGED || source->memory == XB_MEMORY_MANAGED)
+    const struct xb_buffer *const ends[] = {target, source};
+    size_t on_device = 0;
+    for (size_t i = 0; i < 2; i++) {
+        if (ends[i]->memory != XB_MEMORY_DEVICE)
+            continue;
+        on_device++;
+        if (ends[i]->device != queue->device)
+            return XB_FAIL(error, XB_ERR_USAGE,
+                           "a queue of device %u does not copy to or from the memory of device %u",
+                           queue->device->info.index, ends[i]->device->info.index);
+    }
+    if (on_device == 0 || target->memory == XB_MEMORY_MANAGED ||
+        source->memory == XB_MEMORY_MANAGED)
         return XB_FAIL(error, XB_ERR_USAGE,
-                       "a copy goes between host and device memory, not from %s to %s",
+                       "a copy goes between host and device memory or within the device's, not "
+                       "from %s to %s",
                        xb_memory_name(source->memory), xb_memory_name(target->memory));
-    if (on_device->device != queue->device)
+    uint64_t apart = target_offset > source_offset ? target_offset - source_offset
+                                                   : source_offset - target_offset;
+    if (target == source && apart < bytes)
         return XB_FAIL(error, XB_ERR_USAGE,
-                       "a queue of device %u does not copy to or from the memory of device %u",
-                       queue->device->info.index, on_device->device->info.index);
+                       "a copy of %llu bytes from %llu to %llu of one buffer overlaps itself",
+                       (unsigned long long)bytes, (unsigned long long)source_offset,
+                       (unsigned long long)target_offset);
     return check_both_ranges(target, target_offset, source, source_offset, bytes, error);
 }
 

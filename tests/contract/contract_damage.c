@@ -105,6 +105,22 @@ static void test_copies_take_damage(void **state)
     damage_copies(*state, XB_MEMORY_PINNED, false);
 }
 
+static void test_copies_within_the_device_take_damage(void **state)
+{
+    struct fixture *f = *state;
+    struct xb_buffer *source = NULL;
+    struct xb_error error;
+    must(f->backend->buffer_allocate(f->device, XB_MEMORY_DEVICE, BYTES, &source, &error), &error);
+    must(f->backend->queue_fill(f->queue, source, BYTES, pattern, &error), &error);
+    for (size_t i = 0; i < ALL; i++) {
+        fill(f, poison);
+        xb_damaged_how = all[i];
+        must(copy(f, f->there, source, BYTES, false, &error), &error);
+        expect_damage(all[i], check(f, BYTES), BYTES, 4096);
+    }
+    f->backend->buffer_free(source);
+}
+
 static void test_kernel_copies_take_damage(void **state)
 {
     const struct fixture *f = *state;
@@ -249,10 +265,15 @@ static int heal(void **state)
 #define DAMAGE_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, heal)
 
 static const struct CMUnitTest tests[] = {
-    DAMAGE_TEST(test_copies_take_damage),          DAMAGE_TEST(test_kernel_copies_take_damage),
-    DAMAGE_TEST(test_computed_data_takes_damage),  DAMAGE_TEST(test_damage_adds_up),
-    DAMAGE_TEST(test_small_copies_are_left_alone), DAMAGE_TEST(test_prefetches_take_damage),
-    DAMAGE_TEST(test_peer_copies_take_damage),     DAMAGE_TEST(test_chases_take_damage),
+    DAMAGE_TEST(test_copies_take_damage),
+    DAMAGE_TEST(test_kernel_copies_take_damage),
+    DAMAGE_TEST(test_copies_within_the_device_take_damage),
+    DAMAGE_TEST(test_computed_data_takes_damage),
+    DAMAGE_TEST(test_damage_adds_up),
+    DAMAGE_TEST(test_small_copies_are_left_alone),
+    DAMAGE_TEST(test_prefetches_take_damage),
+    DAMAGE_TEST(test_peer_copies_take_damage),
+    DAMAGE_TEST(test_chases_take_damage),
 };
 
 int run_damage_tests(const char *name)

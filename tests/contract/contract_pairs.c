@@ -394,6 +394,26 @@ static void test_bad_peer_copies_are_refused(void **state)
     close_pair(&pair);
 }
 
+/* Copies within a device are of the queue's own memory, and of no other. */
+static void test_copies_within_another_device_are_refused(void **state)
+{
+    struct fixture *f = *state;
+    const struct xb_backend *b = f->backend;
+    struct xb_buffer *other = NULL;
+    struct xb_error error = {0};
+    struct pair pair;
+    if (!open_pair(f, &pair))
+        skip();
+    must(b->buffer_allocate(pair.devices[1], XB_MEMORY_DEVICE, 64, &other, &error), &error);
+    struct xb_buffer *const there = pair.buffers[1];
+    assert_int_equal(b->queue_copy(f->queue, there, 0, other, 0, 8, &error), XB_ERR_USAGE);
+    assert_int_equal(b->queue_copy(f->queue, f->there, 0, other, 0, 8, &error), XB_ERR_USAGE);
+    assert_int_equal(b->queue_copy(f->queue, other, 0, f->there, 0, 8, &error), XB_ERR_USAGE);
+    assert_string_not_equal(error.message, "");
+    b->buffer_free(other);
+    close_pair(&pair);
+}
+
 static void test_peer_info_of_no_pair_fails(void **state)
 {
     struct fixture *f = *state;
@@ -473,6 +493,7 @@ static const struct CMUnitTest tests[] = {
     TEST(test_bad_kernel_copies_between_peers_are_refused),
     TEST(test_one_thread_follows_a_chain_in_a_peers_memory),
     TEST(test_bad_peer_copies_are_refused),
+    TEST(test_copies_within_another_device_are_refused),
     TEST(test_peer_info_of_no_pair_fails),
     TEST(test_devices_wait_for_each_others_events),
     TEST(test_ranges_nest),

@@ -291,6 +291,35 @@ static void test_offsets_are_kept(void **state)
     assert_int_equal(host[877], 0);
 }
 
+/* From one buffer to another, at odd places, and from one half of a buffer to the other. */
+static void test_a_device_copies_within_its_memory(void **state)
+{
+    struct fixture *f = *state;
+    const struct xb_backend *b = f->backend;
+    const uint64_t half = BYTES / 2;
+    struct xb_buffer *source = NULL;
+    struct xb_error error;
+    const unsigned char *host = f->pinned->host_address;
+    must(b->buffer_allocate(f->device, XB_MEMORY_DEVICE, BYTES, &source, &error), &error);
+    must(b->queue_fill(f->queue, source, BYTES, pattern, &error), &error);
+    fill(f, poison);
+    must(b->queue_copy(f->queue, f->there, 101, source, 5003, half, &error), &error);
+    must(b->queue_copy(f->queue, f->pinned, 0, f->there, 0, BYTES, &error), &error);
+    must(b->queue_wait(f->queue, &error), &error);
+    assert_true(xb_host_check(host, 0, 101, poison).wrong_bytes == 0);
+    assert_true(xb_host_check(host + 101, 5003, half, pattern).wrong_bytes == 0);
+    assert_true(
+        xb_host_check(host + 101 + half, 101 + half, BYTES - half - 101, poison).wrong_bytes == 0);
+    must(b->queue_copy(f->queue, f->there, 0, source, 0, BYTES, &error), &error);
+    assert_true(check(f, BYTES).wrong_bytes == 0);
+    must(b->queue_copy(f->queue, f->there, half, f->there, 0, half, &error), &error);
+    must(b->queue_copy(f->queue, f->pinned, 0, f->there, 0, BYTES, &error), &error);
+    must(b->queue_wait(f->queue, &error), &error);
+    assert_true(xb_host_check(host, 0, half, pattern).wrong_bytes == 0);
+    assert_true(xb_host_check(host + half, 0, half, pattern).wrong_bytes == 0);
+    b->buffer_free(source);
+}
+
 static void test_bad_ranges_are_refused(void **state)
 {
     struct fixture *f = *state;
@@ -304,6 +333,10 @@ static void test_bad_ranges_are_refused(void **state)
     assert_int_equal(b->queue_copy(f->queue, f->there, UINT64_MAX, f->pinned, 0, 2, &error),
                      XB_ERR_USAGE);
     assert_int_equal(b->queue_copy(f->queue, f->there, 0, f->there, 0, 8, &error), XB_ERR_USAGE);
+    assert_int_equal(b->queue_copy(f->queue, f->there, 7, f->there, 0, 8, &error), XB_ERR_USAGE);
+    assert_int_equal(b->queue_copy(f->queue, f->there, 0, f->there, 7, 8, &error), XB_ERR_USAGE);
+    assert_int_equal(b->queue_copy(f->queue, f->there, 8, f->there, 0, BYTES, &error),
+                     XB_ERR_USAGE);
     assert_int_equal(b->queue_copy(f->queue, f->pinned, 0, f->pinned, 0, 8, &error), XB_ERR_USAGE);
     assert_int_equal(b->queue_fill(f->queue, f->there, BYTES + 1, pattern, &error), XB_ERR_USAGE);
     assert_int_equal(b->queue_fill(f->queue, f->pinned, 8, pattern, &error), XB_ERR_USAGE);
@@ -337,11 +370,13 @@ static void test_held_work_starts_at_the_release(void **state)
     struct xb_error error;
     struct xb_queue *other = NULL;
     struct xb_buffer *scratch = NULL;
+    struct xb_buffer *within = NULL;
     const struct xb_device_info *info = &f->device->info;
     if ((info->capabilities & XB_CAP_HOLD) == 0)
         skip();
     must(b->queue_open(f->device, &other, &error), &error);
     must(b->buffer_allocate(f->device, XB_MEMORY_PINNED, BYTES, &scratch, &error), &error);
+    must(b->buffer_allocate(f->device, XB_MEMORY_DEVICE, BYTES, &within, &error), &error);
     unsigned char *host = f->pinned->host_address;
     fill(f, pattern);
     must(b->queue_wait(f->queue, &error), &error);
@@ -349,7 +384,9 @@ static void test_held_work_starts_at_the_release(void **state)
         memset(host, 1, 64);
         must(b->queue_hold(f->queue, &error), &error);
         for (unsigned i = 0; i < info->held_operations; i++)
-            must(b->queue_copy(f->queue, f->pinned, 0, f->there, 0, 64, &error), &error);
+            must(b->queue_copy(f->queue, i % 2 == 0 ? f->pinned : within, 0, f->there, 0, 64,
+                               &error),
+                 &error);
         for (int i = 0; i < 20; i++)
             must(b->queue_copy(other, scratch, 0, f->there, 0, BYTES, &error), &error);
         must(b->queue_wait(other, &error), &error);
@@ -361,6 +398,7 @@ static void test_held_work_starts_at_the_release(void **state)
     }
     b->queue_release(f->queue); /* not held: nothing happens */
     b->queue_close(other);
+    b->buffer_free(within);
     b->buffer_free(scratch);
 }
 
@@ -462,6 +500,7 @@ static const struct CMUnitTest tests[] = {
     TEST(test_check_finds_a_single_byte),
     TEST(test_copies_arrive),
     TEST(test_offsets_are_kept),
+    TEST(test_a_device_copies_within_its_memory),
     TEST(test_bad_ranges_are_refused),
     TEST(test_order_is_kept),
     TEST(test_held_work_starts_at_the_release),

@@ -188,6 +188,26 @@ static void test_a_way_that_took_no_time_is_an_error(void **state)
 
 /* ---- pairs ---- */
 
+/* ---- within the device ---- */
+
+static void test_local_copies_are_the_bytes_copied(void **state)
+{
+    (void)state;
+    struct fixture f;
+    double once = 2 * MIB * XB_FAKE_SECONDS_PER_BYTE;
+    RUN(&f, "--mode", "local", "--size", "2M", "--by", "engine,kernel");
+    assert_int_equal(f.run.case_count, 2);
+    for (size_t i = 0; i < f.run.case_count; i++) {
+        const struct xb_result *result = &f.run.results[i];
+        assert_int_equal(result->bytes_moved, 2 * MIB); /* though each is read and written */
+        expect_seconds(result, once);
+        expect_number(result, "iterations_per_sample", round(10e-3 / once));
+        assert_string_equal(detail(result, "verified_by"), "device");
+    }
+    assert_int_equal(xb_fake.kernel_access, 1u << XB_ACCESS_SEQUENTIAL);
+    finish(&f);
+}
+
 /* By engine and by kernel, of either device. */
 static void test_direct_peer_copies_take_what_the_link_takes(void **state)
 {
@@ -335,6 +355,7 @@ int main(void)
         TEST(test_each_way_covers_its_queues),
         TEST(test_two_streams_a_way),
         TEST(test_a_way_that_took_no_time_is_an_error),
+        TEST(test_local_copies_are_the_bytes_copied),
         TEST(test_direct_peer_copies_take_what_the_link_takes),
         TEST(test_staged_copies_overlap),
         TEST(test_batches_of_a_pipeline_flow_on),

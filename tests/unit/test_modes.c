@@ -233,7 +233,8 @@ static void test_missing_capability_skips(void **state)
                 {"double-buffer", "alloc", XB_CAP_KERNELS},
                 {"zero-copy", "sequential", XB_CAP_KERNELS},
                 {"zero-copy", "sequential", XB_CAP_MAPPED},
-                {"managed", "prefetch", XB_CAP_MANAGED}};
+                {"managed", "prefetch", XB_CAP_MANAGED},
+                {"local", "kernel", XB_CAP_KERNELS}};
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         struct fixture f;
         bool seen = false;

@@ -22,6 +22,7 @@ static const char *const struck[][8] = {
     {"--mode", "peer", "--pairs", "0:1", "--peer-path", "direct-read,direct-write", NULL},
     {"--mode", "peer", "--pairs", "0:1", "--peer-path", "staged", NULL},
     {"--mode", "peer", "--pairs", "0:1", "--by", "kernel", NULL},
+    {"--mode", "local", "--by", "engine,kernel", NULL},
     {"--mode", "pinned", "--simultaneous", "--direction", "d2h", NULL},
     {"--mode", "async", "--simultaneous", "--direction", "bidir", NULL},
     {"--mode", "pageable,managed", "--latency", NULL},

@@ -51,16 +51,17 @@ static void test_directions(void **state)
     const unsigned both = (unsigned)XB_H2D | (unsigned)XB_D2H;
     const struct {
         const char *named; /* NULL: by default */
-        unsigned pageable, pinned, async, double_buffer, zero_copy, managed, peer;
+        unsigned pageable, pinned, async, double_buffer, zero_copy, managed, local, peer;
     } rows[] = {
-        {NULL, both, both, both, XB_BIDIR, both, both, (unsigned)XB_D2D | (unsigned)XB_BIDIR},
-        {"both", both, both, both, 0, both, both, 0},
-        {"h2d", XB_H2D, XB_H2D, XB_H2D, 0, XB_H2D, XB_H2D, 0},
-        {"d2h", XB_D2H, XB_D2H, XB_D2H, 0, XB_D2H, XB_D2H, 0},
-        {"bidir", 0, XB_BIDIR, XB_BIDIR, XB_BIDIR, XB_BIDIR, 0, XB_BIDIR},
-        {"d2d", 0, 0, 0, 0, 0, 0, XB_D2D},
+        {NULL, both, both, both, XB_BIDIR, both, both, XB_D2D,
+         (unsigned)XB_D2D | (unsigned)XB_BIDIR},
+        {"both", both, both, both, 0, both, both, 0, 0},
+        {"h2d", XB_H2D, XB_H2D, XB_H2D, 0, XB_H2D, XB_H2D, 0, 0},
+        {"d2h", XB_D2H, XB_D2H, XB_D2H, 0, XB_D2H, XB_D2H, 0, 0},
+        {"bidir", 0, XB_BIDIR, XB_BIDIR, XB_BIDIR, XB_BIDIR, 0, 0, XB_BIDIR},
+        {"d2d", 0, 0, 0, 0, 0, 0, XB_D2D, XB_D2D},
         {"both,h2d,bidir", both, both | XB_BIDIR, both | XB_BIDIR, XB_BIDIR, both | XB_BIDIR, both,
-         XB_BIDIR},
+         0, XB_BIDIR},
     };
     xb_fake.device_count = 2;
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
@@ -74,6 +75,7 @@ static void test_directions(void **state)
         assert_int_equal(directions_of(&f, "double-buffer"), rows[i].double_buffer);
         assert_int_equal(directions_of(&f, "zero-copy"), rows[i].zero_copy);
         assert_int_equal(directions_of(&f, "managed"), rows[i].managed);
+        assert_int_equal(directions_of(&f, "local"), rows[i].local);
         assert_int_equal(directions_of(&f, "peer"), rows[i].peer);
         finish(&f);
     }

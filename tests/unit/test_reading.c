@@ -444,6 +444,28 @@ static void reading_of_loads_from_peers(void **state)
                 "from a peer's, 4.00 times as long.\n");
 }
 
+static void reading_of_local_copies(void **state)
+{
+    static const struct xb_mode local = {.name = "local"};
+    struct node *n = *state;
+    struct xb_result *engine = add(n, &local, "engine", XB_D2D, 1800);
+    assert_not_read(n, "local");
+    add(n, &pinned, "alloc", XB_H2D, 50);
+    assert_read(n,
+                "  local        local engine copies 1800 GB/s within the device, 36.0 times what "
+                "pinned alloc brings from the host.\n");
+    add(n, &local, "kernel", XB_D2D, 2000);
+    assert_read(n,
+                "  local        local kernel copies 2000 GB/s within the device, 40.0 times what "
+                "pinned alloc brings from the host. By kernel it is 1.11 times as fast as by "
+                "engine.\n");
+    n->devices[0].info.shares_host_memory = true; /* which has no host beside it */
+    assert_read(n, "  local        local kernel copies 2000 GB/s within the device. By kernel it "
+                   "is 1.11 times as fast as by engine.\n");
+    spoil(engine, XB_RESULT_ERROR, "wrong");
+    assert_not_read(n, "  local  ");
+}
+
 /* ---- several devices ---- */
 
 static void reading_of_pairs(void **state)
@@ -828,6 +850,7 @@ int main(void)
         NODE_TEST(reading_of_zero_copy),
         NODE_TEST(reading_of_loads),
         NODE_TEST(reading_of_loads_from_peers),
+        NODE_TEST(reading_of_local_copies),
         NODE_TEST(reading_of_pairs),
         NODE_TEST(reading_of_pairs_by_kernel),
         NODE_TEST(reading_of_devices_together),

@@ -162,11 +162,13 @@ static struct xb_gpu_outcome elapsed(float *milliseconds, void *start, void *sto
     return XB_CUDA_CALL(cudaEventElapsedTime, milliseconds, start, stop);
 }
 
-static struct xb_gpu_outcome copy(void *target, const void *source, size_t bytes, bool to_device,
-                                  void *stream)
+static struct xb_gpu_outcome copy(void *target, const void *source, size_t bytes,
+                                  enum xb_gpu_way way, void *stream)
 {
-    return XB_CUDA_CALL(cudaMemcpyAsync, target, source, bytes,
-                        to_device ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost, stream);
+    enum cudaMemcpyKind kind = way == XB_GPU_TO_DEVICE ? cudaMemcpyHostToDevice
+                               : way == XB_GPU_TO_HOST ? cudaMemcpyDeviceToHost
+                                                       : cudaMemcpyDeviceToDevice;
+    return XB_CUDA_CALL(cudaMemcpyAsync, target, source, bytes, kind, stream);
 }
 
 static struct xb_gpu_outcome copy_peer(void *target, int target_ordinal, const void *source,

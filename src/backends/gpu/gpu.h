@@ -31,6 +31,13 @@ enum xb_gpu_advice {
     XB_GPU_UNMAP     /* take that back */
 };
 
+/* Which way a copy goes. */
+enum xb_gpu_way {
+    XB_GPU_TO_DEVICE, /* from the host */
+    XB_GPU_TO_HOST,
+    XB_GPU_WITHIN /* the device's own memory */
+};
+
 /*
  * One vendor's runtime. Each slot is one call of it, on the calling thread's current device.
  * Handles of streams, events and kernels are pointers for every vendor. If a runtime is opened at
@@ -77,8 +84,8 @@ struct xb_gpu_runtime {
     struct xb_gpu_outcome (*record_event)(void *event, void *stream);
     struct xb_gpu_outcome (*elapsed)(float *milliseconds, void *start, void *stop);
 
-    struct xb_gpu_outcome (*copy)(void *target, const void *source, size_t bytes, bool to_device,
-                                  void *stream);
+    struct xb_gpu_outcome (*copy)(void *target, const void *source, size_t bytes,
+                                  enum xb_gpu_way way, void *stream);
     struct xb_gpu_outcome (*copy_peer)(void *target, int target_ordinal, const void *source,
                                        int source_ordinal, size_t bytes, void *stream);
     struct xb_gpu_outcome (*launch)(void *kernel, unsigned blocks, unsigned threads,

@@ -111,7 +111,10 @@ static enum xb_status enqueue_second(const struct trial *trial, struct xb_error 
                                       XB_ACCESS_SEQUENTIAL, 1, error);
     if (status != XB_OK)
         return status;
-    return xb_gpu_queue_compute(second, memory, 2 * quarter, quarter, 1, error);
+    status = xb_gpu_queue_compute(second, memory, 2 * quarter, quarter, 1, error);
+    if (status != XB_OK)
+        return status;
+    return xb_gpu_queue_copy(second, memory, 3 * quarter, memory, 2 * quarter, quarter, error);
 }
 
 /* Enqueues on two queues that wait for each other, as the sampler's do. */

@@ -88,20 +88,20 @@ static enum xb_status enqueue_check(struct xb_queue *queue, struct xb_buffer *bu
     if (status != XB_OK)
         return status;
     *host_result = (struct xb_gpu_check){.wrong_bytes = 0, .first_offset = ~0ULL};
-    status =
-        XB_GPU(error, runtime,
-               runtime->copy(result, host_result, sizeof *host_result, true, xb_gpu_stream(queue)),
-               "the outcome of a check could not be reset");
+    status = XB_GPU(error, runtime,
+                    runtime->copy(result, host_result, sizeof *host_result, XB_GPU_TO_DEVICE,
+                                  xb_gpu_stream(queue)),
+                    "the outcome of a check could not be reset");
     if (status != XB_OK)
         return status;
     status = launch(queue, XB_GPU_CHECK, blocks_for(bytes / 8, XB_GPU_THREADS, BLOCKS),
                     XB_GPU_THREADS, arguments, "checks the pattern", error);
     if (status != XB_OK)
         return status;
-    return XB_GPU(
-        error, runtime,
-        runtime->copy(host_result, result, sizeof *host_result, false, xb_gpu_stream(queue)),
-        "the outcome of a check could not be fetched");
+    return XB_GPU(error, runtime,
+                  runtime->copy(host_result, result, sizeof *host_result, XB_GPU_TO_HOST,
+                                xb_gpu_stream(queue)),
+                  "the outcome of a check could not be fetched");
 }
 
 enum xb_status xb_gpu_queue_check(struct xb_queue *queue, struct xb_buffer *buffer, uint64_t bytes,

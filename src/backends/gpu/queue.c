@@ -84,10 +84,13 @@ enum xb_status xb_gpu_queue_copy(struct xb_queue *queue, struct xb_buffer *targe
     status = xb_gpu_select(queue->device, error);
     if (status != XB_OK)
         return status;
+    enum xb_gpu_way way = target->memory != XB_MEMORY_DEVICE   ? XB_GPU_TO_HOST
+                          : source->memory != XB_MEMORY_DEVICE ? XB_GPU_TO_DEVICE
+                                                               : XB_GPU_WITHIN;
     return XB_GPU(error, runtime,
                   runtime->copy((char *)xb_gpu_buffer_address(target) + target_offset,
                                 (const char *)xb_gpu_buffer_address(source) + source_offset, bytes,
-                                target->memory == XB_MEMORY_DEVICE, xb_gpu_stream(queue)),
+                                way, xb_gpu_stream(queue)),
                   "a copy of %llu bytes from %s to %s memory failed", (unsigned long long)bytes,
                   xb_memory_name(source->memory), xb_memory_name(target->memory));
 }

@@ -148,11 +148,13 @@ static struct xb_gpu_outcome elapsed(float *milliseconds, void *start, void *sto
     return XB_HIP_CALL(elapsed, "hipEventElapsedTime", milliseconds, start, stop);
 }
 
-static struct xb_gpu_outcome copy(void *target, const void *source, size_t bytes, bool to_device,
-                                  void *stream)
+static struct xb_gpu_outcome copy(void *target, const void *source, size_t bytes,
+                                  enum xb_gpu_way way, void *stream)
 {
-    return XB_HIP_CALL(copy, "hipMemcpyAsync", target, source, bytes,
-                       to_device ? hipMemcpyHostToDevice : hipMemcpyDeviceToHost, stream);
+    hipMemcpyKind kind = way == XB_GPU_TO_DEVICE ? hipMemcpyHostToDevice
+                         : way == XB_GPU_TO_HOST ? hipMemcpyDeviceToHost
+                                                 : hipMemcpyDeviceToDevice;
+    return XB_HIP_CALL(copy, "hipMemcpyAsync", target, source, bytes, kind, stream);
 }
 
 static struct xb_gpu_outcome copy_peer(void *target, int target_ordinal, const void *source,

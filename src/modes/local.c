@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One copy from one buffer of a device's memory to another of the same device. */
+#include "proof.h"
+#include "shared_options.h"
+
+#include "xferbench/reading.h"
+#include "xferbench/result.h"
+#include "xferbench/workspace.h"
+
+/* A GPU copies 256 MiB within itself in some 0.1 ms: starting and ending a sample, 10 us, would be
+ * a visible part of a millisecond. */
+#define SAMPLE_SECONDS 10e-3
+
+struct state {
+    struct xb_buffer *source, *target;
+    bool by_kernel;
+};
+
+static uint32_t capabilities(const struct xb_case *test)
+{
+    return xb_is_by_kernel(test->variant) ? XB_CAP_KERNELS : 0;
+}
+
+static struct xb_needs needs(const struct xb_case *test, const struct xb_config *config)
+{
+    (void)config;
+    return (struct xb_needs){.device_bytes = 2 * test->bytes};
+}
+
+static enum xb_status setup(struct xb_mode_context *context, struct xb_error *error)
+{
+    struct state *state = context->state;
+    const struct xb_case *test = context->test;
+    struct xb_workspace *workspace = context->workspace;
+    state->by_kernel = xb_is_by_kernel(test->variant);
+    context->queue_count = 1;
+    context->operations_per_iteration = 1;
+    context->hold = true;
+    context->sample_seconds = SAMPLE_SECONDS;
+    enum xb_status status = xb_workspace_queues(workspace, 1, &context->queues, error);
+    if (status != XB_OK)
+        return status;
+    status =
+        xb_workspace_buffer(workspace, 0, XB_MEMORY_DEVICE, test->bytes, &state->source, error);
+    if (status != XB_OK)
+        return status;
+    status =
+        xb_workspace_buffer(workspace, 1, XB_MEMORY_DEVICE, test->bytes, &state->target, error);
+    if (status != XB_OK)
+        return status;
+    return xb_proof_fill(context->queues[0], state->source, test->bytes,
+                         xb_proof_before(test->seed), error);
+}
+
+/* The target holds what is not sent, until a timed copy puts it right. */
+static enum xb_status prepare(struct xb_mode_context *context, struct xb_error *error)
+{
+    const struct state *state = context->state;
+    return xb_proof_fill(context->queues[0], state->target, context->test->bytes,
+                         xb_proof_after(context->test->seed), error);
+}
+
+static enum xb_status submit(struct xb_mode_context *context, struct xb_error *error)
+{
+    const struct state *state = context->state;
+    const struct xb_backend *backend = context->device->backend;
+    struct xb_queue *queue = context->queues[0];
+    uint64_t bytes = context->test->bytes;
+    if (state->by_kernel)
+        return backend->queue_kernel_copy(queue, state->target, 0, state->source, 0, bytes,
+                                          XB_ACCESS_SEQUENTIAL, 1, error);
+    return backend->queue_copy(queue, state->target, 0, state->source, 0, bytes, error);
+}
+
+static enum xb_status verify(struct xb_mode_context *context, struct xb_result *result,
+                             struct xb_error *error)
+{
+    const struct state *state = context->state;
+    struct xb_queue *queue = context->queues[0];
+    const struct xb_proof_side here = {queue, state->source};
+    const struct xb_proof_side there = {queue, state->target};
+    uint64_t bytes = context->test->bytes;
+    struct xb_mismatch all = {0};
+    struct xb_mismatch windows = {0};
+    enum xb_status status = xb_proof_check(queue, state->target, bytes,
+                                           xb_proof_before(context->test->seed), &all, error);
+    if (status != XB_OK)
+        return status;
+    status = xb_proof_compare(&here, &there, bytes, &windows, error);
+    if (status != XB_OK)
+        return status;
+    xb_result_detail_text(result, "verified_by", "%s", xb_proof_reader(context->device));
+    xb_proof_conclude(result, &all, &windows);
+    return XB_OK;
+}
+
+/* ---- the Reading: beside the best that comes from the host, and by kernel beside by engine ----
+ */
+
+static bool say_local(struct xb_reading *reading, int device, uint64_t bytes)
+{
+    const struct xb_record_case *engine =
+        xb_reading_best(reading, device, bytes, XB_D2D, "local", "engine");
+    const struct xb_record_case *kernel =
+        xb_reading_best(reading, device, bytes, XB_D2D, "local", "kernel");
+    const struct xb_record_device *where = xb_record_device(xb_reading_record(reading), device);
+    const struct xb_record_case *pinned =
+        where != NULL && where->shares_host_memory
+            ? NULL
+            : xb_reading_best(reading, device, bytes, XB_H2D, "pinned", NULL);
+    const struct xb_record_case *best = xb_reading_faster(reading, engine, kernel);
+    double rate = xb_reading_median(reading, best, &xb_figure_bandwidth);
+    if (best == NULL || (pinned == NULL && (engine == NULL || kernel == NULL)))
+        return false;
+    xb_reading_add_name(reading, best);
+    xb_reading_add(reading, " copies ");
+    xb_reading_add_rate(reading, rate);
+    xb_reading_add(reading, " GB/s within the device");
+    if (pinned != NULL) {
+        xb_reading_add(reading, ", ");
+        xb_reading_add_factor(reading,
+                              rate / xb_reading_median(reading, pinned, &xb_figure_bandwidth));
+        xb_reading_add(reading, " what ");
+        xb_reading_add_name(reading, pinned);
+        xb_reading_add(reading, " brings from the host");
+    }
+    xb_reading_add(reading, ".");
+    if (engine != NULL && kernel != NULL) {
+        xb_reading_add(reading, " By kernel it is ");
+        xb_reading_add_speed(reading, xb_reading_median(reading, kernel, &xb_figure_bandwidth) /
+                                          xb_reading_median(reading, engine, &xb_figure_bandwidth));
+        xb_reading_add(reading, " as by engine.");
+    }
+    return true;
+}
+
+static const struct xb_reading_line reading_lines[] = {
+    {.label = "local", .say = say_local},
+    {.label = NULL},
+};
+
+static const struct xb_option *const options[] = {&xb_option_by, NULL};
+
+const struct xb_mode xb_mode_local = {
+    .name = "local",
+    .summary = "one copy within a device's own memory",
+    .description =
+        "Copies one buffer of the device's memory to another of the same device. No byte crosses a "
+        "link: it is what copies across one can be held against. The bandwidth is that of the "
+        "bytes copied; the memory moves twice as much, because each byte is read and written. "
+        "Buffers that fit into the device's cache are copied within that. The word of --by is the "
+        "variant: 'engine' is whatever the runtime does for such a copy, which may be a kernel of "
+        "its own.",
+    .directions = XB_D2D,
+    .by_default = XB_D2D,
+    .variant_option = &xb_option_by,
+    .options = options,
+    .reading = reading_lines,
+    .state_bytes = sizeof(struct state),
+    .capabilities = capabilities,
+    .needs = needs,
+    .setup = setup,
+    .prepare = prepare,
+    .submit = submit,
+    .verify = verify,
+};
