@@ -14,7 +14,7 @@
  */
 struct xb_workspace;
 
-#define XB_WORKSPACE_BUFFERS 4 /* on either side */
+#define XB_WORKSPACE_BUFFERS 128 /* on either side: two for each of many pairs */
 
 /* Opens a workspace that allocates buffers of a case's own size at once for the largest case,
  * `hint` (0 for no hint). */
