@@ -24,6 +24,13 @@ const char *xb_direction_name(enum xb_direction direction);
 
 #define XB_NO_PEER (-1)
 
+/* What pairs of devices that run at the same time have in common: all begin at one device, or all
+ * end there. */
+enum xb_group { XB_GROUP_NONE, XB_GROUP_ONE_TO_ALL, XB_GROUP_ALL_TO_ONE };
+
+/* "one-to-all", "all-to-one"; NULL for none. */
+const char *xb_group_name(enum xb_group group);
+
 /* What a case has of a parameter of its mode (struct xb_parameter). */
 struct xb_setting {
     const struct xb_option *option;
@@ -45,9 +52,11 @@ struct xb_case {
     int peer;        /* index of a pair's destination, else XB_NO_PEER */
     bool latency;    /* single operations, for percentiles of their time */
     /* One of several that run at the same time. These stand side by side in a run's results: first
-     * the row of all of them (`sum`), which has no device of its own, then one row a device. */
+     * the row of all of them (`sum`), then one row a device, or a pair. A sum has no device of its
+     * own; that of pairs has the one that they have in common as its device. */
     bool simultaneous;
     bool sum;
+    enum xb_group group;     /* of pairs that run at the same time */
     unsigned long long seed; /* of the pattern, different for every case of a run */
 };
 
@@ -74,6 +83,12 @@ struct xb_span {
 };
 #define XB_SPANS 2
 
+/* How many of the cases that run at the same time use a device, and which of them this one is,
+ * counted from 0. One alone has {1, 0}. */
+struct xb_share {
+    unsigned of, number;
+};
+
 /* What a mode has to work with during one case. The runner owns it all. */
 struct xb_mode_context {
     const struct xb_case *test;
@@ -83,6 +98,9 @@ struct xb_mode_context {
     /* Of a pair, the destination; else NULL. */
     struct xb_device *peer_device;
     struct xb_workspace *peer_workspace;
+    /* Pairs that run at the same time have a device in common, and with it the workspace: each
+     * takes buffers and queues of its own there. */
+    struct xb_share share, peer_share;
     /* What the source can do with the destination's memory, and the other way round. */
     struct xb_peer_info source_reach, destination_reach;
     void *state;              /* mode->state_bytes, zeroed before setup */
@@ -163,7 +181,10 @@ struct xb_mode {
     unsigned directions;     /* bits of enum xb_direction that it knows */
     unsigned by_default;     /* those that are run when no --direction is given */
     bool pairs;              /* its cases are of ordered pairs of devices */
-    bool simultaneous; /* several devices can be started together, because submit never blocks */
+    /* Several devices, or pairs of them one way, can be started together, because submit never
+     * blocks; but not in the variant `only_alone` (NULL: in all). */
+    bool simultaneous;
+    const char *only_alone;
     /* The option whose words are this mode's variants; NULL: one variant, named `variant`. */
     const struct xb_option *variant_option;
     const char *variant;

@@ -93,7 +93,7 @@ struct xb_record_row {
 struct xb_record_case {
     const char *mode, *variant, *direction;
     uint64_t bytes;
-    int device, peer; /* -1 for none: of a sum, of a case without a peer */
+    int device, peer; /* -1 for none, and for several: see xb_record_is_sum */
     bool latency, simultaneous;
     /* What else makes it this case: options of the mode, sorted by name, values as JSON. */
     const struct xb_record_fact *parameters;
@@ -264,7 +264,16 @@ bool xb_record_row_counts(const struct xb_record_row *row);
 size_t xb_record_medians(const struct xb_record *record, const struct xb_record_case *test,
                          const char *figure, double *values);
 
-/* "0", "0>1" for a pair, "sum" where it is of all devices. */
+/* The parameter that a case has which is of pairs that ran at the same time: "one-to-all", or
+ * "all-to-one". */
+#define XB_RECORD_GROUP "group"
+
+/* Whether it is the case of several that ran at the same time, together: of devices, which has
+ * neither a device nor a peer; or of pairs, which has the one that they have in common. */
+bool xb_record_is_sum(const struct xb_record_case *test);
+
+/* "0", "0>1" for a pair, "sum" where it is of all devices, "0>all" and "all>0" where it is of pairs
+ * that begin or end at one. */
 const char *xb_record_case_device(const struct xb_record_case *test, char *text, size_t size);
 
 /* ---- what tables and Reading show: of one process its own, of several over their medians ---- */

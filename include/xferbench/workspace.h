@@ -14,7 +14,7 @@
  */
 struct xb_workspace;
 
-#define XB_WORKSPACE_BUFFERS 4 /* on either side */
+#define XB_WORKSPACE_BUFFERS 128 /* on either side: two for each of many pairs */
 
 /*
  * How many placements a case that needs several is measured in: as few as give their median an

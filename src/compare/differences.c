@@ -209,6 +209,39 @@ static void compare_devices(struct search *search)
             }
 }
 
+/* ---- pairs that ran at the same time ---- */
+
+/* Whether the record has the case of all with which this pair ran at the same time. */
+static bool has_sum(const struct xb_record *record, const struct xb_record_case *pair)
+{
+    struct xb_record_case begins = *pair;
+    struct xb_record_case ends = *pair;
+    begins.peer = -1;
+    ends.device = -1;
+    return xb_record_find(record, &begins) != NULL || xb_record_find(record, &ends) != NULL;
+}
+
+/* With one pair more or less beside it, each has another figure. One such pair is told for all. */
+static void compare_groups(struct search *search)
+{
+    const struct xb_comparison *comparison = search->comparison;
+    for (size_t i = 0; i < search->pairs->count; i++) {
+        const struct xb_pair *pair = &search->pairs->items[i];
+        const struct xb_record_case *only =
+            pair->candidate == NULL ? pair->baseline : pair->candidate;
+        if ((pair->baseline != NULL && pair->candidate != NULL) || !only->simultaneous ||
+            only->device < 0 || only->peer < 0 || !has_sum(comparison->baseline, only) ||
+            !has_sum(comparison->candidate, only))
+            continue;
+        add(search,
+            xb_arena_print(texts_of(search), "pair %d>%d at the same time", only->device,
+                           only->peer),
+            pair->baseline != NULL ? "measured" : NULL, pair->candidate != NULL ? "measured" : NULL,
+            true);
+        return;
+    }
+}
+
 /* ---- options ---- */
 
 static const struct xb_option *find_row(const struct xb_option *const *rows, const char *name)
@@ -354,6 +387,7 @@ enum xb_status xb_differences_find(struct xb_comparison *comparison, const struc
     comparison->comparable = true;
     compare_backend(&search);
     compare_devices(&search);
+    compare_groups(&search);
     compare_options(&search);
     compare_facts(&search);
     if (search.failed)

@@ -124,6 +124,10 @@ const char *xb_case_text(const struct xb_case *test, char *text, size_t size)
     char on[48] = "at the same time";
     if (test->peer != XB_NO_PEER)
         snprintf(on, sizeof on, "device %u to %d", test->device, test->peer);
+    else if (test->group == XB_GROUP_ONE_TO_ALL)
+        snprintf(on, sizeof on, "device %u to all others", test->device);
+    else if (test->group == XB_GROUP_ALL_TO_ONE)
+        snprintf(on, sizeof on, "all others to device %u", test->device);
     else if (!test->sum)
         snprintf(on, sizeof on, "device %u", test->device);
     snprintf(text, size, "%s %s%s %s %s %s", test->mode->name, test->variant,

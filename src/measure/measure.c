@@ -70,7 +70,8 @@ static enum xb_status describe_bandwidth(struct xb_result *result, struct xb_err
 /* Whether the first case is the second without other devices at work. */
 static bool same_but_alone(const struct xb_case *alone, const struct xb_case *beside)
 {
-    return !alone->simultaneous && alone->device == beside->device && xb_case_alike(alone, beside);
+    return !alone->simultaneous && alone->device == beside->device && alone->peer == beside->peer &&
+           xb_case_alike(alone, beside);
 }
 
 /* Computes how much of its bandwidth alone a device kept beside others, if it was measured alone.
@@ -97,6 +98,17 @@ static enum xb_status refuse_unverified(const struct xb_result *result, struct x
                    result->reason);
 }
 
+/* Gives the whole the reason of a lane, with the device or pair that this is of. */
+static void tell_lane(struct xb_result *whole, const struct xb_result *result)
+{
+    const struct xb_case *test = &result->test;
+    char on[48];
+    snprintf(on, sizeof on, "device %u", test->device);
+    if (test->peer != XB_NO_PEER)
+        snprintf(on, sizeof on, "device %u to %d", test->device, test->peer);
+    snprintf(whole->reason, sizeof whole->reason, "%s: %.900s", on, result->reason);
+}
+
 /* Verifies every lane. The whole is right if all lanes are. */
 static enum xb_status verify(struct xb_measurement *measurement, struct xb_error *error)
 {
@@ -110,8 +122,7 @@ static enum xb_status verify(struct xb_measurement *measurement, struct xb_error
         if (lane->result == whole)
             continue;
         if (lane->result->verified != XB_VERIFIED_TRUE)
-            snprintf(whole->reason, sizeof whole->reason, "device %u: %.900s",
-                     lane->result->test.device, lane->result->reason);
+            tell_lane(whole, lane->result);
         if (whole->verified != XB_VERIFIED_FALSE)
             whole->verified = lane->result->verified;
     }

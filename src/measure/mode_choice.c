@@ -86,10 +86,25 @@ unsigned xb_mode_directions(const struct xb_config *config, const struct xb_mode
     return mode->by_default;
 }
 
+/* Whether any of the mode's chosen variants can be started together. */
+static bool any_together(const struct xb_config *config, const struct xb_mode *mode)
+{
+    if (mode->only_alone == NULL)
+        return true;
+    const struct xb_value *words = xb_config_get(config, mode->variant_option->name);
+    for (size_t i = 0; i < words->word_count; i++)
+        if (strcmp(words->words[i], mode->only_alone) != 0)
+            return true;
+    return false;
+}
+
 unsigned xb_mode_directions_together(const struct xb_config *config, const struct xb_mode *mode)
 {
     bool wanted = mode->simultaneous && xb_config_get(config, "simultaneous")->flag;
-    return wanted ? xb_mode_directions(config, mode) : 0;
+    unsigned possible = mode->pairs ? (unsigned)XB_D2D : ~0u;
+    if (!wanted || !any_together(config, mode))
+        return 0;
+    return xb_mode_directions(config, mode) & possible;
 }
 
 static bool has_option(const struct xb_mode *mode, const struct xb_option *option)
@@ -159,7 +174,7 @@ static enum xb_status refuse_other_ways(const struct xb_config *config,
                          xb_config_get(config, "direction")->text);
 }
 
-/* "pinned or async": the modes that several devices can be started together with. */
+/* "pinned, async or peer d2d (not staged)": what several devices can be started together with. */
 static const char *simultaneous_modes(char *text, size_t size)
 {
     const struct xb_mode *last = NULL;
@@ -171,7 +186,11 @@ static const char *simultaneous_modes(char *text, size_t size)
         if (!xb_modes[m]->simultaneous)
             continue;
         const char *separator = used == 0 ? "" : xb_modes[m] == last ? " or " : ", ";
-        used += (size_t)snprintf(text + used, size - used, "%s%s", separator, xb_modes[m]->name);
+        used += (size_t)snprintf(text + used, size - used, "%s%s%s", separator, xb_modes[m]->name,
+                                 xb_modes[m]->pairs ? " d2d" : "");
+        if (xb_modes[m]->only_alone != NULL && used < size)
+            used +=
+                (size_t)snprintf(text + used, size - used, " (not %s)", xb_modes[m]->only_alone);
     }
     return text;
 }

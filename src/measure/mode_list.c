@@ -5,6 +5,12 @@
 
 #include <string.h>
 
+const char *xb_group_name(enum xb_group group)
+{
+    static const char *const names[] = {NULL, "one-to-all", "all-to-one"};
+    return names[group];
+}
+
 const char *xb_direction_name(enum xb_direction direction)
 {
     switch (direction) {

@@ -3,8 +3,7 @@
 /* From options to cases. A user's mistakes are found here, before anything is measured or written.
  * What a device cannot do is found by a mode's check, case by case, so that the others go on. */
 #include "case.h"
-#include "device_choice.h"
-#include "mode_choice.h"
+#include "planning.h"
 
 #include "machine/host_memory.h"
 
@@ -63,15 +62,6 @@ static bool next_case(struct walk *walk)
     }
 }
 
-/* What a plan is made from. */
-struct plan {
-    struct xb_run *run;
-    struct xb_mode_choice modes;
-    struct xb_device_choice choice;
-    size_t capacity; /* of run->results */
-    bool latency, simultaneous;
-};
-
 /* Has a mode check the options for each of its cases. A case that needs more than `available` host
  * memory is passed over: that is a better reason to refuse it. */
 static enum xb_status check_options(const struct xb_config *config, const struct xb_mode *mode,
@@ -112,8 +102,8 @@ static enum xb_status check_single_modes(const struct xb_config *config,
     return XB_OK;
 }
 
-static enum xb_status add_case(struct plan *plan, const struct xb_case *test,
-                               struct xb_error *error)
+enum xb_status xb_planning_add_case(struct xb_planning *plan, const struct xb_case *test,
+                                    struct xb_error *error)
 {
     struct xb_run *run = plan->run;
     if (run->case_count == MAX_CASES)
@@ -138,39 +128,28 @@ static enum xb_status add_case(struct plan *plan, const struct xb_case *test,
 }
 
 /* A case on every chosen device at once: the row of all, then one a device. */
-static enum xb_status add_together(struct plan *plan, struct xb_case test, struct xb_error *error)
+static enum xb_status add_together(struct xb_planning *plan, struct xb_case test,
+                                   struct xb_error *error)
 {
     test.simultaneous = true;
     test.sum = true;
     test.device = plan->choice.devices[0];
-    enum xb_status status = add_case(plan, &test, error);
+    enum xb_status status = xb_planning_add_case(plan, &test, error);
     if (status != XB_OK)
         return status;
     test.sum = false;
     for (size_t i = 0; i < plan->choice.device_count; i++) {
         test.device = plan->choice.devices[i];
-        status = add_case(plan, &test, error);
+        status = xb_planning_add_case(plan, &test, error);
         if (status != XB_OK)
             return status;
     }
     return XB_OK;
 }
 
-typedef enum xb_status add_function(struct plan *plan, struct xb_case test, struct xb_error *error);
-
-static enum xb_status add_one(struct plan *plan, struct xb_case test, struct xb_error *error)
-{
-    /* Both ways at once between two devices is one case, whichever of them comes first. */
-    if (test.peer != XB_NO_PEER && test.direction == XB_BIDIR && (int)test.device > test.peer)
-        for (size_t i = 0; i < plan->choice.pair_count; i++)
-            if ((int)plan->choice.pairs[i].from == test.peer &&
-                plan->choice.pairs[i].to == test.device)
-                return XB_OK;
-    return add_case(plan, &test, error);
-}
-
-static enum xb_status add_mode(struct plan *plan, struct xb_case test, unsigned directions,
-                               add_function *add, struct xb_error *error)
+enum xb_status xb_planning_add_mode(struct xb_planning *plan, struct xb_case test,
+                                    unsigned directions, xb_planning_add *add,
+                                    struct xb_error *error)
 {
     struct walk walk = {.config = plan->run->config, .test = test, .directions = directions};
     while (next_case(&walk)) {
@@ -181,7 +160,12 @@ static enum xb_status add_mode(struct plan *plan, struct xb_case test, unsigned 
     return XB_OK;
 }
 
-static enum xb_status add_single_devices(struct plan *plan, struct xb_error *error)
+static enum xb_status add_one(struct xb_planning *plan, struct xb_case test, struct xb_error *error)
+{
+    return xb_planning_add_case(plan, &test, error);
+}
+
+static enum xb_status add_single_devices(struct xb_planning *plan, struct xb_error *error)
 {
     for (size_t d = 0; d < plan->choice.device_count; d++)
         for (size_t m = 0; m < plan->modes.count; m++) {
@@ -190,60 +174,23 @@ static enum xb_status add_single_devices(struct plan *plan, struct xb_error *err
                 .mode = mode, .device = plan->choice.devices[d], .peer = XB_NO_PEER};
             if (mode->pairs)
                 continue;
-            enum xb_status status =
-                add_mode(plan, test, xb_mode_directions(plan->run->config, mode), add_one, error);
+            enum xb_status status = xb_planning_add_mode(
+                plan, test, xb_mode_directions(plan->run->config, mode), add_one, error);
             if (status != XB_OK)
                 return status;
         }
     return XB_OK;
 }
 
-/* Adds one row of the mode that will say that there are no pairs: more would say the same. */
-static enum xb_status add_no_pair(struct plan *plan, struct xb_case test, struct xb_error *error)
-{
-    size_t rows = 0;
-    for (size_t i = 0; i < plan->run->case_count; i++)
-        rows += plan->run->results[i].test.mode == test.mode;
-    return rows == 0 ? add_case(plan, &test, error) : XB_OK;
-}
-
-/* Adds the cases of every pair for a mode that is measured in pairs. */
-static enum xb_status add_pairs_of(struct plan *plan, const struct xb_mode *mode,
-                                   struct xb_error *error)
-{
-    unsigned directions = xb_mode_directions(plan->run->config, mode);
-    struct xb_case test = {.mode = mode, .device = plan->choice.devices[0], .peer = XB_NO_PEER};
-    if (plan->choice.pair_count == 0)
-        return add_mode(plan, test, directions, add_no_pair, error);
-    for (size_t p = 0; p < plan->choice.pair_count; p++) {
-        test.device = plan->choice.pairs[p].from;
-        test.peer = (int)plan->choice.pairs[p].to;
-        enum xb_status status = add_mode(plan, test, directions, add_one, error);
-        if (status != XB_OK)
-            return status;
-    }
-    return XB_OK;
-}
-
-static enum xb_status add_pairs(struct plan *plan, struct xb_error *error)
-{
-    for (size_t m = 0; m < plan->modes.count; m++) {
-        if (!plan->modes.modes[m]->pairs)
-            continue;
-        enum xb_status status = add_pairs_of(plan, plan->modes.modes[m], error);
-        if (status != XB_OK)
-            return status;
-    }
-    return XB_OK;
-}
-
 /* Adds the cases of all chosen devices at the same time. */
-static enum xb_status add_simultaneous(struct plan *plan, struct xb_error *error)
+static enum xb_status add_simultaneous(struct xb_planning *plan, struct xb_error *error)
 {
     for (size_t m = 0; m < plan->modes.count; m++) {
         const struct xb_mode *mode = plan->modes.modes[m];
         struct xb_case test = {.mode = mode, .peer = XB_NO_PEER};
-        enum xb_status status = add_mode(
+        if (mode->pairs)
+            continue;
+        enum xb_status status = xb_planning_add_mode(
             plan, test, xb_mode_directions_together(plan->run->config, mode), add_together, error);
         if (status != XB_OK)
             return status;
@@ -331,7 +278,7 @@ enum xb_status xb_plan_check(const struct xb_config *config, struct xb_error *er
 }
 
 /* Whether any chosen mode has cases of pairs, or of single devices. */
-static bool wants(const struct plan *plan, bool pairs)
+static bool wants(const struct xb_planning *plan, bool pairs)
 {
     for (size_t m = 0; m < plan->modes.count; m++)
         if (plan->modes.modes[m]->pairs == pairs &&
@@ -342,16 +289,16 @@ static bool wants(const struct plan *plan, bool pairs)
 
 /* In the order in which they are measured: each device alone, so that it can be compared with
  * itself beside others, then all at the same time, then pairs. */
-static enum xb_status add_cases(struct plan *plan, struct xb_error *error)
+static enum xb_status add_cases(struct xb_planning *plan, struct xb_error *error)
 {
     enum xb_status status = add_single_devices(plan, error);
     if (status != XB_OK)
         return status;
     status = add_simultaneous(plan, error);
-    return status != XB_OK ? status : add_pairs(plan, error);
+    return status != XB_OK ? status : xb_planning_add_pairs(plan, error);
 }
 
-static enum xb_status make(struct plan *plan, struct xb_error *error)
+static enum xb_status make(struct xb_planning *plan, struct xb_error *error)
 {
     struct xb_run *run = plan->run;
     enum xb_status status = xb_mode_choose(run->config, &plan->modes, error);
@@ -382,7 +329,7 @@ enum xb_status xb_plan(struct xb_run *run, struct xb_error *error)
     enum xb_status status = xb_plan_check(run->config, error);
     if (status != XB_OK)
         return status;
-    struct plan *plan = calloc(1, sizeof *plan);
+    struct xb_planning *plan = calloc(1, sizeof *plan);
     if (plan == NULL)
         return XB_FAIL(error, XB_ERR_MEMORY, "no memory for a plan");
     plan->run = run;

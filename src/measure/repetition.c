@@ -63,6 +63,14 @@ static void count_looks(struct xb_measurement *measurement, double begin)
     }
 }
 
+uint64_t xb_lane_operations(const struct xb_lane *lane)
+{
+    const struct xb_mode_context *context = &lane->context;
+    unsigned here = context->share.of;
+    unsigned there = context->peer_share.of;
+    return context->operations_per_iteration * (here > there ? here : there);
+}
+
 enum xb_status xb_measure_repeat(struct xb_measurement *measurement, xb_submit *submit,
                                  uint64_t iterations, bool held, double *seconds,
                                  struct xb_error *error)

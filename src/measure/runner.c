@@ -61,22 +61,31 @@ static enum xb_status check_device_memory(const struct opened *opened, uint64_t 
                    device->info.index, (double)free_bytes / 0x1p30, (double)needed / 0x1p30);
 }
 
-/* Checks that the memory of one case on `count` devices is there now, before any is allocated. */
-static enum xb_status check_memory(const struct xb_needs *needs, struct opened *const *on,
-                                   size_t count, struct xb_error *error)
+/* A device, and how many lanes of a case take a lane's memory on it. */
+struct use {
+    struct opened *opened;
+    unsigned lanes;
+};
+
+/* Checks that the memory of one case on `count` devices is there now, before any is allocated:
+ * `host_bytes` in all, and `device_bytes` for each lane of a device. */
+static enum xb_status check_memory(uint64_t host_bytes, uint64_t device_bytes,
+                                   const struct use *uses, size_t count, struct xb_error *error)
 {
-    uint64_t host = needs->host_bytes;
+    uint64_t host = host_bytes;
     uint64_t kept = 0;
     for (size_t i = 0; i < count; i++) {
-        if (on[i]->device == NULL)
+        const struct opened *opened = uses[i].opened;
+        uint64_t needed = uses[i].lanes * device_bytes;
+        if (opened->device == NULL)
             return XB_FAIL(error, XB_ERR_INTERNAL, "a device that is needed was not opened");
-        kept += kept_by(on[i], true);
-        if (on[i]->device->info.shares_host_memory) {
-            kept += kept_by(on[i], false);
-            host += needs->device_bytes;
+        kept += kept_by(opened, true);
+        if (opened->device->info.shares_host_memory) {
+            kept += kept_by(opened, false);
+            host += needed;
             continue;
         }
-        enum xb_status status = check_device_memory(on[i], needs->device_bytes, error);
+        enum xb_status status = check_device_memory(opened, needed, error);
         if (status != XB_OK)
             return status;
     }
@@ -102,7 +111,8 @@ static enum xb_status find_largest(const struct xb_run *run, struct opened *open
         if (!concerns(test, opened->device->info.index) || test->bytes <= *largest)
             continue;
         struct xb_needs needs = test->mode->needs(test, run->config);
-        enum xb_status status = check_memory(&needs, &opened, 1, error);
+        const struct use use = {.opened = opened, .lanes = 1};
+        enum xb_status status = check_memory(needs.host_bytes, needs.device_bytes, &use, 1, error);
         if (status == XB_ERR_MEMORY)
             continue;
         if (status != XB_OK)
@@ -183,7 +193,8 @@ static enum xb_status open_needed(struct runner *runner, const struct xb_result 
 
 /* ---- cases ---- */
 
-/* How many rows from the first one on are measured together: one, or a sum and its devices. */
+/* How many rows from the first one on are measured together: one, or a sum and its devices or
+ * pairs. */
 static size_t rows_of(const struct xb_run *run, size_t first)
 {
     size_t count = 1;
@@ -227,20 +238,46 @@ static enum xb_status make_lane(struct runner *runner, struct xb_result *result,
                                    &lane->context.destination_reach, error);
 }
 
+/* How many lanes before the one of that index use the device, and how many there are in all. */
+static struct xb_share share_of(const struct xb_lane *lanes, size_t lane_count, size_t index,
+                                const struct xb_device *device)
+{
+    struct xb_share share = {.of = 0};
+    for (size_t i = 0; i < lane_count; i++) {
+        const struct xb_mode_context *context = &lanes[i].context;
+        bool uses = context->device == device || context->peer_device == device;
+        share.of += uses;
+        share.number += uses && i < index;
+    }
+    return share;
+}
+
+/* Has lanes that use the same device share it. */
+static void share_devices(struct xb_lane *lanes, size_t lane_count)
+{
+    for (size_t i = 0; i < lane_count; i++) {
+        struct xb_mode_context *context = &lanes[i].context;
+        context->share = share_of(lanes, lane_count, i, context->device);
+        if (context->peer_device != NULL)
+            context->peer_share = share_of(lanes, lane_count, i, context->peer_device);
+    }
+}
+
 static enum xb_status check_case_memory(const struct runner *runner, const struct xb_case *test,
                                         const struct xb_lane *lanes, size_t lane_count,
                                         struct xb_error *error)
 {
-    struct opened *on[XB_RUN_DEVICES];
+    struct use uses[XB_RUN_DEVICES];
     struct xb_needs needs = test->mode->needs(test, runner->run->config);
     size_t count = 0;
-    for (; count < lane_count; count++)
-        on[count] =
-            &runner->opened[xb_run_find_device(runner->run, lanes[count].result->test.device)];
-    if (test->peer != XB_NO_PEER)
-        on[count++] = &runner->opened[xb_run_find_device(runner->run, (unsigned)test->peer)];
-    needs.host_bytes *= lane_count;
-    return check_memory(&needs, on, count, error);
+    for (size_t i = 0; i < runner->run->device_count; i++) {
+        struct opened *opened = &runner->opened[i];
+        unsigned used_by =
+            opened->device != NULL ? share_of(lanes, lane_count, 0, opened->device).of : 0;
+        if (used_by > 0)
+            uses[count++] = (struct use){.opened = opened, .lanes = used_by};
+    }
+    return check_memory(needs.host_bytes * lane_count, needs.device_bytes, uses, count, error);
 }
 
 /* Measures the case whose rows are results[0 .. count). */
@@ -258,6 +295,7 @@ static enum xb_status run_case(struct runner *runner, struct xb_result *results,
         if (status != XB_OK)
             return status;
     }
+    share_devices(lanes, lane_count);
     status = check_case_memory(runner, &first_lane->test, lanes, lane_count, error);
     if (status != XB_OK)
         return status;
@@ -280,7 +318,9 @@ static const char *impossible(const struct xb_run *run, const struct xb_result *
 {
     if (results->test.mode->pairs && run->backend->peer_info == NULL)
         return "this backend has no copies between devices";
-    if (results->test.mode->pairs && results->test.peer == XB_NO_PEER)
+    if (results->test.group != XB_GROUP_NONE && count < 3)
+        return "one to all and all to one take three devices: of two they are the pair alone";
+    if (results->test.mode->pairs && results->test.peer == XB_NO_PEER && !results->test.sum)
         return "it takes two devices, and one is chosen or there: none of its variants is tested";
     if (results->test.sum && count < 3)
         return "devices at the same time take two of them, and one is chosen or there";

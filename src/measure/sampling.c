@@ -17,8 +17,10 @@
 
 /* Whether the queues can be held while an iteration is enqueued. Adds a warning where the case
  * would need it. */
-static bool can_hold(struct xb_measurement *measurement, const struct xb_mode_context *context)
+static bool can_hold(struct xb_measurement *measurement, const struct xb_lane *lane)
 {
+    const struct xb_mode_context *context = &lane->context;
+    uint64_t operations = xb_lane_operations(lane);
     const struct xb_device_info *device = &context->queues[0]->device->info;
     if (!context->hold || xb_case_is_single(context->test)) /* which is timed as it comes */
         return false;
@@ -29,12 +31,12 @@ static bool can_hold(struct xb_measurement *measurement, const struct xb_mode_co
                        reason[0] != '\0' ? " (" : "", reason, reason[0] != '\0' ? ")" : "");
         return false;
     }
-    if (context->operations_per_iteration <= device->held_operations)
+    if (operations <= device->held_operations)
         return true;
     xb_result_warn(measurement->result,
                    "%llu operations do not fit behind a held queue (%u do): enqueuing them may be "
                    "part of the time",
-                   (unsigned long long)context->operations_per_iteration, device->held_operations);
+                   (unsigned long long)operations, device->held_operations);
     return false;
 }
 
@@ -46,7 +48,7 @@ static enum xb_status decide_hold(struct xb_measurement *measurement, struct xb_
     const struct xb_result *result = measurement->result;
     bool all = true;
     for (size_t i = 0; all && i < measurement->lane_count; i++)
-        all = can_hold(measurement, &measurement->lanes[i].context);
+        all = can_hold(measurement, &measurement->lanes[i]);
     measurement->held = all;
     if (all || measurement->lane_count == 1)
         return XB_OK;

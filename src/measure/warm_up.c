@@ -33,7 +33,8 @@ static uint64_t iterations_for(const struct xb_measurement *measurement, double 
     if (context->test->mode->restore != NULL || context->test->latency)
         return 1;
     if (measurement->held) {
-        uint64_t fit = context->device->info.held_operations / context->operations_per_iteration;
+        uint64_t fit =
+            context->device->info.held_operations / xb_lane_operations(&measurement->lanes[0]);
         most = fit < most ? fit : most;
     }
     if (seconds * (double)most <= target)

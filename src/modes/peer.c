@@ -65,6 +65,7 @@ struct state {
     uint64_t bytes, chunk;
     struct way ways[XB_SPANS];
     size_t way_count;
+    unsigned together; /* copies on a device */
     struct xb_queue *queues[2 * XB_SPANS];
     bool opened[2]; /* direct access of the source to the destination, and the other way round */
 };
@@ -174,7 +175,8 @@ static enum xb_status open_ring(struct xb_mode_context *context, struct way *way
 }
 
 /* Borrows a way's buffers: the source is the first of its device's workspace, the target the second
- * of its own. Of two ways each device then has one source and one target. */
+ * of its own. Of two ways each device then has one source and one target. Of pairs that run at the
+ * same time each has two buffers of its own there. */
 static enum xb_status set_up_way(struct xb_mode_context *context, size_t index,
                                  struct xb_error *error)
 {
@@ -183,17 +185,31 @@ static enum xb_status set_up_way(struct xb_mode_context *context, size_t index,
     bool there = index == 0;
     struct xb_workspace *from = there ? context->workspace : context->peer_workspace;
     struct xb_workspace *to = there ? context->peer_workspace : context->workspace;
+    unsigned from_number = 2 * (there ? context->share : context->peer_share).number;
+    unsigned to_number = 2 * (there ? context->peer_share : context->share).number + 1;
     way->from = there ? context->device : context->peer_device;
     way->to = there ? context->peer_device : context->device;
     way->seed = context->test->seed + ((unsigned long long)index << 39);
     enum xb_status status =
-        xb_workspace_buffer(from, 0, XB_MEMORY_DEVICE, state->bytes, &way->source, error);
+        xb_workspace_buffer(from, from_number, XB_MEMORY_DEVICE, state->bytes, &way->source, error);
     if (status != XB_OK)
         return status;
-    status = xb_workspace_buffer(to, 1, XB_MEMORY_DEVICE, state->bytes, &way->target, error);
+    status =
+        xb_workspace_buffer(to, to_number, XB_MEMORY_DEVICE, state->bytes, &way->target, error);
     if (status != XB_OK || state->path != PATH_STAGED)
         return status;
     return open_ring(context, way, (unsigned)index, error);
+}
+
+/* Borrows the two queues of a device's workspace that are the pair's own. */
+static enum xb_status borrow_queues(struct xb_workspace *workspace, struct xb_share share,
+                                    struct xb_queue ***queues, struct xb_error *error)
+{
+    size_t first = 2 * (size_t)share.number;
+    enum xb_status status = xb_workspace_queues(workspace, first + 2, queues, error);
+    if (status == XB_OK)
+        *queues += first;
+    return status;
 }
 
 /* One queue for each way, of the device that copies; a staged way has one queue of each device. */
@@ -201,10 +217,10 @@ static enum xb_status choose_queues(struct xb_mode_context *context, struct xb_e
 {
     struct state *state = context->state;
     struct xb_queue **ends[2]; /* two queues of the source device, and of the destination */
-    enum xb_status status = xb_workspace_queues(context->workspace, 2, &ends[0], error);
+    enum xb_status status = borrow_queues(context->workspace, context->share, &ends[0], error);
     if (status != XB_OK)
         return status;
-    status = xb_workspace_queues(context->peer_workspace, 2, &ends[1], error);
+    status = borrow_queues(context->peer_workspace, context->peer_share, &ends[1], error);
     if (status != XB_OK)
         return status;
     size_t per_way = state->path == PATH_STAGED ? 2 : 1;
@@ -253,6 +269,16 @@ static enum xb_status fill_sources(struct xb_mode_context *context, struct xb_er
     return XB_OK;
 }
 
+/* How many copies run on a device at the same time. Of a pair that stages both ways each device has
+ * one in either; else it has one, and one of each other pair that it copies for. */
+static unsigned copies_together(const struct xb_mode_context *context)
+{
+    const struct state *state = context->state;
+    if (state->path == PATH_STAGED)
+        return (unsigned)state->way_count;
+    return state->path == PATH_READ ? context->peer_share.of : context->share.of;
+}
+
 static enum xb_status setup(struct xb_mode_context *context, struct xb_error *error)
 {
     struct state *state = context->state;
@@ -262,6 +288,7 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
     if (state->path == PATH_STAGED)
         state->chunk = xb_case_setting(context->test, &xb_option_chunk)->count;
     state->way_count = context->test->direction == XB_BIDIR ? 2 : 1;
+    state->together = copies_together(context);
     context->bytes_moved = state->way_count * state->bytes;
     context->hold = true;
     context->sample_seconds = state->path == PATH_STAGED ? 0 : SAMPLE_SECONDS;
@@ -308,11 +335,10 @@ static enum xb_status enqueue(const struct state *state, struct xb_queue *queue,
                               const struct move *move, struct xb_error *error)
 {
     const struct xb_backend *backend = queue->device->backend;
-    /* Of a pair that stages both ways each device has a kernel in either; else it has one. */
-    unsigned together = state->path == PATH_STAGED ? (unsigned)state->way_count : 1;
     if (state->by_kernel)
         return backend->queue_kernel_copy(queue, move->target, move->to, move->source, move->from,
-                                          move->bytes, XB_ACCESS_SEQUENTIAL, together, error);
+                                          move->bytes, XB_ACCESS_SEQUENTIAL, state->together,
+                                          error);
     if (state->path == PATH_STAGED)
         return backend->queue_copy(queue, move->target, move->to, move->source, move->from,
                                    move->bytes, error);
@@ -437,10 +463,14 @@ const struct xb_mode xb_mode_peer = {
         "or, with --by kernel, by the device's cores, which load every word from where it is and "
         "store it where it belongs. bidir is the same in both directions at the same time. The "
         "paths are never exchanged for each other: a pair without direct access is skipped in the "
-        "direct variants. The device that makes the first copy has the clock.",
+        "direct variants. The device that makes the first copy has the clock. With --simultaneous "
+        "the pairs that begin at one device copy at the same time (one-to-all), and then those "
+        "that end there (all-to-one), each between buffers of its own; staged ones do not.",
     .directions = XB_D2D | XB_BIDIR,
     .by_default = XB_D2D | XB_BIDIR,
     .pairs = true,
+    .simultaneous = true,
+    .only_alone = "staged",
     .variant_option = &option_path,
     .options = options,
     .parameters = parameters,

@@ -11,7 +11,7 @@
 static bool is_of(const struct xb_reading *reading, const struct xb_record_case *test,
                   enum xb_direction direction, uint64_t bytes)
 {
-    return test->peer >= 0 && test->bytes == bytes &&
+    return test->peer >= 0 && !test->simultaneous && test->bytes == bytes &&
            strcmp(test->direction, xb_direction_name(direction)) == 0 &&
            strcmp(test->mode, "peer") == 0 && xb_reading_usable(reading, test);
 }

@@ -103,10 +103,28 @@ size_t xb_record_warnings(const struct xb_record *record, const struct xb_record
     return count;
 }
 
+/* Whether it is of a group of pairs, or their sum. */
+static bool is_of_group(const struct xb_record_case *test)
+{
+    for (size_t i = 0; i < test->parameter_count; i++)
+        if (strcmp(test->parameters[i].name, XB_RECORD_GROUP) == 0)
+            return true;
+    return false;
+}
+
+bool xb_record_is_sum(const struct xb_record_case *test)
+{
+    return test->simultaneous && (test->device < 0 || (test->peer < 0 && is_of_group(test)));
+}
+
 const char *xb_record_case_device(const struct xb_record_case *test, char *text, size_t size)
 {
-    if (test->device < 0)
+    if (test->device < 0 && test->peer < 0)
         snprintf(text, size, "sum");
+    else if (test->device < 0)
+        snprintf(text, size, "all>%d", test->peer);
+    else if (xb_record_is_sum(test))
+        snprintf(text, size, "%d>all", test->device);
     else if (test->peer >= 0)
         snprintf(text, size, "%d>%d", test->device, test->peer);
     else

@@ -361,7 +361,8 @@ static void keep_row(struct xb_making *making, const struct xb_result *result,
 static void keep_parameters(struct xb_making *making, const struct xb_case *test,
                             struct xb_record_case *kept)
 {
-    struct xb_record_fact *facts = xb_making_room(making, test->setting_count, sizeof *facts);
+    struct xb_record_fact *facts = xb_making_room(making, test->setting_count + 1, sizeof *facts);
+    size_t count = test->setting_count;
     for (size_t i = 0; !making->failed && i < test->setting_count; i++) {
         const struct xb_setting *setting = &test->settings[i];
         char number[24];
@@ -374,9 +375,25 @@ static void keep_parameters(struct xb_making *making, const struct xb_case *test
     }
     if (making->failed)
         return;
-    xb_record_sort_facts(facts, test->setting_count);
+    if (test->group != XB_GROUP_NONE)
+        facts[count++] = (struct xb_record_fact){
+            .name = XB_RECORD_GROUP, .value = xb_group_name(test->group), .is_text = true};
+    xb_record_sort_facts(facts, count);
     kept->parameters = facts;
-    kept->parameter_count = test->setting_count;
+    kept->parameter_count = count;
+}
+
+/* Of a sum only that device is known which all have in common. */
+static int source_of(const struct xb_case *test)
+{
+    return test->sum && test->group != XB_GROUP_ONE_TO_ALL ? -1 : (int)test->device;
+}
+
+static int destination_of(const struct xb_case *test)
+{
+    if (test->sum)
+        return test->group == XB_GROUP_ALL_TO_ONE ? (int)test->device : -1;
+    return test->peer >= 0 ? test->peer : -1;
 }
 
 static void keep_case(struct xb_making *making, const struct xb_result *result,
@@ -388,8 +405,8 @@ static void keep_case(struct xb_making *making, const struct xb_result *result,
         .variant = xb_making_keep(making, test->variant),
         .direction = xb_direction_name(test->direction),
         .bytes = test->bytes,
-        .device = test->sum ? -1 : (int)test->device,
-        .peer = test->peer >= 0 ? test->peer : -1,
+        .device = source_of(test),
+        .peer = destination_of(test),
         .latency = test->latency,
         .simultaneous = test->simultaneous || test->sum,
         .rows = calloc(1, sizeof *kept->rows),

@@ -15,13 +15,10 @@
 #include <string.h>
 
 #define CELL_SIZE 64
+/* The place of what pairs have together, behind those of the devices. */
+#define ALL (-1)
 
 /* ---- which cases ---- */
-
-static bool is_pair(const struct xb_record_case *test)
-{
-    return test->peer >= 0;
-}
 
 /* The cases of a matrix, in the order of the record. */
 struct matrix {
@@ -31,10 +28,13 @@ struct matrix {
 };
 
 /* Whether a case belongs to the matrix of `of`; any pair's case for NULL. */
-static bool belongs(const struct xb_record_case *test, const struct xb_record_case *of)
+static bool belongs(const struct xb_record *record, const struct xb_record_case *test,
+                    const struct xb_record_case *of)
 {
-    return is_pair(test) &&
-           (of == NULL || (xb_cases_alike(test, of) && test->latency == of->latency));
+    if (of == NULL)
+        return test->peer >= 0 && !xb_record_is_sum(test);
+    return xb_case_is_in_matrix(record, test) && xb_cases_alike(test, of) &&
+           test->latency == of->latency && test->simultaneous == of->simultaneous;
 }
 
 static void collect(struct matrix *matrix, const struct xb_record_case *of)
@@ -42,7 +42,7 @@ static void collect(struct matrix *matrix, const struct xb_record_case *of)
     const struct xb_record *record = matrix->record;
     matrix->count = 0;
     for (size_t i = 0; i < record->case_count; i++)
-        if (belongs(&record->cases[i], of))
+        if (belongs(record, &record->cases[i], of))
             matrix->cases[matrix->count++] = &record->cases[i];
 }
 
@@ -135,12 +135,16 @@ static void cell_at(const struct matrix *matrix, cell_text *fill, int source, in
 
 /* ---- a matrix ---- */
 
-/* Whether a device is an end of any pair here. */
-static bool takes_part(const struct matrix *matrix, int device)
+/* Whether a device is an end of any pair here, and so has a row and a column. ALL has only that of
+ * the two in which a case stands. */
+static bool takes_part(const struct matrix *matrix, int place, bool as_source)
 {
-    for (size_t i = 0; i < matrix->count; i++)
-        if (matrix->cases[i]->device == device || matrix->cases[i]->peer == device)
+    for (size_t i = 0; i < matrix->count; i++) {
+        const struct xb_record_case *test = matrix->cases[i];
+        if ((test->device == place && (place != ALL || as_source)) ||
+            (test->peer == place && (place != ALL || !as_source)))
             return true;
+    }
     return false;
 }
 
@@ -167,13 +171,29 @@ static int widest_cell(const struct matrix *matrix, cell_text *fill)
     return (int)width;
 }
 
+static void print_place(FILE *stream, int place, int width)
+{
+    if (place == ALL)
+        fprintf(stream, "%*s", width, "all");
+    else
+        fprintf(stream, "%*d", width, place);
+}
+
+/* The devices' places in turn, and ALL at the end, which is the place behind the last device. */
+static int place_at(int turn, int limit)
+{
+    return turn < limit ? turn : ALL;
+}
+
 static void print_line(FILE *stream, const struct matrix *matrix, cell_text *fill, int source,
                        int limit, int width)
 {
-    fprintf(stream, "\n%6d", source);
-    for (int destination = 0; destination < limit; destination++) {
+    fputc('\n', stream);
+    print_place(stream, source, 6);
+    for (int turn = 0; turn <= limit; turn++) {
         char text[CELL_SIZE];
-        if (!takes_part(matrix, destination))
+        int destination = place_at(turn, limit);
+        if (!takes_part(matrix, destination, false))
             continue;
         cell_at(matrix, fill, source, destination, text);
         fprintf(stream, "  %*s", width, text);
@@ -185,12 +205,16 @@ static void print_cells(FILE *stream, const struct matrix *matrix, cell_text *fi
     int limit = device_limit(matrix);
     int width = widest_cell(matrix, fill);
     fprintf(stream, "%6s", "");
-    for (int i = 0; i < limit; i++)
-        if (takes_part(matrix, i))
-            fprintf(stream, "  %*d", width, i);
-    for (int source = 0; source < limit; source++)
-        if (takes_part(matrix, source))
-            print_line(stream, matrix, fill, source, limit, width);
+    for (int turn = 0; turn <= limit; turn++) {
+        int place = place_at(turn, limit);
+        if (!takes_part(matrix, place, false))
+            continue;
+        fputs("  ", stream);
+        print_place(stream, place, width);
+    }
+    for (int turn = 0; turn <= limit; turn++)
+        if (takes_part(matrix, place_at(turn, limit), true))
+            print_line(stream, matrix, fill, place_at(turn, limit), limit, width);
     fputc('\n', stream);
 }
 
@@ -204,7 +228,8 @@ static bool one_link(const struct matrix *matrix, char *link)
     for (size_t i = 0; i < matrix->count; i++) {
         const struct xb_record_case *test = matrix->cases[i];
         char other[CELL_SIZE];
-        if (xb_record_summarize(matrix->record, test).status != XB_RESULT_OK)
+        if (xb_record_is_sum(test) ||
+            xb_record_summarize(matrix->record, test).status != XB_RESULT_OK)
             continue;
         link_text(matrix->record, test, other);
         if (any && strcmp(other, link) != 0)
@@ -241,6 +266,8 @@ static void print_title(FILE *stream, const struct matrix *matrix, const struct 
     xb_words_add(&words, "%s %s, %s, %s", of->mode, of->variant, of->direction,
                  xb_size_format(of->bytes, bytes, sizeof bytes));
     add_parameters(&words, parameters, of);
+    if (of->simultaneous)
+        xb_words_add(&words, ", at the same time");
     xb_words_add(&words, ", %s (%s", unit,
                  both_ways ? "between the two" : "rows: from, columns: to");
     if (one_link(matrix, link) && link[0] != '\0')
@@ -252,10 +279,10 @@ static void print_title(FILE *stream, const struct matrix *matrix, const struct 
 /* The first of a matrix's cases stands for it. */
 static bool begins_matrix(const struct xb_record *record, size_t index)
 {
-    if (!is_pair(&record->cases[index]))
+    if (!xb_case_is_in_matrix(record, &record->cases[index]))
         return false;
     for (size_t i = 0; i < index; i++)
-        if (belongs(&record->cases[i], &record->cases[index]))
+        if (belongs(record, &record->cases[i], &record->cases[index]))
             return false;
     return true;
 }

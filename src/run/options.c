@@ -108,7 +108,8 @@ static const struct xb_option option_simultaneous = {
     .name = "simultaneous",
     .type = XB_OPTION_FLAG,
     .help = "After each device alone, measure all named devices at the same time: each, their sum, "
-            "and each one's share of what it had alone.",
+            "and each one's share of what it had alone. Of pairs those that begin at one device, "
+            "and those that end there.",
     .selects = true,
 };
 static const struct xb_option option_quick = {

@@ -309,7 +309,7 @@ static bool has_larger(const struct xb_reading *reading, const struct xb_record_
         const struct xb_record_case *test = &reading->record->cases[i];
         struct xb_record_case as_small = *test;
         as_small.bytes = sum->bytes;
-        if (xb_case_is_sum(test) && test->bytes > sum->bytes && xb_cases_alike(&as_small, sum) &&
+        if (xb_record_is_sum(test) && test->bytes > sum->bytes && xb_cases_alike(&as_small, sum) &&
             xb_reading_usable(reading, test))
             return true;
     }
@@ -318,7 +318,8 @@ static bool has_larger(const struct xb_reading *reading, const struct xb_record_
 
 static void say_of_group(struct xb_reading *reading, const struct xb_record_case *sum)
 {
-    size_t count = xb_case_is_sum(sum) ? xb_group_size(reading->record, sum) : 0;
+    bool of_devices = xb_record_is_sum(sum) && !xb_case_is_of_pairs(sum);
+    size_t count = of_devices ? xb_group_size(reading->record, sum) : 0;
     if (count == 0 || !all_usable(reading, sum, count + 1) || has_larger(reading, sum))
         return;
     double overlap = xb_reading_median(reading, sum, &xb_figure_overlap);
@@ -335,6 +336,11 @@ static void say_of_group(struct xb_reading *reading, const struct xb_record_case
     add_shares(reading, sum + 1, count);
     print(reading, "all at once");
 }
+
+static const struct xb_reading_line of_groups[] = {
+    {.label = "one to all", .say_of_pairs = xb_reading_say_one_to_all},
+    {.label = "all to one", .say_of_pairs = xb_reading_say_all_to_one},
+};
 
 /* ---- all of it ---- */
 
@@ -357,6 +363,8 @@ enum xb_status xb_reading_print(FILE *stream, const struct xb_record *record,
         say_for_mode(&reading, *mode);
     for (size_t i = 0; i < record->case_count; i++)
         say_of_group(&reading, &record->cases[i]);
+    for (size_t i = 0; i < 2; i++)
+        say_of_pairs(&reading, &of_groups[i], XB_D2D);
     say_of_devices(&reading, "slow", say_slow_to, XB_LARGE_BYTES);
     say_of_devices(&reading, "slow", say_slow_from, XB_LARGE_BYTES);
     xb_samples_free(&reading.collected);

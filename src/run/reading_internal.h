@@ -44,4 +44,11 @@ double xb_reading_bandwidth(const struct xb_reading *reading, const struct xb_re
  * of the raw rate where the ceiling is not known. False where no copy crossed a known link. */
 bool xb_reading_say_link(struct xb_reading *reading, int device, uint64_t bytes);
 
+/* For xb_reading_line: the fastest way to copy from one device to several others at the same time,
+ * and from several to one. */
+bool xb_reading_say_one_to_all(struct xb_reading *reading, enum xb_direction direction,
+                               uint64_t bytes);
+bool xb_reading_say_all_to_one(struct xb_reading *reading, enum xb_direction direction,
+                               uint64_t bytes);
+
 #endif

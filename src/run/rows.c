@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-bool xb_case_is_sum(const struct xb_record_case *test)
+bool xb_case_is_of_pairs(const struct xb_record_case *test)
 {
-    return test->simultaneous && test->device < 0;
+    return test->peer >= 0 || (test->device >= 0 && xb_record_is_sum(test));
 }
 
 /* Either may be NULL: not known. */
@@ -36,7 +36,7 @@ bool xb_cases_alike(const struct xb_record_case *a, const struct xb_record_case 
 /* Whether the case belongs to the sum that stands before it. */
 static bool is_member(const struct xb_record_case *sum, const struct xb_record_case *test)
 {
-    return test->simultaneous && test->device >= 0 && xb_cases_alike(sum, test);
+    return test->simultaneous && !xb_record_is_sum(test) && xb_cases_alike(sum, test);
 }
 
 size_t xb_group_size(const struct xb_record *record, const struct xb_record_case *test)
@@ -46,7 +46,7 @@ size_t xb_group_size(const struct xb_record *record, const struct xb_record_case
         return 0;
     while (first > 0 && is_member(test, &record->cases[first]))
         first--;
-    if (!xb_case_is_sum(&record->cases[first]) || !xb_cases_alike(&record->cases[first], test))
+    if (!xb_record_is_sum(&record->cases[first]) || !xb_cases_alike(&record->cases[first], test))
         return 0;
     size_t end = first + 1;
     while (end < record->case_count && is_member(test, &record->cases[end]))
@@ -54,17 +54,25 @@ size_t xb_group_size(const struct xb_record *record, const struct xb_record_case
     return end - first - 1;
 }
 
+bool xb_case_is_in_matrix(const struct xb_record *record, const struct xb_record_case *test)
+{
+    return xb_case_is_of_pairs(test) &&
+           (!xb_record_is_sum(test) || xb_group_size(record, test) > 0);
+}
+
 const char *xb_device_text(const struct xb_record *record, const struct xb_record_case *test,
                            char *text, size_t size)
 {
     size_t together = xb_group_size(record, test);
-    if (xb_case_is_sum(test))
+    char device[32];
+    xb_record_case_device(test, device, sizeof device);
+    if (xb_record_is_sum(test) && !xb_case_is_of_pairs(test))
         snprintf(text, size, "sum of %zu", together);
-    else if (together > 1)
-        snprintf(text, size, "%d (with %zu other%s)", test->device, together - 1,
+    else if (!xb_record_is_sum(test) && together > 1)
+        snprintf(text, size, "%s (with %zu other%s)", device, together - 1,
                  together > 2 ? "s" : "");
     else
-        xb_record_case_device(test, text, size);
+        snprintf(text, size, "%s", device);
     return text;
 }
 

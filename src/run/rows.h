@@ -4,18 +4,21 @@
 
 #include "xferbench/record.h"
 
-/* Cases of devices that ran at the same time stand side by side in a record: first the case of all
- * of them together, their sum, then one of each. */
+/* Cases of devices or pairs that ran at the same time stand side by side in a record: first the
+ * case of all of them together, their sum (xb_record_is_sum), then one of each. */
 
-/* Whether it is the case of all devices together. */
-bool xb_case_is_sum(const struct xb_record_case *test);
+/* Whether it is of a pair of devices, or the sum of pairs. */
+bool xb_case_is_of_pairs(const struct xb_record_case *test);
 
-/* How many devices ran at the same time as this case's, itself included; 0 for a case of one alone
- * or where the sum is not there. `test` is one of record->cases. */
+/* Whether it stands in a matrix of pairs: every pair does, and the sum of pairs that are there. */
+bool xb_case_is_in_matrix(const struct xb_record *record, const struct xb_record_case *test);
+
+/* How many devices or pairs ran at the same time as this case's, itself included; 0 for a case of
+ * one alone or where the sum is not there. `test` is one of record->cases. */
 size_t xb_group_size(const struct xb_record *record, const struct xb_record_case *test);
 
-/* "0", "0>1" for a pair, "sum of 4" and "0 (with 3 others)" for devices that ran at the same time.
- */
+/* "0", "0>1" for a pair; of those that ran at the same time "sum of 4" and "0 (with 3 others)", and
+ * of pairs "0>all" and "0>1 (with 2 others)". */
 const char *xb_device_text(const struct xb_record *record, const struct xb_record_case *test,
                            char *text, size_t size);
 

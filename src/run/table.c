@@ -19,7 +19,7 @@
 /* Pairs of devices stand in matrices; how far processes differ, only a row can say. */
 static bool has_row(const struct xb_record *record, const struct xb_record_case *test)
 {
-    return test->peer < 0 || record->is_merged;
+    return record->is_merged || !xb_case_is_in_matrix(record, test);
 }
 
 static enum xb_status out_of_memory(struct xb_error *error)
@@ -90,12 +90,13 @@ static size_t count_rows(const struct xb_record *record, bool together)
     return count;
 }
 
-/* How many devices ran at the same time. */
+/* How many devices ran at the same time, all between themselves and the host. */
 static size_t most_together(const struct xb_record *record)
 {
     size_t most = 0;
     for (size_t i = 0; i < record->case_count; i++) {
-        size_t count = xb_group_size(record, &record->cases[i]);
+        const struct xb_record_case *test = &record->cases[i];
+        size_t count = xb_case_is_of_pairs(test) ? 0 : xb_group_size(record, test);
         most = count > most ? count : most;
     }
     return most;

@@ -50,7 +50,8 @@ static void add_device(struct xb_words *name, const struct names *names,
     if (!names->with_devices)
         return;
     xb_device_text(names->record, test, device, sizeof device);
-    xb_words_add(name, "%s%s", test->peer >= 0 || xb_case_is_sum(test) ? " " : " device ", device);
+    xb_words_add(name, "%s%s",
+                 xb_case_is_of_pairs(test) || xb_record_is_sum(test) ? " " : " device ", device);
 }
 
 /* "pinned alloc h2d 1 GiB", with what else tells the row from others. */

@@ -288,8 +288,8 @@ class Usage(Case):
     def test_simultaneous_with_what_cannot_be(self):
         words = ("--simultaneous", "bandwidth", "--latency")
         self.assert_usage(words, *HOST, "--simultaneous", "--latency")
-        words = ("--simultaneous", "starts several devices together", "pinned, async or zero-copy")
-        for mode in ("pageable", "double-buffer", "managed,peer"):
+        words = ("--simultaneous", "starts several devices together", "pinned, async, zero-copy or peer d2d")
+        for mode in ("pageable", "double-buffer", "managed"):
             with self.subTest(mode=mode):
                 self.assert_usage(words, *HOST, "--simultaneous", "--mode", mode)
 

@@ -115,6 +115,30 @@ class Works(HipCase):
         for row in outcome.rows("peer-loads"):
             self.assertEqual(row["details"]["link"], "xGMI", row)
 
+    def test_pairs_at_the_same_time(self):
+        """From each device to all others, and from all others to each: in JSON, merged, and shown."""
+        arguments = (*("--mode", "peer", "--direction", "d2d", "--simultaneous", "--peer-path"), "direct-write")
+        three = {"XB_STANDIN_DEVICES": "3"}
+        outcome = self.check_outcome(self.measure(*arguments, environment=three))
+        self.assert_all_ok(outcome)
+        pairs = {(one, other) for one in range(3) for other in range(3) if one != other}
+        for group, sums in (("one-to-all", [(n, None) for n in range(3)]), ("all-to-one", [(None, n) for n in range(3)])):
+            rows = [row for row in outcome.rows() if row["parameters"].get("group") == group]
+            self.assertEqual({(row["device"], row["peer"]) for row in rows}, pairs | set(sums), outcome)
+            self.assertEqual(len(rows), 9, outcome)
+            for row in rows:
+                is_sum = None in (row["device"], row["peer"])
+                self.assertTrue(row["simultaneous"], row)
+                self.assertEqual(row["bytes_moved"], row["bytes"] * (2 if is_sum else 1), row)
+                self.assertEqual(harness.figure(row, "share_of_alone") is None, is_sum, row)
+        shown = self.run_program("show", os.path.join(outcome.folder, "out.json"), environment=three)
+        self.assertRegex(shown.out, r"(?m)^ +0 +1 +2 +all$")
+        self.assertRegex(shown.out, r"(?m)^ +all +[0-9]")
+        merged = self.check_outcome(self.measure(*arguments, "--processes", "2", environment=three))
+        keys = [(row["device"], row["peer"], row["parameters"].get("group")) for row in outcome.rows()]
+        found = [(row["device"], row["peer"], row["parameters"].get("group")) for row in merged.rows()]
+        self.assertEqual(found, keys, merged)
+
     def test_kernels_that_share_a_device(self):
         """Both ways at once each has half of the room that the multiprocessors have, if that is less
         than there is work for: a kernel that filled the device would keep the other waiting."""

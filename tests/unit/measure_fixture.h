@@ -22,6 +22,7 @@ static struct {
     unsigned mapped_copies; /* kernels that stand for one that goes to host memory */
     unsigned broken_device; /* whose copies do nothing, counted from 1; 0: none */
     unsigned slow_device;   /* likewise, whose copies take twice as long */
+    unsigned broken_peer;   /* likewise, to which peer copies do nothing */
     bool host_clock;        /* events carry the host's clock */
     enum { SIDE_UNKNOWN, SIDE_HOST, SIDE_DEVICE } pages; /* where a prefetch has put them */
     unsigned vain[2]; /* prefetches to the host, and to the device, that found the pages there */
@@ -65,6 +66,15 @@ static inline enum xb_status altered_kernel(struct xb_queue *queue, struct xb_bu
     return status;
 }
 
+static inline enum xb_status altered_copy_peer(struct xb_queue *queue, struct xb_buffer *target,
+                                               uint64_t to, struct xb_buffer *source, uint64_t from,
+                                               uint64_t bytes, struct xb_error *error)
+{
+    bool broken = target->device->info.index + 1 == altered.broken_peer;
+    xb_fake.damage = broken ? XB_DAMAGE_NOTHING_COPIED : XB_DAMAGE_NONE;
+    return xb_fake_backend.queue_copy_peer(queue, target, to, source, from, bytes, error);
+}
+
 static inline enum xb_status altered_prefetch(struct xb_queue *queue, struct xb_buffer *buffer,
                                               uint64_t bytes, bool to_device,
                                               struct xb_error *error)
@@ -84,6 +94,7 @@ static inline void alter(unsigned copies, unsigned mapped_copies)
     altered_backend.device_open = altered_device_open;
     altered_backend.queue_copy = altered_copy;
     altered_backend.queue_kernel_copy = altered_kernel;
+    altered_backend.queue_copy_peer = altered_copy_peer;
     altered_backend.queue_prefetch = altered_prefetch;
     fixture_backend = &altered_backend;
 }

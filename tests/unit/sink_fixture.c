@@ -384,6 +384,28 @@ void add_together(struct node *n, enum xb_direction direction, double sum,
     }
 }
 
+void add_group(struct node *n, const char *variant, enum xb_group group, unsigned device,
+               double sum, double each, double share)
+{
+    struct xb_result *all = add(n, &peer, variant, XB_D2D, sum);
+    all->test.simultaneous = all->test.sum = true;
+    all->test.group = group;
+    all->test.device = device;
+    all->bytes_moved = (n->run.device_count - 1) * all->test.bytes;
+    set_bandwidth(all, sum);
+    for (unsigned i = 0; i < n->run.device_count; i++) {
+        bool begins = group == XB_GROUP_ONE_TO_ALL;
+        if (i == device)
+            continue;
+        struct xb_result *one =
+            add_pair(n, variant, XB_D2D, begins ? device : i, (int)(begins ? i : device), each);
+        one->test.simultaneous = true;
+        one->test.group = group;
+        if (share > 0)
+            set_computed(one, &xb_figure_share_of_alone, share);
+    }
+}
+
 void set_computed(struct xb_result *result, const struct xb_figure *figure, double value)
 {
     for (size_t i = 0; i < result->figure_count; i++)

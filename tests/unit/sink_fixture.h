@@ -103,6 +103,9 @@ struct xb_result *set_by(struct xb_result *result, const char *word);
 void add_together(struct node *n, enum xb_direction direction, double sum,
                   const double rates[NODE_DEVICES], const double shares[NODE_DEVICES]);
 /* A figure that follows from others; it is replaced where it is there. */
+/* A group of pairs that have the device in common: their sum, and each with that rate and share. */
+void add_group(struct node *n, const char *variant, enum xb_group group, unsigned device,
+               double sum, double each, double share);
 void set_computed(struct xb_result *result, const struct xb_figure *figure, double value);
 /* One with seven samples of that value. */
 void add_figure(struct xb_result *result, const struct xb_figure *figure, double value);

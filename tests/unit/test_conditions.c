@@ -294,6 +294,45 @@ static void forbids_other_devices_at_the_same_time(void **state)
     }
 }
 
+/* Of the pairs that begin at device 0; that of peer -1 is their sum. */
+static void add_of_group(struct xb_record *record, int peer)
+{
+    static const struct xb_record_fact group = {
+        .name = "group", .value = "one-to-all", .is_text = true};
+    add(record, "peer");
+    struct xb_record_case *test = &record->cases[record->case_count - 1];
+    test->direction = "d2d";
+    test->simultaneous = true;
+    test->peer = peer;
+    test->parameters = &group;
+    test->parameter_count = 1;
+    fixture_sort(record);
+}
+
+/* So do pairs that have a device in common: 0>1 beside two others is not 0>1 beside one. */
+static void forbids_other_pairs_at_the_same_time(void **state)
+{
+    (void)state;
+    for (int which = 0; which < 2; which++) {
+        begin();
+        for (int peer = -1; peer < 3; peer++) {
+            if (peer == 0)
+                continue;
+            add_of_group(&before, peer);
+            add_of_group(&after, peer);
+        }
+        assert_none();
+        add_of_group(which == 0 ? &before : &after, 3);
+        assert_only("pair 0>3 at the same time", which == 0 ? "measured" : NULL,
+                    which == 0 ? NULL : "measured", true);
+    }
+    begin(); /* a group that one file lacks says so itself */
+    add_both("pinned");
+    add_of_group(&before, -1);
+    add_of_group(&before, 1);
+    assert_none();
+}
+
 static void takes_processes_without_devices(void **state)
 {
     (void)state;
@@ -482,6 +521,7 @@ int main(void)
         cmocka_unit_test(takes_a_link_that_is_not_known_as_context),
         cmocka_unit_test(takes_a_device_that_vanished_as_context),
         cmocka_unit_test(forbids_other_devices_at_the_same_time),
+        cmocka_unit_test(forbids_other_pairs_at_the_same_time),
         cmocka_unit_test(takes_processes_without_devices),
         cmocka_unit_test(compares_a_hundred_processes),
         cmocka_unit_test(forbids_another_option_of_all_modes),

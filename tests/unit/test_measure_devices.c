@@ -20,7 +20,7 @@ static void test_devices_at_the_same_time(void **state)
     struct fixture f;
     xb_fake.device_count = 2;
     RUN(&f, "--mode", "pinned,peer", "--size", "4M", "--simultaneous", "--direction", "h2d,d2d");
-    assert_int_equal(f.run.case_count, 2 + 3 + 3 * 2);
+    assert_int_equal(f.run.case_count, 2 + 3 + 3 * 2 + 1);
     const struct xb_result *rows = f.run.results;
     for (unsigned d = 0; d < 2; d++) {
         assert_int_equal(rows[d].test.device, d);
@@ -43,7 +43,8 @@ static void test_devices_at_the_same_time(void **state)
     assert_null(figure_of(&rows[2], "share_of_alone"));
     for (size_t i = 0; i < 5; i++)
         assert_int_equal(rows[i].verified, XB_VERIFIED_TRUE);
-    assert_true(rows[5].test.mode->pairs); /* and the modes that cannot go their own way */
+    assert_true(rows[5].test.mode->pairs); /* and pairs, of which two are no group */
+    expect_reason(&rows[11], XB_RESULT_SKIPPED, "take three devices");
     finish(&f);
 }
 
@@ -115,6 +116,136 @@ static void test_groups_stand_one_after_the_other(void **state)
         assert_int_equal(test->direction, sum->direction);
         expect_status(&f.run.results[i], XB_RESULT_OK);
     }
+    finish(&f);
+}
+
+#define PEER_S (4 * MIB * XB_FAKE_PEER_SECONDS_PER_BYTE)
+
+/*
+ * Device 0 sends to both others by two queues of its own: its third, because its memory was given
+ * up while 1>2 was measured, and its fifth. So 0>2 alone had the third, too. Each pair has buffers
+ * of its own, or their patterns would mix.
+ */
+static void test_one_to_all(void **state)
+{
+    (void)state;
+    struct fixture f;
+    xb_fake.device_count = 3;
+    RUN(&f, "--mode", "peer", "--size", "4M", "--simultaneous", "--direction", "d2d", "--pairs",
+        "0:1,1:2,0:2", "--peer-path", "direct-write");
+    assert_int_equal(f.run.case_count, 3 + 2 * 3);
+    const struct xb_result *rows = &f.run.results[3];
+    assert_int_equal(rows[0].bytes_moved, 8 << 20);
+    expect_seconds(&rows[0], 5 * PEER_S);
+    expect_seconds(&rows[1], 3 * PEER_S);
+    expect_seconds(&rows[2], 5 * PEER_S);
+    expect_samples(&rows[0], "overlap", 3.0 / 5);
+    expect_computed(&rows[1], "share_of_alone", 1.0 / 3);
+    expect_computed(&rows[2], "share_of_alone", 3.0 / 5);
+    assert_null(figure_of(&rows[0], "share_of_alone"));
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(rows[i].verified, XB_VERIFIED_TRUE);
+    assert_string_equal(detail(&rows[1], "link"), "NVLink");
+    finish(&f);
+}
+
+/* Device 0 receives from both others by a queue of each; that of device 1 is its third, since its
+ * memory was given up while device 2 was measured. */
+static void test_all_to_one(void **state)
+{
+    (void)state;
+    struct fixture f;
+    xb_fake.device_count = 3;
+    RUN(&f, "--mode", "peer", "--size", "4M", "--simultaneous", "--direction", "d2d", "--pairs",
+        "1:0,2:0", "--peer-path", "direct-write");
+    const struct xb_result *rows = &f.run.results[2];
+    expect_seconds(&rows[0], 3 * PEER_S);
+    expect_seconds(&rows[1], 3 * PEER_S);
+    expect_seconds(&rows[2], PEER_S);
+    expect_all(&f, XB_RESULT_OK);
+    finish(&f);
+}
+
+/* Kernels share the cores of the device that copies for several pairs, and of no other. */
+static void test_pairs_share_the_cores(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *pairs, *path;
+        unsigned together;
+    } rows[] = {
+        {"0:1,0:2", "direct-write", 2},
+        {"0:1,0:2", "direct-read", 1},
+        {"1:0,2:0", "direct-write", 1},
+        {"1:0,2:0", "direct-read", 2},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct fixture f;
+        xb_fake_reset();
+        xb_fake.device_count = 3;
+        RUN(&f, "--mode", "peer", "--by", "kernel", "--size", "64K", "--simultaneous",
+            "--direction", "d2d", "--pairs", rows[i].pairs, "--peer-path", rows[i].path);
+        expect_all(&f, XB_RESULT_OK);
+        assert_int_equal(xb_fake.kernels_together, rows[i].together);
+        finish(&f);
+    }
+}
+
+/* What they have in common holds the buffers of all three, 4 MiB each; one of them is there from
+ * the pairs alone. */
+static void test_memory_of_what_pairs_have_in_common(void **state)
+{
+    (void)state;
+    for (unsigned mib = 4; mib <= 8; mib += 4) {
+        struct fixture f;
+        xb_fake_reset();
+        xb_fake.device_count = 4;
+        xb_fake.device_memory_free = mib << 20;
+        RUN(&f, "--mode", "peer", "--size", "4M", "--simultaneous", "--direction", "d2d", "--pairs",
+            "0:1,0:2,0:3", "--peer-path", "direct-read");
+        for (size_t i = 0; i < 3 + 4; i++)
+            expect_status(&f.run.results[i], i < 3 || mib == 8 ? XB_RESULT_OK : XB_RESULT_ERROR);
+        if (mib == 4)
+            assert_int_equal(f.run.results[3].error.status, XB_ERR_MEMORY);
+        finish(&f);
+    }
+}
+
+/* One operation of each of two pairs does not fit behind a hold that has room for one. */
+static void test_pairs_share_the_room_behind_a_hold(void **state)
+{
+    (void)state;
+    struct fixture f;
+    for (unsigned room = 1; room <= 8; room += 7) {
+        xb_fake_reset();
+        xb_fake.device_count = 3;
+        xb_fake.held_operations = room;
+        RUN(&f, "--mode", "peer", "--size", "64K", "--simultaneous", "--direction", "d2d",
+            "--pairs", "0:1,0:2", "--peer-path", "direct-read");
+        for (size_t i = 2; i < 5 && room == 1; i++)
+            expect_reason(&f.run.results[i], XB_RESULT_SKIPPED, "2 operations do not fit");
+        for (size_t i = 0; i < 3 && room == 8; i++) /* a pair's own row does not tell */
+            expect_number(&f.run.results[i], "iterations_per_sample", i < 2 ? 8 : 4);
+        finish(&f);
+    }
+}
+
+/* One of two pairs is wrong. */
+static void test_one_wrong_pair_spoils_the_group(void **state)
+{
+    (void)state;
+    struct fixture f;
+    alter(1, 1);
+    altered.broken_peer = 3;
+    xb_fake.device_count = 3;
+    RUN(&f, "--mode", "peer", "--size", "64K", "--simultaneous", "--direction", "d2d", "--pairs",
+        "0:1,0:2", "--peer-path", "direct-write");
+    expect_status(&f.run.results[0], XB_RESULT_OK);
+    for (size_t i = 1; i < 5; i++)
+        expect_status(&f.run.results[i], XB_RESULT_ERROR);
+    for (size_t i = 2; i < 5; i++)
+        expect_reason(&f.run.results[i], XB_RESULT_ERROR, "device 0 to 2: ");
+    assert_int_equal(f.run.results[3].verified, XB_VERIFIED_UNKNOWN);
     finish(&f);
 }
 
@@ -195,6 +326,12 @@ int main(void)
         TEST(test_both_ways_on_all_devices),
         TEST(test_a_share_is_of_what_the_device_had),
         TEST(test_groups_stand_one_after_the_other),
+        TEST(test_one_to_all),
+        TEST(test_all_to_one),
+        TEST(test_pairs_share_the_cores),
+        TEST(test_memory_of_what_pairs_have_in_common),
+        TEST(test_pairs_share_the_room_behind_a_hold),
+        TEST(test_one_wrong_pair_spoils_the_group),
         TEST(test_one_device_has_nobody_beside_it),
         TEST(test_devices_that_cannot_be_held_have_no_sum),
         TEST(test_pageable_copies_take_turns),

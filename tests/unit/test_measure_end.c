@@ -21,7 +21,7 @@ static void test_a_deadline_that_is_past_skips_everything(void **state)
 {
     (void)state;
     struct fixture f;
-    xb_fake.device_count = 2;
+    xb_fake.device_count = 3; /* of two there would be no group of pairs */
     PLAN(&f, "--size", "64K", "--simultaneous");
     f.run.deadline = xb_clock_now();
     go(&f, NULL);

@@ -11,7 +11,7 @@
 #include "modes_fixture.h"
 
 /* Ways to run each mode; two sizes, so that another case follows the one that is struck. */
-static const char *const struck[][8] = {
+static const char *const struck[][9] = {
     {"--mode", "pageable", NULL},
     {"--mode", "pinned", "--direction", "h2d,bidir", NULL},
     {"--mode", "async", "--chunk", "32K", "--streams", "3", NULL},
@@ -23,8 +23,9 @@ static const char *const struck[][8] = {
     {"--mode", "peer", "--pairs", "0:1", "--peer-path", "staged", NULL},
     {"--mode", "peer", "--pairs", "0:1", "--by", "kernel", NULL},
     {"--mode", "local", "--by", "engine,kernel", NULL},
-    {"--mode", "pinned", "--simultaneous", "--direction", "d2h", NULL},
-    {"--mode", "async", "--simultaneous", "--direction", "bidir", NULL},
+    {"--mode", "pinned", "--simultaneous", "--direction", "d2h", "--device", "0,1", NULL},
+    {"--mode", "async", "--simultaneous", "--direction", "bidir", "--device", "0,1", NULL},
+    {"--mode", "peer", "--pairs", "0:1,0:2", "--simultaneous", "--peer-path", "direct-read", NULL},
     {"--mode", "pageable,managed", "--latency", NULL},
     {"--mode", "peer", "--pairs", "0:1", "--latency", NULL},
     {"--mode", "loads", NULL},
@@ -77,7 +78,7 @@ static void start_struck(struct fixture *f, size_t way)
         arguments[1] = "3M,2M";
     memcpy(&arguments[5], struck[way], sizeof struck[way]);
     reset_fake();
-    xb_fake.device_count = 2;
+    xb_fake.device_count = 3;
     plan(f, arguments);
 }
 

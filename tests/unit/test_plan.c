@@ -173,7 +173,12 @@ static void test_simultaneous_refuses_what_cannot_be(void **state)
     (void)state;
     xb_fake.device_count = 2;
     EXPECT_USAGE("leave --latency away", "--mode", "pinned", "--simultaneous", "--latency");
-    EXPECT_USAGE("starts several devices together", "--mode", "pageable,managed,peer",
+    EXPECT_USAGE("starts several devices together: take pinned, async, zero-copy or peer d2d (not "
+                 "staged)",
+                 "--mode", "pageable,managed", "--simultaneous");
+    EXPECT_USAGE("starts several devices together", "--mode", "peer", "--direction", "bidir",
+                 "--simultaneous");
+    EXPECT_USAGE("starts several devices together", "--mode", "peer", "--peer-path", "staged",
                  "--simultaneous");
     EXPECT_USAGE("--buffers has no effect", "--direction", "h2d", "--buffers", "5");
 }
@@ -378,6 +383,51 @@ static void test_a_sum_is_of_all_devices(void **state)
     finish(&f);
 }
 
+/* "0>all 0>1 0>2": what runs at the same time, in its order; each sum before its pairs. */
+static void expect_groups(const char *const *arguments, const char *expected)
+{
+    struct fixture f;
+    char text[512] = "";
+    plan(&f, arguments);
+    for (size_t i = 0; i < f.run.case_count; i++) {
+        const struct xb_case *test = &f.run.results[i].test;
+        char one[32];
+        if (test->group == XB_GROUP_NONE)
+            continue;
+        assert_true(test->simultaneous);
+        assert_string_not_equal(test->variant, "staged");
+        if (!test->sum)
+            snprintf(one, sizeof one, "%u>%d", test->device, test->peer);
+        else if (test->group == XB_GROUP_ONE_TO_ALL)
+            snprintf(one, sizeof one, "%u>all", test->device);
+        else
+            snprintf(one, sizeof one, "all>%u", test->device);
+        snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s", i > 0 && *text ? " " : "",
+                 one);
+    }
+    assert_string_equal(text, expected);
+    finish(&f);
+}
+
+#define EXPECT_GROUPS(expected, ...)                                                               \
+    expect_groups(WORDS("--mode", "peer", "--size", "4K", "--simultaneous", __VA_ARGS__),          \
+                  (expected))
+
+static void test_groups_of_pairs(void **state)
+{
+    (void)state;
+    xb_fake.device_count = 3;
+    EXPECT_GROUPS("0>all 0>1 0>2 1>all 1>0 1>2 2>all 2>0 2>1 "
+                  "all>0 1>0 2>0 all>1 0>1 2>1 all>2 0>2 1>2",
+                  "--peer-path", "staged,direct-read");
+    EXPECT_GROUPS("0>all 0>1 0>2", "--pairs", "0:1,0:2,1:0", "--peer-path", "direct-read");
+    EXPECT_GROUPS("all>2 0>2 1>2", "--pairs", "0:2,1:2", "--peer-path", "direct-write");
+    /* Of two devices there is one row, which says why there are no others. */
+    EXPECT_GROUPS("1>all", "--device", "1,2");
+    EXPECT_GROUPS("0>all", "--pairs", "0:1,1:2");
+    EXPECT_GROUPS("", "--device", "1"); /* that there is no pair is said already */
+}
+
 /* Variants stand outside of sizes, sizes outside of directions. */
 static void test_order_of_cases(void **state)
 {
@@ -436,6 +486,7 @@ int main(void)
         TEST(test_a_backend_without_pairs_says_so),
         TEST(test_no_two_cases_share_a_pattern),
         TEST(test_a_sum_is_of_all_devices),
+        TEST(test_groups_of_pairs),
         TEST(test_order_of_cases),
         TEST(test_order_of_cases_with_a_parameter),
     };

@@ -558,6 +558,34 @@ static void larger_groups_speak_for_smaller_ones(void **state)
     assert_not_read(n, "150.0 GB/s");
 }
 
+static void reading_of_groups_of_pairs(void **state)
+{
+    struct node *n = *state;
+    n->run.device_count = 3;
+    add_pair(n, "direct-read", XB_D2D, 0, 1, 400);
+    add_group(n, "direct-read", XB_GROUP_ONE_TO_ALL, 0, 390, 195, 0.49);
+    assert_read(n,
+                "  one to all   peer direct-read moves 390.0 GB/s from one device to 2 others at "
+                "once. A pair keeps 49 % of what it has alone (median).\n");
+    assert_not_read(n, "all to one");
+    assert_not_read(n, "all at once");
+    /* The fastest way is told, by the median of its groups. */
+    add_group(n, "direct-write", XB_GROUP_ONE_TO_ALL, 0, 700, 350, 0);
+    add_group(n, "direct-read", XB_GROUP_ONE_TO_ALL, 1, 396, 198, 0.51);
+    add_group(n, "direct-write", XB_GROUP_ONE_TO_ALL, 1, 100, 50, 0);
+    add_group(n, "direct-write", XB_GROUP_ONE_TO_ALL, 2, 100, 50, 0);
+    assert_read(n,
+                "  one to all   peer direct-read moves 393.0 GB/s from one device to 2 others at "
+                "once (median of 2; from 390.0 to 396.0). A pair keeps 50 % of");
+    add_group(n, "direct-write", XB_GROUP_ALL_TO_ONE, 2, 380, 190, 0);
+    assert_read(n,
+                "  all to one   peer direct-write moves 380.0 GB/s from 2 others to one device at "
+                "once.\n");
+    assert_read(n, "  one to all   peer direct-read moves 393.0 GB/s");
+    spoil(&n->results[n->run.case_count - 1], XB_RESULT_ERROR, "wrong");
+    assert_not_read(n, "all to one");
+}
+
 static void reading_of_slow_ways(void **state)
 {
     struct node *n = *state;
@@ -854,6 +882,7 @@ int main(void)
         NODE_TEST(reading_of_pairs),
         NODE_TEST(reading_of_pairs_by_kernel),
         NODE_TEST(reading_of_devices_together),
+        NODE_TEST(reading_of_groups_of_pairs),
         NODE_TEST(larger_groups_speak_for_smaller_ones),
         NODE_TEST(reading_of_slow_ways),
         NODE_TEST(a_mode_of_its_own_has_its_line_and_the_general_ones),

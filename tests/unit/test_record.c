@@ -280,15 +280,27 @@ static void both_versions_have_the_same_figures(void **state)
 
 static void names_the_device_of_a_case(void **state)
 {
+    static const struct xb_record_fact group = {.name = "group", .value = "all-to-one"};
     static const struct {
         int device, peer;
+        bool simultaneous;
+        bool of_group;
         const char *text;
-    } devices[] = {{0, -1, "0"}, {12, 3, "12>3"}, {-1, -1, "sum"}, {0, 0, "0>0"}};
+    } devices[] = {
+        {0, -1, false, false, "0"},   {12, 3, false, false, "12>3"}, {0, 0, false, false, "0>0"},
+        {3, -1, true, false, "3"},    {-1, -1, true, false, "sum"},  {12, 3, true, true, "12>3"},
+        {2, -1, true, true, "2>all"}, {-1, 2, true, true, "all>2"},
+    };
     char text[32];
     (void)state;
     for (size_t i = 0; i < sizeof devices / sizeof devices[0]; i++) {
-        struct xb_record_case test = {.device = devices[i].device, .peer = devices[i].peer};
+        struct xb_record_case test = {.device = devices[i].device,
+                                      .peer = devices[i].peer,
+                                      .simultaneous = devices[i].simultaneous,
+                                      .parameters = &group,
+                                      .parameter_count = devices[i].of_group};
         assert_string_equal(xb_record_case_device(&test, text, sizeof text), devices[i].text);
+        assert_int_equal(xb_record_is_sum(&test), i == 4 || i > 5);
     }
 }
 

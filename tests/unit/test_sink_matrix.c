@@ -203,6 +203,53 @@ static void matrices_by_engine_and_by_kernel(void **state)
     free(text);
 }
 
+static void matrix_of_groups(void **state)
+{
+    struct node *n = *state;
+    n->run.device_count = 3;
+    set_link(add_pair(n, "direct-read", XB_D2D, 0, 1, 400), "NVLink", 18, 26.5625e9);
+    add_group(n, "direct-read", XB_GROUP_ONE_TO_ALL, 0, 390, 195, 0.49);
+    add_group(n, "direct-read", XB_GROUP_ONE_TO_ALL, 2, 392, 196, 0.49);
+    add_group(n, "direct-read", XB_GROUP_ALL_TO_ONE, 1, 380, 190, 0.48);
+    for (size_t i = 1; i < n->run.case_count; i++)
+        if (!n->results[i].test.sum)
+            set_link(&n->results[i], "NVLink", 18, 26.5625e9);
+    spoil(&n->results[4], XB_RESULT_ERROR, "the sum is wrong");
+    char *text = body(&n->run);
+    assert_true(strncmp(text, "peer direct-read, d2d, 256 MiB, GB/s (rows", 42) == 0);
+    assert_has(text, "\npeer direct-read, d2d, 256 MiB, group one-to-all, at the same time, GB/s "
+                     "(rows: from, columns: to; NVLink 18 x 26.6 GB/s)\n"
+                     "            0      1      2    all\n"
+                     "     0      -  195.0  195.0  390.0\n"
+                     "     1      -      -      -      -\n"
+                     "     2  196.0  196.0      -    ERR\n");
+    assert_has(text, "\npeer direct-read, d2d, 256 MiB, group all-to-one, at the same time, GB/s "
+                     "(rows: from, columns: to; NVLink 18 x 26.6 GB/s)\n"
+                     "            0      1      2\n"
+                     "     0      -  190.0      -\n"
+                     "     1      -      -      -\n"
+                     "     2      -  190.0      -\n"
+                     "   all      -  380.0      -\n");
+    assert_has(text, "  ERROR    peer direct-read d2d 256 MiB group one-to-all 2>all: the sum is "
+                     "wrong\n");
+    assert_lacks(text, "VERIFIED"); /* no rows */
+    assert_lacks(text, "links between");
+    free(text);
+}
+
+/* Two devices are no group: one row says so. */
+static void row_of_no_group(void **state)
+{
+    struct node *n = *state;
+    n->run.device_count = 1; /* so that the group has nobody else */
+    add_group(n, "direct-read", XB_GROUP_ONE_TO_ALL, 0, 390, 195, 0);
+    spoil(&n->results[0], XB_RESULT_SKIPPED, "two are no group");
+    char *text = body(&n->run);
+    assert_row(text, "peer direct-read d2d 256 MiB 0>all skipped - - - - - - -");
+    assert_lacks(text, "(rows: from");
+    free(text);
+}
+
 static void matrix_of_latencies(void **state)
 {
     struct node *n = *state;
@@ -260,6 +307,8 @@ int main(void)
         NODE_TEST(matrices_by_engine_and_by_kernel),
         NODE_TEST(matrix_of_latencies),
         NODE_TEST(matrix_of_a_latency_of_its_own),
+        NODE_TEST(matrix_of_groups),
+        NODE_TEST(row_of_no_group),
     };
     return cmocka_run_group_tests_name("sink_matrix", tests, NULL, NULL);
 }
