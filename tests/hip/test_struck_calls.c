@@ -297,7 +297,7 @@ static void check_skipped(const struct xb_result *result, const char *call)
     assert_true(is_of_kernels(call));
     expect_reason(result, XB_RESULT_SKIPPED, "'kernels'");
     expect_reason(result, XB_RESULT_SKIPPED, "does not tell the device's architecture");
-    assert_true((result->test.mode->capabilities(result->test.variant) & XB_CAP_KERNELS) != 0);
+    assert_true((result->test.mode->capabilities(&result->test) & XB_CAP_KERNELS) != 0);
 }
 
 static void check_rows(const struct outcome *outcome)
