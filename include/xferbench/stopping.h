@@ -59,4 +59,7 @@ XB_MUST_CHECK enum xb_status xb_stopping_decide(struct xb_stopping *stopping,
 #define XB_WARM_SPREAD 0.01
 bool xb_samples_agree(const struct xb_samples *samples);
 
+/* Whether two times lie within XB_WARM_SPREAD of the lesser: then a third would tell no more. */
+bool xb_times_agree(double a, double b);
+
 #endif

@@ -6,6 +6,7 @@
 
 #include "run.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -286,14 +287,16 @@ enum xb_status xb_sampler_repeat_bare(struct xb_sampler *sampler, xb_submit *sub
     return status;
 }
 
-/* More than one, because the first finds caches and clocks cold. */
+/* At most: more than one, because the first finds caches and clocks cold. Two that agree are
+ * enough. */
 #define TIME_REPETITIONS 3
 
 /* The least time of some repetitions. */
 static enum xb_status find_least(struct xb_sampler *sampler, xb_submit *submit, double *seconds,
                                  struct xb_error *error)
 {
-    double least = 0;
+    double last = 0;
+    *seconds = INFINITY;
     for (int i = 0; i < TIME_REPETITIONS; i++) {
         struct xb_timing timing;
         if (xb_run_should_stop(sampler->context->run))
@@ -301,10 +304,11 @@ static enum xb_status find_least(struct xb_sampler *sampler, xb_submit *submit, 
         enum xb_status status = xb_sampler_repeat(sampler, submit, 1, false, &timing, error);
         if (status != XB_OK)
             return status;
-        if (i == 0 || timing.device < least)
-            least = timing.device;
+        *seconds = fmin(*seconds, timing.device);
+        if (i > 0 && xb_times_agree(last, timing.device))
+            break;
+        last = timing.device;
     }
-    *seconds = least;
     return XB_OK;
 }
 

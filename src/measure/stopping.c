@@ -79,6 +79,13 @@ enum xb_status xb_stopping_decide(struct xb_stopping *stopping, const struct xb_
     return XB_OK;
 }
 
+bool xb_times_agree(double a, double b)
+{
+    double least = a < b ? a : b;
+    double most = a < b ? b : a;
+    return most <= least * (1.0 + XB_WARM_SPREAD);
+}
+
 bool xb_samples_agree(const struct xb_samples *samples)
 {
     if (samples->count < XB_WARM_SAMPLES)
@@ -90,5 +97,5 @@ bool xb_samples_agree(const struct xb_samples *samples)
         least = last[i] < least ? last[i] : least;
         most = last[i] > most ? last[i] : most;
     }
-    return most <= least * (1.0 + XB_WARM_SPREAD);
+    return xb_times_agree(least, most);
 }

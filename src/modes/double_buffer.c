@@ -252,6 +252,26 @@ static enum xb_status time_of_copies(struct xb_mode_context *context, double *se
     return status;
 }
 
+/* What the kernels of all chunks take grows with the chunks, so some of them are enough to tune by.
+ */
+#define TUNED_CHUNKS 32u
+
+/* Finds the steps with which the kernels of all chunks take `target` seconds. */
+static enum xb_status tune_steps(struct xb_mode_context *context, double target,
+                                 struct xb_error *error)
+{
+    struct state *state = context->state;
+    uint64_t all = state->count;
+    if (all > TUNED_CHUNKS) {
+        state->count = TUNED_CHUNKS;
+        target *= (double)(TUNED_CHUNKS * state->chunk) / (double)context->test->bytes;
+    }
+    enum xb_status status =
+        xb_kernel_time_tune(context, submit_kernel, target, &state->steps, error);
+    state->count = all;
+    return status;
+}
+
 static enum xb_status choose_steps(struct xb_mode_context *context, struct xb_error *error)
 {
     struct state *state = context->state;
@@ -260,12 +280,9 @@ static enum xb_status choose_steps(struct xb_mode_context *context, struct xb_er
     if (status != XB_OK || target == 0)
         return status;
     if (target > 0)
-        return xb_kernel_time_tune(context, submit_kernel, target * (double)state->count,
-                                   &state->steps, error);
+        return tune_steps(context, target * (double)state->count, error);
     status = time_of_copies(context, &target, error);
-    if (status != XB_OK)
-        return status;
-    return xb_kernel_time_tune(context, submit_kernel, target, &state->steps, error);
+    return status != XB_OK ? status : tune_steps(context, target, error);
 }
 
 static enum xb_status borrow_buffers(struct xb_mode_context *context, struct xb_error *error)

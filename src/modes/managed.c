@@ -82,19 +82,20 @@ static enum xb_status restore(struct xb_mode_context *context, struct xb_error *
     return context->device->backend->queue_wait(context->queues[0], error);
 }
 
-/* Writes the pattern to managed memory, on the side that the direction starts from. */
+/* Writes the pattern to managed memory, on the side that the direction starts from. The CPU fetches
+ * every page that it writes, several threads at a time: nothing has to be put back for it. */
 static enum xb_status fill_managed(struct xb_mode_context *context, struct xb_pattern pattern,
                                    struct xb_error *error)
 {
     const struct state *state = context->state;
     const struct xb_backend *backend = context->device->backend;
-    enum xb_status status = restore(context, error);
-    if (status != XB_OK)
-        return status;
     if (state->to_device || state->how == HOW_ADVISE) {
         xb_host_fill(state->managed->host_address, 0, context->test->bytes, pattern);
         return XB_OK;
     }
+    enum xb_status status = restore(context, error);
+    if (status != XB_OK)
+        return status;
     status = backend->queue_fill(context->queues[0], state->managed, context->test->bytes, pattern,
                                  error);
     return status != XB_OK ? status : backend->queue_wait(context->queues[0], error);

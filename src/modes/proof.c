@@ -75,7 +75,8 @@ static enum xb_status look(const struct xb_proof_side *side, uint64_t start, uin
     return backend->queue_wait(side->queue, error);
 }
 
-/* Compares all windows. Each of `room` has room for one window of one side. */
+/* Compares all windows. Each of `room` has room for one window of one side, if that is on a device.
+ */
 static enum xb_status compare_windows(const struct xb_proof_side *a, const struct xb_proof_side *b,
                                       uint64_t bytes, struct xb_buffer *const room[2],
                                       struct xb_mismatch *found, struct xb_error *error)
@@ -103,12 +104,14 @@ static enum xb_status compare_windows(const struct xb_proof_side *a, const struc
 enum xb_status xb_proof_compare(const struct xb_proof_side *a, const struct xb_proof_side *b,
                                 uint64_t bytes, struct xb_mismatch *found, struct xb_error *error)
 {
+    const struct xb_proof_side *sides[2] = {a, b};
     struct xb_device *device = a->queue->device;
     struct xb_buffer *room[2] = {NULL, NULL};
     enum xb_status status = XB_OK;
     for (int i = 0; status == XB_OK && i < 2; i++)
-        status = device->backend->buffer_allocate(device, XB_MEMORY_PINNED, WINDOW_BYTES, &room[i],
-                                                  error);
+        if (sides[i]->buffer->memory == XB_MEMORY_DEVICE)
+            status = device->backend->buffer_allocate(device, XB_MEMORY_PINNED, WINDOW_BYTES,
+                                                      &room[i], error);
     if (status == XB_OK)
         status = compare_windows(a, b, bytes, room, found, error);
     for (int i = 0; i < 2; i++)

@@ -309,6 +309,14 @@ static void spread_is_the_bound(void **state)
     assert_false(AGREE(3.00e-6, 3.04e-6, 3.01e-6));
 }
 
+static void two_agree_within_the_bound(void **state)
+{
+    (void)state;
+    assert_true(xb_times_agree(1.0, 1.0));
+    assert_true(xb_times_agree(1.0, 1.01) && xb_times_agree(1.01, 1.0));
+    assert_false(xb_times_agree(1.0, 1.0101) || xb_times_agree(1.0101, 1.0));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -327,6 +335,7 @@ int main(void)
         cmocka_unit_test(reasons_have_names),
         cmocka_unit_test(last_three_decide),
         cmocka_unit_test(spread_is_the_bound),
+        cmocka_unit_test(two_agree_within_the_bound),
     };
     return cmocka_run_group_tests_name("stopping", tests, NULL, NULL);
 }
