@@ -37,6 +37,8 @@ extern const struct xb_figure xb_figure_share_of_alone;
  * (docs/link-ceilings.md): one way, and each way of a case that goes both ways. */
 extern const struct xb_figure xb_figure_share_of_ceiling;
 extern const struct xb_figure xb_figure_share_of_ceiling_h2d, xb_figure_share_of_ceiling_d2h;
+/* How far apart the bandwidths of several placements of the host's memory are. */
+extern const struct xb_figure xb_figure_between_placements;
 /* By the host's clock: until the call that starts an operation returned, until it was done. */
 extern const struct xb_figure xb_figure_submit_time, xb_figure_wall_time;
 /* What preparing a case took: mostly making, page-locking and filling memory. */

@@ -152,7 +152,9 @@ struct xb_reading_line {
  * A transfer strategy. The runner owns loops, warm-up, clocks, statistics and stopping; a mode says
  * what one iteration is. Before anything is measured, check_options is called for every case. For
  * one case the runner calls, in this order: check, setup, submit (warm-up, any number of times),
- * the references' submits, prepare, submit (timed, any number of times), verify, teardown.
+ * the references' submits, prepare, submit (timed, any number of times), verify, teardown. Of a
+ * case whose time depends on where the host's memory lies, everything from setup on is repeated
+ * with other host memory, but for the references.
  */
 struct xb_mode {
     const char *name;        /* "pinned" */

@@ -25,14 +25,21 @@
 #define XB_RECORD_WARNINGS ((size_t)XB_RECORD_PROCESSES * XB_RESULT_WARNINGS)
 
 /* What one process measured of one figure (figure.h), or made of others. */
+/* How many samples there are of each placement of the host's memory, one behind the other. */
+struct xb_record_placements {
+    const size_t *samples; /* 1 or more each */
+    size_t count;          /* 0 where placements made no difference */
+};
+
 struct xb_record_figure {
     const char *name, *unit;
     bool more_is_better, gates;
     /* Of the samples. n is 0 for a figure that was computed from others: then only the median is
      * set. What a file does not say is NAN. */
     struct xb_statistics statistics;
-    const double *samples; /* in the order taken */
-    size_t sample_count;   /* 0 also where a file has the statistics only */
+    const double *samples;                  /* in the order taken */
+    size_t sample_count;                    /* 0 also where a file has the statistics only */
+    struct xb_record_placements placements; /* of its samples: of the row, where it has as many */
 };
 
 /* Something that was noted: a name and what it says. */
@@ -72,6 +79,7 @@ struct xb_record_row {
     const double *times;  /* seconds for one iteration, in the order taken: also of a row that is
                              not ok, as evidence */
     size_t time_count;
+    struct xb_record_placements placements; /* of these times */
     const struct xb_record_figure *figures; /* none unless it is ok */
     size_t figure_count;
     const char *const *warning_texts;

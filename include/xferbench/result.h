@@ -6,6 +6,7 @@
 #include "xferbench/mode.h"
 #include "xferbench/statistics.h"
 #include "xferbench/stopping.h"
+#include "xferbench/workspace.h"
 
 enum xb_result_status { XB_RESULT_OK, XB_RESULT_SKIPPED, XB_RESULT_ERROR };
 
@@ -46,6 +47,10 @@ struct xb_result {
                                 submit itself waits for the data */
     uint64_t bytes_moved;    /* by one iteration, both ways together for bidir */
     struct xb_samples times; /* seconds for one iteration, in the order taken */
+    /* How many of the samples are of each placement of the host's memory, one behind the other; no
+     * placements where that made no difference. */
+    size_t placement_samples[XB_PLACEMENTS];
+    size_t placement_count;
     struct xb_statistics bandwidth; /* bytes per second; n = 0 where nothing was measured */
     struct xb_samples submit_times; /* host clock: until the call that starts it returned */
     struct xb_samples wall_times;   /* host clock: until the data was there */
@@ -62,13 +67,20 @@ struct xb_result {
 /* "ok", "skipped", "error". */
 const char *xb_result_status_name(enum xb_result_status status);
 
-/* Add a warning or a detail. One for which the array has no room is a bug: a debug build aborts,
- * another build drops it. */
+/* Add a warning, or a detail in place of one of that key. One for which the array has no room is a
+ * bug: a debug build aborts, another build drops it. */
 void xb_result_warn(struct xb_result *result, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void xb_result_detail_number(struct xb_result *result, const char *key, double number);
 void xb_result_detail_text(struct xb_result *result, const char *key, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* Describes figures of the samples, values[result->times.count], by their placements where there
+ * are such. XB_ERR_MEMORY only. */
+XB_MUST_CHECK enum xb_status xb_result_describe(const struct xb_result *result,
+                                                const double *values,
+                                                struct xb_statistics *statistics,
+                                                struct xb_error *error);
 
 /* Adds a figure that follows from others; none where the value is not finite. */
 void xb_result_compute(struct xb_result *result, const struct xb_figure *figure, double value);

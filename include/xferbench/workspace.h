@@ -16,6 +16,13 @@ struct xb_workspace;
 
 #define XB_WORKSPACE_BUFFERS 4 /* on either side */
 
+/*
+ * How many placements a case that needs several is measured in: as few as give their median an
+ * interval of 95 % (xb_interval_ranks). A placement is where the host's memory lies: in the n-th,
+ * counted from 0, host buffer i is the one that was host buffer i + n in the first.
+ */
+#define XB_PLACEMENTS 6
+
 /* Opens a workspace that allocates buffers of a case's own size at once for the largest case,
  * `hint` (0 for no hint). */
 XB_MUST_CHECK enum xb_status xb_workspace_open(struct xb_device *device, uint64_t hint,
@@ -31,6 +38,16 @@ void xb_workspace_begin(struct xb_workspace *workspace, uint64_t bytes);
 XB_MUST_CHECK enum xb_status xb_workspace_buffer(struct xb_workspace *workspace, unsigned number,
                                                  enum xb_memory memory, uint64_t bytes,
                                                  struct xb_buffer **buffer, struct xb_error *error);
+
+/*
+ * Has further host buffers ready for a case that has borrowed its own, which are 0, 1, ... and all
+ * of one kind and of the case's size: for `most` placements, XB_PLACEMENTS at most. Returns how
+ * many there are memory for, 1 or more, and why there is none for more in *error.
+ */
+unsigned xb_workspace_spread(struct xb_workspace *workspace, unsigned most, struct xb_error *error);
+
+/* Has the case borrow its host buffers in that placement. xb_workspace_begin goes back to 0. */
+void xb_workspace_place(struct xb_workspace *workspace, unsigned placement);
 
 /* Host buffer 0, for the record; NULL where the case has not borrowed it. */
 const struct xb_buffer *xb_workspace_host_buffer(const struct xb_workspace *workspace);

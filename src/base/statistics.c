@@ -91,6 +91,33 @@ enum xb_status xb_statistics_compute(const double *values, size_t count,
     return XB_OK;
 }
 
+enum xb_status xb_statistics_compute_groups(const double *values, const size_t *sizes, size_t count,
+                                            struct xb_statistics *statistics,
+                                            struct xb_error *error)
+{
+    size_t total = 0;
+    for (size_t i = 0; i < count; i++)
+        total += sizes[i];
+    if (total == 0)
+        return XB_FAIL(error, XB_ERR_INTERNAL, "there are no samples to describe");
+    enum xb_status status = xb_statistics_compute(values, total, statistics, error);
+    double *sorted = status == XB_OK ? calloc(total + count, sizeof *sorted) : NULL;
+    if (sorted == NULL)
+        return status != XB_OK
+                   ? status
+                   : XB_FAIL(error, XB_ERR_MEMORY, "no memory to sort %zu samples", total);
+    memcpy(sorted, values, total * sizeof *sorted);
+    double *medians = sorted + total;
+    for (size_t i = 0, at = 0; i < count; at += sizes[i], i++)
+        medians[i] = xb_median_of(sorted + at, sizes[i]);
+    struct xb_statistics of_groups = xb_statistics_of(medians, count);
+    statistics->has_interval = of_groups.has_interval;
+    statistics->ci95_low = of_groups.ci95_low;
+    statistics->ci95_high = of_groups.ci95_high;
+    free(sorted);
+    return XB_OK;
+}
+
 /*
  * Adds up C(n, 0), C(n, 1), ... until the sum passes 0.025 * 2^n. From n = 1030 on, C(n, k) exceeds
  * the range of a double, so term and sum share a power of two as a factor; scaling by it rounds

@@ -65,6 +65,13 @@ const struct xb_figure xb_figure_share_of_ceiling_d2h = {
     .more_is_better = true,
     .help = "Of a case that goes both ways at once, the same of the way from device to host",
 };
+const struct xb_figure xb_figure_between_placements = {
+    .name = "between_placements",
+    .unit = XB_UNIT_RATIO,
+    .help =
+        "How much the bandwidth differs by where the host's memory lies: the highest median of a "
+        "placement less the lowest, by the median of all",
+};
 const struct xb_figure xb_figure_submit_time = {
     .name = "submit_time",
     .unit = XB_UNIT_SECONDS,
@@ -93,6 +100,7 @@ const struct xb_figure *const xb_runner_figures[] = {
     &xb_figure_share_of_ceiling,
     &xb_figure_share_of_ceiling_h2d,
     &xb_figure_share_of_ceiling_d2h,
+    &xb_figure_between_placements,
     &xb_figure_submit_time,
     &xb_figure_wall_time,
     &xb_figure_setup_time,

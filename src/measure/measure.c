@@ -60,7 +60,7 @@ static enum xb_status describe_bandwidth(struct xb_result *result, struct xb_err
         return XB_FAIL(error, XB_ERR_MEMORY, "no memory to describe %zu samples", count);
     for (size_t i = 0; i < count; i++)
         rates[i] = (double)result->bytes_moved / result->times.values[i];
-    enum xb_status status = xb_statistics_compute(rates, count, &result->bandwidth, error);
+    enum xb_status status = xb_result_describe(result, rates, &result->bandwidth, error);
     free(rates);
     return status;
 }
@@ -129,7 +129,6 @@ static enum xb_status describe_all(const struct xb_measurement *measurement, str
         struct xb_result *result = measurement->lanes[i].result;
         if (result == whole)
             continue;
-        result->stop_reason = whole->stop_reason;
         status = describe_bandwidth(result, error);
         if (status != XB_OK)
             return status;
@@ -138,26 +137,34 @@ static enum xb_status describe_all(const struct xb_measurement *measurement, str
     return XB_OK;
 }
 
-/* Everything between setup and teardown. */
-static enum xb_status measure(struct xb_measurement *measurement, struct xb_error *error)
+/* Everything between setup and teardown of one placement. */
+static enum xb_status measure_placement(struct xb_measurement *measurement, struct xb_error *error)
 {
+    const struct xb_result *whole = measurement->result;
+    size_t before = whole->times.count;
     enum xb_status status = xb_measure_sample(measurement, error);
     /* The link is read before the data is verified: that takes long enough for an idle link to go
      * to sleep. */
     for (size_t i = 0; i < measurement->lane_count; i++)
         note_link(measurement->lanes[i].where);
-    if (status != XB_OK || measurement->result->times.count == 0)
+    if (status != XB_OK || whole->times.count == before)
         return status;
     status = describe_all(measurement, error);
-    if (status != XB_OK)
-        return status;
-    status = verify(measurement, error);
-    if (status != XB_OK)
-        return status;
-    status = xb_measure_add_remarks(measurement, error);
-    if (status != XB_OK)
-        return status;
-    return refuse_unverified(measurement->result, error);
+    return status != XB_OK ? status : verify(measurement, error);
+}
+
+/* What is said of all placements together. */
+static enum xb_status conclude(struct xb_measurement *measurement, struct xb_error *error)
+{
+    enum xb_status status = xb_placements_compare(measurement->result, error);
+    for (size_t i = 0; status == XB_OK && i < measurement->lane_count; i++) {
+        struct xb_result *result = measurement->lanes[i].result;
+        result->stop_reason = measurement->result->stop_reason;
+        status = xb_placements_compare(result, error);
+    }
+    if (status == XB_OK)
+        status = xb_measure_add_remarks(measurement, error);
+    return status != XB_OK ? status : refuse_unverified(measurement->result, error);
 }
 
 /* XB_ERR_UNSUPPORTED, with what is lacking, where the device cannot do the variant. */
@@ -205,6 +212,11 @@ static enum xb_status set_up(struct xb_measurement *measurement, struct xb_lane 
 {
     struct xb_mode_context *context = &lane->context;
     const struct xb_mode *mode = context->test->mode;
+    if (measurement->placement == 0)
+        lane->made = *context;
+    else
+        *context = lane->made;
+    xb_workspace_place(context->workspace, measurement->placement);
     xb_topology_bind(measurement->run->topology, xb_pcie_numa_node(lane->where->info.pci_bdf),
                      &lane->where->binding);
     context->state = calloc(1, mode->state_bytes + 1);
@@ -213,7 +225,8 @@ static enum xb_status set_up(struct xb_measurement *measurement, struct xb_lane 
     context->bytes_moved = context->test->bytes;
     double begin = xb_clock_now();
     enum xb_status status = mode->setup(context, error);
-    xb_result_compute(lane->result, &xb_figure_setup_time, xb_clock_now() - begin);
+    lane->setup_seconds += xb_clock_now() - begin;
+    xb_result_compute(lane->result, &xb_figure_setup_time, lane->setup_seconds);
     lane->result->bytes_moved = context->bytes_moved;
     lane->result->event_times = !context->host_timed;
     lane->result->device_timer = !context->device->info.host_clock && !context->host_timed;
@@ -259,26 +272,51 @@ static void end_all(const struct xb_measurement *measurement, enum xb_status sta
         end_one(measurement->result, status, error);
 }
 
-/* Checks every lane, sets every lane up, and measures. `begun` lanes are to be taken down
- * afterwards, whatever it returns. */
-static enum xb_status set_up_and_measure(struct xb_measurement *measurement, size_t *begun,
-                                         struct xb_error *error)
+static enum xb_status set_up_all(struct xb_measurement *measurement, size_t *begun,
+                                 struct xb_error *error)
 {
     struct xb_result *whole = measurement->result;
-    for (size_t i = 0; i < measurement->lane_count; i++) {
-        enum xb_status status = check_lane(&measurement->lanes[i], error);
-        if (status != XB_OK)
-            return status;
-    }
     while (*begun < measurement->lane_count) {
         struct xb_lane *lane = &measurement->lanes[(*begun)++];
         enum xb_status status = set_up(measurement, lane, error);
         if (status != XB_OK)
             return status;
-        if (lane->result != whole)
+        if (lane->result != whole && measurement->placement == 0)
             whole->bytes_moved += lane->result->bytes_moved;
     }
-    return measure(measurement, error);
+    return XB_OK;
+}
+
+static void take_down_all(struct xb_measurement *measurement, size_t *begun)
+{
+    while (*begun > 0)
+        take_down(&measurement->lanes[--*begun]);
+}
+
+/* Checks every lane, sets every lane up, and measures, for each placement anew. `begun` lanes are
+ * to be taken down afterwards, whatever it returns. */
+static enum xb_status set_up_and_measure(struct xb_measurement *measurement, size_t *begun,
+                                         struct xb_error *error)
+{
+    const struct xb_result *whole = measurement->result;
+    for (size_t i = 0; i < measurement->lane_count; i++) {
+        enum xb_status status = check_lane(&measurement->lanes[i], error);
+        if (status != XB_OK)
+            return status;
+    }
+    for (;; measurement->placement++) {
+        enum xb_status status = set_up_all(measurement, begun, error);
+        if (status != XB_OK)
+            return status;
+        if (measurement->placement == 0)
+            xb_placements_open(measurement);
+        status = measure_placement(measurement, error);
+        if (status != XB_OK || whole->times.count == 0)
+            return status;
+        if (whole->stop_reason != XB_STOP_NOT_YET || whole->verified != XB_VERIFIED_TRUE)
+            return conclude(measurement, error);
+        take_down_all(measurement, begun);
+    }
 }
 
 void xb_measure(struct xb_measurement *measurement)
@@ -292,8 +330,7 @@ void xb_measure(struct xb_measurement *measurement)
         backend->range_push(xb_case_text(&whole->test, name, sizeof name));
     }
     enum xb_status status = set_up_and_measure(measurement, &begun, &error);
-    while (begun > 0)
-        take_down(&measurement->lanes[--begun]);
+    take_down_all(measurement, &begun);
     xb_samples_free(&measurement->warm_up);
     if (backend->range_pop != NULL)
         backend->range_pop();

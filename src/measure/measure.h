@@ -17,10 +17,12 @@ struct xb_work {
 /* One device (or pair) at work. A case has one lane; simultaneous devices have one each. */
 struct xb_lane {
     struct xb_mode_context context;
+    struct xb_mode_context made; /* as the context was before its first setup */
     struct xb_run_device *where;
     struct xb_result *result;
     struct xb_work *last_work; /* of the device; the runner keeps it from case to case */
     struct xb_sampler sampler;
+    double setup_seconds;     /* of all setups so far */
     struct xb_timing timing;  /* of the latest repetition */
     struct xb_link_look look; /* at the link, during that repetition */
 };
@@ -42,6 +44,8 @@ struct xb_measurement {
      * hardly rested: see warm_up.h. */
     double warm_up_least;
     /* ---- */
+    unsigned placements; /* of the host's memory that the case is measured in; placement.h */
+    unsigned placement;  /* the one that it is in, from 0 */
     uint64_t iterations; /* in one sample */
     bool held;           /* the queues stand still while a sample is enqueued */
     bool looks_at_links; /* during repetitions; not during those that are samples */
@@ -65,10 +69,27 @@ void xb_result_skip(struct xb_result *result, const char *reason);
 /* Makes it a skipped row because a signal or the deadline came "before ..." what `before` says. */
 void xb_result_cut(struct xb_result *result, const char *before);
 
-/* sampling.c: warms up, times the references and takes the samples. The lanes are set up and their
- * samplers open. Leaves the results without samples where it was stopped before the first. */
+/* sampling.c: warms up, times the references and takes the samples of one placement. The lanes are
+ * set up and their samplers open. Leaves the results without samples where it was stopped before
+ * the first. */
 XB_MUST_CHECK enum xb_status xb_measure_sample(struct xb_measurement *measurement,
                                                struct xb_error *error);
+
+/* placement.c. For lanes that are set up: finds how many placements the case is measured in, and
+ * has their memory ready. Fills measurement->placements. Warns where memory is short of it. */
+void xb_placements_open(struct xb_measurement *measurement);
+
+/* Whether this placement has its share of the samples: `fixed` are asked for (0: as many as the
+ * time limit gives), `taken` it has, in `elapsed` seconds. For a case in several placements. */
+bool xb_placement_is_full(const struct xb_measurement *measurement, uint64_t fixed, size_t taken,
+                          double elapsed);
+
+/* Notes that the samples from `before` on are of this placement. */
+void xb_placement_close(struct xb_measurement *measurement, size_t before);
+
+/* Computes how far the placements are apart. XB_ERR_MEMORY only. */
+XB_MUST_CHECK enum xb_status xb_placements_compare(struct xb_result *result,
+                                                   struct xb_error *error);
 
 /* remarks.c: adds the warnings and details by which a reader can judge the row. For after the last
  * sample. XB_ERR_MEMORY only. */

@@ -68,6 +68,23 @@ static enum xb_status add_overlap(struct xb_result *result, struct xb_error *err
     return XB_OK;
 }
 
+/* Of several placements: that the case has no one bandwidth is no noise. */
+static void add_placements(struct xb_result *result)
+{
+    const struct xb_statistics *bandwidth = &result->bandwidth;
+    if (!bandwidth->has_interval)
+        xb_result_warn(result,
+                       "%zu places for the host's memory are too few for a confidence interval "
+                       "(%u make one)",
+                       result->placement_count, XB_STOP_LEAST_SAMPLES);
+    else if (bandwidth->ci95_high - bandwidth->ci95_low > 2 * WIDE_INTERVAL * bandwidth->median)
+        xb_result_warn(result,
+                       "it depends on where the host's memory lies: %zu places gave %.1f to %.1f "
+                       "GB/s, and a process with one of them has one of these",
+                       result->placement_count, bandwidth->ci95_low / 1e9,
+                       bandwidth->ci95_high / 1e9);
+}
+
 static void add_precision(struct xb_result *result)
 {
     const struct xb_statistics *bandwidth = &result->bandwidth;
@@ -77,6 +94,8 @@ static void add_precision(struct xb_result *result)
                        result->times.count, XB_STOP_LATENCY_SAMPLES);
     else if (single)
         return;
+    else if (result->placement_count > 0)
+        add_placements(result);
     else if (!bandwidth->has_interval)
         xb_result_warn(result, "%zu samples are too few for a confidence interval (%u make one)",
                        bandwidth->n, XB_STOP_LEAST_SAMPLES);

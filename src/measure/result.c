@@ -34,6 +34,9 @@ void xb_result_warn(struct xb_result *result, const char *format, ...)
 
 static struct xb_detail *add_detail(struct xb_result *result, const char *key)
 {
+    for (size_t i = 0; i < result->detail_count; i++)
+        if (strcmp(result->details[i].key, key) == 0)
+            return &result->details[i];
     assert(result->detail_count < XB_RESULT_DETAILS);
     if (result->detail_count >= XB_RESULT_DETAILS)
         return NULL;
@@ -57,6 +60,7 @@ void xb_result_detail_text(struct xb_result *result, const char *key, const char
     struct xb_detail *detail = add_detail(result, key);
     if (detail == NULL)
         return;
+    detail->is_number = false;
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(detail->text, sizeof detail->text, format, arguments);
@@ -97,6 +101,15 @@ enum xb_status xb_result_sample(struct xb_result *result, const struct xb_figure
 {
     struct xb_result_figure *added = add_figure(result, figure);
     return added != NULL ? xb_samples_add(&added->samples, value, error) : XB_OK;
+}
+
+enum xb_status xb_result_describe(const struct xb_result *result, const double *values,
+                                  struct xb_statistics *statistics, struct xb_error *error)
+{
+    if (result->placement_count > 0)
+        return xb_statistics_compute_groups(values, result->placement_samples,
+                                            result->placement_count, statistics, error);
+    return xb_statistics_compute(values, result->times.count, statistics, error);
 }
 
 bool xb_result_has(const struct xb_result *result, const struct xb_figure *figure)

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 
 #include "base/interrupt.h"
+
 #include "mode_list.h"
 #include "repetition.h"
 #include "warm_up.h"
@@ -260,6 +261,32 @@ static enum xb_status time_bare(struct xb_measurement *measurement, struct xb_er
     return status != XB_OK ? status : add_host_times(lane->result, &lane->timing, error);
 }
 
+/* Notes that a signal or the deadline ends the case now. */
+static void note_cut(struct xb_measurement *measurement)
+{
+    measurement->result->stop_reason =
+        xb_interrupt_signal() != 0 ? XB_STOP_INTERRUPTED : XB_STOP_DEADLINE;
+}
+
+/* Decides whether to go on after the latest sample of this placement, `elapsed` seconds after its
+ * first began. */
+static enum xb_status decide(struct xb_measurement *measurement, struct xb_stopping *stopping,
+                             size_t before, double elapsed, bool *done, struct xb_error *error)
+{
+    struct xb_result *result = measurement->result;
+    if (measurement->placements > 1) {
+        *done = xb_placement_is_full(measurement, stopping->fixed_samples,
+                                     result->times.count - before, elapsed);
+        if (*done && measurement->placement + 1 == measurement->placements)
+            result->stop_reason = stopping->fixed_samples > 0 ? XB_STOP_FIXED : XB_STOP_TIME_LIMIT;
+        return XB_OK;
+    }
+    enum xb_status status =
+        xb_stopping_decide(stopping, &result->times, elapsed, &result->stop_reason, error);
+    *done = result->stop_reason != XB_STOP_NOT_YET;
+    return status;
+}
+
 static enum xb_status take_samples(struct xb_measurement *measurement, struct xb_error *error)
 {
     struct xb_result *result = measurement->result;
@@ -271,12 +298,13 @@ static enum xb_status take_samples(struct xb_measurement *measurement, struct xb
         .min_samples = single ? XB_STOP_LATENCY_SAMPLES : XB_STOP_MIN_SAMPLES,
         .sure_samples = single ? XB_STOP_LATENCY_SAMPLES : XB_STOP_LEAST_SAMPLES,
     };
+    size_t before = result->times.count;
     double begin = xb_clock_now();
-    while (result->stop_reason == XB_STOP_NOT_YET) {
+    bool done = false;
+    while (!done) {
         if (xb_measure_out_of_time(measurement)) {
-            result->stop_reason =
-                xb_interrupt_signal() != 0 ? XB_STOP_INTERRUPTED : XB_STOP_DEADLINE;
-            return XB_OK;
+            note_cut(measurement);
+            break;
         }
         enum xb_status status = take_sample(measurement, error);
         if (status != XB_OK)
@@ -286,11 +314,11 @@ static enum xb_status take_samples(struct xb_measurement *measurement, struct xb
             if (status != XB_OK)
                 return status;
         }
-        status = xb_stopping_decide(&stopping, &result->times, xb_clock_now() - begin,
-                                    &result->stop_reason, error);
+        status = decide(measurement, &stopping, before, xb_clock_now() - begin, &done, error);
         if (status != XB_OK)
             return status;
     }
+    xb_placement_close(measurement, before);
     return XB_OK;
 }
 
@@ -317,21 +345,37 @@ static enum xb_status time_beside(struct xb_measurement *measurement, struct xb_
     return time_references(measurement, error);
 }
 
-enum xb_status xb_measure_sample(struct xb_measurement *measurement, struct xb_error *error)
+/* What comes before the samples. The device is warm in every placement but the first: there one
+ * repetition is enough, for what the new memory costs the first time. */
+static enum xb_status begin_placement(struct xb_measurement *measurement, struct xb_error *error)
 {
+    double ignored = 0;
+    if (measurement->placement > 0)
+        return xb_measure_repeat(measurement, measurement->result->test.mode->submit,
+                                 measurement->iterations, measurement->held, &ignored, error);
     enum xb_status status = decide_hold(measurement, error);
     if (status != XB_OK)
         return status;
     status = xb_measure_warm_up(measurement, error);
+    return status != XB_OK ? status : time_beside(measurement, error);
+}
+
+enum xb_status xb_measure_sample(struct xb_measurement *measurement, struct xb_error *error)
+{
+    enum xb_status status = begin_placement(measurement, error);
     if (status != XB_OK)
         return status;
-    status = time_beside(measurement, error);
-    if (status != XB_OK || xb_measure_out_of_time(measurement))
-        return status;
+    if (xb_measure_out_of_time(measurement)) {
+        if (measurement->placement > 0)
+            note_cut(measurement); /* else there is nothing that it cuts short */
+        return XB_OK;
+    }
     status = prepare(measurement, error);
     if (status != XB_OK)
         return status;
     status = take_samples(measurement, error);
+    if (measurement->result->stop_reason == XB_STOP_NOT_YET && xb_measure_out_of_time(measurement))
+        note_cut(measurement); /* before the next placement */
     xb_measure_note_work(measurement);
     return status;
 }

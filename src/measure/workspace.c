@@ -10,11 +10,15 @@ struct kept {
     bool borrowed;            /* by the case that runs now */
 };
 
+/* On either side; only the host's side has more than XB_WORKSPACE_BUFFERS of them. */
+#define SLOTS (XB_WORKSPACE_BUFFERS + XB_PLACEMENTS - 1)
+
 struct xb_workspace {
     struct xb_device *device;
     uint64_t hint;
     uint64_t case_bytes; /* of the case that runs now */
-    struct kept buffers[SIDES][XB_WORKSPACE_BUFFERS];
+    unsigned placement;  /* likewise */
+    struct kept buffers[SIDES][SLOTS];
     struct xb_queue **queues;
     size_t queue_count;
 };
@@ -45,7 +49,7 @@ void xb_workspace_close(struct xb_workspace *workspace)
         workspace->device->backend->queue_close(workspace->queues[i]);
     free(workspace->queues);
     for (size_t side = 0; side < SIDES; side++)
-        for (size_t i = 0; i < XB_WORKSPACE_BUFFERS; i++)
+        for (size_t i = 0; i < SLOTS; i++)
             give_up(workspace, &workspace->buffers[side][i]);
     free(workspace);
 }
@@ -53,8 +57,9 @@ void xb_workspace_close(struct xb_workspace *workspace)
 void xb_workspace_begin(struct xb_workspace *workspace, uint64_t bytes)
 {
     workspace->case_bytes = bytes;
+    workspace->placement = 0;
     for (size_t side = 0; side < SIDES; side++)
-        for (size_t i = 0; i < XB_WORKSPACE_BUFFERS; i++)
+        for (size_t i = 0; i < SLOTS; i++)
             workspace->buffers[side][i].borrowed = false;
 }
 
@@ -62,7 +67,7 @@ void xb_workspace_begin(struct xb_workspace *workspace, uint64_t bytes)
 static void give_up_idle(struct xb_workspace *workspace)
 {
     for (size_t side = 0; side < SIDES; side++)
-        for (size_t i = 0; i < XB_WORKSPACE_BUFFERS; i++)
+        for (size_t i = 0; i < SLOTS; i++)
             if (!workspace->buffers[side][i].borrowed)
                 give_up(workspace, &workspace->buffers[side][i]);
 }
@@ -90,8 +95,9 @@ enum xb_status xb_workspace_buffer(struct xb_workspace *workspace, unsigned numb
                                    enum xb_memory memory, uint64_t bytes, struct xb_buffer **buffer,
                                    struct xb_error *error)
 {
-    struct kept *kept =
-        &workspace->buffers[memory == XB_MEMORY_DEVICE ? SIDE_DEVICE : SIDE_HOST][number];
+    struct kept *kept = memory == XB_MEMORY_DEVICE
+                            ? &workspace->buffers[SIDE_DEVICE][number]
+                            : &workspace->buffers[SIDE_HOST][workspace->placement + number];
     if (kept->buffer == NULL || kept->buffer->memory != memory || kept->buffer->bytes < bytes) {
         enum xb_status status = replace(workspace, kept, memory, bytes, error);
         if (status != XB_OK)
@@ -104,14 +110,36 @@ enum xb_status xb_workspace_buffer(struct xb_workspace *workspace, unsigned numb
 
 const struct xb_buffer *xb_workspace_host_buffer(const struct xb_workspace *workspace)
 {
-    const struct kept *first = &workspace->buffers[SIDE_HOST][0];
+    const struct kept *first = &workspace->buffers[SIDE_HOST][workspace->placement];
     return first->borrowed ? first->buffer : NULL;
 }
 
-static uint64_t bytes_of(const struct kept buffers[XB_WORKSPACE_BUFFERS])
+void xb_workspace_place(struct xb_workspace *workspace, unsigned placement)
+{
+    workspace->placement = placement;
+}
+
+unsigned xb_workspace_spread(struct xb_workspace *workspace, unsigned most, struct xb_error *error)
+{
+    const struct kept *host = workspace->buffers[SIDE_HOST];
+    unsigned own = 0;
+    unsigned placements = 1;
+    while (own < XB_WORKSPACE_BUFFERS && host[own].borrowed)
+        own++;
+    while (own > 0 && placements < most && placements < XB_PLACEMENTS) {
+        struct xb_buffer *buffer = NULL;
+        if (xb_workspace_buffer(workspace, own - 1 + placements, host[0].buffer->memory,
+                                workspace->case_bytes, &buffer, error) != XB_OK)
+            break;
+        placements++;
+    }
+    return placements;
+}
+
+static uint64_t bytes_of(const struct kept buffers[SLOTS])
 {
     uint64_t bytes = 0;
-    for (size_t i = 0; i < XB_WORKSPACE_BUFFERS; i++)
+    for (size_t i = 0; i < SLOTS; i++)
         if (buffers[i].buffer != NULL)
             bytes += buffers[i].buffer->bytes;
     return bytes;
@@ -122,7 +150,7 @@ void xb_workspace_kept(const struct xb_workspace *workspace, uint64_t *host_byte
 {
     *host_bytes = bytes_of(workspace->buffers[SIDE_HOST]);
     *device_bytes = bytes_of(workspace->buffers[SIDE_DEVICE]);
-    for (size_t i = 0; i < XB_WORKSPACE_BUFFERS; i++) {
+    for (size_t i = 0; i < SLOTS; i++) {
         const struct xb_buffer *buffer = workspace->buffers[SIDE_HOST][i].buffer;
         if (buffer != NULL && buffer->memory == XB_MEMORY_MANAGED)
             *device_bytes += buffer->bytes;

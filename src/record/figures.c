@@ -18,8 +18,12 @@ struct xb_record_figure xb_record_figure_of(const struct xb_figure *figure)
 enum xb_status xb_record_figure_describe(struct xb_record_figure *figure, struct xb_error *error)
 {
     struct xb_statistics *statistics = &figure->statistics;
+    const struct xb_record_placements *placements = &figure->placements;
     enum xb_status status =
-        xb_statistics_compute(figure->samples, figure->sample_count, statistics, error);
+        placements->count > 0
+            ? xb_statistics_compute_groups(figure->samples, placements->samples, placements->count,
+                                           statistics, error)
+            : xb_statistics_compute(figure->samples, figure->sample_count, statistics, error);
     if (status != XB_OK)
         return status;
     if (!statistics->has_interval)

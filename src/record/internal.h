@@ -43,7 +43,8 @@ XB_MUST_CHECK bool xb_record_make_parameters(struct xb_record *record, const str
 
 /* A figure without its values. */
 struct xb_record_figure xb_record_figure_of(const struct xb_figure *figure);
-/* Describes it by its samples, of which it has one or more. XB_ERR_MEMORY. */
+/* Describes it by its samples, of which it has one or more, and by their placements. XB_ERR_MEMORY.
+ */
 XB_MUST_CHECK enum xb_status xb_record_figure_describe(struct xb_record_figure *figure,
                                                        struct xb_error *error);
 /* A description by the median alone; n is 0 where that was computed from other figures. */

@@ -162,7 +162,7 @@ static void check_samples(struct xb_reader *reader, const struct xb_record_figur
 }
 
 static void read_figure(struct xb_reader *reader, const cJSON *object,
-                        struct xb_record_figure *figure)
+                        const struct xb_record_row *row, struct xb_record_figure *figure)
 {
     if (!cJSON_IsObject(object)) {
         xb_json_refuse(&reader->json, NULL, "must be an object");
@@ -172,6 +172,8 @@ static void read_figure(struct xb_reader *reader, const cJSON *object,
     read_statistics(reader, object, figure);
     xb_reader_need_numbers(reader, object, "samples", false, most_of(figure->unit),
                            &figure->samples, &figure->sample_count);
+    if (figure->sample_count == row->time_count)
+        figure->placements = row->placements;
     if (figure->statistics.n == 0)
         check_computed(reader, figure);
     xb_reader_check_interval(reader, &figure->statistics);
@@ -208,7 +210,7 @@ void xb_reader_read_figures(struct xb_reader *reader, const cJSON *object,
     cJSON_ArrayForEach(item, figures)
     {
         size_t length = xb_place_enter_item(&reader->json.place, row->figure_count);
-        read_figure(reader, item, &kept[row->figure_count]);
+        read_figure(reader, item, row, &kept[row->figure_count]);
         check_name(reader, row, &kept[row->figure_count]);
         xb_place_leave(&reader->json.place, length);
         if (xb_json_failed(&reader->json))

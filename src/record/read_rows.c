@@ -111,6 +111,33 @@ static void read_times(struct xb_reader *reader, const cJSON *object,
         xb_json_refuse(&reader->json, "samples_s", "are none in a row that is ok");
 }
 
+/* How many of the samples are of each placement. Files of earlier versions do not say. */
+static void read_placements(struct xb_reader *reader, const cJSON *object,
+                            struct xb_record_row *row)
+{
+    const double *counts = NULL;
+    size_t count = 0;
+    double total = 0;
+    const cJSON *array = cJSON_GetObjectItemCaseSensitive(object, "placements");
+    if (array == NULL || cJSON_IsNull(array))
+        return;
+    xb_reader_need_numbers(reader, object, "placements", true, (double)row->time_count, &counts,
+                           &count);
+    size_t *samples = xb_reader_room(reader, count, sizeof *samples);
+    if (samples == NULL)
+        return;
+    for (size_t i = 0; i < count; i++) {
+        samples[i] = (size_t)counts[i];
+        total += (double)samples[i];
+        if ((double)samples[i] != counts[i])
+            xb_json_refuse(&reader->json, "placements", "must be whole numbers");
+    }
+    if (total != (double)row->time_count)
+        xb_json_refuse(&reader->json, "placements", "are not %zu samples together",
+                       row->time_count);
+    row->placements = (struct xb_record_placements){.samples = samples, .count = count};
+}
+
 /* Texts, or nothing. */
 static void read_warnings(struct xb_reader *reader, const cJSON *object, struct xb_record_row *row)
 {
@@ -176,6 +203,8 @@ static void read_row(struct xb_reader *reader, const cJSON *object, struct xb_re
     read_warnings(reader, object, row);
     read_details(reader, object, row);
     read_times(reader, object, &entry->test, row);
+    if (reader->version > 1)
+        read_placements(reader, object, row);
     if (xb_json_failed(&reader->json))
         return;
     if (reader->version > 1)

@@ -227,6 +227,18 @@ static void put_details(struct xb_json *json, const struct xb_record_row *row)
     xb_json_close(json);
 }
 
+static void put_placements(struct xb_json *json, const struct xb_record_placements *placements)
+{
+    if (placements->count == 0) {
+        xb_json_put_null(json, "placements");
+        return;
+    }
+    xb_json_open_array(json, "placements");
+    for (size_t i = 0; i < placements->count; i++)
+        xb_json_put_whole(json, NULL, placements->samples[i]);
+    xb_json_close(json);
+}
+
 static void put_row(struct xb_json *json, const struct xb_record_row *row)
 {
     xb_json_put_text(json, "status", xb_result_status_name(row->status));
@@ -235,6 +247,7 @@ static void put_row(struct xb_json *json, const struct xb_record_row *row)
     xb_json_put_text(json, "timer", row->timer);
     xb_json_put_known_whole(json, "bytes_moved", row->bytes_moved > 0, row->bytes_moved);
     xb_json_put_numbers(json, "samples_s", row->times, row->time_count);
+    put_placements(json, &row->placements);
     put_figures(json, row);
     xb_json_put_text(json, "stop_reason", row->stop_reason);
     xb_record_put_verified(json, row->verified);

@@ -150,6 +150,23 @@ static void add_best_single_way(struct xb_reading *reading, const struct xb_reco
     xb_reading_add(reading, " GB/s)");
 }
 
+/* What other places of the host's memory gave, within one process. */
+static void add_placements(struct xb_reading *reading, const struct xb_record_case *both)
+{
+    struct xb_statistics statistics;
+    const struct xb_record_row *row = &both->rows[0];
+    if (reading->record->is_merged || row->placements.count < 2 ||
+        !xb_record_describe(reading->record, both, xb_figure_bandwidth.name, &statistics) ||
+        !statistics.has_interval)
+        return;
+    xb_reading_add(reading, " Where the host's memory lies decides: %zu places gave ",
+                   row->placements.count);
+    xb_reading_add_rate(reading, statistics.ci95_low);
+    xb_reading_add(reading, " to ");
+    xb_reading_add_rate(reading, statistics.ci95_high);
+    xb_reading_add(reading, " GB/s.");
+}
+
 static bool say_both_ways(struct xb_reading *reading, int device, uint64_t bytes)
 {
     const struct xb_record_case *both = fastest(reading, device, bytes, goes_both_ways);
@@ -173,6 +190,7 @@ static bool say_both_ways(struct xb_reading *reading, int device, uint64_t bytes
     if (one != NULL)
         add_best_single_way(reading, both, one);
     xb_reading_add(reading, ".");
+    add_placements(reading, both);
     if (overlap > 0) {
         xb_reading_add(reading, " Both ways moved data ");
         xb_reading_add_share_of_time(reading, overlap);

@@ -88,7 +88,8 @@ const char result_text[] = HEAD("1", "", "", "")
 const char result_2_text[] =
     HEAD("2", "\"shares_host_memory\":true,", CEILING, ",\"as_expected\":false")
         ROW("pinned", "registered", "false") OK
-    "\"parameters\":{},\"bytes_moved\":2000,\"samples_s\":[4,1,2,2,1,8],\"figures\":"
+    "\"parameters\":{},\"bytes_moved\":2000,\"samples_s\":[4,1,2,2,1,8],\"placements\":[1,1,1,1,1,"
+    "1],\"figures\":"
     "[" KIND("bandwidth", "B/s", "true", "true") "\"median\":1000," SPREAD(
         "250", "2000", "250", "2000", "312.5", "2000", "2000",
         "625") "\"n\":6,\"samples\":[500,2000,1000,1000,2000,250]}," KIND("submit_"

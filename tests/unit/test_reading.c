@@ -265,6 +265,26 @@ static void reading_of_managed(void **state)
 
 /* ---- both ways at once ---- */
 
+/* Seven samples of six placements, at 80, 82, ... 90 GB/s. */
+static void reading_of_placements(void **state)
+{
+    struct node *n = *state;
+    struct xb_result *both = add(n, &async, "alloc", XB_BIDIR, 90);
+    const char *line = " Where the host's memory lies decides: 6 places gave 80.00 to 90.00 GB/s.";
+    set_figure(both, "overlap", 0.97);
+    assert_int_equal(both->times.count, 7);
+    for (size_t i = 0; i < 6; i++)
+        both->times.values[i] = (double)both->bytes_moved / (80e9 + 2e9 * (double)i);
+    assert_not_read(n, "Where the host's memory lies"); /* all of one, as far as anybody knows */
+    both->placement_count = 6;
+    for (size_t i = 0; i < 6; i++)
+        both->placement_samples[i] = i < 5 ? 1 : 2;
+    assert_read(n, line);
+    both->placement_count = 5; /* too few */
+    both->placement_samples[4] = 3;
+    assert_not_read(n, "Where the host's memory lies");
+}
+
 static void reading_of_both_ways(void **state)
 {
     struct node *n = *state;
@@ -772,6 +792,7 @@ int main(void)
         NODE_TEST(reading_of_pinning),
         NODE_TEST(words_of_a_comparison_follow_its_figures),
         NODE_TEST(reading_of_managed),
+        NODE_TEST(reading_of_placements),
         NODE_TEST(reading_of_both_ways),
         NODE_TEST(reading_of_double_buffer),
         NODE_TEST(reading_of_blocking),

@@ -147,6 +147,9 @@ static void assert_same_row(const struct xb_record_row *is, const struct xb_reco
     for (size_t i = 0; i < is->time_count; i++)
         assert_true(is->times[i] == should->times[i]);
     assert_int_equal(is->warning_count, should->warning_count);
+    assert_int_equal(is->placements.count, should->placements.count);
+    for (size_t i = 0; i < is->placements.count; i++)
+        assert_int_equal(is->placements.samples[i], should->placements.samples[i]);
     for (size_t i = 0; i < is->warning_count; i++)
         assert_string_equal(is->warning_texts[i], should->warning_texts[i]);
     assert_int_equal(is->detail_count, should->detail_count);

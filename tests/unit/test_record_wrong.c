@@ -33,6 +33,7 @@ enum kind {
     TEXT_MAY_BE_EMPTY,
     TEXT_OR_NUMBER, /* or null, or not there */
     ARRAY_OR_NONE,
+    ARRAY_OR_NULL,   /* or not there */
     OBJECT_NOT_NONE, /* or not there */
     CODE,            /* whole, also below 0 */
     COUNT,           /* from 0 */
@@ -63,6 +64,7 @@ static const char *const bad_values[KINDS][MOST_BAD] = {
     [TEXT_MAY_BE_EMPTY] = {"1", "true", "[]", "{}"},
     [TEXT_OR_NUMBER] = {"true", "[]", "{}", "[1]"},
     [ARRAY_OR_NONE] = {"null", "1", "\"x\"", "{}", "true"},
+    [ARRAY_OR_NULL] = {"1", "\"x\"", "{}", "true"},
     [OBJECT_NOT_NONE] = {"null", "1", "\"x\"", "[]", "true"},
     [CODE] = {"", "null", "\"1\"", "true", "[]", "{}", "0.5", "1e300", "-1e300"},
     [COUNT] = {"", "null", "\"1\"", "true", "[]", "{}", "-1", "0.5", "1e300"},
@@ -205,6 +207,8 @@ static const struct field fields_2[] = {
     {"devices[0].numa.as_expected", FLAG, NULL},
     {"results[0].parameters", OBJECT, NULL},
     {"results[2].parameters", OBJECT, NULL},
+    {"results[0].placements", ARRAY_OR_NULL, "[1,1,1,1,1]"},
+    {"results[0].placements", ARRAY_OR_NULL, "[0.5,1,1,1,1,1.5]"},
     {"results[0].figures", ARRAY, NULL},
     {"results[2].figures", ARRAY, NULL},
     {"results[0].figures[0].name", TEXT, NULL},

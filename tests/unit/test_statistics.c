@@ -259,6 +259,33 @@ static void ranks_are_exact(void **state)
     }
 }
 
+/* Medians 3, 10, 5, 7, 1, 9 of groups: 1 to 10 bound the median of groups, whatever is in them. */
+static void groups_bound_the_median_of_groups(void **state)
+{
+    static const double values[] = {2, 3, 100, 10, 5, 5, 5, 5, 6, 8, 1, 9, 9};
+    static const size_t sizes[] = {3, 1, 4, 2, 1, 2};
+    struct xb_statistics s;
+    struct xb_error error;
+    (void)state;
+    assert_int_equal(xb_statistics_compute_groups(values, sizes, 6, &s, &error), XB_OK);
+    assert_int_equal(s.n, 13);
+    assert_true(s.has_interval);
+    assert_true(s.ci95_low == 1 && s.ci95_high == 10);
+    assert_true(s.median == 5 && s.min == 1 && s.max == 100); /* of the values */
+}
+
+static void few_groups_have_no_interval(void **state)
+{
+    static const double values[] = {1, 2, 3, 4, 5, 6, 7, 8};
+    static const size_t sizes[] = {2, 2, 2, 1, 1};
+    struct xb_statistics s;
+    struct xb_error error;
+    (void)state;
+    assert_int_equal(xb_statistics_compute_groups(values, sizes, 5, &s, &error), XB_OK);
+    assert_false(s.has_interval);
+    assert_true(s.median == 4.5);
+}
+
 /* The definition in whole numbers, for every n for which 40 * 2^n fits in 64 bits. */
 static void ranks_follow_the_definition(void **state)
 {
@@ -289,6 +316,8 @@ int main(void)
         cmocka_unit_test(few_values_have_no_interval),
         cmocka_unit_test(ranks_are_exact),
         cmocka_unit_test(ranks_follow_the_definition),
+        cmocka_unit_test(groups_bound_the_median_of_groups),
+        cmocka_unit_test(few_groups_have_no_interval),
     };
     return cmocka_run_group_tests_name("statistics", tests, NULL, NULL);
 }

@@ -153,6 +153,46 @@ static void test_buffers_are_independent(void **state)
     }
 }
 
+/* The n-th placement begins with the n-th host buffer; the device's are the same in all. */
+static void test_placements_move_on_by_a_buffer(void **state)
+{
+    (void)state;
+    struct xb_error error;
+    struct xb_buffer *hosts[XB_PLACEMENTS + 1];
+    xb_workspace_begin(fake.workspace, 64 * KIB);
+    hosts[0] = get(0, XB_MEMORY_REGISTERED, 64 * KIB);
+    hosts[1] = get(1, XB_MEMORY_REGISTERED, 64 * KIB);
+    struct xb_buffer *device = get(0, XB_MEMORY_DEVICE, 64 * KIB);
+    assert_int_equal(xb_workspace_spread(fake.workspace, XB_PLACEMENTS, &error), XB_PLACEMENTS);
+    assert_int_equal(fake.allocations, 2 + 1 + XB_PLACEMENTS - 1);
+    for (unsigned i = 1; i < XB_PLACEMENTS; i++) {
+        xb_workspace_place(fake.workspace, i);
+        assert_ptr_equal(get(0, XB_MEMORY_REGISTERED, 64 * KIB), hosts[i]);
+        hosts[i + 1] = get(1, XB_MEMORY_REGISTERED, 64 * KIB);
+        for (unsigned k = 0; k <= i; k++)
+            assert_ptr_not_equal(hosts[i + 1], hosts[k]);
+        assert_ptr_equal(xb_workspace_host_buffer(fake.workspace), hosts[i]);
+        assert_ptr_equal(get(0, XB_MEMORY_DEVICE, 64 * KIB), device);
+    }
+    assert_int_equal(fake.allocations, 2 + 1 + XB_PLACEMENTS - 1);
+    xb_workspace_begin(fake.workspace, 64 * KIB); /* and the next case begins with the first */
+    assert_ptr_equal(get(0, XB_MEMORY_REGISTERED, 64 * KIB), hosts[0]);
+}
+
+/* A case without host memory has one, and none has more than are wanted. */
+static void test_placements_are_as_many_as_there_is_use_for(void **state)
+{
+    (void)state;
+    struct xb_error error;
+    xb_workspace_begin(fake.workspace, KIB);
+    get(0, XB_MEMORY_DEVICE, KIB);
+    assert_int_equal(xb_workspace_spread(fake.workspace, XB_PLACEMENTS, &error), 1);
+    get(0, XB_MEMORY_PINNED, KIB);
+    assert_int_equal(xb_workspace_spread(fake.workspace, 1, &error), 1);
+    assert_int_equal(xb_workspace_spread(fake.workspace, 3, &error), 3);
+    assert_int_equal(fake.allocations, 4);
+}
+
 /* Smaller is large enough, in this case and the next. */
 static void test_memory_is_kept(void **state)
 {
@@ -312,6 +352,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_buffers_are_independent),
+        TEST(test_placements_move_on_by_a_buffer),
+        TEST(test_placements_are_as_many_as_there_is_use_for),
         TEST(test_memory_is_kept),
         TEST(test_larger_replaces_smaller),
         TEST(test_another_kind_replaces_it),
