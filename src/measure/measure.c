@@ -160,8 +160,6 @@ static enum xb_status measure_placement(struct xb_measurement *measurement, stru
      * to sleep. */
     for (size_t i = 0; i < measurement->lane_count; i++)
         note_link(measurement->lanes[i].where);
-    if (status == XB_OK && before > 0 && whole->times.count == before)
-        xb_measure_note_cut(measurement); /* the placements before it are verified */
     if (status != XB_OK || whole->times.count == before)
         return status;
     status = describe_all(measurement, error);
@@ -308,19 +306,6 @@ static void take_down_all(struct xb_measurement *measurement, size_t *begun)
         take_down(&measurement->lanes[--*begun]);
 }
 
-/* Whether no placement is measured after this one: it is the last, time is up, or data was wrong.
- */
-static bool is_last(struct xb_measurement *measurement)
-{
-    const struct xb_result *whole = measurement->result;
-    if (whole->stop_reason != XB_STOP_NOT_YET || whole->verified != XB_VERIFIED_TRUE)
-        return true;
-    if (!xb_measure_out_of_time(measurement))
-        return false;
-    xb_measure_note_cut(measurement);
-    return true;
-}
-
 /* Checks every lane, sets every lane up, and measures, for each placement anew. `begun` lanes are
  * to be taken down afterwards, whatever it returns. */
 static enum xb_status set_up_and_measure(struct xb_measurement *measurement, size_t *begun,
@@ -341,7 +326,7 @@ static enum xb_status set_up_and_measure(struct xb_measurement *measurement, siz
         status = measure_placement(measurement, error);
         if (status != XB_OK || whole->times.count == 0)
             return status;
-        if (is_last(measurement))
+        if (whole->stop_reason != XB_STOP_NOT_YET || whole->verified != XB_VERIFIED_TRUE)
             return conclude(measurement, error);
         take_down_all(measurement, begun);
     }

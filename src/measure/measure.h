@@ -75,6 +75,22 @@ void xb_result_cut(struct xb_result *result, const char *before);
 XB_MUST_CHECK enum xb_status xb_measure_sample(struct xb_measurement *measurement,
                                                struct xb_error *error);
 
+/* placement.c. For lanes that are set up: finds how many placements the case is measured in, and
+ * has their memory ready. Fills measurement->placements. Warns where memory is short of it. */
+void xb_placements_open(struct xb_measurement *measurement);
+
+/* Whether this placement has its share of the samples: `fixed` are asked for (0: as many as the
+ * time limit gives), `taken` it has, in `elapsed` seconds. For a case in several placements. */
+bool xb_placement_is_full(const struct xb_measurement *measurement, uint64_t fixed, size_t taken,
+                          double elapsed);
+
+/* Notes that the samples from `before` on are of this placement. */
+void xb_placement_close(struct xb_measurement *measurement, size_t before);
+
+/* Computes how far the placements are apart. XB_ERR_MEMORY only. */
+XB_MUST_CHECK enum xb_status xb_placements_compare(struct xb_result *result,
+                                                   struct xb_error *error);
+
 /* remarks.c: adds the warnings and details by which a reader can judge the row. For after the last
  * sample. XB_ERR_MEMORY only. */
 XB_MUST_CHECK enum xb_status xb_measure_add_remarks(const struct xb_measurement *measurement,

@@ -325,6 +325,27 @@ static bool was_cut(enum xb_stop_reason reason)
     return reason == XB_STOP_INTERRUPTED || reason == XB_STOP_DEADLINE;
 }
 
+/* A case whose data was wrong in one of several placements ended for no such reason. */
+static const char *stop_reason_of(const struct xb_result *result)
+{
+    bool told = result->bandwidth.n > 0 ||
+                (was_cut(result->stop_reason) && result->status == XB_RESULT_SKIPPED);
+    return told && result->stop_reason != XB_STOP_NOT_YET ? xb_stop_reason_name(result->stop_reason)
+                                                          : NULL;
+}
+
+static struct xb_record_placements keep_placements(struct xb_making *making,
+                                                   const struct xb_result *result)
+{
+    struct xb_record_placements placements = {.count = result->placement_count};
+    size_t *samples = xb_making_room(making, placements.count, sizeof *samples);
+    if (samples == NULL || placements.count == 0)
+        return (struct xb_record_placements){.count = 0};
+    memcpy(samples, result->placement_samples, placements.count * sizeof *samples);
+    placements.samples = samples;
+    return placements;
+}
+
 static void keep_row(struct xb_making *making, const struct xb_result *result,
                      const struct xb_record_device *device, struct xb_record_row *row)
 {
@@ -338,9 +359,7 @@ static void keep_row(struct xb_making *making, const struct xb_result *result,
         .timer = !measured              ? NULL
                  : result->device_timer ? "device-event"
                                         : "host-clock",
-        .stop_reason = measured || (cut && result->status == XB_RESULT_SKIPPED)
-                           ? xb_stop_reason_name(result->stop_reason)
-                           : NULL,
+        .stop_reason = stop_reason_of(result),
         .is_cut = cut,
         .bytes_moved = measured ? result->bytes_moved : 0,
     };
@@ -418,19 +437,25 @@ static void keep_case(struct xb_making *making, const struct xb_result *result,
     keep_row(making, result, device, kept->rows);
 }
 
+/* The device that the case is of; NULL for a sum. */
+static const struct xb_record_device *device_of(const struct xb_record *record,
+                                                const struct xb_case *test)
+{
+    const struct xb_record_process *process = &record->processes[0];
+    for (size_t i = 0; !test->sum && i < process->device_count; i++)
+        if (process->devices[i].index == test->device)
+            return &process->devices[i];
+    return NULL;
+}
+
 static void keep_cases(struct xb_making *making, const struct xb_run *run)
 {
     struct xb_record *record = making->record;
     record->cases = calloc(run->case_count + 1, sizeof *record->cases);
     making->failed = making->failed || record->cases == NULL;
-    for (size_t i = 0; !making->failed && i < run->case_count; i++) {
-        const struct xb_result *result = &run->results[i];
-        const struct xb_record_device *device =
-            result->test.sum
-                ? NULL
-                : &record->processes->devices[xb_run_find_device(run, result->test.device)];
-        keep_case(making, result, device, &record->cases[record->case_count++]);
-    }
+    for (size_t i = 0; !making->failed && i < run->case_count; i++)
+        keep_case(making, &run->results[i], device_of(record, &run->results[i].test),
+                  &record->cases[record->case_count++]);
 }
 
 enum xb_status xb_record_of_run(const struct xb_run *run, struct xb_record *record,

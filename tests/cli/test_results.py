@@ -14,7 +14,7 @@ from measuring import CSV_LATENCY, NO_PAIRS, Measuring, interval_ranks
 
 RESULT_KEYS = (
     "mode variant direction bytes bytes_moved device peer latency simultaneous parameters status "
-    "reason error timer samples_s figures stop_reason verified warnings details"
+    "reason error timer samples_s placements figures stop_reason verified warnings details"
 ).split()
 # Whose rows are told here, whatever others the build has.
 KNOWN_MODES = "pageable pinned async double-buffer zero-copy managed peer".split()

@@ -167,7 +167,7 @@ class AsTold(Show):
             for old, new in (("submit_s", "submit_time"), ("wall_s", "wall_time")):
                 row[old] = {key: figures[new][key] for key in ("median", "n")}
             row |= {"latency_s": None, "parts": {}, "overlap": None, "share_of_alone": None}
-            del row["figures"], row["parameters"]
+            del row["figures"], row["parameters"], row["placements"]
         self.write_json("old.json", document)
         self.load("old.json")
         self.assertEqual(self.show("old.json"), self.show("new.json"))

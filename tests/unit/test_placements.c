@@ -334,6 +334,11 @@ static void wrong_data_ends_the_case(void **state)
     assert_int_equal(places.copies, copies - 3 * 4);
     assert_int_equal(f.run.results[0].placement_count, 3);
     assert_int_equal(f.run.results[0].verified, XB_VERIFIED_FALSE);
+    struct xb_record record = {0};
+    record_run(&f, &record);
+    assert_int_equal(record.cases[0].rows[0].time_count, 3); /* as evidence */
+    assert_null(record.cases[0].rows[0].stop_reason);        /* none of those there are */
+    xb_record_free(&record);
     finish(&f);
 }
 
