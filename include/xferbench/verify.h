@@ -20,7 +20,9 @@ struct xb_mismatch {
  */
 void xb_host_fill(void *memory, uint64_t offset, uint64_t bytes, struct xb_pattern pattern);
 
-/* Compares memory with the same range of the pattern. Blocks until done. */
+/* Compares memory with the same range of the pattern. Blocks until done. A wrong block of 4 KiB is
+ * read twice: where it is right the second time, wrong_bytes has one byte for it, at its beginning.
+ */
 struct xb_mismatch xb_host_check(const void *memory, uint64_t offset, uint64_t bytes,
                                  struct xb_pattern pattern);
 

@@ -96,6 +96,20 @@ static void compare_words(const struct job *job, const unsigned char *in, uint64
     }
 }
 
+/*
+ * Adds what is wrong in a block of whole words that did not match. Its bytes are read a second time
+ * to count them. Where they are right by then, one stands for what was wrong before, at the block's
+ * beginning: it was seen, and it counts.
+ */
+static void count_block(const struct job *job, const unsigned char *in, uint64_t position,
+                        uint64_t bytes, struct xb_mismatch *found)
+{
+    uint64_t before = found->wrong_bytes;
+    compare_words(job, in, position, bytes, found);
+    if (found->wrong_bytes == before && found->wrong_bytes++ == 0)
+        found->first_offset = position;
+}
+
 static void check_part(void *argument, uint64_t begin, uint64_t end)
 {
     struct job *job = argument;
@@ -113,7 +127,7 @@ static void check_part(void *argument, uint64_t begin, uint64_t end)
     for (uint64_t block; left >= 8; left -= block, in += block, position += block) {
         block = left < BLOCK ? left / 8 * 8 : BLOCK;
         if (!words->match(in, job->pattern, job->leap, position / 8, block / 8))
-            compare_words(job, in, position, block, &found);
+            count_block(job, in, position, block, &found);
     }
     compare_bytes(in, position, left, job->pattern, &found);
 

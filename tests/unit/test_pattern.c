@@ -117,6 +117,44 @@ static void test_large_ranges_are_whole(void **state)
     free(bytes);
 }
 
+/* ---- memory that changes while it is checked ---- */
+
+static unsigned char *changing; /* a byte that is wrong when it is first read; NULL: none */
+
+static bool match_then_repair(const unsigned char *in, struct xb_pattern seeded,
+                              struct xb_compute_leap leap, uint64_t index, uint64_t count)
+{
+    bool matched = xb_words_usable(0)->match(in, seeded, leap, index, count);
+    if (!matched && changing != NULL)
+        *changing ^= 0x01;
+    return matched;
+}
+
+/* The linker puts it in the place of the one without __wrap_ (tests/CMakeLists.txt). */
+const struct xb_words *__wrap_xb_words_fastest(void);
+const struct xb_words *__wrap_xb_words_fastest(void)
+{
+    static _Thread_local struct xb_words way;
+    way = *xb_words_usable(0);
+    way.match = match_then_repair;
+    return &way;
+}
+
+/* As a copy that is late makes it: wrong bytes that were seen are not forgotten. */
+static void test_what_was_wrong_once_is_wrong(void **state)
+{
+    (void)state;
+    static unsigned char bytes[3 * 4096];
+    xb_host_fill(bytes, 8, sizeof bytes, pattern);
+    changing = &bytes[5000];
+    *changing ^= 0x01;
+    struct xb_mismatch found = xb_host_check(bytes, 8, sizeof bytes, pattern);
+    changing = NULL;
+    assert_int_equal(found.wrong_bytes, 1);
+    assert_int_equal(found.first_offset, 8 + 4096);
+    assert_int_equal(xb_host_check(bytes, 8, sizeof bytes, pattern).wrong_bytes, 0);
+}
+
 /* ---- steps of a computation ---- */
 
 static unsigned long long stepped(unsigned long long word, unsigned long long steps)
@@ -302,6 +340,7 @@ int main(void)
         cmocka_unit_test(test_check_finds_every_single_byte),
         cmocka_unit_test(test_shifts_and_swaps_show),
         cmocka_unit_test(test_large_ranges_are_whole),
+        cmocka_unit_test(test_what_was_wrong_once_is_wrong),
         cmocka_unit_test(test_a_leap_is_so_many_steps),
         cmocka_unit_test(test_large_leaps_add_up),
         cmocka_unit_test(test_fill_takes_the_steps),
