@@ -80,14 +80,27 @@ static bool same_setting(const struct xb_setting *a, const struct xb_setting *b)
 
 /* ---- cases ---- */
 
+/* Whether both are of one mode, variant and parameters. */
+static bool same_kind(const struct xb_case *a, const struct xb_case *b)
+{
+    bool same = a->mode == b->mode && strcmp(a->variant, b->variant) == 0 &&
+                a->setting_count == b->setting_count;
+    for (size_t i = 0; same && i < a->setting_count; i++)
+        same = same_setting(&a->settings[i], &b->settings[i]);
+    return same;
+}
+
 bool xb_case_alike(const struct xb_case *a, const struct xb_case *b)
 {
-    bool alike = a->mode == b->mode && strcmp(a->variant, b->variant) == 0 &&
-                 a->direction == b->direction && a->bytes == b->bytes &&
-                 a->setting_count == b->setting_count;
-    for (size_t i = 0; alike && i < a->setting_count; i++)
-        alike = same_setting(&a->settings[i], &b->settings[i]);
-    return alike;
+    return same_kind(a, b) && a->direction == b->direction && a->bytes == b->bytes;
+}
+
+bool xb_case_same_path(const struct xb_case *a, const struct xb_case *b)
+{
+    const unsigned one_way = XB_H2D | XB_D2H;
+    bool same_direction =
+        a->direction == b->direction || ((a->direction | b->direction) & ~one_way) == 0;
+    return same_kind(a, b) && same_direction && a->device == b->device && a->peer == b->peer;
 }
 
 const char *xb_case_settings_text(const struct xb_case *test, char *text, size_t size)

@@ -16,6 +16,10 @@ bool xb_case_set(struct xb_case *test, size_t combination, const struct xb_confi
  * devices. */
 bool xb_case_alike(const struct xb_case *a, const struct xb_case *b);
 
+/* Whether both take the same way through the same devices: of one mode, variant and parameters, and
+ * both ways at once or not. h2d and d2h are one link; sizes may differ. */
+bool xb_case_same_path(const struct xb_case *a, const struct xb_case *b);
+
 /* " by kernel": the words of its parameters that do not go without saying; "" for none. */
 const char *xb_case_settings_text(const struct xb_case *test, char *text, size_t size);
 

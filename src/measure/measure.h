@@ -7,10 +7,9 @@
 
 #include "run.h"
 
-/* The last work of a device: who did it, and when it ended, on the clock of src/base/clock.h. */
+/* The last work of a device: what it was, and when it ended, on the clock of src/base/clock.h. */
 struct xb_work {
-    const struct xb_mode *mode; /* NULL: nobody yet */
-    int peer;                   /* as in struct xb_case */
+    struct xb_case test; /* its mode is NULL: none yet */
     double end;
 };
 
@@ -19,7 +18,8 @@ struct xb_lane {
     struct xb_mode_context context;
     struct xb_run_device *where;
     struct xb_result *result;
-    struct xb_work *last_work; /* of the device; the runner keeps it from case to case */
+    struct xb_work *last_work;      /* of the device; the runner keeps it from case to case */
+    struct xb_work *peer_last_work; /* of a pair's destination, else NULL */
     struct xb_sampler sampler;
     struct xb_timing timing;  /* of the latest repetition */
     struct xb_link_look look; /* at the link, during that repetition */

@@ -215,6 +215,7 @@ static enum xb_status make_lane(struct runner *runner, struct xb_result *result,
     if (test->peer == XB_NO_PEER)
         return XB_OK;
     struct opened *peer = &runner->opened[xb_run_find_device(run, (unsigned)test->peer)];
+    lane->peer_last_work = &peer->last_work;
     lane->context.peer_device = peer->device;
     lane->context.peer_workspace = peer->workspace;
     xb_workspace_begin(peer->workspace, test->bytes);

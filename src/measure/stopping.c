@@ -28,13 +28,24 @@ static size_t next_look_after(const struct xb_stopping *stopping, size_t count)
     return passes ? stopping->min_samples : next;
 }
 
+/* Whether there are enough samples for any interval to be narrow enough. */
+static bool are_enough(const struct xb_stopping *stopping, const struct xb_samples *samples)
+{
+    double seconds = 0;
+    if (samples->count >= stopping->min_samples)
+        return true;
+    for (size_t i = 0; i < samples->count; i++)
+        seconds += samples->values[i] * (double)stopping->iterations;
+    return samples->count >= stopping->sure_samples && seconds >= XB_STOP_SURE_S;
+}
+
 /* Looks at the interval if it is time to. */
 static enum xb_status look(struct xb_stopping *stopping, const struct xb_samples *samples,
                            bool *converged, struct xb_error *error)
 {
     struct xb_statistics statistics;
     *converged = false;
-    if (samples->count < stopping->sure_samples || samples->count < stopping->next_look)
+    if (samples->count < stopping->next_look || !are_enough(stopping, samples))
         return XB_OK;
     enum xb_status status =
         xb_statistics_compute(samples->values, samples->count, &statistics, error);

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 
+#include "case.h"
 #include "repetition.h"
 
 #include <math.h>
@@ -37,22 +38,27 @@ static uint64_t iterations_for(const struct xb_measurement *measurement, double 
     }
     if (seconds * (double)most <= target)
         return most;
-    double wanted = target / seconds;
-    return wanted <= 1 ? 1 : (uint64_t)(wanted + 0.5);
+    return (uint64_t)fmax(ceil(target / seconds), 1);
 }
 
-/* How long the lanes have rested since this mode was last at work on them: the longest of them. One
- * on which something else was at work last, or another mode's kind of work, counts as never used.
- */
+/* How long a device has rested since its last work. One that did something else, or nothing yet,
+ * counts as never used. */
+static double rest_on(const struct xb_work *last, const struct xb_case *test, double now)
+{
+    bool same = last->test.mode != NULL && xb_case_same_path(&last->test, test);
+    return same ? now - last->end : INFINITY;
+}
+
+/* How long the lanes have rested since they were last at work on the same path: the longest of all
+ * their devices. */
 static double rest_of(const struct xb_measurement *measurement, double now)
 {
     double longest = 0;
     for (size_t i = 0; i < measurement->lane_count; i++) {
-        const struct xb_case *test = measurement->lanes[i].context.test;
-        const struct xb_work *last = measurement->lanes[i].last_work;
-        if (last->mode != test->mode || last->peer != test->peer)
-            return INFINITY;
-        longest = fmax(longest, now - last->end);
+        const struct xb_lane *lane = &measurement->lanes[i];
+        longest = fmax(longest, rest_on(lane->last_work, lane->context.test, now));
+        if (lane->peer_last_work != NULL)
+            longest = fmax(longest, rest_on(lane->peer_last_work, lane->context.test, now));
     }
     return longest;
 }
@@ -62,8 +68,9 @@ void xb_measure_note_work(struct xb_measurement *measurement)
     double now = xb_clock_now();
     for (size_t i = 0; i < measurement->lane_count; i++) {
         struct xb_lane *lane = &measurement->lanes[i];
-        *lane->last_work = (struct xb_work){
-            .mode = lane->context.test->mode, .peer = lane->context.test->peer, .end = now};
+        *lane->last_work = (struct xb_work){.test = *lane->context.test, .end = now};
+        if (lane->peer_last_work != NULL)
+            *lane->peer_last_work = *lane->last_work;
     }
 }
 
@@ -106,14 +113,17 @@ static enum xb_status take_one(struct xb_measurement *measurement, bool held, do
     return xb_samples_add(&measurement->warm_up, *seconds, error);
 }
 
-/* Finds how many iterations the next sample should have, and whether it is held. Samples of another
- * kind than the last have to agree anew. */
+/*
+ * Finds how many iterations the next sample should have, and whether it is held. A sample that was
+ * too short has too few of them, however little is lacking; too many do no harm before they are
+ * twice as many. Samples of another kind, or half or twice as long, have to agree anew.
+ */
 static void adapt(struct xb_measurement *measurement, double seconds, double first_s, bool *held)
 {
     uint64_t wanted = iterations_for(measurement, seconds);
-    bool other_length =
-        wanted > 2 * measurement->iterations || 2 * wanted < measurement->iterations;
-    if (other_length)
+    bool far_too_long = 2 * wanted < measurement->iterations;
+    bool other_length = far_too_long || wanted >= 2 * measurement->iterations;
+    if (far_too_long || wanted > measurement->iterations)
         measurement->iterations = wanted;
     bool hold_next = is_held(measurement, first_s);
     if (other_length || hold_next != *held)

@@ -6,10 +6,10 @@
 
 /*
  * Repeats the case until its samples agree (xb_samples_agree), but for measurement->warm_up_least
- * seconds at least, or for as long as the lanes have rested where that is less: see
- * `lane->last_work`. Finds how many iterations a sample should have. Fills measurement->iterations
- * and, where single operations are what it repeats, measurement->alone. Blocks. Warns in the result
- * where samples did not agree in time.
+ * seconds at least, or for as long as the lanes have rested from the same path's work where that is
+ * less: see xb_case_same_path. Finds how many iterations a sample should have. Fills
+ * measurement->iterations and, where single operations are what it repeats, measurement->alone.
+ * Blocks. Warns in the result where samples did not agree in time.
  */
 XB_MUST_CHECK enum xb_status xb_measure_warm_up(struct xb_measurement *measurement,
                                                 struct xb_error *error);

@@ -227,9 +227,38 @@ static void every_parameter_is_of_a_known_kind(void **state)
     }
 }
 
+/* h2d and d2h are one link; sizes do not matter. */
+static void h2d_and_d2h_are_one_path(void **state)
+{
+    (void)state;
+    static const struct xb_mode other_mode = {.name = "run"};
+    const struct xb_case base = {
+        .mode = &mode, .variant = "calm", .direction = XB_H2D, .bytes = 8, .peer = XB_NO_PEER};
+    struct xb_case same = base;
+    struct xb_case other[7] = {base, base, base, base, base, base, base};
+    same.direction = XB_D2H;
+    same.bytes = 16;
+    assert_true(xb_case_same_path(&base, &same));
+    other[0].mode = &other_mode;
+    other[1].variant = "quick";
+    other[2].direction = XB_BIDIR;
+    other[3].direction = XB_D2D;
+    other[4].device = 1;
+    other[5].peer = 1;
+    other[6].settings[other[6].setting_count++] = (struct xb_setting){.option = &turns, .count = 2};
+    for (size_t i = 0; i < sizeof other / sizeof *other; i++) {
+        assert_false(xb_case_same_path(&base, &other[i]));
+        assert_true(xb_case_same_path(&other[i], &other[i]));
+    }
+    same = other[6];
+    same.settings[0].count = 3;
+    assert_false(xb_case_same_path(&same, &other[6]));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(h2d_and_d2h_are_one_path),
         cmocka_unit_test(each_word_gives_a_combination),
         cmocka_unit_test(parameters_of_other_variants_give_none),
         cmocka_unit_test(without_a_configuration_there_is_every_word),

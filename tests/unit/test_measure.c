@@ -21,8 +21,8 @@ static void test_time_is_that_of_one_iteration(void **state)
     for (size_t i = 0; i < f.run.case_count; i++) {
         const struct xb_result *result = &f.run.results[i];
         expect_seconds(result, (double)result->test.bytes * XB_FAKE_SECONDS_PER_BYTE);
-        /* 1 ms is the target: 15 of 65.5 us, one of 4.2 ms */
-        expect_number(result, "iterations_per_sample", result->test.bytes == 65536 ? 15 : 1);
+        /* 1 ms is the target: 16 of 65.5 us, one of 4.2 ms */
+        expect_number(result, "iterations_per_sample", result->test.bytes == 65536 ? 16 : 1);
         assert_null(figure_of(result, "overlap"));
         assert_null(figure_of(result, "share_of_alone"));
     }
@@ -47,9 +47,70 @@ static void test_batches_fit_behind_a_hold(void **state)
     (void)state;
     struct fixture f;
     RUN(&f, "--mode", "pinned,async", "--size", "16K", "--chunk", "4K", "--direction", "h2d");
-    /* 61 copies of 16 KiB would make 1 ms; of 4 operations each, 16 iterations fit behind 64 */
-    expect_number(&f.run.results[0], "iterations_per_sample", 61);
+    /* 62 copies of 16 KiB make 1 ms; of 4 operations each, 16 iterations fit behind 64 */
+    expect_number(&f.run.results[0], "iterations_per_sample", 62);
     expect_number(&f.run.results[1], "iterations_per_sample", 16);
+    finish(&f);
+}
+
+/* A sample lasts 1 ms at least, and no longer than it takes: also where one iteration is a large
+ * part of that, and where it is just as long. */
+static void test_no_sample_is_too_short(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *size; /* x 1 ns */
+        double iterations;
+    } rows[] = {
+        {"450000", 3}, {"550000", 2}, {"700000", 2}, {"990000", 2}, {"1000100", 1}, {"1500000", 1},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct fixture f;
+        RUN(&f, "--mode", "pinned", "--direction", "h2d", "--size", rows[i].size);
+        expect_number(&f.run.results[0], "iterations_per_sample", rows[i].iterations);
+        finish(&f);
+    }
+}
+
+/* ---- how many samples ---- */
+
+static size_t samples_of(const char *size, const char *direction, bool unhurried)
+{
+    struct fixture f;
+    PLAN(&f, "--mode", "pinned", "--direction", direction, "--size", size, "--time-limit", "1000s");
+    f.run.unhurried = unhurried;
+    go(&f, NULL);
+    expect_all(&f, XB_RESULT_OK);
+    assert_int_equal(f.run.results[0].stop_reason, XB_STOP_CONVERGED);
+    size_t count = f.run.results[0].times.count;
+    finish(&f);
+    return count;
+}
+
+/* The fake's samples are all the same. Those of 8 MiB take 8.4 ms: 6 of them last 50 ms. Of batches
+ * of 1 ms and more it takes as many as of anything. */
+static void test_few_samples_do_for_one_way_alone(void **state)
+{
+    (void)state;
+    assert_int_equal(samples_of("8M", "h2d", false), 6);
+    assert_int_equal(samples_of("4M", "h2d", false), 12);
+    assert_int_equal(samples_of("64K", "h2d", false), 20);
+    assert_int_equal(samples_of("8M", "bidir", false), 20);
+    assert_int_equal(samples_of("8M", "h2d", true), 20);
+}
+
+static void test_few_samples_do_not_do_for_several_devices(void **state)
+{
+    (void)state;
+    struct fixture f;
+    xb_fake.device_count = 2;
+    RUN(&f, "--mode", "pinned", "--direction", "h2d", "--size", "8M", "--time-limit", "1000s",
+        "--simultaneous");
+    expect_all(&f, XB_RESULT_OK);
+    for (size_t i = 0; i < f.run.case_count; i++) {
+        const struct xb_result *result = &f.run.results[i];
+        assert_int_equal(result->times.count, result->test.simultaneous ? 20 : 6);
+    }
     finish(&f);
 }
 
@@ -145,7 +206,7 @@ static void test_direct_peer_copies_take_what_the_link_takes(void **state)
         else
             expect_seconds(result, there);
         /* as many as last 10 ms, not 1 ms */
-        expect_number(result, "iterations_per_sample", round(10e-3 / (both ? 2 * there : there)));
+        expect_number(result, "iterations_per_sample", ceil(10e-3 / (both ? 2 * there : there)));
     }
     finish(&f);
 }
@@ -267,6 +328,9 @@ int main(void)
         TEST(test_time_is_that_of_one_iteration),
         TEST(test_time_covers_every_queue),
         TEST(test_batches_fit_behind_a_hold),
+        TEST(test_no_sample_is_too_short),
+        TEST(test_few_samples_do_for_one_way_alone),
+        TEST(test_few_samples_do_not_do_for_several_devices),
         TEST(test_each_way_has_its_time),
         TEST(test_each_way_covers_its_queues),
         TEST(test_two_streams_a_way),

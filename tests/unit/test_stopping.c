@@ -9,9 +9,12 @@
 #include <cmocka.h>
 
 /* As the runner asks for a bandwidth, and for percentiles of a latency. */
-static const struct xb_stopping usual = {
-    .time_limit = 10.0, .min_samples = XB_STOP_MIN_SAMPLES, .sure_samples = XB_STOP_LEAST_SAMPLES};
-static const struct xb_stopping percentiles = {.time_limit = 10.0,
+static const struct xb_stopping usual = {.iterations = 1,
+                                         .time_limit = 10.0,
+                                         .min_samples = XB_STOP_MIN_SAMPLES,
+                                         .sure_samples = XB_STOP_LEAST_SAMPLES};
+static const struct xb_stopping percentiles = {.iterations = 4096,
+                                               .time_limit = 10.0,
                                                .min_samples = XB_STOP_LATENCY_SAMPLES,
                                                .sure_samples = XB_STOP_LATENCY_SAMPLES};
 
@@ -61,12 +64,35 @@ static void six_equal_samples_converge(void **state)
     struct xb_samples samples = {0};
     struct xb_stopping stopping = usual;
     for (size_t n = 0; n < 6; n++) {
-        fill(&samples, n, 3e-6, 3e-6);
+        fill(&samples, n, 9e-3, 9e-3);
         assert_int_equal(decide(&stopping, &samples, 1.0), XB_STOP_NOT_YET);
     }
-    fill(&samples, 6, 3e-6, 3e-6);
+    fill(&samples, 6, 9e-3, 9e-3);
     assert_int_equal(decide(&stopping, &samples, 1.0), XB_STOP_CONVERGED);
     xb_samples_free(&samples);
+}
+
+/* Fewer than 20 have to last 50 ms together, all their iterations counted. */
+static void few_samples_have_to_last(void **state)
+{
+    (void)state;
+    static const struct {
+        double seconds;
+        uint64_t iterations;
+        size_t count;
+    } rows[] = {{8.2e-3, 1, 7}, {8.4e-3, 1, 6}, {4e-3, 1, 13}, {4.2e-3, 2, 6}, {1e-5, 100, 20}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct xb_samples samples = {0};
+        struct xb_stopping stopping = usual;
+        stopping.iterations = rows[i].iterations;
+        for (size_t n = 0; n < rows[i].count; n++) {
+            fill(&samples, n, rows[i].seconds, rows[i].seconds);
+            assert_int_equal(decide(&stopping, &samples, 1.0), XB_STOP_NOT_YET);
+        }
+        fill(&samples, rows[i].count, rows[i].seconds, rows[i].seconds);
+        assert_int_equal(decide(&stopping, &samples, 1.0), XB_STOP_CONVERGED);
+        xb_samples_free(&samples);
+    }
 }
 
 /*
@@ -288,6 +314,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fixed_count_is_kept),
         cmocka_unit_test(six_equal_samples_converge),
+        cmocka_unit_test(few_samples_have_to_last),
         cmocka_unit_test(few_samples_take_a_narrow_interval),
         cmocka_unit_test(the_twentieth_is_looked_at),
         cmocka_unit_test(half_width_is_the_bound),

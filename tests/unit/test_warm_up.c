@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "measure/warm_up.h"
 #include "run_fixture.h"
 
 static double warm_up_of(const char *warm_up, const char *time_limit, const char *figure)
@@ -90,16 +91,65 @@ static void test_other_work_does_not_count(void **state)
     finish(&f);
 }
 
+/* Nor does what the same mode did in another way: each of two cases is warmed up in full. */
+static void test_another_path_of_the_mode_does_not_count(void **state)
+{
+    (void)state;
+    static const char *const rows[][6] = {
+        {"--mode", "pinned", "--direction", "h2d,bidir", "--host-memory", "registered"},
+        {"--mode", "pinned", "--direction", "h2d", "--host-memory", "registered,alloc"},
+        {"--mode", "loads", "--direction", "h2d,d2d", "--access", "sequential"},
+        {"--mode", "loads", "--direction", "h2d", "--access", "sequential,random"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const char *const *words = rows[i];
+        struct fixture f;
+        xb_fake_reset();
+        RUN(&f, words[0], words[1], words[2], words[3], words[4], words[5], "--size", "2M",
+            "--samples", "2", "--warm-up", "1s", "--time-limit", "100s");
+        expect_all(&f, XB_RESULT_OK);
+        assert_int_equal(f.run.case_count, 2);
+        assert_true(warm_up_s(&f, 0) >= 1 && warm_up_s(&f, 1) >= 1);
+        finish(&f);
+    }
+}
+
 /* Each pair is a path of its own. */
 static void test_pairs_are_warmed_up_one_by_one(void **state)
 {
     (void)state;
     struct fixture f;
     xb_fake.device_count = 3;
-    RUN(&f, "--mode", "peer", "--peer-path", "direct-write", "--direction", "d2d", "--size", "16M",
+    RUN(&f, "--mode", "peer", "--peer-path", "direct-write", "--direction", "d2d", "--size", "64K",
         "--warm-up", "5s", "--time-limit", "100s", "--pairs", "0:1,0:2");
     expect_all(&f, XB_RESULT_OK);
     assert_true(warm_up_s(&f, 0) >= 5 && warm_up_s(&f, 1) >= 5);
+    finish(&f);
+}
+
+/* A pair's work is that of both its devices: what the destination did since counts. */
+static void test_both_devices_of_a_pair_count(void **state)
+{
+    (void)state;
+    struct fixture f;
+    const struct xb_work unknown = {.end = -1};
+    struct xb_work work[2] = {unknown, unknown};
+    struct xb_case test = {.peer = 1};
+    struct xb_lane lane = {
+        .last_work = &work[0], .peer_last_work = &work[1], .context.test = &test};
+    struct xb_measurement measurement = {.lanes = &lane, .lane_count = 1};
+    xb_measure_note_work(&measurement);
+    for (size_t i = 0; i < 2; i++) {
+        assert_int_equal(work[i].test.peer, 1);
+        assert_true(work[i].end > 0);
+    }
+    xb_fake.device_count = 3;
+    RUN(&f, "--mode", "peer", "--peer-path", "direct-write", "--direction", "d2d", "--size",
+        "64K,128K", "--warm-up", "5s", "--time-limit", "100s", "--pairs", "0:1,2:1");
+    expect_all(&f, XB_RESULT_OK);
+    assert_int_equal(f.run.case_count, 4);
+    assert_true(warm_up_s(&f, 0) >= 5 && warm_up_s(&f, 1) < 5);
+    assert_true(warm_up_s(&f, 2) >= 5 && warm_up_s(&f, 3) < 5);
     finish(&f);
 }
 
@@ -149,7 +199,9 @@ int main(void)
         TEST(test_time_limit_gives_more),
         TEST(test_the_second_case_lasts_as_long_as_the_rest),
         TEST(test_other_work_does_not_count),
+        TEST(test_another_path_of_the_mode_does_not_count),
         TEST(test_pairs_are_warmed_up_one_by_one),
+        TEST(test_both_devices_of_a_pair_count),
         TEST(test_long_samples_are_alone_in_the_warm_up),
         TEST(test_other_samples_are_repeated_alone),
     };
