@@ -27,9 +27,10 @@ const char *xb_nvlink_counter_words(enum xb_nvlink_counter counter, uint64_t cou
 /* ---- between two readings ---- */
 
 static void add_link(struct xb_nvlink_facts *facts, size_t number, const struct xb_nvlink *before,
-                     const struct xb_nvlink *after, double seconds)
+                     const struct xb_nvlink *after, bool others_known, double seconds)
 {
     struct xb_nvlink_seen *seen = &facts->links[number];
+    seen->lost = seen->lost || (before->active && !after->known && others_known);
     if (!before->known || !after->known)
         return;
     seen->fell = seen->fell || (before->active && !after->active);
@@ -49,7 +50,7 @@ void xb_nvlink_facts_add(struct xb_nvlink_facts *facts, const struct xb_device_h
                          const struct xb_device_health *after, double seconds)
 {
     for (size_t i = 0; i < XB_NVLINKS; i++)
-        add_link(facts, i, &before->nvlinks[i], &after->nvlinks[i], seconds);
+        add_link(facts, i, &before->nvlinks[i], &after->nvlinks[i], after->nvlinks_known, seconds);
 }
 
 bool xb_nvlink_facts_known(const struct xb_nvlink_facts *facts)

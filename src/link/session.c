@@ -128,6 +128,7 @@ static void transfer(const struct xb_link_session *session, struct xb_driver *dr
                          .probe = session->probe,
                          .config = &config,
                          .sysfs = session->sysfs,
+                         .unhurried = true, /* errors are counted meanwhile */
                          .deadline = session->deadline - MARGIN_S};
     enum xb_status status = xb_plan(&run, &error);
     if (status == XB_OK)

@@ -15,6 +15,11 @@ static bool fell(const struct xb_nvlink_seen *link)
     return link->fell;
 }
 
+static bool was_lost(const struct xb_nvlink_seen *link)
+{
+    return link->lost;
+}
+
 static bool was_trained_again(const struct xb_nvlink_seen *link)
 {
     return link->rises[XB_NVLINK_RECOVERIES] > 0 || link->rises[XB_NVLINK_FAILED_RECOVERIES] > 0;
@@ -28,7 +33,7 @@ static bool sent_too_much_again(const struct xb_nvlink_seen *link)
 
 /* The links that did it. */
 struct culprits {
-    size_t count, first;
+    size_t count;
     char names[160]; /* "link 4", "links 4, 7" */
     uint64_t rises[XB_NVLINK_COUNTERS];
 };
@@ -41,8 +46,7 @@ static struct culprits find_culprits(const struct xb_nvlink_facts *facts, did *d
         size_t length = strlen(numbers);
         if (!did_it(&facts->links[i]))
             continue;
-        if (found.count++ == 0)
-            found.first = i;
+        found.count++;
         snprintf(numbers + length, sizeof numbers - length, "%s%zu", length > 0 ? ", " : "", i);
         for (size_t j = 0; j < XB_NVLINK_COUNTERS; j++)
             found.rises[j] += facts->links[i].rises[j];
@@ -51,12 +55,44 @@ static struct culprits find_culprits(const struct xb_nvlink_facts *facts, did *d
     return found;
 }
 
+/* Replays beyond what the link may count; it has more. */
+static uint64_t excess(const struct xb_nvlink_seen *link)
+{
+    return link->rises[XB_NVLINK_REPLAYS] - xb_nvlink_replays_allowed(link->bits);
+}
+
+/* Tells of the worst link its own count and bound, and names the others. */
+static void judge_replays(const struct xb_nvlink_facts *facts, struct xb_findings *findings)
+{
+    struct culprits found = find_culprits(facts, sent_too_much_again);
+    size_t worst = XB_NVLINKS;
+    for (size_t i = 0; i < XB_NVLINKS; i++)
+        if (sent_too_much_again(&facts->links[i]) &&
+            (worst == XB_NVLINKS || excess(&facts->links[i]) > excess(&facts->links[worst])))
+            worst = i;
+    if (worst == XB_NVLINKS)
+        return;
+    const struct xb_nvlink_seen *link = &facts->links[worst];
+    xb_reason_add(findings, XB_LEVEL_WARNING, "XB-NVLINK-REPLAY",
+                  "NVLink: %" PRIu64
+                  " replays on link %zu during the test, a healthy link has %" PRIu64
+                  " at most: see nvidia-smi nvlink -e%s%s",
+                  link->rises[XB_NVLINK_REPLAYS], worst, xb_nvlink_replays_allowed(link->bits),
+                  found.count > 1 ? "; too many on " : "", found.count > 1 ? found.names : "");
+}
+
 void xb_judge_nvlinks(const struct xb_nvlink_facts *facts, struct xb_findings *findings)
 {
     struct culprits found = find_culprits(facts, fell);
     if (found.count > 0)
         xb_reason_add(findings, XB_LEVEL_CRITICAL, "XB-NVLINK-DOWN",
                       "NVLink: %s went down during the test: see dmesg (Xid 74, 144 to 150)",
+                      found.names);
+    found = find_culprits(facts, was_lost);
+    if (found.count > 0)
+        xb_reason_add(findings, XB_LEVEL_UNKNOWN, "XB-NVLINK-UNREADABLE",
+                      "NVLink: %s could not be read after the test any more: see nvidia-smi nvlink "
+                      "-s and dmesg",
                       found.names);
     found = find_culprits(facts, was_trained_again);
     if (found.count > 0)
@@ -67,12 +103,5 @@ void xb_judge_nvlinks(const struct xb_nvlink_facts *facts, struct xb_findings *f
             found.rises[XB_NVLINK_RECOVERIES],
             xb_nvlink_counter_words(XB_NVLINK_RECOVERIES, found.rises[XB_NVLINK_RECOVERIES]),
             found.rises[XB_NVLINK_FAILED_RECOVERIES], found.names);
-    found = find_culprits(facts, sent_too_much_again);
-    if (found.count > 0)
-        xb_reason_add(findings, XB_LEVEL_WARNING, "XB-NVLINK-REPLAY",
-                      "NVLink: %" PRIu64
-                      " replays on %s during the test, a healthy link has %" PRIu64
-                      " at most: see nvidia-smi nvlink -e",
-                      found.rises[XB_NVLINK_REPLAYS], found.names,
-                      xb_nvlink_replays_allowed(facts->links[found.first].bits));
+    judge_replays(facts, findings);
 }

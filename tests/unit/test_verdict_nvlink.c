@@ -76,7 +76,19 @@ static void replays_count_from_what_wrong_bits_explain(void **state)
     assert_attempt_ok(&attempt);
     after[2].counts[XB_NVLINK_REPLAYS] = after[9].counts[XB_NVLINK_REPLAYS] = 50;
     assert_attempt(&attempt, XB_LEVEL_WARNING, "XB-NVLINK-REPLAY",
-                   "100 replays on links 2, 9 during the test, a healthy link has 7 at most");
+                   "50 replays on link 2 during the test, a healthy link has 7 at most|"
+                   "too many on links 2, 9");
+    after[9].counts[XB_NVLINK_REPLAYS] = 51;
+    before[2].rate = 10 * before[9].rate; /* allows more */
+    assert_attempt(&attempt, XB_LEVEL_WARNING, "XB-NVLINK-REPLAY",
+                   "51 replays on link 9 during the test, a healthy link has 7 at most");
+    after[2].counts[XB_NVLINK_REPLAYS] = 90;
+    assert_attempt(&attempt, XB_LEVEL_WARNING, "XB-NVLINK-REPLAY",
+                   "90 replays on link 2 during|too many on links 2, 9");
+    before[2].rate = before[9].rate;
+    after[2].counts[XB_NVLINK_REPLAYS] = most;
+    assert_attempt(&attempt, XB_LEVEL_WARNING, "XB-NVLINK-REPLAY",
+                   "51 replays on link 9 during the test, a healthy link has 7 at most");
     attempt.health_seconds = 200; /* in which that many are usual */
     assert_attempt_ok(&attempt);
     attempt.health_seconds = 1;
@@ -92,7 +104,17 @@ static void a_link_that_goes_down_is_a_fault(void **state)
     assert_attempt_ok(&attempt);
     after[11].active = false;
     assert_attempt(&attempt, XB_LEVEL_CRITICAL, "XB-NVLINK-DOWN", "link 11 went down");
-    after[11].known = false; /* nothing is said of it */
+}
+
+static void a_link_that_cannot_be_read_any_more_is_unknown(void **state)
+{
+    (void)state;
+    before[5].active = false;
+    after[5] = (struct xb_nvlink){.known = false}; /* it leads nowhere */
+    assert_attempt_ok(&attempt);
+    after[11] = (struct xb_nvlink){.known = false};
+    assert_attempt(&attempt, XB_LEVEL_UNKNOWN, "XB-NVLINK-UNREADABLE", "link 11 could not be read");
+    attempt.health_after = (struct xb_device_health){.nvlinks_known = false}; /* nor is anything */
     assert_attempt_ok(&attempt);
 }
 
@@ -168,6 +190,7 @@ int main(void)
         TEST(crc_errors_are_not_judged),
         TEST(replays_count_from_what_wrong_bits_explain),
         TEST(a_link_that_goes_down_is_a_fault),
+        TEST(a_link_that_cannot_be_read_any_more_is_unknown),
         TEST(tells_every_link_of_the_most_that_there_can_be),
         TEST(adds_up_attempts),
         TEST(allows_what_a_healthy_link_may_have),
