@@ -47,7 +47,7 @@ modes() {
     check "$1, both ways at once" "$xferbench" --backend "$2" --mode pinned,async,peer \
         --direction bidir --size 1,5000001,64M --samples 6 --chunk 1000003
     check "$1, latency" "$xferbench" --backend "$2" --latency --samples 20
-    check "$1, loads" "$xferbench" --backend "$2" --mode loads --size 2M,64M --samples 6 --device all \
+    check "$1, loads" "$xferbench" --backend "$2" --mode loads,peer-loads --size 2M,64M --samples 6 --device all \
         --access sequential,strided,random
 }
 

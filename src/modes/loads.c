@@ -39,36 +39,63 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
 
 /* ---- the Reading ---- */
 
-/* The latency of loads in that order and direction; NAN where it was not measured. */
-static double latency_of(const struct xb_reading *reading, int device, uint64_t bytes,
-                         enum xb_direction direction, const char *variant)
+/* Whether a case is of loads by that device, of so much memory and in that order. */
+static bool is_by(const struct xb_reading *reading, const struct xb_record_case *test, int device,
+                  uint64_t bytes, const char *variant)
+{
+    int reader = test->peer >= 0 ? test->peer : test->device;
+    return reader == device && test->bytes == bytes && strcmp(test->variant, variant) == 0 &&
+           xb_reading_has(reading, test, &xb_figure_load_latency);
+}
+
+/* The median of what its loads take from one kind of memory: of all peers', or of its own or the
+ * host's. False where there is none. */
+static bool find_latency(struct xb_reading *reading, int device, uint64_t bytes,
+                         const char *variant, const char *mode, enum xb_direction direction,
+                         struct xb_statistics *latency)
 {
     const struct xb_record *record = xb_reading_record(reading);
     for (size_t i = 0; i < record->case_count; i++) {
         const struct xb_record_case *test = &record->cases[i];
-        if (test->device == device && test->bytes == bytes && strcmp(test->mode, "loads") == 0 &&
-            strcmp(test->variant, variant) == 0 &&
+        if (strcmp(test->mode, mode) == 0 &&
             strcmp(test->direction, xb_direction_name(direction)) == 0 &&
-            xb_reading_has(reading, test, &xb_figure_load_latency))
-            return xb_reading_median(reading, test, &xb_figure_load_latency);
+            is_by(reading, test, device, bytes, variant))
+            xb_reading_collect(reading, xb_reading_median(reading, test, &xb_figure_load_latency));
     }
-    return xb_reading_median(reading, NULL, &xb_figure_load_latency);
+    return xb_reading_spread(reading, latency);
+}
+
+/* "; 1.18 us from the host's, 5.00 times as long". */
+static void add_other(struct xb_reading *reading, const struct xb_statistics *latency,
+                      const char *whose, double own)
+{
+    xb_reading_add(reading, "; ");
+    xb_reading_add_duration(reading, latency->median);
+    xb_reading_add(reading, " from %s", whose);
+    if (latency->n > 1)
+        xb_reading_add(reading, " (median of %zu)", latency->n);
+    xb_reading_add(reading, ", ");
+    xb_reading_add_factor(reading, latency->median / own);
+    xb_reading_add(reading, " as long");
 }
 
 static bool say_in_order(struct xb_reading *reading, int device, uint64_t bytes,
                          const char *variant)
 {
-    double own = latency_of(reading, device, bytes, XB_D2D, variant);
-    double host = latency_of(reading, device, bytes, XB_H2D, variant);
-    if (!(own > 0) || !(host > 0))
+    struct xb_statistics own, host, peers;
+    bool has_own = find_latency(reading, device, bytes, variant, "loads", XB_D2D, &own);
+    bool has_host = find_latency(reading, device, bytes, variant, "loads", XB_H2D, &host);
+    bool has_peers = find_latency(reading, device, bytes, variant, "peer-loads", XB_D2D, &peers);
+    if (!has_own || (!has_host && !has_peers))
         return false;
     xb_reading_add(reading, "A load takes ");
-    xb_reading_add_duration(reading, own);
-    xb_reading_add(reading, " from the device's own memory and ");
-    xb_reading_add_duration(reading, host);
-    xb_reading_add(reading, " from the host's, ");
-    xb_reading_add_factor(reading, host / own);
-    xb_reading_add(reading, " as long.");
+    xb_reading_add_duration(reading, own.median);
+    xb_reading_add(reading, " from the device's own memory");
+    if (has_host)
+        add_other(reading, &host, "the host's", own.median);
+    if (has_peers)
+        add_other(reading, &peers, "a peer's", own.median);
+    xb_reading_add(reading, ".");
     return true;
 }
 
@@ -83,7 +110,7 @@ static bool has_own_memory(const struct xb_reading *reading, int device)
     return false;
 }
 
-/* In the first order that has both. */
+/* In the first order that has something to compare. */
 static bool say(struct xb_reading *reading, int device, uint64_t bytes)
 {
     if (!has_own_memory(reading, device))

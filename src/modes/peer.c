@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One copy between the memories of two devices: directly, or staged through the host. */
+#include "pair.h"
 #include "peer_reading.h"
 #include "proof.h"
 #include "shared_options.h"
@@ -20,15 +21,6 @@ static const struct xb_option option_path = {
             "'direct-write' sent by the source, 'staged' in chunks of --chunk through page-locked "
             "host memory. One case is run for each.",
     .choices = path_words,
-    .selects = true,
-};
-
-static const struct xb_option option_pairs = {
-    .name = "pairs",
-    .type = XB_OPTION_CHOICES,
-    .argument = "FROM:TO[,FROM:TO]",
-    .help = "Which pairs of devices, by number. Without it every ordered pair of --device, or of "
-            "all devices where that is not given.",
     .selects = true,
 };
 
@@ -388,19 +380,6 @@ static enum xb_status submit(struct xb_mode_context *context, struct xb_error *e
 
 /* ---- checks ---- */
 
-static void add_link(const struct xb_mode_context *context, struct xb_result *result)
-{
-    const struct xb_peer_info *reach = &context->destination_reach;
-    if (reach->link[0] != '\0')
-        xb_result_detail_text(result, "link", "%s", reach->link);
-    if (reach->links > 0)
-        xb_result_detail_number(result, "links", reach->links);
-    if (reach->link_rate > 0)
-        xb_result_detail_number(result, "link_rate_bytes_per_second", reach->link_rate);
-    if (reach->hops > 0)
-        xb_result_detail_number(result, "link_hops", reach->hops);
-}
-
 static enum xb_status verify(struct xb_mode_context *context, struct xb_result *result,
                              struct xb_error *error)
 {
@@ -421,7 +400,7 @@ static enum xb_status verify(struct xb_mode_context *context, struct xb_result *
     }
     xb_result_detail_text(result, "verified_by", "%s", xb_proof_reader(context->peer_device));
     if (state->path != PATH_STAGED) /* which goes through the host, not over the link */
-        add_link(context, result);
+        xb_pair_add_link(context, result);
     xb_proof_conclude(result, &all, &windows);
     return XB_OK;
 }
@@ -441,7 +420,7 @@ static void teardown(struct xb_mode_context *context)
             backend->peer_close(ends[i], ends[1 - i]);
 }
 
-static const struct xb_option *const options[] = {&option_path, &xb_option_by, &option_pairs,
+static const struct xb_option *const options[] = {&option_path, &xb_option_by, &xb_option_pairs,
                                                   &xb_option_chunk, NULL};
 
 static const struct xb_parameter parameters[] = {

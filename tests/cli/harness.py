@@ -72,7 +72,7 @@ SMALL = (*ONE, "--size", "4K", *FEW)
 # memory and no pairs.
 MODES = modes_built()
 # Those of them that are about a latency of their own: `--mode all` has them with --latency only.
-ABOUT_LATENCY = ("loads",)
+ABOUT_LATENCY = ("loads", "peer-loads")
 MOVING = [mode for mode in MODES if mode not in ABOUT_LATENCY]
 MEASURED = ("--mode", "pageable,pinned,async,double-buffer,zero-copy")
 BIDIR = ("--direction", "bidir")

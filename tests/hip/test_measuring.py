@@ -105,12 +105,15 @@ class Works(HipCase):
         """Of as much memory as they take, by a block of one thread for each multiprocessor."""
         orders = ("--access", "sequential,strided,random")
         outcome = self.run_program(
-            *(*HIP, "--mode", "loads", *orders, "--samples", "2", "--time-limit", "1us"),
+            *(*HIP, "--mode", "loads,peer-loads", *orders, "--samples", "2", "--time-limit", "1us"),
             *("--warm-up", "1us", "--json", "out.json", "--quiet"),
         )
         self.check_outcome(outcome)
         self.assert_all_ok(outcome)
         self.assertEqual(len(outcome.rows("loads")), 6)
+        self.assertEqual(len(outcome.rows("peer-loads")), 6)
+        for row in outcome.rows("peer-loads"):
+            self.assertEqual(row["details"]["link"], "xGMI", row)
 
     def test_kernels_that_share_a_device(self):
         """Both ways at once each has half of the room that the multiprocessors have, if that is less

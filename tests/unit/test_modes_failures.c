@@ -27,6 +27,7 @@ static const char *const struck[][8] = {
     {"--mode", "pageable,managed", "--latency", NULL},
     {"--mode", "peer", "--pairs", "0:1", "--latency", NULL},
     {"--mode", "loads", NULL},
+    {"--mode", "peer-loads", "--pairs", "0:1", NULL},
 };
 
 static bool is_struck(const struct xb_result *result)

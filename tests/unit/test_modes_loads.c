@@ -42,12 +42,42 @@ static void test_a_load_takes_what_its_memory_takes(void **state)
     finish(&f);
 }
 
+static void test_a_load_of_a_peer_takes_what_the_link_takes(void **state)
+{
+    (void)state;
+    struct fixture f;
+    xb_fake.device_count = 2;
+    RUN(&f, "--mode", "peer-loads", ORDERS);
+    assert_int_equal(f.run.case_count, 3 * 2);
+    for (size_t i = 0; i < f.run.case_count; i++) {
+        expect_latency(&f.run.results[i], XB_FAKE_SECONDS_PER_PEER_LOAD);
+        assert_string_equal(detail(&f.run.results[i], "link"), "NVLink");
+    }
+    finish(&f);
+}
+
+/* Who loads needs the access, and no other. */
+static void test_pairs_without_access_are_skipped(void **state)
+{
+    (void)state;
+    struct fixture f;
+    xb_fake.device_count = 2;
+    xb_fake.no_peer_access = true;
+    RUN(&f, "--mode", "peer-loads");
+    expect_reason(&f.run.results[0], XB_RESULT_SKIPPED,
+                  "device 1 cannot load from the memory of device 0");
+    expect_reason(&f.run.results[1], XB_RESULT_SKIPPED,
+                  "device 0 cannot load from the memory of device 1");
+    finish(&f);
+}
+
 /* More memory than one sample goes through: the next goes on where it ended, and round again. */
 static void test_a_chase_goes_on_through_more_memory(void **state)
 {
     (void)state;
     struct fixture f;
-    RUN(&f, "--mode", "loads", ORDERS, "--size", "5000001", "--samples=7");
+    xb_fake.device_count = 2;
+    RUN(&f, "--mode", "loads,peer-loads", ORDERS, "--size", "5000001", "--samples=7");
     expect_all(&f, XB_RESULT_OK);
     for (size_t i = 0; i < f.run.case_count; i++)
         assert_int_equal(f.run.results[i].verified, XB_VERIFIED_TRUE);
@@ -58,9 +88,13 @@ static void test_small_memory_is_skipped(void **state)
 {
     (void)state;
     struct fixture f;
-    RUN(&f, "--mode", "loads", "--size", "2097151,2M", "--direction", "d2d");
+    xb_fake.device_count = 2;
+    RUN(&f, "--mode", "loads,peer-loads", "--size", "2097151,2M", "--direction", "d2d", "--pairs",
+        "0:1");
     expect_reason(&f.run.results[0], XB_RESULT_SKIPPED, "loads goes through 2 MiB or more");
     expect_status(&f.run.results[1], XB_RESULT_OK);
+    expect_reason(&f.run.results[2], XB_RESULT_SKIPPED, "peer-loads goes through 2 MiB or more");
+    expect_status(&f.run.results[3], XB_RESULT_OK);
     finish(&f);
 }
 
@@ -69,7 +103,8 @@ static void test_a_device_without_kernels_is_skipped(void **state)
     (void)state;
     struct fixture f;
     xb_fake.capabilities &= ~(uint32_t)XB_CAP_KERNELS;
-    RUN(&f, "--mode", "loads");
+    xb_fake.device_count = 2;
+    RUN(&f, "--mode", "loads,peer-loads");
     for (size_t i = 0; i < f.run.case_count; i++)
         expect_reason(&f.run.results[i], XB_RESULT_SKIPPED, "lacks the capability 'kernels'");
     finish(&f);
@@ -89,7 +124,8 @@ static void test_a_wrong_load_is_found_in_any_sample(void **state)
     for (size_t at = 0; at < 3; at++) { /* the first one, one between, and the last one */
         struct fixture f;
         const struct xb_run_observer observer = {.progress = lose_a_load, .argument = &at};
-        execute(&f, WORDS("--mode", "loads", ORDERS, "--samples=3"), &observer);
+        xb_fake.device_count = 2;
+        execute(&f, WORDS("--mode", "loads,peer-loads", ORDERS, "--samples=3"), &observer);
         for (size_t i = 0; i < f.run.case_count; i++) {
             expect_reason(&f.run.results[i], XB_RESULT_ERROR, "the chain ended at byte ");
             assert_int_equal(f.run.results[i].verified, XB_VERIFIED_FALSE);
@@ -114,6 +150,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_a_load_takes_what_its_memory_takes),
+        TEST(test_a_load_of_a_peer_takes_what_the_link_takes),
+        TEST(test_pairs_without_access_are_skipped),
         TEST(test_a_chase_goes_on_through_more_memory),
         TEST(test_small_memory_is_skipped),
         TEST(test_a_device_without_kernels_is_skipped),

@@ -380,13 +380,11 @@ static void reading_of_loads(void **state)
     add_loads(n, "random", XB_H2D, 1.5e-6);
     add_loads(n, "random", XB_D2D, 0.5e-6);
     add_loads(n, "sequential", XB_H2D, 1.175e-6);
-    assert_read(n,
-                "  loads        A load takes 500 ns from the device's own memory and 1.50 us from "
-                "the host's, 3.00 times as long.\n");
+    assert_read(n, "  loads        A load takes 500 ns from the device's own memory; 1.50 us from "
+                   "the host's, 3.00 times as long.\n");
     struct xb_result *own = add_loads(n, "sequential", XB_D2D, 235e-9);
-    assert_read(n,
-                "  loads        A load takes 235 ns from the device's own memory and 1.18 us from "
-                "the host's, 5.00 times as long.\n");
+    assert_read(n, "  loads        A load takes 235 ns from the device's own memory; 1.18 us from "
+                   "the host's, 5.00 times as long.\n");
     n->devices[0].info.shares_host_memory = true;
     assert_not_read(n, "loads  ");
     n->devices[0].info.shares_host_memory = false;
@@ -394,6 +392,36 @@ static void reading_of_loads(void **state)
     assert_read(n, "  loads        2 MiB: A load takes 235 ns");
     spoil(own, XB_RESULT_ERROR, "wrong");
     assert_read(n, "A load takes 500 ns");
+}
+
+/* The reader of a pair is the second device. */
+static void reading_of_loads_from_peers(void **state)
+{
+    struct node *n = *state;
+    const struct xb_mode *mode = xb_mode_find("peer-loads");
+    n->run.device_count = 3;
+    for (unsigned from = 0; from < 3; from++) {
+        struct xb_result *row = add_latency(n, mode, XB_D2D);
+        row->test.variant = "sequential";
+        row->test.bytes = 2 * MIB;
+        row->test.device = from;
+        row->test.peer = from == 0 ? 1 : 0;
+        add_figure(row, mode->latency, 800e-9 + 100e-9 * from);
+    }
+    assert_not_read(n, "loads  ");
+    add_loads(n, "sequential", XB_D2D, 200e-9);
+    assert_read(n,
+                "  loads        Device 0: A load takes 200 ns from the device's own memory; 950 ns "
+                "from a peer's (median of 2), 4.75 times as long.\n");
+    add_loads(n, "sequential", XB_H2D, 1e-6);
+    add_loads(n, "sequential", XB_D2D, 200e-9)->test.device = 1;
+    assert_read(
+        n, "  loads        Device 0: A load takes 200 ns from the device's own memory; 1.00 us "
+           "from the host's, 5.00 times as long; 950 ns from a peer's (median of 2), 4.75 "
+           "times as long.\n");
+    assert_read(n,
+                "  loads        Device 1: A load takes 200 ns from the device's own memory; 800 ns "
+                "from a peer's, 4.00 times as long.\n");
 }
 
 /* ---- several devices ---- */
@@ -778,6 +806,7 @@ int main(void)
         NODE_TEST(reading_of_blocking_by_one_mode),
         NODE_TEST(reading_of_zero_copy),
         NODE_TEST(reading_of_loads),
+        NODE_TEST(reading_of_loads_from_peers),
         NODE_TEST(reading_of_pairs),
         NODE_TEST(reading_of_pairs_by_kernel),
         NODE_TEST(reading_of_devices_together),

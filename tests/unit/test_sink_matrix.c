@@ -225,6 +225,29 @@ static void matrix_of_latencies(void **state)
     free(text);
 }
 
+static void matrix_of_a_latency_of_its_own(void **state)
+{
+    struct node *n = *state;
+    const struct xb_mode *mode = xb_mode_find("peer-loads");
+    n->run.device_count = 2;
+    for (unsigned from = 0; from < 2; from++) {
+        struct xb_result *row = add_latency(n, mode, XB_D2D);
+        row->test.device = from;
+        row->test.peer = 1 - (int)from;
+        row->test.bytes = 2 * MIB;
+        add_figure(row, mode->latency, 828e-9 + 1e-9 * from);
+        set_link(row, "NVLink", 18, 26.5625e9);
+    }
+    char *text = body(&n->run);
+    assert_string_equal(text,
+                        "peer-loads alloc, d2d, 2 MiB, latency p50 in us (rows: from, columns: "
+                        "to; NVLink 18 x 26.6 GB/s)\n"
+                        "             0       1\n"
+                        "     0       -  0.8280\n"
+                        "     1  0.8290       -\n");
+    free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -236,6 +259,7 @@ int main(void)
         NODE_TEST(matrix_of_both_ways_and_of_links),
         NODE_TEST(matrices_by_engine_and_by_kernel),
         NODE_TEST(matrix_of_latencies),
+        NODE_TEST(matrix_of_a_latency_of_its_own),
     };
     return cmocka_run_group_tests_name("sink_matrix", tests, NULL, NULL);
 }

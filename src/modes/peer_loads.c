@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a load takes from another device's memory. */
+#include "chase.h"
+#include "pair.h"
+#include "shared_options.h"
+
+struct state {
+    struct xb_chase chase; /* first: the shared hooks find it there */
+    bool opened;           /* access of the destination to the source's memory */
+};
+
+static uint32_t capabilities(const struct xb_case *test)
+{
+    (void)test;
+    return XB_CAP_KERNELS;
+}
+
+/* The source has the chain. The destination has next to nothing. */
+static struct xb_needs needs(const struct xb_case *test, const struct xb_config *config)
+{
+    (void)config;
+    return (struct xb_needs){.device_bytes = test->bytes};
+}
+
+static enum xb_status check(const struct xb_mode_context *context, struct xb_error *error)
+{
+    const struct xb_case *test = context->test;
+    if (!context->destination_reach.can_access)
+        return XB_FAIL(error, XB_ERR_UNSUPPORTED,
+                       "device %d cannot load from the memory of device %u (peer access is not "
+                       "possible)",
+                       test->peer, test->device);
+    return xb_chase_refuse_small(test, error);
+}
+
+static enum xb_status setup(struct xb_mode_context *context, struct xb_error *error)
+{
+    struct state *state = context->state;
+    enum xb_status status =
+        context->device->backend->peer_open(context->peer_device, context->device, error);
+    if (status != XB_OK)
+        return status;
+    state->opened = true;
+    return xb_chase_setup(context, context->workspace, XB_MEMORY_DEVICE, context->peer_workspace,
+                          error);
+}
+
+static enum xb_status verify(struct xb_mode_context *context, struct xb_result *result,
+                             struct xb_error *error)
+{
+    xb_pair_add_link(context, result);
+    return xb_chase_verify(context, result, error);
+}
+
+static void teardown(struct xb_mode_context *context)
+{
+    const struct state *state = context->state;
+    if (state->opened)
+        context->device->backend->peer_close(context->peer_device, context->device);
+}
+
+static const struct xb_option *const options[] = {&xb_option_access, &xb_option_pairs, NULL};
+
+const struct xb_mode xb_mode_peer_loads = {
+    .name = "peer-loads",
+    .summary = "the latency of a load from another device's memory",
+    .description =
+        "For every ordered pair of devices: one thread of the second follows a chain through the "
+        "first one's memory, with peer access on. Each load brings the address of the next, and "
+        "has to wait for the one before. A sample is 16384 loads, of a line of 128 bytes each; "
+        "the figure is what one takes. --size says how much memory the chain goes through: 2 MiB "
+        "where it is not given, which the first device's caches may hold. The word of --access is "
+        "the variant. --mode all has this mode only with --latency.",
+    .directions = XB_D2D,
+    .by_default = XB_D2D,
+    .pairs = true,
+    .variant_option = &xb_option_access,
+    .options = options,
+    .figures = xb_chase_figures,
+    .latency = &xb_figure_load_latency,
+    .bytes_by_default = XB_CHASE_LEAST_BYTES,
+    .state_bytes = sizeof(struct state),
+    .capabilities = capabilities,
+    .needs = needs,
+    .check = check,
+    .setup = setup,
+    .prepare = xb_chase_prepare,
+    .submit = xb_chase_submit,
+    .verify = verify,
+    .teardown = teardown,
+};
