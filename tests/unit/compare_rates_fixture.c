@@ -129,6 +129,6 @@ void assert_at_most(const struct shares *shares, size_t count, double probabilit
 void assert_at_most_alpha(const struct shares *shares, size_t count)
 {
     assert_at_most(shares, count, ALPHA);
-    if (shares->draws >= 10000)
+    if (shares->draws >= MANY_DRAWS)
         assert_true((double)count <= ALPHA * (double)shares->draws);
 }

@@ -8,25 +8,14 @@
  * spread normally around those of the case. The same numbers in every run. Include after cmocka.h.
  */
 #include "record_fixture.h"
+#include "sanitized.h"
 
 #include "compare/comparison.h"
 
-/* Sanitizers make it several times slower; what is asserted allows for the number of draws. */
-#ifdef __has_feature
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define IS_SANITIZED
-#endif
-#endif
-#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
-#define IS_SANITIZED
-#endif
-#ifdef IS_SANITIZED
-#define DRAWS 1000
-#define TABLE_DRAWS 100
-#else
-#define DRAWS 10000
-#define TABLE_DRAWS 2000
-#endif
+/* What is asserted allows for the number of draws. */
+#define MANY_DRAWS 5000
+#define DRAWS (IS_SANITIZED ? 400 : MANY_DRAWS)
+#define TABLE_DRAWS (IS_SANITIZED ? 40 : 1000)
 
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
 #define MIB (UINT64_C(1) << 20)

@@ -9,6 +9,11 @@
 #include <cmocka.h>
 
 #include "modes_fixture.h"
+#include "sanitized.h"
+
+/* From one call that fails to the next: for races between the threads fewer are enough. */
+#define STRIDE(at) (HAS_THREAD_SANITIZER ? 4 + (at) : 1 + (at) / 8)
+#define LATER_STRIDE(at) (HAS_THREAD_SANITIZER ? 4 + 2 * (at) : 1 + (at) / 3)
 
 /* Ways to run each mode; two sizes, so that another case follows the one that is struck. */
 static const char *const struck[][9] = {
@@ -87,7 +92,7 @@ static void test_each_call_failing_in_setup_gives_an_error_row(void **state)
 {
     (void)state;
     for (size_t way = 0; way < COUNT_OF(struck); way++)
-        for (unsigned at = 1; at <= 120; at += 1 + at / 8) {
+        for (unsigned at = 1; at <= 120; at += STRIDE(at)) {
             struct fixture f;
             start_struck(&f, way);
             xb_fake.fail_at = at;
@@ -120,7 +125,8 @@ static void strike(void *argument, const struct xb_run *run, size_t samples, dou
 static void strike_every_second(size_t way, size_t first)
 {
     bool happened = true;
-    for (struct strike at = {.first = first, .after = 1}; happened; at.after += 1 + at.after / 3) {
+    for (struct strike at = {.first = first, .after = 1}; happened;
+         at.after += LATER_STRIDE(at.after)) {
         struct fixture f;
         const struct xb_run_observer observer = {.progress = strike, .argument = &at};
         start_struck(&f, way);

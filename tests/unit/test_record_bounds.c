@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
 #include "document_fixture.h"
+#include "sanitized.h"
 
 #include <cjson/cJSON.h>
 #include <setjmp.h>
@@ -51,6 +52,8 @@ static void refuses_too_much(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         size_t length = 0;
+        if (IS_SANITIZED && rows[i].count > 1 << 20)
+            continue;
         char *text = repeated(rows[i].begin, rows[i].piece, rows[i].count, rows[i].end, &length);
         print_message("%.20s %zu times\n", rows[i].piece, rows[i].count);
         refuse_text(text, length, rows[i].expected);
