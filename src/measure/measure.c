@@ -7,8 +7,6 @@
 
 #include "base/interrupt.h"
 #include "case.h"
-#include "placement.h"
-#include "repetition.h"
 #include "xferbench/workspace.h"
 
 #include <stdio.h>

@@ -8,7 +8,6 @@
 #include "base/interrupt.h"
 
 #include "mode_list.h"
-#include "placement.h"
 #include "repetition.h"
 #include "warm_up.h"
 

@@ -308,18 +308,6 @@ static void keep_error(struct xb_making *making, const struct xb_error *error,
     row->error = kept;
 }
 
-static struct xb_record_placements keep_placements(struct xb_making *making,
-                                                   const struct xb_result *result)
-{
-    struct xb_record_placements placements = {.count = result->placement_count};
-    size_t *samples = xb_making_room(making, placements.count, sizeof *samples);
-    if (samples == NULL || placements.count == 0)
-        return (struct xb_record_placements){.count = 0};
-    memcpy(samples, result->placement_samples, placements.count * sizeof *samples);
-    placements.samples = samples;
-    return placements;
-}
-
 static bool was_cut(enum xb_stop_reason reason)
 {
     return reason == XB_STOP_INTERRUPTED || reason == XB_STOP_DEADLINE;
