@@ -22,8 +22,8 @@
 
 #define MIB (1u << 20)
 
-/* The least number of samples that a case had; in memory that the process that measures shares with
- * this one. NULL where nobody asks. */
+/* The least number of samples that ended a case, where its time limit did not; in memory that the
+ * process that measures shares with this one. NULL where nobody asks. */
 static size_t *least_samples;
 
 /* The linker puts the first in the other's place (tests/CMakeLists.txt). */
@@ -37,7 +37,8 @@ enum xb_status __wrap_xb_run_execute(struct xb_run *run, const struct xb_run_obs
 {
     enum xb_status status = __real_xb_run_execute(run, observer, error);
     for (size_t i = 0; least_samples != NULL && i < run->case_count; i++)
-        if (run->results[i].times.count < *least_samples)
+        if (run->results[i].stop_reason == XB_STOP_CONVERGED &&
+            run->results[i].times.count < *least_samples)
             *least_samples = run->results[i].times.count;
     return status;
 }
@@ -136,7 +137,7 @@ static void an_attempt_takes_its_time(void **state)
     *least_samples = SIZE_MAX;
     test(&o);
     expect(&o, XB_LEVEL_OK, "");
-    assert_true(*least_samples >= 20 && *least_samples < SIZE_MAX);
+    assert_true(*least_samples >= 20); /* a slow machine's time limit may come first */
     (void)munmap(least_samples, sizeof *least_samples);
     least_samples = NULL;
     release(&o);

@@ -298,6 +298,9 @@ static void memory_for_fewer_placements_is_told(void **state)
 
 /* ---- what goes wrong in a later one ---- */
 
+/* As many repetitions in every run: the clock of a slow machine ends no warm-up. */
+#define COUNTED "--warm-up", "1us", "--time-limit", "1000s"
+
 /* Two copies an iteration; the 4 placements before have warm-up or a first repetition, and one
  * sample each: whichever it is, the last iteration of some placement is wrong, or the next mends
  * it. The very last one is not mended. */
@@ -305,13 +308,13 @@ static void wrong_data_in_the_last_placement_is_found(void **state)
 {
     struct fixture f;
     (void)state;
-    RUN(&f, "--mode", "pinned", "--direction", "bidir", "--size", "64K", "--samples=6");
+    RUN(&f, "--mode", "pinned", "--direction", "bidir", "--size", "64K", "--samples=6", COUNTED);
     unsigned copies = places.copies;
     expect_all(&f, XB_RESULT_OK);
     finish(&f);
     set_up(state);
     places.wrong_copy = copies;
-    RUN(&f, "--mode", "pinned", "--direction", "bidir", "--size", "64K", "--samples=6");
+    RUN(&f, "--mode", "pinned", "--direction", "bidir", "--size", "64K", "--samples=6", COUNTED);
     assert_int_equal(places.copies, copies);
     assert_int_equal(f.run.results[0].verified, XB_VERIFIED_FALSE);
     expect_reason(&f.run.results[0], XB_RESULT_ERROR, "");
@@ -323,14 +326,14 @@ static void wrong_data_ends_the_case(void **state)
 {
     struct fixture f;
     (void)state;
-    RUN(&f, "--mode", "pinned", "--direction", "bidir", "--size", "64K", "--samples=6");
+    RUN(&f, "--mode", "pinned", "--direction", "bidir", "--size", "64K", "--samples=6", COUNTED);
     unsigned copies = places.copies;
     finish(&f);
     set_up(state);
     /* A placement but the first has one repetition and one sample of two copies each: this is the
      * last copy of the third. */
     places.wrong_copy = copies - 3 * 4;
-    RUN(&f, "--mode", "pinned", "--direction", "bidir", "--size", "64K", "--samples=6");
+    RUN(&f, "--mode", "pinned", "--direction", "bidir", "--size", "64K", "--samples=6", COUNTED);
     assert_int_equal(places.copies, copies - 3 * 4);
     assert_int_equal(f.run.results[0].placement_count, 3);
     assert_int_equal(f.run.results[0].verified, XB_VERIFIED_FALSE);
