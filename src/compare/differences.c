@@ -227,11 +227,11 @@ static void compare_groups(struct search *search)
     const struct xb_comparison *comparison = search->comparison;
     for (size_t i = 0; i < search->pairs->count; i++) {
         const struct xb_pair *pair = &search->pairs->items[i];
-        const struct xb_record_case *only =
-            pair->candidate == NULL ? pair->baseline : pair->candidate;
-        if ((pair->baseline != NULL && pair->candidate != NULL) || !only->simultaneous ||
-            only->device < 0 || only->peer < 0 || !has_sum(comparison->baseline, only) ||
-            !has_sum(comparison->candidate, only))
+        const struct xb_record_case *only = pair->candidate == NULL  ? pair->baseline
+                                            : pair->baseline == NULL ? pair->candidate
+                                                                     : NULL;
+        if (only == NULL || !only->simultaneous || only->device < 0 || only->peer < 0 ||
+            !has_sum(comparison->baseline, only) || !has_sum(comparison->candidate, only))
             continue;
         add(search,
             xb_arena_print(texts_of(search), "pair %d>%d at the same time", only->device,

@@ -27,12 +27,15 @@ struct matrix {
     size_t count;
 };
 
-/* Whether a case belongs to the matrix of `of`; any pair's case for NULL. */
+static bool is_of_a_pair(const struct xb_record_case *test)
+{
+    return test->peer >= 0 && !xb_record_is_sum(test);
+}
+
+/* Whether a case belongs to the matrix of `of`. */
 static bool belongs(const struct xb_record *record, const struct xb_record_case *test,
                     const struct xb_record_case *of)
 {
-    if (of == NULL)
-        return test->peer >= 0 && !xb_record_is_sum(test);
     return xb_case_is_in_matrix(record, test) && xb_cases_alike(test, of) &&
            test->latency == of->latency && test->simultaneous == of->simultaneous;
 }
@@ -43,6 +46,15 @@ static void collect(struct matrix *matrix, const struct xb_record_case *of)
     matrix->count = 0;
     for (size_t i = 0; i < record->case_count; i++)
         if (belongs(record, &record->cases[i], of))
+            matrix->cases[matrix->count++] = &record->cases[i];
+}
+
+static void collect_pairs(struct matrix *matrix)
+{
+    const struct xb_record *record = matrix->record;
+    matrix->count = 0;
+    for (size_t i = 0; i < record->case_count; i++)
+        if (is_of_a_pair(&record->cases[i]))
             matrix->cases[matrix->count++] = &record->cases[i];
 }
 
@@ -305,7 +317,7 @@ static void print_all(FILE *stream, struct matrix *matrix, bool first)
         differs = differs || !one_link(matrix, link);
     }
     if (differs) {
-        collect(matrix, NULL);
+        collect_pairs(matrix);
         fputs("\nlinks between the devices, number x GB/s each way (rows: from, columns: to)\n",
               stream);
         print_cells(stream, matrix, link_cell);
