@@ -25,7 +25,7 @@ passed=0
 failed=0
 # check NAME COMMAND [ARGUMENT]...
 check() {
-    printf '\n== %s\n' "$1"
+    printf '\n== %s (%d s since the start)\n' "$1" "$SECONDS"
     local code=0
     "${@:2}" || code=$?
     case $code in
@@ -38,17 +38,20 @@ check() {
     esac
 }
 
+# Whether a copy is right does not take a warm device.
+brief=(--warm-up 1ms --time-limit 10ms)
+
 # modes NAME BACKEND: every mode in every variant, odd sizes too: fails where a copy is wrong or no
 # GPU can be tested.
 modes() {
     check "$1" "$xferbench" --backend "$2" --mode all --size 1,4097,5000001,64M --samples 6 \
         --host-memory alloc,registered,write-combined,pageable --chunk 1000000 --device all \
-        --access sequential,strided,random --managed fault,prefetch,advise --by engine,kernel
+        --access sequential,strided,random --managed fault,prefetch,advise --by engine,kernel "${brief[@]}"
     check "$1, both ways at once" "$xferbench" --backend "$2" --mode pinned,async,peer \
-        --direction bidir --size 1,5000001,64M --samples 6 --chunk 1000003
-    check "$1, latency" "$xferbench" --backend "$2" --latency --samples 20
+        --direction bidir --size 1,5000001,64M --samples 6 --chunk 1000003 "${brief[@]}"
+    check "$1, latency" "$xferbench" --backend "$2" --latency --samples 20 "${brief[@]}"
     check "$1, loads" "$xferbench" --backend "$2" --mode loads,peer-loads --size 2M,64M --samples 6 --device all \
-        --access sequential,strided,random
+        --access sequential,strided,random "${brief[@]}"
 }
 
 "$xferbench" --version
@@ -89,5 +92,5 @@ if [ -e "$stand_in" ] && "$xferbench" --backend cuda --mode pinned --size 1 --sa
     check 'HIP over CUDA: test_contract' "${tests[0]%/*}/test_contract" hip
     check 'HIP over CUDA: test_damage' "${tests[0]%/*}/test_damage" hip
 fi
-printf '\n%d passed, %d failed\n' "$passed" "$failed"
+printf '\n%d passed, %d failed, in %d s\n' "$passed" "$failed" "$SECONDS"
 [ "$failed" -eq 0 ]
