@@ -18,10 +18,11 @@ enum xb_stop_reason {
 const char *xb_stop_reason_name(enum xb_stop_reason reason);
 
 /* The rule: stop when half the interval's width is at most 0.5 % of the median, with 20 samples or
- * more. With fewer stop when it is at most 0.1 % and they lasted 50 ms together. Else stop at the
- * time limit. */
+ * more. Fewer are enough for that if they lasted 150 ms together, and for 0.1 % if they lasted 50
+ * ms. Else stop at the time limit. */
 #define XB_STOP_MIN_SAMPLES 20u
 #define XB_STOP_HALF_WIDTH 0.005
+#define XB_STOP_LONG_S 0.15
 #define XB_STOP_SURE_HALF_WIDTH 0.001
 #define XB_STOP_SURE_S 0.05
 /* Neither stops sooner than after this many samples: fewer have no interval. */
@@ -35,11 +36,12 @@ struct xb_stopping {
     uint64_t iterations;    /* in one sample, whose time is that of one of them */
     uint64_t fixed_samples; /* 0: by the rule */
     double time_limit;      /* seconds */
-    /* How many there must be before an interval of XB_STOP_HALF_WIDTH is narrow enough:
-     * XB_STOP_MIN_SAMPLES or more. */
+    /* How many there must be before an interval of XB_STOP_HALF_WIDTH is narrow enough, however
+     * short they are: XB_STOP_MIN_SAMPLES or more. */
     size_t min_samples;
-    /* The same for XB_STOP_SURE_HALF_WIDTH: XB_STOP_LEAST_SAMPLES or more; min_samples for cases
-     * of which fewer samples do not say enough. */
+    /* The same where they lasted XB_STOP_LONG_S, or where the interval is narrower:
+     * XB_STOP_LEAST_SAMPLES or more; min_samples for cases of which fewer samples do not say
+     * enough. */
     size_t sure_samples;
     size_t next_look; /* private: the sample count at which the interval is looked at next */
 };

@@ -28,15 +28,18 @@ static size_t next_look_after(const struct xb_stopping *stopping, size_t count)
     return passes ? stopping->min_samples : next;
 }
 
-/* Whether there are enough samples for any interval to be narrow enough. */
-static bool are_enough(const struct xb_stopping *stopping, const struct xb_samples *samples)
+/* The share of the median that half an interval may be wide, with as many samples as there are; 0
+ * where they are not enough for any. */
+static double narrow_enough(const struct xb_stopping *stopping, const struct xb_samples *samples)
 {
     double seconds = 0;
     if (samples->count >= stopping->min_samples)
-        return true;
+        return XB_STOP_HALF_WIDTH;
     for (size_t i = 0; i < samples->count; i++)
         seconds += samples->values[i] * (double)stopping->iterations;
-    return samples->count >= stopping->sure_samples && seconds >= XB_STOP_SURE_S;
+    if (samples->count < stopping->sure_samples || seconds < XB_STOP_SURE_S)
+        return 0;
+    return seconds < XB_STOP_LONG_S ? XB_STOP_SURE_HALF_WIDTH : XB_STOP_HALF_WIDTH;
 }
 
 /* Looks at the interval if it is time to. */
@@ -44,16 +47,15 @@ static enum xb_status look(struct xb_stopping *stopping, const struct xb_samples
                            bool *converged, struct xb_error *error)
 {
     struct xb_statistics statistics;
+    double narrow = narrow_enough(stopping, samples);
     *converged = false;
-    if (samples->count < stopping->next_look || !are_enough(stopping, samples))
+    if (samples->count < stopping->next_look || narrow == 0)
         return XB_OK;
     enum xb_status status =
         xb_statistics_compute(samples->values, samples->count, &statistics, error);
     if (status != XB_OK)
         return status;
     stopping->next_look = next_look_after(stopping, samples->count);
-    double narrow =
-        samples->count < stopping->min_samples ? XB_STOP_SURE_HALF_WIDTH : XB_STOP_HALF_WIDTH;
     *converged = (statistics.ci95_high - statistics.ci95_low) / 2.0 <= narrow * statistics.median;
     return XB_OK;
 }

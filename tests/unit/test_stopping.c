@@ -96,30 +96,46 @@ static void few_samples_have_to_last(void **state)
 }
 
 /*
- * Half of them at 2 and half at 2 + d: median 2 + d/2, half the interval's width d/2, at 6 (ranks 1
- * and 6), 10 (2 and 9) and 18 (5 and 14). It is 0.1 % of the median at d = 0.004 / 0.999 =
- * 0.0040040...
+ * Half of them at t and half at t (1 + d): the interval is from the one to the other, at 6 (ranks 1
+ * and 6), 10 (2 and 9) and 18 (5 and 14), and the median in the middle. Half the width is 0.1 % of
+ * it at d = 0.002 / 0.999 = 0.002002, and 0.5 % at d = 0.01 / 0.995 = 0.01005. All last 100 ms, or
+ * 150 ms and a little more.
  */
 static void few_samples_take_a_narrow_interval(void **state)
 {
     (void)state;
     static const struct {
         size_t count;
-        double d;
+        double all_s, d;
         enum xb_stop_reason reason;
     } rows[] = {
-        {6, 0.00400, XB_STOP_CONVERGED},  {6, 0.00401, XB_STOP_NOT_YET},
-        {10, 0.00400, XB_STOP_CONVERGED}, {10, 0.00401, XB_STOP_NOT_YET},
-        {18, 0.00400, XB_STOP_CONVERGED}, {18, 0.00401, XB_STOP_NOT_YET},
-        {20, 0.00401, XB_STOP_CONVERGED},
+        {6, 0.1, 0.00200, XB_STOP_CONVERGED},    {6, 0.1, 0.00201, XB_STOP_NOT_YET},
+        {10, 0.1, 0.00200, XB_STOP_CONVERGED},   {10, 0.1, 0.00201, XB_STOP_NOT_YET},
+        {18, 0.1, 0.00200, XB_STOP_CONVERGED},   {18, 0.1, 0.00201, XB_STOP_NOT_YET},
+        {20, 0.1, 0.00201, XB_STOP_CONVERGED},   {18, 0.148, 0.00201, XB_STOP_NOT_YET},
+        {6, 0.1501, 0.0100, XB_STOP_CONVERGED},  {6, 0.1501, 0.0101, XB_STOP_NOT_YET},
+        {18, 0.1501, 0.0100, XB_STOP_CONVERGED}, {18, 0.1501, 0.0101, XB_STOP_NOT_YET},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct xb_samples samples = {0};
         struct xb_stopping stopping = usual;
-        fill(&samples, rows[i].count, 2.0, 2.0 + rows[i].d);
+        double least = rows[i].all_s / (double)rows[i].count;
+        fill(&samples, rows[i].count, least, least * (1 + rows[i].d));
         assert_int_equal(decide(&stopping, &samples, 1.0), rows[i].reason);
         xb_samples_free(&samples);
     }
+}
+
+/* Where few samples do not say enough, they do not however long they are. */
+static void long_samples_need_not_do(void **state)
+{
+    (void)state;
+    struct xb_samples samples = {0};
+    struct xb_stopping stopping = usual;
+    stopping.sure_samples = XB_STOP_MIN_SAMPLES;
+    fill(&samples, 19, 0.1, 0.1);
+    assert_int_equal(decide(&stopping, &samples, 1.0), XB_STOP_NOT_YET);
+    xb_samples_free(&samples);
 }
 
 /* However the looks before it fell: what is too wide at 19 may do at 20. */
@@ -129,10 +145,10 @@ static void the_twentieth_is_looked_at(void **state)
     struct xb_samples samples = {0};
     struct xb_stopping stopping = usual;
     for (size_t n = 1; n < 20; n++) {
-        fill(&samples, n, 2.0, 2.01);
+        fill(&samples, n, 5e-3, 5.025e-3);
         assert_int_equal(decide(&stopping, &samples, 1.0), XB_STOP_NOT_YET);
     }
-    fill(&samples, 20, 2.0, 2.01);
+    fill(&samples, 20, 5e-3, 5.025e-3);
     assert_int_equal(decide(&stopping, &samples, 1.0), XB_STOP_CONVERGED);
     xb_samples_free(&samples);
 }
@@ -324,6 +340,7 @@ int main(void)
         cmocka_unit_test(six_equal_samples_converge),
         cmocka_unit_test(few_samples_have_to_last),
         cmocka_unit_test(few_samples_take_a_narrow_interval),
+        cmocka_unit_test(long_samples_need_not_do),
         cmocka_unit_test(the_twentieth_is_looked_at),
         cmocka_unit_test(half_width_is_the_bound),
         cmocka_unit_test(outliers_do_not_hinder),
