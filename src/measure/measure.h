@@ -11,6 +11,8 @@
 struct xb_work {
     struct xb_case test; /* its mode is NULL: none yet */
     double end;
+    double seconds;      /* that its latest sample took */
+    uint64_t iterations; /* in that sample */
 };
 
 /* One device (or pair) at work. A case has one lane; simultaneous devices have one each. */

@@ -69,7 +69,10 @@ void xb_measure_note_work(struct xb_measurement *measurement)
     double now = xb_clock_now();
     for (size_t i = 0; i < measurement->lane_count; i++) {
         struct xb_lane *lane = &measurement->lanes[i];
-        *lane->last_work = (struct xb_work){.test = *lane->context.test, .end = now};
+        *lane->last_work = (struct xb_work){.test = *lane->context.test,
+                                            .end = now,
+                                            .seconds = xb_lane_seconds(lane),
+                                            .iterations = measurement->iterations};
         if (lane->peer_last_work != NULL)
             *lane->peer_last_work = *lane->last_work;
     }
@@ -132,16 +135,30 @@ static void adapt(struct xb_measurement *measurement, double seconds, double fir
     *held = hold_next;
 }
 
+/*
+ * Whether a sample lasts longer than a warm-up may, as that of the same size the other way did, and
+ * the device has hardly rested since. Such a warm-up would be one sample, which agrees with nothing
+ * and says nothing; the first that counts is as warm.
+ */
+static bool needs_none(const struct xb_measurement *measurement, double rest, double most)
+{
+    const struct xb_lane *lane = &measurement->lanes[0];
+    const struct xb_work *last = lane->last_work;
+    return measurement->lane_count == 1 && rest < measurement->warm_up_least &&
+           last->test.bytes == lane->context.test->bytes && last->seconds >= most;
+}
+
 enum xb_status xb_measure_warm_up(struct xb_measurement *measurement, struct xb_error *error)
 {
     double begin = xb_clock_now();
-    double least = fmin(measurement->warm_up_least, rest_of(measurement, begin));
+    double rest = rest_of(measurement, begin);
+    double least = fmin(measurement->warm_up_least, rest);
     double most = fmax(measurement->warm_up_least, measurement->time_limit * WARM_UP_MOST);
     size_t taken = 0;
     double first_s = 0;
     double elapsed = 0;
-    bool settled = false;
-    measurement->iterations = 1;
+    bool settled = needs_none(measurement, rest, most);
+    measurement->iterations = settled ? measurement->lanes[0].last_work->iterations : 1;
     bool held = is_held(measurement, first_s);
     while (!settled && !xb_measure_out_of_time(measurement) && elapsed < most) {
         double seconds = 0;

@@ -7,7 +7,8 @@
 /*
  * Repeats the case until its samples agree (xb_samples_agree), but for measurement->warm_up_least
  * seconds at least, or for as long as the lanes have rested from the same path's work where that is
- * less: see xb_case_same_path. Finds how many iterations a sample should have. Fills
+ * less: see xb_case_same_path. Not at all where a sample of that work lasted longer than a warm-up
+ * may. Finds how many iterations a sample should have. Fills
  * measurement->iterations and, where single operations are what it repeats, measurement->alone.
  * Blocks. Warns in the result where samples did not agree in time.
  */

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "measure/warm_up.h"
-#include "run_fixture.h"
+#include "measure_fixture.h"
 
 static double warm_up_of(const char *warm_up, const char *time_limit, const char *figure)
 {
@@ -153,6 +153,40 @@ static void test_both_devices_of_a_pair_count(void **state)
     finish(&f);
 }
 
+/* Every time is 30,000 times as long. */
+static enum xb_status slow_elapsed(struct xb_event *start, struct xb_event *stop, double *seconds,
+                                   struct xb_error *error)
+{
+    enum xb_status status = xb_fake_backend.event_elapsed(start, stop, seconds, error);
+    *seconds *= 30000;
+    return status;
+}
+
+/* The warm-up may last 20 s. A sample of 1 MiB takes 31 s, and one of 64 KiB 2. */
+static void test_a_sample_that_is_longer_needs_none(void **state)
+{
+    (void)state;
+    static const char *const rows[][2] = {{"pageable", "1M,64K"}, {"pageable,pinned", "1M"}};
+    for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
+        struct fixture f;
+        alter(1, 1);
+        altered_backend.event_elapsed = slow_elapsed;
+        RUN(&f, "--mode", rows[r][0], "--size", rows[r][1], "--warm-up", "20s", "--time-limit",
+            "2s", "--samples", "2");
+        expect_all(&f, XB_RESULT_OK);
+        assert_int_equal(f.run.case_count, 4);
+        for (size_t i = 0; i < 4; i++) {
+            const struct xb_result *result = &f.run.results[i];
+            bool is_long = result->test.bytes > 65536 && result->test.direction == XB_D2H;
+            assert_int_equal(detail_number(result, "warm_up_samples") == 0, is_long);
+            assert_int_equal(result->times.count, 2);
+            assert_true(result->wall_times.count >= 2);
+            expect_number(result, "iterations_per_sample", 1);
+        }
+        finish(&f);
+    }
+}
+
 /* ---- one operation alone ---- */
 
 /* 8 MiB take 8.4 ms, so that the warm-up is not held and tells what the host's clock says. */
@@ -202,6 +236,7 @@ int main(void)
         TEST(test_another_path_of_the_mode_does_not_count),
         TEST(test_pairs_are_warmed_up_one_by_one),
         TEST(test_both_devices_of_a_pair_count),
+        TEST(test_a_sample_that_is_longer_needs_none),
         TEST(test_long_samples_are_alone_in_the_warm_up),
         TEST(test_other_samples_are_repeated_alone),
     };
