@@ -42,9 +42,16 @@ def of_engine_or_kernel(suffix, mode, by):
             (both, 0, peer(path, "bidir", by, "bandwidth_there")),
             (both, 1, peer(path, "bidir", by, "bandwidth_back")),
             (both, 2, peer(path, "bidir", by)),
-            ("one_to_all_" + way, None, peer(path, "d2d", by, group="one-to-all")),
-            ("all_to_one_" + way, None, peer(path, "d2d", by, group="all-to-one")),
         ]
+    # Its read tests of groups are named for who asks and not for where the data goes: "all to one"
+    # is all that read from one. Its kernels of "read" run where the data lies: they write.
+    read = READ if by == "engine" else WRITE
+    rows += [
+        ("one_to_all_write", None, peer(WRITE, "d2d", by, group="one-to-all")),
+        ("all_to_one_write", None, peer(WRITE, "d2d", by, group="all-to-one")),
+        ("all_to_one_read", None, peer(read, "d2d", by, group="one-to-all")),
+        ("one_to_all_read", None, peer(read, "d2d", by, group="all-to-one")),
+    ]
     return [(name + "_" + suffix, part, row) for name, part, row in rows]
 
 

@@ -23,13 +23,6 @@ struct xb_workspace;
  */
 #define XB_PLACEMENTS 6
 
-/*
- * How many placements a case that needs several is measured in: as few as give their median an
- * interval of 95 % (xb_interval_ranks). A placement is where the host's memory lies: in the n-th,
- * counted from 0, host buffer i is the one that was host buffer i + n in the first.
- */
-#define XB_PLACEMENTS 6
-
 /* Opens a workspace that allocates buffers of a case's own size at once for the largest case,
  * `hint` (0 for no hint). */
 XB_MUST_CHECK enum xb_status xb_workspace_open(struct xb_device *device, uint64_t hint,
