@@ -5,6 +5,7 @@
 #include "xferbench/access.h"
 #include "xferbench/error.h"
 #include "xferbench/pattern.h"
+#include "xferbench/piece.h"
 #include "xferbench/verify.h"
 
 #include <stdbool.h>
@@ -25,20 +26,23 @@
  */
 
 /* Raised when a slot is added or changes meaning; the registry refuses another number. */
-#define XB_BACKEND_ABI 6u
+#define XB_BACKEND_ABI 7u
 
 /* What a device can do beyond the mandatory slots. A missing capability means a skipped row. */
 enum xb_capability {
     XB_CAP_REGISTER = 1u << 0,       /* can allocate XB_MEMORY_REGISTERED */
     XB_CAP_WRITE_COMBINED = 1u << 1, /* can allocate XB_MEMORY_WRITE_COMBINED */
     XB_CAP_HOLD = 1u << 2,           /* can hold a queue: queue_hold, queue_release */
-    XB_CAP_KERNELS = 1u << 3,        /* can run queue_kernel_copy, queue_compute, queue_chain and
-                                        queue_chase */
+    XB_CAP_KERNELS = 1u << 3,        /* can run queue_kernel_copy, queue_compute, queue_chain,
+                                        queue_chase and queue_kernel_pieces */
     XB_CAP_MAPPED = 1u << 4,         /* can allocate XB_MEMORY_MAPPED */
-    XB_CAP_MANAGED = 1u << 5 /* can allocate XB_MEMORY_MANAGED: queue_prefetch, buffer_advise */
+    XB_CAP_MANAGED = 1u << 5, /* can allocate XB_MEMORY_MANAGED: queue_prefetch, buffer_advise */
+    XB_CAP_BATCH = 1u << 6,   /* copies many pieces by one call: queue_copy_pieces */
+    XB_CAP_GRAPH = 1u << 7,   /* replays copies that were captured: graph_open, queue_graph */
+    XB_CAP_ROWS = 1u << 8     /* copies rows that lie apart by one call: queue_copy_rows */
 };
 
-#define XB_CAPABILITIES 6
+#define XB_CAPABILITIES 9
 
 /* The capabilities' names, in the order of their bits; ends with NULL. */
 extern const char *const xb_capability_names[];
@@ -190,6 +194,25 @@ struct xb_queue {
 
 struct xb_event {
     struct xb_device *device;
+};
+
+/* Copies between two buffers, made ready to be enqueued again and again. */
+struct xb_pieces {
+    struct xb_device *device;
+    struct xb_buffer *target, *source;
+    size_t count;
+    uint64_t bytes; /* of all pieces together */
+};
+
+/* Copies captured from a queue. */
+struct xb_graph {
+    struct xb_device *device;
+};
+
+/* Rows of equal length in one buffer: the first byte, and how far apart they begin. */
+struct xb_rows {
+    struct xb_buffer *buffer;
+    uint64_t offset, pitch;
 };
 
 struct xb_backend {
@@ -361,6 +384,48 @@ struct xb_backend {
     enum xb_status (*event_elapsed)(struct xb_event *start, struct xb_event *stop, double *seconds,
                                     struct xb_error *error);
 
+    /* ---- many copies at once ---- */
+
+    /*
+     * Makes ready what the following take: addresses in the form that the runtime wants and, where
+     * the device has kernels, the list in the device's memory. Both buffers are memory that
+     * queue_copy or queue_kernel_copy takes, and outlive the list; the pieces are copied. count >
+     * 0, and no piece is empty. XB_ERR_USAGE where a piece leaves its buffer. Blocks. NULL, with
+     * pieces_close, where a backend has neither XB_CAP_BATCH nor XB_CAP_KERNELS nor XB_CAP_GRAPH.
+     */
+    enum xb_status (*pieces_open)(struct xb_device *device, struct xb_buffer *target,
+                                  struct xb_buffer *source, const struct xb_piece *pieces,
+                                  size_t count, struct xb_pieces **list, struct xb_error *error);
+    /* No queue may be using the list. */
+    void (*pieces_close)(struct xb_pieces *list);
+    /* Enqueues all the copies by one call of the runtime (or by as few as it takes at once), each
+     * as queue_copy would make it. They may run in any order. XB_CAP_BATCH. */
+    enum xb_status (*queue_copy_pieces)(struct xb_queue *queue, struct xb_pieces *list,
+                                        struct xb_error *error);
+    /*
+     * Enqueues a kernel that copies all the pieces: of buffers that queue_kernel_copy takes, at any
+     * offsets. `blocks` is of how many thread blocks, each as large as the device allows up to 1024
+     * threads, which is about a multiprocessor each; 0 for as many as the device has room for.
+     * XB_CAP_KERNELS.
+     */
+    enum xb_status (*queue_kernel_pieces)(struct xb_queue *queue, struct xb_pieces *list,
+                                          unsigned blocks, struct xb_error *error);
+    /* Captures one copy a piece, in order, into a graph that can be enqueued again and again.
+     * Blocks, for milliseconds a thousand pieces. XB_CAP_GRAPH. */
+    enum xb_status (*graph_open)(struct xb_queue *queue, struct xb_pieces *list,
+                                 struct xb_graph **graph, struct xb_error *error);
+    void (*graph_close)(struct xb_graph *graph);
+    enum xb_status (*queue_graph)(struct xb_queue *queue, struct xb_graph *graph,
+                                  struct xb_error *error);
+    /*
+     * Enqueues one copy of `count` rows of `bytes` each, by the rules of queue_copy. No pitch is
+     * less than `bytes`. XB_ERR_UNSUPPORTED where a pitch is more than the device takes.
+     * XB_CAP_ROWS.
+     */
+    enum xb_status (*queue_copy_rows)(struct xb_queue *queue, struct xb_rows target,
+                                      struct xb_rows source, uint64_t bytes, uint64_t count,
+                                      struct xb_error *error);
+
     /* ---- peers: two devices of one driver. NULL, all four, where a backend has none ---- */
 
     /* What device `index` can do with the memory of device `other`, which is another. Creates no
@@ -430,6 +495,18 @@ enum xb_status xb_prefetch_check(const struct xb_buffer *buffer, uint64_t bytes,
 enum xb_status xb_peer_copy_check(const struct xb_queue *queue, const struct xb_buffer *target,
                                   uint64_t target_offset, const struct xb_buffer *source,
                                   uint64_t source_offset, uint64_t bytes, struct xb_error *error);
+
+/* The same for pieces_open, queue_copy_pieces with graph_open, queue_kernel_pieces, and
+ * queue_copy_rows. */
+enum xb_status xb_pieces_check(const struct xb_buffer *target, const struct xb_buffer *source,
+                               const struct xb_piece *pieces, size_t count, struct xb_error *error);
+enum xb_status xb_copy_pieces_check(const struct xb_queue *queue, const struct xb_pieces *list,
+                                    struct xb_error *error);
+enum xb_status xb_kernel_pieces_check(const struct xb_queue *queue, const struct xb_pieces *list,
+                                      struct xb_error *error);
+enum xb_status xb_rows_check(const struct xb_queue *queue, const struct xb_rows *target,
+                             const struct xb_rows *source, uint64_t bytes, uint64_t count,
+                             struct xb_error *error);
 
 /* For backends: writes a chain through `memory` from the CPU, with the addresses of `seen`, which
  * is where those that follow it see the same memory. */

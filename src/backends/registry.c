@@ -4,7 +4,8 @@
 #include <string.h>
 
 const char *const xb_capability_names[XB_CAPABILITIES + 1] = {
-    "register", "write-combined", "hold", "kernels", "mapped", "managed", NULL};
+    "register", "write-combined", "hold",  "kernels", "mapped",
+    "managed",  "batch",          "graph", "rows",    NULL};
 
 const char *xb_memory_name(enum xb_memory memory)
 {
@@ -120,9 +121,19 @@ enum xb_status xb_registry_check_device(const struct xb_backend *backend,
              info->held_operations != 0},
         {XB_CAP_KERNELS, "to run kernels, without the slots for it",
          backend->queue_kernel_copy != NULL && backend->queue_compute != NULL &&
-             backend->queue_chain != NULL && backend->queue_chase != NULL},
+             backend->queue_chain != NULL && backend->queue_chase != NULL &&
+             backend->pieces_open != NULL && backend->pieces_close != NULL &&
+             backend->queue_kernel_pieces != NULL},
         {XB_CAP_MANAGED, "to have managed memory, without the slots for it",
          backend->queue_prefetch != NULL && backend->buffer_advise != NULL},
+        {XB_CAP_BATCH, "to copy many pieces by one call, without the slots for it",
+         backend->pieces_open != NULL && backend->pieces_close != NULL &&
+             backend->queue_copy_pieces != NULL},
+        {XB_CAP_GRAPH, "to replay graphs, without the slots for it",
+         backend->pieces_open != NULL && backend->pieces_close != NULL &&
+             backend->graph_open != NULL && backend->graph_close != NULL &&
+             backend->queue_graph != NULL},
+        {XB_CAP_ROWS, "to copy rows, without the slot for it", backend->queue_copy_rows != NULL},
     };
     for (size_t i = 0; i < sizeof needs / sizeof needs[0]; i++)
         if ((info->capabilities & needs[i].capability) != 0 && !needs[i].served)

@@ -86,6 +86,22 @@ struct xb_gpu_runtime {
 
     struct xb_gpu_outcome (*copy)(void *target, const void *source, size_t bytes,
                                   enum xb_gpu_way way, void *stream);
+    /* Copies all of them, in any order. NULL where the runtime this was built with has no such
+     * call. */
+    struct xb_gpu_outcome (*copy_batch)(void **targets, void **sources, size_t *sizes, size_t count,
+                                        void *stream);
+    /* `count` rows of `bytes`. */
+    struct xb_gpu_outcome (*copy_rows)(void *target, size_t target_pitch, const void *source,
+                                       size_t source_pitch, size_t bytes, size_t count,
+                                       enum xb_gpu_way way, void *stream);
+    /* What is enqueued between the two goes into a graph and does not run. The calling thread alone
+     * is concerned. */
+    struct xb_gpu_outcome (*begin_capture)(void *stream);
+    struct xb_gpu_outcome (*end_capture)(void *stream, void **graph);
+    struct xb_gpu_outcome (*instantiate)(void **executable, void *graph);
+    struct xb_gpu_outcome (*launch_graph)(void *executable, void *stream);
+    struct xb_gpu_outcome (*release_graph)(void *graph);
+    struct xb_gpu_outcome (*release_executable)(void *executable);
     struct xb_gpu_outcome (*copy_peer)(void *target, int target_ordinal, const void *source,
                                        int source_ordinal, size_t bytes, void *stream);
     struct xb_gpu_outcome (*launch)(void *kernel, unsigned blocks, unsigned threads,
