@@ -46,6 +46,7 @@ CONTRACTS = {
     "version": "base",  # made by CMake
     "access": "backends",
     "pattern": "backends",
+    "piece": "backends",
     "verify": "backends",
     "kernel_text": "backends",
     "backend": "backends",

@@ -114,7 +114,9 @@ struct xb_mode_context {
     /* How long a sample lasts at least, by repeating the iteration, in seconds. 0: a millisecond.
      * For a path so fast that starting and ending a sample would be a visible part of it. */
     double sample_seconds;
-    bool host_timed; /* submit itself waits for the data: the host's clock times it */
+    /* The host's clock times the case and not the device's, because calls of the host are part of
+     * what is measured: until submit returns or, with host_waits, until the queues are done. */
+    bool host_timed, host_waits;
     struct xb_span spans[XB_SPANS];
     size_t span_count;    /* 0 where only the whole is timed */
     uint64_t bytes_moved; /* by one iteration; set to test->bytes before setup */
@@ -137,6 +139,7 @@ XB_MUST_CHECK enum xb_status xb_mode_time(struct xb_mode_context *context, xb_su
 struct xb_reference {
     const struct xb_figure *figure; /* its time, in seconds */
     xb_submit *submit;              /* no more operations than context->operations_per_iteration */
+    const char *variant;            /* the only one that it is taken of; NULL: of all */
 };
 
 /*
@@ -201,6 +204,7 @@ struct xb_mode {
      * neither a bandwidth nor the latencies of a copy. NULL for any other mode.
      */
     const struct xb_figure *latency;
+    bool only_named; /* --mode all leaves it out: it has many cases, or is about something else */
     /* How large its cases are where --size is not given; 0: what --size says by default. */
     uint64_t bytes_by_default;
     /* What it can say in the Reading; the last one's label is NULL; NULL: nothing. */

@@ -46,7 +46,7 @@ enum xb_status xb_mode_choose(const struct xb_config *config, struct xb_mode_cho
     if (value->word_count == 1 && strcmp(value->words[0], "all") == 0) {
         bool latency = xb_config_get(config, "latency")->flag;
         for (size_t i = 0; xb_modes[i] != NULL && choice->count < capacity; i++)
-            if (latency || xb_modes[i]->latency == NULL)
+            if (!xb_modes[i]->only_named && (latency || xb_modes[i]->latency == NULL))
                 choice->modes[choice->count++] = xb_modes[i];
         return XB_OK;
     }

@@ -42,7 +42,10 @@ enum xb_status xb_measure_restore(const struct xb_measurement *measurement, stru
 
 double xb_lane_seconds(const struct xb_lane *lane)
 {
-    return lane->context.host_timed ? lane->timing.submit : lane->timing.device;
+    const struct xb_mode_context *context = &lane->context;
+    return !context->host_timed  ? lane->timing.device
+           : context->host_waits ? lane->timing.wall
+                                 : lane->timing.submit;
 }
 
 /* Looks at the links while the data is on its way. */

@@ -12,6 +12,7 @@
 #include "warm_up.h"
 
 #include <math.h>
+#include <string.h>
 
 /* How often a reference is repeated at most: the medians are compared, not their tails. Two that
  * agree are enough. */
@@ -140,7 +141,10 @@ static enum xb_status time_reference(struct xb_measurement *measurement,
 static enum xb_status time_references(struct xb_measurement *measurement, struct xb_error *error)
 {
     const struct xb_reference *reference = measurement->result->test.mode->references;
+    const char *variant = measurement->result->test.variant;
     for (; reference != NULL && reference->figure != NULL; reference++) {
+        if (reference->variant != NULL && strcmp(reference->variant, variant) != 0)
+            continue;
         enum xb_status status = time_reference(measurement, reference, error);
         if (status != XB_OK)
             return status;

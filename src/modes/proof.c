@@ -18,6 +18,11 @@ struct xb_pattern xb_proof_after(unsigned long long seed)
     return (struct xb_pattern){.seed = seed, .flip = XB_PATTERN_POISON};
 }
 
+struct xb_pattern xb_proof_around(unsigned long long seed)
+{
+    return (struct xb_pattern){.seed = seed + (1ULL << 38)};
+}
+
 enum xb_status xb_proof_fill(struct xb_queue *queue, struct xb_buffer *buffer, uint64_t bytes,
                              struct xb_pattern pattern, struct xb_error *error)
 {

@@ -16,6 +16,9 @@ struct xb_result;
 struct xb_pattern xb_proof_before(unsigned long long seed);
 struct xb_pattern xb_proof_after(unsigned long long seed);
 
+/* Another pattern, for what lies around the data in a target and is to stay as it is. */
+struct xb_pattern xb_proof_around(unsigned long long seed);
+
 /* Writes the pattern to the start of a buffer, host memory by the CPU and DEVICE memory by a kernel
  * on the queue, and waits for it. */
 XB_MUST_CHECK enum xb_status xb_proof_fill(struct xb_queue *queue, struct xb_buffer *buffer,

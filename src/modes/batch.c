@@ -1,0 +1,645 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Many small pieces between host and device, by every way that a program has. */
+#include "batch.h"
+
+#include "piece_layout.h"
+#include "shared_options.h"
+#include "sm_tax.h"
+
+#include "base/parallel.h"
+#include "xferbench/result.h"
+#include "xferbench/workspace.h"
+
+#include <string.h>
+
+/* ---- options and figures ---- */
+
+static const char *const batch_words[] = {"each",   "call",    "graph", "packed",
+                                          "kernel", "pitched", NULL};
+
+static const struct xb_option option_batch = {
+    .name = "batch",
+    .type = XB_OPTION_CHOICES,
+    .argument = "HOW[,HOW]",
+    .default_text = "each,call,graph,packed,kernel",
+    .help =
+        "How the pieces are moved: 'each' one asynchronous copy a piece; 'call' one call of the "
+        "runtime for all; 'graph' one copy a piece in a graph, which is launched again and again; "
+        "'packed' host threads and a kernel gather and scatter them around one copy; 'kernel' a "
+        "kernel reads or writes them in the host's memory in place; 'pitched' one copy of rows "
+        "(--layout rows). One case is run for each.",
+    .choices = batch_words,
+    .selects = true,
+};
+
+const struct xb_option xb_option_piece = {
+    .name = "piece",
+    .type = XB_OPTION_SIZES,
+    .argument = "SIZE[,SIZE]",
+    .default_text = "4K",
+    .help = "How long a piece is: sizes, or a range that doubles such as 512..1M. --size is cut "
+            "into pieces; the last may be shorter. One case is run for each.",
+    .minimum = 1,
+    .maximum = INT64_MAX,
+    .selects = true,
+};
+
+static const char *const layout_words[] = {"scattered",  "host-scattered", "device-scattered",
+                                           "contiguous", "rows",           NULL};
+
+static const struct xb_option option_layout = {
+    .name = "layout",
+    .type = XB_OPTION_CHOICES,
+    .argument = "HOW[,HOW]",
+    .default_text = "scattered",
+    .help = "Where pieces lie: 'scattered' in an order without a pattern on both sides, "
+            "'host-scattered' or 'device-scattered' on that side, 'contiguous' one behind the "
+            "other, 'rows' every --pitch bytes on the host. One case is run for each.",
+    .choices = layout_words,
+    .selects = true,
+};
+
+static const struct xb_option option_pitch = {
+    .name = "pitch",
+    .type = XB_OPTION_SIZE,
+    .argument = "SIZE",
+    .default_text = "8K",
+    .help = "With --layout rows: how far apart pieces begin in the host's memory.",
+    .minimum = 1,
+    .maximum = INT64_MAX,
+};
+
+static const struct xb_option option_blocks = {
+    .name = "blocks",
+    .type = XB_OPTION_COUNTS,
+    .argument = "N[,N]",
+    .default_text = "0",
+    .help = "How many blocks of up to 1024 threads the kernel has, each of which keeps about one "
+            "multiprocessor busy; 0 finds the least that are as fast as any. One case is run for "
+            "each.",
+    .minimum = 0,
+    .maximum = 65535,
+    .selects = true,
+};
+
+const struct xb_figure xb_figure_pieces_per_second = {
+    .name = "pieces_per_second",
+    .unit = XB_UNIT_PER_SECOND,
+    .more_is_better = true,
+    .help = "How many pieces one second moves",
+};
+const struct xb_figure xb_figure_time_per_piece = {
+    .name = "time_per_piece",
+    .unit = XB_UNIT_SECONDS,
+    .help = "The time of all pieces by their number",
+};
+const struct xb_figure xb_figure_blocks = {
+    .name = "blocks",
+    .unit = XB_UNIT_RATIO,
+    .help = "How many blocks of threads the kernel had",
+};
+static const struct xb_figure pack_time = {
+    .name = "pack_time",
+    .unit = XB_UNIT_SECONDS,
+    .help = "Of packed, gathering the pieces alone",
+};
+static const struct xb_figure copy_time = {
+    .name = "packed_copy_time",
+    .unit = XB_UNIT_SECONDS,
+    .help = "Of packed, the one copy alone",
+};
+static const struct xb_figure unpack_time = {
+    .name = "unpack_time",
+    .unit = XB_UNIT_SECONDS,
+    .help = "Of packed, scattering the pieces alone",
+};
+static const struct xb_figure *const figures[] = {&xb_figure_pieces_per_second,
+                                                  &xb_figure_time_per_piece,
+                                                  &xb_figure_sm_tax,
+                                                  &xb_figure_blocks,
+                                                  &pack_time,
+                                                  &copy_time,
+                                                  &unpack_time,
+                                                  NULL};
+
+/* ---- cases ---- */
+
+enum how { HOW_EACH, HOW_CALL, HOW_GRAPH, HOW_PACKED, HOW_KERNEL, HOW_PITCHED };
+
+struct state {
+    enum how how;
+    bool to_device;
+    struct xb_layout layout;
+    struct xb_buffer *host, *device;
+    struct xb_buffer *room;   /* of the host: where pieces are packed, and the proof's room */
+    struct xb_buffer *packed; /* of the device */
+    struct xb_pieces *list;   /* of the whole transfer; of packed its part within the device */
+    struct xb_graph *graph;
+    unsigned blocks;
+};
+
+static enum how how_of(const struct xb_case *test)
+{
+    for (int i = 0; batch_words[i] != NULL; i++)
+        if (strcmp(batch_words[i], test->variant) == 0)
+            return (enum how)i;
+    return HOW_EACH;
+}
+
+static bool has_word(const struct xb_case *test, const char *word)
+{
+    return strcmp(xb_case_setting(test, &option_layout)->word, word) == 0;
+}
+
+static uint64_t pitch_of(const struct xb_case *test)
+{
+    return has_word(test, "rows") ? xb_case_setting(test, &option_pitch)->count : 0;
+}
+
+static struct xb_layout layout_of(const struct xb_case *test)
+{
+    const struct xb_layout_side host = {
+        .scattered = has_word(test, "scattered") || has_word(test, "host-scattered"),
+        .pitch = pitch_of(test),
+        .offset = xb_case_setting(test, &xb_option_host_offset)->count,
+    };
+    const struct xb_layout_side device = {
+        .scattered = has_word(test, "scattered") || has_word(test, "device-scattered"),
+        .offset = xb_case_setting(test, &xb_option_device_offset)->count,
+    };
+    bool to_device = test->direction == XB_H2D;
+    return (struct xb_layout){
+        .bytes = test->bytes,
+        .piece = xb_case_setting(test, &xb_option_piece)->count,
+        .source = to_device ? host : device,
+        .target = to_device ? device : host,
+        .seed = test->seed,
+    };
+}
+
+/* What each buffer of a side takes. */
+static void spans_of(const struct xb_case *test, uint64_t *host, uint64_t *device)
+{
+    struct xb_layout layout = layout_of(test);
+    uint64_t source = xb_layout_span(layout.bytes, layout.piece, &layout.source);
+    uint64_t target = xb_layout_span(layout.bytes, layout.piece, &layout.target);
+    *host = test->direction == XB_H2D ? source : target;
+    *device = test->direction == XB_H2D ? target : source;
+}
+
+static uint32_t capabilities(const struct xb_case *test)
+{
+    static const uint32_t needed[] = {
+        [HOW_EACH] = 0,
+        [HOW_CALL] = XB_CAP_BATCH,
+        [HOW_GRAPH] = XB_CAP_GRAPH,
+        [HOW_PACKED] = XB_CAP_KERNELS,
+        [HOW_KERNEL] = XB_CAP_KERNELS | XB_CAP_MAPPED,
+        [HOW_PITCHED] = XB_CAP_ROWS,
+    };
+    return needed[how_of(test)];
+}
+
+static struct xb_needs needs(const struct xb_case *test, const struct xb_config *config)
+{
+    (void)config;
+    struct xb_needs needs = {0};
+    enum how how = how_of(test);
+    spans_of(test, &needs.host_bytes, &needs.device_bytes);
+    if (__builtin_add_overflow(needs.host_bytes, needs.device_bytes, &needs.host_bytes))
+        needs.host_bytes = UINT64_MAX;
+    if (how == HOW_PACKED &&
+        __builtin_add_overflow(needs.device_bytes, test->bytes, &needs.device_bytes))
+        needs.device_bytes = UINT64_MAX;
+    if ((how == HOW_PACKED || how == HOW_KERNEL) &&
+        __builtin_add_overflow(needs.device_bytes, XB_SM_TAX_BYTES, &needs.device_bytes))
+        needs.device_bytes = UINT64_MAX;
+    return needs;
+}
+
+static enum xb_status check_options(const struct xb_case *test, const struct xb_config *config,
+                                    struct xb_error *error)
+{
+    (void)config;
+    uint64_t piece = xb_case_setting(test, &xb_option_piece)->count;
+    uint64_t pitch = pitch_of(test);
+    if (pitch == 0 || pitch >= piece)
+        return XB_OK;
+    char one[32];
+    char other[32];
+    return XB_FAIL(error, XB_ERR_USAGE,
+                   "--pitch %s is less than --piece %s: rows would overlap; take a larger --pitch",
+                   xb_size_format(pitch, one, sizeof one),
+                   xb_size_format(piece, other, sizeof other));
+}
+
+/* More copies than these take seconds to enqueue, which nothing can interrupt; a graph of more
+ * takes minutes to make. */
+#define MOST_COPIES UINT64_C(1000000)
+#define MOST_IN_GRAPH UINT64_C(262144)
+/* A list of more takes more memory than is worth having. */
+#define MOST_PIECES (UINT64_C(1) << 24)
+
+static enum xb_status check(const struct xb_mode_context *context, struct xb_error *error)
+{
+    const struct xb_case *test = context->test;
+    enum how how = how_of(test);
+    uint64_t count = xb_layout_count(test->bytes, xb_case_setting(test, &xb_option_piece)->count);
+    uint64_t most = how == HOW_EACH ? MOST_COPIES : how == HOW_GRAPH ? MOST_IN_GRAPH : MOST_PIECES;
+    if (how == HOW_PITCHED && !has_word(test, "rows"))
+        return XB_FAIL(error, XB_ERR_UNSUPPORTED, "'pitched' copies rows: give --layout rows");
+    if (count <= most)
+        return XB_OK;
+    return XB_FAIL(error, XB_ERR_UNSUPPORTED,
+                   "%llu pieces are more than '%s' takes here (%llu); take a smaller --size",
+                   (unsigned long long)count, test->variant, (unsigned long long)most);
+}
+
+/* ---- setup ---- */
+
+static enum xb_status borrow_buffers(struct xb_mode_context *context, struct xb_error *error)
+{
+    struct state *state = context->state;
+    struct xb_workspace *workspace = context->workspace;
+    const struct xb_layout *layout = &state->layout;
+    uint64_t host = state->to_device ? layout->source_span : layout->target_span;
+    uint64_t device = state->to_device ? layout->target_span : layout->source_span;
+    bool mapped = (context->device->info.capabilities & XB_CAP_MAPPED) != 0;
+    enum xb_memory memory = mapped ? XB_MEMORY_MAPPED : XB_MEMORY_PINNED;
+    enum xb_status status = xb_workspace_buffer(workspace, 0, memory, host, &state->host, error);
+    if (status == XB_OK)
+        status = xb_workspace_buffer(workspace, 1, memory, device, &state->room, error);
+    if (status == XB_OK)
+        status = xb_workspace_buffer(workspace, 0, XB_MEMORY_DEVICE, device, &state->device, error);
+    if (status == XB_OK && state->how == HOW_PACKED)
+        status = xb_workspace_buffer(workspace, 1, XB_MEMORY_DEVICE, layout->bytes, &state->packed,
+                                     error);
+    return status;
+}
+
+static struct xb_buffer *source_of(const struct state *state)
+{
+    return state->to_device ? state->host : state->device;
+}
+
+static struct xb_buffer *target_of(const struct state *state)
+{
+    return state->to_device ? state->device : state->host;
+}
+
+/* Where piece `index` lies among packed ones. */
+static uint64_t packed_offset(const struct state *state, size_t index)
+{
+    return index * state->layout.piece;
+}
+
+/* The kernel's part of packed: from the packed pieces to their places, or back. */
+static enum xb_status open_packed(struct xb_mode_context *context, struct xb_error *error)
+{
+    struct state *state = context->state;
+    struct xb_layout within = state->layout;
+    enum xb_status status = xb_layout_make(&within, error);
+    for (size_t i = 0; status == XB_OK && i < within.count; i++) {
+        unsigned long long *packed =
+            state->to_device ? &within.pieces[i].source_offset : &within.pieces[i].target_offset;
+        *packed = packed_offset(state, i);
+    }
+    if (status == XB_OK)
+        status = context->device->backend->pieces_open(
+            context->device, state->to_device ? state->device : state->packed,
+            state->to_device ? state->packed : state->device, within.pieces, within.count,
+            &state->list, error);
+    xb_layout_free(&within);
+    return status;
+}
+
+static enum xb_status open_list(struct xb_mode_context *context, struct xb_error *error)
+{
+    struct state *state = context->state;
+    const struct xb_backend *backend = context->device->backend;
+    if (state->how == HOW_EACH || state->how == HOW_PITCHED)
+        return XB_OK;
+    if (state->how == HOW_PACKED)
+        return open_packed(context, error);
+    enum xb_status status =
+        backend->pieces_open(context->device, target_of(state), source_of(state),
+                             state->layout.pieces, state->layout.count, &state->list, error);
+    if (status != XB_OK || state->how != HOW_GRAPH)
+        return status;
+    return backend->graph_open(context->queues[0], state->list, &state->graph, error);
+}
+
+static enum xb_status submit(struct xb_mode_context *context, struct xb_error *error);
+
+/* One kernel is called as fast as another if it is not slower by more than this. */
+#define AS_FAST 1.01
+
+/* Finds the least blocks that are as fast as any, in steps of two. */
+static enum xb_status choose_blocks(struct xb_mode_context *context, struct xb_error *error)
+{
+    static const unsigned tries[] = {4, 8, 16, 32, 64, 0}; /* 0: all that there is room for */
+    double seconds[sizeof tries / sizeof tries[0]] = {0};
+    struct state *state = context->state;
+    const size_t count = sizeof tries / sizeof tries[0];
+    double best = 0;
+    for (size_t i = 0; i < count; i++) {
+        state->blocks = tries[i];
+        enum xb_status status = xb_mode_time(context, submit, &seconds[i], error);
+        if (status != XB_OK)
+            return status;
+        best = best == 0 || seconds[i] < best ? seconds[i] : best;
+    }
+    for (size_t i = 0; i < count; i++) {
+        state->blocks = tries[i];
+        if (seconds[i] <= best * AS_FAST)
+            break;
+    }
+    return XB_OK;
+}
+
+static enum xb_status fill(struct xb_mode_context *context, struct xb_error *error)
+{
+    const struct state *state = context->state;
+    unsigned long long seed = context->test->seed;
+    enum xb_status status = xb_proof_fill(context->queues[0], source_of(state),
+                                          state->layout.source_span, xb_proof_before(seed), error);
+    if (status != XB_OK)
+        return status;
+    return xb_proof_fill(context->queues[0], target_of(state), state->layout.target_span,
+                         xb_proof_around(seed), error);
+}
+
+static enum xb_status setup(struct xb_mode_context *context, struct xb_error *error)
+{
+    struct state *state = context->state;
+    const struct xb_case *test = context->test;
+    state->how = how_of(test);
+    state->to_device = test->direction == XB_H2D;
+    state->layout = layout_of(test);
+    context->queue_count = 1;
+    context->operations_per_iteration = 1;
+    /* The calls are what is measured, so no queue is held; and host threads are part of it. */
+    context->host_timed = true;
+    context->host_waits = true;
+    struct xb_queue **queues = NULL; /* the second one is for the SM tax */
+    enum xb_status status = xb_workspace_queues(context->workspace, 2, &queues, error);
+    context->queues = queues;
+    if (status == XB_OK)
+        status = xb_layout_make(&state->layout, error);
+    if (status == XB_OK)
+        status = borrow_buffers(context, error);
+    if (status == XB_OK)
+        status = fill(context, error);
+    if (status == XB_OK)
+        status = open_list(context, error);
+    if (status != XB_OK || state->how != HOW_KERNEL)
+        return status;
+    state->blocks = (unsigned)xb_case_setting(test, &option_blocks)->count;
+    return state->blocks == 0 ? choose_blocks(context, error) : XB_OK;
+}
+
+static void teardown(struct xb_mode_context *context)
+{
+    struct state *state = context->state;
+    const struct xb_backend *backend = context->device->backend;
+    if (state->graph != NULL)
+        backend->graph_close(state->graph);
+    if (state->list != NULL)
+        backend->pieces_close(state->list);
+    xb_layout_free(&state->layout);
+}
+
+/* The source's other pattern: no byte of the target is right until it is moved again. */
+static enum xb_status prepare(struct xb_mode_context *context, struct xb_error *error)
+{
+    const struct state *state = context->state;
+    return xb_proof_fill(context->queues[0], source_of(state), state->layout.source_span,
+                         xb_proof_after(context->test->seed), error);
+}
+
+/* ---- one iteration ---- */
+
+static enum xb_status copy_each(struct xb_mode_context *context, struct xb_error *error)
+{
+    const struct state *state = context->state;
+    const struct xb_backend *backend = context->device->backend;
+    struct xb_buffer *source = source_of(state);
+    struct xb_buffer *target = target_of(state);
+    for (size_t i = 0; i < state->layout.count; i++) {
+        const struct xb_piece *piece = &state->layout.pieces[i];
+        enum xb_status status =
+            backend->queue_copy(context->queues[0], target, piece->target_offset, source,
+                                piece->source_offset, piece->bytes, error);
+        if (status != XB_OK)
+            return status;
+    }
+    return XB_OK;
+}
+
+/* Host threads move pieces between their places and the room. */
+static void move_on_host(void *argument, uint64_t begin, uint64_t end)
+{
+    const struct state *state = argument;
+    char *places = state->host->host_address;
+    char *room = state->room->host_address;
+    for (uint64_t i = begin; i < end; i++) {
+        const struct xb_piece *piece = &state->layout.pieces[i];
+        if (state->to_device)
+            memcpy(room + packed_offset(state, i), places + piece->source_offset, piece->bytes);
+        else
+            memcpy(places + piece->target_offset, room + packed_offset(state, i), piece->bytes);
+    }
+}
+
+/* Less than this is no work for another thread. */
+#define LEAST_BYTES_A_THREAD (UINT64_C(256) << 10)
+
+/* Waits for the queue first: what is in the room may be under way, or not there yet. */
+static enum xb_status submit_host_part(struct xb_mode_context *context, struct xb_error *error)
+{
+    struct state *state = context->state;
+    uint64_t piece = state->layout.piece;
+    uint64_t grain = piece >= LEAST_BYTES_A_THREAD ? 1 : LEAST_BYTES_A_THREAD / piece;
+    enum xb_status status = context->device->backend->queue_wait(context->queues[0], error);
+    if (status == XB_OK)
+        xb_parallel_for(state->layout.count, grain, move_on_host, state);
+    return status;
+}
+
+static enum xb_status submit_kernel_part(struct xb_mode_context *context, struct xb_error *error)
+{
+    const struct state *state = context->state;
+    return context->device->backend->queue_kernel_pieces(context->queues[0], state->list,
+                                                         state->blocks, error);
+}
+
+static enum xb_status submit_one_copy(struct xb_mode_context *context, struct xb_error *error)
+{
+    const struct state *state = context->state;
+    return context->device->backend->queue_copy(
+        context->queues[0], state->to_device ? state->packed : state->room, 0,
+        state->to_device ? state->room : state->packed, 0, state->layout.bytes, error);
+}
+
+static enum xb_status submit_gathering(struct xb_mode_context *context, struct xb_error *error)
+{
+    const struct state *state = context->state;
+    return state->to_device ? submit_host_part(context, error) : submit_kernel_part(context, error);
+}
+
+static enum xb_status submit_scattering(struct xb_mode_context *context, struct xb_error *error)
+{
+    const struct state *state = context->state;
+    return state->to_device ? submit_kernel_part(context, error) : submit_host_part(context, error);
+}
+
+static enum xb_status submit_packed(struct xb_mode_context *context, struct xb_error *error)
+{
+    enum xb_status status = submit_gathering(context, error);
+    if (status == XB_OK)
+        status = submit_one_copy(context, error);
+    return status == XB_OK ? submit_scattering(context, error) : status;
+}
+
+static enum xb_status copy_rows(struct xb_mode_context *context, struct xb_error *error)
+{
+    const struct state *state = context->state;
+    const struct xb_layout *layout = &state->layout;
+    struct xb_rows ends[] = {
+        {target_of(state), layout->target.offset, layout->target.pitch},
+        {source_of(state), layout->source.offset, layout->source.pitch},
+    };
+    uint64_t whole = layout->bytes / layout->piece;
+    for (int i = 0; i < 2; i++)
+        ends[i].pitch = ends[i].pitch > 0 ? ends[i].pitch : layout->piece;
+    enum xb_status status = XB_OK;
+    if (whole > 0)
+        status = context->device->backend->queue_copy_rows(context->queues[0], ends[0], ends[1],
+                                                           layout->piece, whole, error);
+    if (status != XB_OK || whole == layout->count)
+        return status;
+    const struct xb_piece *last = &layout->pieces[whole]; /* a shorter row */
+    return context->device->backend->queue_copy(context->queues[0], ends[0].buffer,
+                                                last->target_offset, ends[1].buffer,
+                                                last->source_offset, last->bytes, error);
+}
+
+static enum xb_status submit(struct xb_mode_context *context, struct xb_error *error)
+{
+    const struct state *state = context->state;
+    const struct xb_backend *backend = context->device->backend;
+    switch (state->how) {
+    case HOW_EACH:
+        return copy_each(context, error);
+    case HOW_CALL:
+        return backend->queue_copy_pieces(context->queues[0], state->list, error);
+    case HOW_GRAPH:
+        return backend->queue_graph(context->queues[0], state->graph, error);
+    case HOW_PACKED:
+        return submit_packed(context, error);
+    case HOW_KERNEL:
+        return submit_kernel_part(context, error);
+    case HOW_PITCHED:
+        return copy_rows(context, error);
+    }
+    return XB_OK;
+}
+
+static const struct xb_reference references[] = {
+    {.figure = &pack_time, .submit = submit_gathering, .variant = "packed"},
+    {.figure = &copy_time, .submit = submit_one_copy, .variant = "packed"},
+    {.figure = &unpack_time, .submit = submit_scattering, .variant = "packed"},
+    {.figure = NULL},
+};
+
+/* ---- verify ---- */
+
+static enum xb_status prove(struct xb_mode_context *context, struct xb_result *result,
+                            struct xb_error *error)
+{
+    const struct state *state = context->state;
+    unsigned long long seed = context->test->seed;
+    const struct xb_piece_proof proof = {
+        .layout = &state->layout,
+        .queue = context->queues[0],
+        .source = source_of(state),
+        .target = target_of(state),
+        .room = state->room,
+        .moved = xb_proof_after(seed),
+        .around = xb_proof_around(seed),
+    };
+    struct xb_mismatch all = {0};
+    struct xb_mismatch compared = {0};
+    enum xb_status status = xb_piece_proof_check(&proof, &all, &compared, error);
+    if (status != XB_OK)
+        return status;
+    xb_result_detail_text(result, "verified_by", "%s",
+                          state->to_device ? "host, by copies back" : "host");
+    xb_proof_conclude(result, &all, &compared);
+    return XB_OK;
+}
+
+static enum xb_status verify(struct xb_mode_context *context, struct xb_result *result,
+                             struct xb_error *error)
+{
+    const struct state *state = context->state;
+    double count = (double)state->layout.count;
+    double seconds = (double)result->bytes_moved / result->bandwidth.median;
+    xb_result_detail_number(result, "pieces", count);
+    xb_result_compute(result, &xb_figure_pieces_per_second, count / seconds);
+    xb_result_compute(result, &xb_figure_time_per_piece, seconds / count);
+    if (state->how == HOW_KERNEL)
+        xb_result_compute(result, &xb_figure_blocks, (double)state->blocks);
+    enum xb_status status = prove(context, result, error);
+    if (status != XB_OK || result->verified != XB_VERIFIED_TRUE ||
+        (state->how != HOW_KERNEL && state->how != HOW_PACKED))
+        return status;
+    return xb_sm_tax_measure(context, submit, seconds, 2, result, error);
+}
+
+static const struct xb_option *const options[] = {
+    &option_batch,  &xb_option_piece,       &option_layout,           &option_pitch,
+    &option_blocks, &xb_option_host_offset, &xb_option_device_offset, NULL};
+
+static const struct xb_parameter parameters[] = {
+    {&xb_option_piece, NULL},
+    {&option_layout, NULL},
+    {&option_pitch, NULL},
+    {&option_blocks, "kernel"},
+    {&xb_option_host_offset, NULL},
+    {&xb_option_device_offset, NULL},
+    {NULL, NULL},
+};
+
+const struct xb_mode xb_mode_batch = {
+    .name = "batch",
+    .summary = "many small pieces, by each way that a program can move them",
+    .description =
+        "Moves --size bytes as pieces of --piece between page-locked host memory and the device, "
+        "by the ways that --batch names, which are the variants. The host's clock times all of "
+        "them, from the first call until the last byte is there: with small pieces the calls are "
+        "most of the time. 'packed' is timed with the gathering and the scattering; what each part "
+        "takes alone stands beside it. For 'kernel' and 'packed' the SM tax says how much slower "
+        "kernels compute meanwhile. Every piece is checked at its place, and what lies around it. "
+        "--mode all leaves this mode out.",
+    .directions = XB_H2D | XB_D2H,
+    .by_default = XB_H2D | XB_D2H,
+    .only_named = true,
+    .variant_option = &option_batch,
+    .options = options,
+    .parameters = parameters,
+    .figures = figures,
+    .bytes_by_default = UINT64_C(64) << 20,
+    .reading = xb_batch_reading,
+    .state_bytes = sizeof(struct state),
+    .capabilities = capabilities,
+    .needs = needs,
+    .check_options = check_options,
+    .check = check,
+    .setup = setup,
+    .references = references,
+    .prepare = prepare,
+    .submit = submit,
+    .verify = verify,
+    .teardown = teardown,
+};

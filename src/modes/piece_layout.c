@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+#include "piece_layout.h"
+
+#include "base/parallel.h"
+#include "xferbench/access.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- where pieces lie ---- */
+
+uint64_t xb_layout_count(uint64_t bytes, uint64_t piece)
+{
+    return bytes / piece + (bytes % piece != 0);
+}
+
+uint64_t xb_layout_span(uint64_t bytes, uint64_t piece, const struct xb_layout_side *side)
+{
+    uint64_t before = xb_layout_count(bytes, piece) - 1; /* the last piece */
+    uint64_t last = bytes - before * piece;
+    uint64_t begin = 0;
+    if (__builtin_mul_overflow(before, side->pitch > 0 ? side->pitch : piece, &begin) ||
+        __builtin_add_overflow(begin, side->offset, &begin) ||
+        __builtin_add_overflow(begin, last, &begin))
+        return UINT64_MAX;
+    return begin;
+}
+
+/* The place of piece `index`, counted in pieces: a permutation of those that are whole. Each side
+ * begins elsewhere in the same permutation, so that neither order follows from the other. */
+static uint64_t place(const struct xb_layout *layout, const struct xb_layout_side *side,
+                      uint64_t index)
+{
+    uint64_t whole = layout->bytes / layout->piece;
+    if (!side->scattered || index >= whole)
+        return index;
+    struct xb_pattern from = {.seed = layout->seed + (side == &layout->source ? 0 : 1)};
+    return xb_access_random(whole, (index + xb_pattern_word(from, 0) % whole) % whole);
+}
+
+static uint64_t offset_of(const struct xb_layout *layout, const struct xb_layout_side *side,
+                          uint64_t index)
+{
+    uint64_t apart = side->pitch > 0 ? side->pitch : layout->piece;
+    return side->offset + place(layout, side, index) * apart;
+}
+
+enum xb_status xb_layout_make(struct xb_layout *layout, struct xb_error *error)
+{
+    layout->count = xb_layout_count(layout->bytes, layout->piece);
+    layout->source_span = xb_layout_span(layout->bytes, layout->piece, &layout->source);
+    layout->target_span = xb_layout_span(layout->bytes, layout->piece, &layout->target);
+    layout->pieces = calloc(layout->count, sizeof *layout->pieces);
+    if (layout->pieces == NULL)
+        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for a list of %zu pieces", layout->count);
+    for (size_t i = 0; i < layout->count; i++) {
+        uint64_t left = layout->bytes - i * layout->piece;
+        layout->pieces[i] = (struct xb_piece){
+            .source_offset = offset_of(layout, &layout->source, i),
+            .target_offset = offset_of(layout, &layout->target, i),
+            .bytes = left < layout->piece ? left : layout->piece,
+        };
+    }
+    return XB_OK;
+}
+
+void xb_layout_free(struct xb_layout *layout)
+{
+    free(layout->pieces);
+    layout->pieces = NULL;
+}
+
+/* ---- the proof ---- */
+
+/* The pieces in the order in which they lie in the target: what is between two is around both. */
+struct job {
+    const struct xb_piece_proof *proof;
+    const struct xb_piece *pieces;
+    const unsigned char *source, *target; /* as the CPU sees them */
+    pthread_mutex_t lock;                 /* protects what follows */
+    struct xb_mismatch all, compared;
+};
+
+static void add(struct xb_mismatch *found, uint64_t wrong_bytes, uint64_t first_offset)
+{
+    if (wrong_bytes > 0 && (found->wrong_bytes == 0 || first_offset < found->first_offset))
+        found->first_offset = first_offset;
+    found->wrong_bytes += wrong_bytes;
+}
+
+/* Checks the bytes of the target up to the piece, and the piece. */
+static void check_piece(const struct job *job, const struct xb_piece *piece, uint64_t since,
+                        struct xb_mismatch *all, struct xb_mismatch *compared)
+{
+    uint64_t at = piece->target_offset;
+    struct xb_mismatch here =
+        xb_host_check(job->target + since, since, at - since, job->proof->around);
+    add(all, here.wrong_bytes, here.first_offset);
+    here = xb_host_check(job->target + at, piece->source_offset, piece->bytes, job->proof->moved);
+    add(all, here.wrong_bytes, here.first_offset - piece->source_offset + at);
+    if (memcmp(job->target + at, job->source + piece->source_offset, piece->bytes) != 0)
+        add(compared, 1, at);
+}
+
+static void check_part(void *argument, uint64_t begin, uint64_t end)
+{
+    struct job *job = argument;
+    struct xb_mismatch all = {0};
+    struct xb_mismatch compared = {0};
+    for (uint64_t i = begin; i < end; i++) {
+        const struct xb_piece *last = i > 0 ? &job->pieces[i - 1] : NULL;
+        check_piece(job, &job->pieces[i], last != NULL ? last->target_offset + last->bytes : 0,
+                    &all, &compared);
+    }
+    pthread_mutex_lock(&job->lock);
+    add(&job->all, all.wrong_bytes, all.first_offset);
+    add(&job->compared, compared.wrong_bytes, compared.first_offset);
+    pthread_mutex_unlock(&job->lock);
+}
+
+static int by_target(const void *a, const void *b)
+{
+    const struct xb_piece *one = a;
+    const struct xb_piece *other = b;
+    return (one->target_offset > other->target_offset) -
+           (one->target_offset < other->target_offset);
+}
+
+/* The bytes of a side as the CPU sees them: in place, or fetched into the room. */
+static enum xb_status look(const struct xb_piece_proof *proof, struct xb_buffer *side,
+                           uint64_t span, const unsigned char **bytes, struct xb_error *error)
+{
+    *bytes = side->host_address;
+    if (side->memory != XB_MEMORY_DEVICE)
+        return XB_OK;
+    const struct xb_backend *backend = proof->queue->device->backend;
+    *bytes = proof->room->host_address;
+    enum xb_status status = backend->queue_copy(proof->queue, proof->room, 0, side, 0, span, error);
+    return status != XB_OK ? status : backend->queue_wait(proof->queue, error);
+}
+
+/* Few pieces a thread are not worth it. */
+#define GRAIN 64
+
+enum xb_status xb_piece_proof_check(const struct xb_piece_proof *proof, struct xb_mismatch *all,
+                                    struct xb_mismatch *compared, struct xb_error *error)
+{
+    const struct xb_layout *layout = proof->layout;
+    struct job job = {.proof = proof, .lock = PTHREAD_MUTEX_INITIALIZER};
+    enum xb_status status = look(proof, proof->source, layout->source_span, &job.source, error);
+    if (status == XB_OK)
+        status = look(proof, proof->target, layout->target_span, &job.target, error);
+    if (status != XB_OK)
+        return status;
+    struct xb_piece *sorted = malloc(layout->count * sizeof *sorted);
+    if (sorted == NULL)
+        return XB_FAIL(error, XB_ERR_MEMORY, "no memory to check %zu pieces", layout->count);
+    memcpy(sorted, layout->pieces, layout->count * sizeof *sorted);
+    qsort(sorted, layout->count, sizeof *sorted, by_target);
+    job.pieces = sorted;
+    xb_parallel_for(layout->count, GRAIN, check_part, &job);
+    free(sorted);
+    add(all, job.all.wrong_bytes, job.all.first_offset);
+    add(compared, job.compared.wrong_bytes, job.compared.first_offset);
+    return XB_OK;
+}

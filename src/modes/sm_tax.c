@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _POSIX_C_SOURCE 200809L
+#include "sm_tax.h"
+
+#include "base/clock.h"
+#include "measure/run.h"
+#include "proof.h"
+
+#include "xferbench/result.h"
+#include "xferbench/workspace.h"
+
+#include <math.h>
+
+/* What programs compute beside a transfer is many kernels and not one: a kernel that takes all of a
+ * device lets another's blocks in only when it ends. This many of them go into the time of one
+ * iteration, if none is shorter than launching it takes. */
+#define KERNELS_AN_ITERATION 20
+#define SHORTEST_S 20e-6
+#define LONGEST_S 200e-6
+
+/* They go on for longer than the iteration takes, which may be slower beside them. */
+#define LONGER 2.0
+#define MOST_KERNELS 800
+
+#define REPETITIONS 3
+
+const struct xb_figure xb_figure_sm_tax = {
+    .name = "sm_tax",
+    .unit = XB_UNIT_RATIO,
+    .help = "How much slower kernels compute while the transfer runs: the time that they lose by "
+            "the time that it takes",
+};
+
+/* The kernels, and the clock on their queue. */
+struct load {
+    struct xb_mode_context *context;
+    struct xb_buffer *buffer;
+    struct xb_event *start, *stop;
+    uint64_t steps;
+    unsigned kernels;
+};
+
+static enum xb_status enqueue(const struct load *load, struct xb_error *error)
+{
+    struct xb_mode_context *context = load->context;
+    const struct xb_backend *backend = context->device->backend;
+    enum xb_status status = backend->event_record(load->start, context->queues[1], error);
+    for (unsigned i = 0; status == XB_OK && i < load->kernels; i++)
+        status = backend->queue_compute(context->queues[1], load->buffer, 0, XB_SM_TAX_BYTES,
+                                        load->steps, error);
+    return status != XB_OK ? status : backend->event_record(load->stop, context->queues[1], error);
+}
+
+static enum xb_status wait_for(const struct load *load, double *seconds, struct xb_error *error)
+{
+    const struct xb_backend *backend = load->context->device->backend;
+    enum xb_status status = backend->queue_wait(load->context->queues[1], error);
+    return status != XB_OK ? status
+                           : backend->event_elapsed(load->start, load->stop, seconds, error);
+}
+
+static enum xb_status time_alone(const struct load *load, double *seconds, struct xb_error *error)
+{
+    enum xb_status status = enqueue(load, error);
+    struct xb_error later;
+    enum xb_status waited = wait_for(load, seconds, status == XB_OK ? error : &later);
+    return status != XB_OK ? status : waited;
+}
+
+/* Both at the same time: what the kernels took and what the iteration took. */
+static enum xb_status time_beside(const struct load *load, xb_submit *submit, double *seconds,
+                                  double *iteration, struct xb_error *error)
+{
+    struct xb_mode_context *context = load->context;
+    struct xb_error later;
+    enum xb_status status = enqueue(load, error);
+    double begin = xb_clock_now();
+    if (status == XB_OK)
+        status = submit(context, error);
+    enum xb_status waited =
+        context->device->backend->queue_wait(context->queues[0], status == XB_OK ? error : &later);
+    *iteration = xb_clock_now() - begin;
+    status = status != XB_OK ? status : waited;
+    waited = wait_for(load, seconds, status == XB_OK ? error : &later);
+    return status != XB_OK ? status : waited;
+}
+
+/* Finds the steps with which a kernel takes about as long as it should. */
+static enum xb_status tune(struct load *load, double seconds, struct xb_error *error)
+{
+    double target = fmin(fmax(seconds / KERNELS_AN_ITERATION, SHORTEST_S), LONGEST_S);
+    double alone = 0;
+    double few = 0;
+    load->kernels = 8;
+    load->steps = 1;
+    /* Once to warm up; then few steps, and more: from there the time grows along a line. */
+    for (int i = 0; i < 2; i++) {
+        enum xb_status status = time_alone(load, &few, error);
+        if (status != XB_OK)
+            return status;
+    }
+    const uint64_t more = 65;
+    load->steps = more;
+    enum xb_status status = time_alone(load, &alone, error);
+    if (status != XB_OK)
+        return status;
+    double a_step = (alone - few) / load->kernels / (double)(more - 1);
+    double left = target - few / load->kernels;
+    load->steps = a_step > 0 && left > 0 ? 1 + (uint64_t)fmin(left / a_step, 1e6) : 1;
+    status = time_alone(load, &alone, error);
+    if (status != XB_OK)
+        return status;
+    double kernels = ceil(LONGER * seconds / (alone / load->kernels));
+    load->kernels = kernels < MOST_KERNELS ? (unsigned)kernels + 1 : MOST_KERNELS;
+    return XB_OK;
+}
+
+static enum xb_status measure(struct load *load, xb_submit *submit, double seconds,
+                              struct xb_result *result, struct xb_error *error)
+{
+    enum xb_status status = tune(load, seconds, error);
+    for (int i = 0; status == XB_OK && i < REPETITIONS; i++) {
+        double alone = 0;
+        double beside = 0;
+        double iteration = 0;
+        if (xb_run_should_stop(load->context->run))
+            return XB_OK;
+        status = time_alone(load, &alone, error);
+        if (status == XB_OK)
+            status = time_beside(load, submit, &beside, &iteration, error);
+        if (status == XB_OK)
+            /* Less than nothing is noise. */
+            status = xb_result_sample(result, &xb_figure_sm_tax,
+                                      fmax((beside - alone) / fmin(iteration, beside), 0), error);
+    }
+    return status;
+}
+
+enum xb_status xb_sm_tax_measure(struct xb_mode_context *context, xb_submit *submit, double seconds,
+                                 unsigned number, struct xb_result *result, struct xb_error *error)
+{
+    const struct xb_backend *backend = context->device->backend;
+    struct load load = {.context = context};
+    if (xb_run_should_stop(context->run))
+        return XB_OK;
+    enum xb_status status = xb_workspace_buffer(context->workspace, number, XB_MEMORY_DEVICE,
+                                                XB_SM_TAX_BYTES, &load.buffer, error);
+    if (status == XB_OK)
+        status = xb_proof_fill(context->queues[1], load.buffer, XB_SM_TAX_BYTES,
+                               xb_proof_before(context->test->seed), error);
+    if (status == XB_OK)
+        status = backend->event_open(context->device, &load.start, error);
+    if (status == XB_OK)
+        status = backend->event_open(context->device, &load.stop, error);
+    if (status == XB_OK)
+        status = measure(&load, submit, seconds, result, error);
+    backend->event_close(load.stop);
+    backend->event_close(load.start);
+    return status;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef XFERBENCH_MODES_SM_TAX_H
+#define XFERBENCH_MODES_SM_TAX_H
+
+#include "xferbench/mode.h"
+
+/* What a transfer takes from kernels that compute at the same time. */
+
+extern const struct xb_figure xb_figure_sm_tax;
+
+/* How many bytes of device memory the computing kernels work on. */
+#define XB_SM_TAX_BYTES (UINT64_C(64) << 20)
+
+/*
+ * Measures the SM tax of one iteration of `submit`, which takes about `seconds`, and adds its
+ * samples to the result: kernels compute one after the other on queue 1 of the context, alone and
+ * beside the iteration, and the tax is the time that they lose by the time that the iteration
+ * takes. 0.1 is a tenth of their speed. Device buffer `number` of the workspace is theirs. Adds
+ * nothing where the run is to stop. Blocks.
+ */
+XB_MUST_CHECK enum xb_status xb_sm_tax_measure(struct xb_mode_context *context, xb_submit *submit,
+                                               double seconds, unsigned number,
+                                               struct xb_result *result, struct xb_error *error);
+
+#endif
