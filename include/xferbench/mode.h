@@ -35,9 +35,9 @@ const char *xb_group_name(enum xb_group group);
 struct xb_setting {
     const struct xb_option *option;
     const char *word; /* of CHOICES one word, of TEXT all; lives as long as the configuration */
-    uint64_t count;   /* of COUNT and SIZE */
+    uint64_t count;   /* of COUNT and SIZE; of COUNTS and SIZES one number */
 };
-#define XB_CASE_SETTINGS 8
+#define XB_CASE_SETTINGS 12
 
 /* One thing to measure: mode x variant x parameters x direction x size x device(s). */
 struct xb_case {
@@ -144,13 +144,13 @@ struct xb_reference {
 
 /*
  * An option that makes a case what it is, as its variant and its size do: it stands in every row
- * and in what `compare` tells cases apart by. One that takes several values (CHOICES) gives a case
- * for each. What a case has of it: xb_case_setting.
+ * and in what `compare` tells cases apart by. One that takes several values (CHOICES, SIZES,
+ * COUNTS) gives a case for each. What a case has of it: xb_case_setting.
  */
 struct xb_parameter {
-    /* COUNT, SIZE, TEXT, or CHOICES; it has a default. Of a list of words the first by default goes
-     * without saying: a row is told apart by another, and what files have that were written before
-     * there was the option is that. */
+    /* COUNT, SIZE, TEXT, CHOICES, SIZES, or COUNTS; it has a default. Of a list the first by
+     * default goes without saying: a row is told apart by another, and what files have that were
+     * written before there was the option is that. */
     const struct xb_option *option;
     const char *variant; /* the only one that it matters for; NULL: all of them */
 };

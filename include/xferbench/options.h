@@ -20,7 +20,8 @@ enum xb_option_type {
     XB_OPTION_TEXT,     /* anything that is not empty */
     XB_OPTION_COUNT,    /* a whole number between minimum and maximum */
     XB_OPTION_SIZE,     /* xb_size_parse, between minimum and maximum */
-    XB_OPTION_SIZES,    /* xb_sizes_parse */
+    XB_OPTION_SIZES,    /* xb_sizes_parse; between minimum and maximum, where there is a maximum */
+    XB_OPTION_COUNTS,   /* a comma list of whole numbers between minimum and maximum */
     XB_OPTION_DURATION, /* xb_duration_parse */
     XB_OPTION_CHOICES   /* a comma list of words; which are allowed is in `choices` */
 };
@@ -33,9 +34,15 @@ struct xb_option {
     const char *default_text;   /* read as if the user had given it; NULL for none */
     const char *help;           /* one sentence or a few; help wraps it */
     const char *const *choices; /* for CHOICES: ends with NULL; NULL allows any word */
-    uint64_t minimum, maximum;  /* for COUNT and SIZE */
+    uint64_t minimum, maximum;  /* for COUNT, COUNTS, SIZE and SIZES */
     bool selects; /* it decides which cases there are or where results go, not how they are
                      measured: files that differ in it can be compared */
+};
+
+/* A list of whole numbers. */
+struct xb_counts {
+    uint64_t *values;
+    size_t count;
 };
 
 /* The value of an option. Which member holds it follows from the option's type. */
@@ -48,6 +55,7 @@ struct xb_value {
     uint64_t count; /* COUNT and SIZE */
     double seconds;
     struct xb_sizes sizes;
+    struct xb_counts counts;
     char **words; /* CHOICES */
     size_t word_count;
 };
@@ -75,9 +83,18 @@ void xb_config_free(struct xb_config *config);
 XB_MUST_CHECK enum xb_status xb_config_default(struct xb_config *config, const char *name,
                                                const char *text, struct xb_error *error);
 
-/* Whether the word is the first that the option, of CHOICES, has by default; false where it has
- * none. */
-bool xb_option_is_usual(const struct xb_option *option, const char *word);
+/* Whether options of that type take a list: CHOICES, SIZES, COUNTS. */
+bool xb_option_is_list(const struct xb_option *option);
+
+/* Whether the text is the first that the option, a list, has by default; false where it has none.
+ * Of SIZES and COUNTS the text is a number in decimal digits. */
+bool xb_option_is_usual(const struct xb_option *option, const char *text);
+
+/* How many values there are: of a list its length, else 1. */
+size_t xb_value_length(const struct xb_value *value);
+
+/* The number at that place of SIZES or COUNTS; of SIZE and COUNT the only one. */
+uint64_t xb_value_number(const struct xb_value *value, size_t index);
 
 /* The value of the option `name`, which must be one of the rows: aborts otherwise, it is a bug. */
 const struct xb_value *xb_config_get(const struct xb_config *config, const char *name);

@@ -28,6 +28,15 @@ XB_MUST_CHECK enum xb_status xb_size_parse(const char *text, uint64_t *bytes,
  */
 XB_MUST_CHECK enum xb_status xb_sizes_parse(const char *text, struct xb_sizes *sizes,
                                             struct xb_error *error);
+
+/* The same where only sizes from `minimum` to `maximum` are allowed. From 0 on, 0 is a size too; a
+ * range cannot begin there, because it doubles. */
+XB_MUST_CHECK enum xb_status xb_size_parse_within(const char *text, uint64_t minimum,
+                                                  uint64_t maximum, uint64_t *bytes,
+                                                  struct xb_error *error);
+XB_MUST_CHECK enum xb_status xb_sizes_parse_within(const char *text, uint64_t minimum,
+                                                   uint64_t maximum, struct xb_sizes *sizes,
+                                                   struct xb_error *error);
 void xb_sizes_free(struct xb_sizes *sizes);
 
 /* Reads a duration: a decimal number with ns, us, ms, s or m; none means seconds. Must be > 0. */

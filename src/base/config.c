@@ -86,10 +86,9 @@ static enum xb_status parse_text(struct xb_value *value, struct xb_error *error)
     return XB_OK;
 }
 
-static enum xb_status parse_count(struct xb_value *value, struct xb_error *error)
+static enum xb_status read_count(const struct xb_option *option, const char *text, uint64_t *number,
+                                 struct xb_error *error)
 {
-    const struct xb_option *option = value->option;
-    const char *text = value->text;
     /* Check the digits here, because strtoull accepts spaces and signs. */
     bool is_number = text[0] != '\0' && text[strspn(text, "0123456789")] == '\0';
     errno = 0;
@@ -98,35 +97,34 @@ static enum xb_status parse_count(struct xb_value *value, struct xb_error *error
         return XB_FAIL(error, XB_ERR_USAGE,
                        "--%s: \"%.80s\" is not a whole number from %" PRIu64 " to %" PRIu64,
                        option->name, text, option->minimum, option->maximum);
-    value->count = count;
+    *number = count;
     return XB_OK;
+}
+
+static enum xb_status parse_count(struct xb_value *value, struct xb_error *error)
+{
+    return read_count(value->option, value->text, &value->count, error);
 }
 
 static enum xb_status parse_size(struct xb_value *value, struct xb_error *error)
 {
     const struct xb_option *option = value->option;
     struct xb_error cause;
-    uint64_t bytes = 0;
-    if (xb_size_parse(value->text, &bytes, &cause) != XB_OK)
+    if (xb_size_parse_within(value->text, option->minimum, option->maximum, &value->count,
+                             &cause) != XB_OK)
         return blame(option, &cause, error);
-    if (bytes < option->minimum || bytes > option->maximum) {
-        char minimum[32];
-        char maximum[32];
-        return XB_FAIL(error, XB_ERR_USAGE, "--%s: \"%.80s\" is not a size from %s to %s",
-                       option->name, value->text,
-                       xb_size_format(option->minimum, minimum, sizeof minimum),
-                       xb_size_format(option->maximum, maximum, sizeof maximum));
-    }
-    value->count = bytes;
     return XB_OK;
 }
 
 static enum xb_status parse_sizes(struct xb_value *value, struct xb_error *error)
 {
+    const struct xb_option *option = value->option;
     struct xb_error cause;
-    if (xb_sizes_parse(value->text, &value->sizes, &cause) != XB_OK)
-        return blame(value->option, &cause, error);
-    return XB_OK;
+    enum xb_status status = option->maximum == 0
+                                ? xb_sizes_parse(value->text, &value->sizes, &cause)
+                                : xb_sizes_parse_within(value->text, option->minimum,
+                                                        option->maximum, &value->sizes, &cause);
+    return status != XB_OK ? blame(option, &cause, error) : XB_OK;
 }
 
 static enum xb_status parse_duration(struct xb_value *value, struct xb_error *error)
@@ -147,19 +145,21 @@ static const char *join(const char *const *words, char *text, size_t size)
     return text;
 }
 
-/* Refuses a word that is empty, repeated, or not among the choices. */
+static enum xb_status refuse_repeated(const struct xb_option *option, const char *item,
+                                      struct xb_error *error)
+{
+    return XB_FAIL(error, XB_ERR_USAGE, "--%s: \"%.80s\" is named twice; name it once",
+                   option->name, item);
+}
+
+/* Refuses a word that is repeated, or not among the choices. */
 static enum xb_status check_word(const struct xb_value *value, const char *word,
                                  struct xb_error *error)
 {
     const struct xb_option *option = value->option;
-    if (word[0] == '\0')
-        return XB_FAIL(error, XB_ERR_USAGE,
-                       "--%s: \"%.80s\" has an empty place; give words with single commas between",
-                       option->name, value->text);
     for (size_t i = 0; i < value->word_count; i++)
         if (strcmp(value->words[i], word) == 0)
-            return XB_FAIL(error, XB_ERR_USAGE, "--%s: \"%.80s\" is named twice; name it once",
-                           option->name, word);
+            return refuse_repeated(option, word, error);
     if (option->choices == NULL)
         return XB_OK;
     for (size_t i = 0; option->choices[i] != NULL; i++)
@@ -173,32 +173,83 @@ static enum xb_status check_word(const struct xb_value *value, const char *word,
                    join(option->choices, list, sizeof list));
 }
 
-static enum xb_status parse_choices(struct xb_value *value, struct xb_error *error)
+/* Adds the item, of which the value becomes the owner, or frees it. */
+static enum xb_status append_word(struct xb_value *value, char *item, struct xb_error *error)
+{
+    enum xb_status status = check_word(value, item, error);
+    if (status == XB_OK)
+        value->words[value->word_count++] = item;
+    else
+        free(item);
+    return status;
+}
+
+static enum xb_status append_count(struct xb_value *value, char *item, struct xb_error *error)
+{
+    struct xb_counts *counts = &value->counts;
+    uint64_t number = 0;
+    enum xb_status status = read_count(value->option, item, &number, error);
+    for (size_t i = 0; status == XB_OK && i < counts->count; i++)
+        if (counts->values[i] == number)
+            status = refuse_repeated(value->option, item, error);
+    if (status == XB_OK)
+        counts->values[counts->count++] = number;
+    free(item);
+    return status;
+}
+
+/* Reads a comma list. There is room for as many items as append can be called for: `most`. */
+static enum xb_status parse_items(struct xb_value *value, size_t most,
+                                  enum xb_status (*append)(struct xb_value *value, char *item,
+                                                           struct xb_error *error),
+                                  struct xb_error *error)
+{
+    const char *text = value->text;
+    for (size_t i = 0; i < most; i++) {
+        size_t length = strcspn(text, ",");
+        if (length == 0)
+            return XB_FAIL(error, XB_ERR_USAGE,
+                           "--%s: \"%.80s\" has an empty place; give %s with single commas between",
+                           value->option->name, value->text,
+                           value->option->type == XB_OPTION_COUNTS ? "numbers" : "words");
+        char *item = strndup(text, length);
+        if (item == NULL)
+            return XB_FAIL(error, XB_ERR_MEMORY, "--%s: no memory for a word", value->option->name);
+        enum xb_status status = append(value, item, error);
+        if (status != XB_OK)
+            return status;
+        text += length + 1;
+    }
+    return XB_OK;
+}
+
+static size_t count_items(const char *text)
 {
     size_t count = 1;
-    for (const char *c = value->text; *c != '\0'; c++)
-        count += *c == ',';
+    for (; *text != '\0'; text++)
+        count += *text == ',';
+    return count;
+}
+
+static enum xb_status parse_choices(struct xb_value *value, struct xb_error *error)
+{
+    size_t count = count_items(value->text);
     value->words = calloc(count, sizeof *value->words);
     value->word_count = 0;
     if (value->words == NULL)
         return XB_FAIL(error, XB_ERR_MEMORY, "--%s: no memory for %zu words", value->option->name,
                        count);
+    return parse_items(value, count, append_word, error);
+}
 
-    const char *text = value->text;
-    for (size_t i = 0; i < count; i++) {
-        size_t length = strcspn(text, ",");
-        char *word = strndup(text, length);
-        if (word == NULL)
-            return XB_FAIL(error, XB_ERR_MEMORY, "--%s: no memory for a word", value->option->name);
-        enum xb_status status = check_word(value, word, error);
-        if (status != XB_OK) {
-            free(word);
-            return status;
-        }
-        value->words[value->word_count++] = word;
-        text += length + 1;
-    }
-    return XB_OK;
+static enum xb_status parse_counts(struct xb_value *value, struct xb_error *error)
+{
+    size_t count = count_items(value->text);
+    value->counts = (struct xb_counts){.values = calloc(count, sizeof(uint64_t))};
+    if (value->counts.values == NULL)
+        return XB_FAIL(error, XB_ERR_MEMORY, "--%s: no memory for %zu numbers", value->option->name,
+                       count);
+    return parse_items(value, count, append_count, error);
 }
 
 static void free_value(struct xb_value *value)
@@ -207,6 +258,7 @@ static void free_value(struct xb_value *value)
         free(value->words[i]);
     free(value->words);
     xb_sizes_free(&value->sizes);
+    free(value->counts.values);
     free(value->text);
 }
 
@@ -234,6 +286,8 @@ static enum xb_status set_value(struct xb_value *value, const char *text, struct
         return parse_size(value, error);
     case XB_OPTION_SIZES:
         return parse_sizes(value, error);
+    case XB_OPTION_COUNTS:
+        return parse_counts(value, error);
     case XB_OPTION_DURATION:
         return parse_duration(value, error);
     case XB_OPTION_CHOICES:
@@ -381,11 +435,55 @@ enum xb_status xb_config_default(struct xb_config *config, const char *name, con
     return set_value(value, text, error);
 }
 
-bool xb_option_is_usual(const struct xb_option *option, const char *word)
+bool xb_option_is_list(const struct xb_option *option)
 {
-    const char *words = option->default_text != NULL ? option->default_text : "";
-    size_t length = strcspn(words, ",");
-    return length > 0 && strlen(word) == length && strncmp(word, words, length) == 0;
+    return option->type == XB_OPTION_CHOICES || option->type == XB_OPTION_SIZES ||
+           option->type == XB_OPTION_COUNTS;
+}
+
+/* Whether the option, of SIZES, begins with that number by default. */
+static bool begins_with_size(const struct xb_option *option, const char *number)
+{
+    struct xb_value value = {.option = option, .text = (char *)option->default_text};
+    struct xb_error error;
+    char first[24];
+    bool is_read = parse_sizes(&value, &error) == XB_OK;
+    if (is_read)
+        snprintf(first, sizeof first, "%" PRIu64, value.sizes.bytes[0]);
+    xb_sizes_free(&value.sizes);
+    return is_read && strcmp(first, number) == 0;
+}
+
+bool xb_option_is_usual(const struct xb_option *option, const char *text)
+{
+    const char *usual = option->default_text != NULL ? option->default_text : "";
+    size_t length = strcspn(usual, ",");
+    if (length > 0 && option->type == XB_OPTION_SIZES)
+        return begins_with_size(option, text);
+    return length > 0 && strlen(text) == length && strncmp(text, usual, length) == 0;
+}
+
+size_t xb_value_length(const struct xb_value *value)
+{
+    switch (value->option->type) {
+    case XB_OPTION_CHOICES:
+        return value->word_count;
+    case XB_OPTION_SIZES:
+        return value->sizes.count;
+    case XB_OPTION_COUNTS:
+        return value->counts.count;
+    default:
+        return 1;
+    }
+}
+
+uint64_t xb_value_number(const struct xb_value *value, size_t index)
+{
+    if (value->option->type == XB_OPTION_SIZES)
+        return value->sizes.bytes[index];
+    if (value->option->type == XB_OPTION_COUNTS)
+        return value->counts.values[index];
+    return value->count;
 }
 
 void xb_config_free(struct xb_config *config)

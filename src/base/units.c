@@ -9,8 +9,8 @@
 #include <string.h>
 
 #define SIZE_ACCEPTED                                                                              \
-    "a size is a whole number of bytes from 1 to 2^63 - 1, such as 4096, 64K, 1.5G or 1GB (K M G " \
-    "T or KiB MiB GiB TiB are powers of 1024, KB MB GB TB powers of 1000)"
+    "a size is a whole number of bytes from %d to 2^63 - 1, such as 4096, 64K, 1.5G or 1GB (K M "  \
+    "G T or KiB MiB GiB TiB are powers of 1024, KB MB GB TB powers of 1000)"
 #define SIZES_ACCEPTED "give sizes and ranges with single commas between, such as 64K,1M or 4K..1G"
 #define DURATION_ACCEPTED                                                                          \
     "a duration is a decimal number above 0 with ns, us, ms, s or m, or none for seconds, such "   \
@@ -21,6 +21,12 @@ struct span {
     const char *text;
     size_t length;
 };
+
+/* The sizes that are allowed. */
+struct bounds {
+    uint64_t minimum, maximum;
+};
+static const struct bounds any_size = {1, INT64_MAX};
 
 struct decimal {
     struct span whole;    /* one digit or more */
@@ -153,35 +159,58 @@ static const struct size_unit *find_size_unit(struct span suffix)
     return NULL;
 }
 
-static enum xb_status refuse_size(struct span span, const char *why, struct xb_error *error)
+static enum xb_status refuse_size(struct span span, struct bounds bounds, const char *why,
+                                  struct xb_error *error)
 {
-    return XB_FAIL(error, XB_ERR_USAGE, "size \"%.*s\" %s; %s", quoted(span), span.text, why,
-                   SIZE_ACCEPTED);
+    return XB_FAIL(error, XB_ERR_USAGE, "size \"%.*s\" %s; " SIZE_ACCEPTED, quoted(span), span.text,
+                   why, bounds.minimum > 0);
 }
 
-static enum xb_status parse_size(struct span span, uint64_t *bytes, struct xb_error *error)
+static enum xb_status check_bounds(struct span span, struct bounds bounds, uint64_t bytes,
+                                   struct xb_error *error)
+{
+    char minimum[32];
+    char maximum[32];
+    if (bytes >= bounds.minimum && bytes <= bounds.maximum)
+        return XB_OK;
+    return XB_FAIL(error, XB_ERR_USAGE, "\"%.*s\" is not a size from %s to %s", quoted(span),
+                   span.text, xb_size_format(bounds.minimum, minimum, sizeof minimum),
+                   xb_size_format(bounds.maximum, maximum, sizeof maximum));
+}
+
+static enum xb_status parse_size(struct span span, struct bounds bounds, uint64_t *bytes,
+                                 struct xb_error *error)
 {
     struct decimal decimal;
     uint64_t whole = 0;
     uint64_t part = 0;
     if (!split_decimal(span, &decimal))
-        return refuse_size(span, "is not a decimal number", error);
+        return refuse_size(span, bounds, "is not a decimal number", error);
     const struct size_unit *unit = find_size_unit(decimal.suffix);
     if (unit == NULL)
-        return refuse_size(span, "has an unknown suffix", error);
+        return refuse_size(span, bounds, "has an unknown suffix", error);
     if (!fraction_of(decimal.fraction, unit->bytes, &part))
-        return refuse_size(span, "is not a whole number of bytes", error);
+        return refuse_size(span, bounds, "is not a whole number of bytes", error);
     if (!digits_value(decimal.whole, &whole) || whole > (INT64_MAX - part) / unit->bytes)
-        return refuse_size(span, "is too large", error);
-    if (whole == 0 && part == 0)
-        return refuse_size(span, "is zero", error);
-    *bytes = whole * unit->bytes + part;
-    return XB_OK;
+        return refuse_size(span, bounds, "is too large", error);
+    uint64_t size = whole * unit->bytes + part;
+    if (size == 0 && bounds.minimum > 0)
+        return refuse_size(span, bounds, "is zero", error);
+    enum xb_status status = check_bounds(span, bounds, size, error);
+    if (status == XB_OK)
+        *bytes = size;
+    return status;
 }
 
 enum xb_status xb_size_parse(const char *text, uint64_t *bytes, struct xb_error *error)
 {
-    return parse_size(span_of(text), bytes, error);
+    return parse_size(span_of(text), any_size, bytes, error);
+}
+
+enum xb_status xb_size_parse_within(const char *text, uint64_t minimum, uint64_t maximum,
+                                    uint64_t *bytes, struct xb_error *error)
+{
+    return parse_size(span_of(text), (struct bounds){minimum, maximum}, bytes, error);
 }
 
 /* Adds a size, which the user wrote as `item`. The array doubles when the count is a power of two.
@@ -209,19 +238,23 @@ static enum xb_status append_size(struct xb_sizes *sizes, uint64_t bytes, struct
 }
 
 static enum xb_status append_range(struct xb_sizes *sizes, struct span item, size_t dots,
-                                   struct xb_error *error)
+                                   struct bounds bounds, struct xb_error *error)
 {
     uint64_t first = 0;
     uint64_t last = 0;
     if (dots == 0 || dots + 2 == item.length)
         return XB_FAIL(error, XB_ERR_USAGE, "range \"%.*s\" lacks a size; name both, as in 4K..1G",
                        quoted(item), item.text);
-    enum xb_status status = parse_size((struct span){item.text, dots}, &first, error);
+    enum xb_status status = parse_size((struct span){item.text, dots}, bounds, &first, error);
     if (status != XB_OK)
         return status;
-    status = parse_size(skip(item, dots + 2), &last, error);
+    status = parse_size(skip(item, dots + 2), bounds, &last, error);
     if (status != XB_OK)
         return status;
+    if (first == 0)
+        return XB_FAIL(error, XB_ERR_USAGE,
+                       "range \"%.*s\" cannot double from 0; name 0 apart, as in 0,1..4K",
+                       quoted(item), item.text);
     if (last < first)
         return XB_FAIL(error, XB_ERR_USAGE,
                        "range \"%.*s\" runs backwards; put the smaller size first, as in 4K..1G",
@@ -235,19 +268,21 @@ static enum xb_status append_range(struct xb_sizes *sizes, struct span item, siz
     return XB_OK;
 }
 
-static enum xb_status append_item(struct xb_sizes *sizes, struct span item, struct xb_error *error)
+static enum xb_status append_item(struct xb_sizes *sizes, struct span item, struct bounds bounds,
+                                  struct xb_error *error)
 {
     for (size_t i = 0; i + 1 < item.length; i++)
         if (item.text[i] == '.' && item.text[i + 1] == '.')
-            return append_range(sizes, item, i, error);
+            return append_range(sizes, item, i, bounds, error);
     uint64_t bytes = 0;
-    enum xb_status status = parse_size(item, &bytes, error);
+    enum xb_status status = parse_size(item, bounds, &bytes, error);
     if (status != XB_OK)
         return status;
     return append_size(sizes, bytes, item, error);
 }
 
-static enum xb_status append_items(struct xb_sizes *sizes, const char *text, struct xb_error *error)
+static enum xb_status append_items(struct xb_sizes *sizes, const char *text, struct bounds bounds,
+                                   struct xb_error *error)
 {
     const char *item = text;
     while (item != NULL) {
@@ -256,7 +291,7 @@ static enum xb_status append_items(struct xb_sizes *sizes, const char *text, str
         if (span.length == 0)
             return XB_FAIL(error, XB_ERR_USAGE, "size list \"%.*s\" has an empty place; %s",
                            quoted(span_of(text)), text, SIZES_ACCEPTED);
-        enum xb_status status = append_item(sizes, span, error);
+        enum xb_status status = append_item(sizes, span, bounds, error);
         if (status != XB_OK)
             return status;
         item = comma != NULL ? comma + 1 : NULL;
@@ -266,8 +301,14 @@ static enum xb_status append_items(struct xb_sizes *sizes, const char *text, str
 
 enum xb_status xb_sizes_parse(const char *text, struct xb_sizes *sizes, struct xb_error *error)
 {
+    return xb_sizes_parse_within(text, any_size.minimum, any_size.maximum, sizes, error);
+}
+
+enum xb_status xb_sizes_parse_within(const char *text, uint64_t minimum, uint64_t maximum,
+                                     struct xb_sizes *sizes, struct xb_error *error)
+{
     struct xb_sizes parsed = {NULL, 0};
-    enum xb_status status = append_items(&parsed, text, error);
+    enum xb_status status = append_items(&parsed, text, (struct bounds){minimum, maximum}, error);
     if (status != XB_OK) {
         xb_sizes_free(&parsed);
         return status;

@@ -24,7 +24,7 @@ static bool is_default(const struct xb_comparison *comparison, const struct xb_r
     const struct xb_option *const *row = comparison->request.rows;
     while (row != NULL && *row != NULL && strcmp((*row)->name, own->name) != 0)
         row++;
-    if (row != NULL && *row != NULL && (*row)->type == XB_OPTION_CHOICES)
+    if (row != NULL && *row != NULL && xb_option_is_list(*row))
         return xb_option_is_usual(*row, own->value);
     const char *value =
         defaults != NULL ? value_of(defaults->options, defaults->option_count, own->name) : NULL;

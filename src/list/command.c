@@ -70,7 +70,7 @@ static void print_backend(const struct xb_found_backend *found)
 /* " staged by kernel (needs kernels mapped)" */
 static void print_variant(const struct xb_case *test)
 {
-    char settings[64];
+    char settings[XB_CASE_SETTINGS_TEXT];
     uint32_t needed = test->mode->capabilities != NULL ? test->mode->capabilities(test) : 0;
     printf(" %s%s", test->variant, xb_case_settings_text(test, settings, sizeof settings));
     if (needed != 0) {

@@ -2,6 +2,7 @@
 /* What makes a case: the values of its parameters, and whether two cases are the same. */
 #include "case.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,10 +12,8 @@
 static size_t count_values(const struct xb_option *option, const struct xb_config *config)
 {
     size_t count = 0;
-    if (option->type != XB_OPTION_CHOICES)
-        return 1;
     if (config != NULL)
-        return xb_config_get(config, option->name)->word_count;
+        return xb_value_length(xb_config_get(config, option->name));
     while (option->choices[count] != NULL)
         count++;
     return count;
@@ -33,7 +32,7 @@ static void set_value(struct xb_setting *setting, size_t index, const struct xb_
     else if (option->type == XB_OPTION_TEXT)
         setting->word = value->text;
     else
-        setting->count = value->count;
+        setting->count = xb_value_number(value, index);
 }
 
 /* Makes room in the case for each parameter that matters, in place of what it had. */
@@ -103,23 +102,43 @@ bool xb_case_same_path(const struct xb_case *a, const struct xb_case *b)
     return same_kind(a, b) && same_direction && a->device == b->device && a->peer == b->peer;
 }
 
+/* What the case has of it, for people: a size as "8 MiB", and 0 B as "0". */
+static const char *setting_text(const struct xb_setting *setting, char *text, size_t size)
+{
+    bool is_size =
+        setting->option->type == XB_OPTION_SIZE || setting->option->type == XB_OPTION_SIZES;
+    if (setting->word != NULL)
+        return setting->word;
+    if (is_size && setting->count > 0)
+        return xb_size_format(setting->count, text, size);
+    snprintf(text, size, "%" PRIu64, setting->count);
+    return text;
+}
+
+static bool is_usual(const struct xb_setting *setting)
+{
+    char number[24];
+    snprintf(number, sizeof number, "%" PRIu64, setting->count);
+    return xb_option_is_usual(setting->option, setting->word != NULL ? setting->word : number);
+}
+
 const char *xb_case_settings_text(const struct xb_case *test, char *text, size_t size)
 {
     size_t used = 0;
     text[0] = '\0';
     for (size_t i = 0; i < test->setting_count && used < size; i++) {
         const struct xb_setting *setting = &test->settings[i];
-        if (setting->option->type == XB_OPTION_CHOICES &&
-            !xb_option_is_usual(setting->option, setting->word))
+        char value[32];
+        if (xb_option_is_list(setting->option) && !is_usual(setting))
             used += (size_t)snprintf(text + used, size - used, " %s %s", setting->option->name,
-                                     setting->word);
+                                     setting_text(setting, value, sizeof value));
     }
     return text;
 }
 
 const char *xb_case_text(const struct xb_case *test, char *text, size_t size)
 {
-    char settings[64];
+    char settings[XB_CASE_SETTINGS_TEXT];
     char bytes[32];
     char on[48] = "at the same time";
     if (test->peer != XB_NO_PEER)

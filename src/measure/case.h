@@ -20,7 +20,10 @@ bool xb_case_alike(const struct xb_case *a, const struct xb_case *b);
  * both ways at once or not. h2d and d2h are one link; sizes may differ. */
 bool xb_case_same_path(const struct xb_case *a, const struct xb_case *b);
 
-/* " by kernel": the words of its parameters that do not go without saying; "" for none. */
+#define XB_CASE_SETTINGS_TEXT 200 /* room for xb_case_settings_text's text */
+
+/* " by kernel piece 64 KiB": those of its parameters that take lists which do not go without
+ * saying; "" for none. */
 const char *xb_case_settings_text(const struct xb_case *test, char *text, size_t size);
 
 /* "pinned registered h2d 1 GiB device 0", and before the direction what xb_case_settings_text says.

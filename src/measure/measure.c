@@ -184,7 +184,7 @@ static enum xb_status check_capabilities(const struct xb_case *test,
                                          struct xb_error *error)
 {
     uint32_t needed = test->mode->capabilities != NULL ? test->mode->capabilities(test) : 0;
-    char settings[64];
+    char settings[XB_CASE_SETTINGS_TEXT];
     for (uint32_t i = 0; i < XB_CAPABILITIES; i++) {
         uint32_t capability = 1u << i;
         const char *reason = xb_device_lacks(device, capability);

@@ -11,11 +11,12 @@
 #include <stdlib.h>
 
 /* A JSON array of numbers: "[4096,1048576]". NULL: no memory. */
-static const char *sizes_text(const struct xb_sizes *sizes, struct xb_arena **texts)
+static const char *numbers_text(const struct xb_value *value, struct xb_arena **texts)
 {
     const char *text = xb_arena_print(texts, "[");
-    for (size_t i = 0; text != NULL && i < sizes->count; i++)
-        text = xb_arena_print(texts, "%s%s%" PRIu64, text, i > 0 ? "," : "", sizes->bytes[i]);
+    for (size_t i = 0; text != NULL && i < xb_value_length(value); i++)
+        text = xb_arena_print(texts, "%s%s%" PRIu64, text, i > 0 ? "," : "",
+                              xb_value_number(value, i));
     return text != NULL ? xb_arena_print(texts, "%s]", text) : NULL;
 }
 
@@ -42,7 +43,8 @@ static const char *value_text(const struct xb_value *value, struct xb_arena **te
     case XB_OPTION_SIZE:
         return xb_arena_print(texts, "%" PRIu64, value->count);
     case XB_OPTION_SIZES:
-        return sizes_text(&value->sizes, texts);
+    case XB_OPTION_COUNTS:
+        return numbers_text(value, texts);
     case XB_OPTION_DURATION:
         return xb_arena_print(texts, "%s", xb_number_text(value->seconds, number, sizeof number));
     case XB_OPTION_CHOICES:

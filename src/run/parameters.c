@@ -27,11 +27,12 @@ static const struct xb_option *find_option(const char *mode_name, const char *na
     return parameter != NULL ? parameter->option : NULL;
 }
 
-/* Whether it is a word that does not go without saying. */
+/* Whether it is of a list and does not go without saying. */
 static bool is_unusual(const struct xb_record_case *test, const struct xb_record_fact *own)
 {
-    const struct xb_option *option = own->is_text ? find_option(test->mode, own->name) : NULL;
-    return option != NULL && option->type == XB_OPTION_CHOICES && own->value != NULL &&
+    const struct xb_option *option = find_option(test->mode, own->name);
+    return option != NULL && xb_option_is_list(option) && own->value != NULL &&
+           own->is_text == (option->type == XB_OPTION_CHOICES) &&
            !xb_option_is_usual(option, own->value);
 }
 
@@ -104,8 +105,9 @@ const char *xb_parameter_text(const struct xb_record_case *test, const char *nam
     char *end = NULL;
     uint64_t bytes = strtoull(fact->value, &end, 10);
     const struct xb_option *option = find_option(test->mode, name);
-    bool is_size = option != NULL && option->type == XB_OPTION_SIZE;
-    if (is_size && end != fact->value && *end == '\0')
+    bool is_size =
+        option != NULL && (option->type == XB_OPTION_SIZE || option->type == XB_OPTION_SIZES);
+    if (is_size && end != fact->value && *end == '\0' && bytes > 0)
         return xb_size_format(bytes, text, size);
     snprintf(text, size, "%s", fact->value);
     return text;

@@ -14,11 +14,12 @@ struct xb_parameters {
     size_t count;
 };
 
-/* Those that differ between cases of one mode, or in which a case has a word that does not go
- * without saying (mode.h), in the order in which they are met. */
+/* Those that differ between cases of one mode, or in which a case has one of a list that does not
+ * go without saying (mode.h), in the order in which they are met. */
 struct xb_parameters xb_parameters_that_differ(const struct xb_record *record);
 
-/* What a case has of a parameter, for people: a size as "8 MiB". NULL where it has none. */
+/* What a case has of a parameter, for people: a size as "8 MiB", none as "0". NULL where it has
+ * none. */
 const char *xb_parameter_text(const struct xb_record_case *test, const char *name, char *text,
                               size_t size);
 

@@ -40,9 +40,21 @@ static const struct xb_option turns = {
     .name = "turns", .type = XB_OPTION_COUNT, .argument = "N", .default_text = "3", .maximum = 9};
 static const struct xb_option load = {
     .name = "load", .type = XB_OPTION_TEXT, .argument = "TEXT", .default_text = "some"};
-static const struct xb_option *const rows[] = {&way, &pace, &piece, &turns, &load, NULL};
-static const struct xb_parameter parameters[] = {{&way, NULL},     {&turns, NULL}, {&pace, "quick"},
-                                                 {&piece, "calm"}, {&load, NULL},  {NULL, NULL}};
+static const struct xb_option offset = {.name = "offset",
+                                        .type = XB_OPTION_SIZES,
+                                        .argument = "SIZE",
+                                        .default_text = "0",
+                                        .maximum = 1 << 20};
+static const struct xb_option steps = {.name = "steps",
+                                       .type = XB_OPTION_COUNTS,
+                                       .argument = "N",
+                                       .default_text = "8,4",
+                                       .maximum = 64};
+static const struct xb_option *const rows[] = {&way,  &pace,   &piece, &turns,
+                                               &load, &offset, &steps, NULL};
+static const struct xb_parameter parameters[] = {
+    {&way, NULL},  {&turns, NULL},    {&pace, "quick"}, {&piece, "calm"},
+    {&load, NULL}, {&offset, "list"}, {&steps, "list"}, {NULL, NULL}};
 static const struct xb_mode mode = {.name = "walk", .parameters = parameters};
 
 static const struct xb_config *parse(struct xb_config *config, const char *words)
@@ -101,6 +113,24 @@ static void parameters_of_other_variants_give_none(void **state)
     xb_config_free(&config);
 }
 
+/* Each size of a list and each number gives one. */
+static void each_number_gives_a_combination(void **state)
+{
+    (void)state;
+    struct xb_config config;
+    parse(&config, "--way=round");
+    expect_combinations("list", &config, "round,3,some,0,8 round,3,some,0,4");
+    xb_config_free(&config);
+    parse(&config, "--offset=0,2K..4K,1");
+    expect_combinations("list", &config,
+                        "square,3,some,0,8 square,3,some,0,4 square,3,some,2048,8 "
+                        "square,3,some,2048,4 square,3,some,4096,8 square,3,some,4096,4 "
+                        "square,3,some,1,8 square,3,some,1,4 round,3,some,0,8 round,3,some,0,4 "
+                        "round,3,some,2048,8 round,3,some,2048,4 round,3,some,4096,8 "
+                        "round,3,some,4096,4 round,3,some,1,8 round,3,some,1,4");
+    xb_config_free(&config);
+}
+
 /* Every word that there is; what is no word can be anything. */
 static void without_a_configuration_there_is_every_word(void **state)
 {
@@ -109,6 +139,7 @@ static void without_a_configuration_there_is_every_word(void **state)
                         "round,slow round,fast square,slow square,fast straight,slow "
                         "straight,fast");
     expect_combinations("calm", NULL, "round square straight");
+    expect_combinations("list", NULL, "round square straight");
 }
 
 static void a_mode_without_parameters_has_one_combination(void **state)
@@ -177,6 +208,39 @@ static void what_goes_without_saying_is_not_said(void **state)
     xb_config_free(&config);
 }
 
+/* Of a list of numbers too; of a single one nothing is said, because no two cases differ in it. */
+static void numbers_that_go_without_saying_are_not_said(void **state)
+{
+    (void)state;
+    struct xb_config config;
+    struct xb_case test = {.mode = &mode, .variant = "list"};
+    char text[XB_CASE_SETTINGS_TEXT];
+    static const char *const words[] = {
+        " offset 64 KiB", " offset 64 KiB steps 4",   "",
+        " steps 4",       " way round offset 64 KiB", " way round offset 64 KiB steps 4"};
+    parse(&config, "--offset=64K,0");
+    for (size_t i = 0; i < 6; i++) {
+        assert_true(xb_case_set(&test, i, &config));
+        assert_string_equal(xb_case_settings_text(&test, text, sizeof text), words[i]);
+    }
+    xb_config_free(&config);
+    test.variant = "calm";
+    assert_true(xb_case_set(&test, 0, parse(&config, "--turns=7")));
+    assert_string_equal(xb_case_settings_text(&test, text, sizeof text), "");
+    xb_config_free(&config);
+}
+
+/* 0 of a size is not in any unit, and where it is said it must not read as one. */
+static void no_bytes_are_said_as_0(void **state)
+{
+    (void)state;
+    static const struct xb_option gap = {
+        .name = "gap", .type = XB_OPTION_SIZES, .default_text = "64", .maximum = 64};
+    const struct xb_case test = {.settings = {{.option = &gap, .count = 0}}, .setting_count = 1};
+    char text[XB_CASE_SETTINGS_TEXT];
+    assert_string_equal(xb_case_settings_text(&test, text, sizeof text), " gap 0");
+}
+
 static void cases_are_alike_that_differ_in_devices_only(void **state)
 {
     (void)state;
@@ -220,7 +284,7 @@ static void every_parameter_is_of_a_known_kind(void **state)
             const struct xb_option *option = parameter->option;
             assert_non_null(option->default_text);
             assert_true(option->type == XB_OPTION_COUNT || option->type == XB_OPTION_SIZE ||
-                        option->type == XB_OPTION_TEXT || option->type == XB_OPTION_CHOICES);
+                        option->type == XB_OPTION_TEXT || xb_option_is_list(option));
             assert_true(option->type != XB_OPTION_CHOICES || option->choices != NULL);
         }
         assert_true(count <= XB_CASE_SETTINGS);
@@ -260,12 +324,15 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(h2d_and_d2h_are_one_path),
         cmocka_unit_test(each_word_gives_a_combination),
+        cmocka_unit_test(each_number_gives_a_combination),
         cmocka_unit_test(parameters_of_other_variants_give_none),
         cmocka_unit_test(without_a_configuration_there_is_every_word),
         cmocka_unit_test(a_mode_without_parameters_has_one_combination),
         cmocka_unit_test(a_setting_is_found_by_its_option),
         cmocka_unit_test(a_setting_that_the_variant_has_not_aborts),
         cmocka_unit_test(what_goes_without_saying_is_not_said),
+        cmocka_unit_test(numbers_that_go_without_saying_are_not_said),
+        cmocka_unit_test(no_bytes_are_said_as_0),
         cmocka_unit_test(cases_are_alike_that_differ_in_devices_only),
         cmocka_unit_test(every_parameter_is_of_a_known_kind),
     };

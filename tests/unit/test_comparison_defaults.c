@@ -136,8 +136,28 @@ static void a_configuration_reads_as_its_file(void **state)
     static const struct xb_option flag = {.name = "flag", .type = XB_OPTION_FLAG, .help = "x"};
     static const struct xb_option text = {
         .name = "text", .type = XB_OPTION_TEXT, .argument = "TEXT", .help = "x"};
-    static const struct xb_option *const rows[] = {&time, &kinds, &flag, &text, NULL};
-    static const char *const expected[] = {"0.05", "[\"a\",\"b\"]", "false", NULL};
+    static const struct xb_option sizes = {.name = "sizes",
+                                           .type = XB_OPTION_SIZES,
+                                           .argument = "SIZE",
+                                           .default_text = "0,1..4K",
+                                           .help = "x",
+                                           .minimum = 0,
+                                           .maximum = 4096};
+    static const struct xb_option counts = {.name = "counts",
+                                            .type = XB_OPTION_COUNTS,
+                                            .argument = "N",
+                                            .default_text = "4,16,8",
+                                            .help = "x",
+                                            .minimum = 1,
+                                            .maximum = 64};
+    static const struct xb_option *const rows[] = {&time,  &kinds,  &flag, &text,
+                                                   &sizes, &counts, NULL};
+    static const char *const expected[] = {"0.05",
+                                           "[\"a\",\"b\"]",
+                                           "false",
+                                           NULL,
+                                           "[0,1,2,4,8,16,32,64,128,256,512,1024,2048,4096]",
+                                           "[4,16,8]"};
     char name[] = "program";
     char *argv[] = {name, NULL};
     struct xb_config config;

@@ -165,6 +165,36 @@ static void takes_a_word_that_a_file_lacks_for_the_first_by_default(void **state
     assert_int_equal(result.case_count, 2);
 }
 
+/* A list of numbers is as one of words. */
+static void takes_a_number_that_a_file_lacks_for_the_first_by_default(void **state)
+{
+    static const struct xb_option pieces = {
+        .name = "piece", .type = XB_OPTION_SIZES, .default_text = "256K,4K"};
+    static const struct xb_option blocks = {
+        .name = "blocks", .type = XB_OPTION_COUNTS, .default_text = "8,4", .maximum = 64};
+    static const struct xb_option *const rows[] = {&pieces, &blocks, NULL};
+    static const struct {
+        struct xb_record_fact fact;
+        bool is_usual;
+    } all[] = {
+        {{.name = "piece", .value = "262144"}, true}, {{.name = "piece", .value = "4096"}, false},
+        {{.name = "blocks", .value = "8"}, true},     {{.name = "blocks", .value = "4"}, false},
+        {{.name = "layout", .value = "8"}, false},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(all); i++)
+        for (int side = 0; side < 2; side++) {
+            begin_with(side == 0 ? NULL : &all[i].fact, side == 0 ? &all[i].fact : NULL);
+            request.rows = rows;
+            compare();
+            assert_int_equal(result.case_count, all[i].is_usual ? 1 : 2);
+        }
+    begin_with(&all[0].fact, &all[1].fact); /* two numbers are two cases */
+    request.rows = rows;
+    compare();
+    assert_int_equal(result.case_count, 2);
+}
+
 /* What only the candidate has comes last, in its order. */
 static void keeps_the_order_of_the_files(void **state)
 {
@@ -191,6 +221,7 @@ int main(void)
         cmocka_unit_test(pairs_by_force_only_what_is_left_over),
         cmocka_unit_test(takes_a_parameter_that_a_file_lacks_for_the_default),
         cmocka_unit_test(takes_a_word_that_a_file_lacks_for_the_first_by_default),
+        cmocka_unit_test(takes_a_number_that_a_file_lacks_for_the_first_by_default),
         cmocka_unit_test(keeps_the_order_of_the_files),
     };
     return cmocka_run_group_tests_name("comparison_parameters", tests, NULL, finish_group);

@@ -52,6 +52,24 @@ static const struct xb_option chunk = {
     .minimum = 4096,
     .maximum = UINT64_C(1) << 30,
 };
+static const struct xb_option piece = {
+    .name = "piece",
+    .type = XB_OPTION_SIZES,
+    .argument = "SIZE,...",
+    .default_text = "0,64",
+    .help = "Sizes with bounds.",
+    .minimum = 0,
+    .maximum = 4096,
+};
+static const struct xb_option blocks = {
+    .name = "blocks",
+    .type = XB_OPTION_COUNTS,
+    .argument = "N,...",
+    .default_text = "16,4",
+    .help = "Numbers.",
+    .minimum = 1,
+    .maximum = 64,
+};
 static const struct xb_option samples = {
     .name = "samples",
     .short_name = 'n',
@@ -98,7 +116,8 @@ static const struct xb_option version = {
 };
 
 static const struct xb_option *const all_rows[] = {
-    &mode, &label, &size, &chunk, &samples, &seed, &time_limit, &output, &verbose, &version, NULL,
+    &mode, &label,      &size,   &chunk,   &piece,   &blocks, &samples,
+    &seed, &time_limit, &output, &verbose, &version, NULL,
 };
 
 /* A command line that getopt_long may permute. */
@@ -138,13 +157,21 @@ static void assert_words(const struct xb_value *value, size_t count, const char 
         assert_string_equal(value->words[i], words[i]);
 }
 
+/* They are in order, whatever the type of the option. */
+static void assert_numbers(const struct xb_value *value, size_t count, const uint64_t *numbers)
+{
+    assert_int_equal(xb_value_length(value), count);
+    for (size_t i = 0; i < count; i++)
+        assert_int_equal(xb_value_number(value, i), numbers[i]);
+}
+
 static void defaults_are_read(void **state)
 {
     (void)state;
     struct command command = command_of((const char *const[]){NULL});
     struct xb_config config;
     must_parse(all_rows, &command, &config);
-    assert_int_equal(config.count, 10);
+    assert_int_equal(config.count, COUNT_OF(all_rows) - 1);
     assert_int_equal(config.operand_count, 0);
     for (size_t i = 0; i < config.count; i++) {
         const struct xb_value *value = &config.values[i];
@@ -166,6 +193,8 @@ static void defaults_are_read(void **state)
     assert_int_equal(xb_config_get(&config, "seed")->count, 0);
     assert_true(xb_config_get(&config, "time")->seconds == 1.5);
     assert_int_equal(xb_config_get(&config, "label")->word_count, 0);
+    assert_numbers(xb_config_get(&config, "piece"), 2, (const uint64_t[]){0, 64});
+    assert_numbers(xb_config_get(&config, "blocks"), 2, (const uint64_t[]){16, 4});
     xb_config_free(&config);
     assert_null(config.values);
     assert_int_equal(config.count, 0);
@@ -176,7 +205,13 @@ static void every_type_is_read(void **state)
     (void)state;
     PARSE(config, command, "--mode=double-buffer,pageable", "--label", "b,a", "--size", "1..4",
           "--chunk=8K", "--samples=17", "--seed=18446744073709551615", "--time", "250ms",
-          "--output=a,b c", "--verbose");
+          "--output=a,b c", "--verbose", "--piece=0,1..4,4K", "--blocks=4,64,1");
+    assert_numbers(xb_config_get(&config, "piece"), 5, (const uint64_t[]){0, 1, 2, 4, 4096});
+    assert_numbers(xb_config_get(&config, "blocks"), 3, (const uint64_t[]){4, 64, 1});
+    assert_numbers(xb_config_get(&config, "chunk"), 1, (const uint64_t[]){8192});
+    assert_numbers(xb_config_get(&config, "samples"), 1, (const uint64_t[]){17});
+    assert_int_equal(xb_value_length(xb_config_get(&config, "label")), 2);
+    assert_int_equal(xb_value_length(xb_config_get(&config, "output")), 1);
     assert_words(xb_config_get(&config, "mode"), 2,
                  (const char *const[]){"double-buffer", "pageable"});
     assert_words(xb_config_get(&config, "label"), 2, (const char *const[]){"b", "a"});
@@ -397,12 +432,34 @@ static void bad_words_are_refused(void **state)
     check_refusals(rows, COUNT_OF(rows));
 }
 
+#define NUMBER " is not a whole number from 1 to 64"
+
+static void bad_lists_of_numbers_are_refused(void **state)
+{
+    (void)state;
+    static const struct refusal rows[] = {
+        {{"--blocks=0"}, "--blocks: \"0\"" NUMBER},
+        {{"--blocks=4,65"}, "--blocks: \"65\"" NUMBER},
+        {{"--blocks=4, 8"}, "--blocks: \" 8\"" NUMBER},
+        {{"--blocks=1..4"}, "--blocks: \"1..4\"" NUMBER},
+        {{"--blocks=4K"}, "--blocks: \"4K\"" NUMBER},
+        {{"--blocks="}, "--blocks: \"\" has an empty place; give numbers with single commas..."},
+        {{"--blocks=4,"}, "--blocks: \"4,\" has an empty place; give numbers with..."},
+        {{"--blocks=4,8,04"}, "--blocks: \"04\" is named twice; name it once"},
+        {{"--piece=4,4097"}, "--piece: \"4097\" is not a size from 0 B to 4 KiB"},
+        {{"--piece=0..4K"}, "--piece: range \"0..4K\" cannot double from 0; name 0 apart, as..."},
+        {{"--piece=0,4,0"}, "--piece: size 0 B is named twice, again by \"0\"; name..."},
+    };
+    check_refusals(rows, COUNT_OF(rows));
+}
+
 /* What stands before a refused argument has been read already, and must be released. */
 static void late_failure_releases_everything(void **state)
 {
     (void)state;
     static const struct refusal rows[] = {
-        {{"-m", "async,pinned", "-l", "x,y", "-s", "1,2,3", "-o", "file", "--samples=0"},
+        {{"-m", "async,pinned", "-l", "x,y", "-s", "1,2,3", "-o", "file", "--blocks=2,3",
+          "--samples=0"},
          "--samples..."},
         {{"--chunk=5K", "--mode", "async,pinned,async"}, "--mode: \"async\" is named twice..."},
     };
@@ -574,6 +631,19 @@ static void the_first_default_goes_without_saying(void **state)
         assert_false(xb_option_is_usual(&several, others[i]));
         assert_false(xb_option_is_usual(&none, others[i]));
     }
+    static const struct xb_option sizes = {.type = XB_OPTION_SIZES, .default_text = "256K,4K"};
+    static const struct xb_option range = {
+        .type = XB_OPTION_SIZES, .default_text = "512..1M", .minimum = 512, .maximum = 1 << 20};
+    assert_true(xb_option_is_usual(&sizes, "262144"));
+    assert_false(xb_option_is_usual(&sizes, "4096"));
+    assert_false(xb_option_is_usual(&sizes, "256K"));
+    assert_true(xb_option_is_usual(&range, "512"));
+    assert_false(xb_option_is_usual(&range, "1024"));
+    assert_true(xb_option_is_usual(&piece, "0"));
+    assert_false(xb_option_is_usual(&piece, "64"));
+    assert_true(xb_option_is_usual(&blocks, "16"));
+    assert_false(xb_option_is_usual(&blocks, "4"));
+    assert_false(xb_option_is_usual(&blocks, "1"));
 }
 
 static void getting_an_unknown_option_aborts(void **state)
@@ -610,6 +680,7 @@ int main(void)
         cmocka_unit_test(malformed_options_are_refused),
         cmocka_unit_test(bad_values_are_refused),
         cmocka_unit_test(bad_words_are_refused),
+        cmocka_unit_test(bad_lists_of_numbers_are_refused),
         cmocka_unit_test(late_failure_releases_everything),
         cmocka_unit_test(bad_default_is_refused),
         cmocka_unit_test(parsing_starts_anew),

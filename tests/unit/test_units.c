@@ -289,6 +289,53 @@ static void sizes_are_refused(void **state)
     }
 }
 
+static void sizes_keep_to_their_bounds(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        uint64_t minimum, maximum;
+        size_t count; /* 0: refused */
+        const char *says;
+    } rows[] = {
+        {"512..1M", 512, 1 << 20, 12, ""},
+        {"511", 512, 1 << 20, 0, "\"511\" is not a size from 512 B to 1 MiB"},
+        {"4K,256..2K", 512, 1 << 20, 0, "\"256\" is not a size from 512 B to 1 MiB"},
+        {"4K,512..2M", 512, 1 << 20, 0, "\"2M\" is not a size from 512 B to 1 MiB"},
+        {"0", 1, 4096, 0, "size \"0\" is zero; a size is a whole number of bytes from 1 to"},
+        {"0,1..4K", 0, 4096, 14, ""},
+        {"0,4097", 0, 4096, 0, "\"4097\" is not a size from 0 B to 4 KiB"},
+        {"0,-1", 0, 4096, 0, "is not a decimal number; a size is a whole number of bytes from 0"},
+        {"0,0B", 0, 4096, 0, "size 0 B is named twice, again by \"0B\""},
+        {"0..4K", 0, 4096, 0, "range \"0..4K\" cannot double from 0; name 0 apart"},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct xb_error error;
+        struct xb_sizes sizes = {NULL, 0};
+        enum xb_status status =
+            xb_sizes_parse_within(rows[i].text, rows[i].minimum, rows[i].maximum, &sizes, &error);
+        assert_int_equal(status, rows[i].count > 0 ? XB_OK : XB_ERR_USAGE);
+        assert_int_equal(sizes.count, rows[i].count);
+        if (rows[i].count == 0)
+            assert_says(&error, rows[i].says);
+        xb_sizes_free(&sizes);
+    }
+}
+
+static void a_size_keeps_to_its_bounds(void **state)
+{
+    (void)state;
+    struct xb_error error;
+    uint64_t bytes = 77;
+    assert_int_equal(xb_size_parse_within("0", 0, 4096, &bytes, &error), XB_OK);
+    assert_int_equal(bytes, 0);
+    assert_int_equal(xb_size_parse_within("4K", 0, 4096, &bytes, &error), XB_OK);
+    assert_int_equal(bytes, 4096);
+    assert_int_equal(xb_size_parse_within("4097", 0, 4096, &bytes, &error), XB_ERR_USAGE);
+    assert_int_equal(xb_size_parse_within("0", 1, 4096, &bytes, &error), XB_ERR_USAGE);
+    assert_int_equal(bytes, 4096);
+}
+
 static void twice_named_size_is_shown(void **state)
 {
     (void)state;
@@ -477,6 +524,8 @@ int main(void)
         cmocka_unit_test(sizes_are_read),
         cmocka_unit_test(longest_range_is_read),
         cmocka_unit_test(sizes_are_refused),
+        cmocka_unit_test(sizes_keep_to_their_bounds),
+        cmocka_unit_test(a_size_keeps_to_its_bounds),
         cmocka_unit_test(twice_named_size_is_shown),
         cmocka_unit_test(duration_is_read),
         cmocka_unit_test(long_duration_is_near),
