@@ -103,6 +103,26 @@ const struct xb_option xb_option_chunk = {
     .maximum = INT64_MAX,
 };
 
+const struct xb_option xb_option_host_offset = {
+    .name = "host-offset",
+    .type = XB_OPTION_SIZES,
+    .argument = "BYTES[,BYTES]",
+    .default_text = "0",
+    .help = "x",
+    .maximum = (1 << 20) - 1,
+    .selects = true,
+};
+
+const struct xb_option xb_option_device_offset = {
+    .name = "device-offset",
+    .type = XB_OPTION_SIZES,
+    .argument = "BYTES[,BYTES]",
+    .default_text = "0",
+    .help = "x",
+    .maximum = (1 << 20) - 1,
+    .selects = true,
+};
+
 /* Rounded up without adding first: the sum could overflow. */
 uint64_t xb_chunk_count(uint64_t bytes, uint64_t chunk)
 {
