@@ -410,10 +410,12 @@ struct xb_backend {
      */
     enum xb_status (*queue_kernel_pieces)(struct xb_queue *queue, struct xb_pieces *list,
                                           unsigned blocks, struct xb_error *error);
-    /* Captures one copy a piece, in order, into a graph that can be enqueued again and again.
-     * Blocks, for milliseconds a thousand pieces. XB_CAP_GRAPH. */
+    /* Captures one copy a piece, in order, into a graph that can be enqueued again and again, also
+     * when the list is closed. Nothing may be enqueued on the queue meanwhile. Blocks, for
+     * milliseconds a thousand pieces. XB_CAP_GRAPH. */
     enum xb_status (*graph_open)(struct xb_queue *queue, struct xb_pieces *list,
                                  struct xb_graph **graph, struct xb_error *error);
+    /* No queue may be running the graph. */
     void (*graph_close)(struct xb_graph *graph);
     enum xb_status (*queue_graph)(struct xb_queue *queue, struct xb_graph *graph,
                                   struct xb_error *error);
@@ -496,14 +498,16 @@ enum xb_status xb_peer_copy_check(const struct xb_queue *queue, const struct xb_
                                   uint64_t target_offset, const struct xb_buffer *source,
                                   uint64_t source_offset, uint64_t bytes, struct xb_error *error);
 
-/* The same for pieces_open, queue_copy_pieces with graph_open, queue_kernel_pieces, and
- * queue_copy_rows. */
+/* The same for pieces_open, queue_copy_pieces with graph_open, queue_kernel_pieces, queue_graph,
+ * and queue_copy_rows. */
 enum xb_status xb_pieces_check(const struct xb_buffer *target, const struct xb_buffer *source,
                                const struct xb_piece *pieces, size_t count, struct xb_error *error);
 enum xb_status xb_copy_pieces_check(const struct xb_queue *queue, const struct xb_pieces *list,
                                     struct xb_error *error);
 enum xb_status xb_kernel_pieces_check(const struct xb_queue *queue, const struct xb_pieces *list,
                                       struct xb_error *error);
+enum xb_status xb_graph_check(const struct xb_queue *queue, const struct xb_graph *graph,
+                              struct xb_error *error);
 enum xb_status xb_rows_check(const struct xb_queue *queue, const struct xb_rows *target,
                              const struct xb_rows *source, uint64_t bytes, uint64_t count,
                              struct xb_error *error);

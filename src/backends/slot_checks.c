@@ -22,6 +22,22 @@ static enum xb_status check_both_ranges(const struct xb_buffer *target, uint64_t
     return check_range(source, source_offset, bytes, "source", error);
 }
 
+/* A copy within one buffer, of that many bytes on either side, whose sides have bytes in common. */
+static enum xb_status check_apart(const struct xb_buffer *target, uint64_t target_offset,
+                                  uint64_t target_bytes, const struct xb_buffer *source,
+                                  uint64_t source_offset, uint64_t source_bytes,
+                                  struct xb_error *error)
+{
+    bool apart = target_offset > source_offset ? target_offset - source_offset >= source_bytes
+                                               : source_offset - target_offset >= target_bytes;
+    if (target != source || apart)
+        return XB_OK;
+    return XB_FAIL(error, XB_ERR_USAGE,
+                   "a copy of %llu bytes from %llu to %llu of one buffer overlaps itself",
+                   (unsigned long long)source_bytes, (unsigned long long)source_offset,
+                   (unsigned long long)target_offset);
+}
+
 enum xb_status xb_copy_check(const struct xb_queue *queue, const struct xb_buffer *target,
                              uint64_t target_offset, const struct xb_buffer *source,
                              uint64_t source_offset, uint64_t bytes, struct xb_error *error)
@@ -43,13 +59,10 @@ enum xb_status xb_copy_check(const struct xb_queue *queue, const struct xb_buffe
                        "a copy goes between host and device memory or within the device's, not "
                        "from %s to %s",
                        xb_memory_name(source->memory), xb_memory_name(target->memory));
-    uint64_t apart = target_offset > source_offset ? target_offset - source_offset
-                                                   : source_offset - target_offset;
-    if (target == source && apart < bytes)
-        return XB_FAIL(error, XB_ERR_USAGE,
-                       "a copy of %llu bytes from %llu to %llu of one buffer overlaps itself",
-                       (unsigned long long)bytes, (unsigned long long)source_offset,
-                       (unsigned long long)target_offset);
+    enum xb_status status =
+        check_apart(target, target_offset, bytes, source, source_offset, bytes, error);
+    if (status != XB_OK)
+        return status;
     return check_both_ranges(target, target_offset, source, source_offset, bytes, error);
 }
 
@@ -175,4 +188,127 @@ enum xb_status xb_peer_copy_check(const struct xb_queue *queue, const struct xb_
                        "a peer copy goes between the memories of two devices, one of them the "
                        "queue's");
     return check_both_ranges(target, target_offset, source, source_offset, bytes, error);
+}
+
+/* Pieces that do not overlap are no more bytes than their buffer has. This finds many lists in
+ * which they do, and keeps the sum of their bytes from overflowing. */
+static enum xb_status check_room(const struct xb_buffer *buffer, uint64_t before, uint64_t bytes,
+                                 const char *what, struct xb_error *error)
+{
+    if (before <= buffer->bytes && bytes <= buffer->bytes - before)
+        return XB_OK;
+    return XB_FAIL(error, XB_ERR_USAGE, "pieces overlap: the %s of %llu bytes has no room for all",
+                   what, (unsigned long long)buffer->bytes);
+}
+
+static enum xb_status check_piece(const struct xb_buffer *target, const struct xb_buffer *source,
+                                  const struct xb_piece *piece, struct xb_error *error)
+{
+    if (piece->bytes == 0)
+        return XB_FAIL(error, XB_ERR_USAGE, "the piece at %llu of the target is empty",
+                       piece->target_offset);
+    enum xb_status status = check_both_ranges(target, piece->target_offset, source,
+                                              piece->source_offset, piece->bytes, error);
+    if (status != XB_OK)
+        return status;
+    return check_apart(target, piece->target_offset, piece->bytes, source, piece->source_offset,
+                       piece->bytes, error);
+}
+
+enum xb_status xb_pieces_check(const struct xb_buffer *target, const struct xb_buffer *source,
+                               const struct xb_piece *pieces, size_t count, struct xb_error *error)
+{
+    uint64_t bytes = 0;
+    if (count == 0)
+        return XB_FAIL(error, XB_ERR_USAGE, "a list of pieces has none");
+    for (size_t i = 0; i < count; i++) {
+        enum xb_status status = check_piece(target, source, &pieces[i], error);
+        if (status == XB_OK)
+            status = check_room(target, bytes, pieces[i].bytes, "target", error);
+        if (status == XB_OK)
+            status = check_room(source, bytes, pieces[i].bytes, "source", error);
+        if (status != XB_OK)
+            return status;
+        bytes += pieces[i].bytes;
+    }
+    return XB_OK;
+}
+
+/* What is made ready for one device is not enqueued on another. */
+static enum xb_status check_made_for(const struct xb_queue *queue, const struct xb_device *device,
+                                     const char *what, struct xb_error *error)
+{
+    if (device == queue->device)
+        return XB_OK;
+    return XB_FAIL(error, XB_ERR_USAGE, "a queue of device %u does not take a %s of device %u",
+                   queue->device->info.index, what, device->info.index);
+}
+
+enum xb_status xb_copy_pieces_check(const struct xb_queue *queue, const struct xb_pieces *list,
+                                    struct xb_error *error)
+{
+    enum xb_status status = check_made_for(queue, list->device, "list of pieces", error);
+    if (status != XB_OK)
+        return status;
+    return xb_copy_check(queue, list->target, 0, list->source, 0, 0, error);
+}
+
+enum xb_status xb_kernel_pieces_check(const struct xb_queue *queue, const struct xb_pieces *list,
+                                      struct xb_error *error)
+{
+    enum xb_status status = check_made_for(queue, list->device, "list of pieces", error);
+    if (status != XB_OK)
+        return status;
+    return xb_kernel_copy_check(queue, list->target, 0, list->source, 0, 0, error);
+}
+
+enum xb_status xb_graph_check(const struct xb_queue *queue, const struct xb_graph *graph,
+                              struct xb_error *error)
+{
+    return check_made_for(queue, graph->device, "graph", error);
+}
+
+/* From the first byte of the first row to the last of the last one. */
+static enum xb_status find_span(const struct xb_rows *rows, uint64_t bytes, uint64_t count,
+                                const char *what, uint64_t *span, struct xb_error *error)
+{
+    if (rows->pitch < bytes)
+        return XB_FAIL(error, XB_ERR_USAGE,
+                       "the %s's rows of %llu bytes begin every %llu bytes: they overlap", what,
+                       (unsigned long long)bytes, (unsigned long long)rows->pitch);
+    enum xb_status status = check_range(rows->buffer, rows->offset, bytes, what, error);
+    if (status != XB_OK)
+        return status;
+    *span = 0;
+    if (bytes == 0 || count == 0)
+        return XB_OK;
+    uint64_t behind = rows->buffer->bytes - rows->offset - bytes;
+    if (count - 1 > behind / rows->pitch)
+        return XB_FAIL(error, XB_ERR_USAGE,
+                       "the %s's %llu rows of %llu bytes, one every %llu bytes from %llu on, leave "
+                       "its buffer of %llu bytes",
+                       what, (unsigned long long)count, (unsigned long long)bytes,
+                       (unsigned long long)rows->pitch, (unsigned long long)rows->offset,
+                       (unsigned long long)rows->buffer->bytes);
+    *span = (count - 1) * rows->pitch + bytes;
+    return XB_OK;
+}
+
+enum xb_status xb_rows_check(const struct xb_queue *queue, const struct xb_rows *target,
+                             const struct xb_rows *source, uint64_t bytes, uint64_t count,
+                             struct xb_error *error)
+{
+    uint64_t target_span = 0;
+    uint64_t source_span = 0;
+    enum xb_status status = xb_copy_check(queue, target->buffer, 0, source->buffer, 0, 0, error);
+    if (status != XB_OK)
+        return status;
+    status = find_span(target, bytes, count, "target", &target_span, error);
+    if (status != XB_OK)
+        return status;
+    status = find_span(source, bytes, count, "source", &source_span, error);
+    if (status != XB_OK)
+        return status;
+    return check_apart(target->buffer, target->offset, target_span, source->buffer, source->offset,
+                       source_span, error);
 }

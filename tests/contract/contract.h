@@ -44,6 +44,7 @@ struct xb_mismatch check(struct fixture *f, uint64_t bytes);
 /* The other files' tests, over `tested`. Return how many failed. */
 int run_kernel_tests(const char *name);
 int run_pair_tests(const char *name);
+int run_piece_tests(const char *name);
 int run_damage_tests(const char *name);
 
 #endif

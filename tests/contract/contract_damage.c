@@ -13,7 +13,8 @@
 
 static const enum xb_damage all[] = {XB_DAMAGE_NONE,           XB_DAMAGE_BIT_FLIPPED,
                                      XB_DAMAGE_BLOCKS_SWAPPED, XB_DAMAGE_SHIFTED_2MIB,
-                                     XB_DAMAGE_LAST_BYTE_LOST, XB_DAMAGE_NOTHING_COPIED};
+                                     XB_DAMAGE_LAST_BYTE_LOST, XB_DAMAGE_NOTHING_COPIED,
+                                     XB_DAMAGE_PIECE_LOST,     XB_DAMAGE_PIECE_MISPLACED};
 #define ALL (sizeof all / sizeof all[0])
 
 /* What is wrong with a range that was poison and got a damaged copy of the pattern. */
@@ -42,6 +43,14 @@ static void expect_damage(enum xb_damage damage, struct xb_mismatch found, uint6
         break;
     case XB_DAMAGE_NOTHING_COPIED:
         assert_true(found.wrong_bytes == bytes);
+        break;
+    case XB_DAMAGE_PIECE_LOST:
+        assert_true(found.wrong_bytes == 4096);
+        assert_true(found.first_offset == 2048);
+        break;
+    case XB_DAMAGE_PIECE_MISPLACED: /* 8 bytes before its place, so that the last 8 are missing */
+        assert_true(found.wrong_bytes > 4104 / 100 * 97 && found.wrong_bytes <= 4104);
+        assert_true(found.first_offset >= 2040 && found.first_offset < 2056);
         break;
     }
 }
@@ -256,6 +265,93 @@ static void test_chases_take_damage(void **state)
     b->buffer_free(cursor);
 }
 
+/* ---- many copies at once ---- */
+
+#define PIECES 1000u
+#define PIECE_BYTES 4096u
+
+/* Enqueues the pieces, which are the buffers' first bytes in order, or as many rows. */
+static enum xb_status move_pieces(struct fixture *f, unsigned way, struct xb_pieces *list,
+                                  struct xb_graph *graph, struct xb_error *error)
+{
+    const struct xb_rows target = {f->there, 0, PIECE_BYTES};
+    const struct xb_rows source = {list->source, 0, PIECE_BYTES};
+    return way == 0   ? f->backend->queue_copy_pieces(f->queue, list, error)
+           : way == 1 ? f->backend->queue_kernel_pieces(f->queue, list, 0, error)
+           : way == 2
+               ? f->backend->queue_graph(f->queue, graph, error)
+               : f->backend->queue_copy_rows(f->queue, target, source, PIECE_BYTES, PIECES, error);
+}
+
+/* How many bytes are wrong under that damage; where bytes agree by chance, at most. */
+static uint64_t wrong_in_pieces(enum xb_damage damage)
+{
+    switch (damage) {
+    case XB_DAMAGE_NONE:
+        break;
+    case XB_DAMAGE_BIT_FLIPPED:
+    case XB_DAMAGE_LAST_BYTE_LOST:
+        return 1;
+    case XB_DAMAGE_BLOCKS_SWAPPED:
+        return UINT64_C(2) * PIECE_BYTES;
+    case XB_DAMAGE_SHIFTED_2MIB:
+    case XB_DAMAGE_NOTHING_COPIED:
+        return (uint64_t)PIECES * PIECE_BYTES;
+    case XB_DAMAGE_PIECE_LOST:
+        return PIECE_BYTES;
+    case XB_DAMAGE_PIECE_MISPLACED:
+        return PIECE_BYTES + 8;
+    }
+    return 0;
+}
+
+static void damage_pieces(struct fixture *f, unsigned way, struct xb_pieces *list,
+                          struct xb_graph *graph)
+{
+    struct xb_error error;
+    for (size_t i = 0; i < ALL; i++) {
+        xb_damage_count = 0;
+        xb_damaged_how = all[i];
+        fill(f, poison);
+        must(move_pieces(f, way, list, graph, &error), &error);
+        uint64_t most = wrong_in_pieces(all[i]);
+        struct xb_mismatch found = check(f, (uint64_t)PIECES * PIECE_BYTES);
+        assert_true(found.wrong_bytes <= most);
+        /* A shift ends where the source does. */
+        assert_true(found.wrong_bytes >= (all[i] == XB_DAMAGE_SHIFTED_2MIB ? 1 : most / 100 * 98));
+        assert_true((found.wrong_bytes > 0) == (all[i] != XB_DAMAGE_NONE));
+        assert_int_equal(xb_damage_count, all[i] != XB_DAMAGE_NONE);
+    }
+}
+
+static void test_pieces_take_damage(void **state)
+{
+    struct fixture *f = *state;
+    const struct xb_backend *b = f->backend;
+    static const uint32_t needs[] = {XB_CAP_BATCH, XB_CAP_KERNELS, XB_CAP_GRAPH, XB_CAP_ROWS};
+    static struct xb_piece pieces[PIECES];
+    struct xb_buffer *host = NULL;
+    struct xb_pieces *list = NULL;
+    struct xb_graph *graph = NULL;
+    struct xb_error error;
+    if (b->pieces_open == NULL || (f->device->info.capabilities & XB_CAP_MAPPED) == 0)
+        skip();
+    for (size_t i = 0; i < PIECES; i++)
+        pieces[i] = (struct xb_piece){i * PIECE_BYTES, i * PIECE_BYTES, PIECE_BYTES};
+    must(b->buffer_allocate(f->device, XB_MEMORY_MAPPED, BYTES, &host, &error), &error);
+    xb_host_fill(host->host_address, 0, BYTES, pattern);
+    must(b->pieces_open(f->device, f->there, host, pieces, PIECES, &list, &error), &error);
+    if ((f->device->info.capabilities & XB_CAP_GRAPH) != 0)
+        must(b->graph_open(f->queue, list, &graph, &error), &error);
+    for (unsigned way = 0; way < 4; way++)
+        if ((f->device->info.capabilities & needs[way]) != 0)
+            damage_pieces(f, way, list, graph);
+    if (graph != NULL)
+        b->graph_close(graph);
+    b->pieces_close(list);
+    b->buffer_free(host);
+}
+
 static int heal(void **state)
 {
     xb_damaged_how = XB_DAMAGE_NONE;
@@ -274,6 +370,7 @@ static const struct CMUnitTest tests[] = {
     DAMAGE_TEST(test_prefetches_take_damage),
     DAMAGE_TEST(test_peer_copies_take_damage),
     DAMAGE_TEST(test_chases_take_damage),
+    DAMAGE_TEST(test_pieces_take_damage),
 };
 
 int run_damage_tests(const char *name)

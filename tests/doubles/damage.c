@@ -95,26 +95,30 @@ static bool one_bit(int difference)
     return difference > 0 && (difference & (difference - 1)) == 0;
 }
 
-/*
- * Where in the source a byte stands that differs from byte `place` in one bit; `place` itself if
- * none was found. One in 32 does. Kernels copy from the beginnings of words only.
- */
-static uint64_t find_flipped(const struct xb_damaged_copy *copy, uint64_t place)
+/* The same from `from` on, both ways. One byte in 32 is such a one. */
+static uint64_t find_flipped(const struct xb_buffer *buffer, uint64_t from, uint64_t place,
+                             uint64_t step)
 {
-    uint64_t step = copy->slot == XB_DAMAGED_KERNEL_COPY ? 8 : 1;
-    int right = known_byte(copy->source, copy->from + place);
+    int right = known_byte(buffer, from + place);
     for (uint64_t at = 0; right >= 0 && at < XB_DAMAGE_LEAST; at += step) {
-        int byte = known_byte(copy->source, copy->from + at);
+        int byte = known_byte(buffer, from + at);
         if (byte >= 0 && one_bit(byte ^ right))
             return at;
     }
     return place;
 }
 
+uint64_t xb_damage_find_flipped(const struct xb_buffer *buffer, uint64_t place, uint64_t step)
+{
+    return find_flipped(buffer, 0, place, step);
+}
+
 static enum xb_status flip_bit(const struct xb_damaged_copy *copy, struct xb_error *error)
 {
     uint64_t place = copy->bytes / 2 / 8 * 8;
-    uint64_t flipped = find_flipped(copy, place);
+    /* Kernels copy from the beginnings of words only. */
+    uint64_t flipped =
+        find_flipped(copy->source, copy->from, place, copy->slot == XB_DAMAGED_KERNEL_COPY ? 8 : 1);
     enum xb_status status = part(copy, 0, 0, copy->bytes, error);
     if (status != XB_OK)
         return status;
@@ -140,6 +144,18 @@ static enum xb_status shift(const struct xb_damaged_copy *copy, struct xb_error 
 {
     uint64_t behind = copy->source->bytes - copy->from - SHIFT;
     return part(copy, 0, SHIFT, least(copy->bytes, behind), error);
+}
+
+/* Leaves 4 KiB out, or writes them 8 bytes before their place. */
+static enum xb_status lose_block(const struct xb_damaged_copy *copy, bool misplaced,
+                                 struct xb_error *error)
+{
+    enum xb_status status = part(copy, 0, 0, BLOCK / 2, error);
+    if (status == XB_OK)
+        status = part(copy, 3 * BLOCK / 2, 3 * BLOCK / 2, copy->bytes - 3 * BLOCK / 2, error);
+    if (status == XB_OK && misplaced)
+        status = part(copy, BLOCK / 2 - 8, BLOCK / 2, BLOCK, error);
+    return status;
 }
 
 /* The damage that can be done to an operation on that range; counts it. */
@@ -173,6 +189,9 @@ enum xb_status xb_damage_copy(enum xb_damage damage, const struct xb_damaged_cop
         return part(copy, 0, 0, copy->bytes - 1, error);
     case XB_DAMAGE_NOTHING_COPIED:
         return XB_OK;
+    case XB_DAMAGE_PIECE_LOST:
+    case XB_DAMAGE_PIECE_MISPLACED:
+        return lose_block(copy, damage == XB_DAMAGE_PIECE_MISPLACED, error);
     }
     return part(copy, 0, 0, copy->bytes, error);
 }
@@ -214,6 +233,9 @@ enum xb_status xb_damage_prefetch(enum xb_damage damage, const struct xb_backend
         return part(&within, last, last - 8, bytes - last, error);
     case XB_DAMAGE_NOTHING_COPIED:
         return inner->queue_fill(queue, buffer, bytes, other_content, error);
+    case XB_DAMAGE_PIECE_LOST:
+    case XB_DAMAGE_PIECE_MISPLACED:
+        return part(&within, BLOCK - 8, BLOCK / 2, BLOCK / 4, error);
     }
     return XB_OK;
 }

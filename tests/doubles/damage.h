@@ -16,9 +16,11 @@ enum xb_damage {
     XB_DAMAGE_SHIFTED_2MIB,   /* everything comes from 2 MiB further on, where there is so much */
     XB_DAMAGE_LAST_BYTE_LOST, /* the last byte is not written */
     XB_DAMAGE_NOTHING_COPIED,
+    XB_DAMAGE_PIECE_LOST,     /* one piece of many is not written; of a single copy, 4 KiB */
+    XB_DAMAGE_PIECE_MISPLACED /* the same, but it is written 8 bytes from its place */
 };
 
-/* Smaller operations are left alone: the windows of the spot check. */
+/* Smaller operations are left alone: the windows of the spot check. Many pieces count together. */
 #define XB_DAMAGE_LEAST 8192u
 
 /* The most operations that stand in for one. */
@@ -61,6 +63,39 @@ enum xb_status xb_damage_chase(enum xb_damage damage, const struct xb_backend *i
                                struct xb_queue *queue, struct xb_buffer *chain,
                                struct xb_buffer *cursor, uint64_t loads, unsigned turn,
                                struct xb_error *error);
+
+/* ---- damage_pieces.c: many copies at once ---- */
+
+/*
+ * A list is opened together with one for every damage that is another list. Of swapped blocks and
+ * 2 MiB further on there are pieces here: the first two swap their sources, and every piece comes
+ * from further on where there is so much. The damage is that of the moment of enqueuing.
+ */
+enum xb_status xb_damage_pieces_open(const struct xb_backend *inner, struct xb_device *device,
+                                     struct xb_buffer *target, struct xb_buffer *source,
+                                     const struct xb_piece *pieces, size_t count,
+                                     struct xb_pieces **list, struct xb_error *error);
+void xb_damage_pieces_close(struct xb_pieces *list);
+enum xb_status xb_damage_copy_pieces(enum xb_damage damage, struct xb_queue *queue,
+                                     struct xb_pieces *list, struct xb_error *error);
+enum xb_status xb_damage_kernel_pieces(enum xb_damage damage, struct xb_queue *queue,
+                                       struct xb_pieces *list, unsigned blocks,
+                                       struct xb_error *error);
+enum xb_status xb_damage_graph_open(struct xb_queue *queue, struct xb_pieces *list,
+                                    struct xb_graph **graph, struct xb_error *error);
+void xb_damage_graph_close(struct xb_graph *graph);
+enum xb_status xb_damage_graph(enum xb_damage damage, struct xb_queue *queue,
+                               struct xb_graph *graph, struct xb_error *error);
+/* A row is a piece. */
+enum xb_status xb_damage_rows(enum xb_damage damage, const struct xb_backend *inner,
+                              struct xb_queue *queue, struct xb_rows target, struct xb_rows source,
+                              uint64_t bytes, uint64_t count, struct xb_error *error);
+
+/*
+ * Where in the first 8 KiB of a buffer a byte stands that differs from byte `place` in one bit, at
+ * a multiple of `step`; `place` itself if none was found.
+ */
+uint64_t xb_damage_find_flipped(const struct xb_buffer *buffer, uint64_t place, uint64_t step);
 
 /*
  * To flip one bit, one must know what is there: tell of every fill of a buffer by a queue, of what

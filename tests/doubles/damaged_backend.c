@@ -145,6 +145,58 @@ static enum xb_status queue_prefetch(struct xb_queue *queue, struct xb_buffer *b
     return xb_damage_prefetch(xb_damaged_how, inside, queue, buffer, bytes, to_device, error);
 }
 
+static enum xb_status pieces_open(struct xb_device *device, struct xb_buffer *target,
+                                  struct xb_buffer *source, const struct xb_piece *pieces,
+                                  size_t count, struct xb_pieces **list, struct xb_error *error)
+{
+    return xb_damage_pieces_open(inside, device, target, source, pieces, count, list, error);
+}
+
+static enum xb_status queue_copy_pieces(struct xb_queue *queue, struct xb_pieces *list,
+                                        struct xb_error *error)
+{
+    return xb_damage_copy_pieces(xb_damaged_how, queue, list, error);
+}
+
+static enum xb_status queue_kernel_pieces(struct xb_queue *queue, struct xb_pieces *list,
+                                          unsigned blocks, struct xb_error *error)
+{
+    return xb_damage_kernel_pieces(xb_damaged_how, queue, list, blocks, error);
+}
+
+static enum xb_status queue_graph(struct xb_queue *queue, struct xb_graph *graph,
+                                  struct xb_error *error)
+{
+    return xb_damage_graph(xb_damaged_how, queue, graph, error);
+}
+
+static enum xb_status queue_copy_rows(struct xb_queue *queue, struct xb_rows target,
+                                      struct xb_rows source, uint64_t bytes, uint64_t count,
+                                      struct xb_error *error)
+{
+    return xb_damage_rows(xb_damaged_how, inside, queue, target, source, bytes, count, error);
+}
+
+/* All that take a list or a graph, for these are ours. */
+static void wrap_pieces(const struct xb_backend *inner)
+{
+    if (inner->pieces_open != NULL) {
+        table.pieces_open = pieces_open;
+        table.pieces_close = xb_damage_pieces_close;
+    }
+    if (inner->queue_copy_pieces != NULL)
+        table.queue_copy_pieces = queue_copy_pieces;
+    if (inner->queue_kernel_pieces != NULL)
+        table.queue_kernel_pieces = queue_kernel_pieces;
+    if (inner->queue_graph != NULL) {
+        table.graph_open = xb_damage_graph_open;
+        table.graph_close = xb_damage_graph_close;
+        table.queue_graph = queue_graph;
+    }
+    if (inner->queue_copy_rows != NULL)
+        table.queue_copy_rows = queue_copy_rows;
+}
+
 const struct xb_backend *xb_damaged_wrap(const struct xb_backend *inner)
 {
     inside = inner;
@@ -169,5 +221,6 @@ const struct xb_backend *xb_damaged_wrap(const struct xb_backend *inner)
         table.queue_copy_peer = queue_copy_peer;
     if (inner->queue_prefetch != NULL)
         table.queue_prefetch = queue_prefetch;
+    wrap_pieces(inner);
     return &table;
 }

@@ -9,7 +9,7 @@
 
 static const struct xb_fake no_faults = {
     .capabilities = XB_CAP_REGISTER | XB_CAP_WRITE_COMBINED | XB_CAP_HOLD | XB_CAP_KERNELS |
-                    XB_CAP_MAPPED | XB_CAP_MANAGED,
+                    XB_CAP_MAPPED | XB_CAP_MANAGED | XB_CAP_BATCH | XB_CAP_GRAPH | XB_CAP_ROWS,
     .device_count = 1,
     .held_operations = 64,
 };
@@ -309,6 +309,14 @@ const struct xb_backend xb_fake_backend = {
     .event_close = xb_fake_event_close,
     .event_record = xb_fake_event_record,
     .event_elapsed = xb_fake_event_elapsed,
+    .pieces_open = xb_fake_pieces_open,
+    .pieces_close = xb_fake_pieces_close,
+    .queue_copy_pieces = xb_fake_queue_copy_pieces,
+    .queue_kernel_pieces = xb_fake_queue_kernel_pieces,
+    .graph_open = xb_fake_graph_open,
+    .graph_close = xb_fake_graph_close,
+    .queue_graph = xb_fake_queue_graph,
+    .queue_copy_rows = xb_fake_queue_copy_rows,
     .peer_info = peer_info,
     .peer_open = peer_open,
     .peer_close = peer_close,

@@ -15,9 +15,10 @@
 extern const struct xb_backend xb_fake_backend;
 
 /*
- * What operations cost in virtual seconds: a copy by either engine or kernel, a peer copy and a
- * prefetch by the byte, a computation by byte and step, a chase by the load. Every further queue of
- * a device is slower than the one before, by its number: its operations take so many times as long.
+ * What operations cost in virtual seconds: a copy by either engine or kernel (many at once as one
+ * of all their bytes), a peer copy and a prefetch by the byte, a computation by byte and step, a
+ * chase by the load. Every further queue of a device is slower than the one before, by its number:
+ * its operations take so many times as long.
  */
 #define XB_FAKE_SECONDS_PER_BYTE 1e-9
 #define XB_FAKE_PEER_SECONDS_PER_BYTE 1e-10
@@ -72,11 +73,14 @@ struct xb_fake {
     unsigned kernels_together; /* the most that a kernel copy was to run beside, itself included */
     enum xb_advice advice;     /* the last that was given */
     unsigned peers_open;       /* pairs that peer_open has opened and peer_close has not closed */
-    uint64_t retrained;        /* how often a link of retraining_device was trained again */
-    bool staged_by_runtime;    /* a peer copy was made while neither direction was open */
-    int range_depth;           /* ranges pushed and not popped */
-    unsigned ranges;           /* ranges pushed */
-    char range_name[64];       /* of the last */
+    unsigned lists_open, graphs_open; /* of pieces: opened and not closed */
+    size_t most_pieces;               /* the most pieces of a list that was enqueued */
+    unsigned piece_blocks;            /* of the last kernel that copied pieces */
+    uint64_t retrained;               /* how often a link of retraining_device was trained again */
+    bool staged_by_runtime;           /* a peer copy was made while neither direction was open */
+    int range_depth;                  /* ranges pushed and not popped */
+    unsigned ranges;                  /* ranges pushed */
+    char range_name[64];              /* of the last */
 };
 
 extern struct xb_fake xb_fake;

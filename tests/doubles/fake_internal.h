@@ -14,6 +14,13 @@ bool xb_fake_fails(const char *call, struct xb_error *error);
 /* Whether `device` may reach the memory of `other`. */
 bool xb_fake_peer_is_open(const struct xb_device *device, const struct xb_device *other);
 
+/* Time that an operation takes on its device's first queue, beside what every operation takes. */
+void xb_fake_pass_time(const struct xb_queue *queue, double seconds);
+
+/* Notes which memory a large copy touches. */
+void xb_fake_note_memory(const struct xb_buffer *target, const struct xb_buffer *source,
+                         uint64_t bytes);
+
 /* The next queue of that device is its first again. */
 void xb_fake_number_queues_anew(unsigned device);
 
@@ -45,6 +52,22 @@ enum xb_status xb_fake_queue_prefetch(struct xb_queue *queue, struct xb_buffer *
 enum xb_status xb_fake_queue_copy_peer(struct xb_queue *queue, struct xb_buffer *target,
                                        uint64_t to, struct xb_buffer *source, uint64_t from,
                                        uint64_t bytes, struct xb_error *error);
+enum xb_status xb_fake_pieces_open(struct xb_device *device, struct xb_buffer *target,
+                                   struct xb_buffer *source, const struct xb_piece *pieces,
+                                   size_t count, struct xb_pieces **list, struct xb_error *error);
+void xb_fake_pieces_close(struct xb_pieces *list);
+enum xb_status xb_fake_queue_copy_pieces(struct xb_queue *queue, struct xb_pieces *list,
+                                         struct xb_error *error);
+enum xb_status xb_fake_queue_kernel_pieces(struct xb_queue *queue, struct xb_pieces *list,
+                                           unsigned blocks, struct xb_error *error);
+enum xb_status xb_fake_graph_open(struct xb_queue *queue, struct xb_pieces *list,
+                                  struct xb_graph **graph, struct xb_error *error);
+void xb_fake_graph_close(struct xb_graph *graph);
+enum xb_status xb_fake_queue_graph(struct xb_queue *queue, struct xb_graph *graph,
+                                   struct xb_error *error);
+enum xb_status xb_fake_queue_copy_rows(struct xb_queue *queue, struct xb_rows target,
+                                       struct xb_rows source, uint64_t bytes, uint64_t count,
+                                       struct xb_error *error);
 enum xb_status xb_fake_queue_hold(struct xb_queue *queue, struct xb_error *error);
 enum xb_status xb_fake_queue_wait_event(struct xb_queue *queue, struct xb_event *event,
                                         struct xb_error *error);

@@ -42,8 +42,7 @@ static void forget_clock(const void *object)
         clocks[clock_of(object)].object = NULL;
 }
 
-/* Time that an operation takes on its device's first queue, beside what every operation takes. */
-static void pass_time(const struct xb_queue *queue, double seconds)
+void xb_fake_pass_time(const struct xb_queue *queue, double seconds)
 {
     size_t clock = clock_of(queue);
     unsigned times = xb_fake.queues_are_alike ? 1 : clocks[clock].number;
@@ -100,8 +99,8 @@ static const struct xb_backend plain = {
     .queue_copy_peer = move_between_peers,
 };
 
-static void note_memory(const struct xb_buffer *target, const struct xb_buffer *source,
-                        uint64_t bytes)
+void xb_fake_note_memory(const struct xb_buffer *target, const struct xb_buffer *source,
+                         uint64_t bytes)
 {
     const struct xb_buffer *host = target->memory == XB_MEMORY_DEVICE ? source : target;
     if (bytes >= XB_DAMAGE_LEAST)
@@ -114,8 +113,8 @@ enum xb_status xb_fake_queue_copy(struct xb_queue *queue, struct xb_buffer *targ
 {
     if (xb_fake_fails("queue_copy", error))
         return error->status;
-    pass_time(queue, (double)bytes * XB_FAKE_SECONDS_PER_BYTE);
-    note_memory(target, source, bytes);
+    xb_fake_pass_time(queue, (double)bytes * XB_FAKE_SECONDS_PER_BYTE);
+    xb_fake_note_memory(target, source, bytes);
     const struct xb_damaged_copy copy = {.inner = &plain,
                                          .slot = XB_DAMAGED_COPY,
                                          .queue = queue,
@@ -178,9 +177,9 @@ enum xb_status xb_fake_queue_kernel_copy(struct xb_queue *queue, struct xb_buffe
     const struct xb_device *peer = peer_of(queue, target, source);
     if (xb_fake_fails("queue_kernel_copy", error) || check_access(queue, peer, error) != XB_OK)
         return error->status;
-    pass_time(queue, (double)bytes *
-                         (peer != NULL ? XB_FAKE_PEER_SECONDS_PER_BYTE : XB_FAKE_SECONDS_PER_BYTE));
-    note_memory(target, source, bytes);
+    xb_fake_pass_time(queue, (double)bytes * (peer != NULL ? XB_FAKE_PEER_SECONDS_PER_BYTE
+                                                           : XB_FAKE_SECONDS_PER_BYTE));
+    xb_fake_note_memory(target, source, bytes);
     if (bytes >= XB_DAMAGE_LEAST)
         xb_fake.kernel_access |= 1u << access;
     if (together > xb_fake.kernels_together)
@@ -217,7 +216,7 @@ enum xb_status xb_fake_queue_compute(struct xb_queue *queue, struct xb_buffer *b
 {
     if (xb_fake_fails("queue_compute", error))
         return error->status;
-    pass_time(queue, (double)bytes * (double)steps * XB_FAKE_SECONDS_PER_BYTE_AND_STEP);
+    xb_fake_pass_time(queue, (double)bytes * (double)steps * XB_FAKE_SECONDS_PER_BYTE_AND_STEP);
     xb_damage_note_write(buffer);
     if (xb_compute_check(buffer, offset, bytes, error) != XB_OK)
         return error->status;
@@ -247,7 +246,7 @@ enum xb_status xb_fake_queue_chase(struct xb_queue *queue, struct xb_buffer *cha
                                                          : XB_FAKE_SECONDS_PER_HOST_LOAD;
     if (xb_fake_fails("queue_chase", error) || check_access(queue, peer, error) != XB_OK)
         return error->status;
-    pass_time(queue, (double)loads * seconds);
+    xb_fake_pass_time(queue, (double)loads * seconds);
     return xb_damage_chase(xb_fake.damage, &plain, queue, chain, cursor, loads, turn, error);
 }
 
@@ -256,8 +255,8 @@ enum xb_status xb_fake_queue_prefetch(struct xb_queue *queue, struct xb_buffer *
 {
     if (xb_fake_fails("queue_prefetch", error))
         return error->status;
-    pass_time(queue, (double)bytes * XB_FAKE_PREFETCH_SECONDS_PER_BYTE);
-    note_memory(buffer, buffer, bytes);
+    xb_fake_pass_time(queue, (double)bytes * XB_FAKE_PREFETCH_SECONDS_PER_BYTE);
+    xb_fake_note_memory(buffer, buffer, bytes);
     return xb_damage_prefetch(xb_fake.damage, &plain, queue, buffer, bytes, to_device, error);
 }
 
@@ -271,8 +270,8 @@ enum xb_status xb_fake_queue_copy_peer(struct xb_queue *queue, struct xb_buffer 
     unsigned target_index = target->device->info.index;
     bool is_bad = xb_fake.bad_pair.from != xb_fake.bad_pair.to &&
                   xb_fake.bad_pair.from == source_index && xb_fake.bad_pair.to == target_index;
-    pass_time(queue, (double)bytes * XB_FAKE_PEER_SECONDS_PER_BYTE *
-                         (is_bad ? xb_fake.bad_pair.slowness : 1));
+    xb_fake_pass_time(queue, (double)bytes * XB_FAKE_PEER_SECONDS_PER_BYTE *
+                                 (is_bad ? xb_fake.bad_pair.slowness : 1));
     if (source_index + 1 == xb_fake.retraining_device ||
         target_index + 1 == xb_fake.retraining_device)
         xb_fake.retrained++;

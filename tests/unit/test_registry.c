@@ -82,6 +82,14 @@ static void test_each_missing_slot_is_named(void **state)
     table.queue_prefetch = NULL;
     table.queue_hold = NULL;
     table.queue_release = NULL;
+    table.pieces_open = NULL;
+    table.pieces_close = NULL;
+    table.queue_copy_pieces = NULL;
+    table.queue_kernel_pieces = NULL;
+    table.graph_open = NULL;
+    table.graph_close = NULL;
+    table.queue_graph = NULL;
+    table.queue_copy_rows = NULL;
     table.peer_info = NULL;
     table.peer_open = NULL;
     table.peer_close = NULL;
@@ -241,6 +249,18 @@ static void test_capabilities_need_their_slots(void **state)
     CAPABLE_WITHOUT(queue_compute, XB_CAP_KERNELS, "kernels");
     CAPABLE_WITHOUT(queue_chain, XB_CAP_KERNELS, "kernels");
     CAPABLE_WITHOUT(queue_chase, XB_CAP_KERNELS, "kernels");
+    CAPABLE_WITHOUT(pieces_open, XB_CAP_KERNELS, "kernels");
+    CAPABLE_WITHOUT(pieces_close, XB_CAP_KERNELS, "kernels");
+    CAPABLE_WITHOUT(queue_kernel_pieces, XB_CAP_KERNELS, "kernels");
+    CAPABLE_WITHOUT(pieces_open, XB_CAP_BATCH, "many pieces");
+    CAPABLE_WITHOUT(pieces_close, XB_CAP_BATCH, "many pieces");
+    CAPABLE_WITHOUT(queue_copy_pieces, XB_CAP_BATCH, "many pieces");
+    CAPABLE_WITHOUT(pieces_open, XB_CAP_GRAPH, "graphs");
+    CAPABLE_WITHOUT(pieces_close, XB_CAP_GRAPH, "graphs");
+    CAPABLE_WITHOUT(graph_open, XB_CAP_GRAPH, "graphs");
+    CAPABLE_WITHOUT(graph_close, XB_CAP_GRAPH, "graphs");
+    CAPABLE_WITHOUT(queue_graph, XB_CAP_GRAPH, "graphs");
+    CAPABLE_WITHOUT(queue_copy_rows, XB_CAP_ROWS, "rows");
     CAPABLE_WITHOUT(queue_prefetch, XB_CAP_MANAGED, "managed");
     CAPABLE_WITHOUT(buffer_advise, XB_CAP_MANAGED, "managed");
     info.held_operations = 0; /* a hold nothing fits behind */
@@ -251,12 +271,14 @@ static void test_capabilities_need_their_slots(void **state)
 static void test_everything_has_a_name(void **state)
 {
     (void)state;
-    const char *const capabilities[] = {"register", "write-combined", "hold",
-                                        "kernels",  "mapped",         "managed"};
-    for (size_t i = 0; i < 6; i++)
+    const char *const capabilities[] = {"register", "write-combined", "hold",  "kernels", "mapped",
+                                        "managed",  "batch",          "graph", "rows"};
+    for (size_t i = 0; i < 9; i++)
         assert_string_equal(xb_capability_names[i], capabilities[i]);
-    assert_null(xb_capability_names[6]);
+    assert_null(xb_capability_names[9]);
+    assert_int_equal(XB_CAPABILITIES, 9);
     assert_int_equal(XB_CAP_MANAGED, 1 << 5);
+    assert_int_equal(XB_CAP_ROWS, 1 << 8);
     const char *const memories[] = {"device",         "pageable", "pinned", "registered",
                                     "write-combined", "mapped",   "managed"};
     for (size_t i = 0; i < 7; i++)

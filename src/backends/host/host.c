@@ -72,7 +72,8 @@ static enum xb_status device_info(struct xb_driver *driver, unsigned index,
     long pages = sysconf(_SC_PHYS_PAGES);
     long page_size = sysconf(_SC_PAGESIZE);
     info->memory_bytes = pages > 0 && page_size > 0 ? (uint64_t)pages * (uint64_t)page_size : 0;
-    info->capabilities = XB_CAP_REGISTER | XB_CAP_HOLD | XB_CAP_KERNELS | XB_CAP_MAPPED;
+    info->capabilities = XB_CAP_REGISTER | XB_CAP_HOLD | XB_CAP_KERNELS | XB_CAP_MAPPED |
+                         XB_CAP_BATCH | XB_CAP_GRAPH | XB_CAP_ROWS;
     info->held_operations = HELD_OPERATIONS;
     info->shares_host_memory = true;
     info->host_clock = true;
@@ -182,4 +183,12 @@ const struct xb_backend xb_host_backend = {
     .event_close = xb_host_event_close,
     .event_record = xb_host_event_record,
     .event_elapsed = xb_host_event_elapsed,
+    .pieces_open = xb_host_pieces_open,
+    .pieces_close = xb_host_pieces_close,
+    .queue_copy_pieces = xb_host_queue_copy_pieces,
+    .queue_kernel_pieces = xb_host_queue_kernel_pieces,
+    .graph_open = xb_host_graph_open,
+    .graph_close = xb_host_graph_close,
+    .queue_graph = xb_host_queue_graph,
+    .queue_copy_rows = xb_host_queue_copy_rows,
 };

@@ -22,6 +22,9 @@ struct xb_host_work {
     struct xb_pattern pattern;
     enum xb_access access;
     uint64_t loads;
+    const struct xb_piece *pieces;
+    uint64_t count; /* of pieces or rows */
+    uint64_t target_pitch, source_pitch;
 };
 
 /* Enqueues a plain copy between any two addresses. Checks no rule of the slots. */
@@ -48,6 +51,25 @@ enum xb_status xb_host_queue_chain(struct xb_queue *queue, struct xb_buffer *buf
 enum xb_status xb_host_queue_chase(struct xb_queue *queue, struct xb_buffer *chain,
                                    struct xb_buffer *cursor, uint64_t loads, unsigned turn,
                                    struct xb_error *error);
+
+/* ---- pieces.c: many copies at once ---- */
+
+enum xb_status xb_host_pieces_open(struct xb_device *device, struct xb_buffer *target,
+                                   struct xb_buffer *source, const struct xb_piece *pieces,
+                                   size_t count, struct xb_pieces **list, struct xb_error *error);
+void xb_host_pieces_close(struct xb_pieces *list);
+enum xb_status xb_host_queue_copy_pieces(struct xb_queue *queue, struct xb_pieces *list,
+                                         struct xb_error *error);
+enum xb_status xb_host_queue_kernel_pieces(struct xb_queue *queue, struct xb_pieces *list,
+                                           unsigned blocks, struct xb_error *error);
+enum xb_status xb_host_graph_open(struct xb_queue *queue, struct xb_pieces *list,
+                                  struct xb_graph **graph, struct xb_error *error);
+void xb_host_graph_close(struct xb_graph *graph);
+enum xb_status xb_host_queue_graph(struct xb_queue *queue, struct xb_graph *graph,
+                                   struct xb_error *error);
+enum xb_status xb_host_queue_copy_rows(struct xb_queue *queue, struct xb_rows target,
+                                       struct xb_rows source, uint64_t bytes, uint64_t count,
+                                       struct xb_error *error);
 
 /* ---- queue.c: queues and events ---- */
 
