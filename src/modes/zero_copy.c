@@ -174,10 +174,10 @@ static const struct xb_figure *const figures[] = {&copy_time, &kernel_time, &exp
                                                   &break_even_passes, NULL};
 
 static const struct xb_reference references[] = {
-    {&copy_time, submit_copy},
-    {&kernel_time, submit_kernel},
-    {&explicit_time, submit_explicit},
-    {NULL, NULL},
+    {.figure = &copy_time, .submit = submit_copy},
+    {.figure = &kernel_time, .submit = submit_kernel},
+    {.figure = &explicit_time, .submit = submit_explicit},
+    {.figure = NULL},
 };
 
 /* Computes from how many passes n on copying first is faster: copy + n * local < n * in place. */
