@@ -121,6 +121,11 @@ struct xb_device_info {
      * (cudaDevAttrDirectManagedMemAccessFromHost).
      */
     bool coherent_with_host;
+    /* The runtime chooses a queue's copy engine by what ran on the queue before, and an engine that
+     * is good for one way may be slow for the other. Seen on MI300 and MI308X with ROCm 7: copies
+     * to the host fell from 56 to 48 GB/s after a copy to the device (rocm-systems 4035 and 4105).
+     * Each case then has queues of its own. */
+    bool engine_by_history;
     bool host_clock; /* events carry the host's clock: there is no other */
     /* What "pinned" means here, for the record: NULL where it is a page lock. Static text. */
     const char *pinned_note;

@@ -137,9 +137,18 @@ XB_MUST_CHECK enum xb_status xb_mode_time(struct xb_mode_context *context, xb_su
  * or a part of it. Taken after warm-up, before the samples, by the same rules but fewer of them.
  */
 struct xb_reference {
-    const struct xb_figure *figure; /* its time, in seconds */
-    xb_submit *submit;              /* no more operations than context->operations_per_iteration */
-    const char *variant;            /* the only one that it is taken of; NULL: of all */
+    /* Its time in seconds, or the rate at which it moves context->bytes_moved. */
+    const struct xb_figure *figure;
+    xb_submit *submit; /* no more operations than context->operations_per_iteration */
+    /*
+     * NULL, or enqueues on queues[0] what comes right before each repetition and is not timed. Such
+     * a reference asks what earlier work does to the case itself: it is for a case of one queue,
+     * gets another on which nothing ran before, has as many samples as an interval takes, and its
+     * data is proved by prepare and verify.
+     */
+    xb_submit *before;
+    /* Whether this case has the reference. NULL: every case has it. */
+    bool (*is_wanted)(const struct xb_mode_context *context);
 };
 
 /*
@@ -204,7 +213,9 @@ struct xb_mode {
      * neither a bandwidth nor the latencies of a copy. NULL for any other mode.
      */
     const struct xb_figure *latency;
-    bool only_named; /* --mode all leaves it out: it has many cases, or is about something else */
+    /* --mode all leaves it out, and its rows are not set against other modes': what it asks is
+     * another question than how fast a buffer moves. */
+    bool only_named;
     /* How large its cases are where --size is not given; 0: what --size says by default. */
     uint64_t bytes_by_default;
     /* What it can say in the Reading; the last one's label is NULL; NULL: nothing. */
@@ -240,7 +251,8 @@ struct xb_mode {
      * it. Not timed. Samples are then of one iteration each. NULL: an iteration can follow the
      * other. */
     enum xb_status (*restore)(struct xb_mode_context *context, struct xb_error *error);
-    /* After warm-up: makes every byte of the target wrong until a timed copy puts it right. */
+    /* After warm-up, and once more for each reference with something before it: makes every byte of
+     * the target wrong until a timed copy puts it right. */
     enum xb_status (*prepare)(struct xb_mode_context *context, struct xb_error *error);
     /*
      * Enqueues exactly one iteration: context->bytes_moved moved once. Timed. Work on a queue other
@@ -252,8 +264,8 @@ struct xb_mode {
      * Checks the target after the last iteration: fills result->verified and, where that is not
      * true, result->reason with what is wrong. result->bandwidth and what was sampled of
      * result->figures are complete by then: may compute figures from them (xb_result_compute), and
-     * add details and warnings. Data that is wrong is no error of the
-     * call.
+     * add details and warnings. Data that is wrong is no error of the call. A mode that has a
+     * reference with something before it is asked after that one too, when there is no sample yet.
      */
     enum xb_status (*verify)(struct xb_mode_context *context, struct xb_result *result,
                              struct xb_error *error);

@@ -30,7 +30,8 @@ XB_MUST_CHECK enum xb_status xb_workspace_open(struct xb_device *device, uint64_
                                                struct xb_error *error);
 void xb_workspace_close(struct xb_workspace *workspace);
 
-/* Says that a case of `bytes` begins. What the last case borrowed may be freed for it. */
+/* Says that a case of `bytes` begins. What the last case borrowed may be freed for it, and its
+ * queues are closed where they are not to be used again. */
 void xb_workspace_begin(struct xb_workspace *workspace, uint64_t bytes);
 
 /* Borrows a buffer of that memory and of at least `bytes`. The numbers of device memory are counted
@@ -57,7 +58,8 @@ const struct xb_buffer *xb_workspace_host_buffer(const struct xb_workspace *work
 void xb_workspace_kept(const struct xb_workspace *workspace, uint64_t *host_bytes,
                        uint64_t *device_bytes);
 
-/* Borrows `count` queues: the same ones every time. */
+/* Borrows `count` queues: the same ones every time, but for a device with info.engine_by_history:
+ * there every case has new ones, on which nothing ran before. */
 XB_MUST_CHECK enum xb_status xb_workspace_queues(struct xb_workspace *workspace, size_t count,
                                                  struct xb_queue ***queues, struct xb_error *error);
 

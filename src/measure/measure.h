@@ -71,11 +71,16 @@ void xb_result_skip(struct xb_result *result, const char *reason);
 /* Makes it a skipped row because a signal or the deadline came "before ..." what `before` says. */
 void xb_result_cut(struct xb_result *result, const char *before);
 
-/* sampling.c: warms up, times the references and takes the samples of one placement. The lanes are
- * set up and their samplers open. Leaves the results without samples where it was stopped before
- * the first. */
+/* sampling.c: warms up, has the references timed and takes the samples of one placement. The lanes
+ * are set up and their samplers open. Leaves the results without samples where it was stopped
+ * before the first. */
 XB_MUST_CHECK enum xb_status xb_measure_sample(struct xb_measurement *measurement,
                                                struct xb_error *error);
+
+/* references.c: times what the mode of a case of one lane wants to be compared with. XB_ERR_RUNTIME
+ * also where its data is wrong. */
+XB_MUST_CHECK enum xb_status xb_measure_references(struct xb_measurement *measurement,
+                                                   struct xb_error *error);
 
 /* placement.c. For lanes that are set up: finds how many placements the case is measured in, and
  * has their memory ready. Fills measurement->placements. Warns where memory is short of it. */

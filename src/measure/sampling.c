@@ -12,11 +12,6 @@
 #include "warm_up.h"
 
 #include <math.h>
-#include <string.h>
-
-/* How often a reference is repeated at most: the medians are compared, not their tails. Two that
- * agree are enough. */
-#define REFERENCE_SAMPLES 3u
 
 /* Whether the queues can be held while an iteration is enqueued. Adds a warning where the case
  * would need it. */
@@ -109,46 +104,6 @@ static enum xb_status time_all_alone(struct xb_measurement *measurement, struct 
             if (status != XB_OK)
                 return status;
         }
-    return XB_OK;
-}
-
-/* Repeats a reference once. *seconds is what one iteration took. */
-static enum xb_status repeat_reference(struct xb_measurement *measurement,
-                                       const struct xb_reference *reference, double *seconds,
-                                       struct xb_error *error)
-{
-    enum xb_status status = xb_measure_repeat(
-        measurement, reference->submit, measurement->iterations, measurement->held, seconds, error);
-    if (status != XB_OK)
-        return status;
-    *seconds /= (double)measurement->iterations;
-    return xb_result_sample(measurement->result, reference->figure, *seconds, error);
-}
-
-static enum xb_status time_reference(struct xb_measurement *measurement,
-                                     const struct xb_reference *reference, struct xb_error *error)
-{
-    double seconds[REFERENCE_SAMPLES] = {0};
-    for (unsigned i = 0; i < REFERENCE_SAMPLES && !xb_measure_out_of_time(measurement); i++) {
-        enum xb_status status = repeat_reference(measurement, reference, &seconds[i], error);
-        if (status != XB_OK || (i > 0 && xb_times_agree(seconds[i - 1], seconds[i])))
-            return status;
-    }
-    return XB_OK;
-}
-
-/* Times what the mode wants to be compared with. */
-static enum xb_status time_references(struct xb_measurement *measurement, struct xb_error *error)
-{
-    const struct xb_reference *reference = measurement->result->test.mode->references;
-    const char *variant = measurement->result->test.variant;
-    for (; reference != NULL && reference->figure != NULL; reference++) {
-        if (reference->variant != NULL && strcmp(reference->variant, variant) != 0)
-            continue;
-        enum xb_status status = time_reference(measurement, reference, error);
-        if (status != XB_OK)
-            return status;
-    }
     return XB_OK;
 }
 
@@ -372,7 +327,7 @@ static enum xb_status time_beside(struct xb_measurement *measurement, struct xb_
     enum xb_status status = time_all_alone(measurement, error);
     if (status != XB_OK || measurement->lane_count > 1)
         return status;
-    return time_references(measurement, error);
+    return xb_measure_references(measurement, error);
 }
 
 /* What comes before the samples. The device is warm in every placement but the first: there one

@@ -41,13 +41,19 @@ static void give_up(struct xb_workspace *workspace, struct kept *kept)
     *kept = (struct kept){.buffer = NULL};
 }
 
+static void close_queues(struct xb_workspace *workspace)
+{
+    while (workspace->queue_count > 0)
+        workspace->device->backend->queue_close(workspace->queues[--workspace->queue_count]);
+    free(workspace->queues);
+    workspace->queues = NULL;
+}
+
 void xb_workspace_close(struct xb_workspace *workspace)
 {
     if (workspace == NULL)
         return;
-    for (size_t i = 0; i < workspace->queue_count; i++)
-        workspace->device->backend->queue_close(workspace->queues[i]);
-    free(workspace->queues);
+    close_queues(workspace);
     for (size_t side = 0; side < SIDES; side++)
         for (size_t i = 0; i < SLOTS; i++)
             give_up(workspace, &workspace->buffers[side][i]);
@@ -58,6 +64,8 @@ void xb_workspace_begin(struct xb_workspace *workspace, uint64_t bytes)
 {
     workspace->case_bytes = bytes;
     workspace->placement = 0;
+    if (workspace->device->info.engine_by_history)
+        close_queues(workspace);
     for (size_t side = 0; side < SIDES; side++)
         for (size_t i = 0; i < SLOTS; i++)
             workspace->buffers[side][i].borrowed = false;

@@ -229,12 +229,9 @@ static const struct xb_figure *const figures[] = {&serial_time,    &in_time,    
                                                   &share_of_bound, &gpu_busy,    NULL};
 
 static const struct xb_reference references[] = {
-    {.figure = &serial_time, .submit = submit_serial},
-    {.figure = &in_time, .submit = submit_in},
-    {.figure = &kernel_time, .submit = submit_kernel},
-    {.figure = &out_time, .submit = submit_out},
-    {.figure = &copies_time, .submit = submit_copies},
-    {.figure = NULL},
+    {.figure = &serial_time, .submit = submit_serial}, {.figure = &in_time, .submit = submit_in},
+    {.figure = &kernel_time, .submit = submit_kernel}, {.figure = &out_time, .submit = submit_out},
+    {.figure = &copies_time, .submit = submit_copies}, {.figure = NULL},
 };
 
 /* ---- setup ---- */

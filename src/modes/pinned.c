@@ -3,15 +3,117 @@
 #include "shared_options.h"
 #include "transfer.h"
 
+#include "xferbench/reading.h"
+#include "xferbench/workspace.h"
+
+/* Of a copy to the device whose only use is to have been there. Enough that the copy engine makes
+ * it: runtimes write a few KiB by other means. */
+#define FORE_BYTES (UINT64_C(16) << 20)
+
+struct state {
+    struct xb_transfer transfer; /* first: the shared hooks find it there */
+    struct xb_buffer *fore;      /* what is copied to the device goes there; NULL: nothing is */
+};
+
 static enum xb_status check(const struct xb_mode_context *context, struct xb_error *error)
 {
     return xb_host_memory_refuse_pageable(context->test, error);
 }
 
+/* ---- copies to the host after one to the device ---- */
+
+static bool is_wanted_after_h2d(const struct xb_mode_context *context)
+{
+    const struct xb_case *test = context->test;
+    return test->direction == XB_D2H && !test->latency && !test->simultaneous &&
+           context->device->info.engine_by_history;
+}
+
+/* From the buffer that the timed copy then writes to: what arrives there is proved afterwards. */
+static enum xb_status submit_h2d(struct xb_mode_context *context, struct xb_error *error)
+{
+    const struct state *state = context->state;
+    uint64_t bytes = context->test->bytes < FORE_BYTES ? context->test->bytes : FORE_BYTES;
+    return context->device->backend->queue_copy(context->queues[0], state->fore, 0,
+                                                state->transfer.ways[0].host, 0, bytes, error);
+}
+
+static const struct xb_figure bandwidth_after_h2d = {
+    .name = "bandwidth_after_h2d",
+    .unit = XB_UNIT_RATE,
+    .more_is_better = true,
+    .help = "Of a copy to the host, the bandwidth right after a copy to the device on the same "
+            "queue; where the runtime chooses the copy engine by what ran before",
+};
+static const struct xb_figure *const figures[] = {&bandwidth_after_h2d, NULL};
+
+static const struct xb_reference references[] = {
+    {.figure = &bandwidth_after_h2d,
+     .submit = xb_transfer_submit,
+     .before = submit_h2d,
+     .is_wanted = is_wanted_after_h2d},
+    {.figure = NULL},
+};
+
+/* ---- setup ---- */
+
 static enum xb_status setup(struct xb_mode_context *context, struct xb_error *error)
 {
-    return xb_transfer_setup(context, xb_host_memory_of(context->test->variant), 1, error);
+    struct state *state = context->state;
+    enum xb_status status =
+        xb_transfer_setup(context, xb_host_memory_of(context->test->variant), 1, error);
+    if (status != XB_OK || !is_wanted_after_h2d(context))
+        return status;
+    return xb_workspace_buffer(context->workspace, 1, XB_MEMORY_DEVICE, FORE_BYTES, &state->fore,
+                               error);
 }
+
+/* ---- the Reading: what a copy to the device does to those to the host ---- */
+
+/* A smaller loss needs no advice, however sure it is. */
+#define LEAST_LOSS 0.02
+
+static bool describe(const struct xb_reading *reading, const struct xb_record_case *test,
+                     const struct xb_figure *figure, struct xb_statistics *statistics)
+{
+    return xb_record_describe(xb_reading_record(reading), test, figure->name, statistics) &&
+           statistics->has_interval;
+}
+
+static bool say_after_h2d(struct xb_reading *reading, int device, uint64_t bytes)
+{
+    struct xb_statistics alone;
+    struct xb_statistics after;
+    const struct xb_record_case *test =
+        xb_reading_best(reading, device, bytes, XB_D2H, "pinned", NULL);
+    if (test == NULL || !describe(reading, test, &xb_figure_bandwidth, &alone) ||
+        !describe(reading, test, &bandwidth_after_h2d, &after))
+        return false;
+    bool sure = after.ci95_high < alone.ci95_low || after.ci95_low > alone.ci95_high;
+    double share = after.median / alone.median;
+    xb_reading_add(reading, "Device to host, ");
+    xb_reading_add_name(reading, test);
+    xb_reading_add(reading, " is ");
+    if (sure)
+        xb_reading_add_speed(reading, share);
+    else
+        xb_reading_add(reading, "as fast, within the noise,");
+    xb_reading_add(reading, " right after a copy to the device on the same queue (");
+    xb_reading_add_rate(reading, after.median);
+    xb_reading_add(reading, ", without it ");
+    xb_reading_add_rate(reading, alone.median);
+    xb_reading_add(reading, " GB/s).");
+    if (sure && share < 1 - LEAST_LOSS)
+        xb_reading_add(reading, " Give each direction a queue of its own: one that copies only to "
+                                "the host keeps the faster rate. Or try HSA_ENABLE_SDMA=0, with "
+                                "which shaders copy in place of the engines.");
+    return true;
+}
+
+static const struct xb_reading_line reading_lines[] = {
+    {.label = "after h2d", .say = say_after_h2d},
+    {.label = NULL},
+};
 
 static const struct xb_option *const options[] = {&xb_option_host_memory, NULL};
 
@@ -23,18 +125,22 @@ const struct xb_mode xb_mode_pinned = {
         "copy engine reads or writes the memory directly, so this is the bandwidth of the link "
         "itself. Allocating and page-locking the memory is not timed. bidir is one such copy each "
         "way at the same time, with buffers of their own: the row shows the sum, and its parts "
-        "each "
-        "direction.",
+        "each direction. With HIP, d2h is measured on a queue that never copied to the device, and "
+        "once more right after such a copy (bandwidth_after_h2d), because the runtime chooses the "
+        "copy engine by what ran before.",
     .directions = XB_H2D | XB_D2H | XB_BIDIR,
     .by_default = XB_H2D | XB_D2H,
     .simultaneous = true,
     .variant_option = &xb_option_host_memory,
     .options = options,
-    .state_bytes = sizeof(struct xb_transfer),
+    .figures = figures,
+    .reading = reading_lines,
+    .state_bytes = sizeof(struct state),
     .capabilities = xb_host_memory_capabilities,
     .needs = xb_transfer_needs,
     .check = check,
     .setup = setup,
+    .references = references,
     .prepare = xb_transfer_prepare,
     .submit = xb_transfer_submit,
     .verify = xb_transfer_verify,

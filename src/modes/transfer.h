@@ -23,7 +23,9 @@ struct xb_way {
 struct xb_transfer {
     struct xb_way ways[XB_SPANS]; /* bidir has two: h2d, then d2h */
     size_t way_count;
-    size_t queues_per_way; /* a way's first queue is context->queues[way * queues_per_way] */
+    size_t queues_per_way;   /* a way's first queue is context->queues[way * queues_per_way] */
+    struct xb_queue *filler; /* on which device buffers are filled */
+    unsigned prepared;       /* how many times */
 };
 
 /* `needs`: each way takes a host buffer and a device buffer of the case's size. */

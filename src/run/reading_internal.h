@@ -24,7 +24,8 @@ bool xb_reading_goes(const struct xb_record_case *test, enum xb_direction direct
 /* Whether it is of one device that had the machine for itself, between it and the host. */
 bool xb_reading_alone(const struct xb_record_case *test);
 
-/* A usable case of a device alone whose bandwidth is that of the buffer moved once, h2d or d2h. */
+/* A usable case of a device alone whose bandwidth is that of the buffer moved once, h2d or d2h; not
+ * of a mode that is about something else (only_named in mode.h). */
 bool xb_reading_one_way(const struct xb_reading *reading, const struct xb_record_case *test);
 
 /* Such a case that the device's clock timed and whose time is that of one crossing of the link. */

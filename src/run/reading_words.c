@@ -79,7 +79,8 @@ bool xb_reading_alone(const struct xb_record_case *test)
 
 bool xb_reading_one_way(const struct xb_reading *reading, const struct xb_record_case *test)
 {
-    return xb_reading_alone(test) &&
+    const struct xb_mode *mode = xb_mode_find(test->mode);
+    return xb_reading_alone(test) && (mode == NULL || !mode->only_named) &&
            (xb_reading_goes(test, XB_H2D) || xb_reading_goes(test, XB_D2H)) &&
            xb_reading_usable(reading, test) && xb_reading_bytes_moved(reading, test) == test->bytes;
 }

@@ -359,6 +359,36 @@ static void reading_of_blocking_by_one_mode(void **state)
                    "returns at once.\n");
 }
 
+/* What a copy to the device does to those to the host. All rates have intervals without width. */
+static void reading_after_h2d(void **state)
+{
+    struct node *n = *state;
+    const struct xb_figure *after = xb_figure_find("bandwidth_after_h2d");
+    const char advice[] = "Give each direction a queue of its own";
+    struct xb_result *row = add(n, &pinned, "registered", XB_D2H, 56);
+    assert_not_read(n, "after h2d"); /* not measured */
+    add_figure(row, after, 48e9);
+    assert_read(n, "  after h2d    Device to host, pinned registered is 86 % as fast right after a "
+                   "copy to the device on the same queue (48.00, without it 56.00 GB/s). Give each "
+                   "direction a queue of its own: one that copies only to the host keeps the "
+                   "faster rate. Or try HSA_ENABLE_SDMA=0, with which shaders copy in place of the "
+                   "engines.\n");
+    struct xb_samples *samples = &row->figures[row->figure_count - 1].samples;
+    samples->values[0] = 57e9; /* of 7 the least and the most are the interval's ends */
+    assert_read(n, "registered is as fast, within the noise, right after a copy to the device on "
+                   "the same queue (48.00, without it 56.00 GB/s).\n");
+    for (size_t i = 0; i < samples->count; i++)
+        samples->values[i] = 55.5e9; /* sure, and not worth an advice */
+    assert_read(n, "(55.50, without it 56.00 GB/s).\n");
+    assert_not_read(n, advice);
+    for (size_t i = 0; i < samples->count; i++)
+        samples->values[i] = 70e9;
+    assert_read(n, "registered is 1.25 times as fast right after a copy to the device");
+    assert_not_read(n, advice);
+    samples->count = 5; /* too few for an interval */
+    assert_not_read(n, "after h2d");
+}
+
 static void reading_of_zero_copy(void **state)
 {
     struct node *n = *state;
@@ -875,6 +905,7 @@ int main(void)
         NODE_TEST(reading_of_double_buffer),
         NODE_TEST(reading_of_blocking),
         NODE_TEST(reading_of_blocking_by_one_mode),
+        NODE_TEST(reading_after_h2d),
         NODE_TEST(reading_of_zero_copy),
         NODE_TEST(reading_of_loads),
         NODE_TEST(reading_of_loads_from_peers),

@@ -333,6 +333,23 @@ static void test_queues_are_the_same_every_time(void **state)
     assert_memory_equal(queues, first, sizeof first);
 }
 
+/* What ran on a queue chooses its copy engine, so no case has a queue of the case before. */
+static void test_queues_with_a_history_are_not_kept(void **state)
+{
+    (void)state;
+    struct xb_queue **queues = NULL;
+    struct xb_error error;
+    fake.device->info.engine_by_history = true;
+    assert_int_equal(xb_workspace_queues(fake.workspace, 2, &queues, &error), XB_OK);
+    struct xb_queue *first = queues[0];
+    assert_int_equal(xb_workspace_queues(fake.workspace, 1, &queues, &error), XB_OK);
+    assert_ptr_equal(queues[0], first); /* within a case they are the same */
+    xb_workspace_begin(fake.workspace, 0);
+    assert_int_equal(fake.queues, 0);
+    assert_int_equal(xb_workspace_queues(fake.workspace, 1, &queues, &error), XB_OK);
+    assert_int_equal(fake.queues, 1);
+}
+
 /* Those that opened before one failed are kept, and not opened again. */
 static void test_queues_that_fail_leave_the_others(void **state)
 {
@@ -365,6 +382,7 @@ int main(void)
         TEST(test_other_failures_are_passed_on),
         TEST(test_host_buffer_is_that_of_the_case),
         TEST(test_queues_are_the_same_every_time),
+        TEST(test_queues_with_a_history_are_not_kept),
         TEST(test_queues_that_fail_leave_the_others),
     };
     xb_workspace_close(NULL); /* is allowed */

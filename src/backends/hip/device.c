@@ -289,6 +289,7 @@ enum xb_status xb_hip_device_info(struct xb_driver *driver, unsigned index,
     read_architecture(index, architecture, sizeof architecture);
     strip_features(architecture, info->architecture, sizeof info->architecture);
     info->shares_host_memory = found.integrated;
+    info->engine_by_history = true; /* whatever the release: nothing tells of which it holds */
     info->coherent_with_host = found.direct_access || found.host_page_tables;
     set_capabilities(info, &found, architecture);
     add_facts(info, &found, architecture);

@@ -9,9 +9,11 @@
  * lock for all of it: an operation is long beside taking a lock.
  *
  * The environment: XB_STANDIN_DEVICES, _VERSION, _ARCH, _XNACK, _PCI (what is there), _DELAY_US,
- * _DAMAGE (h2d, d2h or peer), _BLOCKING (every copy), _FAIL (NAME:3 or NAME:3+), _CODE, _HANG (as
- * _FAIL, or dlopen or exit), _TRACE (a file), _RTC_FAIL, _RTC_HANG, _RTC_COUNT (a file). All but
- * _TRACE are read at every call.
+ * _DAMAGE (h2d, d2h, d2h-after-h2d or peer), _RATE and _RATE_AFTER_H2D (of copies, in GB/s, by a
+ * clock that nothing else moves), _BLOCKING (every copy), _FAIL (NAME:3 or NAME:3+), _CODE, _HANG
+ * (as _FAIL, or dlopen or exit), _TRACE (a file), _RTC_FAIL, _RTC_HANG, _RTC_COUNT (a file). All
+ * but _TRACE are read at every call. What is said to be "after h2d" concerns copies to the host on
+ * a stream whose first copy was to the device: that one has chosen the engine for all that follow.
  */
 
 #include "launch.h"
@@ -119,6 +121,8 @@ struct standin_operation {
     void *to;
     const void *from;
     size_t bytes;
+    hipMemcpyKind way; /* of a copy */
+    double rate;       /* bytes in a nanosecond of the stream's own clock; 0: the machine's goes */
     bool damage;
     const struct standin_kernel *kernel;
     unsigned blocks, threads;

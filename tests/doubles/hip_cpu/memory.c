@@ -332,6 +332,7 @@ hipError_t hipMemcpyAsync(void *to, const void *from, size_t bytes, hipMemcpyKin
                                                 .to = to,
                                                 .from = from,
                                                 .bytes = bytes,
+                                                .way = kind,
                                                 .damage = asks_for_damage(kind)};
     pthread_mutex_lock(&standin_lock);
     hipError_t result = copy(&operation, kind, stream);
@@ -357,6 +358,7 @@ hipError_t hipMemcpyPeerAsync(void *to, int to_device, const void *from, int fro
                                                 .to = to,
                                                 .from = from,
                                                 .bytes = bytes,
+                                                .way = hipMemcpyDeviceToDevice,
                                                 .damage = asks_for_damage(hipMemcpyDeviceToDevice)};
     pthread_mutex_lock(&standin_lock);
     hipError_t result = hipErrorInvalidValue;

@@ -29,7 +29,9 @@ static pid_t owner;
 /* How many calls of hipSetDevice and hipStreamSynchronize were failed that did not close something.
  */
 static atomic_ulong struck_in_use;
-static atomic_int last_struck = STANDIN_CALL_COUNT; /* the one that nothing has followed yet */
+/* The one that nothing has followed yet. Devices are opened by several threads at the same time,
+ * and a call is followed by one of its own thread. */
+static _Thread_local enum standin_call last_struck = STANDIN_CALL_COUNT;
 
 /* For ever. With SIGALRM blocked: who sets an alarm for a call cannot count on it. A test can see
  * that it is here by that. */
@@ -98,10 +100,11 @@ static bool closes(enum standin_call call)
  */
 static void follow_struck(enum standin_call call, bool fails)
 {
-    int before = atomic_exchange(&last_struck, fails ? (int)call : STANDIN_CALL_COUNT);
+    enum standin_call before = last_struck;
+    last_struck = fails ? call : STANDIN_CALL_COUNT;
     bool waits = call == CALL_hipStreamSynchronize;
     if (before == CALL_hipSetDevice && waits && !fails)
-        atomic_store(&last_struck, CALL_hipStreamSynchronize);
+        last_struck = CALL_hipStreamSynchronize;
     else if (before == CALL_hipSetDevice)
         atomic_fetch_add(&struck_in_use, !waits && !closes(call));
     else if (before == CALL_hipStreamSynchronize)
@@ -132,7 +135,7 @@ void standin_begin_anew(void)
     for (size_t i = 0; i < STANDIN_CALL_COUNT; i++)
         atomic_store(&calls[i], 0);
     atomic_store(&struck_in_use, 0);
-    atomic_store(&last_struck, STANDIN_CALL_COUNT);
+    last_struck = STANDIN_CALL_COUNT;
 }
 
 unsigned long standin_calls_of(const char *name)

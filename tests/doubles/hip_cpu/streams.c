@@ -29,6 +29,9 @@ struct ihipStream_t {
     struct standin_operation *first, *last;
     pthread_cond_t asked; /* for the worker: the first operation, or closing */
     bool closing;
+    bool has_copied;
+    bool by_h2d;     /* its first copy was to the device, and chose the engine of all that follow */
+    double clock_ns; /* which only copies move, where a test sets their rate */
 };
 
 /* For who waits for a stream or an event: an operation is done, or a stream is gone. */
@@ -66,20 +69,32 @@ static void move(struct standin_operation *operation)
     }
 }
 
-static void run(struct standin_operation *operation)
+static int64_t now_ns(const struct ihipStream_t *stream, const struct standin_operation *operation)
 {
+    struct timespec now;
+    if (operation->rate > 0)
+        return (int64_t)stream->clock_ns;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+}
+
+static void run(struct ihipStream_t *stream, struct standin_operation *operation)
+{
+    struct standin_record *record = operation->record;
     pthread_mutex_unlock(&standin_lock);
     move(operation);
     pthread_mutex_lock(&standin_lock);
+    if (operation->kind == STANDIN_COPY && operation->rate > 0)
+        stream->clock_ns += (double)operation->bytes / operation->rate;
     if (operation->kind == STANDIN_RECORD) {
-        struct timespec now;
-        clock_gettime(CLOCK_MONOTONIC, &now);
-        operation->record->time_ns = now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
-        operation->record->done = true;
+        record->time_ns = now_ns(stream, operation);
+        record->done = true;
     }
-    while (operation->kind == STANDIN_AWAIT && !operation->record->done)
+    while (operation->kind == STANDIN_AWAIT && !record->done)
         pthread_cond_wait(&changed, &standin_lock);
-    drop(operation->record);
+    if (operation->kind == STANDIN_AWAIT && stream->clock_ns < (double)record->time_ns)
+        stream->clock_ns = (double)record->time_ns;
+    drop(record);
 }
 
 static void *work(void *argument)
@@ -92,7 +107,7 @@ static void *work(void *argument)
         struct standin_operation *operation = stream->first;
         if (operation == NULL)
             break;
-        run(operation);
+        run(stream, operation);
         stream->first = operation->next;
         if (stream->first == NULL)
             stream->last = NULL;
@@ -113,6 +128,24 @@ int standin_stream_device(hipStream_t stream)
     return -1;
 }
 
+/* What the engine does to an operation: the rate of a copy, and of a clock that goes by copies. */
+static void choose_engine(struct ihipStream_t *stream, struct standin_operation *operation)
+{
+    const char *damage = getenv("XB_STANDIN_DAMAGE");
+    operation->rate = standin_setting("XB_STANDIN_RATE", 0);
+    if (operation->kind != STANDIN_COPY)
+        return;
+    if (!stream->has_copied)
+        stream->by_h2d = operation->way == hipMemcpyHostToDevice;
+    stream->has_copied = true;
+    if (operation->way != hipMemcpyDeviceToHost || !stream->by_h2d)
+        return;
+    if (operation->rate > 0)
+        operation->rate = standin_setting("XB_STANDIN_RATE_AFTER_H2D", (int)operation->rate);
+    if (damage != NULL && strcmp(damage, "d2h-after-h2d") == 0)
+        operation->damage = true;
+}
+
 hipError_t standin_enqueue(hipStream_t stream, const struct standin_operation *template)
 {
     struct standin_operation *operation = malloc(sizeof *operation);
@@ -122,6 +155,7 @@ hipError_t standin_enqueue(hipStream_t stream, const struct standin_operation *t
     operation->next = NULL;
     operation->number = ++operations;
     operation->delay_us = standin_setting("XB_STANDIN_DELAY_US", 0);
+    choose_engine(stream, operation);
     if (operation->record != NULL)
         operation->record->holders++;
     if (stream->last != NULL)

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a mode wants its case to be compared with: timed before the samples, in the same way. */
+#include "measure.h"
+#include "repetition.h"
+
+#include "xferbench/result.h"
+
+#include <string.h>
+
+/* How often a reference is repeated at most: the medians are compared, not their tails. Two that
+ * agree are enough. */
+#define MOST_SAMPLES 3u
+
+/* One that stands beside the case's own bandwidth is told apart from it by their intervals. */
+#define SAMPLES_AFTER XB_STOP_LEAST_SAMPLES
+
+/* Repeats a reference once. *seconds is what one iteration took. */
+static enum xb_status repeat(struct xb_measurement *measurement,
+                             const struct xb_reference *reference, double *seconds,
+                             struct xb_error *error)
+{
+    if (reference->before != NULL) {
+        /* Nobody waits for it: the queue's order has it done before the clock starts, and a runtime
+         * may forget what a queue did once the host has waited for it. */
+        enum xb_status status = reference->before(&measurement->lanes[0].context, error);
+        if (status != XB_OK)
+            return status;
+    }
+    enum xb_status status = xb_measure_repeat(
+        measurement, reference->submit, measurement->iterations, measurement->held, seconds, error);
+    *seconds /= (double)measurement->iterations;
+    return status;
+}
+
+/* Adds what one iteration took to the reference's figure. */
+static enum xb_status add(struct xb_measurement *measurement, const struct xb_reference *reference,
+                          double seconds, struct xb_error *error)
+{
+    double bytes = (double)measurement->lanes[0].context.bytes_moved;
+    bool is_rate = strcmp(reference->figure->unit, XB_UNIT_RATE) == 0;
+    if (is_rate && !(seconds > 0))
+        return XB_FAIL(error, XB_ERR_RUNTIME,
+                       "%s: the events around a copy of %.0f bytes are %g s apart: the device's "
+                       "clock cannot be believed",
+                       reference->figure->name, bytes, seconds);
+    return xb_result_sample(measurement->result, reference->figure,
+                            is_rate ? bytes / seconds : seconds, error);
+}
+
+static enum xb_status time_plain(struct xb_measurement *measurement,
+                                 const struct xb_reference *reference, struct xb_error *error)
+{
+    double seconds[MOST_SAMPLES] = {0};
+    for (unsigned i = 0; i < MOST_SAMPLES && !xb_measure_out_of_time(measurement); i++) {
+        enum xb_status status = repeat(measurement, reference, &seconds[i], error);
+        if (status == XB_OK)
+            status = add(measurement, reference, seconds[i], error);
+        if (status != XB_OK || (i > 0 && xb_times_agree(seconds[i - 1], seconds[i])))
+            return status;
+    }
+    return XB_OK;
+}
+
+/* Takes the samples, after one repetition that does not count: the queue is new. */
+static enum xb_status take_samples(struct xb_measurement *measurement,
+                                   const struct xb_reference *reference, struct xb_error *error)
+{
+    double seconds = 0;
+    enum xb_status status = repeat(measurement, reference, &seconds, error);
+    for (unsigned i = 0;
+         status == XB_OK && i < SAMPLES_AFTER && !xb_measure_out_of_time(measurement); i++) {
+        status = repeat(measurement, reference, &seconds, error);
+        if (status == XB_OK)
+            status = add(measurement, reference, seconds, error);
+    }
+    return status;
+}
+
+/* Has the mode prove that the data of the latest repetition arrived. The case's own proof is still
+ * to come, so the result keeps only a failure. */
+static enum xb_status prove(struct xb_measurement *measurement,
+                            const struct xb_reference *reference, struct xb_error *error)
+{
+    struct xb_result *result = measurement->result;
+    struct xb_mode_context *context = &measurement->lanes[0].context;
+    enum xb_status status = context->test->mode->verify(context, result, error);
+    if (status != XB_OK)
+        return status;
+    if (result->verified != XB_VERIFIED_TRUE)
+        return XB_FAIL(error, XB_ERR_RUNTIME,
+                       "%s: the data did not arrive as it was sent, so there is no bandwidth to "
+                       "report: %s",
+                       reference->figure->name, result->reason);
+    result->verified = XB_VERIFIED_UNKNOWN;
+    return XB_OK;
+}
+
+/* Times a reference with something before it, on a queue of its own. */
+static enum xb_status time_after(struct xb_measurement *measurement,
+                                 const struct xb_reference *reference, struct xb_error *error)
+{
+    struct xb_mode_context *context = &measurement->lanes[0].context;
+    const struct xb_backend *backend = context->device->backend;
+    struct xb_queue **queues = context->queues;
+    struct xb_queue *own = NULL;
+    if (xb_measure_out_of_time(measurement))
+        return XB_OK;
+    enum xb_status status = context->test->mode->prepare(context, error);
+    if (status == XB_OK)
+        status = backend->queue_open(context->device, &own, error);
+    if (status != XB_OK)
+        return status;
+    context->queues = &own;
+    status = take_samples(measurement, reference, error);
+    context->queues = queues;
+    backend->queue_close(own);
+    return status != XB_OK ? status : prove(measurement, reference, error);
+}
+
+enum xb_status xb_measure_references(struct xb_measurement *measurement, struct xb_error *error)
+{
+    const struct xb_mode_context *context = &measurement->lanes[0].context;
+    const struct xb_reference *reference = context->test->mode->references;
+    for (; reference != NULL && reference->figure != NULL; reference++) {
+        if (reference->is_wanted != NULL && !reference->is_wanted(context))
+            continue;
+        enum xb_status status = reference->before != NULL
+                                    ? time_after(measurement, reference, error)
+                                    : time_plain(measurement, reference, error);
+        if (status != XB_OK)
+            return status;
+    }
+    return XB_OK;
+}

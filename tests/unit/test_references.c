@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A reference with something before it: copies to the host right after one to the device. */
+#define _GNU_SOURCE
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "measure_fixture.h"
+
+#define FIGURE "bandwidth_after_h2d"
+
+/*
+ * A fake whose runtime chooses engines by what ran before. On such a device a case to the host has
+ * queue 1, and queue 2 for the reference.
+ */
+static struct {
+    unsigned open, opened;             /* queues, of the case */
+    unsigned to_device;                /* copies on the queue that was opened last */
+    enum xb_damage during, afterwards; /* from the opening of queue 2 on, and from its closing on */
+} seen;
+
+static enum xb_status open_device(struct xb_driver *driver, unsigned index,
+                                  struct xb_device **device, struct xb_error *error)
+{
+    enum xb_status status = altered_device_open(driver, index, device, error);
+    if (status == XB_OK)
+        (*device)->info.engine_by_history = true;
+    return status;
+}
+
+static enum xb_status open_queue(struct xb_device *device, struct xb_queue **queue,
+                                 struct xb_error *error)
+{
+    enum xb_status status = xb_fake_backend.queue_open(device, queue, error);
+    seen.open += status == XB_OK;
+    seen.opened += status == XB_OK;
+    seen.to_device = 0;
+    if (seen.opened == 2)
+        xb_fake.damage = seen.during;
+    return status;
+}
+
+static void close_queue(struct xb_queue *queue)
+{
+    seen.open -= queue != NULL;
+    if (seen.opened == 2)
+        xb_fake.damage = seen.afterwards;
+    xb_fake_backend.queue_close(queue);
+}
+
+static enum xb_status copy(struct xb_queue *queue, struct xb_buffer *target, uint64_t to,
+                           struct xb_buffer *source, uint64_t from, uint64_t bytes,
+                           struct xb_error *error)
+{
+    seen.to_device += target->memory == XB_MEMORY_DEVICE;
+    return xb_fake_backend.queue_copy(queue, target, to, source, from, bytes, error);
+}
+
+static void use_history(void)
+{
+    alter(1, 1);
+    memset(&seen, 0, sizeof seen);
+    altered_backend.device_open = open_device;
+    altered_backend.queue_open = open_queue;
+    altered_backend.queue_close = close_queue;
+    altered_backend.queue_copy = copy;
+}
+
+/* The rate is that of queue 2, and so not of the copies to the device before it. */
+static void test_it_is_timed_on_a_queue_of_its_own(void **state)
+{
+    (void)state;
+    static const char *const sizes[] = {"64K", "32M"};
+    for (size_t i = 0; i < COUNT_OF(sizes); i++) {
+        struct fixture f;
+        xb_fake_reset();
+        use_history();
+        RUN(&f, "--mode", "pinned", "--direction", "d2h", "--size", sizes[i]);
+        const struct xb_result *result = &f.run.results[0];
+        expect_seconds(result, (double)result->test.bytes * XB_FAKE_SECONDS_PER_BYTE);
+        expect_samples(result, FIGURE, 1 / (2 * XB_FAKE_SECONDS_PER_BYTE));
+        assert_int_equal(figure_of(result, FIGURE)->samples.count, 6);
+        assert_int_equal(seen.to_device, 1 + 6); /* the first repetition does not count */
+        assert_int_equal(seen.opened, 2);
+        assert_int_equal(seen.open, 0);
+        finish(&f);
+    }
+}
+
+static void test_only_copies_to_the_host_have_it(void **state)
+{
+    (void)state;
+    struct fixture f;
+    xb_fake.device_count = 2;
+    use_history();
+    RUN(&f, "--mode", "all", "--direction", "h2d,d2h,bidir", "--size", "64K", "--device", "all",
+        "--simultaneous");
+    size_t with = 0;
+    for (size_t i = 0; i < f.run.case_count; i++) {
+        const struct xb_case *test = &f.run.results[i].test;
+        bool expected = strcmp(test->mode->name, "pinned") == 0 && test->direction == XB_D2H &&
+                        !test->simultaneous;
+        assert_true((figure_of(&f.run.results[i], FIGURE) != NULL) == expected);
+        with += expected;
+    }
+    assert_int_equal(with, 2); /* devices */
+    finish(&f);
+    xb_fake_reset();
+    use_history();
+    RUN(&f, "--mode", "pinned", "--direction", "d2h", "--size", "64K", "--latency");
+    expect_all(&f, XB_RESULT_OK);
+    assert_null(figure_of(&f.run.results[0], FIGURE));
+    finish(&f);
+}
+
+static void test_a_device_without_such_engines_has_it_not(void **state)
+{
+    (void)state;
+    struct fixture f;
+    RUN(&f, "--mode", "pinned", "--size", "64K");
+    expect_all(&f, XB_RESULT_OK);
+    for (size_t i = 0; i < f.run.case_count; i++)
+        assert_null(figure_of(&f.run.results[i], FIGURE));
+    finish(&f);
+}
+
+/* Its own proof finds what is wrong, though the copies before and after it are right. */
+static void test_its_data_is_proved(void **state)
+{
+    (void)state;
+    for (int damage = XB_DAMAGE_NONE + 1; damage <= XB_DAMAGE_NOTHING_COPIED; damage++) {
+        struct fixture f;
+        xb_fake_reset();
+        use_history();
+        seen.during = (enum xb_damage)damage;
+        RUN(&f, "--mode", "pinned", "--direction", "d2h", "--size", "4M");
+        expect_reason(&f.run.results[0], XB_RESULT_ERROR, FIGURE ": the data did not arrive");
+        assert_int_equal(f.run.results[0].verified, XB_VERIFIED_FALSE);
+        assert_int_equal(seen.open, 0);
+        finish(&f);
+    }
+}
+
+/* What it brought to the host does not stand in for what the samples are to bring. */
+static void test_it_does_not_stand_in_for_the_samples(void **state)
+{
+    (void)state;
+    struct fixture f;
+    use_history();
+    seen.afterwards = XB_DAMAGE_NOTHING_COPIED;
+    RUN(&f, "--mode", "pinned", "--direction", "d2h", "--size", "1M");
+    expect_reason(&f.run.results[0], XB_RESULT_ERROR, "bytes are wrong after the copy");
+    assert_null(strstr(f.run.results[0].reason, FIGURE));
+    assert_int_equal(f.run.results[0].verified, XB_VERIFIED_FALSE);
+    finish(&f);
+}
+
+/* Whatever call fails: an error row, and every queue is closed. More coarsely as calls repeat. */
+static void test_a_call_that_fails_leaves_nothing_open(void **state)
+{
+    (void)state;
+    bool failed = true;
+    for (unsigned call = 1; failed; call += 1 + call / 16) {
+        struct fixture f;
+        xb_fake_reset();
+        use_history();
+        PLAN(&f, "--mode", "pinned", "--direction", "d2h", "--size", "64K");
+        xb_fake.fail_at = xb_fake.calls + call;
+        go(&f, NULL);
+        failed = xb_fake.failures > 0;
+        expect_all(&f, failed ? XB_RESULT_ERROR : XB_RESULT_OK);
+        assert_int_equal(seen.open, 0);
+        finish(&f);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_it_is_timed_on_a_queue_of_its_own),
+        TEST(test_only_copies_to_the_host_have_it),
+        TEST(test_a_device_without_such_engines_has_it_not),
+        TEST(test_its_data_is_proved),
+        TEST(test_it_does_not_stand_in_for_the_samples),
+        TEST(test_a_call_that_fails_leaves_nothing_open),
+    };
+    return cmocka_run_group_tests_name("references", tests, NULL, NULL);
+}
