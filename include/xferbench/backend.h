@@ -354,9 +354,9 @@ struct xb_backend {
     enum xb_status (*event_record)(struct xb_event *event, struct xb_queue *queue,
                                    struct xb_error *error);
     /*
-     * Seconds from `start` to `stop`, both of one device, recorded and reached (queue_wait).
-     * Resolution: cuda about 0.5 us (cudaEventElapsedTime in the CUDA Runtime API), host that of
-     * CLOCK_MONOTONIC.
+     * Seconds from `start` to `stop`, both of one device, on whichever of its queues, recorded and
+     * reached (queue_wait). Negative where `stop` was reached first. Resolution: cuda about 0.5 us
+     * (cudaEventElapsedTime in the CUDA Runtime API), host that of CLOCK_MONOTONIC.
      */
     enum xb_status (*event_elapsed)(struct xb_event *start, struct xb_event *stop, double *seconds,
                                     struct xb_error *error);

@@ -166,6 +166,34 @@ static void test_all_to_one(void **state)
     finish(&f);
 }
 
+/*
+ * The one device has a single hardware queue, so one pair's copies begin when the other's are done.
+ * Both are asked for at once: the sum is of the whole time, not of that of one of them.
+ */
+static void test_pairs_that_take_turns(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *pairs, *path;
+    } rows[] = {{"0:1,0:2", "direct-write"}, {"1:0,2:0", "direct-read"}};
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct fixture f;
+        xb_fake_reset();
+        xb_fake.device_count = 3;
+        xb_fake.queues_are_alike = true;
+        xb_fake.hardware_queues = 1;
+        RUN(&f, "--mode", "peer", "--size", "4M", "--simultaneous", "--direction", "d2d", "--pairs",
+            rows[i].pairs, "--peer-path", rows[i].path);
+        const struct xb_result *sum = &f.run.results[2];
+        expect_seconds(&sum[0], 2 * PEER_S);
+        expect_seconds(&sum[1], PEER_S);
+        expect_seconds(&sum[2], 2 * PEER_S);
+        expect_samples(&sum[0], "overlap", 0.5);
+        expect_computed(&sum[2], "share_of_alone", 0.5);
+        finish(&f);
+    }
+}
+
 /* Kernels share the cores of the device that copies for several pairs, and of no other. */
 static void test_pairs_share_the_cores(void **state)
 {
@@ -328,6 +356,7 @@ int main(void)
         TEST(test_groups_stand_one_after_the_other),
         TEST(test_one_to_all),
         TEST(test_all_to_one),
+        TEST(test_pairs_that_take_turns),
         TEST(test_pairs_share_the_cores),
         TEST(test_memory_of_what_pairs_have_in_common),
         TEST(test_pairs_share_the_room_behind_a_hold),
