@@ -98,6 +98,10 @@ struct xb_fact {
 };
 #define XB_DEVICE_FACTS 12
 
+/* A runtime makes a copy within the device of kernels, several where the size is odd: on an H200 a
+ * held queue took 512 copies of 64 MiB, but not of 5000001 bytes. */
+#define XB_LOCAL_COPY_OPERATIONS 8u
+
 struct xb_device_info {
     unsigned index;
     char name[128];
@@ -111,8 +115,9 @@ struct xb_device_info {
     char lacks[XB_CAPABILITIES][256];
     struct xb_fact facts[XB_DEVICE_FACTS];
     size_t fact_count;
-    /* How many operations may stand in a queue that is held before the next enqueue could block.
-     * Meaningful with XB_CAP_HOLD. */
+    /* How many operations may stand in a queue that is held before the next enqueue could block. A
+     * copy within the device counts as XB_LOCAL_COPY_OPERATIONS of them. Meaningful with
+     * XB_CAP_HOLD. */
     unsigned held_operations;
     /* The device's memory is the host's: both needs of a case come out of one. */
     bool shares_host_memory;
@@ -382,9 +387,9 @@ struct xb_backend {
     enum xb_status (*event_record)(struct xb_event *event, struct xb_queue *queue,
                                    struct xb_error *error);
     /*
-     * Seconds from `start` to `stop`, both of one device, recorded and reached (queue_wait).
-     * Resolution: cuda about 0.5 us (cudaEventElapsedTime in the CUDA Runtime API), host that of
-     * CLOCK_MONOTONIC.
+     * Seconds from `start` to `stop`, both of one device, on whichever of its queues, recorded and
+     * reached (queue_wait). Negative where `stop` was reached first. Resolution: cuda about 0.5 us
+     * (cudaEventElapsedTime in the CUDA Runtime API), host that of CLOCK_MONOTONIC.
      */
     enum xb_status (*event_elapsed)(struct xb_event *start, struct xb_event *stop, double *seconds,
                                     struct xb_error *error);

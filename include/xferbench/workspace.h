@@ -34,6 +34,11 @@ void xb_workspace_close(struct xb_workspace *workspace);
  * queues are closed where they are not to be used again. */
 void xb_workspace_begin(struct xb_workspace *workspace, uint64_t bytes);
 
+/* Says that several pairs take device memory here at the same time. The check that all of it fits
+ * counts no more than the case's size for each, so whatever is kept beyond that is freed, and until
+ * the next case begins nothing is allocated larger. Before the first is borrowed. */
+void xb_workspace_share(struct xb_workspace *workspace);
+
 /* Borrows a buffer of that memory and of at least `bytes`. The numbers of device memory are counted
  * apart from those of all other memory. XB_ERR_MEMORY where it does not fit. */
 XB_MUST_CHECK enum xb_status xb_workspace_buffer(struct xb_workspace *workspace, unsigned number,

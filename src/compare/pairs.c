@@ -45,6 +45,13 @@ static bool agrees(const struct xb_comparison *comparison, const struct xb_recor
     return true;
 }
 
+/* Whether both have the same parameters, where one that a case lacks is at its default. */
+static bool are_same(const struct xb_comparison *comparison, const struct xb_record_case *before,
+                     const struct xb_record_case *after)
+{
+    return agrees(comparison, before, after) && agrees(comparison, after, before);
+}
+
 /* ---- cases that differ in parameters ---- */
 
 /* A case that the other file does not have just so. */
@@ -73,12 +80,46 @@ static void join(const struct xb_comparison *comparison, struct xb_pairs *pairs,
 {
     struct xb_pair *pair = &pairs->items[before->item];
     pair->candidate = after->test;
-    pair->is_other = !agrees(comparison, before->test, after->test) ||
-                     !agrees(comparison, after->test, before->test);
+    pair->is_other = !are_same(comparison, before->test, after->test);
     if (pair->is_other)
         pairs->items[after->item].is_other = true;
     else
         pairs->items[after->item].candidate = NULL; /* it does not stand alone */
+}
+
+/* Joins a case with the one that is the same, if there is one. */
+static bool join_same(const struct xb_comparison *comparison, struct xb_pairs *pairs,
+                      const struct leftover *before, const struct leftover *after, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (pairs->items[after[i].item].candidate != NULL &&
+            are_same(comparison, before->test, after[i].test)) {
+            join(comparison, pairs, before, &after[i]);
+            return true;
+        }
+    return false;
+}
+
+/* Cases that are alike: joins those that are the same, then what is left over, if that is one of
+ * either file. */
+static void join_alike(const struct xb_comparison *comparison, struct xb_pairs *pairs,
+                       const struct leftover *before, size_t n, const struct leftover *after,
+                       size_t m)
+{
+    const struct leftover *left = NULL, *right = NULL;
+    size_t lefts = 0, rights = 0;
+    for (size_t i = 0; i < n; i++)
+        if (!join_same(comparison, pairs, &before[i], after, m)) {
+            left = &before[i];
+            lefts++;
+        }
+    for (size_t i = 0; i < m; i++)
+        if (pairs->items[after[i].item].candidate != NULL) {
+            right = &after[i];
+            rights++;
+        }
+    if (lefts == 1 && rights == 1)
+        join(comparison, pairs, left, right);
 }
 
 /* Both are sorted. */
@@ -90,8 +131,7 @@ static void join_leftovers(const struct xb_comparison *comparison, struct xb_pai
         int order = by_all_but_parameters(before, after);
         size_t left = order <= 0 ? alike(before, n) : 0;
         size_t right = order >= 0 ? alike(after, m) : 0;
-        if (left == 1 && right == 1)
-            join(comparison, pairs, before, after);
+        join_alike(comparison, pairs, before, left, after, right);
         before += left;
         n -= left;
         after += right;

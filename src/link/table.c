@@ -389,11 +389,8 @@ static const char *advice_for(const struct xb_link_report *report)
 static void print_node(FILE *stream, const struct xb_link_report *report)
 {
     size_t good = 0;
-    size_t good_pairs = 0;
     for (size_t i = 0; i < report->device_count; i++)
         good += report->verdicts[i].found.level == XB_LEVEL_OK;
-    for (size_t i = 0; i < report->pair_count; i++)
-        good_pairs += report->pair_verdicts[i].found.level == XB_LEVEL_OK;
     fprintf(stream, "\nNode: %s\n", xb_level_name(report->level));
     if (report->nothing[0] != '\0')
         xb_note_print(stream, "reason", LABEL_WIDTH, "%s", report->nothing);
@@ -401,9 +398,7 @@ static void print_node(FILE *stream, const struct xb_link_report *report)
         return;
     if (report->device_count > 0)
         xb_note_print(stream, "devices", LABEL_WIDTH, "%zu of %zu OK", good, report->device_count);
-    if (report->pair_count > 0)
-        xb_note_print(stream, "pairs", LABEL_WIDTH, "%zu of %zu OK", good_pairs,
-                      report->pair_count);
+    xb_link_table_count_pairs(stream, LABEL_WIDTH, report);
     xb_note_print(stream, "next", LABEL_WIDTH, "%s %s", advice_for(report),
                   report->command != NULL ? report->command : "xferbench link");
 }

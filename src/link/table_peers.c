@@ -35,12 +35,17 @@ static const char *number_text(double rate, char *text, size_t size)
     return text;
 }
 
+static bool has_no_access(const struct xb_pair_attempt *attempt)
+{
+    return attempt != NULL && attempt->reach_known && !attempt->there.can_access;
+}
+
 static const char *verdict_text(const struct xb_pair_verdict *verdict,
                                 const struct xb_pair_attempt *attempt)
 {
     if (verdict->found.level != XB_LEVEL_OK)
         return xb_level_name(verdict->found.level);
-    if (attempt != NULL && attempt->reach_known && !attempt->there.can_access)
+    if (has_no_access(attempt))
         return "no direct access";
     return xb_pair_is_judged(verdict) ? "OK" : "not judged";
 }
@@ -97,4 +102,26 @@ void xb_link_table_pairs(FILE *stream, int width, const struct xb_link_report *r
     for (size_t i = 0; i < report->pair_count; i++)
         print_pair(stream, width, report, i);
     print_reasons(stream, width, report);
+}
+
+void xb_link_table_count_pairs(FILE *stream, int width, const struct xb_link_report *report)
+{
+    struct xb_words words = {.length = 0};
+    size_t good = 0;
+    size_t not_judged = 0;
+    for (size_t i = 0; i < report->pair_count; i++) {
+        const struct xb_pair_verdict *verdict = &report->pair_verdicts[i];
+        bool judged = xb_pair_is_judged(verdict) &&
+                      !has_no_access(xb_pair_verdict_attempt(verdict, &report->pairs[i]));
+        if (verdict->found.level != XB_LEVEL_OK)
+            continue;
+        good += judged;
+        not_judged += !judged;
+    }
+    if (report->pair_count == 0)
+        return;
+    xb_words_add(&words, "%zu of %zu OK", good, report->pair_count);
+    if (not_judged > 0)
+        xb_words_add(&words, ", %zu not judged", not_judged);
+    xb_note_print(stream, "pairs", width, "%s", words.text);
 }

@@ -8,4 +8,7 @@
  * where there are fewer than two devices. `width` is that of labels. */
 void xb_link_table_pairs(FILE *stream, int width, const struct xb_link_report *report);
 
+/* The line about all pairs together: how many are OK, and how many of the others nobody judged. */
+void xb_link_table_count_pairs(FILE *stream, int width, const struct xb_link_report *report);
+
 #endif

@@ -6,6 +6,8 @@
 
 #include "base/interrupt.h"
 
+#include <math.h>
+
 bool xb_measure_out_of_time(const struct xb_measurement *measurement)
 {
     const struct xb_run *run = measurement->run;
@@ -74,6 +76,47 @@ uint64_t xb_lane_operations(const struct xb_lane *lane)
     return context->operations_per_iteration * (here > there ? here : there);
 }
 
+/*
+ * Has a lane's time count from the earliest start of all lanes whose clock is of the same device.
+ * They are released together, but need not start together: a device that has fewer queues than the
+ * lanes take begins one when another is done (GPU_MAX_HW_QUEUES, CUDA_DEVICE_MAX_CONNECTIONS). By
+ * its own start alone each would seem as fast as without the others, and so would their sum.
+ */
+static enum xb_status count_from_earliest(struct xb_measurement *measurement, struct xb_lane *lane,
+                                          struct xb_error *error)
+{
+    const struct xb_device *clock = lane->context.queues[0]->device;
+    for (size_t i = 0; i < measurement->lane_count; i++) {
+        const struct xb_lane *other = &measurement->lanes[i];
+        double since = 0;
+        if (other == lane || other->context.queues[0]->device != clock)
+            continue;
+        enum xb_status status = xb_sampler_elapsed(&other->sampler, &lane->sampler, &since, error);
+        if (status != XB_OK)
+            return status;
+        lane->timing.device = fmax(lane->timing.device, since);
+    }
+    return XB_OK;
+}
+
+/* Waits for every lane that was begun, and fills in what each took. `status` is what beginning them
+ * returned. */
+static enum xb_status finish_lanes(struct xb_measurement *measurement, size_t begun,
+                                   enum xb_status status, double *seconds, struct xb_error *error)
+{
+    *seconds = 0;
+    for (size_t i = 0; i < begun; i++) {
+        struct xb_lane *lane = &measurement->lanes[i];
+        status = xb_sampler_finish(&lane->sampler, status, &lane->timing, error);
+    }
+    for (size_t i = 0; status == XB_OK && i < begun; i++) {
+        struct xb_lane *lane = &measurement->lanes[i];
+        status = count_from_earliest(measurement, lane, error);
+        *seconds = fmax(*seconds, xb_lane_seconds(lane));
+    }
+    return status;
+}
+
 enum xb_status xb_measure_repeat(struct xb_measurement *measurement, xb_submit *submit,
                                  uint64_t iterations, bool held, double *seconds,
                                  struct xb_error *error)
@@ -97,12 +140,7 @@ enum xb_status xb_measure_repeat(struct xb_measurement *measurement, xb_submit *
         xb_sampler_release(&measurement->lanes[i].sampler);
     if (measurement->looks_at_links && status == XB_OK)
         look_at_links(measurement);
-    *seconds = 0;
-    for (size_t i = 0; i < begun; i++) {
-        struct xb_lane *lane = &measurement->lanes[i];
-        status = xb_sampler_finish(&lane->sampler, status, &lane->timing, error);
-        *seconds = xb_lane_seconds(lane) > *seconds ? xb_lane_seconds(lane) : *seconds;
-    }
+    status = finish_lanes(measurement, begun, status, seconds, error);
     if (measurement->looks_at_links && status == XB_OK)
         count_looks(measurement, started);
     if (backend->range_pop != NULL)

@@ -7,9 +7,10 @@
 /*
  * Makes one repetition of a case on every lane: restores what the last one moved, enqueues all,
  * releases all, then waits for all. *seconds is what the slowest lane took, all iterations
- * together. That is the time of all, because they start together; it cannot be taken from one's
- * start to another's end, because their clocks cannot be compared. Blocks. Each lane's timing is in
- * lane->timing. With `held` no lane starts before all are enqueued.
+ * together. That is the time of all: lanes whose clock is of one device count from the earliest
+ * start of any of them, and those of several devices start together, because their clocks cannot be
+ * compared. Blocks. Each lane's timing is in lane->timing. With `held` no lane starts before all
+ * are enqueued.
  */
 XB_MUST_CHECK enum xb_status xb_measure_repeat(struct xb_measurement *measurement,
                                                xb_submit *submit, uint64_t iterations, bool held,

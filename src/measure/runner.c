@@ -260,6 +260,10 @@ static void share_devices(struct xb_lane *lanes, size_t lane_count)
         context->share = share_of(lanes, lane_count, i, context->device);
         if (context->peer_device != NULL)
             context->peer_share = share_of(lanes, lane_count, i, context->peer_device);
+        if (context->share.of > 1)
+            xb_workspace_share(context->workspace);
+        if (context->peer_share.of > 1)
+            xb_workspace_share(context->peer_workspace);
     }
 }
 

@@ -18,6 +18,7 @@ struct xb_workspace {
     uint64_t hint;
     uint64_t case_bytes; /* of the case that runs now */
     unsigned placement;  /* likewise */
+    bool shared;         /* likewise: several pairs of it borrow here */
     struct kept buffers[SIDES][SLOTS];
     struct xb_queue **queues;
     size_t queue_count;
@@ -64,11 +65,22 @@ void xb_workspace_begin(struct xb_workspace *workspace, uint64_t bytes)
 {
     workspace->case_bytes = bytes;
     workspace->placement = 0;
+    workspace->shared = false;
     if (workspace->device->info.engine_by_history)
         close_queues(workspace);
     for (size_t side = 0; side < SIDES; side++)
         for (size_t i = 0; i < SLOTS; i++)
             workspace->buffers[side][i].borrowed = false;
+}
+
+void xb_workspace_share(struct xb_workspace *workspace)
+{
+    workspace->shared = true;
+    for (size_t i = 0; i < SLOTS; i++) {
+        struct kept *kept = &workspace->buffers[SIDE_DEVICE][i];
+        if (kept->buffer != NULL && kept->buffer->bytes > workspace->case_bytes)
+            give_up(workspace, kept);
+    }
 }
 
 /* Frees what the case that runs now has not borrowed. */
@@ -87,7 +99,7 @@ static enum xb_status replace(struct xb_workspace *workspace, struct kept *kept,
     const struct xb_backend *backend = workspace->device->backend;
     /* A buffer of the case's own size will have to be larger for a larger case. Rings and slots
      * have their size whatever the case. */
-    bool grows = bytes == workspace->case_bytes && bytes < workspace->hint;
+    bool grows = !workspace->shared && bytes == workspace->case_bytes && bytes < workspace->hint;
     uint64_t wanted = grows ? workspace->hint : bytes;
     give_up(workspace, kept);
     enum xb_status status =

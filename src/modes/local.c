@@ -11,10 +11,6 @@
  * a visible part of a millisecond. */
 #define SAMPLE_SECONDS 10e-3
 
-/* The runtime makes such a copy of kernels, several where the size is odd: on an H200 held queues
- * took 512 copies of 64 MiB, but not of 5000001 bytes. */
-#define KERNELS_OF_A_COPY 8
-
 struct state {
     struct xb_buffer *source, *target;
     bool by_kernel;
@@ -38,7 +34,7 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
     struct xb_workspace *workspace = context->workspace;
     state->by_kernel = xb_is_by_kernel(test->variant);
     context->queue_count = 1;
-    context->operations_per_iteration = state->by_kernel ? 1 : KERNELS_OF_A_COPY;
+    context->operations_per_iteration = state->by_kernel ? 1 : XB_LOCAL_COPY_OPERATIONS;
     context->hold = true;
     context->sample_seconds = SAMPLE_SECONDS;
     enum xb_status status = xb_workspace_queues(workspace, 1, &context->queues, error);

@@ -179,7 +179,8 @@ class Link(Case):
             self.assertTrue(attempt["there"]["direct"])
             # HIP does not tell how many links there are: nothing to be held against.
             self.assertIsNone(pair["verdict"]["limits"]["critical_below_bytes_per_second"])
-        self.assertEqual(done.out.count(" not judged\n"), 2)
+        self.assertEqual(done.out.count("-  not judged\n"), 2)
+        self.assertIn("\n  pairs    0 of 2 OK, 2 not judged\n", done.out)
         shown = self.run_program("show", "link.json")
         self.assertEqual(shown.out, done.out)
 

@@ -27,7 +27,8 @@ extern const struct xb_backend xb_fake_backend;
 #define XB_FAKE_SECONDS_PER_LOAD 2e-7 /* from the device's own memory */
 #define XB_FAKE_SECONDS_PER_HOST_LOAD 1e-6
 #define XB_FAKE_SECONDS_PER_PEER_LOAD 7e-7
-/* A hold costs much, on any queue, so that it shows wherever it must not be counted. */
+/* A hold lasts long from when the caller last waited, so that it shows wherever it must not be
+ * counted. */
 #define XB_FAKE_HOLD_S 1.0
 
 /* What peer_info tells of any two devices. A peer copy reaches 0.83 of what these links carry. */
@@ -60,6 +61,7 @@ struct xb_fake {
     unsigned retraining_device; /* each peer copy of this one, counted from 1, has a link
                                    trained again; 0: none */
     bool queues_are_alike;      /* no queue is slower than the one before */
+    unsigned hardware_queues;   /* how many a device has: more queues take turns; 0: enough */
     double operation_s; /* virtual seconds that each operation takes beside those by the byte. They
                            make batches short, for tests that are not about time. */
 

@@ -42,11 +42,48 @@ static void forget_clock(const void *object)
         clocks[clock_of(object)].object = NULL;
 }
 
+/* When the caller goes on: what it enqueues cannot begin before. It waits for queues only. */
+static double host_time;
+/* When each hardware queue of each device is done with what was enqueued. */
+static double hardware_time[XB_FAKE_MAX_DEVICES][XB_FAKE_MAX_DEVICES];
+
+static double later(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+/* When the hardware queue that carries this one is done; NULL where each has one of its own. */
+static double *hardware_time_of(const struct xb_queue *queue)
+{
+    unsigned device = queue->device->info.index % XB_FAKE_MAX_DEVICES;
+    unsigned number = clocks[clock_of(queue)].number;
+    if (xb_fake.hardware_queues == 0)
+        return NULL;
+    return &hardware_time[device][number % xb_fake.hardware_queues % XB_FAKE_MAX_DEVICES];
+}
+
+/* When the queue's next operation begins. */
+static double begin_of(const struct xb_queue *queue)
+{
+    const double *hardware = hardware_time_of(queue);
+    double ready = later(clocks[clock_of(queue)].time, host_time);
+    return hardware != NULL ? later(ready, *hardware) : ready;
+}
+
+/* The queue is done with its latest operation then. */
+static void end_at(const struct xb_queue *queue, double time)
+{
+    double *hardware = hardware_time_of(queue);
+    clocks[clock_of(queue)].time = time;
+    if (hardware != NULL)
+        *hardware = time;
+}
+
+/* Time that an operation takes on its device's first queue, beside what every operation takes. */
 void xb_fake_pass_time(const struct xb_queue *queue, double seconds)
 {
-    size_t clock = clock_of(queue);
-    unsigned times = xb_fake.queues_are_alike ? 1 : clocks[clock].number;
-    clocks[clock].time += (xb_fake.operation_s + seconds) * times;
+    unsigned times = xb_fake.queues_are_alike ? 1 : clocks[clock_of(queue)].number;
+    end_at(queue, begin_of(queue) + (xb_fake.operation_s + seconds) * times);
 }
 
 enum xb_status xb_fake_queue_open(struct xb_device *device, struct xb_queue **queue,
@@ -295,7 +332,7 @@ enum xb_status xb_fake_queue_hold(struct xb_queue *queue, struct xb_error *error
     if (xb_fake_fails("queue_hold", error))
         return error->status;
     xb_fake.holds++;
-    clocks[clock_of(queue)].time += XB_FAKE_HOLD_S;
+    end_at(queue, later(begin_of(queue), host_time + XB_FAKE_HOLD_S));
     return xb_host_backend.queue_hold(queue, error);
 }
 
@@ -304,15 +341,14 @@ enum xb_status xb_fake_queue_wait_event(struct xb_queue *queue, struct xb_event 
 {
     if (xb_fake_fails("queue_wait_event", error))
         return error->status;
-    double *now = &clocks[clock_of(queue)].time;
-    double reached = clocks[clock_of(event)].time;
-    *now = *now > reached ? *now : reached;
+    end_at(queue, later(begin_of(queue), clocks[clock_of(event)].time));
     return xb_host_backend.queue_wait_event(queue, event, error);
 }
 
 enum xb_status xb_fake_queue_wait(struct xb_queue *queue, struct xb_error *error)
 {
     enum xb_status status = xb_host_backend.queue_wait(queue, error); /* a failed wait waited */
+    host_time = later(host_time, clocks[clock_of(queue)].time);
     return xb_fake_fails("queue_wait", error) ? error->status : status;
 }
 
@@ -339,7 +375,7 @@ enum xb_status xb_fake_event_record(struct xb_event *event, struct xb_queue *que
     if (event->device != queue->device)
         return XB_FAIL(error, XB_ERR_USAGE, "an event of device %u on a queue of device %u",
                        event->device->info.index, queue->device->info.index);
-    clocks[clock_of(event)].time = clocks[clock_of(queue)].time;
+    clocks[clock_of(event)].time = begin_of(queue);
     return xb_host_backend.event_record(event, queue, error);
 }
 

@@ -231,6 +231,7 @@ static void table_of_pairs_that_are_not_judged(void **state)
     assert_has(
         text, "  0 to 1     PCIe                     42.50         -        -  not judged\n"
               "  1 to 0     -                            -         -        -  no direct access\n");
+    assert_has(text, "\n  pairs    0 of 2 OK, 2 not judged\n");
     free(text);
     make_amd(n);
     n->report.pair_count = 0;

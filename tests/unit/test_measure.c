@@ -208,6 +208,18 @@ static void test_local_copies_are_the_bytes_copied(void **state)
     finish(&f);
 }
 
+/* The runtime may make such a copy of several kernels, so fewer fit behind a hold; a kernel is one.
+ */
+static void test_local_copies_leave_room_behind_a_hold(void **state)
+{
+    (void)state;
+    struct fixture f;
+    RUN(&f, "--mode", "local", "--size", "64K", "--by", "engine,kernel");
+    expect_number(&f.run.results[0], "iterations_per_sample", 64.0 / XB_LOCAL_COPY_OPERATIONS);
+    expect_number(&f.run.results[1], "iterations_per_sample", 64);
+    finish(&f);
+}
+
 /* By engine and by kernel, of either device. */
 static void test_direct_peer_copies_take_what_the_link_takes(void **state)
 {
@@ -398,6 +410,7 @@ int main(void)
         TEST(test_two_streams_a_way),
         TEST(test_a_way_that_took_no_time_is_an_error),
         TEST(test_local_copies_are_the_bytes_copied),
+        TEST(test_local_copies_leave_room_behind_a_hold),
         TEST(test_direct_peer_copies_take_what_the_link_takes),
         TEST(test_staged_copies_overlap),
         TEST(test_batches_of_a_pipeline_flow_on),

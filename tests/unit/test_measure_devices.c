@@ -166,6 +166,34 @@ static void test_all_to_one(void **state)
     finish(&f);
 }
 
+/*
+ * The one device has a single hardware queue, so one pair's copies begin when the other's are done.
+ * Both are asked for at once: the sum is of the whole time, not of that of one of them.
+ */
+static void test_pairs_that_take_turns(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *pairs, *path;
+    } rows[] = {{"0:1,0:2", "direct-write"}, {"1:0,2:0", "direct-read"}};
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct fixture f;
+        xb_fake_reset();
+        xb_fake.device_count = 3;
+        xb_fake.queues_are_alike = true;
+        xb_fake.hardware_queues = 1;
+        RUN(&f, "--mode", "peer", "--size", "4M", "--simultaneous", "--direction", "d2d", "--pairs",
+            rows[i].pairs, "--peer-path", rows[i].path);
+        const struct xb_result *sum = &f.run.results[2];
+        expect_seconds(&sum[0], 2 * PEER_S);
+        expect_seconds(&sum[1], PEER_S);
+        expect_seconds(&sum[2], 2 * PEER_S);
+        expect_samples(&sum[0], "overlap", 0.5);
+        expect_computed(&sum[2], "share_of_alone", 0.5);
+        finish(&f);
+    }
+}
+
 /* Kernels share the cores of the device that copies for several pairs, and of no other. */
 static void test_pairs_share_the_cores(void **state)
 {
@@ -209,6 +237,60 @@ static void test_memory_of_what_pairs_have_in_common(void **state)
             assert_int_equal(f.run.results[3].error.status, XB_ERR_MEMORY);
         finish(&f);
     }
+}
+
+/* Device 0 has room for so many bytes of device memory. */
+static struct {
+    uint64_t bytes, taken;
+} store;
+
+static enum xb_status allocate_in_room(struct xb_device *device, enum xb_memory memory,
+                                       uint64_t bytes, struct xb_buffer **buffer,
+                                       struct xb_error *error)
+{
+    bool counts = memory == XB_MEMORY_DEVICE && device->info.index == 0;
+    if (counts && bytes > store.bytes - store.taken)
+        return XB_FAIL(error, XB_ERR_MEMORY, "no room");
+    enum xb_status status = xb_fake_backend.buffer_allocate(device, memory, bytes, buffer, error);
+    if (status == XB_OK && counts)
+        store.taken += bytes;
+    return status;
+}
+
+static void free_in_room(struct xb_buffer *buffer)
+{
+    if (buffer != NULL && buffer->memory == XB_MEMORY_DEVICE && buffer->device->info.index == 0)
+        store.taken -= buffer->bytes;
+    xb_fake_backend.buffer_free(buffer);
+}
+
+static enum xb_status tell_room(struct xb_device *device, uint64_t *free_bytes,
+                                struct xb_error *error)
+{
+    (void)error;
+    *free_bytes = device->info.index == 0 ? store.bytes - store.taken : UINT64_C(1) << 30;
+    return XB_OK;
+}
+
+/* What is kept for a larger size takes nothing away from four pairs of a smaller one. */
+static void test_a_larger_size_leaves_pairs_their_memory(void **state)
+{
+    (void)state;
+    struct fixture f;
+    alter(1, 1);
+    altered_backend.buffer_allocate = allocate_in_room;
+    altered_backend.buffer_free = free_in_room;
+    altered_backend.device_memory = tell_room;
+    xb_fake.device_count = 5;
+    xb_fake.device_memory_free = 1; /* the devices' memory is not the host's */
+    store.bytes = 13 << 20;
+    store.taken = 0;
+    RUN(&f, "--mode", "peer", "--size", "2M,4M", "--simultaneous", "--direction", "d2d", "--pairs",
+        "0:1,0:2,0:3,0:4", "--peer-path", "direct-read");
+    for (size_t i = 0; i < 2 * 4 + 2 * 5; i++) /* 16 MiB are more than there are */
+        expect_status(&f.run.results[i], i < 2 * 4 + 5 ? XB_RESULT_OK : XB_RESULT_ERROR);
+    finish(&f);
+    assert_int_equal(store.taken, 0);
 }
 
 /* One operation of each of two pairs does not fit behind a hold that has room for one. */
@@ -328,8 +410,10 @@ int main(void)
         TEST(test_groups_stand_one_after_the_other),
         TEST(test_one_to_all),
         TEST(test_all_to_one),
+        TEST(test_pairs_that_take_turns),
         TEST(test_pairs_share_the_cores),
         TEST(test_memory_of_what_pairs_have_in_common),
+        TEST(test_a_larger_size_leaves_pairs_their_memory),
         TEST(test_pairs_share_the_room_behind_a_hold),
         TEST(test_one_wrong_pair_spoils_the_group),
         TEST(test_one_device_has_nobody_beside_it),

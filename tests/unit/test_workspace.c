@@ -260,6 +260,29 @@ static void test_hint_is_only_that(void **state)
     assert_ptr_equal(get(0, XB_MEMORY_PINNED, KIB), first); /* borrowed: not given up for it */
 }
 
+/* Several pairs have room for what they ask for and no more. */
+static void test_what_is_shared_is_no_larger_than_asked_for(void **state)
+{
+    (void)state;
+    open_with_hint(64 * KIB);
+    xb_workspace_begin(fake.workspace, KIB);
+    get(0, XB_MEMORY_PINNED, KIB);
+    get(0, XB_MEMORY_DEVICE, KIB);
+    expect_kept(64 * KIB, 64 * KIB);
+    fake.room = 67 * KIB;
+    xb_workspace_begin(fake.workspace, KIB);
+    xb_workspace_share(fake.workspace);
+    expect_kept(64 * KIB, 0);
+    get(0, XB_MEMORY_PINNED, KIB);
+    for (unsigned i = 0; i < 3; i++)
+        get(i, XB_MEMORY_DEVICE, KIB);
+    expect_kept(64 * KIB, 3 * KIB);
+    fake.room = UINT64_MAX;
+    xb_workspace_begin(fake.workspace, 2 * KIB); /* a case of one alone */
+    get(1, XB_MEMORY_DEVICE, 2 * KIB);
+    expect_kept(64 * KIB, 66 * KIB);
+}
+
 /* What the case that runs has not borrowed makes room; what it has stays. */
 static void test_idle_memory_makes_room(void **state)
 {
@@ -377,6 +400,7 @@ int main(void)
         TEST(test_another_kind_replaces_it),
         TEST(test_hint_is_what_is_allocated),
         TEST(test_hint_is_only_that),
+        TEST(test_what_is_shared_is_no_larger_than_asked_for),
         TEST(test_idle_memory_makes_room),
         TEST(test_what_does_not_fit_leaves_the_number_usable),
         TEST(test_other_failures_are_passed_on),
