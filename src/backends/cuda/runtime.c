@@ -200,8 +200,9 @@ static struct xb_gpu_outcome copy_batch(void **targets, void **sources, size_t *
                         &attributes, &first, 1, &failed, stream);
 #endif
 }
+#define COPY_BATCH copy_batch
 #else
-#define copy_batch NULL
+#define COPY_BATCH NULL
 #endif
 
 static struct xb_gpu_outcome copy_rows(void *target, size_t target_pitch, const void *source,
@@ -329,7 +330,7 @@ const struct xb_gpu_runtime xb_cuda_runtime = {
     .record_event = record_event,
     .elapsed = elapsed,
     .copy = copy,
-    .copy_batch = copy_batch,
+    .copy_batch = COPY_BATCH,
     .copy_rows = copy_rows,
     .begin_capture = begin_capture,
     .end_capture = end_capture,
