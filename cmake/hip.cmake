@@ -39,7 +39,7 @@ endif()
 function(xferbench_embed_kernels output)
   set(text "")
   foreach(file include/xferbench/kernel_text.h include/xferbench/pattern.h include/xferbench/access.h
-               src/backends/gpu/kernels.h src/backends/gpu/kernels.cuh)
+               include/xferbench/piece.h src/backends/gpu/kernels.h src/backends/gpu/kernels.cuh)
     file(READ ${PROJECT_SOURCE_DIR}/${file} part)
     set_property(DIRECTORY ${PROJECT_SOURCE_DIR} APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
     string(REGEX REPLACE "(^|\n)[ \t]*#[ \t]*include[^\n]*" "\\1" part "${part}")

@@ -26,6 +26,8 @@ static const struct {
     {XB_DAMAGE_SHIFTED_2MIB, "shifted by 2 MiB"},
     {XB_DAMAGE_LAST_BYTE_LOST, "last byte lost"},
     {XB_DAMAGE_NOTHING_COPIED, "nothing copied"},
+    {XB_DAMAGE_PIECE_LOST, "a piece lost"},
+    {XB_DAMAGE_PIECE_MISPLACED, "a piece misplaced"},
 };
 
 struct tally {

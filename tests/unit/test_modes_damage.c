@@ -44,6 +44,8 @@ static void test_wrong_copies_never_verify(void **state)
     expect_unverified("shifted by 2 MiB", XB_DAMAGE_SHIFTED_2MIB);
     expect_unverified("last byte lost", XB_DAMAGE_LAST_BYTE_LOST);
     expect_unverified("nothing copied", XB_DAMAGE_NOTHING_COPIED);
+    expect_unverified("a piece lost", XB_DAMAGE_PIECE_LOST);
+    expect_unverified("a piece misplaced", XB_DAMAGE_PIECE_MISPLACED);
 }
 
 /* Nor do those of single operations or of several devices. */
@@ -53,7 +55,7 @@ static void test_wrong_copies_never_verify_elsewhere(void **state)
     const char *const ways[][3] = {{"--size", "64K", "--latency"},
                                    {"--size", "64K", "--simultaneous"}};
     for (size_t w = 0; w < COUNT_OF(ways); w++)
-        for (int damage = XB_DAMAGE_BIT_FLIPPED; damage <= XB_DAMAGE_NOTHING_COPIED; damage++) {
+        for (int damage = XB_DAMAGE_BIT_FLIPPED; damage <= XB_DAMAGE_PIECE_MISPLACED; damage++) {
             struct fixture f;
             if (damage == XB_DAMAGE_SHIFTED_2MIB)
                 continue; /* nothing lies 2 MiB further on */

@@ -8,6 +8,9 @@
 
 /* Shared by the files of the CUDA backend. backend.h has the contract of the slots. */
 
+/* The first version of CUDA that copies many pieces by one call. */
+#define XB_CUDA_BATCH 12080
+
 /* runtime.c */
 
 /* The outcome of a call. Clears the runtime's last error, so that no later call reports it as its

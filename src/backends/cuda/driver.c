@@ -181,7 +181,7 @@ static enum xb_status read_can_register(unsigned index, bool *can_register, stru
 
 static uint32_t capabilities_of(const struct cudaDeviceProp *properties, bool can_register)
 {
-    uint32_t capabilities = XB_CAP_WRITE_COMBINED | XB_CAP_KERNELS;
+    uint32_t capabilities = XB_CAP_WRITE_COMBINED | XB_CAP_KERNELS | XB_CAP_GRAPH | XB_CAP_ROWS;
     if (can_register)
         capabilities |= XB_CAP_REGISTER;
     /* We map memory by registering it: see gpu/buffer.c. */
@@ -196,6 +196,28 @@ static uint32_t capabilities_of(const struct cudaDeviceProp *properties, bool ca
     if (properties->canMapHostMemory && !launches_block())
         capabilities |= XB_CAP_HOLD;
     return capabilities;
+}
+
+/* Batches of copies need a runtime and a driver that have them. */
+static void set_batch(struct xb_device_info *info)
+{
+    char needed[32];
+    char there[32];
+    char reason[160];
+    int driver = 0;
+    (void)cudaDriverGetVersion(&driver);
+    format_version(XB_CUDA_BATCH, needed, sizeof needed);
+    bool built_for = CUDART_VERSION >= XB_CUDA_BATCH;
+    if (built_for && driver >= XB_CUDA_BATCH) {
+        info->capabilities |= XB_CAP_BATCH;
+        return;
+    }
+    format_version(built_for ? driver : CUDART_VERSION, there, sizeof there);
+    snprintf(reason, sizeof reason,
+             built_for ? "it needs CUDA %s, and the driver supports %s: update the NVIDIA driver"
+                       : "it needs CUDA %s, and this build has %s: build with a newer toolkit",
+             needed, there);
+    xb_device_withhold(info, XB_CAP_BATCH, reason);
 }
 
 enum xb_status xb_cuda_device_info(struct xb_driver *driver, unsigned index,
@@ -226,6 +248,7 @@ enum xb_status xb_cuda_device_info(struct xb_driver *driver, unsigned index,
         info->pci_bdf[i] = (char)tolower((unsigned char)bdf[i]);
     info->memory_bytes = properties.totalGlobalMem;
     info->capabilities = capabilities_of(&properties, can_register);
+    set_batch(info);
     info->held_operations = HELD_OPERATIONS;
     info->shares_host_memory = properties.integrated != 0;
     info->coherent_with_host = properties.directManagedMemAccessFromHost != 0 ||

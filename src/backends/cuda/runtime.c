@@ -56,6 +56,11 @@ static struct xb_gpu_outcome multiprocessors(int ordinal, int *count)
     return XB_CUDA_CALL(cudaDeviceGetAttribute, count, cudaDevAttrMultiProcessorCount, ordinal);
 }
 
+static struct xb_gpu_outcome max_pitch(int ordinal, int *bytes)
+{
+    return XB_CUDA_CALL(cudaDeviceGetAttribute, bytes, cudaDevAttrMaxPitch, ordinal);
+}
+
 static struct xb_gpu_outcome memory_info(size_t *free_bytes, size_t *total)
 {
     return XB_CUDA_CALL(cudaMemGetInfo, free_bytes, total);
@@ -162,13 +167,83 @@ static struct xb_gpu_outcome elapsed(float *milliseconds, void *start, void *sto
     return XB_CUDA_CALL(cudaEventElapsedTime, milliseconds, start, stop);
 }
 
+static enum cudaMemcpyKind kind_of(enum xb_gpu_way way)
+{
+    return way == XB_GPU_TO_DEVICE ? cudaMemcpyHostToDevice
+           : way == XB_GPU_TO_HOST ? cudaMemcpyDeviceToHost
+                                   : cudaMemcpyDeviceToDevice;
+}
+
 static struct xb_gpu_outcome copy(void *target, const void *source, size_t bytes,
                                   enum xb_gpu_way way, void *stream)
 {
-    enum cudaMemcpyKind kind = way == XB_GPU_TO_DEVICE ? cudaMemcpyHostToDevice
-                               : way == XB_GPU_TO_HOST ? cudaMemcpyDeviceToHost
-                                                       : cudaMemcpyDeviceToDevice;
-    return XB_CUDA_CALL(cudaMemcpyAsync, target, source, bytes, kind, stream);
+    return XB_CUDA_CALL(cudaMemcpyAsync, target, source, bytes, kind_of(way), stream);
+}
+
+/*
+ * CUDA has this function since 12.8, and without the index of the failed copy since 13.0. Its
+ * pointers got other qualifiers in between: an array that is passed as void * suits all of them.
+ * The sources are read in the order of the stream, as cudaMemcpyAsync reads them.
+ */
+#if CUDART_VERSION >= XB_CUDA_BATCH
+static struct xb_gpu_outcome copy_batch(void **targets, void **sources, size_t *sizes, size_t count,
+                                        void *stream)
+{
+    struct cudaMemcpyAttributes attributes = {.srcAccessOrder = cudaMemcpySrcAccessOrderStream};
+    size_t first = 0; /* the first copy that the attributes apply to */
+#if CUDART_VERSION >= 13000
+    return XB_CUDA_CALL(cudaMemcpyBatchAsync, (void *)targets, (void *)sources, sizes, count,
+                        &attributes, &first, 1, stream);
+#else
+    size_t failed = 0;
+    return XB_CUDA_CALL(cudaMemcpyBatchAsync, (void *)targets, (void *)sources, sizes, count,
+                        &attributes, &first, 1, &failed, stream);
+#endif
+}
+#define COPY_BATCH copy_batch
+#else
+#define COPY_BATCH NULL
+#endif
+
+static struct xb_gpu_outcome copy_rows(void *target, size_t target_pitch, const void *source,
+                                       size_t source_pitch, size_t bytes, size_t count,
+                                       enum xb_gpu_way way, void *stream)
+{
+    return XB_CUDA_CALL(cudaMemcpy2DAsync, target, target_pitch, source, source_pitch, bytes, count,
+                        kind_of(way), stream);
+}
+
+/* In this mode only the calling thread's own calls are kept from breaking the capture; other
+ * threads may use other devices meanwhile. */
+static struct xb_gpu_outcome begin_capture(void *stream)
+{
+    return XB_CUDA_CALL(cudaStreamBeginCapture, stream, cudaStreamCaptureModeThreadLocal);
+}
+
+static struct xb_gpu_outcome end_capture(void *stream, void **graph)
+{
+    return XB_CUDA_CALL(cudaStreamEndCapture, stream, (cudaGraph_t *)graph);
+}
+
+/* cudaGraphInstantiate has other parameters in CUDA 11. */
+static struct xb_gpu_outcome instantiate(void **executable, void *graph)
+{
+    return XB_CUDA_CALL(cudaGraphInstantiateWithFlags, (cudaGraphExec_t *)executable, graph, 0);
+}
+
+static struct xb_gpu_outcome launch_graph(void *executable, void *stream)
+{
+    return XB_CUDA_CALL(cudaGraphLaunch, executable, stream);
+}
+
+static struct xb_gpu_outcome release_graph(void *graph)
+{
+    return XB_CUDA_CALL(cudaGraphDestroy, graph);
+}
+
+static struct xb_gpu_outcome release_executable(void *executable)
+{
+    return XB_CUDA_CALL(cudaGraphExecDestroy, executable);
 }
 
 static struct xb_gpu_outcome copy_peer(void *target, int target_ordinal, const void *source,
@@ -234,6 +309,7 @@ const struct xb_gpu_runtime xb_cuda_runtime = {
     .set_device = set_device,
     .clock_rate = clock_rate,
     .multiprocessors = multiprocessors,
+    .max_pitch = max_pitch,
     .memory_info = memory_info,
     .allocate = allocate,
     .release = release,
@@ -254,6 +330,14 @@ const struct xb_gpu_runtime xb_cuda_runtime = {
     .record_event = record_event,
     .elapsed = elapsed,
     .copy = copy,
+    .copy_batch = COPY_BATCH,
+    .copy_rows = copy_rows,
+    .begin_capture = begin_capture,
+    .end_capture = end_capture,
+    .instantiate = instantiate,
+    .launch_graph = launch_graph,
+    .release_graph = release_graph,
+    .release_executable = release_executable,
     .copy_peer = copy_peer,
     .launch = launch,
     .can_access_peer = can_access_peer,

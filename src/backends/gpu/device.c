@@ -37,6 +37,16 @@ enum xb_status xb_gpu_select(const struct xb_device *device, struct xb_error *er
                   runtime->name, device->info.index);
 }
 
+/* Callers should ask for the capability first (backend.h). */
+enum xb_status xb_gpu_require(const struct xb_device *device, uint32_t capability, const char *what,
+                              struct xb_error *error)
+{
+    if ((device->info.capabilities & capability) != 0)
+        return XB_OK;
+    return XB_FAIL(error, XB_ERR_UNSUPPORTED, "device %u has %s: %s", device->info.index, what,
+                   xb_device_lacks(&device->info, capability));
+}
+
 void xb_gpu_device_close(struct xb_device *device)
 {
     if (device == NULL)
@@ -110,6 +120,22 @@ static enum xb_status prepare_for_kernels(struct xb_gpu_device *device, struct x
     return xb_gpu_hold_prove(device, error);
 }
 
+static enum xb_status read_max_pitch(struct xb_gpu_device *device, struct xb_error *error)
+{
+    const struct xb_gpu_runtime *runtime = device->runtime;
+    int bytes = 0;
+    if ((device->base.info.capabilities & XB_CAP_ROWS) == 0)
+        return XB_OK;
+    enum xb_status status =
+        XB_GPU(error, runtime, runtime->max_pitch(device->ordinal, &bytes),
+               "cannot read how far apart the rows of a copy on %s device %u may be", runtime->name,
+               device->base.info.index);
+    if (status != XB_OK)
+        return status;
+    device->max_pitch = bytes > 0 ? (uint64_t)bytes : 0;
+    return XB_OK;
+}
+
 /* Creates the context and loads the kernels. */
 static enum xb_status prepare_device(struct xb_gpu_device *device, struct xb_error *error)
 {
@@ -117,6 +143,9 @@ static enum xb_status prepare_device(struct xb_gpu_device *device, struct xb_err
     enum xb_status status =
         XB_GPU(error, runtime, runtime->set_device(device->ordinal),
                "cannot create a context on %s device %u", runtime->name, device->base.info.index);
+    if (status != XB_OK)
+        return status;
+    status = read_max_pitch(device, error);
     if (status != XB_OK)
         return status;
     if ((device->base.info.capabilities & XB_CAP_KERNELS) == 0) {

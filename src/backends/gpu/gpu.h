@@ -57,6 +57,8 @@ struct xb_gpu_runtime {
     struct xb_gpu_outcome (*clock_rate)(int ordinal, int *kilohertz);
     /* NVIDIA calls them streaming multiprocessors, AMD compute units. */
     struct xb_gpu_outcome (*multiprocessors)(int ordinal, int *count);
+    /* The most that rows may be apart. NULL where copy_rows is. */
+    struct xb_gpu_outcome (*max_pitch)(int ordinal, int *bytes);
     struct xb_gpu_outcome (*memory_info)(size_t *free_bytes, size_t *total);
 
     struct xb_gpu_outcome (*allocate)(void **address, size_t bytes);
@@ -90,12 +92,12 @@ struct xb_gpu_runtime {
      * call. */
     struct xb_gpu_outcome (*copy_batch)(void **targets, void **sources, size_t *sizes, size_t count,
                                         void *stream);
-    /* `count` rows of `bytes`. */
+    /* `count` rows of `bytes`. NULL where the backend has no such capability. */
     struct xb_gpu_outcome (*copy_rows)(void *target, size_t target_pitch, const void *source,
                                        size_t source_pitch, size_t bytes, size_t count,
                                        enum xb_gpu_way way, void *stream);
     /* What is enqueued between the two goes into a graph and does not run. The calling thread alone
-     * is concerned. */
+     * is concerned. NULL, all six, where the backend has no such capability. */
     struct xb_gpu_outcome (*begin_capture)(void *stream);
     struct xb_gpu_outcome (*end_capture)(void *stream, void **graph);
     struct xb_gpu_outcome (*instantiate)(void **executable, void *graph);
@@ -129,6 +131,7 @@ struct xb_gpu_device {
     void *kernels[XB_GPU_KERNELS];
     unsigned long long hold_limit;      /* cycles after which a hold gives up */
     unsigned multiprocessors;           /* 1 or more */
+    uint64_t max_pitch;                 /* of rows */
     struct xb_gpu_check *device_result; /* device memory for the result of a check */
     struct xb_gpu_check *host_result;   /* pinned memory for the host's copy of it */
     struct xb_buffer *window;           /* pinned, for a device without kernels: see by_host.c */
@@ -202,6 +205,12 @@ void xb_gpu_queue_close(struct xb_queue *queue);
 enum xb_status xb_gpu_queue_copy(struct xb_queue *queue, struct xb_buffer *target,
                                  uint64_t target_offset, struct xb_buffer *source,
                                  uint64_t source_offset, uint64_t bytes, struct xb_error *error);
+/* Which way the copies between two buffers go. */
+enum xb_gpu_way xb_gpu_way_between(const struct xb_buffer *target, const struct xb_buffer *source);
+/* One copy as the runtime makes it. Checks no rule of the slots, and does not select the device. */
+enum xb_status xb_gpu_copy(struct xb_queue *queue, struct xb_buffer *target, uint64_t target_offset,
+                           struct xb_buffer *source, uint64_t source_offset, uint64_t bytes,
+                           struct xb_error *error);
 enum xb_status xb_gpu_queue_wait_event(struct xb_queue *queue, struct xb_event *event,
                                        struct xb_error *error);
 enum xb_status xb_gpu_queue_wait(struct xb_queue *queue, struct xb_error *error);
@@ -225,6 +234,11 @@ bool xb_gpu_hold_expired(const struct xb_gpu_hold *hold);
 enum xb_status xb_gpu_hold_prove(struct xb_gpu_device *device, struct xb_error *error);
 enum xb_status xb_gpu_queue_hold(struct xb_queue *queue, struct xb_error *error);
 void xb_gpu_queue_release(struct xb_queue *queue);
+
+/* device.c: refuses what needs a capability that the device lacks. `what` follows "device 0 has".
+ */
+enum xb_status xb_gpu_require(const struct xb_device *device, uint32_t capability, const char *what,
+                              struct xb_error *error);
 
 /* event.c */
 enum xb_status xb_gpu_event_open(struct xb_device *device, struct xb_event **event,
@@ -255,8 +269,35 @@ enum xb_status xb_gpu_queue_chain(struct xb_queue *queue, struct xb_buffer *buff
 enum xb_status xb_gpu_queue_chase(struct xb_queue *queue, struct xb_buffer *chain,
                                   struct xb_buffer *cursor, uint64_t loads, unsigned turn,
                                   struct xb_error *error);
+/* Launches the kernel for pieces. The list is in device memory, none of its pieces is longer than
+ * XB_GPU_PIECE_BYTES, and the addresses are those for kernels. */
+enum xb_status xb_gpu_launch_pieces(struct xb_queue *queue, void *target, const void *source,
+                                    const struct xb_piece *list, uint64_t count, unsigned blocks,
+                                    struct xb_error *error);
 /* Launches a kernel that spins until gate->released >= number. `gate` is the device's address. */
 enum xb_status xb_gpu_launch_hold(struct xb_queue *queue, struct xb_gpu_gate *gate, unsigned number,
+                                  struct xb_error *error);
+
+/* pieces.c: many copies at once */
+enum xb_status xb_gpu_pieces_open(struct xb_device *device, struct xb_buffer *target,
+                                  struct xb_buffer *source, const struct xb_piece *pieces,
+                                  size_t count, struct xb_pieces **list, struct xb_error *error);
+void xb_gpu_pieces_close(struct xb_pieces *list);
+/* The pieces as they were given. */
+const struct xb_piece *xb_gpu_pieces_of(const struct xb_pieces *list);
+enum xb_status xb_gpu_queue_copy_pieces(struct xb_queue *queue, struct xb_pieces *list,
+                                        struct xb_error *error);
+enum xb_status xb_gpu_queue_kernel_pieces(struct xb_queue *queue, struct xb_pieces *list,
+                                          unsigned blocks, struct xb_error *error);
+enum xb_status xb_gpu_queue_copy_rows(struct xb_queue *queue, struct xb_rows target,
+                                      struct xb_rows source, uint64_t bytes, uint64_t count,
+                                      struct xb_error *error);
+
+/* graph.c */
+enum xb_status xb_gpu_graph_open(struct xb_queue *queue, struct xb_pieces *list,
+                                 struct xb_graph **graph, struct xb_error *error);
+void xb_gpu_graph_close(struct xb_graph *graph);
+enum xb_status xb_gpu_queue_graph(struct xb_queue *queue, struct xb_graph *graph,
                                   struct xb_error *error);
 
 /* by_host.c: filling and checking for a device that cannot run kernels */
@@ -290,7 +331,11 @@ enum xb_status xb_gpu_queue_copy_peer(struct xb_queue *queue, struct xb_buffer *
     .queue_release = xb_gpu_queue_release, .queue_wait_event = xb_gpu_queue_wait_event,            \
     .queue_wait = xb_gpu_queue_wait, .event_open = xb_gpu_event_open,                              \
     .event_close = xb_gpu_event_close, .event_record = xb_gpu_event_record,                        \
-    .event_elapsed = xb_gpu_event_elapsed, .peer_open = xb_gpu_peer_open,                          \
+    .event_elapsed = xb_gpu_event_elapsed, .pieces_open = xb_gpu_pieces_open,                      \
+    .pieces_close = xb_gpu_pieces_close, .queue_copy_pieces = xb_gpu_queue_copy_pieces,            \
+    .queue_kernel_pieces = xb_gpu_queue_kernel_pieces, .graph_open = xb_gpu_graph_open,            \
+    .graph_close = xb_gpu_graph_close, .queue_graph = xb_gpu_queue_graph,                          \
+    .queue_copy_rows = xb_gpu_queue_copy_rows, .peer_open = xb_gpu_peer_open,                      \
     .peer_close = xb_gpu_peer_close, .queue_copy_peer = xb_gpu_queue_copy_peer
 
 #endif

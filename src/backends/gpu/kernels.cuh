@@ -228,3 +228,75 @@ XB_KERNEL xb_kernel_chase(const char *chain, u64 *cursor, u64 loads, unsigned tu
         next = *(const char *const *)next;
     *cursor = (u64)(next - chain);
 }
+
+/* As many neighbouring threads as copy a piece together: a warp, and half a wavefront of AMD. */
+#define LANES 32u
+
+/*
+ * Copies AT_ONCE pieces at the same time, in items of T and what is behind the last whole one by the
+ * byte: fewer bytes than there are lanes, which are loaded first and stored last. Each thread starts
+ * a load for every piece before its first store waits for one, so that the link is busy also where a
+ * piece is a single load of each thread.
+ */
+template <typename T>
+__device__ static void copy_pieces(char *const *to, const char *const *from, const unsigned *bytes,
+                                   unsigned lane)
+{
+    T moved[AT_ONCE];
+    char last[AT_ONCE];
+    unsigned items[AT_ONCE];
+    unsigned most = 0;
+#pragma unroll
+    for (unsigned k = 0; k < AT_ONCE; k++) {
+        items[k] = bytes[k] / sizeof(T);
+        most = items[k] > most ? items[k] : most;
+        if (lane < bytes[k] % sizeof(T))
+            last[k] = from[k][items[k] * sizeof(T) + lane];
+    }
+    for (unsigned item = lane; item < most; item += LANES) {
+#pragma unroll
+        for (unsigned k = 0; k < AT_ONCE; k++)
+            if (item < items[k])
+                moved[k] = ((const T *)from[k])[item];
+#pragma unroll
+        for (unsigned k = 0; k < AT_ONCE; k++)
+            if (item < items[k])
+                ((T *)to[k])[item] = moved[k];
+    }
+#pragma unroll
+    for (unsigned k = 0; k < AT_ONCE; k++)
+        if (lane < bytes[k] % sizeof(T))
+            to[k][items[k] * sizeof(T) + lane] = last[k];
+}
+
+/*
+ * Copies pieces of XB_GPU_PIECE_BYTES at most. LANES threads take AT_ONCE neighbouring pieces at a
+ * time, in the largest items that both sides of all of them are aligned to.
+ */
+extern "C" __global__ void __launch_bounds__(XB_GPU_PIECE_THREADS)
+    xb_kernel_pieces(char *target, const char *source, const struct xb_piece *pieces, u64 count)
+{
+    unsigned lane = threadIdx.x % LANES;
+    u64 group = ((u64)blockIdx.x * blockDim.x + threadIdx.x) / LANES;
+    u64 groups = (u64)gridDim.x * blockDim.x / LANES;
+    for (u64 first = group * AT_ONCE; first < count; first += groups * AT_ONCE) {
+        char *to[AT_ONCE];
+        const char *from[AT_ONCE];
+        unsigned bytes[AT_ONCE];
+        u64 alignment = 0;
+#pragma unroll
+        for (unsigned k = 0; k < AT_ONCE; k++) {
+            const struct xb_piece *piece = &pieces[first + k < count ? first + k : first];
+            to[k] = target + piece->target_offset;
+            from[k] = source + piece->source_offset;
+            bytes[k] = first + k < count ? (unsigned)piece->bytes : 0;
+            alignment |= (u64)to[k] | (u64)from[k];
+        }
+        if (alignment % 16 == 0)
+            copy_pieces<uint4>(to, from, bytes, lane);
+        else if (alignment % 8 == 0)
+            copy_pieces<u64>(to, from, bytes, lane);
+        else
+            copy_pieces<char>(to, from, bytes, lane);
+    }
+}

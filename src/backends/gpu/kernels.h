@@ -9,6 +9,7 @@
 
 #include "xferbench/access.h"
 #include "xferbench/pattern.h"
+#include "xferbench/piece.h"
 
 /* A held queue spins on this. Each queue has its own in mapped host memory. */
 struct xb_gpu_gate {
@@ -34,19 +35,28 @@ enum xb_gpu_kernel {
     XB_GPU_COPY_RANDOM,  /* 8 bytes for each access */
     XB_GPU_COMPUTE,
     XB_GPU_CHAIN,
-    XB_GPU_CHASE
+    XB_GPU_CHASE,
+    XB_GPU_PIECES
 };
-#define XB_GPU_KERNELS 10
+#define XB_GPU_KERNELS 11
 #define XB_GPU_KERNEL_NAMES                                                                        \
     {                                                                                              \
         "xb_kernel_fill", "xb_kernel_check", "xb_kernel_hold", "xb_kernel_copy_wide",              \
             "xb_kernel_copy_words", "xb_kernel_copy_strided", "xb_kernel_copy_random",             \
-            "xb_kernel_compute", "xb_kernel_chain", "xb_kernel_chase"                              \
+            "xb_kernel_compute", "xb_kernel_chain", "xb_kernel_chase", "xb_kernel_pieces"          \
     }
 
-/* Threads in a block of every kernel except the hold and the chase, which have one. */
+/* Threads in a block of every kernel except the hold and the chase, which have one, and that for
+ * pieces. */
 #define XB_GPU_THREADS 256u
 /* Items that one thread copies or computes in one turn. */
 #define XB_GPU_AT_ONCE 4u
+
+/* Threads in a block of the kernel for pieces: as many as a block may have, because whoever sets
+ * the number of blocks counts in multiprocessors. */
+#define XB_GPU_PIECE_THREADS 1024u
+/* The kernel gets no longer pieces than this: longer ones are cut, so that a few large pieces keep
+ * as many threads busy as many small ones. */
+#define XB_GPU_PIECE_BYTES 2048u
 
 #endif

@@ -47,14 +47,10 @@ static bool has_kernels(const struct xb_device *device)
     return (device->info.capabilities & XB_CAP_KERNELS) != 0;
 }
 
-/* Callers should ask for the capability first (backend.h). Without kernels there is nothing to
- * launch. */
+/* Without kernels there is nothing to launch. */
 static enum xb_status check_kernels(const struct xb_device *device, struct xb_error *error)
 {
-    if (has_kernels(device))
-        return XB_OK;
-    return XB_FAIL(error, XB_ERR_UNSUPPORTED, "device %u has no kernels: %s", device->info.index,
-                   xb_device_lacks(&device->info, XB_CAP_KERNELS));
+    return xb_gpu_require(device, XB_CAP_KERNELS, "no kernels", error);
 }
 
 enum xb_status xb_gpu_queue_fill(struct xb_queue *queue, struct xb_buffer *buffer, uint64_t bytes,
@@ -231,6 +227,20 @@ enum xb_status xb_gpu_queue_chase(struct xb_queue *queue, struct xb_buffer *chai
     unsigned block = turn % blocks;
     void *arguments[] = {&first, &position, &count, &block};
     return launch(queue, XB_GPU_CHASE, blocks, 1, arguments, "follows a chain", error);
+}
+
+enum xb_status xb_gpu_launch_pieces(struct xb_queue *queue, void *target, const void *source,
+                                    const struct xb_piece *list, uint64_t count, unsigned blocks,
+                                    struct xb_error *error)
+{
+    enum xb_status status = check_kernels(queue->device, error);
+    if (status != XB_OK)
+        return status;
+    unsigned long long pieces = count;
+    void *arguments[] = {&target, &source, &list, &pieces};
+    return launch(queue, XB_GPU_PIECES,
+                  blocks > 0 ? blocks : xb_gpu_device_of(queue->device)->multiprocessors,
+                  XB_GPU_PIECE_THREADS, arguments, "copies pieces", error);
 }
 
 enum xb_status xb_gpu_launch_hold(struct xb_queue *queue, struct xb_gpu_gate *gate, unsigned number,

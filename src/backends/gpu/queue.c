@@ -72,11 +72,30 @@ enum xb_status xb_gpu_queue_open(struct xb_device *device, struct xb_queue **que
     return XB_OK;
 }
 
+enum xb_gpu_way xb_gpu_way_between(const struct xb_buffer *target, const struct xb_buffer *source)
+{
+    return target->memory != XB_MEMORY_DEVICE   ? XB_GPU_TO_HOST
+           : source->memory != XB_MEMORY_DEVICE ? XB_GPU_TO_DEVICE
+                                                : XB_GPU_WITHIN;
+}
+
+enum xb_status xb_gpu_copy(struct xb_queue *queue, struct xb_buffer *target, uint64_t target_offset,
+                           struct xb_buffer *source, uint64_t source_offset, uint64_t bytes,
+                           struct xb_error *error)
+{
+    const struct xb_gpu_runtime *runtime = runtime_of(queue);
+    return XB_GPU(error, runtime,
+                  runtime->copy((char *)xb_gpu_buffer_address(target) + target_offset,
+                                (const char *)xb_gpu_buffer_address(source) + source_offset, bytes,
+                                xb_gpu_way_between(target, source), xb_gpu_stream(queue)),
+                  "a copy of %llu bytes from %s to %s memory failed", (unsigned long long)bytes,
+                  xb_memory_name(source->memory), xb_memory_name(target->memory));
+}
+
 enum xb_status xb_gpu_queue_copy(struct xb_queue *queue, struct xb_buffer *target,
                                  uint64_t target_offset, struct xb_buffer *source,
                                  uint64_t source_offset, uint64_t bytes, struct xb_error *error)
 {
-    const struct xb_gpu_runtime *runtime = runtime_of(queue);
     enum xb_status status =
         xb_copy_check(queue, target, target_offset, source, source_offset, bytes, error);
     if (status != XB_OK)
@@ -84,15 +103,7 @@ enum xb_status xb_gpu_queue_copy(struct xb_queue *queue, struct xb_buffer *targe
     status = xb_gpu_select(queue->device, error);
     if (status != XB_OK)
         return status;
-    enum xb_gpu_way way = target->memory != XB_MEMORY_DEVICE   ? XB_GPU_TO_HOST
-                          : source->memory != XB_MEMORY_DEVICE ? XB_GPU_TO_DEVICE
-                                                               : XB_GPU_WITHIN;
-    return XB_GPU(error, runtime,
-                  runtime->copy((char *)xb_gpu_buffer_address(target) + target_offset,
-                                (const char *)xb_gpu_buffer_address(source) + source_offset, bytes,
-                                way, xb_gpu_stream(queue)),
-                  "a copy of %llu bytes from %s to %s memory failed", (unsigned long long)bytes,
-                  xb_memory_name(source->memory), xb_memory_name(target->memory));
+    return xb_gpu_copy(queue, target, target_offset, source, source_offset, bytes, error);
 }
 
 enum xb_status xb_gpu_queue_wait_event(struct xb_queue *queue, struct xb_event *event,

@@ -90,4 +90,4 @@ constexpr standin_kernel standin_kernels[XB_GPU_KERNELS] = {
     ENTRY(xb_kernel_fill),        ENTRY(xb_kernel_check),      ENTRY(xb_kernel_hold),
     ENTRY(xb_kernel_copy_wide),   ENTRY(xb_kernel_copy_words), ENTRY(xb_kernel_copy_strided),
     ENTRY(xb_kernel_copy_random), ENTRY(xb_kernel_compute),    ENTRY(xb_kernel_chain),
-    ENTRY(xb_kernel_chase)};
+    ENTRY(xb_kernel_chase),       ENTRY(xb_kernel_pieces)};

@@ -129,6 +129,12 @@ static bool is_loaded(hipFunction_t function, int device)
     return false;
 }
 
+/* What the kernels' text gives. */
+static unsigned launch_bound(const struct standin_kernel *kernel)
+{
+    return strcmp(kernel->name, "xb_kernel_pieces") == 0 ? XB_GPU_PIECE_THREADS : XB_GPU_THREADS;
+}
+
 /* With the lock held. */
 static hipError_t launch(hipFunction_t function, struct standin_operation *operation,
                          void *const *parameters, hipStream_t stream)
@@ -138,6 +144,8 @@ static hipError_t launch(hipFunction_t function, struct standin_operation *opera
         return hipErrorInvalidHandle;
     const struct standin_kernel *kernel = function->kernel;
     operation->kernel = kernel;
+    if (operation->threads > launch_bound(kernel))
+        return hipErrorLaunchFailure;
     if (strncmp(kernel->name, "xb_kernel_copy_", strlen("xb_kernel_copy_")) == 0)
         standin_last_copy_blocks = operation->blocks;
     for (unsigned i = 0; i < kernel->count; i++) {
@@ -162,8 +170,6 @@ hipError_t hipModuleLaunchKernel(hipFunction_t function, unsigned grid_x, unsign
     if (grid_x == 0 || block_x == 0 || block_x > 1024 || grid_y != 1 || grid_z != 1 ||
         block_y != 1 || block_z != 1)
         return hipErrorInvalidConfiguration;
-    if (block_x > XB_GPU_THREADS) /* the bound that the kernels' text gives */
-        return hipErrorLaunchFailure;
     struct standin_operation operation = {
         .kind = STANDIN_LAUNCH, .blocks = grid_x, .threads = block_x};
     pthread_mutex_lock(&standin_lock);

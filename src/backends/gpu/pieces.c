@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Many copies by one call: a batch of the runtime, a kernel, or rows. */
+#include "gpu.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct gpu_pieces {
+    struct xb_pieces base;
+    struct xb_piece *pieces;
+    /* For the runtime's batch. */
+    void **targets, **sources;
+    size_t *sizes;
+    /* For the kernel: NULL where it cannot reach both buffers. */
+    struct xb_piece *device_list; /* in device memory, of pieces that are cut */
+    uint64_t device_count;
+    void *kernel_target, *kernel_source;
+};
+
+const struct xb_piece *xb_gpu_pieces_of(const struct xb_pieces *list)
+{
+    return ((const struct gpu_pieces *)list)->pieces;
+}
+
+void xb_gpu_pieces_close(struct xb_pieces *list)
+{
+    if (list == NULL)
+        return;
+    struct gpu_pieces *closing = (struct gpu_pieces *)list;
+    struct xb_error ignored;
+    if (closing->device_list != NULL && xb_gpu_select(list->device, &ignored) == XB_OK)
+        (void)xb_gpu_device_of(list->device)->runtime->release(closing->device_list);
+    free(closing->sizes);
+    free(closing->sources);
+    free(closing->targets);
+    free(closing->pieces);
+    free(closing);
+}
+
+/* ---- the list for the batch ---- */
+
+static enum xb_status list_addresses(struct gpu_pieces *opening, const struct xb_piece *pieces,
+                                     struct xb_error *error)
+{
+    struct xb_pieces *base = &opening->base;
+    char *target = xb_gpu_buffer_address(base->target);
+    char *source = xb_gpu_buffer_address(base->source);
+    opening->pieces = calloc(base->count, sizeof *opening->pieces);
+    opening->targets = calloc(base->count, sizeof *opening->targets);
+    opening->sources = calloc(base->count, sizeof *opening->sources);
+    opening->sizes = calloc(base->count, sizeof *opening->sizes);
+    if (opening->pieces == NULL || opening->targets == NULL || opening->sources == NULL ||
+        opening->sizes == NULL)
+        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for a list of %zu pieces", base->count);
+    memcpy(opening->pieces, pieces, base->count * sizeof *pieces);
+    for (size_t i = 0; i < base->count; i++) {
+        opening->targets[i] = target + pieces[i].target_offset;
+        opening->sources[i] = source + pieces[i].source_offset;
+        opening->sizes[i] = pieces[i].bytes;
+        base->bytes += pieces[i].bytes;
+    }
+    return XB_OK;
+}
+
+/* ---- the list for the kernel ---- */
+
+/* How many pieces there are when the long ones are cut. */
+static uint64_t count_cut(const struct xb_piece *pieces, size_t count)
+{
+    uint64_t cut = 0;
+    for (size_t i = 0; i < count; i++)
+        cut += pieces[i].bytes / XB_GPU_PIECE_BYTES + (pieces[i].bytes % XB_GPU_PIECE_BYTES != 0);
+    return cut;
+}
+
+/* Cuts pieces into as many as count_cut says. A cut keeps the alignment of the piece. */
+static void cut(struct xb_piece *to, const struct xb_piece *pieces, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        for (uint64_t at = 0; at < pieces[i].bytes; at += XB_GPU_PIECE_BYTES) {
+            uint64_t left = pieces[i].bytes - at;
+            *to++ =
+                (struct xb_piece){.source_offset = pieces[i].source_offset + at,
+                                  .target_offset = pieces[i].target_offset + at,
+                                  .bytes = left < XB_GPU_PIECE_BYTES ? left : XB_GPU_PIECE_BYTES};
+        }
+}
+
+/* Copies the list to the device, which is selected, on a stream of its own: no queue of the
+ * caller's has to be idle for it. */
+static enum xb_status send_list(struct gpu_pieces *opening, const struct xb_piece *list,
+                                size_t bytes, struct xb_error *error)
+{
+    const struct xb_gpu_runtime *runtime = xb_gpu_device_of(opening->base.device)->runtime;
+    void *stream = NULL;
+    enum xb_status status =
+        XB_GPU(error, runtime, runtime->allocate((void **)&opening->device_list, bytes),
+               "no device memory for a list of %zu pieces", opening->base.count);
+    if (status != XB_OK)
+        return status;
+    status = XB_GPU(error, runtime, runtime->open_stream(&stream),
+                    "cannot create a stream to send a list of pieces on");
+    if (status != XB_OK)
+        return status;
+    status = XB_GPU(error, runtime,
+                    runtime->copy(opening->device_list, list, bytes, XB_GPU_TO_DEVICE, stream),
+                    "a list of %zu pieces could not be sent to the device", opening->base.count);
+    /* Wait in any case: `list` is freed afterwards. */
+    enum xb_status waited = XB_GPU(error, runtime, runtime->wait_for_stream(stream),
+                                   "a list of pieces did not reach the device");
+    (void)runtime->close_stream(stream);
+    return status != XB_OK ? status : waited;
+}
+
+static enum xb_status list_for_kernel(struct gpu_pieces *opening, const struct xb_piece *pieces,
+                                      struct xb_error *error)
+{
+    struct xb_pieces *base = &opening->base;
+    if ((base->device->info.capabilities & XB_CAP_KERNELS) == 0 ||
+        !xb_memory_in_reach(base->target->memory) || !xb_memory_in_reach(base->source->memory))
+        return XB_OK;
+    enum xb_status status =
+        xb_gpu_find_kernel_address(base->device, base->target, &opening->kernel_target, error);
+    if (status == XB_OK)
+        status =
+            xb_gpu_find_kernel_address(base->device, base->source, &opening->kernel_source, error);
+    if (status == XB_OK)
+        status = xb_gpu_select(base->device, error);
+    if (status != XB_OK)
+        return status;
+    opening->device_count = count_cut(pieces, base->count);
+    struct xb_piece *list = calloc(opening->device_count, sizeof *list);
+    if (list == NULL)
+        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for a list of %zu pieces", base->count);
+    cut(list, pieces, base->count);
+    status = send_list(opening, list, opening->device_count * sizeof *list, error);
+    free(list);
+    return status;
+}
+
+enum xb_status xb_gpu_pieces_open(struct xb_device *device, struct xb_buffer *target,
+                                  struct xb_buffer *source, const struct xb_piece *pieces,
+                                  size_t count, struct xb_pieces **list, struct xb_error *error)
+{
+    enum xb_status status = xb_pieces_check(target, source, pieces, count, error);
+    if (status != XB_OK)
+        return status;
+    struct gpu_pieces *opened = calloc(1, sizeof *opened);
+    if (opened == NULL)
+        return XB_FAIL(error, XB_ERR_MEMORY, "no memory to describe a list of pieces");
+    opened->base =
+        (struct xb_pieces){.device = device, .target = target, .source = source, .count = count};
+    status = list_addresses(opened, pieces, error);
+    if (status == XB_OK)
+        status = list_for_kernel(opened, pieces, error);
+    if (status != XB_OK) {
+        xb_gpu_pieces_close(&opened->base);
+        return status;
+    }
+    *list = &opened->base;
+    return XB_OK;
+}
+
+/* ---- the slots that enqueue ---- */
+
+enum xb_status xb_gpu_queue_copy_pieces(struct xb_queue *queue, struct xb_pieces *list,
+                                        struct xb_error *error)
+{
+    const struct xb_gpu_runtime *runtime = xb_gpu_device_of(queue->device)->runtime;
+    const struct gpu_pieces *pieces = (const struct gpu_pieces *)list;
+    enum xb_status status = xb_copy_pieces_check(queue, list, error);
+    if (status != XB_OK)
+        return status;
+    status = xb_gpu_require(queue->device, XB_CAP_BATCH, "no batches of copies", error);
+    if (status != XB_OK)
+        return status;
+    status = xb_gpu_select(queue->device, error);
+    if (status != XB_OK)
+        return status;
+    return XB_GPU(error, runtime,
+                  runtime->copy_batch(pieces->targets, pieces->sources, pieces->sizes, list->count,
+                                      xb_gpu_stream(queue)),
+                  "a batch of %zu copies from %s to %s memory failed", list->count,
+                  xb_memory_name(list->source->memory), xb_memory_name(list->target->memory));
+}
+
+enum xb_status xb_gpu_queue_kernel_pieces(struct xb_queue *queue, struct xb_pieces *list,
+                                          unsigned blocks, struct xb_error *error)
+{
+    const struct gpu_pieces *pieces = (const struct gpu_pieces *)list;
+    enum xb_status status = xb_kernel_pieces_check(queue, list, error);
+    if (status != XB_OK)
+        return status;
+    return xb_gpu_launch_pieces(queue, pieces->kernel_target, pieces->kernel_source,
+                                pieces->device_list, pieces->device_count, blocks, error);
+}
+
+static enum xb_status check_pitch(const struct xb_device *device, uint64_t pitch,
+                                  struct xb_error *error)
+{
+    uint64_t most = xb_gpu_device_of(device)->max_pitch;
+    if (pitch <= most)
+        return XB_OK;
+    return XB_FAIL(error, XB_ERR_UNSUPPORTED,
+                   "device %u copies rows that begin every %llu bytes at most, not every %llu",
+                   device->info.index, (unsigned long long)most, (unsigned long long)pitch);
+}
+
+enum xb_status xb_gpu_queue_copy_rows(struct xb_queue *queue, struct xb_rows target,
+                                      struct xb_rows source, uint64_t bytes, uint64_t count,
+                                      struct xb_error *error)
+{
+    const struct xb_gpu_runtime *runtime = xb_gpu_device_of(queue->device)->runtime;
+    enum xb_status status = xb_rows_check(queue, &target, &source, bytes, count, error);
+    if (status == XB_OK)
+        status = xb_gpu_require(queue->device, XB_CAP_ROWS, "no copies of rows", error);
+    if (status == XB_OK)
+        status = check_pitch(queue->device, target.pitch, error);
+    if (status == XB_OK)
+        status = check_pitch(queue->device, source.pitch, error);
+    if (status == XB_OK)
+        status = xb_gpu_select(queue->device, error);
+    if (status != XB_OK)
+        return status;
+    if (bytes == 0 || count == 0) /* nothing to ask the runtime for */
+        return XB_OK;
+    return XB_GPU(error, runtime,
+                  runtime->copy_rows(
+                      (char *)xb_gpu_buffer_address(target.buffer) + target.offset, target.pitch,
+                      (const char *)xb_gpu_buffer_address(source.buffer) + source.offset,
+                      source.pitch, bytes, count, xb_gpu_way_between(target.buffer, source.buffer),
+                      xb_gpu_stream(queue)),
+                  "a copy of %llu rows of %llu bytes from %s to %s memory failed",
+                  (unsigned long long)count, (unsigned long long)bytes,
+                  xb_memory_name(source.buffer->memory), xb_memory_name(target.buffer->memory));
+}
