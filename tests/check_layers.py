@@ -45,6 +45,7 @@ CONTRACTS = {
     "statistics": "base",
     "version": "base",  # made by CMake
     "access": "backends",
+    "piece": "backends",
     "pattern": "backends",
     "verify": "backends",
     "kernel_text": "backends",
