@@ -386,8 +386,14 @@ static void test_bad_lists_are_refused(void **state)
         refuse_list(f, f->there, f->pinned, &bad[i], 1);
         refuse_list(f, f->there, f->pinned, two, 2);
     }
-    const struct xb_piece twice[] = {{.bytes = BYTES}, {.bytes = 1}};
-    refuse_list(f, f->there, f->pinned, twice, 2);
+    /* More bytes than one of the buffers has. */
+    struct xb_buffer *small = NULL;
+    struct xb_error error;
+    const struct xb_piece twice[] = {{.bytes = 4096}, {.bytes = 4096}};
+    must(f->backend->buffer_allocate(f->device, XB_MEMORY_PINNED, 4096, &small, &error), &error);
+    refuse_list(f, f->there, small, twice, 2);
+    refuse_list(f, small, f->there, twice, 2);
+    f->backend->buffer_free(small);
     const struct xb_piece onto_itself = {.target_offset = 8, .source_offset = 0, .bytes = 9};
     refuse_list(f, f->there, f->there, &onto_itself, 1);
     f->backend->pieces_close(NULL);
@@ -449,13 +455,17 @@ static void test_bad_rows_are_refused(void **state)
         skip();
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         const uint64_t least = bad[i].bytes < 16 ? bad[i].bytes : 16;
-        for (unsigned side = 0; side < 2; side++) {
-            struct xb_rows wrong = {side == 0 ? f->there : f->pinned, bad[i].offset, bad[i].pitch};
-            struct xb_rows whole = {side == 0 ? f->pinned : f->there, 0, least};
-            enum xb_status status = f->backend->queue_copy_rows(f->queue, side == 0 ? wrong : whole,
-                                                                side == 0 ? whole : wrong,
-                                                                bad[i].bytes, bad[i].count, &error);
-            assert_int_equal(status, XB_ERR_USAGE);
+        /* The target's, the source's, and both. */
+        for (unsigned wrong = 1; wrong < 4; wrong++) {
+            struct xb_rows target = {f->there, 0, least};
+            struct xb_rows source = {f->pinned, 0, least};
+            if ((wrong & 1) != 0)
+                target = (struct xb_rows){f->there, bad[i].offset, bad[i].pitch};
+            if ((wrong & 2) != 0)
+                source = (struct xb_rows){f->pinned, bad[i].offset, bad[i].pitch};
+            assert_int_equal(f->backend->queue_copy_rows(f->queue, target, source, bad[i].bytes,
+                                                         bad[i].count, &error),
+                             XB_ERR_USAGE);
         }
     }
     const struct xb_rows there = {f->there, 0, 64};
