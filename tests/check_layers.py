@@ -45,6 +45,7 @@ CONTRACTS = {
     "statistics": "base",
     "version": "base",  # made by CMake
     "access": "backends",
+    "piece": "backends",
     "pattern": "backends",
     "piece": "backends",
     "verify": "backends",

@@ -49,7 +49,7 @@ static void expect_damage(enum xb_damage damage, struct xb_mismatch found, uint6
         assert_true(found.first_offset == 2048);
         break;
     case XB_DAMAGE_PIECE_MISPLACED: /* 8 bytes before its place, so that the last 8 are missing */
-        assert_true(found.wrong_bytes > 4104 / 100 * 97 && found.wrong_bytes <= 4104);
+        assert_true(found.wrong_bytes > UINT64_C(4104) / 100 * 97 && found.wrong_bytes <= 4104);
         assert_true(found.first_offset >= 2040 && found.first_offset < 2056);
         break;
     }

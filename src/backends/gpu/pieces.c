@@ -67,10 +67,10 @@ static enum xb_status list_addresses(struct gpu_pieces *opening, const struct xb
 /* How many pieces there are when the long ones are cut. */
 static uint64_t count_cut(const struct xb_piece *pieces, size_t count)
 {
-    uint64_t cut = 0;
-    for (size_t i = 0; i < count; i++)
-        cut += pieces[i].bytes / XB_GPU_PIECE_BYTES + (pieces[i].bytes % XB_GPU_PIECE_BYTES != 0);
-    return cut;
+    uint64_t more = 0;
+    for (size_t i = 1; i < count; i++)
+        more += 1 + (pieces[i].bytes - 1) / XB_GPU_PIECE_BYTES;
+    return 1 + (pieces[0].bytes - 1) / XB_GPU_PIECE_BYTES + more; /* no list is empty */
 }
 
 /* Cuts pieces into as many as count_cut says. A cut keeps the alignment of the piece. */
