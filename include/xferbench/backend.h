@@ -409,7 +409,8 @@ struct xb_backend {
     /* No queue may be using the list. */
     void (*pieces_close)(struct xb_pieces *list);
     /* Enqueues all the copies by one call of the runtime (or by as few as it takes at once), each
-     * as queue_copy would make it. They may run in any order. XB_CAP_BATCH. */
+     * as queue_copy would make it. They may run in any order, and a source on the host may be read
+     * before earlier work of the queue is done. XB_CAP_BATCH. */
     enum xb_status (*queue_copy_pieces)(struct xb_queue *queue, struct xb_pieces *list,
                                         struct xb_error *error);
     /*

@@ -337,7 +337,7 @@ static enum xb_status submit(struct xb_mode_context *context, struct xb_error *e
 /* Finds the least blocks that are as fast as any, in steps of two. */
 static enum xb_status choose_blocks(struct xb_mode_context *context, struct xb_error *error)
 {
-    static const unsigned tries[] = {4, 8, 16, 32, 64, 0}; /* 0: all that there is room for */
+    static const unsigned tries[] = {1, 2, 4, 8, 16, 32, 64, 0}; /* 0: all that there is room for */
     double seconds[sizeof tries / sizeof tries[0]] = {0};
     struct state *state = context->state;
     const size_t count = sizeof tries / sizeof tries[0];
@@ -636,7 +636,7 @@ const struct xb_mode xb_mode_batch = {
     .options = options,
     .parameters = parameters,
     .figures = figures,
-    .bytes_by_default = UINT64_C(64) << 20,
+    .bytes_by_default = UINT64_C(32) << 20,
     .reading = xb_batch_reading,
     .state_bytes = sizeof(struct state),
     .capabilities = capabilities,

@@ -74,6 +74,9 @@ void xb_layout_free(struct xb_layout *layout)
 
 /* ---- the proof ---- */
 
+/* Few pieces a thread are not worth it. */
+#define GRAIN 64
+
 /* The pieces in the order in which they lie in the target: what is between two is around both. */
 struct job {
     const struct xb_piece_proof *proof;
@@ -128,21 +131,35 @@ static int by_target(const void *a, const void *b)
            (one->target_offset < other->target_offset);
 }
 
-/* The bytes of a side as the CPU sees them: in place, or fetched into the room. */
+/* Makes every byte of a piece wrong in the room, where others' data may lie. */
+static void spoil_part(void *argument, uint64_t begin, uint64_t end)
+{
+    const struct xb_piece_proof *proof = argument;
+    unsigned char *room = proof->room->host_address;
+    bool is_target = proof->target->memory == XB_MEMORY_DEVICE;
+    struct xb_pattern wrong = proof->moved;
+    wrong.flip ^= XB_PATTERN_POISON;
+    for (uint64_t i = begin; i < end; i++) {
+        const struct xb_piece *piece = &proof->layout->pieces[i];
+        xb_host_fill(room + (is_target ? piece->target_offset : piece->source_offset),
+                     piece->source_offset, piece->bytes, wrong);
+    }
+}
+
+/* The bytes of a side as the CPU sees them: in place, or fetched into the room, where no byte is
+ * right before. */
 static enum xb_status look(const struct xb_piece_proof *proof, struct xb_buffer *side,
                            uint64_t span, const unsigned char **bytes, struct xb_error *error)
 {
     *bytes = side->host_address;
     if (side->memory != XB_MEMORY_DEVICE)
         return XB_OK;
+    xb_parallel_for(proof->layout->count, GRAIN, spoil_part, (void *)proof);
     const struct xb_backend *backend = proof->queue->device->backend;
     *bytes = proof->room->host_address;
     enum xb_status status = backend->queue_copy(proof->queue, proof->room, 0, side, 0, span, error);
     return status != XB_OK ? status : backend->queue_wait(proof->queue, error);
 }
-
-/* Few pieces a thread are not worth it. */
-#define GRAIN 64
 
 enum xb_status xb_piece_proof_check(const struct xb_piece_proof *proof, struct xb_mismatch *all,
                                     struct xb_mismatch *compared, struct xb_error *error)

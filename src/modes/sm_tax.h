@@ -8,8 +8,9 @@
 
 extern const struct xb_figure xb_figure_sm_tax;
 
-/* How many bytes of device memory the computing kernels work on. */
-#define XB_SM_TAX_BYTES (UINT64_C(64) << 20)
+/* How many bytes of device memory the computing kernels work on: so many that each has some tens of
+ * times as many blocks as there is room for, and one block more or less in a row makes no step. */
+#define XB_SM_TAX_BYTES (UINT64_C(256) << 20)
 
 /*
  * Measures the SM tax of one iteration of `submit`, which takes about `seconds`, and adds its

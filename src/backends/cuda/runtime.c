@@ -187,9 +187,10 @@ static struct xb_gpu_outcome copy(void *target, const void *source, size_t bytes
  */
 #if CUDART_VERSION >= XB_CUDA_BATCH
 static struct xb_gpu_outcome copy_batch(void **targets, void **sources, size_t *sizes, size_t count,
-                                        void *stream)
+                                        bool from_host, void *stream)
 {
-    struct cudaMemcpyAttributes attributes = {.srcAccessOrder = cudaMemcpySrcAccessOrderStream};
+    struct cudaMemcpyAttributes attributes = {
+        .srcAccessOrder = from_host ? cudaMemcpySrcAccessOrderAny : cudaMemcpySrcAccessOrderStream};
     size_t first = 0; /* the first copy that the attributes apply to */
 #if CUDART_VERSION >= 13000
     return XB_CUDA_CALL(cudaMemcpyBatchAsync, (void *)targets, (void *)sources, sizes, count,

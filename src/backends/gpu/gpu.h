@@ -88,10 +88,11 @@ struct xb_gpu_runtime {
 
     struct xb_gpu_outcome (*copy)(void *target, const void *source, size_t bytes,
                                   enum xb_gpu_way way, void *stream);
-    /* Copies all of them, in any order. NULL where the runtime this was built with has no such
-     * call. */
+    /* Copies all of them, in any order. Sources on the host (`from_host`) may be read before what
+     * was enqueued earlier is done: the CPU has written them by now. NULL where the runtime this
+     * was built with has no such call. */
     struct xb_gpu_outcome (*copy_batch)(void **targets, void **sources, size_t *sizes, size_t count,
-                                        void *stream);
+                                        bool from_host, void *stream);
     /* `count` rows of `bytes`. NULL where the backend has no such capability. */
     struct xb_gpu_outcome (*copy_rows)(void *target, size_t target_pitch, const void *source,
                                        size_t source_pitch, size_t bytes, size_t count,

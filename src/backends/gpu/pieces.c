@@ -179,6 +179,7 @@ enum xb_status xb_gpu_queue_copy_pieces(struct xb_queue *queue, struct xb_pieces
         return status;
     return XB_GPU(error, runtime,
                   runtime->copy_batch(pieces->targets, pieces->sources, pieces->sizes, list->count,
+                                      list->source->memory != XB_MEMORY_DEVICE,
                                       xb_gpu_stream(queue)),
                   "a batch of %zu copies from %s to %s memory failed", list->count,
                   xb_memory_name(list->source->memory), xb_memory_name(list->target->memory));
