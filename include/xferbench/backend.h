@@ -399,9 +399,11 @@ struct xb_backend {
     /*
      * Makes ready what the following take: addresses in the form that the runtime wants and, where
      * the device has kernels, the list in the device's memory. Both buffers are memory that
-     * queue_copy or queue_kernel_copy takes, and outlive the list; the pieces are copied. count >
-     * 0, and no piece is empty. XB_ERR_USAGE where a piece leaves its buffer. Blocks. NULL, with
-     * pieces_close, where a backend has neither XB_CAP_BATCH nor XB_CAP_KERNELS nor XB_CAP_GRAPH.
+     * queue_copy or queue_kernel_copy takes, and outlive the list; `pieces` is not needed
+     * afterwards. XB_ERR_USAGE where there are none, where one is empty, leaves its buffer or
+     * overlaps itself in a common one, and where they are more bytes than a buffer has. Blocks.
+     * NULL, with pieces_close, where a backend has neither XB_CAP_BATCH nor XB_CAP_KERNELS nor
+     * XB_CAP_GRAPH.
      */
     enum xb_status (*pieces_open)(struct xb_device *device, struct xb_buffer *target,
                                   struct xb_buffer *source, const struct xb_piece *pieces,

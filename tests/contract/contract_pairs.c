@@ -256,6 +256,27 @@ static void kernel_copies_between(struct pair *pair, unsigned from, unsigned que
     }
 }
 
+/* The same of pieces, which begin anywhere. A queue of the other device does not take the list. */
+static void kernel_pieces_between(struct pair *pair, unsigned from, unsigned queue)
+{
+    const struct xb_backend *b = pair->backend;
+    const unsigned to = 1 - from;
+    const struct xb_piece pieces[] = {{777, 777, 5003}, {8192, 8192, 65536}, {5781, 5781, 1}};
+    struct xb_pieces *list = NULL;
+    struct xb_error error;
+    write_device(pair, from, pattern);
+    write_device(pair, to, poison);
+    must(b->pieces_open(pair->devices[queue], pair->buffers[to], pair->buffers[from], pieces, 3,
+                        &list, &error),
+         &error);
+    must(b->queue_kernel_pieces(pair->queues[queue], list, 0, &error), &error);
+    must(b->queue_wait(pair->queues[queue], &error), &error);
+    assert_true(count_wrong(pair, to, BYTES, pattern) == BYTES - 5003 - 65536 - 1);
+    assert_int_equal(b->queue_kernel_pieces(pair->queues[1 - queue], list, 0, &error),
+                     XB_ERR_USAGE);
+    b->pieces_close(list);
+}
+
 static void test_kernels_copy_between_peers(void **state)
 {
     struct pair pair;
@@ -263,8 +284,10 @@ static void test_kernels_copy_between_peers(void **state)
         skip();
     open_access(&pair);
     for (unsigned i = 0; i < 4; i++)
-        if (pair.access[i % 2] && has(&pair, i % 2, XB_CAP_KERNELS))
+        if (pair.access[i % 2] && has(&pair, i % 2, XB_CAP_KERNELS)) {
             kernel_copies_between(&pair, i / 2, i % 2);
+            kernel_pieces_between(&pair, i / 2, i % 2);
+        }
     close_access(&pair);
     close_pair(&pair);
 }
@@ -480,6 +503,8 @@ static void test_the_fake_saw_it_all_closed(void **state)
         skip();
     assert_int_equal(xb_fake.peers_open, 0);
     assert_int_equal(xb_fake.range_depth, 0);
+    assert_int_equal(xb_fake.lists_open, 0);
+    assert_int_equal(xb_fake.graphs_open, 0);
     assert_true(xb_fake.staged_by_runtime); /* by the copies between closing and opening */
 }
 

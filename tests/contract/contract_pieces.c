@@ -131,6 +131,7 @@ static void expect_pieces(struct fixture *f, const struct xb_buffer *target,
     for (size_t i = 0; i < count; i++)
         memcpy(right + pieces[i].target_offset, source + pieces[i].source_offset, pieces[i].bytes);
     if (target->memory == XB_MEMORY_DEVICE) {
+        wait(f); /* the source may be the same buffer */
         memset(f->pinned->host_address, 0, BYTES);
         must(f->backend->queue_copy(f->queue, f->pinned, 0, f->there, 0, BYTES, &error), &error);
         found = f->pinned->host_address;
@@ -303,6 +304,28 @@ static void test_rows_move(void **state)
     move_rows(f, f->there, other);
     f->backend->buffer_free(other);
     f->backend->buffer_free(host);
+}
+
+/* A device that does not take rows so far apart says so, also where there is but one. */
+static void test_any_pitch_is_taken_or_refused(void **state)
+{
+    struct fixture *f = *state;
+    static const uint64_t pitches[] = {UINT64_C(1) << 31, UINT64_C(1) << 40, UINT64_MAX};
+    const struct xb_piece piece = {.bytes = 4099};
+    struct xb_error error;
+    if (!can(f, XB_CAP_ROWS))
+        skip();
+    for (size_t i = 0; i < 2 * sizeof pitches / sizeof pitches[0]; i++) {
+        bool far_target = i % 2 == 0;
+        const struct xb_rows to = {f->there, 0, far_target ? pitches[i / 2] : 4099};
+        const struct xb_rows from = {f->pinned, 0, far_target ? 4099 : pitches[i / 2]};
+        fill_buffer(f, f->there, poison);
+        fill_buffer(f, f->pinned, pattern);
+        enum xb_status status = f->backend->queue_copy_rows(f->queue, to, from, 4099, 1, &error);
+        if (status != XB_ERR_UNSUPPORTED)
+            must(status, &error);
+        expect_pieces(f, f->there, &piece, status == XB_OK ? 1 : 0);
+    }
 }
 
 /* ---- order ---- */
@@ -483,6 +506,7 @@ static const struct CMUnitTest tests[] = {
     TEST(test_graphs_move_pieces),
     TEST(test_kernels_take_any_alignment),
     TEST(test_rows_move),
+    TEST(test_any_pitch_is_taken_or_refused),
     TEST(test_holds_hold_pieces),
     TEST(test_bad_lists_are_refused),
     TEST(test_bad_memory_is_refused),

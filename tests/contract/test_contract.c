@@ -550,8 +550,8 @@ int main(int argc, char **argv)
         failed +=
             _cmocka_run_group_tests(entry->name, tests, sizeof tests / sizeof tests[0], NULL, NULL);
         failed += run_kernel_tests(entry->name);
-        failed += run_pair_tests(entry->name);
         failed += run_piece_tests(entry->name);
+        failed += run_pair_tests(entry->name);
         failed += run_damage_tests(entry->name);
     }
     return failed == 0 && ran > 0 ? EXIT_SUCCESS : EXIT_FAILURE;

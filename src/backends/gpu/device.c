@@ -43,8 +43,9 @@ enum xb_status xb_gpu_require(const struct xb_device *device, uint32_t capabilit
 {
     if ((device->info.capabilities & capability) != 0)
         return XB_OK;
-    return XB_FAIL(error, XB_ERR_UNSUPPORTED, "device %u has %s: %s", device->info.index, what,
-                   xb_device_lacks(&device->info, capability));
+    const char *reason = xb_device_lacks(&device->info, capability);
+    return XB_FAIL(error, XB_ERR_UNSUPPORTED, "device %u has %s%s%s", device->info.index, what,
+                   reason[0] != '\0' ? ": " : "", reason);
 }
 
 void xb_gpu_device_close(struct xb_device *device)
