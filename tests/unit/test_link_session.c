@@ -276,6 +276,7 @@ static void ask_pairs(struct outcome *o, const char *root, unsigned devices)
 {
     xb_fake.device_count = devices;
     xb_fake.queues_are_alike = true;
+    xb_fake.held_operations = 4; /* else a sample is of 64 copies */
     ask(o, root);
     o->session->device_text = "all";
     o->session->attempts = 2;
