@@ -67,7 +67,7 @@ begin 'clang, AddressSanitizer and UndefinedBehaviorSanitizer'
 build build/asan all -DCMAKE_C_COMPILER=clang -DCMAKE_BUILD_TYPE=Debug \
     -DCMAKE_C_FLAGS_DEBUG='-O1 -gline-tables-only' -DXFERBENCH_SANITIZE=address,undefined \
     -DXFERBENCH_WERROR=ON -DXFERBENCH_CUDA="$cuda" -DXFERBENCH_CUDA_ARCHITECTURES=90 -DXFERBENCH_HIP="$hip"
-run_tests build/asan
+run_tests build/asan -LE plain # those run below, without the sanitizers
 
 # On a copy of the corpus: what it finds is for who looks for more to keep, see tests/fuzz/README.md.
 begin 'clang, libFuzzer'

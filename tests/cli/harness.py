@@ -18,7 +18,8 @@ tests/CMakeLists.txt takes every tests/cli/test_*.py for a test of ctest: this o
 By hand: python3 -B tests/cli/test_topic.py build/dev Topic.test_something
 
 Every program under test is looked for in the build folder, and what a build left out is None here:
-SLOWED, STAND_IN (the HIP runtime on the CPU), CUDA_STUB (the folder of a libcuda.so.1).
+SLOWED, STAND_IN (the HIP runtime on the CPU), CUDA_STUB (the folder of a libcuda.so.1). HASTENED is
+xferbench with a clock that a test puts forward: Case.hastened().
 
 A test sees little of the caller's environment (base_environment): his language, terminal and folders,
 which must make no difference and which CI draws. It works in a folder of its own, so that neither the
@@ -117,6 +118,7 @@ def built_in():
 
 
 SLOWED = program_of_build("tests", "xferbench_slowed")
+HASTENED = os.path.join(BUILD, "tests", "xferbench_hastened")
 STAND_IN = program_of_build("tests", "hip_cpu", "libxferbench_hip_cpu.so")
 CUDA_STUB = program_of_build("tests", "cuda_stub")
 
@@ -396,6 +398,14 @@ class Case(unittest.TestCase):
     def run_program(self, *arguments, allowed_signal=0, **options):
         """From its start to its end, with the options of start()."""
         return self.finish(self.start(*arguments, **options), allowed_signal)
+
+    def hastened(self):
+        """Options of start() for the program with a clock that put_forward() moves."""
+        return {"program": HASTENED, "environment": {"XB_CLOCK_AHEAD": self.path("clock-ahead")}}
+
+    def put_forward(self, seconds):
+        with open(self.path("clock-ahead"), "ab") as file:
+            file.write(b"." * seconds)
 
     # ---- outcomes ----
 

@@ -115,18 +115,20 @@ class ProcessesCase(Case):
         return "./" + name
 
     def python(self, text):
-        self.write("stub", f"#!{sys.executable} -B\nimport os, signal, sys\n{text}\n")
+        """A program in Python, which can put the clock of who runs it forward: see hastened()."""
+        head = "import os, signal, sys\ndef put_forward(seconds): open('clock-ahead', 'ab').write(b'.' * seconds)\n"
+        self.write("stub", f"#!{sys.executable} -B\n{head}{text}\n")
         os.chmod(self.path("stub"), 0o755)
         return "./stub"
 
     def turns(self):
         return self.read("turns").count("\n") if os.path.exists(self.path("turns")) else 0
 
-    def interleave(self, code, program, *arguments, processes=2, **options):
+    def interleave(self, code, other, *arguments, processes=2, **options):
         """Both files, the baseline's first, and what the program said."""
         files = ("--json", "candidate.json", "--baseline-json", "baseline.json")
         count = ("--processes", str(processes))
-        done = self.assert_ends(code, *SMALL, *count, "--interleave", program, *files, *arguments, **options)
+        done = self.assert_ends(code, *SMALL, *count, "--interleave", other, *files, *arguments, **options)
         return self.load("baseline.json"), self.load("candidate.json"), done
 
     def fates(self, merged):

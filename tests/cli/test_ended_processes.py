@@ -12,7 +12,7 @@ import subprocess
 import time
 
 import harness
-from harness import ENDLESS, FEW, GUARD_S, ONE, SMALL, XFERBENCH, children_of, has_ended, kill, stat_of, wait_until
+from harness import ENDLESS, FEW, GUARD_S, ONE, SMALL, XFERBENCH, children_of, kill, stat_of, wait_until
 from processes import ProcessesCase
 
 
@@ -37,10 +37,10 @@ class Ends(ProcessesCase):
         "say('bye')\n"
     )
 
-    def begin(self, program, *arguments):
+    def begin(self, other, *arguments, **options):
         process = self.start(
-            *SMALL, "--processes", "3", "--interleave", program, "--json", "candidate.json", "--baseline-json",
-            "baseline.json", *arguments,
+            *SMALL, "--processes", "3", "--interleave", other, "--json", "candidate.json", "--baseline-json",
+            "baseline.json", *arguments, **options,
         )
         # For writing as well: the reading does not end when a stub does.
         self.told = os.fdopen(os.open(self.path("told"), os.O_RDWR), "rb", 0)
@@ -112,12 +112,14 @@ class Ends(ProcessesCase):
         self.assert_ended(143, process)
         self.assertTrue(self.load("baseline.json")["processes"][0]["document"])
 
-    def signal_until(self, process, is_enough):
-        """Again and again: one that comes soon after another is the same request."""
+    def pass_time_until(self, process, is_enough, number=0):
+        """Second by second of its clock, with a signal after each where one is named: one that comes
+        within a second of another is the same request."""
         until = time.monotonic() + GUARD_S
         while not is_enough():
             self.assertLess(time.monotonic(), until, "it hangs")
-            process.send_signal(signal.SIGTERM)
+            self.put_forward(1)
+            process.send_signal(number)
             try:
                 process.wait(timeout=0.02)
             except subprocess.TimeoutExpired:
@@ -127,20 +129,22 @@ class Ends(ProcessesCase):
         """And what was measured before is written."""
         self.result("one.json")
         process = self.begin(self.stub("if os.path.exists('once'): wait(); wait()\nopen('once', 'w')\n"
-                                       "sys.stdout.write(open('one.json').read())\n"))
+                                       "sys.stdout.write(open('one.json').read())\n"), **self.hastened())
         self.hear()
         pid = int(self.hear().split()[1])
-        self.signal_until(process, lambda: has_ended(pid))
-        self.assert_ended(143, process)
+        process.terminate()
         self.assertEqual(self.hear(), "SIGTERM")
+        self.put_forward(1)  # sooner it would be the same request
+        process.terminate()
+        self.assert_ended(143, process)
         self.assert_gone(pid)
         baseline, candidate = self.load("baseline.json"), self.load("candidate.json")
         self.assertEqual(self.fates(baseline), [(0, None, True), (None, "SIGKILL", False)])
         self.assertEqual(self.fates(candidate), [(0, None, True)] * 2)
 
     def test_process_that_does_not_heed_a_signal(self):
-        """It takes the 10 s that such a one is given."""
-        process = self.begin(self.stub("wait()\nwait()\n"))
+        """It has 10 s."""
+        process = self.begin(self.stub("wait()\nput_forward(10)\nwait()\n"), **self.hastened())
         pid = int(self.hear().split()[1])
         process.terminate()
         self.assert_ended(143, process)
@@ -163,9 +167,11 @@ class Ends(ProcessesCase):
         self.addCleanup(os.close, reader)
         fcntl.fcntl(writer, 1031, 4096)  # F_SETPIPE_SZ
         with os.fdopen(writer, "wb") as pipe:
-            process = self.start(*ONE, *FEW, "--size", sizes, "--processes", "2", stdout=pipe)
+            process = self.start(
+                *ONE, *FEW, "--size", sizes, "--processes", "2", stdout=pipe, **self.hastened()
+            )
         self.assertTrue(select.select([reader], [], [], GUARD_S)[0], "it hangs")
-        self.signal_until(process, lambda: process.poll() is not None)
+        self.pass_time_until(process, lambda: process.poll() is not None, signal.SIGTERM)
         self.assert_ended(-signal.SIGTERM, process)
 
     def test_process_that_cannot_be_ended(self):
@@ -190,12 +196,13 @@ class Ends(ProcessesCase):
         self.addCleanup(lambda: kill(int(self.read("tracer"))))
         process = self.start(
             *SMALL, "--processes", "2", "--interleave", "./stub", "--json", "candidate.json", "--baseline-json",
-            "baseline.json", "--quiet",
+            "baseline.json", "--quiet", **self.hastened(),
         )
         wait_until(lambda: os.path.exists(self.path("there")) and self.read("there").endswith("\n"))
         if os.path.exists(self.path("refused")):
             self.skipTest("no process may trace another here")
-        self.signal_until(process, lambda: has_ended(int(self.read("there"))))
+        process.terminate()
+        self.pass_time_until(process, lambda: process.poll() is not None)
         self.assert_ended(143, process)
         baseline = self.load("baseline.json")
         self.assertEqual(self.fates(baseline), [(None, None, False)])

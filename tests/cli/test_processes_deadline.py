@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The deadline of several processes. Two tests wait as long as the program does for one that outstays it.
+"""The deadline of several processes.
 usage: test_processes_deadline.py BUILD_FOLDER [UNITTEST_ARGUMENT...]
 """
 
@@ -40,21 +40,24 @@ class Deadline(ProcessesCase):
         self.assertEqual((baseline["deadline_met"], candidate["deadline_met"]), (False, True))
 
     def test_process_that_outstays_the_deadline(self):
-        """It takes the 15 s that such a one is given, and SIGKILL: it ignores SIGTERM."""
-        script = self.script("trap '' TERM\nexec sleep 600")
-        baseline, candidate, _ = self.interleave(1, script, "--deadline", "1us")
+        """10 s later it gets SIGTERM, which it does not leave for, and 5 s after that SIGKILL."""
+        stub = self.python(
+            "signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])\nput_forward(10)\n"
+            "signal.sigwait([signal.SIGTERM])\nput_forward(5)\nsignal.sigwait([signal.SIGTERM])\n"
+        )
+        baseline, candidate, _ = self.interleave(1, stub, "--deadline", "1us", **self.hastened())
         self.assertEqual(self.fates(baseline), [(None, "SIGKILL", False)])
         self.assertIn("deadline", baseline["processes"][0]["failure"])
         self.assertEqual((baseline["deadline_met"], candidate["deadline_met"]), (False, False))
 
     def test_process_that_must_be_told_of_the_deadline(self):
-        """It takes the 10 s until that. What it writes then counts, and it is no success."""
+        """After 10 s. What it writes then counts, and it is no success."""
         self.result("one.json")
         stub = self.python(
-            "signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])\nsignal.sigwait([signal.SIGTERM])\n"
-            "sys.stdout.write(open('one.json').read())\nsys.exit(143)\n"
+            "signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])\nput_forward(10)\n"
+            "signal.sigwait([signal.SIGTERM])\nsys.stdout.write(open('one.json').read())\nsys.exit(143)\n"
         )
-        baseline, _, _ = self.interleave(1, stub, "--deadline", "1us")
+        baseline, _, _ = self.interleave(1, stub, "--deadline", "1us", **self.hastened())
         self.assertEqual(self.fates(baseline), [(143, None, True)])
         self.assertIs(baseline["deadline_met"], False)
 

@@ -222,7 +222,7 @@ class SeveralFiles(Show):
     def test_what_may_not_be_read(self):
         self.write("closed.json", "{}")
         os.chmod(self.path("closed.json"), 0)
-        self.assert_refused("closed.json", "cannot be read", "Permission denied")
+        self.assert_refused("closed.json", "cannot be opened", "Permission denied")
 
     def test_what_was_cut(self):
         text = self.read("one.json")

@@ -41,6 +41,7 @@ int nvmlInit_v2(void)
             bad->rises[faults[i].counter] = faults[i].rise;
     bad->falls = word != NULL && strcmp(word, "falls") == 0;
     bad->inactive = word != NULL && strcmp(word, "inactive") == 0;
+    fake_nvml.fast_links = word != NULL && strcmp(word, "fast-links") == 0;
     return XB_NVML_SUCCESS;
 }
 
@@ -171,7 +172,7 @@ static void tell(xb_nvml_device device, struct xb_nvml_field *field)
     field->result = XB_NVML_SUCCESS;
     if (field->field == (is_old ? 90 : 164) && (is_old || link != NULL)) {
         field->type = XB_NVML_UNSIGNED;
-        field->value.as_unsigned = FAKE_NVML_MEGABYTES;
+        field->value.as_unsigned = FAKE_NVML_MEGABYTES * (fake_nvml.fast_links ? 100 : 1);
     } else if (counter < FAKE_NVML_COUNTERS && link != NULL) {
         field->type = XB_NVML_UNSIGNED_LONG_LONG;
         field->value.as_unsigned_long_long = read_count(link, counter);

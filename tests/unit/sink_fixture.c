@@ -201,6 +201,26 @@ int teardown(void **state)
     return 0;
 }
 
+static bool has_device(const struct xb_run *run, unsigned index)
+{
+    for (size_t i = 0; i < run->device_count; i++)
+        if (run->devices[i].info.index == index)
+            return true;
+    return false;
+}
+
+void record_of(const struct xb_run *run, struct xb_record *record)
+{
+    struct xb_error error;
+    for (size_t i = 0; i < run->case_count; i++) {
+        const struct xb_case *test = &run->results[i].test;
+        if (!has_device(run, test->device) ||
+            (test->peer != XB_NO_PEER && !has_device(run, (unsigned)test->peer)))
+            fail_msg("row %zu names a device that the run does not have", i);
+    }
+    assert_int_equal(xb_record_of_run(run, record, &error), XB_OK);
+}
+
 char *written_record(sink write, const struct xb_record *record)
 {
     char *text = NULL;
@@ -217,8 +237,7 @@ char *written_record(sink write, const struct xb_record *record)
 char *written(sink write, const struct xb_run *run)
 {
     struct xb_record record;
-    struct xb_error error;
-    assert_int_equal(xb_record_of_run(run, &record, &error), XB_OK);
+    record_of(run, &record);
     char *text = written_record(write, &record);
     xb_record_free(&record);
     return text;

@@ -54,6 +54,8 @@ void set_reason(struct xb_result *result, const char *reason);
  * of 4096 bytes: 58.081 GB/s to the device, 57.459 from it. */
 void set_ceiling(struct xb_run_device *device);
 
+/* The run's record. Every device that a row names must be one of the run's, as the plan has it. */
+void record_of(const struct xb_run *run, struct xb_record *record);
 /* What a sink writes of a run's record, or of a record; release with free(). */
 char *written(sink write, const struct xb_run *run);
 char *written_record(sink write, const struct xb_record *record);

@@ -9,10 +9,20 @@
 #include <cmocka.h>
 
 #include "modes_fixture.h"
+#include "sanitized.h"
+
+/* Whatever the damage is, the same threads make it and find it: to see them race, one kind is
+ * enough. */
+static bool is_tried(enum xb_damage damage)
+{
+    return !HAS_THREAD_SANITIZER || damage == XB_DAMAGE_BIT_FLIPPED;
+}
 
 static void expect_unverified(const char *name, enum xb_damage damage)
 {
     struct fixture f;
+    if (!is_tried(damage))
+        return;
     reset_fake();
     xb_fake.device_count = 2;
     xb_fake.damage = damage;
@@ -57,7 +67,7 @@ static void test_wrong_copies_never_verify_elsewhere(void **state)
     for (size_t w = 0; w < COUNT_OF(ways); w++)
         for (int damage = XB_DAMAGE_BIT_FLIPPED; damage <= XB_DAMAGE_PIECE_MISPLACED; damage++) {
             struct fixture f;
-            if (damage == XB_DAMAGE_SHIFTED_2MIB)
+            if (damage == XB_DAMAGE_SHIFTED_2MIB || !is_tried((enum xb_damage)damage))
                 continue; /* nothing lies 2 MiB further on */
             reset_fake();
             xb_fake.device_count = w == 0 ? 2 : 3; /* two pairs are no group */

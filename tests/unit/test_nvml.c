@@ -163,6 +163,9 @@ static void tells_how_two_devices_are_connected(void **state)
     assert_string_equal(info.link, "NVLink");
     assert_int_equal(info.links, FAKE_NVML_LINKS - 1);
     assert_true(info.link_rate == 26.562e9);
+    fake->fast_links = true;
+    assert_true(xb_nvml_describe_pair(DEVICE, OTHER, &info));
+    assert_true(info.link_rate == 2656.2e9);
     info = (struct xb_peer_info){.can_access = true};
     fake->no_nvlink = true;
     assert_true(xb_nvml_describe_pair(DEVICE, OTHER, &info));

@@ -5,7 +5,6 @@
 
 #include "base/file_text.h"
 #include "measure/mode_list.h"
-#include "record/of_run.h"
 #include "run/reading.h"
 #include "xferbench/reading.h"
 
@@ -21,13 +20,6 @@
 
 /* ---- what is printed about a record, and about a run's ---- */
 
-static void record_of(const struct node *n, struct xb_record *record)
-{
-    struct xb_error error;
-    *record = (struct xb_record){0};
-    assert_int_equal(xb_record_of_run(&n->run, record, &error), XB_OK);
-}
-
 /* Release with free(). */
 static char *text_of(const struct xb_record *record)
 {
@@ -39,7 +31,7 @@ static char *text_of(const struct xb_record *record)
 static char *printed(const struct node *n)
 {
     struct xb_record record;
-    record_of(n, &record);
+    record_of(&n->run, &record);
     char *text = text_of(&record);
     xb_record_free(&record);
     return text;
@@ -101,6 +93,7 @@ static void link_share_is_of_single_copies_only(void **state)
 {
     struct node *n = *state;
     n->devices[0].link = (struct xb_pcie_link){true, 32, 16, 32, 16, ""};
+    n->run.device_count = 2;
     struct xb_result *copy = add(n, &pinned, "alloc", XB_H2D, 31.51);
     add(n, &async, "alloc", XB_BIDIR, 60);
     add(n, &double_buffer, "alloc", XB_BIDIR, 60);
@@ -755,7 +748,7 @@ static void several_processes_are_read_as_one(void **state)
         set_figure(both, "overlap", 0.9 * factors[p]);
         set_figure(piped, "speed_up", 2 * factors[p]);
         set_figure(placed, "break_even_passes", (double)p + 1);
-        record_of(n, &records[p]);
+        record_of(&n->run, &records[p]);
     }
     merge(records, &merged);
     char *together = text_of(&merged);
@@ -782,11 +775,11 @@ static void processes_that_did_not_finish(void **state)
     struct xb_record merged;
     struct xb_result *slow = add(n, &pageable, "malloc", XB_H2D, 7.5);
     add(n, &pinned, "alloc", XB_H2D, 50);
-    record_of(n, &records[0]);
-    record_of(n, &records[2]);
+    record_of(&n->run, &records[0]);
+    record_of(&n->run, &records[2]);
     set_bandwidth(slow, 1);
     slow->stop_reason = XB_STOP_DEADLINE;
-    record_of(n, &records[1]);
+    record_of(&n->run, &records[1]);
     merge(records, &merged);
     char *text = text_of(&merged);
     assert_has(text, "pageable reaches 7.500 GB/s, 15 % of pinned alloc.");

@@ -2,7 +2,6 @@
 #include "sink_fixture.h"
 
 #include "measure/mode_list.h"
-#include "record/of_run.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -232,8 +231,7 @@ static void csv_has_parameters(void **state)
         {.name = "streams", .value = NULL}};
     const struct fixture *f = *state;
     struct xb_record record;
-    struct xb_error error;
-    assert_int_equal(xb_record_of_run(&f->run, &record, &error), XB_OK);
+    record_of(&f->run, &record);
     record.cases[ROW_OK].parameters = parameters;
     record.cases[ROW_OK].parameter_count = 3;
     record.cases[ROW_FEW].parameters = parameters;

@@ -63,6 +63,7 @@ static void json_of_computed_figures(void **state)
 static void json_names_the_ends_of_a_pair(void **state)
 {
     struct node *n = *state;
+    n->run.device_count = NODE_DEVICES;
     add_pair(n, "direct-read", XB_D2D, 2, 0, 394);
     cJSON *root = parsed(&n->run);
     assert_text_at(root, "results.0.direction", "d2d");

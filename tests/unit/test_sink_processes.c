@@ -3,8 +3,6 @@
 #include "checks.h"
 #include "sink_fixture.h"
 
-#include "record/of_run.h"
-
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -27,10 +25,9 @@ struct several {
 static void add_process(struct several *several, const struct node *n)
 {
     struct xb_record *record = &several->record;
-    struct xb_error error;
     size_t index = record->process_count++;
     assert_true(index < PROCESSES);
-    assert_int_equal(xb_record_of_run(&n->run, &several->parts[index], &error), XB_OK);
+    record_of(&n->run, &several->parts[index]);
     several->processes[index] = several->parts[index].processes[0];
     if (index == 0) {
         *record = several->parts[0];
