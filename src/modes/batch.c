@@ -7,6 +7,7 @@
 #include "sm_tax.h"
 
 #include "base/parallel.h"
+#include "xferbench/reading.h"
 #include "xferbench/result.h"
 #include "xferbench/workspace.h"
 
@@ -596,7 +597,8 @@ static enum xb_status verify(struct xb_mode_context *context, struct xb_result *
     if (state->how == HOW_KERNEL)
         xb_result_compute(result, &xb_figure_blocks, (double)state->blocks);
     enum xb_status status = prove(context, result, error);
-    bool uses_kernels = state->how == HOW_KERNEL || state->how == HOW_PACKED;
+    bool uses_kernels = (state->how == HOW_KERNEL || state->how == HOW_PACKED) &&
+                        context->test->bytes >= XB_LARGE_BYTES; /* less is over too soon */
     /* A device that is the CPU has no other kernels than the threads that move the data. */
     if (status != XB_OK || result->verified != XB_VERIFIED_TRUE || !uses_kernels ||
         context->device->info.host_clock)

@@ -61,6 +61,7 @@ struct xb_fake {
     unsigned retraining_device; /* each peer copy of this one, counted from 1, has a link
                                    trained again; 0: none */
     bool queues_are_alike;      /* no queue is slower than the one before */
+    bool compute_is_free;       /* computing kernels take their time and compute nothing */
     unsigned hardware_queues;   /* how many a device has: more queues take turns; 0: enough */
     double operation_s; /* virtual seconds that each operation takes beside those by the byte. They
                            make batches short, for tests that are not about time. */

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+/* The mode of many small pieces: its ways, its figures, and that a wrong piece is found in each. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "modes_fixture.h"
+
+#define WAYS "--batch", "each,call,graph,packed,kernel"
+#define LAYOUTS "--layout", "scattered,host-scattered,device-scattered,contiguous,rows"
+
+static void expect_all_verified(const struct fixture *f)
+{
+    expect_all(f, XB_RESULT_OK);
+    for (size_t i = 0; i < f->run.case_count; i++)
+        assert_int_equal(f->run.results[i].verified, XB_VERIFIED_TRUE);
+}
+
+static void test_every_way_verifies(void **state)
+{
+    (void)state;
+    struct fixture f;
+    /* Whole pieces, one that is shorter, one alone, and one byte. */
+    RUN(&f, "--mode", "batch", WAYS, LAYOUTS, "--piece", "512,4K,5000", "--size", "64K,100001,1");
+    assert_int_equal(f.run.case_count, 5 * 5 * 3 * 3 * 2);
+    expect_all_verified(&f);
+    assert_int_equal(xb_fake.lists_open, 0);
+    assert_int_equal(xb_fake.graphs_open, 0);
+    finish(&f);
+}
+
+static void test_rows_verify_by_one_copy(void **state)
+{
+    (void)state;
+    struct fixture f;
+    RUN(&f, "--mode", "batch", "--batch", "pitched", "--layout", "rows", "--piece", "1000,8K",
+        "--size", "64K,100001,7");
+    assert_int_equal(f.run.case_count, 2 * 3 * 2);
+    expect_all_verified(&f);
+    finish(&f);
+}
+
+static void test_buffers_off_a_boundary_verify(void **state)
+{
+    (void)state;
+    struct fixture f;
+    RUN(&f, "--mode", "batch", WAYS, "--host-offset", "0,1,64", "--device-offset", "0,3", "--size",
+        "64K");
+    assert_int_equal(f.run.case_count, 5 * 3 * 2 * 2);
+    expect_all_verified(&f);
+    finish(&f);
+}
+
+static double figure(const struct xb_result *result, const char *name)
+{
+    for (size_t i = 0; i < result->figure_count; i++) {
+        struct xb_error error;
+        double median = 0;
+        if (strcmp(result->figures[i].figure->name, name) != 0)
+            continue;
+        assert_int_equal(xb_result_median(result, result->figures[i].figure, &median, &error),
+                         XB_OK);
+        return median;
+    }
+    return NAN;
+}
+
+static bool has_figure(const struct xb_result *result, const char *name)
+{
+    return !isnan(figure(result, name));
+}
+
+static void test_figures_follow_from_time_and_pieces(void **state)
+{
+    (void)state;
+    struct fixture f;
+    RUN(&f, "--mode", "batch", WAYS, "--piece", "512", "--size", "64K");
+    for (size_t i = 0; i < f.run.case_count; i++) {
+        const struct xb_result *result = &f.run.results[i];
+        double seconds = 65536 / result->bandwidth.median;
+        bool packed = strcmp(result->test.variant, "packed") == 0;
+        bool kernel = strcmp(result->test.variant, "kernel") == 0;
+        expect_number(result, "pieces", 128);
+        assert_true(fabs(figure(result, "pieces_per_second") * seconds - 128) < 1e-6);
+        assert_true(fabs(figure(result, "time_per_piece") * 128 / seconds - 1) < 1e-9);
+        assert_int_equal(has_figure(result, "blocks"), kernel);
+        assert_int_equal(has_figure(result, "pack_time"), packed);
+        assert_int_equal(has_figure(result, "packed_copy_time"), packed);
+        assert_int_equal(has_figure(result, "unpack_time"), packed);
+        assert_false(has_figure(result, "sm_tax")); /* of so few bytes */
+        assert_false(result->event_times);
+        assert_string_equal(detail(result, "held"), "no");
+    }
+    finish(&f);
+}
+
+/* The fake's clock goes on for each queue alone: no kernel is slower beside a transfer. */
+static void test_kernels_that_lose_nothing_pay_no_tax(void **state)
+{
+    (void)state;
+    struct fixture f;
+    xb_fake.compute_is_free = true;
+    RUN(&f, "--mode", "batch", "--batch", "call,packed,kernel", "--size", "16M", "--piece", "1M",
+        "--direction", "h2d");
+    assert_int_equal(f.run.case_count, 3);
+    assert_false(has_figure(&f.run.results[0], "sm_tax"));
+    for (size_t i = 1; i < 3; i++)
+        assert_true(figure(&f.run.results[i], "sm_tax") == 0);
+    finish(&f);
+}
+
+static void test_the_kernel_has_the_blocks_asked_for(void **state)
+{
+    (void)state;
+    struct fixture f;
+    RUN(&f, "--mode", "batch", "--batch", "kernel", "--blocks", "4,17", "--size", "64K",
+        "--direction", "h2d");
+    assert_int_equal(f.run.case_count, 2);
+    assert_true(figure(&f.run.results[0], "blocks") == 4);
+    assert_true(figure(&f.run.results[1], "blocks") == 17);
+    assert_int_equal(xb_fake.piece_blocks, 17);
+    finish(&f);
+}
+
+static void test_what_a_device_lacks_is_skipped(void **state)
+{
+    (void)state;
+    const struct {
+        const char *way;
+        uint32_t capability;
+        const char *name;
+    } lacks[] = {{"call", XB_CAP_BATCH, "'batch'"},
+                 {"graph", XB_CAP_GRAPH, "'graph'"},
+                 {"packed", XB_CAP_KERNELS, "'kernels'"},
+                 {"kernel", XB_CAP_MAPPED, "'mapped'"},
+                 {"pitched", XB_CAP_ROWS, "'rows'"}};
+    for (size_t i = 0; i < COUNT_OF(lacks); i++) {
+        struct fixture f;
+        xb_fake.capabilities &= ~lacks[i].capability;
+        RUN(&f, "--mode", "batch", "--batch", lacks[i].way, "--layout", "rows", "--size", "64K");
+        for (size_t k = 0; k < f.run.case_count; k++)
+            expect_reason(&f.run.results[k], XB_RESULT_SKIPPED, lacks[i].name);
+        finish(&f);
+        reset_fake();
+    }
+}
+
+/* One copy a piece needs nothing that a device may lack. */
+static void test_each_needs_nothing(void **state)
+{
+    (void)state;
+    struct fixture f;
+    xb_fake.capabilities = 0;
+    RUN(&f, "--mode", "batch", "--batch", "each", "--size", "64K");
+    expect_all_verified(&f);
+    finish(&f);
+}
+
+static void test_too_many_pieces_are_skipped(void **state)
+{
+    (void)state;
+    struct fixture f;
+    RUN(&f, "--mode", "batch", "--batch", "each,graph", "--piece", "1", "--size", "1000001",
+        "--direction", "h2d");
+    expect_reason(&f.run.results[0], XB_RESULT_SKIPPED, "1000001 pieces are more than 'each'");
+    expect_reason(&f.run.results[1], XB_RESULT_SKIPPED, "1000001 pieces are more than 'graph'");
+    finish(&f);
+}
+
+static void test_rows_are_asked_for_as_such(void **state)
+{
+    (void)state;
+    struct fixture f;
+    RUN(&f, "--mode", "batch", "--batch", "pitched", "--size", "64K");
+    for (size_t i = 0; i < f.run.case_count; i++)
+        expect_reason(&f.run.results[i], XB_RESULT_SKIPPED, "--layout rows");
+    finish(&f);
+    EXPECT_USAGE("rows would overlap", "--mode", "batch", "--layout", "rows", "--piece", "16K",
+                 "--pitch", "8K");
+}
+
+static void test_all_modes_leave_it_out(void **state)
+{
+    (void)state;
+    struct fixture f;
+    PLAN(&f, "--mode", "all", "--size", "64K");
+    for (size_t i = 0; i < f.run.case_count; i++)
+        assert_string_not_equal(f.run.results[i].test.mode->name, "batch");
+    finish(&f);
+}
+
+/* ---- damage ---- */
+
+static void expect_found(enum xb_damage damage, const char *const *arguments)
+{
+    struct fixture f;
+    reset_fake();
+    xb_fake.damage = damage;
+    execute(&f, arguments, NULL);
+    for (size_t i = 0; i < f.run.case_count; i++) {
+        const struct xb_result *result = &f.run.results[i];
+        if (result->status != XB_RESULT_ERROR || result->verified != XB_VERIFIED_FALSE)
+            fail_msg("damage %d: %s %s passed", damage, result->test.variant,
+                     xb_direction_name(result->test.direction));
+        assert_non_null(strstr(result->reason, "bytes are wrong after the copy"));
+    }
+    finish(&f);
+}
+
+/* Pieces of which a single copy is large enough to be damaged. */
+static void test_wrong_pieces_never_verify(void **state)
+{
+    (void)state;
+    for (int damage = XB_DAMAGE_BIT_FLIPPED; damage <= XB_DAMAGE_PIECE_MISPLACED; damage++) {
+        if (damage == XB_DAMAGE_SHIFTED_2MIB)
+            continue; /* nothing lies 2 MiB further on */
+        expect_found((enum xb_damage)damage,
+                     WORDS("--mode", "batch", WAYS, "--layout", "scattered,contiguous,rows",
+                           "--piece", "16K", "--pitch", "20K", "--size", "160K,100001"));
+        expect_found((enum xb_damage)damage,
+                     WORDS("--mode", "batch", "--batch", "pitched", "--layout", "rows", "--piece",
+                           "16K", "--pitch", "20K", "--size", "160K"));
+    }
+}
+
+/* Small pieces: lost, misplaced or exchanged by what moves many at once. */
+static void test_small_pieces_never_verify_at_the_wrong_place(void **state)
+{
+    (void)state;
+    const enum xb_damage damages[] = {XB_DAMAGE_BLOCKS_SWAPPED, XB_DAMAGE_NOTHING_COPIED,
+                                      XB_DAMAGE_PIECE_LOST, XB_DAMAGE_PIECE_MISPLACED};
+    for (size_t i = 0; i < COUNT_OF(damages); i++)
+        expect_found(damages[i], WORDS("--mode", "batch", "--batch", "call,graph,packed,kernel",
+                                       "--piece", "512,100", "--size", "64K"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        MODES_TEST(test_every_way_verifies),
+        MODES_TEST(test_rows_verify_by_one_copy),
+        MODES_TEST(test_buffers_off_a_boundary_verify),
+        MODES_TEST(test_figures_follow_from_time_and_pieces),
+        MODES_TEST(test_kernels_that_lose_nothing_pay_no_tax),
+        MODES_TEST(test_the_kernel_has_the_blocks_asked_for),
+        MODES_TEST(test_what_a_device_lacks_is_skipped),
+        MODES_TEST(test_each_needs_nothing),
+        MODES_TEST(test_too_many_pieces_are_skipped),
+        MODES_TEST(test_rows_are_asked_for_as_such),
+        MODES_TEST(test_all_modes_leave_it_out),
+        MODES_TEST(test_wrong_pieces_never_verify),
+        MODES_TEST(test_small_pieces_never_verify_at_the_wrong_place),
+    };
+    return cmocka_run_group_tests_name("modes_batch", tests, NULL, NULL);
+}
