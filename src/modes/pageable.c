@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One copy between ordinary host memory and the device, as a program that never heard of pinning
  * makes it. */
+#include "shared_options.h"
 #include "transfer.h"
 
 #include "xferbench/reading.h"
@@ -74,6 +75,12 @@ static const struct xb_reading_line reading_lines[] = {
     {.label = NULL},
 };
 
+static const struct xb_option *const options[] = {&xb_option_host_offset, &xb_option_device_offset,
+                                                  NULL};
+
+static const struct xb_parameter parameters[] = {
+    {&xb_option_host_offset, NULL}, {&xb_option_device_offset, NULL}, {NULL, NULL}};
+
 const struct xb_mode xb_mode_pageable = {
     .name = "pageable",
     .summary = "one copy of ordinary host memory; the driver stages it through memory of its own",
@@ -86,6 +93,8 @@ const struct xb_mode xb_mode_pageable = {
     .directions = XB_H2D | XB_D2H,
     .by_default = XB_H2D | XB_D2H,
     .variant = "malloc",
+    .options = options,
+    .parameters = parameters,
     .reading = reading_lines,
     .state_bytes = sizeof(struct xb_transfer),
     .needs = xb_transfer_needs,

@@ -115,7 +115,11 @@ static const struct xb_reading_line reading_lines[] = {
     {.label = NULL},
 };
 
-static const struct xb_option *const options[] = {&xb_option_host_memory, NULL};
+static const struct xb_option *const options[] = {&xb_option_host_memory, &xb_option_host_offset,
+                                                  &xb_option_device_offset, NULL};
+
+static const struct xb_parameter parameters[] = {
+    {&xb_option_host_offset, NULL}, {&xb_option_device_offset, NULL}, {NULL, NULL}};
 
 const struct xb_mode xb_mode_pinned = {
     .name = "pinned",
@@ -133,6 +137,7 @@ const struct xb_mode xb_mode_pinned = {
     .simultaneous = true,
     .variant_option = &xb_option_host_memory,
     .options = options,
+    .parameters = parameters,
     .figures = figures,
     .reading = reading_lines,
     .state_bytes = sizeof(struct state),
