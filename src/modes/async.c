@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One buffer of host memory moved in chunks that are spread over several queues, one way or both.
  */
+#include "alignment.h"
 #include "shared_options.h"
 #include "transfer.h"
 
@@ -83,6 +84,16 @@ static const struct xb_parameter parameters[] = {{&xb_option_chunk, NULL},
                                                  {&xb_option_device_offset, NULL},
                                                  {NULL, NULL}};
 
+static bool say_alignment(struct xb_reading *reading, int device, uint64_t bytes)
+{
+    return xb_alignment_say(reading, device, bytes, "async");
+}
+
+static const struct xb_reading_line reading_lines[] = {
+    {.label = "alignment", .say = say_alignment},
+    {.label = NULL},
+};
+
 const struct xb_mode xb_mode_async = {
     .name = "async",
     .summary = "host memory in chunks over several streams, one way or both ways at once",
@@ -100,6 +111,7 @@ const struct xb_mode xb_mode_async = {
     .variant_option = &xb_option_host_memory,
     .options = options,
     .parameters = parameters,
+    .reading = reading_lines,
     .state_bytes = sizeof(struct state),
     .capabilities = xb_host_memory_capabilities,
     .needs = xb_transfer_needs,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One copy between ordinary host memory and the device, as a program that never heard of pinning
  * makes it. */
+#include "alignment.h"
 #include "shared_options.h"
 #include "transfer.h"
 
@@ -69,9 +70,15 @@ static bool say_blocking(struct xb_reading *reading, int device, uint64_t bytes)
     return true;
 }
 
+static bool say_alignment(struct xb_reading *reading, int device, uint64_t bytes)
+{
+    return xb_alignment_say(reading, device, bytes, "pageable");
+}
+
 static const struct xb_reading_line reading_lines[] = {
     {.label = "pinning", .say = say_pinning},
     {.label = "blocking", .say = say_blocking},
+    {.label = "alignment", .say = say_alignment},
     {.label = NULL},
 };
 
