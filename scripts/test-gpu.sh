@@ -61,6 +61,9 @@ modes() {
         --managed fault,prefetch,advise --by engine,kernel "${brief[@]}"
     check "$name, both ways at once" "$xferbench" --backend "$backend" --mode pinned,async,peer \
         --direction bidir --size "$sizes" --chunk 1000003 "${brief[@]}"
+    check "$name, off boundaries" "$xferbench" --backend "$backend" --mode pageable,pinned,async \
+        --direction both,bidir --size 1,5000001 --chunk 1000003 --host-memory alloc,registered \
+        --host-offset 0,1,4100 --device-offset 0,3,256 "${brief[@]}"
     check "$name, latency" "$xferbench" --backend "$backend" --latency "${brief[@]}"
     check "$name, loads" "$xferbench" --backend "$backend" --mode loads,peer-loads --size 2M,16M \
         --access sequential,strided,random "${brief[@]}"

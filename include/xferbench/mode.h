@@ -65,6 +65,10 @@ struct xb_case {
 const struct xb_setting *xb_case_setting(const struct xb_case *test,
                                          const struct xb_option *option);
 
+/* The same, and NULL where the option is no such parameter. */
+const struct xb_setting *xb_case_find_setting(const struct xb_case *test,
+                                              const struct xb_option *option);
+
 /* Memory a case takes while it runs, in bytes. */
 struct xb_needs {
     uint64_t host_bytes;

@@ -39,6 +39,10 @@ void xb_workspace_begin(struct xb_workspace *workspace, uint64_t bytes);
  * the next case begins nothing is allocated larger. Before the first is borrowed. */
 void xb_workspace_share(struct xb_workspace *workspace);
 
+/* Has the case's buffers of its own size followed by `beyond` more bytes, for as long as it runs.
+ */
+void xb_workspace_extend(struct xb_workspace *workspace, uint64_t beyond);
+
 /* Borrows a buffer of that memory and of at least `bytes`. The numbers of device memory are counted
  * apart from those of all other memory. XB_ERR_MEMORY where it does not fit. */
 XB_MUST_CHECK enum xb_status xb_workspace_buffer(struct xb_workspace *workspace, unsigned number,

@@ -63,12 +63,21 @@ bool xb_case_set(struct xb_case *test, size_t combination, const struct xb_confi
     return combination == 0;
 }
 
-const struct xb_setting *xb_case_setting(const struct xb_case *test, const struct xb_option *option)
+const struct xb_setting *xb_case_find_setting(const struct xb_case *test,
+                                              const struct xb_option *option)
 {
     for (size_t i = 0; i < test->setting_count; i++)
         if (test->settings[i].option == option)
             return &test->settings[i];
-    abort();
+    return NULL;
+}
+
+const struct xb_setting *xb_case_setting(const struct xb_case *test, const struct xb_option *option)
+{
+    const struct xb_setting *setting = xb_case_find_setting(test, option);
+    if (setting == NULL)
+        abort();
+    return setting;
 }
 
 static bool same_setting(const struct xb_setting *a, const struct xb_setting *b)

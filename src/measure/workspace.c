@@ -17,6 +17,7 @@ struct xb_workspace {
     struct xb_device *device;
     uint64_t hint;
     uint64_t case_bytes; /* of the case that runs now */
+    uint64_t beyond;     /* how much its buffers of that size are longer than it */
     unsigned placement;  /* likewise */
     bool shared;         /* likewise: several pairs of it borrow here */
     struct kept buffers[SIDES][SLOTS];
@@ -64,6 +65,7 @@ void xb_workspace_close(struct xb_workspace *workspace)
 void xb_workspace_begin(struct xb_workspace *workspace, uint64_t bytes)
 {
     workspace->case_bytes = bytes;
+    workspace->beyond = 0;
     workspace->placement = 0;
     workspace->shared = false;
     if (workspace->device->info.engine_by_history)
@@ -92,7 +94,18 @@ static void give_up_idle(struct xb_workspace *workspace)
                 give_up(workspace, &workspace->buffers[side][i]);
 }
 
-/* Allocates a buffer of at least `bytes` in place of the one that is kept. */
+void xb_workspace_extend(struct xb_workspace *workspace, uint64_t beyond)
+{
+    workspace->beyond = beyond;
+}
+
+/* How long a buffer is that is borrowed for `bytes`. */
+static uint64_t length_for(const struct xb_workspace *workspace, uint64_t bytes)
+{
+    return bytes == workspace->case_bytes ? bytes + workspace->beyond : bytes;
+}
+
+/* Allocates a buffer for at least `bytes` in place of the one that is kept. */
 static enum xb_status replace(struct xb_workspace *workspace, struct kept *kept,
                               enum xb_memory memory, uint64_t bytes, struct xb_error *error)
 {
@@ -100,7 +113,8 @@ static enum xb_status replace(struct xb_workspace *workspace, struct kept *kept,
     /* A buffer of the case's own size will have to be larger for a larger case. Rings and slots
      * have their size whatever the case. */
     bool grows = !workspace->shared && bytes == workspace->case_bytes && bytes < workspace->hint;
-    uint64_t wanted = grows ? workspace->hint : bytes;
+    uint64_t least = length_for(workspace, bytes);
+    uint64_t wanted = grows ? workspace->hint + workspace->beyond : least;
     give_up(workspace, kept);
     enum xb_status status =
         backend->buffer_allocate(workspace->device, memory, wanted, &kept->buffer, error);
@@ -108,7 +122,7 @@ static enum xb_status replace(struct xb_workspace *workspace, struct kept *kept,
         return status;
     /* Without the hint, and without the buffers that this case does not use, it may still fit. */
     give_up_idle(workspace);
-    return backend->buffer_allocate(workspace->device, memory, bytes, &kept->buffer, error);
+    return backend->buffer_allocate(workspace->device, memory, least, &kept->buffer, error);
 }
 
 enum xb_status xb_workspace_buffer(struct xb_workspace *workspace, unsigned number,
@@ -118,7 +132,8 @@ enum xb_status xb_workspace_buffer(struct xb_workspace *workspace, unsigned numb
     struct kept *kept = memory == XB_MEMORY_DEVICE
                             ? &workspace->buffers[SIDE_DEVICE][number]
                             : &workspace->buffers[SIDE_HOST][workspace->placement + number];
-    if (kept->buffer == NULL || kept->buffer->memory != memory || kept->buffer->bytes < bytes) {
+    if (kept->buffer == NULL || kept->buffer->memory != memory ||
+        kept->buffer->bytes < length_for(workspace, bytes)) {
         enum xb_status status = replace(workspace, kept, memory, bytes, error);
         if (status != XB_OK)
             return status;

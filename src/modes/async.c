@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One buffer of host memory moved in chunks that are spread over several queues, one way or both.
  */
+#include "alignment.h"
 #include "shared_options.h"
 #include "transfer.h"
 
@@ -61,9 +62,10 @@ static enum xb_status submit(struct xb_mode_context *context, struct xb_error *e
         struct xb_chunk chunk = xb_chunk_at(bytes, state->chunk, i);
         size_t stream = i % transfer->queues_per_way;
         for (size_t way = 0; way < transfer->way_count; way++) {
+            const struct xb_way *by = &transfer->ways[way];
             enum xb_status status = context->device->backend->queue_copy(
-                context->queues[way * transfer->queues_per_way + stream],
-                transfer->ways[way].target, chunk.offset, transfer->ways[way].source, chunk.offset,
+                context->queues[way * transfer->queues_per_way + stream], by->target,
+                by->target_offset + chunk.offset, by->source, by->source_offset + chunk.offset,
                 chunk.bytes, error);
             if (status != XB_OK)
                 return status;
@@ -72,11 +74,25 @@ static enum xb_status submit(struct xb_mode_context *context, struct xb_error *e
     return XB_OK;
 }
 
-static const struct xb_option *const options[] = {&xb_option_host_memory, &option_streams,
-                                                  &xb_option_chunk, NULL};
+static const struct xb_option *const options[] = {&xb_option_host_memory,   &option_streams,
+                                                  &xb_option_chunk,         &xb_option_host_offset,
+                                                  &xb_option_device_offset, NULL};
 
-static const struct xb_parameter parameters[] = {
-    {&xb_option_chunk, NULL}, {&option_streams, NULL}, {NULL, NULL}};
+static const struct xb_parameter parameters[] = {{&xb_option_chunk, NULL},
+                                                 {&option_streams, NULL},
+                                                 {&xb_option_host_offset, NULL},
+                                                 {&xb_option_device_offset, NULL},
+                                                 {NULL, NULL}};
+
+static bool say_alignment(struct xb_reading *reading, int device, uint64_t bytes)
+{
+    return xb_alignment_say(reading, device, bytes, "async");
+}
+
+static const struct xb_reading_line reading_lines[] = {
+    {.label = "alignment", .say = say_alignment},
+    {.label = NULL},
+};
 
 const struct xb_mode xb_mode_async = {
     .name = "async",
@@ -95,6 +111,7 @@ const struct xb_mode xb_mode_async = {
     .variant_option = &xb_option_host_memory,
     .options = options,
     .parameters = parameters,
+    .reading = reading_lines,
     .state_bytes = sizeof(struct state),
     .capabilities = xb_host_memory_capabilities,
     .needs = xb_transfer_needs,

@@ -77,8 +77,8 @@ static enum xb_status verify(struct xb_mode_context *context, struct xb_result *
 {
     const struct state *state = context->state;
     struct xb_queue *queue = context->queues[0];
-    const struct xb_proof_side here = {queue, state->source};
-    const struct xb_proof_side there = {queue, state->target};
+    const struct xb_proof_side here = {queue, state->source, 0};
+    const struct xb_proof_side there = {queue, state->target, 0};
     uint64_t bytes = context->test->bytes;
     struct xb_mismatch all = {0};
     struct xb_mismatch windows = {0};

@@ -216,8 +216,8 @@ static enum xb_status verify(struct xb_mode_context *context, struct xb_result *
     if (status != XB_OK)
         return status;
     if (has_device_end(state)) {
-        const struct xb_proof_side here = {context->queues[0], state->managed};
-        const struct xb_proof_side there = {context->queues[0], state->device};
+        const struct xb_proof_side here = {context->queues[0], state->managed, 0};
+        const struct xb_proof_side there = {context->queues[0], state->device, 0};
         status = xb_proof_compare(&here, &there, context->test->bytes, &windows, error);
         if (status != XB_OK)
             return status;

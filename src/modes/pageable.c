@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One copy between ordinary host memory and the device, as a program that never heard of pinning
  * makes it. */
+#include "alignment.h"
+#include "shared_options.h"
 #include "transfer.h"
 
 #include "xferbench/reading.h"
@@ -68,11 +70,23 @@ static bool say_blocking(struct xb_reading *reading, int device, uint64_t bytes)
     return true;
 }
 
+static bool say_alignment(struct xb_reading *reading, int device, uint64_t bytes)
+{
+    return xb_alignment_say(reading, device, bytes, "pageable");
+}
+
 static const struct xb_reading_line reading_lines[] = {
     {.label = "pinning", .say = say_pinning},
     {.label = "blocking", .say = say_blocking},
+    {.label = "alignment", .say = say_alignment},
     {.label = NULL},
 };
+
+static const struct xb_option *const options[] = {&xb_option_host_offset, &xb_option_device_offset,
+                                                  NULL};
+
+static const struct xb_parameter parameters[] = {
+    {&xb_option_host_offset, NULL}, {&xb_option_device_offset, NULL}, {NULL, NULL}};
 
 const struct xb_mode xb_mode_pageable = {
     .name = "pageable",
@@ -86,6 +100,8 @@ const struct xb_mode xb_mode_pageable = {
     .directions = XB_H2D | XB_D2H,
     .by_default = XB_H2D | XB_D2H,
     .variant = "malloc",
+    .options = options,
+    .parameters = parameters,
     .reading = reading_lines,
     .state_bytes = sizeof(struct xb_transfer),
     .needs = xb_transfer_needs,

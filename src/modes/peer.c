@@ -414,8 +414,8 @@ static enum xb_status verify(struct xb_mode_context *context, struct xb_result *
     struct xb_mismatch windows = {0};
     for (size_t i = 0; i < state->way_count; i++) {
         const struct way *way = &state->ways[i];
-        const struct xb_proof_side here = {queue_on(context, way->from), way->source};
-        const struct xb_proof_side there = {queue_on(context, way->to), way->target};
+        const struct xb_proof_side here = {queue_on(context, way->from), way->source, 0};
+        const struct xb_proof_side there = {queue_on(context, way->to), way->target, 0};
         enum xb_status status = xb_proof_check(there.queue, way->target, state->bytes,
                                                xb_proof_before(way->seed), &all, error);
         if (status != XB_OK)

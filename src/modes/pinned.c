@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One copy between page-locked host memory and the device: a single transfer by its copy engine. */
+#include "alignment.h"
 #include "shared_options.h"
 #include "transfer.h"
 
@@ -110,12 +111,22 @@ static bool say_after_h2d(struct xb_reading *reading, int device, uint64_t bytes
     return true;
 }
 
+static const struct xb_option *const options[] = {&xb_option_host_memory, &xb_option_host_offset,
+                                                  &xb_option_device_offset, NULL};
+
+static const struct xb_parameter parameters[] = {
+    {&xb_option_host_offset, NULL}, {&xb_option_device_offset, NULL}, {NULL, NULL}};
+
+static bool say_alignment(struct xb_reading *reading, int device, uint64_t bytes)
+{
+    return xb_alignment_say(reading, device, bytes, "pinned");
+}
+
 static const struct xb_reading_line reading_lines[] = {
     {.label = "after h2d", .say = say_after_h2d},
+    {.label = "alignment", .say = say_alignment},
     {.label = NULL},
 };
-
-static const struct xb_option *const options[] = {&xb_option_host_memory, NULL};
 
 const struct xb_mode xb_mode_pinned = {
     .name = "pinned",
@@ -133,6 +144,7 @@ const struct xb_mode xb_mode_pinned = {
     .simultaneous = true,
     .variant_option = &xb_option_host_memory,
     .options = options,
+    .parameters = parameters,
     .figures = figures,
     .reading = reading_lines,
     .state_bytes = sizeof(struct state),

@@ -35,7 +35,7 @@ enum xb_status xb_proof_fill(struct xb_queue *queue, struct xb_buffer *buffer, u
     return status != XB_OK ? status : backend->queue_wait(queue, error);
 }
 
-static void add(struct xb_mismatch *found, const struct xb_mismatch *more)
+void xb_proof_add(struct xb_mismatch *found, const struct xb_mismatch *more)
 {
     if (more->wrong_bytes == 0)
         return;
@@ -51,29 +51,30 @@ enum xb_status xb_proof_check(struct xb_queue *queue, struct xb_buffer *buffer, 
     struct xb_mismatch here = {0};
     if (buffer->memory != XB_MEMORY_DEVICE) {
         here = xb_host_check(buffer->host_address, 0, bytes, pattern);
-        add(found, &here);
+        xb_proof_add(found, &here);
         return XB_OK;
     }
     enum xb_status status =
         queue->device->backend->queue_check(queue, buffer, bytes, pattern, &here, error);
     if (status != XB_OK)
         return status;
-    add(found, &here);
+    xb_proof_add(found, &here);
     return XB_OK;
 }
 
-/* Points *window at bytes of one side that the CPU can read: in place, or fetched into `room`. */
+/* Points *window at bytes of one side, counted from its offset, that the CPU can read: in place, or
+ * fetched into `room`. */
 static enum xb_status look(const struct xb_proof_side *side, uint64_t start, uint64_t bytes,
                            struct xb_buffer *room, const unsigned char **window,
                            struct xb_error *error)
 {
     if (side->buffer->memory != XB_MEMORY_DEVICE) {
-        *window = (unsigned char *)side->buffer->host_address + start;
+        *window = (unsigned char *)side->buffer->host_address + side->offset + start;
         return XB_OK;
     }
     const struct xb_backend *backend = side->queue->device->backend;
     enum xb_status status =
-        backend->queue_copy(side->queue, room, 0, side->buffer, start, bytes, error);
+        backend->queue_copy(side->queue, room, 0, side->buffer, side->offset + start, bytes, error);
     if (status != XB_OK)
         return status;
     *window = room->host_address;
@@ -106,21 +107,49 @@ static enum xb_status compare_windows(const struct xb_proof_side *a, const struc
     return XB_OK;
 }
 
+/* Has the device make room for a window of that side, if that is on a device: else *room is NULL.
+ */
+static enum xb_status make_room(struct xb_device *device, const struct xb_proof_side *side,
+                                struct xb_buffer **room, struct xb_error *error)
+{
+    *room = NULL;
+    if (side->buffer->memory != XB_MEMORY_DEVICE)
+        return XB_OK;
+    return device->backend->buffer_allocate(device, XB_MEMORY_PINNED, WINDOW_BYTES, room, error);
+}
+
 enum xb_status xb_proof_compare(const struct xb_proof_side *a, const struct xb_proof_side *b,
                                 uint64_t bytes, struct xb_mismatch *found, struct xb_error *error)
 {
-    const struct xb_proof_side *sides[2] = {a, b};
     struct xb_device *device = a->queue->device;
     struct xb_buffer *room[2] = {NULL, NULL};
-    enum xb_status status = XB_OK;
-    for (int i = 0; status == XB_OK && i < 2; i++)
-        if (sides[i]->buffer->memory == XB_MEMORY_DEVICE)
-            status = device->backend->buffer_allocate(device, XB_MEMORY_PINNED, WINDOW_BYTES,
-                                                      &room[i], error);
+    enum xb_status status = make_room(device, a, &room[0], error);
+    if (status == XB_OK)
+        status = make_room(device, b, &room[1], error);
     if (status == XB_OK)
         status = compare_windows(a, b, bytes, room, found, error);
     for (int i = 0; i < 2; i++)
         device->backend->buffer_free(room[i]);
+    return status;
+}
+
+enum xb_status xb_proof_check_round(const struct xb_proof_side *side, uint64_t bytes,
+                                    struct xb_pattern pattern, uint64_t from,
+                                    struct xb_mismatch *found, struct xb_error *error)
+{
+    struct xb_device *device = side->queue->device;
+    struct xb_buffer *room = NULL;
+    enum xb_status status = bytes > 0 ? make_room(device, side, &room, error) : XB_OK;
+    for (uint64_t start = 0; status == XB_OK && start < bytes; start += WINDOW_BYTES) {
+        uint64_t window = bytes - start < WINDOW_BYTES ? bytes - start : WINDOW_BYTES;
+        const unsigned char *here = NULL;
+        status = look(side, start, window, room, &here, error);
+        if (status != XB_OK)
+            break;
+        struct xb_mismatch more = xb_host_check(here, from + start, window, pattern);
+        xb_proof_add(found, &more);
+    }
+    device->backend->buffer_free(room);
     return status;
 }
 

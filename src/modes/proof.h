@@ -31,11 +31,22 @@ XB_MUST_CHECK enum xb_status xb_proof_check(struct xb_queue *queue, struct xb_bu
                                             uint64_t bytes, struct xb_pattern pattern,
                                             struct xb_mismatch *found, struct xb_error *error);
 
+/* Adds what one check found to what others did. */
+void xb_proof_add(struct xb_mismatch *found, const struct xb_mismatch *more);
+
 /* One side of a comparison: a buffer, and a queue of its device to fetch it with. */
 struct xb_proof_side {
     struct xb_queue *queue;
     struct xb_buffer *buffer;
+    uint64_t offset; /* where in the buffer that begins which is compared */
 };
+
+/* Compares `bytes` of a buffer with those of the pattern from byte `from` on, and adds what differs
+ * to *found. Works on the host, 4 KiB at a time: for what lies round the data. */
+XB_MUST_CHECK enum xb_status xb_proof_check_round(const struct xb_proof_side *side, uint64_t bytes,
+                                                  struct xb_pattern pattern, uint64_t from,
+                                                  struct xb_mismatch *found,
+                                                  struct xb_error *error);
 
 /*
  * Compares windows of two buffers byte by byte on the host, without a pattern, so that a generator

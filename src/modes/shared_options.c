@@ -103,13 +103,18 @@ const struct xb_option xb_option_chunk = {
     .maximum = INT64_MAX,
 };
 
+#define OFFSET_LIMIT ((UINT64_C(1) << 20) - 1)
+
 const struct xb_option xb_option_host_offset = {
     .name = "host-offset",
     .type = XB_OPTION_SIZES,
     .argument = "BYTES[,BYTES]",
     .default_text = "0",
-    .help = "x",
-    .maximum = (1 << 20) - 1,
+    .help = "How many bytes behind a boundary the host's memory begins: one, a list (0,1,64) or a "
+            "range that doubles (1..256). The boundary is that on which it is allocated, a page "
+            "or more. One case is run for each.",
+    .minimum = 0,
+    .maximum = OFFSET_LIMIT,
     .selects = true,
 };
 
@@ -118,8 +123,11 @@ const struct xb_option xb_option_device_offset = {
     .type = XB_OPTION_SIZES,
     .argument = "BYTES[,BYTES]",
     .default_text = "0",
-    .help = "x",
-    .maximum = (1 << 20) - 1,
+    .help = "How many bytes behind a boundary the device's memory begins: one, a list (0,1,64) or "
+            "a range that doubles (1..256). The boundary is that on which it is allocated, 256 "
+            "bytes or more. One case is run for each.",
+    .minimum = 0,
+    .maximum = OFFSET_LIMIT,
     .selects = true,
 };
 

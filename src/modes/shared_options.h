@@ -34,8 +34,9 @@ bool xb_is_by_kernel(const char *word);
 /* --chunk: how much one operation moves. */
 extern const struct xb_option xb_option_chunk;
 
-/* --host-offset, --device-offset */
-extern const struct xb_option xb_option_host_offset, xb_option_device_offset;
+/* --host-offset, --device-offset: how far behind its boundary the memory on that side begins. */
+extern const struct xb_option xb_option_host_offset;
+extern const struct xb_option xb_option_device_offset;
 
 /* How many chunks `bytes` makes; the last may be shorter. */
 uint64_t xb_chunk_count(uint64_t bytes, uint64_t chunk);

@@ -2,22 +2,67 @@
 #include "transfer.h"
 
 #include "proof.h"
+#include "shared_options.h"
 
 #include "xferbench/result.h"
 #include "xferbench/workspace.h"
+
+#include <stdio.h>
+
+/* How much behind the data is watched where there are offsets: a page, which is more than a copy
+ * that rounds its end up could reach. */
+#define MARGIN UINT64_C(4096)
+#define AROUND (XB_PATTERN_POISON / 0xFF * 0x55) /* of XB_PATTERN_POISON every other bit */
 
 static size_t way_count(const struct xb_case *test)
 {
     return test->direction == XB_BIDIR ? 2 : 1;
 }
 
+/* ---- offsets ---- */
+
+/* 0 in a mode of which it is no parameter. */
+static uint64_t offset_of(const struct xb_case *test, const struct xb_option *option)
+{
+    const struct xb_setting *setting = xb_case_find_setting(test, option);
+    return setting != NULL ? setting->count : 0;
+}
+
+static uint64_t largest_offset(const struct xb_case *test, const struct xb_option *option,
+                               const struct xb_config *config)
+{
+    uint64_t largest = 0;
+    if (xb_case_find_setting(test, option) == NULL)
+        return 0;
+    const struct xb_value *offsets = xb_config_get(config, option->name);
+    for (size_t i = 0; i < xb_value_length(offsets); i++)
+        if (xb_value_number(offsets, i) > largest)
+            largest = xb_value_number(offsets, i);
+    return largest;
+}
+
+/*
+ * How much longer than the data a buffer is. All cases of a run have the room that the largest
+ * offset takes, so that all use the same memory: where that lies must not make a difference between
+ * one offset and another.
+ */
+static uint64_t room_beyond(const struct xb_case *test, const struct xb_config *config)
+{
+    uint64_t host = largest_offset(test, &xb_option_host_offset, config);
+    uint64_t device = largest_offset(test, &xb_option_device_offset, config);
+    uint64_t largest = host > device ? host : device;
+    return largest > 0 ? largest + MARGIN : 0;
+}
+
 struct xb_needs xb_transfer_needs(const struct xb_case *test, const struct xb_config *config)
 {
-    (void)config;
-    uint64_t ways = way_count(test);
-    /* Sizes end at 63 bits: twice that does not wrap around. */
-    return (struct xb_needs){.host_bytes = ways * test->bytes, .device_bytes = ways * test->bytes};
+    /* Sizes end at 63 bits: neither this nor twice that wraps around. */
+    uint64_t each = test->bytes + room_beyond(test, config);
+    uint64_t bytes = way_count(test) * (each < INT64_MAX ? each : INT64_MAX);
+    return (struct xb_needs){.host_bytes = bytes, .device_bytes = bytes};
 }
+
+/* ---- what the buffers hold ---- */
 
 /*
  * What the device's buffer holds once it was prepared so many times. At first both ends hold
@@ -39,6 +84,34 @@ static struct xb_pattern expected(const struct xb_transfer *transfer, const stru
                                     : prepared(way, transfer->prepared);
 }
 
+/* What the host's memory holds round the data, whatever was prepared. No byte is that of `before`
+ * or `after` at the same place, which is what a device holds there: so a copy of more than the data
+ * is seen on either side. */
+static struct xb_pattern around(const struct xb_way *way)
+{
+    return (struct xb_pattern){.seed = way->seed, .flip = AROUND};
+}
+
+/* The device's buffer holds the pattern from its start on. So the data, which begins at an offset
+ * there, begins with that byte of the pattern on either side. */
+static enum xb_status fill_device(struct xb_mode_context *context, const struct xb_way *way,
+                                  struct xb_pattern pattern, struct xb_error *error)
+{
+    const struct xb_transfer *transfer = context->state;
+    uint64_t bytes = way->device_offset + context->test->bytes + transfer->margin;
+    return xb_proof_fill(transfer->filler, way->device, bytes, pattern, error);
+}
+
+static void fill_host(const struct xb_mode_context *context, const struct xb_way *way)
+{
+    const struct xb_transfer *transfer = context->state;
+    uint64_t bytes = context->test->bytes;
+    unsigned char *data = (unsigned char *)way->host->host_address + way->host_offset;
+    xb_host_fill(way->host->host_address, 0, way->host_offset, around(way));
+    xb_host_fill(data, way->device_offset, bytes, xb_proof_before(way->seed));
+    xb_host_fill(data + bytes, way->device_offset + bytes, transfer->margin, around(way));
+}
+
 /* Borrows the buffers of one way and fills them. */
 static enum xb_status set_up_way(struct xb_mode_context *context, unsigned number,
                                  enum xb_memory memory, struct xb_error *error)
@@ -57,11 +130,13 @@ static enum xb_status set_up_way(struct xb_mode_context *context, unsigned numbe
     bool to_device = way->direction == XB_H2D;
     way->source = to_device ? way->host : way->device;
     way->target = to_device ? way->device : way->host;
+    way->host_offset = offset_of(context->test, &xb_option_host_offset);
+    way->device_offset = offset_of(context->test, &xb_option_device_offset);
+    way->source_offset = to_device ? way->host_offset : way->device_offset;
+    way->target_offset = to_device ? way->device_offset : way->host_offset;
     way->seed = context->test->seed + ((unsigned long long)number << 39);
-    status = xb_proof_fill(transfer->filler, way->host, bytes, xb_proof_before(way->seed), error);
-    if (status != XB_OK)
-        return status;
-    return xb_proof_fill(transfer->filler, way->device, bytes, xb_proof_before(way->seed), error);
+    fill_host(context, way);
+    return fill_device(context, way, xb_proof_before(way->seed), error);
 }
 
 /* Has each of two ways timed apart. A single way is the whole. */
@@ -106,6 +181,9 @@ enum xb_status xb_transfer_setup(struct xb_mode_context *context, enum xb_memory
     context->bytes_moved = test->bytes * transfer->way_count;
     context->operations_per_iteration = transfer->way_count;
     context->hold = memory != XB_MEMORY_PAGEABLE;
+    uint64_t beyond = room_beyond(test, context->config);
+    transfer->margin = beyond > 0 ? MARGIN : 0;
+    xb_workspace_extend(context->workspace, beyond);
     enum xb_status status = borrow_queues(context, error);
     if (status != XB_OK)
         return status;
@@ -127,8 +205,7 @@ enum xb_status xb_transfer_prepare(struct xb_mode_context *context, struct xb_er
     transfer->prepared++;
     for (size_t i = 0; i < transfer->way_count; i++) {
         const struct xb_way *way = &transfer->ways[i];
-        enum xb_status status = xb_proof_fill(transfer->filler, way->device, context->test->bytes,
-                                              prepared(way, transfer->prepared), error);
+        enum xb_status status = fill_device(context, way, prepared(way, transfer->prepared), error);
         if (status != XB_OK)
             return status;
     }
@@ -140,31 +217,108 @@ enum xb_status xb_transfer_submit(struct xb_mode_context *context, struct xb_err
     const struct xb_transfer *transfer = context->state;
     for (size_t i = 0; i < transfer->way_count; i++) {
         enum xb_status status = context->device->backend->queue_copy(
-            context->queues[i * transfer->queues_per_way], transfer->ways[i].target, 0,
-            transfer->ways[i].source, 0, context->test->bytes, error);
+            context->queues[i * transfer->queues_per_way], transfer->ways[i].target,
+            transfer->ways[i].target_offset, transfer->ways[i].source,
+            transfer->ways[i].source_offset, context->test->bytes, error);
         if (status != XB_OK)
             return status;
     }
     return XB_OK;
 }
 
-enum xb_status xb_transfer_verify(struct xb_mode_context *context, struct xb_result *result,
-                                  struct xb_error *error)
+/* ---- the proof ---- */
+
+/* What was found wrong. */
+struct findings {
+    struct xb_mismatch data;           /* in the target */
+    struct xb_mismatch windows;        /* between target and source */
+    struct xb_mismatch before, behind; /* round the target */
+};
+
+/*
+ * Checks what lies round the target. It holds what was written there last: on the host by set-up,
+ * and on the device by prepare.
+ */
+static enum xb_status check_round(const struct xb_mode_context *context, const struct xb_way *way,
+                                  struct findings *found, struct xb_error *error)
+{
+    const struct xb_transfer *transfer = context->state;
+    uint64_t bytes = context->test->bytes;
+    struct xb_pattern pattern =
+        way->direction == XB_H2D ? prepared(way, transfer->prepared) : around(way);
+    struct xb_proof_side side = {context->queues[0], way->target, 0};
+    enum xb_status status =
+        xb_proof_check_round(&side, way->target_offset, pattern, 0, &found->before, error);
+    if (status != XB_OK)
+        return status;
+    side.offset = way->target_offset + bytes;
+    return xb_proof_check_round(&side, transfer->margin, pattern, way->device_offset + bytes,
+                                &found->behind, error);
+}
+
+/*
+ * Checks every byte of the target where it lies. A device compares from the start of its buffer on,
+ * so there what lies before the target, which is checked by now, is made right first.
+ */
+static enum xb_status check_data(const struct xb_mode_context *context, const struct xb_way *way,
+                                 struct xb_mismatch *found, struct xb_error *error)
 {
     const struct xb_transfer *transfer = context->state;
     struct xb_queue *queue = context->queues[0];
     uint64_t bytes = context->test->bytes;
-    struct xb_mismatch all = {0};
-    struct xb_mismatch windows = {0};
-    for (size_t i = 0; i < transfer->way_count; i++) {
-        const struct xb_way *way = &transfer->ways[i];
-        const struct xb_proof_side here = {queue, way->host};
-        const struct xb_proof_side there = {queue, way->device};
-        enum xb_status status =
-            xb_proof_check(queue, way->target, bytes, expected(transfer, way), &all, error);
+    uint64_t first = way->device_offset;
+    struct xb_mismatch here = {0};
+    if (way->direction != XB_H2D) {
+        const unsigned char *memory = way->target->host_address;
+        here = xb_host_check(memory + way->target_offset, first, bytes, expected(transfer, way));
+    } else {
+        enum xb_status status = first > 0 ? xb_proof_fill(transfer->filler, way->target, first,
+                                                          expected(transfer, way), error)
+                                          : XB_OK;
+        if (status == XB_OK)
+            status = xb_proof_check(queue, way->target, first + bytes, expected(transfer, way),
+                                    &here, error);
         if (status != XB_OK)
             return status;
-        status = xb_proof_compare(&here, &there, bytes, &windows, error);
+    }
+    here.first_offset -= here.wrong_bytes > 0 ? first : 0;
+    xb_proof_add(found, &here);
+    return XB_OK;
+}
+
+static enum xb_status check_way(const struct xb_mode_context *context, const struct xb_way *way,
+                                struct findings *found, struct xb_error *error)
+{
+    const struct xb_proof_side here = {context->queues[0], way->host, way->host_offset};
+    const struct xb_proof_side there = {context->queues[0], way->device, way->device_offset};
+    enum xb_status status = check_round(context, way, found, error);
+    if (status == XB_OK)
+        status = check_data(context, way, &found->data, error);
+    if (status != XB_OK)
+        return status;
+    return xb_proof_compare(&here, &there, context->test->bytes, &found->windows, error);
+}
+
+static void conclude(struct xb_result *result, const struct findings *found)
+{
+    xb_proof_conclude(result, &found->data, &found->windows);
+    if (result->verified != XB_VERIFIED_TRUE ||
+        found->before.wrong_bytes + found->behind.wrong_bytes == 0)
+        return;
+    result->verified = XB_VERIFIED_FALSE;
+    snprintf(result->reason, sizeof result->reason,
+             "the copy also changed %llu bytes before its target and %llu behind it",
+             (unsigned long long)found->before.wrong_bytes,
+             (unsigned long long)found->behind.wrong_bytes);
+}
+
+enum xb_status xb_transfer_verify(struct xb_mode_context *context, struct xb_result *result,
+                                  struct xb_error *error)
+{
+    const struct xb_transfer *transfer = context->state;
+    struct findings found = {{0}, {0}, {0}, {0}};
+    for (size_t i = 0; i < transfer->way_count; i++) {
+        enum xb_status status = check_way(context, &transfer->ways[i], &found, error);
         if (status != XB_OK)
             return status;
     }
@@ -174,6 +328,6 @@ enum xb_status xb_transfer_verify(struct xb_mode_context *context, struct xb_res
     else
         xb_result_detail_text(result, "verified_by", "%s",
                               context->test->direction == XB_H2D ? reader : "host");
-    xb_proof_conclude(result, &all, &windows);
+    conclude(result, &found);
     return XB_OK;
 }

@@ -10,25 +10,30 @@
  * copies its own way. The state of such a mode begins with struct xb_transfer.
  */
 
-/* One direction, with buffers of its own. */
+/* One direction, with buffers of its own. The data begins at its offset in each; what lies before
+ * it and behind it is written too, and no copy may change it. */
 struct xb_way {
     enum xb_direction direction; /* XB_H2D or XB_D2H */
     struct xb_buffer *host;
     struct xb_buffer *device;
+    uint64_t host_offset, device_offset;
     struct xb_buffer *source; /* the one of the two that the direction reads */
     struct xb_buffer *target;
+    uint64_t source_offset, target_offset;
     unsigned long long seed;
 };
 
 struct xb_transfer {
     struct xb_way ways[XB_SPANS]; /* bidir has two: h2d, then d2h */
     size_t way_count;
+    uint64_t margin;         /* so much behind the data is watched; 0 where all offsets are 0 */
     size_t queues_per_way;   /* a way's first queue is context->queues[way * queues_per_way] */
     struct xb_queue *filler; /* on which device buffers are filled */
     unsigned prepared;       /* how many times */
 };
 
-/* `needs`: each way takes a host buffer and a device buffer of the case's size. */
+/* `needs`: each way takes a host buffer and a device buffer of the case's size, and room for the
+ * largest offset, where --host-offset and --device-offset are parameters of the mode. */
 struct xb_needs xb_transfer_needs(const struct xb_case *test, const struct xb_config *config);
 
 /*
@@ -50,7 +55,7 @@ XB_MUST_CHECK enum xb_status xb_transfer_submit(struct xb_mode_context *context,
                                                 struct xb_error *error);
 
 /* `verify`: checks every byte of each target where it lies, and compares windows of it with the
- * source. */
+ * source. Where there are offsets it checks too that nothing round the target was touched. */
 XB_MUST_CHECK enum xb_status xb_transfer_verify(struct xb_mode_context *context,
                                                 struct xb_result *result, struct xb_error *error);
 

@@ -39,6 +39,8 @@ bool xb_record_make_parameters(struct xb_record *record, const struct xb_mode *m
     test->parameter_count = 0;
     for (size_t i = 0; i < count; i++) {
         const char *variant = declared[i].variant;
+        if (xb_option_is_list(declared[i].option))
+            continue; /* such files are older than parameters that take lists */
         const struct xb_record_fact *option = find_option(record, declared[i].option->name);
         if (option != NULL && (variant == NULL || strcmp(variant, test->variant) == 0))
             made[test->parameter_count++] = *option;

@@ -29,9 +29,9 @@ DIRECTIONS = {  # all, and those by default
     "peer": (["d2d", "bidir"], ["d2d", "bidir"]),
 }
 OPTIONS = {
-    "pageable": [],
-    "pinned": ["host-memory"],
-    "async": ["host-memory", "streams", "chunk"],
+    "pageable": ["host-offset", "device-offset"],
+    "pinned": ["host-memory", "host-offset", "device-offset"],
+    "async": ["host-memory", "streams", "chunk", "host-offset", "device-offset"],
     "double-buffer": ["host-memory", "chunk", "buffers", "kernel-time"],
     "zero-copy": ["access", "passes"],
     "managed": ["managed"],

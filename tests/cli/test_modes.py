@@ -110,16 +110,34 @@ class Modes(Measuring):
         else:
             self.assertLessEqual(abs(found["median"] - (copy // gain + 1)), 1)
 
+    def test_lists_of_numbers_give_a_case_each(self):
+        """In rows, table and CSV, of one process and of several; compare tells them apart."""
+        command = (*HOST, "--mode", "pinned", "--size", "4K", "--direction", "h2d", *FEW)
+        lists = ("--host-offset", "0,64", "--device-offset", "0,1..4")
+        expected = [(host, device) for host in (0, 64) for device in (0, 1, 2, 4)]
+        for more in ((), ("--processes", "2")):
+            with self.subTest(more=more):
+                document = self.run_to_json(*command, *lists, *more)
+                own = [row["parameters"] for row in document["results"]]
+                self.assertEqual([(one["host-offset"], one["device-offset"]) for one in own], expected)
+                self.assertTrue(all(row["verified"] for row in document["results"]))
+        self.assertEqual(document["config"]["device-offset"], [0, 1, 2, 4])
+        outcome = self.assert_succeeds("run", *command, *lists)
+        self.assert_words(outcome.out, ("DEVICE-OFFSET", "HOST-OFFSET", " 64 B "))
+        outcome = self.assert_succeeds("run", *command, *lists, "--csv", "-")
+        self.assertIn("device-offset=4;host-offset=64", outcome.out)
+
     def test_what_makes_a_case_stands_in_its_row(self):
         """The options that the mode says make it another case, and only where they matter."""
         document = self.run_to_json(
             *(*HOST, "--mode", "pageable,pinned,async,double-buffer,zero-copy", "--size", "4K", *FEW),
             *("--chunk", "2K", "--access", "sequential"),
         )
+        offsets = {"host-offset": 0, "device-offset": 0}
         expected = {
-            "pageable": {},
-            "pinned": {},
-            "async": {"chunk": 2048, "streams": 2},
+            "pageable": offsets,
+            "pinned": offsets,
+            "async": {"chunk": 2048, "streams": 2, **offsets},
             "double-buffer": {"buffers": 3, "chunk": 2048, "kernel-time": "auto"},
             "zero-copy": {"passes": 1},
         }

@@ -186,6 +186,8 @@ class Results(Measuring):
             "csv": None,
             "quiet": True,
             "host-memory": ["registered"],
+            "host-offset": [0],
+            "device-offset": [0],
             "streams": 2,
             "chunk": 1536,
             "latency": False,
@@ -247,6 +249,7 @@ class Results(Measuring):
                     *(*arguments, "-m", "async", "--chunk", chunk, "--streams", streams)
                 )
                 expected = {"chunk": 1 << 40 if chunk == "1T" else int(chunk), "streams": int(streams)}
+                expected |= {"host-offset": 0, "device-offset": 0}
                 for result in document["results"]:
                     self.assertEqual(result["parameters"], expected)
 

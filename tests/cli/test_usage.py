@@ -77,7 +77,7 @@ class Usage(Case):
 
     def test_missing_argument(self):
         names = "mode size direction device backend json csv chunk deadline pairs peer-path access by"
-        for name in (*names.split(), "passes", "managed", "buffers", "kernel-time", "host-memory"):
+        for name in (*names.split(), "passes", "managed", "buffers", "kernel-time", "host-memory", "host-offset"):
             with self.subTest(name=name):
                 self.assert_usage((f"--{name} needs an argument",), f"--{name}")
         self.assert_usage(("--size needs an argument",), "-s")
@@ -90,7 +90,7 @@ class Usage(Case):
 
     def test_empty_argument(self):
         names = "mode size direction device backend json csv host-memory pairs peer-path access by"
-        for name in (*names.split(), "managed", "kernel-time"):
+        for name in (*names.split(), "managed", "kernel-time", "device-offset"):
             with self.subTest(name=name):
                 self.assert_usage((f"--{name}: ", "empty"), f"--{name}", "")
 
@@ -226,6 +226,8 @@ class Usage(Case):
             ("--chunk", "1M", "pageable,pinned"),
             ("--host-memory", "alloc", "pageable"),
             ("--host-memory", "registered", "pageable,zero-copy,managed,peer"),
+            ("--host-offset", "1", "zero-copy,managed"),
+            ("--device-offset", "1", "double-buffer"),
             ("--pairs", "0:1", "pinned"),
             ("--peer-path", "staged", "async"),
             ("--by", "engine", "zero-copy"),

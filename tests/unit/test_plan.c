@@ -465,6 +465,29 @@ static void test_order_of_cases_with_a_parameter(void **state)
     finish(&f);
 }
 
+/* Those of each list of numbers too, the last parameter's the fastest. */
+static void test_order_of_cases_with_lists(void **state)
+{
+    (void)state;
+    static const uint64_t offsets[][2] = {{64, 0}, {64, 1}, {64, 2}, {0, 0}, {0, 1}, {0, 2}};
+    struct fixture f;
+    PLAN(&f, "--mode", "pinned", "--size", "8K,4K", "--direction", "h2d", "--host-offset", "64,0",
+         "--device-offset", "0,1..2");
+    assert_int_equal(f.run.case_count, 12);
+    for (size_t i = 0; i < 12; i++) {
+        const struct xb_case *test = &f.run.results[i].test;
+        assert_int_equal(test->setting_count, 2);
+        assert_string_equal(test->settings[0].option->name, "host-offset");
+        assert_string_equal(test->settings[1].option->name, "device-offset");
+        for (size_t k = 0; k < 2; k++) {
+            assert_int_equal(test->settings[k].count, offsets[i / 2][k]);
+            assert_null(test->settings[k].word);
+        }
+        assert_int_equal(test->bytes, i % 2 == 0 ? 8192 : 4096);
+    }
+    finish(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -489,6 +512,7 @@ int main(void)
         TEST(test_groups_of_pairs),
         TEST(test_order_of_cases),
         TEST(test_order_of_cases_with_a_parameter),
+        TEST(test_order_of_cases_with_lists),
     };
     return cmocka_run_group_tests_name("plan", tests, NULL, NULL);
 }

@@ -311,6 +311,38 @@ static void table_shows_parameters_that_differ(void **state)
     xb_record_free(&record);
 }
 
+/* Of a list the first by default goes without saying, and any other number is shown. */
+static void table_shows_numbers_of_lists(void **state)
+{
+    static const struct xb_record_fact usual[] = {{.name = "device-offset", .value = "0"},
+                                                  {.name = "host-offset", .value = "0"}};
+    static const struct xb_record_fact other[] = {{.name = "device-offset", .value = "0"},
+                                                  {.name = "host-offset", .value = "65536"}};
+    struct node *n = *state;
+    struct xb_record record;
+    add(n, &pinned, "alloc", XB_H2D, 50);
+    spoil(add(n, &pinned, "alloc", XB_H2D, 52), XB_RESULT_ERROR, "wrong");
+    record_of(&n->run, &record);
+    for (size_t i = 0; i < 2; i++)
+        set_parameters(&record.cases[i], usual, 2);
+    char *text = body_of(written_record(xb_table_write, &record));
+    assert_lacks(text, "OFFSET");
+    free(text);
+    set_parameters(&record.cases[1], other, 2);
+    text = body_of(written_record(xb_table_write, &record));
+    assert_row(text, "MODE VARIANT DIR SIZE HOST-OFFSET GB/s 95% INTERVAL MIN MAX SUBMIT DONE N "
+                     "VERIFIED");
+    assert_row(text, "pinned alloc h2d 256 MiB 0 50.00 50.00-50.00 50.00 50.00 5.00 us 5.00 ms 7 "
+                     "yes");
+    assert_has(text, "  ERROR    pinned alloc h2d 256 MiB host-offset 64 KiB: wrong\n");
+    free(text);
+    set_parameters(&record.cases[0], other, 2); /* none differs, and yet it is not the usual case */
+    text = body_of(written_record(xb_table_write, &record));
+    assert_has(text, "HOST-OFFSET");
+    free(text);
+    xb_record_free(&record);
+}
+
 /* Pairs that differ in one have a matrix each. */
 static void matrices_differ_in_parameters(void **state)
 {
@@ -386,6 +418,7 @@ int main(void)
         RUN_TEST(table_shows_four_digits_of_any_rate),
         NODE_TEST(table_says_that_the_deadline_came),
         NODE_TEST(table_shows_parameters_that_differ),
+        NODE_TEST(table_shows_numbers_of_lists),
         NODE_TEST(matrices_differ_in_parameters),
         NODE_TEST(table_of_a_record_that_says_little),
         NODE_TEST(table_has_room_for_some_warnings),

@@ -387,6 +387,42 @@ static void test_queues_that_fail_leave_the_others(void **state)
     assert_int_equal(fake.queues, 4);
 }
 
+/* Of the case's own size and of the hint's, not of others; until the next case begins. */
+static void test_a_case_can_have_room_beyond(void **state)
+{
+    (void)state;
+    struct xb_error error;
+    open_with_hint(16 * KIB);
+    xb_workspace_begin(fake.workspace, 4 * KIB);
+    xb_workspace_extend(fake.workspace, KIB);
+    get(0, XB_MEMORY_PAGEABLE, 4 * KIB);
+    get(0, XB_MEMORY_DEVICE, 4 * KIB);
+    get(1, XB_MEMORY_DEVICE, 2 * KIB);
+    expect_kept(17 * KIB, 19 * KIB);
+    assert_int_equal(xb_workspace_spread(fake.workspace, 2, &error), 2);
+    expect_kept(34 * KIB, 19 * KIB);
+    xb_workspace_begin(fake.workspace, 16 * KIB);
+    get(0, XB_MEMORY_DEVICE, 16 * KIB);
+    assert_int_equal(fake.allocations, 4); /* what is there is long enough without more room */
+    xb_workspace_extend(fake.workspace, 2 * KIB);
+    get(0, XB_MEMORY_DEVICE, 16 * KIB);
+    expect_kept(34 * KIB, 20 * KIB);
+}
+
+/* Without the hint, if need be; never without the room. */
+static void test_room_beyond_is_needed(void **state)
+{
+    (void)state;
+    open_with_hint(16 * KIB);
+    fake.room = 5 * KIB;
+    xb_workspace_begin(fake.workspace, 4 * KIB);
+    xb_workspace_extend(fake.workspace, KIB + 1);
+    expect_no_memory(0, XB_MEMORY_PAGEABLE, 4 * KIB);
+    xb_workspace_extend(fake.workspace, KIB);
+    get(0, XB_MEMORY_PAGEABLE, 4 * KIB);
+    expect_kept(5 * KIB, 0);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, take_down)
 
 int main(void)
@@ -401,6 +437,8 @@ int main(void)
         TEST(test_hint_is_what_is_allocated),
         TEST(test_hint_is_only_that),
         TEST(test_what_is_shared_is_no_larger_than_asked_for),
+        TEST(test_a_case_can_have_room_beyond),
+        TEST(test_room_beyond_is_needed),
         TEST(test_idle_memory_makes_room),
         TEST(test_what_does_not_fit_leaves_the_number_usable),
         TEST(test_other_failures_are_passed_on),

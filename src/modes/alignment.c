@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "alignment.h"
+
+#include "shared_options.h"
+
+#include "xferbench/reading.h"
+#include "xferbench/statistics.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A difference of less than this is none, however certain it is. */
+#define VISIBLE 0.005
+/* Where the intervals allow more than this, nobody knows whether there is a difference. */
+#define KNOWN 0.02
+
+/* A range that doubles has 21 offsets at most. More come from no sweep. */
+#define MOST_OFFSETS 32
+/* No case has more. */
+#define MOST_PARAMETERS 32
+
+enum found { COSTS, GAINS, NOTHING, UNKNOWN };
+
+/* What is known of an offset, from all cases that have it. */
+struct offset {
+    uint64_t bytes;
+    double cost; /* the largest that is certain and visible, below 0 for a gain; 0 where none is */
+    double most; /* where none is: the most that the intervals allow, either way */
+    const struct xb_record_case *test; /* which has that cost */
+};
+
+/* What is known of one side. */
+struct side {
+    const struct xb_option *option;
+    const char *name; /* "host buffer" */
+    struct offset offsets[MOST_OFFSETS];
+    size_t count;
+};
+
+/* ---- cases ---- */
+
+static const char *value_of(const struct xb_record_case *test, const char *name)
+{
+    for (size_t i = 0; i < test->parameter_count; i++)
+        if (strcmp(test->parameters[i].name, name) == 0)
+            return test->parameters[i].value;
+    return NULL;
+}
+
+/* 0 in a file from before there was the option. */
+static uint64_t offset_of(const struct xb_record_case *test, const struct xb_option *option)
+{
+    const char *value = value_of(test, option->name);
+    return value != NULL ? strtoull(value, NULL, 10) : 0;
+}
+
+/* The case that differs in that option alone and begins on the boundary; NULL for none. */
+static const struct xb_record_case *find_base(const struct xb_record *record,
+                                              const struct xb_record_case *test,
+                                              const struct xb_option *option)
+{
+    struct xb_record_fact parameters[MOST_PARAMETERS];
+    struct xb_record_case base = *test;
+    if (test->parameter_count > MOST_PARAMETERS)
+        return NULL;
+    for (size_t i = 0; i < test->parameter_count; i++) {
+        parameters[i] = test->parameters[i];
+        if (strcmp(parameters[i].name, option->name) == 0)
+            parameters[i].value = "0";
+    }
+    base.parameters = parameters;
+    return xb_record_find(record, &base);
+}
+
+/* ---- what they come to ---- */
+
+/* The place of an offset, in their order; NULL where there is no room. */
+static struct offset *find(struct side *side, uint64_t bytes)
+{
+    size_t place = 0;
+    while (place < side->count && side->offsets[place].bytes < bytes)
+        place++;
+    struct offset *offset = &side->offsets[place];
+    if (place < side->count && offset->bytes == bytes)
+        return offset;
+    if (side->count == MOST_OFFSETS)
+        return NULL;
+    memmove(offset + 1, offset, (side->count - place) * sizeof *offset);
+    *offset = (struct offset){.bytes = bytes};
+    side->count++;
+    return offset;
+}
+
+/* Notes what a case loses against `base`, which begins on the boundary. A difference is certain
+ * where the intervals do not meet. */
+static void add(const struct xb_reading *reading, struct side *side,
+                const struct xb_record_case *base, const struct xb_record_case *test)
+{
+    const struct xb_record *record = xb_reading_record(reading);
+    const char *figure = xb_figure_bandwidth.name;
+    struct xb_statistics on, off;
+    if (!xb_record_describe(record, base, figure, &on) || !on.has_interval ||
+        !xb_record_describe(record, test, figure, &off) || !off.has_interval || !(on.ci95_low > 0))
+        return;
+    double cost = 1 - off.median / on.median;
+    double least = 1 - off.ci95_high / on.ci95_low;
+    double most = 1 - off.ci95_low / on.ci95_high;
+    struct offset *offset = find(side, offset_of(test, side->option));
+    if (offset == NULL)
+        return;
+    if ((least > 0 || most < 0) && fabs(cost) >= VISIBLE) {
+        if (fabs(cost) > fabs(offset->cost)) {
+            offset->cost = cost;
+            offset->test = test;
+        }
+    } else
+        offset->most = fmax(offset->most, fmax(fabs(least), fabs(most)));
+}
+
+static void collect(const struct xb_reading *reading, struct side *side, int device, uint64_t bytes,
+                    const char *mode)
+{
+    const struct xb_record *record = xb_reading_record(reading);
+    for (size_t i = 0; i < record->case_count; i++) {
+        const struct xb_record_case *test = &record->cases[i];
+        if (test->device != device || test->bytes != bytes || strcmp(test->mode, mode) != 0 ||
+            test->simultaneous || offset_of(test, side->option) == 0 ||
+            !xb_reading_usable(reading, test))
+            continue;
+        const struct xb_record_case *base = find_base(record, test, side->option);
+        if (base != NULL && xb_reading_usable(reading, base))
+            add(reading, side, base, test);
+    }
+}
+
+/* ---- words ---- */
+
+static enum found found_of(const struct offset *offset)
+{
+    if (offset->test != NULL)
+        return offset->cost > 0 ? COSTS : GAINS;
+    return offset->most <= KNOWN ? NOTHING : UNKNOWN;
+}
+
+static size_t count_of(const struct side *side, enum found found)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < side->count; i++)
+        count += found_of(&side->offsets[i]) == found;
+    return count;
+}
+
+/* "1 B, 64 B and 256 B off a boundary" of those that it was found of. */
+static void add_offsets(struct xb_reading *reading, const struct side *side, enum found found)
+{
+    size_t left = count_of(side, found);
+    const char *before = "";
+    for (size_t i = 0; i < side->count; i++) {
+        char text[32];
+        if (found_of(&side->offsets[i]) != found)
+            continue;
+        xb_reading_add(reading, "%s%s", before,
+                       xb_size_format(side->offsets[i].bytes, text, sizeof text));
+        before = --left == 1 ? " and " : ", ";
+    }
+    xb_reading_add(reading, " off a boundary");
+}
+
+/* The most that the intervals allow of those, rounded up: "0.6 %". */
+static void add_most(struct xb_reading *reading, const struct side *side, enum found found)
+{
+    double most = 0;
+    for (size_t i = 0; i < side->count; i++)
+        if (found_of(&side->offsets[i]) == found)
+            most = fmax(most, side->offsets[i].most);
+    most = fmax(ceil(1000 * most - 1e-6), 1) / 10;
+    xb_reading_add(reading, "%.*f %%", most < 10 ? 1 : 0, most < 10 ? most : ceil(most));
+}
+
+/* A space before every sentence but the first. */
+static void begin_sentence(struct xb_reading *reading, bool *said)
+{
+    xb_reading_add(reading, "%s", *said ? " " : "");
+    *said = true;
+}
+
+/* "A host buffer 1 B and 4 B off a boundary costs up to 4.0 % (pinned registered h2d)." */
+static void say_difference(struct xb_reading *reading, const struct side *side, enum found found,
+                           bool *said)
+{
+    const struct offset *worst = NULL;
+    for (size_t i = 0; i < side->count; i++) {
+        const struct offset *offset = &side->offsets[i];
+        if (found_of(offset) == found && (worst == NULL || fabs(offset->cost) > fabs(worst->cost)))
+            worst = offset;
+    }
+    if (worst == NULL)
+        return;
+    begin_sentence(reading, said);
+    xb_reading_add(reading, "A %s ", side->name);
+    add_offsets(reading, side, found);
+    xb_reading_add(reading, " %s %s", found == COSTS ? "costs" : "gains",
+                   count_of(side, found) > 1 ? "up to " : "");
+    xb_reading_add_share(reading, fabs(worst->cost));
+    xb_reading_add(reading, " (");
+    xb_reading_add_name(reading, worst->test);
+    xb_reading_add(reading, " %s).", worst->test->direction);
+}
+
+static void say_nothing(struct xb_reading *reading, const struct side *side, const char *mode,
+                        bool *said)
+{
+    size_t count = count_of(side, NOTHING);
+    if (count == 0)
+        return;
+    begin_sentence(reading, said);
+    if (count == side->count) {
+        xb_reading_add(reading, "Alignment of the %s costs %s copies nothing: bandwidth ",
+                       side->name, mode);
+        add_offsets(reading, side, NOTHING);
+        xb_reading_add(reading, " is within ");
+        add_most(reading, side, NOTHING);
+        xb_reading_add(reading, " of that on it.");
+    } else {
+        xb_reading_add(reading, "A %s ", side->name);
+        add_offsets(reading, side, NOTHING);
+        xb_reading_add(reading, " costs nothing (within ");
+        add_most(reading, side, NOTHING);
+        xb_reading_add(reading, ").");
+    }
+}
+
+static void say_unknown(struct xb_reading *reading, const struct side *side, const char *mode,
+                        bool *said)
+{
+    if (count_of(side, UNKNOWN) == 0)
+        return;
+    begin_sentence(reading, said);
+    xb_reading_add(reading, "Whether a %s ", side->name);
+    add_offsets(reading, side, UNKNOWN);
+    xb_reading_add(reading, " costs %s copies anything is not known: the intervals allow up to ",
+                   mode);
+    add_most(reading, side, UNKNOWN);
+    xb_reading_add(reading, ".");
+}
+
+bool xb_alignment_say(struct xb_reading *reading, int device, uint64_t bytes, const char *mode)
+{
+    struct side sides[] = {{.option = &xb_option_host_offset, .name = "host buffer"},
+                           {.option = &xb_option_device_offset, .name = "device buffer"}};
+    bool said = false;
+    for (size_t i = 0; i < sizeof sides / sizeof sides[0]; i++) {
+        struct side *side = &sides[i];
+        collect(reading, side, device, bytes, mode);
+        say_difference(reading, side, COSTS, &said);
+        say_difference(reading, side, GAINS, &said);
+        say_nothing(reading, side, mode, &said);
+        say_unknown(reading, side, mode, &said);
+    }
+    return said;
+}

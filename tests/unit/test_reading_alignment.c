@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the Reading says of data that begins off a boundary. */
+#include "checks.h"
+#include "sink_fixture.h"
+
+#include "run/reading.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* The options as the modes name them: a record knows them by their names. */
+static const struct xb_option host_offset = {.name = "host-offset", .type = XB_OPTION_SIZES};
+static const struct xb_option device_offset = {.name = "device-offset", .type = XB_OPTION_SIZES};
+
+/* A row whose bandwidth is known to within `half`, a share of it. */
+static struct xb_result *add_at(struct node *n, const struct xb_mode *mode, uint64_t host,
+                                uint64_t device, double gigabytes, double half)
+{
+    struct xb_result *row = add(n, mode, "alloc", XB_H2D, gigabytes);
+    row->test.settings[0] = (struct xb_setting){.option = &device_offset, .count = device};
+    row->test.settings[1] = (struct xb_setting){.option = &host_offset, .count = host};
+    row->test.setting_count = 2;
+    /* Of seven samples the interval is from the lowest to the highest. */
+    for (size_t i = 0; i < row->times.count; i++) {
+        double part = i < 3 ? 1 - half : i > 3 ? 1 + half : 1;
+        row->times.values[i] = (double)row->bytes_moved / (part * gigabytes * 1e9);
+    }
+    return row;
+}
+
+/* The lines of that label only, each in one piece; "" for none. Release with free(). */
+static char *alignment_of(const struct node *n)
+{
+    static const char turn[] = "\n               ";
+    char *text = written(xb_reading_print, &n->run);
+    assert_narrow(text);
+    for (char *at = text; (at = strstr(at, turn)) != NULL;)
+        memmove(at, at + sizeof turn - 2, strlen(at + sizeof turn - 2) + 1);
+    char *kept = calloc(1, strlen(text) + 1);
+    assert_non_null(kept);
+    for (const char *line = text; *line != '\0';) {
+        size_t length = strcspn(line, "\n") + 1;
+        if (strncmp(line, "  alignment", 11) == 0)
+            strncat(kept, line, length);
+        line += line[length - 1] != '\0' ? length : length - 1;
+    }
+    free(text);
+    return kept;
+}
+
+static void assert_said(const struct node *n, const char *expected)
+{
+    char *text = alignment_of(n);
+    assert_string_equal(text, expected);
+    free(text);
+}
+
+static void offsets_that_cost_are_named(void **state)
+{
+    struct node *n = *state;
+    add_at(n, &pinned, 0, 0, 50, 0.001);
+    add_at(n, &pinned, 1, 0, 48, 0.001);
+    assert_said(
+        n, "  alignment    A host buffer 1 B off a boundary costs 4.0 % (pinned alloc h2d).\n");
+    add_at(n, &pinned, 4, 0, 44, 0.001);
+    add_at(n, &pinned, 4096, 0, 50, 0.001);
+    assert_said(n,
+                "  alignment    A host buffer 1 B and 4 B off a boundary costs up to 12 % (pinned "
+                "alloc h2d). A host buffer 4 KiB off a boundary costs nothing (within 0.3 %).\n");
+}
+
+static void nothing_is_said_plainly(void **state)
+{
+    struct node *n = *state;
+    add_at(n, &pinned, 256, 0, 50.05, 0.001); /* in any order */
+    add_at(n, &pinned, 0, 0, 50, 0.001);
+    add_at(n, &pinned, 1, 0, 49.95, 0.001);
+    add_at(n, &pinned, 64, 0, 50, 0.001);
+    assert_said(n, "  alignment    Alignment of the host buffer costs pinned copies nothing: "
+                   "bandwidth 1 B, 64 B and 256 B off a boundary is within 0.4 % of that on it.\n");
+}
+
+/* However certain, a difference of less than half a percent is none. */
+static void small_differences_are_none(void **state)
+{
+    struct node *n = *state;
+    add_at(n, &pinned, 0, 0, 50, 0);
+    struct xb_result *row = add_at(n, &pinned, 1, 0, 49.8, 0);
+    assert_said(n, "  alignment    Alignment of the host buffer costs pinned copies nothing: "
+                   "bandwidth 1 B off a boundary is within 0.4 % of that on it.\n");
+    set_bandwidth(row, 49.7);
+    assert_said(
+        n, "  alignment    A host buffer 1 B off a boundary costs 0.6 % (pinned alloc h2d).\n");
+}
+
+/* The medians are 4 % apart, and so may be those of two runs of one case. */
+static void intervals_that_meet_leave_it_open(void **state)
+{
+    struct node *n = *state;
+    add_at(n, &pinned, 0, 0, 50, 0.03);
+    struct xb_result *row = add_at(n, &pinned, 1, 0, 48, 0.03);
+    assert_said(n, "  alignment    Whether a host buffer 1 B off a boundary costs pinned copies "
+                   "anything is not known: the intervals allow up to 9.6 %.\n");
+    row->times.count = 5; /* which have none */
+    assert_said(n, "");
+}
+
+static void a_gain_is_one(void **state)
+{
+    struct node *n = *state;
+    add_at(n, &pinned, 0, 0, 50, 0.001);
+    add_at(n, &pinned, 64, 0, 52, 0.001);
+    assert_said(
+        n, "  alignment    A host buffer 64 B off a boundary gains 4.0 % (pinned alloc h2d).\n");
+}
+
+/* Each against the case that differs in it alone. */
+static void sides_are_told_apart(void **state)
+{
+    struct node *n = *state;
+    add_at(n, &pinned, 0, 0, 50, 0.001);
+    add_at(n, &pinned, 0, 3, 40, 0.001);
+    add_at(n, &pinned, 1, 0, 50, 0.001);
+    add_at(n, &pinned, 1, 3, 39, 0.001);
+    assert_said(n,
+                "  alignment    A host buffer 1 B off a boundary costs 2.5 % (pinned alloc h2d). A "
+                "device buffer 3 B off a boundary costs 22 % (pinned alloc h2d).\n");
+}
+
+/* What differs in more than an offset is no measure of it. */
+static void only_what_differs_in_nothing_else_is_compared(void **state)
+{
+    struct node *n = *state;
+    add_at(n, &pinned, 1, 0, 40, 0.001);
+    add_at(n, &async, 0, 0, 50, 0.001);
+    add_at(n, &pinned, 0, 0, 50, 0.001)->test.direction = XB_D2H;
+    add_at(n, &pinned, 0, 0, 50, 0.001)->test.variant = "registered";
+    add_at(n, &pinned, 0, 64, 50, 0.001);
+    add_at(n, &pinned, 0, 0, 50, 0.001)->verified = XB_VERIFIED_UNKNOWN;
+    assert_said(n, "");
+    add_at(n, &pinned, 1, 64, 40, 0.001);
+    assert_said(n, "  alignment    A host buffer 1 B off a boundary costs 20 % (pinned alloc h2d). "
+                   "Alignment of the device buffer costs pinned copies nothing: bandwidth 64 B off "
+                   "a boundary is within 0.3 % of that on it.\n");
+}
+
+/* A mode has a line of its own. */
+static void modes_are_told_apart(void **state)
+{
+    struct node *n = *state;
+    add_at(n, &pinned, 0, 0, 50, 0.001);
+    add_at(n, &pinned, 1, 0, 50, 0.001);
+    add_at(n, &async, 0, 0, 50, 0.001);
+    add_at(n, &async, 1, 0, 30, 0.001);
+    char *text = alignment_of(n);
+    assert_has(text, "costs pinned copies nothing");
+    assert_has(text, "costs 40 % (async alloc h2d).");
+    free(text);
+}
+
+/* One way is slow once, however many offsets it was measured with. */
+static void a_slow_way_is_named_once(void **state)
+{
+    struct node *n = *state;
+    add_at(n, &pinned, 0, 0, 50, 0.001);
+    add_at(n, &pinned, 1, 0, 20, 0.001); /* the alignment's doing, not the way's */
+    add_at(n, &async, 1, 0, 9, 0.001);
+    add_at(n, &async, 0, 0, 10, 0.001);
+    char *text = written(xb_reading_print, &n->run);
+    assert_has(text, "Host to device, async alloc reaches 10.00 GB/s, 20 % of pinned alloc.\n");
+    free(text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        NODE_TEST(offsets_that_cost_are_named),
+        NODE_TEST(nothing_is_said_plainly),
+        NODE_TEST(small_differences_are_none),
+        NODE_TEST(intervals_that_meet_leave_it_open),
+        NODE_TEST(a_gain_is_one),
+        NODE_TEST(sides_are_told_apart),
+        NODE_TEST(only_what_differs_in_nothing_else_is_compared),
+        NODE_TEST(modes_are_told_apart),
+        NODE_TEST(a_slow_way_is_named_once),
+    };
+    return cmocka_run_group_tests_name("reading_alignment", tests, NULL, NULL);
+}
