@@ -64,6 +64,9 @@ modes() {
     check "$name, off boundaries" "$xferbench" --backend "$backend" --mode pageable,pinned,async \
         --direction both,bidir --size 1,5000001 --chunk 1000003 --host-memory alloc,registered \
         --host-offset 0,1,4100 --device-offset 0,3,256 "${brief[@]}"
+    check "$name, many pieces" "$xferbench" --backend "$backend" --mode batch --size 1000001 \
+        --batch each,call,graph,packed,kernel,pitched --layout scattered,rows --piece 100,4K \
+        --host-offset 0,3 --device-offset 0,8 "${brief[@]}"
     check "$name, latency" "$xferbench" --backend "$backend" --latency "${brief[@]}"
     check "$name, loads" "$xferbench" --backend "$backend" --mode loads,peer-loads --size 2M,16M \
         --access sequential,strided,random "${brief[@]}"
