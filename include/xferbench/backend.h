@@ -410,9 +410,13 @@ struct xb_backend {
                                   size_t count, struct xb_pieces **list, struct xb_error *error);
     /* No queue may be using the list. */
     void (*pieces_close)(struct xb_pieces *list);
-    /* Enqueues all the copies by one call of the runtime (or by as few as it takes at once), each
+    /*
+     * Enqueues all the copies by one call of the runtime (or by as few as it takes at once), each
      * as queue_copy would make it. They may run in any order, and a source on the host may be read
-     * before earlier work of the queue is done. XB_CAP_BATCH. */
+     * before earlier work of the queue is done. Never behind a hold, nor queue_graph: the call may
+     * wait until there is room for all copies (seen with CUDA 13.0 on an H200, 2000 pieces).
+     * XB_CAP_BATCH.
+     */
     enum xb_status (*queue_copy_pieces)(struct xb_queue *queue, struct xb_pieces *list,
                                         struct xb_error *error);
     /*

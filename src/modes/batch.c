@@ -603,7 +603,7 @@ static enum xb_status verify(struct xb_mode_context *context, struct xb_result *
     if (status != XB_OK || result->verified != XB_VERIFIED_TRUE || !uses_kernels ||
         context->device->info.host_clock)
         return status;
-    return xb_sm_tax_measure(context, submit, seconds, 2, result, error);
+    return xb_sm_tax_measure(context, submit, seconds, state->how == HOW_PACKED, 2, result, error);
 }
 
 static const struct xb_option *const options[] = {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the Reading says of many pieces: which way wins for which pieces, and what it costs. */
+#include "alignment.h"
 #include "batch.h"
 #include "sm_tax.h"
 
@@ -265,8 +266,14 @@ static bool say_tax(struct xb_reading *reading, int device, uint64_t bytes)
     return true;
 }
 
+static bool say_alignment(struct xb_reading *reading, int device, uint64_t bytes)
+{
+    return xb_alignment_say(reading, device, bytes, "batch");
+}
+
 const struct xb_reading_line xb_batch_reading[] = {
     {.label = "pieces", .say = say_pieces},
     {.label = "sm tax", .say = say_tax},
+    {.label = "alignment", .say = say_alignment},
     {.label = NULL},
 };

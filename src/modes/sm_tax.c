@@ -13,10 +13,12 @@
 
 /* What programs compute beside a transfer is many kernels and not one: a kernel that takes all of a
  * device lets another's blocks in only when it ends. This many of them go into the time of one
- * iteration, if none is shorter than launching it takes. */
+ * iteration, if that leaves each long enough. */
 #define KERNELS_AN_ITERATION 20
-#define SHORTEST_S 20e-6
-#define LONGEST_S 200e-6
+#define LONGEST_S 400e-6
+/* Each computes for so many times as long as it takes to read and write its words: else it would be
+ * the memory that both want. */
+#define COMPUTES 3.0
 
 /* They go on for longer than the iteration takes, which may be slower beside them. */
 #define LONGER 2.0
@@ -38,6 +40,7 @@ struct load {
     struct xb_event *start, *stop;
     uint64_t steps;
     unsigned kernels;
+    bool first; /* the kernels are enqueued before the iteration */
 };
 
 static enum xb_status enqueue(const struct load *load, struct xb_error *error)
@@ -73,10 +76,10 @@ static enum xb_status time_beside(const struct load *load, xb_submit *submit, do
 {
     struct xb_mode_context *context = load->context;
     struct xb_error later;
-    enum xb_status status = enqueue(load, error);
     double begin = xb_clock_now();
+    enum xb_status status = load->first ? enqueue(load, error) : submit(context, error);
     if (status == XB_OK)
-        status = submit(context, error);
+        status = load->first ? submit(context, error) : enqueue(load, error);
     enum xb_status waited =
         context->device->backend->queue_wait(context->queues[0], status == XB_OK ? error : &later);
     *iteration = xb_clock_now() - begin;
@@ -88,7 +91,6 @@ static enum xb_status time_beside(const struct load *load, xb_submit *submit, do
 /* Finds the steps with which a kernel takes about as long as it should. */
 static enum xb_status tune(struct load *load, double seconds, struct xb_error *error)
 {
-    double target = fmin(fmax(seconds / KERNELS_AN_ITERATION, SHORTEST_S), LONGEST_S);
     double alone = 0;
     double few = 0;
     load->kernels = 8;
@@ -104,6 +106,8 @@ static enum xb_status tune(struct load *load, double seconds, struct xb_error *e
     enum xb_status status = time_alone(load, &alone, error);
     if (status != XB_OK)
         return status;
+    double target =
+        fmax(fmin(seconds / KERNELS_AN_ITERATION, LONGEST_S), COMPUTES * few / load->kernels);
     double a_step = (alone - few) / load->kernels / (double)(more - 1);
     double left = target - few / load->kernels;
     load->steps = a_step > 0 && left > 0 ? 1 + (uint64_t)fmin(left / a_step, 1e6) : 1;
@@ -137,10 +141,11 @@ static enum xb_status measure(struct load *load, xb_submit *submit, double secon
 }
 
 enum xb_status xb_sm_tax_measure(struct xb_mode_context *context, xb_submit *submit, double seconds,
-                                 unsigned number, struct xb_result *result, struct xb_error *error)
+                                 bool keeps_caller, unsigned number, struct xb_result *result,
+                                 struct xb_error *error)
 {
     const struct xb_backend *backend = context->device->backend;
-    struct load load = {.context = context};
+    struct load load = {.context = context, .first = keeps_caller};
     if (xb_run_should_stop(context->run))
         return XB_OK;
     enum xb_status status = xb_workspace_buffer(context->workspace, number, XB_MEMORY_DEVICE,

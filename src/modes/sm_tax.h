@@ -16,11 +16,12 @@ extern const struct xb_figure xb_figure_sm_tax;
  * Measures the SM tax of one iteration of `submit`, which takes about `seconds`, and adds its
  * samples to the result: kernels compute one after the other on queue 1 of the context, alone and
  * beside the iteration, and the tax is the time that they lose by the time that the iteration
- * takes. 0.1 is a tenth of their speed. Device buffer `number` of the workspace is theirs. Adds
- * nothing where the run is to stop. Blocks.
+ * takes. 0.1 is a tenth of their speed. They are enqueued right after the iteration or, where
+ * `keeps_caller` says that its submit waits for part of the work, before it. Device buffer `number`
+ * of the workspace is theirs. Adds nothing where the run is to stop. Blocks.
  */
 XB_MUST_CHECK enum xb_status xb_sm_tax_measure(struct xb_mode_context *context, xb_submit *submit,
-                                               double seconds, unsigned number,
+                                               double seconds, bool keeps_caller, unsigned number,
                                                struct xb_result *result, struct xb_error *error);
 
 #endif

@@ -331,40 +331,29 @@ static void test_any_pitch_is_taken_or_refused(void **state)
 /* ---- order ---- */
 
 /* What is enqueued behind a hold waits for the release, and enqueuing does not. */
-static void hold_back(struct fixture *f, enum way way)
+static void test_kernels_wait_behind_a_hold(void **state)
 {
+    struct fixture *f = *state;
     const struct xb_backend *b = f->backend;
     const struct shape *shape = &shapes[4];
-    if (!can(f, need_of(way) | XB_CAP_HOLD | XB_CAP_MAPPED))
+    if (!can(f, XB_CAP_KERNELS | XB_CAP_HOLD | XB_CAP_MAPPED)) {
+        skip();
         return;
+    }
     struct xb_piece *pieces = make_pieces(shape);
     struct xb_buffer *host = allocate(f, XB_MEMORY_MAPPED);
     struct xb_pieces *list = NULL;
-    struct xb_graph *graph = NULL;
     struct xb_error error;
     must(b->pieces_open(f->device, f->there, host, pieces, shape->count, &list, &error), &error);
-    if (way == GRAPH)
-        must(b->graph_open(f->queue, list, &graph, &error), &error);
     fill_buffer(f, host, pattern);
     fill_buffer(f, f->there, poison);
-    move(f, way, list, graph, 0); /* a runtime may prepare something at the first use */
-    wait(f);
-    fill_buffer(f, f->there, poison);
     must(b->queue_hold(f->queue, &error), &error);
-    move(f, way, list, graph, 0);
+    move(f, KERNEL, list, NULL, 0);
     b->queue_release(f->queue);
     expect_pieces(f, f->there, pieces, shape->count);
-    b->graph_close(graph);
     b->pieces_close(list);
     b->buffer_free(host);
     free(pieces);
-}
-
-static void test_holds_hold_pieces(void **state)
-{
-    hold_back(*state, BATCH);
-    hold_back(*state, KERNEL);
-    hold_back(*state, GRAPH);
 }
 
 /* ---- errors ---- */
@@ -507,7 +496,7 @@ static const struct CMUnitTest tests[] = {
     TEST(test_kernels_take_any_alignment),
     TEST(test_rows_move),
     TEST(test_any_pitch_is_taken_or_refused),
-    TEST(test_holds_hold_pieces),
+    TEST(test_kernels_wait_behind_a_hold),
     TEST(test_bad_lists_are_refused),
     TEST(test_bad_memory_is_refused),
     TEST(test_bad_rows_are_refused),
