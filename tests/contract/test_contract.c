@@ -32,6 +32,8 @@ int set_up(void **state)
     f->backend = tested;
     must(f->backend->driver_open(&f->driver, &f->probe, &error), &error);
     must(f->backend->device_open(f->driver, 0, &f->device, &error), &error);
+    /* First, because the tests call the slots for what a device claims without looking at them. */
+    must(xb_registry_check_device(f->backend, &f->device->info, &error), &error);
     must(f->backend->queue_open(f->device, &f->queue, &error), &error);
     must(f->backend->buffer_allocate(f->device, XB_MEMORY_DEVICE, BYTES, &f->there, &error),
          &error);
@@ -92,7 +94,6 @@ static void test_device_describes_itself(void **state)
     assert_int_equal(info->index, 0);
     assert_string_not_equal(info->name, "");
     assert_true(info->memory_bytes > 0);
-    must(xb_registry_check_device(f->backend, info, &error), &error);
     must(f->backend->device_memory(f->device, &free_bytes, &error), &error);
     assert_true(free_bytes > 0 && free_bytes <= info->memory_bytes);
 }

@@ -189,10 +189,11 @@ static struct xb_gpu_outcome copy(void *target, const void *source, size_t bytes
  */
 #if CUDART_VERSION >= XB_CUDA_BATCH
 static struct xb_gpu_outcome copy_batch(void **targets, void **sources, size_t *sizes, size_t count,
-                                        bool from_host, void *stream)
+                                        enum xb_gpu_order order, void *stream)
 {
     struct cudaMemcpyAttributes attributes = {
-        .srcAccessOrder = from_host ? cudaMemcpySrcAccessOrderAny : cudaMemcpySrcAccessOrderStream};
+        .srcAccessOrder = order == XB_GPU_ANY_ORDER ? cudaMemcpySrcAccessOrderAny
+                                                    : cudaMemcpySrcAccessOrderStream};
     size_t first = 0; /* the first copy that the attributes apply to */
 #if CUDART_VERSION >= 13000
     return XB_CUDA_CALL(cudaMemcpyBatchAsync, (void *)targets, (void *)sources, sizes, count,
@@ -304,9 +305,12 @@ static void unload_kernels(struct xb_gpu_device *device)
 
 const struct xb_gpu_runtime xb_cuda_runtime = {
     .name = "CUDA",
-    .hold_is_proven = true, /* bench/hold_depth.c, bench/results/h200/hold-depth.json */
+    .hold_is_proven = true,  /* bench/hold_depth.c, bench/results/h200/hold-depth.json */
+    .batch_is_proven = true, /* the contract tests, on an H200 */
     .out_of_memory = cudaErrorMemoryAllocation,
     .peer_already_open = cudaErrorPeerAccessAlreadyEnabled,
+    .invalid_value = cudaErrorInvalidValue,
+    .not_supported = cudaErrorNotSupported,
     .error_name = error_name,
     .error_text = error_text,
     .set_device = set_device,

@@ -137,7 +137,23 @@ static enum xb_status read_max_pitch(struct xb_gpu_device *device, struct xb_err
     return XB_OK;
 }
 
-/* Creates the context and loads the kernels. */
+static enum xb_status prepare_kernels(struct xb_gpu_device *device, struct xb_error *error)
+{
+    if ((device->base.info.capabilities & XB_CAP_KERNELS) == 0) {
+        go_without_kernels(&device->base.info, "it can run no kernels");
+        return XB_OK;
+    }
+    enum xb_status status = device->runtime->load_kernels(device, error);
+    if (status == XB_ERR_UNSUPPORTED) {
+        go_without_kernels(&device->base.info, error->message);
+        return XB_OK;
+    }
+    if (status != XB_OK)
+        return status;
+    return prepare_for_kernels(device, error);
+}
+
+/* Creates the context, loads the kernels, and tries what only a trial shows. */
 static enum xb_status prepare_device(struct xb_gpu_device *device, struct xb_error *error)
 {
     const struct xb_gpu_runtime *runtime = device->runtime;
@@ -147,20 +163,12 @@ static enum xb_status prepare_device(struct xb_gpu_device *device, struct xb_err
     if (status != XB_OK)
         return status;
     status = read_max_pitch(device, error);
-    if (status != XB_OK)
+    if (status == XB_OK)
+        status = prepare_kernels(device, error);
+    if (status != XB_OK || runtime->batch_is_proven ||
+        (device->base.info.capabilities & XB_CAP_BATCH) == 0)
         return status;
-    if ((device->base.info.capabilities & XB_CAP_KERNELS) == 0) {
-        go_without_kernels(&device->base.info, "it can run no kernels");
-        return XB_OK;
-    }
-    status = runtime->load_kernels(device, error);
-    if (status == XB_ERR_UNSUPPORTED) {
-        go_without_kernels(&device->base.info, error->message);
-        return XB_OK;
-    }
-    if (status != XB_OK)
-        return status;
-    return prepare_for_kernels(device, error);
+    return xb_gpu_batch_prove(device, error);
 }
 
 enum xb_status xb_gpu_device_open(const struct xb_backend *backend,

@@ -38,6 +38,13 @@ enum xb_gpu_way {
     XB_GPU_WITHIN /* the device's own memory */
 };
 
+/* What a batch of copies asks for: when its sources may be read. */
+enum xb_gpu_order {
+    XB_GPU_STREAM_ORDER, /* when what was enqueued earlier is done */
+    XB_GPU_ANY_ORDER,
+    XB_GPU_ORDER_UNSAID /* for a runtime that refuses to be told: then it is the stream's */
+};
+
 /*
  * One vendor's runtime. Each slot is one call of it, on the calling thread's current device.
  * Handles of streams, events and kernels are pointers for every vendor. If a runtime is opened at
@@ -48,7 +55,12 @@ struct xb_gpu_runtime {
     /* Whether we have seen that enqueuing behind a hold never waits for its end. If not, every
      * device is tried when it is opened. */
     bool hold_is_proven;
-    int out_of_memory, peer_already_open; /* the runtime's codes for these two cases */
+    /* Whether copy_batch is known to take every order. If not, every device that has it is tried
+     * when it is opened. */
+    bool batch_is_proven;
+    size_t batch_at_once; /* the most copies that one call of copy_batch is given; 0: any number */
+    /* The runtime's codes for these cases. */
+    int out_of_memory, peer_already_open, invalid_value, not_supported;
 
     const char *(*error_name)(int code);
     const char *(*error_text)(int code);
@@ -88,11 +100,10 @@ struct xb_gpu_runtime {
 
     struct xb_gpu_outcome (*copy)(void *target, const void *source, size_t bytes,
                                   enum xb_gpu_way way, void *stream);
-    /* Copies all of them, in any order. Sources on the host (`from_host`) may be read before what
-     * was enqueued earlier is done: the CPU has written them by now. NULL where the runtime this
-     * was built with has no such call. */
+    /* Makes all of the copies, one before or after another. NULL where the runtime this was built
+     * with has no such call. */
     struct xb_gpu_outcome (*copy_batch)(void **targets, void **sources, size_t *sizes, size_t count,
-                                        bool from_host, void *stream);
+                                        enum xb_gpu_order order, void *stream);
     /* `count` rows of `bytes`. NULL where the backend has no such capability. */
     struct xb_gpu_outcome (*copy_rows)(void *target, size_t target_pitch, const void *source,
                                        size_t source_pitch, size_t bytes, size_t count,
@@ -133,6 +144,7 @@ struct xb_gpu_device {
     unsigned long long hold_limit;      /* cycles after which a hold gives up */
     unsigned multiprocessors;           /* 1 or more */
     uint64_t max_pitch;                 /* of rows */
+    bool batch_order_unsaid;            /* batches are copied without naming an order */
     struct xb_gpu_check *device_result; /* device memory for the result of a check */
     struct xb_gpu_check *host_result;   /* pinned memory for the host's copy of it */
     struct xb_buffer *window;           /* pinned, for a device without kernels: see by_host.c */
@@ -293,6 +305,14 @@ enum xb_status xb_gpu_queue_kernel_pieces(struct xb_queue *queue, struct xb_piec
 enum xb_status xb_gpu_queue_copy_rows(struct xb_queue *queue, struct xb_rows target,
                                       struct xb_rows source, uint64_t bytes, uint64_t count,
                                       struct xb_error *error);
+
+/* batch.c */
+/*
+ * Tries whether the runtime takes a batch of copies and the orders that we ask for, and notes the
+ * answer among the device's facts. If it takes no batch, the device loses the capability and gets
+ * the reason; that is no error.
+ */
+enum xb_status xb_gpu_batch_prove(struct xb_gpu_device *device, struct xb_error *error);
 
 /* graph.c */
 enum xb_status xb_gpu_graph_open(struct xb_queue *queue, struct xb_pieces *list,

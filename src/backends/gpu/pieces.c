@@ -163,10 +163,40 @@ enum xb_status xb_gpu_pieces_open(struct xb_device *device, struct xb_buffer *ta
 
 /* ---- the slots that enqueue ---- */
 
+/* Sources on the host may be read before what was enqueued earlier is done: the CPU has written
+ * them by now. */
+static enum xb_gpu_order order_of(const struct xb_pieces *list)
+{
+    if (xb_gpu_device_of(list->device)->batch_order_unsaid)
+        return XB_GPU_ORDER_UNSAID;
+    return list->source->memory != XB_MEMORY_DEVICE ? XB_GPU_ANY_ORDER : XB_GPU_STREAM_ORDER;
+}
+
+/* Makes as few calls as the runtime takes at once. */
+static enum xb_status copy_batches(struct xb_queue *queue, const struct gpu_pieces *pieces,
+                                   struct xb_error *error)
+{
+    const struct xb_gpu_runtime *runtime = xb_gpu_device_of(queue->device)->runtime;
+    const struct xb_pieces *list = &pieces->base;
+    size_t most = runtime->batch_at_once > 0 ? runtime->batch_at_once : list->count;
+    for (size_t first = 0; first < list->count; first += most) {
+        size_t left = list->count - first;
+        size_t count = left < most ? left : most;
+        enum xb_status status = XB_GPU(
+            error, runtime,
+            runtime->copy_batch(&pieces->targets[first], &pieces->sources[first],
+                                &pieces->sizes[first], count, order_of(list), xb_gpu_stream(queue)),
+            "a batch of %zu copies from %s to %s memory failed", count,
+            xb_memory_name(list->source->memory), xb_memory_name(list->target->memory));
+        if (status != XB_OK)
+            return status;
+    }
+    return XB_OK;
+}
+
 enum xb_status xb_gpu_queue_copy_pieces(struct xb_queue *queue, struct xb_pieces *list,
                                         struct xb_error *error)
 {
-    const struct xb_gpu_runtime *runtime = xb_gpu_device_of(queue->device)->runtime;
     const struct gpu_pieces *pieces = (const struct gpu_pieces *)list;
     enum xb_status status = xb_copy_pieces_check(queue, list, error);
     if (status != XB_OK)
@@ -177,12 +207,7 @@ enum xb_status xb_gpu_queue_copy_pieces(struct xb_queue *queue, struct xb_pieces
     status = xb_gpu_select(queue->device, error);
     if (status != XB_OK)
         return status;
-    return XB_GPU(error, runtime,
-                  runtime->copy_batch(pieces->targets, pieces->sources, pieces->sizes, list->count,
-                                      list->source->memory != XB_MEMORY_DEVICE,
-                                      xb_gpu_stream(queue)),
-                  "a batch of %zu copies from %s to %s memory failed", list->count,
-                  xb_memory_name(list->source->memory), xb_memory_name(list->target->memory));
+    return copy_batches(queue, pieces, error);
 }
 
 enum xb_status xb_gpu_queue_kernel_pieces(struct xb_queue *queue, struct xb_pieces *list,

@@ -198,6 +198,19 @@ static void set_managed(struct xb_device_info *info, const struct attributes *fo
     set_capability(info, XB_CAP_MANAGED, library && found->managed && moves, reason);
 }
 
+/* Whether batches work as we ask for them is tried when the device is opened. */
+static void set_pieces(struct xb_device_info *info)
+{
+    char reason[256] = "";
+    bool batches = xb_hip_has("batches", NULL);
+    if (!batches)
+        snprintf(reason, sizeof reason,
+                 "the HIP runtime has no hipMemcpyBatchAsync: it needs ROCm 7.1 or newer");
+    set_capability(info, XB_CAP_BATCH, batches, reason);
+    set_capability(info, XB_CAP_GRAPH, library_has("graphs", reason, sizeof reason), reason);
+    set_capability(info, XB_CAP_ROWS, library_has("rows", reason, sizeof reason), reason);
+}
+
 static void set_capabilities(struct xb_device_info *info, const struct attributes *found,
                              const char *full)
 {
@@ -215,6 +228,7 @@ static void set_capabilities(struct xb_device_info *info, const struct attribute
     set_capability(info, XB_CAP_MAPPED, mapped && found->maps_host_memory, reason);
     set_kernels(info, found);
     set_managed(info, found, full);
+    set_pieces(info);
 }
 
 /* Notes the settings that figures of AMD devices depend on. */

@@ -27,6 +27,23 @@ struct hipDeviceProp_tR0600;
 typedef hipError_t xb_hip_get_properties_5(hipDeviceProp_t *properties, int device);
 typedef hipError_t xb_hip_get_properties_6(struct hipDeviceProp_tR0600 *properties, int device);
 
+/* What ROCm 7.1 brought, and headers before it do not declare: hipMemcpyBatchAsync and
+ * hipMemcpyAttributes. */
+struct xb_hip_location {
+    int type, id;
+};
+struct xb_hip_copy_attributes {
+    int source_order; /* one of XB_HIP_ORDER_* */
+    struct xb_hip_location source, target;
+    unsigned flags;
+};
+#define XB_HIP_ORDER_STREAM 1 /* hipMemcpySrcAccessOrderStream */
+#define XB_HIP_ORDER_ANY 3    /* hipMemcpySrcAccessOrderAny */
+_Static_assert(sizeof(struct xb_hip_copy_attributes) == 24, "not the layout of ROCm 7");
+typedef hipError_t xb_hip_copy_batch(void **targets, void **sources, size_t *sizes, size_t count,
+                                     struct xb_hip_copy_attributes *attributes, size_t *firsts,
+                                     size_t attribute_count, size_t *failed, hipStream_t stream);
+
 /*
  * Every function that we use: X(type, name in the library, field, what is lost without it). The
  * headers may redefine names by macros, so the library's names are strings. The last argument is ""
@@ -70,6 +87,14 @@ typedef hipError_t xb_hip_get_properties_6(struct hipDeviceProp_tR0600 *properti
     X(__typeof__(hipDeviceEnablePeerAccess) *, "hipDeviceEnablePeerAccess", open_peer, "peers")    \
     X(__typeof__(hipDeviceDisablePeerAccess) *, "hipDeviceDisablePeerAccess", close_peer, "peers") \
     X(__typeof__(hipMemcpyPeerAsync) *, "hipMemcpyPeerAsync", copy_peer, "peers")                  \
+    X(xb_hip_copy_batch *, "hipMemcpyBatchAsync", copy_batch, "batches")                           \
+    X(__typeof__(hipMemcpy2DAsync) *, "hipMemcpy2DAsync", copy_rows, "rows")                       \
+    X(__typeof__(hipStreamBeginCapture) *, "hipStreamBeginCapture", begin_capture, "graphs")       \
+    X(__typeof__(hipStreamEndCapture) *, "hipStreamEndCapture", end_capture, "graphs")             \
+    X(__typeof__(hipGraphInstantiate) *, "hipGraphInstantiate", instantiate, "graphs")             \
+    X(__typeof__(hipGraphLaunch) *, "hipGraphLaunch", launch_graph, "graphs")                      \
+    X(__typeof__(hipGraphDestroy) *, "hipGraphDestroy", release_graph, "graphs")                   \
+    X(__typeof__(hipGraphExecDestroy) *, "hipGraphExecDestroy", release_executable, "graphs")      \
     X(__typeof__(hipExtGetLinkTypeAndHopCount) *, "hipExtGetLinkTypeAndHopCount", link_type,       \
       "the kind of link between devices")                                                          \
     X(__typeof__(hipDeviceGetUuid) *, "hipDeviceGetUuid", uuid, "a device's UUID")                 \

@@ -29,6 +29,12 @@ static struct xb_gpu_outcome multiprocessors(int ordinal, int *count)
                        hipDeviceAttributeMultiprocessorCount, ordinal);
 }
 
+static struct xb_gpu_outcome max_pitch(int ordinal, int *bytes)
+{
+    return XB_HIP_CALL(attribute, "hipDeviceGetAttribute", bytes, hipDeviceAttributeMaxPitch,
+                       ordinal);
+}
+
 static struct xb_gpu_outcome memory_info(size_t *free_bytes, size_t *total)
 {
     return XB_HIP_CALL(memory_info, "hipMemGetInfo", free_bytes, total);
@@ -148,13 +154,74 @@ static struct xb_gpu_outcome elapsed(float *milliseconds, void *start, void *sto
     return XB_HIP_CALL(elapsed, "hipEventElapsedTime", milliseconds, start, stop);
 }
 
+static hipMemcpyKind kind_of(enum xb_gpu_way way)
+{
+    return way == XB_GPU_TO_DEVICE ? hipMemcpyHostToDevice
+           : way == XB_GPU_TO_HOST ? hipMemcpyDeviceToHost
+                                   : hipMemcpyDeviceToDevice;
+}
+
 static struct xb_gpu_outcome copy(void *target, const void *source, size_t bytes,
                                   enum xb_gpu_way way, void *stream)
 {
-    hipMemcpyKind kind = way == XB_GPU_TO_DEVICE ? hipMemcpyHostToDevice
-                         : way == XB_GPU_TO_HOST ? hipMemcpyDeviceToHost
-                                                 : hipMemcpyDeviceToDevice;
-    return XB_HIP_CALL(copy, "hipMemcpyAsync", target, source, bytes, kind, stream);
+    return XB_HIP_CALL(copy, "hipMemcpyAsync", target, source, bytes, kind_of(way), stream);
+}
+
+/* ROCm 7.2 refuses attributes, and takes a batch without any: ROCm/clr#273. The index of a copy
+ * that failed gets a place always, because no source says that it may be NULL in every release. */
+static struct xb_gpu_outcome copy_batch(void **targets, void **sources, size_t *sizes, size_t count,
+                                        enum xb_gpu_order order, void *stream)
+{
+    struct xb_hip_copy_attributes attributes = {
+        .source_order = order == XB_GPU_ANY_ORDER ? XB_HIP_ORDER_ANY : XB_HIP_ORDER_STREAM};
+    bool told = order != XB_GPU_ORDER_UNSAID;
+    size_t first = 0; /* the first copy that the attributes apply to */
+    size_t failed = 0;
+    return XB_HIP_CALL(copy_batch, "hipMemcpyBatchAsync", targets, sources, sizes, count,
+                       told ? &attributes : NULL, told ? &first : NULL, told ? 1 : 0, &failed,
+                       stream);
+}
+
+static struct xb_gpu_outcome copy_rows(void *target, size_t target_pitch, const void *source,
+                                       size_t source_pitch, size_t bytes, size_t count,
+                                       enum xb_gpu_way way, void *stream)
+{
+    return XB_HIP_CALL(copy_rows, "hipMemcpy2DAsync", target, target_pitch, source, source_pitch,
+                       bytes, count, kind_of(way), stream);
+}
+
+/* In this mode only the calling thread's own calls are kept from breaking the capture; other
+ * threads may use other devices meanwhile. */
+static struct xb_gpu_outcome begin_capture(void *stream)
+{
+    return XB_HIP_CALL(begin_capture, "hipStreamBeginCapture", stream,
+                       hipStreamCaptureModeThreadLocal);
+}
+
+static struct xb_gpu_outcome end_capture(void *stream, void **graph)
+{
+    return XB_HIP_CALL(end_capture, "hipStreamEndCapture", stream, (hipGraph_t *)graph);
+}
+
+static struct xb_gpu_outcome instantiate(void **executable, void *graph)
+{
+    return XB_HIP_CALL(instantiate, "hipGraphInstantiate", (hipGraphExec_t *)executable, graph,
+                       NULL, NULL, 0);
+}
+
+static struct xb_gpu_outcome launch_graph(void *executable, void *stream)
+{
+    return XB_HIP_CALL(launch_graph, "hipGraphLaunch", executable, stream);
+}
+
+static struct xb_gpu_outcome release_graph(void *graph)
+{
+    return XB_HIP_CALL(release_graph, "hipGraphDestroy", graph);
+}
+
+static struct xb_gpu_outcome release_executable(void *executable)
+{
+    return XB_HIP_CALL(release_executable, "hipGraphExecDestroy", executable);
 }
 
 static struct xb_gpu_outcome copy_peer(void *target, int target_ordinal, const void *source,
@@ -189,13 +256,18 @@ static struct xb_gpu_outcome close_peer(int other)
 const struct xb_gpu_runtime xb_hip_runtime = {
     .name = "HIP",
     .hold_is_proven = false, /* never run on AMD's hardware */
+    .batch_is_proven = false,
+    .batch_at_once = 8192, /* a build of ROCm 7.15 faulted on more: vllm-project/vllm#43018 */
     .out_of_memory = hipErrorOutOfMemory,
     .peer_already_open = hipErrorPeerAccessAlreadyEnabled,
+    .invalid_value = hipErrorInvalidValue,
+    .not_supported = hipErrorNotSupported,
     .error_name = error_name,
     .error_text = error_text,
     .set_device = set_device,
     .clock_rate = clock_rate,
     .multiprocessors = multiprocessors,
+    .max_pitch = max_pitch,
     .memory_info = memory_info,
     .allocate = allocate,
     .release = release,
@@ -216,6 +288,14 @@ const struct xb_gpu_runtime xb_hip_runtime = {
     .record_event = record_event,
     .elapsed = elapsed,
     .copy = copy,
+    .copy_batch = copy_batch,
+    .copy_rows = copy_rows,
+    .begin_capture = begin_capture,
+    .end_capture = end_capture,
+    .instantiate = instantiate,
+    .launch_graph = launch_graph,
+    .release_graph = release_graph,
+    .release_executable = release_executable,
     .copy_peer = copy_peer,
     .launch = launch,
     .can_access_peer = can_access_peer,

@@ -145,6 +145,9 @@ hipError_t hipDeviceGetAttribute(int *value, hipDeviceAttribute_t attribute, int
     case hipDeviceAttributeMultiprocessorCount:
         *value = STANDIN_MULTIPROCESSORS;
         return hipSuccess;
+    case hipDeviceAttributeMaxPitch:
+        *value = INT32_MAX;
+        return hipSuccess;
     case hipDeviceAttributeMemoryClockRate:
         *value = 1600000;
         return hipSuccess;

@@ -11,9 +11,11 @@
  * The environment: XB_STANDIN_DEVICES, _VERSION, _ARCH, _XNACK, _PCI (what is there), _DELAY_US,
  * _DAMAGE (h2d, d2h, d2h-after-h2d or peer), _RATE and _RATE_AFTER_H2D (of copies, in GB/s, by a
  * clock that nothing else moves), _BLOCKING (every copy), _FAIL (NAME:3 or NAME:3+), _CODE, _HANG
- * (as _FAIL, or dlopen or exit), _TRACE (a file), _RTC_FAIL, _RTC_HANG, _RTC_COUNT (a file). All
- * but _TRACE are read at every call. What is said to be "after h2d" concerns copies to the host on
- * a stream whose first copy was to the device: that one has chosen the engine for all that follow.
+ * (as _FAIL, or dlopen or exit), _TRACE (a file), _RTC_FAIL, _RTC_HANG, _RTC_COUNT (a file), _BATCH
+ * (no-attributes: hipMemcpyBatchAsync refuses them, as ROCm 7.2 does; refused: it refuses all; a
+ * library without it is for a test to make). All but _TRACE are read at every call. What is said to
+ * be "after h2d" concerns copies to the host on a stream whose first copy was to the device: that
+ * one has chosen the engine for all that follow.
  */
 
 #include "launch.h"
@@ -42,6 +44,8 @@
     X(hipSetDevice) X(hipMemGetInfo) X(hipMalloc) X(hipFree) X(hipHostMalloc) X(hipHostFree)       \
     X(hipHostRegister) X(hipHostUnregister) X(hipHostGetDevicePointer) X(hipMallocManaged)         \
     X(hipMemPrefetchAsync) X(hipMemAdvise) X(hipMemcpyAsync) X(hipMemcpyPeerAsync)                 \
+    X(hipMemcpyBatchAsync) X(hipMemcpy2DAsync) X(hipStreamBeginCapture) X(hipStreamEndCapture)     \
+    X(hipGraphInstantiate) X(hipGraphLaunch) X(hipGraphDestroy) X(hipGraphExecDestroy)             \
     X(hipStreamCreateWithFlags) X(hipStreamDestroy) X(hipStreamSynchronize) X(hipStreamWaitEvent)  \
     X(hipEventCreate) X(hipEventDestroy) X(hipEventRecord) X(hipEventElapsedTime)                  \
     X(hipModuleLoadData) X(hipModuleUnload) X(hipModuleGetFunction) X(hipModuleLaunchKernel)       \
@@ -83,6 +87,8 @@ enum standin_object {
     STANDIN_STREAM,
     STANDIN_EVENT,
     STANDIN_MODULE,
+    STANDIN_GRAPH,
+    STANDIN_EXECUTABLE,
     STANDIN_OBJECTS
 };
 extern unsigned standin_live[STANDIN_OBJECTS]; /* under the lock */
@@ -108,6 +114,10 @@ bool standin_peer_is_open(int device, int other);
 /* Whether a kernel of the device may be given the address. With the lock held. */
 bool standin_is_reachable(const void *address, int device);
 
+struct standin_operation;
+/* Enqueues a copy, or refuses it. With the lock held. */
+hipError_t standin_copy(struct standin_operation *operation, hipStream_t stream);
+
 /* ---- streams (streams.c) ---- */
 
 enum standin_kind { STANDIN_NOTHING, STANDIN_COPY, STANDIN_LAUNCH, STANDIN_RECORD, STANDIN_AWAIT };
@@ -121,6 +131,8 @@ struct standin_operation {
     void *to;
     const void *from;
     size_t bytes;
+    size_t rows, to_pitch,
+        from_pitch;    /* of a copy of rows, which have `bytes` each; or rows is 0 */
     hipMemcpyKind way; /* of a copy */
     double rate;       /* bytes in a nanosecond of the stream's own clock; 0: the machine's goes */
     bool damage;
@@ -131,11 +143,21 @@ struct standin_operation {
 
 /* The device of a stream, -1 if it is none. With the lock held. */
 int standin_stream_device(hipStream_t stream);
-/* Appends a copy of *template to a stream that exists. With the lock held. */
+/* Where a stream that exists keeps the graph that it captures into, NULL while it does not. With
+ * the lock held. */
+struct ihipGraph **standin_captured(hipStream_t stream);
+/* Appends a copy of *template to a stream that exists, or to the graph that this captures into.
+ * With the lock held. */
 hipError_t standin_enqueue(hipStream_t stream, const struct standin_operation *template);
 /* Waits until what was enqueued so far is done, in a stream or in all. With the lock held. */
 void standin_finish(hipStream_t stream);
 void standin_finish_all(void);
+
+/* ---- graphs (graphs.c); with the lock held ---- */
+
+/* Appends a copy of *template. */
+hipError_t standin_append(struct ihipGraph *graph, const struct standin_operation *template);
+void standin_drop_graph(struct ihipGraph *graph);
 
 /* ---- code objects (hiprtc.c makes them, modules.c loads them) ---- */
 

@@ -290,6 +290,16 @@ static bool direction_fits(hipMemcpyKind kind, const struct allocation *to,
     return false;
 }
 
+/* The way that HIP finds by itself. */
+static hipMemcpyKind kind_between(const struct allocation *to, const struct allocation *from)
+{
+    bool to_device = to != NULL && to->kind == STANDIN_DEVICE_MEMORY;
+    bool from_device = from != NULL && from->kind == STANDIN_DEVICE_MEMORY;
+    if (to_device)
+        return from_device ? hipMemcpyDeviceToDevice : hipMemcpyHostToDevice;
+    return from_device ? hipMemcpyDeviceToHost : hipMemcpyHostToHost;
+}
+
 static bool asks_for_damage(hipMemcpyKind kind)
 {
     const char *asked = getenv("XB_STANDIN_DAMAGE");
@@ -298,9 +308,14 @@ static bool asks_for_damage(hipMemcpyKind kind)
                              (kind == hipMemcpyDeviceToDevice && strcmp(asked, "peer") == 0));
 }
 
-/* With the lock held. */
-static hipError_t copy(const struct standin_operation *operation, hipMemcpyKind kind,
-                       hipStream_t stream)
+/* From the first byte of the rows to behind the last. */
+static size_t span_of(const struct standin_operation *operation, size_t pitch)
+{
+    return operation->rows > 1 ? (operation->rows - 1) * pitch + operation->bytes
+                               : operation->bytes;
+}
+
+hipError_t standin_copy(struct standin_operation *operation, hipStream_t stream)
 {
     if (standin_stream_device(stream) < 0)
         return hipErrorInvalidHandle;
@@ -308,13 +323,18 @@ static hipError_t copy(const struct standin_operation *operation, hipMemcpyKind 
         return hipSuccess;
     if (operation->to == NULL || operation->from == NULL)
         return hipErrorInvalidValue;
-    const struct allocation *to = find(operation->to, operation->bytes);
-    const struct allocation *from = find(operation->from, operation->bytes);
-    if ((to != NULL && !contains(to, operation->to, operation->bytes)) ||
-        (from != NULL && !contains(from, operation->from, operation->bytes)))
+    size_t to_bytes = span_of(operation, operation->to_pitch);
+    size_t from_bytes = span_of(operation, operation->from_pitch);
+    const struct allocation *to = find(operation->to, to_bytes);
+    const struct allocation *from = find(operation->from, from_bytes);
+    if ((to != NULL && !contains(to, operation->to, to_bytes)) ||
+        (from != NULL && !contains(from, operation->from, from_bytes)))
         return hipErrorInvalidValue;
-    if (!direction_fits(kind, to, from))
+    if (!direction_fits(operation->way, to, from))
         return hipErrorInvalidMemcpyDirection;
+    if (operation->way == hipMemcpyDefault)
+        operation->way = kind_between(to, from);
+    operation->damage = asks_for_damage(operation->way);
     hipError_t result = standin_enqueue(stream, operation);
     /* HIP may stage pageable memory: a caller that counts on a quick return is wrong. A release
      * that waits for any copy is imaginable. */
@@ -328,14 +348,10 @@ hipError_t hipMemcpyAsync(void *to, const void *from, size_t bytes, hipMemcpyKin
                           hipStream_t stream)
 {
     STANDIN_ENTER(hipMemcpyAsync);
-    const struct standin_operation operation = {.kind = STANDIN_COPY,
-                                                .to = to,
-                                                .from = from,
-                                                .bytes = bytes,
-                                                .way = kind,
-                                                .damage = asks_for_damage(kind)};
+    struct standin_operation operation = {
+        .kind = STANDIN_COPY, .to = to, .from = from, .bytes = bytes, .way = kind};
     pthread_mutex_lock(&standin_lock);
-    hipError_t result = copy(&operation, kind, stream);
+    hipError_t result = standin_copy(&operation, stream);
     pthread_mutex_unlock(&standin_lock);
     return result;
 }
@@ -354,16 +370,15 @@ hipError_t hipMemcpyPeerAsync(void *to, int to_device, const void *from, int fro
     STANDIN_ENTER(hipMemcpyPeerAsync);
     if (!standin_is_device(to_device) || !standin_is_device(from_device))
         return hipErrorInvalidDevice;
-    const struct standin_operation operation = {.kind = STANDIN_COPY,
-                                                .to = to,
-                                                .from = from,
-                                                .bytes = bytes,
-                                                .way = hipMemcpyDeviceToDevice,
-                                                .damage = asks_for_damage(hipMemcpyDeviceToDevice)};
+    struct standin_operation operation = {.kind = STANDIN_COPY,
+                                          .to = to,
+                                          .from = from,
+                                          .bytes = bytes,
+                                          .way = hipMemcpyDeviceToDevice};
     pthread_mutex_lock(&standin_lock);
     hipError_t result = hipErrorInvalidValue;
     if (bytes == 0 || (lies_on(to_device, to, bytes) && lies_on(from_device, from, bytes)))
-        result = copy(&operation, hipMemcpyDeviceToDevice, stream);
+        result = standin_copy(&operation, stream);
     pthread_mutex_unlock(&standin_lock);
     return result;
 }

@@ -84,8 +84,9 @@ static bool is_named(const char *variable, enum standin_call call, unsigned long
 static bool closes(enum standin_call call)
 {
     static const enum standin_call closing[] = {
-        CALL_hipFree,          CALL_hipHostFree,     CALL_hipHostUnregister,
-        CALL_hipStreamDestroy, CALL_hipEventDestroy, CALL_hipModuleUnload,
+        CALL_hipFree,          CALL_hipHostFree,         CALL_hipHostUnregister,
+        CALL_hipStreamDestroy, CALL_hipEventDestroy,     CALL_hipModuleUnload,
+        CALL_hipGraphDestroy,  CALL_hipGraphExecDestroy,
     };
     for (size_t i = 0; i < sizeof closing / sizeof closing[0]; i++)
         if (closing[i] == call)
@@ -185,7 +186,9 @@ __attribute__((destructor)) static void end(void)
                                                          "managed allocations",
                                                          "streams",
                                                          "events",
-                                                         "modules"};
+                                                         "modules",
+                                                         "graphs",
+                                                         "executable graphs"};
     if (getpid() != owner)
         return;
     hang_where("exit");
@@ -220,12 +223,14 @@ static const struct {
     ERROR(hipErrorInvalidValue, "invalid argument"),
     ERROR(hipErrorOutOfMemory, "out of memory"),
     ERROR(hipErrorInvalidConfiguration, "invalid configuration argument"),
+    ERROR(hipErrorInvalidPitchValue, "invalid pitch argument"),
     ERROR(hipErrorInvalidMemcpyDirection, "invalid copy direction for memcpy"),
     ERROR(hipErrorNoDevice, "no ROCm-capable device is detected"),
     ERROR(hipErrorInvalidDevice, "invalid device ordinal"),
     ERROR(hipErrorInvalidImage, "device kernel image is invalid"),
     ERROR(hipErrorNoBinaryForGpu, "no kernel image is available for execution on the device"),
     ERROR(hipErrorInvalidHandle, "invalid resource handle"),
+    ERROR(hipErrorIllegalState, "the operation cannot be performed in the present state"),
     ERROR(hipErrorNotFound, "named symbol not found"),
     ERROR(hipErrorNotReady, "device not ready"),
     ERROR(hipErrorIllegalAddress, "an illegal memory access was encountered"),
@@ -236,6 +241,9 @@ static const struct {
     ERROR(hipErrorHostMemoryNotRegistered, "pointer does not correspond to a registered memory"),
     ERROR(hipErrorLaunchFailure, "unspecified launch failure"),
     ERROR(hipErrorNotSupported, "operation not supported"),
+    ERROR(hipErrorStreamCaptureUnsupported, "operation not permitted when stream is capturing"),
+    ERROR(hipErrorStreamCaptureWrongThread,
+          "attempt to terminate a thread-local capture sequence from another thread"),
     ERROR(hipErrorUnknown, "unknown error"),
 };
 

@@ -29,6 +29,7 @@ struct ihipStream_t {
     struct standin_operation *first, *last;
     pthread_cond_t asked; /* for the worker: the first operation, or closing */
     bool closing;
+    struct ihipGraph *captured; /* what is enqueued goes there */
     bool has_copied;
     bool by_h2d;     /* its first copy was to the device, and chose the engine of all that follow */
     double clock_ns; /* which only copies move, where a test sets their rate */
@@ -48,15 +49,24 @@ static void drop(struct standin_record *record)
         free(record);
 }
 
+static void copy(struct standin_operation *operation)
+{
+    size_t rows = operation->rows > 0 ? operation->rows : 1;
+    for (size_t row = 0; row < rows; row++) {
+        unsigned char *to = (unsigned char *)operation->to + row * operation->to_pitch;
+        memmove(to, (const char *)operation->from + row * operation->from_pitch, operation->bytes);
+        if (operation->damage && row == rows / 2)
+            to[operation->bytes / 2] ^= 0x10;
+    }
+}
+
 /* The part of an operation that takes time, without the lock. */
 static void move(struct standin_operation *operation)
 {
     if (operation->delay_us > 0)
         usleep((useconds_t)operation->delay_us);
     if (operation->kind == STANDIN_COPY) {
-        memmove(operation->to, operation->from, operation->bytes);
-        if (operation->damage)
-            ((unsigned char *)operation->to)[operation->bytes / 2] ^= 0x10;
+        copy(operation);
     } else if (operation->kind == STANDIN_LAUNCH) {
         void *parameters[STANDIN_PARAMETERS];
         for (size_t i = 0; i < STANDIN_PARAMETERS; i++)
@@ -85,7 +95,8 @@ static void run(struct ihipStream_t *stream, struct standin_operation *operation
     move(operation);
     pthread_mutex_lock(&standin_lock);
     if (operation->kind == STANDIN_COPY && operation->rate > 0)
-        stream->clock_ns += (double)operation->bytes / operation->rate;
+        stream->clock_ns += (double)operation->bytes *
+                            (double)(operation->rows > 0 ? operation->rows : 1) / operation->rate;
     if (operation->kind == STANDIN_RECORD) {
         record->time_ns = now_ns(stream, operation);
         record->done = true;
@@ -128,6 +139,11 @@ int standin_stream_device(hipStream_t stream)
     return -1;
 }
 
+struct ihipGraph **standin_captured(hipStream_t stream)
+{
+    return &stream->captured;
+}
+
 /* What the engine does to an operation: the rate of a copy, and of a clock that goes by copies. */
 static void choose_engine(struct ihipStream_t *stream, struct standin_operation *operation)
 {
@@ -148,6 +164,8 @@ static void choose_engine(struct ihipStream_t *stream, struct standin_operation 
 
 hipError_t standin_enqueue(hipStream_t stream, const struct standin_operation *template)
 {
+    if (stream->captured != NULL)
+        return standin_append(stream->captured, template);
     struct standin_operation *operation = malloc(sizeof *operation);
     if (operation == NULL)
         return hipErrorOutOfMemory;
@@ -238,6 +256,8 @@ static hipError_t destroy_stream(hipStream_t stream)
         place = &(*place)->next;
     *place = stream->next;
     standin_live[STANDIN_STREAM]--;
+    if (stream->captured != NULL)
+        standin_drop_graph(stream->captured);
     pthread_cond_broadcast(&changed);
     pthread_mutex_unlock(&standin_lock);
     free(stream);
@@ -255,10 +275,11 @@ hipError_t hipStreamSynchronize(hipStream_t stream)
     STANDIN_ENTER(hipStreamSynchronize);
     pthread_mutex_lock(&standin_lock);
     bool known = standin_stream_device(stream) >= 0;
-    if (known)
+    bool captures = known && stream->captured != NULL;
+    if (known && !captures)
         standin_finish(stream);
     pthread_mutex_unlock(&standin_lock);
-    return known ? hipSuccess : hipErrorInvalidHandle;
+    return captures ? hipErrorStreamCaptureUnsupported : known ? hipSuccess : hipErrorInvalidHandle;
 }
 
 /* ---- events ---- */
@@ -315,6 +336,8 @@ static hipError_t record(hipEvent_t event, hipStream_t stream)
     int device = standin_stream_device(stream);
     if (device < 0 || !is_event(event) || event->device != device)
         return hipErrorInvalidHandle;
+    if (stream->captured != NULL) /* AMD's would make it a part of the graph */
+        return hipErrorStreamCaptureUnsupported;
     struct standin_record *latest = calloc(1, sizeof *latest);
     if (latest == NULL)
         return hipErrorOutOfMemory;
@@ -348,6 +371,8 @@ hipError_t hipStreamWaitEvent(hipStream_t stream, hipEvent_t event, unsigned fla
     hipError_t result = hipSuccess;
     if (standin_stream_device(stream) < 0 || !is_event(event)) {
         result = hipErrorInvalidHandle;
+    } else if (stream->captured != NULL) {
+        result = hipErrorStreamCaptureUnsupported;
     } else if (event->latest != NULL) {
         const struct standin_operation operation = {.kind = STANDIN_AWAIT, .record = event->latest};
         result = standin_enqueue(stream, &operation);

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+/* Graphs: what a stream captures, and runs again later. */
+#include "internal.h"
+
+#include <stdlib.h>
+
+/* Both a graph and what is made of it to be launched. */
+struct ihipGraph {
+    struct ihipGraph *next;
+    enum standin_object kind; /* STANDIN_GRAPH or STANDIN_EXECUTABLE */
+    int device;
+    pthread_t owner;  /* who captures it */
+    bool is_captured; /* it is still its stream's, and nobody else's */
+    struct standin_operation *operations;
+    size_t count, room;
+};
+
+static struct ihipGraph *graphs; /* under the lock */
+
+/* NULL if there is none. With the lock held. */
+static struct ihipGraph *find(const void *graph, enum standin_object kind)
+{
+    for (struct ihipGraph *known = graphs; known != NULL; known = known->next)
+        if (known == graph && known->kind == kind && !known->is_captured)
+            return known;
+    return NULL;
+}
+
+static struct ihipGraph *make(enum standin_object kind, int device)
+{
+    struct ihipGraph *made = calloc(1, sizeof *made);
+    if (made == NULL)
+        return NULL;
+    made->next = graphs;
+    made->kind = kind;
+    made->device = device;
+    made->owner = pthread_self();
+    graphs = made;
+    standin_live[kind]++;
+    return made;
+}
+
+hipError_t standin_append(struct ihipGraph *graph, const struct standin_operation *template)
+{
+    if (graph->count == graph->room) {
+        size_t room = graph->room > 0 ? 2 * graph->room : 64;
+        struct standin_operation *larger = realloc(graph->operations, room * sizeof *larger);
+        if (larger == NULL)
+            return hipErrorOutOfMemory;
+        graph->operations = larger;
+        graph->room = room;
+    }
+    graph->operations[graph->count++] = *template;
+    return hipSuccess;
+}
+
+void standin_drop_graph(struct ihipGraph *graph)
+{
+    struct ihipGraph **place = &graphs;
+    while (*place != graph)
+        place = &(*place)->next;
+    *place = graph->next;
+    standin_live[graph->kind]--;
+    free(graph->operations);
+    free(graph);
+}
+
+/* With the lock held. */
+static hipError_t begin(hipStream_t stream)
+{
+    int device = standin_stream_device(stream);
+    if (device < 0)
+        return hipErrorInvalidHandle;
+    struct ihipGraph **captured = standin_captured(stream);
+    if (*captured != NULL)
+        return hipErrorIllegalState;
+    *captured = make(STANDIN_GRAPH, device);
+    if (*captured == NULL)
+        return hipErrorOutOfMemory;
+    (*captured)->is_captured = true;
+    return hipSuccess;
+}
+
+/* Only the mode that concerns nobody but the calling thread. */
+hipError_t hipStreamBeginCapture(hipStream_t stream, hipStreamCaptureMode mode)
+{
+    STANDIN_ENTER(hipStreamBeginCapture);
+    if (mode != hipStreamCaptureModeThreadLocal)
+        return hipErrorInvalidValue;
+    pthread_mutex_lock(&standin_lock);
+    hipError_t result = begin(stream);
+    pthread_mutex_unlock(&standin_lock);
+    return result;
+}
+
+/* With the lock held. */
+static hipError_t end(hipStream_t stream, hipGraph_t *graph)
+{
+    if (standin_stream_device(stream) < 0)
+        return hipErrorInvalidHandle;
+    struct ihipGraph **captured = standin_captured(stream);
+    if (*captured == NULL)
+        return hipErrorIllegalState;
+    if (!pthread_equal((*captured)->owner, pthread_self()))
+        return hipErrorStreamCaptureWrongThread;
+    (*captured)->is_captured = false;
+    *graph = *captured;
+    *captured = NULL;
+    return hipSuccess;
+}
+
+/* It ends the capture also where a test has it fail, and there is no graph then. */
+hipError_t hipStreamEndCapture(hipStream_t stream, hipGraph_t *graph)
+{
+    int asked_for = standin_called(CALL_hipStreamEndCapture);
+    if (graph == NULL)
+        return hipErrorInvalidValue;
+    pthread_mutex_lock(&standin_lock);
+    hipError_t result = end(stream, graph);
+    if (result == hipSuccess && asked_for != 0) {
+        standin_drop_graph(*graph);
+        *graph = NULL;
+    }
+    pthread_mutex_unlock(&standin_lock);
+    return standin_freed(asked_for, result);
+}
+
+/* With the lock held. */
+static hipError_t instantiate(hipGraphExec_t *executable, hipGraph_t graph)
+{
+    const struct ihipGraph *from = find(graph, STANDIN_GRAPH);
+    if (from == NULL)
+        return hipErrorInvalidValue;
+    struct ihipGraph *made = make(STANDIN_EXECUTABLE, from->device);
+    if (made == NULL)
+        return hipErrorOutOfMemory;
+    for (size_t i = 0; i < from->count; i++) {
+        if (standin_append(made, &from->operations[i]) != hipSuccess) {
+            standin_drop_graph(made);
+            return hipErrorOutOfMemory;
+        }
+    }
+    *executable = (hipGraphExec_t)(void *)made;
+    return hipSuccess;
+}
+
+hipError_t hipGraphInstantiate(hipGraphExec_t *executable, hipGraph_t graph, hipGraphNode_t *wrong,
+                               char *log, size_t log_bytes)
+{
+    STANDIN_ENTER(hipGraphInstantiate);
+    if (executable == NULL || wrong != NULL || log != NULL || log_bytes != 0)
+        return hipErrorInvalidValue;
+    pthread_mutex_lock(&standin_lock);
+    hipError_t result = instantiate(executable, graph);
+    pthread_mutex_unlock(&standin_lock);
+    return result;
+}
+
+/* With the lock held. */
+static hipError_t launch(hipGraphExec_t executable, hipStream_t stream)
+{
+    const struct ihipGraph *graph = find(executable, STANDIN_EXECUTABLE);
+    int device = standin_stream_device(stream);
+    if (graph == NULL)
+        return hipErrorInvalidValue;
+    if (device < 0 || device != graph->device)
+        return hipErrorInvalidHandle;
+    if (*standin_captured(stream) != NULL)
+        return hipErrorStreamCaptureUnsupported;
+    for (size_t i = 0; i < graph->count; i++) {
+        hipError_t result = standin_enqueue(stream, &graph->operations[i]);
+        if (result != hipSuccess)
+            return result;
+    }
+    return hipSuccess;
+}
+
+hipError_t hipGraphLaunch(hipGraphExec_t executable, hipStream_t stream)
+{
+    STANDIN_ENTER(hipGraphLaunch);
+    pthread_mutex_lock(&standin_lock);
+    hipError_t result = launch(executable, stream);
+    pthread_mutex_unlock(&standin_lock);
+    return result;
+}
+
+static hipError_t destroy(const void *graph, enum standin_object kind)
+{
+    pthread_mutex_lock(&standin_lock);
+    struct ihipGraph *known = find(graph, kind);
+    if (known != NULL)
+        standin_drop_graph(known);
+    pthread_mutex_unlock(&standin_lock);
+    return known != NULL ? hipSuccess : hipErrorInvalidValue;
+}
+
+hipError_t hipGraphDestroy(hipGraph_t graph)
+{
+    int asked_for = standin_called(CALL_hipGraphDestroy);
+    return standin_freed(asked_for, destroy(graph, STANDIN_GRAPH));
+}
+
+hipError_t hipGraphExecDestroy(hipGraphExec_t executable)
+{
+    int asked_for = standin_called(CALL_hipGraphExecDestroy);
+    return standin_freed(asked_for, destroy(executable, STANDIN_EXECUTABLE));
+}
