@@ -11,6 +11,7 @@
 #include "xferbench/result.h"
 #include "xferbench/workspace.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- options and figures ---- */
@@ -25,7 +26,7 @@ static const struct xb_option option_batch = {
     .default_text = "each,call,graph,packed,kernel",
     .help =
         "How the pieces are moved: 'each' one asynchronous copy a piece; 'call' one call of the "
-        "runtime for all; 'graph' one copy a piece in a graph, which is launched again and again; "
+        "runtime for many; 'graph' one copy a piece in a graph, which is launched again and again; "
         "'packed' host threads and a kernel gather and scatter them around one copy; 'kernel' a "
         "kernel reads or writes them in the host's memory in place; 'pitched' one copy of rows "
         "(--layout rows). One case is run for each.",
@@ -68,6 +69,19 @@ static const struct xb_option option_pitch = {
     .help = "With --layout rows: how far apart pieces begin in the host's memory.",
     .minimum = 1,
     .maximum = INT64_MAX,
+};
+
+static const struct xb_option option_call_pieces = {
+    .name = "call-pieces",
+    .type = XB_OPTION_COUNTS,
+    .argument = "N[,N]",
+    .default_text = "4096",
+    .help =
+        "How many pieces one call of --batch call takes at most; 0 for all of them. One case is "
+        "run for each.",
+    .minimum = 0,
+    .maximum = 1 << 24,
+    .selects = true,
 };
 
 static const struct xb_option option_blocks = {
@@ -134,7 +148,9 @@ struct state {
     struct xb_buffer *host, *device;
     struct xb_buffer *room;   /* of the host: where pieces are packed, and the proof's room */
     struct xb_buffer *packed; /* of the device */
-    struct xb_pieces *list;   /* of the whole transfer; of packed its part within the device */
+    /* Of the whole transfer, one a call; of packed its part within the device. */
+    struct xb_pieces **lists;
+    size_t list_count;
     struct xb_graph *graph;
     unsigned blocks;
 };
@@ -294,6 +310,18 @@ static uint64_t packed_offset(const struct state *state, size_t index)
     return index * state->layout.piece;
 }
 
+/* Adds a list to those that there is room for. */
+static enum xb_status open_list(struct xb_mode_context *context, struct xb_buffer *target,
+                                struct xb_buffer *source, const struct xb_piece *pieces,
+                                size_t count, struct xb_error *error)
+{
+    struct state *state = context->state;
+    enum xb_status status = context->device->backend->pieces_open(
+        context->device, target, source, pieces, count, &state->lists[state->list_count], error);
+    state->list_count += status == XB_OK;
+    return status;
+}
+
 /* The kernel's part of packed: from the packed pieces to their places, or back. */
 static enum xb_status open_packed(struct xb_mode_context *context, struct xb_error *error)
 {
@@ -306,28 +334,45 @@ static enum xb_status open_packed(struct xb_mode_context *context, struct xb_err
         *packed = packed_offset(state, i);
     }
     if (status == XB_OK)
-        status = context->device->backend->pieces_open(
-            context->device, state->to_device ? state->device : state->packed,
-            state->to_device ? state->packed : state->device, within.pieces, within.count,
-            &state->list, error);
+        status = open_list(context, state->to_device ? state->device : state->packed,
+                           state->to_device ? state->packed : state->device, within.pieces,
+                           within.count, error);
     xb_layout_free(&within);
     return status;
 }
 
-static enum xb_status open_list(struct xb_mode_context *context, struct xb_error *error)
+/* How many pieces one list holds. */
+static size_t pieces_a_list(const struct xb_mode_context *context)
+{
+    const struct state *state = context->state;
+    uint64_t a_call =
+        state->how == HOW_CALL ? xb_case_setting(context->test, &option_call_pieces)->count : 0;
+    return a_call > 0 && a_call < state->layout.count ? a_call : state->layout.count;
+}
+
+static enum xb_status open_lists(struct xb_mode_context *context, struct xb_error *error)
 {
     struct state *state = context->state;
-    const struct xb_backend *backend = context->device->backend;
+    const struct xb_layout *layout = &state->layout;
+    size_t most = pieces_a_list(context);
     if (state->how == HOW_EACH || state->how == HOW_PITCHED)
         return XB_OK;
+    state->lists = calloc(xb_layout_count(layout->count, most), sizeof(struct xb_pieces *));
+    if (state->lists == NULL)
+        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for lists of %zu pieces", layout->count);
     if (state->how == HOW_PACKED)
         return open_packed(context, error);
-    enum xb_status status =
-        backend->pieces_open(context->device, target_of(state), source_of(state),
-                             state->layout.pieces, state->layout.count, &state->list, error);
-    if (status != XB_OK || state->how != HOW_GRAPH)
-        return status;
-    return backend->graph_open(context->queues[0], state->list, &state->graph, error);
+    for (size_t first = 0; first < layout->count; first += most) {
+        size_t left = layout->count - first;
+        enum xb_status status = open_list(context, target_of(state), source_of(state),
+                                          &layout->pieces[first], left < most ? left : most, error);
+        if (status != XB_OK)
+            return status;
+    }
+    if (state->how != HOW_GRAPH)
+        return XB_OK;
+    return context->device->backend->graph_open(context->queues[0], state->lists[0], &state->graph,
+                                                error);
 }
 
 static enum xb_status submit(struct xb_mode_context *context, struct xb_error *error);
@@ -392,7 +437,7 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
     if (status == XB_OK)
         status = fill(context, error);
     if (status == XB_OK)
-        status = open_list(context, error);
+        status = open_lists(context, error);
     if (status != XB_OK || state->how != HOW_KERNEL)
         return status;
     state->blocks = (unsigned)xb_case_setting(test, &option_blocks)->count;
@@ -405,8 +450,9 @@ static void teardown(struct xb_mode_context *context)
     const struct xb_backend *backend = context->device->backend;
     if (state->graph != NULL)
         backend->graph_close(state->graph);
-    if (state->list != NULL)
-        backend->pieces_close(state->list);
+    while (state->list_count > 0)
+        backend->pieces_close(state->lists[--state->list_count]);
+    free(state->lists);
     xb_layout_free(&state->layout);
 }
 
@@ -435,6 +481,16 @@ static enum xb_status copy_each(struct xb_mode_context *context, struct xb_error
             return status;
     }
     return XB_OK;
+}
+
+static enum xb_status call_for_lists(struct xb_mode_context *context, struct xb_error *error)
+{
+    const struct state *state = context->state;
+    enum xb_status status = XB_OK;
+    for (size_t i = 0; status == XB_OK && i < state->list_count; i++)
+        status =
+            context->device->backend->queue_copy_pieces(context->queues[0], state->lists[i], error);
+    return status;
 }
 
 /* Host threads move pieces between their places and the room. */
@@ -470,7 +526,7 @@ static enum xb_status submit_host_part(struct xb_mode_context *context, struct x
 static enum xb_status submit_kernel_part(struct xb_mode_context *context, struct xb_error *error)
 {
     const struct state *state = context->state;
-    return context->device->backend->queue_kernel_pieces(context->queues[0], state->list,
+    return context->device->backend->queue_kernel_pieces(context->queues[0], state->lists[0],
                                                          state->blocks, error);
 }
 
@@ -533,7 +589,7 @@ static enum xb_status submit(struct xb_mode_context *context, struct xb_error *e
     case HOW_EACH:
         return copy_each(context, error);
     case HOW_CALL:
-        return backend->queue_copy_pieces(context->queues[0], state->list, error);
+        return call_for_lists(context, error);
     case HOW_GRAPH:
         return backend->queue_graph(context->queues[0], state->graph, error);
     case HOW_PACKED:
@@ -607,13 +663,15 @@ static enum xb_status verify(struct xb_mode_context *context, struct xb_result *
 }
 
 static const struct xb_option *const options[] = {
-    &option_batch,  &xb_option_piece,       &option_layout,           &option_pitch,
-    &option_blocks, &xb_option_host_offset, &xb_option_device_offset, NULL};
+    &option_batch,          &xb_option_piece,         &option_layout,
+    &option_pitch,          &option_call_pieces,      &option_blocks,
+    &xb_option_host_offset, &xb_option_device_offset, NULL};
 
 static const struct xb_parameter parameters[] = {
     {&xb_option_piece, NULL},
     {&option_layout, NULL},
     {&option_pitch, NULL},
+    {&option_call_pieces, "call"},
     {&option_blocks, "kernel"},
     {&xb_option_host_offset, NULL},
     {&xb_option_device_offset, NULL},

@@ -126,6 +126,25 @@ static void test_the_kernel_has_the_blocks_asked_for(void **state)
     finish(&f);
 }
 
+static void test_a_call_takes_no_more_pieces_than_asked_for(void **state)
+{
+    (void)state;
+    const struct {
+        const char *asked;
+        size_t most;
+    } calls[] = {{"100", 100}, {"0", 256}, {"4096", 256}};
+    for (size_t i = 0; i < COUNT_OF(calls); i++) {
+        struct fixture f;
+        reset_fake();
+        RUN(&f, "--mode", "batch", "--batch", "call", "--call-pieces", calls[i].asked, "--piece",
+            "256", "--size", "64K");
+        expect_all_verified(&f);
+        assert_int_equal(xb_fake.most_pieces, calls[i].most);
+        assert_int_equal(xb_fake.lists_open, 0);
+        finish(&f);
+    }
+}
+
 static void test_what_a_device_lacks_is_skipped(void **state)
 {
     (void)state;
@@ -247,6 +266,7 @@ int main(void)
         MODES_TEST(test_figures_follow_from_time_and_pieces),
         MODES_TEST(test_kernels_that_lose_nothing_pay_no_tax),
         MODES_TEST(test_the_kernel_has_the_blocks_asked_for),
+        MODES_TEST(test_a_call_takes_no_more_pieces_than_asked_for),
         MODES_TEST(test_what_a_device_lacks_is_skipped),
         MODES_TEST(test_each_needs_nothing),
         MODES_TEST(test_too_many_pieces_are_skipped),
