@@ -10,6 +10,7 @@
 #include "matrix.h"
 #include "reading.h"
 #include "rows.h"
+#include "sweep.h"
 
 #include <libsmartcols/libsmartcols.h>
 #include <stdlib.h>
@@ -128,6 +129,8 @@ static enum xb_status print_results(FILE *stream, const struct xb_record *record
         status = print_together(stream, &layout, !alone, error);
     if (status == XB_OK)
         status = xb_matrix_print(stream, record, !alone && !together, error);
+    if (status == XB_OK)
+        xb_sweep_print(stream, record);
     return status;
 }
 
