@@ -35,13 +35,17 @@ KERNEL_ROW = ("--mode", "zero-copy", "--direction", "h2d")  # one row, which ker
 BY_COPIES = "host, by copies back"
 MULTIPROCESSORS = 1  # of each of its devices
 ARCHITECTURE = "gfx90a:sramecc+:xnack+"  # the stand-in's, if no other is asked for
-CAPABILITIES = {"register", "hold", "kernels", "mapped", "managed"}  # all but write-combined
+# All but write-combined.
+CAPABILITIES = {"register", "hold", "kernels", "mapped", "managed", "batch", "graph", "rows"}
 # All that moves data by copies alone, and a mode of each kind that takes more.
 SOME = (
     *("--mode", "pageable,pinned,double-buffer,zero-copy,managed,peer", "--pairs", "0:1"),
     *("--host-memory", "registered,alloc", "--managed", "prefetch", "--peer-path", "direct-read"),
     *("--by", "engine,kernel"),
 )
+# Many pieces by every way that is the runtime's. Those with kernels take minutes here, because what
+# they cost other kernels is measured with kernels that compute.
+PIECES = ("--mode", "batch", "--layout", "rows", "--batch", "each,call,graph,pitched")
 
 
 def read_source(*names):

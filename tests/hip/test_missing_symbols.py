@@ -16,6 +16,7 @@ from stand_in import (
     CAPABILITIES,
     KERNEL_ROW,
     OVERRIDE,
+    PIECES,
     SOME,
     STAND_IN,
     SYMBOLS,
@@ -107,7 +108,12 @@ class MissingSymbols(HipCase):
         "mapped": {"mapped", "hold"},
         "managed": {"managed"},
         "kernels": {"kernels", "hold"},
+        "batches": {"batch"},
+        "graphs": {"graph"},
+        "rows": {"rows"},
     }
+
+    OF_PIECES = ("batches", "graphs", "rows")
 
     # Of the one structure that has the architecture's name.
     LAYOUTS = ("the architecture (5)", "the architecture (6, 7)")
@@ -153,10 +159,37 @@ class MissingSymbols(HipCase):
         self.assertIs(backends["host"]["usable"], True)
 
     def test_capabilities(self):
-        names = [name for lost in self.CAPABILITIES for name in self.named(lost)]
+        names = [
+            name
+            for lost in self.CAPABILITIES
+            if lost not in self.OF_PIECES
+            for name in self.named(lost)
+        ]
         self.in_parallel(
             [functools.partial(self.measure_without, name) for name in names], self.check_run
         )
+
+    def test_pieces(self):
+        """The other ways to move them are there."""
+        names = [name for lost in self.OF_PIECES for name in self.named(lost)]
+        self.in_parallel(
+            [functools.partial(self.measure_without, name, arguments=PIECES) for name in names],
+            self.check_pieces,
+        )
+
+    def check_pieces(self, outcome):
+        (name,) = outcome.missing
+        (lost,) = self.CAPABILITIES[SYMBOLS[name]]
+        words = ["the HIP runtime has no", name, f"'{lost}'"]
+        if lost == "batch":
+            words.append("it needs ROCm 7.1 or newer")
+        self.assertEqual(outcome.code, 0, outcome)
+        skipped = [row for row in outcome.rows() if lost in needs_of(row)]
+        self.assert_skipped(skipped, words, outcome)
+        others = [row for row in outcome.rows() if row["status"] == "ok"]
+        self.assert_ok(others, outcome)
+        ways = {row["variant"] for row in outcome.rows()}
+        self.assertEqual({row["variant"] for row in others}, ways - {skipped[0]["variant"]}, outcome)
 
     def check_run(self, outcome):
         (name,) = outcome.missing
