@@ -179,12 +179,73 @@ int standin_prefetch(const void *address, size_t bytes, int place, void *stream)
         cudaMemPrefetchAsync(address, bytes, place_of(place), PREFETCH_FLAGS(cudaStream_t) stream));
 }
 
+#define COPY(name) cudaMemcpy##name,
+static const enum cudaMemcpyKind kinds[] = {STANDIN_COPIES(COPY)};
+#undef COPY
+
 int standin_copy(void *target, const void *source, size_t bytes, int kind, void *stream)
 {
-#define COPY(name) cudaMemcpy##name,
-    static const enum cudaMemcpyKind kinds[] = {STANDIN_COPIES(COPY)};
-#undef COPY
     return result_of(cudaMemcpyAsync(target, source, bytes, kinds[kind], (cudaStream_t)stream));
+}
+
+_Static_assert(cudaMemcpySrcAccessOrderStream == 1 && cudaMemcpySrcAccessOrderAny == 3,
+               "the orders have HIP's numbers");
+
+/* CUDA has no batch without attributes: HIP's then means the order of the stream. CUDA 13 does not
+ * tell which copy failed, and changed the qualifiers of the arrays. */
+int standin_copy_batch(void **targets, void **sources, size_t *sizes, size_t count, int order,
+                       size_t *failed, void *stream)
+{
+    struct cudaMemcpyAttributes attributes = {.srcAccessOrder =
+                                                  (enum cudaMemcpySrcAccessOrder)order};
+    size_t first = 0;
+    *failed = (size_t)-1;
+#if CUDART_VERSION >= 13000
+    return result_of(cudaMemcpyBatchAsync((void *)targets, (void *)sources, sizes, count,
+                                          &attributes, &first, 1, (cudaStream_t)stream));
+#else
+    return result_of(cudaMemcpyBatchAsync((void *)targets, (void *)sources, sizes, count,
+                                          &attributes, &first, 1, failed, (cudaStream_t)stream));
+#endif
+}
+
+int standin_copy_rows(void *target, size_t target_pitch, const void *source, size_t source_pitch,
+                      size_t bytes, size_t rows, int kind, void *stream)
+{
+    return result_of(cudaMemcpy2DAsync(target, target_pitch, source, source_pitch, bytes, rows,
+                                       kinds[kind], (cudaStream_t)stream));
+}
+
+int standin_capture_begin(void *stream)
+{
+    return result_of(
+        cudaStreamBeginCapture((cudaStream_t)stream, cudaStreamCaptureModeThreadLocal));
+}
+
+int standin_capture_end(void *stream, void **graph)
+{
+    return result_of(cudaStreamEndCapture((cudaStream_t)stream, (cudaGraph_t *)graph));
+}
+
+int standin_graph_instantiate(void **executable, void *graph)
+{
+    return result_of(
+        cudaGraphInstantiateWithFlags((cudaGraphExec_t *)executable, (cudaGraph_t)graph, 0));
+}
+
+int standin_graph_launch(void *executable, void *stream)
+{
+    return result_of(cudaGraphLaunch((cudaGraphExec_t)executable, (cudaStream_t)stream));
+}
+
+int standin_graph_destroy(void *graph)
+{
+    return result_of(cudaGraphDestroy((cudaGraph_t)graph));
+}
+
+int standin_executable_destroy(void *executable)
+{
+    return result_of(cudaGraphExecDestroy((cudaGraphExec_t)executable));
 }
 
 int standin_copy_peer(void *target, int target_device, const void *source, int source_device,

@@ -30,6 +30,7 @@
     X(CudartUnloading, Deinitialized, "the runtime is shutting down")                              \
     X(InvalidConfiguration, InvalidConfiguration, "invalid configuration argument")                \
     X(InvalidSymbol, InvalidSymbol, "invalid device symbol")                                       \
+    X(InvalidPitchValue, InvalidPitchValue, "invalid pitch argument")                              \
     X(InvalidMemcpyDirection, InvalidMemcpyDirection, "invalid direction of a copy")               \
     X(InvalidDeviceFunction, InvalidDeviceFunction, "invalid device function")                     \
     X(NoDevice, NoDevice, "no ROCm-capable device is detected")                                    \
@@ -54,6 +55,9 @@
     X(OperatingSystem, OperatingSystem, "operating system call failed")                            \
     X(InvalidResourceHandle, InvalidHandle, "invalid resource handle")                             \
     X(IllegalState, IllegalState, "the operation cannot be performed in the present state")        \
+    X(StreamCaptureUnsupported, StreamCaptureUnsupported, "not permitted while a stream captures") \
+    X(StreamCaptureInvalidated, StreamCaptureInvalidated, "the capture became invalid")            \
+    X(StreamCaptureWrongThread, StreamCaptureWrongThread, "another thread began the capture")      \
     X(SymbolNotFound, NotFound, "named symbol not found")                                          \
     X(NotReady, NotReady, "device not ready")                                                      \
     X(IllegalAddress, IllegalAddress, "an illegal memory access was encountered")                  \
@@ -91,6 +95,7 @@ enum standin_result { STANDIN_OK, STANDIN_ERRORS(STANDIN_ERROR_PLACE) STANDIN_UN
     X(DirectManagedMemAccessFromHost, DirectManagedMemAccessFromHost)                              \
     X(CanMapHostMemory, CanMapHostMemory)                                                          \
     X(HostRegisterSupported, HostRegisterSupported)                                                \
+    X(MaxPitch, MaxPitch)                                                                          \
     X(MultiprocessorCount, MultiProcessorCount)                                                    \
     X(WarpSize, WarpSize)
 
@@ -149,6 +154,17 @@ int standin_prefetch(const void *address, size_t bytes, int place, void *stream)
 int standin_copy(void *target, const void *source, size_t bytes, int kind, void *stream);
 int standin_copy_peer(void *target, int target_device, const void *source, int source_device,
                       size_t bytes, void *stream);
+/* `order` has the numbers that both have: 1 for the stream's, 3 for any. */
+int standin_copy_batch(void **targets, void **sources, size_t *sizes, size_t count, int order,
+                       size_t *failed, void *stream);
+int standin_copy_rows(void *target, size_t target_pitch, const void *source, size_t source_pitch,
+                      size_t bytes, size_t rows, int kind, void *stream);
+int standin_capture_begin(void *stream);
+int standin_capture_end(void *stream, void **graph);
+int standin_graph_instantiate(void **executable, void *graph);
+int standin_graph_launch(void *executable, void *stream);
+int standin_graph_destroy(void *graph);
+int standin_executable_destroy(void *executable);
 int standin_stream_create(void **stream, int non_blocking);
 int standin_stream_destroy(void *stream);
 int standin_stream_wait(void *stream);

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* NOLINTBEGIN(readability-inconsistent-declaration-parameter-name): HIP's versions differ in it */
 
@@ -128,17 +129,125 @@ hipError_t hipMemPrefetchAsync(const void *address, size_t bytes, int device, hi
     return standin_hip_error(standin_prefetch(address, bytes, place, stream));
 }
 
-hipError_t hipMemcpyAsync(void *target, const void *source, size_t bytes, hipMemcpyKind kind,
-                          hipStream_t stream)
+/* The place of a kind among STANDIN_COPIES, -1 if it is none. */
+static int find_kind(hipMemcpyKind kind)
 {
 #define COPY(name) hipMemcpy##name,
     static const hipMemcpyKind kinds[] = {STANDIN_COPIES(COPY)};
 #undef COPY
-    REFUSE_UNLESS(bytes == 0 || (target != NULL && source != NULL), hipErrorInvalidValue);
     for (int i = 0; i < (int)(sizeof kinds / sizeof kinds[0]); i++)
         if (kinds[i] == kind)
-            return standin_hip_error(standin_copy(target, source, bytes, i, stream));
-    return hipErrorInvalidMemcpyDirection;
+            return i;
+    return -1;
+}
+
+hipError_t hipMemcpyAsync(void *target, const void *source, size_t bytes, hipMemcpyKind kind,
+                          hipStream_t stream)
+{
+    int place = find_kind(kind);
+    REFUSE_UNLESS(bytes == 0 || (target != NULL && source != NULL), hipErrorInvalidValue);
+    REFUSE_UNLESS(place >= 0, hipErrorInvalidMemcpyDirection);
+    return standin_hip_error(standin_copy(target, source, bytes, place, stream));
+}
+
+hipError_t hipMemcpy2DAsync(void *target, size_t target_pitch, const void *source,
+                            size_t source_pitch, size_t bytes, size_t rows, hipMemcpyKind kind,
+                            hipStream_t stream)
+{
+    int place = find_kind(kind);
+    REFUSE_UNLESS(place >= 0, hipErrorInvalidMemcpyDirection);
+    REFUSE_UNLESS(bytes <= target_pitch && bytes <= source_pitch, hipErrorInvalidPitchValue);
+    return standin_hip_error(
+        standin_copy_rows(target, target_pitch, source, source_pitch, bytes, rows, place, stream));
+}
+
+/* As the headers of ROCm 7.1 declare them, and older ones do not. */
+struct attributes {
+    int source_order;
+    struct {
+        int type, id;
+    } source, target;
+    unsigned flags;
+};
+__attribute__((visibility("default"))) hipError_t
+hipMemcpyBatchAsync(void **targets, void **sources, size_t *sizes, size_t count,
+                    struct attributes *attributes, size_t *firsts, size_t attribute_count,
+                    size_t *failed, hipStream_t stream);
+
+/* What XB_STANDIN_BATCH asks for: "no-attributes" refuses them as ROCm 7.2 does, "refused" refuses
+ * every batch. */
+static bool batch_is(const char *asked_for)
+{
+    const char *asked = getenv("XB_STANDIN_BATCH");
+    return asked != NULL && strcmp(asked, asked_for) == 0;
+}
+
+/* Only one set of attributes, which is all that xferbench gives. A build of AMD's runtime faulted
+ * on more than 8192 copies. */
+hipError_t hipMemcpyBatchAsync(void **targets, void **sources, size_t *sizes, size_t count,
+                               struct attributes *attributes, size_t *firsts,
+                               size_t attribute_count, size_t *failed, hipStream_t stream)
+{
+    REFUSE_UNLESS(!batch_is("refused"), hipErrorNotSupported);
+    REFUSE_UNLESS(targets != NULL && sources != NULL && sizes != NULL && failed != NULL &&
+                      count > 0 && attribute_count <= 1,
+                  hipErrorInvalidValue);
+    REFUSE_UNLESS(attribute_count == 0 || !batch_is("no-attributes"), hipErrorNotSupported);
+    REFUSE_UNLESS(count <= 8192, hipErrorIllegalAddress);
+    int order = 1;
+    if (attribute_count > 0) {
+        REFUSE_UNLESS(attributes != NULL && firsts != NULL && firsts[0] == 0 &&
+                          attributes->flags == 0,
+                      hipErrorInvalidValue);
+        order = attributes->source_order;
+        REFUSE_UNLESS(order >= 1 && order <= 3, hipErrorInvalidValue);
+    }
+    for (size_t i = 0; i < count; i++) {
+        *failed = i;
+        REFUSE_UNLESS(sizes[i] > 0, hipErrorInvalidValue);
+    }
+    return standin_hip_error(
+        standin_copy_batch(targets, sources, sizes, count, order, failed, stream));
+}
+
+hipError_t hipStreamBeginCapture(hipStream_t stream, hipStreamCaptureMode mode)
+{
+    REFUSE_UNLESS(stream != NULL, hipErrorStreamCaptureUnsupported);
+    REFUSE_UNLESS(mode == hipStreamCaptureModeThreadLocal, hipErrorInvalidValue);
+    return standin_hip_error(standin_capture_begin(stream));
+}
+
+hipError_t hipStreamEndCapture(hipStream_t stream, hipGraph_t *graph)
+{
+    REFUSE_UNLESS(graph != NULL, hipErrorInvalidValue);
+    return standin_hip_error(standin_capture_end(stream, (void **)graph));
+}
+
+/* What is wrong with a graph, CUDA tells in another way; xferbench does not ask for it. */
+hipError_t hipGraphInstantiate(hipGraphExec_t *executable, hipGraph_t graph, hipGraphNode_t *wrong,
+                               char *log, size_t log_bytes)
+{
+    REFUSE_UNLESS(executable != NULL && graph != NULL, hipErrorInvalidValue);
+    REFUSE_UNLESS(wrong == NULL && log == NULL && log_bytes == 0, hipErrorNotSupported);
+    return standin_hip_error(standin_graph_instantiate((void **)executable, graph));
+}
+
+hipError_t hipGraphLaunch(hipGraphExec_t executable, hipStream_t stream)
+{
+    REFUSE_UNLESS(executable != NULL, hipErrorInvalidValue);
+    return standin_hip_error(standin_graph_launch(executable, stream));
+}
+
+hipError_t hipGraphDestroy(hipGraph_t graph)
+{
+    REFUSE_UNLESS(graph != NULL, hipErrorInvalidValue);
+    return standin_hip_error(standin_graph_destroy(graph));
+}
+
+hipError_t hipGraphExecDestroy(hipGraphExec_t executable)
+{
+    REFUSE_UNLESS(executable != NULL, hipErrorInvalidValue);
+    return standin_hip_error(standin_executable_destroy(executable));
 }
 
 hipError_t hipMemcpyPeerAsync(void *target, int target_device, const void *source,
