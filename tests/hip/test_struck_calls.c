@@ -34,6 +34,9 @@ enum row {
     ADVISE,
     DIRECT,
     STAGED,
+    BY_CALL,
+    BY_GRAPH,
+    PITCHED,
     ROWS,
     ALL = ROWS, /* every mode, in many rows */
     ASYNC_D2H,
@@ -51,6 +54,9 @@ static const char *const words_of[][ROW_WORDS] = {
     [ADVISE] = {"--mode=managed", "--direction=h2d", "--managed=advise"},
     [DIRECT] = {"--mode=peer", "--pairs=0:1", "--peer-path=direct-read", "--direction=d2d"},
     [STAGED] = {"--mode=peer", "--pairs=0:1", "--peer-path=staged", "--direction=bidir"},
+    [BY_CALL] = {"--mode=batch", "--batch=call", "--direction=h2d"},
+    [BY_GRAPH] = {"--mode=batch", "--batch=graph", "--direction=d2h"},
+    [PITCHED] = {"--mode=batch", "--batch=pitched", "--layout=rows", "--direction=h2d"},
     [ALL] = {"--mode=all"},
     [ASYNC_D2H] = {"--mode=async", "--direction=d2h"},
 };
@@ -199,9 +205,9 @@ static bool begins(const char *name, const char *prefix)
 /* Nobody is left to be told: what was measured is measured, and there is nothing to do about it. */
 static bool is_teardown(const char *call)
 {
-    return is_one_of(call,
-                     NAMES("hipFree", "hipHostFree", "hipHostUnregister", "hipStreamDestroy",
-                           "hipEventDestroy", "hipModuleUnload", "hipDeviceDisablePeerAccess"));
+    return is_one_of(call, NAMES("hipFree", "hipHostFree", "hipHostUnregister", "hipStreamDestroy",
+                                 "hipEventDestroy", "hipModuleUnload", "hipDeviceDisablePeerAccess",
+                                 "hipGraphDestroy", "hipGraphExecDestroy"));
 }
 
 /* Something to be told of a device or a pair, which is then not told. */
