@@ -475,7 +475,8 @@ static void test_each_wait(void **state)
 /* Every kind of memory that is freed, and two devices. */
 static void test_each_choice(void **state)
 {
-    static const enum row rows[] = {PAGEABLE, ALLOC, PREFETCH, ASYNC_D2H, DIRECT};
+    static const enum row rows[] = {PAGEABLE, ALLOC,   PREFETCH, ASYNC_D2H,
+                                    DIRECT,   BY_CALL, BY_GRAPH};
     (void)state;
     for (size_t i = 0; i < COUNT_OF(rows); i++)
         strike_each((struct strike){.row = rows[i], .call = "hipSetDevice"});

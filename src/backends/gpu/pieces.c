@@ -28,8 +28,10 @@ void xb_gpu_pieces_close(struct xb_pieces *list)
         return;
     struct gpu_pieces *closing = (struct gpu_pieces *)list;
     struct xb_error ignored;
-    if (closing->device_list != NULL && xb_gpu_select(list->device, &ignored) == XB_OK)
+    if (closing->device_list != NULL) {
+        (void)xb_gpu_select(list->device, &ignored);
         (void)xb_gpu_device_of(list->device)->runtime->release(closing->device_list);
+    }
     free(closing->sizes);
     free(closing->sources);
     free(closing->targets);
