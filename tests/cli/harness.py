@@ -74,7 +74,9 @@ SMALL = (*ONE, "--size", "4K", *FEW)
 MODES = modes_built()
 # Those of them that are about a latency of their own: `--mode all` has them with --latency only.
 ABOUT_LATENCY = ("loads", "peer-loads")
-MOVING = [mode for mode in MODES if mode not in ABOUT_LATENCY]
+# And those that `--mode all` leaves out.
+ONLY_NAMED = ("batch",)
+MOVING = [mode for mode in MODES if mode not in ABOUT_LATENCY + ONLY_NAMED]
 MEASURED = ("--mode", "pageable,pinned,async,double-buffer,zero-copy")
 BIDIR = ("--direction", "bidir")
 # Still at it after a quarter of an hour, because its samples last a millisecond.
