@@ -81,7 +81,7 @@ class Pieces(HipCase):
             with self.subTest(pieces=pieces):
                 outcome = self.run_program(
                     *(*HIP, "--size", str(64 * pieces), "--samples", "1", "--time-limit", "1us"),
-                    *("--warm-up", "1us", "--mode", "batch", "--batch", "call", "--piece", "64"),
+                    *("--warm-up", "1us", "--mode", "batch", "--batch", "call", "--piece", "64", "--call-pieces", "0"),
                     *("--direction", "h2d", "--json", "out.json", "--quiet"),
                 )
                 self.check_outcome(outcome)
