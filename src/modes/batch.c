@@ -650,8 +650,10 @@ static enum xb_status verify(struct xb_mode_context *context, struct xb_result *
     xb_result_detail_number(result, "pieces", count);
     xb_result_compute(result, &xb_figure_pieces_per_second, count / seconds);
     xb_result_compute(result, &xb_figure_time_per_piece, seconds / count);
-    if (state->how == HOW_KERNEL)
-        xb_result_compute(result, &xb_figure_blocks, (double)state->blocks);
+    /* Asked for 0, the kernel has as many as there is room for. */
+    unsigned blocks = state->blocks > 0 ? state->blocks : context->device->info.multiprocessors;
+    if (state->how == HOW_KERNEL && blocks > 0)
+        xb_result_compute(result, &xb_figure_blocks, (double)blocks);
     enum xb_status status = prove(context, result, error);
     bool uses_kernels = (state->how == HOW_KERNEL || state->how == HOW_PACKED) &&
                         context->test->bytes >= XB_LARGE_BYTES; /* less is over too soon */

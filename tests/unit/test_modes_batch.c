@@ -145,6 +145,17 @@ static void test_a_call_takes_no_more_pieces_than_asked_for(void **state)
     }
 }
 
+static void test_blocks_are_told_where_all_are_the_best(void **state)
+{
+    (void)state;
+    struct fixture f;
+    xb_fake.more_blocks_are_faster = true;
+    RUN(&f, "--mode", "batch", "--batch", "kernel", "--size", "64K", "--direction", "h2d");
+    assert_int_equal(xb_fake.piece_blocks, 0); /* for all that there is room for */
+    assert_true(figure(&f.run.results[0], "blocks") == XB_FAKE_MULTIPROCESSORS);
+    finish(&f);
+}
+
 static void test_what_a_device_lacks_is_skipped(void **state)
 {
     (void)state;
@@ -267,6 +278,7 @@ int main(void)
         MODES_TEST(test_kernels_that_lose_nothing_pay_no_tax),
         MODES_TEST(test_the_kernel_has_the_blocks_asked_for),
         MODES_TEST(test_a_call_takes_no_more_pieces_than_asked_for),
+        MODES_TEST(test_blocks_are_told_where_all_are_the_best),
         MODES_TEST(test_what_a_device_lacks_is_skipped),
         MODES_TEST(test_each_needs_nothing),
         MODES_TEST(test_too_many_pieces_are_skipped),
