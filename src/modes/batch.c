@@ -234,10 +234,31 @@ static struct xb_needs needs(const struct xb_case *test, const struct xb_config 
     return needs;
 }
 
+/* Refuses an option that matters only with that word of another one, which was not given. */
+static enum xb_status refuse_without(const struct xb_config *config, const struct xb_option *option,
+                                     const struct xb_option *other, const char *word,
+                                     struct xb_error *error)
+{
+    const struct xb_value *words = xb_config_get(config, other->name);
+    bool matters = !xb_config_get(config, option->name)->given;
+    for (size_t i = 0; !matters && i < words->word_count; i++)
+        matters = strcmp(words->words[i], word) == 0;
+    if (matters)
+        return XB_OK;
+    return XB_FAIL(error, XB_ERR_USAGE, "--%s has no effect without --%s %s", option->name,
+                   other->name, word);
+}
+
 static enum xb_status check_options(const struct xb_case *test, const struct xb_config *config,
                                     struct xb_error *error)
 {
-    (void)config;
+    enum xb_status status = refuse_without(config, &option_pitch, &option_layout, "rows", error);
+    if (status == XB_OK)
+        status = refuse_without(config, &option_call_pieces, &option_batch, "call", error);
+    if (status == XB_OK)
+        status = refuse_without(config, &option_blocks, &option_batch, "kernel", error);
+    if (status != XB_OK)
+        return status;
     uint64_t piece = xb_case_setting(test, &xb_option_piece)->count;
     uint64_t pitch = pitch_of(test);
     if (pitch == 0 || pitch >= piece)

@@ -213,6 +213,16 @@ static void test_rows_are_asked_for_as_such(void **state)
                  "--pitch", "8K");
 }
 
+static void test_what_would_be_ignored_is_refused(void **state)
+{
+    (void)state;
+    EXPECT_USAGE("--pitch has no effect without --layout rows", "--mode", "batch", "--pitch", "8K");
+    EXPECT_USAGE("--blocks has no effect without --batch kernel", "--mode", "batch", "--batch",
+                 "packed,each", "--blocks", "8");
+    EXPECT_USAGE("--call-pieces has no effect without --batch call", "--mode", "batch", "--batch",
+                 "each", "--call-pieces", "8");
+}
+
 static void test_all_modes_leave_it_out(void **state)
 {
     (void)state;
@@ -283,6 +293,7 @@ int main(void)
         MODES_TEST(test_each_needs_nothing),
         MODES_TEST(test_too_many_pieces_are_skipped),
         MODES_TEST(test_rows_are_asked_for_as_such),
+        MODES_TEST(test_what_would_be_ignored_is_refused),
         MODES_TEST(test_all_modes_leave_it_out),
         MODES_TEST(test_wrong_pieces_never_verify),
         MODES_TEST(test_small_pieces_never_verify_at_the_wrong_place),
