@@ -217,20 +217,56 @@ static uint32_t capabilities(const struct xb_case *test)
     return needed[how_of(test)];
 }
 
+static uint64_t count_pieces(const struct xb_case *test)
+{
+    return xb_layout_count(test->bytes, xb_case_setting(test, &xb_option_piece)->count);
+}
+
+/* How many calls --batch call makes. */
+static uint64_t count_calls(const struct xb_case *test)
+{
+    uint64_t a_call = xb_case_setting(test, &option_call_pieces)->count;
+    return a_call > 0 ? xb_layout_count(count_pieces(test), a_call) : 1;
+}
+
+/* More copies than these take seconds to enqueue, which nothing can interrupt; a graph of more
+ * takes minutes to make. */
+#define MOST_COPIES UINT64_C(1000000)
+#define MOST_IN_GRAPH UINT64_C(262144)
+/* A list of more takes more memory than is worth having. */
+#define MOST_PIECES (UINT64_C(1) << 24)
+/* Every call has a list of its own, and opening more takes seconds. */
+#define MOST_CALLS UINT64_C(65536)
+/* What lists of pieces take: on the host ours, the proof's and the backend's with its addresses; on
+ * the device one, in which long pieces are cut. */
+#define HOST_BYTES_A_PIECE UINT64_C(128)
+#define DEVICE_BYTES_A_PIECE ((uint64_t)sizeof(struct xb_piece))
+#define BYTES_A_CUT_BYTE 64 /* one of the list for so many of the data */
+
+/* Saturates. */
+static void add_need(uint64_t *need, uint64_t more)
+{
+    if (__builtin_add_overflow(*need, more, need))
+        *need = UINT64_MAX;
+}
+
 static struct xb_needs needs(const struct xb_case *test, const struct xb_config *config)
 {
     (void)config;
     struct xb_needs needs = {0};
     enum how how = how_of(test);
+    uint64_t pieces = count_pieces(test);
+    pieces = pieces < MOST_PIECES ? pieces : MOST_PIECES; /* check refuses more */
     spans_of(test, &needs.host_bytes, &needs.device_bytes);
-    if (__builtin_add_overflow(needs.host_bytes, needs.device_bytes, &needs.host_bytes))
-        needs.host_bytes = UINT64_MAX;
-    if (how == HOW_PACKED &&
-        __builtin_add_overflow(needs.device_bytes, test->bytes, &needs.device_bytes))
-        needs.device_bytes = UINT64_MAX;
-    if ((how == HOW_PACKED || how == HOW_KERNEL) &&
-        __builtin_add_overflow(needs.device_bytes, XB_SM_TAX_BYTES, &needs.device_bytes))
-        needs.device_bytes = UINT64_MAX;
+    add_need(&needs.host_bytes, needs.device_bytes);
+    if (how == HOW_PACKED)
+        add_need(&needs.device_bytes, test->bytes);
+    if ((how == HOW_PACKED || how == HOW_KERNEL) && test->bytes >= XB_LARGE_BYTES)
+        add_need(&needs.device_bytes, XB_SM_TAX_BYTES);
+    add_need(&needs.host_bytes, pieces * HOST_BYTES_A_PIECE);
+    if (how != HOW_EACH && how != HOW_PITCHED)
+        add_need(&needs.device_bytes,
+                 pieces * DEVICE_BYTES_A_PIECE + test->bytes / BYTES_A_CUT_BYTE);
     return needs;
 }
 
@@ -271,26 +307,24 @@ static enum xb_status check_options(const struct xb_case *test, const struct xb_
                    xb_size_format(piece, other, sizeof other));
 }
 
-/* More copies than these take seconds to enqueue, which nothing can interrupt; a graph of more
- * takes minutes to make. */
-#define MOST_COPIES UINT64_C(1000000)
-#define MOST_IN_GRAPH UINT64_C(262144)
-/* A list of more takes more memory than is worth having. */
-#define MOST_PIECES (UINT64_C(1) << 24)
-
 static enum xb_status check(const struct xb_mode_context *context, struct xb_error *error)
 {
     const struct xb_case *test = context->test;
     enum how how = how_of(test);
-    uint64_t count = xb_layout_count(test->bytes, xb_case_setting(test, &xb_option_piece)->count);
+    uint64_t count = count_pieces(test);
     uint64_t most = how == HOW_EACH ? MOST_COPIES : how == HOW_GRAPH ? MOST_IN_GRAPH : MOST_PIECES;
     if (how == HOW_PITCHED && !has_word(test, "rows"))
         return XB_FAIL(error, XB_ERR_UNSUPPORTED, "'pitched' copies rows: give --layout rows");
-    if (count <= most)
-        return XB_OK;
-    return XB_FAIL(error, XB_ERR_UNSUPPORTED,
-                   "%llu pieces are more than '%s' takes here (%llu); take a smaller --size",
-                   (unsigned long long)count, test->variant, (unsigned long long)most);
+    if (count > most)
+        return XB_FAIL(error, XB_ERR_UNSUPPORTED,
+                       "%llu pieces are more than '%s' takes here (%llu); take a larger --piece or "
+                       "a smaller --size",
+                       (unsigned long long)count, test->variant, (unsigned long long)most);
+    if (how == HOW_CALL && count_calls(test) > MOST_CALLS)
+        return XB_FAIL(error, XB_ERR_UNSUPPORTED,
+                       "%llu calls are more than 'call' makes here (%llu); take more --call-pieces",
+                       (unsigned long long)count_calls(test), (unsigned long long)MOST_CALLS);
+    return XB_OK;
 }
 
 /* ---- setup ---- */

@@ -201,6 +201,40 @@ static void test_too_many_pieces_are_skipped(void **state)
     finish(&f);
 }
 
+static void test_too_many_calls_are_skipped(void **state)
+{
+    (void)state;
+    struct fixture f;
+    RUN(&f, "--mode", "batch", "--batch", "call", "--piece", "1", "--call-pieces", "1,2", "--size",
+        "131072", "--direction", "h2d");
+    expect_reason(&f.run.results[0], XB_RESULT_SKIPPED, "131072 calls are more than 'call'");
+    assert_int_equal(f.run.results[1].status, XB_RESULT_OK);
+    finish(&f);
+}
+
+/* Computing kernels run beside large cases alone. */
+static void test_a_small_case_needs_no_memory_for_computing(void **state)
+{
+    (void)state;
+    struct fixture f;
+    xb_fake.device_memory_free = UINT64_C(1) << 20;
+    RUN(&f, "--mode", "batch", "--batch", "packed,kernel", "--size", "64K");
+    expect_all_verified(&f);
+    finish(&f);
+}
+
+static void test_lists_need_memory(void **state)
+{
+    (void)state;
+    struct fixture f;
+    xb_fake.device_memory_free = UINT64_C(4) << 20;
+    RUN(&f, "--mode", "batch", "--batch", "call,each", "--piece", "1", "--size", "256K",
+        "--direction", "h2d");
+    expect_reason(&f.run.results[0], XB_RESULT_ERROR, "of memory free, and the case needs");
+    assert_int_equal(f.run.results[1].status, XB_RESULT_OK);
+    finish(&f);
+}
+
 static void test_rows_are_asked_for_as_such(void **state)
 {
     (void)state;
@@ -292,6 +326,9 @@ int main(void)
         MODES_TEST(test_what_a_device_lacks_is_skipped),
         MODES_TEST(test_each_needs_nothing),
         MODES_TEST(test_too_many_pieces_are_skipped),
+        MODES_TEST(test_too_many_calls_are_skipped),
+        MODES_TEST(test_a_small_case_needs_no_memory_for_computing),
+        MODES_TEST(test_lists_need_memory),
         MODES_TEST(test_rows_are_asked_for_as_such),
         MODES_TEST(test_what_would_be_ignored_is_refused),
         MODES_TEST(test_all_modes_leave_it_out),
