@@ -194,14 +194,21 @@ static struct xb_layout layout_of(const struct xb_case *test)
     };
 }
 
-/* What each buffer of a side takes. */
+/* What the pieces of each side span, wherever they begin. */
 static void spans_of(const struct xb_case *test, uint64_t *host, uint64_t *device)
 {
     struct xb_layout layout = layout_of(test);
+    layout.source.offset = layout.target.offset = 0;
     uint64_t source = xb_layout_span(layout.bytes, layout.piece, &layout.source);
     uint64_t target = xb_layout_span(layout.bytes, layout.piece, &layout.target);
     *host = test->direction == XB_H2D ? source : target;
     *device = test->direction == XB_H2D ? target : source;
+}
+
+/* How much longer than that a buffer is. */
+static uint64_t room_beyond(const struct xb_case *test, const struct xb_config *config)
+{
+    return xb_largest_offset(test, config) + XB_WATCHED_BYTES;
 }
 
 static uint32_t capabilities(const struct xb_case *test)
@@ -252,15 +259,17 @@ static void add_need(uint64_t *need, uint64_t more)
 
 static struct xb_needs needs(const struct xb_case *test, const struct xb_config *config)
 {
-    (void)config;
     struct xb_needs needs = {0};
     enum how how = how_of(test);
+    uint64_t beyond = room_beyond(test, config);
     uint64_t pieces = count_pieces(test);
     pieces = pieces < MOST_PIECES ? pieces : MOST_PIECES; /* check refuses more */
     spans_of(test, &needs.host_bytes, &needs.device_bytes);
     add_need(&needs.host_bytes, needs.device_bytes);
+    add_need(&needs.host_bytes, 2 * beyond);
+    add_need(&needs.device_bytes, beyond);
     if (how == HOW_PACKED)
-        add_need(&needs.device_bytes, test->bytes);
+        add_need(&needs.device_bytes, test->bytes + beyond);
     if ((how == HOW_PACKED || how == HOW_KERNEL) && test->bytes >= XB_LARGE_BYTES)
         add_need(&needs.device_bytes, XB_SM_TAX_BYTES);
     add_need(&needs.host_bytes, pieces * HOST_BYTES_A_PIECE);
@@ -329,23 +338,33 @@ static enum xb_status check(const struct xb_mode_context *context, struct xb_err
 
 /* ---- setup ---- */
 
+/* Borrows a buffer for what spans so much, wherever it begins. */
+static enum xb_status borrow(struct xb_mode_context *context, unsigned number,
+                             enum xb_memory memory, uint64_t bytes, struct xb_buffer **buffer,
+                             struct xb_error *error)
+{
+    /* What is as long as the case is made longer by the workspace. */
+    if (bytes != context->test->bytes)
+        add_need(&bytes, room_beyond(context->test, context->config));
+    return xb_workspace_buffer(context->workspace, number, memory, bytes, buffer, error);
+}
+
 static enum xb_status borrow_buffers(struct xb_mode_context *context, struct xb_error *error)
 {
     struct state *state = context->state;
-    struct xb_workspace *workspace = context->workspace;
-    const struct xb_layout *layout = &state->layout;
-    uint64_t host = state->to_device ? layout->source_span : layout->target_span;
-    uint64_t device = state->to_device ? layout->target_span : layout->source_span;
+    uint64_t host = 0;
+    uint64_t device = 0;
+    spans_of(context->test, &host, &device);
     bool mapped = (context->device->info.capabilities & XB_CAP_MAPPED) != 0;
     enum xb_memory memory = mapped ? XB_MEMORY_MAPPED : XB_MEMORY_PINNED;
-    enum xb_status status = xb_workspace_buffer(workspace, 0, memory, host, &state->host, error);
+    xb_workspace_extend(context->workspace, room_beyond(context->test, context->config));
+    enum xb_status status = borrow(context, 0, memory, host, &state->host, error);
     if (status == XB_OK)
-        status = xb_workspace_buffer(workspace, 1, memory, device, &state->room, error);
+        status = borrow(context, 1, memory, device, &state->room, error);
     if (status == XB_OK)
-        status = xb_workspace_buffer(workspace, 0, XB_MEMORY_DEVICE, device, &state->device, error);
+        status = borrow(context, 0, XB_MEMORY_DEVICE, device, &state->device, error);
     if (status == XB_OK && state->how == HOW_PACKED)
-        status = xb_workspace_buffer(workspace, 1, XB_MEMORY_DEVICE, layout->bytes, &state->packed,
-                                     error);
+        status = borrow(context, 1, XB_MEMORY_DEVICE, state->layout.bytes, &state->packed, error);
     return status;
 }
 
@@ -466,8 +485,9 @@ static enum xb_status fill(struct xb_mode_context *context, struct xb_error *err
                                           state->layout.source_span, xb_proof_before(seed), error);
     if (status != XB_OK)
         return status;
-    return xb_proof_fill(context->queues[0], target_of(state), state->layout.target_span,
-                         xb_proof_around(seed), error);
+    return xb_proof_fill(context->queues[0], target_of(state),
+                         state->layout.target_span + XB_WATCHED_BYTES, xb_proof_around(seed),
+                         error);
 }
 
 static enum xb_status setup(struct xb_mode_context *context, struct xb_error *error)
@@ -684,6 +704,7 @@ static enum xb_status prove(struct xb_mode_context *context, struct xb_result *r
         .room = state->room,
         .moved = xb_proof_after(seed),
         .around = xb_proof_around(seed),
+        .behind = XB_WATCHED_BYTES,
     };
     struct xb_mismatch all = {0};
     struct xb_mismatch compared = {0};

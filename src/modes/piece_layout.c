@@ -168,7 +168,8 @@ enum xb_status xb_piece_proof_check(const struct xb_piece_proof *proof, struct x
     struct job job = {.proof = proof, .lock = PTHREAD_MUTEX_INITIALIZER};
     enum xb_status status = look(proof, proof->source, layout->source_span, &job.source, error);
     if (status == XB_OK)
-        status = look(proof, proof->target, layout->target_span, &job.target, error);
+        status =
+            look(proof, proof->target, layout->target_span + proof->behind, &job.target, error);
     if (status != XB_OK)
         return status;
     struct xb_piece *sorted = malloc(layout->count * sizeof *sorted);
@@ -179,6 +180,9 @@ enum xb_status xb_piece_proof_check(const struct xb_piece_proof *proof, struct x
     job.pieces = sorted;
     xb_parallel_for(layout->count, GRAIN, check_part, &job);
     free(sorted);
+    struct xb_mismatch behind = xb_host_check(job.target + layout->target_span, layout->target_span,
+                                              proof->behind, proof->around);
+    add(&job.all, behind.wrong_bytes, behind.first_offset);
     add(all, job.all.wrong_bytes, job.all.first_offset);
     add(compared, job.compared.wrong_bytes, job.compared.first_offset);
     return XB_OK;
