@@ -113,9 +113,9 @@ static void check_part(void *argument, uint64_t begin, uint64_t end)
     struct xb_mismatch all = {0};
     struct xb_mismatch compared = {0};
     for (uint64_t i = begin; i < end; i++) {
-        const struct xb_piece *last = i > 0 ? &job->pieces[i - 1] : NULL;
-        check_piece(job, &job->pieces[i], last != NULL ? last->target_offset + last->bytes : 0,
-                    &all, &compared);
+        const struct xb_piece *last = &job->pieces[i > 0 ? i - 1 : 0];
+        check_piece(job, &job->pieces[i], i > 0 ? last->target_offset + last->bytes : 0, &all,
+                    &compared);
     }
     pthread_mutex_lock(&job->lock);
     add(&job->all, all.wrong_bytes, all.first_offset);
