@@ -93,7 +93,7 @@ done
 exceptions=(
     src/modes/
     # Kinds of memory and capabilities, which modes are named after.
-    src/backends/registry.c: src/backends/hip/library.h: src/backends/hip/device.c:
+    src/backends/registry.c: src/backends/gpu/batch.c: src/backends/hip/library.h: src/backends/hip/device.c:
     # A case's other device.
     'src/(record/write|record/read_rows|run/csv|compare/read|link/prometheus)\.c:[0-9]+:.*"peer"'
     # What link measures links with, as its user would.

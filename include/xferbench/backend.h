@@ -119,6 +119,8 @@ struct xb_device_info {
      * copy within the device counts as XB_LOCAL_COPY_OPERATIONS of them. Meaningful with
      * XB_CAP_HOLD. */
     unsigned held_operations;
+    /* How many blocks queue_kernel_pieces has where it is asked for 0; 0: nobody knows. */
+    unsigned multiprocessors;
     /* The device's memory is the host's: both needs of a case come out of one. */
     bool shares_host_memory;
     /* Host and device reach each other's memory in place, coherently: managed pages need not move

@@ -194,14 +194,21 @@ static struct xb_layout layout_of(const struct xb_case *test)
     };
 }
 
-/* What each buffer of a side takes. */
+/* What the pieces of each side span, wherever they begin. */
 static void spans_of(const struct xb_case *test, uint64_t *host, uint64_t *device)
 {
     struct xb_layout layout = layout_of(test);
+    layout.source.offset = layout.target.offset = 0;
     uint64_t source = xb_layout_span(layout.bytes, layout.piece, &layout.source);
     uint64_t target = xb_layout_span(layout.bytes, layout.piece, &layout.target);
     *host = test->direction == XB_H2D ? source : target;
     *device = test->direction == XB_H2D ? target : source;
+}
+
+/* How much longer than that a buffer is. */
+static uint64_t room_beyond(const struct xb_case *test, const struct xb_config *config)
+{
+    return xb_largest_offset(test, config) + XB_WATCHED_BYTES;
 }
 
 static uint32_t capabilities(const struct xb_case *test)
@@ -217,27 +224,86 @@ static uint32_t capabilities(const struct xb_case *test)
     return needed[how_of(test)];
 }
 
+static uint64_t count_pieces(const struct xb_case *test)
+{
+    return xb_layout_count(test->bytes, xb_case_setting(test, &xb_option_piece)->count);
+}
+
+/* How many calls --batch call makes. */
+static uint64_t count_calls(const struct xb_case *test)
+{
+    uint64_t a_call = xb_case_setting(test, &option_call_pieces)->count;
+    return a_call > 0 ? xb_layout_count(count_pieces(test), a_call) : 1;
+}
+
+/* More copies than these take seconds to enqueue, which nothing can interrupt; a graph of more
+ * takes minutes to make. */
+#define MOST_COPIES UINT64_C(1000000)
+#define MOST_IN_GRAPH UINT64_C(262144)
+/* A list of more takes more memory than is worth having. */
+#define MOST_PIECES (UINT64_C(1) << 24)
+/* Every call has a list of its own, and opening more takes seconds. */
+#define MOST_CALLS UINT64_C(65536)
+/* What lists of pieces take: on the host ours, the proof's and the backend's with its addresses; on
+ * the device one, in which long pieces are cut. */
+#define HOST_BYTES_A_PIECE UINT64_C(128)
+#define DEVICE_BYTES_A_PIECE ((uint64_t)sizeof(struct xb_piece))
+#define BYTES_A_CUT_BYTE 64 /* one of the list for so many of the data */
+
+/* Saturates. */
+static void add_need(uint64_t *need, uint64_t more)
+{
+    if (__builtin_add_overflow(*need, more, need))
+        *need = UINT64_MAX;
+}
+
 static struct xb_needs needs(const struct xb_case *test, const struct xb_config *config)
 {
-    (void)config;
     struct xb_needs needs = {0};
     enum how how = how_of(test);
+    uint64_t beyond = room_beyond(test, config);
+    uint64_t pieces = count_pieces(test);
+    pieces = pieces < MOST_PIECES ? pieces : MOST_PIECES; /* check refuses more */
     spans_of(test, &needs.host_bytes, &needs.device_bytes);
-    if (__builtin_add_overflow(needs.host_bytes, needs.device_bytes, &needs.host_bytes))
-        needs.host_bytes = UINT64_MAX;
-    if (how == HOW_PACKED &&
-        __builtin_add_overflow(needs.device_bytes, test->bytes, &needs.device_bytes))
-        needs.device_bytes = UINT64_MAX;
-    if ((how == HOW_PACKED || how == HOW_KERNEL) &&
-        __builtin_add_overflow(needs.device_bytes, XB_SM_TAX_BYTES, &needs.device_bytes))
-        needs.device_bytes = UINT64_MAX;
+    add_need(&needs.host_bytes, needs.device_bytes);
+    add_need(&needs.host_bytes, 2 * beyond);
+    add_need(&needs.device_bytes, beyond);
+    if (how == HOW_PACKED)
+        add_need(&needs.device_bytes, test->bytes + beyond);
+    if ((how == HOW_PACKED || how == HOW_KERNEL) && test->bytes >= XB_LARGE_BYTES)
+        add_need(&needs.device_bytes, XB_SM_TAX_BYTES);
+    add_need(&needs.host_bytes, pieces * HOST_BYTES_A_PIECE);
+    if (how != HOW_EACH && how != HOW_PITCHED)
+        add_need(&needs.device_bytes,
+                 pieces * DEVICE_BYTES_A_PIECE + test->bytes / BYTES_A_CUT_BYTE);
     return needs;
+}
+
+/* Refuses an option that matters only with that word of another one, which was not given. */
+static enum xb_status refuse_without(const struct xb_config *config, const struct xb_option *option,
+                                     const struct xb_option *other, const char *word,
+                                     struct xb_error *error)
+{
+    const struct xb_value *words = xb_config_get(config, other->name);
+    bool matters = !xb_config_get(config, option->name)->given;
+    for (size_t i = 0; !matters && i < words->word_count; i++)
+        matters = strcmp(words->words[i], word) == 0;
+    if (matters)
+        return XB_OK;
+    return XB_FAIL(error, XB_ERR_USAGE, "--%s has no effect without --%s %s", option->name,
+                   other->name, word);
 }
 
 static enum xb_status check_options(const struct xb_case *test, const struct xb_config *config,
                                     struct xb_error *error)
 {
-    (void)config;
+    enum xb_status status = refuse_without(config, &option_pitch, &option_layout, "rows", error);
+    if (status == XB_OK)
+        status = refuse_without(config, &option_call_pieces, &option_batch, "call", error);
+    if (status == XB_OK)
+        status = refuse_without(config, &option_blocks, &option_batch, "kernel", error);
+    if (status != XB_OK)
+        return status;
     uint64_t piece = xb_case_setting(test, &xb_option_piece)->count;
     uint64_t pitch = pitch_of(test);
     if (pitch == 0 || pitch >= piece)
@@ -250,47 +316,55 @@ static enum xb_status check_options(const struct xb_case *test, const struct xb_
                    xb_size_format(piece, other, sizeof other));
 }
 
-/* More copies than these take seconds to enqueue, which nothing can interrupt; a graph of more
- * takes minutes to make. */
-#define MOST_COPIES UINT64_C(1000000)
-#define MOST_IN_GRAPH UINT64_C(262144)
-/* A list of more takes more memory than is worth having. */
-#define MOST_PIECES (UINT64_C(1) << 24)
-
 static enum xb_status check(const struct xb_mode_context *context, struct xb_error *error)
 {
     const struct xb_case *test = context->test;
     enum how how = how_of(test);
-    uint64_t count = xb_layout_count(test->bytes, xb_case_setting(test, &xb_option_piece)->count);
+    uint64_t count = count_pieces(test);
     uint64_t most = how == HOW_EACH ? MOST_COPIES : how == HOW_GRAPH ? MOST_IN_GRAPH : MOST_PIECES;
     if (how == HOW_PITCHED && !has_word(test, "rows"))
         return XB_FAIL(error, XB_ERR_UNSUPPORTED, "'pitched' copies rows: give --layout rows");
-    if (count <= most)
-        return XB_OK;
-    return XB_FAIL(error, XB_ERR_UNSUPPORTED,
-                   "%llu pieces are more than '%s' takes here (%llu); take a smaller --size",
-                   (unsigned long long)count, test->variant, (unsigned long long)most);
+    if (count > most)
+        return XB_FAIL(error, XB_ERR_UNSUPPORTED,
+                       "%llu pieces are more than '%s' takes here (%llu); take a larger --piece or "
+                       "a smaller --size",
+                       (unsigned long long)count, test->variant, (unsigned long long)most);
+    if (how == HOW_CALL && count_calls(test) > MOST_CALLS)
+        return XB_FAIL(error, XB_ERR_UNSUPPORTED,
+                       "%llu calls are more than 'call' makes here (%llu); take more --call-pieces",
+                       (unsigned long long)count_calls(test), (unsigned long long)MOST_CALLS);
+    return XB_OK;
 }
 
 /* ---- setup ---- */
 
+/* Borrows a buffer for what spans so much, wherever it begins. */
+static enum xb_status borrow(struct xb_mode_context *context, unsigned number,
+                             enum xb_memory memory, uint64_t bytes, struct xb_buffer **buffer,
+                             struct xb_error *error)
+{
+    /* What is as long as the case is made longer by the workspace. */
+    if (bytes != context->test->bytes)
+        add_need(&bytes, room_beyond(context->test, context->config));
+    return xb_workspace_buffer(context->workspace, number, memory, bytes, buffer, error);
+}
+
 static enum xb_status borrow_buffers(struct xb_mode_context *context, struct xb_error *error)
 {
     struct state *state = context->state;
-    struct xb_workspace *workspace = context->workspace;
-    const struct xb_layout *layout = &state->layout;
-    uint64_t host = state->to_device ? layout->source_span : layout->target_span;
-    uint64_t device = state->to_device ? layout->target_span : layout->source_span;
+    uint64_t host = 0;
+    uint64_t device = 0;
+    spans_of(context->test, &host, &device);
     bool mapped = (context->device->info.capabilities & XB_CAP_MAPPED) != 0;
     enum xb_memory memory = mapped ? XB_MEMORY_MAPPED : XB_MEMORY_PINNED;
-    enum xb_status status = xb_workspace_buffer(workspace, 0, memory, host, &state->host, error);
+    xb_workspace_extend(context->workspace, room_beyond(context->test, context->config));
+    enum xb_status status = borrow(context, 0, memory, host, &state->host, error);
     if (status == XB_OK)
-        status = xb_workspace_buffer(workspace, 1, memory, device, &state->room, error);
+        status = borrow(context, 1, memory, device, &state->room, error);
     if (status == XB_OK)
-        status = xb_workspace_buffer(workspace, 0, XB_MEMORY_DEVICE, device, &state->device, error);
+        status = borrow(context, 0, XB_MEMORY_DEVICE, device, &state->device, error);
     if (status == XB_OK && state->how == HOW_PACKED)
-        status = xb_workspace_buffer(workspace, 1, XB_MEMORY_DEVICE, layout->bytes, &state->packed,
-                                     error);
+        status = borrow(context, 1, XB_MEMORY_DEVICE, state->layout.bytes, &state->packed, error);
     return status;
 }
 
@@ -411,8 +485,9 @@ static enum xb_status fill(struct xb_mode_context *context, struct xb_error *err
                                           state->layout.source_span, xb_proof_before(seed), error);
     if (status != XB_OK)
         return status;
-    return xb_proof_fill(context->queues[0], target_of(state), state->layout.target_span,
-                         xb_proof_around(seed), error);
+    return xb_proof_fill(context->queues[0], target_of(state),
+                         state->layout.target_span + XB_WATCHED_BYTES, xb_proof_around(seed),
+                         error);
 }
 
 static enum xb_status setup(struct xb_mode_context *context, struct xb_error *error)
@@ -629,6 +704,7 @@ static enum xb_status prove(struct xb_mode_context *context, struct xb_result *r
         .room = state->room,
         .moved = xb_proof_after(seed),
         .around = xb_proof_around(seed),
+        .behind = XB_WATCHED_BYTES,
     };
     struct xb_mismatch all = {0};
     struct xb_mismatch compared = {0};
@@ -650,8 +726,10 @@ static enum xb_status verify(struct xb_mode_context *context, struct xb_result *
     xb_result_detail_number(result, "pieces", count);
     xb_result_compute(result, &xb_figure_pieces_per_second, count / seconds);
     xb_result_compute(result, &xb_figure_time_per_piece, seconds / count);
-    if (state->how == HOW_KERNEL)
-        xb_result_compute(result, &xb_figure_blocks, (double)state->blocks);
+    /* Asked for 0, the kernel has as many as there is room for. */
+    unsigned blocks = state->blocks > 0 ? state->blocks : context->device->info.multiprocessors;
+    if (state->how == HOW_KERNEL && blocks > 0)
+        xb_result_compute(result, &xb_figure_blocks, (double)blocks);
     enum xb_status status = prove(context, result, error);
     bool uses_kernels = (state->how == HOW_KERNEL || state->how == HOW_PACKED) &&
                         context->test->bytes >= XB_LARGE_BYTES; /* less is over too soon */

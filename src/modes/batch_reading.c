@@ -15,6 +15,7 @@
 #define GOOD_ENOUGH 0.9
 
 #define MOST_PIECES 64
+#define MOST_LAYOUTS 8
 
 static const char *parameter(const struct xb_record_case *test, const char *name)
 {
@@ -33,6 +34,7 @@ static uint64_t piece_of(const struct xb_record_case *test)
 struct group {
     struct xb_reading *reading;
     const struct xb_record_case *of;
+    bool is_one_of_several; /* there are groups of other layouts */
 };
 
 static bool belongs(const struct group *group, const struct xb_record_case *test)
@@ -125,12 +127,16 @@ static void add_run(const struct group *group, const uint64_t *pieces, size_t fi
     xb_reading_add(reading, " GB/s)");
 }
 
-/* "The fastest way to the device: kernel for 512 B to 512 KiB (...), call from 1 MiB on (...)." */
+/* "The fastest way to the device, by piece: kernel for 512 B to 512 KiB (...), call from 1 MiB on
+ * (...)." Names the layout where it is not the only one. */
 static void add_winners(const struct group *group, const uint64_t *pieces, size_t count)
 {
     struct xb_reading *reading = group->reading;
-    xb_reading_add(reading, "The fastest way %s, by piece: ",
-                   strcmp(group->of->direction, "h2d") == 0 ? "to the device" : "from it");
+    xb_reading_add(reading, "The fastest way %s the device, by piece",
+                   strcmp(group->of->direction, "h2d") == 0 ? "to" : "from");
+    if (group->is_one_of_several)
+        xb_reading_add(reading, " (%s)", parameter(group->of, "layout"));
+    xb_reading_add(reading, ": ");
     for (size_t first = 0; first < count;) {
         const char *winner = best_of(group, pieces[first], NULL)->variant;
         size_t last = first;
@@ -151,85 +157,125 @@ static double gain_of(const struct group *group, uint64_t piece)
            rate_of(group, best_of(group, piece, "each"));
 }
 
-/* From where on one copy a piece will do, and what it costs where it costs most. */
-static void add_each(const struct group *group, const uint64_t *pieces, size_t count)
+/* For which of the pieces one copy each will do. */
+struct enough {
+    size_t known, good; /* how many pieces were copied so, and of how many that is good enough */
+    size_t from;        /* it is for all from this one on; their number: for none */
+    size_t worst;       /* where it costs most */
+};
+
+static struct enough find_enough(const struct group *group, const uint64_t *pieces, size_t count)
 {
-    struct xb_reading *reading = group->reading;
-    size_t enough = count; /* from there on for all */
-    size_t worst = count;
+    struct enough enough = {.from = count};
+    double most = 0;
     for (size_t i = 0; i < count; i++) {
         double gain = gain_of(group, pieces[i]);
         if (!isfinite(gain))
             continue;
-        if (worst == count || gain > gain_of(group, pieces[worst]))
-            worst = i;
-        if (!(1 / gain >= GOOD_ENOUGH))
-            enough = count;
-        else if (enough == count)
-            enough = i;
+        bool is_good = 1 / gain >= GOOD_ENOUGH;
+        if (gain > most)
+            enough.worst = i;
+        most = fmax(most, gain);
+        enough.known++;
+        enough.good += is_good;
+        if (!is_good)
+            enough.from = count;
+        else if (enough.from == count)
+            enough.from = i;
     }
-    if (worst == count)
+    return enough;
+}
+
+static void add_each(const struct group *group, const uint64_t *pieces, size_t count)
+{
+    struct xb_reading *reading = group->reading;
+    struct enough enough = find_enough(group, pieces, count);
+    const char *of_all = enough.known == count && count > 1 ? " for all of these" : "";
+    if (enough.known == 0)
         return;
-    if (enough < count) {
-        xb_reading_add(reading, " One copy a piece is good enough from ");
-        add_size(reading, pieces[enough]);
-        xb_reading_add(reading, " on");
+    if (enough.good == 0) {
+        xb_reading_add(reading, " One copy a piece is too slow%s", of_all);
+    } else if (enough.good == count) {
+        xb_reading_add(reading, " One copy a piece is good enough%s", of_all);
+    } else if (enough.from == count) {
+        xb_reading_add(reading, " One copy a piece is good enough for some of these only");
     } else {
-        xb_reading_add(reading, " One copy a piece is too slow for all of these");
+        xb_reading_add(reading, " One copy a piece is good enough from ");
+        add_size(reading, pieces[enough.from]);
+        xb_reading_add(reading, " on");
     }
-    if (enough == 0) {
+    if (enough.good == enough.known) {
         xb_reading_add(reading, ".");
         return;
     }
     xb_reading_add(reading, "; for ");
-    add_size(reading, pieces[worst]);
+    add_size(reading, pieces[enough.worst]);
     xb_reading_add(reading, " the best is ");
-    xb_reading_add_factor(reading, gain_of(group, pieces[worst]));
+    xb_reading_add_factor(reading, gain_of(group, pieces[enough.worst]));
     xb_reading_add(reading, " as fast.");
 }
 
-/* Finds the first usable case of a direction. */
-static const struct xb_record_case *first_of(struct xb_reading *reading, int device, uint64_t bytes,
-                                             enum xb_direction direction)
+/* Whether it is a usable case of that device, size and direction. */
+static bool is_of(struct xb_reading *reading, const struct xb_record_case *test, int device,
+                  uint64_t bytes, enum xb_direction direction)
+{
+    const struct group own = {.reading = reading, .of = test};
+    return test->device == device && test->bytes == bytes &&
+           strcmp(test->direction, xb_direction_name(direction)) == 0 && belongs(&own, test);
+}
+
+/* Whether several ways were taken: one alone is no comparison. */
+static bool has_several_ways(const struct group *group)
+{
+    const struct xb_record *record = xb_reading_record(group->reading);
+    for (size_t i = 0; i < record->case_count; i++)
+        if (belongs(group, &record->cases[i]) &&
+            strcmp(record->cases[i].variant, group->of->variant) != 0)
+            return true;
+    return false;
+}
+
+/* The first case of every layout begins a group: its pitch and offsets stand for that layout. */
+static size_t find_groups(struct xb_reading *reading, int device, uint64_t bytes,
+                          enum xb_direction direction, struct group groups[MOST_LAYOUTS])
 {
     const struct xb_record *record = xb_reading_record(reading);
-    for (size_t i = 0; i < record->case_count; i++) {
-        struct group group = {reading, &record->cases[i]};
-        if (group.of->device == device && group.of->bytes == bytes &&
-            strcmp(group.of->direction, xb_direction_name(direction)) == 0 &&
-            belongs(&group, group.of))
-            return group.of;
+    size_t count = 0;
+    for (size_t i = 0; i < record->case_count && count < MOST_LAYOUTS; i++) {
+        const struct xb_record_case *test = &record->cases[i];
+        bool is_new = is_of(reading, test, device, bytes, direction);
+        for (size_t k = 0; is_new && k < count; k++)
+            is_new = strcmp(parameter(test, "layout"), parameter(groups[k].of, "layout")) != 0;
+        if (is_new)
+            groups[count++] = (struct group){.reading = reading, .of = test};
     }
-    return NULL;
+    for (size_t k = 0; k < count; k++)
+        groups[k].is_one_of_several = count > 1;
+    return count;
 }
 
 static bool say_direction(struct xb_reading *reading, int device, uint64_t bytes,
-                          enum xb_direction direction, bool is_second)
+                          enum xb_direction direction, bool said)
 {
-    uint64_t pieces[MOST_PIECES];
-    struct group group = {reading, first_of(reading, device, bytes, direction)};
-    if (group.of == NULL)
-        return false;
-    size_t count = list_pieces(&group, pieces);
-    const char *only = best_of(&group, pieces[0], NULL)->variant;
-    bool several = false; /* one way alone is no comparison */
-    const struct xb_record *record = xb_reading_record(reading);
-    for (size_t i = 0; i < record->case_count; i++)
-        several = several || (belongs(&group, &record->cases[i]) &&
-                              strcmp(record->cases[i].variant, only) != 0);
-    if (!several)
-        return false;
-    xb_reading_add(reading, "%s", is_second ? " " : "");
-    add_winners(&group, pieces, count);
-    add_each(&group, pieces, count);
-    return true;
+    struct group groups[MOST_LAYOUTS];
+    size_t group_count = find_groups(reading, device, bytes, direction, groups);
+    for (size_t k = 0; k < group_count; k++) {
+        uint64_t pieces[MOST_PIECES];
+        if (!has_several_ways(&groups[k]))
+            continue;
+        size_t count = list_pieces(&groups[k], pieces);
+        xb_reading_add(reading, "%s", said ? " " : "");
+        add_winners(&groups[k], pieces, count);
+        add_each(&groups[k], pieces, count);
+        said = true;
+    }
+    return said;
 }
 
 static bool say_pieces(struct xb_reading *reading, int device, uint64_t bytes)
 {
-    bool to = say_direction(reading, device, bytes, XB_H2D, false);
-    bool from = say_direction(reading, device, bytes, XB_D2H, to);
-    return to || from;
+    bool said = say_direction(reading, device, bytes, XB_H2D, false);
+    return say_direction(reading, device, bytes, XB_D2H, said);
 }
 
 /* "Kernels compute 6 % slower beside kernel with 8 blocks (512 B to the device)". */

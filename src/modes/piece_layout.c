@@ -113,9 +113,9 @@ static void check_part(void *argument, uint64_t begin, uint64_t end)
     struct xb_mismatch all = {0};
     struct xb_mismatch compared = {0};
     for (uint64_t i = begin; i < end; i++) {
-        const struct xb_piece *last = i > 0 ? &job->pieces[i - 1] : NULL;
-        check_piece(job, &job->pieces[i], last != NULL ? last->target_offset + last->bytes : 0,
-                    &all, &compared);
+        const struct xb_piece *last = &job->pieces[i > 0 ? i - 1 : 0];
+        check_piece(job, &job->pieces[i], i > 0 ? last->target_offset + last->bytes : 0, &all,
+                    &compared);
     }
     pthread_mutex_lock(&job->lock);
     add(&job->all, all.wrong_bytes, all.first_offset);
@@ -168,7 +168,8 @@ enum xb_status xb_piece_proof_check(const struct xb_piece_proof *proof, struct x
     struct job job = {.proof = proof, .lock = PTHREAD_MUTEX_INITIALIZER};
     enum xb_status status = look(proof, proof->source, layout->source_span, &job.source, error);
     if (status == XB_OK)
-        status = look(proof, proof->target, layout->target_span, &job.target, error);
+        status =
+            look(proof, proof->target, layout->target_span + proof->behind, &job.target, error);
     if (status != XB_OK)
         return status;
     struct xb_piece *sorted = malloc(layout->count * sizeof *sorted);
@@ -179,6 +180,9 @@ enum xb_status xb_piece_proof_check(const struct xb_piece_proof *proof, struct x
     job.pieces = sorted;
     xb_parallel_for(layout->count, GRAIN, check_part, &job);
     free(sorted);
+    struct xb_mismatch behind = xb_host_check(job.target + layout->target_span, layout->target_span,
+                                              proof->behind, proof->around);
+    add(&job.all, behind.wrong_bytes, behind.first_offset);
     add(all, job.all.wrong_bytes, job.all.first_offset);
     add(compared, job.compared.wrong_bytes, job.compared.first_offset);
     return XB_OK;

@@ -40,9 +40,10 @@ struct xb_piece_proof {
     const struct xb_layout *layout;
     struct xb_queue *queue;
     struct xb_buffer *source, *target; /* one of them DEVICE memory, the other the host's */
-    struct xb_buffer *room;            /* of the host, as long as the device's side spans */
-    struct xb_pattern moved;           /* what the source holds */
+    struct xb_buffer *room;   /* of the host, as long as the device's side with what is behind */
+    struct xb_pattern moved;  /* what the source holds */
     struct xb_pattern around; /* what the target held before, and still holds around the pieces */
+    uint64_t behind;          /* so many bytes behind the last one are around them too */
 };
 
 /*

@@ -131,6 +131,26 @@ const struct xb_option xb_option_device_offset = {
     .selects = true,
 };
 
+static uint64_t largest_offset(const struct xb_case *test, const struct xb_option *option,
+                               const struct xb_config *config)
+{
+    uint64_t largest = 0;
+    if (xb_case_find_setting(test, option) == NULL)
+        return 0;
+    const struct xb_value *offsets = xb_config_get(config, option->name);
+    for (size_t i = 0; i < xb_value_length(offsets); i++)
+        if (xb_value_number(offsets, i) > largest)
+            largest = xb_value_number(offsets, i);
+    return largest;
+}
+
+uint64_t xb_largest_offset(const struct xb_case *test, const struct xb_config *config)
+{
+    uint64_t host = largest_offset(test, &xb_option_host_offset, config);
+    uint64_t device = largest_offset(test, &xb_option_device_offset, config);
+    return host > device ? host : device;
+}
+
 /* Rounded up without adding first: the sum could overflow. */
 uint64_t xb_chunk_count(uint64_t bytes, uint64_t chunk)
 {

@@ -38,6 +38,15 @@ extern const struct xb_option xb_option_chunk;
 extern const struct xb_option xb_option_host_offset;
 extern const struct xb_option xb_option_device_offset;
 
+/* How much behind the data is watched where it may begin off a boundary: a page, which is more than
+ * a copy that rounds its end up could reach. */
+#define XB_WATCHED_BYTES UINT64_C(4096)
+
+/* The largest offset that any case of the run has on either side; 0 in a mode of which they are no
+ * parameters. All cases have room for it, so that all use the same memory: where that lies must not
+ * make a difference between one offset and another. */
+uint64_t xb_largest_offset(const struct xb_case *test, const struct xb_config *config);
+
 /* How many chunks `bytes` makes; the last may be shorter. */
 uint64_t xb_chunk_count(uint64_t bytes, uint64_t chunk);
 

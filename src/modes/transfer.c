@@ -9,9 +9,6 @@
 
 #include <stdio.h>
 
-/* How much behind the data is watched where there are offsets: a page, which is more than a copy
- * that rounds its end up could reach. */
-#define MARGIN UINT64_C(4096)
 #define AROUND (XB_PATTERN_POISON / 0xFF * 0x55) /* of XB_PATTERN_POISON every other bit */
 
 static size_t way_count(const struct xb_case *test)
@@ -28,30 +25,11 @@ static uint64_t offset_of(const struct xb_case *test, const struct xb_option *op
     return setting != NULL ? setting->count : 0;
 }
 
-static uint64_t largest_offset(const struct xb_case *test, const struct xb_option *option,
-                               const struct xb_config *config)
-{
-    uint64_t largest = 0;
-    if (xb_case_find_setting(test, option) == NULL)
-        return 0;
-    const struct xb_value *offsets = xb_config_get(config, option->name);
-    for (size_t i = 0; i < xb_value_length(offsets); i++)
-        if (xb_value_number(offsets, i) > largest)
-            largest = xb_value_number(offsets, i);
-    return largest;
-}
-
-/*
- * How much longer than the data a buffer is. All cases of a run have the room that the largest
- * offset takes, so that all use the same memory: where that lies must not make a difference between
- * one offset and another.
- */
+/* How much longer than the data a buffer is. */
 static uint64_t room_beyond(const struct xb_case *test, const struct xb_config *config)
 {
-    uint64_t host = largest_offset(test, &xb_option_host_offset, config);
-    uint64_t device = largest_offset(test, &xb_option_device_offset, config);
-    uint64_t largest = host > device ? host : device;
-    return largest > 0 ? largest + MARGIN : 0;
+    uint64_t largest = xb_largest_offset(test, config);
+    return largest > 0 ? largest + XB_WATCHED_BYTES : 0;
 }
 
 struct xb_needs xb_transfer_needs(const struct xb_case *test, const struct xb_config *config)
@@ -182,7 +160,7 @@ enum xb_status xb_transfer_setup(struct xb_mode_context *context, enum xb_memory
     context->operations_per_iteration = transfer->way_count;
     context->hold = memory != XB_MEMORY_PAGEABLE;
     uint64_t beyond = room_beyond(test, context->config);
-    transfer->margin = beyond > 0 ? MARGIN : 0;
+    transfer->margin = beyond > 0 ? XB_WATCHED_BYTES : 0;
     xb_workspace_extend(context->workspace, beyond);
     enum xb_status status = borrow_queues(context, error);
     if (status != XB_OK)

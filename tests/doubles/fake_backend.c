@@ -81,6 +81,7 @@ static enum xb_status device_info(struct xb_driver *driver, unsigned index,
     info->capabilities = xb_fake.capabilities;
     info->host_clock = false; /* the virtual one is the device's own */
     info->held_operations = xb_fake.held_operations;
+    info->multiprocessors = XB_FAKE_MULTIPROCESSORS;
     return status;
 }
 

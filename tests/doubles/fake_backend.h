@@ -39,6 +39,9 @@ extern const struct xb_backend xb_fake_backend;
 
 #define XB_FAKE_MAX_DEVICES 16u
 
+/* More than any number of blocks that is tried. */
+#define XB_FAKE_MULTIPROCESSORS 132u
+
 struct xb_fake {
     enum xb_damage damage; /* of copies, prefetches and chases */
     bool check_is_blind;   /* queue_check finds nothing wrong, whatever there is */
@@ -58,11 +61,12 @@ struct xb_fake {
         enum xb_damage damage;
     } bad_pair;
     unsigned links_down[XB_FAKE_MAX_DEVICES]; /* of each device: how many links are not active */
-    unsigned retraining_device; /* each peer copy of this one, counted from 1, has a link
-                                   trained again; 0: none */
-    bool queues_are_alike;      /* no queue is slower than the one before */
-    bool compute_is_free;       /* computing kernels take their time and compute nothing */
-    unsigned hardware_queues;   /* how many a device has: more queues take turns; 0: enough */
+    unsigned retraining_device;  /* each peer copy of this one, counted from 1, has a link
+                                    trained again; 0: none */
+    bool queues_are_alike;       /* no queue is slower than the one before */
+    bool more_blocks_are_faster; /* kernels that copy pieces, up to all the device has */
+    bool compute_is_free;        /* computing kernels take their time and compute nothing */
+    unsigned hardware_queues;    /* how many a device has: more queues take turns; 0: enough */
     double operation_s; /* virtual seconds that each operation takes beside those by the byte. They
                            make batches short, for tests that are not about time. */
 

@@ -74,6 +74,8 @@ enum xb_status xb_fake_queue_kernel_pieces(struct xb_queue *queue, struct xb_pie
     if (xb_fake_fails("queue_kernel_pieces", error))
         return error->status;
     pay_for_list(queue, list);
+    if (xb_fake.more_blocks_are_faster && blocks > 0 && blocks < XB_FAKE_MULTIPROCESSORS)
+        xb_fake_pass_time(queue, 1e-3 * (XB_FAKE_MULTIPROCESSORS - blocks));
     xb_fake.piece_blocks = blocks;
     return xb_damage_kernel_pieces(xb_fake.damage, queue, list, blocks, error);
 }

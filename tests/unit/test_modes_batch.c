@@ -145,6 +145,17 @@ static void test_a_call_takes_no_more_pieces_than_asked_for(void **state)
     }
 }
 
+static void test_blocks_are_told_where_all_are_the_best(void **state)
+{
+    (void)state;
+    struct fixture f;
+    xb_fake.more_blocks_are_faster = true;
+    RUN(&f, "--mode", "batch", "--batch", "kernel", "--size", "64K", "--direction", "h2d");
+    assert_int_equal(xb_fake.piece_blocks, 0); /* for all that there is room for */
+    assert_true(figure(&f.run.results[0], "blocks") == XB_FAKE_MULTIPROCESSORS);
+    finish(&f);
+}
+
 static void test_what_a_device_lacks_is_skipped(void **state)
 {
     (void)state;
@@ -190,6 +201,40 @@ static void test_too_many_pieces_are_skipped(void **state)
     finish(&f);
 }
 
+static void test_too_many_calls_are_skipped(void **state)
+{
+    (void)state;
+    struct fixture f;
+    RUN(&f, "--mode", "batch", "--batch", "call", "--piece", "1", "--call-pieces", "1,2", "--size",
+        "131072", "--direction", "h2d");
+    expect_reason(&f.run.results[0], XB_RESULT_SKIPPED, "131072 calls are more than 'call'");
+    assert_int_equal(f.run.results[1].status, XB_RESULT_OK);
+    finish(&f);
+}
+
+/* Computing kernels run beside large cases alone. */
+static void test_a_small_case_needs_no_memory_for_computing(void **state)
+{
+    (void)state;
+    struct fixture f;
+    xb_fake.device_memory_free = UINT64_C(1) << 20;
+    RUN(&f, "--mode", "batch", "--batch", "packed,kernel", "--size", "64K");
+    expect_all_verified(&f);
+    finish(&f);
+}
+
+static void test_lists_need_memory(void **state)
+{
+    (void)state;
+    struct fixture f;
+    xb_fake.device_memory_free = UINT64_C(4) << 20;
+    RUN(&f, "--mode", "batch", "--batch", "call,each", "--piece", "1", "--size", "256K",
+        "--direction", "h2d");
+    expect_reason(&f.run.results[0], XB_RESULT_ERROR, "of memory free, and the case needs");
+    assert_int_equal(f.run.results[1].status, XB_RESULT_OK);
+    finish(&f);
+}
+
 static void test_rows_are_asked_for_as_such(void **state)
 {
     (void)state;
@@ -200,6 +245,16 @@ static void test_rows_are_asked_for_as_such(void **state)
     finish(&f);
     EXPECT_USAGE("rows would overlap", "--mode", "batch", "--layout", "rows", "--piece", "16K",
                  "--pitch", "8K");
+}
+
+static void test_what_would_be_ignored_is_refused(void **state)
+{
+    (void)state;
+    EXPECT_USAGE("--pitch has no effect without --layout rows", "--mode", "batch", "--pitch", "8K");
+    EXPECT_USAGE("--blocks has no effect without --batch kernel", "--mode", "batch", "--batch",
+                 "packed,each", "--blocks", "8");
+    EXPECT_USAGE("--call-pieces has no effect without --batch call", "--mode", "batch", "--batch",
+                 "each", "--call-pieces", "8");
 }
 
 static void test_all_modes_leave_it_out(void **state)
@@ -267,10 +322,15 @@ int main(void)
         MODES_TEST(test_kernels_that_lose_nothing_pay_no_tax),
         MODES_TEST(test_the_kernel_has_the_blocks_asked_for),
         MODES_TEST(test_a_call_takes_no_more_pieces_than_asked_for),
+        MODES_TEST(test_blocks_are_told_where_all_are_the_best),
         MODES_TEST(test_what_a_device_lacks_is_skipped),
         MODES_TEST(test_each_needs_nothing),
         MODES_TEST(test_too_many_pieces_are_skipped),
+        MODES_TEST(test_too_many_calls_are_skipped),
+        MODES_TEST(test_a_small_case_needs_no_memory_for_computing),
+        MODES_TEST(test_lists_need_memory),
         MODES_TEST(test_rows_are_asked_for_as_such),
+        MODES_TEST(test_what_would_be_ignored_is_refused),
         MODES_TEST(test_all_modes_leave_it_out),
         MODES_TEST(test_wrong_pieces_never_verify),
         MODES_TEST(test_small_pieces_never_verify_at_the_wrong_place),

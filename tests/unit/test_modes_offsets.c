@@ -179,6 +179,17 @@ static void test_all_offsets_use_the_same_memory(void **state)
     finish(&f);
 }
 
+static void test_all_pieces_use_the_same_memory(void **state)
+{
+    (void)state;
+    struct fixture f;
+    RUN(&f, "--mode", "batch", "--batch", "each,call", "--size", "64K,1M", "--host-offset",
+        "0,1,4K", "--device-offset", "0,64");
+    expect_verified(&f);
+    assert_int_equal(own.allocations, 3); /* one is room for the proof */
+    finish(&f);
+}
+
 static struct xb_needs needs_of(const struct fixture *f, size_t i)
 {
     const struct xb_case *test = &f->run.results[i].test;
@@ -254,6 +265,19 @@ static void test_copies_of_more_than_the_data_never_verify(void **state)
     expect_unverified(ENDS_LATE, "1", "0", "the copy also changed 0 bytes before its target");
 }
 
+/* One copy is one piece. */
+static void test_pieces_that_are_too_long_never_verify(void **state)
+{
+    (void)state;
+    struct fixture f;
+    own.liberty = ENDS_LATE;
+    RUN(&f, "--mode", "batch", "--batch", "each", "--piece", "64K", "--size", "64K");
+    for (size_t i = 0; i < f.run.case_count; i++)
+        expect_reason(&f.run.results[i], XB_RESULT_ERROR, "bytes are wrong after the copy");
+    assert_true(own.taken > 0);
+    finish(&f);
+}
+
 #define OFFSETS_TEST(name) cmocka_unit_test_setup(name, offsets_setup)
 
 int main(void)
@@ -263,9 +287,11 @@ int main(void)
         OFFSETS_TEST(test_every_offset_verifies_elsewhere),
         OFFSETS_TEST(test_copies_begin_at_their_offsets),
         OFFSETS_TEST(test_all_offsets_use_the_same_memory),
+        OFFSETS_TEST(test_all_pieces_use_the_same_memory),
         OFFSETS_TEST(test_offsets_take_memory),
         OFFSETS_TEST(test_copies_that_round_never_verify),
         OFFSETS_TEST(test_copies_of_more_than_the_data_never_verify),
+        OFFSETS_TEST(test_pieces_that_are_too_long_never_verify),
     };
     return cmocka_run_group_tests_name("modes_offsets", tests, NULL, NULL);
 }

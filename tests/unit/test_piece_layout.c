@@ -148,6 +148,9 @@ struct fixture {
     bool to_device;
 };
 
+/* How much behind the last piece is watched. */
+#define BEHIND 64
+
 static void must(enum xb_status status, const struct xb_error *error)
 {
     if (status != XB_OK)
@@ -163,7 +166,7 @@ static void open_fixture(struct fixture *f, struct xb_layout layout, bool to_dev
     f->layout = make(layout);
     f->to_device = to_device;
     uint64_t source = f->layout.source_span;
-    uint64_t target = f->layout.target_span;
+    uint64_t target = f->layout.target_span + BEHIND;
     must(f->backend->driver_open(&f->driver, &probe, &error), &error);
     must(f->backend->device_open(f->driver, 0, &f->device, &error), &error);
     must(f->backend->queue_open(f->device, &f->queue, &error), &error);
@@ -220,6 +223,7 @@ static void check(struct fixture *f)
         .room = f->room,
         .moved = xb_proof_before(9),
         .around = xb_proof_around(9),
+        .behind = BEHIND,
     };
     must(f->backend->queue_wait(f->queue, &error), &error);
     must(xb_piece_proof_check(&proof, &f->all, &f->compared, &error), &error);
@@ -272,6 +276,11 @@ static void change_the_last(struct fixture *f)
     move(f, last->target_offset + last->bytes - 1, 50, 1);
 }
 
+static void write_behind(struct fixture *f)
+{
+    move(f, f->layout.target_span + BEHIND - 1, 100, 1);
+}
+
 /* Moves every piece but `left_out`, does the damage, and checks. */
 static struct fixture check_after(damage *how, size_t left_out, bool to_device)
 {
@@ -313,6 +322,7 @@ static void test_wrong_pieces_are_found(void **state)
         {nothing, 1000, 3 + 1000 * 512, 70, 77, true},
         {write_between, NONE, 3 + 20 * 512 + 300, 1, 1, false},
         {write_before, NONE, 0, 1, 1, false},
+        {write_behind, NONE, 3 + 1000 * 512 + 77 + BEHIND - 1, 1, 1, false},
         {shift_one, NONE, 3 + 999 * 512 + 1, 250, 300, true},
         {change_the_last, NONE, 3 + 1000 * 512 + 76, 1, 1, true},
     };

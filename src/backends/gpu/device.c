@@ -92,6 +92,7 @@ static enum xb_status read_attributes(struct xb_gpu_device *device, struct xb_er
     if (status != XB_OK)
         return status;
     device->multiprocessors = multiprocessors > 0 ? (unsigned)multiprocessors : 1;
+    device->base.info.multiprocessors = device->multiprocessors;
     return XB_OK;
 }
 
