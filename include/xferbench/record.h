@@ -272,6 +272,10 @@ size_t xb_record_medians(const struct xb_record *record, const struct xb_record_
  * neither a device nor a peer; or of pairs, which has the one that they have in common. */
 bool xb_record_is_sum(const struct xb_record_case *test);
 
+/* What a case has of a parameter, as JSON: a number, or the word of a text. "" where it has none.
+ */
+const char *xb_record_parameter(const struct xb_record_case *test, const char *name);
+
 /* "0", "0>1" for a pair, "sum" where it is of all devices, "0>all" and "all>0" where it is of pairs
  * that begin or end at one. */
 const char *xb_record_case_device(const struct xb_record_case *test, char *text, size_t size);

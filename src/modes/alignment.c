@@ -42,19 +42,10 @@ struct side {
 
 /* ---- cases ---- */
 
-static const char *value_of(const struct xb_record_case *test, const char *name)
-{
-    for (size_t i = 0; i < test->parameter_count; i++)
-        if (strcmp(test->parameters[i].name, name) == 0)
-            return test->parameters[i].value;
-    return NULL;
-}
-
 /* 0 in a file from before there was the option. */
 static uint64_t offset_of(const struct xb_record_case *test, const struct xb_option *option)
 {
-    const char *value = value_of(test, option->name);
-    return value != NULL ? strtoull(value, NULL, 10) : 0;
+    return strtoull(xb_record_parameter(test, option->name), NULL, 10);
 }
 
 /* The case that differs in that option alone and begins on the boundary; NULL for none. */

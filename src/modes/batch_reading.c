@@ -17,17 +17,9 @@
 #define MOST_PIECES 64
 #define MOST_LAYOUTS 8
 
-static const char *parameter(const struct xb_record_case *test, const char *name)
-{
-    for (size_t i = 0; i < test->parameter_count; i++)
-        if (strcmp(test->parameters[i].name, name) == 0 && test->parameters[i].value != NULL)
-            return test->parameters[i].value;
-    return "";
-}
-
 static uint64_t piece_of(const struct xb_record_case *test)
 {
-    return strtoull(parameter(test, xb_option_piece.name), NULL, 10);
+    return strtoull(xb_record_parameter(test, xb_option_piece.name), NULL, 10);
 }
 
 /* Which cases are told of together: one device, size, direction, layout and alignment. */
@@ -45,7 +37,8 @@ static bool belongs(const struct group *group, const struct xb_record_case *test
                strcmp(test->direction, group->of->direction) == 0 &&
                xb_reading_usable(group->reading, test) && piece_of(test) > 0;
     for (size_t i = 0; yes && i < sizeof same / sizeof same[0]; i++)
-        yes = strcmp(parameter(test, same[i]), parameter(group->of, same[i])) == 0;
+        yes = strcmp(xb_record_parameter(test, same[i]), xb_record_parameter(group->of, same[i])) ==
+              0;
     return yes;
 }
 
@@ -135,7 +128,7 @@ static void add_winners(const struct group *group, const uint64_t *pieces, size_
     xb_reading_add(reading, "The fastest way %s the device, by piece",
                    strcmp(group->of->direction, "h2d") == 0 ? "to" : "from");
     if (group->is_one_of_several)
-        xb_reading_add(reading, " (%s)", parameter(group->of, "layout"));
+        xb_reading_add(reading, " (%s)", xb_record_parameter(group->of, "layout"));
     xb_reading_add(reading, ": ");
     for (size_t first = 0; first < count;) {
         const char *winner = best_of(group, pieces[first], NULL)->variant;
@@ -245,7 +238,8 @@ static size_t find_groups(struct xb_reading *reading, int device, uint64_t bytes
         const struct xb_record_case *test = &record->cases[i];
         bool is_new = is_of(reading, test, device, bytes, direction);
         for (size_t k = 0; is_new && k < count; k++)
-            is_new = strcmp(parameter(test, "layout"), parameter(groups[k].of, "layout")) != 0;
+            is_new = strcmp(xb_record_parameter(test, "layout"),
+                            xb_record_parameter(groups[k].of, "layout")) != 0;
         if (is_new)
             groups[count++] = (struct group){.reading = reading, .of = test};
     }

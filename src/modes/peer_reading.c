@@ -30,12 +30,8 @@ static bool is_direct(const struct xb_record_case *test)
 
 static bool is_direct_by_kernel(const struct xb_record_case *test)
 {
-    bool by_kernel = false; /* files from before the option have none */
-    for (size_t i = 0; i < test->parameter_count; i++)
-        by_kernel = by_kernel || (strcmp(test->parameters[i].name, xb_option_by.name) == 0 &&
-                                  test->parameters[i].value != NULL &&
-                                  xb_is_by_kernel(test->parameters[i].value));
-    return is_direct(test) && by_kernel;
+    /* Files from before the option have none. */
+    return is_direct(test) && xb_is_by_kernel(xb_record_parameter(test, xb_option_by.name));
 }
 
 static bool is_direct_by_engine(const struct xb_record_case *test)

@@ -103,13 +103,18 @@ size_t xb_record_warnings(const struct xb_record *record, const struct xb_record
     return count;
 }
 
+const char *xb_record_parameter(const struct xb_record_case *test, const char *name)
+{
+    for (size_t i = 0; i < test->parameter_count; i++)
+        if (strcmp(test->parameters[i].name, name) == 0 && test->parameters[i].value != NULL)
+            return test->parameters[i].value;
+    return "";
+}
+
 /* Whether it is of a group of pairs, or their sum. */
 static bool is_of_group(const struct xb_record_case *test)
 {
-    for (size_t i = 0; i < test->parameter_count; i++)
-        if (strcmp(test->parameters[i].name, XB_RECORD_GROUP) == 0)
-            return true;
-    return false;
+    return xb_record_parameter(test, XB_RECORD_GROUP)[0] != '\0';
 }
 
 bool xb_record_is_sum(const struct xb_record_case *test)

@@ -34,17 +34,9 @@ static const char *name_of(const struct sweep *sweep)
     return sweep->mode->parameters[0].option->name;
 }
 
-static const char *value_of(const struct xb_record_case *test, const char *name)
-{
-    for (size_t i = 0; i < test->parameter_count; i++)
-        if (strcmp(test->parameters[i].name, name) == 0 && test->parameters[i].value != NULL)
-            return test->parameters[i].value;
-    return "";
-}
-
 static unsigned long long number_of(const struct sweep *sweep, const struct xb_record_case *test)
 {
-    return strtoull(value_of(test, name_of(sweep)), NULL, 10);
+    return strtoull(xb_record_parameter(test, name_of(sweep)), NULL, 10);
 }
 
 /* The mode, if such a table can be made of its cases; else NULL. A file may have modes that this
@@ -66,8 +58,9 @@ static bool belongs(const struct sweep *sweep, const struct xb_record_case *test
                 test->bytes == of->bytes && strcmp(test->direction, of->direction) == 0;
     const struct xb_parameter *parameter = sweep->mode->parameters + 1;
     for (; same && parameter->option != NULL; parameter++)
-        same = parameter->variant != NULL || strcmp(value_of(test, parameter->option->name),
-                                                    value_of(of, parameter->option->name)) == 0;
+        same = parameter->variant != NULL ||
+               strcmp(xb_record_parameter(test, parameter->option->name),
+                      xb_record_parameter(of, parameter->option->name)) == 0;
     return same;
 }
 
