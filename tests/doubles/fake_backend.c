@@ -175,6 +175,8 @@ static enum xb_status buffer_allocate(struct xb_device *device, enum xb_memory m
 {
     if (xb_fake_fails("buffer_allocate", error))
         return error->status;
+    if (bytes == xb_fake.no_room_for && bytes > 0)
+        return XB_FAIL(error, XB_ERR_MEMORY, "the fake device has no room for that");
     if ((capability_of(memory) & ~xb_fake.capabilities) != 0)
         return XB_FAIL(error, XB_ERR_UNSUPPORTED, "the fake device has no %s memory",
                        xb_memory_name(memory));

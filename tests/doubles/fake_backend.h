@@ -53,6 +53,7 @@ struct xb_fake {
     const char *pci_bdf;   /* of the first device, in place of 0000:01:00.0 */
     unsigned held_operations;
     uint64_t device_memory_free; /* 0: what the host has */
+    uint64_t no_room_for;        /* there is no memory for a buffer of so many bytes; 0: there is */
     /* Copies from one device to another that take so many times as long, and are damaged. The
      * devices' indices; none where both are the same. */
     struct {

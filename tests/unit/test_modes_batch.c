@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "modes/sm_tax.h"
 #include "modes_fixture.h"
 
 #define WAYS "--batch", "each,call,graph,packed,kernel"
@@ -110,6 +111,26 @@ static void test_kernels_that_lose_nothing_pay_no_tax(void **state)
     assert_false(has_figure(&f.run.results[0], "sm_tax"));
     for (size_t i = 1; i < 3; i++)
         assert_true(figure(&f.run.results[i], "sm_tax") == 0);
+    finish(&f);
+}
+
+/* The case itself was measured and is right. */
+static void test_a_tax_that_does_not_fit_costs_no_row(void **state)
+{
+    (void)state;
+    struct fixture f;
+    xb_fake.compute_is_free = true;
+    xb_fake.no_room_for = XB_SM_TAX_BYTES;
+    RUN(&f, "--mode", "batch", "--batch", "kernel", "--size", "16M", "--piece", "1M", "--direction",
+        "h2d");
+    const struct xb_result *result = &f.run.results[0];
+    expect_all_verified(&f);
+    assert_false(has_figure(result, "sm_tax"));
+    assert_true(result->bandwidth.n > 0);
+    bool said = false;
+    for (size_t i = 0; i < result->warning_count; i++)
+        said = said || strstr(result->warnings[i], "no SM tax was measured") != NULL;
+    assert_true(said);
     finish(&f);
 }
 
@@ -320,6 +341,7 @@ int main(void)
         MODES_TEST(test_buffers_off_a_boundary_verify),
         MODES_TEST(test_figures_follow_from_time_and_pieces),
         MODES_TEST(test_kernels_that_lose_nothing_pay_no_tax),
+        MODES_TEST(test_a_tax_that_does_not_fit_costs_no_row),
         MODES_TEST(test_the_kernel_has_the_blocks_asked_for),
         MODES_TEST(test_a_call_takes_no_more_pieces_than_asked_for),
         MODES_TEST(test_blocks_are_told_where_all_are_the_best),
