@@ -119,7 +119,8 @@ struct xb_mode_context {
      * For a path so fast that starting and ending a sample would be a visible part of it. */
     double sample_seconds;
     /* The host's clock times the case and not the device's, because calls of the host are part of
-     * what is measured: until submit returns or, with host_waits, until the queues are done. */
+     * what is measured: until submit returns or, with host_waits, until the queues are done.
+     * Samples are then of one iteration each. */
     bool host_timed, host_waits;
     struct xb_span spans[XB_SPANS];
     size_t span_count;    /* 0 where only the whole is timed */

@@ -30,7 +30,9 @@ static uint64_t iterations_for(const struct xb_measurement *measurement, double 
     const struct xb_mode_context *context = &measurement->lanes[0].context;
     double target = context->sample_seconds > 0 ? context->sample_seconds : SAMPLE_TARGET_S;
     uint64_t most = MAX_ITERATIONS;
-    if (context->test->mode->restore != NULL || context->test->latency)
+    /* What the host waits for is over before the next begins: no iteration hides another's calls.
+     */
+    if (context->test->mode->restore != NULL || context->test->latency || context->host_waits)
         return 1;
     if (measurement->held) {
         uint64_t fit =

@@ -94,6 +94,7 @@ static void test_figures_follow_from_time_and_pieces(void **state)
         assert_int_equal(has_figure(result, "unpack_time"), packed);
         assert_false(has_figure(result, "sm_tax")); /* of so few bytes */
         assert_false(result->event_times);
+        expect_number(result, "iterations_per_sample", 1); /* none hides another's calls */
         assert_string_equal(detail(result, "held"), "no");
     }
     finish(&f);
