@@ -45,14 +45,17 @@ static int index_of(const cJSON *row, const char *key)
     return cJSON_IsNull(item) ? -1 : item->valueint;
 }
 
-/* Whether the case has the row's words: "by", "group". Numbers differ nowhere in these files. */
-static bool has_words_of(const struct xb_record_case *test, const cJSON *row)
+/* Whether the case has the row's parameters; a file of version 1 has none. */
+static bool has_parameters_of(const struct xb_record_case *test, const cJSON *row)
 {
     const cJSON *parameters = cJSON_GetObjectItem(row, "parameters"); /* NULL: version 1 */
     for (size_t i = 0; parameters != NULL && i < test->parameter_count; i++) {
         const struct xb_record_fact *own = &test->parameters[i];
         const cJSON *word = cJSON_GetObjectItem(parameters, own->name);
         if (own->is_text && (word == NULL || strcmp(word->valuestring, own->value) != 0))
+            return false;
+        if (!own->is_text && own->value != NULL && word != NULL &&
+            strtod(own->value, NULL) != word->valuedouble)
             return false;
     }
     return true;
@@ -70,7 +73,7 @@ static const struct xb_record_case *find_case(const struct xb_record *record, co
         .latency = cJSON_IsTrue(cJSON_GetObjectItem(row, "latency")),
         .simultaneous = cJSON_IsTrue(cJSON_GetObjectItem(row, "simultaneous"))};
     for (size_t i = 0; i < record->case_count; i++) {
-        if (!has_words_of(&record->cases[i], row))
+        if (!has_parameters_of(&record->cases[i], row))
             continue;
         named.parameters = record->cases[i].parameters;
         named.parameter_count = record->cases[i].parameter_count;
