@@ -17,8 +17,8 @@
         "--access", "sequential,strided,random", "--managed", "fault,prefetch,advise", "--by",     \
         "engine,kernel"
 
-/* Modes that are about a latency of their own are measured with --latency only, and some not at all,
- * unless they are named. */
+/* Modes that are about a latency of their own are measured with --latency only, and some not at
+ * all, unless they are named. */
 static inline bool takes_part(const struct fixture *f, const struct xb_mode *mode)
 {
     return !mode->only_named &&

@@ -215,9 +215,9 @@ XB_KERNEL xb_kernel_chain(char *memory, u64 bytes, enum xb_access access)
 
 /*
  * One thread follows a chain. Of the blocks, of one thread each, only number `turn` works: there
- * is one for each multiprocessor, and they go to different ones. The word of a line is loaded at most
- * once if there are no more loads than lines, so no load hits the cache of its processor, which
- * begins every launch empty.
+ * is one for each multiprocessor, and they go to different ones. The word of a line is loaded at
+ * most once if there are no more loads than lines, so no load hits the cache of its processor,
+ * which begins every launch empty.
  */
 XB_KERNEL xb_kernel_chase(const char *chain, u64 *cursor, u64 loads, unsigned turn)
 {
@@ -233,10 +233,10 @@ XB_KERNEL xb_kernel_chase(const char *chain, u64 *cursor, u64 loads, unsigned tu
 #define LANES 32u
 
 /*
- * Copies AT_ONCE pieces at the same time, in items of T and what is behind the last whole one by the
- * byte: fewer bytes than there are lanes, which are loaded first and stored last. Each thread starts
- * a load for every piece before its first store waits for one, so that the link is busy also where a
- * piece is a single load of each thread.
+ * Copies AT_ONCE pieces at the same time, in items of T and what is behind the last whole one by
+ * the byte: fewer bytes than there are lanes, which are loaded first and stored last. Each thread
+ * starts a load for every piece before its first store waits for one, so that the link is busy also
+ * where a piece is a single load of each thread.
  */
 template <typename T>
 __device__ static void copy_pieces(char *const *to, const char *const *from, const unsigned *bytes,
