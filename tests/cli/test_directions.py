@@ -7,7 +7,7 @@ usage: test_directions.py BUILD_FOLDER [UNITTEST_ARGUMENT...]
 import math
 
 import harness
-from harness import BIDIR, FEW, HOST, figure
+from harness import BIDIR, FEW, HOST, MOVING, figure
 from measuring import NO_PAIRS, Measuring
 
 
@@ -56,7 +56,7 @@ class Directions(Measuring):
 
     def modes_that_go(self, direction):
         self.assert_succeeds("list", "--json", "list.json")
-        modes = [mode for mode in self.load("list.json")["modes"] if mode["latency"] is None]
+        modes = [mode for mode in self.load("list.json")["modes"] if mode["name"] in MOVING]
         return {mode["name"] for mode in modes if direction in mode["directions"]}
 
     def modes_of(self, code, direction):
