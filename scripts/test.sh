@@ -4,7 +4,7 @@
 # Installs what is missing, then builds and runs every check and test that needs no GPU. Ends with
 # ctest's summary. XFERBENCH_CUDA and XFERBENCH_HIP=ON|OFF|AUTO in the environment say whether those
 # backends are to be built (AUTO, the default: where nvcc is found, where HIP's headers are), and
-# XFERBENCH_FUZZ_SECONDS how long the reader of result files is fuzzed (60, the default; 0: not at all).
+# XFERBENCH_FUZZ_SECONDS how long the reader of result files is fuzzed (30, the default; 0: not at all).
 set -euo pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -71,7 +71,7 @@ run_tests build/asan -LE plain # those run below, without the sanitizers
 
 # On a copy of the corpus: what it finds is for who looks for more to keep, see tests/fuzz/README.md.
 begin 'clang, libFuzzer'
-fuzz_seconds=${XFERBENCH_FUZZ_SECONDS:-60}
+fuzz_seconds=${XFERBENCH_FUZZ_SECONDS:-30}
 if [ "$fuzz_seconds" -gt 0 ]; then
     cmake -S . -B build/fuzz -DXFERBENCH_TESTS=ON -DCMAKE_C_COMPILER=clang -DXFERBENCH_FUZZ=ON \
         -DXFERBENCH_WERROR=ON -DXFERBENCH_CUDA=OFF -DXFERBENCH_HIP=OFF
@@ -128,4 +128,4 @@ fi
 begin 'gcc, the tests'
 build build/test all -DCMAKE_C_COMPILER=gcc -DCMAKE_BUILD_TYPE=Release -DXFERBENCH_WERROR=ON \
     -DXFERBENCH_CUDA="$cuda" -DXFERBENCH_HIP="$hip"
-run_tests build/test -LE sanitized # those ran above, with the sanitizers
+run_tests build/test

@@ -11,9 +11,10 @@
 #include "modes_fixture.h"
 #include "sanitized.h"
 
-/* From one call that fails to the next: for races between the threads fewer are enough. */
-#define STRIDE(at) (HAS_THREAD_SANITIZER ? 4 + (at) : 1 + (at) / 8)
-#define LATER_STRIDE(at) (HAS_THREAD_SANITIZER ? 4 + 2 * (at) : 1 + (at) / 3)
+/* From one call that fails to the next: with a sanitizer, which makes each run several times as
+ * long, fewer; for races between the threads fewer still are enough. */
+#define STRIDE(at) (HAS_THREAD_SANITIZER ? 4 + (at) : (IS_SANITIZED ? 3 : 1) + (at) / 8)
+#define LATER_STRIDE(at) (HAS_THREAD_SANITIZER ? 4 + 2 * (at) : (IS_SANITIZED ? 3 : 1) + (at) / 3)
 
 /* Ways to run each mode; two sizes, so that another case follows the one that is struck. */
 static const char *const struck[][9] = {
