@@ -112,28 +112,28 @@ enum xb_status xb_registry_check_device(const struct xb_backend *backend,
                                         const struct xb_device_info *info, struct xb_error *error)
 {
     const struct {
-        uint32_t capability;
         const char *what;
+        uint32_t capability;
         bool served;
     } needs[] = {
-        {XB_CAP_HOLD, "to hold queues, without the slots or the depth for it",
+        {"to hold queues, without the slots or the depth for it", XB_CAP_HOLD,
          backend->queue_hold != NULL && backend->queue_release != NULL &&
              info->held_operations != 0},
-        {XB_CAP_KERNELS, "to run kernels, without the slots for it",
+        {"to run kernels, without the slots for it", XB_CAP_KERNELS,
          backend->queue_kernel_copy != NULL && backend->queue_compute != NULL &&
              backend->queue_chain != NULL && backend->queue_chase != NULL &&
              backend->pieces_open != NULL && backend->pieces_close != NULL &&
              backend->queue_kernel_pieces != NULL},
-        {XB_CAP_MANAGED, "to have managed memory, without the slots for it",
+        {"to have managed memory, without the slots for it", XB_CAP_MANAGED,
          backend->queue_prefetch != NULL && backend->buffer_advise != NULL},
-        {XB_CAP_BATCH, "to copy many pieces by one call, without the slots for it",
+        {"to copy many pieces by one call, without the slots for it", XB_CAP_BATCH,
          backend->pieces_open != NULL && backend->pieces_close != NULL &&
              backend->queue_copy_pieces != NULL},
-        {XB_CAP_GRAPH, "to replay graphs, without the slots for it",
+        {"to replay graphs, without the slots for it", XB_CAP_GRAPH,
          backend->pieces_open != NULL && backend->pieces_close != NULL &&
              backend->graph_open != NULL && backend->graph_close != NULL &&
              backend->queue_graph != NULL},
-        {XB_CAP_ROWS, "to copy rows, without the slot for it", backend->queue_copy_rows != NULL},
+        {"to copy rows, without the slot for it", XB_CAP_ROWS, backend->queue_copy_rows != NULL},
     };
     for (size_t i = 0; i < sizeof needs / sizeof needs[0]; i++)
         if ((info->capabilities & needs[i].capability) != 0 && !needs[i].served)

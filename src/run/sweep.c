@@ -74,8 +74,8 @@ static void add_value(struct sweep *sweep, const struct xb_record_case *test)
         (place < sweep->value_count &&
          number_of(sweep, sweep->values[place]) == number_of(sweep, test)))
         return;
-    memmove(&sweep->values[place + 1], &sweep->values[place],
-            (sweep->value_count - place) * sizeof sweep->values[0]);
+    for (size_t i = sweep->value_count; i > place; i--)
+        sweep->values[i] = sweep->values[i - 1];
     sweep->values[place] = test;
     sweep->value_count++;
 }
