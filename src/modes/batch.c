@@ -14,163 +14,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- options and figures ---- */
-
-static const char *const batch_words[] = {"each",   "call",    "graph", "packed",
-                                          "kernel", "pitched", NULL};
-
-static const struct xb_option option_batch = {
-    .name = "batch",
-    .type = XB_OPTION_CHOICES,
-    .argument = "HOW[,HOW]",
-    .default_text = "each,call,graph,packed,kernel",
-    .help =
-        "How the pieces are moved: 'each' one asynchronous copy a piece; 'call' one call of the "
-        "runtime for many; 'graph' one copy a piece in a graph, which is launched again and again; "
-        "'packed' host threads and a kernel gather and scatter them around one copy; 'kernel' a "
-        "kernel reads or writes them in the host's memory in place; 'pitched' one copy of rows "
-        "(--layout rows). One case is run for each.",
-    .choices = batch_words,
-    .selects = true,
-};
-
-const struct xb_option xb_option_piece = {
-    .name = "piece",
-    .type = XB_OPTION_SIZES,
-    .argument = "SIZE[,SIZE]",
-    .default_text = "4K",
-    .help = "How long a piece is: sizes, or a range that doubles such as 512..1M. --size is cut "
-            "into pieces; the last may be shorter. One case is run for each.",
-    .minimum = 1,
-    .maximum = INT64_MAX,
-    .selects = true,
-};
-
-static const char *const layout_words[] = {"scattered",  "host-scattered", "device-scattered",
-                                           "contiguous", "rows",           NULL};
-
-static const struct xb_option option_layout = {
-    .name = "layout",
-    .type = XB_OPTION_CHOICES,
-    .argument = "HOW[,HOW]",
-    .default_text = "scattered",
-    .help = "Where pieces lie: 'scattered' in an order without a pattern on both sides, "
-            "'host-scattered' or 'device-scattered' on that side, 'contiguous' one behind the "
-            "other, 'rows' every --pitch bytes on the host. One case is run for each.",
-    .choices = layout_words,
-    .selects = true,
-};
-
-static const struct xb_option option_pitch = {
-    .name = "pitch",
-    .type = XB_OPTION_SIZE,
-    .argument = "SIZE",
-    .default_text = "8K",
-    .help = "With --layout rows: how far apart pieces begin in the host's memory.",
-    .minimum = 1,
-    .maximum = INT64_MAX,
-};
-
-static const struct xb_option option_call_pieces = {
-    .name = "call-pieces",
-    .type = XB_OPTION_COUNTS,
-    .argument = "N[,N]",
-    .default_text = "4096",
-    .help =
-        "How many pieces one call of --batch call takes at most; 0 for all of them. One case is "
-        "run for each.",
-    .minimum = 0,
-    .maximum = 1 << 24,
-    .selects = true,
-};
-
-static const struct xb_option option_blocks = {
-    .name = "blocks",
-    .type = XB_OPTION_COUNTS,
-    .argument = "N[,N]",
-    .default_text = "0",
-    .help = "How many blocks of up to 1024 threads the kernel has, each of which keeps about one "
-            "multiprocessor busy; 0 finds the least that are as fast as any. One case is run for "
-            "each.",
-    .minimum = 0,
-    .maximum = 65535,
-    .selects = true,
-};
-
-const struct xb_figure xb_figure_pieces_per_second = {
-    .name = "pieces_per_second",
-    .unit = XB_UNIT_PER_SECOND,
-    .more_is_better = true,
-    .help = "How many pieces one second moves",
-};
-const struct xb_figure xb_figure_time_per_piece = {
-    .name = "time_per_piece",
-    .unit = XB_UNIT_SECONDS,
-    .help = "The time of all pieces by their number",
-};
-const struct xb_figure xb_figure_blocks = {
-    .name = "blocks",
-    .unit = XB_UNIT_RATIO,
-    .help = "How many blocks of threads the kernel had",
-};
-static const struct xb_figure pack_time = {
-    .name = "pack_time",
-    .unit = XB_UNIT_SECONDS,
-    .help = "Of packed, gathering the pieces alone",
-};
-static const struct xb_figure copy_time = {
-    .name = "packed_copy_time",
-    .unit = XB_UNIT_SECONDS,
-    .help = "Of packed, the one copy alone",
-};
-static const struct xb_figure unpack_time = {
-    .name = "unpack_time",
-    .unit = XB_UNIT_SECONDS,
-    .help = "Of packed, scattering the pieces alone",
-};
-static const struct xb_figure *const figures[] = {&xb_figure_pieces_per_second,
-                                                  &xb_figure_time_per_piece,
-                                                  &xb_figure_sm_tax,
-                                                  &xb_figure_blocks,
-                                                  &pack_time,
-                                                  &copy_time,
-                                                  &unpack_time,
-                                                  NULL};
-
 /* ---- cases ---- */
 
-enum how { HOW_EACH, HOW_CALL, HOW_GRAPH, HOW_PACKED, HOW_KERNEL, HOW_PITCHED };
-
-struct state {
-    enum how how;
-    bool to_device;
-    struct xb_layout layout;
-    struct xb_buffer *host, *device;
-    struct xb_buffer *room;   /* of the host: where pieces are packed, and the proof's room */
-    struct xb_buffer *packed; /* of the device */
-    /* Of the whole transfer, one a call; of packed its part within the device. */
-    struct xb_pieces **lists;
-    size_t list_count;
-    struct xb_graph *graph;
-    unsigned blocks;
-};
-
-static enum how how_of(const struct xb_case *test)
+static enum xb_batch_how how_of(const struct xb_case *test)
 {
-    for (int i = 0; batch_words[i] != NULL; i++)
-        if (strcmp(batch_words[i], test->variant) == 0)
-            return (enum how)i;
-    return HOW_EACH;
+    for (int i = 0; xb_batch_words[i] != NULL; i++)
+        if (strcmp(xb_batch_words[i], test->variant) == 0)
+            return (enum xb_batch_how)i;
+    return XB_BATCH_EACH;
 }
 
 static bool has_word(const struct xb_case *test, const char *word)
 {
-    return strcmp(xb_case_setting(test, &option_layout)->word, word) == 0;
+    return strcmp(xb_case_setting(test, &xb_option_layout)->word, word) == 0;
 }
 
 static uint64_t pitch_of(const struct xb_case *test)
 {
-    return has_word(test, "rows") ? xb_case_setting(test, &option_pitch)->count : 0;
+    return has_word(test, "rows") ? xb_case_setting(test, &xb_option_pitch)->count : 0;
 }
 
 static struct xb_layout layout_of(const struct xb_case *test)
@@ -214,12 +75,12 @@ static uint64_t room_beyond(const struct xb_case *test, const struct xb_config *
 static uint32_t capabilities(const struct xb_case *test)
 {
     static const uint32_t needed[] = {
-        [HOW_EACH] = 0,
-        [HOW_CALL] = XB_CAP_BATCH,
-        [HOW_GRAPH] = XB_CAP_GRAPH,
-        [HOW_PACKED] = XB_CAP_KERNELS,
-        [HOW_KERNEL] = XB_CAP_KERNELS | XB_CAP_MAPPED,
-        [HOW_PITCHED] = XB_CAP_ROWS,
+        [XB_BATCH_EACH] = 0,
+        [XB_BATCH_CALL] = XB_CAP_BATCH,
+        [XB_BATCH_GRAPH] = XB_CAP_GRAPH,
+        [XB_BATCH_PACKED] = XB_CAP_KERNELS,
+        [XB_BATCH_KERNEL] = XB_CAP_KERNELS | XB_CAP_MAPPED,
+        [XB_BATCH_PITCHED] = XB_CAP_ROWS,
     };
     return needed[how_of(test)];
 }
@@ -232,7 +93,7 @@ static uint64_t count_pieces(const struct xb_case *test)
 /* How many calls --batch call makes. */
 static uint64_t count_calls(const struct xb_case *test)
 {
-    uint64_t a_call = xb_case_setting(test, &option_call_pieces)->count;
+    uint64_t a_call = xb_case_setting(test, &xb_option_call_pieces)->count;
     return a_call > 0 ? xb_layout_count(count_pieces(test), a_call) : 1;
 }
 
@@ -260,7 +121,7 @@ static void add_need(uint64_t *need, uint64_t more)
 static struct xb_needs needs(const struct xb_case *test, const struct xb_config *config)
 {
     struct xb_needs needs = {0};
-    enum how how = how_of(test);
+    enum xb_batch_how how = how_of(test);
     uint64_t beyond = room_beyond(test, config);
     uint64_t pieces = count_pieces(test);
     pieces = pieces < MOST_PIECES ? pieces : MOST_PIECES; /* check refuses more */
@@ -268,12 +129,12 @@ static struct xb_needs needs(const struct xb_case *test, const struct xb_config 
     add_need(&needs.host_bytes, needs.device_bytes);
     add_need(&needs.host_bytes, 2 * beyond);
     add_need(&needs.device_bytes, beyond);
-    if (how == HOW_PACKED)
+    if (how == XB_BATCH_PACKED)
         add_need(&needs.device_bytes, test->bytes + beyond);
-    if ((how == HOW_PACKED || how == HOW_KERNEL) && test->bytes >= XB_LARGE_BYTES)
+    if ((how == XB_BATCH_PACKED || how == XB_BATCH_KERNEL) && test->bytes >= XB_LARGE_BYTES)
         add_need(&needs.device_bytes, XB_SM_TAX_BYTES);
     add_need(&needs.host_bytes, pieces * HOST_BYTES_A_PIECE);
-    if (how != HOW_EACH && how != HOW_PITCHED)
+    if (how != XB_BATCH_EACH && how != XB_BATCH_PITCHED)
         add_need(&needs.device_bytes,
                  pieces * DEVICE_BYTES_A_PIECE + test->bytes / BYTES_A_CUT_BYTE);
     return needs;
@@ -297,11 +158,12 @@ static enum xb_status refuse_without(const struct xb_config *config, const struc
 static enum xb_status check_options(const struct xb_case *test, const struct xb_config *config,
                                     struct xb_error *error)
 {
-    enum xb_status status = refuse_without(config, &option_pitch, &option_layout, "rows", error);
+    enum xb_status status =
+        refuse_without(config, &xb_option_pitch, &xb_option_layout, "rows", error);
     if (status == XB_OK)
-        status = refuse_without(config, &option_call_pieces, &option_batch, "call", error);
+        status = refuse_without(config, &xb_option_call_pieces, &xb_option_batch, "call", error);
     if (status == XB_OK)
-        status = refuse_without(config, &option_blocks, &option_batch, "kernel", error);
+        status = refuse_without(config, &xb_option_blocks, &xb_option_batch, "kernel", error);
     if (status != XB_OK)
         return status;
     uint64_t piece = xb_case_setting(test, &xb_option_piece)->count;
@@ -319,17 +181,19 @@ static enum xb_status check_options(const struct xb_case *test, const struct xb_
 static enum xb_status check(const struct xb_mode_context *context, struct xb_error *error)
 {
     const struct xb_case *test = context->test;
-    enum how how = how_of(test);
+    enum xb_batch_how how = how_of(test);
     uint64_t count = count_pieces(test);
-    uint64_t most = how == HOW_EACH ? MOST_COPIES : how == HOW_GRAPH ? MOST_IN_GRAPH : MOST_PIECES;
-    if (how == HOW_PITCHED && !has_word(test, "rows"))
+    uint64_t most = how == XB_BATCH_EACH    ? MOST_COPIES
+                    : how == XB_BATCH_GRAPH ? MOST_IN_GRAPH
+                                            : MOST_PIECES;
+    if (how == XB_BATCH_PITCHED && !has_word(test, "rows"))
         return XB_FAIL(error, XB_ERR_UNSUPPORTED, "'pitched' copies rows: give --layout rows");
     if (count > most)
         return XB_FAIL(error, XB_ERR_UNSUPPORTED,
                        "%llu pieces are more than '%s' takes here (%llu); take a larger --piece or "
                        "a smaller --size",
                        (unsigned long long)count, test->variant, (unsigned long long)most);
-    if (how == HOW_CALL && count_calls(test) > MOST_CALLS)
+    if (how == XB_BATCH_CALL && count_calls(test) > MOST_CALLS)
         return XB_FAIL(error, XB_ERR_UNSUPPORTED,
                        "%llu calls are more than 'call' makes here (%llu); take more --call-pieces",
                        (unsigned long long)count_calls(test), (unsigned long long)MOST_CALLS);
@@ -351,7 +215,7 @@ static enum xb_status borrow(struct xb_mode_context *context, unsigned number,
 
 static enum xb_status borrow_buffers(struct xb_mode_context *context, struct xb_error *error)
 {
-    struct state *state = context->state;
+    struct xb_batch *state = context->state;
     uint64_t host = 0;
     uint64_t device = 0;
     spans_of(context->test, &host, &device);
@@ -363,25 +227,9 @@ static enum xb_status borrow_buffers(struct xb_mode_context *context, struct xb_
         status = borrow(context, 1, memory, device, &state->room, error);
     if (status == XB_OK)
         status = borrow(context, 0, XB_MEMORY_DEVICE, device, &state->device, error);
-    if (status == XB_OK && state->how == HOW_PACKED)
+    if (status == XB_OK && state->how == XB_BATCH_PACKED)
         status = borrow(context, 1, XB_MEMORY_DEVICE, state->layout.bytes, &state->packed, error);
     return status;
-}
-
-static struct xb_buffer *source_of(const struct state *state)
-{
-    return state->to_device ? state->host : state->device;
-}
-
-static struct xb_buffer *target_of(const struct state *state)
-{
-    return state->to_device ? state->device : state->host;
-}
-
-/* Where piece `index` lies among packed ones. */
-static uint64_t packed_offset(const struct state *state, size_t index)
-{
-    return index * state->layout.piece;
 }
 
 /* Adds a list to those that there is room for. */
@@ -389,7 +237,7 @@ static enum xb_status open_list(struct xb_mode_context *context, struct xb_buffe
                                 struct xb_buffer *source, const struct xb_piece *pieces,
                                 size_t count, struct xb_error *error)
 {
-    struct state *state = context->state;
+    struct xb_batch *state = context->state;
     enum xb_status status = context->device->backend->pieces_open(
         context->device, target, source, pieces, count, &state->lists[state->list_count], error);
     state->list_count += status == XB_OK;
@@ -399,13 +247,13 @@ static enum xb_status open_list(struct xb_mode_context *context, struct xb_buffe
 /* The kernel's part of packed: from the packed pieces to their places, or back. */
 static enum xb_status open_packed(struct xb_mode_context *context, struct xb_error *error)
 {
-    struct state *state = context->state;
+    struct xb_batch *state = context->state;
     struct xb_layout within = state->layout;
     enum xb_status status = xb_layout_make(&within, error);
     for (size_t i = 0; status == XB_OK && i < within.count; i++) {
         unsigned long long *packed =
             state->to_device ? &within.pieces[i].source_offset : &within.pieces[i].target_offset;
-        *packed = packed_offset(state, i);
+        *packed = xb_batch_packed_offset(state, i);
     }
     if (status == XB_OK)
         status = open_list(context, state->to_device ? state->device : state->packed,
@@ -418,38 +266,37 @@ static enum xb_status open_packed(struct xb_mode_context *context, struct xb_err
 /* How many pieces one list holds. */
 static size_t pieces_a_list(const struct xb_mode_context *context)
 {
-    const struct state *state = context->state;
-    uint64_t a_call =
-        state->how == HOW_CALL ? xb_case_setting(context->test, &option_call_pieces)->count : 0;
+    const struct xb_batch *state = context->state;
+    uint64_t a_call = state->how == XB_BATCH_CALL
+                          ? xb_case_setting(context->test, &xb_option_call_pieces)->count
+                          : 0;
     return a_call > 0 && a_call < state->layout.count ? a_call : state->layout.count;
 }
 
 static enum xb_status open_lists(struct xb_mode_context *context, struct xb_error *error)
 {
-    struct state *state = context->state;
+    struct xb_batch *state = context->state;
     const struct xb_layout *layout = &state->layout;
     size_t most = pieces_a_list(context);
-    if (state->how == HOW_EACH || state->how == HOW_PITCHED)
+    if (state->how == XB_BATCH_EACH || state->how == XB_BATCH_PITCHED)
         return XB_OK;
     state->lists = calloc(xb_layout_count(layout->count, most), sizeof(struct xb_pieces *));
     if (state->lists == NULL)
         return XB_FAIL(error, XB_ERR_MEMORY, "no memory for lists of %zu pieces", layout->count);
-    if (state->how == HOW_PACKED)
+    if (state->how == XB_BATCH_PACKED)
         return open_packed(context, error);
     for (size_t first = 0; first < layout->count; first += most) {
         size_t left = layout->count - first;
-        enum xb_status status = open_list(context, target_of(state), source_of(state),
+        enum xb_status status = open_list(context, xb_batch_target(state), xb_batch_source(state),
                                           &layout->pieces[first], left < most ? left : most, error);
         if (status != XB_OK)
             return status;
     }
-    if (state->how != HOW_GRAPH)
+    if (state->how != XB_BATCH_GRAPH)
         return XB_OK;
     return context->device->backend->graph_open(context->queues[0], state->lists[0], &state->graph,
                                                 error);
 }
-
-static enum xb_status submit(struct xb_mode_context *context, struct xb_error *error);
 
 /* One kernel is called as fast as another if it is not slower by more than this. */
 #define AS_FAST 1.01
@@ -459,12 +306,12 @@ static enum xb_status choose_blocks(struct xb_mode_context *context, struct xb_e
 {
     static const unsigned tries[] = {1, 2, 4, 8, 16, 32, 64, 0}; /* 0: all that there is room for */
     double seconds[sizeof tries / sizeof tries[0]] = {0};
-    struct state *state = context->state;
+    struct xb_batch *state = context->state;
     const size_t count = sizeof tries / sizeof tries[0];
     double best = 0;
     for (size_t i = 0; i < count; i++) {
         state->blocks = tries[i];
-        enum xb_status status = xb_mode_time(context, submit, &seconds[i], error);
+        enum xb_status status = xb_mode_time(context, xb_batch_submit, &seconds[i], error);
         if (status != XB_OK)
             return status;
         best = best == 0 || seconds[i] < best ? seconds[i] : best;
@@ -479,20 +326,20 @@ static enum xb_status choose_blocks(struct xb_mode_context *context, struct xb_e
 
 static enum xb_status fill(struct xb_mode_context *context, struct xb_error *error)
 {
-    const struct state *state = context->state;
+    const struct xb_batch *state = context->state;
     unsigned long long seed = context->test->seed;
-    enum xb_status status = xb_proof_fill(context->queues[0], source_of(state),
+    enum xb_status status = xb_proof_fill(context->queues[0], xb_batch_source(state),
                                           state->layout.source_span, xb_proof_before(seed), error);
     if (status != XB_OK)
         return status;
-    return xb_proof_fill(context->queues[0], target_of(state),
+    return xb_proof_fill(context->queues[0], xb_batch_target(state),
                          state->layout.target_span + XB_WATCHED_BYTES, xb_proof_around(seed),
                          error);
 }
 
 static enum xb_status setup(struct xb_mode_context *context, struct xb_error *error)
 {
-    struct state *state = context->state;
+    struct xb_batch *state = context->state;
     const struct xb_case *test = context->test;
     state->how = how_of(test);
     state->to_device = test->direction == XB_H2D;
@@ -513,15 +360,15 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
         status = fill(context, error);
     if (status == XB_OK)
         status = open_lists(context, error);
-    if (status != XB_OK || state->how != HOW_KERNEL)
+    if (status != XB_OK || state->how != XB_BATCH_KERNEL)
         return status;
-    state->blocks = (unsigned)xb_case_setting(test, &option_blocks)->count;
+    state->blocks = (unsigned)xb_case_setting(test, &xb_option_blocks)->count;
     return state->blocks == 0 ? choose_blocks(context, error) : XB_OK;
 }
 
 static void teardown(struct xb_mode_context *context)
 {
-    struct state *state = context->state;
+    struct xb_batch *state = context->state;
     const struct xb_backend *backend = context->device->backend;
     if (state->graph != NULL)
         backend->graph_close(state->graph);
@@ -534,158 +381,24 @@ static void teardown(struct xb_mode_context *context)
 /* The source's other pattern: no byte of the target is right until it is moved again. */
 static enum xb_status prepare(struct xb_mode_context *context, struct xb_error *error)
 {
-    const struct state *state = context->state;
-    return xb_proof_fill(context->queues[0], source_of(state), state->layout.source_span,
+    const struct xb_batch *state = context->state;
+    return xb_proof_fill(context->queues[0], xb_batch_source(state), state->layout.source_span,
                          xb_proof_after(context->test->seed), error);
 }
 
-/* ---- one iteration ---- */
-
-static enum xb_status copy_each(struct xb_mode_context *context, struct xb_error *error)
-{
-    const struct state *state = context->state;
-    const struct xb_backend *backend = context->device->backend;
-    struct xb_buffer *source = source_of(state);
-    struct xb_buffer *target = target_of(state);
-    for (size_t i = 0; i < state->layout.count; i++) {
-        const struct xb_piece *piece = &state->layout.pieces[i];
-        enum xb_status status =
-            backend->queue_copy(context->queues[0], target, piece->target_offset, source,
-                                piece->source_offset, piece->bytes, error);
-        if (status != XB_OK)
-            return status;
-    }
-    return XB_OK;
-}
-
-static enum xb_status call_for_lists(struct xb_mode_context *context, struct xb_error *error)
-{
-    const struct state *state = context->state;
-    enum xb_status status = XB_OK;
-    for (size_t i = 0; status == XB_OK && i < state->list_count; i++)
-        status =
-            context->device->backend->queue_copy_pieces(context->queues[0], state->lists[i], error);
-    return status;
-}
-
-/* Host threads move pieces between their places and the room. */
-static void move_on_host(void *argument, uint64_t begin, uint64_t end)
-{
-    const struct state *state = argument;
-    char *places = state->host->host_address;
-    char *room = state->room->host_address;
-    for (uint64_t i = begin; i < end; i++) {
-        const struct xb_piece *piece = &state->layout.pieces[i];
-        if (state->to_device)
-            memcpy(room + packed_offset(state, i), places + piece->source_offset, piece->bytes);
-        else
-            memcpy(places + piece->target_offset, room + packed_offset(state, i), piece->bytes);
-    }
-}
-
-/* Less than this is no work for another thread. */
-#define LEAST_BYTES_A_THREAD (UINT64_C(256) << 10)
-
-/* Waits for the queue first: what is in the room may be under way, or not there yet. */
-static enum xb_status submit_host_part(struct xb_mode_context *context, struct xb_error *error)
-{
-    struct state *state = context->state;
-    uint64_t piece = state->layout.piece;
-    uint64_t grain = piece >= LEAST_BYTES_A_THREAD ? 1 : LEAST_BYTES_A_THREAD / piece;
-    enum xb_status status = context->device->backend->queue_wait(context->queues[0], error);
-    if (status == XB_OK)
-        xb_parallel_for(state->layout.count, grain, move_on_host, state);
-    return status;
-}
-
-static enum xb_status submit_kernel_part(struct xb_mode_context *context, struct xb_error *error)
-{
-    const struct state *state = context->state;
-    return context->device->backend->queue_kernel_pieces(context->queues[0], state->lists[0],
-                                                         state->blocks, error);
-}
-
-static enum xb_status submit_one_copy(struct xb_mode_context *context, struct xb_error *error)
-{
-    const struct state *state = context->state;
-    return context->device->backend->queue_copy(
-        context->queues[0], state->to_device ? state->packed : state->room, 0,
-        state->to_device ? state->room : state->packed, 0, state->layout.bytes, error);
-}
-
-static enum xb_status submit_gathering(struct xb_mode_context *context, struct xb_error *error)
-{
-    const struct state *state = context->state;
-    return state->to_device ? submit_host_part(context, error) : submit_kernel_part(context, error);
-}
-
-static enum xb_status submit_scattering(struct xb_mode_context *context, struct xb_error *error)
-{
-    const struct state *state = context->state;
-    return state->to_device ? submit_kernel_part(context, error) : submit_host_part(context, error);
-}
-
-static enum xb_status submit_packed(struct xb_mode_context *context, struct xb_error *error)
-{
-    enum xb_status status = submit_gathering(context, error);
-    if (status == XB_OK)
-        status = submit_one_copy(context, error);
-    return status == XB_OK ? submit_scattering(context, error) : status;
-}
-
-static enum xb_status copy_rows(struct xb_mode_context *context, struct xb_error *error)
-{
-    const struct state *state = context->state;
-    const struct xb_layout *layout = &state->layout;
-    struct xb_rows ends[] = {
-        {target_of(state), layout->target.offset, layout->target.pitch},
-        {source_of(state), layout->source.offset, layout->source.pitch},
-    };
-    uint64_t whole = layout->bytes / layout->piece;
-    for (int i = 0; i < 2; i++)
-        ends[i].pitch = ends[i].pitch > 0 ? ends[i].pitch : layout->piece;
-    enum xb_status status = XB_OK;
-    if (whole > 0)
-        status = context->device->backend->queue_copy_rows(context->queues[0], ends[0], ends[1],
-                                                           layout->piece, whole, error);
-    if (status != XB_OK || whole == layout->count)
-        return status;
-    const struct xb_piece *last = &layout->pieces[whole]; /* a shorter row */
-    return context->device->backend->queue_copy(context->queues[0], ends[0].buffer,
-                                                last->target_offset, ends[1].buffer,
-                                                last->source_offset, last->bytes, error);
-}
-
-static enum xb_status submit(struct xb_mode_context *context, struct xb_error *error)
-{
-    const struct state *state = context->state;
-    const struct xb_backend *backend = context->device->backend;
-    switch (state->how) {
-    case HOW_EACH:
-        return copy_each(context, error);
-    case HOW_CALL:
-        return call_for_lists(context, error);
-    case HOW_GRAPH:
-        return backend->queue_graph(context->queues[0], state->graph, error);
-    case HOW_PACKED:
-        return submit_packed(context, error);
-    case HOW_KERNEL:
-        return submit_kernel_part(context, error);
-    case HOW_PITCHED:
-        return copy_rows(context, error);
-    }
-    return XB_OK;
-}
+/* ---- what else is timed ---- */
 
 static bool is_packed(const struct xb_mode_context *context)
 {
-    return how_of(context->test) == HOW_PACKED;
+    return how_of(context->test) == XB_BATCH_PACKED;
 }
 
 static const struct xb_reference references[] = {
-    {.figure = &pack_time, .submit = submit_gathering, .is_wanted = is_packed},
-    {.figure = &copy_time, .submit = submit_one_copy, .is_wanted = is_packed},
-    {.figure = &unpack_time, .submit = submit_scattering, .is_wanted = is_packed},
+    {.figure = &xb_figure_pack_time, .submit = xb_batch_submit_gathering, .is_wanted = is_packed},
+    {.figure = &xb_figure_packed_copy_time, .submit = xb_batch_submit_copy, .is_wanted = is_packed},
+    {.figure = &xb_figure_unpack_time,
+     .submit = xb_batch_submit_scattering,
+     .is_wanted = is_packed},
     {.figure = NULL},
 };
 
@@ -694,13 +407,13 @@ static const struct xb_reference references[] = {
 static enum xb_status prove(struct xb_mode_context *context, struct xb_result *result,
                             struct xb_error *error)
 {
-    const struct state *state = context->state;
+    const struct xb_batch *state = context->state;
     unsigned long long seed = context->test->seed;
     const struct xb_piece_proof proof = {
         .layout = &state->layout,
         .queue = context->queues[0],
-        .source = source_of(state),
-        .target = target_of(state),
+        .source = xb_batch_source(state),
+        .target = xb_batch_target(state),
         .room = state->room,
         .moved = xb_proof_after(seed),
         .around = xb_proof_around(seed),
@@ -720,7 +433,7 @@ static enum xb_status prove(struct xb_mode_context *context, struct xb_result *r
 static enum xb_status verify(struct xb_mode_context *context, struct xb_result *result,
                              struct xb_error *error)
 {
-    const struct state *state = context->state;
+    const struct xb_batch *state = context->state;
     double count = (double)state->layout.count;
     double seconds = (double)result->bytes_moved / result->bandwidth.median;
     xb_result_detail_number(result, "pieces", count);
@@ -728,17 +441,17 @@ static enum xb_status verify(struct xb_mode_context *context, struct xb_result *
     xb_result_compute(result, &xb_figure_time_per_piece, seconds / count);
     /* Asked for 0, the kernel has as many as there is room for. */
     unsigned blocks = state->blocks > 0 ? state->blocks : context->device->info.multiprocessors;
-    if (state->how == HOW_KERNEL && blocks > 0)
+    if (state->how == XB_BATCH_KERNEL && blocks > 0)
         xb_result_compute(result, &xb_figure_blocks, (double)blocks);
     enum xb_status status = prove(context, result, error);
-    bool uses_kernels = (state->how == HOW_KERNEL || state->how == HOW_PACKED) &&
+    bool uses_kernels = (state->how == XB_BATCH_KERNEL || state->how == XB_BATCH_PACKED) &&
                         context->test->bytes >= XB_LARGE_BYTES; /* less is over too soon */
     /* A device that is the CPU has no other kernels than the threads that move the data. */
     if (status != XB_OK || result->verified != XB_VERIFIED_TRUE || !uses_kernels ||
         context->device->info.host_clock)
         return status;
-    status =
-        xb_sm_tax_measure(context, submit, seconds, state->how == HOW_PACKED, 2, result, error);
+    status = xb_sm_tax_measure(context, xb_batch_submit, seconds, state->how == XB_BATCH_PACKED, 2,
+                               result, error);
     if (status != XB_ERR_MEMORY)
         return status;
     /* Someone took the memory meanwhile. The bandwidth is as good without. */
@@ -747,19 +460,15 @@ static enum xb_status verify(struct xb_mode_context *context, struct xb_result *
 }
 
 static const struct xb_option *const options[] = {
-    &option_batch,          &xb_option_piece,         &option_layout,
-    &option_pitch,          &option_call_pieces,      &option_blocks,
+    &xb_option_batch,       &xb_option_piece,         &xb_option_layout,
+    &xb_option_pitch,       &xb_option_call_pieces,   &xb_option_blocks,
     &xb_option_host_offset, &xb_option_device_offset, NULL};
 
 static const struct xb_parameter parameters[] = {
-    {&xb_option_piece, NULL},
-    {&option_layout, NULL},
-    {&option_pitch, NULL},
-    {&option_call_pieces, "call"},
-    {&option_blocks, "kernel"},
-    {&xb_option_host_offset, NULL},
-    {&xb_option_device_offset, NULL},
-    {NULL, NULL},
+    {&xb_option_piece, NULL},         {&xb_option_layout, NULL},
+    {&xb_option_pitch, NULL},         {&xb_option_call_pieces, "call"},
+    {&xb_option_blocks, "kernel"},    {&xb_option_host_offset, NULL},
+    {&xb_option_device_offset, NULL}, {NULL, NULL},
 };
 
 const struct xb_mode xb_mode_batch = {
@@ -776,13 +485,13 @@ const struct xb_mode xb_mode_batch = {
     .directions = XB_H2D | XB_D2H,
     .by_default = XB_H2D | XB_D2H,
     .only_named = true,
-    .variant_option = &option_batch,
+    .variant_option = &xb_option_batch,
     .options = options,
     .parameters = parameters,
-    .figures = figures,
+    .figures = xb_batch_figures,
     .bytes_by_default = UINT64_C(32) << 20,
     .reading = xb_batch_reading,
-    .state_bytes = sizeof(struct state),
+    .state_bytes = sizeof(struct xb_batch),
     .capabilities = capabilities,
     .needs = needs,
     .check_options = check_options,
@@ -790,7 +499,7 @@ const struct xb_mode xb_mode_batch = {
     .setup = setup,
     .references = references,
     .prepare = prepare,
-    .submit = submit,
+    .submit = xb_batch_submit,
     .verify = verify,
     .teardown = teardown,
 };

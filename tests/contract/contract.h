@@ -41,6 +41,10 @@ int tear_down(void **state);
 void fill(struct fixture *f, struct xb_pattern with);
 struct xb_mismatch check(struct fixture *f, uint64_t bytes);
 
+bool can(const struct fixture *f, uint32_t capabilities); /* whether the device has them all */
+struct xb_buffer *allocate(struct fixture *f, enum xb_memory memory); /* of BYTES */
+void await(struct fixture *f);                                        /* the queue */
+
 /* The other files' tests, over `tested`. Return how many failed. */
 int run_kernel_tests(const char *name);
 int run_pair_tests(const char *name);

@@ -6,31 +6,12 @@
 #include <stdio.h>
 #include <string.h>
 
-static bool can(const struct fixture *f, uint32_t capabilities)
-{
-    return (capabilities & ~f->device->info.capabilities) == 0;
-}
-
-static struct xb_buffer *allocate(struct fixture *f, enum xb_memory memory)
-{
-    struct xb_buffer *buffer = NULL;
-    struct xb_error error;
-    must(f->backend->buffer_allocate(f->device, memory, BYTES, &buffer, &error), &error);
-    return buffer;
-}
-
-static void wait(struct fixture *f)
-{
-    struct xb_error error;
-    must(f->backend->queue_wait(f->queue, &error), &error);
-}
-
 /* All of f->there, where the CPU can look at it. */
 static const unsigned char *bring_back(struct fixture *f)
 {
     struct xb_error error;
     must(f->backend->queue_copy(f->queue, f->pinned, 0, f->there, 0, BYTES, &error), &error);
-    wait(f);
+    await(f);
     return f->pinned->host_address;
 }
 
@@ -78,7 +59,7 @@ static void copy_out(struct fixture *f, struct xb_buffer *target, enum xb_access
         must(f->backend->queue_kernel_copy(f->queue, target, ranges[i].to, f->there, ranges[i].from,
                                            ranges[i].bytes, access, 1, &error),
              &error);
-        wait(f);
+        await(f);
         expect_range(target->host_address, ranges[i].to, ranges[i].from, ranges[i].bytes);
     }
 }
@@ -201,7 +182,7 @@ static void place_cursor(struct fixture *f, struct xb_buffer *cursor, uint64_t o
     struct xb_error error;
     memcpy(f->pinned->host_address, &offset, sizeof offset);
     must(f->backend->queue_copy(f->queue, cursor, 0, f->pinned, 0, sizeof offset, &error), &error);
-    wait(f);
+    await(f);
 }
 
 static uint64_t cursor_of(struct fixture *f, struct xb_buffer *cursor)
@@ -209,7 +190,7 @@ static uint64_t cursor_of(struct fixture *f, struct xb_buffer *cursor)
     struct xb_error error;
     uint64_t offset;
     must(f->backend->queue_copy(f->queue, f->pinned, 0, cursor, 0, sizeof offset, &error), &error);
-    wait(f);
+    await(f);
     memcpy(&offset, f->pinned->host_address, sizeof offset);
     return offset;
 }
@@ -321,7 +302,7 @@ static void test_kernels_stand_behind_a_hold(void **state)
              &error);
     must(b->queue_copy(f->queue, f->pinned, 0, target, 0, BYTES, &error), &error);
     b->queue_release(f->queue);
-    wait(f);
+    await(f);
     struct xb_pattern computed = pattern;
     computed.steps = 3;
     assert_true(xb_host_check(f->pinned->host_address, 0, BYTES, computed).wrong_bytes == 0);
@@ -347,7 +328,7 @@ static void expect_both_sides_see(struct fixture *f, struct xb_buffer *managed)
 
     must(b->queue_fill(f->queue, managed, BYTES, poison, &error), &error);
     must(b->queue_prefetch(f->queue, managed, BYTES, false, &error), &error);
-    wait(f);
+    await(f);
     assert_true(xb_host_check(managed->host_address, 0, BYTES, poison).wrong_bytes == 0);
 
     /* Without moving anything beforehand: pages go to whoever touches them. */
@@ -355,7 +336,7 @@ static void expect_both_sides_see(struct fixture *f, struct xb_buffer *managed)
     must(b->queue_check(f->queue, managed, BYTES, pattern, &mismatch, &error), &error);
     assert_true(mismatch.wrong_bytes == 0);
     must(b->queue_fill(f->queue, managed, BYTES, poison, &error), &error);
-    wait(f);
+    await(f);
     assert_true(xb_host_check(managed->host_address, 0, BYTES, poison).wrong_bytes == 0);
 }
 

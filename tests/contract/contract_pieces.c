@@ -78,11 +78,6 @@ static struct xb_piece *make_pieces(const struct shape *shape)
 
 enum way { BATCH, KERNEL, GRAPH };
 
-static bool can(const struct fixture *f, uint32_t capabilities)
-{
-    return (capabilities & ~f->device->info.capabilities) == 0;
-}
-
 static uint32_t need_of(enum way way)
 {
     return way == BATCH ? XB_CAP_BATCH : way == GRAPH ? XB_CAP_GRAPH : XB_CAP_KERNELS;
@@ -94,24 +89,10 @@ static enum xb_memory memory_of(enum way way)
     return way == KERNEL ? XB_MEMORY_MAPPED : XB_MEMORY_PINNED;
 }
 
-static struct xb_buffer *allocate(struct fixture *f, enum xb_memory memory)
-{
-    struct xb_buffer *buffer = NULL;
-    struct xb_error error;
-    must(f->backend->buffer_allocate(f->device, memory, BYTES, &buffer, &error), &error);
-    return buffer;
-}
-
-static void wait(struct fixture *f)
-{
-    struct xb_error error;
-    must(f->backend->queue_wait(f->queue, &error), &error);
-}
-
 static void fill_buffer(struct fixture *f, struct xb_buffer *buffer, struct xb_pattern with)
 {
     struct xb_error error;
-    wait(f);
+    await(f);
     if (buffer->memory == XB_MEMORY_DEVICE)
         must(f->backend->queue_fill(f->queue, buffer, BYTES, with, &error), &error);
     else
@@ -131,12 +112,12 @@ static void expect_pieces(struct fixture *f, const struct xb_buffer *target,
     for (size_t i = 0; i < count; i++)
         memcpy(right + pieces[i].target_offset, source + pieces[i].source_offset, pieces[i].bytes);
     if (target->memory == XB_MEMORY_DEVICE) {
-        wait(f); /* the source may be the same buffer */
+        await(f); /* the source may be the same buffer */
         memset(f->pinned->host_address, 0, BYTES);
         must(f->backend->queue_copy(f->queue, f->pinned, 0, f->there, 0, BYTES, &error), &error);
         found = f->pinned->host_address;
     }
-    wait(f);
+    await(f);
     for (size_t i = 0; i < BYTES; i++)
         if (found[i] != right[i])
             fail_msg("byte %zu is %02x and not %02x", i, found[i], right[i]);

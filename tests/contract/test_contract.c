@@ -55,6 +55,25 @@ int tear_down(void **state)
     return 0;
 }
 
+bool can(const struct fixture *f, uint32_t capabilities)
+{
+    return (capabilities & ~f->device->info.capabilities) == 0;
+}
+
+struct xb_buffer *allocate(struct fixture *f, enum xb_memory memory)
+{
+    struct xb_buffer *buffer = NULL;
+    struct xb_error error;
+    must(f->backend->buffer_allocate(f->device, memory, BYTES, &buffer, &error), &error);
+    return buffer;
+}
+
+void await(struct fixture *f)
+{
+    struct xb_error error;
+    must(f->backend->queue_wait(f->queue, &error), &error);
+}
+
 void fill(struct fixture *f, struct xb_pattern with)
 {
     struct xb_error error;
