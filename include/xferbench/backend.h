@@ -4,6 +4,7 @@
 
 #include "xferbench/access.h"
 #include "xferbench/error.h"
+#include "xferbench/format.h"
 #include "xferbench/pattern.h"
 #include "xferbench/piece.h"
 #include "xferbench/verify.h"
@@ -26,7 +27,7 @@
  */
 
 /* Raised when a slot is added or changes meaning; the registry refuses another number. */
-#define XB_BACKEND_ABI 7u
+#define XB_BACKEND_ABI 8u
 
 /* What a device can do beyond the mandatory slots. A missing capability means a skipped row. */
 enum xb_capability {
@@ -34,7 +35,7 @@ enum xb_capability {
     XB_CAP_WRITE_COMBINED = 1u << 1, /* can allocate XB_MEMORY_WRITE_COMBINED */
     XB_CAP_HOLD = 1u << 2,           /* can hold a queue: queue_hold, queue_release */
     XB_CAP_KERNELS = 1u << 3,        /* can run queue_kernel_copy, queue_compute, queue_chain,
-                                        queue_chase and queue_kernel_pieces */
+                                        queue_chase, queue_kernel_pieces and queue_decode */
     XB_CAP_MAPPED = 1u << 4,         /* can allocate XB_MEMORY_MAPPED */
     XB_CAP_MANAGED = 1u << 5, /* can allocate XB_MEMORY_MANAGED: queue_prefetch, buffer_advise */
     XB_CAP_BATCH = 1u << 6,   /* copies many pieces by one call: queue_copy_pieces */
@@ -227,6 +228,16 @@ struct xb_rows {
     uint64_t offset, pitch;
 };
 
+/* An encoded chunk and where it is restored. Offsets are multiples of XB_FORMAT_ALIGNMENT. */
+struct xb_decoding {
+    enum xb_format format;
+    struct xb_buffer *target;
+    uint64_t target_offset, bytes; /* of the original; of a lossy format a multiple of 4 */
+    struct xb_buffer *source;
+    uint64_t source_offset, source_bytes;
+    struct xb_buffer *report; /* begins with a struct xb_decode_report, to which is added */
+};
+
 struct xb_backend {
     uint32_t abi;        /* XB_BACKEND_ABI */
     const char *name;    /* "cuda": what --backend takes */
@@ -388,6 +399,9 @@ struct xb_backend {
     /* Enqueues recording the event on a queue of its device; a second record replaces the first. */
     enum xb_status (*event_record)(struct xb_event *event, struct xb_queue *queue,
                                    struct xb_error *error);
+    /* Blocks until the latest record of the event is reached; returns at once where it was never
+     * recorded. May report a failure of what stands before it. */
+    enum xb_status (*event_wait)(struct xb_event *event, struct xb_error *error);
     /*
      * Seconds from `start` to `stop`, both of one device, on whichever of its queues, recorded and
      * reached (queue_wait). Negative where `stop` was reached first. Resolution: cuda about 0.5 us
@@ -446,6 +460,18 @@ struct xb_backend {
     enum xb_status (*queue_copy_rows)(struct xb_queue *queue, struct xb_rows target,
                                       struct xb_rows source, uint64_t bytes, uint64_t count,
                                       struct xb_error *error);
+
+    /* ---- what was made smaller ---- */
+
+    /*
+     * Enqueues a kernel that restores an encoded chunk (docs/formats.md). All three buffers are
+     * memory of the queue's device that its kernels reach. Reads nothing outside source_bytes and
+     * writes nothing outside `bytes` of the target and the report, whatever the encoded bytes are.
+     * XB_ERR_USAGE for other memory, ranges or offsets, and where a lossy chunk is not as long as
+     * it must be. XB_CAP_KERNELS.
+     */
+    enum xb_status (*queue_decode)(struct xb_queue *queue, const struct xb_decoding *decoding,
+                                   struct xb_error *error);
 
     /* ---- peers: two devices of one driver. NULL, all four, where a backend has none ---- */
 
@@ -516,6 +542,10 @@ enum xb_status xb_prefetch_check(const struct xb_buffer *buffer, uint64_t bytes,
 enum xb_status xb_peer_copy_check(const struct xb_queue *queue, const struct xb_buffer *target,
                                   uint64_t target_offset, const struct xb_buffer *source,
                                   uint64_t source_offset, uint64_t bytes, struct xb_error *error);
+
+/* The same for queue_decode. */
+enum xb_status xb_decode_check(const struct xb_queue *queue, const struct xb_decoding *decoding,
+                               struct xb_error *error);
 
 /* The same for pieces_open, queue_copy_pieces with graph_open, queue_kernel_pieces, queue_graph,
  * and queue_copy_rows. */

@@ -137,14 +137,21 @@ typedef enum xb_status xb_submit(struct xb_mode_context *context, struct xb_erro
 XB_MUST_CHECK enum xb_status xb_mode_time(struct xb_mode_context *context, xb_submit *submit,
                                           double *seconds, struct xb_error *error);
 
+/* Whose clock times a reference: that which times its case's samples, or always the one. */
+enum xb_clock { XB_CLOCK_OF_CASE, XB_CLOCK_OF_DEVICE, XB_CLOCK_OF_HOST };
+
 /*
  * A measurement that a mode wants beside its own, to compare with: the same work done another way,
  * or a part of it. Taken after warm-up, before the samples, by the same rules but fewer of them.
  */
 struct xb_reference {
-    /* Its time in seconds, or the rate at which it moves context->bytes_moved. */
+    /* Its time in seconds, or the rate at which it moves `bytes`. */
     const struct xb_figure *figure;
-    xb_submit *submit; /* no more operations than context->operations_per_iteration */
+    xb_submit *submit;   /* no more operations than context->operations_per_iteration */
+    enum xb_clock clock; /* the host's: until the queues are done */
+    /* What one iteration of it moves, for one that does a part of the work. NULL:
+     * context->bytes_moved. */
+    uint64_t (*bytes)(const struct xb_mode_context *context);
     /*
      * NULL, or enqueues on queues[0] what comes right before each repetition and is not timed. Such
      * a reference asks what earlier work does to the case itself: it is for a case of one queue,

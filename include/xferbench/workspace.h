@@ -3,6 +3,7 @@
 #define XFERBENCH_WORKSPACE_H
 
 #include "xferbench/backend.h"
+#include "xferbench/crew.h"
 
 /*
  * Memory and queues of one device, kept from case to case: a sweep allocates once, at its largest
@@ -71,5 +72,10 @@ void xb_workspace_kept(const struct xb_workspace *workspace, uint64_t *host_byte
  * there every case has new ones, on which nothing ran before. */
 XB_MUST_CHECK enum xb_status xb_workspace_queues(struct xb_workspace *workspace, size_t count,
                                                  struct xb_queue ***queues, struct xb_error *error);
+
+/* Borrows a crew of that many threads, kept from case to case. They run where the calling thread
+ * may run, which is near the device (xb_topology_bind). */
+XB_MUST_CHECK enum xb_status xb_workspace_crew(struct xb_workspace *workspace, unsigned threads,
+                                               struct xb_crew **crew, struct xb_error *error);
 
 #endif

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef XFERBENCH_CREW_H
+#define XFERBENCH_CREW_H
+
+#include "xferbench/error.h"
+
+#include <stdint.h>
+
+/*
+ * Host threads that work on numbered items, 0, 1, ... `count` - 1. They begin items in that order,
+ * each item by one thread, and only items that were allowed: who uses the results has room for some
+ * at a time. A crew belongs to one thread, which alone calls these functions.
+ */
+struct xb_crew;
+
+#define XB_CREW_THREADS 256u
+
+struct xb_crew_job {
+    /* Works on one item; `thread` is below the crew's number of threads. Must not fail. */
+    void (*work)(void *argument, uint64_t item, unsigned thread);
+    void *argument;
+    uint64_t count;
+};
+
+/* Starts `threads` threads (1 to XB_CREW_THREADS), which may run where the caller may.
+ * XB_ERR_MEMORY or XB_ERR_RUNTIME where not all can be had; then there is none. */
+XB_MUST_CHECK enum xb_status xb_crew_open(unsigned threads, struct xb_crew **crew,
+                                          struct xb_error *error);
+/* Ends the job under way as xb_crew_end does, then the threads. Accepts NULL. */
+void xb_crew_close(struct xb_crew *crew);
+unsigned xb_crew_threads(const struct xb_crew *crew);
+
+/* Begins a job, of which no item is allowed yet; the last job was ended. XB_ERR_MEMORY only. */
+XB_MUST_CHECK enum xb_status xb_crew_begin(struct xb_crew *crew, const struct xb_crew_job *job,
+                                           struct xb_error *error);
+/* Allows items below `limit`, which never goes down. Does not block. */
+void xb_crew_allow(struct xb_crew *crew, uint64_t limit);
+/* Blocks until that item is done; it was allowed. What the work wrote can then be read. */
+void xb_crew_wait(struct xb_crew *crew, uint64_t item);
+/* Begins no further item, and blocks until those that were begun are done. */
+void xb_crew_end(struct xb_crew *crew);
+
+/* A whole job: begin, allow all, wait for all, end. */
+XB_MUST_CHECK enum xb_status xb_crew_run(struct xb_crew *crew, const struct xb_crew_job *job,
+                                         struct xb_error *error);
+
+#endif
