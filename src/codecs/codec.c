@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "codecs/codec.h"
 
+#include "codecs/for.h"
+#include "codecs/lz4.h"
 #include "codecs/narrow.h"
 #include "codecs/widen.h"
 
@@ -20,6 +22,10 @@ bool xb_format_is_lossy(enum xb_format format)
 
 uint64_t xb_encoded_bound(enum xb_format format, uint64_t bytes)
 {
+    if (format == XB_FORMAT_FOR)
+        return xb_for_bound(bytes);
+    if (format == XB_FORMAT_LZ4)
+        return xb_lz4_bound(bytes);
     return xb_narrow_bytes(format, bytes / sizeof(float));
 }
 
@@ -32,17 +38,28 @@ static uint64_t narrow(const struct xb_narrow_way *way, enum xb_format format, c
 
 uint64_t xb_encode(enum xb_format format, const void *source, uint64_t bytes, void *target)
 {
+    if (format == XB_FORMAT_FOR)
+        return xb_for_encode(source, bytes, target);
+    if (format == XB_FORMAT_LZ4)
+        return xb_lz4_encode(source, bytes, target);
     return narrow(xb_narrow_fastest(), format, source, bytes, target);
 }
 
 uint64_t xb_encode_plainly(enum xb_format format, const void *source, uint64_t bytes, void *target)
 {
+    if (format == XB_FORMAT_FOR)
+        return xb_for_encode_plainly(source, bytes, target);
+    if (format == XB_FORMAT_LZ4)
+        return xb_lz4_encode(source, bytes, target);
     return narrow(&xb_narrow_plain, format, source, bytes, target);
 }
 
 const char *xb_encoder_name(enum xb_format format)
 {
-    (void)format;
+    if (format == XB_FORMAT_FOR)
+        return xb_for_encoder_name();
+    if (format == XB_FORMAT_LZ4)
+        return "liblz4";
     return xb_narrow_fastest()->name;
 }
 
@@ -77,8 +94,9 @@ static void widen(enum xb_format format, const unsigned char *encoded, float *ta
             target[i] = float_of(xb_widen_fp8(encoded[i]));
 }
 
-void xb_decode(enum xb_format format, const void *encoded, uint64_t encoded_bytes, void *target,
-               uint64_t bytes, uint64_t offset, struct xb_decode_report *report)
+static void widen_chunk(enum xb_format format, const void *encoded, uint64_t encoded_bytes,
+                        void *target, uint64_t bytes, uint64_t offset,
+                        struct xb_decode_report *report)
 {
     uint64_t values = bytes / sizeof(float);
     if (encoded_bytes != xb_narrow_bytes(format, values)) {
@@ -90,4 +108,15 @@ void xb_decode(enum xb_format format, const void *encoded, uint64_t encoded_byte
     } else {
         widen(format, encoded, target, values);
     }
+}
+
+void xb_decode(enum xb_format format, const void *encoded, uint64_t encoded_bytes, void *target,
+               uint64_t bytes, uint64_t offset, struct xb_decode_report *report)
+{
+    if (format == XB_FORMAT_FOR)
+        xb_for_decode(encoded, encoded_bytes, target, bytes, offset, report);
+    else if (format == XB_FORMAT_LZ4)
+        xb_lz4_decode(encoded, encoded_bytes, target, bytes, offset, report);
+    else
+        widen_chunk(format, encoded, encoded_bytes, target, bytes, offset, report);
 }
