@@ -61,8 +61,7 @@ static enum xb_status check_options(const struct xb_case *test, const struct xb_
                                     struct xb_error *error)
 {
     (void)config;
-    enum xb_status status =
-        xb_data_check(xb_case_setting(test, &xb_option_data)->word, error);
+    enum xb_status status = xb_data_check(xb_case_setting(test, &xb_option_data)->word, error);
     return status == XB_OK ? xb_encoded_check_options(test, error) : status;
 }
 
@@ -78,9 +77,8 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
     return status == XB_OK ? xb_encoded_begin(context, error) : status;
 }
 
-static const struct xb_option *const options[] = {&option_timed,    &option_codec,
-                                                  &xb_option_data,  &xb_option_chunk,
-                                                  &xb_option_threads, NULL};
+static const struct xb_option *const options[] = {
+    &option_timed, &option_codec, &xb_option_data, &xb_option_chunk, &xb_option_threads, NULL};
 
 static const struct xb_parameter parameters[] = {{&option_codec, NULL},
                                                  {&xb_option_data, NULL},

@@ -113,8 +113,8 @@ static enum xb_status restore(struct xb_mode_context *context, uint64_t index,
                                          .source_offset = index * state->slot_bytes,
                                          .source_bytes = state->lengths[index],
                                          .report = state->report};
-    return context->device->backend->queue_decode(
-        context->queues[1 + index % XB_DECODE_QUEUES], &decoding, error);
+    return context->device->backend->queue_decode(context->queues[1 + index % XB_DECODE_QUEUES],
+                                                  &decoding, error);
 }
 
 /* Has an encoded chunk cross, and be restored once it has. All chunks cross on one queue, so that
@@ -124,9 +124,9 @@ static enum xb_status send(struct xb_mode_context *context, uint64_t index, stru
     const struct xb_encoded *state = context->state;
     const struct xb_backend *backend = context->device->backend;
     uint64_t slot = index % state->slots;
-    enum xb_status status = backend->queue_copy(
-        context->queues[0], state->arrived, index * state->slot_bytes, state->made,
-        slot * state->slot_bytes, state->lengths[index], error);
+    enum xb_status status =
+        backend->queue_copy(context->queues[0], state->arrived, index * state->slot_bytes,
+                            state->made, slot * state->slot_bytes, state->lengths[index], error);
     if (status == XB_OK)
         status = backend->event_record(state->copied[slot], context->queues[0], error);
     if (status == XB_OK)
@@ -237,8 +237,8 @@ static enum xb_status borrow(struct xb_mode_context *context, struct xb_error *e
         status = xb_workspace_buffer(context->workspace, wanted[i].number, wanted[i].memory,
                                      wanted[i].bytes, wanted[i].buffer, error);
     if (status == XB_OK)
-        status = xb_workspace_queues(context->workspace, 1 + XB_DECODE_QUEUES, &context->queues,
-                                     error);
+        status =
+            xb_workspace_queues(context->workspace, 1 + XB_DECODE_QUEUES, &context->queues, error);
     return status == XB_OK
                ? xb_workspace_crew(context->workspace, state->threads, &state->crew, error)
                : status;
@@ -254,8 +254,7 @@ static enum xb_status open_events(struct xb_mode_context *context, struct xb_err
         return XB_FAIL(error, XB_ERR_MEMORY, "no memory for lists of %llu chunks",
                        (unsigned long long)state->count);
     for (uint64_t i = 0; status == XB_OK && i < state->slots; i++)
-        status =
-            context->device->backend->event_open(context->device, &state->copied[i], error);
+        status = context->device->backend->event_open(context->device, &state->copied[i], error);
     return status;
 }
 
@@ -278,9 +277,8 @@ static enum xb_status reset_report(struct xb_mode_context *context, struct xb_er
     const struct xb_backend *backend = context->device->backend;
     *(struct xb_decode_report *)state->back->host_address =
         (struct xb_decode_report){.first_refused = XB_NONE_REFUSED};
-    enum xb_status status =
-        backend->queue_copy(context->queues[0], state->report, 0, state->back, 0,
-                            sizeof(struct xb_decode_report), error);
+    enum xb_status status = backend->queue_copy(context->queues[0], state->report, 0, state->back,
+                                                0, sizeof(struct xb_decode_report), error);
     return status == XB_OK ? backend->queue_wait(context->queues[0], error) : status;
 }
 
@@ -312,8 +310,8 @@ enum xb_status xb_encoded_prepare(struct xb_mode_context *context, struct xb_err
     struct xb_pattern nothing = xb_proof_before(context->test->seed);
     enum xb_status status = spoil_target(context, error);
     if (status == XB_OK)
-        status = xb_proof_fill(context->queues[0], state->arrived,
-                               state->count * state->slot_bytes, nothing, error);
+        status = xb_proof_fill(context->queues[0], state->arrived, state->count * state->slot_bytes,
+                               nothing, error);
     if (status == XB_OK && state->is_made)
         xb_host_fill(state->made->host_address, 0, state->slots * state->slot_bytes, nothing);
     return status == XB_OK ? reset_report(context, error) : status;

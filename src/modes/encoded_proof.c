@@ -171,8 +171,7 @@ static enum xb_status look_at_all(struct xb_mode_context *context, struct part *
     const struct xb_backend *backend = context->device->backend;
     enum xb_status status = XB_OK;
     for (uint64_t i = 0; status == XB_OK && i < state->count; i++) {
-        struct look look = {
-            .state = state, .chunk = xb_encoded_chunk(context, i), .parts = parts};
+        struct look look = {.state = state, .chunk = xb_encoded_chunk(context, i), .parts = parts};
         uint64_t count = xb_chunk_count(look.chunk.bytes, PART_BYTES);
         const struct xb_crew_job job = {.work = look_at, .argument = &look, .count = count};
         status = backend->queue_copy(context->queues[0], state->back, 0, state->target,
@@ -187,8 +186,8 @@ static enum xb_status look_at_all(struct xb_mode_context *context, struct part *
     return status;
 }
 
-static enum xb_status read_report(struct xb_mode_context *context,
-                                  struct xb_decode_report *report, struct xb_error *error)
+static enum xb_status read_report(struct xb_mode_context *context, struct xb_decode_report *report,
+                                  struct xb_error *error)
 {
     const struct xb_encoded *state = context->state;
     const struct xb_backend *backend = context->device->backend;
@@ -214,8 +213,7 @@ static void conclude(struct xb_result *result, const struct sum *sum,
     else if (sum->wrong.wrong_bytes != 0)
         snprintf(result->reason, sizeof result->reason,
                  "%llu of %llu bytes are wrong after they were restored, the first at %llu",
-                 (unsigned long long)sum->wrong.wrong_bytes,
-                 (unsigned long long)result->test.bytes,
+                 (unsigned long long)sum->wrong.wrong_bytes, (unsigned long long)result->test.bytes,
                  (unsigned long long)sum->wrong.first_offset);
 }
 

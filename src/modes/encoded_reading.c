@@ -86,8 +86,7 @@ static void add_subject(struct xb_reading *reading, const struct seen *seen)
     else
         xb_reading_add(reading, "%s", seen->test->variant);
     if (seen->is_made && seen->threads > 0)
-        xb_reading_add(reading, " with %.0f thread%s", seen->threads,
-                       seen->threads > 1 ? "s" : "");
+        xb_reading_add(reading, " with %.0f thread%s", seen->threads, seen->threads > 1 ? "s" : "");
 }
 
 static void add_rate(struct xb_reading *reading, const struct seen *seen)
@@ -162,8 +161,8 @@ static void add_errors(struct xb_reading *reading, const struct seen *seen)
     double most = xb_reading_median(reading, seen->test, &xb_figure_error_max);
     double all = xb_reading_median(reading, seen->test, &xb_figure_error_rms);
     if (most > 0 && all > 0)
-        xb_reading_add(reading, " Error: %.2g %% of a value at most, %.2g %% over all.",
-                       100 * most, 100 * all);
+        xb_reading_add(reading, " Error: %.2g %% of a value at most, %.2g %% over all.", 100 * most,
+                       100 * all);
 }
 
 static void say(struct xb_reading *reading, const struct seen *seen)

@@ -78,18 +78,11 @@ static const struct xb_option *const options[] = {&option_to, &xb_option_chunk, 
 static const struct xb_parameter parameters[] = {
     {&xb_option_chunk, NULL}, {&xb_option_threads, NULL}, {NULL, NULL}};
 
-static const struct xb_figure *const figures[] = {&xb_figure_plain_bandwidth,
-                                                  &xb_figure_encoded_speed_up,
-                                                  &xb_figure_encoded_share_of_bound,
-                                                  &xb_figure_ratio,
-                                                  &xb_figure_encode_rate,
-                                                  &xb_figure_encode_rate_one,
-                                                  &xb_figure_decode_rate,
-                                                  &xb_figure_threads,
-                                                  &xb_figure_break_even_threads,
-                                                  &xb_figure_error_max,
-                                                  &xb_figure_error_rms,
-                                                  NULL};
+static const struct xb_figure *const figures[] = {
+    &xb_figure_plain_bandwidth, &xb_figure_encoded_speed_up, &xb_figure_encoded_share_of_bound,
+    &xb_figure_ratio,           &xb_figure_encode_rate,      &xb_figure_encode_rate_one,
+    &xb_figure_decode_rate,     &xb_figure_threads,          &xb_figure_break_even_threads,
+    &xb_figure_error_max,       &xb_figure_error_rms,        NULL};
 
 static bool say_quantize(struct xb_reading *reading, int device, uint64_t bytes)
 {
