@@ -58,6 +58,7 @@ static const char *missing_slot(const struct xb_backend *backend)
         {"event_open", backend->event_open != NULL},
         {"event_close", backend->event_close != NULL},
         {"event_record", backend->event_record != NULL},
+        {"event_wait", backend->event_wait != NULL},
         {"event_elapsed", backend->event_elapsed != NULL},
     };
     for (size_t i = 0; i < sizeof slots / sizeof slots[0]; i++)
@@ -123,7 +124,7 @@ enum xb_status xb_registry_check_device(const struct xb_backend *backend,
          backend->queue_kernel_copy != NULL && backend->queue_compute != NULL &&
              backend->queue_chain != NULL && backend->queue_chase != NULL &&
              backend->pieces_open != NULL && backend->pieces_close != NULL &&
-             backend->queue_kernel_pieces != NULL},
+             backend->queue_kernel_pieces != NULL && backend->queue_decode != NULL},
         {"to have managed memory, without the slots for it", XB_CAP_MANAGED,
          backend->queue_prefetch != NULL && backend->buffer_advise != NULL},
         {"to copy many pieces by one call, without the slots for it", XB_CAP_BATCH,

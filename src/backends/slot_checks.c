@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "xferbench/backend.h"
 
+#include "codecs/codec.h"
+
 static enum xb_status check_range(const struct xb_buffer *buffer, uint64_t offset, uint64_t bytes,
                                   const char *what, struct xb_error *error)
 {
@@ -311,4 +313,63 @@ enum xb_status xb_rows_check(const struct xb_queue *queue, const struct xb_rows 
         return status;
     return check_apart(target->buffer, target->offset, target_span, source->buffer, source->offset,
                        source_span, error);
+}
+
+/* The three ranges of a decoding lie within reach and within their buffers, and apart. */
+static enum xb_status check_decoding_ranges(const struct xb_queue *queue,
+                                            const struct xb_decoding *decoding,
+                                            struct xb_error *error)
+{
+    const struct {
+        const struct xb_buffer *buffer;
+        uint64_t offset, bytes;
+        const char *what;
+    } ranges[] = {
+        {decoding->target, decoding->target_offset, decoding->bytes, "target"},
+        {decoding->source, decoding->source_offset, decoding->source_bytes, "source"},
+        {decoding->report, 0, sizeof(struct xb_decode_report), "report"},
+    };
+    for (size_t i = 0; i < 3; i++) {
+        const struct xb_buffer *buffer = ranges[i].buffer;
+        enum xb_status status = check_in_reach(queue, buffer, error);
+        if (status == XB_OK)
+            status = check_range(buffer, ranges[i].offset, ranges[i].bytes, ranges[i].what, error);
+        if (status == XB_OK && ranges[i].offset % XB_FORMAT_ALIGNMENT != 0)
+            status =
+                XB_FAIL(error, XB_ERR_USAGE, "the %s begins at %llu, not at a multiple of %u",
+                        ranges[i].what, (unsigned long long)ranges[i].offset, XB_FORMAT_ALIGNMENT);
+        if (status != XB_OK)
+            return status;
+    }
+    for (size_t i = 0; i < 3; i++) {
+        size_t next = (i + 1) % 3;
+        uint64_t begin = ranges[i].offset;
+        uint64_t other = ranges[next].offset;
+        bool apart =
+            begin < other ? other - begin >= ranges[i].bytes : begin - other >= ranges[next].bytes;
+        if (ranges[i].buffer == ranges[next].buffer && !apart)
+            return XB_FAIL(error, XB_ERR_USAGE, "the %s and the %s have bytes in common",
+                           ranges[i].what, ranges[next].what);
+    }
+    return XB_OK;
+}
+
+enum xb_status xb_decode_check(const struct xb_queue *queue, const struct xb_decoding *decoding,
+                               struct xb_error *error)
+{
+    if ((unsigned)decoding->format >= XB_FORMATS)
+        return XB_FAIL(error, XB_ERR_USAGE, "there is no format %u", (unsigned)decoding->format);
+    enum xb_status status = check_decoding_ranges(queue, decoding, error);
+    if (status != XB_OK || !xb_format_is_lossy(decoding->format))
+        return status;
+    if (decoding->bytes % 4 != 0)
+        return XB_FAIL(error, XB_ERR_USAGE, "%llu bytes are no whole float32 values",
+                       (unsigned long long)decoding->bytes);
+    uint64_t bytes = xb_encoded_bound(decoding->format, decoding->bytes);
+    if (decoding->source_bytes != bytes)
+        return XB_FAIL(error, XB_ERR_USAGE, "%llu bytes become %llu in %s, not %llu",
+                       (unsigned long long)decoding->bytes, (unsigned long long)bytes,
+                       xb_format_name(decoding->format),
+                       (unsigned long long)decoding->source_bytes);
+    return XB_OK;
 }

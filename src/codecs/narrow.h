@@ -8,9 +8,9 @@
 #include <stdint.h>
 
 /*
- * Makes float32 values smaller, by several ways that all give the same bits. Source and target are
- * aligned to XB_FORMAT_ALIGNMENT; the target has room for xb_narrow_bytes. All of them need what
- * every program begins with: rounding to the nearest even, denormals not flushed to zero.
+ * Makes float32 values smaller, in several ways that all give the same bits. Source and target are
+ * aligned to XB_FORMAT_ALIGNMENT; the target has room for xb_narrow_bytes. All of them need the
+ * floating point settings that every program begins with: to the nearest even, denormals kept.
  */
 typedef void xb_narrow_function(const float *source, uint64_t values, void *target);
 
@@ -24,15 +24,15 @@ struct xb_narrow_way {
 };
 
 extern const struct xb_narrow_way xb_narrow_plain;
+#ifdef __x86_64__
+extern const struct xb_narrow_way xb_narrow_avx2;   /* needs AVX2 and F16C */
+extern const struct xb_narrow_way xb_narrow_avx512; /* needs AVX-512 F and BW */
+#endif
 
 /* The ways that this CPU has, from 0, the fastest first and plain C last. NULL: no more. */
 const struct xb_narrow_way *xb_narrow_usable(unsigned number);
 
 /* The fastest of them. */
 const struct xb_narrow_way *xb_narrow_fastest(void);
-
-/* int8 in plain C from `first` on, which begins a block: what is left behind the last whole vector,
- * and a block with infinities or NaNs. Writes `count` values, at most XB_INT8_BLOCK. */
-void xb_narrow_int8_block(const float *source, unsigned count, float *scale, signed char *target);
 
 #endif

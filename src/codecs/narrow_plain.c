@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "codecs/narrow.h"
 
+#include "codecs/narrow_parts.h"
 #include "codecs/widen.h"
 
 #include <string.h>
@@ -10,8 +11,6 @@
  * Chunks are little-endian, and so are the machines that this runs on.
  */
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "chunks are stored as they are computed");
-
-#define INFINITY_BITS 0x7F800000u
 
 static uint32_t bits_of(float value)
 {
@@ -46,7 +45,7 @@ static uint16_t fp16_of(float value)
     uint32_t magnitude = bits & 0x7FFFFFFFu;
     uint32_t exponent = magnitude >> 23;
     uint32_t small;
-    if (magnitude > INFINITY_BITS)
+    if (magnitude > XB_INFINITY)
         small = 0x7E00u | (magnitude >> 13 & 0x3FFu);
     else if (exponent >= 143) /* 2^16 and above, infinity */
         small = 0x7C00u;
@@ -60,7 +59,7 @@ static uint16_t fp16_of(float value)
 static uint16_t bf16_of(float value)
 {
     uint32_t bits = bits_of(value);
-    if ((bits & 0x7FFFFFFFu) > INFINITY_BITS)
+    if ((bits & 0x7FFFFFFFu) > XB_INFINITY)
         return (uint16_t)(bits >> 16 | 0x40u);
     return (uint16_t)rounded(bits, 16);
 }
@@ -72,7 +71,7 @@ static uint8_t fp8_of(float value)
     uint32_t magnitude = bits & 0x7FFFFFFFu;
     uint32_t exponent = magnitude >> 23;
     uint32_t small;
-    if (magnitude > INFINITY_BITS)
+    if (magnitude > XB_INFINITY)
         small = 0x7Fu;
     else if (magnitude >= bits_of(448.0f))
         small = 0x7Eu;
@@ -118,21 +117,14 @@ void xb_narrow_int8_block(const float *source, unsigned count, float *scale, sig
     uint32_t most = 0;
     for (unsigned i = 0; i < count; i++) {
         uint32_t magnitude = bits_of(source[i]) & 0x7FFFFFFFu;
-        if (magnitude < INFINITY_BITS && magnitude > most)
+        if (magnitude < XB_INFINITY && magnitude > most)
             most = magnitude; /* the bits of positive floats are in the order of the floats */
     }
-    float amax;
-    memcpy(&amax, &most, sizeof amax);
-    if (amax < 0x1p-119f) { /* scale would be a denormal, which some devices take for 0 */
-        *scale = 0;
-        memset(target, 0, count);
-        return;
-    }
-    *scale = amax / 127;
-    float factor = 127 / amax;
+    struct xb_int8_scaling scaling = xb_int8_scaling_of(most);
+    *scale = scaling.scale;
     for (unsigned i = 0; i < count; i++) {
-        float scaled = source[i] * factor;
-        if (scaled != scaled)
+        float scaled = source[i] * scaling.factor;
+        if (scaled != scaled) /* NaN, or an infinity times 0 */
             scaled = 0;
         scaled = scaled > 127 ? 127 : scaled;
         scaled = scaled < -127 ? -127 : scaled;
@@ -140,19 +132,31 @@ void xb_narrow_int8_block(const float *source, unsigned count, float *scale, sig
     }
 }
 
+void xb_narrow_int8(const float *source, uint64_t values, void *target,
+                    xb_narrow_blocks *whole_blocks)
+{
+    uint64_t blocks = xb_int8_blocks(values);
+    uint64_t whole = values / XB_INT8_BLOCK;
+    uint64_t done = whole * XB_INT8_BLOCK;
+    uint64_t begin = xb_int8_values_at(values);
+    float *scales = target;
+    signed char *out = (signed char *)target + begin;
+    whole_blocks(source, whole, scales, out);
+    if (blocks > whole)
+        xb_narrow_int8_block(source + done, (unsigned)(values - done), scales + whole, out + done);
+    memset(scales + blocks, 0, begin - blocks * sizeof *scales);
+}
+
+static void whole_blocks(const float *source, uint64_t blocks, float *scales, signed char *target)
+{
+    for (uint64_t i = 0; i < blocks; i++)
+        xb_narrow_int8_block(source + i * XB_INT8_BLOCK, XB_INT8_BLOCK, scales + i,
+                             target + i * XB_INT8_BLOCK);
+}
+
 static void narrow_int8(const float *source, uint64_t values, void *target)
 {
-    float *scales = target;
-    uint64_t blocks = xb_int8_blocks(values);
-    uint64_t begin = xb_int8_values_at(values);
-    signed char *out = (signed char *)target + begin;
-    for (uint64_t i = 0; i < blocks; i++) {
-        uint64_t first = i * XB_INT8_BLOCK;
-        uint64_t left = values - first;
-        xb_narrow_int8_block(source + first, left < XB_INT8_BLOCK ? (unsigned)left : XB_INT8_BLOCK,
-                             scales + i, out + first);
-    }
-    memset(scales + blocks, 0, begin - blocks * sizeof *scales);
+    xb_narrow_int8(source, values, target, whole_blocks);
 }
 
 const struct xb_narrow_way xb_narrow_plain = {

@@ -49,6 +49,8 @@ void await(struct fixture *f);                                        /* the que
 int run_kernel_tests(const char *name);
 int run_pair_tests(const char *name);
 int run_piece_tests(const char *name);
+int run_event_tests(const char *name);
+int run_decode_tests(const char *name);
 int run_damage_tests(const char *name);
 
 #endif

@@ -2,8 +2,10 @@
 #define _POSIX_C_SOURCE 200809L
 /*
  * The rules of backend.h, asserted over every backend of the list that can run here. A backend that
- * cannot is named, not passed over in silence. Kernels and managed memory: contract_kernels.c; two
- * devices: contract_pairs.c; what the damage is that other tests do: contract_damage.c.
+ * cannot is named, not passed over in silence. Kernels and managed memory: contract_kernels.c; many
+ * pieces: contract_pieces.c; two devices: contract_pairs.c; waits for events:
+ * contract_events.c; decoding: contract_decode.c; what the damage is that other tests do:
+ * contract_damage.c.
  */
 #include "contract.h"
 
@@ -572,6 +574,8 @@ int main(int argc, char **argv)
         failed += run_kernel_tests(entry->name);
         failed += run_piece_tests(entry->name);
         failed += run_pair_tests(entry->name);
+        failed += run_event_tests(entry->name);
+        failed += run_decode_tests(entry->name);
         failed += run_damage_tests(entry->name);
     }
     return failed == 0 && ran > 0 ? EXIT_SUCCESS : EXIT_FAILURE;

@@ -251,3 +251,57 @@ enum xb_status xb_damage_chase(enum xb_damage damage, const struct xb_backend *i
     xb_damage_count += damaged;
     return inner->queue_chase(queue, chain, cursor, loads - damaged, turn, error);
 }
+
+/* ---- decodings ---- */
+
+/* Which words of what was restored become wrong. */
+static void find_wrong(enum xb_damage damage, uint64_t bytes, uint64_t *from, uint64_t *count)
+{
+    *from = 0;
+    *count = 8;
+    switch (damage) {
+    case XB_DAMAGE_NONE:
+    case XB_DAMAGE_NOTHING_COPIED:
+        break;
+    case XB_DAMAGE_BIT_FLIPPED:
+        *from = bytes / 2 / 8 * 8;
+        break;
+    case XB_DAMAGE_BLOCKS_SWAPPED:
+        *count = 2 * BLOCK;
+        break;
+    case XB_DAMAGE_SHIFTED_2MIB:
+        *count = bytes;
+        break;
+    case XB_DAMAGE_LAST_BYTE_LOST:
+        *from = bytes / 8 * 8 - 8;
+        break;
+    case XB_DAMAGE_PIECE_LOST:
+    case XB_DAMAGE_PIECE_MISPLACED:
+        *from = BLOCK / 2;
+        *count = BLOCK;
+        break;
+    }
+}
+
+enum xb_status xb_damage_decode(enum xb_damage damage, const struct xb_backend *inner,
+                                struct xb_queue *queue, const struct xb_decoding *decoding,
+                                struct xb_error *error)
+{
+    uint64_t from;
+    uint64_t bytes;
+    xb_damage_note_write(decoding->target);
+    xb_damage_note_write(decoding->report);
+    if (damage == XB_DAMAGE_NONE || decoding->bytes < XB_DAMAGE_LEAST ||
+        decoding->target->memory != XB_MEMORY_DEVICE ||
+        xb_decode_check(queue, decoding, error) != XB_OK)
+        return inner->queue_decode(queue, decoding, error);
+    xb_damage_count++;
+    if (damage == XB_DAMAGE_NOTHING_COPIED)
+        return XB_OK;
+    find_wrong(damage, decoding->bytes, &from, &bytes);
+    enum xb_status status = inner->queue_decode(queue, decoding, error);
+    if (status != XB_OK)
+        return status;
+    return inner->queue_compute(queue, decoding->target, decoding->target_offset + from, bytes, 1,
+                                error);
+}

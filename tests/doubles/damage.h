@@ -64,6 +64,16 @@ enum xb_status xb_damage_chase(enum xb_damage damage, const struct xb_backend *i
                                struct xb_buffer *cursor, uint64_t loads, unsigned turn,
                                struct xb_error *error);
 
+/*
+ * Enqueues the decoding and then damages what it restored, in place, by a kernel that computes: no
+ * word stays what it was, whatever the data is. Only what is restored to device memory. A whole
+ * word is wrong in place of a bit, the last whole word in place of the last byte, and all words in
+ * place of a shift.
+ */
+enum xb_status xb_damage_decode(enum xb_damage damage, const struct xb_backend *inner,
+                                struct xb_queue *queue, const struct xb_decoding *decoding,
+                                struct xb_error *error);
+
 /* ---- damage_pieces.c: many copies at once ---- */
 
 /*

@@ -145,6 +145,12 @@ static enum xb_status queue_prefetch(struct xb_queue *queue, struct xb_buffer *b
     return xb_damage_prefetch(xb_damaged_how, inside, queue, buffer, bytes, to_device, error);
 }
 
+static enum xb_status queue_decode(struct xb_queue *queue, const struct xb_decoding *decoding,
+                                   struct xb_error *error)
+{
+    return xb_damage_decode(xb_damaged_how, inside, queue, decoding, error);
+}
+
 static enum xb_status pieces_open(struct xb_device *device, struct xb_buffer *target,
                                   struct xb_buffer *source, const struct xb_piece *pieces,
                                   size_t count, struct xb_pieces **list, struct xb_error *error)
@@ -221,6 +227,8 @@ const struct xb_backend *xb_damaged_wrap(const struct xb_backend *inner)
         table.queue_copy_peer = queue_copy_peer;
     if (inner->queue_prefetch != NULL)
         table.queue_prefetch = queue_prefetch;
+    if (inner->queue_decode != NULL)
+        table.queue_decode = queue_decode;
     wrap_pieces(inner);
     return &table;
 }

@@ -16,13 +16,14 @@ extern const struct xb_backend xb_fake_backend;
 
 /*
  * What operations cost in virtual seconds: a copy by either engine or kernel (many at once as one
- * of all their bytes), a peer copy and a prefetch by the byte, a computation by byte and step, a
- * chase by the load. Every further queue of a device is slower than the one before, by its number:
- * its operations take so many times as long.
+ * of all their bytes), a peer copy and a prefetch by the byte, a decoding by the byte of the
+ * original, a computation by byte and step, a chase by the load. Every further queue of a device is
+ * slower than the one before, by its number: its operations take so many times as long.
  */
 #define XB_FAKE_SECONDS_PER_BYTE 1e-9
 #define XB_FAKE_PEER_SECONDS_PER_BYTE 1e-10
 #define XB_FAKE_PREFETCH_SECONDS_PER_BYTE 2e-9
+#define XB_FAKE_DECODE_SECONDS_PER_BYTE 5e-10
 #define XB_FAKE_SECONDS_PER_BYTE_AND_STEP 1e-12
 #define XB_FAKE_SECONDS_PER_LOAD 2e-7 /* from the device's own memory */
 #define XB_FAKE_SECONDS_PER_HOST_LOAD 1e-6
@@ -43,7 +44,7 @@ extern const struct xb_backend xb_fake_backend;
 #define XB_FAKE_MULTIPROCESSORS 132u
 
 struct xb_fake {
-    enum xb_damage damage; /* of copies, prefetches and chases */
+    enum xb_damage damage; /* of copies, prefetches, chases and decodings */
     bool check_is_blind;   /* queue_check finds nothing wrong, whatever there is */
     unsigned fail_at;      /* the so-many-th call from now on fails; 0: none */
     uint32_t capabilities; /* what the device claims */

@@ -68,6 +68,8 @@ enum xb_status xb_fake_queue_graph(struct xb_queue *queue, struct xb_graph *grap
 enum xb_status xb_fake_queue_copy_rows(struct xb_queue *queue, struct xb_rows target,
                                        struct xb_rows source, uint64_t bytes, uint64_t count,
                                        struct xb_error *error);
+enum xb_status xb_fake_queue_decode(struct xb_queue *queue, const struct xb_decoding *decoding,
+                                    struct xb_error *error);
 enum xb_status xb_fake_queue_hold(struct xb_queue *queue, struct xb_error *error);
 enum xb_status xb_fake_queue_wait_event(struct xb_queue *queue, struct xb_event *event,
                                         struct xb_error *error);
@@ -77,6 +79,7 @@ enum xb_status xb_fake_event_open(struct xb_device *device, struct xb_event **ev
 void xb_fake_event_close(struct xb_event *event);
 enum xb_status xb_fake_event_record(struct xb_event *event, struct xb_queue *queue,
                                     struct xb_error *error);
+enum xb_status xb_fake_event_wait(struct xb_event *event, struct xb_error *error);
 enum xb_status xb_fake_event_elapsed(struct xb_event *start, struct xb_event *stop, double *seconds,
                                      struct xb_error *error);
 

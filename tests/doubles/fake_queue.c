@@ -131,7 +131,9 @@ static const struct xb_backend plain = {
     .queue_copy = xb_host_queue_copy,
     .queue_fill = xb_host_queue_fill,
     .queue_kernel_copy = xb_host_queue_kernel_copy,
+    .queue_compute = xb_host_queue_compute,
     .queue_chase = xb_host_queue_chase,
+    .queue_decode = xb_host_queue_decode,
     .queue_prefetch = prefetch,
     .queue_copy_peer = move_between_peers,
 };
@@ -289,6 +291,15 @@ enum xb_status xb_fake_queue_chase(struct xb_queue *queue, struct xb_buffer *cha
     return xb_damage_chase(xb_fake.damage, &plain, queue, chain, cursor, loads, turn, error);
 }
 
+enum xb_status xb_fake_queue_decode(struct xb_queue *queue, const struct xb_decoding *decoding,
+                                    struct xb_error *error)
+{
+    if (xb_fake_fails("queue_decode", error))
+        return error->status;
+    xb_fake_pass_time(queue, (double)decoding->bytes * XB_FAKE_DECODE_SECONDS_PER_BYTE);
+    return xb_damage_decode(xb_fake.damage, &plain, queue, decoding, error);
+}
+
 enum xb_status xb_fake_queue_prefetch(struct xb_queue *queue, struct xb_buffer *buffer,
                                       uint64_t bytes, bool to_device, struct xb_error *error)
 {
@@ -379,6 +390,13 @@ enum xb_status xb_fake_event_record(struct xb_event *event, struct xb_queue *que
                        event->device->info.index, queue->device->info.index);
     clocks[clock_of(event)].time = begin_of(queue);
     return xb_host_backend.event_record(event, queue, error);
+}
+
+enum xb_status xb_fake_event_wait(struct xb_event *event, struct xb_error *error)
+{
+    enum xb_status status = xb_host_backend.event_wait(event, error); /* a failed wait waited */
+    host_time = later(host_time, clocks[clock_of(event)].time);
+    return xb_fake_fails("event_wait", error) ? error->status : status;
 }
 
 enum xb_status xb_fake_event_elapsed(struct xb_event *start, struct xb_event *stop, double *seconds,

@@ -72,6 +72,7 @@ static void test_each_missing_slot_is_named(void **state)
     WITHOUT(event_open);
     WITHOUT(event_close);
     WITHOUT(event_record);
+    WITHOUT(event_wait);
     WITHOUT(event_elapsed);
     struct xb_backend table = xb_fake_backend;
     table.buffer_advise = NULL;
@@ -86,6 +87,7 @@ static void test_each_missing_slot_is_named(void **state)
     table.pieces_close = NULL;
     table.queue_copy_pieces = NULL;
     table.queue_kernel_pieces = NULL;
+    table.queue_decode = NULL;
     table.graph_open = NULL;
     table.graph_close = NULL;
     table.queue_graph = NULL;
@@ -252,6 +254,7 @@ static void test_capabilities_need_their_slots(void **state)
     CAPABLE_WITHOUT(pieces_open, XB_CAP_KERNELS, "kernels");
     CAPABLE_WITHOUT(pieces_close, XB_CAP_KERNELS, "kernels");
     CAPABLE_WITHOUT(queue_kernel_pieces, XB_CAP_KERNELS, "kernels");
+    CAPABLE_WITHOUT(queue_decode, XB_CAP_KERNELS, "kernels");
     CAPABLE_WITHOUT(pieces_open, XB_CAP_BATCH, "many pieces");
     CAPABLE_WITHOUT(pieces_close, XB_CAP_BATCH, "many pieces");
     CAPABLE_WITHOUT(queue_copy_pieces, XB_CAP_BATCH, "many pieces");

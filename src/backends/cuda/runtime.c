@@ -162,6 +162,11 @@ static struct xb_gpu_outcome record_event(void *event, void *stream)
     return XB_CUDA_CALL(cudaEventRecord, event, stream);
 }
 
+static struct xb_gpu_outcome wait_for_event(void *event)
+{
+    return XB_CUDA_CALL(cudaEventSynchronize, event);
+}
+
 static struct xb_gpu_outcome elapsed(float *milliseconds, void *start, void *stop)
 {
     return XB_CUDA_CALL(cudaEventElapsedTime, milliseconds, start, stop);
@@ -335,6 +340,7 @@ const struct xb_gpu_runtime xb_cuda_runtime = {
     .open_event = open_event,
     .close_event = close_event,
     .record_event = record_event,
+    .wait_for_event = wait_for_event,
     .elapsed = elapsed,
     .copy = copy,
     .copy_batch = COPY_BATCH,

@@ -67,6 +67,16 @@ enum xb_status xb_gpu_event_record(struct xb_event *event, struct xb_queue *queu
                   "an event could not be recorded");
 }
 
+enum xb_status xb_gpu_event_wait(struct xb_event *event, struct xb_error *error)
+{
+    const struct xb_gpu_runtime *runtime = runtime_of(event);
+    enum xb_status status = xb_gpu_select(event->device, error);
+    if (status != XB_OK)
+        return status;
+    return XB_GPU(error, runtime, runtime->wait_for_event(xb_gpu_event(event)),
+                  "what stands before an event failed");
+}
+
 enum xb_status xb_gpu_event_elapsed(struct xb_event *start, struct xb_event *stop, double *seconds,
                                     struct xb_error *error)
 {

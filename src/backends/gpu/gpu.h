@@ -96,6 +96,8 @@ struct xb_gpu_runtime {
     struct xb_gpu_outcome (*open_event)(void **event);
     struct xb_gpu_outcome (*close_event)(void *event);
     struct xb_gpu_outcome (*record_event)(void *event, void *stream);
+    /* Returns at once for an event that was never recorded. */
+    struct xb_gpu_outcome (*wait_for_event)(void *event);
     struct xb_gpu_outcome (*elapsed)(float *milliseconds, void *start, void *stop);
 
     struct xb_gpu_outcome (*copy)(void *target, const void *source, size_t bytes,
@@ -259,6 +261,7 @@ enum xb_status xb_gpu_event_open(struct xb_device *device, struct xb_event **eve
 void xb_gpu_event_close(struct xb_event *event);
 enum xb_status xb_gpu_event_record(struct xb_event *event, struct xb_queue *queue,
                                    struct xb_error *error);
+enum xb_status xb_gpu_event_wait(struct xb_event *event, struct xb_error *error);
 enum xb_status xb_gpu_event_elapsed(struct xb_event *start, struct xb_event *stop, double *seconds,
                                     struct xb_error *error);
 void *xb_gpu_event(const struct xb_event *event);
@@ -282,6 +285,8 @@ enum xb_status xb_gpu_queue_chain(struct xb_queue *queue, struct xb_buffer *buff
 enum xb_status xb_gpu_queue_chase(struct xb_queue *queue, struct xb_buffer *chain,
                                   struct xb_buffer *cursor, uint64_t loads, unsigned turn,
                                   struct xb_error *error);
+enum xb_status xb_gpu_queue_decode(struct xb_queue *queue, const struct xb_decoding *decoding,
+                                   struct xb_error *error);
 /* Launches the kernel for pieces. The list is in device memory, none of its pieces is longer than
  * XB_GPU_PIECE_BYTES, and the addresses are those for kernels. */
 enum xb_status xb_gpu_launch_pieces(struct xb_queue *queue, void *target, const void *source,
@@ -352,11 +357,13 @@ enum xb_status xb_gpu_queue_copy_peer(struct xb_queue *queue, struct xb_buffer *
     .queue_release = xb_gpu_queue_release, .queue_wait_event = xb_gpu_queue_wait_event,            \
     .queue_wait = xb_gpu_queue_wait, .event_open = xb_gpu_event_open,                              \
     .event_close = xb_gpu_event_close, .event_record = xb_gpu_event_record,                        \
-    .event_elapsed = xb_gpu_event_elapsed, .pieces_open = xb_gpu_pieces_open,                      \
-    .pieces_close = xb_gpu_pieces_close, .queue_copy_pieces = xb_gpu_queue_copy_pieces,            \
+    .event_wait = xb_gpu_event_wait, .event_elapsed = xb_gpu_event_elapsed,                        \
+    .pieces_open = xb_gpu_pieces_open, .pieces_close = xb_gpu_pieces_close,                        \
+    .queue_copy_pieces = xb_gpu_queue_copy_pieces,                                                 \
     .queue_kernel_pieces = xb_gpu_queue_kernel_pieces, .graph_open = xb_gpu_graph_open,            \
     .graph_close = xb_gpu_graph_close, .queue_graph = xb_gpu_queue_graph,                          \
-    .queue_copy_rows = xb_gpu_queue_copy_rows, .peer_open = xb_gpu_peer_open,                      \
-    .peer_close = xb_gpu_peer_close, .queue_copy_peer = xb_gpu_queue_copy_peer
+    .queue_copy_rows = xb_gpu_queue_copy_rows, .queue_decode = xb_gpu_queue_decode,                \
+    .peer_open = xb_gpu_peer_open, .peer_close = xb_gpu_peer_close,                                \
+    .queue_copy_peer = xb_gpu_queue_copy_peer
 
 #endif

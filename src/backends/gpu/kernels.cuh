@@ -6,6 +6,23 @@
  */
 #include "kernels.h"
 
+/* Orders what the threads that decode a block together write and read. On the CPU one does it all.
+ */
+#if defined(__CUDA_ARCH__)
+#define XB_LANES_SYNC() __syncwarp()
+#define TOGETHER XB_GPU_LANES
+#elif defined(__AMDGCN__)
+#define XB_LANES_SYNC() __builtin_amdgcn_fence(__ATOMIC_ACQ_REL, "wavefront")
+#define TOGETHER XB_GPU_LANES
+#else
+#define XB_LANES_SYNC() ((void)0)
+#define TOGETHER 1u
+#endif
+
+#include "codecs/for_decode.h"
+#include "codecs/lz4_decode.h"
+#include "codecs/widen.h"
+
 typedef unsigned long long u64;
 
 #define THREADS XB_GPU_THREADS
@@ -229,8 +246,7 @@ XB_KERNEL xb_kernel_chase(const char *chain, u64 *cursor, u64 loads, unsigned tu
     *cursor = (u64)(next - chain);
 }
 
-/* As many neighbouring threads as copy a piece together: a warp, and half a wavefront of AMD. */
-#define LANES 32u
+#define LANES XB_GPU_LANES
 
 /*
  * Copies AT_ONCE pieces at the same time, in items of T and what is behind the last whole one by
@@ -299,4 +315,140 @@ extern "C" __global__ void __launch_bounds__(XB_GPU_PIECE_THREADS)
         else
             copy_pieces<char>(to, from, bytes, lane);
     }
+}
+
+/* The four values of an item, from lowest to highest. */
+template <typename ITEM, unsigned (*WIDEN)(unsigned)> __device__ static uint4 widen_four(ITEM item)
+{
+    const unsigned bits = 2 * sizeof(ITEM);
+    const unsigned mask = (1u << bits) - 1;
+    uint4 wide;
+    wide.x = WIDEN((unsigned)item & mask);
+    wide.y = WIDEN((unsigned)(item >> bits) & mask);
+    wide.z = WIDEN((unsigned)(item >> 2 * bits) & mask);
+    wide.w = WIDEN((unsigned)(item >> 3 * bits) & mask);
+    return wide;
+}
+
+/*
+ * Widens values to 32 bits each. A thread widens AT_ONCE items of four values at a time, as
+ * copy_sequential copies, so that its stores are of 16 bytes. VALUE is a quarter of an ITEM.
+ */
+template <typename ITEM, typename VALUE, unsigned (*WIDEN)(unsigned)>
+__device__ static void widen(const void *source, void *target, u64 values)
+{
+    const ITEM *from = (const ITEM *)source;
+    uint4 *to = (uint4 *)target;
+    u64 items = values / 4;
+    for (u64 first = (u64)blockIdx.x * TILE + threadIdx.x; first < items;
+         first += (u64)gridDim.x * TILE) {
+        ITEM item[AT_ONCE];
+#pragma unroll
+        for (unsigned k = 0; k < AT_ONCE; k++)
+            if (first + k * THREADS < items)
+                item[k] = from[first + k * THREADS];
+#pragma unroll
+        for (unsigned k = 0; k < AT_ONCE; k++)
+            if (first + k * THREADS < items)
+                to[first + k * THREADS] = widen_four<ITEM, WIDEN>(item[k]);
+    }
+    u64 last = items * 4 + threadIdx.x; /* each of the first threads widens one behind the items */
+    if (blockIdx.x == 0 && last < values)
+        ((unsigned *)target)[last] = WIDEN(((const VALUE *)source)[last]);
+}
+
+XB_KERNEL xb_kernel_widen_fp16(const void *source, void *target, u64 values)
+{
+    widen<u64, unsigned short, xb_widen_fp16>(source, target, values);
+}
+
+XB_KERNEL xb_kernel_widen_bf16(const void *source, void *target, u64 values)
+{
+    widen<u64, unsigned short, xb_widen_bf16>(source, target, values);
+}
+
+XB_KERNEL xb_kernel_widen_fp8(const void *source, void *target, u64 values)
+{
+    widen<unsigned, unsigned char, xb_widen_fp8>(source, target, values);
+}
+
+/* The four values of an item have one scale, as XB_INT8_BLOCK is a multiple of four. */
+__device__ static float4 widen_int8_item(unsigned item, float scale)
+{
+    float4 wide;
+    wide.x = xb_widen_int8((signed char)item, scale);
+    wide.y = xb_widen_int8((signed char)(item >> 8), scale);
+    wide.z = xb_widen_int8((signed char)(item >> 16), scale);
+    wide.w = xb_widen_int8((signed char)(item >> 24), scale);
+    return wide;
+}
+
+/* The scales come first, padded so that the values begin at a multiple of XB_FORMAT_ALIGNMENT. */
+XB_KERNEL xb_kernel_widen_int8(const void *source, void *target, u64 values)
+{
+    const float *scales = (const float *)source;
+    u64 scale_bytes = (values + XB_INT8_BLOCK - 1) / XB_INT8_BLOCK * sizeof(float);
+    u64 padded =
+        (scale_bytes + XB_FORMAT_ALIGNMENT - 1) / XB_FORMAT_ALIGNMENT * XB_FORMAT_ALIGNMENT;
+    const signed char *bytes = (const signed char *)source + padded;
+    const unsigned *from = (const unsigned *)bytes;
+    float4 *to = (float4 *)target;
+    u64 items = values / 4;
+    for (u64 first = (u64)blockIdx.x * TILE + threadIdx.x; first < items;
+         first += (u64)gridDim.x * TILE) {
+        unsigned item[AT_ONCE];
+        float scale[AT_ONCE];
+#pragma unroll
+        for (unsigned k = 0; k < AT_ONCE; k++)
+            if (first + k * THREADS < items) {
+                item[k] = from[first + k * THREADS];
+                scale[k] = scales[(first + k * THREADS) / (XB_INT8_BLOCK / 4)];
+            }
+#pragma unroll
+        for (unsigned k = 0; k < AT_ONCE; k++)
+            if (first + k * THREADS < items)
+                to[first + k * THREADS] = widen_int8_item(item[k], scale[k]);
+    }
+    u64 last = items * 4 + threadIdx.x;
+    if (blockIdx.x == 0 && last < values)
+        ((float *)target)[last] = xb_widen_int8(bytes[last], scales[last / XB_INT8_BLOCK]);
+}
+
+/* Called by one of the threads that decode the block at `offset` of the target's buffer. */
+__device__ static void refuse(struct xb_decode_report *report, u64 offset)
+{
+    atomicAdd(&report->refused_blocks, 1ULL);
+    atomicMin(&report->first_refused, offset);
+}
+
+/* LANES threads decode one block after the other, each a part of the block's values. All of them
+ * know whether it is refused. */
+XB_KERNEL xb_kernel_for(const unsigned char *chunk, u64 encoded_bytes, unsigned char *target,
+                        u64 bytes, u64 offset, struct xb_decode_report *report)
+{
+    const u64 block_bytes = 4ULL * XB_FOR_BLOCK;
+    u64 blocks = bytes / block_bytes + (bytes % block_bytes != 0);
+    unsigned lane = threadIdx.x % LANES;
+    u64 group = ((u64)blockIdx.x * blockDim.x + threadIdx.x) / LANES;
+    u64 groups = (u64)gridDim.x * blockDim.x / LANES;
+    for (u64 block = group; block < blocks; block += groups)
+        if (!xb_for_decode_lane(chunk, encoded_bytes, target, bytes, block, lane) && lane == 0)
+            refuse(report, offset + block * block_bytes);
+}
+
+/* TOGETHER threads decode one block after the other, all of each block together. */
+extern "C" __global__ void __launch_bounds__(XB_GPU_LZ4_THREADS)
+    xb_kernel_lz4(const unsigned char *chunk, u64 encoded_bytes, unsigned char *target, u64 bytes,
+                  u64 offset, struct xb_decode_report *report)
+{
+    u64 blocks = bytes / XB_LZ4_BLOCK + (bytes % XB_LZ4_BLOCK != 0);
+    unsigned lane = threadIdx.x % LANES;
+    u64 group = ((u64)blockIdx.x * blockDim.x + threadIdx.x) / LANES;
+    u64 groups = (u64)gridDim.x * blockDim.x / LANES;
+    if (lane >= TOGETHER)
+        return;
+    for (u64 block = group; block < blocks; block += groups)
+        if (!xb_lz4_decode_block(chunk, encoded_bytes, target, bytes, block, lane, TOGETHER) &&
+            lane == 0)
+            refuse(report, offset + block * XB_LZ4_BLOCK);
 }

@@ -8,6 +8,7 @@
  */
 
 #include "xferbench/access.h"
+#include "xferbench/format.h"
 #include "xferbench/pattern.h"
 #include "xferbench/piece.h"
 
@@ -36,18 +37,26 @@ enum xb_gpu_kernel {
     XB_GPU_COMPUTE,
     XB_GPU_CHAIN,
     XB_GPU_CHASE,
-    XB_GPU_PIECES
+    XB_GPU_PIECES,
+    XB_GPU_WIDEN_FP16, /* the decoders, in the order of enum xb_format */
+    XB_GPU_WIDEN_BF16,
+    XB_GPU_WIDEN_INT8,
+    XB_GPU_WIDEN_FP8,
+    XB_GPU_FOR,
+    XB_GPU_LZ4
 };
-#define XB_GPU_KERNELS 11
+#define XB_GPU_KERNELS 17
 #define XB_GPU_KERNEL_NAMES                                                                        \
     {                                                                                              \
         "xb_kernel_fill", "xb_kernel_check", "xb_kernel_hold", "xb_kernel_copy_wide",              \
             "xb_kernel_copy_words", "xb_kernel_copy_strided", "xb_kernel_copy_random",             \
-            "xb_kernel_compute", "xb_kernel_chain", "xb_kernel_chase", "xb_kernel_pieces"          \
+            "xb_kernel_compute", "xb_kernel_chain", "xb_kernel_chase", "xb_kernel_pieces",         \
+            "xb_kernel_widen_fp16", "xb_kernel_widen_bf16", "xb_kernel_widen_int8",                \
+            "xb_kernel_widen_fp8", "xb_kernel_for", "xb_kernel_lz4"                                \
     }
 
-/* Threads in a block of every kernel except the hold and the chase, which have one, and that for
- * pieces. */
+/* Threads in a block of every kernel except the hold and the chase, which have one, and those for
+ * pieces and LZ4. */
 #define XB_GPU_THREADS 256u
 /* Items that one thread copies or computes in one turn. */
 #define XB_GPU_AT_ONCE 4u
@@ -58,5 +67,12 @@ enum xb_gpu_kernel {
 /* The kernel gets no longer pieces than this: longer ones are cut, so that a few large pieces keep
  * as many threads busy as many small ones. */
 #define XB_GPU_PIECE_BYTES 2048u
+
+/* So many neighbouring threads copy a piece, or decode a block of a chunk, together: a warp, and
+ * half a wavefront of AMD. */
+#define XB_GPU_LANES 32u
+/* Threads in a block of the kernel for LZ4. Few, because the blocks of a chunk take unlike times,
+ * and a block of threads keeps its place until the last of its warps is done. */
+#define XB_GPU_LZ4_THREADS 64u
 
 #endif

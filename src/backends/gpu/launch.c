@@ -2,6 +2,8 @@
 /* Launches the kernels of kernels.cuh. */
 #include "gpu.h"
 
+#include "codecs/codec.h"
+
 #include <stdint.h>
 
 /* Filling and checking use at most this many blocks. They fill any GPU, and each block strides over
@@ -227,6 +229,57 @@ enum xb_status xb_gpu_queue_chase(struct xb_queue *queue, struct xb_buffer *chai
     unsigned block = turn % blocks;
     void *arguments[] = {&first, &position, &count, &block};
     return launch(queue, XB_GPU_CHASE, blocks, 1, arguments, "follows a chain", error);
+}
+
+/* What a kernel of a decoding is given. */
+struct decoder_arguments {
+    const char *source;
+    char *target;
+    struct xb_decode_report *report;
+    unsigned long long source_bytes, bytes, offset;
+};
+
+static enum xb_status launch_widening(struct xb_queue *queue, enum xb_gpu_kernel kernel,
+                                      struct decoder_arguments *with, struct xb_error *error)
+{
+    unsigned long long values = with->bytes / 4;
+    void *arguments[] = {&with->source, &with->target, &values};
+    return launch(queue, kernel, blocks_for(values / 4, TILE, TILES_BLOCKS), XB_GPU_THREADS,
+                  arguments, "widens values", error);
+}
+
+static enum xb_status launch_decompression(struct xb_queue *queue, enum xb_gpu_kernel kernel,
+                                           struct decoder_arguments *with, struct xb_error *error)
+{
+    const bool is_lz4 = kernel == XB_GPU_LZ4;
+    uint64_t block_bytes = is_lz4 ? XB_LZ4_BLOCK : 4 * XB_FOR_BLOCK;
+    unsigned threads = is_lz4 ? XB_GPU_LZ4_THREADS : XB_GPU_THREADS;
+    uint64_t blocks = with->bytes / block_bytes + (with->bytes % block_bytes != 0);
+    void *arguments[] = {&with->source, &with->source_bytes, &with->target,
+                         &with->bytes,  &with->offset,       &with->report};
+    return launch(queue, kernel, blocks_for(blocks, threads / XB_GPU_LANES, TILES_BLOCKS), threads,
+                  arguments, "decompresses", error);
+}
+
+enum xb_status xb_gpu_queue_decode(struct xb_queue *queue, const struct xb_decoding *decoding,
+                                   struct xb_error *error)
+{
+    enum xb_status status = xb_decode_check(queue, decoding, error);
+    if (status == XB_OK)
+        status = check_kernels(queue->device, error);
+    if (status != XB_OK)
+        return status;
+    struct decoder_arguments with = {
+        .source = (char *)xb_gpu_kernel_address(decoding->source) + decoding->source_offset,
+        .target = (char *)xb_gpu_kernel_address(decoding->target) + decoding->target_offset,
+        .report = xb_gpu_kernel_address(decoding->report),
+        .source_bytes = decoding->source_bytes,
+        .bytes = decoding->bytes,
+        .offset = decoding->target_offset};
+    enum xb_gpu_kernel kernel =
+        (enum xb_gpu_kernel)((unsigned)XB_GPU_WIDEN_FP16 + (unsigned)decoding->format);
+    return xb_format_is_lossy(decoding->format) ? launch_widening(queue, kernel, &with, error)
+                                                : launch_decompression(queue, kernel, &with, error);
 }
 
 enum xb_status xb_gpu_launch_pieces(struct xb_queue *queue, void *target, const void *source,

@@ -72,6 +72,7 @@ typedef hipError_t xb_hip_copy_batch(void **targets, void **sources, size_t *siz
     X(__typeof__(hipEventCreate) *, "hipEventCreate", open_event, "")                              \
     X(__typeof__(hipEventDestroy) *, "hipEventDestroy", close_event, "")                           \
     X(__typeof__(hipEventRecord) *, "hipEventRecord", record_event, "")                            \
+    X(__typeof__(hipEventSynchronize) *, "hipEventSynchronize", wait_for_event, "")                \
     X(__typeof__(hipEventElapsedTime) *, "hipEventElapsedTime", elapsed, "")                       \
     X(__typeof__(hipHostRegister) *, "hipHostRegister", register_host, "register")                 \
     X(__typeof__(hipHostUnregister) *, "hipHostUnregister", unregister_host, "register")           \

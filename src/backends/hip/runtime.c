@@ -149,6 +149,11 @@ static struct xb_gpu_outcome record_event(void *event, void *stream)
     return XB_HIP_CALL(record_event, "hipEventRecord", event, stream);
 }
 
+static struct xb_gpu_outcome wait_for_event(void *event)
+{
+    return XB_HIP_CALL(wait_for_event, "hipEventSynchronize", event);
+}
+
 static struct xb_gpu_outcome elapsed(float *milliseconds, void *start, void *stop)
 {
     return XB_HIP_CALL(elapsed, "hipEventElapsedTime", milliseconds, start, stop);
@@ -286,6 +291,7 @@ const struct xb_gpu_runtime xb_hip_runtime = {
     .open_event = open_event,
     .close_event = close_event,
     .record_event = record_event,
+    .wait_for_event = wait_for_event,
     .elapsed = elapsed,
     .copy = copy,
     .copy_batch = copy_batch,

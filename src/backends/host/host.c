@@ -182,6 +182,7 @@ const struct xb_backend xb_host_backend = {
     .event_open = xb_host_event_open,
     .event_close = xb_host_event_close,
     .event_record = xb_host_event_record,
+    .event_wait = xb_host_event_wait,
     .event_elapsed = xb_host_event_elapsed,
     .pieces_open = xb_host_pieces_open,
     .pieces_close = xb_host_pieces_close,
@@ -191,4 +192,5 @@ const struct xb_backend xb_host_backend = {
     .graph_close = xb_host_graph_close,
     .queue_graph = xb_host_queue_graph,
     .queue_copy_rows = xb_host_queue_copy_rows,
+    .queue_decode = xb_host_queue_decode,
 };

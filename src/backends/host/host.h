@@ -25,6 +25,10 @@ struct xb_host_work {
     const struct xb_piece *pieces;
     uint64_t count; /* of pieces or rows */
     uint64_t target_pitch, source_pitch;
+    enum xb_format format;
+    uint64_t source_bytes; /* of an encoded chunk */
+    uint64_t offset;       /* of the target in its buffer */
+    struct xb_decode_report *report;
 };
 
 /* Enqueues a plain copy between any two addresses. Checks no rule of the slots. */
@@ -51,6 +55,8 @@ enum xb_status xb_host_queue_chain(struct xb_queue *queue, struct xb_buffer *buf
 enum xb_status xb_host_queue_chase(struct xb_queue *queue, struct xb_buffer *chain,
                                    struct xb_buffer *cursor, uint64_t loads, unsigned turn,
                                    struct xb_error *error);
+enum xb_status xb_host_queue_decode(struct xb_queue *queue, const struct xb_decoding *decoding,
+                                    struct xb_error *error);
 
 /* ---- pieces.c: many copies at once ---- */
 
@@ -89,6 +95,7 @@ enum xb_status xb_host_event_open(struct xb_device *device, struct xb_event **ev
 void xb_host_event_close(struct xb_event *event);
 enum xb_status xb_host_event_record(struct xb_event *event, struct xb_queue *queue,
                                     struct xb_error *error);
+enum xb_status xb_host_event_wait(struct xb_event *event, struct xb_error *error);
 enum xb_status xb_host_event_elapsed(struct xb_event *start, struct xb_event *stop, double *seconds,
                                      struct xb_error *error);
 

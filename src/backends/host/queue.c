@@ -25,7 +25,7 @@ struct host_event {
     uint64_t enqueued;       /* how many records were enqueued */
     uint64_t reached;        /* how many of them the queues have reached */
     double time;             /* when the latest was reached */
-    pthread_cond_t recorded; /* a queue reached a record: for the workers that wait for it */
+    pthread_cond_t recorded; /* a queue reached a record: for whoever waits for it */
 };
 
 struct operation {
@@ -300,6 +300,18 @@ enum xb_status xb_host_event_record(struct xb_event *event, struct xb_queue *que
         recorded->enqueued++;
     unlock_and_wake((struct host_queue *)queue);
     return status;
+}
+
+enum xb_status xb_host_event_wait(struct xb_event *event, struct xb_error *error)
+{
+    (void)error;
+    struct host_event *awaited = (struct host_event *)event;
+    pthread_mutex_lock(&lock);
+    uint64_t number = awaited->enqueued;
+    while (awaited->reached < number)
+        pthread_cond_wait(&awaited->recorded, &lock);
+    pthread_mutex_unlock(&lock);
+    return XB_OK;
 }
 
 enum xb_status xb_host_event_elapsed(struct xb_event *start, struct xb_event *stop, double *seconds,

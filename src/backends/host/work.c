@@ -6,6 +6,8 @@
  */
 #include "host.h"
 
+#include "codecs/codec.h"
+
 #include <string.h>
 
 static void run_move(const struct xb_host_work *work)
@@ -62,6 +64,12 @@ static void run_chase(const struct xb_host_work *work)
     for (uint64_t left = work->loads; left > 0; left--)
         next = *(const void *const *)next;
     *cursor = (uint64_t)((const char *)next - chain);
+}
+
+static void run_decode(const struct xb_host_work *work)
+{
+    xb_decode(work->format, work->source, work->source_bytes, work->target, work->bytes,
+              work->offset, work->report);
 }
 
 static char *address_at(struct xb_buffer *buffer, uint64_t offset)
@@ -176,5 +184,23 @@ enum xb_status xb_host_queue_chase(struct xb_queue *queue, struct xb_buffer *cha
                                       .source = address_at(chain, 0),
                                       .loads = loads};
     (void)turn;
+    return xb_host_queue_enqueue(queue, &work, error);
+}
+
+enum xb_status xb_host_queue_decode(struct xb_queue *queue, const struct xb_decoding *decoding,
+                                    struct xb_error *error)
+{
+    enum xb_status status = xb_decode_check(queue, decoding, error);
+    if (status != XB_OK)
+        return status;
+    const struct xb_host_work work = {
+        .run = run_decode,
+        .format = decoding->format,
+        .target = address_at(decoding->target, decoding->target_offset),
+        .bytes = decoding->bytes,
+        .offset = decoding->target_offset,
+        .source = address_at(decoding->source, decoding->source_offset),
+        .source_bytes = decoding->source_bytes,
+        .report = xb_host_buffer_address(decoding->report)};
     return xb_host_queue_enqueue(queue, &work, error);
 }

@@ -47,7 +47,8 @@
     X(hipMemcpyBatchAsync) X(hipMemcpy2DAsync) X(hipStreamBeginCapture) X(hipStreamEndCapture)     \
     X(hipGraphInstantiate) X(hipGraphLaunch) X(hipGraphDestroy) X(hipGraphExecDestroy)             \
     X(hipStreamCreateWithFlags) X(hipStreamDestroy) X(hipStreamSynchronize) X(hipStreamWaitEvent)  \
-    X(hipEventCreate) X(hipEventDestroy) X(hipEventRecord) X(hipEventElapsedTime)                  \
+    X(hipEventCreate) X(hipEventDestroy) X(hipEventRecord) X(hipEventSynchronize)                  \
+    X(hipEventElapsedTime)                                                                         \
     X(hipModuleLoadData) X(hipModuleUnload) X(hipModuleGetFunction) X(hipModuleLaunchKernel)       \
     X(hiprtcCreateProgram) X(hiprtcCompileProgram) X(hiprtcGetProgramLogSize)                      \
     X(hiprtcGetProgramLog) X(hiprtcGetCodeSize) X(hiprtcGetCode) X(hiprtcDestroyProgram)

@@ -24,6 +24,10 @@ struct alignas(16) uint4 {
     unsigned x, y, z, w;
 };
 
+struct alignas(16) float4 {
+    float x, y, z, w;
+};
+
 static inline void atomicAdd(unsigned long long *target, unsigned long long value)
 {
     __atomic_fetch_add(target, value, __ATOMIC_RELAXED);
@@ -90,4 +94,6 @@ constexpr standin_kernel standin_kernels[XB_GPU_KERNELS] = {
     ENTRY(xb_kernel_fill),        ENTRY(xb_kernel_check),      ENTRY(xb_kernel_hold),
     ENTRY(xb_kernel_copy_wide),   ENTRY(xb_kernel_copy_words), ENTRY(xb_kernel_copy_strided),
     ENTRY(xb_kernel_copy_random), ENTRY(xb_kernel_compute),    ENTRY(xb_kernel_chain),
-    ENTRY(xb_kernel_chase),       ENTRY(xb_kernel_pieces)};
+    ENTRY(xb_kernel_chase),       ENTRY(xb_kernel_pieces),     ENTRY(xb_kernel_widen_fp16),
+    ENTRY(xb_kernel_widen_bf16),  ENTRY(xb_kernel_widen_int8), ENTRY(xb_kernel_widen_fp8),
+    ENTRY(xb_kernel_for),         ENTRY(xb_kernel_lz4)};

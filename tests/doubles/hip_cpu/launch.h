@@ -10,7 +10,7 @@
 extern "C" {
 #endif
 
-#define STANDIN_PARAMETERS 4
+#define STANDIN_PARAMETERS 6
 #define STANDIN_PARAMETER_BYTES 32
 
 struct standin_kernel {

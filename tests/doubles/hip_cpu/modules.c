@@ -132,7 +132,9 @@ static bool is_loaded(hipFunction_t function, int device)
 /* What the kernels' text gives. */
 static unsigned launch_bound(const struct standin_kernel *kernel)
 {
-    return strcmp(kernel->name, "xb_kernel_pieces") == 0 ? XB_GPU_PIECE_THREADS : XB_GPU_THREADS;
+    return strcmp(kernel->name, "xb_kernel_pieces") == 0 ? XB_GPU_PIECE_THREADS
+           : strcmp(kernel->name, "xb_kernel_lz4") == 0  ? XB_GPU_LZ4_THREADS
+                                                         : XB_GPU_THREADS;
 }
 
 /* With the lock held. */

@@ -381,6 +381,22 @@ hipError_t hipStreamWaitEvent(hipStream_t stream, hipEvent_t event, unsigned fla
     return result;
 }
 
+hipError_t hipEventSynchronize(hipEvent_t event)
+{
+    STANDIN_ENTER(hipEventSynchronize);
+    pthread_mutex_lock(&standin_lock);
+    bool known = is_event(event);
+    struct standin_record *awaited = known ? event->latest : NULL;
+    if (awaited != NULL) {
+        awaited->holders++;
+        while (!awaited->done)
+            pthread_cond_wait(&changed, &standin_lock);
+        drop(awaited);
+    }
+    pthread_mutex_unlock(&standin_lock);
+    return known ? hipSuccess : hipErrorInvalidHandle;
+}
+
 static hipError_t elapsed(float *milliseconds, hipEvent_t start, hipEvent_t stop)
 {
     if (!is_event(start) || !is_event(stop) || start->device != stop->device ||

@@ -291,6 +291,11 @@ int standin_event_record(void *event, void *stream)
     return result_of(cudaEventRecord((cudaEvent_t)event, (cudaStream_t)stream));
 }
 
+int standin_event_wait(void *event)
+{
+    return result_of(cudaEventSynchronize((cudaEvent_t)event));
+}
+
 int standin_event_elapsed(float *milliseconds, void *start, void *stop)
 {
     return result_of(cudaEventElapsedTime(milliseconds, (cudaEvent_t)start, (cudaEvent_t)stop));

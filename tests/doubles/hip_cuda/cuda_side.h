@@ -172,6 +172,7 @@ int standin_stream_wait_event(void *stream, void *event);
 int standin_event_create(void **event);
 int standin_event_destroy(void *event);
 int standin_event_record(void *event, void *stream);
+int standin_event_wait(void *event);
 int standin_event_elapsed(float *milliseconds, void *start, void *stop);
 
 int standin_library_load(void **library, const void *image);

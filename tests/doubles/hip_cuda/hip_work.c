@@ -300,6 +300,12 @@ hipError_t hipEventRecord(hipEvent_t event, hipStream_t stream)
     return standin_hip_error(standin_event_record(event, stream));
 }
 
+hipError_t hipEventSynchronize(hipEvent_t event)
+{
+    REFUSE_UNLESS(event != NULL, hipErrorInvalidHandle);
+    return standin_hip_error(standin_event_wait(event));
+}
+
 hipError_t hipEventElapsedTime(float *milliseconds, hipEvent_t start, hipEvent_t stop)
 {
     REFUSE_UNLESS(milliseconds != NULL, hipErrorInvalidValue);

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef XFERBENCH_CODECS_NARROW_PARTS_H
+#define XFERBENCH_CODECS_NARROW_PARTS_H
+
+#include "codecs/narrow.h"
+
+#include <string.h>
+
+/* What the encoders for several kinds of CPU share. */
+
+/* Of a float32's bits: */
+#define XB_INFINITY 0x7F800000 /* also the exponent's field; NaNs are above it */
+#define XB_EXPONENT 0x7F800000
+#define XB_QUIET 0x00400000 /* tells a quiet NaN from a signalling one */
+
+/*
+ * How vectors become fp8. With the value's own exponent e, or the least one of fp8 where that is
+ * more, the `unit` 2^(e + 20) has a last place of 2^(e - 3), which is the step of fp8 there. So
+ * value + unit is rounded to a step, to the nearest even, and its bits tell how many steps the
+ * value has. Eight steps and more have the hidden bit in them, which carries into the exponent as
+ * it should, and fewer are a denormal: code = 8 * (e - least exponent) + steps.
+ */
+#define XB_FP8_MOST 0x43E00000         /* 448 */
+#define XB_FP8_LEAST_NORMAL 0x3C800000 /* 2^-6 */
+#define XB_FP8_TO_UNIT (20 << 23)
+
+struct xb_int8_scaling {
+    float scale, factor;
+};
+
+/* The scale of an int8 block and what its values are multiplied by. `most`: the bits of its largest
+ * finite magnitude. Below 2^-119 the scale would be a denormal, which some devices take for 0. */
+static inline struct xb_int8_scaling xb_int8_scaling_of(uint32_t most)
+{
+    float amax;
+    memcpy(&amax, &most, sizeof amax);
+    struct xb_int8_scaling scaling = {0, 0};
+    if (amax >= 0x1p-119f) {
+        scaling.scale = amax / 127;
+        scaling.factor = 127 / amax;
+    }
+    return scaling;
+}
+
+/* Narrows blocks of XB_INT8_BLOCK values. */
+typedef void xb_narrow_blocks(const float *source, uint64_t blocks, float *scales,
+                              signed char *target);
+
+/* A whole int8 chunk: all whole blocks by `whole_blocks`, the rest in plain C. */
+void xb_narrow_int8(const float *source, uint64_t values, void *target,
+                    xb_narrow_blocks *whole_blocks);
+
+/* One block in plain C, whatever is in it; `count` is XB_INT8_BLOCK, or less for the last block. */
+void xb_narrow_int8_block(const float *source, unsigned count, float *scale, signed char *target);
+
+#endif

@@ -1,0 +1,475 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _POSIX_C_SOURCE 200809L
+/*
+ * Decoding on the device. What xb_decode makes of a chunk on the CPU is what queue_decode must make
+ * of it; unit tests show that xb_decode is right.
+ */
+#include "contract.h"
+
+#include "codecs/codec.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COUNT_OF(array) (sizeof(array) / sizeof *(array))
+#define GAP 256u           /* at least so much poison between two targets */
+#define CHUNKS 700u        /* the most of one test */
+#define REPORT_BYTES 1024u /* the report and a guard behind it */
+
+/* One chunk of a test: where it lies, and what the CPU makes of it. */
+struct chunk {
+    uint64_t target_offset, bytes;
+    uint64_t source_offset, source_bytes;
+    bool refused;
+};
+
+/* Chunks of one format, one behind the other in two buffers. `wanted` and `seen` are the target. */
+struct chunks {
+    enum xb_format format;
+    struct chunk chunk[CHUNKS];
+    size_t count;
+    unsigned char *encoded, *wanted, *seen;
+    uint64_t encoded_bytes, target_bytes;
+    struct xb_decode_report report;
+};
+
+static uint64_t up(uint64_t offset)
+{
+    return (offset + XB_FORMAT_ALIGNMENT - 1) / XB_FORMAT_ALIGNMENT * XB_FORMAT_ALIGNMENT;
+}
+
+static unsigned char *memory(uint64_t bytes)
+{
+    unsigned char *made = aligned_alloc(XB_FORMAT_ALIGNMENT, up(bytes));
+    assert_non_null(made);
+    return made;
+}
+
+static void begin(struct chunks *chunks, enum xb_format format)
+{
+    memset(chunks, 0, sizeof *chunks);
+    chunks->format = format;
+    chunks->report.first_refused = XB_NONE_REFUSED;
+    chunks->encoded = memory(BYTES);
+    chunks->wanted = memory(BYTES);
+    chunks->seen = memory(BYTES);
+    xb_host_fill(chunks->wanted, 0, BYTES, poison);
+    memset(chunks->encoded, 0xA5, BYTES); /* no decoder may read what lies between chunks */
+}
+
+static void end(struct chunks *chunks)
+{
+    free(chunks->encoded);
+    free(chunks->wanted);
+    free(chunks->seen);
+}
+
+/* Appends a chunk, restored to `bytes`, and has the CPU decode it. */
+static void add(struct chunks *chunks, const unsigned char *encoded, uint64_t encoded_bytes,
+                uint64_t bytes)
+{
+    struct chunk *chunk = &chunks->chunk[chunks->count++];
+    assert_true(chunks->count <= CHUNKS);
+    *chunk = (struct chunk){.target_offset = up(chunks->target_bytes + GAP),
+                            .bytes = bytes,
+                            .source_offset = up(chunks->encoded_bytes + 1),
+                            .source_bytes = encoded_bytes};
+    chunks->encoded_bytes = chunk->source_offset + encoded_bytes;
+    chunks->target_bytes = chunk->target_offset + bytes;
+    assert_true(chunks->encoded_bytes <= BYTES && chunks->target_bytes <= BYTES);
+    memcpy(chunks->encoded + chunk->source_offset, encoded, encoded_bytes);
+    unsigned long long refused = chunks->report.refused_blocks;
+    xb_decode(chunks->format, chunks->encoded + chunk->source_offset, encoded_bytes,
+              chunks->wanted + chunk->target_offset, bytes, chunk->target_offset, &chunks->report);
+    chunk->refused = chunks->report.refused_blocks > refused;
+}
+
+/* ---- on the device ---- */
+
+struct there {
+    struct xb_buffer *source, *target, *report;
+};
+
+static struct xb_buffer *make(struct fixture *f, enum xb_memory memory, uint64_t bytes)
+{
+    struct xb_buffer *buffer = NULL;
+    struct xb_error error;
+    must(f->backend->buffer_allocate(f->device, memory, bytes, &buffer, &error), &error);
+    return buffer;
+}
+
+/* Through f->pinned, or by the CPU where it can reach the buffer. */
+static void put(struct fixture *f, struct xb_buffer *buffer, const void *bytes, uint64_t count)
+{
+    struct xb_error error;
+    if (buffer->host_address != NULL) {
+        memcpy(buffer->host_address, bytes, count);
+        return;
+    }
+    memcpy(f->pinned->host_address, bytes, count);
+    must(f->backend->queue_copy(f->queue, buffer, 0, f->pinned, 0, count, &error), &error);
+    await(f);
+}
+
+static void get(struct fixture *f, struct xb_buffer *buffer, void *bytes, uint64_t count)
+{
+    struct xb_error error;
+    await(f);
+    if (buffer->host_address != NULL) {
+        memcpy(bytes, buffer->host_address, count);
+        return;
+    }
+    must(f->backend->queue_copy(f->queue, f->pinned, 0, buffer, 0, count, &error), &error);
+    await(f);
+    memcpy(bytes, f->pinned->host_address, count);
+}
+
+/* The buffers end where the last chunk does, for tools that find an access behind them. */
+static struct there place(struct fixture *f, const struct chunks *chunks, enum xb_memory memory)
+{
+    struct there there = {make(f, memory, chunks->encoded_bytes),
+                          make(f, memory, chunks->target_bytes), make(f, memory, REPORT_BYTES)};
+    unsigned char bytes[REPORT_BYTES];
+    const struct xb_decode_report none = {0, XB_NONE_REFUSED};
+    put(f, there.source, chunks->encoded, chunks->encoded_bytes);
+    xb_host_fill(chunks->seen, 0, chunks->target_bytes, poison);
+    put(f, there.target, chunks->seen, chunks->target_bytes);
+    xb_host_fill(bytes, 0, sizeof bytes, poison);
+    memcpy(bytes, &none, sizeof none);
+    put(f, there.report, bytes, sizeof bytes);
+    return there;
+}
+
+static void leave(struct fixture *f, struct there *there)
+{
+    f->backend->buffer_free(there->report);
+    f->backend->buffer_free(there->target);
+    f->backend->buffer_free(there->source);
+}
+
+static struct xb_decoding decoding_of(const struct chunks *chunks, const struct there *there,
+                                      size_t i)
+{
+    const struct chunk *chunk = &chunks->chunk[i];
+    return (struct xb_decoding){.format = chunks->format,
+                                .target = there->target,
+                                .target_offset = chunk->target_offset,
+                                .bytes = chunk->bytes,
+                                .source = there->source,
+                                .source_offset = chunk->source_offset,
+                                .source_bytes = chunk->source_bytes,
+                                .report = there->report};
+}
+
+static void enqueue(struct fixture *f, const struct chunks *chunks, const struct there *there)
+{
+    struct xb_error error;
+    for (size_t i = 0; i < chunks->count; i++) {
+        const struct xb_decoding decoding = decoding_of(chunks, there, i);
+        must(f->backend->queue_decode(f->queue, &decoding, &error), &error);
+    }
+}
+
+/* Every byte of the target, but what is undefined: the chunks in which a block was refused. */
+static void expect_target(struct fixture *f, struct chunks *chunks, const struct there *there)
+{
+    get(f, there->target, chunks->seen, chunks->target_bytes);
+    for (size_t i = 0; i < chunks->count; i++) {
+        const struct chunk *chunk = &chunks->chunk[i];
+        if (chunk->refused)
+            memcpy(chunks->seen + chunk->target_offset, chunks->wanted + chunk->target_offset,
+                   chunk->bytes);
+    }
+    for (uint64_t i = 0; i < chunks->target_bytes; i++)
+        if (chunks->seen[i] != chunks->wanted[i])
+            fail_msg("%s: byte %llu of the target is %u, not %u", xb_format_name(chunks->format),
+                     (unsigned long long)i, chunks->seen[i], chunks->wanted[i]);
+}
+
+static void expect_report(struct fixture *f, const struct chunks *chunks, const struct there *there)
+{
+    unsigned char bytes[REPORT_BYTES];
+    struct xb_decode_report report;
+    get(f, there->report, bytes, sizeof bytes);
+    memcpy(&report, bytes, sizeof report);
+    assert_true(report.refused_blocks == chunks->report.refused_blocks);
+    assert_true(report.first_refused == chunks->report.first_refused);
+    assert_true(
+        xb_host_check(bytes + sizeof report, sizeof report, sizeof bytes - sizeof report, poison)
+            .wrong_bytes == 0);
+}
+
+/* ---- what is encoded ---- */
+
+/* Of every kind within each 64 KiB: small numbers, one number, random ones, rising ones. */
+static void fill_numbers(unsigned char *bytes, uint64_t count)
+{
+    for (uint64_t at = 0; at < count; at += 4) {
+        uint32_t random = (uint32_t)xb_pattern_word(pattern, at);
+        uint64_t kind = at / 4096 % 4;
+        uint32_t number = kind == 0   ? 1000 + random % 2048
+                          : kind == 1 ? 4711
+                          : kind == 2 ? random
+                                      : (uint32_t)at;
+        memcpy(bytes + at, &number, count - at < 4 ? count - at : 4);
+    }
+}
+
+static void fill_floats(unsigned char *bytes, uint64_t count)
+{
+    for (uint64_t at = 0; at < count; at += 4) {
+        uint32_t random = (uint32_t)xb_pattern_word(pattern, at);
+        float value = ((float)(random % 100000) - 50000.0F) / (float)(1u << random % 24);
+        memcpy(bytes + at, &value, 4);
+    }
+}
+
+/* Encodes `bytes` and appends the chunk; it must come back whole. */
+static void add_encoded(struct chunks *chunks, uint64_t bytes)
+{
+    bool lossy = xb_format_is_lossy(chunks->format);
+    unsigned char *original = memory(bytes + 4);
+    unsigned char *encoded = memory(xb_encoded_bound(chunks->format, bytes) + 4);
+    (lossy ? fill_floats : fill_numbers)(original, bytes);
+    add(chunks, encoded, xb_encode(chunks->format, original, bytes, encoded), bytes);
+    const struct chunk *added = &chunks->chunk[chunks->count - 1];
+    assert_false(added->refused);
+    if (!lossy)
+        assert_memory_equal(chunks->wanted + added->target_offset, original, bytes);
+    free(original);
+    free(encoded);
+}
+
+/* Ends of a vector, of a scale, of a block and of a thread's turn, and what lies about them. */
+static const uint64_t sizes[] = {4,    8,     12,    16,    252,   256,           260,
+                                 4092, 16388, 65536, 65540, 98304, 3 * 65536 + 44};
+/* Behind a whole number of 32 bits, too. */
+static const uint64_t odd_sizes[] = {1, 2, 3, 5, 127, 4095, 4097, 65535, 65537, 2 * 65536 + 4099};
+
+static void decode_all(struct fixture *f, enum xb_format format, enum xb_memory memory)
+{
+    static struct chunks chunks;
+    begin(&chunks, format);
+    for (size_t i = 0; i < COUNT_OF(sizes); i++)
+        add_encoded(&chunks, sizes[i]);
+    for (size_t i = 0; !xb_format_is_lossy(format) && i < COUNT_OF(odd_sizes); i++)
+        add_encoded(&chunks, odd_sizes[i]);
+    struct there there = place(f, &chunks, memory);
+    enqueue(f, &chunks, &there);
+    expect_target(f, &chunks, &there);
+    expect_report(f, &chunks, &there);
+    leave(f, &there);
+    end(&chunks);
+}
+
+static void test_every_format_is_decoded(void **state)
+{
+    struct fixture *f = *state;
+    if (!can(f, XB_CAP_KERNELS))
+        skip();
+    for (int format = 0; format < XB_FORMATS; format++)
+        decode_all(f, (enum xb_format)format, XB_MEMORY_DEVICE);
+}
+
+static void test_mapped_memory_is_decoded(void **state)
+{
+    struct fixture *f = *state;
+    if (!can(f, XB_CAP_KERNELS | XB_CAP_MAPPED))
+        skip();
+    decode_all(f, XB_FORMAT_FP16, XB_MEMORY_MAPPED);
+    decode_all(f, XB_FORMAT_LZ4, XB_MEMORY_MAPPED);
+}
+
+/* Nothing may have to be loaded for it: that would hang. */
+static void test_decoding_stands_behind_a_hold(void **state)
+{
+    struct fixture *f = *state;
+    struct xb_error error;
+    static struct chunks chunks;
+    if (!can(f, XB_CAP_KERNELS | XB_CAP_HOLD))
+        skip();
+    for (int format = 0; format < XB_FORMATS; format++) {
+        begin(&chunks, (enum xb_format)format);
+        add_encoded(&chunks, 10000);
+        struct there there = place(f, &chunks, XB_MEMORY_DEVICE);
+        must(f->backend->queue_hold(f->queue, &error), &error);
+        enqueue(f, &chunks, &there);
+        f->backend->queue_release(f->queue);
+        expect_target(f, &chunks, &there);
+        leave(f, &there);
+        end(&chunks);
+    }
+}
+
+/* ---- what is no chunk ---- */
+
+static const enum xb_format refusing[] = {XB_FORMAT_FOR, XB_FORMAT_LZ4};
+
+/* A small chunk that gets smaller, in `encoded`. Returns its bytes. */
+static uint64_t encode_small(enum xb_format format, uint64_t bytes, unsigned char *encoded)
+{
+    unsigned char *original = memory(bytes);
+    for (uint64_t at = 0; at < bytes; at++)
+        original[at] = (unsigned char)(at % 4 == 0 ? at * at / 7 : at % 52 == 1);
+    uint64_t encoded_bytes = xb_encode(format, original, bytes, encoded);
+    free(original);
+    assert_true(encoded_bytes < bytes);
+    return encoded_bytes;
+}
+
+static void decode_damaged(struct fixture *f, struct chunks *chunks)
+{
+    struct there there = place(f, chunks, XB_MEMORY_DEVICE);
+    enqueue(f, chunks, &there);
+    expect_target(f, chunks, &there);
+    expect_report(f, chunks, &there);
+    leave(f, &there);
+    assert_true(chunks->report.refused_blocks > 0);
+    end(chunks);
+}
+
+#define SMALL 300u
+
+static void test_flipped_bytes_stay_within_the_target(void **state)
+{
+    struct fixture *f = *state;
+    static struct chunks chunks;
+    _Alignas(XB_FORMAT_ALIGNMENT) unsigned char encoded[2 * SMALL];
+    if (!can(f, XB_CAP_KERNELS))
+        skip();
+    for (size_t i = 0; i < COUNT_OF(refusing); i++) {
+        uint64_t encoded_bytes = encode_small(refusing[i], SMALL, encoded);
+        begin(&chunks, refusing[i]);
+        for (uint64_t at = 0; at < encoded_bytes; at++) {
+            encoded[at] ^= 0xFF;
+            add(&chunks, encoded, encoded_bytes, SMALL);
+            encoded[at] ^= 0xFF;
+        }
+        decode_damaged(f, &chunks);
+    }
+}
+
+static void test_truncated_chunks_stay_within_the_target(void **state)
+{
+    struct fixture *f = *state;
+    static struct chunks chunks;
+    _Alignas(XB_FORMAT_ALIGNMENT) unsigned char encoded[2 * SMALL];
+    if (!can(f, XB_CAP_KERNELS))
+        skip();
+    for (size_t i = 0; i < COUNT_OF(refusing); i++) {
+        uint64_t encoded_bytes = encode_small(refusing[i], SMALL, encoded);
+        begin(&chunks, refusing[i]);
+        for (uint64_t bytes = 0; bytes < encoded_bytes; bytes += bytes < 24 ? 1 : 7)
+            add(&chunks, encoded, bytes, SMALL);
+        decode_damaged(f, &chunks);
+    }
+}
+
+/* Every word of the chunk's beginning, and targets that are not what was encoded. */
+static void test_absurd_lengths_stay_within_the_target(void **state)
+{
+    struct fixture *f = *state;
+    static const uint32_t absurd[] = {0, 1, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF, 0xFFFFFF80};
+    static const uint64_t targets[] = {0, 1, SMALL - 1, SMALL + 1, 4097, 200000};
+    static struct chunks chunks;
+    _Alignas(XB_FORMAT_ALIGNMENT) unsigned char encoded[2 * SMALL];
+    if (!can(f, XB_CAP_KERNELS))
+        skip();
+    for (size_t i = 0; i < COUNT_OF(refusing); i++) {
+        uint64_t encoded_bytes = encode_small(refusing[i], SMALL, encoded);
+        begin(&chunks, refusing[i]);
+        for (uint64_t at = 0; at + 4 <= encoded_bytes && at < 32; at += 4)
+            for (size_t j = 0; j < COUNT_OF(absurd); j++) {
+                uint32_t right;
+                memcpy(&right, encoded + at, 4);
+                memcpy(encoded + at, &absurd[j], 4);
+                add(&chunks, encoded, encoded_bytes, SMALL);
+                memcpy(encoded + at, &right, 4);
+            }
+        for (size_t j = 0; j < COUNT_OF(targets); j++)
+            add(&chunks, encoded, encoded_bytes, targets[j]);
+        decode_damaged(f, &chunks);
+    }
+}
+
+/* ---- wrong use ---- */
+
+static void refuse(struct fixture *f, const struct xb_decoding *decoding)
+{
+    struct xb_error error = {0};
+    assert_int_equal(f->backend->queue_decode(f->queue, decoding, &error), XB_ERR_USAGE);
+    assert_string_not_equal(error.message, "");
+}
+
+/* Changes one member of a good decoding. */
+#define REFUSE(member, value)                                                                      \
+    do {                                                                                           \
+        struct xb_decoding bad = good;                                                             \
+        bad.member = (value);                                                                      \
+        refuse(f, &bad);                                                                           \
+    } while (0)
+
+static void test_bad_decodings_are_refused(void **state)
+{
+    struct fixture *f = *state;
+    struct xb_error error;
+    if (!can(f, XB_CAP_KERNELS))
+        skip();
+    struct there there = {make(f, XB_MEMORY_DEVICE, 4096), make(f, XB_MEMORY_DEVICE, 4096),
+                          make(f, XB_MEMORY_DEVICE, 16)};
+    struct xb_buffer *small = make(f, XB_MEMORY_DEVICE, sizeof(struct xb_decode_report) - 1);
+    const struct xb_decoding good = {.format = XB_FORMAT_FP16,
+                                     .target = there.target,
+                                     .target_offset = 2048,
+                                     .bytes = 2048,
+                                     .source = there.source,
+                                     .source_offset = 3072,
+                                     .source_bytes = 1024,
+                                     .report = there.report};
+    REFUSE(target, f->pinned); /* out of a kernel's reach */
+    REFUSE(source, f->pinned);
+    REFUSE(report, f->pinned);
+    REFUSE(report, small);
+    REFUSE(target_offset, 2048 - XB_FORMAT_ALIGNMENT / 2);
+    REFUSE(source_offset, 3072 - XB_FORMAT_ALIGNMENT / 2);
+    REFUSE(target_offset, 2048 + XB_FORMAT_ALIGNMENT); /* behind the end */
+    REFUSE(source_offset, 3072 + XB_FORMAT_ALIGNMENT);
+    REFUSE(target_offset, UINT64_MAX - (XB_FORMAT_ALIGNMENT - 1));
+    REFUSE(source_offset, UINT64_MAX - (XB_FORMAT_ALIGNMENT - 1));
+    REFUSE(bytes, UINT64_MAX - 3);
+    REFUSE(bytes, 2046); /* no whole values */
+    REFUSE(bytes, 2044); /* which become other bytes than there are */
+    REFUSE(source_bytes, 1023);
+    REFUSE(source_bytes, 0);
+    REFUSE(format, (enum xb_format)XB_FORMATS);
+    struct xb_decoding bad = good; /* on top of each other */
+    bad.source = there.target;
+    bad.source_offset = 4096 - 1024;
+    refuse(f, &bad);
+    bad = good;
+    bad.report = there.target;
+    bad.target_offset = 0;
+    refuse(f, &bad);
+    must(f->backend->queue_decode(f->queue, &good, &error), &error);
+    await(f);
+    f->backend->buffer_free(small);
+    leave(f, &there);
+}
+
+static const struct CMUnitTest tests[] = {
+    TEST(test_every_format_is_decoded),
+    TEST(test_mapped_memory_is_decoded),
+    TEST(test_decoding_stands_behind_a_hold),
+    TEST(test_flipped_bytes_stay_within_the_target),
+    TEST(test_truncated_chunks_stay_within_the_target),
+    TEST(test_absurd_lengths_stay_within_the_target),
+    TEST(test_bad_decodings_are_refused),
+};
+
+int run_decode_tests(const char *name)
+{
+    char group[64];
+    snprintf(group, sizeof group, "%s: decoding", name);
+    return _cmocka_run_group_tests(group, tests, sizeof tests / sizeof tests[0], NULL, NULL);
+}
