@@ -232,9 +232,9 @@ struct xb_mode {
     uint64_t bytes_by_default;
     /* What it can say in the Reading; the last one's label is NULL; NULL: nothing. */
     const struct xb_reading_line *reading;
-    /* The runtime moves the data when it likes: an operation need not cross the link exactly once,
-     * so its time says nothing of the link. */
-    bool runtime_moves;
+    /* What crosses the link in an iteration is not its bytes once: the runtime moves them when it
+     * likes, or they are made smaller before. Its time then says nothing of the link. */
+    bool crosses_otherwise;
     size_t state_bytes;
 
     /* What a device must be able to do for a case: bits of enum xb_capability. A device that cannot

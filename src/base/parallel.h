@@ -14,4 +14,7 @@
 void xb_parallel_for(uint64_t total, uint64_t grain,
                      void (*work)(void *argument, uint64_t begin, uint64_t end), void *argument);
 
+/* How many CPUs the calling thread may run on; 1 where the kernel does not say. */
+unsigned xb_cpus_allowed(void);
+
 #endif

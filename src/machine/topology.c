@@ -2,7 +2,7 @@
 #define _GNU_SOURCE /* setenv */
 #include "topology.h"
 
-#include "base/parallel_internal.h"
+#include "base/parallel.h"
 
 #include <errno.h>
 #include <hwloc.h>

@@ -14,6 +14,14 @@
 /* One that stands beside the case's own bandwidth is told apart from it by their intervals. */
 #define SAMPLES_AFTER XB_STOP_LEAST_SAMPLES
 
+/* What the latest repetition took by the reference's clock; `of_case` by that of the case. */
+static double seconds_by(enum xb_clock clock, const struct xb_timing *timing, double of_case)
+{
+    return clock == XB_CLOCK_OF_HOST     ? timing->wall
+           : clock == XB_CLOCK_OF_DEVICE ? timing->device
+                                         : of_case;
+}
+
 /* Repeats a reference once. *seconds is what one iteration took. */
 static enum xb_status repeat(struct xb_measurement *measurement,
                              const struct xb_reference *reference, double *seconds,
@@ -26,9 +34,14 @@ static enum xb_status repeat(struct xb_measurement *measurement,
         if (status != XB_OK)
             return status;
     }
-    enum xb_status status = xb_measure_repeat(
-        measurement, reference->submit, measurement->iterations, measurement->held, seconds, error);
-    *seconds /= (double)measurement->iterations;
+    /* By the host's clock the time counts from the first call, which a hold would make part of it,
+     * and an iteration would hide another's calls. */
+    bool by_host = reference->clock == XB_CLOCK_OF_HOST;
+    uint64_t iterations = by_host ? 1 : measurement->iterations;
+    enum xb_status status = xb_measure_repeat(measurement, reference->submit, iterations,
+                                              measurement->held && !by_host, seconds, error);
+    *seconds =
+        seconds_by(reference->clock, &measurement->lanes[0].timing, *seconds) / (double)iterations;
     return status;
 }
 
@@ -36,7 +49,9 @@ static enum xb_status repeat(struct xb_measurement *measurement,
 static enum xb_status add(struct xb_measurement *measurement, const struct xb_reference *reference,
                           double seconds, struct xb_error *error)
 {
-    double bytes = (double)measurement->lanes[0].context.bytes_moved;
+    const struct xb_mode_context *context = &measurement->lanes[0].context;
+    double bytes =
+        (double)(reference->bytes != NULL ? reference->bytes(context) : context->bytes_moved);
     bool is_rate = strcmp(reference->figure->unit, XB_UNIT_RATE) == 0;
     if (is_rate && !(seconds > 0))
         return XB_FAIL(error, XB_ERR_RUNTIME,

@@ -98,7 +98,7 @@ static bool loads_the_link(const struct xb_measurement *measurement)
 {
     const struct xb_mode_context *context = &measurement->lanes[0].context;
     const struct xb_mode *mode = context->test->mode;
-    return context->hold && !context->host_timed && !mode->pairs && !mode->runtime_moves &&
+    return context->hold && !context->host_timed && !mode->pairs && !mode->crosses_otherwise &&
            context->test->direction != XB_D2D;
 }
 

@@ -23,6 +23,7 @@ struct xb_workspace {
     struct kept buffers[SIDES][SLOTS];
     struct xb_queue **queues;
     size_t queue_count;
+    struct xb_crew *crew; /* NULL: none yet */
 };
 
 enum xb_status xb_workspace_open(struct xb_device *device, uint64_t hint,
@@ -55,6 +56,7 @@ void xb_workspace_close(struct xb_workspace *workspace)
 {
     if (workspace == NULL)
         return;
+    xb_crew_close(workspace->crew);
     close_queues(workspace);
     for (size_t side = 0; side < SIDES; side++)
         for (size_t i = 0; i < SLOTS; i++)
@@ -209,5 +211,19 @@ enum xb_status xb_workspace_queues(struct xb_workspace *workspace, size_t count,
         }
     }
     *queues = workspace->queues;
+    return XB_OK;
+}
+
+enum xb_status xb_workspace_crew(struct xb_workspace *workspace, unsigned threads,
+                                 struct xb_crew **crew, struct xb_error *error)
+{
+    if (workspace->crew == NULL || xb_crew_threads(workspace->crew) != threads) {
+        xb_crew_close(workspace->crew);
+        workspace->crew = NULL;
+        enum xb_status status = xb_crew_open(threads, &workspace->crew, error);
+        if (status != XB_OK)
+            return status;
+    }
+    *crew = workspace->crew;
     return XB_OK;
 }

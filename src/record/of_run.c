@@ -212,7 +212,7 @@ static void add_shares(struct figures *figures, const struct xb_result *result,
 {
     const struct xb_case *test = &result->test;
     if (device == NULL || device->ceiling == NULL || !result->device_timer || test->latency ||
-        test->mode->runtime_moves)
+        test->mode->crosses_otherwise)
         return;
     if (test->direction == XB_BIDIR) {
         add_share(figures, &xb_figure_share_of_ceiling_h2d, &xb_figure_bandwidth_h2d,

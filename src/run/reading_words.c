@@ -89,7 +89,7 @@ bool xb_reading_crosses_link(const struct xb_reading *reading, const struct xb_r
 {
     const struct xb_mode *mode = xb_mode_find(test->mode);
     return xb_reading_one_way(reading, test) && xb_reading_device_timed(reading, test) &&
-           (mode == NULL || !mode->runtime_moves);
+           (mode == NULL || !mode->crosses_otherwise);
 }
 
 const struct xb_record_case *xb_reading_faster(const struct xb_reading *reading,

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE /* sched_setaffinity, pthread_setattr_default_np */
 #include "base/parallel.h"
-#include "base/parallel_internal.h"
 
 #include <pthread.h>
 #include <sched.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A reference with something before it: copies to the host right after one to the device. */
+/* What a case is compared with: a reference with something before it, copies to the host right
+ * after one to the device, and references by a clock or with bytes of their own. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
@@ -177,6 +178,140 @@ static void test_a_call_that_fails_leaves_nothing_open(void **state)
     }
 }
 
+/* ---- clocks and bytes of their own ---- */
+
+/* Two references more: the mode is pinned with the two put in place of its own. */
+static struct {
+    struct xb_mode mode;
+    enum xb_status (*setup)(struct xb_mode_context *context, struct xb_error *error);
+    bool host_timed;
+    unsigned first_submits, submits; /* of either reference */
+    unsigned holds;                  /* until the first one's latest submit */
+    unsigned later_holds;            /* until the second one's */
+} probe;
+
+static const struct xb_figure first_time = {.name = "first_time", .unit = XB_UNIT_SECONDS};
+static const struct xb_figure second = {.name = "second", .unit = XB_UNIT_SECONDS};
+static const struct xb_figure second_rate = {.name = "second", .unit = XB_UNIT_RATE};
+
+static enum xb_status set_up_probe(struct xb_mode_context *context, struct xb_error *error)
+{
+    enum xb_status status = probe.setup(context, error);
+    if (probe.host_timed) {
+        context->host_timed = context->host_waits = true;
+        context->hold = false;
+    }
+    return status;
+}
+
+static enum xb_status submit_first(struct xb_mode_context *context, struct xb_error *error)
+{
+    probe.first_submits++;
+    probe.holds = xb_fake.holds;
+    return context->test->mode->submit(context, error);
+}
+
+/* The device takes as long as for the case itself; the host's clock says a second more. */
+static enum xb_status submit_second(struct xb_mode_context *context, struct xb_error *error)
+{
+    probe.submits++;
+    probe.later_holds = xb_fake.holds;
+    atomic_fetch_add(&clock_ahead_ns, 1000000000);
+    return context->test->mode->submit(context, error);
+}
+
+static uint64_t half(const struct xb_mode_context *context)
+{
+    return context->bytes_moved / 2;
+}
+
+/* Measures 64 KiB with a second reference like that. */
+static const struct xb_result *measure_probe(struct fixture *f,
+                                             const struct xb_reference *reference)
+{
+    static struct xb_reference references[3];
+    references[0] = (struct xb_reference){.figure = &first_time, .submit = submit_first};
+    references[1] = *reference;
+    PLAN(f, "--mode", "pinned", "--direction", "h2d", "--size", "64K");
+    assert_int_equal(f->run.case_count, 1);
+    probe.mode = *f->run.results[0].test.mode;
+    probe.setup = probe.mode.setup;
+    probe.mode.setup = set_up_probe;
+    probe.mode.references = references;
+    probe.first_submits = probe.submits = 0;
+    f->run.results[0].test.mode = &probe.mode;
+    go(f, NULL);
+    expect_all(f, XB_RESULT_OK);
+    return &f->run.results[0];
+}
+
+#define SECONDS_64K (65536 * XB_FAKE_SECONDS_PER_BYTE)
+
+/* Until the queues are done, an iteration at a time, and nothing held. */
+static void test_the_hosts_clock_times_a_reference(void **state)
+{
+    (void)state;
+    struct fixture f;
+    probe.host_timed = false;
+    const struct xb_reference reference = {
+        .figure = &second, .submit = submit_second, .clock = XB_CLOCK_OF_HOST};
+    const struct xb_result *result = measure_probe(&f, &reference);
+    expect_samples(result, "first_time", SECONDS_64K);
+    /* So small a copy is repeated until its sample is long enough, by the device's clock. */
+    assert_true(probe.first_submits > figure_of(result, "first_time")->samples.count);
+    const struct xb_result_figure *figure = figure_of(result, "second");
+    assert_non_null(figure);
+    assert_int_equal(probe.submits, figure->samples.count);
+    for (size_t i = 0; i < figure->samples.count; i++)
+        assert_true(figure->samples.values[i] >= 1);
+    assert_true(probe.holds > 0);
+    assert_int_equal(probe.later_holds, probe.holds);
+    finish(&f);
+}
+
+static void test_the_devices_clock_times_a_part_of_a_case_of_the_host(void **state)
+{
+    (void)state;
+    struct fixture f;
+    probe.host_timed = true;
+    const struct xb_reference reference = {
+        .figure = &second, .submit = submit_second, .clock = XB_CLOCK_OF_DEVICE};
+    const struct xb_result *result = measure_probe(&f, &reference);
+    expect_samples(result, "second", SECONDS_64K);
+    finish(&f);
+}
+
+static void test_a_case_of_the_host_times_its_references_likewise(void **state)
+{
+    (void)state;
+    struct fixture f;
+    probe.host_timed = true;
+    const struct xb_reference reference = {.figure = &second, .submit = submit_second};
+    const struct xb_result *result = measure_probe(&f, &reference);
+    const struct xb_result_figure *figure = figure_of(result, "second");
+    assert_non_null(figure);
+    for (size_t i = 0; i < figure->samples.count; i++)
+        assert_true(figure->samples.values[i] >= 1);
+    finish(&f);
+}
+
+static void test_a_rate_is_of_the_references_own_bytes(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t (*bytes)(const struct xb_mode_context *context);
+        double rate;
+    } rates[] = {{NULL, 1 / XB_FAKE_SECONDS_PER_BYTE}, {half, 0.5 / XB_FAKE_SECONDS_PER_BYTE}};
+    probe.host_timed = false;
+    for (size_t i = 0; i < COUNT_OF(rates); i++) {
+        struct fixture f;
+        const struct xb_reference reference = {
+            .figure = &second_rate, .submit = submit_second, .bytes = rates[i].bytes};
+        expect_samples(measure_probe(&f, &reference), "second", rates[i].rate);
+        finish(&f);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -186,6 +321,10 @@ int main(void)
         TEST(test_its_data_is_proved),
         TEST(test_it_does_not_stand_in_for_the_samples),
         TEST(test_a_call_that_fails_leaves_nothing_open),
+        TEST(test_the_hosts_clock_times_a_reference),
+        TEST(test_the_devices_clock_times_a_part_of_a_case_of_the_host),
+        TEST(test_a_case_of_the_host_times_its_references_likewise),
+        TEST(test_a_rate_is_of_the_references_own_bytes),
     };
     return cmocka_run_group_tests_name("references", tests, NULL, NULL);
 }

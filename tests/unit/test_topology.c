@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "base/parallel_internal.h"
+#include "base/parallel.h"
 
 /*
  * hwloc takes a machine's description from the environment (HWLOC_SYNTHETIC), which gives these

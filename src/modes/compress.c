@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Data compressed on the host without loss, and restored on the device. */
+#include "encoded.h"
+#include "encoded_reading.h"
+#include "sample_data.h"
+#include "shared_options.h"
+
+#include <string.h>
+
+static const char *const timed_words[] = {"sent", "made-and-sent", NULL};
+
+static const struct xb_option option_timed = {
+    .name = "timed",
+    .type = XB_OPTION_CHOICES,
+    .argument = "WHAT[,WHAT]",
+    .default_text = "sent,made-and-sent",
+    .help = "What is in the time: 'sent' the sending and restoring of data that was compressed "
+            "beforehand, as a checkpoint is, 'made-and-sent' the compressing too, at the same "
+            "time. One case is run for each.",
+    .choices = timed_words,
+    .selects = true,
+};
+
+static const char *const codec_words[] = {"for", "lz4", NULL};
+
+static const struct xb_option option_codec = {
+    .name = "codec",
+    .type = XB_OPTION_CHOICES,
+    .argument = "CODEC[,CODEC]",
+    .default_text = "for,lz4",
+    .help = "How data is compressed: 'for' takes integers of 32 bits, 1024 at a time, and keeps "
+            "of each what it is above the least of them, in as few bits as that takes; 'lz4' is "
+            "LZ4 in blocks of 64 KiB. One case is run for each.",
+    .choices = codec_words,
+    .selects = true,
+};
+
+static struct xb_encoded_plan plan_of(const struct xb_case *test)
+{
+    const char *codec = xb_case_setting(test, &option_codec)->word;
+    return (struct xb_encoded_plan){
+        .format = strcmp(codec, "for") == 0 ? XB_FORMAT_FOR : XB_FORMAT_LZ4,
+        .is_made = strcmp(test->variant, "made-and-sent") == 0,
+    };
+}
+
+static uint32_t capabilities(const struct xb_case *test)
+{
+    (void)test;
+    return XB_CAP_KERNELS;
+}
+
+static struct xb_needs needs(const struct xb_case *test, const struct xb_config *config)
+{
+    const struct xb_encoded_plan plan = plan_of(test);
+    (void)config;
+    return xb_encoded_needs(test, &plan);
+}
+
+static enum xb_status check_options(const struct xb_case *test, const struct xb_config *config,
+                                    struct xb_error *error)
+{
+    (void)config;
+    enum xb_status status = xb_data_check(xb_case_setting(test, &xb_option_data)->word, error);
+    return status == XB_OK ? xb_encoded_check_options(test, error) : status;
+}
+
+static enum xb_status setup(struct xb_mode_context *context, struct xb_error *error)
+{
+    const struct xb_encoded *state = context->state;
+    const struct xb_case *test = context->test;
+    const struct xb_encoded_plan plan = plan_of(test);
+    enum xb_status status = xb_encoded_setup(context, &plan, error);
+    if (status == XB_OK)
+        status = xb_data_fill(xb_case_setting(test, &xb_option_data)->word, test->seed,
+                              state->original->host_address, test->bytes, error);
+    return status == XB_OK ? xb_encoded_begin(context, error) : status;
+}
+
+static const struct xb_option *const options[] = {
+    &option_timed, &option_codec, &xb_option_data, &xb_option_chunk, &xb_option_threads, NULL};
+
+static const struct xb_parameter parameters[] = {{&option_codec, NULL},
+                                                 {&xb_option_data, NULL},
+                                                 {&xb_option_chunk, NULL},
+                                                 {&xb_option_threads, NULL},
+                                                 {NULL, NULL}};
+
+static const struct xb_figure *const figures[] = {&xb_figure_plain_bandwidth,
+                                                  &xb_figure_encoded_speed_up,
+                                                  &xb_figure_encoded_share_of_bound,
+                                                  &xb_figure_ratio,
+                                                  &xb_figure_encode_rate,
+                                                  &xb_figure_encode_rate_one,
+                                                  &xb_figure_decode_rate,
+                                                  &xb_figure_threads,
+                                                  &xb_figure_break_even_threads,
+                                                  &xb_figure_break_even_sends,
+                                                  NULL};
+
+static bool say_sent(struct xb_reading *reading, int device, uint64_t bytes)
+{
+    return xb_encoded_say(reading, device, bytes, "compress", "sent");
+}
+
+static bool say_made(struct xb_reading *reading, int device, uint64_t bytes)
+{
+    return xb_encoded_say(reading, device, bytes, "compress", "made-and-sent");
+}
+
+static const struct xb_reading_line reading_lines[] = {
+    {.label = "sent", .say = say_sent},
+    {.label = "made", .say = say_made},
+    {.label = NULL},
+};
+
+const struct xb_mode xb_mode_compress = {
+    .name = "compress",
+    .summary = "data compressed on the host, sent, and restored on the device",
+    .description =
+        "Host threads (--threads) compress data chunk by chunk, what they made crosses, and "
+        "kernels restore it, all at the same time on different chunks: 'made-and-sent'. 'sent' "
+        "begins with data that was compressed beforehand. The row shows the bytes of the original "
+        "by the whole time, until the last is restored. Beside it stand the plain copy of the "
+        "same data (plain_bandwidth, speed_up), the ratio, compressing alone by one thread and by "
+        "all, restoring alone, how many threads are enough to be faster than the plain copy, and "
+        "for 'sent' after how many sends the compressing has paid. What pays depends on the data "
+        "(--data): give a file of your own. All of what was restored is compared with the "
+        "original.",
+    .directions = XB_H2D,
+    .by_default = XB_H2D,
+    .variant_option = &option_timed,
+    .options = options,
+    .parameters = parameters,
+    .figures = figures,
+    .only_named = true,
+    .crosses_otherwise = true,
+    .reading = reading_lines,
+    .state_bytes = sizeof(struct xb_encoded),
+    .capabilities = capabilities,
+    .needs = needs,
+    .check_options = check_options,
+    .setup = setup,
+    .references = xb_encoded_references,
+    .prepare = xb_encoded_prepare,
+    .submit = xb_encoded_submit,
+    .verify = xb_encoded_verify,
+    .teardown = xb_encoded_teardown,
+};

@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "encoded.h"
+
+#include "base/parallel.h"
+#include "encoded_internal.h"
+#include "proof.h"
+#include "shared_options.h"
+
+#include "xferbench/workspace.h"
+
+#include <stdlib.h>
+
+const struct xb_option xb_option_threads = {
+    .name = "threads",
+    .type = XB_OPTION_COUNTS,
+    .argument = "N[,N]",
+    .default_text = "0",
+    .help = "How many host threads make the data smaller: a number, a list (1,4,16), or 0 for one "
+            "on each CPU near the device but the one that feeds it. One case is run for each.",
+    .minimum = 0,
+    .maximum = XB_CREW_THREADS,
+    .selects = true,
+};
+
+/* So many chunks may be on their way while the next ones are encoded: the link never waits for the
+ * host to see that one of them has crossed. */
+#define CROSSING 3u
+
+/* More threads than these are given by number only: each has room of its own in page-locked
+ * memory. */
+#define MOST_BY_DEFAULT 64u
+
+static unsigned threads_of(const struct xb_case *test)
+{
+    unsigned near = xb_cpus_allowed();
+    unsigned given = (unsigned)xb_case_setting(test, &xb_option_threads)->count;
+    unsigned free = near > 1 ? near - 1 : 1;
+    return given > 0 ? given : free < MOST_BY_DEFAULT ? free : MOST_BY_DEFAULT;
+}
+
+static uint64_t chunk_of(const struct xb_case *test)
+{
+    uint64_t chunk = xb_case_setting(test, &xb_option_chunk)->count;
+    return chunk < test->bytes ? chunk : test->bytes;
+}
+
+static uint64_t whole_boundaries(uint64_t bytes)
+{
+    return (bytes + XB_FORMAT_ALIGNMENT - 1) / XB_FORMAT_ALIGNMENT * XB_FORMAT_ALIGNMENT;
+}
+
+enum xb_status xb_encoded_check_options(const struct xb_case *test, struct xb_error *error)
+{
+    uint64_t chunk = chunk_of(test);
+    if (chunk < test->bytes && chunk % XB_FORMAT_ALIGNMENT != 0)
+        return XB_FAIL(error, XB_ERR_USAGE,
+                       "--chunk: encoded chunks begin on boundaries of %u bytes, and %llu is no "
+                       "multiple of that",
+                       XB_FORMAT_ALIGNMENT, (unsigned long long)chunk);
+    return xb_chunk_check(test, 4, error);
+}
+
+/* The sizes of everything: of setup and of the check of memory before. */
+static void lay_out(const struct xb_case *test, const struct xb_encoded_plan *plan,
+                    struct xb_encoded *state)
+{
+    state->format = plan->format;
+    state->is_made = plan->is_made;
+    state->threads = threads_of(test);
+    state->chunk = chunk_of(test);
+    state->count = xb_chunk_count(test->bytes, state->chunk);
+    state->slot_bytes = whole_boundaries(xb_encoded_bound(plan->format, state->chunk));
+    state->slots = plan->is_made ? state->threads + CROSSING + 1 : state->count;
+}
+
+struct xb_needs xb_encoded_needs(const struct xb_case *test, const struct xb_encoded_plan *plan)
+{
+    struct xb_encoded state = {.count = 0};
+    lay_out(test, plan, &state);
+    return (struct xb_needs){
+        .host_bytes = test->bytes + state.slots * state.slot_bytes + whole_boundaries(state.chunk),
+        .device_bytes = test->bytes + state.count * state.slot_bytes + XB_FORMAT_ALIGNMENT};
+}
+
+struct xb_chunk xb_encoded_chunk(const struct xb_mode_context *context, uint64_t index)
+{
+    const struct xb_encoded *state = context->state;
+    return xb_chunk_at(context->test->bytes, state->chunk, index);
+}
+
+void xb_encoded_make(const struct xb_mode_context *context, uint64_t index, uint64_t slot)
+{
+    const struct xb_encoded *state = context->state;
+    struct xb_chunk chunk = xb_encoded_chunk(context, index);
+    char *original = state->original->host_address;
+    char *made = state->made->host_address;
+    state->lengths[index] = xb_encode(state->format, original + chunk.offset, chunk.bytes,
+                                      made + slot * state->slot_bytes);
+}
+
+/* ---- one iteration ---- */
+
+static enum xb_status restore(struct xb_mode_context *context, uint64_t index,
+                              struct xb_error *error)
+{
+    const struct xb_encoded *state = context->state;
+    struct xb_chunk chunk = xb_encoded_chunk(context, index);
+    const struct xb_decoding decoding = {.format = state->format,
+                                         .target = state->target,
+                                         .target_offset = chunk.offset,
+                                         .bytes = chunk.bytes,
+                                         .source = state->arrived,
+                                         .source_offset = index * state->slot_bytes,
+                                         .source_bytes = state->lengths[index],
+                                         .report = state->report};
+    return context->device->backend->queue_decode(context->queues[1 + index % XB_DECODE_QUEUES],
+                                                  &decoding, error);
+}
+
+/* Has an encoded chunk cross, and be restored once it has. All chunks cross on one queue, so that
+ * none waits behind a kernel. */
+static enum xb_status send(struct xb_mode_context *context, uint64_t index, struct xb_error *error)
+{
+    const struct xb_encoded *state = context->state;
+    const struct xb_backend *backend = context->device->backend;
+    uint64_t slot = index % state->slots;
+    enum xb_status status =
+        backend->queue_copy(context->queues[0], state->arrived, index * state->slot_bytes,
+                            state->made, slot * state->slot_bytes, state->lengths[index], error);
+    if (status == XB_OK)
+        status = backend->event_record(state->copied[slot], context->queues[0], error);
+    if (status == XB_OK)
+        status = backend->queue_wait_event(context->queues[1 + index % XB_DECODE_QUEUES],
+                                           state->copied[slot], error);
+    return status == XB_OK ? restore(context, index, error) : status;
+}
+
+static void make_in_ring(void *argument, uint64_t item, unsigned thread)
+{
+    const struct xb_mode_context *context = argument;
+    const struct xb_encoded *state = context->state;
+    (void)thread;
+    xb_encoded_make(context, item, item % state->slots);
+}
+
+/* Sends each chunk as soon as it and all before it are made, and gives its slot back once a few
+ * more are on their way. */
+static enum xb_status send_as_made(struct xb_mode_context *context, struct xb_error *error)
+{
+    const struct xb_encoded *state = context->state;
+    enum xb_status status = XB_OK;
+    xb_crew_allow(state->crew, state->slots);
+    for (uint64_t i = 0; status == XB_OK && i < state->count; i++) {
+        xb_crew_wait(state->crew, i);
+        status = send(context, i, error);
+        if (status != XB_OK || i + 1 < CROSSING)
+            continue;
+        uint64_t crossed = i + 1 - CROSSING;
+        status = context->device->backend->event_wait(state->copied[crossed % state->slots], error);
+        xb_crew_allow(state->crew, crossed + 1 + state->slots);
+    }
+    return status;
+}
+
+static enum xb_status submit_made(struct xb_mode_context *context, struct xb_error *error)
+{
+    const struct xb_encoded *state = context->state;
+    const struct xb_crew_job job = {
+        .work = make_in_ring, .argument = context, .count = state->count};
+    enum xb_status status = xb_crew_begin(state->crew, &job, error);
+    if (status != XB_OK)
+        return status;
+    status = send_as_made(context, error);
+    xb_crew_end(state->crew);
+    return status;
+}
+
+/* An iteration may overtake the kernels of the one before: what it writes over their chunks is the
+ * same bytes. */
+enum xb_status xb_encoded_submit(struct xb_mode_context *context, struct xb_error *error)
+{
+    const struct xb_encoded *state = context->state;
+    enum xb_status status = XB_OK;
+    if (state->is_made)
+        return submit_made(context, error);
+    for (uint64_t i = 0; status == XB_OK && i < state->count; i++)
+        status = send(context, i, error);
+    return status;
+}
+
+/* ---- what it stands beside ---- */
+
+enum xb_status xb_encoded_submit_plain(struct xb_mode_context *context, struct xb_error *error)
+{
+    const struct xb_encoded *state = context->state;
+    return context->device->backend->queue_copy(context->queues[0], state->target, 0,
+                                                state->original, 0, context->test->bytes, error);
+}
+
+static enum xb_status submit_decoding(struct xb_mode_context *context, struct xb_error *error)
+{
+    const struct xb_encoded *state = context->state;
+    enum xb_status status = XB_OK;
+    for (uint64_t i = 0; status == XB_OK && i < state->count; i++)
+        status = restore(context, i, error);
+    return status;
+}
+
+const struct xb_reference xb_encoded_references[] = {
+    {.figure = &xb_figure_plain_bandwidth,
+     .submit = xb_encoded_submit_plain,
+     .clock = XB_CLOCK_OF_DEVICE},
+    {.figure = &xb_figure_decode_rate, .submit = submit_decoding, .clock = XB_CLOCK_OF_DEVICE},
+    {.figure = NULL},
+};
+
+/* ---- before and after ---- */
+
+static enum xb_status borrow(struct xb_mode_context *context, struct xb_error *error)
+{
+    struct xb_encoded *state = context->state;
+    const struct {
+        unsigned number;
+        enum xb_memory memory;
+        uint64_t bytes;
+        struct xb_buffer **buffer;
+    } wanted[] = {
+        {0, XB_MEMORY_PINNED, context->test->bytes, &state->original},
+        {1, XB_MEMORY_PINNED, state->slots * state->slot_bytes, &state->made},
+        {2, XB_MEMORY_PINNED, whole_boundaries(state->chunk), &state->back},
+        {0, XB_MEMORY_DEVICE, context->test->bytes, &state->target},
+        {1, XB_MEMORY_DEVICE, state->count * state->slot_bytes, &state->arrived},
+        {2, XB_MEMORY_DEVICE, XB_FORMAT_ALIGNMENT, &state->report},
+    };
+    enum xb_status status = XB_OK;
+    for (size_t i = 0; status == XB_OK && i < sizeof wanted / sizeof wanted[0]; i++)
+        status = xb_workspace_buffer(context->workspace, wanted[i].number, wanted[i].memory,
+                                     wanted[i].bytes, wanted[i].buffer, error);
+    if (status == XB_OK)
+        status =
+            xb_workspace_queues(context->workspace, 1 + XB_DECODE_QUEUES, &context->queues, error);
+    return status == XB_OK
+               ? xb_workspace_crew(context->workspace, state->threads, &state->crew, error)
+               : status;
+}
+
+static enum xb_status open_events(struct xb_mode_context *context, struct xb_error *error)
+{
+    struct xb_encoded *state = context->state;
+    enum xb_status status = XB_OK;
+    state->lengths = calloc(state->count, sizeof *state->lengths);
+    state->copied = calloc(state->slots, sizeof(struct xb_event *));
+    if (state->lengths == NULL || state->copied == NULL)
+        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for lists of %llu chunks",
+                       (unsigned long long)state->count);
+    for (uint64_t i = 0; status == XB_OK && i < state->slots; i++)
+        status = context->device->backend->event_open(context->device, &state->copied[i], error);
+    return status;
+}
+
+enum xb_status xb_encoded_setup(struct xb_mode_context *context, const struct xb_encoded_plan *plan,
+                                struct xb_error *error)
+{
+    struct xb_encoded *state = context->state;
+    lay_out(context->test, plan, state);
+    context->queue_count = 1 + XB_DECODE_QUEUES;
+    context->operations_per_iteration = 4 * state->count;
+    context->hold = !state->is_made;
+    context->host_timed = context->host_waits = state->is_made;
+    enum xb_status status = borrow(context, error);
+    return status == XB_OK ? open_events(context, error) : status;
+}
+
+static enum xb_status reset_report(struct xb_mode_context *context, struct xb_error *error)
+{
+    const struct xb_encoded *state = context->state;
+    const struct xb_backend *backend = context->device->backend;
+    *(struct xb_decode_report *)state->back->host_address =
+        (struct xb_decode_report){.first_refused = XB_NONE_REFUSED};
+    enum xb_status status = backend->queue_copy(context->queues[0], state->report, 0, state->back,
+                                                0, sizeof(struct xb_decode_report), error);
+    return status == XB_OK ? backend->queue_wait(context->queues[0], error) : status;
+}
+
+/* Writes the opposite of every bit of the original over the target: what arrives there with loss is
+ * no such value either. */
+static enum xb_status spoil_target(struct xb_mode_context *context, struct xb_error *error)
+{
+    const struct xb_encoded *state = context->state;
+    const struct xb_backend *backend = context->device->backend;
+    enum xb_status status = XB_OK;
+    for (uint64_t i = 0; status == XB_OK && i < state->count; i++) {
+        struct xb_chunk chunk = xb_encoded_chunk(context, i);
+        const unsigned char *original =
+            (const unsigned char *)state->original->host_address + chunk.offset;
+        unsigned char *wrong = state->back->host_address;
+        for (uint64_t byte = 0; byte < chunk.bytes; byte++)
+            wrong[byte] = (unsigned char)~original[byte];
+        status = backend->queue_copy(context->queues[0], state->target, chunk.offset, state->back,
+                                     0, chunk.bytes, error);
+        if (status == XB_OK)
+            status = backend->queue_wait(context->queues[0], error);
+    }
+    return status;
+}
+
+enum xb_status xb_encoded_prepare(struct xb_mode_context *context, struct xb_error *error)
+{
+    const struct xb_encoded *state = context->state;
+    struct xb_pattern nothing = xb_proof_before(context->test->seed);
+    enum xb_status status = spoil_target(context, error);
+    if (status == XB_OK)
+        status = xb_proof_fill(context->queues[0], state->arrived, state->count * state->slot_bytes,
+                               nothing, error);
+    if (status == XB_OK && state->is_made)
+        xb_host_fill(state->made->host_address, 0, state->slots * state->slot_bytes, nothing);
+    return status == XB_OK ? reset_report(context, error) : status;
+}
+
+void xb_encoded_teardown(struct xb_mode_context *context)
+{
+    struct xb_encoded *state = context->state;
+    for (uint64_t i = 0; state->copied != NULL && i < state->slots; i++)
+        context->device->backend->event_close(state->copied[i]);
+    free(state->copied);
+    free(state->lengths);
+}

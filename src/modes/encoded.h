@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef XFERBENCH_MODES_ENCODED_H
+#define XFERBENCH_MODES_ENCODED_H
+
+#include "codecs/codec.h"
+#include "xferbench/crew.h"
+#include "xferbench/mode.h"
+
+struct xb_result;
+
+/*
+ * A transfer to the device of data that was made smaller: host threads encode it chunk by chunk,
+ * what they made crosses, and kernels restore it. All three go on at the same time, each on another
+ * chunk. What modes that do so share; the state of such a mode begins with struct xb_encoded.
+ */
+
+/* --threads: how many host threads encode. */
+extern const struct xb_option xb_option_threads;
+
+/* Kernels restore chunks on so many queues in turn: one chunk alone may not keep a device busy. */
+#define XB_DECODE_QUEUES 7u
+
+struct xb_encoded {
+    enum xb_format format;
+    bool is_made; /* within the iteration; else all of it beforehand, by setup */
+    uint64_t chunk, count;
+    uint64_t slot_bytes; /* what a chunk may become, in whole boundaries */
+    uint64_t slots;      /* of `made`, for chunks on the host: a ring, or one for every chunk */
+    uint64_t *lengths;   /* of each chunk, once it is encoded */
+    unsigned threads;
+    struct xb_crew *crew;
+    struct xb_buffer *original; /* on the host */
+    struct xb_buffer *made;     /* on the host, encoded */
+    struct xb_buffer *back;     /* on the host, one chunk: what is taken back to be looked at */
+    struct xb_buffer *arrived;  /* on the device, encoded, each chunk in a place of its own */
+    struct xb_buffer *target;   /* on the device, restored */
+    struct xb_buffer *report;   /* on the device: what was refused */
+    struct xb_event **copied;   /* one a slot: the chunk in it has crossed */
+    /* Of the encoder alone, in bytes of the original a second; 0: not measured. */
+    double rate_of_one, rate_of_all;
+    unsigned break_even_threads; /* 0: not found */
+};
+
+/* What setup has to know besides the case. */
+struct xb_encoded_plan {
+    enum xb_format format;
+    bool is_made;
+};
+
+/* Words of --chunk and --threads that can be: for check_options. */
+XB_MUST_CHECK enum xb_status xb_encoded_check_options(const struct xb_case *test,
+                                                      struct xb_error *error);
+struct xb_needs xb_encoded_needs(const struct xb_case *test, const struct xb_encoded_plan *plan);
+
+/* Borrows memory, queues and the crew, and sets the context. The original is then to be written,
+ * and xb_encoded_begin called. */
+XB_MUST_CHECK enum xb_status xb_encoded_setup(struct xb_mode_context *context,
+                                              const struct xb_encoded_plan *plan,
+                                              struct xb_error *error);
+/* Encodes what is encoded beforehand, and measures the encoder alone. */
+XB_MUST_CHECK enum xb_status xb_encoded_begin(struct xb_mode_context *context,
+                                              struct xb_error *error);
+
+/* Makes every word of the target wrong, and what was encoded no encoding. */
+XB_MUST_CHECK enum xb_status xb_encoded_prepare(struct xb_mode_context *context,
+                                                struct xb_error *error);
+XB_MUST_CHECK enum xb_status xb_encoded_submit(struct xb_mode_context *context,
+                                               struct xb_error *error);
+/* Compares all of the target with the original, or with what plain C makes of it where the format
+ * has loss, and computes the figures. */
+XB_MUST_CHECK enum xb_status xb_encoded_verify(struct xb_mode_context *context,
+                                               struct xb_result *result, struct xb_error *error);
+void xb_encoded_teardown(struct xb_mode_context *context);
+
+/* The plain way and the decoder alone. */
+extern const struct xb_reference xb_encoded_references[];
+
+/* The figures that every such mode has. A rate is of bytes of the original. */
+extern const struct xb_figure xb_figure_plain_bandwidth;
+extern const struct xb_figure xb_figure_ratio;
+extern const struct xb_figure xb_figure_encode_rate;
+extern const struct xb_figure xb_figure_encode_rate_one;
+extern const struct xb_figure xb_figure_decode_rate;
+extern const struct xb_figure xb_figure_threads;
+extern const struct xb_figure xb_figure_break_even_threads;
+extern const struct xb_figure xb_figure_encoded_speed_up;
+extern const struct xb_figure xb_figure_encoded_share_of_bound;
+/* Of what is encoded beforehand. */
+extern const struct xb_figure xb_figure_break_even_sends;
+/* Of formats with loss. */
+extern const struct xb_figure xb_figure_error_max;
+extern const struct xb_figure xb_figure_error_rms;
+
+#endif

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Whether what was restored on the device is what it should be, and the figures. */
+#include "encoded_internal.h"
+
+#include "xferbench/result.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A part of a chunk that one thread looks at: whole blocks of every format with loss, so that plain
+ * C makes of it alone what it would make of it in its chunk. */
+#define PART_BYTES UINT64_C(16384)
+
+const struct xb_figure xb_figure_plain_bandwidth = {
+    .name = "plain_bandwidth",
+    .unit = XB_UNIT_RATE,
+    .more_is_better = true,
+    .help = "The same data as it is, by one copy out of page-locked memory",
+};
+const struct xb_figure xb_figure_ratio = {
+    .name = "ratio",
+    .unit = XB_UNIT_RATIO,
+    .more_is_better = true,
+    .help = "The bytes of the original by those that crossed",
+};
+const struct xb_figure xb_figure_encode_rate = {
+    .name = "encode_rate",
+    .unit = XB_UNIT_RATE,
+    .more_is_better = true,
+    .help = "How many bytes of the original all host threads make smaller, with nothing beside",
+};
+const struct xb_figure xb_figure_encode_rate_one = {
+    .name = "encode_rate_one",
+    .unit = XB_UNIT_RATE,
+    .more_is_better = true,
+    .help = "The same by one host thread",
+};
+const struct xb_figure xb_figure_decode_rate = {
+    .name = "decode_rate",
+    .unit = XB_UNIT_RATE,
+    .more_is_better = true,
+    .help = "How many bytes of the original the device restores, with nothing beside",
+};
+const struct xb_figure xb_figure_threads = {
+    .name = "threads",
+    .unit = XB_UNIT_RATIO,
+    .help = "How many host threads made the data smaller",
+};
+const struct xb_figure xb_figure_break_even_threads = {
+    .name = "break_even_threads",
+    .unit = XB_UNIT_RATIO,
+    .help = "How many host threads are enough to make data smaller faster than the plain copy "
+            "takes it; none where all of them are not",
+};
+const struct xb_figure xb_figure_break_even_sends = {
+    .name = "break_even_sends",
+    .unit = XB_UNIT_RATIO,
+    .help = "How often the data must be sent before making it smaller once has paid; none where "
+            "sending it takes no less time",
+};
+const struct xb_figure xb_figure_encoded_speed_up = {
+    .name = "speed_up",
+    .unit = XB_UNIT_RATIO,
+    .more_is_better = true,
+    .help = "How many times as fast as the plain copy of the same data",
+};
+const struct xb_figure xb_figure_encoded_share_of_bound = {
+    .name = "share_of_bound",
+    .unit = XB_UNIT_RATIO,
+    .more_is_better = true,
+    .help = "The bandwidth by that of the slowest stage alone: 1 is the best possible",
+};
+const struct xb_figure xb_figure_error_max = {
+    .name = "error_max",
+    .unit = XB_UNIT_RATIO,
+    .help = "The largest error of a value by the value",
+};
+const struct xb_figure xb_figure_error_rms = {
+    .name = "error_rms",
+    .unit = XB_UNIT_RATIO,
+    .help = "The root of the mean square of all errors by that of all values",
+};
+
+/* ---- is it right ---- */
+
+/* What one part of a chunk showed. */
+struct part {
+    uint64_t wrong_bytes, first_wrong; /* in the chunk */
+    double worst;                      /* relative error */
+    double squared_error, squared;     /* sums */
+};
+
+/* A chunk that is looked at by the crew. */
+struct look {
+    const struct xb_encoded *state;
+    struct xb_chunk chunk;
+    struct part *parts;
+};
+
+/* What they add up to. */
+struct sum {
+    struct xb_mismatch wrong;
+    struct part errors;
+};
+
+static void compare(const unsigned char *is, const unsigned char *should, uint64_t bytes,
+                    uint64_t offset, struct part *part)
+{
+    if (memcmp(is, should, bytes) == 0)
+        return;
+    for (uint64_t i = 0; i < bytes; i++)
+        if (is[i] != should[i] && part->wrong_bytes++ == 0)
+            part->first_wrong = offset + i;
+}
+
+static void add_errors(const float *original, const float *value, uint64_t count, struct part *part)
+{
+    for (uint64_t i = 0; i < count; i++) {
+        double error = fabs((double)value[i] - (double)original[i]);
+        double size = fabs((double)original[i]);
+        part->worst = size > 0 ? fmax(part->worst, error / size) : part->worst;
+        part->squared_error += error * error;
+        part->squared += size * size;
+    }
+}
+
+static void look_at(void *argument, uint64_t item, unsigned thread)
+{
+    const struct look *look = argument;
+    const struct xb_encoded *state = look->state;
+    struct xb_chunk at = xb_chunk_at(look->chunk.bytes, PART_BYTES, item);
+    const unsigned char *original =
+        (const unsigned char *)state->original->host_address + look->chunk.offset + at.offset;
+    const unsigned char *back = (const unsigned char *)state->back->host_address + at.offset;
+    struct part *part = &look->parts[item];
+    _Alignas(XB_FORMAT_ALIGNMENT) unsigned char encoded[2 * PART_BYTES];
+    _Alignas(XB_FORMAT_ALIGNMENT) unsigned char should[PART_BYTES];
+    struct xb_decode_report refused = {.first_refused = XB_NONE_REFUSED};
+    (void)thread;
+    *part = (struct part){.wrong_bytes = 0};
+    if (!xb_format_is_lossy(state->format)) {
+        compare(back, original, at.bytes, look->chunk.offset + at.offset, part);
+        return;
+    }
+    uint64_t length = xb_encode_plainly(state->format, original, at.bytes, encoded);
+    xb_decode(state->format, encoded, length, should, at.bytes, 0, &refused);
+    compare(back, should, at.bytes, look->chunk.offset + at.offset, part);
+    add_errors((const float *)original, (const float *)should, at.bytes / sizeof(float), part);
+}
+
+static void add_parts(const struct part *parts, uint64_t count, struct sum *sum)
+{
+    for (uint64_t i = 0; i < count; i++) {
+        const struct part *part = &parts[i];
+        if (part->wrong_bytes > 0 && sum->wrong.wrong_bytes == 0)
+            sum->wrong.first_offset = part->first_wrong;
+        sum->wrong.wrong_bytes += part->wrong_bytes;
+        sum->errors.worst = fmax(sum->errors.worst, part->worst);
+        sum->errors.squared_error += part->squared_error;
+        sum->errors.squared += part->squared;
+    }
+}
+
+/* Takes each chunk back and has the crew look at it. */
+static enum xb_status look_at_all(struct xb_mode_context *context, struct part *parts,
+                                  struct sum *sum, struct xb_error *error)
+{
+    const struct xb_encoded *state = context->state;
+    const struct xb_backend *backend = context->device->backend;
+    enum xb_status status = XB_OK;
+    for (uint64_t i = 0; status == XB_OK && i < state->count; i++) {
+        struct look look = {.state = state, .chunk = xb_encoded_chunk(context, i), .parts = parts};
+        uint64_t count = xb_chunk_count(look.chunk.bytes, PART_BYTES);
+        const struct xb_crew_job job = {.work = look_at, .argument = &look, .count = count};
+        status = backend->queue_copy(context->queues[0], state->back, 0, state->target,
+                                     look.chunk.offset, look.chunk.bytes, error);
+        if (status == XB_OK)
+            status = backend->queue_wait(context->queues[0], error);
+        if (status == XB_OK)
+            status = xb_crew_run(state->crew, &job, error);
+        if (status == XB_OK)
+            add_parts(parts, count, sum);
+    }
+    return status;
+}
+
+static enum xb_status read_report(struct xb_mode_context *context, struct xb_decode_report *report,
+                                  struct xb_error *error)
+{
+    const struct xb_encoded *state = context->state;
+    const struct xb_backend *backend = context->device->backend;
+    enum xb_status status = backend->queue_copy(context->queues[0], state->back, 0, state->report,
+                                                0, sizeof *report, error);
+    if (status == XB_OK)
+        status = backend->queue_wait(context->queues[0], error);
+    if (status == XB_OK)
+        memcpy(report, state->back->host_address, sizeof *report);
+    return status;
+}
+
+static void conclude(struct xb_result *result, const struct sum *sum,
+                     const struct xb_decode_report *report)
+{
+    result->verified = sum->wrong.wrong_bytes == 0 && report->refused_blocks == 0
+                           ? XB_VERIFIED_TRUE
+                           : XB_VERIFIED_FALSE;
+    if (report->refused_blocks != 0)
+        snprintf(result->reason, sizeof result->reason,
+                 "the device refused %llu blocks that are no valid encoding, the first at %llu",
+                 report->refused_blocks, report->first_refused);
+    else if (sum->wrong.wrong_bytes != 0)
+        snprintf(result->reason, sizeof result->reason,
+                 "%llu of %llu bytes are wrong after they were restored, the first at %llu",
+                 (unsigned long long)sum->wrong.wrong_bytes, (unsigned long long)result->test.bytes,
+                 (unsigned long long)sum->wrong.first_offset);
+}
+
+/* ---- figures ---- */
+
+static uint64_t bytes_sent(const struct xb_encoded *state)
+{
+    uint64_t bytes = 0;
+    for (uint64_t i = 0; i < state->count; i++)
+        bytes += state->lengths[i];
+    return bytes;
+}
+
+/* What one encoding cost beforehand, by what each sending then saves. */
+static void add_break_even_sends(struct xb_result *result, const struct xb_encoded *state,
+                                 double plain)
+{
+    double bytes = (double)result->test.bytes;
+    double saved = bytes / plain - bytes / result->bandwidth.median;
+    if (!state->is_made && saved > 0 && state->rate_of_all > 0)
+        xb_result_compute(result, &xb_figure_break_even_sends,
+                          ceil(bytes / state->rate_of_all / saved));
+}
+
+static void add_rates(struct xb_result *result, const struct xb_encoded *state)
+{
+    const struct {
+        const struct xb_figure *figure;
+        double value;
+    } known[] = {
+        {&xb_figure_encode_rate, state->rate_of_all},
+        {&xb_figure_encode_rate_one, state->rate_of_one},
+        {&xb_figure_threads, state->threads},
+        {&xb_figure_break_even_threads, state->break_even_threads},
+    };
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+        if (known[i].value > 0)
+            xb_result_compute(result, known[i].figure, known[i].value);
+}
+
+/* The slowest of the stages bounds the whole: the encoder, where it is part of it, the link with
+ * what is left to cross, and the decoder. */
+static enum xb_status compare_with_stages(struct xb_result *result, const struct xb_encoded *state,
+                                          struct xb_error *error)
+{
+    double plain = 0;
+    double decode = 0;
+    double ratio = (double)result->test.bytes / (double)bytes_sent(state);
+    enum xb_status status = xb_result_median(result, &xb_figure_plain_bandwidth, &plain, error);
+    if (status == XB_OK)
+        status = xb_result_median(result, &xb_figure_decode_rate, &decode, error);
+    if (status != XB_OK)
+        return status;
+    xb_result_compute(result, &xb_figure_ratio, ratio);
+    add_rates(result, state);
+    if (!(plain > 0) || !(decode > 0))
+        return XB_OK; /* cut short */
+    double bound = fmin(ratio * plain, decode);
+    if (state->is_made)
+        bound = fmin(bound, state->rate_of_all);
+    xb_result_compute(result, &xb_figure_encoded_speed_up, result->bandwidth.median / plain);
+    xb_result_compute(result, &xb_figure_encoded_share_of_bound, result->bandwidth.median / bound);
+    add_break_even_sends(result, state, plain);
+    return XB_OK;
+}
+
+static void add_errors_of(struct xb_result *result, const struct sum *sum)
+{
+    xb_result_compute(result, &xb_figure_error_max, sum->errors.worst);
+    if (sum->errors.squared > 0)
+        xb_result_compute(result, &xb_figure_error_rms,
+                          sqrt(sum->errors.squared_error / sum->errors.squared));
+}
+
+enum xb_status xb_encoded_verify(struct xb_mode_context *context, struct xb_result *result,
+                                 struct xb_error *error)
+{
+    const struct xb_encoded *state = context->state;
+    struct xb_decode_report report = {.refused_blocks = 0};
+    struct sum sum = {.wrong = {0}};
+    struct part *parts = calloc(xb_chunk_count(state->chunk, PART_BYTES), sizeof *parts);
+    if (parts == NULL)
+        return XB_FAIL(error, XB_ERR_MEMORY, "no memory to look at chunks of %llu bytes",
+                       (unsigned long long)state->chunk);
+    xb_result_detail_text(result, "verified_by", "host");
+    xb_result_detail_text(result, "encoder", "%s", xb_encoder_name(state->format));
+    enum xb_status status = compare_with_stages(result, state, error);
+    if (status == XB_OK)
+        status = read_report(context, &report, error);
+    if (status == XB_OK)
+        status = look_at_all(context, parts, &sum, error);
+    free(parts);
+    if (status != XB_OK)
+        return status;
+    if (xb_format_is_lossy(state->format))
+        add_errors_of(result, &sum);
+    conclude(result, &sum, &report);
+    return XB_OK;
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _POSIX_C_SOURCE 200809L
+/* How fast host threads encode with nothing beside them, and how many it takes to be faster than
+ * the plain copy. */
+#include "encoded_internal.h"
+
+#include "base/clock.h"
+#include "measure/run.h"
+
+#include <math.h>
+
+/* One measurement lasts about so long, where the data is enough for it, and the best of a few
+ * counts. */
+#define TARGET_S 10e-3
+#define REPETITIONS 3
+
+struct rates {
+    struct xb_mode_context *context;
+    double of_one; /* 0: not known yet */
+};
+
+static void make_apart(void *argument, uint64_t item, unsigned thread)
+{
+    const struct xb_mode_context *context = argument;
+    const struct xb_encoded *state = context->state;
+    xb_encoded_make(context, item, state->is_made ? thread : item);
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* How many chunks keep `threads` threads busy for long enough: as many for each. All of them, where
+ * they are to be sent. */
+static uint64_t chunks_for(const struct rates *rates, unsigned threads)
+{
+    const struct xb_encoded *state = rates->context->state;
+    double each = ceil(TARGET_S * rates->of_one / (double)state->chunk);
+    if (!state->is_made)
+        return state->count;
+    return least(state->count, threads * (uint64_t)fmax(each, 1));
+}
+
+/* The rate of one repetition. */
+static enum xb_status time_once(const struct rates *rates, struct xb_crew *crew, uint64_t chunks,
+                                double *rate, struct xb_error *error)
+{
+    const struct xb_encoded *state = rates->context->state;
+    const struct xb_crew_job job = {
+        .work = make_apart, .argument = rates->context, .count = chunks};
+    double begin = xb_clock_now();
+    enum xb_status status = xb_crew_run(crew, &job, error);
+    double seconds = xb_clock_now() - begin;
+    uint64_t bytes = least(chunks * state->chunk, rates->context->test->bytes);
+    *rate = seconds > 0 ? (double)bytes / seconds : 0;
+    return status;
+}
+
+/* The rate of `threads` threads: the best of a few repetitions. */
+static enum xb_status time_threads(const struct rates *rates, unsigned threads, double *rate,
+                                   struct xb_error *error)
+{
+    struct xb_crew *crew = NULL;
+    enum xb_status status = xb_crew_open(threads, &crew, error);
+    *rate = 0;
+    for (int i = 0; status == XB_OK && i < REPETITIONS; i++) {
+        double once = 0;
+        if (xb_run_should_stop(rates->context->run))
+            status = XB_FAIL(error, XB_ERR_STOPPED, "setting up was not finished");
+        else
+            status = time_once(rates, crew, chunks_for(rates, threads), &once, error);
+        *rate = fmax(*rate, once);
+    }
+    xb_crew_close(crew);
+    return status;
+}
+
+/* The fewest threads that encode faster than the plain copy is, by halving: more threads are taken
+ * to be no slower. */
+static enum xb_status find_break_even(const struct rates *rates, double plain,
+                                      struct xb_error *error)
+{
+    struct xb_encoded *state = rates->context->state;
+    unsigned too_few = 0;
+    unsigned enough = state->threads;
+    enum xb_status status = XB_OK;
+    if (!(state->rate_of_all > plain))
+        return XB_OK;
+    while (status == XB_OK && enough - too_few > 1) {
+        unsigned middle = too_few + (enough - too_few) / 2;
+        double rate = 0;
+        status = time_threads(rates, middle, &rate, error);
+        if (rate > plain)
+            enough = middle;
+        else
+            too_few = middle;
+    }
+    state->break_even_threads = enough;
+    return status;
+}
+
+enum xb_status xb_encoded_begin(struct xb_mode_context *context, struct xb_error *error)
+{
+    struct xb_encoded *state = context->state;
+    struct rates rates = {.context = context};
+    double plain_s = 0;
+    enum xb_status status = XB_OK;
+    if (!state->is_made) /* which encodes all of it */
+        return time_threads(&rates, state->threads, &state->rate_of_all, error);
+    status = xb_mode_time(context, xb_encoded_submit_plain, &plain_s, error);
+    if (status == XB_OK)
+        status = time_threads(&rates, 1, &state->rate_of_one, error);
+    rates.of_one = state->rate_of_one;
+    if (status == XB_OK)
+        status = time_threads(&rates, state->threads, &state->rate_of_all, error);
+    if (status != XB_OK || !(plain_s > 0))
+        return status;
+    return find_break_even(&rates, (double)context->test->bytes / plain_s, error);
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* float32 values made smaller on the host, with loss, and widened again on the device. */
+#include "encoded.h"
+#include "encoded_reading.h"
+#include "sample_data.h"
+#include "shared_options.h"
+
+#include <string.h>
+
+static const struct {
+    const char *word;
+    enum xb_format format;
+} formats[] = {{"fp16", XB_FORMAT_FP16},
+               {"bf16", XB_FORMAT_BF16},
+               {"int8", XB_FORMAT_INT8},
+               {"fp8", XB_FORMAT_FP8}};
+
+static const char *const words[] = {"fp16", "bf16", "int8", "fp8", NULL};
+
+static const struct xb_option option_to = {
+    .name = "to",
+    .type = XB_OPTION_CHOICES,
+    .argument = "FORMAT[,FORMAT]",
+    .default_text = "fp16,bf16,int8,fp8",
+    .help = "What float32 values become on their way: 'fp16', 'bf16', 'int8' (with a scale for "
+            "each 64 values) or 'fp8' (E4M3). One case is run for each.",
+    .choices = words,
+    .selects = true,
+};
+
+static struct xb_encoded_plan plan_of(const struct xb_case *test)
+{
+    struct xb_encoded_plan plan = {.is_made = true};
+    for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++)
+        if (strcmp(test->variant, formats[i].word) == 0)
+            plan.format = formats[i].format;
+    return plan;
+}
+
+static uint32_t capabilities(const struct xb_case *test)
+{
+    (void)test;
+    return XB_CAP_KERNELS;
+}
+
+static struct xb_needs needs(const struct xb_case *test, const struct xb_config *config)
+{
+    const struct xb_encoded_plan plan = plan_of(test);
+    (void)config;
+    return xb_encoded_needs(test, &plan);
+}
+
+static enum xb_status check_options(const struct xb_case *test, const struct xb_config *config,
+                                    struct xb_error *error)
+{
+    (void)config;
+    if (test->bytes % sizeof(float) != 0)
+        return XB_FAIL(error, XB_ERR_USAGE,
+                       "--size: %llu bytes are no whole number of float32 values",
+                       (unsigned long long)test->bytes);
+    return xb_encoded_check_options(test, error);
+}
+
+static enum xb_status setup(struct xb_mode_context *context, struct xb_error *error)
+{
+    const struct xb_encoded *state = context->state;
+    const struct xb_encoded_plan plan = plan_of(context->test);
+    enum xb_status status = xb_encoded_setup(context, &plan, error);
+    if (status != XB_OK)
+        return status;
+    xb_weights_fill(context->test->seed, state->original->host_address, context->test->bytes);
+    return xb_encoded_begin(context, error);
+}
+
+static const struct xb_option *const options[] = {&option_to, &xb_option_chunk, &xb_option_threads,
+                                                  NULL};
+
+static const struct xb_parameter parameters[] = {
+    {&xb_option_chunk, NULL}, {&xb_option_threads, NULL}, {NULL, NULL}};
+
+static const struct xb_figure *const figures[] = {
+    &xb_figure_plain_bandwidth, &xb_figure_encoded_speed_up, &xb_figure_encoded_share_of_bound,
+    &xb_figure_ratio,           &xb_figure_encode_rate,      &xb_figure_encode_rate_one,
+    &xb_figure_decode_rate,     &xb_figure_threads,          &xb_figure_break_even_threads,
+    &xb_figure_error_max,       &xb_figure_error_rms,        NULL};
+
+static bool say_quantize(struct xb_reading *reading, int device, uint64_t bytes)
+{
+    return xb_encoded_say(reading, device, bytes, "quantize", NULL);
+}
+
+static const struct xb_reading_line reading_lines[] = {
+    {.label = "quantize", .say = say_quantize},
+    {.label = NULL},
+};
+
+const struct xb_mode xb_mode_quantize = {
+    .name = "quantize",
+    .summary = "float32 values narrowed on the host, sent, and widened again on the device",
+    .description =
+        "Host threads (--threads) narrow float32 values chunk by chunk, what they made crosses, "
+        "and a kernel widens it again, all at the same time on different chunks. The row shows "
+        "the bytes of the float32 values by the whole time, until the last is widened. Beside it "
+        "stand the plain copy of the same values (plain_bandwidth, speed_up), the narrowing alone "
+        "by one thread and by all, the widening alone, how many threads are enough to be faster "
+        "than the plain copy, and what is lost: the largest error of a value by the value, and "
+        "the root mean square of all errors by that of the values. The values are made: any sign "
+        "and mantissa, magnitudes from 2^-6 to 2. Every value on the device is compared with what "
+        "plain C makes of it.",
+    .directions = XB_H2D,
+    .by_default = XB_H2D,
+    .variant_option = &option_to,
+    .options = options,
+    .parameters = parameters,
+    .figures = figures,
+    .only_named = true,
+    .crosses_otherwise = true,
+    .reading = reading_lines,
+    .state_bytes = sizeof(struct xb_encoded),
+    .capabilities = capabilities,
+    .needs = needs,
+    .check_options = check_options,
+    .setup = setup,
+    .references = xb_encoded_references,
+    .prepare = xb_encoded_prepare,
+    .submit = xb_encoded_submit,
+    .verify = xb_encoded_verify,
+    .teardown = xb_encoded_teardown,
+};
