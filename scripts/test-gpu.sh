@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Tests a machine with GPUs: xferbench in all its modes, then every program test_* of the unpacked
-# bundle in which this script lies (libexec/xferbench), or of the source tree's build, then what
-# `xferbench link` says. Ends with the seconds that each check took. Exits with 1 if any fails.
+# bundle in which this script lies (libexec/xferbench), or of the source tree's build, then the
+# decoders under compute-sanitizer where that is installed, then what `xferbench link` says. Ends with
+# the seconds that each check took. Exits with 1 if any fails.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -85,6 +86,18 @@ for test in "${tests[@]}"; do
         check "${test##*/}" "$test"
     fi
 done
+
+# Decoders get what is no valid encoding: they must not touch anything outside their ranges.
+if can --backend cuda --mode pinned; then
+    name='compute-sanitizer: test_contract, decoding'
+    if sanitizer=$(PATH=$PATH:/usr/local/cuda/bin command -v compute-sanitizer); then
+        check "$name" timeout 120 "$sanitizer" --tool memcheck --report-api-errors no --error-exitcode 1 \
+            "${tests[0]%/*}/test_contract" cuda decoding
+    else
+        printf '\n== %s: left out, compute-sanitizer is not installed\n' "$name"
+        times+=$(printf '      -  %s: left out' "$name")$'\n'
+    fi
+fi
 
 # link_of_pairs: `link` of all devices as they are, and what it says in pairs_say. Whatever it thinks of
 # their links, it must have measured pairs, and all that have direct access.
