@@ -5,6 +5,8 @@
  * and by bits a value, and `lz4` on text. Prints GB/s of the original, the best of some rounds, and
  * how many times smaller it became.
  */
+#include "made_data.h"
+
 #include "base/clock.h"
 #include "codecs/for.h"
 #include "codecs/lz4.h"
@@ -16,39 +18,6 @@
 #define BYTES (UINT64_C(64) << 20) /* more than most caches, as a chunk after a chunk is */
 #define CHUNK (UINT64_C(4) << 20)
 #define ROUNDS 9
-
-static uint64_t next_random(void)
-{
-    static uint64_t state = 1;
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return state;
-}
-
-static void fill_integers(uint32_t *values, unsigned bits)
-{
-    for (uint64_t i = 0; i < BYTES / 4; i++)
-        values[i] = bits == 0 ? 7 : 1000 + (uint32_t)(next_random() >> (64 - bits));
-}
-
-/* Words of a small dictionary, the first ones more often. */
-static void fill_text(char *text)
-{
-    static char words[4096][12];
-    for (size_t i = 0; i < 4096; i++) {
-        unsigned length = 2 + (unsigned)(next_random() % 9);
-        for (unsigned k = 0; k < length; k++)
-            words[i][k] = (char)('a' + next_random() % 26);
-        words[i][length] = ' ';
-    }
-    for (uint64_t at = 0; at < BYTES;) {
-        uint64_t random = next_random();
-        const char *word = words[(random & 4095) * (random >> 12 & 4095) >> 12];
-        for (unsigned k = 0; at < BYTES && (k == 0 || word[k - 1] != ' '); k++)
-            text[at++] = word[k];
-    }
-}
 
 struct buffers {
     void *source, *target;
@@ -80,7 +49,7 @@ int main(void)
         return 1;
     memset(buffers.target, 1, 2 * BYTES);
     for (size_t i = 0; i < sizeof widths / sizeof *widths; i++) {
-        fill_integers(buffers.source, widths[i]);
+        made_integers(buffers.source, BYTES / 4, widths[i]);
         const struct xb_for_way *way;
         for (unsigned number = 0; (way = xb_for_usable(number)) != NULL; number++) {
             char what[64];
@@ -88,7 +57,7 @@ int main(void)
             measure(what, way->encode, xb_for_bound(CHUNK), buffers);
         }
     }
-    fill_text(buffers.source);
+    made_text(buffers.source, BYTES);
     measure("lz4, text", xb_lz4_encode, xb_lz4_bound(CHUNK), buffers);
     free(buffers.source);
     free(buffers.target);

@@ -40,7 +40,7 @@ function(xferbench_embed_kernels output)
   set(text "")
   foreach(file include/xferbench/kernel_text.h include/xferbench/pattern.h include/xferbench/access.h
                include/xferbench/piece.h include/xferbench/format.h src/codecs/widen.h
-               src/codecs/for_decode.h src/codecs/lz4_decode.h src/backends/gpu/kernels.h
+               src/codecs/for_decode.h src/backends/gpu/lanes.h src/codecs/lz4_decode.h src/backends/gpu/kernels.h
                src/backends/gpu/kernels.cuh)
     file(READ ${PROJECT_SOURCE_DIR}/${file} part)
     set_property(DIRECTORY ${PROJECT_SOURCE_DIR} APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})

@@ -18,7 +18,7 @@
 #define XB_LANES_SYNC() ((void)0)
 #endif
 #if !defined(XB_LANES_TAKE)
-#define XB_LANES_TAKE(mine, lane, bytes) ((bytes)[lane])
+#define XB_LANES_TAKE(mine, lane, bytes) ((unsigned)(bytes)[lane])
 #endif
 
 #define XB_LZ4_STORED 0x80000000u /* in a directory's entry: its block is stored as it is */
@@ -88,6 +88,66 @@ XB_KERNEL_FUNCTION int xb_lz4_take_length(struct xb_lz4_reader *reader, unsigned
     return 1;
 }
 
+/* Where a block is restored to. */
+struct xb_lz4_writer {
+    unsigned char *out;
+    unsigned size, done;
+    /* A byte that this lane has loaded but not stored, and where it belongs; XB_LZ4_NOTHING. */
+    unsigned late, late_at;
+};
+#define XB_LZ4_NOTHING 0xFFFFFFFFu
+
+XB_KERNEL_FUNCTION void xb_lz4_store_late(struct xb_lz4_writer *writer)
+{
+    if (writer->late_at != XB_LZ4_NOTHING)
+        writer->out[writer->late_at] = (unsigned char)writer->late;
+    writer->late_at = XB_LZ4_NOTHING;
+}
+
+/*
+ * The common case: few literals and a short match. Returns 0, and did nothing, where the next
+ * sequence is not so, or not valid, or the lanes are too few.
+ *
+ * A GPU waits long for the bytes of a match. So they are stored in the next sequence, just before a
+ * lane may read them: reading that sequence takes part of the time.
+ */
+XB_KERNEL_FUNCTION int xb_lz4_short_sequence(struct xb_lz4_reader *reader,
+                                             struct xb_lz4_writer *writer)
+{
+    const unsigned char *in = reader->in + reader->at;
+    unsigned lane = reader->lane;
+    unsigned token = XB_LANES_TAKE(reader->mine, 0, in);
+    unsigned literals = token >> 4, match = (token & 15) + 4;
+    if (literals == 15 || match == 15 + 4 ||
+        (reader->lanes < 15 + 4 && (literals + 3 > reader->lanes || match > reader->lanes)) ||
+        literals + 3 >= reader->length - reader->at ||
+        literals + match > writer->size - writer->done)
+        return 0;
+    unsigned offset = XB_LANES_TAKE(reader->mine, literals + 1, in);
+    offset |= XB_LANES_TAKE(reader->mine, literals + 2, in) << 8;
+    unsigned char *target = writer->out + writer->done;
+    writer->done += literals;
+    if (offset - 1 >= writer->done) {
+        writer->done -= literals;
+        return 0;
+    }
+    if (lane - 1 < literals) /* not lane 0, of which this is a large number */
+        target[lane - 1] = (unsigned char)reader->mine;
+    xb_lz4_store_late(writer);
+    reader->at += literals + 3;
+    xb_lz4_look(reader);
+    XB_LANES_SYNC();
+    if (lane < match) {
+        unsigned from = lane;
+        while (from >= offset) /* a match that is longer than its offset repeats it */
+            from -= offset;
+        writer->late = writer->out[writer->done - offset + from];
+        writer->late_at = writer->done + lane;
+    }
+    writer->done += match;
+    return 1;
+}
+
 /* Copies between ranges that do not overlap. Loads four times before it stores: these take as long
  * together as one. */
 XB_KERNEL_FUNCTION void xb_lz4_copy(unsigned char *target, const unsigned char *source,
@@ -103,17 +163,6 @@ XB_KERNEL_FUNCTION void xb_lz4_copy(unsigned char *target, const unsigned char *
     }
     for (; i < length; i += lanes)
         target[i] = source[i];
-}
-
-/* Copies the literals, which most often are in the window. */
-XB_KERNEL_FUNCTION void xb_lz4_copy_literals(const struct xb_lz4_reader *reader,
-                                             unsigned char *target, unsigned literals)
-{
-    unsigned before = reader->at - reader->window;
-    if (before + literals > reader->lanes)
-        xb_lz4_copy(target, reader->in + reader->at, literals, reader->lane, reader->lanes);
-    else if (reader->lane >= before && reader->lane - before < literals)
-        target[reader->lane - before] = (unsigned char)reader->mine;
 }
 
 /*
@@ -138,40 +187,58 @@ XB_KERNEL_FUNCTION void xb_lz4_copy_match(unsigned char *target, unsigned offset
     }
 }
 
+/* What a sequence is followed by. */
+enum xb_lz4_step { XB_LZ4_MORE, XB_LZ4_END, XB_LZ4_REFUSED };
+
+/* Any sequence, of any lengths. */
+XB_KERNEL_FUNCTION enum xb_lz4_step xb_lz4_sequence(struct xb_lz4_reader *reader,
+                                                    struct xb_lz4_writer *writer)
+{
+    unsigned literals, match;
+    xb_lz4_store_late(writer);
+    if (reader->at >= reader->length)
+        return XB_LZ4_REFUSED;
+    unsigned token = xb_lz4_take(reader);
+    if (!xb_lz4_take_length(reader, token >> 4, &literals) ||
+        literals > reader->length - reader->at || literals > writer->size - writer->done)
+        return XB_LZ4_REFUSED;
+    xb_lz4_copy(writer->out + writer->done, reader->in + reader->at, literals, reader->lane,
+                reader->lanes);
+    reader->at += literals;
+    writer->done += literals;
+    if (reader->at == reader->length) /* only the last sequence has no match */
+        return writer->done == writer->size ? XB_LZ4_END : XB_LZ4_REFUSED;
+    if (reader->length - reader->at < 2)
+        return XB_LZ4_REFUSED;
+    xb_lz4_look(reader);
+    unsigned offset = xb_lz4_take(reader);
+    offset |= xb_lz4_take(reader) << 8;
+    if (!xb_lz4_take_length(reader, token & 15, &match))
+        return XB_LZ4_REFUSED;
+    match += 4;
+    if (offset == 0 || offset > writer->done || match > writer->size - writer->done)
+        return XB_LZ4_REFUSED;
+    xb_lz4_look(reader); /* before the match, so that both are loaded at the same time */
+    XB_LANES_SYNC();
+    xb_lz4_copy_match(writer->out + writer->done, offset, match, reader->lane, reader->lanes);
+    writer->done += match;
+    return XB_LZ4_MORE;
+}
+
 /* Restores exactly `size` bytes of a compressed block, or refuses it. */
 XB_KERNEL_FUNCTION int xb_lz4_decompress(const unsigned char *in, unsigned length,
                                          unsigned char *target, unsigned size, unsigned lane,
                                          unsigned lanes)
 {
     struct xb_lz4_reader reader = {in, length, 0, 0, 0, lane, lanes};
-    unsigned done = 0;
+    struct xb_lz4_writer writer = {target, size, 0, 0, XB_LZ4_NOTHING};
+    enum xb_lz4_step step = XB_LZ4_MORE;
     xb_lz4_look(&reader);
-    while (reader.at < length) {
-        unsigned token = xb_lz4_take(&reader);
-        unsigned literals, match;
-        if (!xb_lz4_take_length(&reader, token >> 4, &literals) || literals > length - reader.at ||
-            literals > size - done)
-            return 0;
-        xb_lz4_copy_literals(&reader, target + done, literals);
-        reader.at += literals;
-        done += literals;
-        if (reader.at == length) /* only the last sequence has no match */
-            return done == size;
-        if (length - reader.at < 2)
-            return 0;
-        unsigned offset = xb_lz4_take(&reader);
-        offset |= xb_lz4_take(&reader) << 8;
-        if (!xb_lz4_take_length(&reader, token & 15, &match))
-            return 0;
-        match += 4;
-        if (offset == 0 || offset > done || match > size - done)
-            return 0;
-        xb_lz4_look(&reader); /* before the match, so that both are loaded at the same time */
-        XB_LANES_SYNC();
-        xb_lz4_copy_match(target + done, offset, match, lane, lanes);
-        done += match;
+    while (step == XB_LZ4_MORE) {
+        if (!xb_lz4_short_sequence(&reader, &writer))
+            step = xb_lz4_sequence(&reader, &writer);
     }
-    return 0;
+    return step == XB_LZ4_END;
 }
 
 /* Copies a stored block: both sides are aligned to 16 bytes. */
@@ -185,6 +252,37 @@ XB_KERNEL_FUNCTION void xb_lz4_copy_stored(unsigned char *target, const unsigned
         target[i] = source[i];
 }
 
+struct xb_lz4_found {
+    const unsigned char *in; /* a null pointer where the block is refused */
+    unsigned length, size;   /* bytes here and bytes of the original */
+    int stored;
+};
+
+XB_KERNEL_FUNCTION struct xb_lz4_found xb_lz4_find(const unsigned char *chunk,
+                                                   unsigned long long encoded_bytes,
+                                                   unsigned long long bytes,
+                                                   unsigned long long block)
+{
+    struct xb_lz4_found found = {0, 0, 0, 0};
+    unsigned long long directory = xb_lz4_directory_bytes(bytes);
+    if (block >= xb_lz4_blocks(bytes) || directory > encoded_bytes)
+        return found;
+    const xb_lz4_word *entry = (const xb_lz4_word *)chunk + block;
+    unsigned before = entry[0] & ~XB_LZ4_STORED;
+    unsigned end = entry[1] & ~XB_LZ4_STORED;
+    unsigned begin = (before + XB_LZ4_BLOCK_ALIGNMENT - 1) & ~(XB_LZ4_BLOCK_ALIGNMENT - 1);
+    if (begin > end || end > encoded_bytes - directory)
+        return found;
+    unsigned long long left = bytes - block * XB_LZ4_BLOCK;
+    found.size = left < XB_LZ4_BLOCK ? (unsigned)left : XB_LZ4_BLOCK;
+    found.length = end - begin;
+    found.stored = (entry[0] & XB_LZ4_STORED) != 0;
+    /* Only what gets smaller is compressed. */
+    if (found.stored ? found.length == found.size : found.length < found.size)
+        found.in = chunk + directory + begin;
+    return found;
+}
+
 /*
  * Restores one block of a chunk. All `lanes` lanes call it, with their numbers. Returns 1, or 0
  * where the block is refused: then what it wrote is inside the block.
@@ -194,27 +292,14 @@ XB_KERNEL_FUNCTION int xb_lz4_decode_block(const unsigned char *chunk,
                                            unsigned long long bytes, unsigned long long block,
                                            unsigned lane, unsigned lanes)
 {
-    unsigned long long directory = xb_lz4_directory_bytes(bytes);
-    if (block >= xb_lz4_blocks(bytes) || directory > encoded_bytes)
+    struct xb_lz4_found found = xb_lz4_find(chunk, encoded_bytes, bytes, block);
+    if (found.in == 0)
         return 0;
-    const xb_lz4_word *entry = (const xb_lz4_word *)chunk + block;
-    unsigned before = entry[0] & ~XB_LZ4_STORED;
-    unsigned end = entry[1] & ~XB_LZ4_STORED;
-    unsigned begin = (before + XB_LZ4_BLOCK_ALIGNMENT - 1) & ~(XB_LZ4_BLOCK_ALIGNMENT - 1);
-    if (begin > end || end > encoded_bytes - directory)
-        return 0;
-    unsigned long long left = bytes - block * XB_LZ4_BLOCK;
-    unsigned size = left < XB_LZ4_BLOCK ? (unsigned)left : XB_LZ4_BLOCK;
-    const unsigned char *in = chunk + directory + begin;
     target += block * XB_LZ4_BLOCK;
-    if ((entry[0] & XB_LZ4_STORED) != 0) {
-        if (end - begin != size)
-            return 0;
-        xb_lz4_copy_stored(target, in, size, lane, lanes);
-        return 1;
-    }
-    /* Only what gets smaller is compressed. */
-    return end - begin < size && xb_lz4_decompress(in, end - begin, target, size, lane, lanes);
+    if (!found.stored)
+        return xb_lz4_decompress(found.in, found.length, target, found.size, lane, lanes);
+    xb_lz4_copy_stored(target, found.in, found.size, lane, lanes);
+    return 1;
 }
 
 #endif

@@ -7,6 +7,7 @@
 #include "contract.h"
 
 #include "../doubles/damaged_backend.h"
+#include "codecs/codec.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -265,6 +266,79 @@ static void test_chases_take_damage(void **state)
     b->buffer_free(cursor);
 }
 
+/* ---- decodings ---- */
+
+#define DECODED 65540u /* the last word is not whole */
+
+/* Which words of what was restored are wrong: none where there are no bytes. */
+static struct xb_piece wrong_words(enum xb_damage damage)
+{
+    switch (damage) {
+    case XB_DAMAGE_NONE:
+        break;
+    case XB_DAMAGE_BIT_FLIPPED:
+        return (struct xb_piece){.target_offset = 32768, .bytes = 8};
+    case XB_DAMAGE_BLOCKS_SWAPPED:
+        return (struct xb_piece){.target_offset = 0, .bytes = 8192};
+    case XB_DAMAGE_SHIFTED_2MIB:
+    case XB_DAMAGE_NOTHING_COPIED:
+        return (struct xb_piece){.target_offset = 0, .bytes = 65536};
+    case XB_DAMAGE_LAST_BYTE_LOST:
+        return (struct xb_piece){.target_offset = 65528, .bytes = 8};
+    case XB_DAMAGE_PIECE_LOST:
+    case XB_DAMAGE_PIECE_MISPLACED:
+        return (struct xb_piece){.target_offset = 2048, .bytes = 4096};
+    }
+    return (struct xb_piece){.bytes = 0};
+}
+
+static void expect_wrong_words(enum xb_damage damage, const uint64_t *seen, const uint64_t *wanted)
+{
+    const struct xb_piece wrong = wrong_words(damage);
+    for (uint64_t at = 0; at + 8 <= DECODED; at += 8)
+        assert_true((seen[at / 8] != wanted[at / 8]) ==
+                    (at >= wrong.target_offset && at - wrong.target_offset < wrong.bytes));
+}
+
+/* Whatever the data is, here numbers that are all the same. */
+static void test_decodings_take_damage(void **state)
+{
+    struct fixture *f = *state;
+    const struct xb_backend *b = f->backend;
+    static float original[DECODED / sizeof(float)];
+    static uint64_t wanted[DECODED / 8 + 1];
+    struct xb_buffer *buffers[2] = {NULL, NULL};
+    struct xb_decode_report report = {0, XB_NONE_REFUSED};
+    struct xb_error error;
+    if ((f->device->info.capabilities & XB_CAP_KERNELS) == 0)
+        skip();
+    for (size_t i = 0; i < 2; i++)
+        must(b->buffer_allocate(f->device, XB_MEMORY_DEVICE, DECODED, &buffers[i], &error), &error);
+    unsigned char *host = f->pinned->host_address;
+    uint64_t encoded = xb_encode(XB_FORMAT_BF16, original, DECODED, host);
+    xb_decode(XB_FORMAT_BF16, host, encoded, wanted, DECODED, 0, &report);
+    must(b->queue_copy(f->queue, buffers[0], 0, f->pinned, 0, encoded, &error), &error);
+    const struct xb_decoding decoding = {.format = XB_FORMAT_BF16,
+                                         .target = f->there,
+                                         .bytes = DECODED,
+                                         .source = buffers[0],
+                                         .source_bytes = encoded,
+                                         .report = buffers[1]};
+    for (size_t i = 0; i < ALL; i++) {
+        fill(f, poison);
+        xb_damage_count = 0;
+        xb_damaged_how = all[i];
+        must(b->queue_decode(f->queue, &decoding, &error), &error);
+        xb_damaged_how = XB_DAMAGE_NONE;
+        must(b->queue_copy(f->queue, f->pinned, 0, f->there, 0, DECODED, &error), &error);
+        must(b->queue_wait(f->queue, &error), &error);
+        assert_int_equal(xb_damage_count, all[i] != XB_DAMAGE_NONE);
+        expect_wrong_words(all[i], f->pinned->host_address, wanted);
+    }
+    for (size_t i = 0; i < 2; i++)
+        b->buffer_free(buffers[i]);
+}
+
 /* ---- many copies at once ---- */
 
 #define PIECES 1000u
@@ -370,6 +444,7 @@ static const struct CMUnitTest tests[] = {
     DAMAGE_TEST(test_prefetches_take_damage),
     DAMAGE_TEST(test_peer_copies_take_damage),
     DAMAGE_TEST(test_chases_take_damage),
+    DAMAGE_TEST(test_decodings_take_damage),
     DAMAGE_TEST(test_pieces_take_damage),
 };
 

@@ -306,16 +306,28 @@ static void test_decoding_stands_behind_a_hold(void **state)
 
 static const enum xb_format refusing[] = {XB_FORMAT_FOR, XB_FORMAT_LZ4};
 
-/* A small chunk that gets smaller, in `encoded`. Returns its bytes. */
-static uint64_t encode_small(enum xb_format format, uint64_t bytes, unsigned char *encoded)
+/* A small chunk that gets smaller. */
+struct small {
+    unsigned char *encoded;
+    uint64_t encoded_bytes, bytes;
+};
+
+/* Of two blocks, of one bit a value; or of literals and matches, of which some overlap themselves.
+ */
+static struct small make_small(enum xb_format format)
 {
-    unsigned char *original = memory(bytes);
-    for (uint64_t at = 0; at < bytes; at++)
-        original[at] = (unsigned char)(at % 4 == 0 ? at * at / 7 : at % 52 == 1);
-    uint64_t encoded_bytes = xb_encode(format, original, bytes, encoded);
+    struct small small = {.bytes = format == XB_FORMAT_FOR ? 4396 : 300};
+    unsigned char *original = memory(small.bytes);
+    for (uint64_t at = 0; at < small.bytes; at++)
+        original[at] = format == XB_FORMAT_FOR ? (unsigned char)(at % 12 == 0)
+                       : at % 100 < 40         ? (unsigned char)(at * at / 7)
+                       : at % 100 < 60         ? (unsigned char)((at - 37) * (at - 37) / 7)
+                                               : (unsigned char)(at % 3);
+    small.encoded = memory(xb_encoded_bound(format, small.bytes));
+    small.encoded_bytes = xb_encode(format, original, small.bytes, small.encoded);
+    assert_true(small.encoded_bytes < small.bytes);
     free(original);
-    assert_true(encoded_bytes < bytes);
-    return encoded_bytes;
+    return small;
 }
 
 static void decode_damaged(struct fixture *f, struct chunks *chunks)
@@ -329,24 +341,22 @@ static void decode_damaged(struct fixture *f, struct chunks *chunks)
     end(chunks);
 }
 
-#define SMALL 300u
-
 static void test_flipped_bytes_stay_within_the_target(void **state)
 {
     struct fixture *f = *state;
     static struct chunks chunks;
-    _Alignas(XB_FORMAT_ALIGNMENT) unsigned char encoded[2 * SMALL];
     if (!can(f, XB_CAP_KERNELS))
         skip();
     for (size_t i = 0; i < COUNT_OF(refusing); i++) {
-        uint64_t encoded_bytes = encode_small(refusing[i], SMALL, encoded);
+        struct small small = make_small(refusing[i]);
         begin(&chunks, refusing[i]);
-        for (uint64_t at = 0; at < encoded_bytes; at++) {
-            encoded[at] ^= 0xFF;
-            add(&chunks, encoded, encoded_bytes, SMALL);
-            encoded[at] ^= 0xFF;
+        for (uint64_t at = 0; at < small.encoded_bytes; at++) {
+            small.encoded[at] ^= 0xFF;
+            add(&chunks, small.encoded, small.encoded_bytes, small.bytes);
+            small.encoded[at] ^= 0xFF;
         }
         decode_damaged(f, &chunks);
+        free(small.encoded);
     }
 }
 
@@ -354,15 +364,15 @@ static void test_truncated_chunks_stay_within_the_target(void **state)
 {
     struct fixture *f = *state;
     static struct chunks chunks;
-    _Alignas(XB_FORMAT_ALIGNMENT) unsigned char encoded[2 * SMALL];
     if (!can(f, XB_CAP_KERNELS))
         skip();
     for (size_t i = 0; i < COUNT_OF(refusing); i++) {
-        uint64_t encoded_bytes = encode_small(refusing[i], SMALL, encoded);
+        struct small small = make_small(refusing[i]);
         begin(&chunks, refusing[i]);
-        for (uint64_t bytes = 0; bytes < encoded_bytes; bytes += bytes < 24 ? 1 : 7)
-            add(&chunks, encoded, bytes, SMALL);
+        for (uint64_t bytes = 0; bytes < small.encoded_bytes; bytes += bytes < 24 ? 1 : 7)
+            add(&chunks, small.encoded, bytes, small.bytes);
         decode_damaged(f, &chunks);
+        free(small.encoded);
     }
 }
 
@@ -371,25 +381,25 @@ static void test_absurd_lengths_stay_within_the_target(void **state)
 {
     struct fixture *f = *state;
     static const uint32_t absurd[] = {0, 1, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF, 0xFFFFFF80};
-    static const uint64_t targets[] = {0, 1, SMALL - 1, SMALL + 1, 4097, 200000};
     static struct chunks chunks;
-    _Alignas(XB_FORMAT_ALIGNMENT) unsigned char encoded[2 * SMALL];
     if (!can(f, XB_CAP_KERNELS))
         skip();
     for (size_t i = 0; i < COUNT_OF(refusing); i++) {
-        uint64_t encoded_bytes = encode_small(refusing[i], SMALL, encoded);
+        struct small small = make_small(refusing[i]);
+        const uint64_t targets[] = {0, 1, small.bytes - 1, small.bytes + 1, 8193, 200000};
         begin(&chunks, refusing[i]);
-        for (uint64_t at = 0; at + 4 <= encoded_bytes && at < 32; at += 4)
+        for (uint64_t at = 0; at + 4 <= small.encoded_bytes && at < 32; at += 4)
             for (size_t j = 0; j < COUNT_OF(absurd); j++) {
                 uint32_t right;
-                memcpy(&right, encoded + at, 4);
-                memcpy(encoded + at, &absurd[j], 4);
-                add(&chunks, encoded, encoded_bytes, SMALL);
-                memcpy(encoded + at, &right, 4);
+                memcpy(&right, small.encoded + at, 4);
+                memcpy(small.encoded + at, &absurd[j], 4);
+                add(&chunks, small.encoded, small.encoded_bytes, small.bytes);
+                memcpy(small.encoded + at, &right, 4);
             }
         for (size_t j = 0; j < COUNT_OF(targets); j++)
-            add(&chunks, encoded, encoded_bytes, targets[j]);
+            add(&chunks, small.encoded, small.encoded_bytes, targets[j]);
         decode_damaged(f, &chunks);
+        free(small.encoded);
     }
 }
 

@@ -5,19 +5,7 @@
  * types and no system headers. src/backends/gpu/launch.c launches the kernels.
  */
 #include "kernels.h"
-
-/* Orders what the threads that decode a block together write and read. On the CPU one does it all.
- */
-#if defined(__CUDA_ARCH__)
-#define XB_LANES_SYNC() __syncwarp()
-#define TOGETHER XB_GPU_LANES
-#elif defined(__AMDGCN__)
-#define XB_LANES_SYNC() __builtin_amdgcn_fence(__ATOMIC_ACQ_REL, "wavefront")
-#define TOGETHER XB_GPU_LANES
-#else
-#define XB_LANES_SYNC() ((void)0)
-#define TOGETHER 1u
-#endif
+#include "lanes.h"
 
 #include "codecs/for_decode.h"
 #include "codecs/lz4_decode.h"
@@ -387,10 +375,7 @@ __device__ static float4 widen_int8_item(unsigned item, float scale)
 XB_KERNEL xb_kernel_widen_int8(const void *source, void *target, u64 values)
 {
     const float *scales = (const float *)source;
-    u64 scale_bytes = (values + XB_INT8_BLOCK - 1) / XB_INT8_BLOCK * sizeof(float);
-    u64 padded =
-        (scale_bytes + XB_FORMAT_ALIGNMENT - 1) / XB_FORMAT_ALIGNMENT * XB_FORMAT_ALIGNMENT;
-    const signed char *bytes = (const signed char *)source + padded;
+    const signed char *bytes = (const signed char *)source + xb_int8_values_at(values);
     const unsigned *from = (const unsigned *)bytes;
     float4 *to = (float4 *)target;
     u64 items = values / 4;
@@ -426,29 +411,29 @@ __device__ static void refuse(struct xb_decode_report *report, u64 offset)
 XB_KERNEL xb_kernel_for(const unsigned char *chunk, u64 encoded_bytes, unsigned char *target,
                         u64 bytes, u64 offset, struct xb_decode_report *report)
 {
-    const u64 block_bytes = 4ULL * XB_FOR_BLOCK;
-    u64 blocks = bytes / block_bytes + (bytes % block_bytes != 0);
+    u64 blocks = xb_for_blocks(bytes);
     unsigned lane = threadIdx.x % LANES;
     u64 group = ((u64)blockIdx.x * blockDim.x + threadIdx.x) / LANES;
     u64 groups = (u64)gridDim.x * blockDim.x / LANES;
     for (u64 block = group; block < blocks; block += groups)
         if (!xb_for_decode_lane(chunk, encoded_bytes, target, bytes, block, lane) && lane == 0)
-            refuse(report, offset + block * block_bytes);
+            refuse(report, offset + block * XB_FOR_BLOCK_BYTES);
 }
 
-/* TOGETHER threads decode one block after the other, all of each block together. */
+/* XB_GPU_TOGETHER threads decode one block after the other, all of each block together. */
 extern "C" __global__ void __launch_bounds__(XB_GPU_LZ4_THREADS)
     xb_kernel_lz4(const unsigned char *chunk, u64 encoded_bytes, unsigned char *target, u64 bytes,
                   u64 offset, struct xb_decode_report *report)
 {
-    u64 blocks = bytes / XB_LZ4_BLOCK + (bytes % XB_LZ4_BLOCK != 0);
+    u64 blocks = xb_lz4_blocks(bytes);
     unsigned lane = threadIdx.x % LANES;
     u64 group = ((u64)blockIdx.x * blockDim.x + threadIdx.x) / LANES;
     u64 groups = (u64)gridDim.x * blockDim.x / LANES;
-    if (lane >= TOGETHER)
+    if (lane >= XB_GPU_TOGETHER)
         return;
     for (u64 block = group; block < blocks; block += groups)
-        if (!xb_lz4_decode_block(chunk, encoded_bytes, target, bytes, block, lane, TOGETHER) &&
+        if (!xb_lz4_decode_block(chunk, encoded_bytes, target, bytes, block, lane,
+                                 XB_GPU_TOGETHER) &&
             lane == 0)
             refuse(report, offset + block * XB_LZ4_BLOCK);
 }
