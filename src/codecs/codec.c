@@ -24,9 +24,8 @@ uint64_t xb_encoded_bound(enum xb_format format, uint64_t bytes)
 {
     if (format == XB_FORMAT_FOR)
         return xb_for_bound(bytes);
-    if (format == XB_FORMAT_LZ4)
-        return xb_lz4_bound(bytes);
-    return xb_narrow_bytes(format, bytes / sizeof(float));
+    return format == XB_FORMAT_LZ4 ? xb_lz4_bound(bytes)
+                                   : xb_narrow_bytes(format, bytes / sizeof(float));
 }
 
 static uint64_t narrow(const struct xb_narrow_way *way, enum xb_format format, const void *source,
@@ -40,27 +39,23 @@ uint64_t xb_encode(enum xb_format format, const void *source, uint64_t bytes, vo
 {
     if (format == XB_FORMAT_FOR)
         return xb_for_encode(source, bytes, target);
-    if (format == XB_FORMAT_LZ4)
-        return xb_lz4_encode(source, bytes, target);
-    return narrow(xb_narrow_fastest(), format, source, bytes, target);
+    return format == XB_FORMAT_LZ4 ? xb_lz4_encode(source, bytes, target)
+                                   : narrow(xb_narrow_fastest(), format, source, bytes, target);
 }
 
 uint64_t xb_encode_plainly(enum xb_format format, const void *source, uint64_t bytes, void *target)
 {
     if (format == XB_FORMAT_FOR)
         return xb_for_encode_plainly(source, bytes, target);
-    if (format == XB_FORMAT_LZ4)
-        return xb_lz4_encode(source, bytes, target);
-    return narrow(&xb_narrow_plain, format, source, bytes, target);
+    return format == XB_FORMAT_LZ4 ? xb_lz4_encode(source, bytes, target)
+                                   : narrow(&xb_narrow_plain, format, source, bytes, target);
 }
 
 const char *xb_encoder_name(enum xb_format format)
 {
     if (format == XB_FORMAT_FOR)
         return xb_for_encoder_name();
-    if (format == XB_FORMAT_LZ4)
-        return "liblz4";
-    return xb_narrow_fastest()->name;
+    return format == XB_FORMAT_LZ4 ? "liblz4" : xb_narrow_fastest()->name;
 }
 
 static void widen_int8(const unsigned char *encoded, float *target, uint64_t values)
@@ -82,6 +77,10 @@ static float float_of(unsigned bits)
 static void widen(enum xb_format format, const unsigned char *encoded, float *target,
                   uint64_t values)
 {
+    if (format == XB_FORMAT_INT8) {
+        widen_int8(encoded, target, values);
+        return;
+    }
     const uint16_t *halves = (const uint16_t *)(const void *)encoded;
     if (format == XB_FORMAT_FP16)
         for (uint64_t i = 0; i < values; i++)
@@ -94,20 +93,18 @@ static void widen(enum xb_format format, const unsigned char *encoded, float *ta
             target[i] = float_of(xb_widen_fp8(encoded[i]));
 }
 
-static void widen_chunk(enum xb_format format, const void *encoded, uint64_t encoded_bytes,
-                        void *target, uint64_t bytes, uint64_t offset,
-                        struct xb_decode_report *report)
+static void restore_values(enum xb_format format, const void *encoded, uint64_t encoded_bytes,
+                           void *target, uint64_t bytes, uint64_t offset,
+                           struct xb_decode_report *report)
 {
     uint64_t values = bytes / sizeof(float);
-    if (encoded_bytes != xb_narrow_bytes(format, values)) {
-        report->refused_blocks++;
-        if (offset < report->first_refused)
-            report->first_refused = offset;
-    } else if (format == XB_FORMAT_INT8) {
-        widen_int8(encoded, target, values);
-    } else {
+    if (encoded_bytes == xb_narrow_bytes(format, values)) {
         widen(format, encoded, target, values);
+        return;
     }
+    report->refused_blocks++;
+    if (offset < report->first_refused)
+        report->first_refused = offset;
 }
 
 void xb_decode(enum xb_format format, const void *encoded, uint64_t encoded_bytes, void *target,
@@ -118,5 +115,5 @@ void xb_decode(enum xb_format format, const void *encoded, uint64_t encoded_byte
     else if (format == XB_FORMAT_LZ4)
         xb_lz4_decode(encoded, encoded_bytes, target, bytes, offset, report);
     else
-        widen_chunk(format, encoded, encoded_bytes, target, bytes, offset, report);
+        restore_values(format, encoded, encoded_bytes, target, bytes, offset, report);
 }

@@ -3,7 +3,6 @@
 #include "encoded.h"
 #include "encoded_reading.h"
 #include "sample_data.h"
-#include "shared_options.h"
 
 #include <string.h>
 
@@ -77,12 +76,13 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
     return status == XB_OK ? xb_encoded_begin(context, error) : status;
 }
 
-static const struct xb_option *const options[] = {
-    &option_timed, &option_codec, &xb_option_data, &xb_option_chunk, &xb_option_threads, NULL};
+static const struct xb_option *const options[] = {&option_timed,      &option_codec,
+                                                  &xb_option_data,    &xb_option_encode_chunk,
+                                                  &xb_option_threads, NULL};
 
 static const struct xb_parameter parameters[] = {{&option_codec, NULL},
                                                  {&xb_option_data, NULL},
-                                                 {&xb_option_chunk, NULL},
+                                                 {&xb_option_encode_chunk, NULL},
                                                  {&xb_option_threads, NULL},
                                                  {NULL, NULL}};
 

@@ -22,9 +22,28 @@ const struct xb_option xb_option_threads = {
     .selects = true,
 };
 
-/* So many chunks may be on their way while the next ones are encoded: the link never waits for the
- * host to see that one of them has crossed. */
-#define CROSSING 3u
+const struct xb_option xb_option_encode_chunk = {
+    .name = "encode-chunk",
+    .type = XB_OPTION_SIZES,
+    .argument = "SIZE[,SIZE]",
+    .default_text = "0",
+    .help = "How much is encoded as one, by one thread, and sent and restored as one: a size, a "
+            "list, a range that doubles, or 0 for 4 MiB where threads encode while others are "
+            "sent, and 64 MiB where all was encoded beforehand. One case is run for each.",
+    .minimum = 0,
+    .maximum = XB_FORMAT_CHUNK,
+    .selects = true,
+};
+
+/* A small chunk has many threads busy to the end; of a large one the device restores more at the
+ * same time. Measured on an H200 beside 16 CPUs (bench/results/h200/encode-chunks.json). */
+#define CHUNK_MADE (UINT64_C(4) << 20)
+#define CHUNK_SENT (UINT64_C(64) << 20)
+
+/* Chunks cross and are restored on so many queues in turn: so many kernels run at the same time,
+ * because one chunk may not keep a device busy. More would share what the device has for queues (8
+ * by default, CUDA_DEVICE_MAX_CONNECTIONS). */
+#define QUEUES 8u
 
 /* More threads than these are given by number only: each has room of its own in page-locked
  * memory. */
@@ -38,9 +57,11 @@ static unsigned threads_of(const struct xb_case *test)
     return given > 0 ? given : free < MOST_BY_DEFAULT ? free : MOST_BY_DEFAULT;
 }
 
-static uint64_t chunk_of(const struct xb_case *test)
+static uint64_t chunk_of(const struct xb_case *test, bool is_made)
 {
-    uint64_t chunk = xb_case_setting(test, &xb_option_chunk)->count;
+    uint64_t chunk = xb_case_setting(test, &xb_option_encode_chunk)->count;
+    if (chunk == 0)
+        chunk = is_made ? CHUNK_MADE : CHUNK_SENT;
     return chunk < test->bytes ? chunk : test->bytes;
 }
 
@@ -51,13 +72,13 @@ static uint64_t whole_boundaries(uint64_t bytes)
 
 enum xb_status xb_encoded_check_options(const struct xb_case *test, struct xb_error *error)
 {
-    uint64_t chunk = chunk_of(test);
-    if (chunk < test->bytes && chunk % XB_FORMAT_ALIGNMENT != 0)
-        return XB_FAIL(error, XB_ERR_USAGE,
-                       "--chunk: encoded chunks begin on boundaries of %u bytes, and %llu is no "
-                       "multiple of that",
-                       XB_FORMAT_ALIGNMENT, (unsigned long long)chunk);
-    return xb_chunk_check(test, 4, error);
+    uint64_t chunk = xb_case_setting(test, &xb_option_encode_chunk)->count;
+    if (chunk % XB_FORMAT_ALIGNMENT == 0)
+        return XB_OK;
+    return XB_FAIL(error, XB_ERR_USAGE,
+                   "--encode-chunk: encoded chunks begin on boundaries of %u bytes, and %llu is "
+                   "no multiple of that",
+                   XB_FORMAT_ALIGNMENT, (unsigned long long)chunk);
 }
 
 /* The sizes of everything: of setup and of the check of memory before. */
@@ -67,10 +88,13 @@ static void lay_out(const struct xb_case *test, const struct xb_encoded_plan *pl
     state->format = plan->format;
     state->is_made = plan->is_made;
     state->threads = threads_of(test);
-    state->chunk = chunk_of(test);
+    state->chunk = chunk_of(test, plan->is_made);
     state->count = xb_chunk_count(test->bytes, state->chunk);
     state->slot_bytes = whole_boundaries(xb_encoded_bound(plan->format, state->chunk));
-    state->slots = plan->is_made ? state->threads + CROSSING + 1 : state->count;
+    state->crossing = plan->is_made ? state->threads + 1 : 0;
+    state->slots = plan->is_made ? state->crossing + state->threads + 1 : state->count;
+    state->piece = state->chunk < CHUNK_MADE ? state->chunk : CHUNK_MADE;
+    state->room_bytes = whole_boundaries(xb_encoded_bound(plan->format, state->piece));
 }
 
 struct xb_needs xb_encoded_needs(const struct xb_case *test, const struct xb_encoded_plan *plan)
@@ -78,7 +102,8 @@ struct xb_needs xb_encoded_needs(const struct xb_case *test, const struct xb_enc
     struct xb_encoded state = {.count = 0};
     lay_out(test, plan, &state);
     return (struct xb_needs){
-        .host_bytes = test->bytes + state.slots * state.slot_bytes + whole_boundaries(state.chunk),
+        .host_bytes = test->bytes + state.slots * state.slot_bytes +
+                      state.threads * state.room_bytes + whole_boundaries(state.chunk),
         .device_bytes = test->bytes + state.count * state.slot_bytes + XB_FORMAT_ALIGNMENT};
 }
 
@@ -113,25 +138,22 @@ static enum xb_status restore(struct xb_mode_context *context, uint64_t index,
                                          .source_offset = index * state->slot_bytes,
                                          .source_bytes = state->lengths[index],
                                          .report = state->report};
-    return context->device->backend->queue_decode(context->queues[1 + index % XB_DECODE_QUEUES],
-                                                  &decoding, error);
+    return context->device->backend->queue_decode(context->queues[index % QUEUES], &decoding,
+                                                  error);
 }
 
-/* Has an encoded chunk cross, and be restored once it has. All chunks cross on one queue, so that
- * none waits behind a kernel. */
+/* Has an encoded chunk cross, and then be restored. */
 static enum xb_status send(struct xb_mode_context *context, uint64_t index, struct xb_error *error)
 {
     const struct xb_encoded *state = context->state;
     const struct xb_backend *backend = context->device->backend;
+    struct xb_queue *queue = context->queues[index % QUEUES];
     uint64_t slot = index % state->slots;
     enum xb_status status =
-        backend->queue_copy(context->queues[0], state->arrived, index * state->slot_bytes,
-                            state->made, slot * state->slot_bytes, state->lengths[index], error);
-    if (status == XB_OK)
-        status = backend->event_record(state->copied[slot], context->queues[0], error);
-    if (status == XB_OK)
-        status = backend->queue_wait_event(context->queues[1 + index % XB_DECODE_QUEUES],
-                                           state->copied[slot], error);
+        backend->queue_copy(queue, state->arrived, index * state->slot_bytes, state->made,
+                            slot * state->slot_bytes, state->lengths[index], error);
+    if (status == XB_OK && state->is_made)
+        status = backend->event_record(state->copied[slot], queue, error);
     return status == XB_OK ? restore(context, index, error) : status;
 }
 
@@ -153,9 +175,9 @@ static enum xb_status send_as_made(struct xb_mode_context *context, struct xb_er
     for (uint64_t i = 0; status == XB_OK && i < state->count; i++) {
         xb_crew_wait(state->crew, i);
         status = send(context, i, error);
-        if (status != XB_OK || i + 1 < CROSSING)
+        if (status != XB_OK || i + 1 < state->crossing)
             continue;
-        uint64_t crossed = i + 1 - CROSSING;
+        uint64_t crossed = i + 1 - state->crossing;
         status = context->device->backend->event_wait(state->copied[crossed % state->slots], error);
         xb_crew_allow(state->crew, crossed + 1 + state->slots);
     }
@@ -175,8 +197,6 @@ static enum xb_status submit_made(struct xb_mode_context *context, struct xb_err
     return status;
 }
 
-/* An iteration may overtake the kernels of the one before: what it writes over their chunks is the
- * same bytes. */
 enum xb_status xb_encoded_submit(struct xb_mode_context *context, struct xb_error *error)
 {
     const struct xb_encoded *state = context->state;
@@ -228,6 +248,7 @@ static enum xb_status borrow(struct xb_mode_context *context, struct xb_error *e
         {0, XB_MEMORY_PINNED, context->test->bytes, &state->original},
         {1, XB_MEMORY_PINNED, state->slots * state->slot_bytes, &state->made},
         {2, XB_MEMORY_PINNED, whole_boundaries(state->chunk), &state->back},
+        {3, XB_MEMORY_PINNED, state->threads * state->room_bytes, &state->room},
         {0, XB_MEMORY_DEVICE, context->test->bytes, &state->target},
         {1, XB_MEMORY_DEVICE, state->count * state->slot_bytes, &state->arrived},
         {2, XB_MEMORY_DEVICE, XB_FORMAT_ALIGNMENT, &state->report},
@@ -237,8 +258,7 @@ static enum xb_status borrow(struct xb_mode_context *context, struct xb_error *e
         status = xb_workspace_buffer(context->workspace, wanted[i].number, wanted[i].memory,
                                      wanted[i].bytes, wanted[i].buffer, error);
     if (status == XB_OK)
-        status =
-            xb_workspace_queues(context->workspace, 1 + XB_DECODE_QUEUES, &context->queues, error);
+        status = xb_workspace_queues(context->workspace, QUEUES, &context->queues, error);
     return status == XB_OK
                ? xb_workspace_crew(context->workspace, state->threads, &state->crew, error)
                : status;
@@ -253,7 +273,7 @@ static enum xb_status open_events(struct xb_mode_context *context, struct xb_err
     if (state->lengths == NULL || state->copied == NULL)
         return XB_FAIL(error, XB_ERR_MEMORY, "no memory for lists of %llu chunks",
                        (unsigned long long)state->count);
-    for (uint64_t i = 0; status == XB_OK && i < state->slots; i++)
+    for (uint64_t i = 0; state->is_made && status == XB_OK && i < state->slots; i++)
         status = context->device->backend->event_open(context->device, &state->copied[i], error);
     return status;
 }
@@ -263,8 +283,8 @@ enum xb_status xb_encoded_setup(struct xb_mode_context *context, const struct xb
 {
     struct xb_encoded *state = context->state;
     lay_out(context->test, plan, state);
-    context->queue_count = 1 + XB_DECODE_QUEUES;
-    context->operations_per_iteration = 4 * state->count;
+    context->queue_count = QUEUES;
+    context->operations_per_iteration = 2 * state->count;
     context->hold = !state->is_made;
     context->host_timed = context->host_waits = state->is_made;
     enum xb_status status = borrow(context, error);

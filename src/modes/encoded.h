@@ -17,8 +17,8 @@ struct xb_result;
 /* --threads: how many host threads encode. */
 extern const struct xb_option xb_option_threads;
 
-/* Kernels restore chunks on so many queues in turn: one chunk alone may not keep a device busy. */
-#define XB_DECODE_QUEUES 7u
+/* --encode-chunk: how much is encoded as one. */
+extern const struct xb_option xb_option_encode_chunk;
 
 struct xb_encoded {
     enum xb_format format;
@@ -26,16 +26,20 @@ struct xb_encoded {
     uint64_t chunk, count;
     uint64_t slot_bytes; /* what a chunk may become, in whole boundaries */
     uint64_t slots;      /* of `made`, for chunks on the host: a ring, or one for every chunk */
+    uint64_t crossing;   /* of a ring: how many chunks are on their way before one is waited for */
     uint64_t *lengths;   /* of each chunk, once it is encoded */
+    uint64_t piece;      /* what a thread encodes at a time where the encoder alone is measured */
+    uint64_t room_bytes; /* what a piece may become */
     unsigned threads;
     struct xb_crew *crew;
     struct xb_buffer *original; /* on the host */
     struct xb_buffer *made;     /* on the host, encoded */
+    struct xb_buffer *room;     /* on the host, for a piece of each thread */
     struct xb_buffer *back;     /* on the host, one chunk: what is taken back to be looked at */
     struct xb_buffer *arrived;  /* on the device, encoded, each chunk in a place of its own */
     struct xb_buffer *target;   /* on the device, restored */
     struct xb_buffer *report;   /* on the device: what was refused */
-    struct xb_event **copied;   /* one a slot: the chunk in it has crossed */
+    struct xb_event **copied;   /* of a ring, one a slot: the chunk in it has crossed */
     /* Of the encoder alone, in bytes of the original a second; 0: not measured. */
     double rate_of_one, rate_of_all;
     unsigned break_even_threads; /* 0: not found */
@@ -47,7 +51,7 @@ struct xb_encoded_plan {
     bool is_made;
 };
 
-/* Words of --chunk and --threads that can be: for check_options. */
+/* For check_options: what of --encode-chunk can be. */
 XB_MUST_CHECK enum xb_status xb_encoded_check_options(const struct xb_case *test,
                                                       struct xb_error *error);
 struct xb_needs xb_encoded_needs(const struct xb_case *test, const struct xb_encoded_plan *plan);

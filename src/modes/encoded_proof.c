@@ -299,6 +299,7 @@ enum xb_status xb_encoded_verify(struct xb_mode_context *context, struct xb_resu
         return XB_FAIL(error, XB_ERR_MEMORY, "no memory to look at chunks of %llu bytes",
                        (unsigned long long)state->chunk);
     xb_result_detail_text(result, "verified_by", "host");
+    xb_result_detail_number(result, "chunk_bytes", (double)state->chunk);
     xb_result_detail_text(result, "encoder", "%s", xb_encoder_name(state->format));
     enum xb_status status = compare_with_stages(result, state, error);
     if (status == XB_OK)

@@ -19,11 +19,18 @@ struct rates {
     double of_one; /* 0: not known yet */
 };
 
+/* Fewer pieces a thread would tell of the slowest thread. */
+#define LEAST_PIECES 3u
+
 static void make_apart(void *argument, uint64_t item, unsigned thread)
 {
     const struct xb_mode_context *context = argument;
     const struct xb_encoded *state = context->state;
-    xb_encoded_make(context, item, state->is_made ? thread : item);
+    struct xb_chunk piece = xb_chunk_at(context->test->bytes, state->piece, item);
+    char *original = state->original->host_address;
+    char *room = state->room->host_address;
+    (void)xb_encode(state->format, original + piece.offset, piece.bytes,
+                    room + thread * state->room_bytes);
 }
 
 static uint64_t least(uint64_t a, uint64_t b)
@@ -31,28 +38,26 @@ static uint64_t least(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* How many chunks keep `threads` threads busy for long enough: as many for each. All of them, where
- * they are to be sent. */
-static uint64_t chunks_for(const struct rates *rates, unsigned threads)
+/* How many pieces keep `threads` threads busy for long enough: as many for each. */
+static uint64_t pieces_for(const struct rates *rates, unsigned threads)
 {
     const struct xb_encoded *state = rates->context->state;
-    double each = ceil(TARGET_S * rates->of_one / (double)state->chunk);
-    if (!state->is_made)
-        return state->count;
-    return least(state->count, threads * (uint64_t)fmax(each, 1));
+    double each = ceil(TARGET_S * rates->of_one / (double)state->piece);
+    return least(xb_chunk_count(rates->context->test->bytes, state->piece),
+                 threads * (uint64_t)fmax(each, LEAST_PIECES));
 }
 
 /* The rate of one repetition. */
-static enum xb_status time_once(const struct rates *rates, struct xb_crew *crew, uint64_t chunks,
+static enum xb_status time_once(const struct rates *rates, struct xb_crew *crew, uint64_t pieces,
                                 double *rate, struct xb_error *error)
 {
     const struct xb_encoded *state = rates->context->state;
     const struct xb_crew_job job = {
-        .work = make_apart, .argument = rates->context, .count = chunks};
+        .work = make_apart, .argument = rates->context, .count = pieces};
     double begin = xb_clock_now();
     enum xb_status status = xb_crew_run(crew, &job, error);
     double seconds = xb_clock_now() - begin;
-    uint64_t bytes = least(chunks * state->chunk, rates->context->test->bytes);
+    uint64_t bytes = least(pieces * state->piece, rates->context->test->bytes);
     *rate = seconds > 0 ? (double)bytes / seconds : 0;
     return status;
 }
@@ -69,7 +74,7 @@ static enum xb_status time_threads(const struct rates *rates, unsigned threads, 
         if (xb_run_should_stop(rates->context->run))
             status = XB_FAIL(error, XB_ERR_STOPPED, "setting up was not finished");
         else
-            status = time_once(rates, crew, chunks_for(rates, threads), &once, error);
+            status = time_once(rates, crew, pieces_for(rates, threads), &once, error);
         *rate = fmax(*rate, once);
     }
     xb_crew_close(crew);
@@ -100,20 +105,33 @@ static enum xb_status find_break_even(const struct rates *rates, double plain,
     return status;
 }
 
+static void make_all(void *argument, uint64_t item, unsigned thread)
+{
+    (void)thread;
+    xb_encoded_make(argument, item, item);
+}
+
+/* All of it, before anything is sent. */
+static enum xb_status make_beforehand(struct xb_mode_context *context, struct xb_error *error)
+{
+    const struct xb_encoded *state = context->state;
+    const struct xb_crew_job job = {.work = make_all, .argument = context, .count = state->count};
+    return xb_crew_run(state->crew, &job, error);
+}
+
 enum xb_status xb_encoded_begin(struct xb_mode_context *context, struct xb_error *error)
 {
     struct xb_encoded *state = context->state;
     struct rates rates = {.context = context};
     double plain_s = 0;
-    enum xb_status status = XB_OK;
-    if (!state->is_made) /* which encodes all of it */
-        return time_threads(&rates, state->threads, &state->rate_of_all, error);
-    status = xb_mode_time(context, xb_encoded_submit_plain, &plain_s, error);
-    if (status == XB_OK)
-        status = time_threads(&rates, 1, &state->rate_of_one, error);
+    enum xb_status status = time_threads(&rates, 1, &state->rate_of_one, error);
     rates.of_one = state->rate_of_one;
     if (status == XB_OK)
         status = time_threads(&rates, state->threads, &state->rate_of_all, error);
+    if (status == XB_OK && !state->is_made)
+        return make_beforehand(context, error);
+    if (status == XB_OK)
+        status = xb_mode_time(context, xb_encoded_submit_plain, &plain_s, error);
     if (status != XB_OK || !(plain_s > 0))
         return status;
     return find_break_even(&rates, (double)context->test->bytes / plain_s, error);

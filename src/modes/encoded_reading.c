@@ -39,9 +39,7 @@ static struct seen look(const struct xb_reading *reading, const struct xb_record
 
 static bool same(const struct xb_record_case *a, const struct xb_record_case *b, const char *name)
 {
-    const char *of_a = xb_record_parameter(a, name);
-    const char *of_b = xb_record_parameter(b, name);
-    return of_a == NULL || of_b == NULL ? of_a == of_b : strcmp(of_a, of_b) == 0;
+    return strcmp(xb_record_parameter(a, name), xb_record_parameter(b, name)) == 0;
 }
 
 /* Whether two cases make the same of the same data. */
@@ -81,7 +79,7 @@ static void add_subject(struct xb_reading *reading, const struct seen *seen)
 {
     const char *data = xb_record_parameter(seen->test, xb_option_data.name);
     const char *codec = xb_record_parameter(seen->test, "codec");
-    if (data != NULL && codec != NULL)
+    if (data[0] != '\0' && codec[0] != '\0')
         xb_reading_add(reading, "%s by %s", data, codec);
     else
         xb_reading_add(reading, "%s", seen->test->variant);
@@ -107,12 +105,8 @@ static void add_what_pays(struct xb_reading *reading, const struct seen *seen)
     xb_reading_add(reading, " It pays");
     if (seen->is_made && threads > 1)
         xb_reading_add(reading, ", from about %.0f threads on", threads);
-    if (!seen->is_made && sends > 0)
-        xb_reading_add(reading, " from the %.0f%s time on that the data is sent", sends,
-                       sends == 1   ? "st"
-                       : sends == 2 ? "nd"
-                       : sends == 3 ? "rd"
-                                    : "th");
+    if (!seen->is_made && sends > 1)
+        xb_reading_add(reading, " once it is sent %.0f times", sends);
     xb_reading_add(reading, ".");
 }
 

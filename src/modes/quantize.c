@@ -3,7 +3,6 @@
 #include "encoded.h"
 #include "encoded_reading.h"
 #include "sample_data.h"
-#include "shared_options.h"
 
 #include <string.h>
 
@@ -72,11 +71,11 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
     return xb_encoded_begin(context, error);
 }
 
-static const struct xb_option *const options[] = {&option_to, &xb_option_chunk, &xb_option_threads,
-                                                  NULL};
+static const struct xb_option *const options[] = {&option_to, &xb_option_encode_chunk,
+                                                  &xb_option_threads, NULL};
 
 static const struct xb_parameter parameters[] = {
-    {&xb_option_chunk, NULL}, {&xb_option_threads, NULL}, {NULL, NULL}};
+    {&xb_option_encode_chunk, NULL}, {&xb_option_threads, NULL}, {NULL, NULL}};
 
 static const struct xb_figure *const figures[] = {
     &xb_figure_plain_bandwidth, &xb_figure_encoded_speed_up, &xb_figure_encoded_share_of_bound,
@@ -84,13 +83,21 @@ static const struct xb_figure *const figures[] = {
     &xb_figure_decode_rate,     &xb_figure_threads,          &xb_figure_break_even_threads,
     &xb_figure_error_max,       &xb_figure_error_rms,        NULL};
 
-static bool say_quantize(struct xb_reading *reading, int device, uint64_t bytes)
-{
-    return xb_encoded_say(reading, device, bytes, "quantize", NULL);
-}
+#define SAY(word)                                                                                  \
+    static bool say_##word(struct xb_reading *reading, int device, uint64_t bytes)                 \
+    {                                                                                              \
+        return xb_encoded_say(reading, device, bytes, "quantize", #word);                          \
+    }
+SAY(fp16)
+SAY(bf16)
+SAY(int8)
+SAY(fp8)
 
 static const struct xb_reading_line reading_lines[] = {
-    {.label = "quantize", .say = say_quantize},
+    {.label = "fp16", .say = say_fp16},
+    {.label = "bf16", .say = say_bf16},
+    {.label = "int8", .say = say_int8},
+    {.label = "fp8", .say = say_fp8},
     {.label = NULL},
 };
 

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sample_data.h"
+
+#include "sample_file.h"
+#include "sample_text.h"
+
+#include "base/parallel.h"
+
+#include "xferbench/verify.h"
+
+#include <string.h>
+
+#define FILE_WORD "file:"
+
+const struct xb_option xb_option_data = {
+    .name = "data",
+    .type = XB_OPTION_CHOICES,
+    .argument = "WHAT[,WHAT]",
+    .default_text = "integers",
+    .help = "What is made smaller: 'random' bytes, 'integers' of 32 bits that differ in their low "
+            "11 bits, 'floats' such as a sensor measures, 'text' of made-up words, 'zeros', or "
+            "'file:PATH', repeated as often as it takes. One case is run for each.",
+    .selects = true,
+};
+
+struct fill {
+    unsigned long long seed;
+    char *memory;
+    /* Writes the values of a block. */
+    void (*make)(unsigned long long seed, uint64_t block, uint32_t *values);
+};
+
+/* Word `index` of what the seed makes. */
+static unsigned long long random_word(unsigned long long seed, uint64_t index)
+{
+    return xb_pattern_word((struct xb_pattern){.seed = seed}, index);
+}
+
+/* ---- blocks of values ---- */
+
+#define BLOCK_BYTES ((uint64_t)XB_DATA_BLOCK_VALUES * 4)
+
+/* What a block draws besides two values a word: the seed is another, so that it has nothing to do
+ * with these. */
+static unsigned long long block_word(unsigned long long seed, uint64_t block)
+{
+    return random_word(~seed, block);
+}
+
+static void make_integers(unsigned long long seed, uint64_t block, uint32_t *values)
+{
+    const uint32_t low = (1u << XB_DATA_INTEGER_BITS) - 1;
+    uint32_t base = (uint32_t)block_word(seed, block) & ~low;
+    for (uint64_t i = 0; i < XB_DATA_BLOCK_VALUES; i += 2) {
+        unsigned long long word = random_word(seed, block * (XB_DATA_BLOCK_VALUES / 2) + i / 2);
+        values[i] = base | ((uint32_t)word & low);
+        values[i + 1] = base | ((uint32_t)(word >> 32) & low);
+    }
+}
+
+/* The signal has a point of its own every block, and of a slower wave every so many blocks. */
+#define SLOW_BLOCKS 16u
+#define SLOW_SHARE 0.8
+/* The mantissa's low bits are what a sensor's last digits are. */
+#define NOISE_BITS 8u
+
+/* Goes smoothly from one random point in [0, 1) to the next. */
+static double wave(unsigned long long seed, uint64_t point, double past)
+{
+    double from = (double)(block_word(seed, point) >> 11) * 0x1p-53;
+    double to = (double)(block_word(seed, point + 1) >> 11) * 0x1p-53;
+    return from + (to - from) * past * past * (3 - 2 * past);
+}
+
+static void make_floats(unsigned long long seed, uint64_t block, uint32_t *values)
+{
+    const uint32_t noise = (1u << NOISE_BITS) - 1;
+    for (uint64_t i = 0; i < XB_DATA_BLOCK_VALUES; i++) {
+        double past = (double)i / XB_DATA_BLOCK_VALUES;
+        double slow_past = ((double)(block % SLOW_BLOCKS) + past) / SLOW_BLOCKS;
+        double share = SLOW_SHARE * wave(seed, block / SLOW_BLOCKS, slow_past) +
+                       (1 - SLOW_SHARE) * wave(seed + 1, block, past);
+        float value = XB_DATA_FLOAT_LEAST + XB_DATA_FLOAT_RANGE * (float)share;
+        memcpy(&values[i], &value, sizeof value);
+        unsigned long long word = random_word(seed, block * XB_DATA_BLOCK_VALUES + i);
+        values[i] = (values[i] & ~noise) | ((uint32_t)word & noise);
+    }
+}
+
+/* A sign, an exponent out of seven (-6 to 0) and a mantissa are 32 random bits. */
+static uint32_t weight(uint32_t bits)
+{
+    uint32_t exponent = 127 - 6 + ((bits >> 23 & 0xff) * 7 >> 8);
+    return (bits & 0x807fffffu) | exponent << 23;
+}
+
+static void make_weights(unsigned long long seed, uint64_t block, uint32_t *values)
+{
+    for (uint64_t i = 0; i < XB_DATA_BLOCK_VALUES; i += 2) {
+        unsigned long long word = random_word(seed, block * (XB_DATA_BLOCK_VALUES / 2) + i / 2);
+        values[i] = weight((uint32_t)word);
+        values[i + 1] = weight((uint32_t)(word >> 32));
+    }
+}
+
+static void fill_blocks(void *argument, uint64_t begin, uint64_t end)
+{
+    const struct fill *fill = argument;
+    uint32_t values[XB_DATA_BLOCK_VALUES];
+    for (uint64_t at = begin; at < end; at += BLOCK_BYTES) {
+        uint64_t length = end - at < BLOCK_BYTES ? end - at : BLOCK_BYTES;
+        fill->make(fill->seed, at / BLOCK_BYTES, values);
+        memcpy(fill->memory + at, values, length);
+    }
+}
+
+static void fill_with(void (*make)(unsigned long long seed, uint64_t block, uint32_t *values),
+                      unsigned long long seed, void *memory, uint64_t bytes)
+{
+    struct fill fill = {.seed = seed, .memory = memory, .make = make};
+    xb_parallel_for(bytes, BLOCK_BYTES, fill_blocks, &fill);
+}
+
+void xb_weights_fill(unsigned long long seed, void *memory, uint64_t bytes)
+{
+    fill_with(make_weights, seed, memory, bytes);
+}
+
+/* ---- the words ---- */
+
+static void fill_random(unsigned long long seed, void *memory, uint64_t bytes)
+{
+    xb_host_fill(memory, 0, bytes, (struct xb_pattern){.seed = seed});
+}
+
+static void fill_integers(unsigned long long seed, void *memory, uint64_t bytes)
+{
+    fill_with(make_integers, seed, memory, bytes);
+}
+
+static void fill_floats(unsigned long long seed, void *memory, uint64_t bytes)
+{
+    fill_with(make_floats, seed, memory, bytes);
+}
+
+static void clear(void *argument, uint64_t begin, uint64_t end)
+{
+    memset((char *)argument + begin, 0, end - begin);
+}
+
+static void fill_zeros(unsigned long long seed, void *memory, uint64_t bytes)
+{
+    (void)seed;
+    xb_parallel_for(bytes, BLOCK_BYTES, clear, memory);
+}
+
+/* Ends with the word for a file, which has no such function. */
+static const struct {
+    const char *word;
+    void (*fill)(unsigned long long seed, void *memory, uint64_t bytes);
+} kinds[] = {
+    {"random", fill_random}, {"integers", fill_integers}, {"floats", fill_floats},
+    {"text", xb_text_fill},  {"zeros", fill_zeros},       {FILE_WORD, NULL},
+};
+#define KINDS (sizeof kinds / sizeof kinds[0])
+
+/* The path behind the word for a file; NULL for another word. */
+static const char *path_of(const char *word)
+{
+    return strncmp(word, FILE_WORD, strlen(FILE_WORD)) == 0 ? word + strlen(FILE_WORD) : NULL;
+}
+
+enum xb_status xb_data_check(const char *word, struct xb_error *error)
+{
+    const char *words[KINDS + 1] = {NULL};
+    if (path_of(word) != NULL)
+        return xb_sample_file_check(path_of(word), error);
+    for (size_t i = 0; i < KINDS; i++) {
+        if (kinds[i].fill != NULL && strcmp(word, kinds[i].word) == 0)
+            return XB_OK;
+        words[i] = kinds[i].word;
+    }
+    const char *nearest = xb_nearest(word, words);
+    return XB_FAIL(error, XB_ERR_USAGE,
+                   "--data: '%.100s' is none of random, integers, floats, text, zeros and "
+                   "file:PATH%s%s%s",
+                   word, nearest != NULL ? "; did you mean '" : "", nearest != NULL ? nearest : "",
+                   nearest != NULL ? "'?" : "");
+}
+
+enum xb_status xb_data_fill(const char *word, unsigned long long seed, void *memory, uint64_t bytes,
+                            struct xb_error *error)
+{
+    if (path_of(word) != NULL)
+        return xb_sample_file_fill(path_of(word), memory, bytes, error);
+    for (size_t i = 0; i < KINDS; i++)
+        if (kinds[i].fill != NULL && strcmp(word, kinds[i].word) == 0) {
+            kinds[i].fill(seed, memory, bytes);
+            return XB_OK;
+        }
+    return xb_data_check(word, error);
+}
