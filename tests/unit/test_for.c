@@ -287,7 +287,7 @@ static void truncated_chunks_are_refused(void **state)
         struct target target = target_open((size_t)bytes);
         struct xb_decode_report report = {0, XB_NONE_REFUSED};
         xb_for_decode(truncated, length, target.bytes, bytes, 0, &report);
-        unsigned whole = (length >= 128 + 3 * 128) + (length >= 128 + 4 * 128);
+        int whole = (length >= 128 + 3 * 128) + (length >= 128 + 4 * 128);
         assert_int_equal(3 - whole, report.refused_blocks);
         assert_int_equal(whole * 4096, report.first_refused);
         target_close(&target);
