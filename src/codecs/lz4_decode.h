@@ -114,17 +114,17 @@ XB_KERNEL_FUNCTION void xb_lz4_store_late(struct xb_lz4_writer *writer)
 XB_KERNEL_FUNCTION int xb_lz4_short_sequence(struct xb_lz4_reader *reader,
                                              struct xb_lz4_writer *writer)
 {
-    const unsigned char *in = reader->in + reader->at;
-    unsigned lane = reader->lane;
-    unsigned token = XB_LANES_TAKE(reader->mine, 0, in);
+    unsigned lane = reader->lane, left = reader->length - reader->at;
+    if (left < 4)
+        return 0;
+    unsigned token = XB_LANES_TAKE(reader->mine, 0, reader->in + reader->at);
     unsigned literals = token >> 4, match = (token & 15) + 4;
     if (literals == 15 || match == 15 + 4 ||
         (reader->lanes < 15 + 4 && (literals + 3 > reader->lanes || match > reader->lanes)) ||
-        literals + 3 >= reader->length - reader->at ||
-        literals + match > writer->size - writer->done)
+        literals + 3 >= left || literals + match > writer->size - writer->done)
         return 0;
-    unsigned offset = XB_LANES_TAKE(reader->mine, literals + 1, in);
-    offset |= XB_LANES_TAKE(reader->mine, literals + 2, in) << 8;
+    unsigned offset = XB_LANES_TAKE(reader->mine, literals + 1, reader->in + reader->at);
+    offset |= XB_LANES_TAKE(reader->mine, literals + 2, reader->in + reader->at) << 8;
     unsigned char *target = writer->out + writer->done;
     writer->done += literals;
     if (offset - 1 >= writer->done) {
@@ -138,9 +138,8 @@ XB_KERNEL_FUNCTION int xb_lz4_short_sequence(struct xb_lz4_reader *reader,
     xb_lz4_look(reader);
     XB_LANES_SYNC();
     if (lane < match) {
-        unsigned from = lane;
-        while (from >= offset) /* a match that is longer than its offset repeats it */
-            from -= offset;
+        /* A match that is longer than its offset repeats it. */
+        unsigned from = offset < match ? lane % offset : lane;
         writer->late = writer->out[writer->done - offset + from];
         writer->late_at = writer->done + lane;
     }
