@@ -81,10 +81,11 @@ static void what_is_widened_narrows_back(void **state)
     void *made = allocate(0x10000 * sizeof(uint16_t));
     for (size_t i = 0; i < COUNT_OF(smalls); i++) {
         const struct small *small = &smalls[i];
-        for (unsigned code = 0; code < 2 * small->sign; code++)
+        unsigned codes = 2 * small->sign;
+        for (unsigned code = 0; code < codes; code++)
             source[code] = float_of(small->widen(code));
-        way->narrow[small->format](source, 2 * small->sign, made);
-        for (unsigned code = 0; code < 2 * small->sign; code++) {
+        way->narrow[small->format](source, codes, made);
+        for (unsigned code = 0; code < codes; code++) {
             unsigned expected = isnan(source[code]) ? code | small->quiet : code;
             if (code_at(small, made, code) != expected)
                 fail_msg("%s %04x came back as %04x", xb_format_name(small->format), expected,
