@@ -8,8 +8,10 @@
 #include <immintrin.h>
 #include <string.h>
 
+/* By bench/narrow on an EPYC: faster than ordinary stores in every format, also where the target
+ * would fit into the caches. */
 #ifndef XB_NARROW_STREAMING
-#define XB_NARROW_STREAMING 0
+#define XB_NARROW_STREAMING 1
 #endif
 
 #define TARGET __attribute__((target("avx2,f16c")))
