@@ -8,8 +8,10 @@
 #include <immintrin.h>
 #include <string.h>
 
+/* By bench/narrow on an EPYC: faster than ordinary stores in every format, also where the target
+ * would fit into the caches. */
 #ifndef XB_NARROW_STREAMING
-#define XB_NARROW_STREAMING 0
+#define XB_NARROW_STREAMING 1
 #endif
 
 #define TARGET __attribute__((target("avx2,f16c")))
@@ -125,7 +127,8 @@ TARGET static inline __m256i int8_of(const float *source, __m256 factor)
 {
     __m256i whole[4];
     for (unsigned i = 0; i < 4; i++)
-        whole[i] = _mm256_cvtps_epi32(_mm256_mul_ps(_mm256_loadu_ps(source + 8 * i), factor));
+        whole[i] =
+            _mm256_cvtps_epi32(_mm256_mul_ps(_mm256_loadu_ps(source + (size_t)8 * i), factor));
     return in_order(_mm256_packs_epi16(_mm256_packs_epi32(whole[0], whole[1]),
                                        _mm256_packs_epi32(whole[2], whole[3])));
 }

@@ -7,8 +7,10 @@
 
 #include <immintrin.h>
 
+/* By bench/narrow on an EPYC: faster than ordinary stores in every format, also where the target
+ * would fit into the caches. */
 #ifndef XB_NARROW_STREAMING
-#define XB_NARROW_STREAMING 0
+#define XB_NARROW_STREAMING 1
 #endif
 
 #define TARGET __attribute__((target("avx512f,avx512bw")))

@@ -7,7 +7,8 @@
 #include <string.h>
 
 /*
- * What the encoders of every CPU must give bit by bit, written to be read beside docs/formats.md.
+ * What the encoders of every CPU must give bit by bit. Both sides of every choice are computed, so
+ * that compilers can make vector code of the loops.
  * Chunks are little-endian, and so are the machines that this runs on.
  */
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "chunks are stored as they are computed");
@@ -19,6 +20,13 @@ static uint32_t bits_of(float value)
     return bits;
 }
 
+static float float_of(uint32_t bits)
+{
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
 /* `bits` without the `count` lowest, rounded to the nearest; to the even one if both are as near.
  */
 static uint32_t rounded(uint32_t bits, unsigned count)
@@ -28,14 +36,13 @@ static uint32_t rounded(uint32_t bits, unsigned count)
 }
 
 /*
- * The fraction of a number whose exponent is below the least of the small format: rounded to the
- * multiple of that format's least number. `shift` is by how many bits the significand is longer.
+ * A magnitude below the least normal number of a small format, in steps of the format there. The
+ * last place of `unit` is such a step, so that the addition rounds to one.
  */
-static uint32_t denormal(uint32_t magnitude, unsigned shift)
+static uint32_t denormal(uint32_t magnitude, float unit)
 {
-    uint32_t significand = (magnitude & 0x7FFFFFu) | 0x800000u;
-    /* Shifted by 25 or more, no significand reaches half of the least number. */
-    return shift > 24 ? 0 : rounded(significand, shift);
+    float sum = float_of(magnitude) + unit;
+    return bits_of(sum) - bits_of(unit);
 }
 
 static uint16_t fp16_of(float value)
@@ -43,25 +50,18 @@ static uint16_t fp16_of(float value)
     uint32_t bits = bits_of(value);
     uint32_t sign = bits >> 16 & 0x8000u;
     uint32_t magnitude = bits & 0x7FFFFFFFu;
-    uint32_t exponent = magnitude >> 23;
-    uint32_t small;
-    if (magnitude > XB_INFINITY)
-        small = 0x7E00u | (magnitude >> 13 & 0x3FFu);
-    else if (exponent >= 143) /* 2^16 and above, infinity */
-        small = 0x7C00u;
-    else if (exponent >= 113) /* rounding may carry into infinity, as it should */
-        small = rounded(magnitude - (112u << 23), 13);
-    else
-        small = denormal(magnitude, 126 - exponent);
+    uint32_t normal = rounded(magnitude - (112u << 23), 13); /* biases are 127 and 15 */
+    uint32_t small = magnitude < bits_of(0x1p-14f) ? denormal(magnitude, 0.5f) : normal;
+    small = small > 0x7C00u ? 0x7C00u : small;
+    small = magnitude > XB_INFINITY ? 0x7E00u | (magnitude >> 13 & 0x3FFu) : small;
     return (uint16_t)(sign | small);
 }
 
 static uint16_t bf16_of(float value)
 {
     uint32_t bits = bits_of(value);
-    if ((bits & 0x7FFFFFFFu) > XB_INFINITY)
-        return (uint16_t)(bits >> 16 | 0x40u);
-    return (uint16_t)rounded(bits, 16);
+    uint32_t magnitude = bits & 0x7FFFFFFFu;
+    return (uint16_t)(magnitude > XB_INFINITY ? (bits | XB_QUIET) >> 16 : rounded(bits, 16));
 }
 
 static uint8_t fp8_of(float value)
@@ -69,16 +69,10 @@ static uint8_t fp8_of(float value)
     uint32_t bits = bits_of(value);
     uint32_t sign = bits >> 24 & 0x80u;
     uint32_t magnitude = bits & 0x7FFFFFFFu;
-    uint32_t exponent = magnitude >> 23;
-    uint32_t small;
-    if (magnitude > XB_INFINITY)
-        small = 0x7Fu;
-    else if (magnitude >= bits_of(448.0f))
-        small = 0x7Eu;
-    else if (exponent >= 121)
-        small = rounded(magnitude - (120u << 23), 20);
-    else
-        small = denormal(magnitude, 141 - exponent);
+    uint32_t normal = rounded(magnitude - (120u << 23), 20); /* biases are 127 and 7 */
+    uint32_t small = magnitude < bits_of(0x1p-6f) ? denormal(magnitude, 0x1p14f) : normal;
+    small = small > 0x7Eu ? 0x7Eu : small;
+    small = magnitude > XB_INFINITY ? 0x7Fu : small;
     return (uint8_t)(sign | small);
 }
 
@@ -112,20 +106,20 @@ static signed char nearest(float value)
     return (signed char)(shifted - 0x1.8p23f);
 }
 
-void xb_narrow_int8_block(const float *source, unsigned count, float *scale, signed char *target)
+void xb_narrow_int8_block(const float *restrict source, unsigned count, float *restrict scale,
+                          signed char *restrict target)
 {
     uint32_t most = 0;
     for (unsigned i = 0; i < count; i++) {
         uint32_t magnitude = bits_of(source[i]) & 0x7FFFFFFFu;
-        if (magnitude < XB_INFINITY && magnitude > most)
-            most = magnitude; /* the bits of positive floats are in the order of the floats */
+        magnitude = magnitude < XB_INFINITY ? magnitude : 0;
+        most = magnitude > most ? magnitude : most; /* in the order of the floats */
     }
     struct xb_int8_scaling scaling = xb_int8_scaling_of(most);
     *scale = scaling.scale;
     for (unsigned i = 0; i < count; i++) {
         float scaled = source[i] * scaling.factor;
-        if (scaled != scaled) /* NaN, or an infinity times 0 */
-            scaled = 0;
+        scaled = scaled == scaled ? scaled : 0; /* NaN, or an infinity times 0 */
         scaled = scaled > 127 ? 127 : scaled;
         scaled = scaled < -127 ? -127 : scaled;
         target[i] = nearest(scaled);
