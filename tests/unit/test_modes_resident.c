@@ -9,20 +9,21 @@
 #include <cmocka.h>
 
 #include "measure_fixture.h"
+#include "modes/proof.h"
 #include "sanitized.h"
 
 /* Of each kernel, on every word. */
 #define KERNEL_STEPS 2
 
-/* The right figures of 4 MiB: a byte takes a copy 1 ns, and a step of a kernel 1 ps. */
+/* The right figures of 1 MiB: a byte takes a copy 1 ns, and a step of a kernel 1 ps. */
 static void test_trips_are_set_against_none(void **state)
 {
     (void)state;
     static const unsigned steps[] = {1, 2, 8};
-    const double copies = 2 * 4 * MIB * XB_FAKE_SECONDS_PER_BYTE;
-    const double kernel = KERNEL_STEPS * 4 * MIB * XB_FAKE_SECONDS_PER_BYTE_AND_STEP;
+    const double copies = 2 * MIB * XB_FAKE_SECONDS_PER_BYTE;
+    const double kernel = KERNEL_STEPS * MIB * XB_FAKE_SECONDS_PER_BYTE_AND_STEP;
     struct fixture f;
-    RUN(&f, "--mode", "resident", "--size", "4M", "--steps", "1,2,8");
+    RUN(&f, "--mode", "resident", "--size", "1M", "--steps", "1,2,8");
     assert_int_equal(f.run.case_count, COUNT_OF(steps));
     for (size_t i = 0; i < COUNT_OF(steps); i++) {
         const struct xb_result *result = &f.run.results[i];
@@ -30,7 +31,7 @@ static void test_trips_are_set_against_none(void **state)
         double trips = steps[i] * (copies + kernel);
         assert_int_equal(result->test.direction, XB_BIDIR);
         assert_int_equal(result->test.settings[0].count, steps[i]);
-        assert_int_equal(result->bytes_moved, 8 << 20);
+        assert_int_equal(result->bytes_moved, 2 << 20);
         assert_int_equal(result->verified, XB_VERIFIED_TRUE);
         expect_seconds(result, resident);
         expect_computed(result, "resident_time", resident);
@@ -101,7 +102,7 @@ static void test_a_trip_brings_back_what_the_kernel_left(void **state)
     altered_backend.queue_copy = noted_copy;
     altered_backend.queue_compute = noted_compute;
     memset(&seen, 0, sizeof seen);
-    RUN(&f, "--mode", "resident", "--size", "4M", "--steps", "3");
+    RUN(&f, "--mode", "resident", "--size", "1M", "--steps", "3");
     size_t trips = figure_of(&f.run.results[0], "round_trip_time")->samples.count;
     assert_true(trips > 0);
     assert_int_equal(times_seen("ikobkobko"), trips);
@@ -161,7 +162,7 @@ static void test_wrong_copies_never_verify(void **state)
         xb_fake_reset();
         xb_fake.operation_s = 250e-6;
         xb_fake.damage = (enum xb_damage)damage;
-        RUN(&f, "--mode", "resident", "--size", is_far ? "2560K" : "64K", "--steps", "1,3");
+        RUN(&f, "--mode", "resident", "--size", is_far ? "2560K" : "64K", "--steps", "2");
         expect_wrong(&f);
         finish(&f);
     }
@@ -176,6 +177,31 @@ static void test_a_kernel_that_does_nothing_never_verifies(void **state)
     RUN(&f, "--mode", "resident", "--size", "64K", "--steps", "1,3");
     expect_wrong(&f);
     finish(&f);
+}
+
+/* The second opinion: words of which each step is taken, the first and the last among them. */
+static void test_steps_are_taken_one_by_one(void **state)
+{
+    (void)state;
+    enum { WORDS_OF_IT = 100 };
+    unsigned long long source[WORDS_OF_IT], target[WORDS_OF_IT];
+    struct xb_mismatch found = {0};
+    for (size_t i = 0; i < WORDS_OF_IT; i++) {
+        source[i] = i * i;
+        target[i] = xb_compute_step(xb_compute_step(source[i]));
+    }
+    xb_proof_check_steps(source, target, sizeof source, 2, &found);
+    assert_int_equal(found.wrong_bytes, 0);
+    xb_proof_check_steps(source, target, 7, 2, &found); /* no word */
+    assert_int_equal(found.wrong_bytes, 0);
+    target[0] ^= 1;
+    target[WORDS_OF_IT - 1] ^= 1;
+    xb_proof_check_steps(source, target, sizeof source, 2, &found);
+    assert_int_equal(found.wrong_bytes, 2);
+    assert_int_equal(found.first_offset, 0);
+    found = (struct xb_mismatch){0};
+    xb_proof_check_steps(source, target, sizeof source, 1, &found);
+    assert_true(found.wrong_bytes > 2);
 }
 
 static enum xb_status (*prepare)(struct xb_mode_context *context, struct xb_error *error);
@@ -248,6 +274,7 @@ int main(void)
         TEST(test_every_size_verifies),
         TEST(test_wrong_copies_never_verify),
         TEST(test_a_kernel_that_does_nothing_never_verifies),
+        TEST(test_steps_are_taken_one_by_one),
         TEST(test_a_reference_does_not_stand_in_for_the_samples),
         TEST(test_what_a_device_lacks_skips),
         TEST(test_steps_have_bounds),

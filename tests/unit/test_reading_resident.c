@@ -94,7 +94,8 @@ static void trips_that_cost_nothing_change_no_program(void **state)
 static void without_a_trip_nothing_is_said(void **state)
 {
     struct node *n = *state;
-    add_times(n, "alloc", 1, 50, 0.040, 0.040);
+    add_times(n, "alloc", 1, 50, 0.040, 0.080);
+    assert_said(n, "");
     add_steps(n, "registered", 8, 50);
     assert_said(n, "");
 }
