@@ -68,6 +68,8 @@ modes() {
     check "$name, many pieces" "$xferbench" --backend "$backend" --mode batch --size 1000001 \
         --batch each,call,graph,packed,kernel,pitched --layout scattered,rows --piece 100,4K \
         --host-offset 0,3 --device-offset 0,8 "${brief[@]}"
+    check "$name, kept on the device" "$xferbench" --backend "$backend" --mode resident --steps 1,3 \
+        --host-memory alloc,registered,write-combined --size "$sizes" "${brief[@]}"
     check "$name, latency" "$xferbench" --backend "$backend" --latency "${brief[@]}"
     check "$name, loads" "$xferbench" --backend "$backend" --mode loads,peer-loads --size 2M,16M \
         --access sequential,strided,random "${brief[@]}"

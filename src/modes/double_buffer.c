@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A pipeline: while one chunk is computed on, the next arrives and the last leaves. */
 #include "kernel_time.h"
+#include "pipeline_figures.h"
 #include "proof.h"
 #include "shared_options.h"
 
 #include "xferbench/reading.h"
 #include "xferbench/result.h"
 #include "xferbench/workspace.h"
-
-#include <string.h>
 
 static const struct xb_option option_buffers = {
     .name = "buffers",
@@ -186,31 +185,10 @@ static const struct xb_figure serial_time = {
     .unit = XB_UNIT_SECONDS,
     .help = "The same work, one step after the other",
 };
-static const struct xb_figure in_time = {
-    .name = "in_time",
-    .unit = XB_UNIT_SECONDS,
-    .help = "The copies into the device alone",
-};
-static const struct xb_figure kernel_time = {
-    .name = "kernel_time",
-    .unit = XB_UNIT_SECONDS,
-    .help = "The kernels alone",
-};
-static const struct xb_figure out_time = {
-    .name = "out_time",
-    .unit = XB_UNIT_SECONDS,
-    .help = "The copies out of the device alone",
-};
 static const struct xb_figure copies_time = {
     .name = "copies_time",
     .unit = XB_UNIT_SECONDS,
     .help = "The copies both ways at once, without the kernels",
-};
-static const struct xb_figure speed_up = {
-    .name = "speed_up",
-    .unit = XB_UNIT_RATIO,
-    .more_is_better = true,
-    .help = "How many times as fast as one step after the other",
 };
 static const struct xb_figure share_of_bound = {
     .name = "share_of_bound",
@@ -224,14 +202,18 @@ static const struct xb_figure gpu_busy = {
     .more_is_better = true,
     .help = "The share of the time in which the device computed",
 };
-static const struct xb_figure *const figures[] = {&serial_time,    &in_time,     &kernel_time,
-                                                  &out_time,       &copies_time, &speed_up,
-                                                  &share_of_bound, &gpu_busy,    NULL};
+static const struct xb_figure *const figures[] = {
+    &serial_time,        &xb_figure_in_time, &xb_figure_kernel_time,
+    &xb_figure_out_time, &copies_time,       &xb_figure_speed_up,
+    &share_of_bound,     &gpu_busy,          NULL};
 
 static const struct xb_reference references[] = {
-    {.figure = &serial_time, .submit = submit_serial}, {.figure = &in_time, .submit = submit_in},
-    {.figure = &kernel_time, .submit = submit_kernel}, {.figure = &out_time, .submit = submit_out},
-    {.figure = &copies_time, .submit = submit_copies}, {.figure = NULL},
+    {.figure = &serial_time, .submit = submit_serial},
+    {.figure = &xb_figure_in_time, .submit = submit_in},
+    {.figure = &xb_figure_kernel_time, .submit = submit_kernel},
+    {.figure = &xb_figure_out_time, .submit = submit_out},
+    {.figure = &copies_time, .submit = submit_copies},
+    {.figure = NULL},
 };
 
 /* ---- setup ---- */
@@ -338,24 +320,6 @@ static enum xb_status prepare(struct xb_mode_context *context, struct xb_error *
 
 /* ---- checks and figures ---- */
 
-/* Checks some words by the steps themselves, one after the other: a second opinion beside the
- * pattern, whose steps are calculated in one go. */
-static void check_steps(const struct xb_mode_context *context, struct xb_mismatch *found)
-{
-    const struct state *state = context->state;
-    uint64_t words = context->test->bytes / 8;
-    for (uint64_t i = 0; i < 16 && words > 0; i++) {
-        uint64_t at = i + 1 == 16 ? words - 1 : words / 16 * i;
-        unsigned long long word;
-        memcpy(&word, (char *)state->in->host_address + at * 8, 8);
-        for (uint64_t step = 0; step < state->steps; step++)
-            word = xb_compute_step(word);
-        if (memcmp(&word, (char *)state->out->host_address + at * 8, 8) != 0 &&
-            found->wrong_bytes++ == 0)
-            found->first_offset = at * 8;
-    }
-}
-
 static double larger(double a, double b)
 {
     return a > b ? a : b;
@@ -380,7 +344,7 @@ static enum xb_status compare_with_stages(struct xb_result *result, bool compute
         seconds[KERNELS] = 0;
     double bound =
         larger(larger(seconds[IN], seconds[KERNELS]), larger(seconds[OUT], seconds[COPIES]));
-    xb_result_compute(result, &speed_up, seconds[SERIAL] / whole);
+    xb_result_compute(result, &xb_figure_speed_up, seconds[SERIAL] / whole);
     xb_result_compute(result, &share_of_bound, bound / whole);
     if (computes)
         xb_result_compute(result, &gpu_busy, seconds[KERNELS] / whole);
@@ -401,7 +365,8 @@ static enum xb_status verify(struct xb_mode_context *context, struct xb_result *
         return status;
     struct xb_mismatch all =
         xb_host_check(state->out->host_address, 0, context->test->bytes, expected);
-    check_steps(context, &spots);
+    xb_proof_check_steps(state->in->host_address, state->out->host_address, context->test->bytes,
+                         state->steps, &spots);
     xb_proof_conclude(result, &all, &spots);
     return XB_OK;
 }
@@ -410,7 +375,7 @@ static bool say_pipeline(struct xb_reading *reading, int device, uint64_t bytes)
 {
     const struct xb_record_case *test =
         xb_reading_best(reading, device, bytes, XB_BIDIR, "double-buffer", NULL);
-    double factor = xb_reading_median(reading, test, &speed_up);
+    double factor = xb_reading_median(reading, test, &xb_figure_speed_up);
     double busy = xb_reading_median(reading, test, &gpu_busy);
     double share = xb_reading_median(reading, test, &share_of_bound);
     if (!(factor > 0))

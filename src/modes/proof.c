@@ -4,6 +4,7 @@
 #include "xferbench/result.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #define WINDOWS 16u
 #define WINDOW_BYTES UINT64_C(4096)
@@ -151,6 +152,26 @@ enum xb_status xb_proof_check_round(const struct xb_proof_side *side, uint64_t b
     }
     device->backend->buffer_free(room);
     return status;
+}
+
+/* How many words' steps are taken one by one. */
+#define SPOTS 16u
+
+void xb_proof_check_steps(const void *source, const void *target, uint64_t bytes, uint64_t steps,
+                          struct xb_mismatch *found)
+{
+    uint64_t words = bytes / 8;
+    for (uint64_t i = 0; i < SPOTS && words > 0; i++) {
+        uint64_t at = 8 * (i + 1 == SPOTS ? words - 1 : words / SPOTS * i);
+        unsigned long long word;
+        memcpy(&word, (const char *)source + at, 8);
+        for (uint64_t step = 0; step < steps; step++)
+            word = xb_compute_step(word);
+        if (memcmp(&word, (const char *)target + at, 8) != 0) {
+            struct xb_mismatch spot = {.wrong_bytes = 1, .first_offset = at};
+            xb_proof_add(found, &spot);
+        }
+    }
 }
 
 const char *xb_proof_reader(const struct xb_device *device)

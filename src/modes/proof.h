@@ -57,6 +57,12 @@ XB_MUST_CHECK enum xb_status xb_proof_compare(const struct xb_proof_side *a,
                                               const struct xb_proof_side *b, uint64_t bytes,
                                               struct xb_mismatch *found, struct xb_error *error);
 
+/* Compares some words of the target with what so many steps of xb_compute_step make of the
+ * source's, one step after the other: a second opinion beside the pattern, whose steps are
+ * calculated in one go. Both are addresses of the host. Adds what differs to *found. */
+void xb_proof_check_steps(const void *source, const void *target, uint64_t bytes, uint64_t steps,
+                          struct xb_mismatch *found);
+
 /* Says who compares the memory of that device with a pattern: the device itself, or the host on
  * copies of it where the device can run no kernels. That is a weaker proof. Static text. */
 const char *xb_proof_reader(const struct xb_device *device);

@@ -49,6 +49,27 @@ class Modes(Measuring):
         self.assertGreaterEqual(result["details"]["compute_steps"], 1)
         self.assert_stages(result)
 
+    def test_resident(self):
+        """What follows from the times, for one kernel and for several."""
+        document = self.run_to_json(*(*HOST, "--mode", "resident", "--size", "64K", "--steps", "1,3", *FEW))
+        self.assertEqual([result["parameters"] for result in document["results"]], [{"steps": 1}, {"steps": 3}])
+        for result in document["results"]:
+            steps = result["parameters"]["steps"]
+            self.assertEqual((result["direction"], result["bytes_moved"]), ("bidir", 2 * 65536))
+            self.assert_described(result)
+            names = ("round_trip_time", "in_time", "kernel_time", "out_time")
+            self.assert_sampled(result, *names)
+            trips, copy_in, kernels, copy_out = (figure(result, name)["median"] for name in names)
+            resident = result["bytes_moved"] / figure(result, "bandwidth")["median"]
+            copies = copy_in + copy_out
+            self.assert_computed(result, "resident_time", resident)
+            self.assert_computed(result, "speed_up", trips / resident)
+            self.assert_computed(result, "predicted_speed_up", (steps * copies + kernels) / (copies + kernels))
+            if steps > 1:
+                self.assert_computed(result, "trip_cost", (trips - resident) / (steps - 1))
+            else:
+                self.assertIsNone(figure(result, "trip_cost"))
+
     def assert_stages(self, result):
         """What was computed from the times of the stages is what they come to."""
         names = ("serial_time", "in_time", "kernel_time", "out_time", "copies_time")

@@ -35,6 +35,7 @@ static const char *const struck[][9] = {
     {"--mode", "batch", "--batch", "each,call,graph", NULL},
     {"--mode", "batch", "--batch", "packed,kernel", NULL},
     {"--mode", "batch", "--batch", "pitched", "--layout", "rows", NULL},
+    {"--mode", "resident", "--steps", "3", NULL},
     {"--mode", "pageable,managed", "--latency", NULL},
     {"--mode", "peer", "--pairs", "0:1", "--latency", NULL},
     {"--mode", "loads", NULL},

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "pipeline_figures.h"
+
+const struct xb_figure xb_figure_in_time = {
+    .name = "in_time",
+    .unit = XB_UNIT_SECONDS,
+    .help = "The copies into the device alone",
+};
+const struct xb_figure xb_figure_kernel_time = {
+    .name = "kernel_time",
+    .unit = XB_UNIT_SECONDS,
+    .help = "The kernels alone",
+};
+const struct xb_figure xb_figure_out_time = {
+    .name = "out_time",
+    .unit = XB_UNIT_SECONDS,
+    .help = "The copies out of the device alone",
+};
+const struct xb_figure xb_figure_speed_up = {
+    .name = "speed_up",
+    .unit = XB_UNIT_RATIO,
+    .more_is_better = true,
+    .help = "How many times as fast as the same work done the plain way",
+};

@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Data that stays on the device from kernel to kernel, beside a trip to the host after each. */
+#include "pipeline_figures.h"
+#include "proof.h"
+#include "shared_options.h"
+
+#include "xferbench/reading.h"
+#include "xferbench/result.h"
+#include "xferbench/workspace.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct xb_option option_steps = {
+    .name = "steps",
+    .type = XB_OPTION_COUNTS,
+    .argument = "N[,N]",
+    .default_text = "8",
+    .help = "How many kernels, one after the other, compute on the data. One case is run for each.",
+    .minimum = 1,
+    .maximum = 1000,
+    .selects = true,
+};
+
+/* What a kernel does to each word. So little takes no longer than reading and writing the memory
+ * once: it is the work that trips to the host hurt most. */
+#define KERNEL_STEPS 2u
+
+struct state {
+    struct xb_buffer *in, *out; /* on the host */
+    struct xb_buffer *data;     /* on the device */
+    uint64_t kernels;
+};
+
+static uint64_t kernels_of(const struct xb_case *test)
+{
+    return xb_case_setting(test, &option_steps)->count;
+}
+
+static uint32_t capabilities(const struct xb_case *test)
+{
+    return XB_CAP_KERNELS | xb_host_memory_capabilities(test);
+}
+
+static enum xb_status check(const struct xb_mode_context *context, struct xb_error *error)
+{
+    return xb_host_memory_refuse_pageable(context->test, error);
+}
+
+static struct xb_needs needs(const struct xb_case *test, const struct xb_config *config)
+{
+    (void)config;
+    return (struct xb_needs){.host_bytes = 2 * test->bytes, .device_bytes = test->bytes};
+}
+
+/* ---- what is timed ---- */
+
+static enum xb_status copy(struct xb_mode_context *context, struct xb_buffer *target,
+                           struct xb_buffer *source, struct xb_error *error)
+{
+    return context->device->backend->queue_copy(context->queues[0], target, 0, source, 0,
+                                                context->test->bytes, error);
+}
+
+static enum xb_status submit_in(struct xb_mode_context *context, struct xb_error *error)
+{
+    const struct state *state = context->state;
+    return copy(context, state->data, state->in, error);
+}
+
+static enum xb_status submit_out(struct xb_mode_context *context, struct xb_error *error)
+{
+    const struct state *state = context->state;
+    return copy(context, state->out, state->data, error);
+}
+
+static enum xb_status compute(struct xb_mode_context *context, struct xb_error *error)
+{
+    const struct state *state = context->state;
+    return context->device->backend->queue_compute(context->queues[0], state->data, 0,
+                                                   context->test->bytes, KERNEL_STEPS, error);
+}
+
+static enum xb_status submit_kernels(struct xb_mode_context *context, struct xb_error *error)
+{
+    const struct state *state = context->state;
+    enum xb_status status = XB_OK;
+    for (uint64_t i = 0; status == XB_OK && i < state->kernels; i++)
+        status = compute(context, error);
+    return status;
+}
+
+static enum xb_status submit(struct xb_mode_context *context, struct xb_error *error)
+{
+    enum xb_status status = submit_in(context, error);
+    if (status == XB_OK)
+        status = submit_kernels(context, error);
+    return status == XB_OK ? submit_out(context, error) : status;
+}
+
+/* What a kernel left goes to the host and comes back from there for the next one. */
+static enum xb_status submit_round_trips(struct xb_mode_context *context, struct xb_error *error)
+{
+    const struct state *state = context->state;
+    enum xb_status status = XB_OK;
+    for (uint64_t i = 0; status == XB_OK && i < state->kernels; i++) {
+        status = copy(context, state->data, i == 0 ? state->in : state->out, error);
+        if (status == XB_OK)
+            status = compute(context, error);
+        if (status == XB_OK)
+            status = submit_out(context, error);
+    }
+    return status;
+}
+
+static const struct xb_figure resident_time = {
+    .name = "resident_time",
+    .unit = XB_UNIT_SECONDS,
+    .help = "All kernels with the data kept on the device, the copy in and the copy out included",
+};
+static const struct xb_figure round_trip_time = {
+    .name = "round_trip_time",
+    .unit = XB_UNIT_SECONDS,
+    .help = "The same kernels, each with a copy in before it and a copy out behind it",
+};
+static const struct xb_figure trip_cost = {
+    .name = "trip_cost",
+    .unit = XB_UNIT_SECONDS,
+    .help = "What each trip between two kernels costs, out of the device and in again",
+};
+static const struct xb_figure predicted_speed_up = {
+    .name = "predicted_speed_up",
+    .unit = XB_UNIT_RATIO,
+    .more_is_better = true,
+    .help = "What speed_up should be by the times of the copies and the kernels alone",
+};
+static const struct xb_figure *const figures[] = {
+    &resident_time,         &round_trip_time,    &xb_figure_in_time,
+    &xb_figure_kernel_time, &xb_figure_out_time, &xb_figure_speed_up,
+    &predicted_speed_up,    &trip_cost,          NULL};
+
+static const struct xb_reference references[] = {
+    {.figure = &round_trip_time, .submit = submit_round_trips},
+    {.figure = &xb_figure_in_time, .submit = submit_in},
+    {.figure = &xb_figure_kernel_time, .submit = submit_kernels},
+    {.figure = &xb_figure_out_time, .submit = submit_out},
+    {.figure = NULL},
+};
+
+/* ---- setup ---- */
+
+static enum xb_status setup(struct xb_mode_context *context, struct xb_error *error)
+{
+    struct state *state = context->state;
+    struct xb_workspace *workspace = context->workspace;
+    const struct xb_case *test = context->test;
+    enum xb_memory memory = xb_host_memory_of(test->variant);
+    state->kernels = kernels_of(test);
+    context->queue_count = 1;
+    context->operations_per_iteration = 3 * state->kernels; /* of the round trips */
+    context->bytes_moved = 2 * test->bytes;
+    context->hold = true;
+    enum xb_status status =
+        xb_workspace_buffer(workspace, 0, memory, test->bytes, &state->in, error);
+    if (status == XB_OK)
+        status = xb_workspace_buffer(workspace, 1, memory, test->bytes, &state->out, error);
+    if (status == XB_OK)
+        status =
+            xb_workspace_buffer(workspace, 0, XB_MEMORY_DEVICE, test->bytes, &state->data, error);
+    if (status == XB_OK)
+        status = xb_workspace_queues(workspace, 1, &context->queues, error);
+    if (status == XB_OK)
+        xb_host_fill(state->in->host_address, 0, test->bytes, xb_proof_before(test->seed));
+    return status;
+}
+
+/* Changes the source: what warm-up and references left at the target is wrong from now on. */
+static enum xb_status prepare(struct xb_mode_context *context, struct xb_error *error)
+{
+    const struct state *state = context->state;
+    (void)error;
+    xb_host_fill(state->in->host_address, 0, context->test->bytes,
+                 xb_proof_after(context->test->seed));
+    return XB_OK;
+}
+
+/* ---- figures and checks ---- */
+
+static enum xb_status compare_with_trips(const struct state *state, struct xb_result *result,
+                                         struct xb_error *error)
+{
+    enum { TRIPS, IN, KERNELS, OUT, TIMES };
+    double seconds[TIMES] = {0};
+    double kernels = (double)state->kernels;
+    double resident = (double)result->bytes_moved / result->bandwidth.median;
+    xb_result_compute(result, &resident_time, resident);
+    for (size_t i = 0; i < TIMES; i++) {
+        enum xb_status status = xb_result_median(result, references[i].figure, &seconds[i], error);
+        if (status != XB_OK)
+            return status;
+        if (!(seconds[i] > 0))
+            return XB_OK; /* cut short: not all were timed */
+    }
+    double copies = seconds[IN] + seconds[OUT];
+    xb_result_compute(result, &xb_figure_speed_up, seconds[TRIPS] / resident);
+    xb_result_compute(result, &predicted_speed_up,
+                      (kernels * copies + seconds[KERNELS]) / (copies + seconds[KERNELS]));
+    if (state->kernels > 1)
+        xb_result_compute(result, &trip_cost, (seconds[TRIPS] - resident) / (kernels - 1));
+    return XB_OK;
+}
+
+static enum xb_status verify(struct xb_mode_context *context, struct xb_result *result,
+                             struct xb_error *error)
+{
+    const struct state *state = context->state;
+    const struct xb_case *test = context->test;
+    struct xb_pattern expected = xb_proof_after(test->seed);
+    struct xb_mismatch spots = {0};
+    expected.steps = state->kernels * KERNEL_STEPS;
+    xb_result_detail_number(result, "compute_steps", (double)expected.steps);
+    xb_result_detail_text(result, "verified_by", "host");
+    enum xb_status status = compare_with_trips(state, result, error);
+    if (status != XB_OK)
+        return status;
+    struct xb_mismatch all = xb_host_check(state->out->host_address, 0, test->bytes, expected);
+    xb_proof_check_steps(state->in->host_address, state->out->host_address, test->bytes,
+                         expected.steps, &spots);
+    xb_proof_conclude(result, &all, &spots);
+    return XB_OK;
+}
+
+/* ---- the Reading ---- */
+
+static unsigned long long steps_of(const struct xb_record_case *test)
+{
+    return strtoull(xb_record_parameter(test, option_steps.name), NULL, 10);
+}
+
+/* The case with the most steps between which there was a trip, of several the fastest. */
+static const struct xb_record_case *find_most_steps(struct xb_reading *reading, int device,
+                                                    uint64_t bytes)
+{
+    const struct xb_record *record = xb_reading_record(reading);
+    const struct xb_record_case *most = NULL;
+    for (size_t i = 0; i < record->case_count; i++) {
+        const struct xb_record_case *test = &record->cases[i];
+        if (strcmp(test->mode, "resident") != 0 || test->device != device || test->bytes != bytes ||
+            !xb_reading_usable(reading, test) || !xb_reading_has(reading, test, &trip_cost))
+            continue;
+        if (most == NULL || steps_of(test) > steps_of(most))
+            most = test;
+        else if (steps_of(test) == steps_of(most))
+            most = xb_reading_faster(reading, most, test);
+    }
+    return most;
+}
+
+/* Less is noise, and no reason to change a program. */
+#define WORTH_SAYING 1.02
+
+static bool say_resident(struct xb_reading *reading, int device, uint64_t bytes)
+{
+    const struct xb_record_case *test = find_most_steps(reading, device, bytes);
+    double factor = xb_reading_median(reading, test, &xb_figure_speed_up);
+    if (!(factor > 0))
+        return false;
+    xb_reading_add(reading, "Kept on the device, %llu steps take ", steps_of(test));
+    xb_reading_add_duration(reading, xb_reading_median(reading, test, &resident_time));
+    xb_reading_add(reading, "; with a trip to the host after each ");
+    xb_reading_add_duration(reading, xb_reading_median(reading, test, &round_trip_time));
+    if (factor < WORTH_SAYING) {
+        xb_reading_add(reading, ": the trips cost next to nothing here.");
+        return true;
+    }
+    xb_reading_add(reading, ": ");
+    xb_reading_add_factor(reading, factor);
+    xb_reading_add(reading, " as long. Each trip costs ");
+    xb_reading_add_duration(reading, xb_reading_median(reading, test, &trip_cost));
+    xb_reading_add(reading, ". Keep the data on the device between kernels.");
+    return true;
+}
+
+static const struct xb_reading_line reading_lines[] = {
+    {.label = "resident", .say = say_resident},
+    {.label = NULL},
+};
+
+static const struct xb_option *const options[] = {&xb_option_host_memory, &option_steps, NULL};
+
+static const struct xb_parameter parameters[] = {{&option_steps, NULL}, {NULL, NULL}};
+
+const struct xb_mode xb_mode_resident = {
+    .name = "resident",
+    .summary =
+        "data kept on the device from kernel to kernel, beside a trip to the host after each",
+    .description =
+        "Copies one buffer to the device, runs --steps kernels on it one after the other, and "
+        "copies it back once. Each kernel reads and writes every word once. The row shows the "
+        "bytes that went in and out by that time. Beside it the same kernels are timed with a copy "
+        "in before each and a copy out behind each, as a program has it that fetches the data "
+        "after every step. The host does nothing with the data meanwhile and is not waited for, "
+        "so this is the least that such trips cost. speed_up is how many times as long they take, "
+        "trip_cost what each trip between two kernels adds, and predicted_speed_up what follows "
+        "from the times of the copies and the kernels alone. What the kernels made of the data is "
+        "checked, every word. --mode all leaves this mode out.",
+    .directions = XB_BIDIR,
+    .by_default = XB_BIDIR,
+    .only_named = true,
+    .variant_option = &xb_option_host_memory,
+    .options = options,
+    .parameters = parameters,
+    .figures = figures,
+    .reading = reading_lines,
+    .state_bytes = sizeof(struct state),
+    .capabilities = capabilities,
+    .needs = needs,
+    .check = check,
+    .setup = setup,
+    .references = references,
+    .prepare = prepare,
+    .submit = submit,
+    .verify = verify,
+};

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+/* Data that stays on the device, beside trips to the host: what is timed, and that it is proved. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "measure_fixture.h"
+#include "modes/proof.h"
+#include "sanitized.h"
+
+/* Of each kernel, on every word. */
+#define KERNEL_STEPS 2
+
+/* The right figures of 1 MiB: a byte takes a copy 1 ns, and a step of a kernel 1 ps. */
+static void test_trips_are_set_against_none(void **state)
+{
+    (void)state;
+    static const unsigned steps[] = {1, 2, 8};
+    const double copies = 2 * MIB * XB_FAKE_SECONDS_PER_BYTE;
+    const double kernel = KERNEL_STEPS * MIB * XB_FAKE_SECONDS_PER_BYTE_AND_STEP;
+    struct fixture f;
+    RUN(&f, "--mode", "resident", "--size", "1M", "--steps", "1,2,8");
+    assert_int_equal(f.run.case_count, COUNT_OF(steps));
+    for (size_t i = 0; i < COUNT_OF(steps); i++) {
+        const struct xb_result *result = &f.run.results[i];
+        double resident = copies + steps[i] * kernel;
+        double trips = steps[i] * (copies + kernel);
+        assert_int_equal(result->test.direction, XB_BIDIR);
+        assert_int_equal(result->test.settings[0].count, steps[i]);
+        assert_int_equal(result->bytes_moved, 2 << 20);
+        assert_int_equal(result->verified, XB_VERIFIED_TRUE);
+        expect_seconds(result, resident);
+        expect_computed(result, "resident_time", resident);
+        expect_samples(result, "round_trip_time", trips);
+        expect_samples(result, "in_time", copies / 2);
+        expect_samples(result, "kernel_time", steps[i] * kernel);
+        expect_samples(result, "out_time", copies / 2);
+        expect_computed(result, "speed_up", trips / resident);
+        expect_computed(result, "predicted_speed_up", trips / resident);
+        expect_number(result, "compute_steps", steps[i] * KERNEL_STEPS);
+        if (steps[i] > 1)
+            expect_computed(result, "trip_cost", copies);
+        else
+            assert_null(figure_of(result, "trip_cost"));
+    }
+    finish(&f);
+}
+
+/* ---- what is enqueued ---- */
+
+/* A letter an operation: a copy in from the first host buffer or from another, a kernel, a copy
+ * out. */
+static struct {
+    char letters[4096];
+    size_t count;
+    const struct xb_buffer *source; /* of the first copy */
+} seen;
+
+static void note(char letter)
+{
+    if (seen.count + 1 < sizeof seen.letters)
+        seen.letters[seen.count++] = letter;
+}
+
+static enum xb_status noted_copy(struct xb_queue *queue, struct xb_buffer *target, uint64_t to,
+                                 struct xb_buffer *source, uint64_t from, uint64_t bytes,
+                                 struct xb_error *error)
+{
+    if (seen.source == NULL)
+        seen.source = source;
+    note(source->memory == XB_MEMORY_DEVICE ? 'o' : source == seen.source ? 'i' : 'b');
+    return xb_fake_backend.queue_copy(queue, target, to, source, from, bytes, error);
+}
+
+static enum xb_status noted_compute(struct xb_queue *queue, struct xb_buffer *buffer,
+                                    uint64_t offset, uint64_t bytes, uint64_t steps,
+                                    struct xb_error *error)
+{
+    note('k');
+    return xb_fake_backend.queue_compute(queue, buffer, offset, bytes, steps, error);
+}
+
+/* How often the text stands there. */
+static size_t times_seen(const char *text)
+{
+    size_t count = 0;
+    for (const char *at = seen.letters; (at = strstr(at, text)) != NULL; at++)
+        count++;
+    return count;
+}
+
+/* What a kernel left is what the next trip brings back: the reference does the same work. */
+static void test_a_trip_brings_back_what_the_kernel_left(void **state)
+{
+    (void)state;
+    struct fixture f;
+    alter(1, 1);
+    altered_backend.queue_copy = noted_copy;
+    altered_backend.queue_compute = noted_compute;
+    memset(&seen, 0, sizeof seen);
+    RUN(&f, "--mode", "resident", "--size", "1M", "--steps", "3");
+    size_t trips = figure_of(&f.run.results[0], "round_trip_time")->samples.count;
+    assert_true(trips > 0);
+    assert_int_equal(times_seen("ikobkobko"), trips);
+    assert_int_equal(times_seen("b"), 2 * trips); /* nowhere else */
+    assert_true(times_seen("ikkko") >= 3);        /* the warm-up, and two samples */
+    finish(&f);
+}
+
+/* The round trips of 8 steps are 24 operations. */
+static void test_all_operations_of_a_reference_fit_behind_a_hold(void **state)
+{
+    (void)state;
+    for (unsigned fit = 23; fit <= 24; fit++) {
+        struct fixture f;
+        xb_fake_reset();
+        xb_fake.held_operations = fit;
+        RUN(&f, "--mode", "resident", "--size", "64K");
+        const struct xb_result *result = &f.run.results[0];
+        expect_status(result, XB_RESULT_OK);
+        assert_string_equal(detail(result, "held"), fit == 24 ? "yes" : "no");
+        finish(&f);
+    }
+}
+
+/* ---- proof ---- */
+
+static void expect_wrong(const struct fixture *f)
+{
+    for (size_t i = 0; i < f->run.case_count; i++) {
+        expect_reason(&f->run.results[i], XB_RESULT_ERROR, "bytes are wrong after the copy");
+        assert_int_equal(f->run.results[i].verified, XB_VERIFIED_FALSE);
+    }
+}
+
+static void test_every_size_verifies(void **state)
+{
+    (void)state;
+    struct fixture f;
+    xb_fake.operation_s = 250e-6;
+    RUN(&f, "--mode", "resident", "--size", "1,8,100001", "--steps", "1,3", "--host-memory",
+        "registered,alloc,write-combined");
+    assert_int_equal(f.run.case_count, 3 * 2 * 3);
+    expect_all(&f, XB_RESULT_OK);
+    for (size_t i = 0; i < f.run.case_count; i++)
+        assert_int_equal(f.run.results[i].verified, XB_VERIFIED_TRUE);
+    finish(&f);
+}
+
+static void test_wrong_copies_never_verify(void **state)
+{
+    (void)state;
+    for (int damage = XB_DAMAGE_NONE + 1; damage <= XB_DAMAGE_PIECE_MISPLACED; damage++) {
+        struct fixture f;
+        bool is_far = damage == XB_DAMAGE_SHIFTED_2MIB;
+        if (HAS_THREAD_SANITIZER && damage != XB_DAMAGE_BIT_FLIPPED)
+            continue; /* the same threads make it and find it */
+        xb_fake_reset();
+        xb_fake.operation_s = 250e-6;
+        xb_fake.damage = (enum xb_damage)damage;
+        RUN(&f, "--mode", "resident", "--size", is_far ? "2560K" : "64K", "--steps", "2");
+        expect_wrong(&f);
+        finish(&f);
+    }
+}
+
+static void test_a_kernel_that_does_nothing_never_verifies(void **state)
+{
+    (void)state;
+    struct fixture f;
+    xb_fake.operation_s = 250e-6;
+    xb_fake.compute_is_free = true;
+    RUN(&f, "--mode", "resident", "--size", "64K", "--steps", "1,3");
+    expect_wrong(&f);
+    finish(&f);
+}
+
+/* The second opinion: words of which each step is taken, the first and the last among them. */
+static void test_steps_are_taken_one_by_one(void **state)
+{
+    (void)state;
+    enum { WORDS_OF_IT = 100 };
+    unsigned long long source[WORDS_OF_IT], target[WORDS_OF_IT];
+    struct xb_mismatch found = {0};
+    for (size_t i = 0; i < WORDS_OF_IT; i++) {
+        source[i] = i * i;
+        target[i] = xb_compute_step(xb_compute_step(source[i]));
+    }
+    xb_proof_check_steps(source, target, sizeof source, 2, &found);
+    assert_int_equal(found.wrong_bytes, 0);
+    xb_proof_check_steps(source, target, 7, 2, &found); /* no word */
+    assert_int_equal(found.wrong_bytes, 0);
+    target[0] ^= 1;
+    target[WORDS_OF_IT - 1] ^= 1;
+    xb_proof_check_steps(source, target, sizeof source, 2, &found);
+    assert_int_equal(found.wrong_bytes, 2);
+    assert_int_equal(found.first_offset, 0);
+    found = (struct xb_mismatch){0};
+    xb_proof_check_steps(source, target, sizeof source, 1, &found);
+    assert_true(found.wrong_bytes > 2);
+}
+
+static enum xb_status (*prepare)(struct xb_mode_context *context, struct xb_error *error);
+
+static enum xb_status prepare_and_stop_copying(struct xb_mode_context *context,
+                                               struct xb_error *error)
+{
+    enum xb_status status = prepare(context, error);
+    xb_fake.damage = XB_DAMAGE_NOTHING_COPIED;
+    return status;
+}
+
+/* All copies are right up to the last reference, and none is made after it. */
+static void test_a_reference_does_not_stand_in_for_the_samples(void **state)
+{
+    (void)state;
+    struct fixture f;
+    xb_fake.operation_s = 250e-6;
+    PLAN(&f, "--mode", "resident", "--size", "64K");
+    struct xb_mode mode = *f.run.results[0].test.mode;
+    prepare = mode.prepare;
+    mode.prepare = prepare_and_stop_copying;
+    f.run.results[0].test.mode = &mode;
+    go(&f, NULL);
+    expect_wrong(&f);
+    finish(&f);
+}
+
+/* ---- what it is not for ---- */
+
+static void test_what_a_device_lacks_skips(void **state)
+{
+    (void)state;
+    struct fixture f;
+    xb_fake.capabilities &= ~(uint32_t)XB_CAP_KERNELS;
+    RUN(&f, "--mode", "resident", "--size", "64K");
+    expect_reason(&f.run.results[0], XB_RESULT_SKIPPED, "lacks the capability");
+    finish(&f);
+    xb_fake_reset();
+    RUN(&f, "--mode", "resident", "--size", "64K", "--host-memory", "pageable");
+    expect_reason(&f.run.results[0], XB_RESULT_SKIPPED, "resident is about page-locked memory");
+    finish(&f);
+}
+
+static void test_steps_have_bounds(void **state)
+{
+    (void)state;
+    EXPECT_USAGE("--steps", "--mode", "resident", "--steps", "0");
+    EXPECT_USAGE("--steps", "--mode", "resident", "--steps", "8,1001");
+    EXPECT_USAGE("--steps", "--mode", "pinned", "--steps", "8");
+}
+
+static void test_all_modes_leave_it_out(void **state)
+{
+    (void)state;
+    struct fixture f;
+    PLAN(&f, "--mode", "all", "--size", "64K", "--direction", "bidir");
+    assert_true(f.run.case_count > 0);
+    for (size_t i = 0; i < f.run.case_count; i++)
+        assert_string_not_equal(f.run.results[i].test.mode->name, "resident");
+    finish(&f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_trips_are_set_against_none),
+        TEST(test_a_trip_brings_back_what_the_kernel_left),
+        TEST(test_all_operations_of_a_reference_fit_behind_a_hold),
+        TEST(test_every_size_verifies),
+        TEST(test_wrong_copies_never_verify),
+        TEST(test_a_kernel_that_does_nothing_never_verifies),
+        TEST(test_steps_are_taken_one_by_one),
+        TEST(test_a_reference_does_not_stand_in_for_the_samples),
+        TEST(test_what_a_device_lacks_skips),
+        TEST(test_steps_have_bounds),
+        TEST(test_all_modes_leave_it_out),
+    };
+    return cmocka_run_group_tests_name("modes_resident", tests, NULL, NULL);
+}

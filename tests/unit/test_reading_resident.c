@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the Reading says of data that stays on the device. */
+#include "checks.h"
+#include "sink_fixture.h"
+
+#include "measure/mode_list.h"
+#include "run/reading.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+extern const struct xb_mode xb_mode_resident;
+
+/* The option as the mode names it: a record knows it by its name. */
+static const struct xb_option steps = {.name = "steps", .type = XB_OPTION_COUNTS};
+
+static struct xb_result *add_steps(struct node *n, const char *variant, uint64_t count,
+                                   double gigabytes)
+{
+    struct xb_result *row = add(n, &xb_mode_resident, variant, XB_BIDIR, gigabytes);
+    row->test.settings[0] = (struct xb_setting){.option = &steps, .count = count};
+    row->test.setting_count = 1;
+    return row;
+}
+
+/* The times in seconds, of `count` steps. */
+static struct xb_result *add_times(struct node *n, const char *variant, uint64_t count,
+                                   double gigabytes, double resident, double trips)
+{
+    struct xb_result *row = add_steps(n, variant, count, gigabytes);
+    add_figure(row, xb_figure_find("round_trip_time"), trips);
+    set_computed(row, xb_figure_find("resident_time"), resident);
+    set_computed(row, xb_figure_find("speed_up"), trips / resident);
+    if (count > 1)
+        set_computed(row, xb_figure_find("trip_cost"), (trips - resident) / (double)(count - 1));
+    return row;
+}
+
+static void assert_said(const struct node *n, const char *expected)
+{
+    static const char turn[] = "\n               ";
+    char *text = written(xb_reading_print, &n->run);
+    assert_narrow(text);
+    for (char *at = text; (at = strstr(at, turn)) != NULL;)
+        memmove(at, at + sizeof turn - 2, strlen(at + sizeof turn - 2) + 1);
+    const char *line = strstr(text, "  resident ");
+    char said[1024] = "";
+    if (line != NULL)
+        strncat(said, line, strcspn(line, "\n"));
+    assert_string_equal(said, expected);
+    free(text);
+}
+
+static void what_trips_cost_is_said(void **state)
+{
+    struct node *n = *state;
+    add_times(n, "alloc", 8, 47.6, 0.0451, 0.321);
+    assert_said(n, "  resident     Kept on the device, 8 steps take 45.1 ms; with a trip to the "
+                   "host after each 321 ms: 7.12 times as long. Each trip costs 39.4 ms. Keep the "
+                   "data on the device between kernels.");
+}
+
+static void the_most_steps_stand_for_all(void **state)
+{
+    struct node *n = *state;
+    add_times(n, "alloc", 2, 60, 0.040, 0.080);
+    add_times(n, "alloc", 16, 40, 0.050, 0.650);
+    add_times(n, "alloc", 8, 50, 0.045, 0.325);
+    assert_said(n, "  resident     Kept on the device, 16 steps take 50.0 ms; with a trip to the "
+                   "host after each 650 ms: 13.0 times as long. Each trip costs 40.0 ms. Keep the "
+                   "data on the device between kernels.");
+    /* Of several kinds of memory the fastest. */
+    add_times(n, "registered", 16, 80, 0.025, 0.325);
+    assert_said(n, "  resident     Kept on the device, 16 steps take 25.0 ms; with a trip to the "
+                   "host after each 325 ms: 13.0 times as long. Each trip costs 20.0 ms. Keep the "
+                   "data on the device between kernels.");
+}
+
+static void trips_that_cost_nothing_change_no_program(void **state)
+{
+    struct node *n = *state;
+    add_times(n, "alloc", 8, 1, 0.321, 0.322);
+    assert_said(n, "  resident     Kept on the device, 8 steps take 321 ms; with a trip to the "
+                   "host after each 322 ms: the trips cost next to nothing here.");
+}
+
+/* One kernel has no trip behind it that it could do without; and a case may have been cut short. */
+static void without_a_trip_nothing_is_said(void **state)
+{
+    struct node *n = *state;
+    add_times(n, "alloc", 1, 50, 0.040, 0.080);
+    assert_said(n, "");
+    add_steps(n, "registered", 8, 50);
+    assert_said(n, "");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        NODE_TEST(what_trips_cost_is_said),
+        NODE_TEST(the_most_steps_stand_for_all),
+        NODE_TEST(trips_that_cost_nothing_change_no_program),
+        NODE_TEST(without_a_trip_nothing_is_said),
+    };
+    return cmocka_run_group_tests_name("reading_resident", tests, NULL, NULL);
+}
