@@ -9,25 +9,28 @@
 /*
  * Host threads that work on numbered items, 0, 1, ... `count` - 1. They begin items in that order,
  * each item by one thread, and only items that were allowed: who uses the results has room for some
- * at a time. A crew belongs to one thread, which alone calls these functions.
+ * at a time. A crew belongs to the thread that opened it, which alone calls these functions, and
+ * which is one of its threads: it feeds and waits, and works on items where it is the only one.
  */
 struct xb_crew;
 
 #define XB_CREW_THREADS 256u
 
 struct xb_crew_job {
-    /* Works on one item; `thread` is below the crew's number of threads. Must not fail. */
+    /* Works on one item; `thread` is below the crew's number of threads, and 0 the caller's. Must
+     * not fail. */
     void (*work)(void *argument, uint64_t item, unsigned thread);
     void *argument;
     uint64_t count;
 };
 
-/* Starts `threads` threads (1 to XB_CREW_THREADS), which may run where the caller may.
- * XB_ERR_MEMORY or XB_ERR_RUNTIME where not all can be had; then there is none. */
+/* Starts all threads but the caller (1 to XB_CREW_THREADS with it), which may run where the caller
+ * may. XB_ERR_MEMORY or XB_ERR_RUNTIME where not all can be had; then there is none. */
 XB_MUST_CHECK enum xb_status xb_crew_open(unsigned threads, struct xb_crew **crew,
                                           struct xb_error *error);
 /* Ends the job under way as xb_crew_end does, then the threads. Accepts NULL. */
 void xb_crew_close(struct xb_crew *crew);
+/* How many threads it has, the caller included. */
 unsigned xb_crew_threads(const struct xb_crew *crew);
 
 /* Begins a job, of which no item is allowed yet; the last job was ended. XB_ERR_MEMORY only. */

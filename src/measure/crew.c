@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _POSIX_C_SOURCE 200809L
+#define _DEFAULT_SOURCE
 #include "xferbench/crew.h"
 
 #include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-struct xb_crew;
+/* Who waits looks so often before it sleeps, and lets others run in between. To be woken takes
+ * microseconds of the waker's time too, several in a virtual machine, and chunks come every ten. */
+#define LOOKS 200u
 
 struct member {
     struct xb_crew *crew;
@@ -16,62 +20,70 @@ struct member {
 };
 
 struct xb_crew {
-    pthread_mutex_t mutex;       /* over all that follows but `members` */
-    pthread_cond_t may_begin;    /* for the members: there is an item to begin, or it is over */
-    pthread_cond_t was_done;     /* for the owner: an item that it waits for was done */
-    struct xb_crew_job job;      /* count 0: there is none */
-    uint64_t limit, next, begun; /* begun: items that are being worked on */
-    uint64_t awaited;            /* the item that the owner waits for */
-    bool *done;                  /* of each item of the job */
-    bool closing;
+    pthread_mutex_t mutex;    /* over all that follows up to `members`, but what is atomic is read
+                                 without it by who is about to wait */
+    pthread_cond_t may_begin; /* for the members: there is an item to begin, or it is over */
+    pthread_cond_t was_done;  /* for the owner: an item that it waits for was done */
+    struct xb_crew_job job;   /* count 0: there is none */
+    _Atomic uint64_t limit, next;
+    _Atomic bool *done; /* of each item of the job */
+    _Atomic bool closing;
+    uint64_t begun;   /* how many items are being worked on */
+    uint64_t awaited; /* the item that the owner waits for */
     struct member *members;
-    unsigned thread_count;
+    unsigned member_count; /* the owner is none */
 };
 
-/* Takes the next item; false where the crew is closed instead. The mutex is held. */
-static bool take(struct xb_crew *crew, uint64_t *item)
+/* Works on the next item; the mutex is held, but not meanwhile. */
+static void work_on_next(struct xb_crew *crew, unsigned thread)
 {
-    while (crew->next >= crew->limit && !crew->closing)
-        pthread_cond_wait(&crew->may_begin, &crew->mutex);
-    if (crew->next >= crew->limit)
-        return false;
-    *item = crew->next++;
+    uint64_t item = crew->next;
+    struct xb_crew_job job = crew->job;
+    crew->next = item + 1;
     crew->begun++;
-    return true;
+    pthread_mutex_unlock(&crew->mutex);
+    job.work(job.argument, item, thread);
+    pthread_mutex_lock(&crew->mutex);
+    crew->done[item] = true;
+    crew->begun--;
+    if (item == crew->awaited || crew->begun == 0)
+        pthread_cond_signal(&crew->was_done);
+}
+
+static bool may_begin(struct xb_crew *crew)
+{
+    return crew->next < crew->limit;
 }
 
 static void *work(void *argument)
 {
     const struct member *member = argument;
     struct xb_crew *crew = member->crew;
-    uint64_t item = 0;
-    pthread_mutex_lock(&crew->mutex);
-    while (take(crew, &item)) {
-        struct xb_crew_job job = crew->job;
-        pthread_mutex_unlock(&crew->mutex);
-        job.work(job.argument, item, member->number);
+    while (!crew->closing) {
+        for (unsigned look = 0; look < LOOKS && !may_begin(crew) && !crew->closing; look++)
+            sched_yield();
         pthread_mutex_lock(&crew->mutex);
-        crew->done[item] = true;
-        crew->begun--;
-        if (item == crew->awaited || crew->begun == 0)
-            pthread_cond_signal(&crew->was_done);
+        while (!may_begin(crew) && !crew->closing)
+            pthread_cond_wait(&crew->may_begin, &crew->mutex);
+        if (!crew->closing)
+            work_on_next(crew, member->number);
+        pthread_mutex_unlock(&crew->mutex);
     }
-    pthread_mutex_unlock(&crew->mutex);
     return NULL;
 }
 
 /* Starts the threads. On failure those that run are counted, for xb_crew_close. */
 static enum xb_status start(struct xb_crew *crew, unsigned threads, struct xb_error *error)
 {
-    while (crew->thread_count < threads) {
-        struct member *member = &crew->members[crew->thread_count];
-        *member = (struct member){.crew = crew, .number = crew->thread_count};
+    while (crew->member_count + 1 < threads) {
+        struct member *member = &crew->members[crew->member_count];
+        *member = (struct member){.crew = crew, .number = crew->member_count + 1};
         int code = pthread_create(&member->thread, NULL, work, member);
         if (code != 0)
             return XB_FAIL(error, XB_ERR_RUNTIME,
                            "of %u threads only %u could be started (%s); take fewer by --threads",
-                           threads, crew->thread_count, strerror(code));
-        crew->thread_count++;
+                           threads, crew->member_count + 1, strerror(code));
+        crew->member_count++;
     }
     return XB_OK;
 }
@@ -107,8 +119,8 @@ void xb_crew_close(struct xb_crew *crew)
     crew->closing = true;
     pthread_cond_broadcast(&crew->may_begin);
     pthread_mutex_unlock(&crew->mutex);
-    while (crew->thread_count > 0)
-        pthread_join(crew->members[--crew->thread_count].thread, NULL);
+    while (crew->member_count > 0)
+        pthread_join(crew->members[--crew->member_count].thread, NULL);
     pthread_cond_destroy(&crew->was_done);
     pthread_cond_destroy(&crew->may_begin);
     pthread_mutex_destroy(&crew->mutex);
@@ -118,20 +130,19 @@ void xb_crew_close(struct xb_crew *crew)
 
 unsigned xb_crew_threads(const struct xb_crew *crew)
 {
-    return crew->thread_count;
+    return crew->member_count + 1;
 }
 
 enum xb_status xb_crew_begin(struct xb_crew *crew, const struct xb_crew_job *job,
                              struct xb_error *error)
 {
-    bool *done = calloc(job->count, sizeof *done);
+    _Atomic bool *done = calloc(job->count, sizeof *done);
     if (done == NULL)
         return XB_FAIL(error, XB_ERR_MEMORY, "no memory for a list of %llu items",
                        (unsigned long long)job->count);
     pthread_mutex_lock(&crew->mutex);
     crew->job = *job;
     crew->done = done;
-    crew->limit = crew->next = 0;
     pthread_mutex_unlock(&crew->mutex);
     return XB_OK;
 }
@@ -152,10 +163,17 @@ void xb_crew_allow(struct xb_crew *crew, uint64_t limit)
 
 void xb_crew_wait(struct xb_crew *crew, uint64_t item)
 {
+    bool is_alone = crew->member_count == 0;
+    for (unsigned look = 0; look < LOOKS && !is_alone && !crew->done[item]; look++)
+        sched_yield();
     pthread_mutex_lock(&crew->mutex);
     crew->awaited = item;
-    while (!crew->done[item])
-        pthread_cond_wait(&crew->was_done, &crew->mutex);
+    while (!crew->done[item]) {
+        if (is_alone)
+            work_on_next(crew, 0);
+        else
+            pthread_cond_wait(&crew->was_done, &crew->mutex);
+    }
     pthread_mutex_unlock(&crew->mutex);
 }
 

@@ -15,8 +15,10 @@ const struct xb_option xb_option_threads = {
     .type = XB_OPTION_COUNTS,
     .argument = "N[,N]",
     .default_text = "0",
-    .help = "How many host threads make the data smaller: a number, a list (1,4,16), or 0 for one "
-            "on each CPU near the device but the one that feeds it. One case is run for each.",
+    .help =
+        "How many host threads make the data smaller, the one that feeds the device included: a "
+        "number, a list (1,4,16), or 0 for one on each CPU near the device, up to 64. One case "
+        "is run for each.",
     .minimum = 0,
     .maximum = XB_CREW_THREADS,
     .selects = true,
@@ -53,8 +55,8 @@ static unsigned threads_of(const struct xb_case *test)
 {
     unsigned near = xb_cpus_allowed();
     unsigned given = (unsigned)xb_case_setting(test, &xb_option_threads)->count;
-    unsigned free = near > 1 ? near - 1 : 1;
-    return given > 0 ? given : free < MOST_BY_DEFAULT ? free : MOST_BY_DEFAULT;
+    unsigned usual = near < MOST_BY_DEFAULT ? near : MOST_BY_DEFAULT;
+    return given > 0 ? given : usual;
 }
 
 static uint64_t chunk_of(const struct xb_case *test, bool is_made)
@@ -91,8 +93,8 @@ static void lay_out(const struct xb_case *test, const struct xb_encoded_plan *pl
     state->chunk = chunk_of(test, plan->is_made);
     state->count = xb_chunk_count(test->bytes, state->chunk);
     state->slot_bytes = whole_boundaries(xb_encoded_bound(plan->format, state->chunk));
-    state->crossing = plan->is_made ? state->threads + 1 : 0;
-    state->slots = plan->is_made ? state->crossing + state->threads + 1 : state->count;
+    state->crossing = plan->is_made ? state->threads : 0;
+    state->slots = plan->is_made ? state->crossing + state->threads : state->count;
     state->piece = state->chunk < CHUNK_MADE ? state->chunk : CHUNK_MADE;
     state->room_bytes = whole_boundaries(xb_encoded_bound(plan->format, state->piece));
 }
