@@ -42,10 +42,10 @@ const struct xb_option xb_option_encode_chunk = {
 #define CHUNK_MADE (UINT64_C(4) << 20)
 #define CHUNK_SENT (UINT64_C(64) << 20)
 
-/* Chunks cross and are restored on so many queues in turn: so many kernels run at the same time,
- * because one chunk may not keep a device busy. More would share what the device has for queues (8
- * by default, CUDA_DEVICE_MAX_CONNECTIONS). */
-#define QUEUES 8u
+/* Kernels restore chunks on so many queues in turn, because one chunk may not keep a device busy.
+ * With that of the copies they are as many as a device has for itself (8 by default,
+ * CUDA_DEVICE_MAX_CONNECTIONS). */
+#define RESTORING 7u
 
 /* More threads than these are given by number only: each has room of its own in page-locked
  * memory. */
@@ -127,6 +127,12 @@ void xb_encoded_make(const struct xb_mode_context *context, uint64_t index, uint
 
 /* ---- one iteration ---- */
 
+/* The queue that a chunk is restored on. */
+static struct xb_queue *queue_for(const struct xb_mode_context *context, uint64_t index)
+{
+    return context->queues[1 + index % RESTORING];
+}
+
 static enum xb_status restore(struct xb_mode_context *context, uint64_t index,
                               struct xb_error *error)
 {
@@ -140,22 +146,23 @@ static enum xb_status restore(struct xb_mode_context *context, uint64_t index,
                                          .source_offset = index * state->slot_bytes,
                                          .source_bytes = state->lengths[index],
                                          .report = state->report};
-    return context->device->backend->queue_decode(context->queues[index % QUEUES], &decoding,
-                                                  error);
+    return context->device->backend->queue_decode(queue_for(context, index), &decoding, error);
 }
 
-/* Has an encoded chunk cross, and then be restored. */
+/* Has an encoded chunk cross, and be restored once it has. All cross on one queue: a copy engine
+ * that goes from queue to queue loses microseconds each time. */
 static enum xb_status send(struct xb_mode_context *context, uint64_t index, struct xb_error *error)
 {
     const struct xb_encoded *state = context->state;
     const struct xb_backend *backend = context->device->backend;
-    struct xb_queue *queue = context->queues[index % QUEUES];
     uint64_t slot = index % state->slots;
     enum xb_status status =
-        backend->queue_copy(queue, state->arrived, index * state->slot_bytes, state->made,
-                            slot * state->slot_bytes, state->lengths[index], error);
-    if (status == XB_OK && state->is_made)
-        status = backend->event_record(state->copied[slot], queue, error);
+        backend->queue_copy(context->queues[0], state->arrived, index * state->slot_bytes,
+                            state->made, slot * state->slot_bytes, state->lengths[index], error);
+    if (status == XB_OK)
+        status = backend->event_record(state->copied[slot], context->queues[0], error);
+    if (status == XB_OK)
+        status = backend->queue_wait_event(queue_for(context, index), state->copied[slot], error);
     return status == XB_OK ? restore(context, index, error) : status;
 }
 
@@ -199,6 +206,8 @@ static enum xb_status submit_made(struct xb_mode_context *context, struct xb_err
     return status;
 }
 
+/* A chunk may cross while a kernel of the iteration before still restores the same one: what it is
+ * written over with is the same bytes. */
 enum xb_status xb_encoded_submit(struct xb_mode_context *context, struct xb_error *error)
 {
     const struct xb_encoded *state = context->state;
@@ -260,7 +269,7 @@ static enum xb_status borrow(struct xb_mode_context *context, struct xb_error *e
         status = xb_workspace_buffer(context->workspace, wanted[i].number, wanted[i].memory,
                                      wanted[i].bytes, wanted[i].buffer, error);
     if (status == XB_OK)
-        status = xb_workspace_queues(context->workspace, QUEUES, &context->queues, error);
+        status = xb_workspace_queues(context->workspace, 1 + RESTORING, &context->queues, error);
     return status == XB_OK
                ? xb_workspace_crew(context->workspace, state->threads, &state->crew, error)
                : status;
@@ -275,7 +284,7 @@ static enum xb_status open_events(struct xb_mode_context *context, struct xb_err
     if (state->lengths == NULL || state->copied == NULL)
         return XB_FAIL(error, XB_ERR_MEMORY, "no memory for lists of %llu chunks",
                        (unsigned long long)state->count);
-    for (uint64_t i = 0; state->is_made && status == XB_OK && i < state->slots; i++)
+    for (uint64_t i = 0; status == XB_OK && i < state->slots; i++)
         status = context->device->backend->event_open(context->device, &state->copied[i], error);
     return status;
 }
@@ -285,8 +294,8 @@ enum xb_status xb_encoded_setup(struct xb_mode_context *context, const struct xb
 {
     struct xb_encoded *state = context->state;
     lay_out(context->test, plan, state);
-    context->queue_count = QUEUES;
-    context->operations_per_iteration = 2 * state->count;
+    context->queue_count = 1 + RESTORING;
+    context->operations_per_iteration = 4 * state->count;
     context->hold = !state->is_made;
     context->host_timed = context->host_waits = state->is_made;
     enum xb_status status = borrow(context, error);

@@ -39,7 +39,7 @@ struct xb_encoded {
     struct xb_buffer *arrived;  /* on the device, encoded, each chunk in a place of its own */
     struct xb_buffer *target;   /* on the device, restored */
     struct xb_buffer *report;   /* on the device: what was refused */
-    struct xb_event **copied;   /* of a ring, one a slot: the chunk in it has crossed */
+    struct xb_event **copied;   /* one a slot: the chunk in it has crossed */
     /* Of the encoder alone, in bytes of the original a second; 0: not measured. */
     double rate_of_one, rate_of_all;
     unsigned break_even_threads; /* 0: not found */
