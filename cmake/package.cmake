@@ -40,6 +40,7 @@ endfunction()
 xferbench_look_for_private_libraries(${CMAKE_INSTALL_BINDIR} xferbench)
 install(TARGETS xferbench DESTINATION ${CMAKE_INSTALL_BINDIR})
 xferbench_bundle_library(CJSON libcjson)
+xferbench_bundle_library(LZ4 liblz4)
 
 # In the folders they have in the source tree, so that their links lead somewhere here too.
 install(FILES README.md CONTRIBUTING.md LICENSE CHANGELOG.md DESTINATION ${documents})

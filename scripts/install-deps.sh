@@ -93,6 +93,7 @@ need_for_build() {
     need_command pkg-config pkg-config pkgconf-pkg-config
     need_package libcjson-dev cjson-devel
     need_package libhwloc-dev hwloc-devel
+    need_package liblz4-dev lz4-devel
     need_package libsmartcols-dev libsmartcols-devel
 }
 

@@ -44,7 +44,7 @@ except() {
 }
 
 # The searches must find what is known to be there: one that finds nothing proves nothing.
-for known in 'cuda' 'hwloc' 'cjson/' 'libsmartcols/' 'xferbench/'; do
+for known in 'cuda' 'hwloc' 'cjson/' 'libsmartcols/' 'lz4\.h>' 'xferbench/'; do
     [ -n "$(includes "$known")" ] || broken "check_layout.sh itself is broken" \
         "it finds no include of $known in $PWD"
 done
@@ -61,6 +61,8 @@ broken "cJSON is included outside src/base/json_*, src/record/of_config.c and te
     "$(includes '([^>"]*/)?cJSON' | except src/base/json_ src/record/of_config.c: tests/)"
 broken "libsmartcols is included outside src/base/columns.* and the tables" \
     "$(includes 'libsmartcols' | except src/base/columns. 'src/[a-z]*/[a-z_]*table.c:')"
+
+broken "liblz4 is included outside src/codecs/lz4.c" "$(includes 'lz4\.h>' | except src/codecs/lz4.c: tests/ bench/)"
 
 # What --backend takes comes from the list that CMake writes: a backend is known by its name in its own
 # folder only. "host" alone is also a key of our JSON, so a comparison or a list of names is looked for.

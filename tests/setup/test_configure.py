@@ -177,6 +177,7 @@ class Missing(Building):
         for module, debian, fedora in (
             ("libcjson", "libcjson-dev", "cjson-devel"),
             ("hwloc", "libhwloc-dev", "hwloc-devel"),
+            ("liblz4", "liblz4-dev", "lz4-devel"),
             ("smartcols", "libsmartcols-dev", "libsmartcols-devel"),
         ):
             with self.subTest(module):

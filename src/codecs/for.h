@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef XFERBENCH_CODECS_FOR_H
+#define XFERBENCH_CODECS_FOR_H
+
+#include "xferbench/format.h"
+
+#include <stdint.h>
+
+/* The format `for` of codec.h: frame of reference and bit packing, without loss. docs/formats.md
+ * describes it. A chunk has at most XB_FOR_CHUNK bytes, because places have 26 bits. */
+#define XB_FOR_CHUNK (UINT64_C(1) << 32)
+
+uint64_t xb_for_bound(uint64_t bytes);
+uint64_t xb_for_encode(const void *source, uint64_t bytes, void *target);
+uint64_t xb_for_encode_plainly(const void *source, uint64_t bytes, void *target);
+const char *xb_for_encoder_name(void);
+void xb_for_decode(const void *encoded, uint64_t encoded_bytes, void *target, uint64_t bytes,
+                   uint64_t offset, struct xb_decode_report *report);
+
+/* A way to encode. All ways make the same bytes. */
+struct xb_for_way {
+    const char *name; /* of the instructions that it uses */
+    uint64_t (*encode)(const void *source, uint64_t bytes, void *target);
+};
+
+/* For tests: the `number`-th way that this CPU can take, the fastest first; NULL behind the last.
+ */
+const struct xb_for_way *xb_for_usable(unsigned number);
+
+#endif

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef XFERBENCH_CODECS_LZ4_H
+#define XFERBENCH_CODECS_LZ4_H
+
+#include "xferbench/format.h"
+
+#include <stdint.h>
+
+/* The format `lz4` of codec.h: raw LZ4 blocks, without loss. docs/formats.md describes it. A chunk
+ * has at most XB_LZ4_CHUNK bytes, because the directory's offsets have 31 bits. */
+#define XB_LZ4_CHUNK (UINT64_C(1) << 30)
+
+uint64_t xb_lz4_bound(uint64_t bytes);
+uint64_t xb_lz4_encode(const void *source, uint64_t bytes, void *target);
+void xb_lz4_decode(const void *encoded, uint64_t encoded_bytes, void *target, uint64_t bytes,
+                   uint64_t offset, struct xb_decode_report *report);
+
+#endif

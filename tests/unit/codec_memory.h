@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef XFERBENCH_TESTS_CODEC_MEMORY_H
+#define XFERBENCH_TESTS_CODEC_MEMORY_H
+
+/* Memory for tests of encoders and decoders. Who includes this defines _POSIX_C_SOURCE 200809L and
+ * includes cmocka.h before. */
+
+#include "xferbench/format.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Exactly so many bytes, aligned as chunks are: AddressSanitizer sees an access behind them. */
+static inline unsigned char *aligned_bytes(size_t bytes)
+{
+    void *memory = NULL;
+    assert_int_equal(0, posix_memalign(&memory, XB_FORMAT_ALIGNMENT, bytes));
+    return memory;
+}
+
+static inline unsigned char *aligned_copy(const void *source, size_t bytes)
+{
+    unsigned char *copy = aligned_bytes(bytes);
+    if (bytes > 0)
+        memcpy(copy, source, bytes);
+    return copy;
+}
+
+/* A target between guards, which must stay as they are. */
+#define GUARD 128u
+#define GUARD_BYTE 0xA5
+
+struct target {
+    unsigned char *memory, *bytes;
+    size_t size;
+};
+
+static inline struct target target_open(size_t size)
+{
+    struct target target = {aligned_bytes(size + 2 * GUARD), NULL, size};
+    target.bytes = target.memory + GUARD;
+    memset(target.memory, GUARD_BYTE, size + 2 * GUARD);
+    return target;
+}
+
+static inline void target_check(const struct target *target)
+{
+    for (size_t i = 0; i < GUARD; i++) {
+        assert_int_equal(GUARD_BYTE, target->memory[i]);
+        assert_int_equal(GUARD_BYTE, target->bytes[target->size + i]);
+    }
+}
+
+static inline void target_close(struct target *target)
+{
+    target_check(target);
+    free(target->memory);
+}
+
+/* The same numbers in every run. */
+static inline uint32_t made_number(uint64_t *state)
+{
+    *state = *state * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t)(*state >> 32);
+}
+
+#endif
