@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "codecs/codec.h"
 
+#include "codecs/for.h"
+#include "codecs/lz4.h"
 #include "codecs/narrow.h"
 #include "codecs/widen.h"
 
@@ -20,6 +22,10 @@ bool xb_format_is_lossy(enum xb_format format)
 
 uint64_t xb_encoded_bound(enum xb_format format, uint64_t bytes)
 {
+    if (format == XB_FORMAT_FOR)
+        return xb_for_bound(bytes);
+    if (format == XB_FORMAT_LZ4)
+        return xb_lz4_bound(bytes);
     return xb_narrow_bytes(format, bytes / sizeof(float));
 }
 
@@ -32,17 +38,28 @@ static uint64_t narrow(const struct xb_narrow_way *way, enum xb_format format, c
 
 uint64_t xb_encode(enum xb_format format, const void *source, uint64_t bytes, void *target)
 {
+    if (format == XB_FORMAT_FOR)
+        return xb_for_encode(source, bytes, target);
+    if (format == XB_FORMAT_LZ4)
+        return xb_lz4_encode(source, bytes, target);
     return narrow(xb_narrow_fastest(), format, source, bytes, target);
 }
 
 uint64_t xb_encode_plainly(enum xb_format format, const void *source, uint64_t bytes, void *target)
 {
+    if (format == XB_FORMAT_FOR)
+        return xb_for_encode_plainly(source, bytes, target);
+    if (format == XB_FORMAT_LZ4)
+        return xb_lz4_encode(source, bytes, target);
     return narrow(&xb_narrow_plain, format, source, bytes, target);
 }
 
 const char *xb_encoder_name(enum xb_format format)
 {
-    (void)format;
+    if (format == XB_FORMAT_FOR)
+        return xb_for_encoder_name();
+    if (format == XB_FORMAT_LZ4)
+        return "liblz4";
     return xb_narrow_fastest()->name;
 }
 
@@ -62,8 +79,8 @@ static float float_of(unsigned bits)
     return both.value;
 }
 
-static void widen(enum xb_format format, const unsigned char *encoded, float *target,
-                  uint64_t values)
+static void widen_each(enum xb_format format, const unsigned char *encoded, float *target,
+                       uint64_t values)
 {
     const uint16_t *halves = (const uint16_t *)(const void *)encoded;
     if (format == XB_FORMAT_FP16)
@@ -77,17 +94,29 @@ static void widen(enum xb_format format, const unsigned char *encoded, float *ta
             target[i] = float_of(xb_widen_fp8(encoded[i]));
 }
 
+/* False: it has not the length of so many values, and nothing was written. */
+static bool widen(enum xb_format format, const void *encoded, uint64_t encoded_bytes, float *target,
+                  uint64_t values)
+{
+    if (encoded_bytes != xb_narrow_bytes(format, values))
+        return false;
+    if (format == XB_FORMAT_INT8)
+        widen_int8(encoded, target, values);
+    else
+        widen_each(format, encoded, target, values);
+    return true;
+}
+
 void xb_decode(enum xb_format format, const void *encoded, uint64_t encoded_bytes, void *target,
                uint64_t bytes, uint64_t offset, struct xb_decode_report *report)
 {
-    uint64_t values = bytes / sizeof(float);
-    if (encoded_bytes != xb_narrow_bytes(format, values)) {
+    if (format == XB_FORMAT_FOR) {
+        xb_for_decode(encoded, encoded_bytes, target, bytes, offset, report);
+    } else if (format == XB_FORMAT_LZ4) {
+        xb_lz4_decode(encoded, encoded_bytes, target, bytes, offset, report);
+    } else if (!widen(format, encoded, encoded_bytes, target, bytes / sizeof(float))) {
         report->refused_blocks++;
         if (offset < report->first_refused)
             report->first_refused = offset;
-    } else if (format == XB_FORMAT_INT8) {
-        widen_int8(encoded, target, values);
-    } else {
-        widen(format, encoded, target, values);
     }
 }
