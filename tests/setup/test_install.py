@@ -49,7 +49,8 @@ class Installed(Installing):
         mine = self.place("LIBDIR", "xferbench")
         helpers = self.place("LIBEXECDIR", "xferbench")
         program = self.place("BINDIR", "xferbench")
-        for path, library in ((program, "libcjson"), (os.path.join(helpers, "test_contract"), "libcmocka")):
+        contract = os.path.join(helpers, "test_contract")
+        for path, library in ((program, "libcjson"), (program, "liblz4"), (contract, "libcmocka")):
             self.assertEqual(mine, os.path.dirname(self.library_of(path, library)), path)
         self.assert_succeeds("--version", program=program)
         self.assertIn("libcjson-copyright", os.listdir(self.place("DOCDIR")))
