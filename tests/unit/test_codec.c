@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _POSIX_C_SOURCE 200809L
 #include "codecs/codec.h"
+#include "codecs/for.h"
+#include "codecs/lz4.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,7 +22,7 @@ static void *allocate(uint64_t bytes)
     return memory;
 }
 
-static void every_format_has_its_name(void **state)
+static void every_format_has_its_name_and_bound(void **state)
 {
     (void)state;
     static const char *const names[XB_FORMATS] = {"fp16", "bf16", "int8", "fp8", "for", "lz4"};
@@ -29,6 +31,9 @@ static void every_format_has_its_name(void **state)
         assert_int_equal(xb_format_is_lossy((enum xb_format)i), i < 4);
         assert_true(strlen(xb_encoder_name((enum xb_format)i)) > 0);
     }
+    assert_string_equal(xb_encoder_name(XB_FORMAT_FOR), xb_for_encoder_name());
+    assert_int_equal(xb_encoded_bound(XB_FORMAT_FOR, 100000), xb_for_bound(100000));
+    assert_int_equal(xb_encoded_bound(XB_FORMAT_LZ4, 100000), xb_lz4_bound(100000));
 }
 
 /* Small integers, which every format holds. For int8 a block of 64 values begins with 127, so that
@@ -91,7 +96,7 @@ static void every_format_refuses_a_chunk_cut_short(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_format_has_its_name),
+        cmocka_unit_test(every_format_has_its_name_and_bound),
         cmocka_unit_test(every_format_restores_what_it_can_hold),
         cmocka_unit_test(every_format_refuses_a_chunk_cut_short),
     };
