@@ -145,7 +145,7 @@ int main(int count, char **words)
     size_t blocks =
         count == 3 && strcmp(words[1], "--blocks") == 0 ? strtoul(words[2], NULL, 10) : 8192;
     size_t bytes = blocks * XB_LZ4_BLOCK;
-    if (blocks == 0 || bytes > XB_LZ4_CHUNK)
+    if (blocks == 0 || bytes > XB_FORMAT_CHUNK_MOST)
         return 2;
     std::vector<unsigned char> original(bytes), encoded(xb_for_bound(bytes) + xb_lz4_bound(bytes));
     struct place place;

@@ -32,6 +32,9 @@ enum xb_format {
 /* An encoded chunk begins on such a boundary, and so does what it is decoded to. */
 #define XB_FORMAT_ALIGNMENT 128u
 
+/* The most bytes that a chunk is made of: the directories of `for` and `lz4` count so far. */
+#define XB_FORMAT_CHUNK_MOST (1u << 30)
+
 /*
  * What decoders refuse because it is no valid encoding. They add to it and never reset it: it
  * begins as {0, XB_NONE_REFUSED}. What the target of a refused block holds is undefined; it is the

@@ -24,8 +24,9 @@ uint64_t xb_encoded_bound(enum xb_format format, uint64_t bytes)
 {
     if (format == XB_FORMAT_FOR)
         return xb_for_bound(bytes);
-    return format == XB_FORMAT_LZ4 ? xb_lz4_bound(bytes)
-                                   : xb_narrow_bytes(format, bytes / sizeof(float));
+    if (format == XB_FORMAT_LZ4)
+        return xb_lz4_bound(bytes);
+    return xb_narrow_bytes(format, bytes / sizeof(float));
 }
 
 static uint64_t narrow(const struct xb_narrow_way *way, enum xb_format format, const void *source,
@@ -39,23 +40,27 @@ uint64_t xb_encode(enum xb_format format, const void *source, uint64_t bytes, vo
 {
     if (format == XB_FORMAT_FOR)
         return xb_for_encode(source, bytes, target);
-    return format == XB_FORMAT_LZ4 ? xb_lz4_encode(source, bytes, target)
-                                   : narrow(xb_narrow_fastest(), format, source, bytes, target);
+    if (format == XB_FORMAT_LZ4)
+        return xb_lz4_encode(source, bytes, target);
+    return narrow(xb_narrow_fastest(), format, source, bytes, target);
 }
 
 uint64_t xb_encode_plainly(enum xb_format format, const void *source, uint64_t bytes, void *target)
 {
     if (format == XB_FORMAT_FOR)
         return xb_for_encode_plainly(source, bytes, target);
-    return format == XB_FORMAT_LZ4 ? xb_lz4_encode(source, bytes, target)
-                                   : narrow(&xb_narrow_plain, format, source, bytes, target);
+    if (format == XB_FORMAT_LZ4)
+        return xb_lz4_encode(source, bytes, target);
+    return narrow(&xb_narrow_plain, format, source, bytes, target);
 }
 
 const char *xb_encoder_name(enum xb_format format)
 {
     if (format == XB_FORMAT_FOR)
         return xb_for_encoder_name();
-    return format == XB_FORMAT_LZ4 ? "liblz4" : xb_narrow_fastest()->name;
+    if (format == XB_FORMAT_LZ4)
+        return "liblz4";
+    return xb_narrow_fastest()->name;
 }
 
 static void widen_int8(const unsigned char *encoded, float *target, uint64_t values)
@@ -74,13 +79,9 @@ static float float_of(unsigned bits)
     return both.value;
 }
 
-static void widen(enum xb_format format, const unsigned char *encoded, float *target,
-                  uint64_t values)
+static void widen_each(enum xb_format format, const unsigned char *encoded, float *target,
+                       uint64_t values)
 {
-    if (format == XB_FORMAT_INT8) {
-        widen_int8(encoded, target, values);
-        return;
-    }
     const uint16_t *halves = (const uint16_t *)(const void *)encoded;
     if (format == XB_FORMAT_FP16)
         for (uint64_t i = 0; i < values; i++)
@@ -93,27 +94,29 @@ static void widen(enum xb_format format, const unsigned char *encoded, float *ta
             target[i] = float_of(xb_widen_fp8(encoded[i]));
 }
 
-static void restore_values(enum xb_format format, const void *encoded, uint64_t encoded_bytes,
-                           void *target, uint64_t bytes, uint64_t offset,
-                           struct xb_decode_report *report)
+/* False: it has not the length of so many values, and nothing was written. */
+static bool widen(enum xb_format format, const void *encoded, uint64_t encoded_bytes, float *target,
+                  uint64_t values)
 {
-    uint64_t values = bytes / sizeof(float);
-    if (encoded_bytes == xb_narrow_bytes(format, values)) {
-        widen(format, encoded, target, values);
-        return;
-    }
-    report->refused_blocks++;
-    if (offset < report->first_refused)
-        report->first_refused = offset;
+    if (encoded_bytes != xb_narrow_bytes(format, values))
+        return false;
+    if (format == XB_FORMAT_INT8)
+        widen_int8(encoded, target, values);
+    else
+        widen_each(format, encoded, target, values);
+    return true;
 }
 
 void xb_decode(enum xb_format format, const void *encoded, uint64_t encoded_bytes, void *target,
                uint64_t bytes, uint64_t offset, struct xb_decode_report *report)
 {
-    if (format == XB_FORMAT_FOR)
+    if (format == XB_FORMAT_FOR) {
         xb_for_decode(encoded, encoded_bytes, target, bytes, offset, report);
-    else if (format == XB_FORMAT_LZ4)
+    } else if (format == XB_FORMAT_LZ4) {
         xb_lz4_decode(encoded, encoded_bytes, target, bytes, offset, report);
-    else
-        restore_values(format, encoded, encoded_bytes, target, bytes, offset, report);
+    } else if (!widen(format, encoded, encoded_bytes, target, bytes / sizeof(float))) {
+        report->refused_blocks++;
+        if (offset < report->first_refused)
+            report->first_refused = offset;
+    }
 }

@@ -7,8 +7,7 @@
 #include <stdint.h>
 
 /* The format `for` of codec.h: frame of reference and bit packing, without loss. docs/formats.md
- * describes it. A chunk has at most XB_FOR_CHUNK bytes, because places have 26 bits. */
-#define XB_FOR_CHUNK (UINT64_C(1) << 32)
+ * describes it. A chunk has 1 to XB_FORMAT_CHUNK_MOST bytes. */
 
 uint64_t xb_for_bound(uint64_t bytes);
 uint64_t xb_for_encode(const void *source, uint64_t bytes, void *target);

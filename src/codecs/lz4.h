@@ -7,8 +7,7 @@
 #include <stdint.h>
 
 /* The format `lz4` of codec.h: raw LZ4 blocks, without loss. docs/formats.md describes it. A chunk
- * has at most XB_LZ4_CHUNK bytes, because the directory's offsets have 31 bits. */
-#define XB_LZ4_CHUNK (UINT64_C(1) << 30)
+ * has 1 to XB_FORMAT_CHUNK_MOST bytes. */
 
 uint64_t xb_lz4_bound(uint64_t bytes);
 uint64_t xb_lz4_encode(const void *source, uint64_t bytes, void *target);

@@ -9,6 +9,7 @@
 /*
  * What the encoders of every CPU must give bit by bit. Both sides of every choice are computed, so
  * that compilers can make vector code of the loops.
+ *
  * Chunks are little-endian, and so are the machines that this runs on.
  */
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "chunks are stored as they are computed");

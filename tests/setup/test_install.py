@@ -51,8 +51,10 @@ class Installed(Installing):
         program = self.place("BINDIR", "xferbench")
         for path, library in ((program, "libcjson"), (os.path.join(helpers, "test_contract"), "libcmocka")):
             self.assertEqual(mine, os.path.dirname(self.library_of(path, library)), path)
+        self.assertIn("liblz4.so.1", os.listdir(mine))
         self.assert_succeeds("--version", program=program)
-        self.assertIn("libcjson-copyright", os.listdir(self.place("DOCDIR")))
+        for library in ("libcjson", "liblz4"):
+            self.assertIn(f"{library}-copyright", os.listdir(self.place("DOCDIR")))
 
     def test_gpu_tests_of_the_bundle(self):
         """They find the bundle's program beside them."""

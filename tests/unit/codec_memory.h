@@ -7,6 +7,7 @@
 
 #include "xferbench/format.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,6 +64,32 @@ static inline uint32_t made_number(uint64_t *state)
 {
     *state = *state * 6364136223846793005u + 1442695040888963407u;
     return (uint32_t)(*state >> 32);
+}
+
+static inline uint32_t word_at(const unsigned char *bytes)
+{
+    return (uint32_t)bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 |
+           (uint32_t)bytes[3] << 24;
+}
+
+static inline void put_word(unsigned char *bytes, uint32_t word)
+{
+    for (unsigned i = 0; i < 4; i++)
+        bytes[i] = (unsigned char)(word >> (8 * i));
+}
+
+/* Words, which LZ4 makes smaller, or bytes that it does not. */
+static inline void made_bytes(unsigned char *bytes, size_t count, bool text)
+{
+    uint64_t random = 7;
+    static const char *const words[] = {"what ", "is ", "encoded ", "comes ", "back, ", "always "};
+    for (size_t at = 0; at < count;) {
+        const char *word = words[made_number(&random) % 6];
+        for (; text && *word != '\0' && at < count; word++)
+            bytes[at++] = (unsigned char)*word;
+        if (at < count) /* so that it is never quite the same */
+            bytes[at++] = (unsigned char)(made_number(&random) >> (text ? 29 : 0));
+    }
 }
 
 #endif

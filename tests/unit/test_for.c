@@ -15,18 +15,6 @@
 
 #include "codec_memory.h"
 
-static uint32_t word_at(const unsigned char *bytes)
-{
-    return (uint32_t)bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 |
-           (uint32_t)bytes[3] << 24;
-}
-
-static void put_word(unsigned char *bytes, uint32_t word)
-{
-    for (unsigned i = 0; i < 4; i++)
-        bytes[i] = (unsigned char)(word >> (8 * i));
-}
-
 /* ---- a decoder by the document, bit by bit ---- */
 
 /* Whether a block is valid; value `i` of it is then *value. */
@@ -96,15 +84,17 @@ static unsigned char *encode(const void *source, uint64_t bytes, uint64_t *encod
         assert_memory_equal(encoded, again, (size_t)*encoded_bytes);
         free(again);
     }
+    unsigned char *exact = aligned_copy(encoded, (size_t)*encoded_bytes);
+    free(encoded);
     struct target target = target_open((size_t)bytes);
     struct xb_decode_report report = {0, XB_NONE_REFUSED};
-    xb_for_decode(encoded, *encoded_bytes, target.bytes, bytes, 0, &report);
+    xb_for_decode(exact, *encoded_bytes, target.bytes, bytes, 0, &report);
     assert_int_equal(0, report.refused_blocks);
     assert_true(report.first_refused == XB_NONE_REFUSED);
     assert_memory_equal(copy, target.bytes, (size_t)bytes);
     target_close(&target);
     free(copy);
-    return encoded;
+    return exact;
 }
 
 static void check_round_trip(const void *source, uint64_t bytes)
@@ -116,7 +106,7 @@ static void check_round_trip(const void *source, uint64_t bytes)
 static void sizes_come_back(void **state)
 {
     (void)state;
-    static uint32_t values[9 * 1024];
+    static uint32_t values[17 * 1024];
     uint64_t random = 1;
     for (size_t i = 0; i < sizeof values / 4; i++)
         values[i] = made_number(&random) % 1000 + 70000;
@@ -125,6 +115,14 @@ static void sizes_come_back(void **state)
     for (uint64_t blocks = 1; blocks <= 8; blocks++)
         for (uint64_t tail = 0; tail < 9; tail++)
             check_round_trip(values, blocks * 4096 + tail - 4);
+    /* With 16 blocks the directory fills its line, with 17 it takes two. */
+    for (uint64_t blocks = 16; blocks <= 17; blocks++) {
+        uint64_t encoded_bytes;
+        unsigned char *encoded = encode(values, blocks * 4096, &encoded_bytes);
+        assert_int_equal((blocks - 15) * 128 + blocks * 10 * 128, encoded_bytes);
+        check_decoding(encoded, encoded_bytes, blocks * 4096);
+        free(encoded);
+    }
 }
 
 static void widths_come_back(void **state)
@@ -213,7 +211,7 @@ static void what_takes_32_bits_is_stored(void **state)
     (void)state;
     static uint32_t values[2048];
     for (uint32_t i = 0; i < 2048; i++)
-        values[i] = i < 1024 ? i * 4194308u : 9;
+        values[i] = i < 1024 ? 5 + i * 4194308u : 9;
     uint64_t encoded_bytes;
     unsigned char *encoded = encode(values, sizeof values, &encoded_bytes);
     assert_int_equal(128 + 4096, encoded_bytes);
@@ -323,6 +321,17 @@ static void absurd_directories_are_refused(void **state)
     free(encoded);
 }
 
+/* More bits than a value has, and all the words that they would take. */
+static void too_many_bits_are_refused(void **state)
+{
+    (void)state;
+    static unsigned char encoded[128 + 63 * 128] __attribute__((aligned(128)));
+    for (uint32_t bits = 32; bits < 64; bits++) {
+        put_word(encoded + 4, bits);
+        check_decoding(encoded, sizeof encoded, 4096);
+    }
+}
+
 static void blocks_that_are_not_there_are_refused(void **state)
 {
     (void)state;
@@ -351,6 +360,7 @@ int main(void)
         cmocka_unit_test(every_flipped_byte_is_refused_or_harmless),
         cmocka_unit_test(truncated_chunks_are_refused),
         cmocka_unit_test(absurd_directories_are_refused),
+        cmocka_unit_test(too_many_bits_are_refused),
         cmocka_unit_test(blocks_that_are_not_there_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
