@@ -52,23 +52,27 @@ __global__ void __launch_bounds__(THREADS)
         atomicAdd(refused, 1);
 }
 
-/* How a sequence is restored: by the general text alone; with a fast one for short sequences; with
- * bytes that are stored late, which is the text's own way. */
-enum way { GENERAL, SHORT, LATE };
+/* How a block is restored: by the general text alone; with short sequences that are stored at once;
+ * or with short sequences that are stored late, which is the text's own way. */
+enum way { GENERAL, AT_ONCE, LATE };
 
 template <enum way WAY, unsigned LANES>
 __device__ int decompress(const unsigned char *in, unsigned length, unsigned char *target,
                           unsigned size, unsigned lane)
 {
+    if (WAY == LATE)
+        return xb_lz4_decompress(in, length, target, size, lane, LANES);
     struct xb_lz4_reader reader = {in, length, 0, 0, 0, lane, LANES};
-    struct xb_lz4_writer writer = {target, size, 0, 0, XB_LZ4_NOTHING};
+    struct xb_lz4_writer writer = {target, size, 0, {0, 0, 0, 0}, {0, 0, 0, 0}};
     enum xb_lz4_step step = XB_LZ4_MORE;
+    for (unsigned slot = 0; slot < XB_LZ4_SLOTS; slot++)
+        writer.late[slot] = XB_LZ4_NOTHING;
     xb_lz4_look(&reader);
     while (step == XB_LZ4_MORE) {
-        if (WAY == GENERAL || !xb_lz4_short_sequence(&reader, &writer))
+        if (WAY == GENERAL || !xb_lz4_short_sequence(&reader, &writer, 0))
             step = xb_lz4_sequence(&reader, &writer);
-        if (WAY == SHORT)
-            xb_lz4_store_late(&writer);
+        else
+            xb_lz4_store_all(&writer, lane);
     }
     return step == XB_LZ4_END;
 }
@@ -166,7 +170,7 @@ int main(int count, char **words)
         kernel decode;
         unsigned lanes;
     } ways[] = {{"general", decode_lz4<GENERAL, 32>, 32},
-                {"short", decode_lz4<SHORT, 32>, 32},
+                {"at once", decode_lz4<AT_ONCE, 32>, 32},
                 {"late", decode_lz4<LATE, 32>, 32},
                 {"late, 16 lanes", decode_lz4<LATE, 16>, 16},
                 {"late, 8 lanes", decode_lz4<LATE, 8>, 8}};

@@ -88,31 +88,47 @@ XB_KERNEL_FUNCTION int xb_lz4_take_length(struct xb_lz4_reader *reader, unsigned
     return 1;
 }
 
-/* Where a block is restored to. */
+/*
+ * Where a block is restored to.
+ *
+ * A GPU waits long for the bytes of a match. So the matches of short sequences are stored late:
+ * what a lane loaded of them stays in a slot while the next sequences are read, and is stored when
+ * the slot is needed again. A match that needs bytes of such matches makes all of them be stored.
+ */
+#define XB_LZ4_SLOTS 4u
 struct xb_lz4_writer {
     unsigned char *out;
     unsigned size, done;
-    /* A byte that this lane has loaded but not stored, and where it belongs; XB_LZ4_NOTHING. */
-    unsigned late, late_at;
+    unsigned late[XB_LZ4_SLOTS]; /* a byte for out[place + lane], or XB_LZ4_NOTHING */
+    /* In the order in which slots are used next, these do not go down. All bytes before that of a
+     * slot have been stored when the slots before it are. */
+    unsigned place[XB_LZ4_SLOTS];
 };
-#define XB_LZ4_NOTHING 0xFFFFFFFFu
+#define XB_LZ4_NOTHING 0x100u
 
-XB_KERNEL_FUNCTION void xb_lz4_store_late(struct xb_lz4_writer *writer)
+XB_KERNEL_FUNCTION void xb_lz4_store_late(struct xb_lz4_writer *writer, unsigned slot,
+                                          unsigned lane)
 {
-    if (writer->late_at != XB_LZ4_NOTHING)
-        writer->out[writer->late_at] = (unsigned char)writer->late;
-    writer->late_at = XB_LZ4_NOTHING;
+    if (writer->late[slot] != XB_LZ4_NOTHING)
+        writer->out[writer->place[slot] + lane] = (unsigned char)writer->late[slot];
+}
+
+/* Stores what is late, so that all bytes before `done` are stored. */
+XB_KERNEL_FUNCTION void xb_lz4_store_all(struct xb_lz4_writer *writer, unsigned lane)
+{
+    for (unsigned slot = 0; slot < XB_LZ4_SLOTS; slot++) {
+        xb_lz4_store_late(writer, slot, lane);
+        writer->late[slot] = XB_LZ4_NOTHING;
+        writer->place[slot] = writer->done;
+    }
 }
 
 /*
- * The common case: few literals and a short match. Returns 0, and did nothing, where the next
- * sequence is not so, or not valid, or the lanes are too few.
- *
- * A GPU waits long for the bytes of a match. So they are stored in the next sequence, just before a
- * lane may read them: reading that sequence takes part of the time.
+ * The common case: few literals and a short match, into a slot; these are used in turn. Returns 0,
+ * and did nothing, where the next sequence is not so, or not valid, or the lanes are too few.
  */
 XB_KERNEL_FUNCTION int xb_lz4_short_sequence(struct xb_lz4_reader *reader,
-                                             struct xb_lz4_writer *writer)
+                                             struct xb_lz4_writer *writer, unsigned slot)
 {
     unsigned lane = reader->lane, left = reader->length - reader->at;
     if (left < 4)
@@ -125,23 +141,25 @@ XB_KERNEL_FUNCTION int xb_lz4_short_sequence(struct xb_lz4_reader *reader,
         return 0;
     unsigned offset = XB_LANES_TAKE(reader->mine, literals + 1, reader->in + reader->at);
     offset |= XB_LANES_TAKE(reader->mine, literals + 2, reader->in + reader->at) << 8;
-    unsigned char *target = writer->out + writer->done;
-    writer->done += literals;
-    if (offset - 1 >= writer->done) {
-        writer->done -= literals;
+    unsigned place = writer->done + literals;
+    if (offset - 1 >= place)
         return 0;
-    }
     if (lane - 1 < literals) /* not lane 0, of which this is a large number */
-        target[lane - 1] = (unsigned char)reader->mine;
-    xb_lz4_store_late(writer);
+        writer->out[writer->done + lane - 1] = (unsigned char)reader->mine;
+    writer->done = place;
     reader->at += literals + 3;
     xb_lz4_look(reader);
+    xb_lz4_store_late(writer, slot, lane);
+    unsigned source_end = offset < match ? place : place - offset + match;
+    if (source_end > writer->place[(slot + 1) % XB_LZ4_SLOTS])
+        xb_lz4_store_all(writer, lane);
     XB_LANES_SYNC();
+    writer->late[slot] = XB_LZ4_NOTHING;
+    writer->place[slot] = place;
     if (lane < match) {
         /* A match that is longer than its offset repeats it. */
         unsigned from = offset < match ? lane % offset : lane;
-        writer->late = writer->out[writer->done - offset + from];
-        writer->late_at = writer->done + lane;
+        writer->late[slot] = writer->out[place - offset + from];
     }
     writer->done += match;
     return 1;
@@ -194,7 +212,7 @@ XB_KERNEL_FUNCTION enum xb_lz4_step xb_lz4_sequence(struct xb_lz4_reader *reader
                                                     struct xb_lz4_writer *writer)
 {
     unsigned literals, match;
-    xb_lz4_store_late(writer);
+    xb_lz4_store_all(writer, reader->lane);
     if (reader->at >= reader->length)
         return XB_LZ4_REFUSED;
     unsigned token = xb_lz4_take(reader);
@@ -221,6 +239,7 @@ XB_KERNEL_FUNCTION enum xb_lz4_step xb_lz4_sequence(struct xb_lz4_reader *reader
     XB_LANES_SYNC();
     xb_lz4_copy_match(writer->out + writer->done, offset, match, reader->lane, reader->lanes);
     writer->done += match;
+    xb_lz4_store_all(writer, reader->lane);
     return XB_LZ4_MORE;
 }
 
@@ -230,12 +249,19 @@ XB_KERNEL_FUNCTION int xb_lz4_decompress(const unsigned char *in, unsigned lengt
                                          unsigned lanes)
 {
     struct xb_lz4_reader reader = {in, length, 0, 0, 0, lane, lanes};
-    struct xb_lz4_writer writer = {target, size, 0, 0, XB_LZ4_NOTHING};
+    struct xb_lz4_writer writer = {target, size, 0, {0, 0, 0, 0}, {0, 0, 0, 0}};
     enum xb_lz4_step step = XB_LZ4_MORE;
+    for (unsigned slot = 0; slot < XB_LZ4_SLOTS; slot++)
+        writer.late[slot] = XB_LZ4_NOTHING;
     xb_lz4_look(&reader);
     while (step == XB_LZ4_MORE) {
-        if (!xb_lz4_short_sequence(&reader, &writer))
-            step = xb_lz4_sequence(&reader, &writer);
+        /* Each by its number, so that the compiler keeps it in registers. */
+        while (xb_lz4_short_sequence(&reader, &writer, 0) &&
+               xb_lz4_short_sequence(&reader, &writer, 1) &&
+               xb_lz4_short_sequence(&reader, &writer, 2) &&
+               xb_lz4_short_sequence(&reader, &writer, 3))
+            continue;
+        step = xb_lz4_sequence(&reader, &writer);
     }
     return step == XB_LZ4_END;
 }
