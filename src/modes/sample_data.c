@@ -19,7 +19,8 @@ const struct xb_option xb_option_data = {
     .default_text = "integers",
     .help = "What is made smaller: 'random' bytes, 'integers' of 32 bits that differ in their low "
             "11 bits, 'floats' such as a sensor measures, 'text' of made-up words, 'zeros', or "
-            "'file:PATH', repeated as often as it takes. One case is run for each.",
+            "'file:PATH' (without a comma), repeated as often as it takes. One case is run for "
+            "each.",
     .selects = true,
 };
 
