@@ -8,10 +8,12 @@
 #include <immintrin.h>
 #include <string.h>
 
-/* By bench/narrow on an EPYC that had other work too: on the whole faster than ordinary stores, by
- * a few to 40 percent, also where the target would fit into the caches. */
+/* Streaming stores are as fast or faster for a thread by itself (bench/narrow), but what they write
+ * goes to memory and the device fetches it from there: with ordinary ones it fetches from the
+ * cache, and the whole was a fifth faster (H200 beside a Xeon,
+ * bench/results/h200/quantize-stores.txt). */
 #ifndef XB_NARROW_STREAMING
-#define XB_NARROW_STREAMING 1
+#define XB_NARROW_STREAMING 0
 #endif
 
 #define TARGET __attribute__((target("avx2,f16c")))

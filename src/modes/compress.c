@@ -2,6 +2,7 @@
 /* Data compressed on the host without loss, and restored on the device. */
 #include "encoded.h"
 #include "encoded_reading.h"
+#include "pipeline_figures.h"
 #include "sample_data.h"
 
 #include <string.h>
@@ -87,7 +88,7 @@ static const struct xb_parameter parameters[] = {{&option_codec, NULL},
                                                  {NULL, NULL}};
 
 static const struct xb_figure *const figures[] = {&xb_figure_plain_bandwidth,
-                                                  &xb_figure_encoded_speed_up,
+                                                  &xb_figure_speed_up,
                                                   &xb_figure_encoded_share_of_bound,
                                                   &xb_figure_ratio,
                                                   &xb_figure_encode_rate,

@@ -2,9 +2,7 @@
 #include "encoded.h"
 
 #include "base/parallel.h"
-#include "encoded_internal.h"
 #include "proof.h"
-#include "shared_options.h"
 
 #include "xferbench/workspace.h"
 

@@ -3,6 +3,7 @@
 #define XFERBENCH_MODES_ENCODED_H
 
 #include "codecs/codec.h"
+#include "shared_options.h"
 #include "xferbench/crew.h"
 #include "xferbench/mode.h"
 
@@ -76,6 +77,16 @@ XB_MUST_CHECK enum xb_status xb_encoded_verify(struct xb_mode_context *context,
                                                struct xb_result *result, struct xb_error *error);
 void xb_encoded_teardown(struct xb_mode_context *context);
 
+/* ---- for the files encoded_*.c ---- */
+
+struct xb_chunk xb_encoded_chunk(const struct xb_mode_context *context, uint64_t index);
+/* Encodes a chunk of the original into a slot. */
+void xb_encoded_make(const struct xb_mode_context *context, uint64_t index, uint64_t slot);
+/* One iteration of the plain way. */
+enum xb_status xb_encoded_submit_plain(struct xb_mode_context *context, struct xb_error *error);
+
+/* ---- for the modes ---- */
+
 /* The plain way and the decoder alone. */
 extern const struct xb_reference xb_encoded_references[];
 
@@ -87,7 +98,6 @@ extern const struct xb_figure xb_figure_encode_rate_one;
 extern const struct xb_figure xb_figure_decode_rate;
 extern const struct xb_figure xb_figure_threads;
 extern const struct xb_figure xb_figure_break_even_threads;
-extern const struct xb_figure xb_figure_encoded_speed_up;
 extern const struct xb_figure xb_figure_encoded_share_of_bound;
 /* Of what is encoded beforehand. */
 extern const struct xb_figure xb_figure_break_even_sends;

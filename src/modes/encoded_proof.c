@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Whether what was restored on the device is what it should be, and the figures. */
-#include "encoded_internal.h"
+#include "encoded.h"
+#include "pipeline_figures.h"
 
 #include "xferbench/result.h"
 
@@ -59,12 +60,6 @@ const struct xb_figure xb_figure_break_even_sends = {
     .unit = XB_UNIT_RATIO,
     .help = "How often the data must be sent before making it smaller once has paid; none where "
             "sending it takes no less time",
-};
-const struct xb_figure xb_figure_encoded_speed_up = {
-    .name = "speed_up",
-    .unit = XB_UNIT_RATIO,
-    .more_is_better = true,
-    .help = "How many times as fast as the plain copy of the same data",
 };
 const struct xb_figure xb_figure_encoded_share_of_bound = {
     .name = "share_of_bound",
@@ -274,7 +269,7 @@ static enum xb_status compare_with_stages(struct xb_result *result, const struct
     double bound = fmin(ratio * plain, decode);
     if (state->is_made)
         bound = fmin(bound, state->rate_of_all);
-    xb_result_compute(result, &xb_figure_encoded_speed_up, result->bandwidth.median / plain);
+    xb_result_compute(result, &xb_figure_speed_up, result->bandwidth.median / plain);
     xb_result_compute(result, &xb_figure_encoded_share_of_bound, result->bandwidth.median / bound);
     add_break_even_sends(result, state, plain);
     return XB_OK;

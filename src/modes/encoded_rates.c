@@ -2,7 +2,7 @@
 #define _POSIX_C_SOURCE 200809L
 /* How fast host threads encode with nothing beside them, and how many it takes to be faster than
  * the plain copy. */
-#include "encoded_internal.h"
+#include "encoded.h"
 
 #include "base/clock.h"
 #include "measure/run.h"

@@ -2,6 +2,7 @@
 #include "encoded_reading.h"
 
 #include "encoded.h"
+#include "pipeline_figures.h"
 #include "sample_data.h"
 
 #include "xferbench/reading.h"
@@ -27,7 +28,7 @@ static struct seen look(const struct xb_reading *reading, const struct xb_record
         .rate = xb_reading_median(reading, test, &xb_figure_bandwidth),
         .plain = xb_reading_median(reading, test, &xb_figure_plain_bandwidth),
         .ratio = xb_reading_median(reading, test, &xb_figure_ratio),
-        .speed_up = xb_reading_median(reading, test, &xb_figure_encoded_speed_up),
+        .speed_up = xb_reading_median(reading, test, &xb_figure_speed_up),
         .encode = xb_reading_median(reading, test, &xb_figure_encode_rate),
         .decode = xb_reading_median(reading, test, &xb_figure_decode_rate),
         .threads = xb_reading_median(reading, test, &xb_figure_threads),
@@ -54,8 +55,7 @@ static bool is_meant(const struct xb_reading *reading, const struct xb_record_ca
 {
     return strcmp(test->mode, mode) == 0 && test->device == device && test->bytes == bytes &&
            (variant == NULL || strcmp(test->variant, variant) == 0) &&
-           xb_reading_usable(reading, test) &&
-           xb_reading_has(reading, test, &xb_figure_encoded_speed_up);
+           xb_reading_usable(reading, test) && xb_reading_has(reading, test, &xb_figure_speed_up);
 }
 
 /* Whether no other case that does the same work is faster. */

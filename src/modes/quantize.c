@@ -2,6 +2,7 @@
 /* float32 values made smaller on the host, with loss, and widened again on the device. */
 #include "encoded.h"
 #include "encoded_reading.h"
+#include "pipeline_figures.h"
 #include "sample_data.h"
 
 #include <string.h>
@@ -78,10 +79,10 @@ static const struct xb_parameter parameters[] = {
     {&xb_option_encode_chunk, NULL}, {&xb_option_threads, NULL}, {NULL, NULL}};
 
 static const struct xb_figure *const figures[] = {
-    &xb_figure_plain_bandwidth, &xb_figure_encoded_speed_up, &xb_figure_encoded_share_of_bound,
-    &xb_figure_ratio,           &xb_figure_encode_rate,      &xb_figure_encode_rate_one,
-    &xb_figure_decode_rate,     &xb_figure_threads,          &xb_figure_break_even_threads,
-    &xb_figure_error_max,       &xb_figure_error_rms,        NULL};
+    &xb_figure_plain_bandwidth, &xb_figure_speed_up,    &xb_figure_encoded_share_of_bound,
+    &xb_figure_ratio,           &xb_figure_encode_rate, &xb_figure_encode_rate_one,
+    &xb_figure_decode_rate,     &xb_figure_threads,     &xb_figure_break_even_threads,
+    &xb_figure_error_max,       &xb_figure_error_rms,   NULL};
 
 #define SAY(word)                                                                                  \
     static bool say_##word(struct xb_reading *reading, int device, uint64_t bytes)                 \
