@@ -63,7 +63,7 @@ __device__ int decompress(const unsigned char *in, unsigned length, unsigned cha
     if (WAY == LATE)
         return xb_lz4_decompress(in, length, target, size, lane, LANES);
     struct xb_lz4_reader reader = {in, length, 0, 0, 0, lane, LANES};
-    struct xb_lz4_writer writer = {target, size, 0, {0, 0, 0, 0}, {0, 0, 0, 0}};
+    struct xb_lz4_writer writer = {target, size, 0, {}, {}};
     enum xb_lz4_step step = XB_LZ4_MORE;
     for (unsigned slot = 0; slot < XB_LZ4_SLOTS; slot++)
         writer.late[slot] = XB_LZ4_NOTHING;

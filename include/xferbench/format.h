@@ -26,9 +26,6 @@ enum xb_format {
 #define XB_FOR_LANES 32u
 #define XB_LZ4_BLOCK 65536u
 
-/* The most bytes of the original in a chunk: places in it have so many bits. */
-#define XB_FORMAT_CHUNK (1ULL << 30)
-
 /* An encoded chunk begins on such a boundary, and so does what it is decoded to. */
 #define XB_FORMAT_ALIGNMENT 128u
 

@@ -12,9 +12,9 @@
 /* A value of any type that is read or written as a word. */
 typedef unsigned __attribute__((may_alias)) xb_for_word;
 
-#define XB_FOR_BLOCK_BYTES (4u * XB_FOR_BLOCK)
+#define XB_FOR_BLOCK_BYTES (4ULL * XB_FOR_BLOCK)
 #define XB_FOR_ROWS (XB_FOR_BLOCK / XB_FOR_LANES)
-#define XB_FOR_ROW_BYTES (4u * XB_FOR_LANES) /* the unit in which a block's place is told */
+#define XB_FOR_ROW_BYTES (4ULL * XB_FOR_LANES) /* the unit in which a block's place is told */
 #define XB_FOR_ENTRY_BYTES 8u
 #define XB_FOR_BITS_FIELD 6u /* the lowest bits of a place are the block's bits a value */
 
@@ -63,10 +63,10 @@ XB_KERNEL_FUNCTION unsigned xb_for_value(struct xb_for_packed packed, unsigned m
         return packed.reference;
     unsigned bit = row * packed.bits;
     unsigned shift = bit % 32;
-    const xb_for_word *word = packed.words + bit / 32 * XB_FOR_LANES + lane;
-    unsigned long long both = word[0];
+    unsigned word = bit / 32 * XB_FOR_LANES + lane;
+    unsigned long long both = packed.words[word];
     if (shift + packed.bits > 32)
-        both |= (unsigned long long)word[XB_FOR_LANES] << 32;
+        both |= (unsigned long long)packed.words[word + XB_FOR_LANES] << 32;
     return ((unsigned)(both >> shift) & mask) + packed.reference;
 }
 
@@ -92,7 +92,7 @@ XB_KERNEL_FUNCTION int xb_for_decode_lane(const unsigned char *chunk,
     if (packed.words == 0)
         return 0;
     unsigned mask = packed.bits == 0 ? 0 : 0xFFFFFFFFu >> (32 - packed.bits);
-    unsigned long long first = block * XB_FOR_BLOCK_BYTES + 4u * lane;
+    unsigned long long first = block * XB_FOR_BLOCK_BYTES + 4ULL * lane;
     int whole = bytes - block * XB_FOR_BLOCK_BYTES >= XB_FOR_BLOCK_BYTES;
     /* Eight at a time, so that a GPU waits for eight loads together and not for each. */
     for (unsigned row = 0; row < XB_FOR_ROWS; row += 8) {

@@ -150,11 +150,10 @@ XB_KERNEL_FUNCTION int xb_lz4_short_sequence(struct xb_lz4_reader *reader,
     reader->at += literals + 3;
     xb_lz4_look(reader);
     xb_lz4_store_late(writer, slot, lane);
-    unsigned source_end = offset < match ? place : place - offset + match;
-    if (source_end > writer->place[(slot + 1) % XB_LZ4_SLOTS])
+    writer->late[slot] = XB_LZ4_NOTHING;
+    if (place - offset + match > writer->place[(slot + 1) % XB_LZ4_SLOTS])
         xb_lz4_store_all(writer, lane);
     XB_LANES_SYNC();
-    writer->late[slot] = XB_LZ4_NOTHING;
     writer->place[slot] = place;
     if (lane < match) {
         /* A match that is longer than its offset repeats it. */
@@ -249,10 +248,14 @@ XB_KERNEL_FUNCTION int xb_lz4_decompress(const unsigned char *in, unsigned lengt
                                          unsigned lanes)
 {
     struct xb_lz4_reader reader = {in, length, 0, 0, 0, lane, lanes};
-    struct xb_lz4_writer writer = {target, size, 0, {0, 0, 0, 0}, {0, 0, 0, 0}};
+    struct xb_lz4_writer writer;
     enum xb_lz4_step step = XB_LZ4_MORE;
+    writer.out = target;
+    writer.size = size;
+    writer.done = 0;
     for (unsigned slot = 0; slot < XB_LZ4_SLOTS; slot++)
         writer.late[slot] = XB_LZ4_NOTHING;
+    xb_lz4_store_all(&writer, lane); /* nothing; sets the slots' places */
     xb_lz4_look(&reader);
     while (step == XB_LZ4_MORE) {
         /* Each by its number, so that the compiler keeps it in registers. */

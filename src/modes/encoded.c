@@ -31,7 +31,7 @@ const struct xb_option xb_option_encode_chunk = {
             "list, a range that doubles, or 0 for 4 MiB where threads encode while others are "
             "sent, and 64 MiB where all was encoded beforehand. One case is run for each.",
     .minimum = 0,
-    .maximum = XB_FORMAT_CHUNK,
+    .maximum = XB_FORMAT_CHUNK_MOST,
     .selects = true,
 };
 

@@ -52,8 +52,8 @@ const struct xb_figure xb_figure_threads = {
 const struct xb_figure xb_figure_break_even_threads = {
     .name = "break_even_threads",
     .unit = XB_UNIT_RATIO,
-    .help = "How many host threads are enough to make data smaller faster than the plain copy "
-            "takes it; none where all of them are not",
+    .help = "How many host threads are enough for the whole to be faster than the plain copy; none "
+            "where all of them are not",
 };
 const struct xb_figure xb_figure_break_even_sends = {
     .name = "break_even_sends",

@@ -81,25 +81,74 @@ static enum xb_status time_threads(const struct rates *rates, unsigned threads, 
     return status;
 }
 
-/* The fewest threads that encode faster than the plain copy is, by halving: more threads are taken
- * to be no slower. */
+/* ---- how many threads are enough ---- */
+
+/* What all chunks take grows with them, so some for each thread are enough to tell. */
+#define CHUNKS_A_THREAD 16u
+
+/* The rate of one iteration, by the host's clock until all is restored. */
+static enum xb_status time_iteration(const struct rates *rates, double *rate,
+                                     struct xb_error *error)
+{
+    struct xb_mode_context *context = rates->context;
+    const struct xb_encoded *state = context->state;
+    double begin = xb_clock_now();
+    enum xb_status status = xb_encoded_submit(context, error);
+    for (size_t i = 0; status == XB_OK && i < context->queue_count; i++)
+        status = context->device->backend->queue_wait(context->queues[i], error);
+    double seconds = xb_clock_now() - begin;
+    uint64_t bytes = least(state->count * state->chunk, context->test->bytes);
+    *rate = seconds > 0 ? (double)bytes / seconds : 0;
+    return status;
+}
+
+/* The rate of the whole with `threads` threads: the best of a few iterations. */
+static enum xb_status time_whole(const struct rates *rates, unsigned threads, double *rate,
+                                 struct xb_error *error)
+{
+    struct xb_encoded *state = rates->context->state;
+    struct xb_crew *own = state->crew;
+    uint64_t all = state->count;
+    enum xb_status status = xb_crew_open(threads, &state->crew, error);
+    *rate = 0;
+    state->count = least(all, CHUNKS_A_THREAD * state->threads);
+    for (int i = 0; status == XB_OK && i < REPETITIONS; i++) {
+        double once = 0;
+        if (xb_run_should_stop(rates->context->run))
+            status = XB_FAIL(error, XB_ERR_STOPPED, "setting up was not finished");
+        else
+            status = time_iteration(rates, &once, error);
+        *rate = fmax(*rate, once);
+    }
+    if (state->crew != own)
+        xb_crew_close(state->crew);
+    state->crew = own;
+    state->count = all;
+    return status;
+}
+
+/* The fewest threads with which the whole is faster than the plain copy, by halving: more threads
+ * are taken to be no slower. */
 static enum xb_status find_break_even(const struct rates *rates, double plain,
                                       struct xb_error *error)
 {
     struct xb_encoded *state = rates->context->state;
     unsigned too_few = 0;
-    unsigned enough = state->threads;
+    unsigned tried = state->threads;
+    unsigned enough = 0; /* none yet */
     enum xb_status status = XB_OK;
     if (!(state->rate_of_all > plain))
         return XB_OK;
-    while (status == XB_OK && enough - too_few > 1) {
-        unsigned middle = too_few + (enough - too_few) / 2;
+    while (status == XB_OK && tried > too_few && tried != enough) {
         double rate = 0;
-        status = time_threads(rates, middle, &rate, error);
+        status = time_whole(rates, tried, &rate, error);
         if (rate > plain)
-            enough = middle;
+            enough = tried;
+        else if (enough == 0)
+            return status;
         else
-            too_few = middle;
+            too_few = tried;
+        tried = too_few + (enough - too_few + 1) / 2;
     }
     state->break_even_threads = enough;
     return status;
