@@ -58,15 +58,20 @@ static bool is_meant(const struct xb_reading *reading, const struct xb_record_ca
            xb_reading_usable(reading, test) && xb_reading_has(reading, test, &xb_figure_speed_up);
 }
 
-/* Whether no other case that does the same work is faster. */
+/* Whether no other case that does the same work is faster. Of two that are as fast it is the first.
+ */
 static bool is_fastest(const struct xb_reading *reading, const struct xb_record_case *test,
                        const char *mode)
 {
     const struct xb_record *record = xb_reading_record(reading);
     for (size_t i = 0; i < record->case_count; i++) {
         const struct xb_record_case *other = &record->cases[i];
-        if (is_meant(reading, other, test->device, test->bytes, mode, NULL) &&
-            same_work(other, test) && xb_reading_faster(reading, test, other) != test)
+        if (!is_meant(reading, other, test->device, test->bytes, mode, NULL) ||
+            !same_work(other, test))
+            continue;
+        const struct xb_record_case *first = other < test ? other : test;
+        const struct xb_record_case *second = other < test ? test : other;
+        if (xb_reading_faster(reading, first, second) != test)
             return false;
     }
     return true;
@@ -87,48 +92,72 @@ static void add_subject(struct xb_reading *reading, const struct seen *seen)
         xb_reading_add(reading, " with %.0f thread%s", seen->threads, seen->threads > 1 ? "s" : "");
 }
 
-static void add_rate(struct xb_reading *reading, const struct seen *seen)
+/* "110.0 GB/s" */
+static void add_gigabytes(struct xb_reading *reading, double rate)
 {
-    xb_reading_add(reading, " reaches ");
-    xb_reading_add_rate(reading, seen->rate);
-    xb_reading_add(reading, " GB/s, ");
+    xb_reading_add_rate(reading, rate);
+    xb_reading_add(reading, " GB/s");
+}
+
+static bool gains(const struct seen *seen)
+{
+    return seen->speed_up > 1 + MATTERS;
+}
+
+/* The answer, and by how much. */
+static void add_answer(struct xb_reading *reading, const struct seen *seen)
+{
+    bool loses = seen->speed_up < 1 - MATTERS;
+    const char *answer = gains(seen) ? "pays" : loses ? "does not pay" : "gains nothing";
+    xb_reading_add(reading, " %s: ", answer);
+    add_gigabytes(reading, seen->rate);
+    xb_reading_add(reading, ", ");
     xb_reading_add_speed(reading, seen->speed_up);
     xb_reading_add(reading, " as the plain copy (");
-    xb_reading_add_rate(reading, seen->plain);
+    add_gigabytes(reading, seen->plain);
     xb_reading_add(reading, ").");
 }
 
-static void add_what_pays(struct xb_reading *reading, const struct seen *seen)
+/* With how many threads or sends it pays. */
+static void add_break_even(struct xb_reading *reading, const struct seen *seen)
 {
     double threads = xb_reading_median(reading, seen->test, &xb_figure_break_even_threads);
     double sends = xb_reading_median(reading, seen->test, &xb_figure_break_even_sends);
-    xb_reading_add(reading, " It pays");
-    if (seen->is_made && threads > 1)
-        xb_reading_add(reading, ", from about %.0f threads on", threads);
+    if (seen->is_made && threads > 0)
+        xb_reading_add(reading, " %.0f thread%s enough to be faster.", threads,
+                       threads > 1 ? "s are" : " is");
     if (!seen->is_made && sends > 1)
-        xb_reading_add(reading, " once it is sent %.0f times", sends);
-    xb_reading_add(reading, ".");
+        xb_reading_add(reading, " Compressing once has paid after %.0f sends.", sends);
+    else if (!seen->is_made && sends > 0)
+        xb_reading_add(reading, " Compressing has paid with the first send.");
 }
 
-/* Why it does not pay. */
+/* How many threads would encode as fast as the plain copy goes. Of several one feeds the device and
+ * encodes nothing. */
+static double threads_wanted(const struct seen *seen)
+{
+    double encoding = seen->threads > 1 ? seen->threads - 1 : 1;
+    return ceil(seen->plain / (seen->encode / encoding)) + 1;
+}
+
+/* Why it does not pay, and what to do. */
 static void add_why_not(struct xb_reading *reading, const struct seen *seen)
 {
-    xb_reading_add(reading, seen->speed_up < 1 ? " It does not pay: " : " It gains nothing: ");
     if (seen->ratio < 1 + MATTERS) {
-        xb_reading_add(reading, "the data does not get smaller (by a factor of %.3f).",
+        xb_reading_add(reading, " The data does not get smaller (ratio %.3f): send it as it is.",
                        seen->ratio);
     } else if (seen->is_made && seen->encode < seen->plain) {
-        xb_reading_add(reading, "alone the threads make ");
-        xb_reading_add_rate(reading, seen->encode);
-        xb_reading_add(reading, " GB/s, less than the link takes as it is");
-        xb_reading_add(reading, "; if each further one made as much, %.0f would make enough.",
-                       ceil(seen->plain / (seen->encode / seen->threads)));
+        xb_reading_add(reading, " The host is too slow: alone, %s ",
+                       seen->threads > 1 ? "the threads encode" : "the thread encodes");
+        add_gigabytes(reading, seen->encode);
+        xb_reading_add(reading, ". At the same rate each, it takes about %.0f threads.",
+                       threads_wanted(seen));
     } else if (seen->decode < seen->plain) {
-        xb_reading_add(reading, "alone the device restores ");
-        xb_reading_add_rate(reading, seen->decode);
-        xb_reading_add(reading, " GB/s, less than the link takes.");
+        xb_reading_add(reading, " The device is too slow: alone, it restores ");
+        add_gigabytes(reading, seen->decode);
+        xb_reading_add(reading, ".");
     } else {
-        xb_reading_add(reading, "no stage alone is that slow, together they are.");
+        xb_reading_add(reading, " Each stage alone is fast enough; together they are not.");
     }
 }
 
@@ -137,16 +166,16 @@ static void add_limit(struct xb_reading *reading, const struct seen *seen)
 {
     double link = seen->ratio * seen->plain;
     double bound = fmin(link, seen->decode);
-    const char *what = link <= seen->decode ? "the link" : "restoring on the device";
+    const char *what = link <= seen->decode ? "link" : "device, which restores it,";
     if (seen->is_made && seen->encode < bound) {
         bound = seen->encode;
-        what = seen->threads > 1 ? "the threads" : "the thread";
+        what = "host, which encodes it,";
     }
     if (!(bound > 0))
         return;
-    xb_reading_add(reading, " The limit is %s: alone ", what);
-    xb_reading_add_rate(reading, bound);
-    xb_reading_add(reading, " GB/s.");
+    xb_reading_add(reading, " The %s is the limit: ", what);
+    add_gigabytes(reading, bound);
+    xb_reading_add(reading, " alone.");
 }
 
 /* What is lost. */
@@ -155,16 +184,16 @@ static void add_errors(struct xb_reading *reading, const struct seen *seen)
     double most = xb_reading_median(reading, seen->test, &xb_figure_error_max);
     double all = xb_reading_median(reading, seen->test, &xb_figure_error_rms);
     if (most > 0 && all > 0)
-        xb_reading_add(reading, " Error: %.2g %% of a value at most, %.2g %% over all.", 100 * most,
-                       100 * all);
+        xb_reading_add(reading, " Largest error: %.2g %% of a value; over all values: %.2g %%.",
+                       100 * most, 100 * all);
 }
 
 static void say(struct xb_reading *reading, const struct seen *seen)
 {
     add_subject(reading, seen);
-    add_rate(reading, seen);
-    if (seen->speed_up > 1 + MATTERS) {
-        add_what_pays(reading, seen);
+    add_answer(reading, seen);
+    if (gains(seen)) {
+        add_break_even(reading, seen);
         add_limit(reading, seen);
     } else {
         add_why_not(reading, seen);

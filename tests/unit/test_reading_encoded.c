@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the Reading says of data that is made smaller on its way. */
+#include "checks.h"
+#include "sink_fixture.h"
+
+#include "measure/mode_list.h"
+#include "run/reading.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+extern const struct xb_mode xb_mode_quantize;
+extern const struct xb_mode xb_mode_compress;
+
+/* The options as the modes name them: a record knows them by their names. */
+static const char *const codec_words[] = {"for", "lz4", NULL};
+static const struct xb_option codec = {
+    .name = "codec", .type = XB_OPTION_CHOICES, .choices = codec_words};
+static const struct xb_option data = {.name = "data", .type = XB_OPTION_CHOICES};
+static const struct xb_option threads = {.name = "threads", .type = XB_OPTION_COUNTS};
+
+/* What was measured. In GB/s; 0: there is none. */
+struct measured {
+    double rate, plain, ratio, encode, decode;
+    unsigned threads;
+    double enough, sends, error_max, error_rms;
+};
+
+static void add_measured(struct xb_result *row, const struct measured *measured)
+{
+    const struct {
+        const char *name;
+        double value;
+    } known[] = {
+        {"ratio", measured->ratio},
+        {"speed_up", measured->rate / measured->plain},
+        {"encode_rate", measured->encode * 1e9},
+        {"threads", measured->threads},
+        {"break_even_threads", measured->enough},
+        {"break_even_sends", measured->sends},
+        {"error_max", measured->error_max},
+        {"error_rms", measured->error_rms},
+    };
+    add_figure(row, xb_figure_find("plain_bandwidth"), measured->plain * 1e9);
+    add_figure(row, xb_figure_find("decode_rate"), measured->decode * 1e9);
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+        if (known[i].value > 0)
+            set_computed(row, xb_figure_find(known[i].name), known[i].value);
+}
+
+static struct xb_result *quantized(struct node *n, const char *format,
+                                   const struct measured *measured)
+{
+    struct xb_result *row = add(n, &xb_mode_quantize, format, XB_H2D, measured->rate);
+    row->test.settings[0] = (struct xb_setting){.option = &threads, .count = measured->threads};
+    row->test.setting_count = 1;
+    add_measured(row, measured);
+    return row;
+}
+
+static struct xb_result *compressed(struct node *n, const char *variant, const char *by,
+                                    const char *word, const struct measured *measured)
+{
+    struct xb_result *row = add(n, &xb_mode_compress, variant, XB_H2D, measured->rate);
+    row->test.settings[0] = (struct xb_setting){.option = &codec, .word = by};
+    row->test.settings[1] = (struct xb_setting){.option = &data, .word = word};
+    row->test.settings[2] = (struct xb_setting){.option = &threads, .count = measured->threads};
+    row->test.setting_count = 3;
+    add_measured(row, measured);
+    return row;
+}
+
+/* The line with that label, without its turns; "" for none. */
+static void assert_said(const struct node *n, const char *label, const char *expected)
+{
+    static const char turn[] = "\n               ";
+    char begin[32];
+    char *text = written(xb_reading_print, &n->run);
+    assert_narrow(text);
+    for (char *at = text; (at = strstr(at, turn)) != NULL;)
+        memmove(at, at + sizeof turn - 2, strlen(at + sizeof turn - 2) + 1);
+    snprintf(begin, sizeof begin, "\n  %-12s ", label);
+    const char *line = strstr(text, begin);
+    char said[2048] = "";
+    if (line != NULL)
+        strncat(said, line + strlen(begin), strcspn(line + strlen(begin), "\n"));
+    assert_string_equal(said, expected);
+    free(text);
+}
+
+static const struct measured linked = {.rate = 96,
+                                       .plain = 55,
+                                       .ratio = 2,
+                                       .encode = 150,
+                                       .decode = 1200,
+                                       .threads = 16,
+                                       .enough = 7,
+                                       .error_max = 0.000488,
+                                       .error_rms = 0.000204};
+
+static void what_pays_is_said_with_its_limit(void **state)
+{
+    struct node *n = *state;
+    quantized(n, "fp16", &linked);
+    assert_said(n, "fp16",
+                "fp16 with 16 threads pays: 96.00 GB/s, 1.75 times as fast as the plain copy "
+                "(55.00 GB/s). 7 threads are enough to be faster. The link is the limit: 110.0 "
+                "GB/s alone. Largest error: 0.049 % of a value; over all values: 0.02 %.");
+    assert_said(n, "bf16", "");
+}
+
+static void each_stage_can_be_the_limit(void **state)
+{
+    struct node *n = *state;
+    struct measured measured = linked;
+    measured.error_max = measured.error_rms = 0;
+    measured.encode = 105;
+    measured.enough = 1;
+    quantized(n, "fp16", &measured);
+    assert_said(n, "fp16",
+                "fp16 with 16 threads pays: 96.00 GB/s, 1.75 times as fast as the plain copy "
+                "(55.00 GB/s). 1 thread is enough to be faster. The host, which encodes it, is "
+                "the limit: 105.0 GB/s alone.");
+    measured.decode = 100;
+    measured.threads = 1;
+    quantized(n, "int8", &measured);
+    assert_said(n, "int8",
+                "int8 with 1 thread pays: 96.00 GB/s, 1.75 times as fast as the plain copy "
+                "(55.00 GB/s). 1 thread is enough to be faster. The device, which restores it, "
+                "is the limit: 100.0 GB/s alone.");
+}
+
+static void what_was_compressed_before_pays_after_some_sends(void **state)
+{
+    struct node *n = *state;
+    struct measured measured = {.rate = 150,
+                                .plain = 55,
+                                .ratio = 2.9,
+                                .encode = 10, /* not in the time: no limit */
+                                .decode = 1200,
+                                .threads = 2,
+                                .sends = 9};
+    compressed(n, "sent", "for", "integers", &measured);
+    assert_said(n, "sent",
+                "integers by for pays: 150.0 GB/s, 2.73 times as fast as the plain copy (55.00 "
+                "GB/s). Compressing once has paid after 9 sends. The link is the limit: 159.5 "
+                "GB/s alone.");
+    measured.sends = 1;
+    compressed(n, "sent", "for", "zeros", &measured);
+    assert_said(n, "sent",
+                "integers by for pays: 150.0 GB/s, 2.73 times as fast as the plain copy (55.00 "
+                "GB/s). Compressing once has paid after 9 sends. The link is the limit: 159.5 "
+                "GB/s alone. zeros by for pays: 150.0 GB/s, 2.73 times as fast as the plain copy "
+                "(55.00 GB/s). Compressing has paid with the first send. The link is the limit: "
+                "159.5 GB/s alone.");
+    assert_said(n, "made", "");
+}
+
+/* Two threads: one of them feeds, the other encodes 10 GB/s, and 6 such and one that feeds would
+ * do. */
+static void threads_that_are_too_slow_are_counted(void **state)
+{
+    struct node *n = *state;
+    struct measured measured = {
+        .rate = 9, .plain = 55, .ratio = 2, .encode = 10, .decode = 1200, .threads = 2};
+    quantized(n, "fp16", &measured);
+    assert_said(n, "fp16",
+                "fp16 with 2 threads does not pay: 9.000 GB/s, 16 % as fast as the plain copy "
+                "(55.00 GB/s). The host is too slow: alone, the threads encode 10.00 GB/s. At the "
+                "same rate each, it takes about 7 threads.");
+    measured.threads = 1;
+    quantized(n, "bf16", &measured);
+    assert_said(n, "bf16",
+                "bf16 with 1 thread does not pay: 9.000 GB/s, 16 % as fast as the plain copy "
+                "(55.00 GB/s). The host is too slow: alone, the thread encodes 10.00 GB/s. At the "
+                "same rate each, it takes about 7 threads.");
+}
+
+static void each_reason_not_to_pay_is_told(void **state)
+{
+    struct node *n = *state;
+    struct measured measured = {
+        .rate = 50, .plain = 55, .ratio = 0.998, .encode = 10, .decode = 1200, .threads = 16};
+    compressed(n, "made-and-sent", "lz4", "random", &measured);
+    assert_said(n, "made",
+                "random by lz4 with 16 threads does not pay: 50.00 GB/s, 91 % as fast as the "
+                "plain copy (55.00 GB/s). The data does not get smaller (ratio 0.998): send it as "
+                "it is.");
+    measured.ratio = 2;
+    measured.decode = 52;
+    compressed(n, "sent", "lz4", "text", &measured);
+    assert_said(n, "sent",
+                "text by lz4 does not pay: 50.00 GB/s, 91 % as fast as the plain copy (55.00 "
+                "GB/s). The device is too slow: alone, it restores 52.00 GB/s.");
+    measured.decode = measured.encode = 60;
+    quantized(n, "fp8", &measured);
+    assert_said(n, "fp8",
+                "fp8 with 16 threads does not pay: 50.00 GB/s, 91 % as fast as the plain copy "
+                "(55.00 GB/s). Each stage alone is fast enough; together they are not.");
+}
+
+/* Two hundredths either way are nothing. */
+static void what_is_as_fast_gains_nothing(void **state)
+{
+    struct node *n = *state;
+    struct measured measured = linked;
+    static const double rates[] = {54, 56};
+    static const char *const formats[] = {"int8", "fp8"};
+    static const char *const said[] = {
+        "int8 with 16 threads gains nothing: 54.00 GB/s, 98 % as fast as the plain copy (55.00 "
+        "GB/s). Each stage alone is fast enough; together they are not.",
+        "fp8 with 16 threads gains nothing: 56.00 GB/s, 1.02 times as fast as the plain copy "
+        "(55.00 GB/s). Each stage alone is fast enough; together they are not."};
+    measured.error_max = 0;
+    for (size_t i = 0; i < 2; i++) {
+        measured.rate = rates[i];
+        quantized(n, formats[i], &measured);
+        assert_said(n, formats[i], said[i]);
+    }
+}
+
+static void codecs_and_data_are_told_apart(void **state)
+{
+    struct node *n = *state;
+    struct measured measured = {
+        .rate = 50, .plain = 55, .ratio = 1, .encode = 70, .decode = 1200, .threads = 4};
+    compressed(n, "made-and-sent", "for", "random", &measured);
+    compressed(n, "made-and-sent", "lz4", "random", &measured);
+    compressed(n, "made-and-sent", "lz4", "file:some/model.bin", &measured);
+    assert_said(n, "made",
+                "random by for with 4 threads does not pay: 50.00 GB/s, 91 % as fast as the plain "
+                "copy (55.00 GB/s). The data does not get smaller (ratio 1.000): send it as it "
+                "is. random by lz4 with 4 threads does not pay: 50.00 GB/s, 91 % as fast as the "
+                "plain copy (55.00 GB/s). The data does not get smaller (ratio 1.000): send it as "
+                "it is. file:some/model.bin by lz4 with 4 threads does not pay: 50.00 GB/s, 91 % "
+                "as fast as the plain copy (55.00 GB/s). The data does not get smaller (ratio "
+                "1.000): send it as it is.");
+}
+
+static void of_several_thread_counts_the_fastest_is_told_once(void **state)
+{
+    struct node *n = *state;
+    struct measured measured = linked;
+    static const unsigned counts[] = {4, 16, 8};
+    static const double rates[] = {40, 96, 96};
+    measured.error_max = 0;
+    for (size_t i = 0; i < 3; i++) {
+        measured.threads = counts[i];
+        measured.rate = rates[i];
+        quantized(n, "fp16", &measured);
+    }
+    assert_said(n, "fp16",
+                "fp16 with 16 threads pays: 96.00 GB/s, 1.75 times as fast as the plain copy "
+                "(55.00 GB/s). 7 threads are enough to be faster. The link is the limit: 110.0 "
+                "GB/s alone.");
+}
+
+/* A case that was cut short has no plain copy to stand beside. */
+static void without_a_plain_copy_nothing_is_said(void **state)
+{
+    struct node *n = *state;
+    add(n, &xb_mode_quantize, "fp16", XB_H2D, 50);
+    assert_said(n, "fp16", "");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        NODE_TEST(what_pays_is_said_with_its_limit),
+        NODE_TEST(each_stage_can_be_the_limit),
+        NODE_TEST(what_was_compressed_before_pays_after_some_sends),
+        NODE_TEST(threads_that_are_too_slow_are_counted),
+        NODE_TEST(each_reason_not_to_pay_is_told),
+        NODE_TEST(what_is_as_fast_gains_nothing),
+        NODE_TEST(codecs_and_data_are_told_apart),
+        NODE_TEST(of_several_thread_counts_the_fastest_is_told_once),
+        NODE_TEST(without_a_plain_copy_nothing_is_said),
+    };
+    return cmocka_run_group_tests_name("reading_encoded", tests, NULL, NULL);
+}
