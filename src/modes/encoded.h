@@ -27,6 +27,7 @@ struct xb_encoded {
     uint64_t chunk, count;
     uint64_t slot_bytes; /* what a chunk may become, in whole boundaries */
     uint64_t slots;      /* of `made`, for chunks on the host: a ring, or one for every chunk */
+    uint64_t group;      /* so many chunks cross one behind the other before they are restored */
     uint64_t crossing;   /* of a ring: how many chunks are on their way before one is waited for */
     uint64_t *lengths;   /* of each chunk, once it is encoded */
     uint64_t piece;      /* what a thread encodes at a time where the encoder alone is measured */
@@ -40,7 +41,9 @@ struct xb_encoded {
     struct xb_buffer *arrived;  /* on the device, encoded, each chunk in a place of its own */
     struct xb_buffer *target;   /* on the device, restored */
     struct xb_buffer *report;   /* on the device: what was refused */
-    struct xb_event **copied;   /* one a slot: the chunk in it has crossed */
+    /* One a slot: the chunk in it has crossed, and those before. Recorded for the last of a group.
+     */
+    struct xb_event **crossed;
     /* Of the encoder alone, in bytes of the original a second; 0: not measured. */
     double rate_of_one, rate_of_all;
     unsigned break_even_threads; /* 0: not found */
