@@ -118,6 +118,8 @@ static void expect_pieces(struct fixture *f, const struct xb_buffer *target,
         found = f->pinned->host_address;
     }
     await(f);
+    if (memcmp(found, right, BYTES) == 0) /* a look at every byte costs sanitizers far more */
+        return;
     for (size_t i = 0; i < BYTES; i++)
         if (found[i] != right[i])
             fail_msg("byte %zu is %02x and not %02x", i, found[i], right[i]);
