@@ -119,7 +119,8 @@ struct xb_chunk xb_encoded_chunk(const struct xb_mode_context *context, uint64_t
     return xb_chunk_at(context->test->bytes, state->chunk, index);
 }
 
-void xb_encoded_make(const struct xb_mode_context *context, uint64_t index, uint64_t slot)
+/* Encodes a chunk of the original into a slot. */
+static void make(const struct xb_mode_context *context, uint64_t index, uint64_t slot)
 {
     const struct xb_encoded *state = context->state;
     struct xb_chunk chunk = xb_encoded_chunk(context, index);
@@ -137,8 +138,8 @@ static struct xb_queue *queue_for(const struct xb_mode_context *context, uint64_
     return context->queues[1 + index % RESTORING];
 }
 
-static enum xb_status restore(struct xb_mode_context *context, uint64_t index,
-                              struct xb_error *error)
+enum xb_status xb_encoded_restore(struct xb_mode_context *context, uint64_t index,
+                                  struct xb_error *error)
 {
     const struct xb_encoded *state = context->state;
     struct xb_chunk chunk = xb_encoded_chunk(context, index);
@@ -171,7 +172,7 @@ static enum xb_status restore_group(struct xb_mode_context *context, uint64_t la
     for (uint64_t i = last / state->group * state->group; status == XB_OK && i <= last; i++) {
         status = backend->queue_wait_event(queue_for(context, i), crossed, error);
         if (status == XB_OK)
-            status = restore(context, i, error);
+            status = xb_encoded_restore(context, i, error);
     }
     return status;
 }
@@ -194,7 +195,7 @@ static void make_in_ring(void *argument, uint64_t item, unsigned thread)
     const struct xb_mode_context *context = argument;
     const struct xb_encoded *state = context->state;
     (void)thread;
-    xb_encoded_make(context, item, item % state->slots);
+    make(context, item, item % state->slots);
 }
 
 /* Sends each chunk as soon as it and all before it are made, and gives its slot back once a few
@@ -242,32 +243,6 @@ enum xb_status xb_encoded_submit(struct xb_mode_context *context, struct xb_erro
         status = send(context, i, error);
     return status;
 }
-
-/* ---- what it stands beside ---- */
-
-enum xb_status xb_encoded_submit_plain(struct xb_mode_context *context, struct xb_error *error)
-{
-    const struct xb_encoded *state = context->state;
-    return context->device->backend->queue_copy(context->queues[0], state->target, 0,
-                                                state->original, 0, context->test->bytes, error);
-}
-
-static enum xb_status submit_decoding(struct xb_mode_context *context, struct xb_error *error)
-{
-    const struct xb_encoded *state = context->state;
-    enum xb_status status = XB_OK;
-    for (uint64_t i = 0; status == XB_OK && i < state->count; i++)
-        status = restore(context, i, error);
-    return status;
-}
-
-const struct xb_reference xb_encoded_references[] = {
-    {.figure = &xb_figure_plain_bandwidth,
-     .submit = xb_encoded_submit_plain,
-     .clock = XB_CLOCK_OF_DEVICE},
-    {.figure = &xb_figure_decode_rate, .submit = submit_decoding, .clock = XB_CLOCK_OF_DEVICE},
-    {.figure = NULL},
-};
 
 /* ---- before and after ---- */
 
@@ -324,6 +299,21 @@ enum xb_status xb_encoded_setup(struct xb_mode_context *context, const struct xb
     context->host_timed = context->host_waits = state->is_made;
     enum xb_status status = borrow(context, error);
     return status == XB_OK ? open_events(context, error) : status;
+}
+
+static void make_in_place(void *argument, uint64_t item, unsigned thread)
+{
+    (void)thread;
+    make(argument, item, item);
+}
+
+enum xb_status xb_encoded_begin(struct xb_mode_context *context, struct xb_error *error)
+{
+    const struct xb_encoded *state = context->state;
+    const struct xb_crew_job job = {
+        .work = make_in_place, .argument = context, .count = state->count};
+    return state->is_made ? xb_encoded_find_break_even(context, error)
+                          : xb_crew_run(state->crew, &job, error);
 }
 
 static enum xb_status reset_report(struct xb_mode_context *context, struct xb_error *error)

@@ -44,8 +44,6 @@ struct xb_encoded {
     /* One a slot: the chunk in it has crossed, and those before. Recorded for the last of a group.
      */
     struct xb_event **crossed;
-    /* Of the encoder alone, in bytes of the original a second; 0: not measured. */
-    double rate_of_one, rate_of_all;
     unsigned break_even_threads; /* 0: not found */
 };
 
@@ -65,7 +63,7 @@ struct xb_needs xb_encoded_needs(const struct xb_case *test, const struct xb_enc
 XB_MUST_CHECK enum xb_status xb_encoded_setup(struct xb_mode_context *context,
                                               const struct xb_encoded_plan *plan,
                                               struct xb_error *error);
-/* Encodes what is encoded beforehand, and measures the encoder alone. */
+/* Encodes what is encoded beforehand; else finds how many threads are enough. */
 XB_MUST_CHECK enum xb_status xb_encoded_begin(struct xb_mode_context *context,
                                               struct xb_error *error);
 
@@ -83,14 +81,15 @@ void xb_encoded_teardown(struct xb_mode_context *context);
 /* ---- for the files encoded_*.c ---- */
 
 struct xb_chunk xb_encoded_chunk(const struct xb_mode_context *context, uint64_t index);
-/* Encodes a chunk of the original into a slot. */
-void xb_encoded_make(const struct xb_mode_context *context, uint64_t index, uint64_t slot);
-/* One iteration of the plain way. */
-enum xb_status xb_encoded_submit_plain(struct xb_mode_context *context, struct xb_error *error);
+/* Enqueues restoring a chunk that lies on the device. */
+enum xb_status xb_encoded_restore(struct xb_mode_context *context, uint64_t index,
+                                  struct xb_error *error);
+/* Finds break_even_threads by trying. Blocks; XB_ERR_STOPPED where the run is to stop. */
+enum xb_status xb_encoded_find_break_even(struct xb_mode_context *context, struct xb_error *error);
 
 /* ---- for the modes ---- */
 
-/* The plain way and the decoder alone. */
+/* The plain way, and the encoder and the decoder alone. */
 extern const struct xb_reference xb_encoded_references[];
 
 /* The figures that every such mode has. A rate is of bytes of the original. */
