@@ -238,8 +238,8 @@ struct xb_mode {
     size_t state_bytes;
 
     /* What a device must be able to do for a case: bits of enum xb_capability. A device that cannot
-     * gets a skipped row. Of `test` only mode, variant and the words of CHOICES are set. Pure.
-     * NULL: nothing beyond the mandatory slots. */
+     * gets a skipped row. Of `test` only mode, variant and the words of CHOICES that have a
+     * list are set. Pure. NULL: nothing beyond the mandatory slots. */
     uint32_t (*capabilities)(const struct xb_case *test);
     /* Memory the case takes. Pure. */
     struct xb_needs (*needs)(const struct xb_case *test, const struct xb_config *config);

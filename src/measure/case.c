@@ -42,7 +42,8 @@ static void begin_settings(struct xb_case *test, const struct xb_config *config)
     test->setting_count = 0;
     for (; parameter != NULL && parameter->option != NULL; parameter++) {
         bool matters = parameter->variant == NULL || strcmp(parameter->variant, test->variant) == 0;
-        if (!matters || (config == NULL && parameter->option->type != XB_OPTION_CHOICES))
+        /* Without a configuration only words of a list are known. */
+        if (!matters || (config == NULL && parameter->option->choices == NULL))
             continue;
         if (test->setting_count == XB_CASE_SETTINGS)
             abort();

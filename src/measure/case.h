@@ -8,7 +8,7 @@
  * Gives the case, whose mode and variant are set, one combination of the values that its parameters
  * have in `config`, counted from 0; the last parameter's values come fastest. False where there are
  * no more combinations. Without a configuration (NULL) they are all that there can be: each word of
- * CHOICES; other parameters are left out.
+ * CHOICES that name them; other parameters are left out.
  */
 bool xb_case_set(struct xb_case *test, size_t combination, const struct xb_config *config);
 

@@ -75,15 +75,27 @@ static uint64_t whole_boundaries(uint64_t bytes)
     return (bytes + XB_FORMAT_ALIGNMENT - 1) / XB_FORMAT_ALIGNMENT * XB_FORMAT_ALIGNMENT;
 }
 
+/* Of each chunk: a copy, a record, a wait and a decoding. */
+#define OPERATIONS 4
+
 enum xb_status xb_encoded_check_options(const struct xb_case *test, struct xb_error *error)
 {
     uint64_t chunk = xb_case_setting(test, &xb_option_encode_chunk)->count;
     if (chunk % XB_FORMAT_ALIGNMENT == 0)
-        return XB_OK;
+        return chunk > 0 ? xb_chunk_check_count(test, &xb_option_encode_chunk, OPERATIONS, error)
+                         : XB_OK;
     return XB_FAIL(error, XB_ERR_USAGE,
                    "--encode-chunk: encoded chunks begin on boundaries of %u bytes, and %llu is "
                    "no multiple of that",
                    XB_FORMAT_ALIGNMENT, (unsigned long long)chunk);
+}
+
+/* How long a buffer is that is not of the case's own size: a workspace would keep one that is as
+ * long by chance for the largest case (workspace.h), and the check of memory does not count that.
+ */
+static uint64_t beside(const struct xb_case *test, uint64_t bytes)
+{
+    return bytes == test->bytes ? bytes + XB_FORMAT_ALIGNMENT : bytes;
 }
 
 /* The sizes of everything: of setup and of the check of memory before. */
@@ -101,6 +113,10 @@ static void lay_out(const struct xb_case *test, const struct xb_encoded_plan *pl
     state->slots = plan->is_made ? state->crossing + state->threads : state->count;
     state->piece = state->chunk < CHUNK_MADE ? state->chunk : CHUNK_MADE;
     state->room_bytes = whole_boundaries(xb_encoded_bound(plan->format, state->piece));
+    state->made_bytes = beside(test, state->slots * state->slot_bytes);
+    state->all_rooms_bytes = beside(test, state->threads * state->room_bytes);
+    state->back_bytes = beside(test, whole_boundaries(state->chunk));
+    state->arrived_bytes = beside(test, state->count * state->slot_bytes);
 }
 
 struct xb_needs xb_encoded_needs(const struct xb_case *test, const struct xb_encoded_plan *plan)
@@ -108,9 +124,8 @@ struct xb_needs xb_encoded_needs(const struct xb_case *test, const struct xb_enc
     struct xb_encoded state = {.count = 0};
     lay_out(test, plan, &state);
     return (struct xb_needs){
-        .host_bytes = test->bytes + state.slots * state.slot_bytes +
-                      state.threads * state.room_bytes + whole_boundaries(state.chunk),
-        .device_bytes = test->bytes + state.count * state.slot_bytes + XB_FORMAT_ALIGNMENT};
+        .host_bytes = test->bytes + state.made_bytes + state.all_rooms_bytes + state.back_bytes,
+        .device_bytes = test->bytes + state.arrived_bytes + beside(test, XB_FORMAT_ALIGNMENT)};
 }
 
 struct xb_chunk xb_encoded_chunk(const struct xb_mode_context *context, uint64_t index)
@@ -256,12 +271,12 @@ static enum xb_status borrow(struct xb_mode_context *context, struct xb_error *e
         struct xb_buffer **buffer;
     } wanted[] = {
         {0, XB_MEMORY_PINNED, context->test->bytes, &state->original},
-        {1, XB_MEMORY_PINNED, state->slots * state->slot_bytes, &state->made},
-        {2, XB_MEMORY_PINNED, whole_boundaries(state->chunk), &state->back},
-        {3, XB_MEMORY_PINNED, state->threads * state->room_bytes, &state->room},
+        {1, XB_MEMORY_PINNED, state->made_bytes, &state->made},
+        {2, XB_MEMORY_PINNED, state->back_bytes, &state->back},
+        {3, XB_MEMORY_PINNED, state->all_rooms_bytes, &state->room},
         {0, XB_MEMORY_DEVICE, context->test->bytes, &state->target},
-        {1, XB_MEMORY_DEVICE, state->count * state->slot_bytes, &state->arrived},
-        {2, XB_MEMORY_DEVICE, XB_FORMAT_ALIGNMENT, &state->report},
+        {1, XB_MEMORY_DEVICE, state->arrived_bytes, &state->arrived},
+        {2, XB_MEMORY_DEVICE, beside(context->test, XB_FORMAT_ALIGNMENT), &state->report},
     };
     enum xb_status status = XB_OK;
     for (size_t i = 0; status == XB_OK && i < sizeof wanted / sizeof wanted[0]; i++)
@@ -294,7 +309,7 @@ enum xb_status xb_encoded_setup(struct xb_mode_context *context, const struct xb
     struct xb_encoded *state = context->state;
     lay_out(context->test, plan, state);
     context->queue_count = 1 + RESTORING;
-    context->operations_per_iteration = 4 * state->count;
+    context->operations_per_iteration = OPERATIONS * state->count;
     context->hold = !state->is_made;
     context->host_timed = context->host_waits = state->is_made;
     enum xb_status status = borrow(context, error);

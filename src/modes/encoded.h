@@ -32,6 +32,8 @@ struct xb_encoded {
     uint64_t *lengths;   /* of each chunk, once it is encoded */
     uint64_t piece;      /* what a thread encodes at a time where the encoder alone is measured */
     uint64_t room_bytes; /* what a piece may become */
+    /* Of the buffers below. */
+    uint64_t made_bytes, all_rooms_bytes, back_bytes, arrived_bytes;
     unsigned threads;
     struct xb_crew *crew;
     struct xb_buffer *original; /* on the host */

@@ -202,12 +202,14 @@ static void conclude(struct xb_result *result, const struct sum *sum,
                            ? XB_VERIFIED_TRUE
                            : XB_VERIFIED_FALSE;
     if (report->refused_blocks != 0)
-        snprintf(result->reason, sizeof result->reason,
-                 "the device refused %llu blocks that are no valid encoding, the first at %llu",
-                 report->refused_blocks, report->first_refused);
+        snprintf(
+            result->reason, sizeof result->reason,
+            "the device refused what is no valid encoding: %llu times in all samples, the first "
+            "at byte %llu",
+            report->refused_blocks, report->first_refused);
     else if (sum->wrong.wrong_bytes != 0)
         snprintf(result->reason, sizeof result->reason,
-                 "%llu of %llu bytes are wrong after they were restored, the first at %llu",
+                 "%llu of %llu bytes are wrong after they were restored, the first is byte %llu",
                  (unsigned long long)sum->wrong.wrong_bytes, (unsigned long long)result->test.bytes,
                  (unsigned long long)sum->wrong.first_offset);
 }

@@ -177,21 +177,27 @@ enum xb_status xb_chunk_check_words(const struct xb_case *test, struct xb_error 
 /* One iteration cannot be interrupted: so many operations take some seconds to enqueue. */
 #define MAX_OPERATIONS UINT64_C(1000000)
 
-enum xb_status xb_chunk_check(const struct xb_case *test, uint64_t per_chunk,
-                              struct xb_error *error)
+enum xb_status xb_chunk_check_count(const struct xb_case *test, const struct xb_option *option,
+                                    uint64_t per_chunk, struct xb_error *error)
 {
     char size[32];
     char piece[32];
-    uint64_t chunk = xb_case_setting(test, &xb_option_chunk)->count;
+    uint64_t chunk = xb_case_setting(test, option)->count;
     uint64_t count = xb_chunk_count(test->bytes, chunk);
     if (count <= MAX_OPERATIONS / per_chunk)
         return XB_OK;
     return XB_FAIL(error, XB_ERR_USAGE,
-                   "--chunk %s: %s of %s in such chunks takes %llu times %llu operations an "
-                   "iteration, and at most %llu are enqueued; take a larger --chunk or a smaller "
+                   "--%s %s: %s of %s in such chunks takes %llu times %llu operations an "
+                   "iteration, and at most %llu are enqueued; take a larger --%s or a smaller "
                    "--size",
-                   xb_size_format(chunk, piece, sizeof piece),
+                   option->name, xb_size_format(chunk, piece, sizeof piece),
                    xb_size_format(test->bytes, size, sizeof size), test->mode->name,
                    (unsigned long long)count, (unsigned long long)per_chunk,
-                   (unsigned long long)MAX_OPERATIONS);
+                   (unsigned long long)MAX_OPERATIONS, option->name);
+}
+
+enum xb_status xb_chunk_check(const struct xb_case *test, uint64_t per_chunk,
+                              struct xb_error *error)
+{
+    return xb_chunk_check_count(test, &xb_option_chunk, per_chunk, error);
 }

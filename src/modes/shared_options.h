@@ -65,5 +65,9 @@ XB_MUST_CHECK enum xb_status xb_chunk_check_words(const struct xb_case *test,
  * operations a chunk would be seconds of enqueuing that nothing can interrupt. */
 XB_MUST_CHECK enum xb_status xb_chunk_check(const struct xb_case *test, uint64_t per_chunk,
                                             struct xb_error *error);
+/* The same of chunks by another option, which is a parameter of the mode, a size, and not 0. */
+XB_MUST_CHECK enum xb_status xb_chunk_check_count(const struct xb_case *test,
+                                                  const struct xb_option *option,
+                                                  uint64_t per_chunk, struct xb_error *error);
 
 #endif

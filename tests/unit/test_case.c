@@ -285,9 +285,23 @@ static void every_parameter_is_of_a_known_kind(void **state)
             assert_non_null(option->default_text);
             assert_true(option->type == XB_OPTION_COUNT || option->type == XB_OPTION_SIZE ||
                         option->type == XB_OPTION_TEXT || xb_option_is_list(option));
-            assert_true(option->type != XB_OPTION_CHOICES || option->choices != NULL);
         }
         assert_true(count <= XB_CASE_SETTINGS);
+    }
+}
+
+/* `list` asks for them: --data takes any word, and which there are no list says. */
+static void every_mode_has_its_combinations_without_a_configuration(void **state)
+{
+    (void)state;
+    for (size_t m = 0; xb_modes[m] != NULL; m++) {
+        const struct xb_option *option = xb_modes[m]->variant_option;
+        struct xb_case test = {.mode = xb_modes[m],
+                               .variant =
+                                   option != NULL ? option->choices[0] : xb_modes[m]->variant};
+        assert_true(xb_case_set(&test, 0, NULL));
+        for (size_t i = 0; i < test.setting_count; i++)
+            assert_non_null(test.settings[i].word);
     }
 }
 
@@ -335,6 +349,7 @@ int main(void)
         cmocka_unit_test(no_bytes_are_said_as_0),
         cmocka_unit_test(cases_are_alike_that_differ_in_devices_only),
         cmocka_unit_test(every_parameter_is_of_a_known_kind),
+        cmocka_unit_test(every_mode_has_its_combinations_without_a_configuration),
     };
     return cmocka_run_group_tests_name("case", tests, NULL, NULL);
 }
