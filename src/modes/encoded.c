@@ -42,8 +42,10 @@ const struct xb_option xb_option_encode_chunk = {
 
 /* Chunks cross in groups of about so many bytes with an event behind each: one between two copies
  * costs the copy engine microseconds. In chunks of 2 and 4 MiB groups were 4 to 7 % faster
- * (bench/results/h200/encode-groups.txt). */
+ * (bench/results/h200/encode-groups.txt). What is restored begins a group later, so there are no
+ * fewer groups than so many. */
 #define GROUP_BYTES (UINT64_C(16) << 20)
+#define GROUPS 8u
 
 /* Kernels restore chunks on so many queues in turn, because one chunk may not keep a device busy.
  * With that of the copies they are as many as a device has for itself (8 by default,
@@ -90,6 +92,14 @@ enum xb_status xb_encoded_check_options(const struct xb_case *test, struct xb_er
                    XB_FORMAT_ALIGNMENT, (unsigned long long)chunk);
 }
 
+static uint64_t chunks_in_group(uint64_t chunk, uint64_t count)
+{
+    uint64_t by_bytes = GROUP_BYTES / chunk;
+    uint64_t by_count = count / GROUPS;
+    uint64_t chunks = by_bytes < by_count ? by_bytes : by_count;
+    return chunks > 0 ? chunks : 1;
+}
+
 /* How long a buffer is that is not of the case's own size: a workspace would keep one that is as
  * long by chance for the largest case (workspace.h), and the check of memory does not count that.
  */
@@ -108,7 +118,7 @@ static void lay_out(const struct xb_case *test, const struct xb_encoded_plan *pl
     state->chunk = chunk_of(test, plan->is_made);
     state->count = xb_chunk_count(test->bytes, state->chunk);
     state->slot_bytes = whole_boundaries(xb_encoded_bound(plan->format, state->chunk));
-    state->group = state->chunk < GROUP_BYTES ? GROUP_BYTES / state->chunk : 1;
+    state->group = chunks_in_group(state->chunk, state->count);
     state->crossing = state->threads + state->group;
     state->slots = plan->is_made ? state->crossing + state->threads : state->count;
     state->piece = state->chunk < CHUNK_MADE ? state->chunk : CHUNK_MADE;
