@@ -99,6 +99,7 @@ need_for_build() {
 
 need_for_tests() {
     need_command gcc gcc gcc
+    command -v ninja >/dev/null || want ninja-build ninja-build
     need_command clang clang clang
     need_command clang-tidy clang-tidy clang-tools-extra
     need_command clang-format clang-format clang-tools-extra

@@ -27,6 +27,7 @@ struct xb_encoded {
     uint64_t chunk, count;
     uint64_t slot_bytes; /* what a chunk may become, in whole boundaries */
     uint64_t slots;      /* of `made`, for chunks on the host: a ring, or one for every chunk */
+    uint64_t group;      /* so many chunks cross one behind the other before they are restored */
     uint64_t crossing;   /* of a ring: how many chunks are on their way before one is waited for */
     uint64_t *lengths;   /* of each chunk, once it is encoded */
     uint64_t piece;      /* what a thread encodes at a time where the encoder alone is measured */
@@ -42,9 +43,9 @@ struct xb_encoded {
     struct xb_buffer *arrived;  /* on the device, encoded, each chunk in a place of its own */
     struct xb_buffer *target;   /* on the device, restored */
     struct xb_buffer *report;   /* on the device: what was refused */
-    struct xb_event **copied;   /* one a slot: the chunk in it has crossed */
-    /* Of the encoder alone, in bytes of the original a second; 0: not measured. */
-    double rate_of_one, rate_of_all;
+    /* One a slot: the chunk in it has crossed, and those before. Recorded for the last of a group.
+     */
+    struct xb_event **crossed;
     unsigned break_even_threads; /* 0: not found */
 };
 
@@ -64,7 +65,7 @@ struct xb_needs xb_encoded_needs(const struct xb_case *test, const struct xb_enc
 XB_MUST_CHECK enum xb_status xb_encoded_setup(struct xb_mode_context *context,
                                               const struct xb_encoded_plan *plan,
                                               struct xb_error *error);
-/* Encodes what is encoded beforehand, and measures the encoder alone. */
+/* Encodes what is encoded beforehand; else finds how many threads are enough. */
 XB_MUST_CHECK enum xb_status xb_encoded_begin(struct xb_mode_context *context,
                                               struct xb_error *error);
 
@@ -82,14 +83,15 @@ void xb_encoded_teardown(struct xb_mode_context *context);
 /* ---- for the files encoded_*.c ---- */
 
 struct xb_chunk xb_encoded_chunk(const struct xb_mode_context *context, uint64_t index);
-/* Encodes a chunk of the original into a slot. */
-void xb_encoded_make(const struct xb_mode_context *context, uint64_t index, uint64_t slot);
-/* One iteration of the plain way. */
-enum xb_status xb_encoded_submit_plain(struct xb_mode_context *context, struct xb_error *error);
+/* Enqueues restoring a chunk that lies on the device. */
+enum xb_status xb_encoded_restore(struct xb_mode_context *context, uint64_t index,
+                                  struct xb_error *error);
+/* Finds break_even_threads by trying. Blocks; XB_ERR_STOPPED where the run is to stop. */
+enum xb_status xb_encoded_find_break_even(struct xb_mode_context *context, struct xb_error *error);
 
 /* ---- for the modes ---- */
 
-/* The plain way and the decoder alone. */
+/* The plain way, and the encoder and the decoder alone. */
 extern const struct xb_reference xb_encoded_references[];
 
 /* The figures that every such mode has. A rate is of bytes of the original. */

@@ -224,31 +224,29 @@ static uint64_t bytes_sent(const struct xb_encoded *state)
     return bytes;
 }
 
-/* What one encoding cost beforehand, by what each sending then saves. */
-static void add_break_even_sends(struct xb_result *result, const struct xb_encoded *state,
-                                 double plain)
+/* The rates that the references found; 0 where the case was cut short before. */
+struct rates {
+    double plain, encode, decode;
+};
+
+static enum xb_status find_rates(const struct xb_result *result, struct rates *rates,
+                                 struct xb_error *error)
 {
-    double bytes = (double)result->test.bytes;
-    double saved = bytes / plain - bytes / result->bandwidth.median;
-    if (!state->is_made && saved > 0 && state->rate_of_all > 0)
-        xb_result_compute(result, &xb_figure_break_even_sends,
-                          ceil(bytes / state->rate_of_all / saved));
+    enum xb_status status =
+        xb_result_median(result, &xb_figure_plain_bandwidth, &rates->plain, error);
+    if (status == XB_OK)
+        status = xb_result_median(result, &xb_figure_encode_rate, &rates->encode, error);
+    return status == XB_OK ? xb_result_median(result, &xb_figure_decode_rate, &rates->decode, error)
+                           : status;
 }
 
-static void add_rates(struct xb_result *result, const struct xb_encoded *state)
+/* What one encoding cost beforehand, by what each sending then saves. */
+static void add_break_even_sends(struct xb_result *result, const struct rates *rates)
 {
-    const struct {
-        const struct xb_figure *figure;
-        double value;
-    } known[] = {
-        {&xb_figure_encode_rate, state->rate_of_all},
-        {&xb_figure_encode_rate_one, state->rate_of_one},
-        {&xb_figure_threads, state->threads},
-        {&xb_figure_break_even_threads, state->break_even_threads},
-    };
-    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
-        if (known[i].value > 0)
-            xb_result_compute(result, known[i].figure, known[i].value);
+    double bytes = (double)result->test.bytes;
+    double saved = bytes / rates->plain - bytes / result->bandwidth.median;
+    if (saved > 0)
+        xb_result_compute(result, &xb_figure_break_even_sends, ceil(bytes / rates->encode / saved));
 }
 
 /* The slowest of the stages bounds the whole: the encoder, where it is part of it, the link with
@@ -256,24 +254,24 @@ static void add_rates(struct xb_result *result, const struct xb_encoded *state)
 static enum xb_status compare_with_stages(struct xb_result *result, const struct xb_encoded *state,
                                           struct xb_error *error)
 {
-    double plain = 0;
-    double decode = 0;
+    struct rates rates = {.plain = 0};
     double ratio = (double)result->test.bytes / (double)bytes_sent(state);
-    enum xb_status status = xb_result_median(result, &xb_figure_plain_bandwidth, &plain, error);
-    if (status == XB_OK)
-        status = xb_result_median(result, &xb_figure_decode_rate, &decode, error);
+    enum xb_status status = find_rates(result, &rates, error);
     if (status != XB_OK)
         return status;
     xb_result_compute(result, &xb_figure_ratio, ratio);
-    add_rates(result, state);
-    if (!(plain > 0) || !(decode > 0))
-        return XB_OK; /* cut short */
-    double bound = fmin(ratio * plain, decode);
+    xb_result_compute(result, &xb_figure_threads, state->threads);
+    if (state->break_even_threads > 0)
+        xb_result_compute(result, &xb_figure_break_even_threads, state->break_even_threads);
+    if (!(rates.plain > 0) || !(rates.encode > 0) || !(rates.decode > 0))
+        return XB_OK;
+    double bound = fmin(ratio * rates.plain, rates.decode);
     if (state->is_made)
-        bound = fmin(bound, state->rate_of_all);
-    xb_result_compute(result, &xb_figure_speed_up, result->bandwidth.median / plain);
+        bound = fmin(bound, rates.encode);
+    else
+        add_break_even_sends(result, &rates);
+    xb_result_compute(result, &xb_figure_speed_up, result->bandwidth.median / rates.plain);
     xb_result_compute(result, &xb_figure_encoded_share_of_bound, result->bandwidth.median / bound);
-    add_break_even_sends(result, state, plain);
     return XB_OK;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _POSIX_C_SOURCE 200809L
-/* How fast host threads encode with nothing beside them, and how many it takes to be faster than
- * the plain copy. */
+/* What encoded transfers stand beside: the plain way, each stage alone, and the whole with fewer
+ * threads. */
 #include "encoded.h"
 
 #include "base/clock.h"
@@ -9,18 +9,32 @@
 
 #include <math.h>
 
-/* One measurement lasts about so long, where the data is enough for it, and the best of a few
- * counts. */
-#define TARGET_S 10e-3
-#define REPETITIONS 3
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
 
-struct rates {
-    struct xb_mode_context *context;
-    double of_one; /* 0: not known yet */
-};
+/* ---- the encoder alone ---- */
 
-/* Fewer pieces a thread would tell of the slowest thread. */
-#define LEAST_PIECES 3u
+/* So many pieces for each thread: fewer would tell of the slowest thread. */
+#define PIECES_A_THREAD 8u
+
+static uint64_t bytes_for(const struct xb_mode_context *context, unsigned threads)
+{
+    const struct xb_encoded *state = context->state;
+    return least(context->test->bytes, threads * PIECES_A_THREAD * state->piece);
+}
+
+static uint64_t bytes_of_one(const struct xb_mode_context *context)
+{
+    return bytes_for(context, 1);
+}
+
+static uint64_t bytes_of_all(const struct xb_mode_context *context)
+{
+    const struct xb_encoded *state = context->state;
+    return bytes_for(context, state->threads);
+}
 
 static void make_apart(void *argument, uint64_t item, unsigned thread)
 {
@@ -33,64 +47,67 @@ static void make_apart(void *argument, uint64_t item, unsigned thread)
                     room + thread * state->room_bytes);
 }
 
-static uint64_t least(uint64_t a, uint64_t b)
+static enum xb_status submit_making_by_one(struct xb_mode_context *context, struct xb_error *error)
 {
-    return a < b ? a : b;
+    const struct xb_encoded *state = context->state;
+    (void)error;
+    for (uint64_t i = 0; i < xb_chunk_count(bytes_of_one(context), state->piece); i++)
+        make_apart(context, i, 0);
+    return XB_OK;
 }
 
-/* How many pieces keep `threads` threads busy for long enough: as many for each. */
-static uint64_t pieces_for(const struct rates *rates, unsigned threads)
+static enum xb_status submit_making(struct xb_mode_context *context, struct xb_error *error)
 {
-    const struct xb_encoded *state = rates->context->state;
-    double each = ceil(TARGET_S * rates->of_one / (double)state->piece);
-    return least(xb_chunk_count(rates->context->test->bytes, state->piece),
-                 threads * (uint64_t)fmax(each, LEAST_PIECES));
+    const struct xb_encoded *state = context->state;
+    const struct xb_crew_job job = {.work = make_apart,
+                                    .argument = context,
+                                    .count = xb_chunk_count(bytes_of_all(context), state->piece)};
+    return xb_crew_run(state->crew, &job, error);
 }
 
-/* The rate of one repetition. */
-static enum xb_status time_once(const struct rates *rates, struct xb_crew *crew, uint64_t pieces,
-                                double *rate, struct xb_error *error)
+/* ---- the link and the decoder alone ---- */
+
+static enum xb_status submit_plain(struct xb_mode_context *context, struct xb_error *error)
 {
-    const struct xb_encoded *state = rates->context->state;
-    const struct xb_crew_job job = {
-        .work = make_apart, .argument = rates->context, .count = pieces};
-    double begin = xb_clock_now();
-    enum xb_status status = xb_crew_run(crew, &job, error);
-    double seconds = xb_clock_now() - begin;
-    uint64_t bytes = least(pieces * state->piece, rates->context->test->bytes);
-    *rate = seconds > 0 ? (double)bytes / seconds : 0;
+    const struct xb_encoded *state = context->state;
+    return context->device->backend->queue_copy(context->queues[0], state->target, 0,
+                                                state->original, 0, context->test->bytes, error);
+}
+
+static enum xb_status submit_restoring(struct xb_mode_context *context, struct xb_error *error)
+{
+    const struct xb_encoded *state = context->state;
+    enum xb_status status = XB_OK;
+    for (uint64_t i = 0; status == XB_OK && i < state->count; i++)
+        status = xb_encoded_restore(context, i, error);
     return status;
 }
 
-/* The rate of `threads` threads: the best of a few repetitions. */
-static enum xb_status time_threads(const struct rates *rates, unsigned threads, double *rate,
-                                   struct xb_error *error)
-{
-    struct xb_crew *crew = NULL;
-    enum xb_status status = xb_crew_open(threads, &crew, error);
-    *rate = 0;
-    for (int i = 0; status == XB_OK && i < REPETITIONS; i++) {
-        double once = 0;
-        if (xb_run_should_stop(rates->context->run))
-            status = XB_FAIL(error, XB_ERR_STOPPED, "setting up was not finished");
-        else
-            status = time_once(rates, crew, pieces_for(rates, threads), &once, error);
-        *rate = fmax(*rate, once);
-    }
-    xb_crew_close(crew);
-    return status;
-}
+const struct xb_reference xb_encoded_references[] = {
+    {.figure = &xb_figure_plain_bandwidth, .submit = submit_plain, .clock = XB_CLOCK_OF_DEVICE},
+    {.figure = &xb_figure_decode_rate, .submit = submit_restoring, .clock = XB_CLOCK_OF_DEVICE},
+    {.figure = &xb_figure_encode_rate_one,
+     .submit = submit_making_by_one,
+     .clock = XB_CLOCK_OF_HOST,
+     .bytes = bytes_of_one},
+    {.figure = &xb_figure_encode_rate,
+     .submit = submit_making,
+     .clock = XB_CLOCK_OF_HOST,
+     .bytes = bytes_of_all},
+    {.figure = NULL},
+};
 
 /* ---- how many threads are enough ---- */
 
-/* What all chunks take grows with them, so some for each thread are enough to tell. */
+/* What all chunks take grows with them, so some for each thread are enough to tell; the best of a
+ * few iterations counts. */
 #define CHUNKS_A_THREAD 16u
+#define REPETITIONS 3
 
 /* The rate of one iteration, by the host's clock until all is restored. */
-static enum xb_status time_iteration(const struct rates *rates, double *rate,
+static enum xb_status time_iteration(struct xb_mode_context *context, double *rate,
                                      struct xb_error *error)
 {
-    struct xb_mode_context *context = rates->context;
     const struct xb_encoded *state = context->state;
     double begin = xb_clock_now();
     enum xb_status status = xb_encoded_submit(context, error);
@@ -102,23 +119,24 @@ static enum xb_status time_iteration(const struct rates *rates, double *rate,
     return status;
 }
 
-/* The rate of the whole with `threads` threads: the best of a few iterations. */
-static enum xb_status time_whole(const struct rates *rates, unsigned threads, double *rate,
-                                 struct xb_error *error)
+/* Whether the whole with `threads` threads is faster than the plain copy. One iteration that is not
+ * half as fast is enough to tell. */
+static enum xb_status is_faster(struct xb_mode_context *context, unsigned threads, double plain,
+                                bool *faster, struct xb_error *error)
 {
-    struct xb_encoded *state = rates->context->state;
+    struct xb_encoded *state = context->state;
     struct xb_crew *own = state->crew;
     uint64_t all = state->count;
+    double rate = plain;
     enum xb_status status = xb_crew_open(threads, &state->crew, error);
-    *rate = 0;
+    *faster = false;
     state->count = least(all, CHUNKS_A_THREAD * state->threads);
-    for (int i = 0; status == XB_OK && i < REPETITIONS; i++) {
-        double once = 0;
-        if (xb_run_should_stop(rates->context->run))
+    for (int i = 0; status == XB_OK && !*faster && rate >= plain / 2 && i < REPETITIONS; i++) {
+        if (xb_run_should_stop(context->run))
             status = XB_FAIL(error, XB_ERR_STOPPED, "setting up was not finished");
         else
-            status = time_iteration(rates, &once, error);
-        *rate = fmax(*rate, once);
+            status = time_iteration(context, &rate, error);
+        *faster = rate > plain;
     }
     if (state->crew != own)
         xb_crew_close(state->crew);
@@ -127,61 +145,26 @@ static enum xb_status time_whole(const struct rates *rates, unsigned threads, do
     return status;
 }
 
-/* The fewest threads with which the whole is faster than the plain copy, by halving: more threads
- * are taken to be no slower. */
-static enum xb_status find_break_even(const struct rates *rates, double plain,
-                                      struct xb_error *error)
+/* By halving: more threads are taken to be no slower. */
+enum xb_status xb_encoded_find_break_even(struct xb_mode_context *context, struct xb_error *error)
 {
-    struct xb_encoded *state = rates->context->state;
+    struct xb_encoded *state = context->state;
     unsigned too_few = 0;
-    unsigned tried = state->threads;
     unsigned enough = 0; /* none yet */
-    enum xb_status status = XB_OK;
-    if (!(state->rate_of_all > plain))
-        return XB_OK;
-    while (status == XB_OK && tried > too_few && tried != enough) {
-        double rate = 0;
-        status = time_whole(rates, tried, &rate, error);
-        if (rate > plain)
+    double plain_s = 0;
+    enum xb_status status = xb_mode_time(context, submit_plain, &plain_s, error);
+    double plain = plain_s > 0 ? (double)context->test->bytes / plain_s : INFINITY;
+    for (unsigned tried = state->threads; status == XB_OK && tried != enough;
+         tried = too_few + (enough - too_few + 1) / 2) {
+        bool faster = false;
+        status = is_faster(context, tried, plain, &faster, error);
+        if (faster)
             enough = tried;
         else if (enough == 0)
             return status;
         else
             too_few = tried;
-        tried = too_few + (enough - too_few + 1) / 2;
     }
     state->break_even_threads = enough;
     return status;
-}
-
-static void make_all(void *argument, uint64_t item, unsigned thread)
-{
-    (void)thread;
-    xb_encoded_make(argument, item, item);
-}
-
-/* All of it, before anything is sent. */
-static enum xb_status make_beforehand(struct xb_mode_context *context, struct xb_error *error)
-{
-    const struct xb_encoded *state = context->state;
-    const struct xb_crew_job job = {.work = make_all, .argument = context, .count = state->count};
-    return xb_crew_run(state->crew, &job, error);
-}
-
-enum xb_status xb_encoded_begin(struct xb_mode_context *context, struct xb_error *error)
-{
-    struct xb_encoded *state = context->state;
-    struct rates rates = {.context = context};
-    double plain_s = 0;
-    enum xb_status status = time_threads(&rates, 1, &state->rate_of_one, error);
-    rates.of_one = state->rate_of_one;
-    if (status == XB_OK)
-        status = time_threads(&rates, state->threads, &state->rate_of_all, error);
-    if (status == XB_OK && !state->is_made)
-        return make_beforehand(context, error);
-    if (status == XB_OK)
-        status = xb_mode_time(context, xb_encoded_submit_plain, &plain_s, error);
-    if (status != XB_OK || !(plain_s > 0))
-        return status;
-    return find_break_even(&rates, (double)context->test->bytes / plain_s, error);
 }

@@ -341,7 +341,7 @@ static void test_decodings_take_damage(void **state)
 
 /* ---- many copies at once ---- */
 
-#define PIECES 1000u
+#define PIECES MANY(1000u)
 #define PIECE_BYTES 4096u
 
 /* Enqueues the pieces, which are the buffers' first bytes in order, or as many rows. */

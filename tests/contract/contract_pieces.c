@@ -21,14 +21,14 @@ struct shape {
 static const struct shape shapes[] = {
     {1, BYTES, 0, 0, 1},              /* everything in one */
     {1, 4097, 0, 77, 1},              /* one */
-    {10000, 1, 400, 40, 1},           /* very many, of any length and alignment */
-    {1000, 1, 4096, 33, 1},           /* up to more than a page */
-    {2000, 512, 0, 1024, 512},        /* small blocks, aligned and apart */
-    {300, 4096, 0, 8192, 4096},       /* pages */
-    {1024, 4096, 0, 0, 1},            /* pages without gaps */
-    {999, 8, 2000, 64, 8},            /* words, and ends that are none */
-    {5000, 16, 496, 16, 16},          /* aligned at 16 bytes, and ends that are not */
-    {5, UINT64_C(1) << 20, 99, 3, 1}, /* few and large */
+    {MANY(10000), 1, 400, 40, 1},     /* very many, of any length and alignment */
+    {MANY(1000), 1, 4096, 33, 1},     /* up to more than a page */
+    {MANY(2000), 512, 0, 1024, 512},  /* small blocks, aligned and apart */
+    {MANY(300), 4096, 0, 8192, 4096}, /* pages */
+    {MANY(1024), 4096, 0, 0, 1},      /* pages without gaps */
+    {MANY(999), 8, 2000, 64, 8},      /* words, and ends that are none */
+    {MANY(5000), 16, 496, 16, 16},    /* aligned at 16 bytes, and ends that are not */
+    {5, BYTES / 5 - 800, 99, 3, 1},   /* few and large */
 };
 #define SHAPES (sizeof shapes / sizeof shapes[0])
 
@@ -105,10 +105,13 @@ static void expect_pieces(struct fixture *f, const struct xb_buffer *target,
 {
     static unsigned char right[BYTES];
     static unsigned char source[BYTES];
+    static bool has_source = false;
     const unsigned char *found = target->host_address;
     struct xb_error error;
     xb_host_fill(right, 0, BYTES, poison);
-    xb_host_fill(source, 0, BYTES, pattern);
+    if (!has_source)
+        xb_host_fill(source, 0, BYTES, pattern);
+    has_source = true;
     for (size_t i = 0; i < count; i++)
         memcpy(right + pieces[i].target_offset, source + pieces[i].source_offset, pieces[i].bytes);
     if (target->memory == XB_MEMORY_DEVICE) {
@@ -118,10 +121,16 @@ static void expect_pieces(struct fixture *f, const struct xb_buffer *target,
         found = f->pinned->host_address;
     }
     await(f);
+    if (memcmp(found, right, BYTES) == 0) /* a look at every byte costs sanitizers far more */
+        return;
     for (size_t i = 0; i < BYTES; i++)
         if (found[i] != right[i])
             fail_msg("byte %zu is %02x and not %02x", i, found[i], right[i]);
 }
+
+/* From one shape to the next: all of them, but with ThreadSanitizer, which looks for races and not
+ * at what arrives, every fourth. */
+#define NEXT_SHAPE (HAS_THREAD_SANITIZER ? 4 : 1)
 
 /* Enqueues the list, again with more blocks where a kernel has them. */
 static void move(struct fixture *f, enum way way, struct xb_pieces *list, struct xb_graph *graph,
@@ -185,7 +194,7 @@ static void move_all(struct fixture *f, enum way way)
         skip();
     struct xb_buffer *host = allocate(f, memory_of(way));
     struct xb_buffer *other = allocate(f, XB_MEMORY_DEVICE);
-    for (size_t i = 0; i < SHAPES; i++) {
+    for (size_t i = 0; i < SHAPES; i += NEXT_SHAPE) {
         move_list(f, way, f->there, host, &shapes[i]);
         move_list(f, way, host, f->there, &shapes[i]);
         move_list(f, way, f->there, other, &shapes[i]);
@@ -244,9 +253,15 @@ static void test_kernels_take_any_alignment(void **state)
 static const struct {
     uint64_t to, to_pitch, from, from_pitch, bytes, count;
 } tables[] = {
-    {0, 512, 0, 2048, 512, 2000},  {0, 2048, 0, 512, 512, 2000},   {5, 4099, 77, 4097, 4097, 1000},
-    {3, 13, 1, 7, 7, 10000},       {0, BYTES, 0, BYTES, BYTES, 1}, {0, 1, 0, 1, 1, 4096},
-    {0, 4096, 0, 4096, 4096, 100}, {9, 99, 9, 99, 0, 100},         {9, 99, 9, 99, 99, 0},
+    {0, 512, 0, 2048, 512, MANY(2000)},
+    {0, 2048, 0, 512, 512, MANY(2000)},
+    {5, 4099, 77, 4097, 4097, MANY(1000)},
+    {3, 13, 1, 7, 7, 10000},
+    {0, BYTES, 0, BYTES, BYTES, 1},
+    {0, 1, 0, 1, 1, 4096},
+    {0, 4096, 0, 4096, 4096, 100},
+    {9, 99, 9, 99, 0, 100},
+    {9, 99, 9, 99, 99, 0},
 };
 
 static void move_rows(struct fixture *f, struct xb_buffer *target, struct xb_buffer *source)
