@@ -104,15 +104,29 @@ const struct xb_reference xb_encoded_references[] = {
 #define CHUNKS_A_THREAD 16u
 #define REPETITIONS 3
 
+/* Waits for every queue, also after a failure: what was enqueued uses events that teardown closes.
+ * Returns `status`, or the first failure of waiting if there was none before. */
+static enum xb_status wait_for_all(struct xb_mode_context *context, enum xb_status status,
+                                   struct xb_error *error)
+{
+    for (size_t i = 0; i < context->queue_count; i++) {
+        struct xb_error later;
+        enum xb_status waited = context->device->backend->queue_wait(context->queues[i], &later);
+        if (status == XB_OK && waited != XB_OK) {
+            status = waited;
+            *error = later;
+        }
+    }
+    return status;
+}
+
 /* The rate of one iteration, by the host's clock until all is restored. */
 static enum xb_status time_iteration(struct xb_mode_context *context, double *rate,
                                      struct xb_error *error)
 {
     const struct xb_encoded *state = context->state;
     double begin = xb_clock_now();
-    enum xb_status status = xb_encoded_submit(context, error);
-    for (size_t i = 0; status == XB_OK && i < context->queue_count; i++)
-        status = context->device->backend->queue_wait(context->queues[i], error);
+    enum xb_status status = wait_for_all(context, xb_encoded_submit(context, error), error);
     double seconds = xb_clock_now() - begin;
     uint64_t bytes = least(state->count * state->chunk, context->test->bytes);
     *rate = seconds > 0 ? (double)bytes / seconds : 0;

@@ -134,6 +134,7 @@ static enum xb_status spied_await(struct xb_queue *queue, struct xb_event *event
 }
 
 static unsigned decodings_left; /* before one fails; 0: none does */
+static bool fails_in_setup;     /* and else in an iteration */
 
 static enum xb_status spied_decode(struct xb_queue *queue, const struct xb_decoding *decoding,
                                    struct xb_error *error)
@@ -144,7 +145,7 @@ static enum xb_status spied_decode(struct xb_queue *queue, const struct xb_decod
                         .to = decoding->target_offset,
                         .bytes = decoding->bytes,
                         .source_bytes = decoding->source_bytes});
-    if (decodings_left > 0 && --decodings_left == 0)
+    if (fails_in_setup != seen.on && decodings_left > 0 && --decodings_left == 0)
         return XB_FAIL(error, XB_ERR_RUNTIME, "this decoding fails");
     return xb_fake_backend.queue_decode(queue, decoding, error);
 }
@@ -166,42 +167,54 @@ static enum xb_status spied_wait(struct xb_queue *queue, struct xb_error *error)
 
 static const struct xb_mode *inner; /* the mode that is looked at */
 
-/* All that an iteration enqueued, in its order. */
+/* The next step of the iteration. */
+static const struct step *next_step(size_t *at, int kind, const void *queue)
+{
+    const struct step *step = &seen.steps[(*at)++];
+    assert_true(*at <= seen.count);
+    assert_int_equal(step->kind, kind);
+    assert_ptr_equal(step->queue, queue);
+    return step;
+}
+
+/* A group that ends with `last` is restored once the last has crossed. */
+static void check_group(const struct xb_mode_context *context, uint64_t last, size_t *at)
+{
+    const struct xb_encoded *state = context->state;
+    const struct xb_event *crossed = state->crossed[last % state->slots];
+    assert_ptr_equal(next_step(at, RECORD, context->queues[0])->event, crossed);
+    for (uint64_t i = last / state->group * state->group; i <= last; i++) {
+        const struct xb_queue *queue = context->queues[1 + i % RESTORING];
+        struct xb_chunk chunk = xb_encoded_chunk(context, i);
+        assert_ptr_equal(next_step(at, AWAIT, queue)->event, crossed);
+        const struct step *decoding = next_step(at, DECODE, queue);
+        assert_int_equal(decoding->from, i * state->slot_bytes);
+        assert_int_equal(decoding->source_bytes, state->lengths[i]);
+        assert_int_equal(decoding->to, chunk.offset);
+        assert_int_equal(decoding->bytes, chunk.bytes);
+    }
+}
+
+/* All that an iteration enqueued, in its order: every chunk crosses, and is restored after that. */
 static void check_steps(const struct xb_mode_context *context)
 {
     const struct xb_encoded *state = context->state;
     size_t at = 0;
-    uint64_t waited = 0;
+    size_t waits = 0;
     assert_true(seen.count < COUNT_OF(seen.steps));
     for (uint64_t i = 0; i < state->count; i++) {
-        struct xb_chunk chunk = xb_encoded_chunk(context, i);
-        uint64_t slot = i % state->slots;
-        const struct step *step = &seen.steps[at];
-        const struct xb_queue *queue = context->queues[1 + i % RESTORING];
-        assert_true(at + 4 <= seen.count);
-        assert_int_equal(step[0].kind, COPY);
-        assert_ptr_equal(step[0].queue, context->queues[0]);
-        assert_int_equal(step[0].from, slot * state->slot_bytes);
-        assert_int_equal(step[0].to, i * state->slot_bytes);
-        assert_int_equal(step[0].bytes, state->lengths[i]);
-        assert_int_equal(step[1].kind, RECORD);
-        assert_ptr_equal(step[1].queue, context->queues[0]);
-        assert_ptr_equal(step[1].event, state->copied[slot]);
-        assert_int_equal(step[2].kind, AWAIT);
-        assert_ptr_equal(step[2].queue, queue);
-        assert_ptr_equal(step[2].event, state->copied[slot]);
-        assert_int_equal(step[3].kind, DECODE);
-        assert_ptr_equal(step[3].queue, queue);
-        assert_int_equal(step[3].from, i * state->slot_bytes);
-        assert_int_equal(step[3].source_bytes, state->lengths[i]);
-        assert_int_equal(step[3].to, chunk.offset);
-        assert_int_equal(step[3].bytes, chunk.bytes);
-        for (at += 4; at < seen.count && seen.steps[at].kind == HOST_WAIT; at++)
-            assert_ptr_equal(seen.steps[at].event, state->copied[waited++ % state->slots]);
+        const struct step *copy = next_step(&at, COPY, context->queues[0]);
+        assert_int_equal(copy->from, i % state->slots * state->slot_bytes);
+        assert_int_equal(copy->to, i * state->slot_bytes);
+        assert_int_equal(copy->bytes, state->lengths[i]);
+        if ((i + 1) % state->group == 0 || i + 1 == state->count)
+            check_group(context, i, &at);
+        for (; at < seen.count && seen.steps[at].kind == HOST_WAIT; at++)
+            waits++;
     }
     assert_int_equal(at, seen.count);
     if (!state->is_made)
-        assert_int_equal(waited, 0);
+        assert_int_equal(waits, 0);
 }
 
 static enum xb_status spied_submit(struct xb_mode_context *context, struct xb_error *error)
@@ -252,6 +265,7 @@ static int encoded_setup(void **state)
     xb_fake.operation_s = 250e-6;
     memset(&seen, 0, sizeof seen);
     decodings_left = 0;
+    fails_in_setup = false;
     late.asked = late.allowed = 0;
     late.on = false;
     memset(late.records, 0, sizeof late.records);
@@ -343,13 +357,16 @@ static void test_a_slot_is_left_alone_until_it_has_crossed(void **state)
     finish(&f);
 }
 
-/* The crew may then begin another job: it was ended. */
+/* The crew may then begin another job: it was ended. And nothing is under way on a queue any more
+ * that would wait for an event which is closed. */
 static void test_a_failure_in_an_iteration_ends_the_crew(void **state)
 {
     (void)state;
-    for (unsigned at = 1; at < 40; at += 6) {
+    for (unsigned i = 0; i < 8; i++) {
         struct fixture f;
-        decodings_left = at;
+        decodings_left = 1 + i / 2 * 3; /* of the 10 of an iteration */
+        fails_in_setup = i % 2 == 0;
+        xb_fake.operation_s = 1; /* a plain copy so slow that setup tries whole iterations */
         SPY(&f, "--mode", "quantize", "--to", "fp16,bf16", "--size", "160K", "--encode-chunk",
             "16K", "--threads", "3");
         expect_reason(&f.run.results[0], XB_RESULT_ERROR, "this decoding fails");
