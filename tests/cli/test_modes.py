@@ -70,6 +70,40 @@ class Modes(Measuring):
             else:
                 self.assertIsNone(figure(result, "trip_cost"))
 
+    def assert_beside_plain(self, result, ratio):
+        """How it stands beside the plain copy, and beside its slowest stage."""
+        self.assert_described(result)
+        self.assertEqual((result["direction"], result["bytes_moved"], result["verified"]), ("h2d", 65536, True))
+        rate = figure(result, "bandwidth")["median"]
+        plain, decode, encode = (
+            figure(result, name)["median"] for name in ("plain_bandwidth", "decode_rate", "encode_rate")
+        )
+        stages = [decode, ratio * plain] + ([] if result["variant"] == "sent" else [encode])
+        self.assert_computed(result, "ratio", ratio)
+        self.assert_computed(result, "speed_up", rate / plain)
+        self.assert_computed(result, "share_of_bound", rate / min(stages))
+        self.assert_computed(result, "threads", result["parameters"]["threads"])
+
+    def test_quantize(self):
+        """Four formats, by one thread and by two; int8 has a scale of 4 bytes for 64 values."""
+        arguments = ("--mode", "quantize", "--size", "64K", "--encode-chunk", "16K", "--threads", "1,2")
+        results = self.run_to_json(*HOST, *arguments, *FEW)["results"]
+        ratios = {"fp16": 2, "bf16": 2, "int8": 256 / 68, "fp8": 4}
+        self.assertEqual([result["variant"] for result in results], [name for name in ratios for _ in range(2)])
+        for result in results:
+            self.assert_beside_plain(result, ratios[result["variant"]])
+            self.assertGreater(figure(result, "error_max")["median"], figure(result, "error_rms")["median"])
+
+    def test_compress(self):
+        """Zeros by `for` are nothing but a directory of 128 bytes a chunk; random data is stored behind it."""
+        arguments = ("--mode", "compress", "--codec", "for", "--data", "zeros,random", "--encode-chunk", "16K")
+        results = self.run_to_json(*HOST, *arguments, "--size", "64K", "--threads", "2", *FEW)["results"]
+        ratios = {"zeros": 128, "random": 16384 / (16384 + 128)}
+        self.assertEqual(len(results), 4)
+        for result in results:
+            self.assert_beside_plain(result, ratios[result["parameters"]["data"]])
+            self.assertIsNone(figure(result, "error_max"))
+
     def assert_stages(self, result):
         """What was computed from the times of the stages is what they come to."""
         names = ("serial_time", "in_time", "kernel_time", "out_time", "copies_time")
