@@ -243,7 +243,7 @@ static void test_known_values_have_known_errors(void **state)
 
 static struct {
     uint64_t host, device;
-    unsigned large; /* buffers of 8 MiB or more */
+    unsigned large; /* buffers of 1 MiB or more */
 } taken;
 
 static enum xb_status counted_allocate(struct xb_device *device, enum xb_memory memory,
@@ -251,7 +251,7 @@ static enum xb_status counted_allocate(struct xb_device *device, enum xb_memory 
                                        struct xb_error *error)
 {
     *(memory == XB_MEMORY_DEVICE ? &taken.device : &taken.host) += bytes;
-    taken.large += bytes >= 8 << 20;
+    taken.large += bytes >= 1 << 20;
     return xb_fake_backend.buffer_allocate(device, memory, bytes, buffer, error);
 }
 
@@ -300,7 +300,7 @@ static void test_a_small_case_does_not_take_the_memory_of_a_large_one(void **sta
     struct fixture f;
     xb_fake.operation_s = A_SAMPLE;
     count_memory();
-    RUN(&f, "--mode", "quantize", "--to", "fp16,fp8", "--encode-chunk", "64K", "--size", "64K,8M",
+    RUN(&f, "--mode", "quantize", "--to", "fp16,fp8", "--encode-chunk", "64K", "--size", "64K,1M",
         "--threads", "1,2,4");
     expect_all(&f, XB_RESULT_OK);
     assert_int_equal(taken.large, 2);
