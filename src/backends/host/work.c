@@ -8,6 +8,7 @@
 
 #include "codecs/codec.h"
 
+#include <pthread.h>
 #include <string.h>
 
 static void run_move(const struct xb_host_work *work)
@@ -68,8 +69,19 @@ static void run_chase(const struct xb_host_work *work)
 
 static void run_decode(const struct xb_host_work *work)
 {
+    static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+    struct xb_decode_report own = {.first_refused = XB_NONE_REFUSED};
+    struct xb_decode_report *all = work->report;
     xb_decode(work->format, work->source, work->source_bytes, work->target, work->bytes,
-              work->offset, work->report);
+              work->offset, &own);
+    if (own.refused_blocks == 0)
+        return;
+    /* Queues that decode at the same time may share the report. */
+    pthread_mutex_lock(&mutex);
+    all->refused_blocks += own.refused_blocks;
+    if (own.first_refused < all->first_refused)
+        all->first_refused = own.first_refused;
+    pthread_mutex_unlock(&mutex);
 }
 
 static char *address_at(struct xb_buffer *buffer, uint64_t offset)
