@@ -8,6 +8,7 @@
 #include "xferbench/result.h"
 #include "xferbench/workspace.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -205,8 +206,8 @@ static enum xb_status compare_with_trips(const struct state *state, struct xb_re
     xb_result_compute(result, &xb_figure_speed_up, seconds[TRIPS] / resident);
     xb_result_compute(result, &predicted_speed_up,
                       (kernels * copies + seconds[KERNELS]) / (copies + seconds[KERNELS]));
-    if (state->kernels > 1)
-        xb_result_compute(result, &trip_cost, (seconds[TRIPS] - resident) / (kernels - 1));
+    if (state->kernels > 1) /* noise can make the trips cost less than nothing */
+        xb_result_compute(result, &trip_cost, fmax(0, (seconds[TRIPS] - resident) / (kernels - 1)));
     return XB_OK;
 }
 
