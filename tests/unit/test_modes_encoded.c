@@ -23,8 +23,8 @@
 /* A chunk is restored on one of so many queues in turn. */
 #define RESTORING 7
 
-/* What is enough to see threads race: it makes each case some thirty times as long. */
-#define FEWER(all, few) (HAS_THREAD_SANITIZER ? (few) : (all))
+/* What is enough for a sanitizer, which makes each case many times as long. */
+#define FEWER(all, few) (IS_SANITIZED ? (few) : (all))
 
 /* ---- crews: how many jobs of an iteration were begun and ended ---- */
 
@@ -320,7 +320,7 @@ static void test_values_cross_narrowed_and_in_order(void **state)
     struct fixture f;
     SPY(&f, "--mode", "quantize", "--size", FEWER("4,4K,16K,160K,100004", "100004"),
         "--encode-chunk", FEWER("4K,16K", "4K"), "--threads", FEWER("1,3", "3"));
-    assert_int_equal(f.run.case_count, HAS_THREAD_SANITIZER ? 4 : 4 * 5 * 2 * 2);
+    assert_int_equal(f.run.case_count, IS_SANITIZED ? 4 : 4 * 5 * 2 * 2);
     expect_all_verified(&f);
     finish(&f);
 }
@@ -331,7 +331,7 @@ static void test_data_crosses_compressed_and_in_order(void **state)
     struct fixture f;
     SPY(&f, "--mode", "compress", "--size", FEWER("1,16K,160K,100001", "100001"), "--encode-chunk",
         "16K", "--threads", FEWER("1,3", "3"), "--data", "integers,text");
-    assert_int_equal(f.run.case_count, 2 * 2 * 2 * (HAS_THREAD_SANITIZER ? 1 : 4 * 2));
+    assert_int_equal(f.run.case_count, 2 * 2 * 2 * (IS_SANITIZED ? 1 : 4 * 2));
     expect_all_verified(&f);
     finish(&f);
 }
@@ -341,7 +341,7 @@ static void test_chunks_have_their_size(void **state)
 {
     (void)state;
     struct fixture f;
-    if (HAS_THREAD_SANITIZER)
+    if (IS_SANITIZED)
         return; /* much data, and nothing that others do not show */
     RUN(&f, "--mode", "compress", "--codec", "for", "--data", "zeros", "--size", "5M", "--threads",
         "1");
@@ -411,12 +411,12 @@ static void test_wrong_data_never_verifies(void **state)
         xb_fake.damage = (enum xb_damage)damage;
         RUN(&f, "--mode", "quantize", "--size", FEWER("192K,320K", "192K"), "--encode-chunk",
             "128K", "--threads", FEWER("1,2", "2"));
-        assert_int_equal(f.run.case_count, HAS_THREAD_SANITIZER ? 4 : 4 * 2 * 2);
+        assert_int_equal(f.run.case_count, IS_SANITIZED ? 4 : 4 * 2 * 2);
         expect_wrong(&f, damage);
         finish(&f);
         RUN(&f, "--mode", "compress", "--size", FEWER("192K,320K", "192K"), "--encode-chunk",
             "128K", "--threads", FEWER("1,2", "2"), "--data", "integers,text");
-        assert_int_equal(f.run.case_count, 2 * 2 * 2 * (HAS_THREAD_SANITIZER ? 1 : 2 * 2));
+        assert_int_equal(f.run.case_count, 2 * 2 * 2 * (IS_SANITIZED ? 1 : 2 * 2));
         expect_wrong(&f, damage);
         finish(&f);
     }
