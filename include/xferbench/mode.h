@@ -122,6 +122,8 @@ struct xb_mode_context {
      * what is measured: until submit returns or, with host_waits, until the queues are done.
      * Samples are then of one iteration each. */
     bool host_timed, host_waits;
+    /* Samples are of one iteration each, because the next would begin before it is done. */
+    bool one_iteration;
     struct xb_span spans[XB_SPANS];
     size_t span_count;    /* 0 where only the whole is timed */
     uint64_t bytes_moved; /* by one iteration; set to test->bytes before setup */

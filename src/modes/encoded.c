@@ -108,6 +108,28 @@ static uint64_t beside(const struct xb_case *test, uint64_t bytes)
     return bytes == test->bytes ? bytes + XB_FORMAT_ALIGNMENT : bytes;
 }
 
+/* Of the encoder alone. Small enough that each thread has several: fewer would tell of the slowest
+ * thread. */
+#define PIECES_A_THREAD 8u
+#define LEAST_PIECE (UINT64_C(64) << 10)
+
+static uint64_t piece_of(const struct xb_case *test, const struct xb_encoded *state)
+{
+    uint64_t share = test->bytes / (PIECES_A_THREAD * state->threads);
+    uint64_t piece = share / LEAST_PIECE * LEAST_PIECE;
+    if (piece > CHUNK_MADE)
+        piece = CHUNK_MADE;
+    if (piece < LEAST_PIECE)
+        piece = LEAST_PIECE;
+    return piece < state->chunk ? piece : state->chunk;
+}
+
+void xb_encoded_size_ring(struct xb_encoded *state, unsigned threads)
+{
+    state->crossing = threads + state->group;
+    state->slots = state->crossing + threads;
+}
+
 /* The sizes of everything: of setup and of the check of memory before. */
 static void lay_out(const struct xb_case *test, const struct xb_encoded_plan *plan,
                     struct xb_encoded *state)
@@ -119,12 +141,13 @@ static void lay_out(const struct xb_case *test, const struct xb_encoded_plan *pl
     state->count = xb_chunk_count(test->bytes, state->chunk);
     state->slot_bytes = whole_boundaries(xb_encoded_bound(plan->format, state->chunk));
     state->group = chunks_in_group(state->chunk, state->count);
-    state->crossing = state->threads + state->group;
-    state->slots = plan->is_made ? state->crossing + state->threads : state->count;
-    state->piece = state->chunk < CHUNK_MADE ? state->chunk : CHUNK_MADE;
+    state->slots = state->count;
+    if (plan->is_made)
+        xb_encoded_size_ring(state, state->threads);
+    state->piece = piece_of(test, state);
     state->room_bytes = whole_boundaries(xb_encoded_bound(plan->format, state->piece));
     state->made_bytes = beside(test, state->slots * state->slot_bytes);
-    state->all_rooms_bytes = beside(test, state->threads * state->room_bytes);
+    state->rooms_bytes = plan->is_made ? 0 : beside(test, 2 * state->threads * state->room_bytes);
     state->back_bytes = beside(test, whole_boundaries(state->chunk));
     state->arrived_bytes = beside(test, state->count * state->slot_bytes);
 }
@@ -134,7 +157,7 @@ struct xb_needs xb_encoded_needs(const struct xb_case *test, const struct xb_enc
     struct xb_encoded state = {.count = 0};
     lay_out(test, plan, &state);
     return (struct xb_needs){
-        .host_bytes = test->bytes + state.made_bytes + state.all_rooms_bytes + state.back_bytes,
+        .host_bytes = test->bytes + state.made_bytes + state.rooms_bytes + state.back_bytes,
         .device_bytes = test->bytes + state.arrived_bytes + beside(test, XB_FORMAT_ALIGNMENT)};
 }
 
@@ -256,8 +279,6 @@ static enum xb_status submit_made(struct xb_mode_context *context, struct xb_err
     return status;
 }
 
-/* A chunk may cross while a kernel of the iteration before still restores the same one: what it is
- * written over with is the same bytes. */
 enum xb_status xb_encoded_submit(struct xb_mode_context *context, struct xb_error *error)
 {
     const struct xb_encoded *state = context->state;
@@ -283,15 +304,16 @@ static enum xb_status borrow(struct xb_mode_context *context, struct xb_error *e
         {0, XB_MEMORY_PINNED, context->test->bytes, &state->original},
         {1, XB_MEMORY_PINNED, state->made_bytes, &state->made},
         {2, XB_MEMORY_PINNED, state->back_bytes, &state->back},
-        {3, XB_MEMORY_PINNED, state->all_rooms_bytes, &state->room},
         {0, XB_MEMORY_DEVICE, context->test->bytes, &state->target},
         {1, XB_MEMORY_DEVICE, state->arrived_bytes, &state->arrived},
         {2, XB_MEMORY_DEVICE, beside(context->test, XB_FORMAT_ALIGNMENT), &state->report},
+        {3, XB_MEMORY_PINNED, state->rooms_bytes, &state->rooms},
     };
     enum xb_status status = XB_OK;
     for (size_t i = 0; status == XB_OK && i < sizeof wanted / sizeof wanted[0]; i++)
-        status = xb_workspace_buffer(context->workspace, wanted[i].number, wanted[i].memory,
-                                     wanted[i].bytes, wanted[i].buffer, error);
+        if (wanted[i].bytes > 0)
+            status = xb_workspace_buffer(context->workspace, wanted[i].number, wanted[i].memory,
+                                         wanted[i].bytes, wanted[i].buffer, error);
     if (status == XB_OK)
         status = xb_workspace_queues(context->workspace, 1 + RESTORING, &context->queues, error);
     return status == XB_OK
@@ -322,6 +344,7 @@ enum xb_status xb_encoded_setup(struct xb_mode_context *context, const struct xb
     context->operations_per_iteration = OPERATIONS * state->count;
     context->hold = !state->is_made;
     context->host_timed = context->host_waits = state->is_made;
+    context->one_iteration = true; /* else chunks cross while those before are still restored */
     enum xb_status status = borrow(context, error);
     return status == XB_OK ? open_events(context, error) : status;
 }

@@ -31,14 +31,14 @@ struct xb_encoded {
     uint64_t crossing;   /* of a ring: how many chunks are on their way before one is waited for */
     uint64_t *lengths;   /* of each chunk, once it is encoded */
     uint64_t piece;      /* what a thread encodes at a time where the encoder alone is measured */
-    uint64_t room_bytes; /* what a piece may become */
+    uint64_t room_bytes; /* what a piece may become; each thread has two rooms in turn */
     /* Of the buffers below. */
-    uint64_t made_bytes, all_rooms_bytes, back_bytes, arrived_bytes;
+    uint64_t made_bytes, rooms_bytes, back_bytes, arrived_bytes;
     unsigned threads;
     struct xb_crew *crew;
     struct xb_buffer *original; /* on the host */
     struct xb_buffer *made;     /* on the host, encoded */
-    struct xb_buffer *room;     /* on the host, for a piece of each thread */
+    struct xb_buffer *rooms;    /* on the host; NULL for a ring: its slots are rooms too */
     struct xb_buffer *back;     /* on the host, one chunk: what is taken back to be looked at */
     struct xb_buffer *arrived;  /* on the device, encoded, each chunk in a place of its own */
     struct xb_buffer *target;   /* on the device, restored */
@@ -83,6 +83,8 @@ void xb_encoded_teardown(struct xb_mode_context *context);
 /* ---- for the files encoded_*.c ---- */
 
 struct xb_chunk xb_encoded_chunk(const struct xb_mode_context *context, uint64_t index);
+/* How many chunks are on their way with so many threads, and how many slots that takes. */
+void xb_encoded_size_ring(struct xb_encoded *state, unsigned threads);
 /* Enqueues restoring a chunk that lies on the device. */
 enum xb_status xb_encoded_restore(struct xb_mode_context *context, uint64_t index,
                                   struct xb_error *error);

@@ -47,7 +47,8 @@ const struct xb_figure xb_figure_decode_rate = {
 const struct xb_figure xb_figure_threads = {
     .name = "threads",
     .unit = XB_UNIT_RATIO,
-    .help = "How many host threads made the data smaller",
+    .help =
+        "How many host threads there were; of two or more one feeds the device and encodes nothing",
 };
 const struct xb_figure xb_figure_break_even_threads = {
     .name = "break_even_threads",
@@ -261,8 +262,6 @@ static enum xb_status compare_with_stages(struct xb_result *result, const struct
         return status;
     xb_result_compute(result, &xb_figure_ratio, ratio);
     xb_result_compute(result, &xb_figure_threads, state->threads);
-    if (state->break_even_threads > 0)
-        xb_result_compute(result, &xb_figure_break_even_threads, state->break_even_threads);
     if (!(rates.plain > 0) || !(rates.encode > 0) || !(rates.decode > 0))
         return XB_OK;
     double bound = fmin(ratio * rates.plain, rates.decode);
@@ -270,7 +269,10 @@ static enum xb_status compare_with_stages(struct xb_result *result, const struct
         bound = fmin(bound, rates.encode);
     else
         add_break_even_sends(result, &rates);
-    xb_result_compute(result, &xb_figure_speed_up, result->bandwidth.median / rates.plain);
+    double speed_up = result->bandwidth.median / rates.plain;
+    xb_result_compute(result, &xb_figure_speed_up, speed_up);
+    if (state->break_even_threads > 0 && speed_up > 1)
+        xb_result_compute(result, &xb_figure_break_even_threads, state->break_even_threads);
     xb_result_compute(result, &xb_figure_encoded_share_of_bound, result->bandwidth.median / bound);
     return XB_OK;
 }

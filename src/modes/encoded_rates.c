@@ -16,24 +16,31 @@ static uint64_t least(uint64_t a, uint64_t b)
 
 /* ---- the encoder alone ---- */
 
-/* So many pieces for each thread: fewer would tell of the slowest thread. */
-#define PIECES_A_THREAD 8u
+/* One thread alone takes no more pieces than this, or slow encoders would take seconds. */
+#define PIECES_OF_ONE 32u
 
-static uint64_t bytes_for(const struct xb_mode_context *context, unsigned threads)
-{
-    const struct xb_encoded *state = context->state;
-    return least(context->test->bytes, threads * PIECES_A_THREAD * state->piece);
-}
+/* So many pieces are enough for each of all threads. */
+#define PIECES_A_THREAD 8u
 
 static uint64_t bytes_of_one(const struct xb_mode_context *context)
 {
-    return bytes_for(context, 1);
+    const struct xb_encoded *state = context->state;
+    return least(context->test->bytes, PIECES_OF_ONE * state->piece);
 }
 
 static uint64_t bytes_of_all(const struct xb_mode_context *context)
 {
     const struct xb_encoded *state = context->state;
-    return bytes_for(context, state->threads);
+    return least(context->test->bytes, state->threads * PIECES_A_THREAD * state->piece);
+}
+
+/* A thread has two rooms. All together they are as large as a ring: in one of its own, which its
+ * cache would hold, a thread encodes faster than the pipeline can. */
+static char *room_of(const struct xb_encoded *state, uint64_t item, unsigned thread)
+{
+    uint64_t number = thread + item % 2 * state->threads;
+    return state->rooms == NULL ? (char *)state->made->host_address + number * state->slot_bytes
+                                : (char *)state->rooms->host_address + number * state->room_bytes;
 }
 
 static void make_apart(void *argument, uint64_t item, unsigned thread)
@@ -42,9 +49,8 @@ static void make_apart(void *argument, uint64_t item, unsigned thread)
     const struct xb_encoded *state = context->state;
     struct xb_chunk piece = xb_chunk_at(context->test->bytes, state->piece, item);
     char *original = state->original->host_address;
-    char *room = state->room->host_address;
     (void)xb_encode(state->format, original + piece.offset, piece.bytes,
-                    room + thread * state->room_bytes);
+                    room_of(state, item, thread));
 }
 
 static enum xb_status submit_making_by_one(struct xb_mode_context *context, struct xb_error *error)
@@ -84,7 +90,7 @@ static enum xb_status submit_restoring(struct xb_mode_context *context, struct x
 }
 
 const struct xb_reference xb_encoded_references[] = {
-    {.figure = &xb_figure_plain_bandwidth, .submit = submit_plain, .clock = XB_CLOCK_OF_DEVICE},
+    {.figure = &xb_figure_plain_bandwidth, .submit = submit_plain}, /* by the clock of the whole */
     {.figure = &xb_figure_decode_rate, .submit = submit_restoring, .clock = XB_CLOCK_OF_DEVICE},
     {.figure = &xb_figure_encode_rate_one,
      .submit = submit_making_by_one,
@@ -99,10 +105,9 @@ const struct xb_reference xb_encoded_references[] = {
 
 /* ---- how many threads are enough ---- */
 
-/* What all chunks take grows with them, so some for each thread are enough to tell; the best of a
- * few iterations counts. */
+/* What all chunks take grows with them, so some for each thread are enough to tell. */
 #define CHUNKS_A_THREAD 16u
-#define REPETITIONS 3
+#define REPETITIONS 3u
 
 /* Waits for every queue, also after a failure: what was enqueued uses events that teardown closes.
  * Returns `status`, or the first failure of waiting if there was none before. */
@@ -120,42 +125,45 @@ static enum xb_status wait_for_all(struct xb_mode_context *context, enum xb_stat
     return status;
 }
 
-/* The rate of one iteration, by the host's clock until all is restored. */
-static enum xb_status time_iteration(struct xb_mode_context *context, double *rate,
-                                     struct xb_error *error)
+/* The middle one of three times of an iteration, by the host's clock until all is done. */
+static enum xb_status time_by_host(struct xb_mode_context *context, xb_submit *submit,
+                                   double *seconds, struct xb_error *error)
 {
-    const struct xb_encoded *state = context->state;
-    double begin = xb_clock_now();
-    enum xb_status status = wait_for_all(context, xb_encoded_submit(context, error), error);
-    double seconds = xb_clock_now() - begin;
-    uint64_t bytes = least(state->count * state->chunk, context->test->bytes);
-    *rate = seconds > 0 ? (double)bytes / seconds : 0;
+    double times[REPETITIONS] = {0};
+    enum xb_status status = XB_OK;
+    for (unsigned i = 0; status == XB_OK && i < REPETITIONS; i++) {
+        if (xb_run_should_stop(context->run))
+            return XB_FAIL(error, XB_ERR_STOPPED, "setting up was not finished");
+        double begin = xb_clock_now();
+        status = wait_for_all(context, submit(context, error), error);
+        times[i] = xb_clock_now() - begin;
+    }
+    double most = fmax(fmax(times[0], times[1]), times[2]);
+    double sum = times[0] + times[1] + times[2];
+    *seconds = sum - most - fmin(fmin(times[0], times[1]), times[2]);
     return status;
 }
 
-/* Whether the whole with `threads` threads is faster than the plain copy. One iteration that is not
- * half as fast is enough to tell. */
-static enum xb_status is_faster(struct xb_mode_context *context, unsigned threads, double plain,
-                                bool *faster, struct xb_error *error)
+/* The rate of the whole with `threads` threads, and with the ring that a case of so many has. */
+static enum xb_status time_whole(struct xb_mode_context *context, unsigned threads, double *rate,
+                                 struct xb_error *error)
 {
     struct xb_encoded *state = context->state;
-    struct xb_crew *own = state->crew;
-    uint64_t all = state->count;
-    double rate = plain;
+    const struct xb_encoded own = *state;
+    double seconds = 0;
     enum xb_status status = xb_crew_open(threads, &state->crew, error);
-    *faster = false;
-    state->count = least(all, CHUNKS_A_THREAD * state->threads);
-    for (int i = 0; status == XB_OK && !*faster && rate >= plain / 2 && i < REPETITIONS; i++) {
-        if (xb_run_should_stop(context->run))
-            status = XB_FAIL(error, XB_ERR_STOPPED, "setting up was not finished");
-        else
-            status = time_iteration(context, &rate, error);
-        *faster = rate > plain;
-    }
-    if (state->crew != own)
-        xb_crew_close(state->crew);
-    state->crew = own;
-    state->count = all;
+    if (status != XB_OK)
+        return status;
+    xb_encoded_size_ring(state, threads);
+    state->count = least(own.count, CHUNKS_A_THREAD * own.threads);
+    uint64_t bytes = least(state->count * state->chunk, context->test->bytes);
+    status = time_by_host(context, xb_encoded_submit, &seconds, error);
+    *rate = seconds > 0 ? (double)bytes / seconds : 0;
+    xb_crew_close(state->crew);
+    state->crew = own.crew;
+    state->crossing = own.crossing;
+    state->slots = own.slots;
+    state->count = own.count;
     return status;
 }
 
@@ -166,13 +174,15 @@ enum xb_status xb_encoded_find_break_even(struct xb_mode_context *context, struc
     unsigned too_few = 0;
     unsigned enough = 0; /* none yet */
     double plain_s = 0;
-    enum xb_status status = xb_mode_time(context, submit_plain, &plain_s, error);
-    double plain = plain_s > 0 ? (double)context->test->bytes / plain_s : INFINITY;
+    /* First of all one that does not count: the kernel has never run. */
+    enum xb_status status = wait_for_all(context, xb_encoded_submit(context, error), error);
+    if (status == XB_OK)
+        status = time_by_host(context, submit_plain, &plain_s, error);
     for (unsigned tried = state->threads; status == XB_OK && tried != enough;
          tried = too_few + (enough - too_few + 1) / 2) {
-        bool faster = false;
-        status = is_faster(context, tried, plain, &faster, error);
-        if (faster)
+        double rate = 0;
+        status = time_whole(context, tried, &rate, error);
+        if (rate * plain_s > (double)context->test->bytes)
             enough = tried;
         else if (enough == 0)
             return status;
