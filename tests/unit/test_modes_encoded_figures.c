@@ -22,15 +22,26 @@
 
 static struct {
     double seconds_per_byte; /* of one thread; of n an n-th; 0: as it is */
-    atomic_uint threads;     /* of the crew that was opened last */
+    atomic_uint threads;     /* of the crew that works */
     float values[2];         /* in turn, in place of weights; 0: as it is */
 } model;
 
-enum xb_status __real_xb_crew_open(unsigned threads, struct xb_crew **crew, struct xb_error *error);
-enum xb_status __wrap_xb_crew_open(unsigned threads, struct xb_crew **crew, struct xb_error *error)
+enum xb_status __real_xb_crew_begin(struct xb_crew *crew, const struct xb_crew_job *job,
+                                    struct xb_error *error);
+enum xb_status __wrap_xb_crew_begin(struct xb_crew *crew, const struct xb_crew_job *job,
+                                    struct xb_error *error)
 {
-    model.threads = threads;
-    return __real_xb_crew_open(threads, crew, error);
+    model.threads = xb_crew_threads(crew);
+    return __real_xb_crew_begin(crew, job, error);
+}
+
+enum xb_status __real_xb_crew_run(struct xb_crew *crew, const struct xb_crew_job *job,
+                                  struct xb_error *error);
+enum xb_status __wrap_xb_crew_run(struct xb_crew *crew, const struct xb_crew_job *job,
+                                  struct xb_error *error)
+{
+    model.threads = xb_crew_threads(crew);
+    return __real_xb_crew_run(crew, job, error);
 }
 
 uint64_t __real_xb_encode(enum xb_format format, const void *source, uint64_t bytes, void *target);
@@ -55,6 +66,7 @@ static int figures_setup(void **state)
     reset(state);
     xb_fake.queues_are_alike = true;
     model.seconds_per_byte = 0;
+    model.threads = 1;
     model.values[0] = model.values[1] = 0;
     return 0;
 }
@@ -184,6 +196,18 @@ static void test_as_many_threads_as_there_are_cpus_near(void **state)
     finish(&f);
 }
 
+/* The copy of all of it takes a second of the host's clock. */
+static enum xb_status copy_in_a_second(struct xb_queue *queue, struct xb_buffer *target,
+                                       uint64_t target_offset, struct xb_buffer *source,
+                                       uint64_t source_offset, uint64_t bytes,
+                                       struct xb_error *error)
+{
+    if (bytes == MIB)
+        atomic_fetch_add(&clock_ahead_ns, 1000000000LL);
+    return xb_fake_backend.queue_copy(queue, target, target_offset, source, source_offset, bytes,
+                                      error);
+}
+
 /* One thread narrows 1 MiB in 4.5 s, and the plain copy takes one second: 4 threads are too slow,
  * 5 are not. */
 static void test_threads_that_are_enough_are_found(void **state)
@@ -196,7 +220,8 @@ static void test_threads_that_are_enough_are_found(void **state)
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         struct fixture f;
         model.seconds_per_byte = 4.5 / MIB;
-        xb_fake.operation_s = 1;
+        alter(1, 1);
+        altered_backend.queue_copy = copy_in_a_second;
         RUN(&f, "--mode", "quantize", "--to", "fp16", "--size", "1M", "--encode-chunk", "32K",
             "--threads", cases[i].threads, "--samples=2", "--time-limit", "10000s");
         const struct xb_result *result = &f.run.results[0];
