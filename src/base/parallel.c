@@ -2,7 +2,6 @@
 #define _GNU_SOURCE /* sched_getaffinity */
 #include "parallel.h"
 
-
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>

@@ -116,8 +116,8 @@ static void add_word(struct command *command, const char *word)
 static void make_command(struct command *command, const struct xb_mode *mode)
 {
     /* Whether a copy is right does not take a warm device. */
-    static const char *const fixed[] = {"run",       "--size", "8M,8388607",   "--samples", "2",
-                                        "--warm-up", "1ms",    "--time-limit", "10ms"};
+    static const char *const fixed[] = {"run", "--samples",    "2",   "--warm-up",
+                                        "1ms", "--time-limit", "10ms"};
     char directions[64] = "";
     for (unsigned d = 0; d < XB_DIRECTIONS; d++)
         if ((mode->directions >> d & 1u) != 0)
@@ -127,6 +127,8 @@ static void make_command(struct command *command, const struct xb_mode *mode)
     memset(command, 0, sizeof *command);
     for (size_t i = 0; i < sizeof fixed / sizeof fixed[0]; i++)
         add_word(command, fixed[i]);
+    add_word(command, "--size");
+    add_word(command, takes(mode, "to") ? "8M,8388604" : "8M,8388607"); /* float32 values */
     add_word(command, "--mode");
     add_word(command, mode->name);
     add_word(command, "--direction");
