@@ -202,7 +202,7 @@ static enum xb_status copy_in_a_second(struct xb_queue *queue, struct xb_buffer 
                                        uint64_t source_offset, uint64_t bytes,
                                        struct xb_error *error)
 {
-    if (bytes == MIB)
+    if (bytes == 1u << 20)
         atomic_fetch_add(&clock_ahead_ns, 1000000000LL);
     return xb_fake_backend.queue_copy(queue, target, target_offset, source, source_offset, bytes,
                                       error);
