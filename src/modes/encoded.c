@@ -110,7 +110,7 @@ static uint64_t beside(const struct xb_case *test, uint64_t bytes)
 
 /* Of the encoder alone. Small enough that each thread has several: fewer would tell of the slowest
  * thread. */
-#define PIECES_A_THREAD 8u
+#define PIECES_A_THREAD UINT64_C(8)
 #define LEAST_PIECE (UINT64_C(64) << 10)
 
 static uint64_t piece_of(const struct xb_case *test, const struct xb_encoded *state)
@@ -147,7 +147,8 @@ static void lay_out(const struct xb_case *test, const struct xb_encoded_plan *pl
     state->piece = piece_of(test, state);
     state->room_bytes = whole_boundaries(xb_encoded_bound(plan->format, state->piece));
     state->made_bytes = beside(test, state->slots * state->slot_bytes);
-    state->rooms_bytes = plan->is_made ? 0 : beside(test, 2 * state->threads * state->room_bytes);
+    state->rooms_bytes =
+        plan->is_made ? 0 : beside(test, UINT64_C(2) * state->threads * state->room_bytes);
     state->back_bytes = beside(test, whole_boundaries(state->chunk));
     state->arrived_bytes = beside(test, state->count * state->slot_bytes);
 }

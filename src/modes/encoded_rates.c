@@ -17,10 +17,10 @@ static uint64_t least(uint64_t a, uint64_t b)
 /* ---- the encoder alone ---- */
 
 /* One thread alone takes no more pieces than this, or slow encoders would take seconds. */
-#define PIECES_OF_ONE 32u
+#define PIECES_OF_ONE UINT64_C(32)
 
 /* So many pieces are enough for each of all threads. */
-#define PIECES_A_THREAD 8u
+#define PIECES_A_THREAD UINT64_C(8)
 
 static uint64_t bytes_of_one(const struct xb_mode_context *context)
 {
@@ -106,7 +106,7 @@ const struct xb_reference xb_encoded_references[] = {
 /* ---- how many threads are enough ---- */
 
 /* What all chunks take grows with them, so some for each thread are enough to tell. */
-#define CHUNKS_A_THREAD 16u
+#define CHUNKS_A_THREAD UINT64_C(16)
 #define REPETITIONS 3u
 
 /* Waits for every queue, also after a failure: what was enqueued uses events that teardown closes.
