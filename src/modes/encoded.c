@@ -108,14 +108,12 @@ static uint64_t beside(const struct xb_case *test, uint64_t bytes)
     return bytes == test->bytes ? bytes + XB_FORMAT_ALIGNMENT : bytes;
 }
 
-/* Of the encoder alone. Small enough that each thread has several: fewer would tell of the slowest
- * thread. */
-#define PIECES_A_THREAD UINT64_C(8)
+/* Of the encoder alone: no smaller than this, so that each thread has several of them. */
 #define LEAST_PIECE (UINT64_C(64) << 10)
 
 static uint64_t piece_of(const struct xb_case *test, const struct xb_encoded *state)
 {
-    uint64_t share = test->bytes / (PIECES_A_THREAD * state->threads);
+    uint64_t share = test->bytes / (XB_ENCODED_PIECES * state->threads);
     uint64_t piece = share / LEAST_PIECE * LEAST_PIECE;
     if (piece > CHUNK_MADE)
         piece = CHUNK_MADE;

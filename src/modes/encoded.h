@@ -82,6 +82,10 @@ void xb_encoded_teardown(struct xb_mode_context *context);
 
 /* ---- for the files encoded_*.c ---- */
 
+/* How many pieces each thread has where the encoder alone is measured: fewer would tell of the
+ * slowest thread. */
+#define XB_ENCODED_PIECES UINT64_C(8)
+
 struct xb_chunk xb_encoded_chunk(const struct xb_mode_context *context, uint64_t index);
 /* How many chunks are on their way with so many threads, and how many slots that takes. */
 void xb_encoded_size_ring(struct xb_encoded *state, unsigned threads);

@@ -19,9 +19,6 @@ static uint64_t least(uint64_t a, uint64_t b)
 /* One thread alone takes no more pieces than this, or slow encoders would take seconds. */
 #define PIECES_OF_ONE UINT64_C(32)
 
-/* So many pieces are enough for each of all threads. */
-#define PIECES_A_THREAD UINT64_C(8)
-
 static uint64_t bytes_of_one(const struct xb_mode_context *context)
 {
     const struct xb_encoded *state = context->state;
@@ -31,7 +28,7 @@ static uint64_t bytes_of_one(const struct xb_mode_context *context)
 static uint64_t bytes_of_all(const struct xb_mode_context *context)
 {
     const struct xb_encoded *state = context->state;
-    return least(context->test->bytes, state->threads * PIECES_A_THREAD * state->piece);
+    return least(context->test->bytes, state->threads * XB_ENCODED_PIECES * state->piece);
 }
 
 /* A thread has two rooms. All together they are as large as a ring: in one of its own, which its
