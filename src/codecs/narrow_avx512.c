@@ -7,10 +7,9 @@
 
 #include <immintrin.h>
 
-/* Streaming stores are as fast or faster for a thread by itself (bench/narrow), but what they write
- * goes to memory and the device fetches it from there: with ordinary ones it fetches from the
- * cache, and the whole was a fifth faster (H200 beside a Xeon,
- * bench/results/h200/quantize-stores.txt). */
+/* For a thread by itself streaming stores are about as fast (bench/results/h200/narrow.txt), but
+ * what they write goes to memory and the device fetches it from there. With ordinary ones it
+ * fetches from the cache, and the whole was a fifth faster (quantize-stores.txt beside it). */
 #ifndef XB_NARROW_STREAMING
 #define XB_NARROW_STREAMING 0
 #endif

@@ -13,10 +13,9 @@ const struct xb_option xb_option_threads = {
     .type = XB_OPTION_COUNTS,
     .argument = "N[,N]",
     .default_text = "0",
-    .help =
-        "How many host threads make the data smaller, the one that feeds the device included: a "
-        "number, a list (1,4,16), or 0 for one on each CPU near the device, up to 64. One case "
-        "is run for each.",
+    .help = "How many host threads there are: a number, a list (1,4,16), or 0 for one on each CPU "
+            "near the device, up to 64. They make the data smaller, but of two or more one feeds "
+            "the device and does nothing else. One case is run for each.",
     .minimum = 0,
     .maximum = XB_CREW_THREADS,
     .selects = true,
@@ -36,7 +35,7 @@ const struct xb_option xb_option_encode_chunk = {
 };
 
 /* A small chunk has many threads busy to the end; of a large one the device restores more at the
- * same time. Measured on an H200 beside 16 CPUs (bench/results/h200/encode-chunks.json). */
+ * same time. Measured on an H200 beside 16 CPUs (bench/results/h200/encode-chunks*.json). */
 #define CHUNK_MADE (UINT64_C(4) << 20)
 #define CHUNK_SENT (UINT64_C(64) << 20)
 

@@ -83,7 +83,7 @@ const struct xb_figure xb_figure_error_rms = {
 
 /* What one part of a chunk showed. */
 struct part {
-    uint64_t wrong_bytes, first_wrong; /* in the chunk */
+    uint64_t wrong_bytes, first_wrong; /* in the target */
     double worst;                      /* relative error */
     double squared_error, squared;     /* sums */
 };
