@@ -182,12 +182,16 @@ struct xb_parameter {
  * `say_of_pairs`, any other has `say`. */
 struct xb_reading_line {
     const char *label; /* "pinning"; at most 12 characters */
+    const char *code;  /* "XB-PINNING": what a file calls what is said here (docs/reading.md) */
     /*
      * What can be said of one device at one size: adds whole sentences (xb_reading_add) and returns
      * true, or adds nothing and returns false. Asked for the largest size first, until there is an
      * answer. Which device and size that is the Reading says where it has to.
      */
     bool (*say)(struct xb_reading *reading, int device, uint64_t bytes);
+    /* The same of all sizes of a device together, such as from which size on something pays. The
+     * Reading names no size before it. Of sizes of any length: it is for this to choose. */
+    bool (*say_of_sizes)(struct xb_reading *reading, int device);
     /* The same of all pairs at once, for each direction. */
     bool (*say_of_pairs)(struct xb_reading *reading, enum xb_direction direction, uint64_t bytes);
 };

@@ -70,6 +70,18 @@ void xb_reading_add_share_of_time(struct xb_reading *reading, double share);
 /* "pinned registered"; "pageable" of a mode that has no variants. */
 void xb_reading_add_name(struct xb_reading *reading, const struct xb_record_case *test);
 
+/* ---- what stands behind the words, for programs (`reading` in a result file) ---- */
+
+/* Adds a number to those of the line: a name in snake_case, a value in that unit (XB_UNIT_...,
+ * or "B" for a size). One that is not finite is left out. */
+void xb_reading_number(struct xb_reading *reading, const char *name, double value,
+                       const char *unit);
+
+/* Notes that the line rests on that case, once; to add its name does so too. */
+void xb_reading_rests_on(struct xb_reading *reading, const struct xb_record_case *test);
+
+/* ---- one way to move data against another ---- */
+
 /* A way to move data: a mode, and one of its variants or NULL for the fastest. */
 struct xb_reading_way {
     const char *mode, *variant;

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef XFERBENCH_MODES_RING_H
+#define XFERBENCH_MODES_RING_H
+
+#include "xferbench/crew.h"
+#include "xferbench/mode.h"
+
+/*
+ * Moves pageable memory through a small ring of page-locked slots: host threads copy between the
+ * pageable memory and the slots, the device between the slots and its own. It is what the driver
+ * does by itself, with more threads.
+ */
+
+extern const struct xb_option xb_option_ring_chunk; /* --ring-chunk */
+extern const struct xb_option xb_option_ring_slots; /* --ring-slots */
+
+struct xb_ring_plan {
+    unsigned
+        threads;    /* with the caller, which feeds the device and of two or more copies nothing */
+    uint64_t chunk; /* bytes; the last may be shorter */
+    unsigned slots; /* of a chunk each */
+};
+
+/* What works well: threads for each CPU near the device, up to a number that is enough. */
+struct xb_ring_plan xb_ring_plan_usual(void);
+
+/* How much page-locked memory a ring of that plan takes, for `needs`. */
+uint64_t xb_ring_bytes(const struct xb_ring_plan *plan);
+
+struct xb_ring;
+
+/*
+ * For setup. Borrows a host buffer of that number, which the mode does not use, and the crew from
+ * the workspace, and opens events. To be closed in teardown.
+ */
+XB_MUST_CHECK enum xb_status xb_ring_open(struct xb_mode_context *context,
+                                          const struct xb_ring_plan *plan, unsigned number,
+                                          struct xb_ring **ring, struct xb_error *error);
+void xb_ring_close(struct xb_ring *ring); /* accepts NULL */
+
+/* How many queues a mode that uses a ring has for it. */
+#define XB_RING_QUEUES 2u
+
+/*
+ * For submit. Copies `bytes` of host memory to the device, or back. To the device it returns when
+ * the last copy is enqueued and all of `host` was read; to the host it returns when all bytes are
+ * there. So it blocks: a case that uses it is timed by the host's clock until the queues are done,
+ * and is never held. Work on queues[first_queue ... + XB_RING_QUEUES) before it is waited for by
+ * the copies; who wants to compute behind it waits for these queues.
+ */
+XB_MUST_CHECK enum xb_status xb_ring_to_device(struct xb_mode_context *context,
+                                               struct xb_ring *ring, size_t first_queue,
+                                               struct xb_buffer *device, uint64_t device_offset,
+                                               const void *host, uint64_t bytes,
+                                               struct xb_error *error);
+XB_MUST_CHECK enum xb_status xb_ring_to_host(struct xb_mode_context *context, struct xb_ring *ring,
+                                             size_t first_queue, void *host,
+                                             struct xb_buffer *device, uint64_t device_offset,
+                                             uint64_t bytes, struct xb_error *error);
+
+#endif
