@@ -85,7 +85,7 @@ void xb_reading_keep(struct xb_reading *reading)
 {
     struct xb_reading_list *list = reading->list;
     struct xb_reading_entry entry = reading->entry;
-    if (reading->status != XB_OK)
+    if (reading->status != XB_OK || reading->words.length == 0)
         return;
     entry.text = keep_array(reading, reading->words.text, reading->words.length + 1);
     entry.numbers =
@@ -93,10 +93,11 @@ void xb_reading_keep(struct xb_reading *reading)
     entry.cases = keep_array(reading, reading->cases, entry.case_count * sizeof *reading->cases);
     struct xb_reading_entry *entries =
         make_room(reading, list->entries, &reading->entry_room, list->count, sizeof *list->entries);
-    if (entries != NULL)
-        list->entries = entries;
+    if (entries == NULL)
+        return;
+    list->entries = entries;
     if (reading->status == XB_OK)
-        list->entries[list->count++] = entry;
+        entries[list->count++] = entry;
 }
 
 void xb_reading_next(struct xb_reading *reading)
