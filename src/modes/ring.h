@@ -21,8 +21,18 @@ struct xb_ring_plan {
     unsigned slots; /* of a chunk each */
 };
 
+/* What the options of a case say, of which they and --threads are parameters. */
+struct xb_ring_plan xb_ring_plan_of(const struct xb_case *test);
+
+/* For check_options: XB_ERR_USAGE where they say what no ring can be. */
+XB_MUST_CHECK enum xb_status xb_ring_check_options(const struct xb_case *test,
+                                                   struct xb_error *error);
+
 /* What works well: threads for each CPU near the device, up to a number that is enough. */
 struct xb_ring_plan xb_ring_plan_usual(void);
+
+/* How many operations one copy of so many bytes enqueues. */
+uint64_t xb_ring_operations(const struct xb_ring_plan *plan, uint64_t bytes);
 
 /* How much page-locked memory a ring of that plan takes, for `needs`. */
 uint64_t xb_ring_bytes(const struct xb_ring_plan *plan);
@@ -57,5 +67,15 @@ XB_MUST_CHECK enum xb_status xb_ring_to_host(struct xb_mode_context *context, st
                                              size_t first_queue, void *host,
                                              struct xb_buffer *device, uint64_t device_offset,
                                              uint64_t bytes, struct xb_error *error);
+
+/* What bounds it, for references: the host threads' copies alone, as many and as long, and the
+ * device's. What the target then holds is no copy of the source. */
+XB_MUST_CHECK enum xb_status xb_ring_by_host_alone(struct xb_ring *ring, bool to_device, void *host,
+                                                   uint64_t bytes, struct xb_error *error);
+XB_MUST_CHECK enum xb_status xb_ring_by_device_alone(struct xb_mode_context *context,
+                                                     struct xb_ring *ring, size_t first_queue,
+                                                     bool to_device, struct xb_buffer *device,
+                                                     uint64_t device_offset, uint64_t bytes,
+                                                     struct xb_error *error);
 
 #endif
