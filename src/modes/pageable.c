@@ -63,8 +63,7 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
 {
     struct state *state = context->state;
     bool by_ring = has_ring(context->test);
-    enum xb_status status =
-        xb_transfer_setup(context, XB_MEMORY_PAGEABLE, by_ring ? XB_RING_QUEUES : 1, error);
+    enum xb_status status = xb_transfer_setup(context, XB_MEMORY_PAGEABLE, 1, error);
     if (status != XB_OK || !by_ring)
         return status;
     const struct xb_ring_plan plan = xb_ring_plan_of(context->test);
@@ -87,9 +86,9 @@ static enum xb_status submit(struct xb_mode_context *context, struct xb_error *e
     if (state->ring == NULL)
         return xb_transfer_submit(context, error);
     if (is_to_device(context))
-        return xb_ring_to_device(context, state->ring, 0, way->device, way->device_offset,
+        return xb_ring_to_device(state->ring, context->queues[0], way->device, way->device_offset,
                                  data_on_host(state), bytes, error);
-    return xb_ring_to_host(context, state->ring, 0, data_on_host(state), way->device,
+    return xb_ring_to_host(state->ring, context->queues[0], data_on_host(state), way->device,
                            way->device_offset, bytes, error);
 }
 
@@ -126,8 +125,8 @@ static enum xb_status submit_device_copies(struct xb_mode_context *context, stru
 {
     const struct state *state = context->state;
     const struct xb_way *way = &state->transfer.ways[0];
-    return xb_ring_by_device_alone(context, state->ring, 0, is_to_device(context), way->device,
-                                   way->device_offset, context->test->bytes, error);
+    return xb_ring_by_device_alone(state->ring, context->queues[0], is_to_device(context),
+                                   way->device, way->device_offset, context->test->bytes, error);
 }
 
 static const struct xb_reference references[] = {
@@ -146,6 +145,7 @@ static enum xb_status verify(struct xb_mode_context *context, struct xb_result *
         return status;
     const struct xb_ring_plan plan = xb_ring_plan_of(context->test);
     xb_result_detail_number(result, "threads", plan.threads);
+    xb_result_detail_number(result, "ring_chunk_bytes", (double)plan.chunk);
     xb_result_detail_number(result, "ring_bytes", (double)xb_ring_bytes(&plan));
     status = xb_result_median(result, &host_copy_rate, &of_host, error);
     if (status == XB_OK)
@@ -261,6 +261,7 @@ const struct xb_mode xb_mode_pageable = {
     .directions = XB_H2D | XB_D2H,
     .by_default = XB_H2D | XB_D2H,
     .variant_option = &option_staging,
+    .formerly = "malloc",
     .options = options,
     .parameters = parameters,
     .figures = figures,
