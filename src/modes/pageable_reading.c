@@ -9,37 +9,21 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- the driver's way ---- */
-
-/* The variant that copies by the driver; it had another name in files from before there was a ring.
- */
-static const char *driver_of(const struct xb_reading *reading)
-{
-    const struct xb_record *record = xb_reading_record(reading);
-    for (size_t i = 0; i < record->case_count; i++)
-        if (strcmp(record->cases[i].mode, "pageable") == 0 &&
-            strcmp(record->cases[i].variant, "malloc") == 0)
-            return "malloc";
-    return "driver";
-}
-
-static struct xb_reading_way by_driver(const struct xb_reading *reading)
-{
-    return (struct xb_reading_way){"pageable", driver_of(reading)};
-}
+/* ---- way against way ---- */
 
 static const struct xb_reading_way pinned = {"pinned", NULL};
+static const struct xb_reading_way driver = {"pageable", "driver"};
 static const struct xb_reading_way ring = {"pageable", "ring"};
 
 static bool say_pinning(struct xb_reading *reading, int device, uint64_t bytes)
 {
-    return xb_reading_compare(reading, device, bytes, pinned, by_driver(reading));
+    return xb_reading_compare(reading, device, bytes, pinned, driver);
 }
 
 /* A ring beside what it replaces, then beside what it spares. */
 static bool say_ring(struct xb_reading *reading, int device, uint64_t bytes)
 {
-    if (!xb_reading_compare(reading, device, bytes, ring, by_driver(reading)))
+    if (!xb_reading_compare(reading, device, bytes, ring, driver))
         return false;
     xb_reading_next(reading);
     (void)xb_reading_compare(reading, device, bytes, ring, pinned);
@@ -78,7 +62,7 @@ static const struct xb_record_case *find_pageable(const struct xb_reading *readi
                                                   uint64_t bytes)
 {
     const struct xb_record_case *found =
-        xb_reading_best(reading, device, bytes, XB_H2D, "pageable", driver_of(reading));
+        xb_reading_best(reading, device, bytes, XB_H2D, "pageable", driver.variant);
     return found != NULL ? found
                          : xb_reading_best(reading, device, bytes, XB_H2D, "async", "pageable");
 }
@@ -141,13 +125,12 @@ static double ratio_of(const struct xb_reading *reading, const struct pair *pair
 static size_t list_pairs(const struct xb_reading *reading, int device, enum xb_direction direction,
                          struct pair pairs[MOST_SIZES])
 {
-    const char *driver = driver_of(reading);
     size_t count = 0;
     for (uint64_t bytes = UINT64_MAX;
          count < MOST_SIZES && (bytes = xb_reading_size_below(reading, bytes)) > 0;) {
         struct pair pair = {
             xb_reading_best_of_any(reading, device, bytes, direction, "pinned", NULL),
-            xb_reading_best_of_any(reading, device, bytes, direction, "pageable", driver),
+            xb_reading_best_of_any(reading, device, bytes, direction, "pageable", driver.variant),
             XB_READING_UNKNOWN};
         if (pair.pinned == NULL || pair.pageable == NULL ||
             xb_reading_device_timed(reading, pair.pinned) !=

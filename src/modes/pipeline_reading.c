@@ -53,7 +53,7 @@ bool xb_pipeline_say(struct xb_reading *reading, const struct xb_record_case *te
 {
     double factor = xb_reading_median(reading, test, &xb_figure_speed_up);
     double busy = xb_reading_median(reading, test, times->busy);
-    double share = xb_reading_median(reading, test, times->share_of_bound);
+    double share = xb_reading_median(reading, test, &xb_figure_share_of_bound);
     if (!(factor > 0))
         return false;
     xb_reading_add_name(reading, test);

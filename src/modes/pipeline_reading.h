@@ -8,7 +8,7 @@
 struct xb_pipeline_times {
     const struct xb_figure *serial; /* the same work, one step after the other */
     const struct xb_figure *copies; /* both ways at once, without the kernels */
-    const struct xb_figure *busy, *share_of_bound;
+    const struct xb_figure *busy;   /* the share of the time in which the device computed */
 };
 
 /* For a line of the Reading: what overlap hides in that case, which may be NULL, and which stage

@@ -49,11 +49,12 @@ static void pageable_memory_of_async(void **state)
     add(n, &async, "alloc", XB_H2D, 50);
     add(n, &async, "pageable", XB_H2D, 5);
     assert_said(n, "slow",
-                "Host to device, async pageable reaches 5.000 GB/s, 10 % of async alloc.");
+                "Host to device, async pageable driver reaches 5.000 GB/s, 10 % of async alloc.");
     add(n, &pinned, "alloc", XB_H2D, 45);
-    assert_said(n, "slow",
-                "Host to device, async pageable reaches 5.000 GB/s, 10 % of async alloc. Try "
-                "first: page-locked memory, 9.00 times as fast.");
+    assert_said(
+        n, "slow",
+        "Host to device, async pageable driver reaches 5.000 GB/s, 10 % of async alloc. Try "
+        "first: page-locked memory, 9.00 times as fast.");
 }
 
 /* ---- the link ---- */
@@ -95,7 +96,7 @@ static void other_modes_show_nothing_of_the_link(void **state)
     struct node *n = *state;
     n->devices[0].link = (struct xb_pcie_link){true, 32, 16, 32, 16, "0000:0f:00.0"};
     set_ceiling(&n->devices[0]);
-    add(n, &pageable, "malloc", XB_H2D, 8);
+    add(n, &pageable, "driver", XB_H2D, 8);
     assert_said(n, "slow link", "");
 }
 
