@@ -49,12 +49,11 @@ static void pageable_memory_of_async(void **state)
     add(n, &async, "alloc", XB_H2D, 50);
     add(n, &async, "pageable", XB_H2D, 5);
     assert_said(n, "slow",
-                "Host to device, async pageable driver reaches 5.000 GB/s, 10 % of async alloc.");
+                "Host to device, async pageable reaches 5.000 GB/s, 10 % of async alloc.");
     add(n, &pinned, "alloc", XB_H2D, 45);
-    assert_said(
-        n, "slow",
-        "Host to device, async pageable driver reaches 5.000 GB/s, 10 % of async alloc. Try "
-        "first: page-locked memory, 9.00 times as fast.");
+    assert_said(n, "slow",
+                "Host to device, async pageable reaches 5.000 GB/s, 10 % of async alloc. Try "
+                "first: page-locked memory, 9.00 times as fast.");
 }
 
 /* ---- the link ---- */
