@@ -121,10 +121,10 @@ struct xb_reading_way {
 };
 
 /* "Host to device, pinned registered is 7.20 times as fast as pageable (54.00 and 7.500 GB/s).",
- * and the same from device to host; "as fast, within the noise," where the intervals show no
- * difference. Its numbers are ratio_h2d and WAY_bandwidth_h2d of both, and those of the other
- * direction; a WAY is the mode or, where both are of one mode, the variant. False where neither
- * direction has both ways. */
+ * and the same from device to host; "... differ by no more than the noise" where neither is faster
+ * for certain (xb_reading_judge). Its numbers are ratio_h2d and WAY_bandwidth_h2d of both, and
+ * those of the other direction; a WAY is the mode or, where both are of one mode, the variant.
+ * False where neither direction has both ways. */
 bool xb_reading_compare(struct xb_reading *reading, int device, uint64_t bytes,
                         struct xb_reading_way way, struct xb_reading_way other);
 

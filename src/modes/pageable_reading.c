@@ -160,7 +160,7 @@ static void add_below(struct xb_reading *reading, const struct pair *pair)
     xb_reading_add(reading, " At ");
     xb_reading_add_size(reading, pair->pinned->bytes);
     if (pair->order == XB_READING_ALIKE) {
-        xb_reading_add(reading, " there is no difference.");
+        xb_reading_add(reading, " the difference is within the noise.");
     } else {
         xb_reading_add(reading, " pageable is ");
         xb_reading_add_factor(reading, 1 / ratio);

@@ -121,15 +121,19 @@ static bool compare_one_way(struct xb_reading *reading, int device, uint64_t byt
     if (a == NULL || b == NULL)
         return false;
     double ratio = xb_reading_bandwidth(reading, a) / xb_reading_bandwidth(reading, b);
+    bool alike = xb_reading_judge(reading, a, b) == XB_READING_ALIKE;
     xb_reading_add(reading, "%s, ", before);
     xb_reading_add_name(reading, a);
-    xb_reading_add(reading, " is ");
-    if (xb_reading_judge(reading, a, b) == XB_READING_ALIKE)
-        xb_reading_add(reading, "as fast, within the noise,");
-    else
+    if (alike) {
+        xb_reading_add(reading, " and ");
+    } else {
+        xb_reading_add(reading, " is ");
         xb_reading_add_speed(reading, ratio);
-    xb_reading_add(reading, " as ");
+        xb_reading_add(reading, " as ");
+    }
     xb_reading_add_name(reading, b);
+    if (alike)
+        xb_reading_add(reading, " differ by no more than the noise");
     add_rates(reading, a, b);
     xb_reading_number(reading, direction == XB_H2D ? "ratio_h2d" : "ratio_d2h", ratio,
                       XB_UNIT_RATIO);

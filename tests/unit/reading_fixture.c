@@ -111,7 +111,7 @@ void assert_said(const struct node *n, const char *label, const char *expected)
     for (const char *line = text; (line = strstr(line, begin)) != NULL;) {
         line += strlen(begin);
         if (said[0] != '\0')
-            strcat(said, "\n");
+            strncat(said, "\n", 1);
         strncat(said, line, strcspn(line, "\n"));
     }
     assert_string_equal(said, expected);
