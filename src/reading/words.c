@@ -96,15 +96,14 @@ static void add_rates(struct xb_reading *reading, const struct xb_record_case *a
     xb_reading_add(reading, " GB/s).");
 }
 
-/* "pinned_bandwidth_h2d", "prefetch_bandwidth_h2d": a number of a way, by its mode, or by its
- * variant where the mode is the other way's too. */
-static void put_rate(struct xb_reading *reading, struct xb_reading_way way,
-                     struct xb_reading_way other, const struct xb_record_case *test)
+/* "pinned_bandwidth_h2d", "prefetch_bandwidth_h2d": a number of a way, by its mode or its variant.
+ */
+static void put_rate(struct xb_reading *reading, struct xb_reading_way way, bool by_variant,
+                     const struct xb_record_case *test)
 {
     char name[64];
-    bool by_variant = way.variant != NULL && strcmp(way.mode, other.mode) == 0;
-    snprintf(name, sizeof name, "%s_bandwidth_%s", by_variant ? way.variant : way.mode,
-             test->direction);
+    snprintf(name, sizeof name, "%s_bandwidth_%s",
+             by_variant && way.variant != NULL ? way.variant : way.mode, test->direction);
     for (char *c = name; *c != '\0'; c++)
         *c = (char)(*c == '-' ? '_' : *c);
     xb_reading_number(reading, name, xb_reading_bandwidth(reading, test), XB_UNIT_RATE);
@@ -137,8 +136,9 @@ static bool compare_one_way(struct xb_reading *reading, int device, uint64_t byt
     add_rates(reading, a, b);
     xb_reading_number(reading, direction == XB_H2D ? "ratio_h2d" : "ratio_d2h", ratio,
                       XB_UNIT_RATIO);
-    put_rate(reading, way, other, a);
-    put_rate(reading, other, way, b);
+    bool by_variant = strcmp(way.mode, other.mode) == 0;
+    put_rate(reading, way, by_variant, a);
+    put_rate(reading, other, by_variant, b);
     return true;
 }
 
