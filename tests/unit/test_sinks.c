@@ -101,7 +101,7 @@ static void list_names_directions(void **state)
 
 static void sinks_report_a_full_disk(void **state)
 {
-    static const sink sinks[] = {xb_record_write, xb_csv_write, xb_table_write};
+    static const sink sinks[] = {xb_result_json_write, xb_csv_write, xb_table_write};
     const struct fixture *f = *state;
     struct xb_record record;
     struct xb_error error;
@@ -132,7 +132,7 @@ static void sinks_do_not_follow_the_locale(void **state)
         free(plain);
         setlocale(LC_ALL, "de_DE.UTF-8");
     }
-    char *json = written(xb_record_write, &f->run);
+    char *json = written(xb_result_json_write, &f->run);
     assert_non_null(strstr(json, "0.30000000000000004"));
     free(json);
     setlocale(LC_ALL, "C");
@@ -231,9 +231,9 @@ static int write_examples(const char *directory)
     struct node *latencies = third;
     make_example(node);
     make_latency_example(latencies);
-    int status = write_one(directory, "rows.json", xb_record_write, &rows->run) |
-                 write_one(directory, "node.json", xb_record_write, &node->run) |
-                 write_one(directory, "latencies.json", xb_record_write, &latencies->run) |
+    int status = write_one(directory, "rows.json", xb_result_json_write, &rows->run) |
+                 write_one(directory, "node.json", xb_result_json_write, &node->run) |
+                 write_one(directory, "latencies.json", xb_result_json_write, &latencies->run) |
                  write_one(directory, "rows.txt", xb_table_write, &rows->run) |
                  write_one(directory, "node.txt", xb_table_write, &node->run) |
                  write_one(directory, "latencies.txt", xb_table_write, &latencies->run);
