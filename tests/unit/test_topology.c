@@ -120,7 +120,7 @@ static void does_not_bind_to_another_machine(void **state)
 {
     struct xb_topology *topology = open_synthetic("numa:2 pu:1", "0");
     struct xb_binding binding;
-    char nodes[32] = "x";
+    struct xb_places places;
     int here = 0;
 
     (void)state;
@@ -128,7 +128,7 @@ static void does_not_bind_to_another_machine(void **state)
     assert_false(binding.bound);
     assert_false(binding.note_is_normal);
     assert_explained(&binding);
-    xb_topology_locate(topology, &here, sizeof here, nodes, sizeof nodes);
+    xb_topology_locate(topology, &here, sizeof here, 0, &places);
     assert_string_equal(nodes, "");
     xb_topology_close(topology);
 }
