@@ -271,7 +271,8 @@ size_t xb_record_medians(const struct xb_record *record, const struct xb_record_
  * Without it the memory is near the device. */
 #define XB_RECORD_NUMA "numa"
 
-/* The NUMA node that was named for the case's host memory; -1 where that is near the device. */
+/* The NUMA node that was named for the case's host memory; -1 where that is near the device, and
+ * for what is no number of a node. */
 int xb_record_case_node(const struct xb_record_case *test);
 
 /* Whether it is the case of several that ran at the same time, together: of devices, which has

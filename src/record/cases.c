@@ -116,7 +116,7 @@ int xb_record_case_node(const struct xb_record_case *test)
 {
     const char *value = xb_record_parameter(test, XB_RECORD_NUMA);
     bool is_number = value[0] != '\0' && strspn(value, digits) == strlen(value);
-    return is_number && strlen(value) < 9 ? (int)strtol(value, NULL, 10) : -1;
+    return is_number && strlen(value) < 5 ? (int)strtol(value, NULL, 10) : -1;
 }
 
 /* Whether it is of a group of pairs, or their sum. */

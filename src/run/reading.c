@@ -383,6 +383,7 @@ enum xb_status xb_reading_print(FILE *stream, const struct xb_record *record,
         .stream = stream, .record = record, .many_sizes = has_many_sizes(record), .error = error};
     say_of_devices(&reading, "link", xb_reading_say_link, XB_LARGE_BYTES);
     say_of_devices(&reading, "both ways", say_both_ways, XB_LARGE_BYTES);
+    say_of_devices(&reading, "NUMA", xb_reading_say_numa, XB_LARGE_BYTES);
     for (const struct xb_mode *const *mode = xb_modes; *mode != NULL; mode++)
         say_for_mode(&reading, *mode);
     for (size_t i = 0; i < record->case_count; i++)
