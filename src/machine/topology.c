@@ -185,17 +185,31 @@ static hwloc_obj_t find_node(const struct xb_topology *topology, int node)
                : NULL;
 }
 
+/* Whether CPUs are nearer to the node than to others. hwloc gives a node without CPUs none, or all
+ * of the machine's. */
+static bool has_cpus(const struct xb_topology *topology, hwloc_obj_t node)
+{
+    hwloc_const_bitmap_t all = hwloc_topology_get_topology_cpuset(topology->hwloc);
+    hwloc_obj_t other = NULL;
+    bool others_have = false;
+    while ((other = hwloc_get_next_obj_by_type(topology->hwloc, HWLOC_OBJ_NUMANODE, other)) != NULL)
+        others_have = others_have || (!hwloc_bitmap_iszero(other->cpuset) &&
+                                      !hwloc_bitmap_isequal(other->cpuset, all));
+    return !hwloc_bitmap_iszero(node->cpuset) &&
+           !(others_have && hwloc_bitmap_isequal(node->cpuset, all));
+}
+
 /* The CPUs for threads of memory on `node`: its own, or else those of `near`, or else any. */
 static hwloc_const_bitmap_t cpus_for(const struct xb_topology *topology, hwloc_obj_t node, int near,
                                      struct xb_binding *binding)
 {
     hwloc_obj_t other = find_node(topology, near);
     binding->cpu_node = binding->node;
-    if (!hwloc_bitmap_iszero(node->cpuset))
+    if (has_cpus(topology, node))
         return node->cpuset;
-    bool has_cpus = other != NULL && !hwloc_bitmap_iszero(other->cpuset);
-    binding->cpu_node = has_cpus ? near : -1;
-    return has_cpus ? other->cpuset : hwloc_topology_get_topology_cpuset(topology->hwloc);
+    bool other_has = other != NULL && has_cpus(topology, other);
+    binding->cpu_node = other_has ? near : -1;
+    return other_has ? other->cpuset : hwloc_topology_get_topology_cpuset(topology->hwloc);
 }
 
 /* Uses only CPUs and memory that the user allowed this process. */
