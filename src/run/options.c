@@ -62,9 +62,9 @@ static const struct xb_option option_numa = {
     .type = XB_OPTION_CHOICES,
     .argument = "NODE[,NODE]",
     .default_text = "near",
-    .help = "Where the host's memory lies and its threads run: near each device, or on NUMA nodes "
-            "by their numbers, each a case of its own, or on all nodes in turn. Several nodes give "
-            "a matrix of nodes and devices.",
+    .help = "On which NUMA nodes the host's memory lies and its threads run: near (the device's "
+            "own), numbers such as 0,1, or all. Each node that is named is a case of its own; "
+            "several give a matrix of nodes and devices.",
     .selects = true,
 };
 static char backend_help[512]; /* of option_backend: the names are the list's */
