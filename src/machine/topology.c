@@ -269,7 +269,8 @@ static size_t page_of(size_t part, size_t parts, size_t pages)
 {
     size_t first = pages / parts * part + pages % parts * part / parts;
     size_t next = pages / parts * (part + 1) + pages % parts * (part + 1) / parts;
-    return first + (uint32_t)part * UINT32_C(2654435761) % (next - first);
+    uint32_t mixed = (uint32_t)part * UINT32_C(2654435761);
+    return first + mixed % (next - first);
 }
 
 void xb_topology_locate(struct xb_topology *topology, const void *address, size_t bytes, int node,

@@ -55,17 +55,17 @@ void xb_matrix_set_text(char *cell, const char *text)
 }
 
 void xb_matrix_fill_figure(const struct xb_record *record, const struct xb_record_case *test,
-                           char *text)
+                           char *cell)
 {
     const struct xb_figure *figure = xb_mode_main_figure(test->mode, test->latency);
     double median = xb_record_median(record, test, figure->name);
     enum xb_result_status status = xb_record_summarize(record, test).status;
     if (test->latency && isfinite(median))
-        snprintf(text, XB_MATRIX_CELL, "%.*f", xb_decimals_for(1e6 * median), 1e6 * median);
+        snprintf(cell, XB_MATRIX_CELL, "%.*f", xb_decimals_for(1e6 * median), 1e6 * median);
     else if (isfinite(median))
-        xb_rate_text(median, text, XB_MATRIX_CELL);
+        xb_rate_text(median, cell, XB_MATRIX_CELL);
     else if (status != XB_RESULT_OK)
-        xb_matrix_set_text(text, status == XB_RESULT_SKIPPED ? "skip" : "ERR");
+        xb_matrix_set_text(cell, status == XB_RESULT_SKIPPED ? "skip" : "ERR");
 }
 
 const struct xb_record_detail *xb_matrix_detail(const struct xb_record *record,

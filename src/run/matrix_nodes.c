@@ -30,11 +30,10 @@ static int own_node(const struct xb_record *record, int index)
 
 static void fill(const struct xb_record *record, const struct xb_record_case *test, char *cell)
 {
-    char figure[XB_MATRIX_CELL];
+    char own[XB_MATRIX_CELL] = "-"; /* as the cell begins */
     bool is_own = own_node(record, test->device) == xb_record_case_node(test);
-    xb_matrix_set_text(figure, cell);
-    xb_matrix_fill_figure(record, test, figure);
-    snprintf(cell, XB_MATRIX_CELL, "%s%.60s", is_own ? "*" : "", figure);
+    xb_matrix_fill_figure(record, test, own);
+    snprintf(cell, XB_MATRIX_CELL, "%s%.60s", is_own ? "*" : "", own);
 }
 
 static void add_axes(const struct xb_matrix *matrix, char *text, size_t size)

@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/mman.h>
 
 #include <cmocka.h>
 
@@ -151,11 +152,24 @@ static void a_node_without_memory_is_none(void **state)
 
 /* ---- where pages lie ---- */
 
+/* Addresses that nobody reads. */
+static char *reserve(size_t bytes)
+{
+    void *memory = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    assert_ptr_not_equal(memory, MAP_FAILED);
+    return memory;
+}
+
+static void release(char *memory, size_t bytes)
+{
+    assert_int_equal(munmap(memory, bytes), 0);
+}
+
 static void pages_are_counted(void **state)
 {
     (void)state;
     const size_t bytes = 1000 * (size_t)sysconf(_SC_PAGESIZE);
-    const char *memory = (const char *)bytes; /* nobody reads it */
+    char *memory = reserve(bytes);
     struct xb_places places;
     numa_describe("numa:2 pu:1");
     struct xb_topology *topology = open_now();
@@ -174,10 +188,11 @@ static void pages_are_counted(void **state)
     xb_topology_locate(topology, memory, bytes, 0, &places);
     assert_int_equal(places.known, 0);
     assert_string_equal(places.nodes, "");
+    release(memory, bytes);
     xb_topology_close(topology);
 }
 
-static const char *memory_begin;
+static char *memory_begin;
 
 static int node_by_parity(const void *address)
 {
@@ -195,7 +210,7 @@ static void pages_of_interleaved_memory_are_seen_evenly(void **state)
     numa_describe("numa:2 pu:1");
     struct xb_topology *topology = open_now();
     numa.node_of = node_by_parity;
-    memory_begin = (const char *)(uintptr_t)(1u << 30); /* nobody reads it */
+    memory_begin = reserve(pages * page);
     xb_topology_locate(topology, memory_begin, pages * page, 0, &places);
     assert_int_equal(places.known, 256);
     assert_in_range(places.on_node, 256 * 2 / 5, 256 * 3 / 5);
@@ -204,6 +219,7 @@ static void pages_of_interleaved_memory_are_seen_evenly(void **state)
     xb_topology_locate(topology, memory_begin + 100, 7 * page, 1, &places);
     assert_int_equal(places.known, 8);
     assert_int_equal(places.on_node, 4);
+    release(memory_begin, pages * page);
     xb_topology_close(topology);
 }
 
