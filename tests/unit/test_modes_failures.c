@@ -8,8 +8,15 @@
 
 #include <cmocka.h>
 
+#include "modes/ring.h"
 #include "modes_fixture.h"
 #include "sanitized.h"
+
+/* A small ring: to make a large one in every run would be most of what the test takes. */
+struct xb_ring_plan __wrap_xb_ring_plan_usual(void)
+{
+    return (struct xb_ring_plan){.threads = 2, .chunk = 32 << 10, .slots = 3};
+}
 
 /* From one call that fails to the next: with a sanitizer, which makes each run several times as
  * long, fewer; for races between the threads fewer still are enough. */
@@ -38,6 +45,7 @@ static const char *const struck[][9] = {
     {"--mode", "resident", "--steps", "3", NULL},
     {"--mode", "quantize", "--to", "int8", "--encode-chunk", "32K", "--threads", "2", NULL},
     {"--mode", "compress", "--codec", "for", "--encode-chunk", "32K", "--threads", "2", NULL},
+    {"--mode", "pin", "--pin-by", "alloc,used,copy", NULL},
     {"--mode", "pageable,managed", "--latency", NULL},
     {"--mode", "peer", "--pairs", "0:1", "--latency", NULL},
     {"--mode", "loads", NULL},
