@@ -11,10 +11,10 @@ const struct xb_option xb_option_ring_chunk = {
     .name = "ring-chunk",
     .type = XB_OPTION_SIZES,
     .argument = "SIZE[,SIZE]",
-    .default_text = "1M",
-    .help = "How much a host thread copies into the ring, or out of it, at a time: a size, a list, "
-            "or a range that doubles. One case is run for each.",
-    .minimum = 4096,
+    .default_text = "0",
+    .help = "How much crosses at a time between ring and device: a size, a list, a range that "
+            "doubles, or 0 for a part of the whole, 8 MiB at most. One case is run for each.",
+    .minimum = 0,
     .maximum = UINT64_C(1) << 30,
     .selects = true,
 };
@@ -23,25 +23,28 @@ const struct xb_option xb_option_ring_slots = {
     .name = "ring-slots",
     .type = XB_OPTION_COUNTS,
     .argument = "N[,N]",
-    .default_text = "0",
-    .help = "How many chunks the ring holds: a number, a list, or 0 for one for each thread and "
-            "32 more. One case is run for each.",
-    .minimum = 0,
-    .maximum = 4096,
+    .default_text = "4",
+    .help = "How many such chunks the ring holds: a number or a list. One case is run for each.",
+    .minimum = XB_RING_LEAST_SLOTS,
+    .maximum = 1024,
     .selects = true,
 };
 
-#define SLOTS_BESIDE 32u
+/* The engine takes some 3 us between two copies: chunks of 1 MiB cross at 86 % of the link's rate,
+ * those of 8 MiB at 98 %. But nothing crosses until the first chunk is there. Measured on an H200
+ * (bench/results/h200/ring.txt). */
+#define CHUNK_MOST (UINT64_C(8) << 20)
+#define CHUNK_LEAST (UINT64_C(64) << 10)
+#define CHUNKS UINT64_C(32)
 
-/* Chunks cross in groups of so many parts of the ring with an event behind each: one between two
- * copies costs the copy engine microseconds (bench/results/h200/encode-groups.txt). */
-#ifndef PARTS
-#define PARTS 8u
-#endif
-/* So many groups are on their way to the device before one is waited for. */
-#ifndef CROSSING
+/* A thread copies a piece of a chunk at a time: what is handed out and waited for costs it a
+ * microsecond or two, and all threads are to have something to do. */
+#define PIECE_MOST (UINT64_C(512) << 10)
+#define PIECE_LEAST (UINT64_C(16) << 10)
+#define PIECES UINT64_C(16)
+
+/* So many chunks are on their way to the device before one is waited for. */
 #define CROSSING 2u
-#endif
 
 /* Of each chunk: a copy and the event behind it. */
 #define OPERATIONS 2
@@ -49,11 +52,11 @@ const struct xb_option xb_option_ring_slots = {
 struct xb_ring {
     struct xb_device *device;
     struct xb_ring_plan plan;
+    uint64_t piece;
     struct xb_crew *crew;
     struct xb_buffer *slots;
-    unsigned group;          /* chunks */
-    struct xb_event **moved; /* one a slot: recorded for the last of a group */
-    unsigned crossing;       /* how many of the slots the device may still be reading */
+    struct xb_event **moved; /* one a slot: the chunk in it has crossed */
+    bool crossing;           /* the device may still be reading slots */
 };
 
 /* A copy while it is made. */
@@ -63,25 +66,40 @@ struct course {
     struct xb_buffer *device;
     uint64_t device_offset;
     char *host; /* read from or written to */
-    uint64_t bytes, count;
+    uint64_t bytes;
+    uint64_t chunks, pieces;
 };
+
+static uint64_t within(uint64_t value, uint64_t least, uint64_t most)
+{
+    return value < least ? least : value > most ? most : value;
+}
+
+/* In whole pages. */
+static uint64_t usual_chunk(uint64_t bytes)
+{
+    return within(bytes / CHUNKS / CHUNK_LEAST * CHUNK_LEAST, CHUNK_LEAST, CHUNK_MOST);
+}
+
+static uint64_t piece_of(uint64_t chunk)
+{
+    return within(chunk / PIECES / PIECE_LEAST * PIECE_LEAST, PIECE_LEAST, PIECE_MOST);
+}
 
 struct xb_ring_plan xb_ring_plan_of(const struct xb_case *test)
 {
-    unsigned threads = xb_threads_of(test);
-    unsigned slots = (unsigned)xb_case_setting(test, &xb_option_ring_slots)->count;
+    uint64_t chunk = xb_case_setting(test, &xb_option_ring_chunk)->count;
     return (struct xb_ring_plan){
-        .threads = threads,
-        .chunk = xb_case_setting(test, &xb_option_ring_chunk)->count,
-        .slots = slots > 0 ? slots : threads + SLOTS_BESIDE,
+        .threads = xb_threads_of(test),
+        .chunk = chunk > 0 ? chunk : usual_chunk(test->bytes),
+        .slots = (unsigned)xb_case_setting(test, &xb_option_ring_slots)->count,
     };
 }
 
-struct xb_ring_plan xb_ring_plan_usual(void)
+struct xb_ring_plan xb_ring_plan_usual(uint64_t bytes)
 {
-    unsigned threads = xb_threads_usual();
     return (struct xb_ring_plan){
-        .threads = threads, .chunk = UINT64_C(1) << 20, .slots = threads + SLOTS_BESIDE};
+        .threads = xb_threads_usual(), .chunk = usual_chunk(bytes), .slots = XB_RING_USUAL_SLOTS};
 }
 
 uint64_t xb_ring_operations(const struct xb_ring_plan *plan, uint64_t bytes)
@@ -94,17 +112,11 @@ uint64_t xb_ring_bytes(const struct xb_ring_plan *plan)
     return plan->slots * plan->chunk;
 }
 
-/* While a group is gathered, CROSSING others are crossing: a group is one chunk at least. */
-#define LEAST_SLOTS (CROSSING + 1)
-
 enum xb_status xb_ring_check_options(const struct xb_case *test, struct xb_error *error)
 {
-    uint64_t slots = xb_case_setting(test, &xb_option_ring_slots)->count;
-    if (slots == 0 || slots >= LEAST_SLOTS)
-        return xb_chunk_check_count(test, &xb_option_ring_chunk, OPERATIONS, error);
-    return XB_FAIL(error, XB_ERR_USAGE,
-                   "--ring-slots %llu: a ring has %u at least: one is filled while %u cross",
-                   (unsigned long long)slots, LEAST_SLOTS, CROSSING);
+    return xb_case_setting(test, &xb_option_ring_chunk)->count > 0
+               ? xb_chunk_check_count(test, &xb_option_ring_chunk, OPERATIONS, error)
+               : XB_OK;
 }
 
 /* ---- the memory ---- */
@@ -139,7 +151,7 @@ enum xb_status xb_ring_open(struct xb_mode_context *context, const struct xb_rin
         return XB_FAIL(error, XB_ERR_MEMORY, "no memory for a ring");
     opened->device = context->device;
     opened->plan = *plan;
-    opened->group = plan->slots / PARTS > 0 ? plan->slots / PARTS : 1;
+    opened->piece = piece_of(plan->chunk);
     enum xb_status status = fill_in(context, number, opened, error);
     if (status != XB_OK) {
         xb_ring_close(opened);
@@ -159,147 +171,149 @@ void xb_ring_close(struct xb_ring *ring)
     free(ring);
 }
 
-/* ---- chunks ---- */
-
-static struct xb_chunk chunk_at(const struct course *course, uint64_t index)
-{
-    return xb_chunk_at(course->bytes, course->ring->plan.chunk, index);
-}
-
-static uint64_t slot_of(const struct course *course, uint64_t index)
-{
-    return index % course->ring->plan.slots;
-}
-
-static char *slot_address(const struct course *course, uint64_t index)
-{
-    return (char *)course->ring->slots->host_address +
-           slot_of(course, index) * course->ring->plan.chunk;
-}
+/* ---- chunks and pieces ---- */
 
 static uint64_t least(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;
 }
 
-/* The first chunk behind a group. */
-static uint64_t group_end(const struct course *course, uint64_t group)
-{
-    return least((group + 1) * course->ring->group, course->count);
-}
-
-static uint64_t group_count(const struct course *course)
-{
-    return xb_chunk_count(course->count, course->ring->group);
-}
-
-/* All chunks of a group go on one queue, the groups on the queues in turn. */
-static struct xb_queue *queue_for(const struct course *course, uint64_t group)
-{
-    return course->queues[group % XB_RING_QUEUES];
-}
-
-/* The event behind a group. */
-static struct xb_event *event_of(const struct course *course, uint64_t group)
-{
-    return course->ring->moved[slot_of(course, group_end(course, group) - 1)];
-}
-
-static enum xb_status cross(const struct course *course, uint64_t index, bool to_device,
-                            struct xb_error *error)
+/* Fills in how many chunks and pieces there are. A chunk begins with a piece of its own. */
+static void count(struct course *course)
 {
     const struct xb_ring *ring = course->ring;
-    struct xb_chunk chunk = chunk_at(course, index);
-    uint64_t slot = slot_of(course, index) * ring->plan.chunk;
-    uint64_t there = course->device_offset + chunk.offset;
-    struct xb_queue *queue = queue_for(course, index / ring->group);
-    return to_device ? ring->device->backend->queue_copy(queue, course->device, there, ring->slots,
-                                                         slot, chunk.bytes, error)
-                     : ring->device->backend->queue_copy(queue, ring->slots, slot, course->device,
-                                                         there, chunk.bytes, error);
+    uint64_t a_chunk = xb_chunk_count(ring->plan.chunk, ring->piece);
+    uint64_t full = course->bytes / ring->plan.chunk;
+    course->chunks = xb_chunk_count(course->bytes, ring->plan.chunk);
+    course->pieces =
+        full * a_chunk + xb_chunk_count(course->bytes - full * ring->plan.chunk, ring->piece);
 }
 
-/* Copies a chunk, and records the event where it is the last of its group. */
+/* The first piece of a chunk; of one behind the last, how many there are. */
+static uint64_t first_piece(const struct course *course, uint64_t chunk)
+{
+    const struct xb_ring *ring = course->ring;
+    return least(chunk * xb_chunk_count(ring->plan.chunk, ring->piece), course->pieces);
+}
+
+static uint64_t slot_of(const struct course *course, uint64_t chunk)
+{
+    return chunk % course->ring->plan.slots;
+}
+
+/* All copies go on the queues in turn. */
+static struct xb_queue *queue_for(const struct course *course, uint64_t chunk)
+{
+    return course->queues[chunk % XB_RING_QUEUES];
+}
+
+/* Enqueues the copy of a chunk and the event behind it. */
 static enum xb_status send(const struct course *course, uint64_t index, bool to_device,
                            struct xb_error *error)
 {
-    uint64_t group = index / course->ring->group;
-    enum xb_status status = cross(course, index, to_device, error);
-    if (status != XB_OK || index + 1 != group_end(course, group))
-        return status;
-    return course->ring->device->backend->event_record(event_of(course, group),
-                                                       queue_for(course, group), error);
+    const struct xb_ring *ring = course->ring;
+    const struct xb_backend *backend = ring->device->backend;
+    struct xb_chunk chunk = xb_chunk_at(course->bytes, ring->plan.chunk, index);
+    uint64_t slot = slot_of(course, index) * ring->plan.chunk;
+    uint64_t there = course->device_offset + chunk.offset;
+    struct xb_queue *queue = queue_for(course, index);
+    enum xb_status status = to_device
+                                ? backend->queue_copy(queue, course->device, there, ring->slots,
+                                                      slot, chunk.bytes, error)
+                                : backend->queue_copy(queue, ring->slots, slot, course->device,
+                                                      there, chunk.bytes, error);
+    return status == XB_OK
+               ? backend->event_record(ring->moved[slot_of(course, index)], queue, error)
+               : status;
 }
 
-static enum xb_status wait_for_group(const struct course *course, uint64_t group,
+static enum xb_status wait_for_chunk(const struct course *course, uint64_t chunk,
                                      struct xb_error *error)
 {
-    return course->ring->device->backend->event_wait(event_of(course, group), error);
+    const struct xb_ring *ring = course->ring;
+    return ring->device->backend->event_wait(ring->moved[slot_of(course, chunk)], error);
+}
+
+/* Waits until the threads are done with all pieces of a chunk. */
+static void wait_for_pieces(const struct course *course, uint64_t chunk)
+{
+    for (uint64_t i = first_piece(course, chunk); i < first_piece(course, chunk + 1); i++)
+        xb_crew_wait(course->ring->crew, i);
+}
+
+/* A piece, in the host's memory and in its slot. */
+struct piece {
+    char *outside, *inside;
+    uint64_t bytes;
+};
+
+static struct piece piece_at(const struct course *course, uint64_t index)
+{
+    const struct xb_ring *ring = course->ring;
+    uint64_t a_chunk = xb_chunk_count(ring->plan.chunk, ring->piece);
+    uint64_t chunk = index / a_chunk;
+    struct xb_chunk whole = xb_chunk_at(course->bytes, ring->plan.chunk, chunk);
+    struct xb_chunk part = xb_chunk_at(whole.bytes, ring->piece, index % a_chunk);
+    char *slots = ring->slots->host_address;
+    return (struct piece){.outside = course->host + whole.offset + part.offset,
+                          .inside = slots + slot_of(course, chunk) * ring->plan.chunk + part.offset,
+                          .bytes = part.bytes};
 }
 
 /* ---- both ways ---- */
 
 static void gather(void *argument, uint64_t item, unsigned thread)
 {
-    const struct course *course = argument;
-    struct xb_chunk chunk = chunk_at(course, item);
+    struct piece piece = piece_at(argument, item);
     (void)thread;
-    memcpy(slot_address(course, item), course->host + chunk.offset, chunk.bytes);
+    memcpy(piece.inside, piece.outside, piece.bytes);
 }
 
 static void scatter(void *argument, uint64_t item, unsigned thread)
 {
-    const struct course *course = argument;
-    struct xb_chunk chunk = chunk_at(course, item);
+    struct piece piece = piece_at(argument, item);
     (void)thread;
-    memcpy(course->host + chunk.offset, slot_address(course, item), chunk.bytes);
+    memcpy(piece.outside, piece.inside, piece.bytes);
 }
 
-/* Sends each chunk as soon as it and all before it are in the ring. The slots of a group are used
- * again once it has crossed. */
+/* Sends each chunk as soon as it is gathered. Its slot is used again once it has crossed. */
 static enum xb_status send_gathered(const struct course *course, struct xb_error *error)
 {
     struct xb_crew *crew = course->ring->crew;
     unsigned slots = course->ring->plan.slots;
     enum xb_status status = XB_OK;
-    xb_crew_allow(crew, slots);
-    for (uint64_t group = 0; status == XB_OK && group < group_count(course); group++) {
-        for (uint64_t i = group * course->ring->group;
-             status == XB_OK && i < group_end(course, group); i++) {
-            xb_crew_wait(crew, i);
-            status = send(course, i, true, error);
-        }
-        if (status != XB_OK || group < CROSSING)
+    xb_crew_allow(crew, first_piece(course, slots));
+    for (uint64_t i = 0; status == XB_OK && i < course->chunks; i++) {
+        wait_for_pieces(course, i);
+        status = send(course, i, true, error);
+        if (status != XB_OK || i < CROSSING)
             continue;
-        status = wait_for_group(course, group - CROSSING, error);
-        xb_crew_allow(crew, group_end(course, group - CROSSING) + slots);
+        status = wait_for_chunk(course, i - CROSSING, error);
+        xb_crew_allow(crew, first_piece(course, i - CROSSING + 1 + slots));
     }
     return status;
 }
 
-/* Has each group copied out of the ring once it has crossed, and its slots used again once those of
- * the group before are empty. */
+/* Has each chunk scattered once it has crossed, and its slot used again once that is done, which is
+ * waited for while the next chunk is scattered. */
 static enum xb_status scatter_received(const struct course *course, struct xb_error *error)
 {
-    struct xb_crew *crew = course->ring->crew;
     unsigned slots = course->ring->plan.slots;
-    uint64_t sent = 0;
     enum xb_status status = XB_OK;
-    while (status == XB_OK && sent < least(slots, course->count))
-        status = send(course, sent++, false, error);
-    for (uint64_t group = 0; status == XB_OK && group < group_count(course); group++) {
-        status = wait_for_group(course, group, error);
+    for (uint64_t i = 0; status == XB_OK && i < least(slots, course->chunks); i++)
+        status = send(course, i, false, error);
+    for (uint64_t i = 0; status == XB_OK && i < course->chunks; i++) {
+        status = wait_for_chunk(course, i, error);
         if (status != XB_OK)
             break;
-        xb_crew_allow(crew, group_end(course, group));
-        uint64_t emptied = group * course->ring->group;
-        while (status == XB_OK && sent < least(emptied + slots, course->count)) {
-            xb_crew_wait(crew, sent - slots);
-            status = send(course, sent++, false, error);
-        }
+        xb_crew_allow(course->ring->crew, first_piece(course, i + 1));
+        if (i == 0 || i - 1 + slots >= course->chunks)
+            continue;
+        wait_for_pieces(course, i - 1);
+        status = send(course, i - 1 + slots, false, error);
     }
-    for (uint64_t i = 0; status == XB_OK && i < course->count; i++)
-        xb_crew_wait(crew, i);
+    for (uint64_t i = 0; status == XB_OK && i < course->pieces; i++)
+        xb_crew_wait(course->ring->crew, i);
     return status;
 }
 
@@ -308,13 +322,13 @@ static enum xb_status scatter_received(const struct course *course, struct xb_er
 static enum xb_status wait_for_slots(struct xb_ring *ring, struct xb_error *error)
 {
     enum xb_status status = XB_OK;
-    for (unsigned i = 0; status == XB_OK && i < ring->crossing; i++)
+    for (unsigned i = 0; ring->crossing && status == XB_OK && i < ring->plan.slots; i++)
         status = ring->device->backend->event_wait(ring->moved[i], error);
-    ring->crossing = 0;
+    ring->crossing = false;
     return status;
 }
 
-/* Of a failure: what is enqueued uses the slots, and memory that is not the ring's. */
+/* After a failure: what is enqueued uses the slots. */
 static void wait_for_queues(const struct course *course)
 {
     struct xb_error ignored;
@@ -322,15 +336,15 @@ static void wait_for_queues(const struct course *course)
         (void)course->ring->device->backend->queue_wait(course->queues[i], &ignored);
 }
 
+typedef void worker(void *argument, uint64_t item, unsigned thread);
 typedef enum xb_status mover(const struct course *course, struct xb_error *error);
 
-static enum xb_status run(struct course *course, void (*work)(void *, uint64_t, unsigned),
-                          mover *move, struct xb_error *error)
+static enum xb_status run(struct course *course, worker *work, mover *move, struct xb_error *error)
 {
     struct xb_ring *ring = course->ring;
-    course->count = xb_chunk_count(course->bytes, ring->plan.chunk);
+    count(course);
+    const struct xb_crew_job job = {.work = work, .argument = course, .count = course->pieces};
     enum xb_status status = wait_for_slots(ring, error);
-    const struct xb_crew_job job = {.work = work, .argument = course, .count = course->count};
     if (status == XB_OK)
         status = xb_crew_begin(ring->crew, &job, error);
     if (status != XB_OK)
@@ -354,7 +368,7 @@ enum xb_status xb_ring_to_device(struct xb_mode_context *context, struct xb_ring
                             .host = (char *)host, /* gather only reads it */
                             .bytes = bytes};
     enum xb_status status = run(&course, gather, send_gathered, error);
-    ring->crossing = ring->plan.slots;
+    ring->crossing = true;
     return status;
 }
 
@@ -376,12 +390,10 @@ enum xb_status xb_ring_to_host(struct xb_mode_context *context, struct xb_ring *
 enum xb_status xb_ring_by_host_alone(struct xb_ring *ring, bool to_device, void *host,
                                      uint64_t bytes, struct xb_error *error)
 {
-    struct course course = {.ring = ring,
-                            .host = host,
-                            .bytes = bytes,
-                            .count = xb_chunk_count(bytes, ring->plan.chunk)};
+    struct course course = {.ring = ring, .host = host, .bytes = bytes};
+    count(&course);
     const struct xb_crew_job job = {
-        .work = to_device ? gather : scatter, .argument = &course, .count = course.count};
+        .work = to_device ? gather : scatter, .argument = &course, .count = course.pieces};
     enum xb_status status = wait_for_slots(ring, error);
     return status == XB_OK ? xb_crew_run(ring->crew, &job, error) : status;
 }
@@ -391,15 +403,15 @@ enum xb_status xb_ring_by_device_alone(struct xb_mode_context *context, struct x
                                        uint64_t device_offset, uint64_t bytes,
                                        struct xb_error *error)
 {
-    const struct course course = {.ring = ring,
-                                  .queues = &context->queues[first_queue],
-                                  .device = device,
-                                  .device_offset = device_offset,
-                                  .bytes = bytes,
-                                  .count = xb_chunk_count(bytes, ring->plan.chunk)};
+    struct course course = {.ring = ring,
+                            .queues = &context->queues[first_queue],
+                            .device = device,
+                            .device_offset = device_offset,
+                            .bytes = bytes};
     enum xb_status status = XB_OK;
-    for (uint64_t i = 0; status == XB_OK && i < course.count; i++)
+    count(&course);
+    for (uint64_t i = 0; status == XB_OK && i < course.chunks; i++)
         status = send(&course, i, to_device, error);
-    ring->crossing = ring->plan.slots;
+    ring->crossing = true;
     return status;
 }

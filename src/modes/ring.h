@@ -17,9 +17,13 @@ extern const struct xb_option xb_option_ring_slots; /* --ring-slots */
 struct xb_ring_plan {
     unsigned
         threads;    /* with the caller, which feeds the device and of two or more copies nothing */
-    uint64_t chunk; /* bytes; the last may be shorter */
-    unsigned slots; /* of a chunk each */
+    uint64_t chunk; /* bytes that cross at a time; the last may be fewer */
+    unsigned slots; /* of a chunk each; XB_RING_LEAST_SLOTS or more */
 };
+
+/* While one is filled two others cross. */
+#define XB_RING_LEAST_SLOTS 3u
+#define XB_RING_USUAL_SLOTS 4u
 
 /* What the options of a case say, of which they and --threads are parameters. */
 struct xb_ring_plan xb_ring_plan_of(const struct xb_case *test);
@@ -28,8 +32,8 @@ struct xb_ring_plan xb_ring_plan_of(const struct xb_case *test);
 XB_MUST_CHECK enum xb_status xb_ring_check_options(const struct xb_case *test,
                                                    struct xb_error *error);
 
-/* What works well: threads for each CPU near the device, up to a number that is enough. */
-struct xb_ring_plan xb_ring_plan_usual(void);
+/* What works well for copies of so many bytes. */
+struct xb_ring_plan xb_ring_plan_usual(uint64_t bytes);
 
 /* How many operations one copy of so many bytes enqueues. */
 uint64_t xb_ring_operations(const struct xb_ring_plan *plan, uint64_t bytes);
