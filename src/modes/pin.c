@@ -50,7 +50,7 @@ static uint32_t capabilities(const struct xb_case *test)
  * way the second for its references. */
 static struct xb_needs needs(const struct xb_case *test, const struct xb_config *config)
 {
-    const struct xb_ring_plan plan = xb_ring_plan_usual();
+    const struct xb_ring_plan plan = xb_ring_plan_usual(test->bytes);
     struct xb_needs needs = xb_transfer_needs(test, config);
     uint64_t most = INT64_MAX - xb_ring_bytes(&plan);
     uint64_t both = 2 * needs.host_bytes; /* sizes end at 63 bits */
@@ -96,7 +96,7 @@ static enum xb_status borrow_for_references(struct xb_mode_context *context,
 static enum xb_status setup(struct xb_mode_context *context, struct xb_error *error)
 {
     struct xb_pin *state = context->state;
-    const struct xb_ring_plan plan = xb_ring_plan_usual();
+    const struct xb_ring_plan plan = xb_ring_plan_usual(context->test->bytes);
     state->way = way_of(context->test);
     /* First of all: what the process has more of afterwards is what this took. */
     enum xb_status status = xb_pin_memory(context, error);

@@ -8,15 +8,8 @@
 
 #include <cmocka.h>
 
-#include "modes/ring.h"
 #include "modes_fixture.h"
 #include "sanitized.h"
-
-/* A small ring: to make a large one in every run would be most of what the test takes. */
-struct xb_ring_plan __wrap_xb_ring_plan_usual(void)
-{
-    return (struct xb_ring_plan){.threads = 2, .chunk = 32 << 10, .slots = 3};
-}
 
 /* From one call that fails to the next: with a sanitizer, which makes each run several times as
  * long, fewer; for races between the threads fewer still are enough. */

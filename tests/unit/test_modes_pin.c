@@ -121,9 +121,10 @@ enum xb_status __wrap_xb_crew_run(struct xb_crew *crew, const struct xb_crew_job
     return model.skips_host_copies ? XB_OK : __real_xb_crew_run(crew, job, error);
 }
 
-/* A small ring: to make a large one would be most of what the tests take. */
-struct xb_ring_plan __wrap_xb_ring_plan_usual(void)
+/* Chunks of a known length. */
+struct xb_ring_plan __wrap_xb_ring_plan_usual(uint64_t bytes)
 {
+    (void)bytes;
     return (struct xb_ring_plan){.threads = 2, .chunk = 1 << 20, .slots = 4};
 }
 
