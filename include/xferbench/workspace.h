@@ -50,6 +50,13 @@ XB_MUST_CHECK enum xb_status xb_workspace_buffer(struct xb_workspace *workspace,
                                                  enum xb_memory memory, uint64_t bytes,
                                                  struct xb_buffer **buffer, struct xb_error *error);
 
+/* The same of a buffer whose size does not follow the case's, such as a ring or a slot, also where
+ * it is as long by chance. */
+XB_MUST_CHECK enum xb_status xb_workspace_fixed_buffer(struct xb_workspace *workspace,
+                                                       unsigned number, enum xb_memory memory,
+                                                       uint64_t bytes, struct xb_buffer **buffer,
+                                                       struct xb_error *error);
+
 /*
  * Has further host buffers ready for a case that has borrowed its own, which are 0, 1, ... and all
  * of one kind and of the case's size: for `most` placements, XB_PLACEMENTS at most. Returns how

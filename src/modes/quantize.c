@@ -79,7 +79,7 @@ static const struct xb_parameter parameters[] = {
     {&xb_option_encode_chunk, NULL}, {&xb_option_threads, NULL}, {NULL, NULL}};
 
 static const struct xb_figure *const figures[] = {
-    &xb_figure_plain_bandwidth, &xb_figure_speed_up,    &xb_figure_encoded_share_of_bound,
+    &xb_figure_plain_bandwidth, &xb_figure_speed_up,    &xb_figure_share_of_bound,
     &xb_figure_ratio,           &xb_figure_encode_rate, &xb_figure_encode_rate_one,
     &xb_figure_decode_rate,     &xb_figure_threads,     &xb_figure_break_even_threads,
     &xb_figure_error_max,       &xb_figure_error_rms,   NULL};

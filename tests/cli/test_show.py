@@ -151,7 +151,8 @@ class AsTold(Show):
         """Every case has a row of its own, but for pairs and their groups, which stand in matrices."""
         for row in document.get("results", ()):
             if row["peer"] is None and "group" not in row.get("parameters", ()):
-                self.assertRegex(text, rf"(?m)^{row['mode']} +{row['variant']} +{row['direction']} ")
+                variant = {"malloc": "driver"}.get(row["variant"], row["variant"])  # its name today
+                self.assertRegex(text, rf"(?m)^{row['mode']} +{variant} +{row['direction']} ")
 
     def test_version_1_and_2_say_the_same(self):
         """The same measurement in either form."""
