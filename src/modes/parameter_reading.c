@@ -138,6 +138,17 @@ static void add_loss(const struct family *family, const struct xb_record_case *t
     xb_reading_number(reading, name, loss, XB_UNIT_RATIO);
 }
 
+/* That nothing is lost at the default, which is as good as the best. */
+static void add_default(const struct family *family, size_t index)
+{
+    if (index < family->first || index > family->last)
+        return; /* what lies between is worse: nothing to build on */
+    xb_reading_add(family->reading, family->first == family->last ? " It is the default."
+                                                                  : " The default is among them.");
+    xb_reading_number(family->reading, "default", (double)value_of(family, family->cases[index]),
+                      unit_of(family));
+}
+
 /* What is lost: at the default where it was measured, else at the slowest. */
 static void add_losses(const struct family *family)
 {
@@ -145,7 +156,9 @@ static void add_losses(const struct family *family)
     size_t slowest = 0;
     for (size_t i = 0; i < family->count; i++) {
         if (value_of(family, family->cases[i]) == usual) {
-            if (!is_good(family, i))
+            if (is_good(family, i))
+                add_default(family, i);
+            else
                 add_loss(family, family->cases[i], "default");
             return;
         }
