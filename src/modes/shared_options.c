@@ -101,7 +101,8 @@ const struct xb_option xb_option_threads = {
     .argument = "N[,N]",
     .default_text = "0",
     .help = "How many host threads copy or encode: a number, a list (1,4,16), a range that doubles "
-            "(1..16), or 0 for one on each CPU near the device, up to 64. Of two or more one feeds the device and does nothing "
+            "(1..16), or 0 for one on each CPU near the device, up to 64. Of two or more one feeds "
+            "the device and does nothing "
             "else. One case is run for each.",
     .minimum = 0,
     .maximum = XB_CREW_THREADS,

@@ -47,7 +47,8 @@ bool xb_record_make_parameters(struct xb_record *record, const struct xb_mode *m
     for (size_t i = 0; i < count; i++) {
         const char *variant = declared[i].variant;
         const struct xb_record_fact *option = find_option(record, declared[i].option->name);
-        if (option != NULL && !is_array(option) && (variant == NULL || strcmp(variant, test->variant) == 0))
+        if (option != NULL && !is_array(option) &&
+            (variant == NULL || strcmp(variant, test->variant) == 0))
             made[test->parameter_count++] = *option;
     }
     xb_record_sort_facts(made, test->parameter_count);
