@@ -217,6 +217,10 @@ static bool say_blocking(struct xb_reading *reading, int device, uint64_t bytes)
     xb_reading_add(reading, "; a pinned one ");
     add_blocking(reading, of_pinned);
     xb_reading_add(reading, ".");
+    xb_reading_number(reading, "pageable_blocked_share", of_pageable, XB_UNIT_RATIO);
+    xb_reading_number(reading, "pinned_blocked_share", of_pinned, XB_UNIT_RATIO);
+    xb_reading_rests_on(reading, pageable);
+    xb_reading_rests_on(reading, pinned);
     return true;
 }
 
@@ -226,9 +230,9 @@ static bool say_alignment(struct xb_reading *reading, int device, uint64_t bytes
 }
 
 static const struct xb_reading_line reading_lines[] = {
-    {.label = "pinning", .say = say_pinning},
-    {.label = "blocking", .say = say_blocking},
-    {.label = "alignment", .say = say_alignment},
+    {.label = "pinning", .code = "XB-PINNING", .say = say_pinning},
+    {.label = "blocking", .code = "XB-BLOCKING", .say = say_blocking},
+    {.label = "alignment", .code = "XB-ALIGNMENT", .say = say_alignment},
     {.label = NULL},
 };
 

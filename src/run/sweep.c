@@ -129,7 +129,8 @@ static bool belongs(const struct sweep *sweep, const struct xb_record_case *test
 {
     const struct xb_record_case *of = sweep->of;
     bool same = is_plain(test, sweep->mode) && test->device == of->device &&
-                test->bytes == of->bytes && key_of(sweep->down, test)[0] != '\0' &&
+                xb_record_case_node(test) == xb_record_case_node(of) && test->bytes == of->bytes &&
+                key_of(sweep->down, test)[0] != '\0' &&
                 (sweep->across.by == BY_DIRECTION || strcmp(test->direction, of->direction) == 0) &&
                 (sweep->across.by == BY_VARIANT || strcmp(test->variant, of->variant) == 0);
     const struct xb_parameter *parameter = sweep->mode->parameters;
@@ -248,6 +249,8 @@ static void print_title(FILE *stream, const struct sweep *sweep)
     if (devices > 1)
         xb_words_add(&words, ", device %d", sweep->of->device);
     add_common(&words, sweep);
+    if (xb_record_case_node(sweep->of) >= 0)
+        xb_words_add(&words, ", NUMA node %d", xb_record_case_node(sweep->of));
     xb_words_add(&words, ": GB/s by %s", sweep->down.option->name);
     if (sweep->across.by == BY_PARAMETER)
         xb_words_add(&words, " (down) and %s (across)", sweep->across.option->name);

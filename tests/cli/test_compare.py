@@ -181,8 +181,9 @@ class Compare(Case):
         """What was measured with other chunks, as if it had also been warmed up longer."""
         with open(os.path.join(RESULTS, "compare-small-chunks.json"), encoding="utf-8") as file:
             document = json.load(file)
+        document["config"]["warm-up"] = 1
         for process in document["processes"]:
-            process["config"]["warm-up"] = 1
+            process["document"]["config"]["warm-up"] = 1
         return self.write_json("longer.json", document)
 
     def test_parameters_tell_cases_apart(self):

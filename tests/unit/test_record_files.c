@@ -2,7 +2,7 @@
 #define _GNU_SOURCE
 #include "document_fixture.h"
 
-#include "record/write.h"
+#include "run/formats.h"
 
 #include <cjson/cJSON.h>
 #include <glob.h>
@@ -134,7 +134,7 @@ static struct xb_record written_and_read(const struct xb_record *record)
     size_t length = 0;
     FILE *stream = open_memstream(&text, &length);
     assert_non_null(stream);
-    assert_int_equal(xb_record_write(stream, record, &error), XB_OK);
+    assert_int_equal(xb_result_json_write(stream, record, &error), XB_OK);
     fclose(stream);
     if (xb_record_parse("version 2", text, length, &again, &error) != XB_OK)
         fail_msg("%s", error.message);
