@@ -110,8 +110,8 @@ static bool say_made(struct xb_reading *reading, int device, uint64_t bytes)
 }
 
 static const struct xb_reading_line reading_lines[] = {
-    {.label = "sent", .say = say_sent},
-    {.label = "made", .say = say_made},
+    {.label = "sent", .code = "XB-COMPRESS-SENT", .say = say_sent},
+    {.label = "made", .code = "XB-COMPRESS-MADE", .say = say_made},
     {.label = NULL},
 };
 

@@ -378,21 +378,24 @@ static bool say_pipeline(struct xb_reading *reading, int device, uint64_t bytes)
     xb_reading_add(reading, " is ");
     xb_reading_add_speed(reading, factor);
     xb_reading_add(reading, " as one step after the other.");
+    xb_reading_number(reading, "speed_up", factor, XB_UNIT_RATIO);
     if (busy > 0) {
         xb_reading_add(reading, " The device computed ");
         xb_reading_add_share_of_time(reading, busy);
         xb_reading_add(reading, ".");
+        xb_reading_number(reading, "gpu_busy", busy, XB_UNIT_RATIO);
     }
     if (share > 0) {
         xb_reading_add(reading, " Throughput is ");
         xb_reading_add_share(reading, share < 1 ? share : 1);
         xb_reading_add(reading, " of the best possible here.");
+        xb_reading_number(reading, "share_of_bound", share, XB_UNIT_RATIO);
     }
     return true;
 }
 
 static const struct xb_reading_line reading_lines[] = {
-    {.label = "pipeline", .say = say_pipeline},
+    {.label = "pipeline", .code = "XB-OVERLAP", .say = say_pipeline},
     {.label = NULL},
 };
 

@@ -63,8 +63,7 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
 {
     struct state *state = context->state;
     bool by_ring = has_ring(context->test);
-    enum xb_status status =
-        xb_transfer_setup(context, XB_MEMORY_PAGEABLE, by_ring ? XB_RING_QUEUES : 1, error);
+    enum xb_status status = xb_transfer_setup(context, XB_MEMORY_PAGEABLE, 1, error);
     if (status != XB_OK || !by_ring)
         return status;
     const struct xb_ring_plan plan = xb_ring_plan_of(context->test);
@@ -87,9 +86,9 @@ static enum xb_status submit(struct xb_mode_context *context, struct xb_error *e
     if (state->ring == NULL)
         return xb_transfer_submit(context, error);
     if (is_to_device(context))
-        return xb_ring_to_device(context, state->ring, 0, way->device, way->device_offset,
+        return xb_ring_to_device(state->ring, context->queues[0], way->device, way->device_offset,
                                  data_on_host(state), bytes, error);
-    return xb_ring_to_host(context, state->ring, 0, data_on_host(state), way->device,
+    return xb_ring_to_host(state->ring, context->queues[0], data_on_host(state), way->device,
                            way->device_offset, bytes, error);
 }
 
@@ -126,8 +125,8 @@ static enum xb_status submit_device_copies(struct xb_mode_context *context, stru
 {
     const struct state *state = context->state;
     const struct xb_way *way = &state->transfer.ways[0];
-    return xb_ring_by_device_alone(context, state->ring, 0, is_to_device(context), way->device,
-                                   way->device_offset, context->test->bytes, error);
+    return xb_ring_by_device_alone(state->ring, context->queues[0], is_to_device(context),
+                                   way->device, way->device_offset, context->test->bytes, error);
 }
 
 static const struct xb_reference references[] = {
@@ -146,6 +145,7 @@ static enum xb_status verify(struct xb_mode_context *context, struct xb_result *
         return status;
     const struct xb_ring_plan plan = xb_ring_plan_of(context->test);
     xb_result_detail_number(result, "threads", plan.threads);
+    xb_result_detail_number(result, "ring_chunk_bytes", (double)plan.chunk);
     xb_result_detail_number(result, "ring_bytes", (double)xb_ring_bytes(&plan));
     status = xb_result_median(result, &host_copy_rate, &of_host, error);
     if (status == XB_OK)
@@ -217,6 +217,10 @@ static bool say_blocking(struct xb_reading *reading, int device, uint64_t bytes)
     xb_reading_add(reading, "; a pinned one ");
     add_blocking(reading, of_pinned);
     xb_reading_add(reading, ".");
+    xb_reading_number(reading, "pageable_blocked_share", of_pageable, XB_UNIT_RATIO);
+    xb_reading_number(reading, "pinned_blocked_share", of_pinned, XB_UNIT_RATIO);
+    xb_reading_rests_on(reading, pageable);
+    xb_reading_rests_on(reading, pinned);
     return true;
 }
 
@@ -226,9 +230,9 @@ static bool say_alignment(struct xb_reading *reading, int device, uint64_t bytes
 }
 
 static const struct xb_reading_line reading_lines[] = {
-    {.label = "pinning", .say = say_pinning},
-    {.label = "blocking", .say = say_blocking},
-    {.label = "alignment", .say = say_alignment},
+    {.label = "pinning", .code = "XB-PINNING", .say = say_pinning},
+    {.label = "blocking", .code = "XB-BLOCKING", .say = say_blocking},
+    {.label = "alignment", .code = "XB-ALIGNMENT", .say = say_alignment},
     {.label = NULL},
 };
 
@@ -261,6 +265,7 @@ const struct xb_mode xb_mode_pageable = {
     .directions = XB_H2D | XB_D2H,
     .by_default = XB_H2D | XB_D2H,
     .variant_option = &option_staging,
+    .formerly = "malloc",
     .options = options,
     .parameters = parameters,
     .figures = figures,

@@ -103,8 +103,8 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
     if (status == XB_OK)
         status = xb_workspace_crew(context->workspace, plan.threads, &state->crew, error);
     if (status == XB_OK)
-        status = xb_transfer_setup_on(context, state->data != NULL ? state->data : state->pinned,
-                                      XB_RING_QUEUES, error);
+        status =
+            xb_transfer_setup_on(context, state->data != NULL ? state->data : state->pinned, error);
     if (status == XB_OK && has_references(context))
         status = borrow_for_references(context, &plan, error);
     /* One clock for all, because host threads and calls that block are part of some. */
@@ -207,8 +207,8 @@ static enum xb_status submit_ring(struct xb_mode_context *context, struct xb_err
     void *host = state->pageable->host_address;
     uint64_t bytes = context->test->bytes;
     return context->test->direction == XB_H2D
-               ? xb_ring_to_device(context, state->ring, 0, device, 0, host, bytes, error)
-               : xb_ring_to_host(context, state->ring, 0, host, device, 0, bytes, error);
+               ? xb_ring_to_device(state->ring, context->queues[0], device, 0, host, bytes, error)
+               : xb_ring_to_host(state->ring, context->queues[0], host, device, 0, bytes, error);
 }
 
 const struct xb_figure xb_figure_pageable_time = {

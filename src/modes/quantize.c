@@ -95,10 +95,10 @@ SAY(int8)
 SAY(fp8)
 
 static const struct xb_reading_line reading_lines[] = {
-    {.label = "fp16", .say = say_fp16},
-    {.label = "bf16", .say = say_bf16},
-    {.label = "int8", .say = say_int8},
-    {.label = "fp8", .say = say_fp8},
+    {.label = "fp16", .code = "XB-QUANTIZE", .say = say_fp16},
+    {.label = "bf16", .code = "XB-QUANTIZE", .say = say_bf16},
+    {.label = "int8", .code = "XB-QUANTIZE", .say = say_int8},
+    {.label = "fp8", .code = "XB-QUANTIZE", .say = say_fp8},
     {.label = NULL},
 };
 

@@ -4,6 +4,7 @@
 #include "shared_options.h"
 #include "xferbench/workspace.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +14,7 @@ const struct xb_option xb_option_ring_chunk = {
     .argument = "SIZE[,SIZE]",
     .default_text = "0",
     .help = "How much crosses at a time between ring and device: a size, a list, a range that "
-            "doubles, or 0 for a part of the whole, 8 MiB at most. One case is run for each.",
+            "doubles, or 0 for a part of the whole, 16 MiB at most. One case is run for each.",
     .minimum = 0,
     .maximum = UINT64_C(1) << 30,
     .selects = true,
@@ -30,17 +31,22 @@ const struct xb_option xb_option_ring_slots = {
     .selects = true,
 };
 
-/* The engine takes some 3 us between two copies: chunks of 1 MiB cross at 86 % of the link's rate,
- * those of 8 MiB at 98 %. But nothing crosses until the first chunk is there. Measured on an H200
- * (bench/results/h200/ring.txt). */
-#define CHUNK_MOST (UINT64_C(8) << 20)
-#define CHUNK_LEAST (UINT64_C(64) << 10)
-#define CHUNKS UINT64_C(32)
+/*
+ * How much crosses at a time where nobody says. Between two copies the device loses a time c, and
+ * what the threads need for one chunk passes before the first one crosses, or after the last. So n
+ * chunks of `bytes` in all cost n * c + bytes / n / r more than the link, with r the threads' rate:
+ * least where n * n = bytes / (c * r). On an H200 c is 5 us and r about 100 GB/s
+ * (bench/results/h200/ring.txt), together 512 KiB. Larger chunks than the most would not stay in a
+ * cache, four of them.
+ */
+#define LOST_BYTES (UINT64_C(512) << 10)
+#define CHUNK_MOST (UINT64_C(16) << 20)
+#define BOUNDARY (UINT64_C(64) << 10)
 
-/* A thread copies a piece of a chunk at a time: what is handed out and waited for costs it a
- * microsecond or two, and all threads are to have something to do. */
+/* A thread copies a piece of a chunk at a time. To be given one costs it a microsecond or two, and
+ * all threads are to have something to do. */
 #define PIECE_MOST (UINT64_C(512) << 10)
-#define PIECE_LEAST (UINT64_C(16) << 10)
+#define PIECE_LEAST (UINT64_C(128) << 10)
 #define PIECES UINT64_C(16)
 
 /* So many chunks are on their way to the device before one is waited for. */
@@ -62,7 +68,7 @@ struct xb_ring {
 /* A copy while it is made. */
 struct course {
     struct xb_ring *ring;
-    struct xb_queue **queues;
+    struct xb_queue *queue;
     struct xb_buffer *device;
     uint64_t device_offset;
     char *host; /* read from or written to */
@@ -70,20 +76,22 @@ struct course {
     uint64_t chunks, pieces;
 };
 
-static uint64_t within(uint64_t value, uint64_t least, uint64_t most)
+/* In whole boundaries, one at least. */
+static uint64_t rounded(uint64_t bytes)
 {
-    return value < least ? least : value > most ? most : value;
+    return (bytes / BOUNDARY + 1) * BOUNDARY;
 }
 
-/* In whole pages. */
 static uint64_t usual_chunk(uint64_t bytes)
 {
-    return within(bytes / CHUNKS / CHUNK_LEAST * CHUNK_LEAST, CHUNK_LEAST, CHUNK_MOST);
+    uint64_t chunk = rounded((uint64_t)sqrt((double)bytes * (double)LOST_BYTES) - 1);
+    return chunk < CHUNK_MOST ? chunk : CHUNK_MOST;
 }
 
 static uint64_t piece_of(uint64_t chunk)
 {
-    return within(chunk / PIECES / PIECE_LEAST * PIECE_LEAST, PIECE_LEAST, PIECE_MOST);
+    uint64_t piece = rounded(chunk / PIECES);
+    return piece < PIECE_LEAST ? PIECE_LEAST : piece > PIECE_MOST ? PIECE_MOST : piece;
 }
 
 struct xb_ring_plan xb_ring_plan_of(const struct xb_case *test)
@@ -201,12 +209,6 @@ static uint64_t slot_of(const struct course *course, uint64_t chunk)
     return chunk % course->ring->plan.slots;
 }
 
-/* All copies go on the queues in turn. */
-static struct xb_queue *queue_for(const struct course *course, uint64_t chunk)
-{
-    return course->queues[chunk % XB_RING_QUEUES];
-}
-
 /* Enqueues the copy of a chunk and the event behind it. */
 static enum xb_status send(const struct course *course, uint64_t index, bool to_device,
                            struct xb_error *error)
@@ -216,14 +218,13 @@ static enum xb_status send(const struct course *course, uint64_t index, bool to_
     struct xb_chunk chunk = xb_chunk_at(course->bytes, ring->plan.chunk, index);
     uint64_t slot = slot_of(course, index) * ring->plan.chunk;
     uint64_t there = course->device_offset + chunk.offset;
-    struct xb_queue *queue = queue_for(course, index);
     enum xb_status status = to_device
-                                ? backend->queue_copy(queue, course->device, there, ring->slots,
-                                                      slot, chunk.bytes, error)
-                                : backend->queue_copy(queue, ring->slots, slot, course->device,
-                                                      there, chunk.bytes, error);
+                                ? backend->queue_copy(course->queue, course->device, there,
+                                                      ring->slots, slot, chunk.bytes, error)
+                                : backend->queue_copy(course->queue, ring->slots, slot,
+                                                      course->device, there, chunk.bytes, error);
     return status == XB_OK
-               ? backend->event_record(ring->moved[slot_of(course, index)], queue, error)
+               ? backend->event_record(ring->moved[slot_of(course, index)], course->queue, error)
                : status;
 }
 
@@ -328,20 +329,13 @@ static enum xb_status wait_for_slots(struct xb_ring *ring, struct xb_error *erro
     return status;
 }
 
-/* After a failure: what is enqueued uses the slots. */
-static void wait_for_queues(const struct course *course)
-{
-    struct xb_error ignored;
-    for (unsigned i = 0; i < XB_RING_QUEUES; i++)
-        (void)course->ring->device->backend->queue_wait(course->queues[i], &ignored);
-}
-
 typedef void worker(void *argument, uint64_t item, unsigned thread);
 typedef enum xb_status mover(const struct course *course, struct xb_error *error);
 
 static enum xb_status run(struct course *course, worker *work, mover *move, struct xb_error *error)
 {
     struct xb_ring *ring = course->ring;
+    struct xb_error ignored;
     count(course);
     const struct xb_crew_job job = {.work = work, .argument = course, .count = course->pieces};
     enum xb_status status = wait_for_slots(ring, error);
@@ -351,18 +345,17 @@ static enum xb_status run(struct course *course, worker *work, mover *move, stru
         return status;
     status = move(course, error);
     xb_crew_end(ring->crew);
-    if (status != XB_OK)
-        wait_for_queues(course);
+    if (status != XB_OK) /* what is enqueued uses the slots */
+        (void)ring->device->backend->queue_wait(course->queue, &ignored);
     return status;
 }
 
-enum xb_status xb_ring_to_device(struct xb_mode_context *context, struct xb_ring *ring,
-                                 size_t first_queue, struct xb_buffer *device,
-                                 uint64_t device_offset, const void *host, uint64_t bytes,
-                                 struct xb_error *error)
+enum xb_status xb_ring_to_device(struct xb_ring *ring, struct xb_queue *queue,
+                                 struct xb_buffer *device, uint64_t device_offset, const void *host,
+                                 uint64_t bytes, struct xb_error *error)
 {
     struct course course = {.ring = ring,
-                            .queues = &context->queues[first_queue],
+                            .queue = queue,
                             .device = device,
                             .device_offset = device_offset,
                             .host = (char *)host, /* gather only reads it */
@@ -372,12 +365,12 @@ enum xb_status xb_ring_to_device(struct xb_mode_context *context, struct xb_ring
     return status;
 }
 
-enum xb_status xb_ring_to_host(struct xb_mode_context *context, struct xb_ring *ring,
-                               size_t first_queue, void *host, struct xb_buffer *device,
-                               uint64_t device_offset, uint64_t bytes, struct xb_error *error)
+enum xb_status xb_ring_to_host(struct xb_ring *ring, struct xb_queue *queue, void *host,
+                               struct xb_buffer *device, uint64_t device_offset, uint64_t bytes,
+                               struct xb_error *error)
 {
     struct course course = {.ring = ring,
-                            .queues = &context->queues[first_queue],
+                            .queue = queue,
                             .device = device,
                             .device_offset = device_offset,
                             .host = host,
@@ -398,13 +391,12 @@ enum xb_status xb_ring_by_host_alone(struct xb_ring *ring, bool to_device, void 
     return status == XB_OK ? xb_crew_run(ring->crew, &job, error) : status;
 }
 
-enum xb_status xb_ring_by_device_alone(struct xb_mode_context *context, struct xb_ring *ring,
-                                       size_t first_queue, bool to_device, struct xb_buffer *device,
-                                       uint64_t device_offset, uint64_t bytes,
-                                       struct xb_error *error)
+enum xb_status xb_ring_by_device_alone(struct xb_ring *ring, struct xb_queue *queue, bool to_device,
+                                       struct xb_buffer *device, uint64_t device_offset,
+                                       uint64_t bytes, struct xb_error *error)
 {
     struct course course = {.ring = ring,
-                            .queues = &context->queues[first_queue],
+                            .queue = queue,
                             .device = device,
                             .device_offset = device_offset,
                             .bytes = bytes};

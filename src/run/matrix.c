@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "measure/mode_list.h"
 #include "parameters.h"
-#include "rows.h"
+#include "record/rows.h"
 #include "xferbench/mode.h"
 #include "xferbench/units.h"
 

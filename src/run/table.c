@@ -8,8 +8,8 @@
 #include "base/text.h"
 #include "formats.h"
 #include "matrix.h"
-#include "reading.h"
-#include "rows.h"
+#include "reading/list.h"
+#include "record/rows.h"
 #include "sweep.h"
 
 #include <libsmartcols/libsmartcols.h>
@@ -143,6 +143,18 @@ static bool has_results(const struct xb_record *record)
     return false;
 }
 
+static enum xb_status print_reading(FILE *stream, const struct xb_record *record,
+                                    struct xb_error *error)
+{
+    struct xb_reading_list reading;
+    enum xb_status status = xb_reading_make(record, &reading, error);
+    if (status != XB_OK)
+        return status;
+    xb_reading_print(stream, &reading);
+    xb_reading_free(&reading);
+    return XB_OK;
+}
+
 static enum xb_status print_all(FILE *stream, const struct xb_record *record,
                                 struct xb_error *error)
 {
@@ -151,7 +163,7 @@ static enum xb_status print_all(FILE *stream, const struct xb_record *record,
     if (has_results(record)) {
         status = print_results(stream, record, error);
         if (status == XB_OK)
-            status = xb_reading_print(stream, record, error);
+            status = print_reading(stream, record, error);
     }
     if (status == XB_OK)
         status = xb_table_notes(stream, record, error);

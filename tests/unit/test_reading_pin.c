@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the Reading says of page-locking. */
-#include "checks.h"
-#include "sink_fixture.h"
+#include "reading_fixture.h"
 
 #include "measure/mode_list.h"
-#include "run/reading.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -41,23 +39,8 @@ static void compare(struct xb_result *row, double pageable_time, double copies, 
         set_computed(row, xb_figure_find("break_even_copies_ring"), copies_ring);
 }
 
-static void assert_said(const struct node *n, const char *label, const char *expected)
-{
-    static const char turn[] = "\n               ";
-    char *text = written(xb_reading_print, &n->run);
-    assert_narrow(text);
-    for (char *at = text; (at = strstr(at, turn)) != NULL;)
-        memmove(at, at + sizeof turn - 2, strlen(at + sizeof turn - 2) + 1);
-    const char *line = strstr(text, label);
-    char said[1024] = "";
-    if (line != NULL)
-        strncat(said, line, strcspn(line, "\n"));
-    assert_string_equal(said, expected);
-    free(text);
-}
-
-#define COST "  pinning cost"
-#define MEMORY "  pin memory"
+#define COST "pinning cost"
+#define MEMORY "pin memory"
 
 static void the_soonest_and_the_latest_are_told(void **state)
 {
@@ -68,14 +51,23 @@ static void the_soonest_and_the_latest_are_told(void **state)
     compare(add_way(n, "copy", XB_H2D, 0.120, 2.004), 0.037, 5, 0.006, 0);
     compare(add_way(n, "alloc", XB_D2H, 0.500, 1), 0.037, 5, 0.006, 206); /* the other way */
     assert_said(n, COST,
-                COST " Page-locked soonest: used-huge, 6.00 ms. It has paid after 1 copy against "
-                     "the driver's copies of pageable memory. It never pays against a page-locked "
-                     "ring. Latest: alloc, 130 ms. It has paid after 5 copies against the driver's "
-                     "copies of pageable memory. It has paid after 206 copies against a "
-                     "page-locked ring.");
+                "Page-locked soonest: used-huge, 6.00 ms. It has paid after 1 copy against "
+                "the driver's copies of pageable memory. It never pays against a page-locked "
+                "ring. Latest: alloc, 130 ms. It has paid after 5 copies against the driver's "
+                "copies of pageable memory. It has paid after 206 copies against a "
+                "page-locked ring.");
     assert_said(n, MEMORY,
-                MEMORY "   Host memory at the peak, as a multiple of the data: alloc 1.00, "
-                       "register 1.00, used-huge 1.00, copy 2.00.");
+                "Host memory at the peak, as a multiple of the data: alloc 1.00, "
+                "register 1.00, used-huge 1.00, copy 2.00.");
+    assert_rests_on(n, "XB-PIN-COST", 2);
+    assert_number(n, "XB-PIN-COST", "best_setup_time", 0.006);
+    assert_number(n, "XB-PIN-COST", "best_break_even_copies", 1);
+    assert_number(n, "XB-PIN-COST", "worst_setup_time", 0.130);
+    assert_number(n, "XB-PIN-COST", "worst_break_even_copies", 5);
+    assert_number(n, "XB-PIN-COST", "worst_break_even_copies_ring", 206);
+    assert_rests_on(n, "XB-PIN-MEMORY", 4);
+    assert_number(n, "XB-PIN-MEMORY", "used_huge_multiple", 1);
+    assert_number(n, "XB-PIN-MEMORY", "copy_multiple", 2.004);
 }
 
 /* A ring that is now a little faster and now a little slower than the copy. */
@@ -87,8 +79,8 @@ static void what_is_within_the_noise_is_not_decided(void **state)
     assert_int_equal(xb_result_sample(row, xb_figure_find("ring_time"), 0.0053, &error), XB_OK);
     assert_int_equal(xb_result_sample(row, xb_figure_find("ring_time"), 0.0055, &error), XB_OK);
     assert_said(n, COST,
-                COST " To page-lock memory: alloc, 130 ms. Whether it pays against a page-locked "
-                     "ring is too close to tell.");
+                "To page-lock memory: alloc, 130 ms. Whether it pays against a page-locked "
+                "ring is too close to tell.");
 }
 
 /* A run of single operations has no references; one whose memory nobody counts has no peak; and a
@@ -100,7 +92,7 @@ static void what_was_not_measured_is_not_told(void **state)
     assert_said(n, COST, "");
     assert_said(n, MEMORY, "");
     add_figure(row, xb_figure_find("setup_time"), 0.010);
-    assert_said(n, COST, COST " To page-lock memory: used, 10.0 ms.");
+    assert_said(n, COST, "To page-lock memory: used, 10.0 ms.");
     row->test.bytes = row->bytes_moved = MIB;
     set_bandwidth(row, RATE);
     assert_said(n, COST, "");

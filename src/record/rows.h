@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_RUN_ROWS_H
-#define XFERBENCH_RUN_ROWS_H
+#ifndef XFERBENCH_RECORD_ROWS_H
+#define XFERBENCH_RECORD_ROWS_H
 
 #include "xferbench/record.h"
 
