@@ -56,7 +56,11 @@ struct xb_case {
      * own; that of pairs has the one that they have in common as its device. */
     bool simultaneous;
     bool sum;
-    enum xb_group group;     /* of pairs that run at the same time */
+    enum xb_group group; /* of pairs that run at the same time */
+    /* The NUMA node that --numa names for its host memory, and for the threads that work on it.
+     * Without one both are near the device. A case that uses no host memory has none. */
+    bool has_node;
+    unsigned node;           /* the OS's number */
     unsigned long long seed; /* of the pattern, different for every case of a run */
 };
 
