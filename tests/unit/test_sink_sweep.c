@@ -128,7 +128,7 @@ static void one_list_has_its_directions(void **state)
         add_chunk(n, XB_D2H, 512, streams, (double)streams);
     }
     char *text = written(xb_table_write, &n->run);
-    const char *table = strstr(text, "async alloc, 256 MiB: GB/s by streams\n");
+    const char *table = strstr(text, "async alloc, 256 MiB, chunk 512 B: GB/s by streams\n");
     assert_non_null(table);
     assert_row(table, " h2d d2h");
     assert_row(table, " 1 10.00 1.000");
