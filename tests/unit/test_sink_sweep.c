@@ -125,14 +125,14 @@ static void one_list_has_its_directions(void **state)
     struct node *n = *state;
     for (uint64_t streams = 1; streams <= 4; streams *= 2) {
         add_chunk(n, XB_H2D, 512, streams, (double)streams * 10);
-        add_chunk(n, XB_D2H, 512, streams, (double)streams);
+        add_chunk(n, XB_D2H, 512, streams, (double)streams * 12);
     }
     char *text = written(xb_table_write, &n->run);
-    const char *table = strstr(text, "async alloc, 256 MiB: GB/s by streams\n");
+    const char *table = strstr(text, "async alloc, 256 MiB, chunk 512 B: GB/s by streams\n");
     assert_non_null(table);
     assert_row(table, " h2d d2h");
-    assert_row(table, " 1 10.00 1.000");
-    assert_row(table, " 4 40.00 4.000");
+    assert_row(table, " 1 10.00 12.00");
+    assert_row(table, " 4 40.00 48.00");
     free(text);
 }
 
