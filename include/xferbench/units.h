@@ -39,6 +39,23 @@ XB_MUST_CHECK enum xb_status xb_sizes_parse_within(const char *text, uint64_t mi
                                                    struct xb_error *error);
 void xb_sizes_free(struct xb_sizes *sizes);
 
+/* A list of whole numbers. Release with xb_counts_free. */
+struct xb_counts {
+    uint64_t *values;
+    size_t count;
+};
+
+/* Reads one whole number, in decimal digits only. XB_ERR_USAGE says what is wrong with the text. */
+XB_MUST_CHECK enum xb_status xb_count_parse_within(const char *text, uint64_t minimum,
+                                                   uint64_t maximum, uint64_t *count,
+                                                   struct xb_error *error);
+
+/* Reads a list of numbers and ranges, by the rules for sizes: "1,3" or "1..16", which doubles. */
+XB_MUST_CHECK enum xb_status xb_counts_parse_within(const char *text, uint64_t minimum,
+                                                    uint64_t maximum, struct xb_counts *counts,
+                                                    struct xb_error *error);
+void xb_counts_free(struct xb_counts *counts);
+
 /* Reads a duration: a decimal number with ns, us, ms, s or m; none means seconds. Must be > 0. */
 XB_MUST_CHECK enum xb_status xb_duration_parse(const char *text, double *seconds,
                                                struct xb_error *error);

@@ -125,12 +125,14 @@ unsigned xb_threads_of(const struct xb_case *test)
 
 const struct xb_option xb_option_chunk = {
     .name = "chunk",
-    .type = XB_OPTION_SIZE,
-    .argument = "SIZE",
+    .type = XB_OPTION_SIZES,
+    .argument = "SIZE[,SIZE]",
     .default_text = "8M",
-    .help = "How much one operation moves; the last chunk may be shorter.",
+    .help = "How much one operation moves: a size, a list (64K,1M) or a range that doubles "
+            "(64K..8M). The last chunk may be shorter. One case is run for each.",
     .minimum = 1,
     .maximum = INT64_MAX,
+    .selects = true,
 };
 
 #define OFFSET_LIMIT ((UINT64_C(1) << 20) - 1)

@@ -25,6 +25,12 @@ static const struct xb_record_fact *find_option(const struct xb_record *record, 
     return NULL;
 }
 
+static bool is_number(const struct xb_record_fact *option)
+{
+    return option != NULL && !option->is_text && option->value != NULL &&
+           option->value[0] != '\0' && option->value[strspn(option->value, "0123456789")] == '\0';
+}
+
 bool xb_record_make_parameters(struct xb_record *record, const struct xb_mode *mode,
                                struct xb_record_case *test)
 {
@@ -39,9 +45,11 @@ bool xb_record_make_parameters(struct xb_record *record, const struct xb_mode *m
     test->parameter_count = 0;
     for (size_t i = 0; i < count; i++) {
         const char *variant = declared[i].variant;
-        if (xb_option_is_list(declared[i].option))
-            continue; /* such files are older than parameters that take lists */
         const struct xb_record_fact *option = find_option(record, declared[i].option->name);
+        /* Such files are older than parameters that take lists: what is a list there decided
+         * something else, and a number is what every case has. */
+        if (xb_option_is_list(declared[i].option) && !is_number(option))
+            continue;
         if (option != NULL && (variant == NULL || strcmp(variant, test->variant) == 0))
             made[test->parameter_count++] = *option;
     }

@@ -189,16 +189,16 @@ class Results(Measuring):
             "host-memory": ["registered"],
             "host-offset": [0],
             "device-offset": [0],
-            "streams": 2,
-            "chunk": 1536,
+            "streams": [2],
+            "chunk": [1536],
             "latency": False,
             "simultaneous": False,
             "quick": False,
             "deadline": None,
             "access": ["sequential"],
-            "passes": 1,
+            "passes": [1],
             "managed": ["fault", "prefetch"],
-            "buffers": 3,
+            "buffers": [3],
             "kernel-time": "auto",
             "peer-path": ["direct-read", "direct-write", "staged"],
             "pairs": None,
@@ -211,7 +211,7 @@ class Results(Measuring):
         self.assertEqual(config["samples"], 3)
         self.assertEqual(config["time-limit"], 0.25)
         self.assertEqual(config["device"], ["0"])
-        self.assertEqual(config["chunk"], 8 << 20)
+        self.assertEqual(config["chunk"], [8 << 20])
         self.assertIs(config["quiet"], False)
         config, _ = self.run_whatever(3, "--mode", "peer", "--samples", "3")
         self.assertEqual(config["config"]["size"], [256 << 20])

@@ -375,33 +375,39 @@ static void forbids_another_option_of_all_modes(void **state)
     assert_none();
 }
 
+static void set_kernel_times(void)
+{
+    set_option(&before, "kernel-time", "auto");
+    set_option(&after, "kernel-time", "1ms");
+}
+
 /* What a case does not say itself matters where the case is in both files. */
 static void asks_whose_option_it_is(void **state)
 {
     (void)state;
     begin();
     add_both("pinned");
-    set_option(&after, "chunk", "4194304");
-    assert_only("option --chunk", "8388608", "4194304", false);
-    add(&before, "async");
-    assert_only("option --chunk", "8388608", "4194304", false);
-    add(&after, "async");
-    assert_only("option --chunk", "8388608", "4194304", true);
+    set_kernel_times();
+    assert_only("option --kernel-time", "auto", "1ms", false);
+    add(&before, "double-buffer");
+    assert_only("option --kernel-time", "auto", "1ms", false);
+    add(&after, "double-buffer");
+    assert_only("option --kernel-time", "auto", "1ms", true);
 
     begin();
     add_both("pinned");
-    add(&after, "async"); /* in the candidate only */
-    set_option(&after, "chunk", "4194304");
-    assert_only("option --chunk", "8388608", "4194304", false);
+    add(&after, "double-buffer"); /* in the candidate only */
+    set_kernel_times();
+    assert_only("option --kernel-time", "auto", "1ms", false);
 
     begin(); /* of the first mode, of another than the first one that has options */
-    add_both("zero-copy");
-    set_option(&before, "passes", "1");
-    set_option(&after, "passes", "2");
-    set_option(&after, "chunk", "4194304");
+    add_both("batch");
+    set_option(&before, "pitch", "0");
+    set_option(&after, "pitch", "4096");
+    set_kernel_times();
     compare();
-    assert_difference(0, "option --passes", "1", "2", true);
-    assert_difference(1, "option --chunk", "8388608", "4194304", false);
+    assert_difference(0, "option --pitch", "0", "4096", true);
+    assert_difference(1, "option --kernel-time", "auto", "1ms", false);
     assert_int_equal(result.difference_count, 2);
 }
 
@@ -411,8 +417,8 @@ static void expects_the_worst_of_a_mode_that_it_does_not_know(void **state)
     (void)state;
     begin();
     add_both("teleport");
-    set_option(&after, "chunk", "4194304");
-    assert_only("option --chunk", "8388608", "4194304", true);
+    set_kernel_times();
+    assert_only("option --kernel-time", "auto", "1ms", true);
 }
 
 static void takes_an_option_of_one_file_as_context(void **state)
@@ -485,12 +491,12 @@ static void tells_first_what_forbids(void **state)
 {
     (void)state;
     begin();
-    add_both("async");
+    add_both("double-buffer");
     after.driver = "580.1";
     for (size_t i = 0; i < 3; i++)
         set_link(&after, i, 16.0, 16);
     set_option(&after, "new", "1");
-    set_option(&after, "chunk", "1");
+    set_kernel_times();
     set_option(&before, "old", "1");
     set_option(&after, "time-limit", "1");
     set_fact(&after, "hostname", "node2");
@@ -499,7 +505,7 @@ static void tells_first_what_forbids(void **state)
     assert_int_equal(result.difference_count, 8);
     assert_difference(0, "link of device 0", "32 GT/s x16", "16 GT/s x16", true);
     assert_difference(1, "option --time-limit", "0.25", "1", true);
-    assert_difference(2, "option --chunk", "8388608", "1", true);
+    assert_difference(2, "option --kernel-time", "auto", "1ms", true);
     assert_difference(3, "driver", "580.82.07", "580.1", false);
     assert_difference(4, "device 1", NULL, "NVIDIA H200", false);
     assert_difference(5, "option --old", "1", NULL, false);

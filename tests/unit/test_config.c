@@ -205,9 +205,9 @@ static void every_type_is_read(void **state)
     (void)state;
     PARSE(config, command, "--mode=double-buffer,pageable", "--label", "b,a", "--size", "1..4",
           "--chunk=8K", "--samples=17", "--seed=18446744073709551615", "--time", "250ms",
-          "--output=a,b c", "--verbose", "--piece=0,1..4,4K", "--blocks=4,64,1");
+          "--output=a,b c", "--verbose", "--piece=0,1..4,4K", "--blocks=64,1..4,3");
     assert_numbers(xb_config_get(&config, "piece"), 5, (const uint64_t[]){0, 1, 2, 4, 4096});
-    assert_numbers(xb_config_get(&config, "blocks"), 3, (const uint64_t[]){4, 64, 1});
+    assert_numbers(xb_config_get(&config, "blocks"), 5, (const uint64_t[]){64, 1, 2, 4, 3});
     assert_numbers(xb_config_get(&config, "chunk"), 1, (const uint64_t[]){8192});
     assert_numbers(xb_config_get(&config, "samples"), 1, (const uint64_t[]){17});
     assert_int_equal(xb_value_length(xb_config_get(&config, "label")), 2);
@@ -441,11 +441,12 @@ static void bad_lists_of_numbers_are_refused(void **state)
         {{"--blocks=0"}, "--blocks: \"0\"" NUMBER},
         {{"--blocks=4,65"}, "--blocks: \"65\"" NUMBER},
         {{"--blocks=4, 8"}, "--blocks: \" 8\"" NUMBER},
-        {{"--blocks=1..4"}, "--blocks: \"1..4\"" NUMBER},
+        {{"--blocks=1..65"}, "--blocks: \"65\"" NUMBER},
+        {{"--blocks=4..1"}, "--blocks: range \"4..1\" runs backwards; put the smaller..."},
         {{"--blocks=4K"}, "--blocks: \"4K\"" NUMBER},
-        {{"--blocks="}, "--blocks: \"\" has an empty place; give numbers with single commas..."},
-        {{"--blocks=4,"}, "--blocks: \"4,\" has an empty place; give numbers with..."},
-        {{"--blocks=4,8,04"}, "--blocks: \"04\" is named twice; name it once"},
+        {{"--blocks="}, "--blocks: \"\" has an empty place; give numbers and ranges..."},
+        {{"--blocks=4,"}, "--blocks: \"4,\" has an empty place; give numbers and..."},
+        {{"--blocks=4,8,04"}, "--blocks: 4 is named twice, again by \"04\"; name it once"},
         {{"--piece=4,4097"}, "--piece: \"4097\" is not a size from 0 B to 4 KiB"},
         {{"--piece=0..4K"}, "--piece: range \"0..4K\" cannot double from 0; name 0 apart, as..."},
         {{"--piece=0,4,0"}, "--piece: size 0 B is named twice, again by \"0\"; name..."},

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The small table that a sweep over a mode's first parameter ends with. */
+/* The small tables that a sweep over a parameter ends with. */
 #include "checks.h"
 #include "sink_fixture.h"
 
@@ -98,6 +98,93 @@ static void other_modes_have_none(void **state)
     free(text);
 }
 
+/* ---- what stands across, where there is one variant ---- */
+
+static const struct xb_option chunk = {.name = "chunk", .type = XB_OPTION_SIZES};
+static const struct xb_option streams = {.name = "streams", .type = XB_OPTION_COUNTS};
+
+static void add_chunk(struct node *n, const char *variant, enum xb_direction direction,
+                      uint64_t bytes, uint64_t queues, double gigabytes)
+{
+    struct xb_result *row = add(n, &async, variant, direction, gigabytes);
+    row->test.settings[0] = (struct xb_setting){.option = &chunk, .count = bytes};
+    row->test.settings[1] = (struct xb_setting){.option = &streams, .count = queues};
+    row->test.setting_count = 2;
+}
+
+static void another_parameter_stands_across(void **state)
+{
+    struct node *n = *state;
+    for (uint64_t kibs = 64; kibs <= 256; kibs *= 2)
+        for (uint64_t queues = 1; queues <= 2; queues++) {
+            add_chunk(n, "alloc", XB_H2D, kibs << 10, queues, (double)(kibs + queues));
+            add_chunk(n, "alloc", XB_D2H, kibs << 10, queues, (double)(kibs - queues));
+        }
+    char *text = written(xb_table_write, &n->run);
+    const char *first =
+        strstr(text, "async alloc h2d, 256 MiB: GB/s by chunk (down) and streams (across)\n");
+    const char *second =
+        strstr(text, "async alloc d2h, 256 MiB: GB/s by chunk (down) and streams (across)\n");
+    assert_true(first != NULL && second > first);
+    assert_row(first, " 1 2");
+    assert_row(first, " 64 KiB 65.00 66.00");
+    assert_row(first, " 256 KiB 257.0 258.0");
+    assert_row(second, " 128 KiB 127.0 126.0");
+    assert_null(strstr(strchr(second, '\n'), ": GB/s by"));
+    free(text);
+}
+
+/* Of chunks there are two only. */
+static void a_list_of_counts_stands_down(void **state)
+{
+    struct node *n = *state;
+    for (uint64_t queues = 8; queues >= 1; queues /= 2) {
+        add_chunk(n, "alloc", XB_H2D, 65536, queues, (double)queues);
+        add_chunk(n, "alloc", XB_H2D, 1 << 20, queues, 10 * (double)queues);
+    }
+    char *text = written(xb_table_write, &n->run);
+    const char *table =
+        strstr(text, "async alloc h2d, 256 MiB: GB/s by streams (down) and chunk (across)\n");
+    assert_non_null(table);
+    assert_row(table, " 64 KiB 1 MiB");
+    assert_row(table, " 2 2.000 20.00");
+    assert_row(table, " 8 8.000 80.00");
+    free(text);
+}
+
+static void directions_stand_across_at_last(void **state)
+{
+    struct node *n = *state;
+    for (uint64_t kibs = 64; kibs <= 256; kibs *= 2) {
+        add_chunk(n, "alloc", XB_H2D, kibs << 10, 2, 50);
+        add_chunk(n, "alloc", XB_D2H, kibs << 10, 2, 40);
+    }
+    char *text = written(xb_table_write, &n->run);
+    const char *table = strstr(text, "async alloc, 256 MiB: GB/s by chunk\n");
+    assert_non_null(table);
+    assert_row(table, " h2d d2h");
+    assert_row(table, " 128 KiB 50.00 40.00");
+    free(text);
+}
+
+/* Then the others have tables of their own. */
+static void variants_come_before_parameters(void **state)
+{
+    struct node *n = *state;
+    for (uint64_t kibs = 64; kibs <= 256; kibs *= 2)
+        for (uint64_t queues = 1; queues <= 2; queues++) {
+            add_chunk(n, "alloc", XB_H2D, kibs << 10, queues, 50);
+            add_chunk(n, "registered", XB_H2D, kibs << 10, queues, 40);
+        }
+    char *text = written(xb_table_write, &n->run);
+    const char *table = strstr(text, "async h2d, 256 MiB, streams 1: GB/s by chunk\n");
+    assert_non_null(table);
+    assert_row(table, " alloc registered");
+    assert_row(table, " 64 KiB 50.00 40.00");
+    assert_has(text, "async h2d, 256 MiB, streams 2: GB/s by chunk\n");
+    free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -105,6 +192,10 @@ int main(void)
         NODE_TEST(layouts_have_tables_of_their_own),
         NODE_TEST(few_values_or_one_way_have_none),
         NODE_TEST(other_modes_have_none),
+        NODE_TEST(another_parameter_stands_across),
+        NODE_TEST(a_list_of_counts_stands_down),
+        NODE_TEST(directions_stand_across_at_last),
+        NODE_TEST(variants_come_before_parameters),
     };
     return cmocka_run_group_tests_name("sink_sweep", tests, NULL, NULL);
 }

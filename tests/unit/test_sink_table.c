@@ -300,11 +300,13 @@ static void table_shows_parameters_that_differ(void **state)
     assert_narrow(text);
     free(text);
     record.cases[2].mode = "unheard-of"; /* the only one of its mode: nothing to tell apart */
+    set_parameters(&record.cases[0], large, 2); /* which goes without saying */
     text = body_of(written_record(xb_table_write, &record));
     assert_lacks(text, "CHUNK");
     assert_has(text, "  ERROR    unheard-of alloc h2d 256 MiB: wrong\n");
     free(text);
     record.cases[0].mode = "unheard-of"; /* nobody says that its chunk is a size */
+    set_parameters(&record.cases[0], small, 2);
     text = body_of(written_record(xb_table_write, &record));
     assert_has(text, "  ERROR    unheard-of alloc h2d 256 MiB chunk 8388608: wrong\n");
     free(text);
