@@ -161,8 +161,14 @@ enum xb_status xb_workspace_fixed_buffer(struct xb_workspace *workspace, unsigne
 
 const struct xb_buffer *xb_workspace_host_buffer(const struct xb_workspace *workspace)
 {
-    const struct kept *first = &workspace->buffers[SIDE_HOST][workspace->placement];
-    return first->borrowed ? first->buffer : NULL;
+    return xb_workspace_host_buffer_of(workspace, 0);
+}
+
+const struct xb_buffer *xb_workspace_host_buffer_of(const struct xb_workspace *workspace,
+                                                    unsigned number)
+{
+    const struct kept *kept = &workspace->buffers[SIDE_HOST][workspace->placement + number];
+    return kept->borrowed ? kept->buffer : NULL;
 }
 
 void xb_workspace_place(struct xb_workspace *workspace, unsigned placement)

@@ -81,6 +81,11 @@ bool xb_reading_say_both_ways(struct xb_reading *reading, int device, uint64_t b
 bool xb_reading_say_slow_to(struct xb_reading *reading, int device, uint64_t bytes);
 bool xb_reading_say_slow_from(struct xb_reading *reading, int device, uint64_t bytes);
 
+/* What memory on the farthest NUMA node costs the fastest copy each way, of one device and size.
+ * False where no node was measured but the near one, where it is not known which is near, or where
+ * the intervals meet. */
+bool xb_reading_say_numa(struct xb_reading *reading, int device, uint64_t bytes);
+
 /* For xb_reading_line: the fastest way to copy from one device to several others at the same time,
  * and from several to one. */
 bool xb_reading_say_one_to_all(struct xb_reading *reading, enum xb_direction direction,

@@ -95,6 +95,7 @@ const struct xb_reading_line xb_reading_groups[] = {
 };
 
 const struct xb_reading_line xb_reading_last[] = {
+    {.label = "NUMA", .code = "XB-NUMA", .say = xb_reading_say_numa},
     {.label = "slow", .code = "XB-SLOW-H2D", .say = xb_reading_say_slow_to},
     {.label = "slow", .code = "XB-SLOW-D2H", .say = xb_reading_say_slow_from},
     {.label = NULL},

@@ -71,7 +71,8 @@ static bool belongs(const struct sweep *sweep, const struct xb_record_case *test
 {
     const struct xb_record_case *of = sweep->of;
     bool same = is_of_mode(sweep->mode, test) && test->device == of->device &&
-                test->bytes == of->bytes && xb_record_parameter(test, sweep->down)[0] != '\0' &&
+                test->bytes == of->bytes && xb_record_case_node(test) == xb_record_case_node(of) &&
+                xb_record_parameter(test, sweep->down)[0] != '\0' &&
                 (sweep->across == ACROSS_VARIANTS || strcmp(test->variant, of->variant) == 0) &&
                 (sweep->across == ACROSS_DIRECTIONS || strcmp(test->direction, of->direction) == 0);
     const struct xb_parameter *parameter = sweep->mode->parameters;
@@ -236,6 +237,8 @@ static void print_title(FILE *stream, const struct sweep *sweep)
     if (devices > 1)
         xb_words_add(&words, ", device %d", sweep->of->device);
     add_parameters(&words, sweep);
+    if (xb_record_case_node(sweep->of) >= 0)
+        xb_words_add(&words, ", NUMA node %d", xb_record_case_node(sweep->of));
     xb_words_add(&words, ": GB/s by %s", sweep->down);
     if (sweep->across == ACROSS_PARAMETER)
         xb_words_add(&words, " (down) and %s (across%s)", sweep->parameter,

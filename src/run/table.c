@@ -128,6 +128,8 @@ static enum xb_status print_results(FILE *stream, const struct xb_record *record
     if (status == XB_OK && together)
         status = print_together(stream, &layout, !alone, error);
     if (status == XB_OK)
+        status = xb_matrix_print_nodes(stream, record, false, error);
+    if (status == XB_OK)
         status = xb_matrix_print(stream, record, !alone && !together, error);
     if (status == XB_OK)
         xb_sweep_print(stream, record);

@@ -134,7 +134,8 @@ class AsTold(Show):
             (1, "compare-busy-link.json"),
             (1, "compare-busy-link.json", "--gate", "pinned/h2d", "--threshold", "3%"),
             (3, "pinned-1g.json"),
-            (4, "compare-small-chunks.json"),
+            (3, "compare-small-chunks.json"),
+            (4, "quick.json"),
             (1, "compare-small-chunks.json", "--force"),
         ):
             with self.subTest(arguments=arguments):

@@ -118,7 +118,7 @@ static void several_processes_are_read_as_one(void **state)
     n->devices[0].link = (struct xb_pcie_link){true, 32, 16, 32, 16, ""};
     n->run.device_count = NODE_DEVICES;
     add_together(n, XB_H2D, 166.5, rates, shares);
-    struct xb_result *slow = add(n, &pageable, "malloc", XB_H2D, 7.5);
+    struct xb_result *slow = add(n, &pageable, "driver", XB_H2D, 7.5);
     struct xb_result *fast = add(n, &pinned, "alloc", XB_H2D, 50);
     struct xb_result *both = add(n, &async, "alloc", XB_BIDIR, 91);
     struct xb_result *piped = add(n, &double_buffer, "alloc", XB_BIDIR, 80);
@@ -157,7 +157,7 @@ static void processes_that_did_not_finish(void **state)
     struct node *n = *state;
     struct xb_record records[PROCESSES];
     struct xb_record merged;
-    struct xb_result *slow = add(n, &pageable, "malloc", XB_H2D, 7.5);
+    struct xb_result *slow = add(n, &pageable, "driver", XB_H2D, 7.5);
     add(n, &pinned, "alloc", XB_H2D, 50);
     record_of(&n->run, &records[0]);
     record_of(&n->run, &records[2]);
@@ -166,7 +166,7 @@ static void processes_that_did_not_finish(void **state)
     record_of(&n->run, &records[1]);
     merge(records, &merged);
     char *text = text_of(&merged);
-    assert_has(text, "pageable reaches 7.500 GB/s, 15 % of pinned alloc.");
+    assert_has(text, "pageable driver reaches 7.500 GB/s, 15 % of pinned alloc.");
     free(text);
     merged.cases[0].rows[2].status = XB_RESULT_ERROR;
     text = text_of(&merged);
@@ -203,7 +203,7 @@ static void nothing_is_read_from_latencies(void **state)
     struct node *n = *state;
     n->devices[0].link = (struct xb_pcie_link){true, 32, 16, 32, 16, ""};
     add(n, &pinned, "alloc", XB_H2D, 50);
-    add(n, &pageable, "malloc", XB_H2D, 5);
+    add(n, &pageable, "driver", XB_H2D, 5);
     assert_read(n, "slow");
     for (size_t i = 0; i < 2; i++)
         set_latency(&n->results[i], 5e-3, 5e-3);
@@ -229,7 +229,7 @@ static void names_are_printed_as_plain_text(void **state)
     struct node *n = *state;
     n->devices[0].link = (struct xb_pcie_link){true, 32, 16, 32, 16, ""};
     add(n, &nasty, "a\x07", XB_H2D, 50);
-    add(n, &pageable, "malloc", XB_H2D, 5);
+    add(n, &pageable, "driver", XB_H2D, 5);
     char *text = printed(n);
     assert_has(text, "Host to device, ?[31mred a? reaches 79 %");
     assert_has(text, "10 % of ?[31mred a?.\n");

@@ -149,9 +149,9 @@ static void no_code_is_one_of_link(void **state)
 static void numbers_are_those_of_the_sentence(void **state)
 {
     struct node *n = *state;
-    add(n, &pageable, "malloc", XB_H2D, 7.5);
+    add(n, &pageable, "driver", XB_H2D, 7.5);
     add(n, &pinned, "alloc", XB_H2D, 54);
-    add(n, &pageable, "malloc", XB_D2H, 5);
+    add(n, &pageable, "driver", XB_D2H, 5);
     add(n, &pinned, "alloc", XB_D2H, 55);
     add(n, &pinned, "registered", XB_D2H, 50); /* which no sentence has */
     assert_number(n, "XB-PINNING", "ratio_h2d", 7.2);
@@ -193,7 +193,7 @@ static void what_it_is_of_stands_beside_the_text(void **state)
     struct xb_reading_list list;
     struct xb_error error;
     n->run.device_count = 2;
-    add(n, &pageable, "malloc", XB_H2D, 20)->test.device = 1;
+    add(n, &pageable, "driver", XB_H2D, 20)->test.device = 1;
     add(n, &pinned, "alloc", XB_H2D, 30)->test.device = 1;
     add(n, &pinned, "alloc", XB_H2D, 30)->test.bytes = 4096;
     record_of(&n->run, &record);
@@ -214,7 +214,7 @@ static void what_it_is_of_stands_beside_the_text(void **state)
 static void json_has_every_statement(void **state)
 {
     struct node *n = *state;
-    add(n, &pageable, "malloc", XB_H2D, 7.5);
+    add(n, &pageable, "driver", XB_H2D, 7.5);
     add(n, &pinned, "alloc", XB_H2D, 54);
     cJSON *root = parsed(&n->run);
     const cJSON *reading = at(root, "reading");
@@ -223,7 +223,7 @@ static void json_has_every_statement(void **state)
     assert_string_equal(at(first, "code")->valuestring, "XB-PINNING");
     assert_string_equal(at(first, "label")->valuestring, "pinning");
     assert_string_equal(at(first, "text")->valuestring,
-                        "Host to device, pinned alloc is 7.20 times as fast as pageable (54.00 "
+                        "Host to device, pinned alloc is 7.20 times as fast as pageable driver (54.00 "
                         "and 7.500 GB/s).");
     assert_true(at(first, "device")->valuedouble == 0);
     assert_true(at(first, "bytes")->valuedouble == 256.0 * MIB);

@@ -17,16 +17,16 @@
 static void reading_of_pinning(void **state)
 {
     struct node *n = *state;
-    struct xb_result *slow = add(n, &pageable, "malloc", XB_H2D, 7.5);
+    struct xb_result *slow = add(n, &pageable, "driver", XB_H2D, 7.5);
     add(n, &pinned, "registered", XB_H2D, 40);
     add(n, &pinned, "alloc", XB_H2D, 54);
     add(n, &pinned, "alloc", XB_D2H, 55);
-    assert_read(n, "  pinning      Host to device, pinned alloc is 7.20 times as fast as pageable "
+    assert_read(n, "  pinning      Host to device, pinned alloc is 7.20 times as fast as pageable driver "
                    "(54.00 and 7.500 GB/s).\n");
-    struct xb_result *other_way = add(n, &pageable, "malloc", XB_D2H, 5);
-    assert_read(n, "  pinning      Host to device, pinned alloc is 7.20 times as fast as pageable "
+    struct xb_result *other_way = add(n, &pageable, "driver", XB_D2H, 5);
+    assert_read(n, "  pinning      Host to device, pinned alloc is 7.20 times as fast as pageable driver "
                    "(54.00 and 7.500 GB/s). Device to host, pinned alloc is 11.0 times as fast as "
-                   "pageable (55.00 and 5.000 GB/s).\n");
+                   "pageable driver (55.00 and 5.000 GB/s).\n");
     other_way->verified = XB_VERIFIED_UNKNOWN;
     slow->test.device = 1;
     n->run.device_count = 2;
@@ -37,7 +37,7 @@ static void reading_of_pinning(void **state)
     assert_not_read(n, "pinning");
     set_size(&n->results[1], 16 * MIB, 40);
     assert_read(n, "  pinning      Device 0, 16 MiB: Host to device, pinned registered is 5.33 "
-                   "times as fast as pageable (40.00 and 7.500 GB/s).\n");
+                   "times as fast as pageable driver (40.00 and 7.500 GB/s).\n");
     slow->stop_reason = XB_STOP_INTERRUPTED; /* cut short: too few samples to speak of */
     assert_not_read(n, "pinning");
     slow->stop_reason = XB_STOP_CONVERGED;
@@ -146,7 +146,7 @@ static void reading_of_double_buffer(void **state)
 static void reading_of_blocking(void **state)
 {
     struct node *n = *state;
-    struct xb_result *held = add(n, &pageable, "malloc", XB_H2D, 7.5);
+    struct xb_result *held = add(n, &pageable, "driver", XB_H2D, 7.5);
     set_times(held, 0.0349, 0.035);
     add(n, &async, "alloc", XB_H2D, 54); /* 0.1 % */
     assert_read(n, "  blocking     Host to device, a pageable copy blocks the calling thread until "
@@ -249,20 +249,20 @@ static void reading_of_slow_ways(void **state)
 {
     struct node *n = *state;
     add(n, &pinned, "alloc", XB_H2D, 50);
-    add(n, &pageable, "malloc", XB_H2D, 7.5);
+    add(n, &pageable, "driver", XB_H2D, 7.5);
     add(n, &managed, "fault", XB_H2D, 24.99);
     struct xb_result *half = add(n, &zero_copy, "strided", XB_H2D, 25);
-    add(n, &pageable, "malloc", XB_D2H, 14.8);
+    add(n, &pageable, "driver", XB_D2H, 14.8);
     add(n, &double_buffer, "alloc", XB_BIDIR, 1); /* computes as well */
     add(n, &async, "alloc", XB_BIDIR, 200);
     add(n, &zero_copy, "random", XB_H2D, 1)->bytes_moved = 512 * MIB; /* two passes */
     assert_said(n, "slow",
-                "Host to device, pageable reaches 7.500 GB/s, 15 % of pinned alloc.\n"
+                "Host to device, pageable driver reaches 7.500 GB/s, 15 % of pinned alloc.\n"
                 "Host to device, managed fault reaches 24.99 GB/s, 50 % of pinned alloc.");
     assert_not_read(n, "strided");
     assert_not_read(n, "slow         Device to host");
     add(n, &pinned, "alloc", XB_D2H, 55);
-    assert_read(n, "  slow         Device to host, pageable reaches 14.80 GB/s, 27 % of pinned "
+    assert_read(n, "  slow         Device to host, pageable driver reaches 14.80 GB/s, 27 % of pinned "
                    "alloc.\n");
     set_bandwidth(half, 24.9);
     half->test.device = 1; /* compared with nothing of device 0 */

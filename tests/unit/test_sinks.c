@@ -146,11 +146,11 @@ static void make_example(struct node *n)
     n->run.device_count = NODE_DEVICES;
     n->devices[0].link = (struct xb_pcie_link){true, 32, 16, 32, 16, ""};
     strcpy(n->devices[0].info.pci_bdf, "0000:0f:00.0");
-    struct xb_result *row = add(n, &pageable, "malloc", XB_H2D, 7.7);
+    struct xb_result *row = add(n, &pageable, "driver", XB_H2D, 7.7);
     row->submit_times.count = row->wall_times.count = 0;
     add_same(&row->submit_times, 0.0341);
     add_same(&row->wall_times, 0.0349);
-    add(n, &pageable, "malloc", XB_D2H, 14.8);
+    add(n, &pageable, "driver", XB_D2H, 14.8);
     add(n, &pinned, "alloc", XB_H2D, 55.4);
     add(n, &pinned, "alloc", XB_D2H, 55.3);
     add(n, &async, "alloc", XB_H2D, 54.8);
