@@ -21,7 +21,7 @@ enum xb_option_type {
     XB_OPTION_COUNT,    /* a whole number between minimum and maximum */
     XB_OPTION_SIZE,     /* xb_size_parse, between minimum and maximum */
     XB_OPTION_SIZES,    /* xb_sizes_parse; between minimum and maximum, where there is a maximum */
-    XB_OPTION_COUNTS,   /* xb_counts_parse_within minimum and maximum */
+    XB_OPTION_COUNTS,   /* xb_counts_parse, between minimum and maximum */
     XB_OPTION_DURATION, /* xb_duration_parse */
     XB_OPTION_CHOICES   /* a comma list of words; which are allowed is in `choices` */
 };

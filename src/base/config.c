@@ -89,8 +89,8 @@ static enum xb_status parse_count(struct xb_value *value, struct xb_error *error
 {
     const struct xb_option *option = value->option;
     struct xb_error cause;
-    if (xb_count_parse_within(value->text, option->minimum, option->maximum, &value->count,
-                              &cause) != XB_OK)
+    if (xb_count_parse(value->text, option->minimum, option->maximum, &value->count, &cause) !=
+        XB_OK)
         return blame(option, &cause, error);
     return XB_OK;
 }
@@ -99,8 +99,8 @@ static enum xb_status parse_counts(struct xb_value *value, struct xb_error *erro
 {
     const struct xb_option *option = value->option;
     struct xb_error cause;
-    if (xb_counts_parse_within(value->text, option->minimum, option->maximum, &value->counts,
-                               &cause) != XB_OK)
+    if (xb_counts_parse(value->text, option->minimum, option->maximum, &value->counts, &cause) !=
+        XB_OK)
         return blame(option, &cause, error);
     return XB_OK;
 }
@@ -177,6 +177,28 @@ static enum xb_status append_word(struct xb_value *value, char *item, struct xb_
     return status;
 }
 
+/* Reads a comma list of words, for which there is room. */
+static enum xb_status parse_words(struct xb_value *value, size_t most, struct xb_error *error)
+{
+    const char *text = value->text;
+    for (size_t i = 0; i < most; i++) {
+        size_t length = strcspn(text, ",");
+        if (length == 0)
+            return XB_FAIL(error, XB_ERR_USAGE,
+                           "--%s: \"%.80s\" has an empty place; give words with single commas "
+                           "between",
+                           value->option->name, value->text);
+        char *word = strndup(text, length);
+        if (word == NULL)
+            return XB_FAIL(error, XB_ERR_MEMORY, "--%s: no memory for a word", value->option->name);
+        enum xb_status status = append_word(value, word, error);
+        if (status != XB_OK)
+            return status;
+        text += length + 1;
+    }
+    return XB_OK;
+}
+
 static size_t count_items(const char *text)
 {
     size_t count = 1;
@@ -187,29 +209,13 @@ static size_t count_items(const char *text)
 
 static enum xb_status parse_choices(struct xb_value *value, struct xb_error *error)
 {
-    const char *text = value->text;
-    size_t count = count_items(text);
+    size_t count = count_items(value->text);
     value->words = calloc(count, sizeof *value->words);
     value->word_count = 0;
     if (value->words == NULL)
         return XB_FAIL(error, XB_ERR_MEMORY, "--%s: no memory for %zu words", value->option->name,
                        count);
-    for (size_t i = 0; i < count; i++) {
-        size_t length = strcspn(text, ",");
-        if (length == 0)
-            return XB_FAIL(error, XB_ERR_USAGE,
-                           "--%s: \"%.80s\" has an empty place; give words with single commas "
-                           "between",
-                           value->option->name, value->text);
-        char *item = strndup(text, length);
-        if (item == NULL)
-            return XB_FAIL(error, XB_ERR_MEMORY, "--%s: no memory for a word", value->option->name);
-        enum xb_status status = append_word(value, item, error);
-        if (status != XB_OK)
-            return status;
-        text += length + 1;
-    }
-    return XB_OK;
+    return parse_words(value, count, error);
 }
 
 static void free_value(struct xb_value *value)
@@ -417,7 +423,7 @@ static bool begins_with_size(const struct xb_option *option, const char *number)
 bool xb_option_is_usual(const struct xb_option *option, const char *text)
 {
     const char *usual = option->default_text != NULL ? option->default_text : "";
-    size_t length = strcspn(usual, ",");
+    size_t length = strcspn(usual, ",.");
     if (length > 0 && option->type == XB_OPTION_SIZES)
         return begins_with_size(option, text);
     return length > 0 && strlen(text) == length && strncmp(text, usual, length) == 0;

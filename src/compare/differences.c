@@ -257,38 +257,12 @@ static bool mode_takes(const struct xb_mode *mode, const char *option)
     return find_row(mode->options, option) != NULL;
 }
 
-static const struct xb_record_fact *find_fact(const struct xb_record_fact *facts, size_t count,
-                                              const char *name)
-{
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(facts[i].name, name) == 0)
-            return &facts[i];
-    return NULL;
-}
-
-/* Whether --force compares two cases that are not the same in that parameter. */
-static bool is_forced_together(const struct search *search, const char *name)
-{
-    for (size_t i = 0; search->comparison->request.force && i < search->pairs->count; i++) {
-        const struct xb_pair *pair = &search->pairs->items[i];
-        if (!pair->is_other || pair->baseline == NULL || pair->candidate == NULL)
-            continue;
-        const struct xb_record_fact *before =
-            find_fact(pair->baseline->parameters, pair->baseline->parameter_count, name);
-        const struct xb_record_fact *after =
-            find_fact(pair->candidate->parameters, pair->candidate->parameter_count, name);
-        if (before != NULL && after != NULL && !same_text(before->value, after->value))
-            return true;
-    }
-    return false;
-}
-
 /* Whether it only decides which cases there are and where they go. A case says itself which mode,
  * size, variant and device it is of, and those that differ stand in one file only. */
-static bool only_selects(const struct search *search, const char *option)
+static bool only_selects(const struct xb_comparison *comparison, const char *option)
 {
-    const struct xb_option *row = find_row(search->comparison->request.rows, option);
-    return row != NULL && row->selects && !is_forced_together(search, option);
+    const struct xb_option *row = find_row(comparison->request.rows, option);
+    return row != NULL && row->selects;
 }
 
 /* Whether a case that is in both files was measured by it. One that no mode takes is for all. A
@@ -309,6 +283,15 @@ static bool matters(const struct search *search, const char *option)
             return true;
     }
     return false;
+}
+
+static const struct xb_record_fact *find_fact(const struct xb_record_fact *facts, size_t count,
+                                              const char *name)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(facts[i].name, name) == 0)
+            return &facts[i];
+    return NULL;
 }
 
 static const struct xb_record_fact *find_option(const struct xb_record *record, const char *name)
@@ -344,7 +327,7 @@ static void compare_option(struct search *search, const char *name)
     const struct xb_record_fact *old = before != NULL ? before : by_default;
     const struct xb_record_fact *new = after != NULL ? after : by_default;
     bool both_known = old != NULL && new != NULL;
-    if (only_selects(search, name) || (both_known && same_text(old->value, new->value)))
+    if (only_selects(comparison, name) || (both_known && same_text(old->value, new->value)))
         return;
     const char *baseline = value_to_show(search, before, by_default);
     const char *candidate = value_to_show(search, after, by_default);

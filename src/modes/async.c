@@ -13,8 +13,8 @@ static const struct xb_option option_streams = {
     .argument = "N[,N]",
     .default_text = "2",
     .help = "How many queues (CUDA and HIP call them streams) take the chunks in turn; for bidir "
-            "so many each way. A number, a list (1,2,4) or a range that doubles (1..16). One case "
-            "is run for each.",
+            "so many each way. One, a list (1,2,4) or a range that doubles (1..16). One case is "
+            "run for each.",
     .minimum = 1,
     .maximum = 64,
     .selects = true,

@@ -15,7 +15,7 @@ static const struct xb_option option_passes = {
     .argument = "N[,N]",
     .default_text = "1",
     .help = "How often a kernel goes through all of the memory in one iteration: a number, a list "
-            "(1,3,10) or a range that doubles (1..16). One case is run for each.",
+            "(1,2,4) or a range that doubles (1..16). One case is run for each.",
     .minimum = 1,
     .maximum = 1000,
     .selects = true,

@@ -25,10 +25,11 @@ static const struct xb_record_fact *find_option(const struct xb_record *record, 
     return NULL;
 }
 
-static bool is_number(const struct xb_record_fact *option)
+/* Such files are older than parameters that take lists: what is an array there told no two cases of
+ * a mode apart. */
+static bool is_array(const struct xb_record_fact *option)
 {
-    return option != NULL && !option->is_text && option->value != NULL &&
-           option->value[0] != '\0' && option->value[strspn(option->value, "0123456789")] == '\0';
+    return option->value != NULL && option->value[0] == '[';
 }
 
 bool xb_record_make_parameters(struct xb_record *record, const struct xb_mode *mode,
@@ -46,11 +47,8 @@ bool xb_record_make_parameters(struct xb_record *record, const struct xb_mode *m
     for (size_t i = 0; i < count; i++) {
         const char *variant = declared[i].variant;
         const struct xb_record_fact *option = find_option(record, declared[i].option->name);
-        /* Such files are older than parameters that take lists: what is a list there decided
-         * something else, and a number is what every case has. */
-        if (xb_option_is_list(declared[i].option) && !is_number(option))
-            continue;
-        if (option != NULL && (variant == NULL || strcmp(variant, test->variant) == 0))
+        if (option != NULL && !is_array(option) &&
+            (variant == NULL || strcmp(variant, test->variant) == 0))
             made[test->parameter_count++] = *option;
     }
     xb_record_sort_facts(made, test->parameter_count);

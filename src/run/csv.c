@@ -31,8 +31,7 @@ static const struct xb_figure *const named[] = {
     &xb_figure_latency_device,
 };
 
-/* The other figures of a record, and the names of its parameters, in the order in which they are
- * met. */
+/* The other figures of a record, and its parameters, each in the order in which they are met. */
 struct more {
     const struct xb_record_figure **figures;
     size_t count;
@@ -134,7 +133,7 @@ static bool has_parameter(const struct more *more, const char *name)
     return false;
 }
 
-static bool find_parameters(struct more *more, const struct xb_record_case *test)
+static bool find_in_case(struct more *more, const struct xb_record_case *test)
 {
     for (size_t i = 0; i < test->parameter_count; i++) {
         if (has_parameter(more, test->parameters[i].name))
@@ -154,7 +153,7 @@ static bool find_more(const struct xb_record *record, struct more *more)
 {
     bool ok = true;
     for (size_t i = 0; ok && i < record->case_count; i++) {
-        ok = find_parameters(more, &record->cases[i]);
+        ok = find_in_case(more, &record->cases[i]);
         for (size_t p = 0; ok && p < record->process_count; p++)
             ok = find_in_row(more, &record->cases[i].rows[p]);
     }
@@ -180,14 +179,16 @@ static void put_name(struct line *line, const struct xb_record_figure *figure)
     cell(line, name);
 }
 
-/* "host_offset". Where a figure or another column has that name, "threads_given": what the option
- * said, which may be 0 for as many as fit. */
+/* "host_offset": an underscore for a dash, as in the names of the older columns. Where a figure or
+ * another column has that name, "threads_given": what the option said, which may be 0 for as many
+ * as fit. */
 static void put_parameter_name(struct line *line, const struct more *more, const char *parameter)
 {
     char name[128];
     snprintf(name, sizeof name, "%.100s", parameter);
-    for (char *c = name; *c != '\0'; c++)
-        *c = (char)(*c == '-' ? '_' : *c);
+    for (char *at = name; *at != '\0'; at++)
+        if (*at == '-')
+            *at = '_';
     bool is_taken = has_column(more, name) || xb_figure_find(name) != NULL;
     for (size_t i = 0; !is_taken && i < sizeof columns / sizeof columns[0]; i++)
         is_taken = strcmp(columns[i], name) == 0;

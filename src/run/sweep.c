@@ -12,23 +12,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LEAST_VALUES 3u
-#define LEAST_WAYS 2u
+#define LEAST_VALUES 3
+#define LEAST_WAYS 2
 #define MOST_VALUES 64
 #define MOST_WAYS 8
 #define CELL_SIZE 64
+#define CELL_WIDTH 8 /* or more */
 
-/* What stands across: words of one axis. */
-enum across { ACROSS_VARIANTS, ACROSS_PARAMETER, ACROSS_DIRECTIONS };
+/* What the rows or the columns of a table are by. */
+struct axis {
+    enum { BY_VARIANT, BY_DIRECTION, BY_PARAMETER } by;
+    const struct xb_option *option; /* of a parameter */
+};
 
 /* The cases of a small table, by one of them. */
 struct sweep {
     const struct xb_record *record;
-    const struct xb_mode *mode;
-    const char *down; /* the parameter, a list of numbers; NULL: the mode has no such table */
-    enum across across;
-    const char *parameter; /* that stands across */
+    const struct xb_parameters *shown; /* those that tell cases of the record apart */
     const struct xb_record_case *of;
+    const struct xb_mode *mode;
+    struct axis down, across;
     const struct xb_record_case *values[MOST_VALUES]; /* a case of each, from the least up */
     size_t value_count;
     const struct xb_record_case *ways[MOST_WAYS]; /* likewise, in the order of the record */
@@ -36,48 +39,104 @@ struct sweep {
     bool has_more_ways; /* than there is room for */
 };
 
+/* What the case has of it; "" for a parameter that it does not have. */
+static const char *key_of(struct axis axis, const struct xb_record_case *test)
+{
+    if (axis.by == BY_VARIANT)
+        return test->variant;
+    return axis.by == BY_DIRECTION ? test->direction : xb_record_parameter(test, axis.option->name);
+}
+
+static bool same_key(struct axis axis, const struct xb_record_case *a,
+                     const struct xb_record_case *b)
+{
+    return strcmp(key_of(axis, a), key_of(axis, b)) == 0;
+}
+
 static unsigned long long number_of(const struct sweep *sweep, const struct xb_record_case *test)
 {
-    return strtoull(xb_record_parameter(test, sweep->down), NULL, 10);
+    return strtoull(key_of(sweep->down, test), NULL, 10);
 }
 
-/* In which column the case stands. */
-static const char *way_of(const struct sweep *sweep, const struct xb_record_case *test)
-{
-    if (sweep->across == ACROSS_PARAMETER)
-        return xb_record_parameter(test, sweep->parameter);
-    return sweep->across == ACROSS_VARIANTS ? test->variant : test->direction;
-}
-
-/* ---- which cases ---- */
-
-static bool is_of_mode(const struct xb_mode *mode, const struct xb_record_case *test)
+/* Whether it is of the mode, and of its plain copies. */
+static bool is_plain(const struct xb_record_case *test, const struct xb_mode *mode)
 {
     return strcmp(test->mode, mode->name) == 0 && !test->latency && !test->simultaneous &&
            test->peer < 0;
 }
 
-/* Of variants that have parameters of their own the best of each counts. */
-static bool is_free(const struct sweep *sweep, const struct xb_parameter *parameter)
+/* ---- what the table is by ---- */
+
+/* Whether the mode's cases have so many different ones, 3 at most, of those that have the parameter
+ * that goes down, if that is chosen yet. */
+static bool has_different(const struct sweep *sweep, struct axis axis, size_t least)
 {
-    const char *name = parameter->option->name;
-    return strcmp(name, sweep->down) == 0 ||
-           (sweep->across == ACROSS_PARAMETER && strcmp(name, sweep->parameter) == 0) ||
-           (sweep->across == ACROSS_VARIANTS && parameter->variant != NULL);
+    const struct xb_record_case *found[LEAST_VALUES];
+    size_t count = 0;
+    for (size_t i = 0; count < least && i < sweep->record->case_count; i++) {
+        const struct xb_record_case *test = &sweep->record->cases[i];
+        bool is_new = is_plain(test, sweep->mode) && key_of(axis, test)[0] != '\0' &&
+                      (sweep->down.option == NULL || key_of(sweep->down, test)[0] != '\0');
+        for (size_t f = 0; is_new && f < count; f++)
+            is_new = !same_key(axis, found[f], test);
+        if (is_new)
+            found[count++] = test;
+    }
+    return count == least;
+}
+
+/* The first parameter that is a list of numbers and has so many different ones, but not that which
+ * goes down; no option for none. */
+static struct axis find_parameter(const struct sweep *sweep, size_t least)
+{
+    const struct xb_parameter *parameter = sweep->mode->parameters;
+    for (; parameter != NULL && parameter->option != NULL; parameter++) {
+        const struct xb_option *option = parameter->option;
+        struct axis axis = {.by = BY_PARAMETER, .option = option};
+        if ((option->type == XB_OPTION_SIZES || option->type == XB_OPTION_COUNTS) &&
+            option != sweep->down.option && has_different(sweep, axis, least))
+            return axis;
+    }
+    return (struct axis){.by = BY_PARAMETER};
+}
+
+/* False if no table can be made of the mode's cases. */
+static bool choose_axes(struct sweep *sweep)
+{
+    const struct axis variant = {.by = BY_VARIANT};
+    sweep->down = find_parameter(sweep, LEAST_VALUES);
+    if (sweep->down.option == NULL)
+        return false;
+    sweep->across = variant;
+    if (!has_different(sweep, variant, LEAST_WAYS))
+        sweep->across = find_parameter(sweep, LEAST_WAYS);
+    if (sweep->across.by == BY_PARAMETER && sweep->across.option == NULL)
+        sweep->across = (struct axis){.by = BY_DIRECTION};
+    return true;
+}
+
+/* ---- what is in it ---- */
+
+/* Whether a parameter is the same in all cases of the table. One that only one variant has is not,
+ * where the table is across variants. */
+static bool is_common(const struct sweep *sweep, const struct xb_parameter *parameter)
+{
+    return parameter->option != sweep->down.option && parameter->option != sweep->across.option &&
+           (parameter->variant == NULL || sweep->across.by != BY_VARIANT);
 }
 
 /* Whether two cases differ in nothing but what the table is about. */
 static bool belongs(const struct sweep *sweep, const struct xb_record_case *test)
 {
     const struct xb_record_case *of = sweep->of;
-    bool same = is_of_mode(sweep->mode, test) && test->device == of->device &&
-                test->bytes == of->bytes && xb_record_case_node(test) == xb_record_case_node(of) &&
-                xb_record_parameter(test, sweep->down)[0] != '\0' &&
-                (sweep->across == ACROSS_VARIANTS || strcmp(test->variant, of->variant) == 0) &&
-                (sweep->across == ACROSS_DIRECTIONS || strcmp(test->direction, of->direction) == 0);
+    bool same = is_plain(test, sweep->mode) && test->device == of->device &&
+                xb_record_case_node(test) == xb_record_case_node(of) && test->bytes == of->bytes &&
+                key_of(sweep->down, test)[0] != '\0' &&
+                (sweep->across.by == BY_DIRECTION || strcmp(test->direction, of->direction) == 0) &&
+                (sweep->across.by == BY_VARIANT || strcmp(test->variant, of->variant) == 0);
     const struct xb_parameter *parameter = sweep->mode->parameters;
     for (; same && parameter->option != NULL; parameter++)
-        same = is_free(sweep, parameter) ||
+        same = !is_common(sweep, parameter) ||
                strcmp(xb_record_parameter(test, parameter->option->name),
                       xb_record_parameter(of, parameter->option->name)) == 0;
     return same;
@@ -103,7 +162,7 @@ static void add_way(struct sweep *sweep, const struct xb_record_case *test)
 {
     bool is_new = true;
     for (size_t i = 0; is_new && i < sweep->way_count; i++)
-        is_new = strcmp(way_of(sweep, sweep->ways[i]), way_of(sweep, test)) != 0;
+        is_new = !same_key(sweep->across, sweep->ways[i], test);
     if (is_new && sweep->way_count < MOST_WAYS)
         sweep->ways[sweep->way_count++] = test;
     else if (is_new)
@@ -127,63 +186,7 @@ static bool collect(struct sweep *sweep)
     return sweep->value_count >= LEAST_VALUES && sweep->way_count >= LEAST_WAYS;
 }
 
-/* ---- what stands down and across: the same for all tables of a mode ---- */
-
-/* Whether the mode's cases that have the parameter `down` have so many values of it, or ways. */
-static bool has_enough(struct sweep *sweep, size_t values, size_t ways)
-{
-    sweep->value_count = sweep->way_count = 0;
-    for (size_t i = 0; i < sweep->record->case_count; i++) {
-        const struct xb_record_case *test = &sweep->record->cases[i];
-        if (!is_of_mode(sweep->mode, test) || xb_record_parameter(test, sweep->down)[0] == '\0')
-            continue;
-        add_value(sweep, test);
-        add_way(sweep, test);
-    }
-    return sweep->value_count >= values && sweep->way_count >= ways;
-}
-
-/* The first parameter of the mode that is a list of numbers and has enough values. */
-static bool choose_down(struct sweep *sweep)
-{
-    const struct xb_parameter *own = sweep->mode->parameters;
-    for (; own != NULL && own->option != NULL; own++) {
-        sweep->down = own->option->name;
-        if ((own->option->type == XB_OPTION_SIZES || own->option->type == XB_OPTION_COUNTS) &&
-            has_enough(sweep, LEAST_VALUES, 0))
-            return true;
-    }
-    return false;
-}
-
-/* The variants where there are several, else another parameter, else the directions. */
-static bool choose_across(struct sweep *sweep)
-{
-    sweep->across = ACROSS_VARIANTS;
-    if (has_enough(sweep, 0, LEAST_WAYS))
-        return true;
-    sweep->across = ACROSS_PARAMETER;
-    for (const struct xb_parameter *own = sweep->mode->parameters; own->option != NULL; own++) {
-        sweep->parameter = own->option->name;
-        if (strcmp(sweep->parameter, sweep->down) != 0 && has_enough(sweep, 0, LEAST_WAYS))
-            return true;
-    }
-    sweep->across = ACROSS_DIRECTIONS;
-    return has_enough(sweep, 0, LEAST_WAYS);
-}
-
-/* A file may have modes that this program does not know. */
-static struct sweep sweep_of_mode(const struct xb_record *record, const char *name)
-{
-    struct sweep sweep = {.record = record, .mode = xb_mode_find(name)};
-    if (sweep.mode == NULL || !choose_down(&sweep) || !choose_across(&sweep))
-        sweep.down = NULL;
-    sweep.value_count = sweep.way_count = 0;
-    sweep.has_more_ways = false;
-    return sweep;
-}
-
-/* ---- the table ---- */
+/* ---- in print ---- */
 
 /* The bandwidth of a way with that value, the best if there are several, or why there is none. */
 static void cell_of(const struct sweep *sweep, const struct xb_record_case *value,
@@ -193,7 +196,7 @@ static void cell_of(const struct sweep *sweep, const struct xb_record_case *valu
     snprintf(cell, CELL_SIZE, "-");
     for (size_t i = 0; i < sweep->record->case_count; i++) {
         const struct xb_record_case *test = &sweep->record->cases[i];
-        if (!belongs(sweep, test) || strcmp(way_of(sweep, test), way_of(sweep, way)) != 0 ||
+        if (!belongs(sweep, test) || !same_key(sweep->across, test, way) ||
             number_of(sweep, test) != number_of(sweep, value))
             continue;
         double rate = xb_record_median(sweep->record, test, xb_figure_bandwidth.name);
@@ -207,21 +210,33 @@ static void cell_of(const struct sweep *sweep, const struct xb_record_case *valu
     }
 }
 
-/* ", layout rows": what else differs in the record, and is one in this table. */
-static void add_parameters(struct xb_words *words, const struct sweep *sweep)
+/* What the case has of it, for people. */
+static const char *label_of(struct axis axis, const struct xb_record_case *test, char *text)
 {
-    const struct xb_parameters parameters = xb_parameters_that_differ(sweep->record);
+    const char *value = axis.by == BY_PARAMETER
+                            ? xb_parameter_text(test, axis.option->name, text, CELL_SIZE)
+                            : key_of(axis, test);
+    if (value != text)
+        snprintf(text, CELL_SIZE, "%s", value != NULL ? value : "-");
+    xb_make_plain(text);
+    return text;
+}
+
+/* ", layout rows": what else tells the table's cases from others. */
+static void add_common(struct xb_words *words, const struct sweep *sweep)
+{
     char text[CELL_SIZE];
     for (const struct xb_parameter *own = sweep->mode->parameters; own->option != NULL; own++)
-        for (size_t i = 0; !is_free(sweep, own) && i < parameters.count; i++) {
+        for (size_t i = 0; is_common(sweep, own) && i < sweep->shown->count; i++) {
             const char *name = own->option->name;
             const char *value = xb_parameter_text(sweep->of, name, text, sizeof text);
-            if (value != NULL && strcmp(parameters.names[i], name) == 0)
+            if (value != NULL && strcmp(sweep->shown->names[i], name) == 0)
                 xb_words_add(words, ", %s %s", name, value);
         }
 }
 
-/* "batch h2d, 32 MiB, layout rows: GB/s by piece" */
+/* "batch h2d, 32 MiB, layout rows: GB/s by piece", "async registered h2d, 32 MiB: GB/s by chunk
+ * (down) and streams (across)" */
 static void print_title(FILE *stream, const struct sweep *sweep)
 {
     struct xb_words words = {.length = 0};
@@ -229,71 +244,67 @@ static void print_title(FILE *stream, const struct sweep *sweep)
     size_t devices = 0;
     (void)xb_record_devices(sweep->record, &devices);
     xb_words_add(&words, "%s", sweep->of->mode);
-    if (sweep->across != ACROSS_VARIANTS && sweep->mode->variant_option != NULL)
+    if (sweep->across.by != BY_VARIANT)
         xb_words_add(&words, " %s", sweep->of->variant);
-    if (sweep->across != ACROSS_DIRECTIONS)
+    if (sweep->across.by != BY_DIRECTION)
         xb_words_add(&words, " %s", sweep->of->direction);
     xb_words_add(&words, ", %s", xb_size_format(sweep->of->bytes, text, sizeof text));
     if (devices > 1)
         xb_words_add(&words, ", device %d", sweep->of->device);
-    add_parameters(&words, sweep);
+    add_common(&words, sweep);
     if (xb_record_case_node(sweep->of) >= 0)
         xb_words_add(&words, ", NUMA node %d", xb_record_case_node(sweep->of));
-    xb_words_add(&words, ": GB/s by %s", sweep->down);
-    if (sweep->across == ACROSS_PARAMETER)
-        xb_words_add(&words, " (down) and %s (across%s)", sweep->parameter,
-                     sweep->has_more_ways ? ", the first few" : "");
+    xb_words_add(&words, ": GB/s by %s", sweep->down.option->name);
+    if (sweep->across.by == BY_PARAMETER)
+        xb_words_add(&words, " (down) and %s (across)", sweep->across.option->name);
+    if (sweep->has_more_ways)
+        xb_words_add(&words, ", the first %zu", sweep->way_count);
     xb_make_plain(words.text);
     fprintf(stream, "%s\n", words.text);
-}
-
-/* What stands above a column. */
-static void heading_of(const struct sweep *sweep, const struct xb_record_case *way, char *heading)
-{
-    char text[CELL_SIZE];
-    const char *value = sweep->across == ACROSS_PARAMETER
-                            ? xb_parameter_text(way, sweep->parameter, text, sizeof text)
-                            : way_of(sweep, way);
-    snprintf(heading, CELL_SIZE, "%s", value != NULL ? value : "-");
-    xb_make_plain(heading);
 }
 
 static void print_table(FILE *stream, const struct sweep *sweep)
 {
     char cell[CELL_SIZE];
-    int widths[MOST_WAYS];
-    fprintf(stream, "%10s", "");
+    int width = CELL_WIDTH;
     for (size_t w = 0; w < sweep->way_count; w++) {
-        heading_of(sweep, sweep->ways[w], cell);
-        widths[w] = strlen(cell) > 8 ? (int)strlen(cell) : 8;
-        fprintf(stream, "  %*s", widths[w], cell);
+        int length = (int)strlen(label_of(sweep->across, sweep->ways[w], cell));
+        width = length > width ? length : width;
     }
+    fprintf(stream, "%10s", "");
+    for (size_t w = 0; w < sweep->way_count; w++)
+        fprintf(stream, "  %*s", width, label_of(sweep->across, sweep->ways[w], cell));
     fputc('\n', stream);
     for (size_t v = 0; v < sweep->value_count; v++) {
-        const char *value = xb_parameter_text(sweep->values[v], sweep->down, cell, sizeof cell);
-        fprintf(stream, "%10s", value != NULL ? value : "-");
+        fprintf(stream, "%10s", label_of(sweep->down, sweep->values[v], cell));
         for (size_t w = 0; w < sweep->way_count; w++) {
             cell_of(sweep, sweep->values[v], sweep->ways[w], cell);
-            fprintf(stream, "  %*s", widths[w], cell);
+            fprintf(stream, "  %*s", width, cell);
         }
         fputc('\n', stream);
     }
 }
 
-void xb_sweep_print(FILE *stream, const struct xb_record *record)
+/* Prints the tables of the mode's cases. */
+static void print_mode(FILE *stream, const struct sweep *mode)
 {
-    struct sweep of_mode = {.mode = NULL};
-    const char *mode = "";
-    for (size_t i = 0; i < record->case_count; i++) {
-        if (strcmp(record->cases[i].mode, mode) != 0)
-            of_mode = sweep_of_mode(record, record->cases[i].mode);
-        mode = record->cases[i].mode;
-        struct sweep sweep = of_mode;
-        sweep.of = &record->cases[i];
-        if (sweep.down == NULL || !belongs(&sweep, sweep.of) || !collect(&sweep))
+    for (size_t i = 0; i < mode->record->case_count; i++) {
+        struct sweep sweep = *mode;
+        sweep.of = &mode->record->cases[i];
+        if (!belongs(&sweep, sweep.of) || !collect(&sweep))
             continue;
         fputc('\n', stream);
         print_title(stream, &sweep);
         print_table(stream, &sweep);
+    }
+}
+
+void xb_sweep_print(FILE *stream, const struct xb_record *record)
+{
+    const struct xb_parameters shown = xb_parameters_that_differ(record);
+    for (size_t i = 0; xb_modes[i] != NULL; i++) {
+        struct sweep sweep = {.record = record, .shown = &shown, .mode = xb_modes[i]};
+        if (choose_axes(&sweep))
+            print_mode(stream, &sweep);
     }
 }

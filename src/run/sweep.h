@@ -7,10 +7,10 @@
 #include <stdio.h>
 
 /*
- * What a sweep over a parameter gave that is a list of numbers: small tables of bandwidths with the
- * parameter's values down. Across stand the mode's variants, or where there is one only, the values
- * of another parameter, or else the directions; what else differs has tables of its own. Prints
- * nothing where there are fewer than three values or two columns.
+ * What sweeps over a parameter gave that is a list of numbers: small tables with the values of a
+ * mode's first such parameter that has three or more down, and across the mode's variants; of one
+ * variant another such parameter's values, or the directions. Prints nothing where there are fewer
+ * than three values down or two ways across.
  */
 void xb_sweep_print(FILE *stream, const struct xb_record *record);
 

@@ -136,7 +136,7 @@ class AsTold(Show):
             (3, "pinned-1g.json"),
             (3, "compare-small-chunks.json"),
             (4, "quick.json"),
-            (1, "compare-small-chunks.json", "--force"),
+            (3, "quick.json", "--force"),
         ):
             with self.subTest(arguments=arguments):
                 baseline = "precision-1.json" if arguments[0] == "pinned-1g.json" else "compare-baseline.json"

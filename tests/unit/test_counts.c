@@ -25,7 +25,7 @@ static void a_number_is_read(void **state)
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         struct xb_error error;
         uint64_t count = UNTOUCHED;
-        assert_int_equal(xb_count_parse_within(rows[i].text, 0, UINT64_MAX, &count, &error), XB_OK);
+        assert_int_equal(xb_count_parse(rows[i].text, 0, UINT64_MAX, &count, &error), XB_OK);
         assert_true(count == rows[i].count);
     }
 }
@@ -51,7 +51,7 @@ static void a_number_is_refused(void **state)
         uint64_t count = UNTOUCHED;
         char expected[128];
         snprintf(expected, sizeof expected, "\"%s\" is not a whole number from 2 to 64", rows[i]);
-        assert_int_equal(xb_count_parse_within(rows[i], 2, 64, &count, &error), XB_ERR_USAGE);
+        assert_int_equal(xb_count_parse(rows[i], 2, 64, &count, &error), XB_ERR_USAGE);
         assert_string_equal(error.message, expected);
         assert_true(count == UNTOUCHED);
     }
@@ -61,7 +61,7 @@ static void assert_list(const char *text, uint64_t maximum, size_t count, const 
 {
     struct xb_error error;
     struct xb_counts counts;
-    assert_int_equal(xb_counts_parse_within(text, 0, maximum, &counts, &error), XB_OK);
+    assert_int_equal(xb_counts_parse(text, 0, maximum, &counts, &error), XB_OK);
     assert_int_equal(counts.count, count);
     for (size_t i = 0; i < count; i++)
         assert_true(counts.values[i] == values[i]);
@@ -118,8 +118,7 @@ static void lists_are_refused(void **state)
         struct xb_error error;
         uint64_t value = 0;
         struct xb_counts counts = {.values = &value, .count = 1};
-        assert_int_equal(xb_counts_parse_within(rows[i].text, 0, 64, &counts, &error),
-                         XB_ERR_USAGE);
+        assert_int_equal(xb_counts_parse(rows[i].text, 0, 64, &counts, &error), XB_ERR_USAGE);
         if (strncmp(error.message, rows[i].message, strlen(rows[i].message)) != 0)
             fail_msg("\"%s\": %s", rows[i].text, error.message);
         assert_ptr_equal(counts.values, &value);

@@ -157,27 +157,6 @@ static void options_become_parameters(void **state)
     }
 }
 
-/* An option that is a list today was a number, if it was a parameter; what was a list then chose
- * cases by other means. */
-static void a_number_is_a_parameter_also_where_lists_are_now(void **state)
-{
-    static const struct {
-        const char *config, *chunk;
-    } rows[] = {{"{\"chunk\":4096}", "4096"},
-                {"{\"chunk\":[4096]}", ""},
-                {"{\"chunk\":\"4096\"}", ""},
-                {"{\"chunk\":null}", ""}};
-    (void)state;
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        cJSON *tree = result_tree();
-        put(tree, "config", rows[i].config);
-        put(tree, "results[0].mode", "\"async\"");
-        struct xb_record record = read_tree(tree);
-        assert_string_equal(xb_record_parameter(&record.cases[0], "chunk"), rows[i].chunk);
-        xb_record_free(&record);
-    }
-}
-
 static void knows_devices_that_share_host_memory(void **state)
 {
     static const struct {
@@ -209,7 +188,6 @@ int main(void)
         cmocka_unit_test(details_become_figures),
         cmocka_unit_test(latencies_become_figures),
         cmocka_unit_test(options_become_parameters),
-        cmocka_unit_test(a_number_is_a_parameter_also_where_lists_are_now),
         cmocka_unit_test(knows_devices_that_share_host_memory),
     };
     return cmocka_run_group_tests_name("record_version_1", tests, NULL, NULL);
