@@ -279,8 +279,8 @@ static enum xb_status borrow_buffers(struct xb_mode_context *context, struct xb_
     status = xb_workspace_buffer(workspace, 1, state->memory, bytes, &state->out, error);
     if (status != XB_OK)
         return status;
-    status = xb_workspace_buffer(workspace, 0, XB_MEMORY_DEVICE, state->buffers * state->chunk,
-                                 &state->slots, error);
+    status = xb_workspace_fixed_buffer(workspace, 0, XB_MEMORY_DEVICE,
+                                       state->buffers * state->chunk, &state->slots, error);
     if (status != XB_OK)
         return status;
     return xb_workspace_queues(workspace, state->buffers, &context->queues, error);
