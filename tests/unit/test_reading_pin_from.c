@@ -41,6 +41,19 @@ static void the_smallest_size_from_which_it_pays(void **state)
     assert_rests_on(n, "XB-PIN-FROM", 6); /* not of 4 KiB, of which nothing is said */
 }
 
+/* What is a little faster in this process need not be so in the next. */
+static void a_little_faster_is_not_called_paying(void **state)
+{
+    struct node *n = *state;
+    add_size(n, 4 * KIB, 10, 15);
+    add_size(n, 16 * KIB, 10, 12);
+    add_size(n, 64 * KIB, 10, 12.5);
+    assert_said(n, "pin from",
+                "Host to device, pinning pays from 64 KiB up: it is 1.25 times as fast there. At "
+                "16 KiB it is 1.20 times as fast.");
+    assert_number(n, "XB-PIN-FROM", "ratio_below", 1.2);
+}
+
 /* A size at which it does not pay is above one at which it would. */
 static void what_pays_must_pay_at_every_larger_size(void **state)
 {
@@ -174,6 +187,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         NODE_TEST(the_smallest_size_from_which_it_pays),
+        NODE_TEST(a_little_faster_is_not_called_paying),
         NODE_TEST(what_pays_must_pay_at_every_larger_size),
         NODE_TEST(it_may_pay_everywhere_or_nowhere),
         NODE_TEST(noise_is_no_gain),
