@@ -150,11 +150,12 @@ static enum xb_status write_report(struct command *command, struct xb_error *err
         .check = command->check.process_count > 0 ? &command->check : NULL,
     };
     enum xb_status status = XB_OK;
+    bool only_json = command->json.is_stdout; /* a commit forgets it */
     if (command->json.stream != NULL)
         status = xb_advice_json_write(command->json.stream, &report, error);
     if (status == XB_OK && command->json.stream != NULL)
         status = xb_output_commit(&command->json, error);
-    if (status != XB_OK || command->json.is_stdout)
+    if (status != XB_OK || only_json)
         return status;
     return xb_advice_table_write(stdout, &report, error);
 }

@@ -53,7 +53,7 @@ static const struct xb_option option_memory = {
     .name = "memory",
     .type = XB_OPTION_CHOICES,
     .argument = "KIND",
-    .default_text = "pageable",
+    .default_text = XB_MEMORY_WORD_USUAL,
     .help = "Where the job's data lies: in 'pageable' memory, as malloc gives it, so that pinned "
             "strategies have to page-lock it or copy it first; or in 'pinned' memory.",
     .choices = xb_memory_words,

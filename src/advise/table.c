@@ -40,21 +40,14 @@ static void print_headers(FILE *stream, const char *first, const char *const *he
 
 /* ---- where it was measured, and what is asked ---- */
 
-static void print_head(FILE *stream, const struct xb_advice_report *report)
+static void print_rows(FILE *stream, const struct xb_advice_report *report)
 {
     const struct xb_record *record = report->record;
     const struct xb_record_device *device = xb_record_device(record, report->device);
-    struct xb_words words = {.length = 0};
-    xb_words_add(&words, "xferbench %s, advice from ", XB_VERSION);
-    if (report->file != NULL)
-        xb_words_add(&words, "%s", report->file);
-    else
-        xb_words_add(&words, "a measurement now");
-    xb_words_add(&words, ": device %d, %s, backend %s", report->device,
-                 device != NULL && device->name != NULL ? device->name : "not known",
-                 record->backend != NULL ? record->backend : "not known");
-    xb_make_plain(words.text);
-    fprintf(stream, "%s\n\n", words.text);
+    xb_note_print(stream, "rows", LABEL_WIDTH, "%s: device %d, %s, backend %s",
+                  report->file != NULL ? report->file : "measured now", report->device,
+                  device != NULL && device->name != NULL ? device->name : "not known",
+                  record->backend != NULL ? record->backend : "not known");
 }
 
 static void print_job(FILE *stream, const struct xb_job *job)
@@ -219,9 +212,10 @@ static void print_all(FILE *stream, const struct xb_advice_report *report)
     const struct xb_predictions *all = report->predictions;
     struct xb_words verdict = {.length = 0};
     struct xb_words break_even = {.length = 0};
-    print_head(stream, report);
+    fprintf(stream, "xferbench %s, advise\n\n", XB_VERSION);
     xb_advice_say(all, &verdict);
     xb_note_print(stream, "advice", LABEL_WIDTH, "%s", verdict.text);
+    print_rows(stream, report);
     print_job(stream, &all->job);
     xb_advice_say_break_even(&report->break_even, &break_even);
     if (break_even.length > 0 && lacks_rows(all))

@@ -60,7 +60,7 @@ const struct xb_cost_source xb_both_ways_source = {.mode = "pinned",
 
 const char xb_job_mode[] = "job";
 
-const char *const xb_memory_words[] = {"pageable", "pinned", NULL};
+const char *const xb_memory_words[] = {XB_MEMORY_WORD_USUAL, "pinned", NULL};
 
 const char *const xb_copies_words[] = {"--mode", "pageable,pinned", "--direction", "both", NULL};
 const char *const xb_both_ways_words[] = {"--mode", "pinned", "--direction", "bidir", NULL};

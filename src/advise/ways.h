@@ -54,8 +54,9 @@ extern const struct xb_cost_source xb_both_ways_source;
 /* The mode that runs whole jobs, and the options of it that say which. */
 extern const char xb_job_mode[];
 
-/* Words of --memory: pageable, pinned. */
+/* Words of --memory. */
 extern const char *const xb_memory_words[];
+#define XB_MEMORY_WORD_USUAL "pageable"
 #define XB_MEMORY_WORD_PINNED 1
 
 /* Words that have `run` measure what a prediction needs; the second may be missing in this build.
