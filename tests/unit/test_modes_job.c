@@ -131,7 +131,7 @@ static void test_each_way_enqueues_its_own(void **state)
     } ways[] = {
         {"pageable", "ikoiko", 1},
         {"pinned", "ikoiko", 1},
-        {"overlapped", "ikoikoikoiko", 3},
+        {"overlapped", "ikoikoikoiko", 4},
     };
     for (size_t i = 0; i < COUNT_OF(ways); i++) {
         struct fixture f;
