@@ -27,6 +27,7 @@ ROOMS = [
     "measure",  # runs modes by the contract mode.h, so it stands below them
     "modes",
     "record",
+    "reading",  # what a record means: sentences with their numbers and cases
     "cli",
     "run",
     "link",  # a link is measured by a run, with the run's options
@@ -60,7 +61,7 @@ CONTRACTS = {
     "stopping": "measure",
     "figure": "measure",  # what a mode says it measures, and what the runner fills in
     "record": "record",
-    "reading": "record",
+    "reading": "reading",
 }
 
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"\n]+)[>"]', re.MULTILINE)

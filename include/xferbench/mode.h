@@ -56,7 +56,11 @@ struct xb_case {
      * own; that of pairs has the one that they have in common as its device. */
     bool simultaneous;
     bool sum;
-    enum xb_group group;     /* of pairs that run at the same time */
+    enum xb_group group; /* of pairs that run at the same time */
+    /* The NUMA node that --numa names for its host memory, and for the threads that work on it.
+     * Without one both are near the device. A case that uses no host memory has none. */
+    bool has_node;
+    unsigned node;           /* the OS's number */
     unsigned long long seed; /* of the pattern, different for every case of a run */
 };
 
@@ -218,6 +222,8 @@ struct xb_mode {
     /* The option whose words are this mode's variants; NULL: one variant, named `variant`. */
     const struct xb_option *variant_option;
     const char *variant;
+    const char *formerly; /* what files call the first of these words that were written when it had
+                             another name; NULL: it had none */
     const struct xb_option *const *options; /* rows of its own, ends with NULL; NULL: none */
     const struct xb_parameter *parameters;  /* those of them that make a case; the last one's option
                                                is NULL; NULL: none */

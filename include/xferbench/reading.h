@@ -16,7 +16,7 @@
  * larger rows. */
 #define XB_LARGE_BYTES ((uint64_t)16 << 20)
 
-/* struct xb_reading is the record that is read, and the line that is being written. */
+/* struct xb_reading is the record that is read, and the statement that is being made. */
 
 /* ---- what was measured ---- */
 
@@ -77,8 +77,12 @@ void xb_reading_add_name(struct xb_reading *reading, const struct xb_record_case
 void xb_reading_number(struct xb_reading *reading, const char *name, double value,
                        const char *unit);
 
-/* Notes that the line rests on that case, once; to add its name does so too. */
+/* Notes that the line rests on that case, once; to add its name does so too. NULL is no case. */
 void xb_reading_rests_on(struct xb_reading *reading, const struct xb_record_case *test);
+
+/* Ends what was said so far as a statement of its own, with its numbers and cases. What is added
+ * from now on is another one under the same label. */
+void xb_reading_next(struct xb_reading *reading);
 
 /* ---- one way to move data against another ---- */
 

@@ -267,6 +267,13 @@ size_t xb_record_medians(const struct xb_record *record, const struct xb_record_
 /* The parameter that a case has which is of pairs that ran at the same time: "one-to-all", or
  * "all-to-one". */
 #define XB_RECORD_GROUP "group"
+/* The parameter that a case has whose host memory lies on a NUMA node that was named: its number.
+ * Without it the memory is near the device. */
+#define XB_RECORD_NUMA "numa"
+
+/* The NUMA node that was named for the case's host memory; -1 where that is near the device, and
+ * for what is no number of a node. */
+int xb_record_case_node(const struct xb_record_case *test);
 
 /* Whether it is the case of several that ran at the same time, together: of devices, which has
  * neither a device nor a peer; or of pairs, which has the one that they have in common. */

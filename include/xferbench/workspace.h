@@ -50,6 +50,13 @@ XB_MUST_CHECK enum xb_status xb_workspace_buffer(struct xb_workspace *workspace,
                                                  enum xb_memory memory, uint64_t bytes,
                                                  struct xb_buffer **buffer, struct xb_error *error);
 
+/* The same of a buffer whose size does not follow the case's, such as a ring or a slot, also where
+ * it is as long by chance. */
+XB_MUST_CHECK enum xb_status xb_workspace_fixed_buffer(struct xb_workspace *workspace,
+                                                       unsigned number, enum xb_memory memory,
+                                                       uint64_t bytes, struct xb_buffer **buffer,
+                                                       struct xb_error *error);
+
 /*
  * Has further host buffers ready for a case that has borrowed its own, which are 0, 1, ... and all
  * of one kind and of the case's size: for `most` placements, XB_PLACEMENTS at most. Returns how
@@ -63,6 +70,10 @@ void xb_workspace_place(struct xb_workspace *workspace, unsigned placement);
 /* Host buffer 0, for the record; NULL where the case has not borrowed it. */
 const struct xb_buffer *xb_workspace_host_buffer(const struct xb_workspace *workspace);
 
+/* The same of any host buffer, by its number. */
+const struct xb_buffer *xb_workspace_host_buffer_of(const struct xb_workspace *workspace,
+                                                    unsigned number);
+
 /* How many bytes the workspace keeps now, for a new case to borrow. Managed memory counts on both
  * sides, because its pages are on either. */
 void xb_workspace_kept(const struct xb_workspace *workspace, uint64_t *host_bytes,
@@ -74,7 +85,7 @@ XB_MUST_CHECK enum xb_status xb_workspace_queues(struct xb_workspace *workspace,
                                                  struct xb_queue ***queues, struct xb_error *error);
 
 /* Borrows a crew of that many threads, kept from case to case. They run where the calling thread
- * may run, which is near the device (xb_topology_bind). */
+ * may run, which is near the device or on the NUMA node that --numa names. */
 XB_MUST_CHECK enum xb_status xb_workspace_crew(struct xb_workspace *workspace, unsigned threads,
                                                struct xb_crew **crew, struct xb_error *error);
 

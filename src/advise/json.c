@@ -81,7 +81,8 @@ static void put_measured(struct xb_json *json, const struct xb_advice_report *re
     }
     xb_json_open_object(json, "measured");
     xb_json_put_number(json, "seconds", measured);
-    xb_json_put_known_number(json, "predicted_by_measured", one->is_known && isfinite(measured),
+    xb_json_put_known_number(json, "predicted_by_measured",
+                             one->running[XB_MIDDLE] > 0 && isfinite(measured),
                              one->running[XB_MIDDLE] / measured);
     xb_json_put_number(json, "copy_in_s", xb_record_median(report->check, test, "in_time"));
     xb_json_put_number(json, "kernel_s", xb_record_median(report->check, test, "kernel_time"));

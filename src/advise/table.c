@@ -150,7 +150,8 @@ static void print_checked(FILE *stream, const struct xb_advice_report *report,
                           const struct xb_record_case *test, const struct xb_prediction *one)
 {
     double measured = xb_advice_measured(report, one->strategy);
-    double predicted = one->is_known ? one->running[XB_MIDDLE] : (double)NAN;
+    double running = one->running[XB_MIDDLE];
+    double predicted = running > 0 ? running : (double)NAN;
     double difference = 100 * (predicted / measured - 1);
     const double before[] = {predicted, measured};
     const double after[] = {figure_of(report, test, "in_time"),

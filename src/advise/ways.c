@@ -12,11 +12,11 @@ const struct xb_strategy_words xb_strategy_words[XB_STRATEGIES] = {
 
 const struct xb_cost_source xb_cost_sources[XB_COSTS] = {
     [XB_COST_PAGEABLE_IN] = {.mode = "pageable",
-                             .variants = {"malloc", "driver"},
+                             .variants = {"driver", "malloc"},
                              .direction = "h2d",
                              .options = "--mode pageable --direction both"},
     [XB_COST_PAGEABLE_OUT] = {.mode = "pageable",
-                              .variants = {"malloc", "driver"},
+                              .variants = {"driver", "malloc"},
                               .direction = "d2h",
                               .options = "--mode pageable --direction both"},
     [XB_COST_RING_IN] = {.mode = "pageable",

@@ -8,11 +8,13 @@
 #include <hwloc.h>
 #include <stdarg.h>
 #include <stdatomic.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#define LOCATE_PAGES 64u
+#define LOCATE_PAGES 256u
 
 struct xb_topology {
     hwloc_topology_t hwloc;
@@ -118,6 +120,18 @@ unsigned xb_topology_node_count(const struct xb_topology *topology)
     return (unsigned)hwloc_get_nbobjs_by_type(topology->hwloc, HWLOC_OBJ_NUMANODE);
 }
 
+int xb_topology_next_node(const struct xb_topology *topology, int node)
+{
+    hwloc_const_bitmap_t nodes = hwloc_topology_get_topology_nodeset(topology->hwloc);
+    while ((node = hwloc_bitmap_next(nodes, node)) >= 0) {
+        hwloc_obj_t object = hwloc_get_numanode_obj_by_os_index(topology->hwloc, (unsigned)node);
+        if (object != NULL && object->attr->numanode.local_memory > 0 &&
+            hwloc_bitmap_isset(topology->nodes, (unsigned)node))
+            return node;
+    }
+    return -1;
+}
+
 __attribute__((format(printf, 2, 3))) static void set_note(struct xb_binding *binding,
                                                            const char *format, ...)
 {
@@ -133,7 +147,7 @@ static void bind_to(struct xb_topology *topology, hwloc_const_bitmap_t cpus,
 {
     if (bind_cpus(topology, cpus) != 0) {
         set_note(binding, "the system refused to bind to the CPUs of NUMA node %d (%s, %s)",
-                 binding->node, xb_errno_name(errno), strerror(errno));
+                 binding->cpu_node, xb_errno_name(errno), strerror(errno));
         return;
     }
     topology->bound = true;
@@ -146,43 +160,93 @@ static void bind_to(struct xb_topology *topology, hwloc_const_bitmap_t cpus,
     binding->bound = true;
 }
 
-/* Uses only CPUs and memory that the user allowed this process. */
-static void bind_to_node(struct xb_topology *topology, struct xb_binding *binding)
+/* Whether there is no sense in binding, whatever the node. */
+static bool refuse_to_bind(const struct xb_topology *topology, struct xb_binding *binding)
 {
     if (!hwloc_topology_is_thissystem(topology->hwloc)) {
         set_note(binding, "hwloc was told to describe another machine");
-        return;
+        return true;
     }
     if (xb_topology_node_count(topology) == 1) {
         set_note(binding, "one NUMA node: nothing to bind");
         binding->note_is_normal = true;
-        return;
+        return true;
     }
-    if (binding->node < 0) {
+    if (binding->node < 0)
         set_note(binding, "which NUMA node the device is close to is unknown");
+    return binding->node < 0;
+}
+
+/* That node, or NULL where this process may not use its memory. */
+static hwloc_obj_t find_node(const struct xb_topology *topology, int node)
+{
+    return node >= 0 && hwloc_bitmap_isset(topology->nodes, (unsigned)node)
+               ? hwloc_get_numanode_obj_by_os_index(topology->hwloc, (unsigned)node)
+               : NULL;
+}
+
+/* Whether CPUs are nearer to the node than to others. hwloc gives a node without CPUs none, or all
+ * of the machine's. */
+static bool has_cpus(const struct xb_topology *topology, hwloc_obj_t node)
+{
+    hwloc_const_bitmap_t all = hwloc_topology_get_topology_cpuset(topology->hwloc);
+    hwloc_obj_t other = NULL;
+    bool others_have = false;
+    while ((other = hwloc_get_next_obj_by_type(topology->hwloc, HWLOC_OBJ_NUMANODE, other)) != NULL)
+        others_have = others_have || (!hwloc_bitmap_iszero(other->cpuset) &&
+                                      !hwloc_bitmap_isequal(other->cpuset, all));
+    return !hwloc_bitmap_iszero(node->cpuset) &&
+           !(others_have && hwloc_bitmap_isequal(node->cpuset, all));
+}
+
+/* The CPUs for threads of memory on `node`: its own, or else those of `near`, or else any. */
+static hwloc_const_bitmap_t cpus_for(const struct xb_topology *topology, hwloc_obj_t node, int near,
+                                     struct xb_binding *binding)
+{
+    hwloc_obj_t other = find_node(topology, near);
+    binding->cpu_node = binding->node;
+    if (has_cpus(topology, node))
+        return node->cpuset;
+    bool other_has = other != NULL && has_cpus(topology, other);
+    binding->cpu_node = other_has ? near : -1;
+    return other_has ? other->cpuset : hwloc_topology_get_topology_cpuset(topology->hwloc);
+}
+
+/* Uses only CPUs and memory that the user allowed this process. */
+static void bind_to_node(struct xb_topology *topology, int near, struct xb_binding *binding)
+{
+    if (refuse_to_bind(topology, binding))
         return;
-    }
-    hwloc_obj_t node = hwloc_get_numanode_obj_by_os_index(topology->hwloc, (unsigned)binding->node);
-    if (node == NULL || !hwloc_bitmap_isset(topology->nodes, (unsigned)binding->node)) {
+    hwloc_obj_t node = find_node(topology, binding->node);
+    if (node == NULL) {
         set_note(binding, "this process may not use the memory of NUMA node %d", binding->node);
         return;
     }
     hwloc_bitmap_t cpus = hwloc_bitmap_alloc();
-    if (cpus == NULL || hwloc_bitmap_and(cpus, node->cpuset, topology->cpus) != 0)
+    if (cpus == NULL ||
+        hwloc_bitmap_and(cpus, cpus_for(topology, node, near, binding), topology->cpus) != 0)
         set_note(binding, "out of memory");
     else if (hwloc_bitmap_iszero(cpus))
-        set_note(binding, "this process may not run on any CPU of NUMA node %d", binding->node);
+        set_note(binding, "this process may not run on any CPU of NUMA node %d", binding->cpu_node);
     else
         bind_to(topology, cpus, node->nodeset, binding);
     hwloc_bitmap_free(cpus);
 }
 
+void xb_topology_bind_named(struct xb_topology *topology, int node, int near,
+                            struct xb_binding *binding)
+{
+    *binding = (struct xb_binding){.node = node, .cpu_node = -1};
+    restore_binding(topology);
+    bind_to_node(topology, near, binding);
+    if (!binding->bound)
+        binding->cpu_node = -1;
+    binding->cpu_count = xb_cpus_allowed();
+}
+
 void xb_topology_bind(struct xb_topology *topology, int node, struct xb_binding *binding)
 {
-    *binding = (struct xb_binding){.node = node};
-    restore_binding(topology);
-    bind_to_node(topology, binding);
-    binding->cpu_count = xb_cpus_allowed();
+    xb_topology_bind_named(topology, node, -1, binding);
 }
 
 /* Writes a list such as "0,1". Stops before the first number that does not fit. */
@@ -200,23 +264,41 @@ static void format_nodes(hwloc_const_bitmap_t set, char *text, size_t size)
     }
 }
 
-void xb_topology_locate(struct xb_topology *topology, const void *address, size_t bytes,
-                        char *nodes, size_t size)
+/* Which page to look at in part `part` of so many pages: any of the part's, but always the same. */
+static size_t page_of(size_t part, size_t parts, size_t pages)
 {
-    nodes[0] = '\0';
+    size_t first = pages / parts * part + pages % parts * part / parts;
+    size_t next = pages / parts * (part + 1) + pages % parts * (part + 1) / parts;
+    uint32_t mixed = (uint32_t)part * UINT32_C(2654435761);
+    return first + mixed % (next - first);
+}
+
+void xb_topology_locate(struct xb_topology *topology, const void *address, size_t bytes, int node,
+                        struct xb_places *places)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    size_t before = (uintptr_t)address % page;
+    size_t pages = (before + bytes + page - 1) / page;
+    size_t parts = pages < LOCATE_PAGES ? pages : LOCATE_PAGES;
+
+    *places = (struct xb_places){.known = 0};
     if (bytes == 0 || !hwloc_topology_is_thissystem(topology->hwloc))
         return;
     hwloc_bitmap_t here = hwloc_bitmap_alloc();
     hwloc_bitmap_t all = hwloc_bitmap_alloc();
 
-    for (size_t i = 0; here != NULL && all != NULL && i < LOCATE_PAGES; i++) {
-        const char *page = (const char *)address + (bytes - 1) / (LOCATE_PAGES - 1) * i;
-        if (hwloc_get_area_memlocation(topology->hwloc, page, 1, here, HWLOC_MEMBIND_BYNODESET) ==
-            0)
-            hwloc_bitmap_or(all, all, here);
+    for (size_t i = 0; here != NULL && all != NULL && i < parts; i++) {
+        const char *at = (const char *)address - before + page_of(i, parts, pages) * page;
+        if (hwloc_get_area_memlocation(topology->hwloc, at, 1, here, HWLOC_MEMBIND_BYNODESET) !=
+                0 ||
+            hwloc_bitmap_iszero(here))
+            continue;
+        places->known++;
+        places->on_node += node >= 0 && hwloc_bitmap_isset(here, (unsigned)node);
+        hwloc_bitmap_or(all, all, here);
     }
     if (all != NULL)
-        format_nodes(all, nodes, size);
+        format_nodes(all, places->nodes, sizeof places->nodes);
     hwloc_bitmap_free(here);
     hwloc_bitmap_free(all);
 }

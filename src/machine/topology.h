@@ -18,11 +18,18 @@ void xb_topology_close(struct xb_topology *topology);
 
 unsigned xb_topology_node_count(const struct xb_topology *topology);
 
+/* The OS's number of the next node that has memory and that this process may use, after `node`
+ * (begin with -1); -1 where there are no more. */
+int xb_topology_next_node(const struct xb_topology *topology, int node);
+
 /* How this thread and its memory were bound. Memory prefers the node: if the node is full, pages
- * go elsewhere, and xb_topology_locate shows where. */
+ * go elsewhere, and xb_topology_locate shows where. (To insist would have the kernel end the
+ * process where the node is full.) */
 struct xb_binding {
     bool bound;         /* both CPUs and memory are bound */
     int node;           /* the OS's number of the node asked for, -1 if none is known */
+    int cpu_node;       /* whose CPUs the thread runs on: `node`, or another where that has none; -1
+                           where it runs on any */
     unsigned cpu_count; /* CPUs this thread may run on now */
     char note[192];     /* why it is not bound, for example because there is only one node, or "" */
     bool note_is_normal; /* the note needs no warning */
@@ -36,11 +43,21 @@ struct xb_binding {
  */
 void xb_topology_bind(struct xb_topology *topology, int node, struct xb_binding *binding);
 
-/*
- * Lists the NUMA nodes that hold the pages of a host buffer, such as "0" or "0,1". Looks at up to
- * 64 pages spread over the buffer. "" if the kernel does not say.
- */
-void xb_topology_locate(struct xb_topology *topology, const void *address, size_t bytes,
-                        char *nodes, size_t size);
+/* The same for a node that someone named for the memory. It may have no CPUs of its own: then
+ * threads run on those of node `near`, or on any where that is -1. */
+void xb_topology_bind_named(struct xb_topology *topology, int node, int near,
+                            struct xb_binding *binding);
+
+/* Where the pages of a buffer lie. */
+struct xb_places {
+    unsigned known;   /* how many of the pages looked at the kernel tells of; 0: of none */
+    unsigned on_node; /* those of them that lie on the node asked about */
+    char nodes[64];   /* all nodes that hold any, such as "0" or "0,1" */
+};
+
+/* Finds out where a host buffer lies, on node `node` (-1: just where). Looks at up to 256 pages,
+ * spread over it without a regular step, because memory may be interleaved. */
+void xb_topology_locate(struct xb_topology *topology, const void *address, size_t bytes, int node,
+                        struct xb_places *places);
 
 #endif

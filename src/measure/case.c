@@ -89,11 +89,16 @@ static bool same_setting(const struct xb_setting *a, const struct xb_setting *b)
 
 /* ---- cases ---- */
 
-/* Whether both are of one mode, variant and parameters. */
+bool xb_case_same_node(const struct xb_case *a, const struct xb_case *b)
+{
+    return a->has_node == b->has_node && (!a->has_node || a->node == b->node);
+}
+
+/* Whether both are of one mode, variant, parameters and NUMA node. */
 static bool same_kind(const struct xb_case *a, const struct xb_case *b)
 {
     bool same = a->mode == b->mode && strcmp(a->variant, b->variant) == 0 &&
-                a->setting_count == b->setting_count;
+                a->setting_count == b->setting_count && xb_case_same_node(a, b);
     for (size_t i = 0; same && i < a->setting_count; i++)
         same = same_setting(&a->settings[i], &b->settings[i]);
     return same;
@@ -151,6 +156,9 @@ const char *xb_case_text(const struct xb_case *test, char *text, size_t size)
     char settings[XB_CASE_SETTINGS_TEXT];
     char bytes[32];
     char on[48] = "at the same time";
+    char node[32] = "";
+    if (test->has_node)
+        snprintf(node, sizeof node, ", NUMA node %u", test->node);
     if (test->peer != XB_NO_PEER)
         snprintf(on, sizeof on, "device %u to %d", test->device, test->peer);
     else if (test->group == XB_GROUP_ONE_TO_ALL)
@@ -159,9 +167,9 @@ const char *xb_case_text(const struct xb_case *test, char *text, size_t size)
         snprintf(on, sizeof on, "all others to device %u", test->device);
     else if (!test->sum)
         snprintf(on, sizeof on, "device %u", test->device);
-    snprintf(text, size, "%s %s%s %s %s %s", test->mode->name, test->variant,
+    snprintf(text, size, "%s %s%s %s %s %s%s", test->mode->name, test->variant,
              xb_case_settings_text(test, settings, sizeof settings),
              xb_direction_name(test->direction), xb_size_format(test->bytes, bytes, sizeof bytes),
-             on);
+             on, node);
     return text;
 }

@@ -12,12 +12,16 @@
  */
 bool xb_case_set(struct xb_case *test, size_t combination, const struct xb_config *config);
 
-/* Whether both are of one mode, variant, direction, size and parameters. They may be of different
- * devices. */
+/* Whether both have their host memory on the same NUMA node: one that is named, or near the device.
+ */
+bool xb_case_same_node(const struct xb_case *a, const struct xb_case *b);
+
+/* Whether both are of one mode, variant, direction, size, parameters and NUMA node. They may be of
+ * different devices. */
 bool xb_case_alike(const struct xb_case *a, const struct xb_case *b);
 
-/* Whether both take the same way through the same devices: of one mode, variant and parameters, and
- * both ways at once or not. h2d and d2h are one link; sizes may differ. */
+/* Whether both take the same way through the same devices: of one mode, variant, parameters and
+ * NUMA node, and both ways at once or not. h2d and d2h are one link; sizes may differ. */
 bool xb_case_same_path(const struct xb_case *a, const struct xb_case *b);
 
 #define XB_CASE_SETTINGS_TEXT 200 /* room for xb_case_settings_text's text */

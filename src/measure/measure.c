@@ -160,6 +160,10 @@ static enum xb_status measure_placement(struct xb_measurement *measurement, stru
         note_link(measurement->lanes[i].where);
     if (status != XB_OK || whole->times.count == before)
         return status;
+    for (size_t i = 0; status == XB_OK && i < measurement->lane_count; i++)
+        status = xb_residence_check(measurement, &measurement->lanes[i], error);
+    if (status != XB_OK)
+        return status;
     status = describe_all(measurement, error);
     return status != XB_OK ? status : verify(measurement, error);
 }
@@ -216,8 +220,8 @@ static enum xb_status check_lane(const struct xb_lane *lane, struct xb_error *er
     return test->mode->check != NULL ? test->mode->check(context, error) : XB_OK;
 }
 
-/* Sets a lane up with the thread bound near the lane's device, because host memory lies where it is
- * first touched. */
+/* Sets a lane up with the thread bound where its host memory is to lie, because that lies where it
+ * is first touched. */
 static enum xb_status set_up(struct xb_measurement *measurement, struct xb_lane *lane,
                              struct xb_error *error)
 {
@@ -228,14 +232,15 @@ static enum xb_status set_up(struct xb_measurement *measurement, struct xb_lane 
     else
         *context = lane->made;
     xb_workspace_place(context->workspace, measurement->placement);
-    xb_topology_bind(measurement->run->topology, xb_pcie_numa_node(lane->where->info.pci_bdf),
-                     &lane->where->binding);
+    enum xb_status status = xb_residence_bind(measurement, lane, error);
+    if (status != XB_OK)
+        return status;
     context->state = calloc(1, mode->state_bytes + 1);
     if (context->state == NULL)
         return XB_FAIL(error, XB_ERR_MEMORY, "no memory for the state of a mode");
     context->bytes_moved = context->test->bytes;
     double begin = xb_clock_now();
-    enum xb_status status = mode->setup(context, error);
+    status = mode->setup(context, error);
     lane->setup_seconds += xb_clock_now() - begin;
     xb_result_compute(lane->result, &xb_figure_setup_time, lane->setup_seconds);
     lane->result->bytes_moved = context->bytes_moved;

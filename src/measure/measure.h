@@ -24,6 +24,10 @@ struct xb_lane {
     struct xb_work *last_work;      /* of the device; the runner keeps it from case to case */
     struct xb_work *peer_last_work; /* of a pair's destination, else NULL */
     struct xb_sampler sampler;
+    struct xb_binding binding; /* of the thread that set the lane up */
+    /* Of a case with a NUMA node, the host buffer of any placement with the least of its pages
+     * there. */
+    struct xb_places worst;
     double setup_seconds;     /* of all setups so far */
     struct xb_timing timing;  /* of the latest repetition */
     struct xb_link_look look; /* at the link, during that repetition */
@@ -97,6 +101,19 @@ void xb_placement_close(struct xb_measurement *measurement, size_t before);
 /* Computes how far the placements are apart. XB_ERR_MEMORY only. */
 XB_MUST_CHECK enum xb_status xb_placements_compare(struct xb_result *result,
                                                    struct xb_error *error);
+
+/* residence.c. Binds the calling thread near the lane's device, or to the NUMA node that is named:
+ * XB_ERR_UNSUPPORTED where that cannot be had. */
+XB_MUST_CHECK enum xb_status xb_residence_bind(const struct xb_measurement *measurement,
+                                               struct xb_lane *lane, struct xb_error *error);
+
+/* For a lane that has taken its samples: where a NUMA node is named, XB_ERR_RUNTIME if its host
+ * memory lies elsewhere. */
+XB_MUST_CHECK enum xb_status xb_residence_check(const struct xb_measurement *measurement,
+                                                struct xb_lane *lane, struct xb_error *error);
+
+/* Says where the lane's host memory lies and its threads run, and what is to be doubted of it. */
+void xb_residence_tell(const struct xb_measurement *measurement, const struct xb_lane *lane);
 
 /* remarks.c: adds the warnings and details by which a reader can judge the row. For after the last
  * sample. XB_ERR_MEMORY only. */

@@ -160,6 +160,22 @@ enum xb_status xb_planning_add_mode(struct xb_planning *plan, struct xb_case tes
     return XB_OK;
 }
 
+/* The same for each NUMA node that is named. Cases that use no host memory come once, and first. */
+static enum xb_status add_on_nodes(struct xb_planning *plan, struct xb_case test,
+                                   unsigned directions, xb_planning_add *add,
+                                   struct xb_error *error)
+{
+    unsigned host = xb_mode_host_directions(test.mode, directions);
+    unsigned others = plan->nodes.count > 0 ? directions & ~host : directions;
+    enum xb_status status = xb_planning_add_mode(plan, test, others, add, error);
+    test.has_node = true;
+    for (size_t i = 0; status == XB_OK && i < plan->nodes.count; i++) {
+        test.node = plan->nodes.nodes[i];
+        status = xb_planning_add_mode(plan, test, host, add, error);
+    }
+    return status;
+}
+
 static enum xb_status add_one(struct xb_planning *plan, struct xb_case test, struct xb_error *error)
 {
     return xb_planning_add_case(plan, &test, error);
@@ -174,7 +190,7 @@ static enum xb_status add_single_devices(struct xb_planning *plan, struct xb_err
                 .mode = mode, .device = plan->choice.devices[d], .peer = XB_NO_PEER};
             if (mode->pairs)
                 continue;
-            enum xb_status status = xb_planning_add_mode(
+            enum xb_status status = add_on_nodes(
                 plan, test, xb_mode_directions(plan->run->config, mode), add_one, error);
             if (status != XB_OK)
                 return status;
@@ -190,7 +206,7 @@ static enum xb_status add_simultaneous(struct xb_planning *plan, struct xb_error
         struct xb_case test = {.mode = mode, .peer = XB_NO_PEER};
         if (mode->pairs)
             continue;
-        enum xb_status status = xb_planning_add_mode(
+        enum xb_status status = add_on_nodes(
             plan, test, xb_mode_directions_together(plan->run->config, mode), add_together, error);
         if (status != XB_OK)
             return status;
@@ -267,10 +283,14 @@ static enum xb_status check_memory(const struct xb_run *run, struct xb_error *er
 enum xb_status xb_plan_check(const struct xb_config *config, struct xb_error *error)
 {
     struct xb_mode_choice choice;
+    struct xb_node_choice nodes;
     enum xb_status status = xb_mode_choose(config, &choice, error);
     if (status != XB_OK)
         return status;
     status = xb_mode_choice_check(config, &choice, error);
+    if (status != XB_OK)
+        return status;
+    status = xb_node_choose(config, &choice, &nodes, error);
     if (status != XB_OK)
         return status;
     status = xb_choice_refuse_all_beside_others(xb_config_get(config, "device"), error);
@@ -302,6 +322,9 @@ static enum xb_status make(struct xb_planning *plan, struct xb_error *error)
 {
     struct xb_run *run = plan->run;
     enum xb_status status = xb_mode_choose(run->config, &plan->modes, error);
+    if (status != XB_OK)
+        return status;
+    status = xb_node_choose(run->config, &plan->modes, &plan->nodes, error);
     if (status != XB_OK)
         return status;
     status = xb_device_choose(run, wants(plan, false), plan->simultaneous, wants(plan, true),

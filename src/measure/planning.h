@@ -3,13 +3,14 @@
 #define XFERBENCH_MEASURE_PLANNING_H
 
 #include "device_choice.h"
-#include "mode_choice.h"
+#include "node_choice.h"
 
 /* A plan while it is made (plan.c). */
 struct xb_planning {
     struct xb_run *run;
     struct xb_mode_choice modes;
     struct xb_device_choice choice;
+    struct xb_node_choice nodes;
     size_t capacity; /* of run->results */
     bool latency, simultaneous;
 };

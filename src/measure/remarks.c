@@ -3,46 +3,11 @@
 #include "measure.h"
 #include "mode_list.h"
 
-#include "xferbench/workspace.h"
-
-#include <stdio.h>
-#include <string.h>
-
 /* A row whose confidence interval reaches this far to either side of the median gets a warning. */
 #define WIDE_INTERVAL 0.05
 /* If less than this share of the time was spent together, a sum tells mostly of the time when one
  * of them ran alone. */
 #define LEAST_OVERLAP 0.8
-
-/* Says where the host buffer lies. It may not be where the thread is bound to: if that node is
- * full, Linux takes memory from another. */
-static void add_host_memory(const struct xb_measurement *measurement, const struct xb_lane *lane)
-{
-    struct xb_result *result = lane->result;
-    const struct xb_run_device *where = lane->where;
-    const struct xb_buffer *host = xb_workspace_host_buffer(lane->context.workspace);
-    char nodes[64];
-    char bound_to[16];
-    /* The pages of managed memory are wherever they were touched last. */
-    if (host == NULL || host->memory == XB_MEMORY_MANAGED)
-        return;
-    xb_topology_locate(measurement->run->topology, host->host_address, host->bytes, nodes,
-                       sizeof nodes);
-    xb_result_detail_text(result, "host_memory_numa_nodes", "%s", nodes);
-    if (host->memory != XB_MEMORY_PAGEABLE && where->info.pinned_note != NULL)
-        xb_result_detail_text(result, "pinned_memory", "%s", where->info.pinned_note);
-    snprintf(bound_to, sizeof bound_to, "%d", where->binding.node);
-    if (where->binding.bound && nodes[0] != '\0' && strcmp(nodes, bound_to) != 0)
-        xb_result_warn(result, "bound to NUMA node %s, but the host buffer lies on %s", bound_to,
-                       nodes);
-}
-
-static void add_lane(const struct xb_measurement *measurement, const struct xb_lane *lane)
-{
-    add_host_memory(measurement, lane);
-    if (!lane->where->binding.bound && !lane->where->binding.note_is_normal)
-        xb_result_warn(lane->result, "not bound to a NUMA node: %s", lane->where->binding.note);
-}
 
 /* Warns of a runtime that someone named: it can be anything that has the runtime's functions. */
 static void add_runtime(const struct xb_probe *probe, struct xb_result *result)
@@ -112,7 +77,7 @@ enum xb_status xb_measure_add_remarks(const struct xb_measurement *measurement,
     xb_result_detail_text(result, "held", measurement->held ? "yes" : "no");
     add_runtime(&measurement->run->probe, result);
     for (size_t i = 0; i < measurement->lane_count; i++) {
-        add_lane(measurement, &measurement->lanes[i]);
+        xb_residence_tell(measurement, &measurement->lanes[i]);
         if (measurement->lanes[i].result != result)
             add_runtime(&measurement->run->probe, measurement->lanes[i].result);
     }

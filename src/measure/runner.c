@@ -7,6 +7,7 @@
 #include "base/clock.h"
 
 #include "base/interrupt.h"
+#include "case.h"
 #include "machine/host_memory.h"
 #include "opening.h"
 #include "xferbench/workspace.h"
@@ -16,7 +17,9 @@
 /* A device of the run while it runs. */
 struct opened {
     struct xb_device *device;       /* NULL until a case has needed it */
-    struct xb_workspace *workspace; /* closed when the next case is of other devices */
+    struct xb_workspace *workspace; /* closed when the next case is of other devices or of another
+                                       NUMA node: its memory and threads are where they are */
+    struct xb_case workspace_for;   /* a case of that node */
     struct xb_work last_work;
 };
 
@@ -122,8 +125,15 @@ static enum xb_status find_largest(const struct xb_run *run, struct opened *open
     return XB_OK;
 }
 
-/* Opens a device of the run and its workspace, if they are not open yet. */
-static enum xb_status open_device(struct runner *runner, size_t position, struct xb_error *error)
+static void close_workspace(struct opened *opened)
+{
+    xb_workspace_close(opened->workspace);
+    opened->workspace = NULL;
+}
+
+/* Opens a device of the run and its workspace for a case, if they are not open yet. */
+static enum xb_status open_device(struct runner *runner, size_t position,
+                                  const struct xb_case *test, struct xb_error *error)
 {
     struct xb_run *run = runner->run;
     struct xb_run_device *where = &run->devices[position];
@@ -138,6 +148,9 @@ static enum xb_status open_device(struct runner *runner, size_t position, struct
     }
     opened->device = opening->device;
     where->info = opened->device->info; /* an open device tells more of itself */
+    if (opened->workspace != NULL && !xb_case_same_node(&opened->workspace_for, test))
+        close_workspace(opened);
+    opened->workspace_for = *test;
     if (opened->workspace != NULL)
         return XB_OK;
     if (!where->path.present)
@@ -147,12 +160,6 @@ static enum xb_status open_device(struct runner *runner, size_t position, struct
     if (status != XB_OK)
         return status;
     return xb_workspace_open(opened->device, largest, &opened->workspace, error);
-}
-
-static void close_workspace(struct opened *opened)
-{
-    xb_workspace_close(opened->workspace);
-    opened->workspace = NULL;
 }
 
 static void free_lists(const struct runner *runner)
@@ -186,7 +193,7 @@ static enum xb_status open_needed(struct runner *runner, const struct xb_result 
     enum xb_status status = XB_OK;
     for (size_t i = 0; status == XB_OK && i < run->device_count; i++)
         if (needed[i])
-            status = open_device(runner, i, error);
+            status = open_device(runner, i, &results->test, error);
     free(needed);
     return status;
 }

@@ -107,16 +107,13 @@ static uint64_t length_for(const struct xb_workspace *workspace, uint64_t bytes)
     return bytes == workspace->case_bytes ? bytes + workspace->beyond : bytes;
 }
 
-/* Allocates a buffer for at least `bytes` in place of the one that is kept. */
+/* Allocates a buffer of `wanted` bytes, or at least of `least`, in place of the one that is kept.
+ */
 static enum xb_status replace(struct xb_workspace *workspace, struct kept *kept,
-                              enum xb_memory memory, uint64_t bytes, struct xb_error *error)
+                              enum xb_memory memory, uint64_t wanted, uint64_t least,
+                              struct xb_error *error)
 {
     const struct xb_backend *backend = workspace->device->backend;
-    /* A buffer of the case's own size will have to be larger for a larger case. Rings and slots
-     * have their size whatever the case. */
-    bool grows = !workspace->shared && bytes == workspace->case_bytes && bytes < workspace->hint;
-    uint64_t least = length_for(workspace, bytes);
-    uint64_t wanted = grows ? workspace->hint + workspace->beyond : least;
     give_up(workspace, kept);
     enum xb_status status =
         backend->buffer_allocate(workspace->device, memory, wanted, &kept->buffer, error);
@@ -127,16 +124,15 @@ static enum xb_status replace(struct xb_workspace *workspace, struct kept *kept,
     return backend->buffer_allocate(workspace->device, memory, least, &kept->buffer, error);
 }
 
-enum xb_status xb_workspace_buffer(struct xb_workspace *workspace, unsigned number,
-                                   enum xb_memory memory, uint64_t bytes, struct xb_buffer **buffer,
-                                   struct xb_error *error)
+static enum xb_status borrow(struct xb_workspace *workspace, unsigned number, enum xb_memory memory,
+                             uint64_t wanted, uint64_t least, struct xb_buffer **buffer,
+                             struct xb_error *error)
 {
     struct kept *kept = memory == XB_MEMORY_DEVICE
                             ? &workspace->buffers[SIDE_DEVICE][number]
                             : &workspace->buffers[SIDE_HOST][workspace->placement + number];
-    if (kept->buffer == NULL || kept->buffer->memory != memory ||
-        kept->buffer->bytes < length_for(workspace, bytes)) {
-        enum xb_status status = replace(workspace, kept, memory, bytes, error);
+    if (kept->buffer == NULL || kept->buffer->memory != memory || kept->buffer->bytes < least) {
+        enum xb_status status = replace(workspace, kept, memory, wanted, least, error);
         if (status != XB_OK)
             return status;
     }
@@ -145,10 +141,34 @@ enum xb_status xb_workspace_buffer(struct xb_workspace *workspace, unsigned numb
     return XB_OK;
 }
 
+enum xb_status xb_workspace_buffer(struct xb_workspace *workspace, unsigned number,
+                                   enum xb_memory memory, uint64_t bytes, struct xb_buffer **buffer,
+                                   struct xb_error *error)
+{
+    /* A buffer of the case's own size will have to be larger for a larger case. */
+    bool grows = !workspace->shared && bytes == workspace->case_bytes && bytes < workspace->hint;
+    uint64_t least = length_for(workspace, bytes);
+    uint64_t wanted = grows ? workspace->hint + workspace->beyond : least;
+    return borrow(workspace, number, memory, wanted, least, buffer, error);
+}
+
+enum xb_status xb_workspace_fixed_buffer(struct xb_workspace *workspace, unsigned number,
+                                         enum xb_memory memory, uint64_t bytes,
+                                         struct xb_buffer **buffer, struct xb_error *error)
+{
+    return borrow(workspace, number, memory, bytes, bytes, buffer, error);
+}
+
 const struct xb_buffer *xb_workspace_host_buffer(const struct xb_workspace *workspace)
 {
-    const struct kept *first = &workspace->buffers[SIDE_HOST][workspace->placement];
-    return first->borrowed ? first->buffer : NULL;
+    return xb_workspace_host_buffer_of(workspace, 0);
+}
+
+const struct xb_buffer *xb_workspace_host_buffer_of(const struct xb_workspace *workspace,
+                                                    unsigned number)
+{
+    const struct kept *kept = &workspace->buffers[SIDE_HOST][workspace->placement + number];
+    return kept->borrowed ? kept->buffer : NULL;
 }
 
 void xb_workspace_place(struct xb_workspace *workspace, unsigned placement)

@@ -35,7 +35,8 @@ struct offset {
 /* What is known of one side. */
 struct side {
     const struct xb_option *option;
-    const char *name; /* "host buffer" */
+    const char *name;        /* "host buffer" */
+    const char *cost, *most; /* numbers of the line */
     struct offset offsets[MOST_OFFSETS];
     size_t count;
 };
@@ -87,8 +88,8 @@ static struct offset *find(struct side *side, uint64_t bytes)
 
 /* Notes what a case loses against `base`, which begins on the boundary. A difference is certain
  * where the intervals do not meet. */
-static void add(const struct xb_reading *reading, struct side *side,
-                const struct xb_record_case *base, const struct xb_record_case *test)
+static void add(struct xb_reading *reading, struct side *side, const struct xb_record_case *base,
+                const struct xb_record_case *test)
 {
     const struct xb_record *record = xb_reading_record(reading);
     const char *figure = xb_figure_bandwidth.name;
@@ -102,6 +103,8 @@ static void add(const struct xb_reading *reading, struct side *side,
     struct offset *offset = find(side, offset_of(test, side->option));
     if (offset == NULL)
         return;
+    xb_reading_rests_on(reading, base);
+    xb_reading_rests_on(reading, test);
     if (least <= 0 || cost < VISIBLE) {
         offset->most = fmax(offset->most, most);
     } else if (cost > offset->cost) {
@@ -110,7 +113,7 @@ static void add(const struct xb_reading *reading, struct side *side,
     }
 }
 
-static void collect(const struct xb_reading *reading, struct side *side, int device, uint64_t bytes,
+static void collect(struct xb_reading *reading, struct side *side, int device, uint64_t bytes,
                     const char *mode)
 {
     const struct xb_record *record = xb_reading_record(reading);
@@ -159,6 +162,16 @@ static void add_offsets(struct xb_reading *reading, const struct side *side, enu
     xb_reading_add(reading, " off a boundary");
 }
 
+/* The most that the intervals allow of those of which no cost was found. */
+static double most_of(const struct side *side)
+{
+    double most = 0;
+    for (size_t i = 0; i < side->count; i++)
+        if (found_of(&side->offsets[i]) != COSTS)
+            most = fmax(most, side->offsets[i].most);
+    return most;
+}
+
 /* The most that the intervals allow of those, rounded up: "0.6 %". */
 static void add_most(struct xb_reading *reading, const struct side *side, enum found found)
 {
@@ -196,6 +209,7 @@ static void say_cost(struct xb_reading *reading, const struct side *side, bool *
     xb_reading_add(reading, " (");
     xb_reading_add_name(reading, worst->test);
     xb_reading_add(reading, " %s).", worst->test->direction);
+    xb_reading_number(reading, side->cost, worst->cost, XB_UNIT_RATIO);
 }
 
 static void say_nothing(struct xb_reading *reading, const struct side *side, const char *mode,
@@ -237,8 +251,14 @@ static void say_unknown(struct xb_reading *reading, const struct side *side, con
 
 bool xb_alignment_say(struct xb_reading *reading, int device, uint64_t bytes, const char *mode)
 {
-    struct side sides[] = {{.option = &xb_option_host_offset, .name = "host buffer"},
-                           {.option = &xb_option_device_offset, .name = "device buffer"}};
+    struct side sides[] = {{.option = &xb_option_host_offset,
+                            .name = "host buffer",
+                            .cost = "host_cost",
+                            .most = "host_cost_at_most"},
+                           {.option = &xb_option_device_offset,
+                            .name = "device buffer",
+                            .cost = "device_cost",
+                            .most = "device_cost_at_most"}};
     bool said = false;
     for (size_t i = 0; i < sizeof sides / sizeof sides[0]; i++) {
         struct side *side = &sides[i];
@@ -246,6 +266,8 @@ bool xb_alignment_say(struct xb_reading *reading, int device, uint64_t bytes, co
         say_cost(reading, side, &said);
         say_nothing(reading, side, mode, &said);
         say_unknown(reading, side, mode, &said);
+        if (count_of(side, COSTS) < side->count)
+            xb_reading_number(reading, side->most, most_of(side), XB_UNIT_RATIO);
     }
     return said;
 }

@@ -90,7 +90,7 @@ static bool say_alignment(struct xb_reading *reading, int device, uint64_t bytes
 }
 
 static const struct xb_reading_line reading_lines[] = {
-    {.label = "alignment", .say = say_alignment},
+    {.label = "alignment", .code = "XB-ALIGNMENT", .say = say_alignment},
     {.label = NULL},
 };
 

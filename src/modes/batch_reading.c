@@ -7,7 +7,9 @@
 #include "xferbench/reading.h"
 #include "xferbench/units.h"
 
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -120,11 +122,28 @@ static void add_run(const struct group *group, const uint64_t *pieces, size_t fi
     xb_reading_add(reading, " GB/s)");
 }
 
+/* "kernel_bandwidth_4096": of a way and a piece. */
+static void put_rate(struct xb_reading *reading, const char *way, uint64_t piece, double rate)
+{
+    char name[80];
+    snprintf(name, sizeof name, "%s_bandwidth_%" PRIu64, way, piece);
+    xb_reading_number(reading, name, rate, XB_UNIT_RATE);
+}
+
 /* "The fastest way to the device, by piece: kernel for 512 B to 512 KiB (...), call from 1 MiB on
  * (...)." Names the layout where it is not the only one. */
 static void add_winners(const struct group *group, const uint64_t *pieces, size_t count)
 {
     struct xb_reading *reading = group->reading;
+    for (size_t i = 0; i < count; i++) {
+        const struct xb_record_case *best = best_of(group, pieces[i], NULL);
+        const struct xb_record_case *each = best_of(group, pieces[i], "each");
+        put_rate(reading, best->variant, pieces[i], rate_of(group, best));
+        if (each != NULL && each != best)
+            put_rate(reading, each->variant, pieces[i], rate_of(group, each));
+        xb_reading_rests_on(reading, best);
+        xb_reading_rests_on(reading, each);
+    }
     xb_reading_add(reading, "The fastest way %s the device, by piece",
                    strcmp(group->of->direction, "h2d") == 0 ? "to" : "from");
     if (group->is_one_of_several)
@@ -197,10 +216,15 @@ static void add_each(const struct group *group, const uint64_t *pieces, size_t c
         add_size(reading, pieces[enough.from]);
         xb_reading_add(reading, " on");
     }
+    if (enough.from < count)
+        xb_reading_number(reading, "each_is_enough_from", (double)pieces[enough.from], "B");
     if (enough.good == enough.known) {
         xb_reading_add(reading, ".");
         return;
     }
+    xb_reading_number(reading, "worst_piece", (double)pieces[enough.worst], "B");
+    xb_reading_number(reading, "gain_at_worst", gain_of(group, pieces[enough.worst]),
+                      XB_UNIT_RATIO);
     xb_reading_add(reading, "; for ");
     add_size(reading, pieces[enough.worst]);
     xb_reading_add(reading, " the best is ");
@@ -258,7 +282,8 @@ static bool say_direction(struct xb_reading *reading, int device, uint64_t bytes
         if (!has_several_ways(&groups[k]))
             continue;
         size_t count = list_pieces(&groups[k], pieces);
-        xb_reading_add(reading, "%s", said ? " " : "");
+        if (said)
+            xb_reading_next(reading);
         add_winners(&groups[k], pieces, count);
         add_each(&groups[k], pieces, count);
         said = true;
@@ -294,7 +319,12 @@ static bool say_tax(struct xb_reading *reading, int device, uint64_t bytes)
         return false;
     const struct xb_record_case *const ends[] = {least, most};
     xb_reading_add(reading, "Beside the batch kernel other kernels compute");
+    xb_reading_number(reading, "tax_low", xb_reading_median(reading, least, &xb_figure_sm_tax),
+                      XB_UNIT_RATIO);
+    xb_reading_number(reading, "tax_high", xb_reading_median(reading, most, &xb_figure_sm_tax),
+                      XB_UNIT_RATIO);
     for (int i = 0; i < (least == most ? 1 : 2); i++) {
+        xb_reading_rests_on(reading, ends[i]);
         xb_reading_add(reading, "%s ", i > 0 ? " to" : "");
         xb_reading_add_share(reading, xb_reading_median(reading, ends[i], &xb_figure_sm_tax));
         xb_reading_add(reading, " slower (%.0f blocks, ",
@@ -312,8 +342,8 @@ static bool say_alignment(struct xb_reading *reading, int device, uint64_t bytes
 }
 
 const struct xb_reading_line xb_batch_reading[] = {
-    {.label = "pieces", .say = say_pieces},
-    {.label = "sm tax", .say = say_tax},
-    {.label = "alignment", .say = say_alignment},
+    {.label = "pieces", .code = "XB-PIECES", .say = say_pieces},
+    {.label = "sm tax", .code = "XB-SM-TAX", .say = say_tax},
+    {.label = "alignment", .code = "XB-ALIGNMENT", .say = say_alignment},
     {.label = NULL},
 };

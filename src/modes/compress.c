@@ -89,7 +89,7 @@ static const struct xb_parameter parameters[] = {{&option_codec, NULL},
 
 static const struct xb_figure *const figures[] = {&xb_figure_plain_bandwidth,
                                                   &xb_figure_speed_up,
-                                                  &xb_figure_encoded_share_of_bound,
+                                                  &xb_figure_share_of_bound,
                                                   &xb_figure_ratio,
                                                   &xb_figure_encode_rate,
                                                   &xb_figure_encode_rate_one,
@@ -110,8 +110,8 @@ static bool say_made(struct xb_reading *reading, int device, uint64_t bytes)
 }
 
 static const struct xb_reading_line reading_lines[] = {
-    {.label = "sent", .say = say_sent},
-    {.label = "made", .say = say_made},
+    {.label = "sent", .code = "XB-COMPRESS-SENT", .say = say_sent},
+    {.label = "made", .code = "XB-COMPRESS-MADE", .say = say_made},
     {.label = NULL},
 };
 

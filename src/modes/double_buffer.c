@@ -190,12 +190,6 @@ static const struct xb_figure copies_time = {
     .unit = XB_UNIT_SECONDS,
     .help = "The copies both ways at once, without the kernels",
 };
-static const struct xb_figure share_of_bound = {
-    .name = "share_of_bound",
-    .unit = XB_UNIT_RATIO,
-    .more_is_better = true,
-    .help = "The time of the slowest stage by the time of the whole: 1 is the best possible",
-};
 static const struct xb_figure gpu_busy = {
     .name = "gpu_busy",
     .unit = XB_UNIT_RATIO,
@@ -203,9 +197,9 @@ static const struct xb_figure gpu_busy = {
     .help = "The share of the time in which the device computed",
 };
 static const struct xb_figure *const figures[] = {
-    &serial_time,        &xb_figure_in_time, &xb_figure_kernel_time,
-    &xb_figure_out_time, &copies_time,       &xb_figure_speed_up,
-    &share_of_bound,     &gpu_busy,          NULL};
+    &serial_time, &xb_figure_in_time,  &xb_figure_kernel_time,    &xb_figure_out_time,
+    &copies_time, &xb_figure_speed_up, &xb_figure_share_of_bound, &gpu_busy,
+    NULL};
 
 static const struct xb_reference references[] = {
     {.figure = &serial_time, .submit = submit_serial},
@@ -345,7 +339,7 @@ static enum xb_status compare_with_stages(struct xb_result *result, bool compute
     double bound =
         larger(larger(seconds[IN], seconds[KERNELS]), larger(seconds[OUT], seconds[COPIES]));
     xb_result_compute(result, &xb_figure_speed_up, seconds[SERIAL] / whole);
-    xb_result_compute(result, &share_of_bound, bound / whole);
+    xb_result_compute(result, &xb_figure_share_of_bound, bound / whole);
     if (computes)
         xb_result_compute(result, &gpu_busy, seconds[KERNELS] / whole);
     return XB_OK;
@@ -377,28 +371,31 @@ static bool say_pipeline(struct xb_reading *reading, int device, uint64_t bytes)
         xb_reading_best(reading, device, bytes, XB_BIDIR, "double-buffer", NULL);
     double factor = xb_reading_median(reading, test, &xb_figure_speed_up);
     double busy = xb_reading_median(reading, test, &gpu_busy);
-    double share = xb_reading_median(reading, test, &share_of_bound);
+    double share = xb_reading_median(reading, test, &xb_figure_share_of_bound);
     if (!(factor > 0))
         return false;
     xb_reading_add_name(reading, test);
     xb_reading_add(reading, " is ");
     xb_reading_add_speed(reading, factor);
     xb_reading_add(reading, " as one step after the other.");
+    xb_reading_number(reading, "speed_up", factor, XB_UNIT_RATIO);
     if (busy > 0) {
         xb_reading_add(reading, " The device computed ");
         xb_reading_add_share_of_time(reading, busy);
         xb_reading_add(reading, ".");
+        xb_reading_number(reading, "gpu_busy", busy, XB_UNIT_RATIO);
     }
     if (share > 0) {
         xb_reading_add(reading, " Throughput is ");
         xb_reading_add_share(reading, share < 1 ? share : 1);
         xb_reading_add(reading, " of the best possible here.");
+        xb_reading_number(reading, "share_of_bound", share, XB_UNIT_RATIO);
     }
     return true;
 }
 
 static const struct xb_reading_line reading_lines[] = {
-    {.label = "pipeline", .say = say_pipeline},
+    {.label = "pipeline", .code = "XB-OVERLAP", .say = say_pipeline},
     {.label = NULL},
 };
 

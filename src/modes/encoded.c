@@ -1,25 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "encoded.h"
 
-#include "base/parallel.h"
 #include "proof.h"
 
 #include "xferbench/workspace.h"
 
 #include <stdlib.h>
-
-const struct xb_option xb_option_threads = {
-    .name = "threads",
-    .type = XB_OPTION_COUNTS,
-    .argument = "N[,N]",
-    .default_text = "0",
-    .help = "How many host threads there are: a number, a list (1,4,16), or 0 for one on each CPU "
-            "near the device, up to 64. They make the data smaller, but of two or more one feeds "
-            "the device and does nothing else. One case is run for each.",
-    .minimum = 0,
-    .maximum = XB_CREW_THREADS,
-    .selects = true,
-};
 
 const struct xb_option xb_option_encode_chunk = {
     .name = "encode-chunk",
@@ -50,18 +36,6 @@ const struct xb_option xb_option_encode_chunk = {
  * With that of the copies they are as many as a device has for itself (8 by default,
  * CUDA_DEVICE_MAX_CONNECTIONS). */
 #define RESTORING 7u
-
-/* More threads than these are given by number only: each has room of its own in page-locked
- * memory. */
-#define MOST_BY_DEFAULT 64u
-
-static unsigned threads_of(const struct xb_case *test)
-{
-    unsigned near = xb_cpus_allowed();
-    unsigned given = (unsigned)xb_case_setting(test, &xb_option_threads)->count;
-    unsigned usual = near < MOST_BY_DEFAULT ? near : MOST_BY_DEFAULT;
-    return given > 0 ? given : usual;
-}
 
 static uint64_t chunk_of(const struct xb_case *test, bool is_made)
 {
@@ -99,14 +73,6 @@ static uint64_t chunks_in_group(uint64_t chunk, uint64_t count)
     return chunks > 0 ? chunks : 1;
 }
 
-/* How long a buffer is that is not of the case's own size: a workspace would keep one that is as
- * long by chance for the largest case (workspace.h), and the check of memory does not count that.
- */
-static uint64_t beside(const struct xb_case *test, uint64_t bytes)
-{
-    return bytes == test->bytes ? bytes + XB_FORMAT_ALIGNMENT : bytes;
-}
-
 /* Of the encoder alone: no smaller than this, so that each thread has several of them. */
 #define LEAST_PIECE (UINT64_C(64) << 10)
 
@@ -133,7 +99,7 @@ static void lay_out(const struct xb_case *test, const struct xb_encoded_plan *pl
 {
     state->format = plan->format;
     state->is_made = plan->is_made;
-    state->threads = threads_of(test);
+    state->threads = xb_threads_of(test);
     state->chunk = chunk_of(test, plan->is_made);
     state->count = xb_chunk_count(test->bytes, state->chunk);
     state->slot_bytes = whole_boundaries(xb_encoded_bound(plan->format, state->chunk));
@@ -143,11 +109,10 @@ static void lay_out(const struct xb_case *test, const struct xb_encoded_plan *pl
         xb_encoded_size_ring(state, state->threads);
     state->piece = piece_of(test, state);
     state->room_bytes = whole_boundaries(xb_encoded_bound(plan->format, state->piece));
-    state->made_bytes = beside(test, state->slots * state->slot_bytes);
-    state->rooms_bytes =
-        plan->is_made ? 0 : beside(test, UINT64_C(2) * state->threads * state->room_bytes);
-    state->back_bytes = beside(test, whole_boundaries(state->chunk));
-    state->arrived_bytes = beside(test, state->count * state->slot_bytes);
+    state->made_bytes = state->slots * state->slot_bytes;
+    state->rooms_bytes = plan->is_made ? 0 : UINT64_C(2) * state->threads * state->room_bytes;
+    state->back_bytes = whole_boundaries(state->chunk);
+    state->arrived_bytes = state->count * state->slot_bytes;
 }
 
 struct xb_needs xb_encoded_needs(const struct xb_case *test, const struct xb_encoded_plan *plan)
@@ -156,7 +121,7 @@ struct xb_needs xb_encoded_needs(const struct xb_case *test, const struct xb_enc
     lay_out(test, plan, &state);
     return (struct xb_needs){
         .host_bytes = test->bytes + state.made_bytes + state.rooms_bytes + state.back_bytes,
-        .device_bytes = test->bytes + state.arrived_bytes + beside(test, XB_FORMAT_ALIGNMENT)};
+        .device_bytes = test->bytes + state.arrived_bytes + XB_FORMAT_ALIGNMENT};
 }
 
 struct xb_chunk xb_encoded_chunk(const struct xb_mode_context *context, uint64_t index)
@@ -299,19 +264,23 @@ static enum xb_status borrow(struct xb_mode_context *context, struct xb_error *e
         uint64_t bytes;
         struct xb_buffer **buffer;
     } wanted[] = {
-        {0, XB_MEMORY_PINNED, context->test->bytes, &state->original},
         {1, XB_MEMORY_PINNED, state->made_bytes, &state->made},
         {2, XB_MEMORY_PINNED, state->back_bytes, &state->back},
-        {0, XB_MEMORY_DEVICE, context->test->bytes, &state->target},
         {1, XB_MEMORY_DEVICE, state->arrived_bytes, &state->arrived},
-        {2, XB_MEMORY_DEVICE, beside(context->test, XB_FORMAT_ALIGNMENT), &state->report},
+        {2, XB_MEMORY_DEVICE, XB_FORMAT_ALIGNMENT, &state->report},
         {3, XB_MEMORY_PINNED, state->rooms_bytes, &state->rooms},
     };
-    enum xb_status status = XB_OK;
+    uint64_t bytes = context->test->bytes;
+    enum xb_status status = xb_workspace_buffer(context->workspace, 0, XB_MEMORY_PINNED, bytes,
+                                                &state->original, error);
+    if (status == XB_OK)
+        status = xb_workspace_buffer(context->workspace, 0, XB_MEMORY_DEVICE, bytes, &state->target,
+                                     error);
     for (size_t i = 0; status == XB_OK && i < sizeof wanted / sizeof wanted[0]; i++)
         if (wanted[i].bytes > 0)
-            status = xb_workspace_buffer(context->workspace, wanted[i].number, wanted[i].memory,
-                                         wanted[i].bytes, wanted[i].buffer, error);
+            status =
+                xb_workspace_fixed_buffer(context->workspace, wanted[i].number, wanted[i].memory,
+                                          wanted[i].bytes, wanted[i].buffer, error);
     if (status == XB_OK)
         status = xb_workspace_queues(context->workspace, 1 + RESTORING, &context->queues, error);
     return status == XB_OK

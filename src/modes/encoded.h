@@ -15,9 +15,6 @@ struct xb_result;
  * chunk. What modes that do so share; the state of such a mode begins with struct xb_encoded.
  */
 
-/* --threads: how many host threads encode. */
-extern const struct xb_option xb_option_threads;
-
 /* --encode-chunk: how much is encoded as one. */
 extern const struct xb_option xb_option_encode_chunk;
 
@@ -108,7 +105,6 @@ extern const struct xb_figure xb_figure_encode_rate_one;
 extern const struct xb_figure xb_figure_decode_rate;
 extern const struct xb_figure xb_figure_threads;
 extern const struct xb_figure xb_figure_break_even_threads;
-extern const struct xb_figure xb_figure_encoded_share_of_bound;
 /* Of what is encoded beforehand. */
 extern const struct xb_figure xb_figure_break_even_sends;
 /* Of formats with loss. */

@@ -62,12 +62,6 @@ const struct xb_figure xb_figure_break_even_sends = {
     .help = "How often the data must be sent before making it smaller once has paid; none where "
             "sending it takes no less time",
 };
-const struct xb_figure xb_figure_encoded_share_of_bound = {
-    .name = "share_of_bound",
-    .unit = XB_UNIT_RATIO,
-    .more_is_better = true,
-    .help = "The bandwidth by that of the slowest stage alone: 1 is the best possible",
-};
 const struct xb_figure xb_figure_error_max = {
     .name = "error_max",
     .unit = XB_UNIT_RATIO,
@@ -273,7 +267,7 @@ static enum xb_status compare_with_stages(struct xb_result *result, const struct
     xb_result_compute(result, &xb_figure_speed_up, speed_up);
     if (state->break_even_threads > 0 && speed_up > 1)
         xb_result_compute(result, &xb_figure_break_even_threads, state->break_even_threads);
-    xb_result_compute(result, &xb_figure_encoded_share_of_bound, result->bandwidth.median / bound);
+    xb_result_compute(result, &xb_figure_share_of_bound, result->bandwidth.median / bound);
     return XB_OK;
 }
 

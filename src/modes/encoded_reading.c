@@ -201,6 +201,22 @@ static void say(struct xb_reading *reading, const struct seen *seen)
     add_errors(reading, seen);
 }
 
+static void put_numbers(struct xb_reading *reading, const struct seen *seen)
+{
+    static const struct xb_figure *const told[] = {
+        &xb_figure_bandwidth,        &xb_figure_plain_bandwidth,
+        &xb_figure_speed_up,         &xb_figure_ratio,
+        &xb_figure_encode_rate,      &xb_figure_decode_rate,
+        &xb_figure_threads,          &xb_figure_error_max,
+        &xb_figure_error_rms,        &xb_figure_break_even_threads,
+        &xb_figure_break_even_sends,
+    };
+    xb_reading_rests_on(reading, seen->test);
+    for (size_t i = 0; i < sizeof told / sizeof told[0]; i++)
+        xb_reading_number(reading, told[i]->name, xb_reading_median(reading, seen->test, told[i]),
+                          told[i]->unit);
+}
+
 bool xb_encoded_say(struct xb_reading *reading, int device, uint64_t bytes, const char *mode,
                     const char *variant)
 {
@@ -212,8 +228,10 @@ bool xb_encoded_say(struct xb_reading *reading, int device, uint64_t bytes, cons
             !is_fastest(reading, test, mode))
             continue;
         const struct seen seen = look(reading, test);
-        xb_reading_add(reading, "%s", said ? " " : "");
+        if (said)
+            xb_reading_next(reading);
         say(reading, &seen);
+        put_numbers(reading, &seen);
         said = true;
     }
     return said;

@@ -4,6 +4,7 @@
 #include "kernel_time.h"
 #include "pipeline_figures.h"
 #include "proof.h"
+#include "ring.h"
 #include "shared_options.h"
 
 #include "xferbench/result.h"
@@ -13,14 +14,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const way_words[] = {"pageable", "pinned", "overlapped", NULL};
+static const char *const way_words[] = {"pageable", "ring", "pinned", "overlapped", NULL};
 
 static const struct xb_option option_way = {
     .name = "way",
     .type = XB_OPTION_CHOICES,
     .argument = "WAY[,WAY]",
-    .default_text = "pageable,pinned,overlapped",
-    .help = "How the job's data moves: 'pageable' ordinary memory, by the driver; 'pinned' "
+    .default_text = "pageable,ring,pinned,overlapped",
+    .help = "How the job's data moves: 'pageable' ordinary memory, by the driver; 'ring' ordinary "
+            "memory through a ring of page-locked chunks, by host threads; 'pinned' "
             "page-locked memory; 'overlapped' the same in chunks of --chunk, so that copies in, "
             "kernels and copies out go on at the same time. One case is run for each.",
     .choices = way_words,
@@ -64,6 +66,7 @@ struct state {
     struct xb_job_layout layout;
     struct xb_buffer *in, *out; /* on the host; `out` is NULL where nothing comes back */
     struct xb_buffer *data;     /* on the device: all slots */
+    struct xb_ring *ring;       /* NULL: the copies do without */
     struct xb_buffer *piece;    /* on the host; NULL where all that went in comes back */
     uint64_t steps;             /* of the kernel, on every word */
 };
@@ -73,9 +76,15 @@ static bool is_overlapped(const struct xb_case *test)
     return strcmp(test->variant, "overlapped") == 0;
 }
 
+static bool has_ring(const struct xb_case *test)
+{
+    return strcmp(test->variant, "ring") == 0;
+}
+
 static enum xb_memory memory_of(const struct xb_case *test)
 {
-    return strcmp(test->variant, "pageable") == 0 ? XB_MEMORY_PAGEABLE : XB_MEMORY_REGISTERED;
+    return has_ring(test) || strcmp(test->variant, "pageable") == 0 ? XB_MEMORY_PAGEABLE
+                                                                    : XB_MEMORY_REGISTERED;
 }
 
 static double gpu_time_of(const struct xb_case *test)
@@ -104,6 +113,11 @@ static uint64_t beside(const struct xb_case *test, uint64_t bytes)
     return bytes == test->bytes ? bytes + 8 : bytes;
 }
 
+static struct xb_ring_plan ring_plan_of(const struct xb_job_layout *layout)
+{
+    return xb_ring_plan_usual(layout->in > layout->out ? layout->in : layout->out);
+}
+
 static uint64_t piece_bytes(const struct xb_job_layout *layout)
 {
     return layout->in < PIECE_BYTES ? layout->in : PIECE_BYTES;
@@ -117,9 +131,10 @@ static uint32_t capabilities(const struct xb_case *test)
 static struct xb_needs needs(const struct xb_case *test, const struct xb_config *config)
 {
     struct xb_job_layout layout = layout_of(test);
+    struct xb_ring_plan plan = ring_plan_of(&layout);
     (void)config;
-    return (struct xb_needs){.host_bytes = layout.in + beside(test, layout.out) +
-                                           beside(test, piece_bytes(&layout)),
+    uint64_t host = layout.in + beside(test, layout.out) + beside(test, piece_bytes(&layout));
+    return (struct xb_needs){.host_bytes = host + (has_ring(test) ? xb_ring_bytes(&plan) : 0),
                              .device_bytes = layout.device_bytes};
 }
 
@@ -151,6 +166,10 @@ static enum xb_status copy_in(struct xb_mode_context *context, struct xb_queue *
                               const struct xb_job_part *part, struct xb_error *error)
 {
     const struct state *state = context->state;
+    const char *host = state->in->host_address;
+    if (state->ring != NULL)
+        return xb_ring_to_device(state->ring, queue, state->data, part->device_offset,
+                                 host + part->in.offset, part->in.bytes, error);
     return context->device->backend->queue_copy(queue, state->data, part->device_offset, state->in,
                                                 part->in.offset, part->in.bytes, error);
 }
@@ -171,6 +190,10 @@ static enum xb_status copy_out(struct xb_mode_context *context, struct xb_queue 
     const struct state *state = context->state;
     if (part->out.bytes == 0)
         return XB_OK;
+    if (state->ring != NULL)
+        return xb_ring_to_host(state->ring, queue,
+                               (char *)state->out->host_address + part->out.offset, state->data,
+                               part->device_offset, part->out.bytes, error);
     return context->device->backend->queue_copy(queue, state->out, part->out.offset, state->data,
                                                 part->device_offset, part->out.bytes, error);
 }
@@ -317,6 +340,15 @@ static enum xb_status borrow_buffers(struct xb_mode_context *context, struct xb_
                : xb_workspace_queues(workspace, context->queue_count, &context->queues, error);
 }
 
+static enum xb_status open_ring(struct xb_mode_context *context, struct xb_error *error)
+{
+    struct state *state = context->state;
+    const struct xb_ring_plan plan = ring_plan_of(&state->layout);
+    context->operations_per_iteration = 1 + xb_ring_operations(&plan, state->layout.in) +
+                                        xb_ring_operations(&plan, state->layout.out);
+    return xb_ring_open(context, &plan, 3, &state->ring, error);
+}
+
 static enum xb_status setup(struct xb_mode_context *context, struct xb_error *error)
 {
     struct state *state = context->state;
@@ -327,12 +359,20 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
     context->bytes_moved = state->layout.in + state->layout.out;
     context->host_timed = context->host_waits = true;
     enum xb_status status = borrow_buffers(context, error);
+    if (status == XB_OK && has_ring(test))
+        status = open_ring(context, error);
     if (status != XB_OK)
         return status;
     xb_host_fill(state->in->host_address, 0, test->bytes, xb_proof_before(test->seed));
     status = xb_proof_fill(context->queues[0], state->data, state->layout.device_bytes,
                            of_device(context, false), error);
     return status != XB_OK ? status : tune_kernel(context, error);
+}
+
+static void teardown(struct xb_mode_context *context)
+{
+    struct state *state = context->state;
+    xb_ring_close(state->ring);
 }
 
 /* Changes the input and what the device has beside it: nothing that warm-up and references left is
@@ -482,4 +522,5 @@ const struct xb_mode xb_mode_job = {
     .prepare = prepare,
     .submit = submit,
     .verify = verify,
+    .teardown = teardown,
 };

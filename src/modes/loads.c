@@ -65,9 +65,22 @@ static bool find_latency(struct xb_reading *reading, int device, uint64_t bytes,
     return xb_reading_spread(reading, latency);
 }
 
+/* Notes the cases of all that is told of an order. */
+static void rest_on_all(struct xb_reading *reading, int device, uint64_t bytes, const char *variant)
+{
+    const struct xb_record *record = xb_reading_record(reading);
+    for (size_t i = 0; i < record->case_count; i++) {
+        const struct xb_record_case *test = &record->cases[i];
+        bool is_own = strcmp(test->mode, "loads") == 0;
+        bool is_of_peer = strcmp(test->mode, "peer-loads") == 0;
+        if ((is_own || is_of_peer) && is_by(reading, test, device, bytes, variant))
+            xb_reading_rests_on(reading, test);
+    }
+}
+
 /* "; 1.18 us from the host's, 5.00 times as long". */
 static void add_other(struct xb_reading *reading, const struct xb_statistics *latency,
-                      const char *whose, double own)
+                      const char *whose, const char *number, double own)
 {
     xb_reading_add(reading, "; ");
     xb_reading_add_duration(reading, latency->median);
@@ -77,6 +90,7 @@ static void add_other(struct xb_reading *reading, const struct xb_statistics *la
     xb_reading_add(reading, ", ");
     xb_reading_add_factor(reading, latency->median / own);
     xb_reading_add(reading, " as long");
+    xb_reading_number(reading, number, latency->median, XB_UNIT_SECONDS);
 }
 
 static bool say_in_order(struct xb_reading *reading, int device, uint64_t bytes,
@@ -91,11 +105,13 @@ static bool say_in_order(struct xb_reading *reading, int device, uint64_t bytes,
     xb_reading_add(reading, "A load takes ");
     xb_reading_add_duration(reading, own.median);
     xb_reading_add(reading, " from the device's own memory");
+    xb_reading_number(reading, "own_latency", own.median, XB_UNIT_SECONDS);
     if (has_host)
-        add_other(reading, &host, "the host's", own.median);
+        add_other(reading, &host, "the host's", "host_latency", own.median);
     if (has_peers)
-        add_other(reading, &peers, "a peer's", own.median);
+        add_other(reading, &peers, "a peer's", "peer_latency", own.median);
     xb_reading_add(reading, ".");
+    rest_on_all(reading, device, bytes, variant);
     return true;
 }
 
@@ -122,7 +138,7 @@ static bool say(struct xb_reading *reading, int device, uint64_t bytes)
 }
 
 static const struct xb_reading_line reading_lines[] = {
-    {.label = "loads", .say = say},
+    {.label = "loads", .code = "XB-LOADS", .say = say},
     {.label = NULL},
 };
 

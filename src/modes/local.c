@@ -116,6 +116,7 @@ static bool say_local(struct xb_reading *reading, int device, uint64_t bytes)
     xb_reading_add(reading, " copies ");
     xb_reading_add_rate(reading, rate);
     xb_reading_add(reading, " GB/s within the device");
+    xb_reading_number(reading, "bandwidth", rate, XB_UNIT_RATE);
     if (pinned != NULL) {
         xb_reading_add(reading, ", ");
         xb_reading_add_factor(reading,
@@ -123,19 +124,26 @@ static bool say_local(struct xb_reading *reading, int device, uint64_t bytes)
         xb_reading_add(reading, " what ");
         xb_reading_add_name(reading, pinned);
         xb_reading_add(reading, " brings from the host");
+        xb_reading_number(reading, "ratio_to_pinned",
+                          rate / xb_reading_median(reading, pinned, &xb_figure_bandwidth),
+                          XB_UNIT_RATIO);
     }
     xb_reading_add(reading, ".");
     if (engine != NULL && kernel != NULL) {
+        double factor = xb_reading_median(reading, kernel, &xb_figure_bandwidth) /
+                        xb_reading_median(reading, engine, &xb_figure_bandwidth);
         xb_reading_add(reading, " By kernel it is ");
-        xb_reading_add_speed(reading, xb_reading_median(reading, kernel, &xb_figure_bandwidth) /
-                                          xb_reading_median(reading, engine, &xb_figure_bandwidth));
+        xb_reading_add_speed(reading, factor);
         xb_reading_add(reading, " as by engine.");
+        xb_reading_number(reading, "kernel_to_engine", factor, XB_UNIT_RATIO);
+        xb_reading_rests_on(reading, kernel);
+        xb_reading_rests_on(reading, engine);
     }
     return true;
 }
 
 static const struct xb_reading_line reading_lines[] = {
-    {.label = "local", .say = say_local},
+    {.label = "local", .code = "XB-LOCAL", .say = say_local},
     {.label = NULL},
 };
 

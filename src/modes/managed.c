@@ -246,7 +246,7 @@ static bool say_prefetching(struct xb_reading *reading, int device, uint64_t byt
 }
 
 static const struct xb_reading_line reading_lines[] = {
-    {.label = "managed", .say = say_prefetching},
+    {.label = "managed", .code = "XB-PREFETCH", .say = say_prefetching},
     {.label = NULL},
 };
 

@@ -1,15 +1,165 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One copy between ordinary host memory and the device, as a program that never heard of pinning
- * makes it. */
+/* One copy between ordinary host memory and the device: as a program that never heard of pinning
+ * makes it, or through page-locked memory of its own. */
 #include "alignment.h"
+#include "pipeline_figures.h"
+#include "ring.h"
 #include "shared_options.h"
 #include "transfer.h"
 
 #include "xferbench/reading.h"
+#include "xferbench/result.h"
+
+#include <math.h>
+#include <string.h>
+
+static const char *const staging_words[] = {"driver", "ring", NULL};
+
+static const struct xb_option option_staging = {
+    .name = "staging",
+    .type = XB_OPTION_CHOICES,
+    .argument = "WHO[,WHO]",
+    .default_text = "driver,ring",
+    .help = "Who copies pageable memory piece by piece through page-locked memory: 'driver' the "
+            "runtime's own copy, 'ring' host threads (--threads) by a ring of theirs (--ring-chunk,"
+            " --ring-slots). One case is run for each.",
+    .choices = staging_words,
+    .selects = true,
+};
+
+struct state {
+    struct xb_transfer transfer; /* first: the shared hooks find it there */
+    struct xb_ring *ring;        /* NULL: the driver does it */
+};
+
+static bool has_ring(const struct xb_case *test)
+{
+    return strcmp(test->variant, "ring") == 0;
+}
+
+static bool is_to_device(const struct xb_mode_context *context)
+{
+    return context->test->direction == XB_H2D;
+}
+
+static struct xb_needs needs(const struct xb_case *test, const struct xb_config *config)
+{
+    struct xb_needs needs = xb_transfer_needs(test, config);
+    if (!has_ring(test))
+        return needs;
+    const struct xb_ring_plan plan = xb_ring_plan_of(test);
+    needs.host_bytes += xb_ring_bytes(&plan);
+    return needs;
+}
+
+static enum xb_status check_options(const struct xb_case *test, const struct xb_config *config,
+                                    struct xb_error *error)
+{
+    (void)config;
+    return has_ring(test) ? xb_ring_check_options(test, error) : XB_OK;
+}
 
 static enum xb_status setup(struct xb_mode_context *context, struct xb_error *error)
 {
-    return xb_transfer_setup(context, XB_MEMORY_PAGEABLE, 1, error);
+    struct state *state = context->state;
+    bool by_ring = has_ring(context->test);
+    enum xb_status status = xb_transfer_setup(context, XB_MEMORY_PAGEABLE, 1, error);
+    if (status != XB_OK || !by_ring)
+        return status;
+    const struct xb_ring_plan plan = xb_ring_plan_of(context->test);
+    context->host_timed = context->host_waits = true;
+    context->operations_per_iteration = xb_ring_operations(&plan, context->test->bytes);
+    return xb_ring_open(context, &plan, 1, &state->ring, error);
+}
+
+static char *data_on_host(const struct state *state)
+{
+    const struct xb_way *way = &state->transfer.ways[0];
+    return (char *)way->host->host_address + way->host_offset;
+}
+
+static enum xb_status submit(struct xb_mode_context *context, struct xb_error *error)
+{
+    const struct state *state = context->state;
+    const struct xb_way *way = &state->transfer.ways[0];
+    uint64_t bytes = context->test->bytes;
+    if (state->ring == NULL)
+        return xb_transfer_submit(context, error);
+    if (is_to_device(context))
+        return xb_ring_to_device(state->ring, context->queues[0], way->device, way->device_offset,
+                                 data_on_host(state), bytes, error);
+    return xb_ring_to_host(state->ring, context->queues[0], data_on_host(state), way->device,
+                           way->device_offset, bytes, error);
+}
+
+/* ---- what bounds the ring ---- */
+
+static const struct xb_figure host_copy_rate = {
+    .name = "host_copy_rate",
+    .unit = XB_UNIT_RATE,
+    .more_is_better = true,
+    .help = "The copies of the host's threads alone, between memory and ring",
+};
+static const struct xb_figure ring_link_rate = {
+    .name = "ring_link_rate",
+    .unit = XB_UNIT_RATE,
+    .more_is_better = true,
+    .help = "The device's copies alone, between ring and device",
+};
+static const struct xb_figure *const figures[] = {&host_copy_rate, &ring_link_rate,
+                                                  &xb_figure_share_of_bound, NULL};
+
+static bool is_wanted(const struct xb_mode_context *context)
+{
+    return has_ring(context->test) && !context->test->latency;
+}
+
+static enum xb_status submit_host_copies(struct xb_mode_context *context, struct xb_error *error)
+{
+    const struct state *state = context->state;
+    return xb_ring_by_host_alone(state->ring, is_to_device(context), data_on_host(state),
+                                 context->test->bytes, error);
+}
+
+static enum xb_status submit_device_copies(struct xb_mode_context *context, struct xb_error *error)
+{
+    const struct state *state = context->state;
+    const struct xb_way *way = &state->transfer.ways[0];
+    return xb_ring_by_device_alone(state->ring, context->queues[0], is_to_device(context),
+                                   way->device, way->device_offset, context->test->bytes, error);
+}
+
+static const struct xb_reference references[] = {
+    {.figure = &host_copy_rate, .submit = submit_host_copies, .is_wanted = is_wanted},
+    {.figure = &ring_link_rate, .submit = submit_device_copies, .is_wanted = is_wanted},
+    {.figure = NULL},
+};
+
+static enum xb_status verify(struct xb_mode_context *context, struct xb_result *result,
+                             struct xb_error *error)
+{
+    double of_host = 0;
+    double of_link = 0;
+    enum xb_status status = xb_transfer_verify(context, result, error);
+    if (status != XB_OK || !is_wanted(context))
+        return status;
+    const struct xb_ring_plan plan = xb_ring_plan_of(context->test);
+    xb_result_detail_number(result, "threads", plan.threads);
+    xb_result_detail_number(result, "ring_chunk_bytes", (double)plan.chunk);
+    xb_result_detail_number(result, "ring_bytes", (double)xb_ring_bytes(&plan));
+    status = xb_result_median(result, &host_copy_rate, &of_host, error);
+    if (status == XB_OK)
+        status = xb_result_median(result, &ring_link_rate, &of_link, error);
+    if (status == XB_OK && of_host > 0 && of_link > 0)
+        xb_result_compute(result, &xb_figure_share_of_bound,
+                          result->bandwidth.median / fmin(of_host, of_link));
+    return status;
+}
+
+static void teardown(struct xb_mode_context *context)
+{
+    const struct state *state = context->state;
+    xb_ring_close(state->ring);
 }
 
 /* ---- the Reading: what pinning is worth ---- */
@@ -67,6 +217,10 @@ static bool say_blocking(struct xb_reading *reading, int device, uint64_t bytes)
     xb_reading_add(reading, "; a pinned one ");
     add_blocking(reading, of_pinned);
     xb_reading_add(reading, ".");
+    xb_reading_number(reading, "pageable_blocked_share", of_pageable, XB_UNIT_RATIO);
+    xb_reading_number(reading, "pinned_blocked_share", of_pinned, XB_UNIT_RATIO);
+    xb_reading_rests_on(reading, pageable);
+    xb_reading_rests_on(reading, pinned);
     return true;
 }
 
@@ -76,37 +230,53 @@ static bool say_alignment(struct xb_reading *reading, int device, uint64_t bytes
 }
 
 static const struct xb_reading_line reading_lines[] = {
-    {.label = "pinning", .say = say_pinning},
-    {.label = "blocking", .say = say_blocking},
-    {.label = "alignment", .say = say_alignment},
+    {.label = "pinning", .code = "XB-PINNING", .say = say_pinning},
+    {.label = "blocking", .code = "XB-BLOCKING", .say = say_blocking},
+    {.label = "alignment", .code = "XB-ALIGNMENT", .say = say_alignment},
     {.label = NULL},
 };
 
-static const struct xb_option *const options[] = {&xb_option_host_offset, &xb_option_device_offset,
+static const struct xb_option *const options[] = {&option_staging,
+                                                  &xb_option_threads,
+                                                  &xb_option_ring_chunk,
+                                                  &xb_option_ring_slots,
+                                                  &xb_option_host_offset,
+                                                  &xb_option_device_offset,
                                                   NULL};
 
 static const struct xb_parameter parameters[] = {
-    {&xb_option_host_offset, NULL}, {&xb_option_device_offset, NULL}, {NULL, NULL}};
+    {&xb_option_threads, "ring"},     {&xb_option_ring_chunk, "ring"},
+    {&xb_option_ring_slots, "ring"},  {&xb_option_host_offset, NULL},
+    {&xb_option_device_offset, NULL}, {NULL, NULL}};
 
 const struct xb_mode xb_mode_pageable = {
     .name = "pageable",
-    .summary = "one copy of ordinary host memory; the driver stages it through memory of its own",
+    .summary =
+        "ordinary host memory, staged through page-locked memory by the driver or by threads",
     .description =
         "Copies one buffer of ordinary (pageable) host memory, every page of which was touched "
-        "before. The device cannot reach such memory by itself: the driver copies it piece by "
-        "piece through page-locked memory of its own, which costs CPU time, and the call that "
-        "starts the copy may return only when the data is moved. So the queue is never held, and "
-        "the time the call takes to return stands beside the bandwidth.",
+        "before. The device cannot reach such memory by itself: somebody copies it piece by piece "
+        "through page-locked memory. With --staging driver that is the driver, which costs CPU "
+        "time, and the call that starts the copy may return only when the data is moved. So the "
+        "queue is never held, and the time the call takes to return stands beside the bandwidth. "
+        "With --staging ring host threads copy through a small ring of page-locked chunks while "
+        "the device copies those before: timed by the host's clock until the last byte is there. "
+        "Beside it stand what the threads' copies and the device's reach alone.",
     .directions = XB_H2D | XB_D2H,
     .by_default = XB_H2D | XB_D2H,
-    .variant = "malloc",
+    .variant_option = &option_staging,
+    .formerly = "malloc",
     .options = options,
     .parameters = parameters,
+    .figures = figures,
     .reading = reading_lines,
-    .state_bytes = sizeof(struct xb_transfer),
-    .needs = xb_transfer_needs,
+    .state_bytes = sizeof(struct state),
+    .needs = needs,
+    .check_options = check_options,
     .setup = setup,
+    .references = references,
     .prepare = xb_transfer_prepare,
-    .submit = xb_transfer_submit,
-    .verify = xb_transfer_verify,
+    .submit = submit,
+    .verify = verify,
+    .teardown = teardown,
 };

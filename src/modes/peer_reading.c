@@ -67,10 +67,12 @@ static bool compare(struct xb_reading *reading, enum xb_direction direction, uin
             fastest(reading, other, direction, is_other) != other)
             continue;
         const struct xb_record_case *one = fastest(reading, other, direction, is_one);
-        if (one != NULL)
-            xb_reading_collect(reading,
-                               xb_reading_median(reading, one, &xb_figure_bandwidth) /
-                                   xb_reading_median(reading, other, &xb_figure_bandwidth));
+        if (one == NULL)
+            continue;
+        xb_reading_rests_on(reading, one);
+        xb_reading_rests_on(reading, other);
+        xb_reading_collect(reading, xb_reading_median(reading, one, &xb_figure_bandwidth) /
+                                        xb_reading_median(reading, other, &xb_figure_bandwidth));
     }
     return xb_reading_spread(reading, factors);
 }
@@ -91,6 +93,10 @@ static void add_sentence(struct xb_reading *reading, enum xb_direction direction
         xb_reading_add(reading, ")");
     }
     xb_reading_add(reading, ".");
+    xb_reading_number(reading, "ratio", factors->median, XB_UNIT_RATIO);
+    xb_reading_number(reading, "ratio_low", factors->min, XB_UNIT_RATIO);
+    xb_reading_number(reading, "ratio_high", factors->max, XB_UNIT_RATIO);
+    xb_reading_number(reading, "pairs", (double)factors->n, XB_UNIT_RATIO);
 }
 
 static bool say_direct(struct xb_reading *reading, enum xb_direction direction, uint64_t bytes)
@@ -112,7 +118,7 @@ static bool say_by_kernel(struct xb_reading *reading, enum xb_direction directio
 }
 
 const struct xb_reading_line xb_peer_reading[] = {
-    {.label = "peer", .say_of_pairs = say_direct},
-    {.label = "by kernel", .say_of_pairs = say_by_kernel},
+    {.label = "peer", .code = "XB-PEER-DIRECT", .say_of_pairs = say_direct},
+    {.label = "by kernel", .code = "XB-PEER-BY-KERNEL", .say_of_pairs = say_by_kernel},
     {.label = NULL},
 };

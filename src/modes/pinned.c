@@ -104,6 +104,9 @@ static bool say_after_h2d(struct xb_reading *reading, int device, uint64_t bytes
     xb_reading_add(reading, ", without it ");
     xb_reading_add_rate(reading, alone.median);
     xb_reading_add(reading, " GB/s).");
+    xb_reading_number(reading, "ratio", share, XB_UNIT_RATIO);
+    xb_reading_number(reading, "bandwidth_after_h2d", after.median, XB_UNIT_RATE);
+    xb_reading_number(reading, "bandwidth", alone.median, XB_UNIT_RATE);
     if (sure && share < 1 - LEAST_LOSS)
         xb_reading_add(reading, " Give each direction a queue of its own: one that copies only to "
                                 "the host keeps the faster rate. Or try HSA_ENABLE_SDMA=0, with "
@@ -123,8 +126,8 @@ static bool say_alignment(struct xb_reading *reading, int device, uint64_t bytes
 }
 
 static const struct xb_reading_line reading_lines[] = {
-    {.label = "after h2d", .say = say_after_h2d},
-    {.label = "alignment", .say = say_alignment},
+    {.label = "after h2d", .code = "XB-AFTER-H2D", .say = say_after_h2d},
+    {.label = "alignment", .code = "XB-ALIGNMENT", .say = say_alignment},
     {.label = NULL},
 };
 

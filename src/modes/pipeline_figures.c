@@ -22,3 +22,10 @@ const struct xb_figure xb_figure_speed_up = {
     .more_is_better = true,
     .help = "How many times as fast as the same work done the plain way",
 };
+
+const struct xb_figure xb_figure_share_of_bound = {
+    .name = "share_of_bound",
+    .unit = XB_UNIT_RATIO,
+    .more_is_better = true,
+    .help = "The bandwidth by that of the slowest stage alone: 1 is the best possible",
+};

@@ -79,7 +79,7 @@ static const struct xb_parameter parameters[] = {
     {&xb_option_encode_chunk, NULL}, {&xb_option_threads, NULL}, {NULL, NULL}};
 
 static const struct xb_figure *const figures[] = {
-    &xb_figure_plain_bandwidth, &xb_figure_speed_up,    &xb_figure_encoded_share_of_bound,
+    &xb_figure_plain_bandwidth, &xb_figure_speed_up,    &xb_figure_share_of_bound,
     &xb_figure_ratio,           &xb_figure_encode_rate, &xb_figure_encode_rate_one,
     &xb_figure_decode_rate,     &xb_figure_threads,     &xb_figure_break_even_threads,
     &xb_figure_error_max,       &xb_figure_error_rms,   NULL};
@@ -95,10 +95,10 @@ SAY(int8)
 SAY(fp8)
 
 static const struct xb_reading_line reading_lines[] = {
-    {.label = "fp16", .say = say_fp16},
-    {.label = "bf16", .say = say_bf16},
-    {.label = "int8", .say = say_int8},
-    {.label = "fp8", .say = say_fp8},
+    {.label = "fp16", .code = "XB-QUANTIZE", .say = say_fp16},
+    {.label = "bf16", .code = "XB-QUANTIZE", .say = say_bf16},
+    {.label = "int8", .code = "XB-QUANTIZE", .say = say_int8},
+    {.label = "fp8", .code = "XB-QUANTIZE", .say = say_fp8},
     {.label = NULL},
 };
 

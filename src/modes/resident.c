@@ -257,6 +257,17 @@ static const struct xb_record_case *find_most_steps(struct xb_reading *reading, 
     return most;
 }
 
+static void put_numbers(struct xb_reading *reading, const struct xb_record_case *test)
+{
+    static const struct xb_figure *const told[] = {&resident_time, &round_trip_time,
+                                                   &xb_figure_speed_up, &trip_cost};
+    xb_reading_rests_on(reading, test);
+    xb_reading_number(reading, "steps", (double)steps_of(test), XB_UNIT_RATIO);
+    for (size_t i = 0; i < sizeof told / sizeof told[0]; i++)
+        xb_reading_number(reading, told[i]->name, xb_reading_median(reading, test, told[i]),
+                          told[i]->unit);
+}
+
 /* Less is noise, and no reason to change a program. */
 #define WORTH_SAYING 1.02
 
@@ -270,6 +281,7 @@ static bool say_resident(struct xb_reading *reading, int device, uint64_t bytes)
     xb_reading_add_duration(reading, xb_reading_median(reading, test, &resident_time));
     xb_reading_add(reading, "; with a trip to the host after each ");
     xb_reading_add_duration(reading, xb_reading_median(reading, test, &round_trip_time));
+    put_numbers(reading, test);
     if (factor < WORTH_SAYING) {
         xb_reading_add(reading, ": the trips cost next to nothing here.");
         return true;
@@ -283,7 +295,7 @@ static bool say_resident(struct xb_reading *reading, int device, uint64_t bytes)
 }
 
 static const struct xb_reading_line reading_lines[] = {
-    {.label = "resident", .say = say_resident},
+    {.label = "resident", .code = "XB-RESIDENT", .say = say_resident},
     {.label = NULL},
 };
 

@@ -17,12 +17,26 @@ extern const struct xb_option xb_option_ring_slots; /* --ring-slots */
 struct xb_ring_plan {
     unsigned
         threads;    /* with the caller, which feeds the device and of two or more copies nothing */
-    uint64_t chunk; /* bytes; the last may be shorter */
-    unsigned slots; /* of a chunk each */
+    uint64_t chunk; /* bytes that cross at a time; the last may be fewer */
+    unsigned slots; /* of a chunk each; XB_RING_LEAST_SLOTS or more */
 };
 
-/* What works well: threads for each CPU near the device, up to a number that is enough. */
-struct xb_ring_plan xb_ring_plan_usual(void);
+/* While one is filled two others cross. */
+#define XB_RING_LEAST_SLOTS 3u
+#define XB_RING_USUAL_SLOTS 4u
+
+/* What the options of a case say, of which they and --threads are parameters. */
+struct xb_ring_plan xb_ring_plan_of(const struct xb_case *test);
+
+/* For check_options: XB_ERR_USAGE where they say what no ring can be. */
+XB_MUST_CHECK enum xb_status xb_ring_check_options(const struct xb_case *test,
+                                                   struct xb_error *error);
+
+/* What works well for copies of so many bytes. */
+struct xb_ring_plan xb_ring_plan_usual(uint64_t bytes);
+
+/* How many operations one copy of so many bytes enqueues. */
+uint64_t xb_ring_operations(const struct xb_ring_plan *plan, uint64_t bytes);
 
 /* How much page-locked memory a ring of that plan takes, for `needs`. */
 uint64_t xb_ring_bytes(const struct xb_ring_plan *plan);
@@ -38,24 +52,28 @@ XB_MUST_CHECK enum xb_status xb_ring_open(struct xb_mode_context *context,
                                           struct xb_ring **ring, struct xb_error *error);
 void xb_ring_close(struct xb_ring *ring); /* accepts NULL */
 
-/* How many queues a mode that uses a ring has for it. */
-#define XB_RING_QUEUES 2u
-
 /*
  * For submit. Copies `bytes` of host memory to the device, or back. To the device it returns when
  * the last copy is enqueued and all of `host` was read; to the host it returns when all bytes are
  * there. So it blocks: a case that uses it is timed by the host's clock until the queues are done,
- * and is never held. Work on queues[first_queue ... + XB_RING_QUEUES) before it is waited for by
- * the copies; who wants to compute behind it waits for these queues.
+ * and is never held.
  */
-XB_MUST_CHECK enum xb_status xb_ring_to_device(struct xb_mode_context *context,
-                                               struct xb_ring *ring, size_t first_queue,
+XB_MUST_CHECK enum xb_status xb_ring_to_device(struct xb_ring *ring, struct xb_queue *queue,
                                                struct xb_buffer *device, uint64_t device_offset,
                                                const void *host, uint64_t bytes,
                                                struct xb_error *error);
-XB_MUST_CHECK enum xb_status xb_ring_to_host(struct xb_mode_context *context, struct xb_ring *ring,
-                                             size_t first_queue, void *host,
-                                             struct xb_buffer *device, uint64_t device_offset,
-                                             uint64_t bytes, struct xb_error *error);
+XB_MUST_CHECK enum xb_status xb_ring_to_host(struct xb_ring *ring, struct xb_queue *queue,
+                                             void *host, struct xb_buffer *device,
+                                             uint64_t device_offset, uint64_t bytes,
+                                             struct xb_error *error);
+
+/* What bounds it, for references: the host threads' copies alone, as many and as long, and the
+ * device's. What the target then holds is no copy of the source. */
+XB_MUST_CHECK enum xb_status xb_ring_by_host_alone(struct xb_ring *ring, bool to_device, void *host,
+                                                   uint64_t bytes, struct xb_error *error);
+XB_MUST_CHECK enum xb_status xb_ring_by_device_alone(struct xb_ring *ring, struct xb_queue *queue,
+                                                     bool to_device, struct xb_buffer *device,
+                                                     uint64_t device_offset, uint64_t bytes,
+                                                     struct xb_error *error);
 
 #endif

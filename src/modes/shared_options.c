@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "shared_options.h"
 
+#include "base/parallel.h"
+
 #include <string.h>
 
 static const char *const host_memory_words[] = {"registered", "alloc", "write-combined", "pageable",
@@ -91,6 +93,34 @@ const struct xb_option xb_option_by = {
 bool xb_is_by_kernel(const char *word)
 {
     return strcmp(word, "kernel") == 0;
+}
+
+const struct xb_option xb_option_threads = {
+    .name = "threads",
+    .type = XB_OPTION_COUNTS,
+    .argument = "N[,N]",
+    .default_text = "0",
+    .help = "How many host threads copy or encode: a number, a list (1,4,16), or 0 for one on each "
+            "CPU near the device, up to 64. Of two or more one feeds the device and does nothing "
+            "else. One case is run for each.",
+    .minimum = 0,
+    .maximum = XB_CREW_THREADS,
+    .selects = true,
+};
+
+/* More threads than these are given by number only: each takes room in page-locked memory. */
+#define MOST_BY_DEFAULT 64u
+
+unsigned xb_threads_usual(void)
+{
+    unsigned near = xb_cpus_allowed();
+    return near < MOST_BY_DEFAULT ? near : MOST_BY_DEFAULT;
+}
+
+unsigned xb_threads_of(const struct xb_case *test)
+{
+    unsigned given = (unsigned)xb_case_setting(test, &xb_option_threads)->count;
+    return given > 0 ? given : xb_threads_usual();
 }
 
 const struct xb_option xb_option_chunk = {

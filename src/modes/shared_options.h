@@ -2,6 +2,7 @@
 #ifndef XFERBENCH_MODES_SHARED_OPTIONS_H
 #define XFERBENCH_MODES_SHARED_OPTIONS_H
 
+#include "xferbench/crew.h"
 #include "xferbench/mode.h"
 
 /* Options that more than one mode takes. */
@@ -30,6 +31,13 @@ extern const struct xb_option xb_option_by;
 
 /* Whether a word of --by means the cores. */
 bool xb_is_by_kernel(const char *word);
+
+/* --threads: how many host threads there are. */
+extern const struct xb_option xb_option_threads;
+
+/* How many a case has of which it is a parameter; and those of a case that says 0. */
+unsigned xb_threads_of(const struct xb_case *test);
+unsigned xb_threads_usual(void);
 
 /* --chunk: how much one operation moves. */
 extern const struct xb_option xb_option_chunk;

@@ -223,11 +223,13 @@ static bool say_in_place(struct xb_reading *reading, int device, uint64_t bytes)
     else
         xb_reading_add(reading, "Read in place: copying first is not faster, however often the "
                                 "kernel reads the data.");
+    xb_reading_number(reading, "break_even_passes", passes >= 1 ? ceil(passes) : 0, XB_UNIT_RATIO);
+    xb_reading_rests_on(reading, test);
     return true;
 }
 
 static const struct xb_reading_line reading_lines[] = {
-    {.label = "in place", .say = say_in_place},
+    {.label = "in place", .code = "XB-IN-PLACE", .say = say_in_place},
     {.label = NULL},
 };
 

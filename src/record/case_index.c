@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which case is which. */
 #include "internal.h"
+#include "making.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,6 +3,7 @@
 #include "internal.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- how it stands ---- */
@@ -109,6 +110,13 @@ const char *xb_record_parameter(const struct xb_record_case *test, const char *n
         if (strcmp(test->parameters[i].name, name) == 0 && test->parameters[i].value != NULL)
             return test->parameters[i].value;
     return "";
+}
+
+int xb_record_case_node(const struct xb_record_case *test)
+{
+    const char *value = xb_record_parameter(test, XB_RECORD_NUMA);
+    bool is_number = value[0] != '\0' && strspn(value, digits) == strlen(value);
+    return is_number && strlen(value) < 5 ? (int)strtol(value, NULL, 10) : -1;
 }
 
 /* Whether it is of a group of pairs, or their sum. */

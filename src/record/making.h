@@ -15,4 +15,7 @@ void *xb_making_room(struct xb_making *making, size_t count, size_t size);
 /* The record's own copy of a text; NULL for one that is not there. */
 const char *xb_making_keep(struct xb_making *making, const char *text);
 
+/* Makes record->index of its cases, for xb_record_find. False where memory is short. */
+XB_MUST_CHECK bool xb_record_make_index(struct xb_record *record);
+
 #endif

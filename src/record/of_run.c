@@ -368,8 +368,10 @@ static void keep_row(struct xb_making *making, const struct xb_result *result,
 static void keep_parameters(struct xb_making *making, const struct xb_case *test,
                             struct xb_record_case *kept)
 {
-    struct xb_record_fact *facts = xb_making_room(making, test->setting_count + 1, sizeof *facts);
+    struct xb_record_fact *facts = xb_making_room(making, test->setting_count + 2, sizeof *facts);
     size_t count = test->setting_count;
+    char node[16];
+    snprintf(node, sizeof node, "%u", test->node);
     for (size_t i = 0; !making->failed && i < test->setting_count; i++) {
         const struct xb_setting *setting = &test->settings[i];
         char number[24];
@@ -385,6 +387,9 @@ static void keep_parameters(struct xb_making *making, const struct xb_case *test
     if (test->group != XB_GROUP_NONE)
         facts[count++] = (struct xb_record_fact){
             .name = XB_RECORD_GROUP, .value = xb_group_name(test->group), .is_text = true};
+    if (test->has_node)
+        facts[count++] =
+            (struct xb_record_fact){.name = XB_RECORD_NUMA, .value = xb_making_keep(making, node)};
     xb_record_sort_facts(facts, count);
     kept->parameters = facts;
     kept->parameter_count = count;

@@ -4,6 +4,7 @@
 #include "reader.h"
 
 #include "base/file_text.h"
+#include "making.h"
 
 #include <stdlib.h>
 #include <string.h>

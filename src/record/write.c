@@ -270,20 +270,15 @@ static void put_results(struct xb_json *json, const struct xb_record *record)
     xb_json_close(json);
 }
 
-enum xb_status xb_record_write(FILE *stream, const struct xb_record *record, struct xb_error *error)
+void xb_record_put(struct xb_json *json, const struct xb_record *record)
 {
-    struct xb_json json;
-    xb_json_begin(&json);
-    xb_json_open_object(&json, NULL);
-    xb_document_put_schema(&json, "xferbench.result", XB_RECORD_VERSION);
-    xb_json_put_flag(&json, "interrupted", record->interrupted);
-    xb_json_put_known_flag(&json, "deadline_met", record->has_deadline, record->deadline_met);
-    xb_record_put_host(&json, record);
-    xb_record_put_backend(&json, record);
-    xb_record_put_devices(&json, record);
-    xb_record_put_environment(&json, record);
-    xb_record_put_config(&json, record);
-    put_results(&json, record);
-    xb_json_close(&json);
-    return xb_json_finish(&json, stream, "the JSON", error);
+    xb_document_put_schema(json, "xferbench.result", XB_RECORD_VERSION);
+    xb_json_put_flag(json, "interrupted", record->interrupted);
+    xb_json_put_known_flag(json, "deadline_met", record->has_deadline, record->deadline_met);
+    xb_record_put_host(json, record);
+    xb_record_put_backend(json, record);
+    xb_record_put_devices(json, record);
+    xb_record_put_environment(json, record);
+    xb_record_put_config(json, record);
+    put_results(json, record);
 }

@@ -5,13 +5,13 @@
 #include "base/json_write.h"
 #include "xferbench/record.h"
 
-#include <stdio.h>
+/* All members of the innermost open object are those of this header's functions. */
 
-/* A record of one process as JSON after docs/result.schema.json. XB_ERR_SYSTEM, XB_ERR_MEMORY. */
-XB_MUST_CHECK enum xb_status xb_record_write(FILE *stream, const struct xb_record *record,
-                                             struct xb_error *error);
+/* What a document after docs/result.schema.json says of a record of one process: all of it but the
+ * Reading. */
+void xb_record_put(struct xb_json *json, const struct xb_record *record);
 
-/* ---- parts that other documents have too: members of the innermost open object ---- */
+/* ---- parts that other documents have too ---- */
 
 /* One member each, of that name. The backend and the config are null where the record has none. */
 void xb_record_put_host(struct xb_json *json, const struct xb_record *record);

@@ -14,7 +14,6 @@
 #include "base/output.h"
 #include "formats.h"
 #include "record/of_run.h"
-#include "record/write.h"
 
 #include <string.h>
 
@@ -91,7 +90,7 @@ static bool write_output(struct xb_output *output, const struct xb_record *recor
 static bool write_record(struct outputs *outputs, const struct xb_record *record, bool quiet)
 {
     struct xb_error error;
-    bool written = write_output(&outputs->json, record, xb_record_write);
+    bool written = write_output(&outputs->json, record, xb_result_json_write);
     written = write_output(&outputs->csv, record, xb_csv_write) && written;
     if (outputs->on_stdout || quiet) {
         xb_failures_say(record);

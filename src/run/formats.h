@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 /* Where results go. Each format is written from a record: of this process, of several, or of a
- * file; of a finished run or of an interrupted one. Its JSON is record/write.h's. */
+ * file; of a finished run or of an interrupted one. */
 
 /* The table for people: what was measured and on what, the rows, what they mean, and notes.
  * Flushes; reports a failed write. */
@@ -16,6 +16,9 @@ XB_MUST_CHECK enum xb_status xb_table_write(FILE *stream, const struct xb_record
 /* Says on stderr what failed and why, for where no table does: a line for each case, or of several
  * processes for each that has no results (what failed in the others they have said themselves). */
 void xb_failures_say(const struct xb_record *record);
+/* JSON after docs/result.schema.json, of a record of one process. XB_ERR_SYSTEM, XB_ERR_MEMORY. */
+XB_MUST_CHECK enum xb_status xb_result_json_write(FILE *stream, const struct xb_record *record,
+                                                  struct xb_error *error);
 /* CSV after RFC 4180: a header, then a line a case. Its columns: docs/measurement.md. */
 XB_MUST_CHECK enum xb_status xb_csv_write(FILE *stream, const struct xb_record *record,
                                           struct xb_error *error);

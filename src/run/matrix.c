@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* What every kind of matrix is made of: which cases belong to one, rows, columns, cells, title. */
 #define _GNU_SOURCE
-#include "matrix.h"
-
 #include "base/note.h"
 #include "base/text.h"
+#include "matrix_internal.h"
 #include "measure/mode_list.h"
 #include "parameters.h"
-#include "rows.h"
+#include "record/rows.h"
 #include "xferbench/mode.h"
 #include "xferbench/units.h"
 
@@ -14,79 +14,61 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CELL_SIZE 64
-/* The place of what pairs have together, behind those of the devices. */
-#define ALL (-1)
+#define LINE_COLUMNS 80
+#define PLACE_WIDTH 6 /* of a row's number */
 
 /* ---- which cases ---- */
 
-/* The cases of a matrix, in the order of the record. */
-struct matrix {
-    const struct xb_record *record;
-    const struct xb_record_case **cases; /* room for all of the record */
-    size_t count;
-};
-
-static bool is_of_a_pair(const struct xb_record_case *test)
+bool xb_matrix_open(struct xb_matrix *matrix, const struct xb_matrix_kind *kind,
+                    const struct xb_record *record)
 {
-    return test->peer >= 0 && !xb_record_is_sum(test);
+    *matrix = (struct xb_matrix){
+        .kind = kind,
+        .record = record,
+        .cases = calloc(record->case_count + 1, sizeof(const struct xb_record_case *))};
+    return matrix->cases != NULL;
 }
 
 /* Whether a case belongs to the matrix of `of`. */
-static bool belongs(const struct xb_record *record, const struct xb_record_case *test,
+static bool belongs(const struct xb_matrix *matrix, const struct xb_record_case *test,
                     const struct xb_record_case *of)
 {
-    return xb_case_is_in_matrix(record, test) && xb_cases_alike(test, of) &&
+    return matrix->kind->holds(matrix->record, test) && matrix->kind->alike(test, of) &&
            test->latency == of->latency && test->simultaneous == of->simultaneous;
 }
 
-static void collect(struct matrix *matrix, const struct xb_record_case *of)
+static void collect(struct xb_matrix *matrix, const struct xb_record_case *of)
 {
     const struct xb_record *record = matrix->record;
     matrix->count = 0;
     for (size_t i = 0; i < record->case_count; i++)
-        if (belongs(record, &record->cases[i], of))
-            matrix->cases[matrix->count++] = &record->cases[i];
-}
-
-static void collect_pairs(struct matrix *matrix)
-{
-    const struct xb_record *record = matrix->record;
-    matrix->count = 0;
-    for (size_t i = 0; i < record->case_count; i++)
-        if (is_of_a_pair(&record->cases[i]))
+        if (belongs(matrix, &record->cases[i], of))
             matrix->cases[matrix->count++] = &record->cases[i];
 }
 
 /* ---- cells ---- */
 
-static void set_text(char *cell, const char *text)
+void xb_matrix_set_text(char *cell, const char *text)
 {
-    snprintf(cell, CELL_SIZE, "%s", text);
+    snprintf(cell, XB_MATRIX_CELL, "%s", text);
     xb_make_plain(cell);
 }
 
-/* Writes what a cell shows of a case; leaves it alone where that is nothing. */
-typedef void cell_text(const struct xb_record *record, const struct xb_record_case *test,
-                       char *text);
-
-/* The figure, or else why there is none. */
-static void figure_cell(const struct xb_record *record, const struct xb_record_case *test,
-                        char *text)
+void xb_matrix_fill_figure(const struct xb_record *record, const struct xb_record_case *test,
+                           char *cell)
 {
     const struct xb_figure *figure = xb_mode_main_figure(test->mode, test->latency);
     double median = xb_record_median(record, test, figure->name);
     enum xb_result_status status = xb_record_summarize(record, test).status;
     if (test->latency && isfinite(median))
-        snprintf(text, CELL_SIZE, "%.*f", xb_decimals_for(1e6 * median), 1e6 * median);
+        snprintf(cell, XB_MATRIX_CELL, "%.*f", xb_decimals_for(1e6 * median), 1e6 * median);
     else if (isfinite(median))
-        xb_rate_text(median, text, CELL_SIZE);
+        xb_rate_text(median, cell, XB_MATRIX_CELL);
     else if (status != XB_RESULT_OK)
-        set_text(text, status == XB_RESULT_SKIPPED ? "skip" : "ERR");
+        xb_matrix_set_text(cell, status == XB_RESULT_SKIPPED ? "skip" : "ERR");
 }
 
-/* The detail of that name, of the first process that has it; NULL for none. */
-static const struct xb_record_detail *detail_of(const struct xb_record *record,
+const struct xb_record_detail *xb_matrix_detail(const struct xb_record *record,
                                                 const struct xb_record_case *test, const char *name)
 {
     for (size_t p = 0; p < record->process_count; p++) {
@@ -98,86 +80,57 @@ static const struct xb_record_detail *detail_of(const struct xb_record *record,
     return NULL;
 }
 
-static double number_of(const struct xb_record *record, const struct xb_record_case *test,
-                        const char *name)
-{
-    const struct xb_record_detail *detail = detail_of(record, test, name);
-    return detail != NULL && detail->text == NULL ? detail->number : 0;
-}
-
-/* "NVLink 18 x 26.6"; empty where the case says nothing of a link that its data took. */
-static void link_text(const struct xb_record *record, const struct xb_record_case *test, char *text)
-{
-    const struct xb_record_detail *kind = detail_of(record, test, "link");
-    double links = number_of(record, test, "links");
-    double rate = number_of(record, test, "link_rate_bytes_per_second");
-    text[0] = '\0';
-    if (kind == NULL || kind->text == NULL)
-        return;
-    int used = snprintf(text, CELL_SIZE, "%.32s", kind->text);
-    if (links > 0)
-        used += snprintf(text + used, CELL_SIZE - (size_t)used, " %.0f", links);
-    if (links > 0 && rate > 0)
-        snprintf(text + used, CELL_SIZE - (size_t)used, " x %.1f", rate / 1e9);
-    xb_make_plain(text);
-}
-
-static void link_cell(const struct xb_record *record, const struct xb_record_case *test, char *cell)
-{
-    char text[CELL_SIZE];
-    link_text(record, test, text);
-    if (text[0] != '\0')
-        set_text(cell, text);
-}
-
 /*
- * What stands at a place: the first case of the pair that has something to say. Only the matrix of
- * links has several cases of a pair.
+ * What stands at a place: the first case of it that has something to say. Only the matrix of links
+ * has several cases of a place.
  */
-static void cell_at(const struct matrix *matrix, cell_text *fill, int source, int destination,
-                    char *text)
+static void cell_at(const struct xb_matrix *matrix, int row, int column, char *text)
 {
-    set_text(text, "-");
+    xb_matrix_set_text(text, "-");
     for (size_t i = 0; i < matrix->count && strcmp(text, "-") == 0; i++) {
         const struct xb_record_case *test = matrix->cases[i];
-        if (test->device == source && test->peer == destination)
-            fill(matrix->record, test, text);
+        if (matrix->kind->row(test) == row && matrix->kind->column(test) == column)
+            matrix->kind->fill(matrix->record, test, text);
     }
 }
 
 /* ---- a matrix ---- */
 
-/* Whether a device is an end of any pair here, and so has a row and a column. ALL has only that of
- * the two in which a case stands. */
-static bool takes_part(const struct matrix *matrix, int place, bool as_source)
+/* Whether a number has a row and a column: that of a device that is an end of any pair has both.
+ * XB_MATRIX_ALL has only that of the two in which a case stands. */
+static bool takes_part(const struct xb_matrix *matrix, int place, bool as_row)
 {
+    const struct xb_matrix_kind *kind = matrix->kind;
     for (size_t i = 0; i < matrix->count; i++) {
         const struct xb_record_case *test = matrix->cases[i];
-        if ((test->device == place && (place != ALL || as_source)) ||
-            (test->peer == place && (place != ALL || !as_source)))
+        bool either = kind->same_places && place != XB_MATRIX_ALL;
+        if ((kind->row(test) == place && (either || as_row)) ||
+            (kind->column(test) == place && (either || !as_row)))
             return true;
     }
     return false;
 }
 
-/* One more than the highest index of a device here. */
-static int device_limit(const struct matrix *matrix)
+/* One more than the highest number of a row or a column here. */
+static int place_limit(const struct xb_matrix *matrix)
 {
     int limit = 0;
     for (size_t i = 0; i < matrix->count; i++) {
-        const struct xb_record_case *test = matrix->cases[i];
-        limit = test->device >= limit ? test->device + 1 : limit;
-        limit = test->peer >= limit ? test->peer + 1 : limit;
+        int row = matrix->kind->row(matrix->cases[i]);
+        int column = matrix->kind->column(matrix->cases[i]);
+        limit = row >= limit ? row + 1 : limit;
+        limit = column >= limit ? column + 1 : limit;
     }
     return limit;
 }
 
-static int widest_cell(const struct matrix *matrix, cell_text *fill)
+static int widest_cell(const struct xb_matrix *matrix)
 {
     size_t width = 4;
     for (size_t i = 0; i < matrix->count; i++) {
-        char text[CELL_SIZE];
-        cell_at(matrix, fill, matrix->cases[i]->device, matrix->cases[i]->peer, text);
+        const struct xb_record_case *test = matrix->cases[i];
+        char text[XB_MATRIX_CELL];
+        cell_at(matrix, matrix->kind->row(test), matrix->kind->column(test), text);
         width = strlen(text) > width ? strlen(text) : width;
     }
     return (int)width;
@@ -185,91 +138,96 @@ static int widest_cell(const struct matrix *matrix, cell_text *fill)
 
 static void print_place(FILE *stream, int place, int width)
 {
-    if (place == ALL)
+    if (place == XB_MATRIX_ALL)
         fprintf(stream, "%*s", width, "all");
     else
         fprintf(stream, "%*d", width, place);
 }
 
-/* The devices' places in turn, and ALL at the end, which is the place behind the last device. */
+/* The numbers in turn, and XB_MATRIX_ALL at the end, which is the place behind the last number. */
 static int place_at(int turn, int limit)
 {
-    return turn < limit ? turn : ALL;
+    return turn < limit ? turn : XB_MATRIX_ALL;
 }
 
-static void print_line(FILE *stream, const struct matrix *matrix, cell_text *fill, int source,
-                       int limit, int width)
+/* Some of the columns: as many as fit into a line, from one of the turns on. */
+struct block {
+    int first, behind; /* turns */
+    int limit;         /* of all */
+    int width;         /* of a cell */
+};
+
+/* The columns that fit, from block.behind on. False where there are none. */
+static bool next_block(const struct xb_matrix *matrix, struct block *block)
+{
+    int room = (LINE_COLUMNS - PLACE_WIDTH) / (block->width + 2);
+    int count = 0;
+    block->first = block->behind;
+    while (block->behind <= block->limit && (count < room || count == 0))
+        count += takes_part(matrix, place_at(block->behind++, block->limit), false);
+    return count > 0;
+}
+
+static void print_line(FILE *stream, const struct xb_matrix *matrix, const struct block *block,
+                       int row)
 {
     fputc('\n', stream);
-    print_place(stream, source, 6);
-    for (int turn = 0; turn <= limit; turn++) {
-        char text[CELL_SIZE];
-        int destination = place_at(turn, limit);
-        if (!takes_part(matrix, destination, false))
+    print_place(stream, row, PLACE_WIDTH);
+    for (int turn = block->first; turn < block->behind; turn++) {
+        char text[XB_MATRIX_CELL];
+        int column = place_at(turn, block->limit);
+        if (!takes_part(matrix, column, false))
             continue;
-        cell_at(matrix, fill, source, destination, text);
-        fprintf(stream, "  %*s", width, text);
+        cell_at(matrix, row, column, text);
+        fprintf(stream, "  %*s", block->width, text);
     }
 }
 
-static void print_cells(FILE *stream, const struct matrix *matrix, cell_text *fill)
+static void print_block(FILE *stream, const struct xb_matrix *matrix, const struct block *block)
 {
-    int limit = device_limit(matrix);
-    int width = widest_cell(matrix, fill);
-    fprintf(stream, "%6s", "");
-    for (int turn = 0; turn <= limit; turn++) {
-        int place = place_at(turn, limit);
+    fprintf(stream, "%*s", PLACE_WIDTH, "");
+    for (int turn = block->first; turn < block->behind; turn++) {
+        int place = place_at(turn, block->limit);
         if (!takes_part(matrix, place, false))
             continue;
         fputs("  ", stream);
-        print_place(stream, place, width);
+        print_place(stream, place, block->width);
     }
-    for (int turn = 0; turn <= limit; turn++)
-        if (takes_part(matrix, place_at(turn, limit), true))
-            print_line(stream, matrix, fill, place_at(turn, limit), limit, width);
+    for (int turn = 0; turn <= block->limit; turn++)
+        if (takes_part(matrix, place_at(turn, block->limit), true))
+            print_line(stream, matrix, block, place_at(turn, block->limit));
     fputc('\n', stream);
+}
+
+void xb_matrix_print_cells(FILE *stream, const struct xb_matrix *matrix)
+{
+    struct block block = {.limit = place_limit(matrix), .width = widest_cell(matrix)};
+    while (next_block(matrix, &block))
+        print_block(stream, matrix, &block);
 }
 
 /* ---- titles ---- */
 
-/* Whether all measured pairs here took the same link, or none says which; `link` is it. */
-static bool one_link(const struct matrix *matrix, char *link)
-{
-    bool any = false;
-    link[0] = '\0';
-    for (size_t i = 0; i < matrix->count; i++) {
-        const struct xb_record_case *test = matrix->cases[i];
-        char other[CELL_SIZE];
-        if (xb_record_is_sum(test) ||
-            xb_record_summarize(matrix->record, test).status != XB_RESULT_OK)
-            continue;
-        link_text(matrix->record, test, other);
-        if (any && strcmp(other, link) != 0)
-            return false;
-        set_text(link, other);
-        any = true;
-    }
-    return true;
-}
-
 /* ", chunk 8 MiB" for what tells this matrix from others of its mode. */
-static void add_parameters(struct xb_words *words, const struct xb_parameters *parameters,
-                           const struct xb_record_case *of)
+static void add_parameters(struct xb_words *words, const struct xb_matrix *matrix,
+                           const struct xb_parameters *parameters)
 {
+    const char *unsaid = matrix->kind->unsaid;
     for (size_t i = 0; i < parameters->count; i++) {
-        char text[CELL_SIZE];
-        const char *value = xb_parameter_text(of, parameters->names[i], text, sizeof text);
-        if (value != NULL)
-            xb_words_add(words, ", %s %s", parameters->names[i], value);
+        char text[XB_MATRIX_CELL];
+        const char *name = parameters->names[i];
+        const char *value = xb_parameter_text(matrix->cases[0], name, text, sizeof text);
+        if (value != NULL && (unsaid == NULL || strcmp(name, unsaid) != 0))
+            xb_words_add(words, ", %s %s", name, value);
     }
 }
 
-/* Any of its cases stands for the matrix. */
-static void print_title(FILE *stream, const struct matrix *matrix, const struct xb_record_case *of,
+static void print_title(FILE *stream, const struct xb_matrix *matrix,
                         const struct xb_parameters *parameters)
 {
+    const struct xb_record_case *of = matrix->cases[0]; /* any stands for all */
     struct xb_words words = {.length = 0};
-    char bytes[32], link[CELL_SIZE];
+    char bytes[32], axes[2 * XB_MATRIX_CELL];
     bool both_ways = strcmp(of->direction, xb_direction_name(XB_BIDIR)) == 0;
     const char *unit = xb_mode_has_latency(of->mode) ? "latency p50 in us"
                        : of->latency                 ? "host latency p50 in us"
@@ -277,62 +235,45 @@ static void print_title(FILE *stream, const struct matrix *matrix, const struct 
                                                      : "GB/s";
     xb_words_add(&words, "%s %s, %s, %s", of->mode, of->variant, of->direction,
                  xb_size_format(of->bytes, bytes, sizeof bytes));
-    add_parameters(&words, parameters, of);
+    add_parameters(&words, matrix, parameters);
     if (of->simultaneous)
         xb_words_add(&words, ", at the same time");
-    xb_words_add(&words, ", %s (%s", unit,
-                 both_ways ? "between the two" : "rows: from, columns: to");
-    if (one_link(matrix, link) && link[0] != '\0')
-        xb_words_add(&words, "; %s%s", link, strchr(link, '.') != NULL ? " GB/s" : "");
+    matrix->kind->axes(matrix, axes, sizeof axes);
+    xb_words_add(&words, ", %s (%s", unit, axes);
     xb_make_plain(words.text);
     fprintf(stream, "%s)\n", words.text);
 }
 
+/* ---- all matrices of a kind ---- */
+
 /* The first of a matrix's cases stands for it. */
-static bool begins_matrix(const struct xb_record *record, size_t index)
+static bool begins_matrix(const struct xb_matrix *matrix, size_t index)
 {
-    if (!xb_case_is_in_matrix(record, &record->cases[index]))
+    const struct xb_record *record = matrix->record;
+    if (!matrix->kind->holds(record, &record->cases[index]))
         return false;
     for (size_t i = 0; i < index; i++)
-        if (belongs(record, &record->cases[i], &record->cases[index]))
+        if (belongs(matrix, &record->cases[i], &record->cases[index]))
             return false;
     return true;
 }
 
-static void print_all(FILE *stream, struct matrix *matrix, bool first)
+void xb_matrix_print_each(FILE *stream, struct xb_matrix *matrix, bool first,
+                          void (*each)(const struct xb_matrix *matrix, void *argument),
+                          void *argument)
 {
     const struct xb_record *record = matrix->record;
     const struct xb_parameters parameters = xb_parameters_that_differ(record);
-    bool differs = false;
     for (size_t i = 0; i < record->case_count; i++) {
-        char link[CELL_SIZE];
-        if (!begins_matrix(record, i))
+        if (!begins_matrix(matrix, i))
             continue;
         if (!first)
             fputc('\n', stream);
         first = false;
         collect(matrix, &record->cases[i]);
-        print_title(stream, matrix, &record->cases[i], &parameters);
-        print_cells(stream, matrix, figure_cell);
-        differs = differs || !one_link(matrix, link);
+        print_title(stream, matrix, &parameters);
+        xb_matrix_print_cells(stream, matrix);
+        if (each != NULL)
+            each(matrix, argument);
     }
-    if (differs) {
-        collect_pairs(matrix);
-        fputs("\nlinks between the devices, number x GB/s each way (rows: from, columns: to)\n",
-              stream);
-        print_cells(stream, matrix, link_cell);
-    }
-}
-
-enum xb_status xb_matrix_print(FILE *stream, const struct xb_record *record, bool first,
-                               struct xb_error *error)
-{
-    struct matrix matrix = {
-        .record = record,
-        .cases = calloc(record->case_count + 1, sizeof(const struct xb_record_case *))};
-    if (matrix.cases == NULL)
-        return XB_FAIL(error, XB_ERR_MEMORY, "not enough memory to print the table");
-    print_all(stream, &matrix, first);
-    free(matrix.cases);
-    return XB_OK;
 }

@@ -57,6 +57,16 @@ static const struct xb_option option_device = {
             "after the other. Modes that need several GPUs use all of them unless you name some.",
     .selects = true,
 };
+static const struct xb_option option_numa = {
+    .name = "numa",
+    .type = XB_OPTION_CHOICES,
+    .argument = "NODE[,NODE]",
+    .default_text = "near",
+    .help = "On which NUMA nodes the host's memory lies and its threads run: near (the device's "
+            "own), numbers such as 0,1, or all. Each node that is named is a case of its own; "
+            "several give a matrix of nodes and devices.",
+    .selects = true,
+};
 static char backend_help[512]; /* of option_backend: the names are the list's */
 static const struct xb_option option_backend = {
     .name = "backend",
@@ -182,11 +192,12 @@ static const struct xb_option option_quiet = {
     .selects = true,
 };
 static const struct xb_option *const own_rows[] = {
-    &option_mode,    &option_size,     &option_direction,    &option_device,
-    &option_backend, &option_latency,  &option_simultaneous, &option_time_limit,
-    &option_warm_up, &option_samples,  &option_processes,    &option_interleave,
-    &option_quick,   &option_deadline, &option_json,         &option_baseline_json,
-    &option_csv,     &option_quiet,    &xb_option_help,      &xb_option_version,
+    &option_mode,          &option_size,    &option_direction, &option_device,
+    &option_numa,          &option_backend, &option_latency,   &option_simultaneous,
+    &option_time_limit,    &option_warm_up, &option_samples,   &option_processes,
+    &option_interleave,    &option_quick,   &option_deadline,  &option_json,
+    &option_baseline_json, &option_csv,     &option_quiet,     &xb_option_help,
+    &xb_option_version,
 };
 #define OWN_ROWS (sizeof own_rows / sizeof own_rows[0])
 

@@ -27,9 +27,12 @@ static const struct xb_option *find_option(const char *mode_name, const char *na
     return parameter != NULL ? parameter->option : NULL;
 }
 
-/* Whether it is of a list and does not go without saying. */
+/* Whether it is of a list and does not go without saying. A NUMA node stands in no case that is
+ * measured near its device, which goes without saying. */
 static bool is_unusual(const struct xb_record_case *test, const struct xb_record_fact *own)
 {
+    if (strcmp(own->name, XB_RECORD_NUMA) == 0)
+        return true;
     const struct xb_option *option = find_option(test->mode, own->name);
     return option != NULL && xb_option_is_list(option) && own->value != NULL &&
            own->is_text == (option->type == XB_OPTION_CHOICES) &&

@@ -15,7 +15,7 @@ struct xb_parameters {
 };
 
 /* Those that differ between cases of one mode, or in which a case has one of a list that does not
- * go without saying (mode.h), in the order in which they are met. */
+ * go without saying (mode.h) or a NUMA node, in the order in which they are met. */
 struct xb_parameters xb_parameters_that_differ(const struct xb_record *record);
 
 /* What a case has of a parameter, for people: a size as "8 MiB", none as "0". NULL where it has

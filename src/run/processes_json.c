@@ -2,7 +2,9 @@
 /* The keys and their meaning stand in docs/processes.schema.json. */
 #include "processes_set.h"
 
+#include "reading/list.h"
 #include "record/document.h"
+#include "record/making.h"
 #include "record/write.h"
 
 #include <math.h>
@@ -129,6 +131,14 @@ static bool take_case(struct merged *merged, size_t process, const struct xb_rec
     return true;
 }
 
+/* Takes a process up as its own record has it: the Reading speaks of its devices. */
+static void take_process(struct merged *merged, size_t process)
+{
+    const struct xb_record *own = record_of(merged, process);
+    if (own->process_count > 0) /* it did not fail */
+        merged->record.processes[process] = own->processes[0];
+}
+
 /* In the order of their first appearance. */
 static bool collect(struct merged *merged)
 {
@@ -143,32 +153,42 @@ static bool collect(struct merged *merged)
     bool ok = record->cases != NULL && record->processes != NULL;
     record->process_count = ok ? count : 0;
     for (size_t i = 0; ok && i < count; i++) {
-        record->processes[i].has_results = merged->set->processes[i].document != NULL;
+        take_process(merged, i);
         for (size_t j = 0; ok && j < record_of(merged, i)->case_count; j++)
             ok = take_case(merged, i, &record_of(merged, i)->cases[j]);
     }
-    return ok;
+    return ok && xb_record_make_index(record);
 }
 
 static void release(struct merged *merged)
 {
     for (size_t i = 0; i < merged->record.case_count; i++)
         free(merged->record.cases[i].rows);
+    free(merged->record.index);
     free(merged->record.cases);
     free(merged->record.processes);
 }
 
 /* ---- the document ---- */
 
-static void put_results(struct xb_json *json, const struct xb_processes *set)
+static void put_results(struct xb_json *json, const struct xb_record *merged)
+{
+    xb_json_open_array(json, "results");
+    for (size_t i = 0; i < merged->case_count; i++)
+        put_case(json, merged, &merged->cases[i]);
+    xb_json_close(json);
+}
+
+/* What all processes together measured, and what that means. */
+static void put_merged(struct xb_json *json, const struct xb_processes *set)
 {
     struct merged merged = {.set = set};
-    if (!collect(&merged))
+    if (collect(&merged)) {
+        put_results(json, &merged.record);
+        xb_reading_put_of(json, &merged.record);
+    } else {
         xb_json_fail_memory(json);
-    xb_json_open_array(json, "results");
-    for (size_t i = 0; i < merged.record.case_count; i++)
-        put_case(json, &merged.record, &merged.record.cases[i]);
-    xb_json_close(json);
+    }
     release(&merged);
 }
 
@@ -221,7 +241,7 @@ enum xb_status xb_processes_json_write(FILE *stream, const struct xb_processes *
     for (size_t i = 0; i < set->count; i++)
         put_process(&json, &set->processes[i], i);
     xb_json_close(&json);
-    put_results(&json, set);
+    put_merged(&json, set);
     xb_json_close(&json);
     return xb_json_finish(&json, stream, "the JSON", error);
 }

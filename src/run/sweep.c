@@ -55,7 +55,8 @@ static bool belongs(const struct sweep *sweep, const struct xb_record_case *test
 {
     const struct xb_record_case *of = sweep->of;
     bool same = mode_of(test) == sweep->mode && test->device == of->device &&
-                test->bytes == of->bytes && strcmp(test->direction, of->direction) == 0;
+                test->bytes == of->bytes && strcmp(test->direction, of->direction) == 0 &&
+                xb_record_case_node(test) == xb_record_case_node(of);
     const struct xb_parameter *parameter = sweep->mode->parameters + 1;
     for (; same && parameter->option != NULL; parameter++)
         same = parameter->variant != NULL ||
@@ -130,6 +131,8 @@ static void print_title(FILE *stream, const struct sweep *sweep)
             if (value != NULL && strcmp(parameters.names[i], name) == 0)
                 xb_words_add(&words, ", %s %s", name, value);
         }
+    if (xb_record_case_node(sweep->of) >= 0)
+        xb_words_add(&words, ", NUMA node %d", xb_record_case_node(sweep->of));
     xb_words_add(&words, ": GB/s by %s", name_of(sweep));
     xb_make_plain(words.text);
     fprintf(stream, "%s\n", words.text);

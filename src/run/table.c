@@ -8,8 +8,8 @@
 #include "base/text.h"
 #include "formats.h"
 #include "matrix.h"
-#include "reading.h"
-#include "rows.h"
+#include "reading/list.h"
+#include "record/rows.h"
 #include "sweep.h"
 
 #include <libsmartcols/libsmartcols.h>
@@ -128,6 +128,8 @@ static enum xb_status print_results(FILE *stream, const struct xb_record *record
     if (status == XB_OK && together)
         status = print_together(stream, &layout, !alone, error);
     if (status == XB_OK)
+        status = xb_matrix_print_nodes(stream, record, false, error);
+    if (status == XB_OK)
         status = xb_matrix_print(stream, record, !alone && !together, error);
     if (status == XB_OK)
         xb_sweep_print(stream, record);
@@ -143,6 +145,18 @@ static bool has_results(const struct xb_record *record)
     return false;
 }
 
+static enum xb_status print_reading(FILE *stream, const struct xb_record *record,
+                                    struct xb_error *error)
+{
+    struct xb_reading_list reading;
+    enum xb_status status = xb_reading_make(record, &reading, error);
+    if (status != XB_OK)
+        return status;
+    xb_reading_print(stream, &reading);
+    xb_reading_free(&reading);
+    return XB_OK;
+}
+
 static enum xb_status print_all(FILE *stream, const struct xb_record *record,
                                 struct xb_error *error)
 {
@@ -151,7 +165,7 @@ static enum xb_status print_all(FILE *stream, const struct xb_record *record,
     if (has_results(record)) {
         status = print_results(stream, record, error);
         if (status == XB_OK)
-            status = xb_reading_print(stream, record, error);
+            status = print_reading(stream, record, error);
     }
     if (status == XB_OK)
         status = xb_table_notes(stream, record, error);

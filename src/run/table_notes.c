@@ -8,7 +8,7 @@
 #include "base/plain_text.h"
 #include "formats.h"
 #include "parameters.h"
-#include "rows.h"
+#include "record/rows.h"
 #include "xferbench/units.h"
 
 #include <string.h>

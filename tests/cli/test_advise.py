@@ -87,7 +87,7 @@ class Measured(Advise):
     def test_from_a_measurement(self):
         document = self.advise(YES, *HOST, *self.SMALL)
         self.assertEqual(document["source"]["file"], None)
-        for name in ("pageable", "pinned", "overlapped"):
+        for name in ("pageable", "ring", "pinned", "overlapped"):
             self.assertTrue(self.strategy(document, name)["known"])
         overlapped = self.strategy(document, "overlapped")
         self.assertTrue(overlapped["has_both_ways"])
@@ -97,7 +97,7 @@ class Measured(Advise):
         outcome = self.assert_ends(YES, "advise", *HOST, *self.SMALL, "--check", "--json", "advice.json")
         self.assertIn("PREDICTED MEASURED", outcome.out)
         document = self.load("advice.json")
-        for name in ("pageable", "pinned", "overlapped"):
+        for name in ("pageable", "ring", "pinned", "overlapped"):
             one = self.strategy(document, name)
             self.assertGreater(one["measured"]["seconds"], 0)
             self.assertAlmostEqual(

@@ -19,7 +19,7 @@ class Bounds(Measuring):
     def test_several_devices_where_there_is_one(self):
         """Each alone as ever, and rows that say why there is nothing beside them."""
         document, out = self.run_whatever(
-            0, "-m", "pageable,pinned", "-s", "4K", *FEW, "--simultaneous"
+            *(0, "-m", "pageable,pinned", "--staging", "driver", "-s", "4K", *FEW, "--simultaneous")
         )
         results = document["results"]
         found = [(r["mode"], r["direction"], r["simultaneous"], r["device"]) for r in results]

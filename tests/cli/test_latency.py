@@ -19,7 +19,7 @@ class Latency(Measuring):
     """--latency: single operations, and percentiles of their times."""
 
     def test_percentiles(self):
-        modes = ("--mode", "pageable,pinned,async,zero-copy")
+        modes = ("--mode", "pageable,pinned,async,zero-copy", "--staging", "driver")
         document = self.run_to_json(*HOST, *modes, "--latency", "-n", "23", "-t", "1ms")
         self.assertEqual(len(document["results"]), 8)
         for result in document["results"]:

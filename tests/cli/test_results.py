@@ -62,7 +62,8 @@ class Results(Measuring):
         ]
         one_way = ("h2d", "d2h")
         modes = (
-            ("pageable", "malloc", one_way),
+            ("pageable", "driver", one_way),
+            ("pageable", "ring", one_way),
             ("pinned", "registered", one_way),
             ("async", "registered", one_way),
             ("double-buffer", "registered", ("bidir",)),
@@ -225,7 +226,7 @@ class Results(Measuring):
 
     def test_both_directions(self):
         for words in ("both", "h2d,d2h", "d2h,h2d"):
-            document = self.run_to_json(*HOST, "-m", "pageable", "-s", "4K", *FEW, "-d", words)
+            document = self.run_to_json(*HOST, "-m", "pinned", "-s", "4K", *FEW, "-d", words)
             directions = [result["direction"] for result in document["results"]]
             self.assertEqual(directions, ["h2d", "d2h"], words)
 

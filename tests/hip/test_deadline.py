@@ -14,7 +14,7 @@ from stand_in import OVERRIDE, STAND_IN, HipCase, harness
 
 DEADLINES = ("2s", "20s", "60s")
 # Pageable memory needs no registering, so that the second row is the first to call it.
-ROWS = ("--mode", "pageable,pinned,async", "--direction", "h2d")
+ROWS = ("--mode", "pageable,pinned,async", "--staging", "driver", "--direction", "h2d")
 REGISTERING = "hipHostRegister:1"
 # The first three streams only tried whether holds and batches work, the next two are those of the first two rows.
 AFTER_THE_LAST_ROW = ("hipModuleUnload:1", "hipStreamDestroy:6+", "exit")

@@ -29,6 +29,7 @@ extern const struct xb_backend xb_hip_backend;
 /* A row of every kind of work: one each, so that what is closed is closed at the end alone. */
 enum row {
     PAGEABLE,
+    RING,
     REGISTERED,
     ALLOC,
     ASYNC,
@@ -49,7 +50,8 @@ enum row {
 };
 #define ROW_WORDS 8
 static const char *const words_of[][ROW_WORDS] = {
-    [PAGEABLE] = {"--mode=pageable", "--direction=h2d"},
+    [PAGEABLE] = {"--mode=pageable", "--staging=driver", "--direction=h2d"},
+    [RING] = {"--mode=pageable", "--staging=ring", "--direction=d2h"},
     [REGISTERED] = {"--mode=pinned", "--direction=h2d"},
     [ALLOC] = {"--mode=pinned", "--direction=d2h", "--host-memory=alloc"},
     [ASYNC] = {"--mode=async", "--direction=bidir"},

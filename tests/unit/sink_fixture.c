@@ -265,7 +265,7 @@ enum xb_status write_json(FILE *stream, const void *run, struct xb_error *error)
     enum xb_status status = xb_record_of_run(run, &record, error);
     if (status != XB_OK)
         return status;
-    status = xb_record_write(stream, &record, error);
+    status = xb_result_json_write(stream, &record, error);
     xb_record_free(&record);
     return status;
 }
@@ -284,7 +284,7 @@ const cJSON *figure_at(const cJSON *row, const char *name)
 
 cJSON *parsed(const struct xb_run *run)
 {
-    char *text = written(xb_record_write, run);
+    char *text = written(xb_result_json_write, run);
     assert_utf8(text);
     cJSON *root = cJSON_Parse(text);
     assert_non_null(root);

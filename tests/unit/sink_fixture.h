@@ -5,7 +5,6 @@
 /* Runs made by hand, for the tests of what is written about them. */
 
 #include "measure/run.h"
-#include "record/write.h"
 #include "run/formats.h"
 
 #include <cjson/cJSON.h>
@@ -62,7 +61,7 @@ char *written_record(sink write, const struct xb_record *record);
 cJSON *parsed(const struct xb_run *run);
 /* The figure of that name in a row of results; NULL for none. */
 const cJSON *figure_at(const cJSON *row, const char *name);
-/* xb_record_write() as fail_every_allocation() wants it. */
+/* xb_result_json_write() as fail_every_allocation() wants it. */
 enum xb_status write_json(FILE *stream, const void *run, struct xb_error *error);
 
 void assert_utf8(const char *text);

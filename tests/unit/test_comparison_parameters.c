@@ -61,6 +61,32 @@ static void pairs_cases_with_the_same_parameters(void **state)
     assert_string_equal(result.parameters.names[0], "chunk");
 }
 
+/* A case whose memory lies on a NUMA node that was named is not the one near its device, which is
+ * all that files have from before there was --numa. */
+static void keeps_numa_nodes_apart(void **state)
+{
+    static const struct xb_record_fact zero = {.name = "numa", .value = "0"};
+    static const struct xb_record_fact one = {.name = "numa", .value = "1"};
+    (void)state;
+    begin_with(NULL, &zero);
+    compare();
+    assert_int_equal(result.case_count, 2);
+    assert_pair(0, XB_ONLY_IN_BASELINE, "");
+    assert_pair(1, XB_ONLY_IN_CANDIDATE, "");
+    begin_with(&zero, &one);
+    compare();
+    assert_int_equal(result.case_count, 2);
+    begin_with(&one, NULL);
+    add_case(&before, NULL, RATE);
+    add_case(&after, &one, RATE);
+    compare();
+    assert_int_equal(result.case_count, 2);
+    assert_case(0, XB_BASIS_TEST, XB_OUTCOME_PASS, "");
+    assert_case(1, XB_BASIS_TEST, XB_OUTCOME_PASS, "");
+    assert_int_equal(result.parameters.count, 1);
+    assert_string_equal(result.parameters.names[0], "numa");
+}
+
 /* The value of another parameter is not this one's. */
 static void keeps_other_parameters_apart(void **state)
 {
@@ -226,6 +252,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pairs_cases_with_the_same_parameters),
         cmocka_unit_test(keeps_other_parameters_apart),
+        cmocka_unit_test(keeps_numa_nodes_apart),
         cmocka_unit_test(an_option_that_is_a_parameter_forbids),
         cmocka_unit_test(pairs_by_force_only_what_is_left_over),
         cmocka_unit_test(takes_a_parameter_that_a_file_lacks_for_the_default),

@@ -17,7 +17,7 @@ static void test_time_is_that_of_one_iteration(void **state)
 {
     (void)state;
     struct fixture f;
-    RUN(&f, "--mode", "pinned,pageable", "--size", "64K,4M");
+    RUN(&f, "--mode", "pinned,pageable", "--staging", "driver", "--size", "64K,4M");
     for (size_t i = 0; i < f.run.case_count; i++) {
         const struct xb_result *result = &f.run.results[i];
         expect_seconds(result, (double)result->test.bytes * XB_FAKE_SECONDS_PER_BYTE);

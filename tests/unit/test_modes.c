@@ -108,7 +108,8 @@ static void test_the_variant_is_the_memory_copied(void **state)
         unsigned memory, access;
         enum xb_advice advice;
     } rows[] = {
-        {"pageable", NULL, NULL, 1u << XB_MEMORY_PAGEABLE, 0, XB_ADVICE_NONE},
+        {"pageable", "--staging", "driver", 1u << XB_MEMORY_PAGEABLE, 0, XB_ADVICE_NONE},
+        {"pageable", "--staging", "ring", 1u << XB_MEMORY_PINNED, 0, XB_ADVICE_NONE},
         {"pinned", "--host-memory", "alloc", 1u << XB_MEMORY_PINNED, 0, XB_ADVICE_NONE},
         {"pinned", NULL, NULL, 1u << XB_MEMORY_REGISTERED, 0, XB_ADVICE_NONE},
         {"async", "--host-memory", "write-combined", 1u << XB_MEMORY_WRITE_COMBINED, 0,
@@ -188,7 +189,8 @@ static void test_modes_share_a_workspace(void **state)
 {
     (void)state;
     struct fixture f;
-    RUN(&f, "--mode", "pinned,pageable", "--size", "64K", "--host-memory", "alloc");
+    RUN(&f, "--mode", "pinned,pageable", "--staging", "driver", "--size", "64K", "--host-memory",
+        "alloc");
     expect_all(&f, XB_RESULT_OK);
     assert_int_equal(xb_fake.copied_memory, 1u << XB_MEMORY_PINNED | 1u << XB_MEMORY_PAGEABLE);
     finish(&f);

@@ -120,8 +120,8 @@ static void test_windows_see_what_a_blind_check_does_not(void **state)
     xb_fake.check_is_blind = true;
     xb_fake.damage = XB_DAMAGE_LAST_BYTE_LOST;
     RUN(&f, "--mode", "pinned,pageable,async,zero-copy,managed,peer", "--managed", "fault,advise",
-        "--size", "1M", "--direction", "h2d,d2d");
-    assert_int_equal(f.run.case_count, 4 + 2 + 6);
+        "--staging", "driver,ring", "--size", "1M", "--direction", "h2d,d2d");
+    assert_int_equal(f.run.case_count, 5 + 2 + 6);
     for (size_t i = 0; i < f.run.case_count; i++) {
         expect_reason(&f.run.results[i], XB_RESULT_ERROR, "the check itself is broken");
         assert_int_equal(f.run.results[i].verified, XB_VERIFIED_FALSE);

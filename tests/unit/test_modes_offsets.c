@@ -11,7 +11,7 @@
 
 #include "modes_fixture.h"
 
-#define MODES "--mode", "pageable,pinned,async", "--direction", "both,bidir"
+#define MODES "--mode", "pageable,pinned,async", "--staging", "driver", "--direction", "both,bidir"
 #define BOUNDARY 256u
 
 /* ---- the fake backend, with copies that take liberties at the ends of what they copy ---- */
@@ -154,12 +154,14 @@ static void test_every_offset_verifies_elsewhere(void **state)
 static void test_copies_begin_at_their_offsets(void **state)
 {
     (void)state;
-    static const char *const modes[] = {"pageable", "pinned", "async"};
-    for (size_t m = 0; m < COUNT_OF(modes); m++)
+    static const char *const ways[][2] = {{"pageable", "--staging=driver"},
+                                          {"pinned", "--host-memory=registered"},
+                                          {"async", "--host-memory=registered"}};
+    for (size_t w = 0; w < COUNT_OF(ways); w++)
         for (int to_device = 0; to_device < 2; to_device++) {
             struct fixture f;
-            RUN(&f, "--mode", modes[m], "--direction", to_device ? "h2d" : "d2h", "--size", "64K",
-                "--host-offset", "64", "--device-offset", "3");
+            RUN(&f, "--mode", ways[w][0], ways[w][1], "--direction", to_device ? "h2d" : "d2h",
+                "--size", "64K", "--host-offset", "64", "--device-offset", "3");
             expect_verified(&f);
             assert_int_equal(own.target_offset, to_device ? 3 : 64);
             assert_int_equal(own.source_offset, to_device ? 64 : 3);

@@ -11,7 +11,7 @@
 #include "measure_fixture.h"
 
 #include "record/of_run.h"
-#include "record/write.h"
+#include "run/formats.h"
 
 /* ---- a fake whose copies take as many times as long as where their host buffer lies says ---- */
 
@@ -110,7 +110,7 @@ static struct xb_record written_and_read(struct xb_record *record)
     size_t length = 0;
     FILE *stream = open_memstream(&text, &length);
     assert_non_null(stream);
-    assert_int_equal(xb_record_write(stream, record, &error), XB_OK);
+    assert_int_equal(xb_result_json_write(stream, record, &error), XB_OK);
     fclose(stream);
     if (xb_record_parse("a file", text, length, &again, &error) != XB_OK)
         fail_msg("%s", error.message);

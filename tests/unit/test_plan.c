@@ -339,7 +339,7 @@ static void test_a_backend_without_pairs_says_so(void **state)
     lonely.peer_info = NULL;
     fixture_backend = &lonely;
     xb_fake.device_count = 2;
-    RUN(&f, "--mode", "peer,pageable", "--size", "4K", "--direction", "d2d,h2d");
+    RUN(&f, "--mode", "peer,pinned", "--size", "4K", "--direction", "d2d,h2d");
     expect_status(&f.run.results[0], XB_RESULT_OK);
     for (size_t i = 1; i < f.run.case_count; i++)
         expect_reason(&f.run.results[i], XB_RESULT_SKIPPED, "no copies between devices");

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the Reading says of data that is made smaller on its way. */
-#include "checks.h"
-#include "sink_fixture.h"
+#include "reading_fixture.h"
 
 #include "measure/mode_list.h"
-#include "run/reading.h"
-
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -76,24 +73,6 @@ static struct xb_result *compressed(struct node *n, const char *variant, const c
     return row;
 }
 
-/* The line with that label, without its turns; "" for none. */
-static void assert_said(const struct node *n, const char *label, const char *expected)
-{
-    static const char turn[] = "\n               ";
-    char begin[32];
-    char *text = written(xb_reading_print, &n->run);
-    assert_narrow(text);
-    for (char *at = text; (at = strstr(at, turn)) != NULL;)
-        memmove(at, at + sizeof turn - 2, strlen(at + sizeof turn - 2) + 1);
-    snprintf(begin, sizeof begin, "\n  %-12s ", label);
-    const char *line = strstr(text, begin);
-    char said[2048] = "";
-    if (line != NULL)
-        strncat(said, line + strlen(begin), strcspn(line + strlen(begin), "\n"));
-    assert_string_equal(said, expected);
-    free(text);
-}
-
 static const struct measured linked = {.rate = 96,
                                        .plain = 55,
                                        .ratio = 2,
@@ -156,7 +135,7 @@ static void what_was_compressed_before_pays_after_some_sends(void **state)
     assert_said(n, "sent",
                 "integers by for pays: 150.0 GB/s, 2.73 times as fast as the plain copy (55.00 "
                 "GB/s). Compressing once has paid after 9 sends. The link is the limit: 159.5 "
-                "GB/s alone. zeros by for pays: 150.0 GB/s, 2.73 times as fast as the plain copy "
+                "GB/s alone.\nzeros by for pays: 150.0 GB/s, 2.73 times as fast as the plain copy "
                 "(55.00 GB/s). Compressing has paid with the first send. The link is the limit: "
                 "159.5 GB/s alone.");
     assert_said(n, "made", "");
@@ -236,9 +215,9 @@ static void codecs_and_data_are_told_apart(void **state)
     assert_said(n, "made",
                 "random by for with 4 threads does not pay: 50.00 GB/s, 91 % as fast as the plain "
                 "copy (55.00 GB/s). The data does not get smaller (ratio 1.000): send it as it "
-                "is. random by lz4 with 4 threads does not pay: 50.00 GB/s, 91 % as fast as the "
+                "is.\nrandom by lz4 with 4 threads does not pay: 50.00 GB/s, 91 % as fast as the "
                 "plain copy (55.00 GB/s). The data does not get smaller (ratio 1.000): send it as "
-                "it is. file:some/model.bin by lz4 with 4 threads does not pay: 50.00 GB/s, 91 % "
+                "it is.\nfile:some/model.bin by lz4 with 4 threads does not pay: 50.00 GB/s, 91 % "
                 "as fast as the plain copy (55.00 GB/s). The data does not get smaller (ratio "
                 "1.000): send it as it is.");
 }

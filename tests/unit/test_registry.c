@@ -175,7 +175,9 @@ static void test_lines_of_the_reading_are_checked(void **state)
 static void test_modes_are_checked(void **state)
 {
     (void)state;
-    const struct xb_mode whole = *xb_mode_find("pageable");
+    struct xb_mode whole = *xb_mode_find("pageable");
+    whole.variant_option = NULL;
+    whole.variant = "malloc";
 #define MODE_WITHOUT(field)                                                                        \
     do {                                                                                           \
         struct xb_mode mode = whole;                                                               \

@@ -101,7 +101,7 @@ static void list_names_directions(void **state)
 
 static void sinks_report_a_full_disk(void **state)
 {
-    static const sink sinks[] = {xb_record_write, xb_csv_write, xb_table_write};
+    static const sink sinks[] = {xb_result_json_write, xb_csv_write, xb_table_write};
     const struct fixture *f = *state;
     struct xb_record record;
     struct xb_error error;
@@ -132,7 +132,7 @@ static void sinks_do_not_follow_the_locale(void **state)
         free(plain);
         setlocale(LC_ALL, "de_DE.UTF-8");
     }
-    char *json = written(xb_record_write, &f->run);
+    char *json = written(xb_result_json_write, &f->run);
     assert_non_null(strstr(json, "0.30000000000000004"));
     free(json);
     setlocale(LC_ALL, "C");
@@ -146,11 +146,11 @@ static void make_example(struct node *n)
     n->run.device_count = NODE_DEVICES;
     n->devices[0].link = (struct xb_pcie_link){true, 32, 16, 32, 16, ""};
     strcpy(n->devices[0].info.pci_bdf, "0000:0f:00.0");
-    struct xb_result *row = add(n, &pageable, "malloc", XB_H2D, 7.7);
+    struct xb_result *row = add(n, &pageable, "driver", XB_H2D, 7.7);
     row->submit_times.count = row->wall_times.count = 0;
     add_same(&row->submit_times, 0.0341);
     add_same(&row->wall_times, 0.0349);
-    add(n, &pageable, "malloc", XB_D2H, 14.8);
+    add(n, &pageable, "driver", XB_D2H, 14.8);
     add(n, &pinned, "alloc", XB_H2D, 55.4);
     add(n, &pinned, "alloc", XB_D2H, 55.3);
     add(n, &async, "alloc", XB_H2D, 54.8);
@@ -231,9 +231,9 @@ static int write_examples(const char *directory)
     struct node *latencies = third;
     make_example(node);
     make_latency_example(latencies);
-    int status = write_one(directory, "rows.json", xb_record_write, &rows->run) |
-                 write_one(directory, "node.json", xb_record_write, &node->run) |
-                 write_one(directory, "latencies.json", xb_record_write, &latencies->run) |
+    int status = write_one(directory, "rows.json", xb_result_json_write, &rows->run) |
+                 write_one(directory, "node.json", xb_result_json_write, &node->run) |
+                 write_one(directory, "latencies.json", xb_result_json_write, &latencies->run) |
                  write_one(directory, "rows.txt", xb_table_write, &rows->run) |
                  write_one(directory, "node.txt", xb_table_write, &node->run) |
                  write_one(directory, "latencies.txt", xb_table_write, &latencies->run);

@@ -120,7 +120,7 @@ static void does_not_bind_to_another_machine(void **state)
 {
     struct xb_topology *topology = open_synthetic("numa:2 pu:1", "0");
     struct xb_binding binding;
-    char nodes[32] = "x";
+    struct xb_places places;
     int here = 0;
 
     (void)state;
@@ -128,8 +128,9 @@ static void does_not_bind_to_another_machine(void **state)
     assert_false(binding.bound);
     assert_false(binding.note_is_normal);
     assert_explained(&binding);
-    xb_topology_locate(topology, &here, sizeof here, nodes, sizeof nodes);
-    assert_string_equal(nodes, "");
+    xb_topology_locate(topology, &here, sizeof here, 0, &places);
+    assert_string_equal(places.nodes, "");
+    assert_int_equal(places.known, 0);
     xb_topology_close(topology);
 }
 
@@ -210,29 +211,31 @@ static void locates_pages(void **state)
     struct xb_topology *topology = open_machine();
     struct xb_error error;
     void *memory = NULL;
-    char nodes[64];
-    char one[2];
+    struct xb_places places;
 
     (void)state;
     assert_int_equal(xb_pages_map(bytes, &memory, &error), XB_OK);
-    xb_topology_locate(topology, memory, bytes, nodes, sizeof nodes);
-    assert_node_list(nodes);
+    xb_topology_locate(topology, memory, bytes, -1, &places);
+    assert_node_list(places.nodes);
+    assert_int_equal(places.on_node, 0);
+    assert_true(places.known <= 256);
     /* One node, if the kernel says at all. */
-    if (xb_topology_node_count(topology) == 1 && nodes[0] != '\0')
-        assert_null(strchr(nodes, ','));
+    if (xb_topology_node_count(topology) == 1 && places.nodes[0] != '\0')
+        assert_null(strchr(places.nodes, ','));
     /* Any alignment and length. */
     for (size_t length = 0; length < 200; length++) {
-        xb_topology_locate(topology, (char *)memory + 4095, length, nodes, sizeof nodes);
-        assert_node_list(nodes);
+        xb_topology_locate(topology, (char *)memory + 4095, length, 0, &places);
+        assert_node_list(places.nodes);
+        assert_true(places.known <= (length > 1 ? 2 : length));
+        assert_true(places.on_node <= places.known);
         if (length == 0)
-            assert_string_equal(nodes, "");
+            assert_string_equal(places.nodes, "");
     }
-    xb_topology_locate(topology, memory, bytes, one, 1);
-    assert_string_equal(one, "");
     xb_pages_unmap(memory, bytes);
     /* Where nothing is mapped there is no node. */
-    xb_topology_locate(topology, memory, bytes, nodes, sizeof nodes);
-    assert_string_equal(nodes, "");
+    xb_topology_locate(topology, memory, bytes, 0, &places);
+    assert_string_equal(places.nodes, "");
+    assert_int_equal(places.known, 0);
     xb_topology_close(topology);
 }
 

@@ -171,8 +171,8 @@ static void test_a_sample_that_is_longer_needs_none(void **state)
         struct fixture f;
         alter(1, 1);
         altered_backend.event_elapsed = slow_elapsed;
-        RUN(&f, "--mode", rows[r][0], "--size", rows[r][1], "--warm-up", "20s", "--time-limit",
-            "2s", "--samples", "2");
+        RUN(&f, "--mode", rows[r][0], "--staging", "driver", "--size", rows[r][1], "--warm-up",
+            "20s", "--time-limit", "2s", "--samples", "2");
         expect_all(&f, XB_RESULT_OK);
         assert_int_equal(f.run.case_count, 4);
         for (size_t i = 0; i < 4; i++) {

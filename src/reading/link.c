@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the fastest copies of a device reach of what its link can carry. */
+#include "internal.h"
 #include "machine/pcie.h"
-#include "reading_internal.h"
 
 #include <string.h>
 
@@ -47,6 +47,15 @@ static void add_way(struct xb_reading *reading, const char *way, bool first,
     xb_reading_add(reading, first ? " reaches " : " ");
 }
 
+/* A number of the case's way: "bandwidth_h2d". */
+static void put(struct xb_reading *reading, const char *name, const struct xb_record_case *test,
+                double value, const char *unit)
+{
+    char whole[40];
+    snprintf(whole, sizeof whole, "%s_%s", name, test->direction);
+    xb_reading_number(reading, whole, value, unit);
+}
+
 static void add_of_ceiling(struct xb_reading *reading, const char *way, bool first,
                            const struct xb_record_case *best, double ceiling)
 {
@@ -60,6 +69,9 @@ static void add_of_ceiling(struct xb_reading *reading, const char *way, bool fir
     xb_reading_add(reading, " of ");
     xb_reading_add_rate(reading, ceiling);
     xb_reading_add(reading, " GB/s).");
+    put(reading, "share_of_ceiling", best, rate / ceiling, XB_UNIT_RATIO);
+    put(reading, "bandwidth", best, rate, XB_UNIT_RATE);
+    put(reading, "ceiling", best, ceiling, XB_UNIT_RATE);
 }
 
 static void add_of_raw(struct xb_reading *reading, const char *way, bool first,
@@ -70,6 +82,9 @@ static void add_of_raw(struct xb_reading *reading, const char *way, bool first,
     add_way(reading, way, first, best);
     xb_reading_add_share(reading, xb_reading_bandwidth(reading, best) / raw);
     xb_reading_add(reading, "%s.", first ? " of the link's raw rate" : "");
+    put(reading, "share_of_raw_rate", best, xb_reading_bandwidth(reading, best) / raw,
+        XB_UNIT_RATIO);
+    put(reading, "bandwidth", best, xb_reading_bandwidth(reading, best), XB_UNIT_RATE);
 }
 
 /* What the ceiling is computed from. */
@@ -114,6 +129,7 @@ static bool say_of_raw_rate(struct xb_reading *reading, const struct xb_record_d
         return false;
     add_of_raw(reading, "Host to device", true, to, raw);
     add_of_raw(reading, "Device to host", to == NULL, from, raw);
+    xb_reading_number(reading, "raw_rate", raw, XB_UNIT_RATE);
     xb_reading_add(reading,
                    " Packet headers leave %.0f to %.0f %% of it, for payloads of 128 to 512 bytes.",
                    100 * LEFT_AT_MPS_128, 100 * LEFT_AT_MPS_512);

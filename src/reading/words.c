@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What every line of the Reading is made of: the cases that it may speak of, and its words. */
 #define _GNU_SOURCE /* locale_t, in base/text.h */
-#include "reading_internal.h"
+#include "internal.h"
 
 #include "base/text.h"
 #include "measure/mode_list.h"
@@ -117,6 +117,18 @@ const struct xb_record_case *xb_reading_best(const struct xb_reading *reading, i
     return best;
 }
 
+const struct xb_record_case *xb_reading_fastest(const struct xb_reading *reading, int device,
+                                                uint64_t bytes, xb_reading_choice *is_one)
+{
+    const struct xb_record_case *best = NULL;
+    for (size_t i = 0; i < reading->record->case_count; i++) {
+        const struct xb_record_case *test = &reading->record->cases[i];
+        if (test->device == device && test->bytes == bytes && is_one(reading, test))
+            best = xb_reading_faster(reading, best, test);
+    }
+    return best;
+}
+
 void xb_reading_collect(struct xb_reading *reading, double value)
 {
     if (reading->status == XB_OK)
@@ -195,18 +207,9 @@ void xb_reading_add_name(struct xb_reading *reading, const struct xb_record_case
 {
     const struct xb_mode *mode = xb_mode_find(test->mode);
     bool has_variants = mode == NULL || mode->variant_option != NULL;
+    xb_reading_rests_on(reading, test);
     xb_reading_add(reading, "%s%s%s", test->mode, has_variants ? " " : "",
                    has_variants ? test->variant : "");
-}
-
-void xb_reading_number(struct xb_reading *reading, const char *name, double value, const char *unit)
-{
-    (void)reading, (void)name, (void)value, (void)unit;
-}
-
-void xb_reading_rests_on(struct xb_reading *reading, const struct xb_record_case *test)
-{
-    (void)reading, (void)test;
 }
 
 /* ---- one way to move data against another ---- */
@@ -224,36 +227,48 @@ static void add_rates(struct xb_reading *reading, const struct xb_record_case *a
     xb_reading_add(reading, " GB/s).");
 }
 
-static bool compare_one_way(struct xb_reading *reading, const struct xb_record_case *a,
-                            const struct xb_record_case *b, const char *before)
+/* "prefetch_bandwidth_h2d": a number of that way, as a program knows it. */
+static void put_rate(struct xb_reading *reading, struct xb_reading_way way,
+                     const struct xb_record_case *test)
 {
+    char name[64];
+    snprintf(name, sizeof name, "%s_bandwidth_%s", way.variant != NULL ? way.variant : way.mode,
+             test->direction);
+    for (char *c = name; *c != '\0'; c++)
+        *c = (char)(*c == '-' ? '_' : *c);
+    xb_reading_number(reading, name, xb_reading_bandwidth(reading, test), XB_UNIT_RATE);
+}
+
+static bool compare_one_way(struct xb_reading *reading, int device, uint64_t bytes,
+                            enum xb_direction direction, struct xb_reading_way way,
+                            struct xb_reading_way other, const char *before)
+{
+    const struct xb_record_case *a =
+        xb_reading_best(reading, device, bytes, direction, way.mode, way.variant);
+    const struct xb_record_case *b =
+        xb_reading_best(reading, device, bytes, direction, other.mode, other.variant);
     if (a == NULL || b == NULL)
         return false;
+    double ratio = xb_reading_bandwidth(reading, a) / xb_reading_bandwidth(reading, b);
     xb_reading_add(reading, "%s, ", before);
     xb_reading_add_name(reading, a);
     xb_reading_add(reading, " is ");
-    xb_reading_add_speed(reading,
-                         xb_reading_bandwidth(reading, a) / xb_reading_bandwidth(reading, b));
+    xb_reading_add_speed(reading, ratio);
     xb_reading_add(reading, " as ");
     xb_reading_add_name(reading, b);
     add_rates(reading, a, b);
+    xb_reading_number(reading, direction == XB_H2D ? "ratio_h2d" : "ratio_d2h", ratio,
+                      XB_UNIT_RATIO);
+    put_rate(reading, way, a);
+    put_rate(reading, other, b);
     return true;
-}
-
-static const struct xb_record_case *best_of(const struct xb_reading *reading, int device,
-                                            uint64_t bytes, enum xb_direction direction,
-                                            struct xb_reading_way way)
-{
-    return xb_reading_best(reading, device, bytes, direction, way.mode, way.variant);
 }
 
 bool xb_reading_compare(struct xb_reading *reading, int device, uint64_t bytes,
                         struct xb_reading_way way, struct xb_reading_way other)
 {
-    bool to = compare_one_way(reading, best_of(reading, device, bytes, XB_H2D, way),
-                              best_of(reading, device, bytes, XB_H2D, other), "Host to device");
-    bool from = compare_one_way(reading, best_of(reading, device, bytes, XB_D2H, way),
-                                best_of(reading, device, bytes, XB_D2H, other),
+    bool to = compare_one_way(reading, device, bytes, XB_H2D, way, other, "Host to device");
+    bool from = compare_one_way(reading, device, bytes, XB_D2H, way, other,
                                 to ? " Device to host" : "Device to host");
     return to || from;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the Reading says of pairs of devices that ran at the same time. */
-#include "reading_internal.h"
+#include "internal.h"
 
-#include "rows.h"
+#include "record/rows.h"
 
 /* Those of one kind that there is most to say of. */
 struct groups {
@@ -91,14 +91,17 @@ static void add_share(struct xb_reading *reading, const struct groups *groups, b
          sum = find_next(reading, sum, to_one))
         for (size_t i = xb_group_size(xb_reading_record(reading), sum); i > 0; i--) {
             double share = xb_reading_median(reading, &sum[i], &xb_figure_share_of_alone);
-            if (share > 0)
-                xb_reading_collect(reading, share);
+            if (!(share > 0))
+                continue;
+            xb_reading_collect(reading, share);
+            xb_reading_rests_on(reading, &sum[i]);
         }
     if (!xb_reading_spread(reading, &shares))
         return;
     xb_reading_add(reading, " A pair keeps ");
     xb_reading_add_share(reading, shares.median);
     xb_reading_add(reading, " of what it has alone%s.", shares.n > 1 ? " (median)" : "");
+    xb_reading_number(reading, "share_of_alone", shares.median, XB_UNIT_RATIO);
 }
 
 static bool say(struct xb_reading *reading, bool to_one, uint64_t bytes)
@@ -122,6 +125,13 @@ static bool say(struct xb_reading *reading, bool to_one, uint64_t bytes)
         xb_reading_add(reading, ")");
     }
     xb_reading_add(reading, ".");
+    xb_reading_number(reading, "bandwidth", groups.rates.median, XB_UNIT_RATE);
+    xb_reading_number(reading, "bandwidth_low", groups.rates.min, XB_UNIT_RATE);
+    xb_reading_number(reading, "bandwidth_high", groups.rates.max, XB_UNIT_RATE);
+    xb_reading_number(reading, "groups", (double)groups.rates.n, XB_UNIT_RATIO);
+    for (const struct xb_record_case *sum = groups.sum; sum != NULL;
+         sum = find_next(reading, sum, to_one))
+        xb_reading_rests_on(reading, sum);
     add_share(reading, &groups, to_one);
     return true;
 }

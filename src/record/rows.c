@@ -15,22 +15,47 @@ static bool same_text(const char *a, const char *b)
     return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
 }
 
-static bool same_parameters(const struct xb_record_case *a, const struct xb_record_case *b)
+/* The parameter of that index, or behind it, that is not called `but`; NULL after the last. */
+static const struct xb_record_fact *next_parameter(const struct xb_record_case *test, size_t *index,
+                                                   const char *but)
 {
-    if (a->parameter_count != b->parameter_count)
-        return false;
-    for (size_t i = 0; i < a->parameter_count; i++)
-        if (strcmp(a->parameters[i].name, b->parameters[i].name) != 0 ||
-            !same_text(a->parameters[i].value, b->parameters[i].value))
+    while (*index < test->parameter_count) {
+        const struct xb_record_fact *parameter = &test->parameters[(*index)++];
+        if (but == NULL || strcmp(parameter->name, but) != 0)
+            return parameter;
+    }
+    return NULL;
+}
+
+/* Whether both have the same parameters, but for the one of that name. They are sorted. */
+static bool same_parameters(const struct xb_record_case *a, const struct xb_record_case *b,
+                            const char *but)
+{
+    for (size_t i = 0, k = 0;;) {
+        const struct xb_record_fact *one = next_parameter(a, &i, but);
+        const struct xb_record_fact *other = next_parameter(b, &k, but);
+        if (one == NULL || other == NULL)
+            return one == other;
+        if (strcmp(one->name, other->name) != 0 || !same_text(one->value, other->value))
             return false;
-    return true;
+    }
+}
+
+static bool alike(const struct xb_record_case *a, const struct xb_record_case *b, const char *but)
+{
+    return a->bytes == b->bytes && strcmp(a->mode, b->mode) == 0 &&
+           strcmp(a->variant, b->variant) == 0 && strcmp(a->direction, b->direction) == 0 &&
+           same_parameters(a, b, but);
 }
 
 bool xb_cases_alike(const struct xb_record_case *a, const struct xb_record_case *b)
 {
-    return a->bytes == b->bytes && strcmp(a->mode, b->mode) == 0 &&
-           strcmp(a->variant, b->variant) == 0 && strcmp(a->direction, b->direction) == 0 &&
-           same_parameters(a, b);
+    return alike(a, b, NULL);
+}
+
+bool xb_cases_alike_but_node(const struct xb_record_case *a, const struct xb_record_case *b)
+{
+    return alike(a, b, XB_RECORD_NUMA);
 }
 
 /* Whether the case belongs to the sum that stands before it. */

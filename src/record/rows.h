@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_RUN_ROWS_H
-#define XFERBENCH_RUN_ROWS_H
+#ifndef XFERBENCH_RECORD_ROWS_H
+#define XFERBENCH_RECORD_ROWS_H
 
 #include "xferbench/record.h"
 
@@ -25,6 +25,9 @@ const char *xb_device_text(const struct xb_record *record, const struct xb_recor
 /* Whether two cases are of one mode, variant, direction, size and parameters. They may be of
  * different devices. */
 bool xb_cases_alike(const struct xb_record_case *a, const struct xb_record_case *b);
+
+/* The same of cases whose host memory may lie on different NUMA nodes. */
+bool xb_cases_alike_but_node(const struct xb_record_case *a, const struct xb_record_case *b);
 
 /* The largest size below `below` of any case; 0 where there is none. */
 uint64_t xb_rows_size_below(const struct xb_record *record, uint64_t below);

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Where a case's host memory is to lie and its threads are to run, and where the memory lies in
+ * fact. Linux takes memory from another node if the one that is preferred is full, and a driver may
+ * have memory left over from before. A row near the device then has a warning. A row that says of
+ * which node it is would be wrong.
+ */
+#include "measure.h"
+
+#include "xferbench/workspace.h"
+
+/* With less than this share of a buffer's pages on the node that was named there is no row: what
+ * lies elsewhere could change its figures more than the samples differ. */
+#define LEAST_ON_NODE 0.9
+
+/* ---- before ---- */
+
+enum xb_status xb_residence_bind(const struct xb_measurement *measurement, struct xb_lane *lane,
+                                 struct xb_error *error)
+{
+    struct xb_topology *topology = measurement->run->topology;
+    const struct xb_case *test = lane->context.test;
+    int near = xb_pcie_numa_node(lane->where->info.pci_bdf);
+    if (!test->has_node) {
+        xb_topology_bind(topology, near, &lane->binding);
+        lane->where->binding = lane->binding;
+        return XB_OK;
+    }
+    xb_topology_bind_named(topology, (int)test->node, near, &lane->binding);
+    if (lane->binding.bound || lane->binding.note_is_normal)
+        return XB_OK;
+    return XB_FAIL(error, XB_ERR_UNSUPPORTED, "NUMA node %u: %s", test->node, lane->binding.note);
+}
+
+/* ---- after ---- */
+
+static double share_on_node(const struct xb_places *places)
+{
+    return places->known > 0 ? (double)places->on_node / places->known : 1;
+}
+
+static enum xb_status check_buffer(const struct xb_measurement *measurement, struct xb_lane *lane,
+                                   const struct xb_buffer *buffer, struct xb_error *error)
+{
+    struct xb_places places;
+    unsigned node = lane->context.test->node;
+    xb_topology_locate(measurement->run->topology, buffer->host_address, buffer->bytes, (int)node,
+                       &places);
+    if (places.known > 0 &&
+        (lane->worst.known == 0 || share_on_node(&places) < share_on_node(&lane->worst)))
+        lane->worst = places;
+    if (share_on_node(&places) >= LEAST_ON_NODE)
+        return XB_OK;
+    return XB_FAIL(error, XB_ERR_RUNTIME,
+                   "%.0f %% of a host buffer lie on NUMA node %u, where all was to be (it lies on "
+                   "%s): no measurement of that node; has it memory free?",
+                   100 * share_on_node(&places), node, places.nodes);
+}
+
+enum xb_status xb_residence_check(const struct xb_measurement *measurement, struct xb_lane *lane,
+                                  struct xb_error *error)
+{
+    const struct xb_workspace *workspace = lane->context.workspace;
+    enum xb_status status = XB_OK;
+    for (unsigned i = 0; i < XB_WORKSPACE_BUFFERS && lane->context.test->has_node; i++) {
+        const struct xb_buffer *buffer = xb_workspace_host_buffer_of(workspace, i);
+        /* The pages of managed memory are wherever they were touched last. */
+        if (status == XB_OK && buffer != NULL && buffer->memory != XB_MEMORY_MANAGED)
+            status = check_buffer(measurement, lane, buffer, error);
+    }
+    return status;
+}
+
+/* ---- what a row says ---- */
+
+/* Warns of what the check could not see, or let pass. */
+static void doubt_node(const struct xb_measurement *measurement, const struct xb_lane *lane)
+{
+    struct xb_result *result = lane->result;
+    if (lane->worst.known > 0)
+        xb_result_detail_number(result, "host_memory_on_node", share_on_node(&lane->worst));
+    if (xb_topology_node_count(measurement->run->topology) == 1)
+        return;
+    if (lane->worst.known == 0)
+        xb_result_warn(result, "nothing tells whether the host memory lies on NUMA node %u",
+                       result->test.node);
+    else if (lane->worst.on_node < lane->worst.known)
+        xb_result_warn(result, "%.0f %% of a host buffer lie elsewhere than on NUMA node %u (%s)",
+                       100 - 100 * share_on_node(&lane->worst), result->test.node,
+                       lane->worst.nodes);
+}
+
+/* Says on which node's CPUs the threads run where the memory's node has none. */
+static void tell_threads(const struct xb_lane *lane)
+{
+    const struct xb_binding *binding = &lane->binding;
+    if (!binding->bound || binding->cpu_node == binding->node)
+        return;
+    if (binding->cpu_node >= 0)
+        xb_result_detail_text(lane->result, "threads_run",
+                              "on NUMA node %d: node %d has no CPUs, and this one is close to the "
+                              "device",
+                              binding->cpu_node, binding->node);
+    else
+        xb_result_detail_text(lane->result, "threads_run",
+                              "on any CPU: NUMA node %d has none, and none is known to be close to "
+                              "the device",
+                              binding->node);
+}
+
+/* Says where host buffer 0 lies. */
+static void tell_memory(const struct xb_measurement *measurement, const struct xb_lane *lane)
+{
+    struct xb_result *result = lane->result;
+    const struct xb_run_device *where = lane->where;
+    const struct xb_binding *binding = &lane->binding;
+    const struct xb_buffer *host = xb_workspace_host_buffer(lane->context.workspace);
+    struct xb_places places;
+    if (host == NULL || host->memory == XB_MEMORY_MANAGED)
+        return;
+    xb_topology_locate(measurement->run->topology, host->host_address, host->bytes, binding->node,
+                       &places);
+    xb_result_detail_text(result, "host_memory_numa_nodes", "%s", places.nodes);
+    if (host->memory != XB_MEMORY_PAGEABLE && where->info.pinned_note != NULL)
+        xb_result_detail_text(result, "pinned_memory", "%s", where->info.pinned_note);
+    if (!result->test.has_node && binding->bound && places.on_node < places.known)
+        xb_result_warn(result, "bound to NUMA node %d, but the host buffer lies on %s",
+                       binding->node, places.nodes);
+}
+
+void xb_residence_tell(const struct xb_measurement *measurement, const struct xb_lane *lane)
+{
+    const struct xb_binding *binding = &lane->binding;
+    tell_memory(measurement, lane);
+    tell_threads(lane);
+    if (lane->result->test.has_node)
+        doubt_node(measurement, lane);
+    else if (!binding->bound && !binding->note_is_normal)
+        xb_result_warn(lane->result, "not bound to a NUMA node: %s", binding->note);
+}

@@ -1,0 +1,409 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ring.h"
+
+#include "shared_options.h"
+#include "xferbench/workspace.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const struct xb_option xb_option_ring_chunk = {
+    .name = "ring-chunk",
+    .type = XB_OPTION_SIZES,
+    .argument = "SIZE[,SIZE]",
+    .default_text = "0",
+    .help = "How much crosses at a time between ring and device: a size, a list, a range that "
+            "doubles, or 0 for a part of the whole, 16 MiB at most. One case is run for each.",
+    .minimum = 0,
+    .maximum = UINT64_C(1) << 30,
+    .selects = true,
+};
+
+const struct xb_option xb_option_ring_slots = {
+    .name = "ring-slots",
+    .type = XB_OPTION_COUNTS,
+    .argument = "N[,N]",
+    .default_text = "4",
+    .help = "How many such chunks the ring holds: a number or a list. One case is run for each.",
+    .minimum = XB_RING_LEAST_SLOTS,
+    .maximum = 1024,
+    .selects = true,
+};
+
+/*
+ * How much crosses at a time where nobody says. Between two copies the device loses a time c, and
+ * what the threads need for one chunk passes before the first one crosses, or after the last. So n
+ * chunks of `bytes` in all cost n * c + bytes / n / r more than the link, with r the threads' rate:
+ * least where n * n = bytes / (c * r). On an H200 c is 5 us and r about 100 GB/s
+ * (bench/results/h200/ring.txt), together 512 KiB. Larger chunks than the most would not stay in a
+ * cache, four of them.
+ */
+#define LOST_BYTES (UINT64_C(512) << 10)
+#define CHUNK_MOST (UINT64_C(16) << 20)
+#define BOUNDARY (UINT64_C(64) << 10)
+
+/* A thread copies a piece of a chunk at a time. To be given one costs it a microsecond or two, and
+ * all threads are to have something to do. */
+#define PIECE_MOST (UINT64_C(512) << 10)
+#define PIECE_LEAST (UINT64_C(128) << 10)
+#define PIECES UINT64_C(16)
+
+/* So many chunks are on their way to the device before one is waited for. */
+#define CROSSING 2u
+
+/* Of each chunk: a copy and the event behind it. */
+#define OPERATIONS 2
+
+struct xb_ring {
+    struct xb_device *device;
+    struct xb_ring_plan plan;
+    uint64_t piece;
+    struct xb_crew *crew;
+    struct xb_buffer *slots;
+    struct xb_event **moved; /* one a slot: the chunk in it has crossed */
+    bool crossing;           /* the device may still be reading slots */
+};
+
+/* A copy while it is made. */
+struct course {
+    struct xb_ring *ring;
+    struct xb_queue *queue;
+    struct xb_buffer *device;
+    uint64_t device_offset;
+    char *host; /* read from or written to */
+    uint64_t bytes;
+    uint64_t chunks, pieces;
+};
+
+/* In whole boundaries, one at least. */
+static uint64_t rounded(uint64_t bytes)
+{
+    return (bytes / BOUNDARY + 1) * BOUNDARY;
+}
+
+static uint64_t usual_chunk(uint64_t bytes)
+{
+    uint64_t chunk = rounded((uint64_t)sqrt((double)bytes * (double)LOST_BYTES) - 1);
+    return chunk < CHUNK_MOST ? chunk : CHUNK_MOST;
+}
+
+static uint64_t piece_of(uint64_t chunk)
+{
+    uint64_t piece = rounded(chunk / PIECES);
+    return piece < PIECE_LEAST ? PIECE_LEAST : piece > PIECE_MOST ? PIECE_MOST : piece;
+}
+
+struct xb_ring_plan xb_ring_plan_of(const struct xb_case *test)
+{
+    uint64_t chunk = xb_case_setting(test, &xb_option_ring_chunk)->count;
+    return (struct xb_ring_plan){
+        .threads = xb_threads_of(test),
+        .chunk = chunk > 0 ? chunk : usual_chunk(test->bytes),
+        .slots = (unsigned)xb_case_setting(test, &xb_option_ring_slots)->count,
+    };
+}
+
+struct xb_ring_plan xb_ring_plan_usual(uint64_t bytes)
+{
+    return (struct xb_ring_plan){
+        .threads = xb_threads_usual(), .chunk = usual_chunk(bytes), .slots = XB_RING_USUAL_SLOTS};
+}
+
+uint64_t xb_ring_operations(const struct xb_ring_plan *plan, uint64_t bytes)
+{
+    return OPERATIONS * xb_chunk_count(bytes, plan->chunk);
+}
+
+uint64_t xb_ring_bytes(const struct xb_ring_plan *plan)
+{
+    return plan->slots * plan->chunk;
+}
+
+enum xb_status xb_ring_check_options(const struct xb_case *test, struct xb_error *error)
+{
+    return xb_case_setting(test, &xb_option_ring_chunk)->count > 0
+               ? xb_chunk_check_count(test, &xb_option_ring_chunk, OPERATIONS, error)
+               : XB_OK;
+}
+
+/* ---- the memory ---- */
+
+static enum xb_status open_events(struct xb_ring *ring, struct xb_error *error)
+{
+    enum xb_status status = XB_OK;
+    ring->moved = calloc(ring->plan.slots, sizeof(struct xb_event *));
+    if (ring->moved == NULL)
+        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for a list of %u slots", ring->plan.slots);
+    for (unsigned i = 0; status == XB_OK && i < ring->plan.slots; i++)
+        status = ring->device->backend->event_open(ring->device, &ring->moved[i], error);
+    return status;
+}
+
+static enum xb_status fill_in(struct xb_mode_context *context, unsigned number,
+                              struct xb_ring *ring, struct xb_error *error)
+{
+    enum xb_status status =
+        xb_workspace_fixed_buffer(context->workspace, number, XB_MEMORY_PINNED,
+                                  xb_ring_bytes(&ring->plan), &ring->slots, error);
+    if (status == XB_OK)
+        status = xb_workspace_crew(context->workspace, ring->plan.threads, &ring->crew, error);
+    return status == XB_OK ? open_events(ring, error) : status;
+}
+
+enum xb_status xb_ring_open(struct xb_mode_context *context, const struct xb_ring_plan *plan,
+                            unsigned number, struct xb_ring **ring, struct xb_error *error)
+{
+    struct xb_ring *opened = calloc(1, sizeof *opened);
+    if (opened == NULL)
+        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for a ring");
+    opened->device = context->device;
+    opened->plan = *plan;
+    opened->piece = piece_of(plan->chunk);
+    enum xb_status status = fill_in(context, number, opened, error);
+    if (status != XB_OK) {
+        xb_ring_close(opened);
+        return status;
+    }
+    *ring = opened;
+    return XB_OK;
+}
+
+void xb_ring_close(struct xb_ring *ring)
+{
+    if (ring == NULL)
+        return;
+    for (unsigned i = 0; ring->moved != NULL && i < ring->plan.slots; i++)
+        ring->device->backend->event_close(ring->moved[i]);
+    free(ring->moved);
+    free(ring);
+}
+
+/* ---- chunks and pieces ---- */
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Fills in how many chunks and pieces there are. A chunk begins with a piece of its own. */
+static void count(struct course *course)
+{
+    const struct xb_ring *ring = course->ring;
+    uint64_t a_chunk = xb_chunk_count(ring->plan.chunk, ring->piece);
+    uint64_t full = course->bytes / ring->plan.chunk;
+    course->chunks = xb_chunk_count(course->bytes, ring->plan.chunk);
+    course->pieces =
+        full * a_chunk + xb_chunk_count(course->bytes - full * ring->plan.chunk, ring->piece);
+}
+
+/* The first piece of a chunk; of one behind the last, how many there are. */
+static uint64_t first_piece(const struct course *course, uint64_t chunk)
+{
+    const struct xb_ring *ring = course->ring;
+    return least(chunk * xb_chunk_count(ring->plan.chunk, ring->piece), course->pieces);
+}
+
+static uint64_t slot_of(const struct course *course, uint64_t chunk)
+{
+    return chunk % course->ring->plan.slots;
+}
+
+/* Enqueues the copy of a chunk and the event behind it. */
+static enum xb_status send(const struct course *course, uint64_t index, bool to_device,
+                           struct xb_error *error)
+{
+    const struct xb_ring *ring = course->ring;
+    const struct xb_backend *backend = ring->device->backend;
+    struct xb_chunk chunk = xb_chunk_at(course->bytes, ring->plan.chunk, index);
+    uint64_t slot = slot_of(course, index) * ring->plan.chunk;
+    uint64_t there = course->device_offset + chunk.offset;
+    enum xb_status status = to_device
+                                ? backend->queue_copy(course->queue, course->device, there,
+                                                      ring->slots, slot, chunk.bytes, error)
+                                : backend->queue_copy(course->queue, ring->slots, slot,
+                                                      course->device, there, chunk.bytes, error);
+    return status == XB_OK
+               ? backend->event_record(ring->moved[slot_of(course, index)], course->queue, error)
+               : status;
+}
+
+static enum xb_status wait_for_chunk(const struct course *course, uint64_t chunk,
+                                     struct xb_error *error)
+{
+    const struct xb_ring *ring = course->ring;
+    return ring->device->backend->event_wait(ring->moved[slot_of(course, chunk)], error);
+}
+
+/* Waits until the threads are done with all pieces of a chunk. */
+static void wait_for_pieces(const struct course *course, uint64_t chunk)
+{
+    for (uint64_t i = first_piece(course, chunk); i < first_piece(course, chunk + 1); i++)
+        xb_crew_wait(course->ring->crew, i);
+}
+
+/* A piece, in the host's memory and in its slot. */
+struct piece {
+    char *outside, *inside;
+    uint64_t bytes;
+};
+
+static struct piece piece_at(const struct course *course, uint64_t index)
+{
+    const struct xb_ring *ring = course->ring;
+    uint64_t a_chunk = xb_chunk_count(ring->plan.chunk, ring->piece);
+    uint64_t chunk = index / a_chunk;
+    struct xb_chunk whole = xb_chunk_at(course->bytes, ring->plan.chunk, chunk);
+    struct xb_chunk part = xb_chunk_at(whole.bytes, ring->piece, index % a_chunk);
+    char *slots = ring->slots->host_address;
+    return (struct piece){.outside = course->host + whole.offset + part.offset,
+                          .inside = slots + slot_of(course, chunk) * ring->plan.chunk + part.offset,
+                          .bytes = part.bytes};
+}
+
+/* ---- both ways ---- */
+
+static void gather(void *argument, uint64_t item, unsigned thread)
+{
+    struct piece piece = piece_at(argument, item);
+    (void)thread;
+    memcpy(piece.inside, piece.outside, piece.bytes);
+}
+
+static void scatter(void *argument, uint64_t item, unsigned thread)
+{
+    struct piece piece = piece_at(argument, item);
+    (void)thread;
+    memcpy(piece.outside, piece.inside, piece.bytes);
+}
+
+/* Sends each chunk as soon as it is gathered. Its slot is used again once it has crossed. */
+static enum xb_status send_gathered(const struct course *course, struct xb_error *error)
+{
+    struct xb_crew *crew = course->ring->crew;
+    unsigned slots = course->ring->plan.slots;
+    enum xb_status status = XB_OK;
+    xb_crew_allow(crew, first_piece(course, slots));
+    for (uint64_t i = 0; status == XB_OK && i < course->chunks; i++) {
+        wait_for_pieces(course, i);
+        status = send(course, i, true, error);
+        if (status != XB_OK || i < CROSSING)
+            continue;
+        status = wait_for_chunk(course, i - CROSSING, error);
+        xb_crew_allow(crew, first_piece(course, i - CROSSING + 1 + slots));
+    }
+    return status;
+}
+
+/* Has each chunk scattered once it has crossed, and its slot used again once that is done, which is
+ * waited for while the next chunk is scattered. */
+static enum xb_status scatter_received(const struct course *course, struct xb_error *error)
+{
+    unsigned slots = course->ring->plan.slots;
+    enum xb_status status = XB_OK;
+    for (uint64_t i = 0; status == XB_OK && i < least(slots, course->chunks); i++)
+        status = send(course, i, false, error);
+    for (uint64_t i = 0; status == XB_OK && i < course->chunks; i++) {
+        status = wait_for_chunk(course, i, error);
+        if (status != XB_OK)
+            break;
+        xb_crew_allow(course->ring->crew, first_piece(course, i + 1));
+        if (i == 0 || i - 1 + slots >= course->chunks)
+            continue;
+        wait_for_pieces(course, i - 1);
+        status = send(course, i - 1 + slots, false, error);
+    }
+    for (uint64_t i = 0; status == XB_OK && i < course->pieces; i++)
+        xb_crew_wait(course->ring->crew, i);
+    return status;
+}
+
+/* Waits for what still reads the slots, which a copy to the device before this one may have left.
+ */
+static enum xb_status wait_for_slots(struct xb_ring *ring, struct xb_error *error)
+{
+    enum xb_status status = XB_OK;
+    for (unsigned i = 0; ring->crossing && status == XB_OK && i < ring->plan.slots; i++)
+        status = ring->device->backend->event_wait(ring->moved[i], error);
+    ring->crossing = false;
+    return status;
+}
+
+typedef void worker(void *argument, uint64_t item, unsigned thread);
+typedef enum xb_status mover(const struct course *course, struct xb_error *error);
+
+static enum xb_status run(struct course *course, worker *work, mover *move, struct xb_error *error)
+{
+    struct xb_ring *ring = course->ring;
+    struct xb_error ignored;
+    count(course);
+    const struct xb_crew_job job = {.work = work, .argument = course, .count = course->pieces};
+    enum xb_status status = wait_for_slots(ring, error);
+    if (status == XB_OK)
+        status = xb_crew_begin(ring->crew, &job, error);
+    if (status != XB_OK)
+        return status;
+    status = move(course, error);
+    xb_crew_end(ring->crew);
+    if (status != XB_OK) /* what is enqueued uses the slots */
+        (void)ring->device->backend->queue_wait(course->queue, &ignored);
+    return status;
+}
+
+enum xb_status xb_ring_to_device(struct xb_ring *ring, struct xb_queue *queue,
+                                 struct xb_buffer *device, uint64_t device_offset, const void *host,
+                                 uint64_t bytes, struct xb_error *error)
+{
+    struct course course = {.ring = ring,
+                            .queue = queue,
+                            .device = device,
+                            .device_offset = device_offset,
+                            .host = (char *)host, /* gather only reads it */
+                            .bytes = bytes};
+    enum xb_status status = run(&course, gather, send_gathered, error);
+    ring->crossing = true;
+    return status;
+}
+
+enum xb_status xb_ring_to_host(struct xb_ring *ring, struct xb_queue *queue, void *host,
+                               struct xb_buffer *device, uint64_t device_offset, uint64_t bytes,
+                               struct xb_error *error)
+{
+    struct course course = {.ring = ring,
+                            .queue = queue,
+                            .device = device,
+                            .device_offset = device_offset,
+                            .host = host,
+                            .bytes = bytes};
+    return run(&course, scatter, scatter_received, error);
+}
+
+/* ---- what bounds it ---- */
+
+enum xb_status xb_ring_by_host_alone(struct xb_ring *ring, bool to_device, void *host,
+                                     uint64_t bytes, struct xb_error *error)
+{
+    struct course course = {.ring = ring, .host = host, .bytes = bytes};
+    count(&course);
+    const struct xb_crew_job job = {
+        .work = to_device ? gather : scatter, .argument = &course, .count = course.pieces};
+    enum xb_status status = wait_for_slots(ring, error);
+    return status == XB_OK ? xb_crew_run(ring->crew, &job, error) : status;
+}
+
+enum xb_status xb_ring_by_device_alone(struct xb_ring *ring, struct xb_queue *queue, bool to_device,
+                                       struct xb_buffer *device, uint64_t device_offset,
+                                       uint64_t bytes, struct xb_error *error)
+{
+    struct course course = {.ring = ring,
+                            .queue = queue,
+                            .device = device,
+                            .device_offset = device_offset,
+                            .bytes = bytes};
+    enum xb_status status = XB_OK;
+    count(&course);
+    for (uint64_t i = 0; status == XB_OK && i < course.chunks; i++)
+        status = send(&course, i, to_device, error);
+    ring->crossing = true;
+    return status;
+}

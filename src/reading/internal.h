@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef XFERBENCH_READING_INTERNAL_H
+#define XFERBENCH_READING_INTERNAL_H
+
+#include "base/arena.h"
+#include "base/note.h"
+#include "list.h"
+#include "xferbench/reading.h"
+
+struct xb_reading {
+    const struct xb_record *record;
+    struct xb_reading_list *list;  /* what was said so far */
+    size_t entry_room;             /* in it */
+    struct xb_reading_entry entry; /* that is being made: */
+    struct xb_words words;
+    struct xb_reading_number *numbers;
+    const struct xb_record_case **cases;
+    size_t number_room, case_room;
+    struct xb_samples collected; /* by xb_reading_collect */
+    struct xb_error *error;
+    enum xb_status status; /* the first failure: memory was short */
+};
+
+/* Begins a statement, in place of one that was not kept. Without a device (-1) or size (0) it is of
+ * several. */
+void xb_reading_begin(struct xb_reading *reading, const char *label, const char *code, int device,
+                      uint64_t bytes);
+/* Adds the statement that was begun to the list. */
+void xb_reading_keep(struct xb_reading *reading);
+/* Releases all but the list; that too where making it failed. */
+void xb_reading_end(struct xb_reading *reading);
+
+/* Whether the case is of that direction. */
+bool xb_reading_goes(const struct xb_record_case *test, enum xb_direction direction);
+
+/* Whether it is of one device that had the machine for itself, between it and the host. */
+bool xb_reading_alone(const struct xb_record_case *test);
+
+/* A usable case of a device alone whose bandwidth is that of the buffer moved once, h2d or d2h; not
+ * of a mode that is about something else (only_named in mode.h). */
+bool xb_reading_one_way(const struct xb_reading *reading, const struct xb_record_case *test);
+
+/* Such a case that the device's clock timed and whose time is that of one crossing of the link. */
+bool xb_reading_crosses_link(const struct xb_reading *reading, const struct xb_record_case *test);
+
+/* Whether the device's clock timed a usable case; false: the host's. */
+bool xb_reading_device_timed(const struct xb_reading *reading, const struct xb_record_case *test);
+
+/* The bytes that one iteration of a usable case moves. */
+uint64_t xb_reading_bytes_moved(const struct xb_reading *reading,
+                                const struct xb_record_case *test);
+
+/* Of a usable case. */
+double xb_reading_bandwidth(const struct xb_reading *reading, const struct xb_record_case *test);
+
+typedef bool xb_reading_choice(const struct xb_reading *reading, const struct xb_record_case *test);
+
+/* The fastest of the cases of a device and size that `is_one` chooses; NULL: it chooses none. */
+const struct xb_record_case *xb_reading_fastest(const struct xb_reading *reading, int device,
+                                                uint64_t bytes, xb_reading_choice *is_one);
+
+/* ---- what is said of any mode; each list ends with a label of NULL ---- */
+
+extern const struct xb_reading_line xb_reading_first[];  /* before the modes' lines */
+extern const struct xb_reading_line xb_reading_groups[]; /* behind them, of pairs: one way */
+extern const struct xb_reading_line xb_reading_last[];
+
+/* Of devices that ran at the same time; says nothing by itself. */
+extern const struct xb_reading_line xb_reading_together;
+/* Says it of a case that is their sum; nothing of any other. */
+void xb_reading_say_together(struct xb_reading *reading, const struct xb_record_case *sum);
+
+/* How much of what its link can carry the fastest copy each way reached, of one device and size;
+ * of the raw rate where the ceiling is not known. False where no copy crossed a known link. */
+bool xb_reading_say_link(struct xb_reading *reading, int device, uint64_t bytes);
+
+/* The fastest copy both ways at once, beside the fastest single way. */
+bool xb_reading_say_both_ways(struct xb_reading *reading, int device, uint64_t bytes);
+
+/* Every way to move one buffer once that is far below the best one, each a statement. */
+bool xb_reading_say_slow_to(struct xb_reading *reading, int device, uint64_t bytes);
+bool xb_reading_say_slow_from(struct xb_reading *reading, int device, uint64_t bytes);
+
+/* What memory on the farthest NUMA node costs the fastest copy each way, of one device and size.
+ * False where no node was measured but the near one, where it is not known which is near, or where
+ * the intervals meet. */
+bool xb_reading_say_numa(struct xb_reading *reading, int device, uint64_t bytes);
+
+/* For xb_reading_line: the fastest way to copy from one device to several others at the same time,
+ * and from several to one. */
+bool xb_reading_say_one_to_all(struct xb_reading *reading, enum xb_direction direction,
+                               uint64_t bytes);
+bool xb_reading_say_all_to_one(struct xb_reading *reading, enum xb_direction direction,
+                               uint64_t bytes);
+
+#endif

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef XFERBENCH_READING_LIST_H
+#define XFERBENCH_READING_LIST_H
+
+#include "base/json_write.h"
+#include "xferbench/record.h"
+
+#include <stdio.h>
+
+/*
+ * The Reading of a record as a list of statements (xferbench/reading.h). docs/reading.md says for
+ * each code when it is said, and what its numbers are.
+ */
+
+struct xb_reading_number {
+    const char *name; /* "ratio_h2d"; once in a statement */
+    double value;     /* finite */
+    const char *unit; /* XB_UNIT_..., or "B" */
+};
+
+/* One statement, and what it stands on. */
+struct xb_reading_entry {
+    const char *label; /* "pinning" */
+    const char *code;  /* "XB-PINNING" */
+    int device;        /* that it is of; -1: of several, or of pairs */
+    uint64_t bytes;    /* the size that it is of; 0: of several */
+    const char *text;  /* whole sentences; does not name the device and size that it is of */
+    const struct xb_reading_number *numbers;
+    size_t number_count;
+    const struct xb_record_case *const *cases; /* the record's, one or more */
+    size_t case_count;
+};
+
+struct xb_reading_list {
+    struct xb_reading_entry *entries; /* in the order in which they are printed */
+    size_t count;
+    bool many_sizes, many_devices; /* of the record: then a line says what it is of */
+    struct xb_arena *texts;        /* where all that the entries have lies */
+};
+
+/*
+ * Makes the Reading of a record, which must stay as it is as long as the list is used. Speaks only
+ * of cases that were measured in full and verified. XB_ERR_MEMORY only; then nothing is left to
+ * free.
+ */
+XB_MUST_CHECK enum xb_status xb_reading_make(const struct xb_record *record,
+                                             struct xb_reading_list *list, struct xb_error *error);
+void xb_reading_free(struct xb_reading_list *list); /* accepts a zeroed one */
+
+/* Prints it for a person: nothing where there is nothing to say. */
+void xb_reading_print(FILE *stream, const struct xb_reading_list *list);
+
+/* The member `reading` of the innermost open object. */
+void xb_reading_put(struct xb_json *json, const struct xb_reading_list *list);
+/* The same of a record; where memory is short the document fails. */
+void xb_reading_put_of(struct xb_json *json, const struct xb_record *record);
+
+#endif

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the Reading says of devices that ran at the same time. */
+#include "internal.h"
+
+#include "record/rows.h"
+
+const struct xb_reading_line xb_reading_together = {.label = "all at once",
+                                                    .code = "XB-ALL-AT-ONCE"};
+
+static double share_of_alone(const struct xb_reading *reading, const struct xb_record_case *test)
+{
+    return xb_reading_median(reading, test, &xb_figure_share_of_alone);
+}
+
+/* The case with the least share behind (share, place) `last`; NULL: none is left. */
+static const struct xb_record_case *next_worse(const struct xb_reading *reading,
+                                               const struct xb_record_case *cases, size_t count,
+                                               const struct xb_record_case *last)
+{
+    const struct xb_record_case *next = NULL;
+    double before = last != NULL ? share_of_alone(reading, last) : 0;
+    double least = 0;
+    for (const struct xb_record_case *test = cases; test < cases + count; test++) {
+        double share = share_of_alone(reading, test);
+        bool later = share > before || (share > 0 && share == before && test > last);
+        if (later && (next == NULL || share < least)) {
+            next = test;
+            least = share;
+        }
+    }
+    return next;
+}
+
+/* "share_of_alone_2" of device 2. */
+static void add_share_number(struct xb_reading *reading, const struct xb_record_case *test)
+{
+    char name[40];
+    snprintf(name, sizeof name, "share_of_alone_%d", test->device);
+    xb_reading_number(reading, name, share_of_alone(reading, test), XB_UNIT_RATIO);
+    xb_reading_rests_on(reading, test);
+}
+
+static void add_shares(struct xb_reading *reading, const struct xb_record_case *cases, size_t count)
+{
+    size_t known = 0;
+    for (const struct xb_record_case *test = NULL;
+         (test = next_worse(reading, cases, count, test)) != NULL;) {
+        xb_reading_add(reading, known == 0 ? " Each by what it has alone: " : ", ");
+        xb_reading_add(reading, "device %d ", test->device);
+        xb_reading_add_share(reading, share_of_alone(reading, test));
+        add_share_number(reading, test);
+        known++;
+    }
+    if (known > 0 && known < count)
+        xb_reading_add(reading, " (the others were not measured alone)");
+    if (known > 0)
+        xb_reading_add(reading, ".");
+}
+
+static bool all_usable(const struct xb_reading *reading, const struct xb_record_case *cases,
+                       size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!xb_reading_usable(reading, &cases[i]))
+            return false;
+    return true;
+}
+
+/* Whether a sum of the same kind at a larger size says it already. */
+static bool has_larger(const struct xb_reading *reading, const struct xb_record_case *sum)
+{
+    for (size_t i = 0; i < reading->record->case_count; i++) {
+        const struct xb_record_case *test = &reading->record->cases[i];
+        struct xb_record_case as_small = *test;
+        as_small.bytes = sum->bytes;
+        if (xb_record_is_sum(test) && test->bytes > sum->bytes && xb_cases_alike(&as_small, sum) &&
+            xb_reading_usable(reading, test))
+            return true;
+    }
+    return false;
+}
+
+void xb_reading_say_together(struct xb_reading *reading, const struct xb_record_case *sum)
+{
+    bool of_devices = xb_record_is_sum(sum) && !xb_case_is_of_pairs(sum);
+    size_t count = of_devices ? xb_group_size(reading->record, sum) : 0;
+    if (count == 0 || !all_usable(reading, sum, count + 1) || has_larger(reading, sum))
+        return;
+    double overlap = xb_reading_median(reading, sum, &xb_figure_overlap);
+    xb_reading_begin(reading, xb_reading_together.label, xb_reading_together.code, -1, sum->bytes);
+    xb_reading_add_name(reading, sum);
+    xb_reading_add(reading, " %s moves ", sum->direction);
+    xb_reading_add_rate(reading, xb_reading_bandwidth(reading, sum));
+    xb_reading_add(reading, " GB/s on %zu devices at once.", count);
+    xb_reading_number(reading, "bandwidth", xb_reading_bandwidth(reading, sum), XB_UNIT_RATE);
+    xb_reading_number(reading, "devices", (double)count, XB_UNIT_RATIO);
+    if (overlap > 0) {
+        xb_reading_add(reading, " All moved data ");
+        xb_reading_add_share_of_time(reading, overlap);
+        xb_reading_add(reading, ".");
+        xb_reading_number(reading, "overlap", overlap, XB_UNIT_RATIO);
+    }
+    add_shares(reading, sum + 1, count);
+    xb_reading_keep(reading);
+}

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Matrices of NUMA nodes and devices: the node of the host's memory down, devices across. */
+#define _GNU_SOURCE
+#include "matrix.h"
+
+#include "base/note.h"
+#include "matrix_internal.h"
+#include "record/rows.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool holds(const struct xb_record *record, const struct xb_record_case *test)
+{
+    (void)record;
+    return xb_record_case_node(test) >= 0 && test->peer < 0;
+}
+
+static int device_of(const struct xb_record_case *test)
+{
+    return test->device;
+}
+
+/* The node that a device is close to; -1 where that is not known, and for a sum. */
+static int own_node(const struct xb_record *record, int index)
+{
+    const struct xb_record_device *device = xb_record_device(record, index);
+    return device != NULL ? device->numa_node : -1;
+}
+
+static void fill(const struct xb_record *record, const struct xb_record_case *test, char *cell)
+{
+    char own[XB_MATRIX_CELL] = "-"; /* as the cell begins */
+    bool is_own = own_node(record, test->device) == xb_record_case_node(test);
+    xb_matrix_fill_figure(record, test, own);
+    snprintf(cell, XB_MATRIX_CELL, "%s%.60s", is_own ? "*" : "", own);
+}
+
+static void add_axes(const struct xb_matrix *matrix, char *text, size_t size)
+{
+    (void)matrix;
+    snprintf(text, size, "rows: NUMA nodes, columns: devices");
+}
+
+static const struct xb_matrix_kind of_nodes = {
+    .holds = holds,
+    .alike = xb_cases_alike_but_node,
+    .row = xb_record_case_node,
+    .column = device_of,
+    .fill = fill,
+    .axes = add_axes,
+    .unsaid = XB_RECORD_NUMA,
+};
+
+/* ---- the legend ---- */
+
+/* Whether any case is of a device whose own node is known, or not. */
+static bool any_device(const struct xb_record *record, bool known)
+{
+    for (size_t i = 0; i < record->case_count; i++) {
+        const struct xb_record_case *test = &record->cases[i];
+        if (holds(record, test) && test->device >= 0 &&
+            (own_node(record, test->device) >= 0) == known)
+            return true;
+    }
+    return false;
+}
+
+static void print_marks(FILE *stream, const struct xb_record *record)
+{
+    bool some = any_device(record, true);
+    if (record->host.numa_nodes == 1)
+        fputs("One cell a device: this machine has one NUMA node.\n", stream);
+    else if (some && any_device(record, false))
+        fputs("* the node that the device is close to; of some devices that is not known\n",
+              stream);
+    else if (some)
+        fputs("* the node that the device is close to\n", stream);
+    else
+        fputs("None is marked: the system does not say which node a device is close to.\n", stream);
+}
+
+/* Whether an earlier case of the record says the same. */
+static bool is_said(const struct xb_record *record, const struct xb_record_case *test,
+                    const char *text)
+{
+    for (const struct xb_record_case *other = record->cases; other < test; other++) {
+        const struct xb_record_detail *detail = xb_matrix_detail(record, other, "threads_run");
+        if (detail != NULL && detail->text != NULL && strcmp(detail->text, text) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Where threads did not run on the node of the memory. */
+static void print_threads(FILE *stream, const struct xb_record *record)
+{
+    for (size_t i = 0; i < record->case_count; i++) {
+        const struct xb_record_case *test = &record->cases[i];
+        const struct xb_record_detail *detail = xb_matrix_detail(record, test, "threads_run");
+        if (holds(record, test) && detail != NULL && detail->text != NULL &&
+            !is_said(record, test, detail->text))
+            xb_note_print(stream, "", 0, "Threads ran %.200s.", detail->text);
+    }
+}
+
+/* ---- whether there are any ---- */
+
+static bool asked_for_all(const struct xb_record *record)
+{
+    for (size_t i = 0; i < record->option_count; i++) {
+        const struct xb_record_fact *option = &record->options[i];
+        if (strcmp(option->name, XB_RECORD_NUMA) == 0 && option->value != NULL)
+            return strcmp(option->value, "[\"all\"]") == 0;
+    }
+    return false;
+}
+
+/* One node that was named is a row of the table, and no matrix. */
+static bool has_matrices(const struct xb_record *record)
+{
+    int first = -1;
+    for (size_t i = 0; i < record->case_count; i++) {
+        int node = xb_record_case_node(&record->cases[i]);
+        if (node >= 0 && first >= 0 && node != first)
+            return true;
+        first = node >= 0 ? node : first;
+    }
+    return first >= 0 && asked_for_all(record);
+}
+
+enum xb_status xb_matrix_print_nodes(FILE *stream, const struct xb_record *record, bool first,
+                                     struct xb_error *error)
+{
+    struct xb_matrix matrix;
+    if (!has_matrices(record))
+        return XB_OK;
+    if (!xb_matrix_open(&matrix, &of_nodes, record))
+        return XB_FAIL(error, XB_ERR_MEMORY, "not enough memory to print the table");
+    xb_matrix_print_each(stream, &matrix, first, NULL, NULL);
+    print_marks(stream, record);
+    print_threads(stream, record);
+    free(matrix.cases);
+    return XB_OK;
+}

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+/* Pageable memory through a ring: nothing is read before it is there, and nothing is overwritten
+ * before it was read. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "modes/ring.h"
+#include "modes_fixture.h"
+
+/* ---- the fake backend, with copies that are made as late as they may be ---- */
+
+#define MOST_PENDING 4096
+
+struct copy {
+    struct xb_queue *queue;
+    struct xb_buffer *target, *source;
+    uint64_t to, from, bytes;
+};
+
+static struct {
+    struct xb_backend backend;
+    struct copy pending[MOST_PENDING];
+    size_t made, enqueued; /* since the run began; those between are pending */
+    struct {
+        struct xb_event *event;
+        size_t behind; /* so many copies were enqueued when it was recorded */
+    } records[MOST_PENDING];
+    size_t record_count;
+    size_t most_pending;
+    bool forgets_waits; /* as a ring would that does not wait */
+} late;
+
+static enum xb_status make_until(size_t number, struct xb_error *error)
+{
+    enum xb_status status = XB_OK;
+    while (status == XB_OK && late.made < number) {
+        const struct copy *copy = &late.pending[late.made++ % MOST_PENDING];
+        status = xb_fake_backend.queue_copy(copy->queue, copy->target, copy->to, copy->source,
+                                            copy->from, copy->bytes, error);
+        if (status == XB_OK)
+            status = xb_fake_backend.queue_wait(copy->queue, error);
+    }
+    return status;
+}
+
+static enum xb_status copy(struct xb_queue *queue, struct xb_buffer *target, uint64_t to,
+                           struct xb_buffer *source, uint64_t from, uint64_t bytes,
+                           struct xb_error *error)
+{
+    (void)error;
+    assert_true(late.enqueued - late.made < MOST_PENDING);
+    late.pending[late.enqueued++ % MOST_PENDING] =
+        (struct copy){queue, target, source, to, from, bytes};
+    if (late.enqueued - late.made > late.most_pending)
+        late.most_pending = late.enqueued - late.made;
+    return XB_OK;
+}
+
+static enum xb_status record(struct xb_event *event, struct xb_queue *queue, struct xb_error *error)
+{
+    size_t place = 0;
+    while (place < late.record_count && late.records[place].event != event)
+        place++;
+    assert_true(place < MOST_PENDING);
+    late.record_count += place == late.record_count;
+    late.records[place].event = event;
+    late.records[place].behind = late.enqueued;
+    return xb_fake_backend.event_record(event, queue, error);
+}
+
+static enum xb_status wait_for_event(struct xb_event *event, struct xb_error *error)
+{
+    enum xb_status status = XB_OK;
+    for (size_t i = 0; status == XB_OK && i < late.record_count; i++)
+        if (late.records[i].event == event && !late.forgets_waits)
+            status = make_until(late.records[i].behind, error);
+    return status == XB_OK ? xb_fake_backend.event_wait(event, error) : status;
+}
+
+static enum xb_status wait_for_queue(struct xb_queue *queue, struct xb_error *error)
+{
+    enum xb_status status = make_until(late.enqueued, error);
+    return status == XB_OK ? xb_fake_backend.queue_wait(queue, error) : status;
+}
+
+static enum xb_status fill(struct xb_queue *queue, struct xb_buffer *buffer, uint64_t bytes,
+                           struct xb_pattern pattern, struct xb_error *error)
+{
+    enum xb_status status = make_until(late.enqueued, error);
+    return status == XB_OK ? xb_fake_backend.queue_fill(queue, buffer, bytes, pattern, error)
+                           : status;
+}
+
+static enum xb_status check(struct xb_queue *queue, struct xb_buffer *buffer, uint64_t bytes,
+                            struct xb_pattern pattern, struct xb_mismatch *mismatch,
+                            struct xb_error *error)
+{
+    enum xb_status status = make_until(late.enqueued, error);
+    return status == XB_OK
+               ? xb_fake_backend.queue_check(queue, buffer, bytes, pattern, mismatch, error)
+               : status;
+}
+
+static enum xb_status driver_open(struct xb_driver **driver, struct xb_probe *probe,
+                                  struct xb_error *error)
+{
+    enum xb_status status = xb_fake_backend.driver_open(driver, probe, error);
+    if (status == XB_OK)
+        (*driver)->backend = &late.backend;
+    return status;
+}
+
+static void driver_close(struct xb_driver *driver)
+{
+    if (driver != NULL)
+        driver->backend = &xb_fake_backend;
+    xb_fake_backend.driver_close(driver);
+}
+
+static enum xb_status device_open(struct xb_driver *driver, unsigned index,
+                                  struct xb_device **device, struct xb_error *error)
+{
+    enum xb_status status = xb_fake_backend.device_open(driver, index, device, error);
+    if (status == XB_OK)
+        (*device)->backend = &late.backend;
+    return status;
+}
+
+static void device_close(struct xb_device *device)
+{
+    if (device != NULL)
+        device->backend = &xb_fake_backend;
+    xb_fake_backend.device_close(device);
+}
+
+static int ring_setup(void **state)
+{
+    modes_setup(state);
+    memset(&late, 0, sizeof late);
+    late.backend = xb_fake_backend;
+    late.backend.driver_open = driver_open;
+    late.backend.driver_close = driver_close;
+    late.backend.device_open = device_open;
+    late.backend.device_close = device_close;
+    late.backend.queue_copy = copy;
+    late.backend.queue_fill = fill;
+    late.backend.queue_check = check;
+    late.backend.queue_wait = wait_for_queue;
+    late.backend.event_record = record;
+    late.backend.event_wait = wait_for_event;
+    fixture_backend = &late.backend;
+    return 0;
+}
+
+/* ---- the data ---- */
+
+#define RING "--mode", "pageable", "--staging", "ring"
+
+static void expect_verified(const struct fixture *f, size_t count)
+{
+    assert_int_equal(f->run.case_count, count);
+    for (size_t i = 0; i < count; i++) {
+        expect_status(&f->run.results[i], XB_RESULT_OK);
+        assert_int_equal(f->run.results[i].verified, XB_VERIFIED_TRUE);
+    }
+}
+
+/* Chunks of whole pieces and of parts of one, rings that go round often and not at all. */
+static void test_late_copies_verify(void **state)
+{
+    (void)state;
+    struct fixture f;
+    RUN(&f, RING, "--size", "1,4096,300001,2M", "--ring-chunk", "64K,100001", "--ring-slots", "3,5",
+        "--threads", "1,4", "--host-offset", "0,3");
+    expect_verified(&f, 4 * 2 * 2 * 2 * 2 * 2);
+    assert_true(late.most_pending > 1);
+    finish(&f);
+}
+
+static void test_who_does_not_wait_is_seen(void **state)
+{
+    (void)state;
+    struct fixture f;
+    late.forgets_waits = true;
+    RUN(&f, RING, "--size", "2M", "--ring-chunk", "64K", "--ring-slots", "3");
+    assert_int_equal(f.run.case_count, 2);
+    for (size_t i = 0; i < f.run.case_count; i++) {
+        expect_reason(&f.run.results[i], XB_RESULT_ERROR, "bytes are wrong after the copy");
+        assert_int_equal(f.run.results[i].verified, XB_VERIFIED_FALSE);
+    }
+    finish(&f);
+}
+
+/* ---- the figures ---- */
+
+/* Until the last byte is there, by the host's clock; one at a time. Beside it what bounds it. */
+static void test_a_ring_is_timed_by_the_host(void **state)
+{
+    (void)state;
+    struct fixture f;
+    RUN(&f, RING, "--size", "1M", "--threads", "3");
+    for (size_t i = 0; i < f.run.case_count; i++) {
+        const struct xb_result *result = &f.run.results[i];
+        assert_false(result->device_timer);
+        expect_number(result, "iterations_per_sample", 1);
+        expect_number(result, "threads", 3);
+        double host = figure_of(result, "host_copy_rate")->samples.values[0];
+        double link = figure_of(result, "ring_link_rate")->samples.values[0];
+        assert_true(host > 0 && link > 0);
+        assert_non_null(figure_of(result, "share_of_bound"));
+    }
+    finish(&f);
+}
+
+/* ---- how large a ring is ---- */
+
+static struct xb_needs needs_with(const char *chunk, const char *slots)
+{
+    struct fixture f;
+    PLAN(&f, RING, "--size", "1G", "--direction", "h2d", "--ring-chunk", chunk, "--ring-slots",
+         slots);
+    const struct xb_case *test = &f.run.results[0].test;
+    struct xb_needs needs = test->mode->needs(test, &f.config);
+    finish(&f);
+    return needs;
+}
+
+static void test_a_ring_takes_memory(void **state)
+{
+    (void)state;
+    uint64_t without = (uint64_t)1 << 30;
+    assert_int_equal(needs_with("1M", "3").host_bytes, without + (3u << 20));
+    assert_int_equal(needs_with("2M", "5").host_bytes, without + (10u << 20));
+    /* 16 MiB is the most: sqrt(1 GiB * 512 KiB) is 22.6 MiB. */
+    assert_int_equal(needs_with("0", "4").host_bytes, without + (64u << 20));
+}
+
+/* sqrt(bytes * 512 KiB), in whole 64 KiB. */
+static void test_usual_chunks_grow_with_the_size(void **state)
+{
+    (void)state;
+    assert_int_equal(xb_ring_plan_usual(1).chunk, 64 << 10);
+    assert_int_equal(xb_ring_plan_usual(512 << 10).chunk, 512 << 10);
+    assert_int_equal(xb_ring_plan_usual(8 << 20).chunk, 2 << 20);
+    assert_int_equal(xb_ring_plan_usual(128 << 20).chunk, 8 << 20);
+    assert_int_equal(xb_ring_plan_usual(UINT64_C(1) << 40).chunk, 16 << 20);
+}
+
+static void test_what_no_ring_can_be_is_refused(void **state)
+{
+    (void)state;
+    EXPECT_USAGE("--ring-slots", RING, "--ring-slots", "2");
+    EXPECT_USAGE("take a larger --ring-chunk", RING, "--size", "1G", "--ring-chunk", "1");
+}
+
+#define RING_TEST(name) cmocka_unit_test_setup(name, ring_setup)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        RING_TEST(test_late_copies_verify),
+        RING_TEST(test_who_does_not_wait_is_seen),
+        RING_TEST(test_a_ring_is_timed_by_the_host),
+        RING_TEST(test_a_ring_takes_memory),
+        RING_TEST(test_usual_chunks_grow_with_the_size),
+        RING_TEST(test_what_no_ring_can_be_is_refused),
+    };
+    return cmocka_run_group_tests_name("modes_ring", tests, NULL, NULL);
+}

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the Reading says of memory by loads, of pairs, and of devices at the same time. */
+#include "reading_fixture.h"
+
+#include "measure/mode_list.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static struct xb_result *add_loads(struct node *n, const char *variant, enum xb_direction direction,
+                                   double seconds)
+{
+    const struct xb_mode *loads = xb_mode_find("loads");
+    struct xb_result *row = add_latency(n, loads, direction);
+    row->test.variant = variant;
+    row->test.bytes = 2 * MIB;
+    add_figure(row, loads->latency, seconds);
+    return row;
+}
+
+/* Of however little memory, in the first order that has both. */
+static void reading_of_loads(void **state)
+{
+    struct node *n = *state;
+    add_loads(n, "random", XB_H2D, 1.5e-6);
+    add_loads(n, "random", XB_D2D, 0.5e-6);
+    add_loads(n, "sequential", XB_H2D, 1.175e-6);
+    assert_read(n, "  loads        A load takes 500 ns from the device's own memory; 1.50 us from "
+                   "the host's, 3.00 times as long.\n");
+    struct xb_result *own = add_loads(n, "sequential", XB_D2D, 235e-9);
+    assert_read(n, "  loads        A load takes 235 ns from the device's own memory; 1.18 us from "
+                   "the host's, 5.00 times as long.\n");
+    n->devices[0].info.shares_host_memory = true;
+    assert_not_read(n, "loads  ");
+    n->devices[0].info.shares_host_memory = false;
+    add(n, &pinned, "alloc", XB_H2D, 50);
+    assert_read(n, "  loads        2 MiB: A load takes 235 ns");
+    spoil(own, XB_RESULT_ERROR, "wrong");
+    assert_read(n, "A load takes 500 ns");
+}
+
+/* The reader of a pair is the second device. */
+static void reading_of_loads_from_peers(void **state)
+{
+    struct node *n = *state;
+    const struct xb_mode *mode = xb_mode_find("peer-loads");
+    n->run.device_count = 3;
+    for (unsigned from = 0; from < 3; from++) {
+        struct xb_result *row = add_latency(n, mode, XB_D2D);
+        row->test.variant = "sequential";
+        row->test.bytes = 2 * MIB;
+        row->test.device = from;
+        row->test.peer = from == 0 ? 1 : 0;
+        add_figure(row, mode->latency, 800e-9 + 100e-9 * from);
+    }
+    assert_not_read(n, "loads  ");
+    add_loads(n, "sequential", XB_D2D, 200e-9);
+    assert_read(n,
+                "  loads        Device 0: A load takes 200 ns from the device's own memory; 950 ns "
+                "from a peer's (median of 2), 4.75 times as long.\n");
+    add_loads(n, "sequential", XB_H2D, 1e-6);
+    add_loads(n, "sequential", XB_D2D, 200e-9)->test.device = 1;
+    assert_read(
+        n, "  loads        Device 0: A load takes 200 ns from the device's own memory; 1.00 us "
+           "from the host's, 5.00 times as long; 950 ns from a peer's (median of 2), 4.75 "
+           "times as long.\n");
+    assert_read(n,
+                "  loads        Device 1: A load takes 200 ns from the device's own memory; 800 ns "
+                "from a peer's, 4.00 times as long.\n");
+}
+
+static void reading_of_pairs(void **state)
+{
+    struct node *n = *state;
+    n->run.device_count = 3;
+    add_pair(n, "direct-read", XB_D2D, 0, 1, 390);
+    add_pair(n, "direct-write", XB_D2D, 0, 1, 400);
+    assert_not_read(n, "peer");
+    add_pair(n, "staged", XB_D2D, 0, 1, 40);
+    assert_read(n, "  peer         One way, direct copies are 10.0 times as fast as copies staged "
+                   "through the host.\n");
+    add_pair(n, "direct-read", XB_D2D, 1, 0, 390);
+    add_pair(n, "staged", XB_D2D, 1, 0, 30); /* 13 */
+    add_pair(n, "direct-read", XB_D2D, 0, 2, 380);
+    add_pair(n, "staged", XB_D2D, 0, 2, 40); /* 9.5 */
+    add_pair(n, "staged", XB_D2D, 2, 0, 1);  /* has no direct one */
+    spoil(add_pair(n, "direct-read", XB_D2D, 2, 0, 500), XB_RESULT_ERROR, "wrong");
+    add_pair(n, "direct-read", XB_BIDIR, 0, 1, 780);
+    add_pair(n, "staged", XB_BIDIR, 0, 1, 78);
+    assert_read(n, "  peer         One way, direct copies are 10.0 times as fast as copies staged "
+                   "through the host (median of 3 pairs; from 9.50 times to 13.0 times).\n");
+    assert_read(n, "  peer         Both ways at once, direct copies are 10.0 times as fast");
+}
+
+/* Of each pair the best of either way: which copies are direct matters, not what makes them. */
+static void reading_of_pairs_by_kernel(void **state)
+{
+    struct node *n = *state;
+    n->run.device_count = 2;
+    set_by(add_pair(n, "direct-read", XB_D2D, 0, 1, 380), "engine");
+    set_by(add_pair(n, "direct-write", XB_D2D, 0, 1, 400), "engine");
+    set_by(add_pair(n, "staged", XB_D2D, 0, 1, 40), "engine");
+    assert_not_read(n, "by kernel");
+    set_by(add_pair(n, "staged", XB_D2D, 0, 1, 20), "kernel");
+    assert_not_read(n, "by kernel");
+    set_by(add_pair(n, "direct-read", XB_D2D, 0, 1, 360), "kernel");
+    set_by(add_pair(n, "direct-write", XB_D2D, 0, 1, 390), "kernel");
+    assert_read(n, "  peer         One way, direct copies are 10.0 times as fast as copies staged "
+                   "through the host.\n");
+    assert_read(n, "  by kernel    One way, direct copies by kernel are 98 % as fast as those by "
+                   "copy engine.\n");
+    add_pair(n, "direct-read", XB_BIDIR, 0, 1, 800); /* of a file without the parameter */
+    set_by(add_pair(n, "direct-read", XB_BIDIR, 0, 1, 880), "kernel");
+    assert_read(n, "  by kernel    Both ways at once, direct copies by kernel are 1.10 times as "
+                   "fast as those by copy engine.\n");
+}
+
+static void reading_of_devices_together(void **state)
+{
+    static const double rates[] = {41, 42, 41.5, 42};
+    static const double shares[] = {0.76, 0.74, 0, 0.74};
+    struct node *n = *state;
+    n->run.device_count = NODE_DEVICES;
+    add_together(n, XB_H2D, 166.5, rates, shares);
+    /* of another direction, and in a file nothing says that they have a sum */
+    for (unsigned i = 0; i < NODE_DEVICES; i++) {
+        struct xb_result *other = add(n, &pinned, "alloc", XB_D2H, 50);
+        other->test.simultaneous = true;
+        other->test.device = i;
+    }
+    assert_read(n, "  all at once  pinned alloc h2d moves 166.5 GB/s on 4 devices at once. All "
+                   "moved data 98 % of the time. Each by what it has alone: device 1 74 %, device "
+                   "3 74 %, device 0 76 % (the others were not measured alone).\n");
+    add(n, &pinned, "alloc", XB_H2D, 100)->test.device = 1; /* slow is said of those alone */
+    assert_not_read(n, "slow");
+    set_figure(&n->results[0], "overlap", 0);
+    set_figure(&n->results[3], "share_of_alone", 0.5);
+    assert_read(n, "on 4 devices at once. Each by what it has alone: device 2 50 %, device 1 74 %, "
+                   "device 3 74 %, device 0 76 %.\n");
+    spoil(&n->results[2], XB_RESULT_ERROR, "wrong");
+    assert_not_read(n, "all at once");
+}
+
+static void larger_groups_speak_for_smaller_ones(void **state)
+{
+    static const double rates[] = {41, 42, 41.5, 42};
+    static const double shares[] = {0.76, 0.74, 0.75, 0.74};
+    struct node *n = *state;
+    n->run.device_count = NODE_DEVICES;
+    add_together(n, XB_H2D, 150, rates, shares);
+    for (size_t i = 0; i <= NODE_DEVICES; i++) {
+        n->results[i].test.bytes /= 4;
+        n->results[i].bytes_moved /= 4;
+    }
+    set_bandwidth(&n->results[0], 150);
+    assert_read(n, "  all at once  pinned alloc h2d moves 150.0 GB/s");
+    add_together(n, XB_H2D, 166.5, rates, shares);
+    assert_read(n, "  all at once  256 MiB: pinned alloc h2d moves 166.5 GB/s");
+    assert_not_read(n, "150.0 GB/s");
+}
+
+static void reading_of_groups_of_pairs(void **state)
+{
+    struct node *n = *state;
+    n->run.device_count = 3;
+    add_pair(n, "direct-read", XB_D2D, 0, 1, 400);
+    add_group(n, "direct-read", XB_GROUP_ONE_TO_ALL, 0, 390, 195, 0.49);
+    assert_read(n,
+                "  one to all   peer direct-read moves 390.0 GB/s from one device to 2 others at "
+                "once. A pair keeps 49 % of what it has alone (median).\n");
+    assert_not_read(n, "all to one");
+    assert_not_read(n, "all at once");
+    /* The fastest way is told, by the median of its groups. */
+    add_group(n, "direct-write", XB_GROUP_ONE_TO_ALL, 0, 700, 350, 0);
+    add_group(n, "direct-read", XB_GROUP_ONE_TO_ALL, 1, 396, 198, 0.51);
+    add_group(n, "direct-write", XB_GROUP_ONE_TO_ALL, 1, 100, 50, 0);
+    add_group(n, "direct-write", XB_GROUP_ONE_TO_ALL, 2, 100, 50, 0);
+    assert_read(n,
+                "  one to all   peer direct-read moves 393.0 GB/s from one device to 2 others at "
+                "once (median of 2; from 390.0 to 396.0). A pair keeps 50 % of");
+    add_group(n, "direct-write", XB_GROUP_ALL_TO_ONE, 2, 380, 190, 0);
+    assert_read(n,
+                "  all to one   peer direct-write moves 380.0 GB/s from 2 others to one device at "
+                "once.\n");
+    assert_read(n, "  one to all   peer direct-read moves 393.0 GB/s");
+    spoil(&n->results[n->run.case_count - 1], XB_RESULT_ERROR, "wrong");
+    assert_not_read(n, "all to one");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        NODE_TEST(reading_of_loads),
+        NODE_TEST(reading_of_loads_from_peers),
+        NODE_TEST(reading_of_pairs),
+        NODE_TEST(reading_of_pairs_by_kernel),
+        NODE_TEST(reading_of_devices_together),
+        NODE_TEST(larger_groups_speak_for_smaller_ones),
+        NODE_TEST(reading_of_groups_of_pairs),
+    };
+    return cmocka_run_group_tests_name("reading_devices", tests, NULL, NULL);
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the Reading says of the link. */
+#include "reading_fixture.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* 63.02 GB/s: what is no single copy over the link would show more, or another share. */
+static void link_share_is_of_single_copies_only(void **state)
+{
+    struct node *n = *state;
+    n->devices[0].link = (struct xb_pcie_link){true, 32, 16, 32, 16, ""};
+    n->run.device_count = 2;
+    struct xb_result *copy = add(n, &pinned, "alloc", XB_H2D, 31.51);
+    add(n, &async, "alloc", XB_BIDIR, 60);
+    add(n, &double_buffer, "alloc", XB_BIDIR, 60);
+    add(n, &managed, "prefetch", XB_H2D, 60); /* the runtime moves it when it likes */
+    add(n, &zero_copy, "sequential", XB_H2D, 60)->bytes_moved = 512 * MIB;
+    add(n, &async, "alloc", XB_H2D, 60)->device_timer = false;
+    add(n, &async, "registered", XB_H2D, 60)->test.simultaneous = true;
+    add(n, &async, "registered", XB_H2D, 60)->verified = XB_VERIFIED_UNKNOWN;
+    add(n, &async, "registered", XB_H2D, 60)->stop_reason = XB_STOP_DEADLINE; /* cut short */
+    add_pair(n, "direct-read", XB_D2D, 0, 1, 60);
+    add(n, &pinned, "alloc", XB_D2H, 60)->test.peer = 1;
+    struct xb_result *small = add(n, &pinned, "alloc", XB_D2H, 60);
+    set_size(small, 16 * MIB - 1, 60);
+    const char *rest =
+        " Packet headers leave 84 to 95 % of it, for payloads of 128 to 512 bytes.\n";
+    char line[256];
+    snprintf(line, sizeof line,
+             "Host to device, pinned alloc reaches 50 %% of the link's raw rate.%s", rest);
+    assert_read(n, line);
+    add(n, &zero_copy, "random", XB_D2H, 31.51);
+    snprintf(line, sizeof line,
+             "Host to device, pinned alloc reaches 50 %% of the link's raw rate. Device to host, "
+             "zero-copy random 50 %%.%s",
+             rest);
+    assert_read(n, line);
+    set_latency(copy, 1e-3, 1e-3);
+    assert_read(n, ": Device to host, zero-copy random reaches 50 %"); /* the row itself is out */
+}
+
+static void link_share_needs_a_link_that_was_crossed(void **state)
+{
+    struct node *n = *state;
+    struct xb_result *copy = add(n, &pinned, "alloc", XB_H2D, 31.51);
+    assert_not_read(n, "raw rate"); /* the link is not known */
+    n->devices[0].link = (struct xb_pcie_link){true, 32, 16, 32, 16, ""};
+    assert_read(n, "raw rate");
+    n->devices[0].info.shares_host_memory = true;
+    assert_not_read(n, "raw rate");
+    n->devices[0].info.shares_host_memory = false;
+    set_bandwidth(copy, 64); /* the link had gone to sleep when it was read */
+    assert_not_read(n, "raw rate");
+}
+
+/* Each way has its own ceiling. */
+static void link_share_is_of_the_ceiling_where_that_is_known(void **state)
+{
+    struct node *n = *state;
+    struct xb_result *copy = add(n, &pinned, "alloc", XB_H2D, 55.42);
+    n->devices[0].link = (struct xb_pcie_link){true, 32, 16, 32, 16, "0000:0f:00.0"};
+    set_ceiling(&n->devices[0]);
+    const char *rest = " It is Gen5 x16 with a payload of 256 and read requests of 4096 bytes.\n";
+    char line[320];
+    snprintf(line, sizeof line,
+             "Host to device, pinned alloc reaches 95.4 %% of what this link can carry (55.42 of "
+             "58.08 GB/s).%s",
+             rest);
+    assert_read(n, line);
+    assert_not_read(n, "raw rate");
+    add(n, &pinned, "alloc", XB_D2H, 55.42);
+    snprintf(line, sizeof line,
+             "(55.42 of 58.08 GB/s). Device to host, pinned alloc 96.5 %% (55.42 of 57.46 GB/s).%s",
+             rest);
+    assert_read(n, line);
+    set_bandwidth(copy, 58.1); /* more than there can be */
+    assert_not_read(n, "this link can carry");
+}
+
+/* What anything in it would have to be guessed for is no ceiling. */
+static void a_ceiling_is_never_assumed(void **state)
+{
+    struct node *n = *state;
+    add(n, &pinned, "alloc", XB_H2D, 55.42);
+    n->devices[0].link = (struct xb_pcie_link){true, 32, 16, 32, 16, "0000:0f:00.0"};
+    set_ceiling(&n->devices[0]);
+    n->devices[0].path.hops[0].lower.control.known = false; /* not root */
+    assert_read(n, "88 % of the link's raw rate");
+    set_ceiling(&n->devices[0]);
+    n->devices[0].load.hops[0].readings = 0; /* only seen at rest */
+    assert_read(n, "88 % of the link's raw rate");
+    set_ceiling(&n->devices[0]);
+    n->devices[0].load.hops[0].speed_gts = 64; /* whose coding leaves nobody knows how much */
+    assert_not_read(n, "this link can carry");
+}
+
+/* The link above the slot's that carries less is the one that counts, and is named. */
+static void link_share_is_of_the_narrowest_link(void **state)
+{
+    struct node *n = *state;
+    add(n, &pinned, "alloc", XB_H2D, 26.0);
+    n->devices[0].link = (struct xb_pcie_link){true, 32, 16, 32, 16, "0000:0f:00.0"};
+    set_ceiling(&n->devices[0]);
+    n->devices[0].path.count = n->devices[0].load.count = 2;
+    strcpy(n->devices[0].path.hops[1].lower.bdf, "0000:0e:00.0");
+    n->devices[0].load.hops[1] = (struct xb_pcie_seen){.readings = 1, .speed_gts = 16, .width = 16};
+    assert_read(n, "It is Gen4 x16 at 0000:0e:00.0 with a payload of 256");
+    assert_read(n, "reaches 89.5 % of what this link can carry (26.00 of 29.04 GB/s)");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        NODE_TEST(link_share_is_of_single_copies_only),
+        NODE_TEST(link_share_needs_a_link_that_was_crossed),
+        NODE_TEST(link_share_is_of_the_ceiling_where_that_is_known),
+        NODE_TEST(a_ceiling_is_never_assumed),
+        NODE_TEST(link_share_is_of_the_narrowest_link),
+    };
+    return cmocka_run_group_tests_name("reading_link", tests, NULL, NULL);
+}

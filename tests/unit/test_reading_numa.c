@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the Reading says of memory that is far from a device. */
+#include "reading_fixture.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static struct xb_result *add_node(struct node *n, enum xb_direction direction, unsigned node,
+                                  double gigabytes)
+{
+    struct xb_result *row = add(n, &pinned, "alloc", direction, gigabytes);
+    row->test.has_node = true;
+    row->test.node = node;
+    return row;
+}
+
+static void begin(struct node *n, int own)
+{
+    n->run.device_count = 1;
+    n->devices[0].binding = (struct xb_binding){.node = own, .note_is_normal = true};
+}
+
+static void the_far_node_has_a_price_each_way(void **state)
+{
+    struct node *n = *state;
+    begin(n, 1);
+    add_node(n, XB_H2D, 0, 40);
+    add_node(n, XB_H2D, 1, 50);
+    add_node(n, XB_D2H, 0, 45);
+    add_node(n, XB_D2H, 1, 60);
+    assert_said(n, "NUMA",
+                "Host to device, memory on NUMA node 0 costs 20 % of the bandwidth "
+                "that node 1 gives, which is near (pinned alloc, 40.00 and 50.00 GB/s). Device to "
+                "host, memory on NUMA node 0 costs 25 % of the bandwidth that node 1 gives, which "
+                "is near (pinned alloc, 45.00 and 60.00 GB/s).");
+}
+
+static void the_farthest_of_several_counts(void **state)
+{
+    struct node *n = *state;
+    begin(n, 0);
+    add_node(n, XB_D2H, 0, 50);
+    add_node(n, XB_D2H, 1, 45);
+    add_node(n, XB_D2H, 2, 30);
+    add_node(n, XB_D2H, 3, 40);
+    assert_said(n, "NUMA",
+                "Device to host, memory on NUMA node 2 costs 40 % of the bandwidth "
+                "that node 0 gives, which is near (pinned alloc, 30.00 and 50.00 GB/s).");
+}
+
+/* Intervals that meet leave it open; so do too few samples for one. */
+static void what_the_samples_leave_open_is_not_said(void **state)
+{
+    struct node *n = *state;
+    begin(n, 0);
+    struct xb_result *near = add_node(n, XB_H2D, 0, 50);
+    struct xb_result *far = add_node(n, XB_H2D, 1, 49);
+    assert_said(n, "NUMA",
+                "Host to device, memory on NUMA node 1 costs 2 % of the bandwidth "
+                "that node 0 gives, which is near (pinned alloc, 49.00 and 50.00 GB/s).");
+    /* Of seven samples the interval is from the least to the most. */
+    far->times.values[0] = near->times.values[0];
+    assert_said(n, "NUMA", "");
+    far->times.values[0] = far->times.values[1];
+    near->times.count = 5;
+    assert_said(n, "NUMA", "");
+}
+
+static void nothing_is_said_without_both_or_without_knowing_which_is_near(void **state)
+{
+    struct node *n = *state;
+    begin(n, 0);
+    struct xb_result *near = add_node(n, XB_H2D, 0, 50);
+    assert_said(n, "NUMA", "");
+    struct xb_result *far = add_node(n, XB_H2D, 1, 30);
+    begin(n, -1);
+    assert_said(n, "NUMA", "");
+    begin(n, 1); /* the far one is faster: it costs nothing */
+    assert_said(n, "NUMA", "");
+    begin(n, 0);
+    far->test.bytes /= 2; /* another case */
+    far->bytes_moved /= 2;
+    assert_said(n, "NUMA", "");
+    far->test.bytes *= 2;
+    far->bytes_moved *= 2;
+    spoil(far, XB_RESULT_ERROR, "elsewhere");
+    assert_said(n, "NUMA", "");
+    (void)near;
+}
+
+/* A row near the device that was not named is not one of a node. */
+static void a_row_without_a_node_is_no_partner(void **state)
+{
+    struct node *n = *state;
+    begin(n, 0);
+    add(n, &pinned, "alloc", XB_H2D, 60);
+    add_node(n, XB_H2D, 1, 30);
+    assert_said(n, "NUMA", "");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        NODE_TEST(the_far_node_has_a_price_each_way),
+        NODE_TEST(the_farthest_of_several_counts),
+        NODE_TEST(what_the_samples_leave_open_is_not_said),
+        NODE_TEST(nothing_is_said_without_both_or_without_knowing_which_is_near),
+        NODE_TEST(a_row_without_a_node_is_no_partner),
+    };
+    return cmocka_run_group_tests_name("reading_numa", tests, NULL, NULL);
+}

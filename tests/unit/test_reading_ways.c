@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the Reading says of ways to move data between host and device. */
+#include "reading_fixture.h"
+
+#include "measure/mode_list.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void reading_of_pinning(void **state)
+{
+    struct node *n = *state;
+    struct xb_result *slow = add(n, &pageable, "driver", XB_H2D, 7.5);
+    add(n, &pinned, "registered", XB_H2D, 40);
+    add(n, &pinned, "alloc", XB_H2D, 54);
+    add(n, &pinned, "alloc", XB_D2H, 55);
+    assert_read(n, "  pinning      Host to device, pinned alloc is 7.20 times as fast as pageable driver "
+                   "(54.00 and 7.500 GB/s).\n");
+    struct xb_result *other_way = add(n, &pageable, "driver", XB_D2H, 5);
+    assert_read(n, "  pinning      Host to device, pinned alloc is 7.20 times as fast as pageable driver "
+                   "(54.00 and 7.500 GB/s). Device to host, pinned alloc is 11.0 times as fast as "
+                   "pageable driver (55.00 and 5.000 GB/s).\n");
+    other_way->verified = XB_VERIFIED_UNKNOWN;
+    slow->test.device = 1;
+    n->run.device_count = 2;
+    assert_not_read(n, "pinning");
+    slow->test.device = 0;
+    assert_read(n, "  pinning      Device 0: Host to device, pinned alloc is 7.20 times");
+    set_size(slow, 16 * MIB, 7.5);
+    assert_not_read(n, "pinning");
+    set_size(&n->results[1], 16 * MIB, 40);
+    assert_read(n, "  pinning      Device 0, 16 MiB: Host to device, pinned registered is 5.33 "
+                   "times as fast as pageable driver (40.00 and 7.500 GB/s).\n");
+    slow->stop_reason = XB_STOP_INTERRUPTED; /* cut short: too few samples to speak of */
+    assert_not_read(n, "pinning");
+    slow->stop_reason = XB_STOP_CONVERGED;
+    set_size(slow, 16 * MIB - 1, 7.5);
+    set_size(&n->results[1], 16 * MIB - 1, 40);
+    assert_not_read(n, "pinning");
+}
+
+/* What is not faster is not called so, and figures by two clocks say which is whose. */
+static void words_of_a_comparison_follow_its_figures(void **state)
+{
+    struct node *n = *state;
+    struct xb_result *first = add(n, &managed, "fault", XB_D2H, 20);
+    struct xb_result *second = add(n, &managed, "prefetch", XB_D2H, 20);
+    assert_read(n, "Device to host, managed prefetch is as fast as managed fault (20.00 and 20.00 "
+                   "GB/s).\n");
+    set_bandwidth(second, 15);
+    assert_read(n, "managed prefetch is 75 % as fast as managed fault (15.00 and 20.00 GB/s).\n");
+    first->device_timer = false;
+    assert_read(n, " (15.00 and, by the host's clock, 20.00 GB/s).\n");
+    first->device_timer = true;
+    second->device_timer = false;
+    assert_read(n, " (by the host's clock 15.00 and 20.00 GB/s).\n");
+    first->device_timer = false;
+    assert_read(n, " (15.00 and 20.00 GB/s).\n"); /* like with like */
+}
+
+static void reading_of_managed(void **state)
+{
+    struct node *n = *state;
+    add(n, &managed, "fault", XB_H2D, 12.5);
+    add(n, &managed, "advise", XB_H2D, 60);
+    assert_not_read(n, "  managed");
+    add(n, &managed, "prefetch", XB_H2D, 50);
+    assert_read(n, "  managed      Host to device, managed prefetch is 4.00 times as fast as "
+                   "managed fault (50.00 and 12.50 GB/s).\n");
+}
+
+/* Seven samples of six placements, at 80, 82, ... 90 GB/s. */
+static void reading_of_placements(void **state)
+{
+    struct node *n = *state;
+    struct xb_result *both = add(n, &async, "alloc", XB_BIDIR, 90);
+    const char *line = " Where the host's memory lies decides: 6 places gave 80.00 to 90.00 GB/s.";
+    set_figure(both, "overlap", 0.97);
+    assert_int_equal(both->times.count, 7);
+    for (size_t i = 0; i < 6; i++)
+        both->times.values[i] = (double)both->bytes_moved / (80e9 + 2e9 * (double)i);
+    assert_not_read(n, "Where the host's memory lies"); /* all of one, as far as anybody knows */
+    both->placement_count = 6;
+    for (size_t i = 0; i < 6; i++)
+        both->placement_samples[i] = i < 5 ? 1 : 2;
+    assert_read(n, line);
+    both->placement_count = 5; /* too few */
+    both->placement_samples[4] = 3;
+    assert_not_read(n, "Where the host's memory lies");
+}
+
+static void reading_of_both_ways(void **state)
+{
+    struct node *n = *state;
+    struct xb_result *both = add(n, &async, "alloc", XB_BIDIR, 91);
+    assert_not_read(n, "both ways"); /* nothing says that it is two copies */
+    set_figure(both, "overlap", 0.97);
+    assert_read(n, "  both ways    async alloc moves 91.00 GB/s both ways at once. Both ways moved "
+                   "data 97 % of the time.\n"); /* beside nothing */
+    add(n, &async, "alloc", XB_H2D, 54);
+    add(n, &pinned, "alloc", XB_D2H, 56);
+    add(n, &pinned, "alloc", XB_H2D, 55);
+    add(n, &managed, "prefetch", XB_H2D, 60); /* no crossing of the link */
+    assert_read(n, "at once, 1.62 times the best single way (pinned alloc d2h, 56.00 GB/s). Both");
+    set_figure(both, "bandwidth_h2d", 42.9e9);
+    set_figure(both, "bandwidth_d2h", 51.4e9);
+    assert_read(n, "  both ways    async alloc moves 91.00 GB/s both ways at once (42.90 to the "
+                   "device, 51.40 from it), 1.62 times the best single way (pinned alloc d2h, "
+                   "56.00 GB/s). Both ways moved data 97 % of the time.\n");
+    set_figure(both, "overlap", 0);
+    assert_read(n, "(pinned alloc d2h, 56.00 GB/s).\n"); /* of a zero nothing is said */
+    set_figure(both, "overlap", (double)NAN);
+    assert_read(n, "(pinned alloc d2h, 56.00 GB/s).\n");
+    both->bytes_moved = 256 * MIB; /* then it is no sum */
+    assert_not_read(n, "both ways");
+}
+
+static void reading_of_double_buffer(void **state)
+{
+    struct node *n = *state;
+    struct xb_result *row = add(n, &double_buffer, "alloc", XB_BIDIR, 30);
+    assert_not_read(n, "pipeline");
+    set_figure(row, "speed_up", 1.85);
+    assert_read(n, "  pipeline     double-buffer alloc is 1.85 times as fast as one step after the "
+                   "other.\n");
+    set_figure(row, "gpu_busy", 0.48);
+    set_figure(row, "share_of_bound", 0.93);
+    assert_read(n, "after the other. The device computed 48 % of the time. Throughput is 93 % of "
+                   "the best possible here.\n");
+    set_figure(row, "gpu_busy", 1.02); /* noise */
+    set_figure(row, "share_of_bound", 1.01);
+    assert_read(n, " The device computed 100 % of the time. Throughput is 100 % of the best");
+    set_figure(row, "gpu_busy", 0);
+    set_figure(row, "share_of_bound", (double)NAN);
+    assert_read(n, "after the other.\n");
+    assert_not_read(n, "both ways"); /* what computes is no sum of two copies */
+}
+
+static void reading_of_blocking(void **state)
+{
+    struct node *n = *state;
+    struct xb_result *held = add(n, &pageable, "driver", XB_H2D, 7.5);
+    set_times(held, 0.0349, 0.035);
+    add(n, &async, "alloc", XB_H2D, 54); /* 0.1 % */
+    assert_read(n, "  blocking     Host to device, a pageable copy blocks the calling thread until "
+                   "it is done; a pinned one returns at once.\n");
+    set_times(held, 0.021, 0.035);
+    /* pinned goes before async */
+    struct xb_result *free_at_once = add(n, &pinned, "alloc", XB_H2D, 50);
+    set_times(free_at_once, 1e-4, 5e-3);
+    assert_read(n, "a pageable copy blocks the calling thread for 60 % of its time; a pinned one "
+                   "blocks the calling thread for 2.0 % of its time.\n");
+    free_at_once->wall_times.count = 0;
+    assert_not_read(n, "blocking");
+}
+
+static void reading_of_blocking_by_one_mode(void **state)
+{
+    struct node *n = *state;
+    add(n, &async, "registered", XB_H2D, 54);
+    set_times(add(n, &async, "pageable", XB_H2D, 7), 0.035, 0.035);
+    assert_read(n, "a pageable copy blocks the calling thread until it is done; a pinned one "
+                   "returns at once.\n");
+}
+
+/* What a copy to the device does to those to the host. All rates have intervals without width. */
+static void reading_after_h2d(void **state)
+{
+    struct node *n = *state;
+    const struct xb_figure *after = xb_figure_find("bandwidth_after_h2d");
+    const char advice[] = "Give each direction a queue of its own";
+    struct xb_result *row = add(n, &pinned, "registered", XB_D2H, 56);
+    assert_not_read(n, "after h2d"); /* not measured */
+    add_figure(row, after, 48e9);
+    assert_read(n, "  after h2d    Device to host, pinned registered is 86 % as fast right after a "
+                   "copy to the device on the same queue (48.00, without it 56.00 GB/s). Give each "
+                   "direction a queue of its own: one that copies only to the host keeps the "
+                   "faster rate. Or try HSA_ENABLE_SDMA=0, with which shaders copy in place of the "
+                   "engines.\n");
+    struct xb_samples *samples = &row->figures[row->figure_count - 1].samples;
+    samples->values[0] = 57e9; /* of 7 the least and the most are the interval's ends */
+    assert_read(n, "registered is as fast, within the noise, right after a copy to the device on "
+                   "the same queue (48.00, without it 56.00 GB/s).\n");
+    for (size_t i = 0; i < samples->count; i++)
+        samples->values[i] = 55.5e9; /* sure, and not worth an advice */
+    assert_read(n, "(55.50, without it 56.00 GB/s).\n");
+    assert_not_read(n, advice);
+    for (size_t i = 0; i < samples->count; i++)
+        samples->values[i] = 70e9;
+    assert_read(n, "registered is 1.25 times as fast right after a copy to the device");
+    assert_not_read(n, advice);
+    samples->count = 5; /* too few for an interval */
+    assert_not_read(n, "after h2d");
+}
+
+static void reading_of_zero_copy(void **state)
+{
+    struct node *n = *state;
+    struct xb_result *row = add(n, &zero_copy, "sequential", XB_H2D, 51);
+    assert_not_read(n, "in place"); /* nothing was compared */
+    set_figure(row, "explicit_time", 0.006);
+    assert_read(n, "  in place     Read in place: copying first is not faster, however often the "
+                   "kernel reads the data.\n");
+    set_figure(row, "break_even_passes", 0);
+    assert_read(n, "  in place     Read in place: copying first is not faster");
+    set_figure(row, "break_even_passes", 2);
+    assert_read(n, "  in place     Copy first if the kernel reads the data 2 times or more: that "
+                   "is faster than reading it in place.\n");
+    set_figure(row, "break_even_passes", 1);
+    assert_read(n, "  in place     Copy first: faster even if the kernel reads the data only "
+                   "once.\n");
+    set_figure(row, "break_even_passes", 0.5); /* of two processes one says 1 and one never */
+    assert_not_read(n, "in place");
+    set_figure(row, "break_even_passes", 1);
+    row->test.variant = "strided";
+    assert_not_read(n, "in place");
+}
+
+static void reading_of_local_copies(void **state)
+{
+    static const struct xb_mode local = {.name = "local"};
+    struct node *n = *state;
+    struct xb_result *engine = add(n, &local, "engine", XB_D2D, 1800);
+    assert_not_read(n, "local");
+    add(n, &pinned, "alloc", XB_H2D, 50);
+    assert_read(n,
+                "  local        local engine copies 1800 GB/s within the device, 36.0 times what "
+                "pinned alloc brings from the host.\n");
+    add(n, &local, "kernel", XB_D2D, 2000);
+    assert_read(n,
+                "  local        local kernel copies 2000 GB/s within the device, 40.0 times what "
+                "pinned alloc brings from the host. By kernel it is 1.11 times as fast as by "
+                "engine.\n");
+    n->devices[0].info.shares_host_memory = true; /* which has no host beside it */
+    assert_read(n, "  local        local kernel copies 2000 GB/s within the device. By kernel it "
+                   "is 1.11 times as fast as by engine.\n");
+    spoil(engine, XB_RESULT_ERROR, "wrong");
+    assert_not_read(n, "  local  ");
+}
+
+static void reading_of_slow_ways(void **state)
+{
+    struct node *n = *state;
+    add(n, &pinned, "alloc", XB_H2D, 50);
+    add(n, &pageable, "driver", XB_H2D, 7.5);
+    add(n, &managed, "fault", XB_H2D, 24.99);
+    struct xb_result *half = add(n, &zero_copy, "strided", XB_H2D, 25);
+    add(n, &pageable, "driver", XB_D2H, 14.8);
+    add(n, &double_buffer, "alloc", XB_BIDIR, 1); /* computes as well */
+    add(n, &async, "alloc", XB_BIDIR, 200);
+    add(n, &zero_copy, "random", XB_H2D, 1)->bytes_moved = 512 * MIB; /* two passes */
+    assert_said(n, "slow",
+                "Host to device, pageable driver reaches 7.500 GB/s, 15 % of pinned alloc.\n"
+                "Host to device, managed fault reaches 24.99 GB/s, 50 % of pinned alloc.");
+    assert_not_read(n, "strided");
+    assert_not_read(n, "slow         Device to host");
+    add(n, &pinned, "alloc", XB_D2H, 55);
+    assert_read(n, "  slow         Device to host, pageable driver reaches 14.80 GB/s, 27 % of pinned "
+                   "alloc.\n");
+    set_bandwidth(half, 24.9);
+    half->test.device = 1; /* compared with nothing of device 0 */
+    n->run.device_count = 2;
+    assert_not_read(n, "strided");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        NODE_TEST(reading_of_pinning),      NODE_TEST(words_of_a_comparison_follow_its_figures),
+        NODE_TEST(reading_of_managed),      NODE_TEST(reading_of_placements),
+        NODE_TEST(reading_of_both_ways),    NODE_TEST(reading_of_double_buffer),
+        NODE_TEST(reading_of_blocking),     NODE_TEST(reading_of_blocking_by_one_mode),
+        NODE_TEST(reading_after_h2d),       NODE_TEST(reading_of_zero_copy),
+        NODE_TEST(reading_of_local_copies), NODE_TEST(reading_of_slow_ways),
+    };
+    return cmocka_run_group_tests_name("reading_ways", tests, NULL, NULL);
+}
