@@ -189,13 +189,13 @@ static void test_what_a_job_lacks_is_not_timed(void **state)
 static void test_every_job_verifies(void **state)
 {
     (void)state;
-    static const char *const outs[] = {"0", "1", "77", "4096", "100001", "250003"};
+    static const char *const outs[] = {"0", "77", "4096", "250003"};
     for (size_t i = 0; i < COUNT_OF(outs); i++) {
         struct fixture f;
         xb_fake_reset();
-        JOB(&f, "--size", "8,4095,100001", "--job-out", outs[i], "--chunk", "1K", "--gpu-time",
-            "20us");
-        assert_int_equal(f.run.case_count, 3 * 4);
+        JOB(&f, "--size", "8,100001", "--job-out", outs[i], "--chunk", "16K", "--gpu-time", "20us",
+            "--samples", "1");
+        assert_int_equal(f.run.case_count, 2 * 4);
         expect_all(&f, XB_RESULT_OK);
         for (size_t k = 0; k < f.run.case_count; k++)
             assert_int_equal(f.run.results[k].verified, XB_VERIFIED_TRUE);
