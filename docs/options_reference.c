@@ -69,7 +69,7 @@ int main(void)
     printf(
         "## Figures of every mode\n\n"
         "Figures marked \"gates\" are those that `compare` judges without being asked. Units: B/s "
-        "bytes per\nsecond, s seconds, 1 shares from 0 to 1, factors and counts.\n\n");
+        "bytes per\nsecond, s seconds, B bytes, 1 shares from 0 to 1, factors and counts.\n\n");
     print_figures(xb_runner_figures);
     printf("## `xferbench list`\n\n");
     print_rows(xb_command_list.rows());

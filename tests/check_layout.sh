@@ -80,7 +80,7 @@ broken "A backend is known by its name outside its folder" \
 # that are also kinds of memory or words of English are looked for as texts of their own or behind --mode.
 modes=$(sed -n 's/^set(XFERBENCH_MODES \([a-z_ ]*\)).*/\1/p' CMakeLists.txt | tr ' ' '|')
 dashed=${modes//_/-}
-words='pageable|pinned|managed|peer|batch|job'
+words='pageable|pinned|managed|peer|batch|pin|job'
 strict=$(tr '|' '\n' <<<"$dashed" | grep -vxE "$words" | paste -sd '|' -)
 names_mode() {
     grep -rnE --include='*.[ch]' \

@@ -27,11 +27,11 @@
  */
 
 /* Raised when a slot is added or changes meaning; the registry refuses another number. */
-#define XB_BACKEND_ABI 8u
+#define XB_BACKEND_ABI 9u
 
 /* What a device can do beyond the mandatory slots. A missing capability means a skipped row. */
 enum xb_capability {
-    XB_CAP_REGISTER = 1u << 0,       /* can allocate XB_MEMORY_REGISTERED */
+    XB_CAP_REGISTER = 1u << 0,       /* can allocate XB_MEMORY_REGISTERED: buffer_register */
     XB_CAP_WRITE_COMBINED = 1u << 1, /* can allocate XB_MEMORY_WRITE_COMBINED */
     XB_CAP_HOLD = 1u << 2,           /* can hold a queue: queue_hold, queue_release */
     XB_CAP_KERNELS = 1u << 3,        /* can run queue_kernel_copy, queue_compute, queue_chain,
@@ -291,6 +291,16 @@ struct xb_backend {
     enum xb_status (*buffer_allocate)(struct xb_device *device, enum xb_memory memory,
                                       uint64_t bytes, struct xb_buffer **buffer,
                                       struct xb_error *error);
+    /*
+     * Page-locks host memory of the caller's, which may hold data and keeps it: `bytes` > 0 from an
+     * address on a page of 4 KiB, all of it mapped, none of it locked by such a buffer already. The
+     * buffer is REGISTERED memory; buffer_free undoes the lock and leaves the memory, which must
+     * outlive the buffer. The caller has seen to it that the machine has memory to spare: what is
+     * locked is there already, so that this can ask for no more. XB_ERR_USAGE for another address.
+     * Blocks. XB_CAP_REGISTER.
+     */
+    enum xb_status (*buffer_register)(struct xb_device *device, void *address, uint64_t bytes,
+                                      struct xb_buffer **buffer, struct xb_error *error);
     /* Replaces the advice on a MANAGED buffer; XB_ERR_USAGE for any other. After a failure the
      * advice in force is undefined. XB_CAP_MANAGED. */
     enum xb_status (*buffer_advise)(struct xb_buffer *buffer, enum xb_advice advice,
@@ -516,6 +526,10 @@ const char *xb_memory_name(enum xb_memory memory);
 
 /* Whether the device's kernels may touch such memory: DEVICE, MAPPED and MANAGED. */
 bool xb_memory_in_reach(enum xb_memory memory);
+
+/* For backends: whether memory keeps to the rules of buffer_register; XB_ERR_USAGE where it does
+ * not. */
+enum xb_status xb_register_check(const void *address, uint64_t bytes, struct xb_error *error);
 
 /* For backends: whether a copy keeps to the rules of queue_copy; XB_ERR_USAGE where it does not. */
 enum xb_status xb_copy_check(const struct xb_queue *queue, const struct xb_buffer *target,

@@ -19,6 +19,7 @@ struct xb_figure {
 
 #define XB_UNIT_RATE "B/s"
 #define XB_UNIT_SECONDS "s"
+#define XB_UNIT_BYTES "B"
 #define XB_UNIT_PER_SECOND "1/s"
 #define XB_UNIT_RATIO "1" /* shares from 0 to 1, factors, counts */
 

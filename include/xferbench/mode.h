@@ -228,7 +228,8 @@ struct xb_mode {
     const struct xb_parameter *parameters;  /* those of them that make a case; the last one's option
                                                is NULL; NULL: none */
     /* Figures of its own beside the runner's (xb_runner_figures), those of its references and spans
-     * included; ends with NULL; NULL: none. */
+     * included; ends with NULL; NULL: none. A mode that is about what preparing takes declares
+     * xb_figure_setup_time too, and verify adds its samples: the runner then takes none. */
     const struct xb_figure *const *figures;
     /*
      * Of a mode that is about a latency and moves no data worth a rate: that latency, one of

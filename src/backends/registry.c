@@ -127,6 +127,8 @@ enum xb_status xb_registry_check_device(const struct xb_backend *backend,
              backend->queue_kernel_pieces != NULL && backend->queue_decode != NULL},
         {"to have managed memory, without the slots for it", XB_CAP_MANAGED,
          backend->queue_prefetch != NULL && backend->buffer_advise != NULL},
+        {"to page-lock memory, without the slot for it", XB_CAP_REGISTER,
+         backend->buffer_register != NULL},
         {"to copy many pieces by one call, without the slots for it", XB_CAP_BATCH,
          backend->pieces_open != NULL && backend->pieces_close != NULL &&
              backend->queue_copy_pieces != NULL},

@@ -3,6 +3,18 @@
 
 #include "codecs/codec.h"
 
+/* The least page of every system that runtimes lock memory on. */
+#define PAGE 4096u
+
+enum xb_status xb_register_check(const void *address, uint64_t bytes, struct xb_error *error)
+{
+    if (address != NULL && (uintptr_t)address % PAGE == 0 && bytes > 0)
+        return XB_OK;
+    return XB_FAIL(error, XB_ERR_USAGE,
+                   "memory of %llu bytes at %p cannot be page-locked: it begins on no page",
+                   (unsigned long long)bytes, address);
+}
+
 static enum xb_status check_range(const struct xb_buffer *buffer, uint64_t offset, uint64_t bytes,
                                   const char *what, struct xb_error *error)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _GNU_SOURCE /* MAP_ANONYMOUS, MADV_HUGEPAGE */
+#define _GNU_SOURCE /* MAP_ANONYMOUS, MADV_HUGEPAGE, MADV_NOHUGEPAGE */
 #include "host_memory.h"
 
 #include "base/parallel.h"
@@ -415,7 +415,8 @@ static enum xb_status map_aligned(uint64_t bytes, char **address, struct xb_erro
     return XB_OK;
 }
 
-enum xb_status xb_pages_map_huge(uint64_t bytes, void **address, struct xb_error *error)
+static enum xb_status map_advised(uint64_t bytes, int advice, void **address,
+                                  struct xb_error *error)
 {
     char *memory = NULL;
     enum xb_status status = xb_host_memory_check(bytes, error);
@@ -426,10 +427,20 @@ enum xb_status xb_pages_map_huge(uint64_t bytes, void **address, struct xb_error
     if (status != XB_OK)
         return status;
     /* A kernel without transparent huge pages returns EINVAL. Small pages will do then. */
-    (void)madvise(memory, bytes, MADV_HUGEPAGE);
+    (void)madvise(memory, bytes, advice);
     xb_parallel_for(bytes, TOUCH_GRAIN, touch, memory);
     *address = memory;
     return XB_OK;
+}
+
+enum xb_status xb_pages_map_huge(uint64_t bytes, void **address, struct xb_error *error)
+{
+    return map_advised(bytes, MADV_HUGEPAGE, address, error);
+}
+
+enum xb_status xb_pages_map_small(uint64_t bytes, void **address, struct xb_error *error)
+{
+    return map_advised(bytes, MADV_NOHUGEPAGE, address, error);
 }
 
 static void give_back(void *argument, uint64_t begin, uint64_t end)

@@ -41,7 +41,10 @@ XB_MUST_CHECK enum xb_status xb_pages_map(uint64_t bytes, void **address, struct
  */
 XB_MUST_CHECK enum xb_status xb_pages_map_huge(uint64_t bytes, void **address,
                                                struct xb_error *error);
-/* Releases memory from either function; `bytes` is the number given there. `address` may be NULL.
+/* Like xb_pages_map_huge, but asks the kernel for small pages, whatever it gives by itself. */
+XB_MUST_CHECK enum xb_status xb_pages_map_small(uint64_t bytes, void **address,
+                                                struct xb_error *error);
+/* Releases memory from any of these; `bytes` is the number given there. `address` may be NULL.
  */
 void xb_pages_unmap(void *address, uint64_t bytes);
 

@@ -85,8 +85,10 @@ const struct xb_figure xb_figure_wall_time = {
 const struct xb_figure xb_figure_setup_time = {
     .name = "setup_time",
     .unit = XB_UNIT_SECONDS,
-    .help = "What preparing the case took: making, page-locking and filling memory. Memory that "
-            "is kept from the case before costs nothing",
+    .help =
+        "What preparing the case took: making, page-locking and filling memory. Memory that "
+        "is kept from the case before costs nothing. A mode that is about preparing memory takes "
+        "samples of that alone",
 };
 
 const struct xb_figure *const xb_runner_figures[] = {

@@ -7,6 +7,7 @@
 
 #include "base/interrupt.h"
 #include "case.h"
+#include "mode_list.h"
 #include "xferbench/workspace.h"
 
 #include <stdio.h>
@@ -242,7 +243,8 @@ static enum xb_status set_up(struct xb_measurement *measurement, struct xb_lane 
     double begin = xb_clock_now();
     status = mode->setup(context, error);
     lane->setup_seconds += xb_clock_now() - begin;
-    xb_result_compute(lane->result, &xb_figure_setup_time, lane->setup_seconds);
+    if (!xb_mode_declares(mode, &xb_figure_setup_time)) /* else it takes samples of its own */
+        xb_result_compute(lane->result, &xb_figure_setup_time, lane->setup_seconds);
     lane->result->bytes_moved = context->bytes_moved;
     lane->result->event_times = !context->host_timed;
     lane->result->device_timer = !context->device->info.host_clock && !context->host_timed;

@@ -30,7 +30,7 @@ const char *xb_direction_name(enum xb_direction direction)
  * runner's. */
 #define MOST_FIGURES (XB_RESULT_FIGURES - XB_SPANS - 3)
 
-static bool declares(const struct xb_mode *mode, const struct xb_figure *figure)
+bool xb_mode_declares(const struct xb_mode *mode, const struct xb_figure *figure)
 {
     for (size_t i = 0; mode->figures != NULL && mode->figures[i] != NULL; i++)
         if (mode->figures[i] == figure)
@@ -55,7 +55,7 @@ static enum xb_status check_figures(const struct xb_mode *mode, struct xb_error 
                            figure->name, mode->name);
     }
     const struct xb_figure *latency = mode->latency;
-    if (latency != NULL && (!declares(mode, latency) || !latency->gates ||
+    if (latency != NULL && (!xb_mode_declares(mode, latency) || !latency->gates ||
                             latency->more_is_better || strcmp(latency->unit, XB_UNIT_SECONDS) != 0))
         return XB_FAIL(error, XB_ERR_INTERNAL,
                        "the latency of mode %s must be one of its figures, in seconds, and gate",
@@ -65,7 +65,7 @@ static enum xb_status check_figures(const struct xb_mode *mode, struct xb_error 
                        mode->name, count);
     for (const struct xb_reference *reference = mode->references;
          reference != NULL && reference->figure != NULL; reference++)
-        if (!declares(mode, reference->figure))
+        if (!xb_mode_declares(mode, reference->figure))
             return XB_FAIL(error, XB_ERR_INTERNAL, "mode %s does not declare its figure %s",
                            mode->name, reference->figure->name);
     return XB_OK;

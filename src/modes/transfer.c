@@ -90,15 +90,17 @@ static void fill_host(const struct xb_mode_context *context, const struct xb_way
     xb_host_fill(data + bytes, way->device_offset + bytes, transfer->margin, around(way));
 }
 
-/* Borrows the buffers of one way and fills them. */
+/* Borrows the buffers of one way, of the host's side only where the mode has none of its own, and
+ * fills them. */
 static enum xb_status set_up_way(struct xb_mode_context *context, unsigned number,
                                  enum xb_memory memory, struct xb_error *error)
 {
     struct xb_transfer *transfer = context->state;
     struct xb_way *way = &transfer->ways[number];
     uint64_t bytes = context->test->bytes;
-    enum xb_status status =
-        xb_workspace_buffer(context->workspace, number, memory, bytes, &way->host, error);
+    enum xb_status status = XB_OK;
+    if (way->host == NULL)
+        status = xb_workspace_buffer(context->workspace, number, memory, bytes, &way->host, error);
     if (status != XB_OK)
         return status;
     status = xb_workspace_buffer(context->workspace, number, XB_MEMORY_DEVICE, bytes, &way->device,
@@ -175,6 +177,14 @@ enum xb_status xb_transfer_setup(struct xb_mode_context *context, enum xb_memory
     }
     set_spans(context, transfer);
     return XB_OK;
+}
+
+enum xb_status xb_transfer_setup_on(struct xb_mode_context *context, struct xb_buffer *host,
+                                    size_t queues, struct xb_error *error)
+{
+    struct xb_transfer *transfer = context->state;
+    transfer->ways[0].host = host;
+    return xb_transfer_setup(context, host->memory, queues, error);
 }
 
 enum xb_status xb_transfer_prepare(struct xb_mode_context *context, struct xb_error *error)

@@ -131,13 +131,14 @@ static bool find_more(const struct xb_record *record, struct more *more)
     return ok;
 }
 
-/* "setup_time_s", "bandwidth_h2d_bytes_per_second", "speed_up": its unit in words, as the older
- * columns have it. */
+/* "setup_time_s", "bandwidth_h2d_bytes_per_second", "peak_host_memory_bytes", "speed_up": its unit
+ * in words, as the older columns have it. */
 static void put_name(struct line *line, const struct xb_record_figure *figure)
 {
     char name[128];
     const char *unit = strcmp(figure->unit, XB_UNIT_RATE) == 0      ? "_bytes_per_second"
                        : strcmp(figure->unit, XB_UNIT_SECONDS) == 0 ? "_s"
+                       : strcmp(figure->unit, XB_UNIT_BYTES) == 0   ? "_bytes"
                                                                     : "";
     snprintf(name, sizeof name, "%s%s", figure->name, unit);
     cell(line, name);

@@ -120,6 +120,25 @@ class Modes(Measuring):
             self.assert_beside_plain(result, ratios[result["parameters"]["data"]])
             self.assertIsNone(figure(result, "error_max"))
 
+    def test_pin(self):
+        """Each way, both ways; less than a huge page has no huge pages. What it costs is counted or told why not."""
+        document, _ = self.run_whatever(0, "--mode", "pin", "--size", "2M,64K", *FEW)
+        words = ("alloc", "register", "used", "used-huge", "copy")
+        cases = [(row["variant"], row["bytes"], row["direction"]) for row in document["results"]]
+        self.assertEqual(cases, [*itertools.product(words, (2 << 20, 64 << 10), ("h2d", "d2h"))])
+        for result in document["results"]:
+            if result["variant"] == "used-huge" and result["bytes"] < 2 << 20:
+                self.assert_skipped(result, "less than a huge page")
+                continue
+            self.assert_described(result)
+            self.assert_sampled(result, "pageable_time", "ring_time", "setup_time", "unpin_time")
+            self.assertGreaterEqual(figure(result, "setup_time")["n"], 3)
+            counted = figure(result, "peak_host_memory")
+            self.assertEqual(counted is None, result["details"]["host_memory_by"].startswith("nothing"))
+            for name, detail in (("break_even_copies", "pageable"), ("break_even_copies_ring", "ring")):
+                why = result["details"].get(f"pays_against_{detail}")
+                self.assertEqual(figure(result, name) is None, why in ("never", "too close to tell"), result)
+
     def assert_stages(self, result):
         """What was computed from the times of the stages is what they come to."""
         names = ("serial_time", "in_time", "kernel_time", "out_time", "copies_time")

@@ -9,6 +9,7 @@
 #include "contract.h"
 
 #include "backends/registry.h"
+#include "machine/host_memory.h"
 
 #include "../doubles/fake_backend.h"
 
@@ -171,6 +172,67 @@ static void test_buffers_are_what_was_asked_for(void **state)
         f->backend->buffer_free(buffer);
     }
     f->backend->buffer_free(NULL);
+}
+
+/* Whether bytes that are sent from there arrive on the device, and others come back. */
+static void expect_crossing(struct fixture *f, struct xb_buffer *host)
+{
+    struct xb_error error;
+    xb_host_fill(host->host_address, 0, BYTES, pattern);
+    fill(f, poison);
+    must(f->backend->queue_copy(f->queue, f->there, 0, host, 0, BYTES, &error), &error);
+    await(f);
+    assert_int_equal(check(f, BYTES).wrong_bytes, 0);
+    fill(f, poison);
+    must(f->backend->queue_copy(f->queue, host, 0, f->there, 0, BYTES, &error), &error);
+    await(f);
+    assert_int_equal(xb_host_check(host->host_address, 0, BYTES, poison).wrong_bytes, 0);
+}
+
+/* Memory of the caller's is locked where it lies, keeps what it holds, and stays when the buffer
+ * goes: then it can be locked once more. */
+static void test_memory_in_use_is_locked_in_place(void **state)
+{
+    struct fixture *f = *state;
+    struct xb_error error = {0};
+    void *memory = NULL;
+    if (!can(f, XB_CAP_REGISTER))
+        return;
+    must(xb_pages_map(BYTES, &memory, &error), &error);
+    xb_host_fill(memory, 0, BYTES, pattern);
+    for (int times = 0; times < 2; times++) {
+        struct xb_buffer *buffer = NULL;
+        must(f->backend->buffer_register(f->device, memory, BYTES, &buffer, &error), &error);
+        assert_int_equal(buffer->memory, XB_MEMORY_REGISTERED);
+        assert_true(buffer->bytes == BYTES);
+        assert_ptr_equal(buffer->device, f->device);
+        assert_ptr_equal(buffer->host_address, memory);
+        assert_int_equal(xb_host_check(memory, 0, BYTES, times == 0 ? pattern : poison).wrong_bytes,
+                         0);
+        expect_crossing(f, buffer);
+        f->backend->buffer_free(buffer);
+    }
+    assert_int_equal(xb_host_check(memory, 0, BYTES, poison).wrong_bytes, 0);
+    xb_pages_unmap(memory, BYTES);
+}
+
+static void test_memory_that_begins_on_no_page_is_not_locked(void **state)
+{
+    struct fixture *f = *state;
+    struct xb_buffer *buffer = NULL;
+    struct xb_error error = {0};
+    char *memory = f->pinned->host_address;
+    if (!can(f, XB_CAP_REGISTER))
+        return;
+    const struct {
+        void *address;
+        uint64_t bytes;
+    } wrong[] = {{NULL, 4096}, {memory + 8, 4096}, {memory, 0}};
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
+        assert_int_equal(f->backend->buffer_register(f->device, wrong[i].address, wrong[i].bytes,
+                                                     &buffer, &error),
+                         XB_ERR_USAGE);
+    assert_null(buffer);
 }
 
 /* Small ones too: what a runtime packs together would share pages and lose its alignment. */
@@ -383,6 +445,8 @@ static const struct CMUnitTest tests[] = {
     TEST(test_device_describes_itself),
     TEST(test_device_out_of_range_fails),
     TEST(test_buffers_are_what_was_asked_for),
+    TEST(test_memory_in_use_is_locked_in_place),
+    TEST(test_memory_that_begins_on_no_page_is_not_locked),
     TEST(test_small_buffers_are_aligned_too),
     TEST(test_impossible_allocation_fails),
     TEST(test_check_finds_what_differs),

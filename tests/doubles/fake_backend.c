@@ -191,6 +191,17 @@ static enum xb_status buffer_allocate(struct xb_device *device, enum xb_memory m
     return status;
 }
 
+static enum xb_status buffer_register(struct xb_device *device, void *address, uint64_t bytes,
+                                      struct xb_buffer **buffer, struct xb_error *error)
+{
+    if (xb_fake_fails("buffer_register", error))
+        return error->status;
+    if ((xb_fake.capabilities & XB_CAP_REGISTER) == 0)
+        return XB_FAIL(error, XB_ERR_UNSUPPORTED, "the fake device has no %s memory",
+                       xb_memory_name(XB_MEMORY_REGISTERED));
+    return xb_host_backend.buffer_register(device, address, bytes, buffer, error);
+}
+
 static enum xb_status buffer_advise(struct xb_buffer *buffer, enum xb_advice advice,
                                     struct xb_error *error)
 {
@@ -292,6 +303,7 @@ const struct xb_backend xb_fake_backend = {
     .device_close = device_close,
     .device_memory = device_memory,
     .buffer_allocate = buffer_allocate,
+    .buffer_register = buffer_register,
     .buffer_advise = buffer_advise,
     .buffer_free = buffer_free,
     .queue_open = xb_fake_queue_open,

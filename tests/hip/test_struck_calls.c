@@ -44,6 +44,7 @@ enum row {
     BY_GRAPH,
     PITCHED,
     QUANTIZED,
+    LOCKED,
     ROWS,
     ALL = ROWS, /* every mode, in many rows */
     ASYNC_D2H,
@@ -66,6 +67,7 @@ static const char *const words_of[][ROW_WORDS] = {
     [BY_GRAPH] = {"--mode=batch", "--batch=graph", "--direction=d2h"},
     [PITCHED] = {"--mode=batch", "--batch=pitched", "--layout=rows", "--direction=h2d"},
     [QUANTIZED] = {"--mode=quantize", "--to=fp16", "--encode-chunk=4K", "--threads=1"},
+    [LOCKED] = {"--mode=pin", "--pin-by=used", "--direction=h2d"},
     [ALL] = {"--mode=all"},
     [ASYNC_D2H] = {"--mode=async", "--direction=d2h"},
 };

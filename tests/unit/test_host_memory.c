@@ -254,8 +254,9 @@ static uint64_t mapped_pages(void)
     return pages;
 }
 
-/* Whether the mapping at `address` was marked for huge pages: "hg" in its VmFlags (proc(5)). */
-static bool asked_for_huge_pages(const void *address)
+/* Whether the mapping at `address` has that flag of VmFlags (proc(5)): "hg" was marked for huge
+ * pages, "nh" for none. */
+static bool is_marked(const void *address, const char *flag)
 {
     FILE *file = fopen("/proc/self/smaps", "r");
     char line[512];
@@ -268,7 +269,7 @@ static bool asked_for_huge_pages(const void *address)
         unsigned long end;
         if (sscanf(line, "%lx-%lx ", &begin, &end) == 2)
             inside = begin <= (uintptr_t)address && (uintptr_t)address < end;
-        found = inside && strncmp(line, "VmFlags:", 8) == 0 && strstr(line, " hg") != NULL;
+        found = inside && strncmp(line, "VmFlags:", 8) == 0 && strstr(line, flag) != NULL;
     }
     fclose(file);
     return found;
@@ -291,12 +292,31 @@ static void maps_huge_pages(void **state)
         for (uint64_t at = 0; at < sizes[i]; at += page)
             assert_int_equal(resident[at / page] & 1, 1);
         if (access("/sys/kernel/mm/transparent_hugepage/enabled", F_OK) == 0)
-            assert_true(asked_for_huge_pages(memory));
+            assert_true(is_marked(memory, " hg"));
         memset(memory, 0x5a, sizes[i]);
         xb_pages_unmap(memory, sizes[i]);
         assert_int_equal(mincore(memory, 1, resident), -1);
         assert_int_equal(mincore((char *)memory + (sizes[i] - 1) / page * page, 1, resident), -1);
     }
+}
+
+static void maps_small_pages(void **state)
+{
+    const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    const uint64_t bytes = 2 * MIB + 1;
+    unsigned char resident[3 * MIB / 4096];
+    void *memory = NULL;
+    struct xb_error error;
+
+    (void)state;
+    assert_int_equal(xb_pages_map_small(bytes, &memory, &error), XB_OK);
+    assert_int_equal(mincore(memory, bytes, resident), 0);
+    for (uint64_t at = 0; at < bytes; at += page)
+        assert_int_equal(resident[at / page] & 1, 1);
+    if (access("/sys/kernel/mm/transparent_hugepage/enabled", F_OK) == 0)
+        assert_true(is_marked(memory, " nh"));
+    xb_pages_unmap(memory, bytes);
+    assert_int_equal(mincore(memory, 1, resident), -1);
 }
 
 /* Neither while it is mapped nor afterwards is any of the memory left that alignment took. */
@@ -366,6 +386,7 @@ int main(void)
         WITH_TREE(refuses_more_than_fits),
         cmocka_unit_test(maps_touched_pages),
         cmocka_unit_test(maps_huge_pages),
+        cmocka_unit_test(maps_small_pages),
         cmocka_unit_test(leaves_nothing_of_the_alignment),
         cmocka_unit_test(maps_nothing_it_cannot_have),
     };

@@ -39,6 +39,7 @@ static const char *const struck[][9] = {
     {"--mode", "job", "--job-out", "32K", "--chunk", "32K", NULL},
     {"--mode", "quantize", "--to", "int8", "--encode-chunk", "32K", "--threads", "2", NULL},
     {"--mode", "compress", "--codec", "for", "--encode-chunk", "32K", "--threads", "2", NULL},
+    {"--mode", "pin", "--pin-by", "alloc,used,copy", NULL},
     {"--mode", "pageable,managed", "--latency", NULL},
     {"--mode", "peer", "--pairs", "0:1", "--latency", NULL},
     {"--mode", "loads", NULL},

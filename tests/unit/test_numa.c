@@ -214,7 +214,7 @@ static void each_case_is_measured_on_its_node(void **state)
     RUN(&f, "--mode", "pinned,pageable", "--size", "64K,128K", "--direction", "both", "--numa",
         "1,0");
     expect_all(&f, XB_RESULT_OK);
-    assert_int_equal(f.run.case_count, 16);
+    assert_int_equal(f.run.case_count, 24);
     for (size_t i = 0; i < f.run.case_count; i++) {
         const struct xb_result *result = &f.run.results[i];
         char node[16];
@@ -288,7 +288,7 @@ static void memory_that_lies_elsewhere_is_no_measurement(void **state)
     expect_reason(&f.run.results[0], XB_RESULT_ERROR,
                   "0 % of a host buffer lie on NUMA node 0, where all was to be (it lies on 1)");
     finish(&f);
-    run_full(&f, 30, "pageable");
+    run_full(&f, 30, "async");
     expect_reason(&f.run.results[0], XB_RESULT_ERROR, "no measurement of that node");
     finish(&f);
     run_full(&f, 5, "pinned"); /* 15 of 256 */

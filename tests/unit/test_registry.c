@@ -75,6 +75,7 @@ static void test_each_missing_slot_is_named(void **state)
     WITHOUT(event_wait);
     WITHOUT(event_elapsed);
     struct xb_backend table = xb_fake_backend;
+    table.buffer_register = NULL;
     table.buffer_advise = NULL;
     table.queue_kernel_copy = NULL;
     table.queue_compute = NULL;
@@ -247,6 +248,7 @@ static void test_capabilities_need_their_slots(void **state)
         table.slot = NULL;                                                                         \
         refuse_device(&table, capability, part);                                                   \
     } while (0)
+    CAPABLE_WITHOUT(buffer_register, XB_CAP_REGISTER, "page-lock");
     CAPABLE_WITHOUT(queue_hold, XB_CAP_HOLD, "hold");
     CAPABLE_WITHOUT(queue_release, XB_CAP_HOLD, "hold");
     CAPABLE_WITHOUT(queue_kernel_copy, XB_CAP_KERNELS, "kernels");

@@ -11,6 +11,7 @@ struct gpu_buffer {
     void *address;        /* device pointer of DEVICE memory, host address of any other */
     void *kernel_address; /* where kernels see the memory; NULL if they cannot reach it */
     bool advised;         /* MANAGED memory that has advice */
+    bool callers; /* REGISTERED memory that was the caller's, and stays when it is unlocked */
 };
 
 void *xb_gpu_buffer_address(const struct xb_buffer *buffer)
@@ -244,6 +245,31 @@ enum xb_status xb_gpu_buffer_allocate(struct xb_device *device, enum xb_memory m
     return XB_OK;
 }
 
+enum xb_status xb_gpu_buffer_register(struct xb_device *device, void *address, uint64_t bytes,
+                                      struct xb_buffer **buffer, struct xb_error *error)
+{
+    enum xb_status status = xb_register_check(address, bytes, error);
+    if (status == XB_OK)
+        status = check_kind(device, XB_MEMORY_REGISTERED, error);
+    if (status == XB_OK)
+        status = xb_gpu_select(device, error);
+    if (status != XB_OK)
+        return status;
+    struct gpu_buffer *made = calloc(1, sizeof *made);
+    if (made == NULL)
+        return XB_FAIL(error, XB_ERR_MEMORY, "no memory to describe a buffer");
+    *made = (struct gpu_buffer){.base = {device, XB_MEMORY_REGISTERED, bytes, address},
+                                .address = address,
+                                .callers = true};
+    status = register_pages(made, error);
+    if (status != XB_OK) {
+        free(made);
+        return status;
+    }
+    *buffer = &made->base;
+    return XB_OK;
+}
+
 void xb_gpu_buffer_free(struct xb_buffer *buffer)
 {
     if (buffer == NULL)
@@ -265,7 +291,8 @@ void xb_gpu_buffer_free(struct xb_buffer *buffer)
     case XB_MEMORY_REGISTERED:
     case XB_MEMORY_MAPPED:
         (void)runtime->unregister_host(address);
-        xb_pages_unmap(address, buffer->bytes);
+        if (!((const struct gpu_buffer *)buffer)->callers)
+            xb_pages_unmap(address, buffer->bytes);
         break;
     case XB_MEMORY_PAGEABLE:
         xb_pages_unmap(address, buffer->bytes);

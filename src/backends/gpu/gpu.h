@@ -192,6 +192,8 @@ enum xb_status xb_gpu_device_memory(struct xb_device *device, uint64_t *free_byt
 enum xb_status xb_gpu_buffer_allocate(struct xb_device *device, enum xb_memory memory,
                                       uint64_t bytes, struct xb_buffer **buffer,
                                       struct xb_error *error);
+enum xb_status xb_gpu_buffer_register(struct xb_device *device, void *address, uint64_t bytes,
+                                      struct xb_buffer **buffer, struct xb_error *error);
 void xb_gpu_buffer_free(struct xb_buffer *buffer);
 /* The address for copies: the device pointer of a DEVICE buffer, the host address of any other. */
 void *xb_gpu_buffer_address(const struct xb_buffer *buffer);
@@ -347,19 +349,19 @@ enum xb_status xb_gpu_queue_copy_peer(struct xb_queue *queue, struct xb_buffer *
 /* The slots of a backend's table that are the same for every vendor. */
 #define XB_GPU_SLOTS                                                                               \
     .device_close = xb_gpu_device_close, .device_memory = xb_gpu_device_memory,                    \
-    .buffer_allocate = xb_gpu_buffer_allocate, .buffer_advise = xb_gpu_buffer_advise,              \
-    .buffer_free = xb_gpu_buffer_free, .queue_open = xb_gpu_queue_open,                            \
-    .queue_close = xb_gpu_queue_close, .queue_copy = xb_gpu_queue_copy,                            \
-    .queue_fill = xb_gpu_queue_fill, .queue_check = xb_gpu_queue_check,                            \
-    .queue_kernel_copy = xb_gpu_queue_kernel_copy, .queue_compute = xb_gpu_queue_compute,          \
-    .queue_chain = xb_gpu_queue_chain, .queue_chase = xb_gpu_queue_chase,                          \
-    .queue_prefetch = xb_gpu_queue_prefetch, .queue_hold = xb_gpu_queue_hold,                      \
-    .queue_release = xb_gpu_queue_release, .queue_wait_event = xb_gpu_queue_wait_event,            \
-    .queue_wait = xb_gpu_queue_wait, .event_open = xb_gpu_event_open,                              \
-    .event_close = xb_gpu_event_close, .event_record = xb_gpu_event_record,                        \
-    .event_wait = xb_gpu_event_wait, .event_elapsed = xb_gpu_event_elapsed,                        \
-    .pieces_open = xb_gpu_pieces_open, .pieces_close = xb_gpu_pieces_close,                        \
-    .queue_copy_pieces = xb_gpu_queue_copy_pieces,                                                 \
+    .buffer_allocate = xb_gpu_buffer_allocate, .buffer_register = xb_gpu_buffer_register,          \
+    .buffer_advise = xb_gpu_buffer_advise, .buffer_free = xb_gpu_buffer_free,                      \
+    .queue_open = xb_gpu_queue_open, .queue_close = xb_gpu_queue_close,                            \
+    .queue_copy = xb_gpu_queue_copy, .queue_fill = xb_gpu_queue_fill,                              \
+    .queue_check = xb_gpu_queue_check, .queue_kernel_copy = xb_gpu_queue_kernel_copy,              \
+    .queue_compute = xb_gpu_queue_compute, .queue_chain = xb_gpu_queue_chain,                      \
+    .queue_chase = xb_gpu_queue_chase, .queue_prefetch = xb_gpu_queue_prefetch,                    \
+    .queue_hold = xb_gpu_queue_hold, .queue_release = xb_gpu_queue_release,                        \
+    .queue_wait_event = xb_gpu_queue_wait_event, .queue_wait = xb_gpu_queue_wait,                  \
+    .event_open = xb_gpu_event_open, .event_close = xb_gpu_event_close,                            \
+    .event_record = xb_gpu_event_record, .event_wait = xb_gpu_event_wait,                          \
+    .event_elapsed = xb_gpu_event_elapsed, .pieces_open = xb_gpu_pieces_open,                      \
+    .pieces_close = xb_gpu_pieces_close, .queue_copy_pieces = xb_gpu_queue_copy_pieces,            \
     .queue_kernel_pieces = xb_gpu_queue_kernel_pieces, .graph_open = xb_gpu_graph_open,            \
     .graph_close = xb_gpu_graph_close, .queue_graph = xb_gpu_queue_graph,                          \
     .queue_copy_rows = xb_gpu_queue_copy_rows, .queue_decode = xb_gpu_queue_decode,                \

@@ -113,6 +113,7 @@ static enum xb_status device_memory(struct xb_device *device, uint64_t *free_byt
 struct host_buffer {
     struct xb_buffer base;
     void *address;
+    bool callers; /* memory that was the caller's, and stays */
 };
 
 void *xb_host_buffer_address(struct xb_buffer *buffer)
@@ -145,11 +146,29 @@ static enum xb_status buffer_allocate(struct xb_device *device, enum xb_memory m
     return XB_OK;
 }
 
+/* Nothing is locked here, as nothing is that this backend allocates (info.pinned_note). */
+static enum xb_status buffer_register(struct xb_device *device, void *address, uint64_t bytes,
+                                      struct xb_buffer **buffer, struct xb_error *error)
+{
+    enum xb_status status = xb_register_check(address, bytes, error);
+    if (status != XB_OK)
+        return status;
+    struct host_buffer *made = calloc(1, sizeof *made);
+    if (made == NULL)
+        return XB_FAIL(error, XB_ERR_MEMORY, "no memory to describe a buffer");
+    *made = (struct host_buffer){.base = {device, XB_MEMORY_REGISTERED, bytes, address},
+                                 .address = address,
+                                 .callers = true};
+    *buffer = &made->base;
+    return XB_OK;
+}
+
 static void buffer_free(struct xb_buffer *buffer)
 {
     if (buffer == NULL)
         return;
-    xb_pages_unmap(xb_host_buffer_address(buffer), buffer->bytes);
+    if (!((const struct host_buffer *)buffer)->callers)
+        xb_pages_unmap(xb_host_buffer_address(buffer), buffer->bytes);
     free(buffer);
 }
 
@@ -165,6 +184,7 @@ const struct xb_backend xb_host_backend = {
     .device_close = device_close,
     .device_memory = device_memory,
     .buffer_allocate = buffer_allocate,
+    .buffer_register = buffer_register,
     .buffer_free = buffer_free,
     .queue_open = xb_host_queue_open,
     .queue_close = xb_host_queue_close,

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the Reading says of page-locking. */
+#include "pin.h"
+
+#include "xferbench/reading.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#define WAYS 5
+
+/* The rows of one direction: to the device, or back where there are none. By their ways; NULL where
+ * one is not there. Returns how many there are. */
+static size_t find_ways(const struct xb_reading *reading, int device, uint64_t bytes,
+                        const struct xb_record_case *found[WAYS])
+{
+    static const enum xb_direction directions[] = {XB_H2D, XB_D2H};
+    size_t count = 0;
+    for (size_t d = 0; d < 2 && count == 0; d++)
+        for (size_t i = 0; i < WAYS; i++) {
+            found[i] =
+                xb_reading_best(reading, device, bytes, directions[d], "pin", xb_pin_words[i]);
+            count += found[i] != NULL;
+        }
+    return count;
+}
+
+/* ---- what it costs ---- */
+
+static double setup_of(const struct xb_reading *reading, const struct xb_record_case *test)
+{
+    return xb_reading_median(reading, test, &xb_figure_setup_time);
+}
+
+static bool describe(const struct xb_reading *reading, const struct xb_record_case *test,
+                     const struct xb_figure *figure, struct xb_statistics *statistics)
+{
+    return xb_record_describe(xb_reading_record(reading), test, figure->name, statistics);
+}
+
+/* Whether and when it has paid. Adds nothing where that was not measured. */
+static void add_outcome(struct xb_reading *reading, const struct xb_record_case *test,
+                        const struct xb_figure *reference, const struct xb_figure *copies,
+                        const char *against)
+{
+    struct xb_statistics own;
+    struct xb_statistics other;
+    double count = xb_reading_median(reading, test, copies);
+    if (!describe(reading, test, &xb_figure_bandwidth, &own) ||
+        !describe(reading, test, reference, &other))
+        return;
+    if (count > 0)
+        xb_reading_add(reading, " It has paid after %.0f cop%s against %s.", count,
+                       count > 1 ? "ies" : "y", against);
+    else if (xb_pin_judge((double)test->bytes, &own, &other) == XB_PIN_NEVER_PAYS)
+        xb_reading_add(reading, " It never pays against %s.", against);
+    else
+        xb_reading_add(reading, " Whether it pays against %s is too close to tell.", against);
+}
+
+/* "register, 44.0 ms. It has paid after 1 copy against ..." */
+static void add_way(struct xb_reading *reading, const struct xb_record_case *test,
+                    const char *which)
+{
+    const struct xb_figure *const numbers[] = {&xb_figure_setup_time, &xb_figure_break_even_copies,
+                                               &xb_figure_break_even_copies_ring};
+    char name[64];
+    xb_reading_add(reading, "%s, ", test->variant);
+    xb_reading_add_duration(reading, setup_of(reading, test));
+    xb_reading_add(reading, ".");
+    add_outcome(reading, test, &xb_figure_pageable_time, &xb_figure_break_even_copies,
+                "the driver's copies of pageable memory");
+    add_outcome(reading, test, &xb_figure_ring_time, &xb_figure_break_even_copies_ring,
+                "a page-locked ring");
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        snprintf(name, sizeof name, "%s_%s", which, numbers[i]->name);
+        xb_reading_number(reading, name, xb_reading_median(reading, test, numbers[i]),
+                          numbers[i]->unit);
+    }
+    xb_reading_rests_on(reading, test);
+}
+
+static bool say_cost(struct xb_reading *reading, int device, uint64_t bytes)
+{
+    const struct xb_record_case *ways[WAYS];
+    const struct xb_record_case *best = NULL;
+    const struct xb_record_case *worst = NULL;
+    find_ways(reading, device, bytes, ways);
+    for (size_t i = 0; i < WAYS; i++) {
+        double setup = setup_of(reading, ways[i]);
+        if (!(setup > 0))
+            continue;
+        best = best == NULL || setup < setup_of(reading, best) ? ways[i] : best;
+        worst = worst == NULL || setup > setup_of(reading, worst) ? ways[i] : worst;
+    }
+    if (best == NULL)
+        return false;
+    xb_reading_add(reading, best == worst ? "To page-lock memory: " : "Page-locked soonest: ");
+    add_way(reading, best, "best");
+    if (best == worst)
+        return true;
+    xb_reading_add(reading, " Latest: ");
+    add_way(reading, worst, "worst");
+    return true;
+}
+
+/* ---- how much memory it takes ---- */
+
+static bool say_memory(struct xb_reading *reading, int device, uint64_t bytes)
+{
+    const struct xb_record_case *ways[WAYS];
+    const char *separator = "Host memory at the peak, as a multiple of the data: ";
+    bool any = false;
+    find_ways(reading, device, bytes, ways);
+    for (size_t i = 0; i < WAYS; i++) {
+        double factor =
+            xb_reading_median(reading, ways[i], &xb_figure_peak_host_memory) / (double)bytes;
+        if (!isfinite(factor))
+            continue;
+        char name[64];
+        snprintf(name, sizeof name, "%s_multiple",
+                 i == XB_PIN_USED_HUGE ? "used_huge" : xb_pin_words[i]);
+        xb_reading_add(reading, "%s%s %.2f", separator, xb_pin_words[i], factor);
+        xb_reading_number(reading, name, factor, XB_UNIT_RATIO);
+        xb_reading_rests_on(reading, ways[i]);
+        separator = ", ";
+        any = true;
+    }
+    if (any)
+        xb_reading_add(reading, ".");
+    return any;
+}
+
+const struct xb_reading_line xb_pin_reading[] = {
+    {.label = "pinning cost", .code = "XB-PIN-COST", .say = say_cost},
+    {.label = "pin memory", .code = "XB-PIN-MEMORY", .say = say_memory},
+    {.label = NULL},
+};

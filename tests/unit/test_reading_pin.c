@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the Reading says of page-locking. */
+#include "reading_fixture.h"
+
+#include "measure/mode_list.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+extern const struct xb_mode xb_mode_pin;
+
+/* At 50 GB/s a copy of 256 MiB takes 5.37 ms. */
+#define RATE 50.0
+
+static struct xb_result *add_way(struct node *n, const char *variant, enum xb_direction direction,
+                                 double setup, double multiple)
+{
+    struct xb_result *row = add(n, &xb_mode_pin, variant, direction, RATE);
+    add_figure(row, xb_figure_find("setup_time"), setup);
+    set_computed(row, xb_figure_find("peak_host_memory"), multiple * 256 * (double)MIB);
+    return row;
+}
+
+/* The references in seconds, and the copies until it has paid; 0: never, or not to be told. */
+static void compare(struct xb_result *row, double pageable_time, double copies, double ring_time,
+                    double copies_ring)
+{
+    add_figure(row, xb_figure_find("pageable_time"), pageable_time);
+    add_figure(row, xb_figure_find("ring_time"), ring_time);
+    if (copies > 0)
+        set_computed(row, xb_figure_find("break_even_copies"), copies);
+    if (copies_ring > 0)
+        set_computed(row, xb_figure_find("break_even_copies_ring"), copies_ring);
+}
+
+#define COST "pinning cost"
+#define MEMORY "pin memory"
+
+static void the_soonest_and_the_latest_are_told(void **state)
+{
+    struct node *n = *state;
+    compare(add_way(n, "register", XB_H2D, 0.020, 1), 0.037, 1, 0.006, 32);
+    compare(add_way(n, "used-huge", XB_H2D, 0.006, 1), 0.037, 1, 0.005, 0);
+    compare(add_way(n, "alloc", XB_H2D, 0.130, 1), 0.037, 5, 0.006, 206);
+    compare(add_way(n, "copy", XB_H2D, 0.120, 2.004), 0.037, 5, 0.006, 0);
+    compare(add_way(n, "alloc", XB_D2H, 0.500, 1), 0.037, 5, 0.006, 206); /* the other way */
+    assert_said(n, COST,
+                "Page-locked soonest: used-huge, 6.00 ms. It has paid after 1 copy against "
+                "the driver's copies of pageable memory. It never pays against a page-locked "
+                "ring. Latest: alloc, 130 ms. It has paid after 5 copies against the driver's "
+                "copies of pageable memory. It has paid after 206 copies against a "
+                "page-locked ring.");
+    assert_said(n, MEMORY,
+                "Host memory at the peak, as a multiple of the data: alloc 1.00, "
+                "register 1.00, used-huge 1.00, copy 2.00.");
+}
+
+/* A ring that is now a little faster and now a little slower than the copy. */
+static void what_is_within_the_noise_is_not_decided(void **state)
+{
+    struct node *n = *state;
+    struct xb_error error;
+    struct xb_result *row = add_way(n, "alloc", XB_D2H, 0.130, 1);
+    assert_int_equal(xb_result_sample(row, xb_figure_find("ring_time"), 0.0053, &error), XB_OK);
+    assert_int_equal(xb_result_sample(row, xb_figure_find("ring_time"), 0.0055, &error), XB_OK);
+    assert_said(n, COST,
+                "To page-lock memory: alloc, 130 ms. Whether it pays against a page-locked "
+                "ring is too close to tell.");
+}
+
+/* A run of single operations has no references; one whose memory nobody counts has no peak; and a
+ * small copy tells nothing. */
+static void what_was_not_measured_is_not_told(void **state)
+{
+    struct node *n = *state;
+    struct xb_result *row = add(n, &xb_mode_pin, "used", XB_H2D, RATE);
+    assert_said(n, COST, "");
+    assert_said(n, MEMORY, "");
+    add_figure(row, xb_figure_find("setup_time"), 0.010);
+    assert_said(n, COST, "To page-lock memory: used, 10.0 ms.");
+    row->test.bytes = row->bytes_moved = MIB;
+    set_bandwidth(row, RATE);
+    assert_said(n, COST, "");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        NODE_TEST(the_soonest_and_the_latest_are_told),
+        NODE_TEST(what_is_within_the_noise_is_not_decided),
+        NODE_TEST(what_was_not_measured_is_not_told),
+    };
+    return cmocka_run_group_tests_name("reading_pin", tests, NULL, NULL);
+}
