@@ -2,7 +2,6 @@
 #include "measure.h"
 
 #include "base/interrupt.h"
-#include "measure/mode_list.h"
 #include "predict.h"
 #include "record/of_run.h"
 #include "run/command.h"
@@ -78,11 +77,12 @@ static void add_size(char *text, uint64_t bytes)
     snprintf(text + used, SIZES_TEXT - used, "%s%" PRIu64, used > 0 ? "," : "", bytes);
 }
 
-/* The job's own sizes, and what smaller jobs, chunks and waiting take. */
-static void choose_sizes(const struct xb_job *job, char *text)
+/* What smaller jobs, chunks and waiting take. */
+static const uint64_t usual[] = {UINT64_C(4) << 10, UINT64_C(256) << 10, UINT64_C(8) << 20};
+
+/* The job's own sizes, and the first so many of the usual ones. */
+static void choose_sizes(const struct xb_job *job, size_t others, char *text)
 {
-    static const uint64_t usual[] = {UINT64_C(4) << 10, UINT64_C(256) << 10, UINT64_C(2) << 20,
-                                     UINT64_C(16) << 20};
     uint64_t in = lesser(job->in, LARGEST);
     uint64_t out = lesser(job->out, LARGEST);
     uint64_t larger = in > out ? in : out;
@@ -90,7 +90,7 @@ static void choose_sizes(const struct xb_job *job, char *text)
     add_size(text, in);
     if (out > 0 && out != in)
         add_size(text, out);
-    for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
+    for (size_t i = 0; i < others; i++)
         if (usual[i] < larger && usual[i] != in && usual[i] != out)
             add_size(text, usual[i]);
 }
@@ -114,14 +114,15 @@ enum xb_status xb_advise_measure(struct xb_advise_session *session, const struct
 {
     char sizes[SIZES_TEXT];
     char both[SIZES_TEXT] = "";
-    choose_sizes(job, sizes);
+    choose_sizes(job, sizeof usual / sizeof *usual, sizes);
     add_size(both, lesser(job->in, BOTH_WAYS));
     enum xb_status status = measure_part(session, xb_copies_words, sizes, records, count, error);
     if (status == XB_OK && job->out > 0)
         status = measure_part(session, xb_both_ways_words, both, records, count, error);
-    if (status == XB_OK && !job->is_in_pinned && xb_mode_find(xb_pinning_mode) != NULL)
-        status = measure_part(session, xb_pinning_words, sizes, records, count, error);
-    return status;
+    if (status != XB_OK || job->is_in_pinned)
+        return status;
+    choose_sizes(job, 1, sizes); /* page-locking grows with the bytes */
+    return measure_part(session, xb_pinning_words, sizes, records, count, error);
 }
 
 /* ---- the job itself ---- */

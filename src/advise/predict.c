@@ -86,7 +86,7 @@ static bool predict_serial(const struct work *work, enum xb_cost_kind in, enum x
 #define LEAST_CHUNK (UINT64_C(256) << 10)
 #define MOST_CHUNK (UINT64_C(64) << 20)
 /* Of two chunks whose times differ by less than this share the larger is taken. */
-#define AS_GOOD 0.002
+#define AS_GOOD 0.01
 
 struct pipeline {
     uint64_t chunk, chunk_out;
@@ -124,8 +124,10 @@ static struct pipeline pipeline_of(const struct work *work, uint64_t chunk,
     double one_out = behind(work, XB_COST_PINNED_OUT, line.chunk_out, estimate);
     double wait = fmax(0, alone(work, XB_COST_PINNED_IN, chunk, estimate) - one_in);
     double call = xb_cost_call(&work->costs->costs[XB_COST_PINNED_IN], chunk);
-    line.in = (double)job->in / (double)chunk * one_in; /* the last may be shorter */
-    line.out = line.count * one_out;
+    /* Small rows repeat themselves out of a cache: no chunks are faster than all in one. */
+    line.in = fmax((double)job->in / (double)chunk * one_in,
+                   behind(work, XB_COST_PINNED_IN, job->in, estimate));
+    line.out = fmax(line.count * one_out, behind(work, XB_COST_PINNED_OUT, job->out, estimate));
     line.kernel = job->gpu_time;
     line.copies = copies_time(work->costs, job, line.in, line.out);
     line.calls = line.count * call * (1 + (job->gpu_time > 0) + (job->out > 0));

@@ -65,4 +65,3 @@ const char *const xb_memory_words[] = {XB_MEMORY_WORD_USUAL, "pinned", NULL};
 const char *const xb_copies_words[] = {"--mode", "pageable,pinned", "--direction", "both", NULL};
 const char *const xb_both_ways_words[] = {"--mode", "pinned", "--direction", "bidir", NULL};
 const char *const xb_pinning_words[] = {"--mode", "pin", "--pin-by", "used,copy", NULL};
-const char xb_pinning_mode[] = "pin";

@@ -59,11 +59,9 @@ extern const char *const xb_memory_words[];
 #define XB_MEMORY_WORD_USUAL "pageable"
 #define XB_MEMORY_WORD_PINNED 1
 
-/* Words that have `run` measure what a prediction needs; the second may be missing in this build.
- * End with NULL. */
+/* Words that have `run` measure what a prediction needs. End with NULL. */
 extern const char *const xb_copies_words[];
 extern const char *const xb_both_ways_words[];
 extern const char *const xb_pinning_words[];
-extern const char xb_pinning_mode[];
 
 #endif

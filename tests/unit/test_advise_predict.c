@@ -69,8 +69,8 @@ static void test_in_a_row_the_steps_add_up(void **state)
     }
 }
 
-/* Nothing comes back: 64 chunks of 256 KiB, of which the last one's 1/64 ms of computing follows
- * the last copy. Fewer chunks leave more of it. */
+/* Nothing comes back: 32 chunks of 512 KiB, of which the last one's 1/32 ms of computing follows
+ * the last copy. Fewer chunks leave more of it, and 64 are not faster by 1 %. */
 static void test_overlapped_the_slowest_sets_the_pace(void **state)
 {
     (void)state;
@@ -80,9 +80,9 @@ static void test_overlapped_the_slowest_sets_the_pace(void **state)
     job.out = 0;
     job.gpu_time = 1e-3;
     struct xb_prediction one = predict(&job, XB_STRATEGY_OVERLAPPED);
-    assert_int_equal(one.chunk, 256 * KIB);
-    assert_int_equal(one.chunk_count, 64);
-    assert_close(one.total[XB_MIDDLE], WAIT + IN_S + 1e-3 / 64);
+    assert_int_equal(one.chunk, 512 * KIB);
+    assert_int_equal(one.chunk_count, 32);
+    assert_close(one.total[XB_MIDDLE], WAIT + IN_S + 1e-3 / 32);
     assert_int_equal(one.limit, XB_LIMIT_COPY_IN);
     job.gpu_time = 20e-3; /* the first chunk has to come in before anything is computed */
     one = predict(&job, XB_STRATEGY_OVERLAPPED);
@@ -91,19 +91,34 @@ static void test_overlapped_the_slowest_sets_the_pace(void **state)
     assert_false(one.lacks_both_ways);
 }
 
-/* 64 chunks of two calls of 20 us each are 2.56 ms of calls, 32 are 1.28 ms: less than the copies.
+/* 32 chunks of two calls of 40 us each are 2.56 ms of calls, 16 are 1.28 ms: less than the copies.
  */
 static void test_calls_make_chunks_larger(void **state)
 {
     (void)state;
     struct xb_job job = usual;
     begin(&made);
-    add_pinned(20e-6);
+    add_pinned(40e-6);
     job.out = 0;
     job.gpu_time = 1e-3;
     struct xb_prediction one = predict(&job, XB_STRATEGY_OVERLAPPED);
-    assert_int_equal(one.chunk, 512 * KIB);
-    assert_close(one.total[XB_MIDDLE], WAIT + IN_S + 1e-3 / 32);
+    assert_int_equal(one.chunk, MIB);
+    assert_close(one.total[XB_MIDDLE], WAIT + IN_S + 1e-3 / 16);
+}
+
+/* Rows of 1 MiB that were served by a cache, at ten times the rate of 16 MiB. */
+static void test_chunks_are_no_faster_than_all_in_one(void **state)
+{
+    (void)state;
+    struct xb_job job = usual;
+    begin(&made);
+    add_copy(&made, "pinned", "registered", "h2d", 64 * KIB, 10 * IN_RATE, 0, 0);
+    add_copy(&made, "pinned", "registered", "h2d", MIB, 10 * IN_RATE, 0, 0);
+    add_copy(&made, "pinned", "registered", "h2d", 16 * MIB, IN_RATE, 0, 0);
+    job.out = 0;
+    job.gpu_time = 1e-3;
+    struct xb_prediction one = predict(&job, XB_STRATEGY_OVERLAPPED);
+    assert_close(one.in, IN_S);
 }
 
 /* Half as fast beside each other. Out, of half as many bytes at half the rate, takes as long as in
@@ -377,6 +392,7 @@ int main(void)
         cmocka_unit_test(test_in_a_row_the_steps_add_up),
         cmocka_unit_test(test_overlapped_the_slowest_sets_the_pace),
         cmocka_unit_test(test_calls_make_chunks_larger),
+        cmocka_unit_test(test_chunks_are_no_faster_than_all_in_one),
         cmocka_unit_test(test_copies_both_ways_slow_each_other),
         cmocka_unit_test(test_a_small_job_has_nothing_to_overlap),
         cmocka_unit_test(test_page_locking_is_divided_by_the_runs),
