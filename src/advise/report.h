@@ -36,6 +36,9 @@ void xb_advice_say_break_even(const struct xb_break_even *found, struct xb_words
 /* The case of the check that is of that strategy; NULL for none. */
 const struct xb_record_case *xb_advice_checked(const struct xb_advice_report *report,
                                                enum xb_strategy strategy);
+/* Adds that the kernel of the check took another time than it was asked to; nothing where it took
+ * the same within 5 %, or there was none. */
+void xb_advice_say_kernel(double asked, double measured, struct xb_words *words);
 /* Its time for one job; NAN where it has none. */
 double xb_advice_measured(const struct xb_advice_report *report, enum xb_strategy strategy);
 

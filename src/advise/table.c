@@ -186,6 +186,11 @@ static void print_check(FILE *stream, const struct xb_advice_report *report)
     fputc('\n', stream);
     for (size_t i = 0; i < report->check->case_count; i++) {
         const struct xb_record_case *test = &report->check->cases[i];
+        struct xb_words words = {.length = 0};
+        xb_advice_say_kernel(report->predictions->job.gpu_time,
+                             figure_of(report, test, "kernel_time"), &words);
+        if (words.length > 0)
+            xb_note_print(stream, test->variant, LABEL_WIDTH, "%s", words.text);
         struct xb_record_summary summary = xb_record_summarize(report->check, test);
         const char *reason = xb_record_reason(test, &summary, text, sizeof text);
         if (reason != NULL)

@@ -208,3 +208,16 @@ double xb_advice_measured(const struct xb_advice_report *report, enum xb_strateg
         return (double)NAN;
     return xb_record_median(report->check, test, "job_time");
 }
+
+#define AS_ASKED 0.05
+
+void xb_advice_say_kernel(double asked, double measured, struct xb_words *words)
+{
+    char one[32];
+    char other[32];
+    if (!(asked > 0) || !(fabs(measured / asked - 1) > AS_ASKED))
+        return;
+    xb_words_add(words, "its kernel took %s and not %s, which is part of DIFF",
+                 xb_duration_format(measured, one, sizeof one),
+                 xb_duration_format(asked, other, sizeof other));
+}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A whole job: data to the device, a kernel, the result back; timed until the host has it. */
-#include "job_layout.h"
+#include "job_proof.h"
 #include "kernel_time.h"
 #include "pipeline_figures.h"
 #include "proof.h"
@@ -55,9 +55,6 @@ static const struct xb_option option_job_out = {
  * came to 96 % of its bound with three and to 99 % with four
  * (bench/results/h200/double-buffer.json, double-buffer-4.json). */
 #define OVERLAPPING 4u
-
-/* What did not come back is fetched in pieces of this length when all is done, to look at it. */
-#define PIECE_BYTES (UINT64_C(4) << 20)
 
 /* A kernel may take this much longer than asked for before the case is refused. */
 #define TOO_LONG 1.1
@@ -118,11 +115,6 @@ static struct xb_ring_plan ring_plan_of(const struct xb_job_layout *layout)
     return xb_ring_plan_usual(layout->in > layout->out ? layout->in : layout->out);
 }
 
-static uint64_t piece_bytes(const struct xb_job_layout *layout)
-{
-    return layout->in < PIECE_BYTES ? layout->in : PIECE_BYTES;
-}
-
 static uint32_t capabilities(const struct xb_case *test)
 {
     return XB_CAP_KERNELS | (memory_of(test) == XB_MEMORY_REGISTERED ? XB_CAP_REGISTER : 0);
@@ -133,7 +125,8 @@ static struct xb_needs needs(const struct xb_case *test, const struct xb_config 
     struct xb_job_layout layout = layout_of(test);
     struct xb_ring_plan plan = ring_plan_of(&layout);
     (void)config;
-    uint64_t host = layout.in + beside(test, layout.out) + beside(test, piece_bytes(&layout));
+    uint64_t host =
+        layout.in + beside(test, layout.out) + beside(test, xb_job_piece_bytes(&layout));
     return (struct xb_needs){.host_bytes = host + (has_ring(test) ? xb_ring_bytes(&plan) : 0),
                              .device_bytes = layout.device_bytes};
 }
@@ -275,13 +268,6 @@ static const struct xb_reference references[] = {
 
 /* ---- setup ---- */
 
-/* Another pattern than the input's: what the device's buffer holds where no input goes. */
-static struct xb_pattern of_device(const struct xb_mode_context *context, bool is_after)
-{
-    unsigned long long seed = context->test->seed + (1ULL << 39);
-    return is_after ? xb_proof_after(seed) : xb_proof_before(seed);
-}
-
 /* Refuses a kernel that is shorter than the shortest over so much data. */
 static enum xb_status check_least_time(struct xb_mode_context *context, double target,
                                        struct xb_error *error)
@@ -330,8 +316,9 @@ static enum xb_status borrow_buffers(struct xb_mode_context *context, struct xb_
         status = xb_workspace_buffer(workspace, 1, memory, beside(test, layout->out), &state->out,
                                      error);
     if (status == XB_OK && layout->out < layout->in)
-        status = xb_workspace_buffer(workspace, 2, XB_MEMORY_PAGEABLE,
-                                     beside(test, piece_bytes(layout)), &state->piece, error);
+        status =
+            xb_workspace_buffer(workspace, 2, XB_MEMORY_PAGEABLE,
+                                beside(test, xb_job_piece_bytes(layout)), &state->piece, error);
     if (status == XB_OK)
         status = xb_workspace_buffer(workspace, 0, XB_MEMORY_DEVICE, layout->device_bytes,
                                      &state->data, error);
@@ -365,7 +352,7 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
         return status;
     xb_host_fill(state->in->host_address, 0, test->bytes, xb_proof_before(test->seed));
     status = xb_proof_fill(context->queues[0], state->data, state->layout.device_bytes,
-                           of_device(context, false), error);
+                           xb_job_beside(test->seed, false), error);
     return status != XB_OK ? status : tune_kernel(context, error);
 }
 
@@ -383,101 +370,28 @@ static enum xb_status prepare(struct xb_mode_context *context, struct xb_error *
     xb_host_fill(state->in->host_address, 0, context->test->bytes,
                  xb_proof_after(context->test->seed));
     return xb_proof_fill(context->queues[0], state->data, state->layout.device_bytes,
-                         of_device(context, true), error);
+                         xb_job_beside(context->test->seed, true), error);
 }
 
 /* ---- proof ---- */
-
-static void check_bytes(const void *memory, uint64_t offset, uint64_t bytes,
-                        struct xb_pattern pattern, struct xb_mismatch *found)
-{
-    struct xb_mismatch here = xb_host_check(memory, offset, bytes, pattern);
-    xb_proof_add(found, &here);
-}
-
-/* Checks the first bytes of a word that the kernel computed: only the whole of it can be
- * calculated. */
-static void check_word_beginning(const unsigned char *memory, uint64_t offset, uint64_t bytes,
-                                 struct xb_pattern pattern, struct xb_mismatch *found)
-{
-    unsigned char word[8];
-    xb_host_fill(word, offset, sizeof word, pattern);
-    for (uint64_t i = 0; i < bytes; i++)
-        if (word[i] != memory[i]) {
-            struct xb_mismatch wrong = {.wrong_bytes = 1, .first_offset = offset + i};
-            xb_proof_add(found, &wrong);
-        }
-}
-
-static uint64_t lesser(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
-
-/* Checks what came back of one chunk: words that were computed, the bytes behind the last of them,
- * and what the device had behind the chunk. */
-static void check_part(const struct xb_mode_context *context, const struct xb_job_part *part,
-                       struct xb_mismatch *found)
-{
-    const struct state *state = context->state;
-    const unsigned char *memory = (unsigned char *)state->out->host_address + part->out.offset;
-    struct xb_pattern plain = xb_proof_after(context->test->seed);
-    struct xb_pattern computed = plain;
-    computed.steps = state->steps;
-    uint64_t stepped = lesser(part->out.bytes, part->in.bytes / 8 * 8);
-    uint64_t words = stepped / 8 * 8;
-    uint64_t input = lesser(part->out.bytes, part->in.bytes);
-    check_bytes(memory, part->in.offset, words, computed, found);
-    check_word_beginning(memory + words, part->in.offset + words, stepped - words, computed, found);
-    check_bytes(memory + stepped, part->in.offset + stepped, input - stepped, plain, found);
-    check_bytes(memory + input, part->device_offset + input, part->out.bytes - input,
-                of_device(context, true), found);
-}
-
-/* Checks what arrived and was computed on, of a job that brings less back: fetches it in pieces. */
-static enum xb_status check_arrived(struct xb_mode_context *context, struct xb_mismatch *found,
-                                    struct xb_mismatch *spots, struct xb_error *error)
-{
-    const struct state *state = context->state;
-    const struct xb_backend *backend = context->device->backend;
-    const char *source = state->in->host_address;
-    struct xb_pattern expected = xb_proof_after(context->test->seed);
-    expected.steps = state->steps;
-    for (uint64_t at = 0; at < state->layout.in; at += PIECE_BYTES) {
-        uint64_t bytes = lesser(PIECE_BYTES, state->layout.in - at);
-        xb_host_fill(state->piece->host_address, at, bytes, xb_proof_before(context->test->seed));
-        enum xb_status status =
-            backend->queue_copy(context->queues[0], state->piece, 0, state->data, at, bytes, error);
-        if (status == XB_OK)
-            status = backend->queue_wait(context->queues[0], error);
-        if (status != XB_OK)
-            return status;
-        check_bytes(state->piece->host_address, at, bytes, expected, found);
-        if (at == 0)
-            xb_proof_check_steps(source, state->piece->host_address, bytes, state->steps, spots);
-    }
-    return XB_OK;
-}
 
 static enum xb_status verify(struct xb_mode_context *context, struct xb_result *result,
                              struct xb_error *error)
 {
     const struct state *state = context->state;
+    const struct xb_job_proof proof = {.layout = &state->layout,
+                                       .seed = context->test->seed,
+                                       .steps = state->steps,
+                                       .in = state->in,
+                                       .out = state->out,
+                                       .data = state->data,
+                                       .piece = state->piece};
     struct xb_mismatch all = {0};
     struct xb_mismatch spots = {0};
-    enum xb_status status = XB_OK;
     xb_result_detail_number(result, "compute_steps", (double)state->steps);
     xb_result_detail_text(result, "verified_by", "host");
     xb_result_compute(result, &job_time, (double)result->bytes_moved / result->bandwidth.median);
-    for (uint64_t i = 0; state->out != NULL && i < state->layout.count; i++) {
-        struct xb_job_part part = xb_job_part_at(&state->layout, i);
-        check_part(context, &part, &all);
-        if (i == 0)
-            xb_proof_check_steps(state->in->host_address, state->out->host_address,
-                                 lesser(part.in.bytes, part.out.bytes), state->steps, &spots);
-    }
-    if (state->piece != NULL)
-        status = check_arrived(context, &all, &spots, error);
+    enum xb_status status = xb_job_check(context->queues[0], &proof, &all, &spots, error);
     if (status == XB_OK)
         xb_proof_conclude(result, &all, &spots);
     return status;

@@ -386,6 +386,19 @@ static void test_what_is_missing_is_told(void **state)
                         "xferbench --mode pinned --direction both --size 4K..512M --json FILE");
 }
 
+static void test_a_kernel_of_another_length_is_told(void **state)
+{
+    (void)state;
+    struct xb_words words = {.length = 0};
+    xb_advice_say_kernel(0, 1e-3, &words);
+    xb_advice_say_kernel(1e-3, (double)NAN, &words);
+    xb_advice_say_kernel(1e-3, 1.04e-3, &words);
+    assert_int_equal(words.length, 0);
+    xb_advice_say_kernel(20e-3, 10.7e-3, &words);
+    assert_string_equal(words.text, "its kernel took 10.7 ms and not 20.0 ms, which is part of "
+                                    "DIFF");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -404,6 +417,7 @@ int main(void)
         cmocka_unit_test(test_always_and_never),
         cmocka_unit_test(test_a_job_grows_as_a_whole),
         cmocka_unit_test(test_what_is_missing_is_told),
+        cmocka_unit_test(test_a_kernel_of_another_length_is_told),
     };
     return cmocka_run_group_tests_name("advise_predict", tests, NULL, NULL);
 }
