@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "measure_fixture.h"
-#include "modes/job_layout.h"
+#include "modes/job_proof.h"
 #include "modes/kernel_time.h"
 #include "sanitized.h"
 
@@ -85,6 +85,15 @@ static void test_each_chunk_brings_its_share(void **state)
 }
 
 /* ---- what is enqueued ---- */
+
+static enum xb_status copy_all_but_the_last_byte(struct xb_queue *queue, struct xb_buffer *target,
+                                                 uint64_t to, struct xb_buffer *source,
+                                                 uint64_t from, uint64_t bytes,
+                                                 struct xb_error *error)
+{
+    bool is_in = target->memory == XB_MEMORY_DEVICE;
+    return xb_fake_backend.queue_copy(queue, target, to, source, from, bytes - is_in, error);
+}
 
 /* A letter an operation: a copy in, a kernel, a copy out. And how many queues there were. */
 static struct {
@@ -244,6 +253,70 @@ static void test_a_kernel_that_does_nothing_never_verifies(void **state)
     }
 }
 
+/* Of a byte's place in the host's output what has to be there, worked out word by word. */
+static unsigned char right_byte(const struct xb_job_layout *layout, unsigned long long seed,
+                                uint64_t steps, uint64_t place)
+{
+    struct xb_pattern input = {.seed = seed, .flip = XB_PATTERN_POISON};
+    struct xb_pattern beside = xb_job_beside(seed, true);
+    uint64_t i = 0;
+    struct xb_job_part part = xb_job_part_at(layout, i);
+    while (place >= part.out.offset + part.out.bytes)
+        part = xb_job_part_at(layout, ++i);
+    uint64_t here = place - part.out.offset;
+    bool is_input = here < part.in.bytes;
+    uint64_t at = is_input ? part.in.offset + here : part.device_offset + here;
+    unsigned long long word = xb_pattern_word(is_input ? input : beside, at / 8);
+    for (uint64_t step = 0; here < part.in.bytes / 8 * 8 && step < steps; step++)
+        word = xb_compute_step(word);
+    return (unsigned char)(word >> 8 * (at % 8));
+}
+
+/* The right output passes, and with any byte of it wrong it does not. Whole words that were
+ * computed come back, a part of one, what lies behind the last whole word, and what lies behind the
+ * input. */
+static void test_every_byte_that_comes_back_counts(void **state)
+{
+    (void)state;
+    static const uint64_t sizes[][3] = {/* in, out, chunk */
+                                        {21, 21, UINT64_MAX}, {21, 30, UINT64_MAX}, {37, 41, 16},
+                                        {40, 40, 8},          {16, 16, UINT64_MAX}, {50, 200, 24},
+                                        {21, 13, UINT64_MAX}, {40, 27, 16}};
+    for (size_t i = 0; i < COUNT_OF(sizes); i++) {
+        unsigned char in[64];
+        unsigned char out[256];
+        struct xb_job_layout layout = xb_job_lay_out(sizes[i][0], sizes[i][1], sizes[i][2]);
+        struct xb_buffer source = {.host_address = in};
+        struct xb_buffer target = {.host_address = out};
+        const struct xb_job_proof proof = {
+            .layout = &layout, .seed = 77, .steps = 3, .in = &source, .out = &target};
+        xb_host_fill(in, 0, layout.in, (struct xb_pattern){.seed = 77, .flip = XB_PATTERN_POISON});
+        for (uint64_t place = 0; place < layout.out; place++)
+            out[place] = right_byte(&layout, 77, 3, place);
+        for (uint64_t place = 0; place <= layout.out; place++) {
+            struct xb_mismatch all = {0};
+            struct xb_mismatch spots = {0};
+            struct xb_error error;
+            out[place] ^= 0x10; /* the last one is behind the output */
+            assert_int_equal(xb_job_check(NULL, &proof, &all, &spots, &error), XB_OK);
+            out[place] ^= 0x10;
+            assert_int_equal(all.wrong_bytes, place < layout.out);
+        }
+    }
+}
+
+/* Pieces of 4 MiB are fetched: the second one has a word and a byte more. */
+static void test_what_stays_on_the_device_counts_to_its_end(void **state)
+{
+    (void)state;
+    struct fixture f;
+    alter(1, 1);
+    altered_backend.queue_copy = copy_all_but_the_last_byte;
+    JOB(&f, "--way", "pinned", "--size", "4194313", "--job-out", "8", "--gpu-time", "none");
+    expect_wrong(&f);
+    finish(&f);
+}
+
 static enum xb_status (*prepare)(struct xb_mode_context *context, struct xb_error *error);
 
 static enum xb_status prepare_and_stop_copying(struct xb_mode_context *context,
@@ -334,6 +407,8 @@ int main(void)
         TEST(test_what_a_job_lacks_is_not_timed),
         TEST(test_every_job_verifies),
         TEST(test_wrong_copies_never_verify),
+        TEST(test_every_byte_that_comes_back_counts),
+        TEST(test_what_stays_on_the_device_counts_to_its_end),
         TEST(test_a_kernel_that_does_nothing_never_verifies),
         TEST(test_a_reference_does_not_stand_in_for_the_samples),
         TEST(test_a_kernel_that_is_too_short_is_refused),
