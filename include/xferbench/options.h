@@ -21,7 +21,7 @@ enum xb_option_type {
     XB_OPTION_COUNT,    /* a whole number between minimum and maximum */
     XB_OPTION_SIZE,     /* xb_size_parse, between minimum and maximum */
     XB_OPTION_SIZES,    /* xb_sizes_parse; between minimum and maximum, where there is a maximum */
-    XB_OPTION_COUNTS,   /* a comma list of whole numbers between minimum and maximum */
+    XB_OPTION_COUNTS,   /* xb_counts_parse, between minimum and maximum */
     XB_OPTION_DURATION, /* xb_duration_parse */
     XB_OPTION_CHOICES   /* a comma list of words; which are allowed is in `choices` */
 };
@@ -37,12 +37,6 @@ struct xb_option {
     uint64_t minimum, maximum;  /* for COUNT, COUNTS, SIZE and SIZES */
     bool selects; /* it decides which cases there are or where results go, not how they are
                      measured: files that differ in it can be compared */
-};
-
-/* A list of whole numbers. */
-struct xb_counts {
-    uint64_t *values;
-    size_t count;
 };
 
 /* The value of an option. Which member holds it follows from the option's type. */

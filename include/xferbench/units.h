@@ -39,6 +39,25 @@ XB_MUST_CHECK enum xb_status xb_sizes_parse_within(const char *text, uint64_t mi
                                                    struct xb_error *error);
 void xb_sizes_free(struct xb_sizes *sizes);
 
+/* A list of whole numbers. Release with xb_counts_free. */
+struct xb_counts {
+    uint64_t *values;
+    size_t count;
+};
+
+/* Reads a whole number from `minimum` to `maximum`: decimal digits and nothing else. XB_ERR_USAGE
+ * says what is wrong with the text. */
+XB_MUST_CHECK enum xb_status xb_count_parse(const char *text, uint64_t minimum, uint64_t maximum,
+                                            uint64_t *count, struct xb_error *error);
+
+/*
+ * Reads a list of such numbers and ranges: "1,2,4" or "1..16", which doubles from the first for as
+ * long as it does not pass the last. Keeps the order given; a number named twice is an error.
+ */
+XB_MUST_CHECK enum xb_status xb_counts_parse(const char *text, uint64_t minimum, uint64_t maximum,
+                                             struct xb_counts *counts, struct xb_error *error);
+void xb_counts_free(struct xb_counts *counts);
+
 /* Reads a duration: a decimal number with ns, us, ms, s or m; none means seconds. Must be > 0. */
 XB_MUST_CHECK enum xb_status xb_duration_parse(const char *text, double *seconds,
                                                struct xb_error *error);

@@ -2,7 +2,6 @@
 #define _GNU_SOURCE /* getopt_long */
 #include "xferbench/options.h"
 
-#include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -86,24 +85,24 @@ static enum xb_status parse_text(struct xb_value *value, struct xb_error *error)
     return XB_OK;
 }
 
-static enum xb_status read_count(const struct xb_option *option, const char *text, uint64_t *number,
-                                 struct xb_error *error)
+static enum xb_status parse_count(struct xb_value *value, struct xb_error *error)
 {
-    /* Check the digits here, because strtoull accepts spaces and signs. */
-    bool is_number = text[0] != '\0' && text[strspn(text, "0123456789")] == '\0';
-    errno = 0;
-    uint64_t count = is_number ? strtoull(text, NULL, 10) : 0;
-    if (!is_number || errno == ERANGE || count < option->minimum || count > option->maximum)
-        return XB_FAIL(error, XB_ERR_USAGE,
-                       "--%s: \"%.80s\" is not a whole number from %" PRIu64 " to %" PRIu64,
-                       option->name, text, option->minimum, option->maximum);
-    *number = count;
+    const struct xb_option *option = value->option;
+    struct xb_error cause;
+    if (xb_count_parse(value->text, option->minimum, option->maximum, &value->count, &cause) !=
+        XB_OK)
+        return blame(option, &cause, error);
     return XB_OK;
 }
 
-static enum xb_status parse_count(struct xb_value *value, struct xb_error *error)
+static enum xb_status parse_counts(struct xb_value *value, struct xb_error *error)
 {
-    return read_count(value->option, value->text, &value->count, error);
+    const struct xb_option *option = value->option;
+    struct xb_error cause;
+    if (xb_counts_parse(value->text, option->minimum, option->maximum, &value->counts, &cause) !=
+        XB_OK)
+        return blame(option, &cause, error);
+    return XB_OK;
 }
 
 static enum xb_status parse_size(struct xb_value *value, struct xb_error *error)
@@ -145,13 +144,6 @@ static const char *join(const char *const *words, char *text, size_t size)
     return text;
 }
 
-static enum xb_status refuse_repeated(const struct xb_option *option, const char *item,
-                                      struct xb_error *error)
-{
-    return XB_FAIL(error, XB_ERR_USAGE, "--%s: \"%.80s\" is named twice; name it once",
-                   option->name, item);
-}
-
 /* Refuses a word that is repeated, or not among the choices. */
 static enum xb_status check_word(const struct xb_value *value, const char *word,
                                  struct xb_error *error)
@@ -159,7 +151,8 @@ static enum xb_status check_word(const struct xb_value *value, const char *word,
     const struct xb_option *option = value->option;
     for (size_t i = 0; i < value->word_count; i++)
         if (strcmp(value->words[i], word) == 0)
-            return refuse_repeated(option, word, error);
+            return XB_FAIL(error, XB_ERR_USAGE, "--%s: \"%.80s\" is named twice; name it once",
+                           option->name, word);
     if (option->choices == NULL)
         return XB_OK;
     for (size_t i = 0; option->choices[i] != NULL; i++)
@@ -184,38 +177,21 @@ static enum xb_status append_word(struct xb_value *value, char *item, struct xb_
     return status;
 }
 
-static enum xb_status append_count(struct xb_value *value, char *item, struct xb_error *error)
-{
-    struct xb_counts *counts = &value->counts;
-    uint64_t number = 0;
-    enum xb_status status = read_count(value->option, item, &number, error);
-    for (size_t i = 0; status == XB_OK && i < counts->count; i++)
-        if (counts->values[i] == number)
-            status = refuse_repeated(value->option, item, error);
-    if (status == XB_OK)
-        counts->values[counts->count++] = number;
-    free(item);
-    return status;
-}
-
-/* Reads a comma list. There is room for as many items as append can be called for: `most`. */
-static enum xb_status parse_items(struct xb_value *value, size_t most,
-                                  enum xb_status (*append)(struct xb_value *value, char *item,
-                                                           struct xb_error *error),
-                                  struct xb_error *error)
+/* Reads a comma list of words, for which there is room. */
+static enum xb_status parse_words(struct xb_value *value, size_t most, struct xb_error *error)
 {
     const char *text = value->text;
     for (size_t i = 0; i < most; i++) {
         size_t length = strcspn(text, ",");
         if (length == 0)
             return XB_FAIL(error, XB_ERR_USAGE,
-                           "--%s: \"%.80s\" has an empty place; give %s with single commas between",
-                           value->option->name, value->text,
-                           value->option->type == XB_OPTION_COUNTS ? "numbers" : "words");
-        char *item = strndup(text, length);
-        if (item == NULL)
+                           "--%s: \"%.80s\" has an empty place; give words with single commas "
+                           "between",
+                           value->option->name, value->text);
+        char *word = strndup(text, length);
+        if (word == NULL)
             return XB_FAIL(error, XB_ERR_MEMORY, "--%s: no memory for a word", value->option->name);
-        enum xb_status status = append(value, item, error);
+        enum xb_status status = append_word(value, word, error);
         if (status != XB_OK)
             return status;
         text += length + 1;
@@ -239,17 +215,7 @@ static enum xb_status parse_choices(struct xb_value *value, struct xb_error *err
     if (value->words == NULL)
         return XB_FAIL(error, XB_ERR_MEMORY, "--%s: no memory for %zu words", value->option->name,
                        count);
-    return parse_items(value, count, append_word, error);
-}
-
-static enum xb_status parse_counts(struct xb_value *value, struct xb_error *error)
-{
-    size_t count = count_items(value->text);
-    value->counts = (struct xb_counts){.values = calloc(count, sizeof(uint64_t))};
-    if (value->counts.values == NULL)
-        return XB_FAIL(error, XB_ERR_MEMORY, "--%s: no memory for %zu numbers", value->option->name,
-                       count);
-    return parse_items(value, count, append_count, error);
+    return parse_words(value, count, error);
 }
 
 static void free_value(struct xb_value *value)
@@ -258,7 +224,7 @@ static void free_value(struct xb_value *value)
         free(value->words[i]);
     free(value->words);
     xb_sizes_free(&value->sizes);
-    free(value->counts.values);
+    xb_counts_free(&value->counts);
     free(value->text);
 }
 
@@ -457,7 +423,7 @@ static bool begins_with_size(const struct xb_option *option, const char *number)
 bool xb_option_is_usual(const struct xb_option *option, const char *text)
 {
     const char *usual = option->default_text != NULL ? option->default_text : "";
-    size_t length = strcspn(usual, ",");
+    size_t length = strcspn(usual, ",.");
     if (length > 0 && option->type == XB_OPTION_SIZES)
         return begins_with_size(option, text);
     return length > 0 && strlen(text) == length && strncmp(text, usual, length) == 0;

@@ -9,13 +9,15 @@
 
 static const struct xb_option option_streams = {
     .name = "streams",
-    .type = XB_OPTION_COUNT,
-    .argument = "N",
+    .type = XB_OPTION_COUNTS,
+    .argument = "N[,N]",
     .default_text = "2",
     .help = "How many queues (CUDA and HIP call them streams) take the chunks in turn; for bidir "
-            "so many each way.",
+            "so many each way. One, a list (1,2,4) or a range that doubles (1..16). One case is "
+            "run for each.",
     .minimum = 1,
     .maximum = 64,
+    .selects = true,
 };
 
 struct state {

@@ -11,12 +11,15 @@
 
 static const struct xb_option option_buffers = {
     .name = "buffers",
-    .type = XB_OPTION_COUNT,
-    .argument = "N",
+    .type = XB_OPTION_COUNTS,
+    .argument = "N[,N]",
     .default_text = "3",
-    .help = "How many chunks are on the device at a time, each with a queue of its own.",
+    .help =
+        "How many chunks are on the device at a time, each with a queue of its own: a number, a "
+        "list (2,3,4) or a range that doubles (2..16). One case is run for each.",
     .minimum = 2,
     .maximum = 32,
+    .selects = true,
 };
 
 /* With --kernel-time auto the kernel takes so many times as long as the copies beside it. A little

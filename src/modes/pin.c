@@ -103,8 +103,8 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
     if (status == XB_OK)
         status = xb_workspace_crew(context->workspace, plan.threads, &state->crew, error);
     if (status == XB_OK)
-        status = xb_transfer_setup_on(context, state->data != NULL ? state->data : state->pinned, 1,
-                                      error);
+        status =
+            xb_transfer_setup_on(context, state->data != NULL ? state->data : state->pinned, error);
     if (status == XB_OK && has_references(context))
         status = borrow_for_references(context, &plan, error);
     /* One clock for all, because host threads and calls that block are part of some. */

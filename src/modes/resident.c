@@ -17,7 +17,8 @@ static const struct xb_option option_steps = {
     .type = XB_OPTION_COUNTS,
     .argument = "N[,N]",
     .default_text = "8",
-    .help = "How many kernels, one after the other, compute on the data. One case is run for each.",
+    .help = "How many kernels, one after the other, compute on the data: a number, a "
+            "list (1,8) or a range that doubles (1..64). One case is run for each.",
     .minimum = 1,
     .maximum = 1000,
     .selects = true,

@@ -100,8 +100,9 @@ const struct xb_option xb_option_threads = {
     .type = XB_OPTION_COUNTS,
     .argument = "N[,N]",
     .default_text = "0",
-    .help = "How many host threads copy or encode: a number, a list (1,4,16), or 0 for one on each "
-            "CPU near the device, up to 64. Of two or more one feeds the device and does nothing "
+    .help = "How many host threads copy or encode: a number, a list (1,4,16), a range that doubles "
+            "(1..16), or 0 for one on each CPU near the device, up to 64. Of two or more one feeds "
+            "the device and does nothing "
             "else. One case is run for each.",
     .minimum = 0,
     .maximum = XB_CREW_THREADS,
@@ -125,12 +126,14 @@ unsigned xb_threads_of(const struct xb_case *test)
 
 const struct xb_option xb_option_chunk = {
     .name = "chunk",
-    .type = XB_OPTION_SIZE,
-    .argument = "SIZE",
+    .type = XB_OPTION_SIZES,
+    .argument = "SIZE[,SIZE]",
     .default_text = "8M",
-    .help = "How much one operation moves; the last chunk may be shorter.",
+    .help = "How much one operation moves; the last chunk may be shorter. One, a list (64K,8M) or "
+            "a range that doubles (64K..8M). One case is run for each.",
     .minimum = 1,
     .maximum = INT64_MAX,
+    .selects = true,
 };
 
 #define OFFSET_LIMIT ((UINT64_C(1) << 20) - 1)

@@ -45,10 +45,10 @@ XB_MUST_CHECK enum xb_status xb_transfer_setup(struct xb_mode_context *context,
                                                enum xb_memory memory, size_t queues_per_way,
                                                struct xb_error *error);
 
-/* The same for one direction and host memory of the mode's own, of the case's size or more. */
+/* The same for one direction, one queue, and host memory of the mode's own, of the case's size or
+ * more. */
 XB_MUST_CHECK enum xb_status xb_transfer_setup_on(struct xb_mode_context *context,
-                                                  struct xb_buffer *host, size_t queues,
-                                                  struct xb_error *error);
+                                                  struct xb_buffer *host, struct xb_error *error);
 
 /* `prepare`: makes the targets wrong in every byte, by writing the other pattern to the device
  * buffers. */

@@ -11,12 +11,14 @@
 
 static const struct xb_option option_passes = {
     .name = "passes",
-    .type = XB_OPTION_COUNT,
-    .argument = "N",
+    .type = XB_OPTION_COUNTS,
+    .argument = "N[,N]",
     .default_text = "1",
-    .help = "How often a kernel goes through all of the memory in one iteration.",
+    .help = "How often a kernel goes through all of the memory in one iteration: a number, a list "
+            "(1,2,4) or a range that doubles (1..16). One case is run for each.",
     .minimum = 1,
     .maximum = 1000,
+    .selects = true,
 };
 
 struct state {

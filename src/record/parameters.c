@@ -25,6 +25,13 @@ static const struct xb_record_fact *find_option(const struct xb_record *record, 
     return NULL;
 }
 
+/* Such files are older than parameters that take lists: what is an array there told no two cases of
+ * a mode apart. */
+static bool is_array(const struct xb_record_fact *option)
+{
+    return option->value != NULL && option->value[0] == '[';
+}
+
 bool xb_record_make_parameters(struct xb_record *record, const struct xb_mode *mode,
                                struct xb_record_case *test)
 {
@@ -39,10 +46,9 @@ bool xb_record_make_parameters(struct xb_record *record, const struct xb_mode *m
     test->parameter_count = 0;
     for (size_t i = 0; i < count; i++) {
         const char *variant = declared[i].variant;
-        if (xb_option_is_list(declared[i].option))
-            continue; /* such files are older than parameters that take lists */
         const struct xb_record_fact *option = find_option(record, declared[i].option->name);
-        if (option != NULL && (variant == NULL || strcmp(variant, test->variant) == 0))
+        if (option != NULL && !is_array(option) &&
+            (variant == NULL || strcmp(variant, test->variant) == 0))
             made[test->parameter_count++] = *option;
     }
     xb_record_sort_facts(made, test->parameter_count);

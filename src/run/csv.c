@@ -19,7 +19,8 @@ static const char *const columns[] = {
     "bytes_moved", "simultaneous", "overlap", "share_of_alone", "latency", "host_latency_p50_s",
     "host_latency_p95_s", "host_latency_p99_s", "device_latency_p50_s", "device_latency_p95_s",
     "device_latency_p99_s", "backend", "device_name", "parameters",
-    /* Behind these stands a column for each other figure that the record has. */
+    /* Behind these stands a column for each other figure that the record has, then one for each
+     * parameter. */
 };
 
 /* The figures that have columns of their own above. */
@@ -29,10 +30,12 @@ static const struct xb_figure *const named[] = {
     &xb_figure_latency_device,
 };
 
-/* The other figures of a record, in the order in which they are met. */
+/* The other figures of a record, and its parameters, each in the order in which they are met. */
 struct more {
     const struct xb_record_figure **figures;
     size_t count;
+    const char **parameters;
+    size_t parameter_count;
 };
 
 struct line {
@@ -121,14 +124,45 @@ static bool find_in_row(struct more *more, const struct xb_record_row *row)
     return true;
 }
 
-/* False: no memory. Release more->figures with free() either way. */
+static bool has_parameter(const struct more *more, const char *name)
+{
+    for (size_t i = 0; i < more->parameter_count; i++)
+        if (strcmp(more->parameters[i], name) == 0)
+            return true;
+    return false;
+}
+
+static bool find_in_case(struct more *more, const struct xb_record_case *test)
+{
+    for (size_t i = 0; i < test->parameter_count; i++) {
+        if (has_parameter(more, test->parameters[i].name))
+            continue;
+        const char **grown =
+            realloc(more->parameters, (more->parameter_count + 1) * sizeof(const char *));
+        if (grown == NULL)
+            return false;
+        more->parameters = grown;
+        more->parameters[more->parameter_count++] = test->parameters[i].name;
+    }
+    return true;
+}
+
+/* False: no memory. Call free_more either way. */
 static bool find_more(const struct xb_record *record, struct more *more)
 {
     bool ok = true;
-    for (size_t i = 0; i < record->case_count; i++)
+    for (size_t i = 0; ok && i < record->case_count; i++) {
+        ok = find_in_case(more, &record->cases[i]);
         for (size_t p = 0; ok && p < record->process_count; p++)
             ok = find_in_row(more, &record->cases[i].rows[p]);
+    }
     return ok;
+}
+
+static void free_more(struct more *more)
+{
+    free(more->figures);
+    free(more->parameters);
 }
 
 /* "setup_time_s", "bandwidth_h2d_bytes_per_second", "peak_host_memory_bytes", "speed_up": its unit
@@ -141,6 +175,17 @@ static void put_name(struct line *line, const struct xb_record_figure *figure)
                        : strcmp(figure->unit, XB_UNIT_BYTES) == 0   ? "_bytes"
                                                                     : "";
     snprintf(name, sizeof name, "%s%s", figure->name, unit);
+    cell(line, name);
+}
+
+/* "host_offset": an underscore for a dash, as in the names of the older columns. */
+static void put_parameter_name(struct line *line, const char *parameter)
+{
+    char name[128];
+    snprintf(name, sizeof name, "%s", parameter);
+    for (char *at = name; *at != '\0'; at++)
+        if (*at == '-')
+            *at = '_';
     cell(line, name);
 }
 
@@ -294,6 +339,8 @@ static void put_line(FILE *stream, const struct xb_record *record,
     put_parameters(&line, test);
     for (size_t i = 0; i < more->count; i++)
         cell_median(&line, &subject, more->figures[i]->name);
+    for (size_t i = 0; i < more->parameter_count; i++)
+        cell(&line, xb_record_parameter(test, more->parameters[i]));
     fputs("\r\n", stream);
 }
 
@@ -304,6 +351,8 @@ static void put_header(FILE *stream, const struct more *more)
         cell(&line, columns[i]);
     for (size_t i = 0; i < more->count; i++)
         put_name(&line, more->figures[i]);
+    for (size_t i = 0; i < more->parameter_count; i++)
+        put_parameter_name(&line, more->parameters[i]);
     fputs("\r\n", stream);
 }
 
@@ -311,7 +360,7 @@ enum xb_status xb_csv_write(FILE *stream, const struct xb_record *record, struct
 {
     struct more more = {.count = 0};
     if (!find_more(record, &more)) {
-        free(more.figures);
+        free_more(&more);
         return XB_FAIL(error, XB_ERR_MEMORY, "not enough memory to write the CSV");
     }
     locale_t previous = xb_plain_locale_enter();
@@ -320,6 +369,6 @@ enum xb_status xb_csv_write(FILE *stream, const struct xb_record *record, struct
         put_line(stream, record, &record->cases[i], &more);
     enum xb_status status = ferror(stream) ? xb_stream_fail("the CSV", errno, error) : XB_OK;
     xb_plain_locale_leave(previous);
-    free(more.figures);
+    free_more(&more);
     return status;
 }

@@ -17,49 +17,125 @@
 #define MOST_VALUES 64
 #define MOST_WAYS 8
 #define CELL_SIZE 64
+#define CELL_WIDTH 8 /* or more */
+
+/* What the rows or the columns of a table are by. */
+struct axis {
+    enum { BY_VARIANT, BY_DIRECTION, BY_PARAMETER } by;
+    const struct xb_option *option; /* of a parameter */
+};
 
 /* The cases of a small table, by one of them. */
 struct sweep {
     const struct xb_record *record;
+    const struct xb_parameters *shown; /* those that tell cases of the record apart */
     const struct xb_record_case *of;
     const struct xb_mode *mode;
+    struct axis down, across;
     const struct xb_record_case *values[MOST_VALUES]; /* a case of each, from the least up */
     size_t value_count;
-    const char *ways[MOST_WAYS]; /* in the order of the record */
+    const struct xb_record_case *ways[MOST_WAYS]; /* likewise, in the order of the record */
     size_t way_count;
 };
 
-static const char *name_of(const struct sweep *sweep)
+/* What the case has of it; "" for a parameter that it does not have. */
+static const char *key_of(struct axis axis, const struct xb_record_case *test)
 {
-    return sweep->mode->parameters[0].option->name;
+    if (axis.by == BY_VARIANT)
+        return test->variant;
+    return axis.by == BY_DIRECTION ? test->direction : xb_record_parameter(test, axis.option->name);
+}
+
+static bool same_key(struct axis axis, const struct xb_record_case *a,
+                     const struct xb_record_case *b)
+{
+    return strcmp(key_of(axis, a), key_of(axis, b)) == 0;
 }
 
 static unsigned long long number_of(const struct sweep *sweep, const struct xb_record_case *test)
 {
-    return strtoull(xb_record_parameter(test, name_of(sweep)), NULL, 10);
+    return strtoull(key_of(sweep->down, test), NULL, 10);
 }
 
-/* The mode, if such a table can be made of its cases; else NULL. A file may have modes that this
- * program does not know. */
-static const struct xb_mode *mode_of(const struct xb_record_case *test)
+/* Whether it is of the mode, and of its plain copies. */
+static bool is_plain(const struct xb_record_case *test, const struct xb_mode *mode)
 {
-    const struct xb_mode *mode = xb_mode_find(test->mode);
-    const struct xb_parameter *parameter = mode != NULL ? mode->parameters : NULL;
-    bool swept = parameter != NULL && parameter->option != NULL && parameter->variant == NULL &&
-                 parameter->option->type == XB_OPTION_SIZES;
-    return swept && !test->latency && !test->simultaneous && test->peer < 0 ? mode : NULL;
+    return strcmp(test->mode, mode->name) == 0 && !test->latency && !test->simultaneous &&
+           test->peer < 0;
+}
+
+/* ---- what the table is by ---- */
+
+/* Whether the mode's cases have so many different ones, 3 at most, of those that have the parameter
+ * that goes down, if that is chosen yet. */
+static bool has_different(const struct sweep *sweep, struct axis axis, size_t least)
+{
+    const struct xb_record_case *found[LEAST_VALUES];
+    size_t count = 0;
+    for (size_t i = 0; count < least && i < sweep->record->case_count; i++) {
+        const struct xb_record_case *test = &sweep->record->cases[i];
+        bool is_new = is_plain(test, sweep->mode) && key_of(axis, test)[0] != '\0' &&
+                      (sweep->down.option == NULL || key_of(sweep->down, test)[0] != '\0');
+        for (size_t f = 0; is_new && f < count; f++)
+            is_new = !same_key(axis, found[f], test);
+        if (is_new)
+            found[count++] = test;
+    }
+    return count == least;
+}
+
+/* The first parameter that is a list of numbers and has so many different ones, but not that which
+ * goes down; no option for none. */
+static struct axis find_parameter(const struct sweep *sweep, size_t least)
+{
+    const struct xb_parameter *parameter = sweep->mode->parameters;
+    for (; parameter != NULL && parameter->option != NULL; parameter++) {
+        const struct xb_option *option = parameter->option;
+        struct axis axis = {.by = BY_PARAMETER, .option = option};
+        if ((option->type == XB_OPTION_SIZES || option->type == XB_OPTION_COUNTS) &&
+            option != sweep->down.option && has_different(sweep, axis, least))
+            return axis;
+    }
+    return (struct axis){.by = BY_PARAMETER};
+}
+
+/* False if no table can be made of the mode's cases. */
+static bool choose_axes(struct sweep *sweep)
+{
+    const struct axis variant = {.by = BY_VARIANT};
+    sweep->down = find_parameter(sweep, LEAST_VALUES);
+    if (sweep->down.option == NULL)
+        return false;
+    sweep->across = variant;
+    if (!has_different(sweep, variant, LEAST_WAYS))
+        sweep->across = find_parameter(sweep, LEAST_WAYS);
+    if (sweep->across.by == BY_PARAMETER && sweep->across.option == NULL)
+        sweep->across = (struct axis){.by = BY_DIRECTION};
+    return true;
+}
+
+/* ---- what is in it ---- */
+
+/* Whether a parameter is the same in all cases of the table. One that only one variant has is not,
+ * where the table is across variants. */
+static bool is_common(const struct sweep *sweep, const struct xb_parameter *parameter)
+{
+    return parameter->option != sweep->down.option && parameter->option != sweep->across.option &&
+           (parameter->variant == NULL || sweep->across.by != BY_VARIANT);
 }
 
 /* Whether two cases differ in nothing but what the table is about. */
 static bool belongs(const struct sweep *sweep, const struct xb_record_case *test)
 {
     const struct xb_record_case *of = sweep->of;
-    bool same = mode_of(test) == sweep->mode && test->device == of->device &&
-                test->bytes == of->bytes && strcmp(test->direction, of->direction) == 0 &&
-                xb_record_case_node(test) == xb_record_case_node(of);
-    const struct xb_parameter *parameter = sweep->mode->parameters + 1;
+    bool same = is_plain(test, sweep->mode) && test->device == of->device &&
+                xb_record_case_node(test) == xb_record_case_node(of) && test->bytes == of->bytes &&
+                key_of(sweep->down, test)[0] != '\0' &&
+                (sweep->across.by == BY_DIRECTION || strcmp(test->direction, of->direction) == 0) &&
+                (sweep->across.by == BY_VARIANT || strcmp(test->variant, of->variant) == 0);
+    const struct xb_parameter *parameter = sweep->mode->parameters;
     for (; same && parameter->option != NULL; parameter++)
-        same = parameter->variant != NULL ||
+        same = !is_common(sweep, parameter) ||
                strcmp(xb_record_parameter(test, parameter->option->name),
                       xb_record_parameter(of, parameter->option->name)) == 0;
     return same;
@@ -81,82 +157,13 @@ static void add_value(struct sweep *sweep, const struct xb_record_case *test)
     sweep->value_count++;
 }
 
-static void add_way(struct sweep *sweep, const char *way)
+static void add_way(struct sweep *sweep, const struct xb_record_case *test)
 {
     bool is_new = sweep->way_count < MOST_WAYS;
     for (size_t i = 0; is_new && i < sweep->way_count; i++)
-        is_new = strcmp(sweep->ways[i], way) != 0;
+        is_new = !same_key(sweep->across, sweep->ways[i], test);
     if (is_new)
-        sweep->ways[sweep->way_count++] = way;
-}
-
-/* The bandwidth of a way with that value, the best if there are several, or why there is none. */
-static void cell_of(const struct sweep *sweep, const struct xb_record_case *value, const char *way,
-                    char *cell)
-{
-    double best = 0;
-    snprintf(cell, CELL_SIZE, "-");
-    for (size_t i = 0; i < sweep->record->case_count; i++) {
-        const struct xb_record_case *test = &sweep->record->cases[i];
-        if (!belongs(sweep, test) || strcmp(test->variant, way) != 0 ||
-            number_of(sweep, test) != number_of(sweep, value))
-            continue;
-        double rate = xb_record_median(sweep->record, test, xb_figure_bandwidth.name);
-        enum xb_result_status status = xb_record_summarize(sweep->record, test).status;
-        if (isfinite(rate) && rate > best) {
-            best = rate;
-            xb_rate_text(rate, cell, CELL_SIZE);
-        } else if (best <= 0 && status != XB_RESULT_OK) {
-            snprintf(cell, CELL_SIZE, "%s", status == XB_RESULT_SKIPPED ? "skip" : "ERR");
-        }
-    }
-}
-
-/* "batch h2d, 32 MiB, layout rows: GB/s by piece". */
-static void print_title(FILE *stream, const struct sweep *sweep)
-{
-    const struct xb_parameters parameters = xb_parameters_that_differ(sweep->record);
-    struct xb_words words = {.length = 0};
-    char text[CELL_SIZE];
-    size_t devices = 0;
-    (void)xb_record_devices(sweep->record, &devices);
-    xb_words_add(&words, "%s %s, %s", sweep->of->mode, sweep->of->direction,
-                 xb_size_format(sweep->of->bytes, text, sizeof text));
-    if (devices > 1)
-        xb_words_add(&words, ", device %d", sweep->of->device);
-    for (const struct xb_parameter *own = sweep->mode->parameters + 1; own->option != NULL; own++)
-        for (size_t i = 0; own->variant == NULL && i < parameters.count; i++) {
-            const char *name = own->option->name;
-            const char *value = xb_parameter_text(sweep->of, name, text, sizeof text);
-            if (value != NULL && strcmp(parameters.names[i], name) == 0)
-                xb_words_add(&words, ", %s %s", name, value);
-        }
-    if (xb_record_case_node(sweep->of) >= 0)
-        xb_words_add(&words, ", NUMA node %d", xb_record_case_node(sweep->of));
-    xb_words_add(&words, ": GB/s by %s", name_of(sweep));
-    xb_make_plain(words.text);
-    fprintf(stream, "%s\n", words.text);
-}
-
-static void print_table(FILE *stream, const struct sweep *sweep)
-{
-    char cell[CELL_SIZE];
-    fprintf(stream, "%10s", "");
-    for (size_t w = 0; w < sweep->way_count; w++) {
-        snprintf(cell, sizeof cell, "%s", sweep->ways[w]);
-        xb_make_plain(cell);
-        fprintf(stream, "  %8s", cell);
-    }
-    fputc('\n', stream);
-    for (size_t v = 0; v < sweep->value_count; v++) {
-        const char *value = xb_parameter_text(sweep->values[v], name_of(sweep), cell, sizeof cell);
-        fprintf(stream, "%10s", value != NULL ? value : "-");
-        for (size_t w = 0; w < sweep->way_count; w++) {
-            cell_of(sweep, sweep->values[v], sweep->ways[w], cell);
-            fprintf(stream, "  %8s", cell);
-        }
-        fputc('\n', stream);
-    }
+        sweep->ways[sweep->way_count++] = test;
 }
 
 /* Finds the values and ways of all cases that belong to it. False if it is not the first of them
@@ -171,20 +178,128 @@ static bool collect(struct sweep *sweep)
         if (test < sweep->of)
             return false;
         add_value(sweep, test);
-        add_way(sweep, test->variant);
+        add_way(sweep, test);
     }
     return sweep->value_count >= LEAST_VALUES && sweep->way_count >= LEAST_WAYS;
 }
 
-void xb_sweep_print(FILE *stream, const struct xb_record *record)
+/* ---- in print ---- */
+
+/* The bandwidth of a way with that value, the best if there are several, or why there is none. */
+static void cell_of(const struct sweep *sweep, const struct xb_record_case *value,
+                    const struct xb_record_case *way, char *cell)
 {
-    for (size_t i = 0; i < record->case_count; i++) {
-        struct sweep sweep = {
-            .record = record, .of = &record->cases[i], .mode = mode_of(&record->cases[i])};
-        if (sweep.mode == NULL || !collect(&sweep))
+    double best = 0;
+    snprintf(cell, CELL_SIZE, "-");
+    for (size_t i = 0; i < sweep->record->case_count; i++) {
+        const struct xb_record_case *test = &sweep->record->cases[i];
+        if (!belongs(sweep, test) || !same_key(sweep->across, test, way) ||
+            number_of(sweep, test) != number_of(sweep, value))
+            continue;
+        double rate = xb_record_median(sweep->record, test, xb_figure_bandwidth.name);
+        enum xb_result_status status = xb_record_summarize(sweep->record, test).status;
+        if (isfinite(rate) && rate > best) {
+            best = rate;
+            xb_rate_text(rate, cell, CELL_SIZE);
+        } else if (best <= 0 && status != XB_RESULT_OK) {
+            snprintf(cell, CELL_SIZE, "%s", status == XB_RESULT_SKIPPED ? "skip" : "ERR");
+        }
+    }
+}
+
+/* What the case has of it, for people. */
+static const char *label_of(struct axis axis, const struct xb_record_case *test, char *text)
+{
+    const char *value = axis.by == BY_PARAMETER
+                            ? xb_parameter_text(test, axis.option->name, text, CELL_SIZE)
+                            : key_of(axis, test);
+    if (value != text)
+        snprintf(text, CELL_SIZE, "%s", value != NULL ? value : "-");
+    xb_make_plain(text);
+    return text;
+}
+
+/* ", layout rows": what else tells the table's cases from others. */
+static void add_common(struct xb_words *words, const struct sweep *sweep)
+{
+    char text[CELL_SIZE];
+    for (const struct xb_parameter *own = sweep->mode->parameters; own->option != NULL; own++)
+        for (size_t i = 0; is_common(sweep, own) && i < sweep->shown->count; i++) {
+            const char *name = own->option->name;
+            const char *value = xb_parameter_text(sweep->of, name, text, sizeof text);
+            if (value != NULL && strcmp(sweep->shown->names[i], name) == 0)
+                xb_words_add(words, ", %s %s", name, value);
+        }
+}
+
+/* "batch h2d, 32 MiB, layout rows: GB/s by piece", "async registered h2d, 32 MiB: GB/s by chunk
+ * (down) and streams (across)" */
+static void print_title(FILE *stream, const struct sweep *sweep)
+{
+    struct xb_words words = {.length = 0};
+    char text[CELL_SIZE];
+    size_t devices = 0;
+    (void)xb_record_devices(sweep->record, &devices);
+    xb_words_add(&words, "%s", sweep->of->mode);
+    if (sweep->across.by != BY_VARIANT)
+        xb_words_add(&words, " %s", sweep->of->variant);
+    if (sweep->across.by != BY_DIRECTION)
+        xb_words_add(&words, " %s", sweep->of->direction);
+    xb_words_add(&words, ", %s", xb_size_format(sweep->of->bytes, text, sizeof text));
+    if (devices > 1)
+        xb_words_add(&words, ", device %d", sweep->of->device);
+    add_common(&words, sweep);
+    if (xb_record_case_node(sweep->of) >= 0)
+        xb_words_add(&words, ", NUMA node %d", xb_record_case_node(sweep->of));
+    xb_words_add(&words, ": GB/s by %s", sweep->down.option->name);
+    if (sweep->across.by == BY_PARAMETER)
+        xb_words_add(&words, " (down) and %s (across)", sweep->across.option->name);
+    xb_make_plain(words.text);
+    fprintf(stream, "%s\n", words.text);
+}
+
+static void print_table(FILE *stream, const struct sweep *sweep)
+{
+    char cell[CELL_SIZE];
+    int width = CELL_WIDTH;
+    for (size_t w = 0; w < sweep->way_count; w++) {
+        int length = (int)strlen(label_of(sweep->across, sweep->ways[w], cell));
+        width = length > width ? length : width;
+    }
+    fprintf(stream, "%10s", "");
+    for (size_t w = 0; w < sweep->way_count; w++)
+        fprintf(stream, "  %*s", width, label_of(sweep->across, sweep->ways[w], cell));
+    fputc('\n', stream);
+    for (size_t v = 0; v < sweep->value_count; v++) {
+        fprintf(stream, "%10s", label_of(sweep->down, sweep->values[v], cell));
+        for (size_t w = 0; w < sweep->way_count; w++) {
+            cell_of(sweep, sweep->values[v], sweep->ways[w], cell);
+            fprintf(stream, "  %*s", width, cell);
+        }
+        fputc('\n', stream);
+    }
+}
+
+/* Prints the tables of the mode's cases. */
+static void print_mode(FILE *stream, const struct sweep *mode)
+{
+    for (size_t i = 0; i < mode->record->case_count; i++) {
+        struct sweep sweep = *mode;
+        sweep.of = &mode->record->cases[i];
+        if (!belongs(&sweep, sweep.of) || !collect(&sweep))
             continue;
         fputc('\n', stream);
         print_title(stream, &sweep);
         print_table(stream, &sweep);
+    }
+}
+
+void xb_sweep_print(FILE *stream, const struct xb_record *record)
+{
+    const struct xb_parameters shown = xb_parameters_that_differ(record);
+    for (size_t i = 0; xb_modes[i] != NULL; i++) {
+        struct sweep sweep = {.record = record, .shown = &shown, .mode = xb_modes[i]};
+        if (choose_axes(&sweep))
+            print_mode(stream, &sweep);
     }
 }

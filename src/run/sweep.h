@@ -7,9 +7,10 @@
 #include <stdio.h>
 
 /*
- * What a sweep over a mode's first parameter gave, if that is a list of sizes: a small table for
- * each direction, size and device, with the parameter's values down and the mode's variants across.
- * Prints nothing where there are fewer than three values or two variants.
+ * What sweeps over a parameter gave that is a list of numbers: small tables with the values of a
+ * mode's first such parameter that has three or more down, and across the mode's variants; of one
+ * variant another such parameter's values, or the directions. Prints nothing where there are fewer
+ * than three values down or two ways across.
  */
 void xb_sweep_print(FILE *stream, const struct xb_record *record);
 

@@ -177,9 +177,31 @@ class Compare(Case):
         self.assertEqual((done.code, done.out), (USAGE, ""))
         self.assertIn("did you mean speed_up? They have: bandwidth, ", done.err)
 
-    def test_parameters_that_differ_by_force(self):
+    def small_chunks(self):
+        """What was measured with other chunks, as if it had also been warmed up longer."""
+        with open(os.path.join(RESULTS, "compare-small-chunks.json"), encoding="utf-8") as file:
+            document = json.load(file)
+        document["config"]["warm-up"] = 1
+        for process in document["processes"]:
+            process["document"]["config"]["warm-up"] = 1
+        return self.write_json("longer.json", document)
+
+    def test_parameters_tell_cases_apart(self):
+        """Also in files from when --chunk was a single number."""
         files = [os.path.join(RESULTS, f"compare-{name}.json") for name in ("baseline", "small-chunks")]
-        done = self.run_compare(*files, "--force", "--format", "json")
+        done = self.run_compare(*files, "--format", "json")
+        self.assertEqual(done.code, INCONCLUSIVE)
+        document = json.loads(done.out)
+        self.assertEqual(document["differences"], [])
+        for case in document["cases"]:
+            present = (case["baseline"]["present"], case["candidate"]["present"])
+            chunk = case["parameters"].get("chunk")
+            expected = {None: (True, True), 8 << 20: (True, False), 64 << 10: (False, True)}[chunk]
+            self.assertEqual(present, expected, case)
+
+    def test_parameters_that_differ_by_force(self):
+        baseline = os.path.join(RESULTS, "compare-baseline.json")
+        done = self.run_compare(baseline, self.small_chunks(), "--force", "--format", "json")
         cases = json.loads(done.out)["cases"]
         present = [(case["baseline"]["present"], case["candidate"]["present"]) for case in cases]
         self.assertEqual(present, [(True, True)] * 6)
@@ -191,7 +213,8 @@ class Compare(Case):
                 self.assertIsNone(case["note"])
 
     def test_show_prints_the_table_again(self):
-        files = [os.path.join(RESULTS, f"compare-{name}.json") for name in ("baseline", "busy-link", "small-chunks")]
+        files = [os.path.join(RESULTS, f"compare-{name}.json") for name in ("baseline", "busy-link")]
+        files.append(self.small_chunks())
         for arguments in (files[:2], [files[0], files[2]], [files[0], files[2], "--force"]):
             with self.subTest(arguments=arguments):
                 table = self.run_compare(*arguments).out
@@ -271,8 +294,9 @@ class Compare(Case):
         for expected, *arguments in (
             (PASS, "compare-again.json"),
             (PASS, "compare-later.json"),
-            (NOT_COMPARABLE, "compare-small-chunks.json"),
-            (REGRESSION, "compare-small-chunks.json", "--force"),
+            (INCONCLUSIVE, "compare-small-chunks.json"),
+            (NOT_COMPARABLE, self.small_chunks()),
+            (REGRESSION, self.small_chunks(), "--force"),
             (REGRESSION, "compare-busy-link.json"),
         ):
             with self.subTest(arguments=arguments):

@@ -6,6 +6,7 @@ usage: test_results.py BUILD_FOLDER [UNITTEST_ARGUMENT...]
 
 import csv
 import io
+import itertools
 import re
 
 import harness
@@ -189,16 +190,16 @@ class Results(Measuring):
             "host-memory": ["registered"],
             "host-offset": [0],
             "device-offset": [0],
-            "streams": 2,
-            "chunk": 1536,
+            "streams": [2],
+            "chunk": [1536],
             "latency": False,
             "simultaneous": False,
             "quick": False,
             "deadline": None,
             "access": ["sequential"],
-            "passes": 1,
+            "passes": [1],
             "managed": ["fault", "prefetch"],
-            "buffers": 3,
+            "buffers": [3],
             "kernel-time": "auto",
             "peer-path": ["direct-read", "direct-write", "staged"],
             "pairs": None,
@@ -211,7 +212,7 @@ class Results(Measuring):
         self.assertEqual(config["samples"], 3)
         self.assertEqual(config["time-limit"], 0.25)
         self.assertEqual(config["device"], ["0"])
-        self.assertEqual(config["chunk"], 8 << 20)
+        self.assertEqual(config["chunk"], [8 << 20])
         self.assertIs(config["quiet"], False)
         config, _ = self.run_whatever(3, "--mode", "peer", "--samples", "3")
         self.assertEqual(config["config"]["size"], [256 << 20])
@@ -253,6 +254,27 @@ class Results(Measuring):
                 expected |= {"host-offset": 0, "device-offset": 0}
                 for result in document["results"]:
                     self.assertEqual(result["parameters"], expected)
+
+    def test_every_value_is_a_case(self):
+        """Lists and ranges of a mode's parameters: each combination stands in JSON and CSV by itself."""
+        for mode, options in {
+            "async": {"chunk": ("1K..4K", (1024, 2048, 4096)), "streams": ("1,3", (1, 3))},
+            "double-buffer": {"chunk": ("8,4K", (8, 4096)), "buffers": ("2..8", (2, 4, 8))},
+            "zero-copy": {"passes": ("1..4,3", (1, 2, 4, 3))},
+        }.items():
+            with self.subTest(mode=mode):
+                given = [word for name, (text, _) in options.items() for word in (f"--{name}", text)]
+                arguments = (*HOST, "--mode", mode, "--size", "8K", *FEW, *given, "--csv", "out.csv")
+                results = self.run_to_json(*arguments)["results"]
+                wanted = list(itertools.product(*(values for _, values in options.values())))
+                found = [tuple(result["parameters"][name] for name in options) for result in results]
+                directions = len({result["direction"] for result in results})
+                self.assertEqual(sorted(found), sorted(wanted * directions))
+                self.assertEqual({result["status"] for result in results}, {"ok"})
+                with open(self.path("out.csv"), encoding="utf-8", newline="") as file:
+                    lines = list(csv.DictReader(file, strict=True))
+                columns = [tuple(int(line[name]) for name in options) for line in lines]
+                self.assertEqual(columns, found)
 
     def test_environment(self):
         document = self.run_to_json(

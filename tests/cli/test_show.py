@@ -134,8 +134,9 @@ class AsTold(Show):
             (1, "compare-busy-link.json"),
             (1, "compare-busy-link.json", "--gate", "pinned/h2d", "--threshold", "3%"),
             (3, "pinned-1g.json"),
-            (4, "compare-small-chunks.json"),
-            (1, "compare-small-chunks.json", "--force"),
+            (3, "compare-small-chunks.json"),
+            (4, "quick.json"),
+            (3, "quick.json", "--force"),
         ):
             with self.subTest(arguments=arguments):
                 baseline = "precision-1.json" if arguments[0] == "pinned-1g.json" else "compare-baseline.json"

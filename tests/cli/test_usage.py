@@ -200,7 +200,7 @@ class Usage(Case):
                     self.assert_usage((*words, f'"{value}"'), *HOST, f"--{option}", value)
 
     def test_chunk(self):
-        for value, word in (("0", "zero"), ("-1", "decimal"), ("9999999T", "large"), ("1K,2K", "")):
+        for value, word in (("0", "zero"), ("-1", "decimal"), ("9999999T", "large"), ("1K,1K", "twice"), ("1K..", "range")):
             with self.subTest(value=value):
                 self.assert_usage(("--chunk: ", word), *HOST, "--mode", "async", "--chunk", value)
 

@@ -35,7 +35,7 @@ PASS, REGRESSION, UNREADABLE, INCONCLUSIVE, NOT_COMPARABLE = (
     "compare-busy-link.json",
     None,
     "pinned-1g.json",
-    "compare-small-chunks.json",
+    "quick.json",
 )
 
 

@@ -87,7 +87,7 @@ static inline struct xb_record make_record(size_t processes)
     }
     set_option(&record, "mode", "[\"all\"]");
     set_option(&record, "time-limit", "0.25");
-    set_option(&record, "chunk", "8388608");
+    set_option(&record, "pitch", "8388608");
     set_fact(&record, "hostname", "node1");
     set_fact(&record, "kernel", "6.8.0-1");
     return record;

@@ -13,15 +13,15 @@
 
 /* ---- cases with parameters ---- */
 
-static const struct xb_record_fact small = {.name = "chunk", .value = "65536"};
-static const struct xb_record_fact large = {.name = "chunk", .value = "8388608"};
-static const struct xb_record_fact larger = {.name = "chunk", .value = "16777216"};
+static const struct xb_record_fact small = {.name = "pitch", .value = "65536"};
+static const struct xb_record_fact large = {.name = "pitch", .value = "8388608"};
+static const struct xb_record_fact larger = {.name = "pitch", .value = "16777216"};
 static const struct xb_record_fact way = {.name = "way", .value = "8388608"};
 
 /* NULL: without any. */
 static void add_case(struct xb_record *record, const struct xb_record_fact *parameter, double rate)
 {
-    struct xb_record_case *test = add_named(record, "async", "h2d", MIB, false);
+    struct xb_record_case *test = add_named(record, "batch", "h2d", MIB, false);
     test->parameters = parameter;
     test->parameter_count = parameter != NULL;
     measure(record, test, &xb_figure_bandwidth, rate, STEP);
@@ -58,7 +58,7 @@ static void pairs_cases_with_the_same_parameters(void **state)
     assert_case(1, XB_BASIS_TEST, XB_OUTCOME_PASS, "");
     assert_string_equal(result.cases[0].test->parameters[0].value, "8388608");
     assert_int_equal(result.parameters.count, 1);
-    assert_string_equal(result.parameters.names[0], "chunk");
+    assert_string_equal(result.parameters.names[0], "pitch");
 }
 
 /* A case whose memory lies on a NUMA node that was named is not the one near its device, which is
@@ -108,17 +108,17 @@ static void an_option_that_is_a_parameter_forbids(void **state)
 {
     (void)state;
     begin_with(&large, &small);
-    set_option(&after, "chunk", "65536");
+    set_option(&after, "pitch", "65536");
     compare();
     assert_false(result.comparable);
     assert_int_equal(result.difference_count, 1);
-    assert_string_equal(result.differences[0].name, "option --chunk");
+    assert_string_equal(result.differences[0].name, "option --pitch");
     assert_true(result.differences[0].forbids);
     assert_int_equal(result.case_count, 0);
     request.force = true;
     compare();
     assert_int_equal(result.case_count, 1);
-    assert_pair(0, XB_IN_BOTH, "measured with chunk 64 KiB, the baseline with chunk 8 MiB");
+    assert_pair(0, XB_IN_BOTH, "measured with pitch 64 KiB, the baseline with pitch 8 MiB");
     assert_int_equal(result.parameters.count, 0);
     assert_overall(XB_OUTCOME_PASS, 0, "all 1 gating figures pass");
 }
@@ -139,7 +139,7 @@ static void pairs_by_force_only_what_is_left_over(void **state)
     add_case(&after, &larger, RATE); /* then one is left over in either file */
     compare();
     assert_int_equal(result.case_count, 2);
-    assert_pair(0, XB_IN_BOTH, "measured with chunk 64 KiB, the baseline with chunk 8 MiB");
+    assert_pair(0, XB_IN_BOTH, "measured with pitch 64 KiB, the baseline with pitch 8 MiB");
     assert_pair(1, XB_IN_BOTH, "");
 }
 
@@ -153,12 +153,12 @@ static void takes_a_parameter_that_a_file_lacks_for_the_default(void **state)
         compare(); /* whose default nobody knows */
         assert_int_equal(result.case_count, 2);
         request.defaults = &defaults;
-        set_option(&defaults, "chunk", "8388608");
+        set_option(&defaults, "pitch", "8388608");
         compare();
         assert_int_equal(result.case_count, 1);
         assert_pair(0, XB_IN_BOTH, "");
         assert_overall(XB_OUTCOME_PASS, 0, "all 1 gating figures pass");
-        set_option(&defaults, "chunk", "4096");
+        set_option(&defaults, "pitch", "4096");
         compare();
         assert_int_equal(result.case_count, 2);
     }

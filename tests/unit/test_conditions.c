@@ -381,27 +381,27 @@ static void asks_whose_option_it_is(void **state)
     (void)state;
     begin();
     add_both("pinned");
-    set_option(&after, "chunk", "4194304");
-    assert_only("option --chunk", "8388608", "4194304", false);
-    add(&before, "async");
-    assert_only("option --chunk", "8388608", "4194304", false);
-    add(&after, "async");
-    assert_only("option --chunk", "8388608", "4194304", true);
+    set_option(&after, "pitch", "4194304");
+    assert_only("option --pitch", "8388608", "4194304", false);
+    add(&before, "batch");
+    assert_only("option --pitch", "8388608", "4194304", false);
+    add(&after, "batch");
+    assert_only("option --pitch", "8388608", "4194304", true);
 
     begin();
     add_both("pinned");
-    add(&after, "async"); /* in the candidate only */
-    set_option(&after, "chunk", "4194304");
-    assert_only("option --chunk", "8388608", "4194304", false);
+    add(&after, "batch"); /* in the candidate only */
+    set_option(&after, "pitch", "4194304");
+    assert_only("option --pitch", "8388608", "4194304", false);
 
     begin(); /* of the first mode, of another than the first one that has options */
-    add_both("zero-copy");
-    set_option(&before, "passes", "1");
-    set_option(&after, "passes", "2");
-    set_option(&after, "chunk", "4194304");
+    add_both("double-buffer");
+    set_option(&before, "kernel-time", "1");
+    set_option(&after, "kernel-time", "2");
+    set_option(&after, "pitch", "4194304");
     compare();
-    assert_difference(0, "option --passes", "1", "2", true);
-    assert_difference(1, "option --chunk", "8388608", "4194304", false);
+    assert_difference(0, "option --kernel-time", "1", "2", true);
+    assert_difference(1, "option --pitch", "8388608", "4194304", false);
     assert_int_equal(result.difference_count, 2);
 }
 
@@ -411,8 +411,8 @@ static void expects_the_worst_of_a_mode_that_it_does_not_know(void **state)
     (void)state;
     begin();
     add_both("teleport");
-    set_option(&after, "chunk", "4194304");
-    assert_only("option --chunk", "8388608", "4194304", true);
+    set_option(&after, "pitch", "4194304");
+    assert_only("option --pitch", "8388608", "4194304", true);
 }
 
 static void takes_an_option_of_one_file_as_context(void **state)
@@ -435,10 +435,11 @@ static void takes_an_option_of_one_file_as_context(void **state)
 static void ignores_what_only_selects(void **state)
 {
     static const char *const names[] = {
-        "mode",      "size",      "direction",    "device",       "backend", "latency",
-        "pairs",     "quick",     "simultaneous", "host-memory",  "access",  "managed",
-        "peer-path", "deadline",  "json",         "csv",          "quiet",   "help",
-        "version",   "processes", "interleave",   "baseline-json"};
+        "mode",      "size",      "direction",    "device",        "backend", "latency",
+        "pairs",     "quick",     "simultaneous", "host-memory",   "access",  "managed",
+        "peer-path", "deadline",  "json",         "csv",           "quiet",   "help",
+        "version",   "processes", "interleave",   "baseline-json", "chunk",   "streams",
+        "buffers",   "passes",    "threads",      "steps"};
     (void)state;
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         begin();
@@ -446,6 +447,8 @@ static void ignores_what_only_selects(void **state)
         add_both("async");
         add_both("managed");
         add_both("zero-copy");
+        add_both("double-buffer");
+        add_both("resident");
         set_option(&before, names[i], "1");
         set_option(&after, names[i], "2");
         assert_none();
@@ -485,12 +488,12 @@ static void tells_first_what_forbids(void **state)
 {
     (void)state;
     begin();
-    add_both("async");
+    add_both("batch");
     after.driver = "580.1";
     for (size_t i = 0; i < 3; i++)
         set_link(&after, i, 16.0, 16);
     set_option(&after, "new", "1");
-    set_option(&after, "chunk", "1");
+    set_option(&after, "pitch", "1");
     set_option(&before, "old", "1");
     set_option(&after, "time-limit", "1");
     set_fact(&after, "hostname", "node2");
@@ -499,7 +502,7 @@ static void tells_first_what_forbids(void **state)
     assert_int_equal(result.difference_count, 8);
     assert_difference(0, "link of device 0", "32 GT/s x16", "16 GT/s x16", true);
     assert_difference(1, "option --time-limit", "0.25", "1", true);
-    assert_difference(2, "option --chunk", "8388608", "1", true);
+    assert_difference(2, "option --pitch", "8388608", "1", true);
     assert_difference(3, "driver", "580.82.07", "580.1", false);
     assert_difference(4, "device 1", NULL, "NVIDIA H200", false);
     assert_difference(5, "option --old", "1", NULL, false);

@@ -232,6 +232,39 @@ static void every_type_is_read(void **state)
     xb_config_free(&config);
 }
 
+/* As far as the last number, and no further. */
+static void ranges_of_numbers_double(void **state)
+{
+    (void)state;
+    {
+        PARSE(config, command, "--blocks=1..16");
+        assert_numbers(xb_config_get(&config, "blocks"), 5, (const uint64_t[]){1, 2, 4, 8, 16});
+        xb_config_free(&config);
+    }
+    {
+        PARSE(config, command, "--blocks=1,3..63,5..5");
+        assert_numbers(xb_config_get(&config, "blocks"), 7,
+                       (const uint64_t[]){1, 3, 6, 12, 24, 48, 5});
+        xb_config_free(&config);
+    }
+}
+
+/* The largest number that there is does not overflow. */
+static void ranges_end_where_numbers_do(void **state)
+{
+    struct xb_counts counts = {NULL, 0};
+    struct xb_error error;
+    (void)state;
+    assert_int_equal(xb_counts_parse("9223372036854775808..18446744073709551615", 0, UINT64_MAX,
+                                     &counts, &error),
+                     XB_OK);
+    assert_int_equal(counts.count, 1);
+    assert_true(counts.values[0] == UINT64_C(1) << 63);
+    xb_counts_free(&counts);
+    assert_int_equal(xb_counts_parse("0..4", 0, 8, &counts, &error), XB_ERR_USAGE);
+    assert_non_null(strstr(error.message, "cannot double from 0"));
+}
+
 static void short_names_are_read(void **state)
 {
     (void)state;
@@ -441,11 +474,18 @@ static void bad_lists_of_numbers_are_refused(void **state)
         {{"--blocks=0"}, "--blocks: \"0\"" NUMBER},
         {{"--blocks=4,65"}, "--blocks: \"65\"" NUMBER},
         {{"--blocks=4, 8"}, "--blocks: \" 8\"" NUMBER},
-        {{"--blocks=1..4"}, "--blocks: \"1..4\"" NUMBER},
+        {{"--blocks=1...4"}, "--blocks: \".4\"" NUMBER},
+        {{"--blocks=1..65"}, "--blocks: \"65\"" NUMBER},
+        {{"--blocks=0..4"}, "--blocks: \"0\"" NUMBER},
+        {{"--blocks=18446744073709551617"}, "--blocks: \"18446744073709551617\"" NUMBER},
+        {{"--blocks=..4"}, "--blocks: range \"..4\" lacks a number; name both, as in 1..16"},
+        {{"--blocks=4.."}, "--blocks: range \"4..\" lacks a number; name both, as in 1..16"},
+        {{"--blocks=8..4"}, "--blocks: range \"8..4\" runs backwards; put the smaller number..."},
         {{"--blocks=4K"}, "--blocks: \"4K\"" NUMBER},
-        {{"--blocks="}, "--blocks: \"\" has an empty place; give numbers with single commas..."},
-        {{"--blocks=4,"}, "--blocks: \"4,\" has an empty place; give numbers with..."},
-        {{"--blocks=4,8,04"}, "--blocks: \"04\" is named twice; name it once"},
+        {{"--blocks="}, "--blocks: \"\" has an empty place; give numbers and ranges with..."},
+        {{"--blocks=4,"}, "--blocks: \"4,\" has an empty place; give numbers and..."},
+        {{"--blocks=4,8,04"}, "--blocks: 4 is named twice, again by \"04\"; name it once"},
+        {{"--blocks=4,1..8"}, "--blocks: 4 is named twice, again by \"1..8\"; name it once"},
         {{"--piece=4,4097"}, "--piece: \"4097\" is not a size from 0 B to 4 KiB"},
         {{"--piece=0..4K"}, "--piece: range \"0..4K\" cannot double from 0; name 0 apart, as..."},
         {{"--piece=0,4,0"}, "--piece: size 0 B is named twice, again by \"0\"; name..."},
@@ -671,6 +711,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(defaults_are_read),
         cmocka_unit_test(every_type_is_read),
+        cmocka_unit_test(ranges_of_numbers_double),
+        cmocka_unit_test(ranges_end_where_numbers_do),
         cmocka_unit_test(short_names_are_read),
         cmocka_unit_test(unique_abbreviation_is_read),
         cmocka_unit_test(exact_name_is_no_abbreviation),

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "machine/host_memory.h"
 #include "machine/process_memory.h"
 #include "measure_fixture.h"
 #include "modes/pin.h"
@@ -39,6 +40,7 @@ static struct {
     struct xb_process_memory counts[2]; /* right before, and when all is there */
     bool no_counts, no_restart;
     unsigned read, huge_read; /* how often */
+    void *mapped;             /* NULL: none now */
 } model;
 
 static void pass(double seconds)
@@ -119,6 +121,24 @@ enum xb_status __wrap_xb_crew_run(struct xb_crew *crew, const struct xb_crew_job
 {
     pass(HOST_COPY_S);
     return model.skips_host_copies ? XB_OK : __real_xb_crew_run(crew, job, error);
+}
+
+/* The mode's own memory, which is locked where it lies. */
+enum xb_status __real_xb_pages_map_small(uint64_t bytes, void **address, struct xb_error *error);
+enum xb_status __wrap_xb_pages_map_small(uint64_t bytes, void **address, struct xb_error *error)
+{
+    enum xb_status status = __real_xb_pages_map_small(bytes, address, error);
+    if (status == XB_OK)
+        model.mapped = *address;
+    return status;
+}
+
+void __real_xb_pages_unmap(void *address, uint64_t bytes);
+void __wrap_xb_pages_unmap(void *address, uint64_t bytes)
+{
+    if (address == model.mapped)
+        model.mapped = NULL;
+    __real_xb_pages_unmap(address, bytes);
 }
 
 /* Chunks of a known length. */
@@ -482,6 +502,7 @@ static void test_nothing_is_left_after_a_failure(void **state)
                 "h2d", "--samples=1", "--time-limit", "10ms");
             finish(&f);
             assert_int_equal(model.live, 0);
+            assert_null(model.mapped);
         }
 }
 

@@ -59,6 +59,15 @@ static void the_soonest_and_the_latest_are_told(void **state)
     assert_said(n, MEMORY,
                 "Host memory at the peak, as a multiple of the data: alloc 1.00, "
                 "register 1.00, used-huge 1.00, copy 2.00.");
+    assert_rests_on(n, "XB-PIN-COST", 2);
+    assert_number(n, "XB-PIN-COST", "best_setup_time", 0.006);
+    assert_number(n, "XB-PIN-COST", "best_break_even_copies", 1);
+    assert_number(n, "XB-PIN-COST", "worst_setup_time", 0.130);
+    assert_number(n, "XB-PIN-COST", "worst_break_even_copies", 5);
+    assert_number(n, "XB-PIN-COST", "worst_break_even_copies_ring", 206);
+    assert_rests_on(n, "XB-PIN-MEMORY", 4);
+    assert_number(n, "XB-PIN-MEMORY", "used_huge_multiple", 1);
+    assert_number(n, "XB-PIN-MEMORY", "copy_multiple", 2.004);
 }
 
 /* A ring that is now a little faster and now a little slower than the copy. */

@@ -227,7 +227,7 @@ static void csv_has_parameters(void **state)
 {
     static const struct xb_record_fact parameters[] = {
         {.name = "chunk", .value = "8388608"},
-        {.name = "label", .value = "a, \"b\"", .is_text = true},
+        {.name = "some-label", .value = "a, \"b\"", .is_text = true},
         {.name = "streams", .value = NULL}};
     const struct fixture *f = *state;
     struct xb_record record;
@@ -238,9 +238,19 @@ static void csv_has_parameters(void **state)
     record.cases[ROW_FEW].parameter_count = 1;
     struct csv csv = parse_csv(written_record(xb_csv_write, &record));
     assert_string_equal(csv_cell(&csv, ROW_OK, "parameters"),
-                        "chunk=8388608;label=a, \"b\";streams=");
+                        "chunk=8388608;some-label=a, \"b\";streams=");
     assert_string_equal(csv_cell(&csv, ROW_FEW, "parameters"), "chunk=8388608");
     assert_string_equal(csv_cell(&csv, ROW_SKIPPED, "parameters"), "");
+    /* And each in a column of its own, behind all others. */
+    assert_string_equal(csv.cells[0][csv.columns - 3], "chunk");
+    assert_string_equal(csv.cells[0][csv.columns - 2], "some_label");
+    assert_string_equal(csv.cells[0][csv.columns - 1], "streams");
+    assert_string_equal(csv_cell(&csv, ROW_OK, "chunk"), "8388608");
+    assert_string_equal(csv_cell(&csv, ROW_OK, "some_label"), "a, \"b\"");
+    assert_string_equal(csv_cell(&csv, ROW_OK, "streams"), "");
+    assert_string_equal(csv_cell(&csv, ROW_FEW, "chunk"), "8388608");
+    assert_string_equal(csv_cell(&csv, ROW_FEW, "some_label"), "");
+    assert_string_equal(csv_cell(&csv, ROW_SKIPPED, "chunk"), "");
     free(csv.text);
     xb_record_free(&record);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The small table that a sweep over a mode's first parameter ends with. */
+/* The small tables that sweeps over parameters end with. */
 #include "checks.h"
 #include "sink_fixture.h"
 
@@ -86,6 +86,56 @@ static void few_values_or_one_way_have_none(void **state)
     free(text);
 }
 
+static struct xb_result *add_chunk(struct node *n, enum xb_direction direction, uint64_t chunk,
+                                   uint64_t streams, double gigabytes)
+{
+    static const struct xb_option option_chunk = {.name = "chunk", .type = XB_OPTION_SIZES};
+    static const struct xb_option option_streams = {.name = "streams", .type = XB_OPTION_COUNTS};
+    struct xb_result *row = add(n, &async, "alloc", direction, gigabytes);
+    row->test.settings[0] = (struct xb_setting){.option = &option_chunk, .count = chunk};
+    row->test.settings[1] = (struct xb_setting){.option = &option_streams, .count = streams};
+    row->test.setting_count = 2;
+    return row;
+}
+
+/* Of one variant: one list down, and another across. */
+static void two_lists_have_a_table(void **state)
+{
+    struct node *n = *state;
+    for (uint64_t chunk = 512; chunk <= 2048; chunk *= 2)
+        for (uint64_t streams = 4; streams >= 2; streams -= 2) {
+            add_chunk(n, XB_H2D, chunk, streams, (double)(chunk / 512 * 10 + streams));
+            add_chunk(n, XB_D2H, chunk, streams, 50);
+        }
+    char *text = written(xb_table_write, &n->run);
+    const char *table =
+        strstr(text, "async alloc h2d, 256 MiB: GB/s by chunk (down) and streams (across)\n");
+    assert_non_null(table);
+    assert_row(table, " 4 2");
+    assert_row(table, " 512 B 14.00 12.00");
+    assert_row(table, " 1 KiB 24.00 22.00");
+    assert_row(table, " 2 KiB 44.00 42.00");
+    assert_has(text, "async alloc d2h, 256 MiB: GB/s by chunk (down) and streams (across)\n");
+    free(text);
+}
+
+/* Where nothing else differs, the directions stand across. */
+static void one_list_has_its_directions(void **state)
+{
+    struct node *n = *state;
+    for (uint64_t streams = 1; streams <= 4; streams *= 2) {
+        add_chunk(n, XB_H2D, 512, streams, (double)streams * 10);
+        add_chunk(n, XB_D2H, 512, streams, (double)streams * 12);
+    }
+    char *text = written(xb_table_write, &n->run);
+    const char *table = strstr(text, "async alloc, 256 MiB, chunk 512 B: GB/s by streams\n");
+    assert_non_null(table);
+    assert_row(table, " h2d d2h");
+    assert_row(table, " 1 10.00 12.00");
+    assert_row(table, " 4 40.00 48.00");
+    free(text);
+}
+
 static void other_modes_have_none(void **state)
 {
     struct node *n = *state;
@@ -104,6 +154,8 @@ int main(void)
         NODE_TEST(a_sweep_has_a_table),
         NODE_TEST(layouts_have_tables_of_their_own),
         NODE_TEST(few_values_or_one_way_have_none),
+        NODE_TEST(two_lists_have_a_table),
+        NODE_TEST(one_list_has_its_directions),
         NODE_TEST(other_modes_have_none),
     };
     return cmocka_run_group_tests_name("sink_sweep", tests, NULL, NULL);

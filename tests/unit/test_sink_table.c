@@ -299,6 +299,8 @@ static void table_shows_parameters_that_differ(void **state)
     assert_has(text, "  ERROR    async alloc h2d 256 MiB chunk 8 MiB: wrong\n");
     assert_narrow(text);
     free(text);
+    set_parameters(&record.cases[0], large, 2); /* as it is by default */
+    set_parameters(&record.cases[2], small, 2);
     record.cases[2].mode = "unheard-of"; /* the only one of its mode: nothing to tell apart */
     text = body_of(written_record(xb_table_write, &record));
     assert_lacks(text, "CHUNK");
@@ -306,7 +308,7 @@ static void table_shows_parameters_that_differ(void **state)
     free(text);
     record.cases[0].mode = "unheard-of"; /* nobody says that its chunk is a size */
     text = body_of(written_record(xb_table_write, &record));
-    assert_has(text, "  ERROR    unheard-of alloc h2d 256 MiB chunk 8388608: wrong\n");
+    assert_has(text, "  ERROR    unheard-of alloc h2d 256 MiB chunk 1048576: wrong\n");
     free(text);
     xb_record_free(&record);
 }
