@@ -10,6 +10,7 @@ struct xb_run;
 struct xb_workspace;
 struct xb_result;
 struct xb_reading;
+struct xb_record_case;
 
 enum xb_direction {
     XB_H2D = 1u << 0,  /* host to device */
@@ -245,6 +246,13 @@ struct xb_mode {
     uint64_t bytes_by_default;
     /* What it can say in the Reading; the last one's label is NULL; NULL: nothing. */
     const struct xb_reading_line *reading;
+    /* What to try first where a case of the mode is far below the best way: adds it to the
+     * statement that says so (xb_reading_try in reading.h) and returns true, where rows of the
+     * record show that it helps. NULL: nothing. */
+    bool (*say_first_thing)(struct xb_reading *reading, const struct xb_record_case *slow);
+    /* Nothing but the link limits its copies one way: where they are far below what that can carry,
+     * something is wrong with the link. */
+    bool shows_link;
     /* What crosses the link in an iteration is not its bytes once: the runtime moves them when it
      * likes, or they are made smaller before. Its time then says nothing of the link. */
     bool crosses_otherwise;

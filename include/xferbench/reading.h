@@ -37,6 +37,33 @@ const struct xb_record_case *xb_reading_best(const struct xb_reading *reading, i
                                              uint64_t bytes, enum xb_direction direction,
                                              const char *mode, const char *variant);
 
+/* The same among cases of any length, for a line of all sizes. */
+const struct xb_record_case *xb_reading_best_of_any(const struct xb_reading *reading, int device,
+                                                    uint64_t bytes, enum xb_direction direction,
+                                                    const char *mode, const char *variant);
+
+/* The largest size below `below` of any case, for a line of all sizes; 0 where there is none. */
+uint64_t xb_reading_size_below(const struct xb_reading *reading, uint64_t below);
+
+/* Whether the device's clock timed a usable case; false: the host's. */
+bool xb_reading_device_timed(const struct xb_reading *reading, const struct xb_record_case *test);
+
+/*
+ * How one case stands to another. Faster or slower is only what can be said for certain: the
+ * intervals of the two bandwidths do not meet, and the medians differ by 2 % or more. Less than
+ * that a machine drifts by from case to case, which no interval holds. Unknown where one of them
+ * has no interval.
+ */
+enum xb_reading_order {
+    XB_READING_UNKNOWN,
+    XB_READING_ALIKE,
+    XB_READING_FASTER,
+    XB_READING_SLOWER
+};
+enum xb_reading_order xb_reading_judge(const struct xb_reading *reading,
+                                       const struct xb_record_case *test,
+                                       const struct xb_record_case *other);
+
 /* The faster of two cases, either of which may be NULL. */
 const struct xb_record_case *xb_reading_faster(const struct xb_reading *reading,
                                                const struct xb_record_case *a,
@@ -57,6 +84,8 @@ void xb_reading_add(struct xb_reading *reading, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* "55.44", of GB/s. */
 void xb_reading_add_rate(struct xb_reading *reading, double rate);
+/* "256 MiB". */
+void xb_reading_add_size(struct xb_reading *reading, uint64_t bytes);
 /* "828 ns". */
 void xb_reading_add_duration(struct xb_reading *reading, double seconds);
 /* "1.64 times". */
@@ -81,7 +110,7 @@ void xb_reading_number(struct xb_reading *reading, const char *name, double valu
 void xb_reading_rests_on(struct xb_reading *reading, const struct xb_record_case *test);
 
 /* Ends what was said so far as a statement of its own, with its numbers and cases. What is added
- * from now on is another one under the same label. */
+ * from now on is another one under the same label; nothing need be. */
 void xb_reading_next(struct xb_reading *reading);
 
 /* ---- one way to move data against another ---- */
@@ -92,8 +121,17 @@ struct xb_reading_way {
 };
 
 /* "Host to device, pinned registered is 7.20 times as fast as pageable (54.00 and 7.500 GB/s).",
- * and the same from device to host. False where neither direction has both ways. */
+ * and the same from device to host; "... differ by no more than the noise" where neither is faster
+ * for certain (xb_reading_judge). Its numbers are ratio_h2d and WAY_bandwidth_h2d of both, and
+ * those of the other direction; a WAY is the mode or, where both are of one mode, the variant.
+ * False where neither direction has both ways. */
 bool xb_reading_compare(struct xb_reading *reading, int device, uint64_t bytes,
                         struct xb_reading_way way, struct xb_reading_way other);
+
+/* For say_first_thing: " Try first: page-locked memory, 7.20 times as fast.", where that way is
+ * faster than `slow` (xb_reading_judge) at the same device, size and direction. False where it is
+ * not, or was not measured. Its number is first_thing_ratio. */
+bool xb_reading_try(struct xb_reading *reading, const struct xb_record_case *slow,
+                    struct xb_reading_way way, const char *what);
 
 #endif

@@ -74,17 +74,25 @@ static enum xb_status check_figures(const struct xb_mode *mode, struct xb_error 
 /* A longer label would push its line out of the column. */
 #define LONGEST_LABEL 12
 
+/* A mode of pairs says something of pairs; any other either of a size or of all of them. */
+static bool has_its_function(const struct xb_mode *mode, const struct xb_reading_line *line)
+{
+    if (mode->pairs)
+        return line->say_of_pairs != NULL && line->say == NULL && line->say_of_sizes == NULL;
+    return line->say_of_pairs == NULL && (line->say != NULL) != (line->say_of_sizes != NULL);
+}
+
 static enum xb_status check_reading(const struct xb_mode *mode, struct xb_error *error)
 {
     for (const struct xb_reading_line *line = mode->reading; line != NULL && line->label != NULL;
          line++)
-        if (strlen(line->label) > LONGEST_LABEL || (line->say != NULL) == mode->pairs ||
-            (line->say_of_pairs != NULL) != mode->pairs)
+        if (strlen(line->label) > LONGEST_LABEL || line->code == NULL ||
+            !has_its_function(mode, line))
             return XB_FAIL(error, XB_ERR_INTERNAL,
                            "line %s of mode %s in the Reading needs a label of at most %d "
-                           "characters and one function: %s",
+                           "characters, a code, and one function: %s",
                            line->label, mode->name, LONGEST_LABEL,
-                           mode->pairs ? "say_of_pairs" : "say");
+                           mode->pairs ? "say_of_pairs" : "say or say_of_sizes");
     return XB_OK;
 }
 

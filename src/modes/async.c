@@ -2,9 +2,11 @@
 /* One buffer of host memory moved in chunks that are spread over several queues, one way or both.
  */
 #include "alignment.h"
+#include "parameter_reading.h"
 #include "shared_options.h"
 #include "transfer.h"
 
+#include "xferbench/reading.h"
 #include "xferbench/result.h"
 
 static const struct xb_option option_streams = {
@@ -91,7 +93,26 @@ static bool say_alignment(struct xb_reading *reading, int device, uint64_t bytes
     return xb_alignment_say(reading, device, bytes, "async");
 }
 
+static bool say_chunk(struct xb_reading *reading, int device, uint64_t bytes)
+{
+    return xb_parameter_say(reading, device, bytes, "async", &xb_option_chunk, "chunk");
+}
+
+static bool say_streams(struct xb_reading *reading, int device, uint64_t bytes)
+{
+    return xb_parameter_say(reading, device, bytes, "async", &option_streams, "number of streams");
+}
+
+static bool say_first_thing(struct xb_reading *reading, const struct xb_record_case *slow)
+{
+    return xb_host_memory_of(slow->variant) == XB_MEMORY_PAGEABLE &&
+           xb_reading_try(reading, slow, (struct xb_reading_way){"pinned", NULL},
+                          "page-locked memory");
+}
+
 static const struct xb_reading_line reading_lines[] = {
+    {.label = "chunk", .code = "XB-CHUNK", .say = say_chunk},
+    {.label = "streams", .code = "XB-STREAMS", .say = say_streams},
     {.label = "alignment", .code = "XB-ALIGNMENT", .say = say_alignment},
     {.label = NULL},
 };
@@ -114,6 +135,7 @@ const struct xb_mode xb_mode_async = {
     .options = options,
     .parameters = parameters,
     .reading = reading_lines,
+    .say_first_thing = say_first_thing,
     .state_bytes = sizeof(struct state),
     .capabilities = xb_host_memory_capabilities,
     .needs = xb_transfer_needs,

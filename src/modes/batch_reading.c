@@ -87,12 +87,6 @@ static double rate_of(const struct group *group, const struct xb_record_case *te
     return xb_reading_median(group->reading, test, &xb_figure_bandwidth);
 }
 
-static void add_size(struct xb_reading *reading, uint64_t bytes)
-{
-    char text[32];
-    xb_reading_add(reading, "%s", xb_size_format(bytes, text, sizeof text));
-}
-
 /* "kernel for pieces of 512 B to 512 KiB (50.70 to 51.40 GB/s)" of pieces[first..last]. */
 static void add_run(const struct group *group, const uint64_t *pieces, size_t first, size_t last,
                     bool is_last)
@@ -103,14 +97,14 @@ static void add_run(const struct group *group, const uint64_t *pieces, size_t fi
     xb_reading_add(reading, "%s ", from->variant);
     if (is_last && first > 0) {
         xb_reading_add(reading, "from ");
-        add_size(reading, pieces[first]);
+        xb_reading_add_size(reading, pieces[first]);
         xb_reading_add(reading, " on");
     } else {
         xb_reading_add(reading, "for ");
-        add_size(reading, pieces[first]);
+        xb_reading_add_size(reading, pieces[first]);
         if (last > first) {
             xb_reading_add(reading, " to ");
-            add_size(reading, pieces[last]);
+            xb_reading_add_size(reading, pieces[last]);
         }
     }
     xb_reading_add(reading, " (");
@@ -213,7 +207,7 @@ static void add_each(const struct group *group, const uint64_t *pieces, size_t c
         xb_reading_add(reading, " One copy a piece is good enough for some of these only");
     } else {
         xb_reading_add(reading, " One copy a piece is good enough from ");
-        add_size(reading, pieces[enough.from]);
+        xb_reading_add_size(reading, pieces[enough.from]);
         xb_reading_add(reading, " on");
     }
     if (enough.from < count)
@@ -226,7 +220,7 @@ static void add_each(const struct group *group, const uint64_t *pieces, size_t c
     xb_reading_number(reading, "gain_at_worst", gain_of(group, pieces[enough.worst]),
                       XB_UNIT_RATIO);
     xb_reading_add(reading, "; for ");
-    add_size(reading, pieces[enough.worst]);
+    xb_reading_add_size(reading, pieces[enough.worst]);
     xb_reading_add(reading, " the best is ");
     xb_reading_add_factor(reading, gain_of(group, pieces[enough.worst]));
     xb_reading_add(reading, " as fast.");
@@ -329,7 +323,7 @@ static bool say_tax(struct xb_reading *reading, int device, uint64_t bytes)
         xb_reading_add_share(reading, xb_reading_median(reading, ends[i], &xb_figure_sm_tax));
         xb_reading_add(reading, " slower (%.0f blocks, ",
                        xb_reading_median(reading, ends[i], &xb_figure_blocks));
-        add_size(reading, piece_of(ends[i]));
+        xb_reading_add_size(reading, piece_of(ends[i]));
         xb_reading_add(reading, " %s)", ends[i]->direction);
     }
     xb_reading_add(reading, ".");

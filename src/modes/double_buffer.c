@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A pipeline: while one chunk is computed on, the next arrives and the last leaves. */
 #include "kernel_time.h"
+#include "parameter_reading.h"
 #include "pipeline_figures.h"
+#include "pipeline_reading.h"
 #include "proof.h"
 #include "shared_options.h"
 
@@ -277,8 +279,8 @@ static enum xb_status borrow_buffers(struct xb_mode_context *context, struct xb_
     status = xb_workspace_buffer(workspace, 1, state->memory, bytes, &state->out, error);
     if (status != XB_OK)
         return status;
-    status = xb_workspace_buffer(workspace, 0, XB_MEMORY_DEVICE, state->buffers * state->chunk,
-                                 &state->slots, error);
+    status = xb_workspace_fixed_buffer(workspace, 0, XB_MEMORY_DEVICE,
+                                       state->buffers * state->chunk, &state->slots, error);
     if (status != XB_OK)
         return status;
     return xb_workspace_queues(workspace, state->buffers, &context->queues, error);
@@ -370,35 +372,28 @@ static enum xb_status verify(struct xb_mode_context *context, struct xb_result *
 
 static bool say_pipeline(struct xb_reading *reading, int device, uint64_t bytes)
 {
+    static const struct xb_pipeline_times times = {
+        .serial = &serial_time, .copies = &copies_time, .busy = &gpu_busy};
     const struct xb_record_case *test =
         xb_reading_best(reading, device, bytes, XB_BIDIR, "double-buffer", NULL);
-    double factor = xb_reading_median(reading, test, &xb_figure_speed_up);
-    double busy = xb_reading_median(reading, test, &gpu_busy);
-    double share = xb_reading_median(reading, test, &xb_figure_share_of_bound);
-    if (!(factor > 0))
-        return false;
-    xb_reading_add_name(reading, test);
-    xb_reading_add(reading, " is ");
-    xb_reading_add_speed(reading, factor);
-    xb_reading_add(reading, " as one step after the other.");
-    xb_reading_number(reading, "speed_up", factor, XB_UNIT_RATIO);
-    if (busy > 0) {
-        xb_reading_add(reading, " The device computed ");
-        xb_reading_add_share_of_time(reading, busy);
-        xb_reading_add(reading, ".");
-        xb_reading_number(reading, "gpu_busy", busy, XB_UNIT_RATIO);
-    }
-    if (share > 0) {
-        xb_reading_add(reading, " Throughput is ");
-        xb_reading_add_share(reading, share < 1 ? share : 1);
-        xb_reading_add(reading, " of the best possible here.");
-        xb_reading_number(reading, "share_of_bound", share, XB_UNIT_RATIO);
-    }
-    return true;
+    return xb_pipeline_say(reading, test, &times);
+}
+
+static bool say_chunk(struct xb_reading *reading, int device, uint64_t bytes)
+{
+    return xb_parameter_say(reading, device, bytes, "double-buffer", &xb_option_chunk, "chunk");
+}
+
+static bool say_buffers(struct xb_reading *reading, int device, uint64_t bytes)
+{
+    return xb_parameter_say(reading, device, bytes, "double-buffer", &option_buffers,
+                            "number of buffers");
 }
 
 static const struct xb_reading_line reading_lines[] = {
     {.label = "pipeline", .code = "XB-OVERLAP", .say = say_pipeline},
+    {.label = "chunk", .code = "XB-CHUNK", .say = say_chunk},
+    {.label = "buffers", .code = "XB-BUFFERS", .say = say_buffers},
     {.label = NULL},
 };
 

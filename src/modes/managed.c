@@ -245,6 +245,13 @@ static bool say_prefetching(struct xb_reading *reading, int device, uint64_t byt
                               (struct xb_reading_way){"managed", "fault"});
 }
 
+static bool say_first_thing(struct xb_reading *reading, const struct xb_record_case *slow)
+{
+    return strcmp(slow->variant, "fault") == 0 &&
+           xb_reading_try(reading, slow, (struct xb_reading_way){"managed", "prefetch"},
+                          "prefetch the pages");
+}
+
 static const struct xb_reading_line reading_lines[] = {
     {.label = "managed", .code = "XB-PREFETCH", .say = say_prefetching},
     {.label = NULL},
@@ -267,6 +274,7 @@ const struct xb_mode xb_mode_managed = {
     .variant_option = &option_managed,
     .options = options,
     .reading = reading_lines,
+    .say_first_thing = say_first_thing,
     .crosses_otherwise = true,
     .state_bytes = sizeof(struct state),
     .capabilities = capabilities,

@@ -159,8 +159,8 @@ static enum xb_status open_ring(struct xb_mode_context *context, struct way *way
     const struct xb_backend *backend = context->device->backend;
     uint64_t chunk = state->chunk < state->bytes ? state->chunk : state->bytes;
     enum xb_memory memory = state->by_kernel ? XB_MEMORY_MAPPED : XB_MEMORY_PINNED;
-    enum xb_status status =
-        xb_workspace_buffer(context->workspace, number, memory, RING * chunk, &way->ring, error);
+    enum xb_status status = xb_workspace_fixed_buffer(context->workspace, number, memory,
+                                                      RING * chunk, &way->ring, error);
     if (status != XB_OK)
         return status;
     for (int i = 0; i < RING; i++) {

@@ -50,28 +50,27 @@ static void add_outcome(struct xb_reading *reading, const struct xb_record_case 
         !describe(reading, test, reference, &other))
         return;
     if (count > 0)
-        xb_reading_add(reading, " It has paid after %.0f cop%s against %s.", count,
+        xb_reading_add(reading, ", paid back after %.0f cop%s against %s", count,
                        count > 1 ? "ies" : "y", against);
     else if (xb_pin_judge((double)test->bytes, &own, &other) == XB_PIN_NEVER_PAYS)
-        xb_reading_add(reading, " It never pays against %s.", against);
+        xb_reading_add(reading, ", never paid back against %s", against);
     else
-        xb_reading_add(reading, " Whether it pays against %s is too close to tell.", against);
+        xb_reading_add(reading, ", too close to tell against %s", against);
 }
 
-/* "register, 44.0 ms. It has paid after 1 copy against ..." */
+/* "register takes least: 44.0 ms, paid back after 1 copy against ..." */
 static void add_way(struct xb_reading *reading, const struct xb_record_case *test,
-                    const char *which)
+                    const char *takes, const char *which)
 {
     const struct xb_figure *const numbers[] = {&xb_figure_setup_time, &xb_figure_break_even_copies,
                                                &xb_figure_break_even_copies_ring};
     char name[64];
-    xb_reading_add(reading, "%s, ", test->variant);
+    xb_reading_add(reading, "%s takes%s ", test->variant, takes);
     xb_reading_add_duration(reading, setup_of(reading, test));
-    xb_reading_add(reading, ".");
     add_outcome(reading, test, &xb_figure_pageable_time, &xb_figure_break_even_copies,
-                "the driver's copies of pageable memory");
-    add_outcome(reading, test, &xb_figure_ring_time, &xb_figure_break_even_copies_ring,
-                "a page-locked ring");
+                "the driver's copies");
+    add_outcome(reading, test, &xb_figure_ring_time, &xb_figure_break_even_copies_ring, "the ring");
+    xb_reading_add(reading, ".");
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
         snprintf(name, sizeof name, "%s_%s", which, numbers[i]->name);
         xb_reading_number(reading, name, xb_reading_median(reading, test, numbers[i]),
@@ -88,19 +87,19 @@ static bool say_cost(struct xb_reading *reading, int device, uint64_t bytes)
     find_ways(reading, device, bytes, ways);
     for (size_t i = 0; i < WAYS; i++) {
         double setup = setup_of(reading, ways[i]);
-        if (!(setup > 0))
+        if (!(setup > 0) || i == XB_PIN_COPY) /* its memory is page-locked as that of `alloc` is */
             continue;
         best = best == NULL || setup < setup_of(reading, best) ? ways[i] : best;
         worst = worst == NULL || setup > setup_of(reading, worst) ? ways[i] : worst;
     }
     if (best == NULL)
         return false;
-    xb_reading_add(reading, best == worst ? "To page-lock memory: " : "Page-locked soonest: ");
-    add_way(reading, best, "best");
+    xb_reading_add(reading, "To page-lock memory, ");
+    add_way(reading, best, best == worst ? "" : " least:", "best");
     if (best == worst)
         return true;
-    xb_reading_add(reading, " Latest: ");
-    add_way(reading, worst, "worst");
+    xb_reading_add(reading, " ");
+    add_way(reading, worst, " most:", "worst");
     return true;
 }
 

@@ -150,6 +150,7 @@ const struct xb_mode xb_mode_pinned = {
     .parameters = parameters,
     .figures = figures,
     .reading = reading_lines,
+    .shows_link = true,
     .state_bytes = sizeof(struct state),
     .capabilities = xb_host_memory_capabilities,
     .needs = xb_transfer_needs,

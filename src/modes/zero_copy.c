@@ -8,6 +8,7 @@
 #include "xferbench/workspace.h"
 
 #include <math.h>
+#include <string.h>
 
 static const struct xb_option option_passes = {
     .name = "passes",
@@ -230,6 +231,13 @@ static bool say_in_place(struct xb_reading *reading, int device, uint64_t bytes)
     return true;
 }
 
+static bool say_first_thing(struct xb_reading *reading, const struct xb_record_case *slow)
+{
+    return strcmp(slow->variant, "sequential") != 0 &&
+           xb_reading_try(reading, slow, (struct xb_reading_way){"zero-copy", "sequential"},
+                          "access in order");
+}
+
 static const struct xb_reading_line reading_lines[] = {
     {.label = "in place", .code = "XB-IN-PLACE", .say = say_in_place},
     {.label = NULL},
@@ -259,6 +267,7 @@ const struct xb_mode xb_mode_zero_copy = {
     .parameters = parameters,
     .figures = figures,
     .reading = reading_lines,
+    .say_first_thing = say_first_thing,
     .state_bytes = sizeof(struct state),
     .capabilities = capabilities,
     .needs = needs,

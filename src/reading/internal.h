@@ -25,7 +25,7 @@ struct xb_reading {
  * several. */
 void xb_reading_begin(struct xb_reading *reading, const char *label, const char *code, int device,
                       uint64_t bytes);
-/* Adds the statement that was begun to the list. */
+/* Adds the statement that was begun to the list; one without words is none. */
 void xb_reading_keep(struct xb_reading *reading);
 /* Releases all but the list; that too where making it failed. */
 void xb_reading_end(struct xb_reading *reading);
@@ -42,9 +42,6 @@ bool xb_reading_one_way(const struct xb_reading *reading, const struct xb_record
 
 /* Such a case that the device's clock timed and whose time is that of one crossing of the link. */
 bool xb_reading_crosses_link(const struct xb_reading *reading, const struct xb_record_case *test);
-
-/* Whether the device's clock timed a usable case; false: the host's. */
-bool xb_reading_device_timed(const struct xb_reading *reading, const struct xb_record_case *test);
 
 /* The bytes that one iteration of a usable case moves. */
 uint64_t xb_reading_bytes_moved(const struct xb_reading *reading,
@@ -73,6 +70,10 @@ void xb_reading_say_together(struct xb_reading *reading, const struct xb_record_
 /* How much of what its link can carry the fastest copy each way reached, of one device and size;
  * of the raw rate where the ceiling is not known. False where no copy crossed a known link. */
 bool xb_reading_say_link(struct xb_reading *reading, int device, uint64_t bytes);
+
+/* A link that was below what device and slot can do while data moved, or of whose ceiling the
+ * fastest copies reach little. */
+bool xb_reading_say_slow_link(struct xb_reading *reading, int device, uint64_t bytes);
 
 /* The fastest copy both ways at once, beside the fastest single way. */
 bool xb_reading_say_both_ways(struct xb_reading *reading, int device, uint64_t bytes);

@@ -2,6 +2,7 @@
 /* What the fastest copies of a device reach of what its link can carry. */
 #include "internal.h"
 #include "machine/pcie.h"
+#include "measure/mode_list.h"
 
 #include <string.h>
 
@@ -145,4 +146,94 @@ bool xb_reading_say_link(struct xb_reading *reading, int index, uint64_t bytes)
         return false; /* nothing crossed a link */
     return device->ceiling != NULL ? say_of_ceiling(reading, device, to, from)
                                    : say_of_raw_rate(reading, device, to, from);
+}
+
+/* ---- a link below what it should be ---- */
+
+/* With less than this share of what the link can carry something is wrong beside it; link's own
+ * verdict is WARNING from 0.9 down and CRITICAL from 0.8 down. */
+#define FAR_BELOW_CEILING 0.8
+
+/* The fastest copy one way that shows what the link does; NULL for none. */
+static const struct xb_record_case *fastest_showing(const struct xb_reading *reading, int device,
+                                                    uint64_t bytes, enum xb_direction direction)
+{
+    const struct xb_record_case *best = NULL;
+    for (size_t i = 0; i < reading->record->case_count; i++) {
+        const struct xb_record_case *test = &reading->record->cases[i];
+        const struct xb_mode *mode = xb_mode_find(test->mode);
+        if (mode != NULL && mode->shows_link && test->device == device && test->bytes == bytes &&
+            xb_reading_goes(test, direction) && xb_reading_crosses_link(reading, test))
+            best = xb_reading_faster(reading, best, test);
+    }
+    return best;
+}
+
+/* "While data moved the link was Gen3 x16; device and slot can do Gen5 x16." */
+static bool add_below_maximum(struct xb_reading *reading, const struct xb_record_device *device)
+{
+    char now[32];
+    char most[32];
+    double rate = xb_pcie_raw_rate(device->link_speed_gts, device->link_width);
+    double best = xb_pcie_raw_rate(device->link_max_speed_gts, device->link_max_width);
+    if (!device->link_known || !device->link_under_load || !(rate < best))
+        return false;
+    xb_lanes_text(device->link_speed_gts, device->link_width, now, sizeof now);
+    xb_lanes_text(device->link_max_speed_gts, device->link_max_width, most, sizeof most);
+    xb_reading_add(reading, "While data moved the link was %s; device and slot can do %s.", now,
+                   most);
+    xb_reading_number(reading, "raw_rate", rate, XB_UNIT_RATE);
+    xb_reading_number(reading, "raw_rate_at_best", best, XB_UNIT_RATE);
+    return true;
+}
+
+/* What the copies one way reach of it, where that is far below. */
+static bool add_far_below(struct xb_reading *reading, const char *way, const char *number,
+                          const struct xb_record_case *best, double ceiling)
+{
+    double share = xb_reading_bandwidth(reading, best) / ceiling;
+    if (!(share < FAR_BELOW_CEILING)) /* also where there is no such copy */
+        return false;
+    xb_reading_add(reading, "%s%s, ", reading->words.length > 0 ? " " : "", way);
+    xb_reading_add_name(reading, best);
+    xb_reading_add(reading, " reaches only ");
+    xb_reading_add_share(reading, share);
+    xb_reading_add(reading, " of what the link can carry.");
+    xb_reading_number(reading, number, share, XB_UNIT_RATIO);
+    return true;
+}
+
+/* A smaller size reaches less of any link. */
+static bool is_largest(const struct xb_reading *reading, int device, uint64_t bytes)
+{
+    for (size_t i = 0; i < reading->record->case_count; i++) {
+        const struct xb_record_case *test = &reading->record->cases[i];
+        if (test->device == device && test->bytes > bytes && xb_reading_crosses_link(reading, test))
+            return false;
+    }
+    return true;
+}
+
+bool xb_reading_say_slow_link(struct xb_reading *reading, int index, uint64_t bytes)
+{
+    const struct xb_record_device *device = find_device(reading, index);
+    const struct xb_record_case *to = fastest(reading, index, bytes, XB_H2D);
+    const struct xb_record_case *from = fastest(reading, index, bytes, XB_D2H);
+    if (device == NULL || device->shares_host_memory || (to == NULL && from == NULL) ||
+        !is_largest(reading, index, bytes))
+        return false;
+    bool said = add_below_maximum(reading, device);
+    if (said) {
+        xb_reading_rests_on(reading, to);
+        xb_reading_rests_on(reading, from);
+    }
+    if (device->ceiling != NULL) {
+        said |= add_far_below(reading, "Host to device", "share_of_ceiling_h2d",
+                              fastest_showing(reading, index, bytes, XB_H2D), device->ceiling->h2d);
+        said |= add_far_below(reading, "Device to host", "share_of_ceiling_d2h",
+                              fastest_showing(reading, index, bytes, XB_D2H), device->ceiling->d2h);
+    }
+    if (said)
+        xb_reading_add(reading, " Try first: xferbench link. It says why.");
+    return said;
 }

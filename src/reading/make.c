@@ -84,6 +84,7 @@ static void say_for_mode(struct xb_reading *reading, const struct xb_mode *mode)
 
 const struct xb_reading_line xb_reading_first[] = {
     {.label = "link", .code = "XB-SHARE-OF-LINK", .say = xb_reading_say_link},
+    {.label = "slow link", .code = "XB-SLOW-LINK", .say = xb_reading_say_slow_link},
     {.label = "both ways", .code = "XB-BOTH-WAYS", .say = xb_reading_say_both_ways},
     {.label = NULL},
 };

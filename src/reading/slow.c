@@ -2,6 +2,8 @@
 /* Ways to move data that are far below the best one. */
 #include "internal.h"
 
+#include "measure/mode_list.h"
+
 #include <string.h>
 
 /* A way with less than this share of the best is called slow. */
@@ -60,6 +62,9 @@ static void say_one(struct xb_reading *reading, const struct xb_record_case *way
     xb_reading_number(reading, "share", rate / most, XB_UNIT_RATIO);
     xb_reading_number(reading, "bandwidth", rate, XB_UNIT_RATE);
     xb_reading_number(reading, "best_bandwidth", most, XB_UNIT_RATE);
+    const struct xb_mode *mode = xb_mode_find(way->mode);
+    if (mode != NULL && mode->say_first_thing != NULL)
+        (void)mode->say_first_thing(reading, way);
 }
 
 static bool say_slow(struct xb_reading *reading, int device, uint64_t bytes,

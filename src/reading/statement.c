@@ -62,8 +62,9 @@ void xb_reading_rests_on(struct xb_reading *reading, const struct xb_record_case
             return;
     if (test == NULL || reading->status != XB_OK)
         return;
-    const struct xb_record_case **cases = make_room(reading, reading->cases, &reading->case_room,
-                                                    entry->case_count, sizeof *reading->cases);
+    const struct xb_record_case **cases =
+        make_room(reading, reading->cases, &reading->case_room, entry->case_count,
+                  sizeof(struct xb_record_case *));
     if (cases == NULL)
         return;
     reading->cases = cases;
@@ -85,18 +86,20 @@ void xb_reading_keep(struct xb_reading *reading)
 {
     struct xb_reading_list *list = reading->list;
     struct xb_reading_entry entry = reading->entry;
-    if (reading->status != XB_OK)
+    if (reading->status != XB_OK || reading->words.length == 0)
         return;
     entry.text = keep_array(reading, reading->words.text, reading->words.length + 1);
     entry.numbers =
         keep_array(reading, reading->numbers, entry.number_count * sizeof *reading->numbers);
-    entry.cases = keep_array(reading, reading->cases, entry.case_count * sizeof *reading->cases);
+    entry.cases =
+        keep_array(reading, reading->cases, entry.case_count * sizeof(struct xb_record_case *));
     struct xb_reading_entry *entries =
         make_room(reading, list->entries, &reading->entry_room, list->count, sizeof *list->entries);
-    if (entries != NULL)
-        list->entries = entries;
+    if (entries == NULL)
+        return;
+    list->entries = entries;
     if (reading->status == XB_OK)
-        list->entries[list->count++] = entry;
+        entries[list->count++] = entry;
 }
 
 void xb_reading_next(struct xb_reading *reading)

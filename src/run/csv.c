@@ -3,6 +3,7 @@
 #include "base/stream.h"
 #include "base/text.h"
 #include "formats.h"
+#include "measure/mode_list.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -178,14 +179,20 @@ static void put_name(struct line *line, const struct xb_record_figure *figure)
     cell(line, name);
 }
 
-/* "host_offset": an underscore for a dash, as in the names of the older columns. */
-static void put_parameter_name(struct line *line, const char *parameter)
+/* "host_offset": an underscore for a dash, as in the names of the older columns. Where a figure or
+ * another column has that name, "threads_given": what the option said, which may be 0 for as many
+ * as fit. */
+static void put_parameter_name(struct line *line, const struct more *more, const char *parameter)
 {
     char name[128];
-    snprintf(name, sizeof name, "%s", parameter);
+    snprintf(name, sizeof name, "%.100s", parameter);
     for (char *at = name; *at != '\0'; at++)
         if (*at == '-')
             *at = '_';
+    bool is_taken = has_column(more, name) || xb_figure_find(name) != NULL;
+    for (size_t i = 0; !is_taken && i < sizeof columns / sizeof columns[0]; i++)
+        is_taken = strcmp(columns[i], name) == 0;
+    strcat(name, is_taken ? "_given" : "");
     cell(line, name);
 }
 
@@ -352,7 +359,7 @@ static void put_header(FILE *stream, const struct more *more)
     for (size_t i = 0; i < more->count; i++)
         put_name(&line, more->figures[i]);
     for (size_t i = 0; i < more->parameter_count; i++)
-        put_parameter_name(&line, more->parameters[i]);
+        put_parameter_name(&line, more, more->parameters[i]);
     fputs("\r\n", stream);
 }
 

@@ -36,6 +36,7 @@ struct sweep {
     size_t value_count;
     const struct xb_record_case *ways[MOST_WAYS]; /* likewise, in the order of the record */
     size_t way_count;
+    bool has_more_ways; /* than there is room for */
 };
 
 /* What the case has of it; "" for a parameter that it does not have. */
@@ -159,11 +160,13 @@ static void add_value(struct sweep *sweep, const struct xb_record_case *test)
 
 static void add_way(struct sweep *sweep, const struct xb_record_case *test)
 {
-    bool is_new = sweep->way_count < MOST_WAYS;
+    bool is_new = true;
     for (size_t i = 0; is_new && i < sweep->way_count; i++)
         is_new = !same_key(sweep->across, sweep->ways[i], test);
-    if (is_new)
+    if (is_new && sweep->way_count < MOST_WAYS)
         sweep->ways[sweep->way_count++] = test;
+    else if (is_new)
+        sweep->has_more_ways = true;
 }
 
 /* Finds the values and ways of all cases that belong to it. False if it is not the first of them
@@ -254,6 +257,8 @@ static void print_title(FILE *stream, const struct sweep *sweep)
     xb_words_add(&words, ": GB/s by %s", sweep->down.option->name);
     if (sweep->across.by == BY_PARAMETER)
         xb_words_add(&words, " (down) and %s (across)", sweep->across.option->name);
+    if (sweep->has_more_ways)
+        xb_words_add(&words, ", the first %zu", sweep->way_count);
     xb_make_plain(words.text);
     fprintf(stream, "%s\n", words.text);
 }

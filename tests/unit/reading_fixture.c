@@ -110,9 +110,9 @@ void assert_said(const struct node *n, const char *label, const char *expected)
     snprintf(begin, sizeof begin, "\n  %-12s ", label);
     for (const char *line = text; (line = strstr(line, begin)) != NULL;) {
         line += strlen(begin);
-        if (said[0] != '\0')
-            strcat(said, "\n");
-        strncat(said, line, strcspn(line, "\n"));
+        size_t length = strlen(said);
+        snprintf(said + length, strlen(text) - length, "%s%.*s", length > 0 ? "\n" : "",
+                 (int)strcspn(line, "\n"), line);
     }
     assert_string_equal(said, expected);
     free(said);

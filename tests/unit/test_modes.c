@@ -70,6 +70,22 @@ static void test_many_chunks_verify(void **state)
     finish(&f);
 }
 
+/* Each case has its own chunks, queues and slots, also after one that had more or larger ones: of
+ * 24 KiB three are as long as a case. */
+static void test_many_chunks_of_each_length_verify(void **state)
+{
+    (void)state;
+    struct fixture f;
+    xb_fake.device_count = 2;
+    RUN(&f, "--mode", "async,double-buffer,peer", "--size", "73728,100001", "--chunk",
+        "8M,24K,1000", "--streams", "5,1..2", "--buffers", "4,2,3", "--direction",
+        "both,bidir,d2d", "--peer-path", "staged");
+    /* Of two sizes: chunks by streams both ways and each, by buffers, and of peer three ways. */
+    assert_int_equal(f.run.case_count, 2 * (9 * 3 + 9 + 3 * 3));
+    expect_verified(&f);
+    finish(&f);
+}
+
 /* A sample is one operation: 3 samples, 3 of them also without events. */
 static void test_every_mode_verifies_for_latency(void **state)
 {
@@ -401,6 +417,7 @@ int main(void)
         MODES_TEST(test_every_mode_verifies),
         MODES_TEST(test_large_copies_verify),
         MODES_TEST(test_many_chunks_verify),
+        MODES_TEST(test_many_chunks_of_each_length_verify),
         MODES_TEST(test_every_mode_verifies_for_latency),
         MODES_TEST(test_the_variant_is_the_memory_copied),
         MODES_TEST(test_peers_are_copied_by_engine_or_kernel),

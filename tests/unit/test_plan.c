@@ -225,6 +225,9 @@ static void test_what_no_machine_allows_is_refused(void **state)
                  "12");
     EXPECT_USAGE("500001 B of async", "--mode", "async", "--size", "500000,500001", "--chunk", "1");
     EXPECT_USAGE("larger --chunk", "--mode", "double-buffer", "--size", "4M", "--chunk", "8");
+    /* Also where another value is allowed. */
+    EXPECT_USAGE("--chunk 1001", "--mode", "double-buffer", "--chunk", "1000,1001");
+    EXPECT_USAGE("--chunk 2 B", "--mode", "async", "--size", "4M", "--chunk", "1M,2");
 }
 
 /* With a pair there are rows of peer to be refused, without one they are skipped. */
@@ -488,6 +491,24 @@ static void test_order_of_cases_with_lists(void **state)
     finish(&f);
 }
 
+/* Every chunk with every number of queues. */
+static void test_a_sweep_of_chunks_and_streams(void **state)
+{
+    (void)state;
+    struct fixture f;
+    PLAN(&f, "--mode", "async", "--size", "16M", "--chunk", "64K..8M", "--streams", "1,2,4");
+    assert_int_equal(f.run.case_count, 24 * 2);
+    for (size_t i = 0; i < f.run.case_count; i++) {
+        const struct xb_case *test = &f.run.results[i].test;
+        assert_string_equal(test->settings[0].option->name, "chunk");
+        assert_int_equal(test->settings[0].count, 65536 << i / 6);
+        assert_string_equal(test->settings[1].option->name, "streams");
+        assert_int_equal(test->settings[1].count, 1 << i / 2 % 3);
+        assert_int_equal(test->direction, i % 2 == 0 ? XB_H2D : XB_D2H);
+    }
+    finish(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -513,6 +534,7 @@ int main(void)
         TEST(test_order_of_cases),
         TEST(test_order_of_cases_with_a_parameter),
         TEST(test_order_of_cases_with_lists),
+        TEST(test_a_sweep_of_chunks_and_streams),
     };
     return cmocka_run_group_tests_name("plan", tests, NULL, NULL);
 }

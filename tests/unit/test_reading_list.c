@@ -58,8 +58,10 @@ static void every_line_has_a_code(void **state)
     assert_true(count > 20);
     for (size_t i = 0; i < count; i++) {
         const struct xb_reading_line *line = lines[i].line;
-        if (line->code == NULL)
+        if (line->code == NULL) {
             fail_msg("the line %s of %s has no code", line->label, lines[i].mode);
+            return;
+        }
         assert_true(strncmp(line->code, "XB-", 3) == 0);
         assert_int_equal(strspn(line->code, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-"),
                          strlen(line->code));
@@ -222,9 +224,10 @@ static void json_has_every_statement(void **state)
     const cJSON *first = cJSON_GetArrayItem(reading, 0);
     assert_string_equal(at(first, "code")->valuestring, "XB-PINNING");
     assert_string_equal(at(first, "label")->valuestring, "pinning");
-    assert_string_equal(at(first, "text")->valuestring,
-                        "Host to device, pinned alloc is 7.20 times as fast as pageable driver (54.00 "
-                        "and 7.500 GB/s).");
+    assert_string_equal(
+        at(first, "text")->valuestring,
+        "Host to device, pinned alloc is 7.20 times as fast as pageable driver (54.00 "
+        "and 7.500 GB/s).");
     assert_true(at(first, "device")->valuedouble == 0);
     assert_true(at(first, "bytes")->valuedouble == 256.0 * MIB);
     const cJSON *number = cJSON_GetArrayItem(at(first, "numbers"), 0);

@@ -21,12 +21,14 @@ static void reading_of_pinning(void **state)
     add(n, &pinned, "registered", XB_H2D, 40);
     add(n, &pinned, "alloc", XB_H2D, 54);
     add(n, &pinned, "alloc", XB_D2H, 55);
-    assert_read(n, "  pinning      Host to device, pinned alloc is 7.20 times as fast as pageable driver "
-                   "(54.00 and 7.500 GB/s).\n");
+    assert_read(
+        n, "  pinning      Host to device, pinned alloc is 7.20 times as fast as pageable driver "
+           "(54.00 and 7.500 GB/s).\n");
     struct xb_result *other_way = add(n, &pageable, "driver", XB_D2H, 5);
-    assert_read(n, "  pinning      Host to device, pinned alloc is 7.20 times as fast as pageable driver "
-                   "(54.00 and 7.500 GB/s). Device to host, pinned alloc is 11.0 times as fast as "
-                   "pageable driver (55.00 and 5.000 GB/s).\n");
+    assert_read(
+        n, "  pinning      Host to device, pinned alloc is 7.20 times as fast as pageable driver "
+           "(54.00 and 7.500 GB/s). Device to host, pinned alloc is 11.0 times as fast as "
+           "pageable driver (55.00 and 5.000 GB/s).\n");
     other_way->verified = XB_VERIFIED_UNKNOWN;
     slow->test.device = 1;
     n->run.device_count = 2;
@@ -52,8 +54,8 @@ static void words_of_a_comparison_follow_its_figures(void **state)
     struct node *n = *state;
     struct xb_result *first = add(n, &managed, "fault", XB_D2H, 20);
     struct xb_result *second = add(n, &managed, "prefetch", XB_D2H, 20);
-    assert_read(n, "Device to host, managed prefetch is as fast as managed fault (20.00 and 20.00 "
-                   "GB/s).\n");
+    assert_read(n, "Device to host, managed prefetch and managed fault differ by no more than the "
+                   "noise (20.00 and 20.00 GB/s).\n");
     set_bandwidth(second, 15);
     assert_read(n, "managed prefetch is 75 % as fast as managed fault (15.00 and 20.00 GB/s).\n");
     first->device_timer = false;
@@ -63,6 +65,26 @@ static void words_of_a_comparison_follow_its_figures(void **state)
     assert_read(n, " (by the host's clock 15.00 and 20.00 GB/s).\n");
     first->device_timer = false;
     assert_read(n, " (15.00 and 20.00 GB/s).\n"); /* like with like */
+}
+
+/* Of seven samples the interval is from the least to the most. */
+static void what_may_be_noise_is_no_difference(void **state)
+{
+    struct node *n = *state;
+    struct xb_result *fault = add(n, &managed, "fault", XB_H2D, 20);
+    struct xb_result *prefetch = add(n, &managed, "prefetch", XB_H2D, 22);
+    assert_read(n,
+                "managed prefetch is 1.10 times as fast as managed fault (22.00 and 20.00 GB/s)");
+    prefetch->times.values[0] *= 22.0 / 19.9;
+    assert_read(
+        n, "managed prefetch and managed fault differ by no more than the noise (22.00 and 20.00");
+    prefetch->times.count = 5; /* which have no interval: then the medians are all there is */
+    assert_read(n, "managed prefetch is 1.10 times as fast as managed fault");
+    set_bandwidth(fault, 20);
+    set_bandwidth(prefetch, 20.3); /* less than a machine drifts by */
+    assert_number(n, "XB-PREFETCH", "ratio_h2d", 1.015);
+    prefetch->times.count = 7;
+    assert_read(n, "managed prefetch and managed fault differ by no more than the noise");
 }
 
 static void reading_of_managed(void **state)
@@ -130,6 +152,7 @@ static void reading_of_double_buffer(void **state)
     set_figure(row, "speed_up", 1.85);
     assert_read(n, "  pipeline     double-buffer alloc is 1.85 times as fast as one step after the "
                    "other.\n");
+    assert_number(n, "XB-OVERLAP", "speed_up", 1.85);
     set_figure(row, "gpu_busy", 0.48);
     set_figure(row, "share_of_bound", 0.93);
     assert_read(n, "after the other. The device computed 48 % of the time. Throughput is 93 % of "
@@ -141,6 +164,30 @@ static void reading_of_double_buffer(void **state)
     set_figure(row, "share_of_bound", (double)NAN);
     assert_read(n, "after the other.\n");
     assert_not_read(n, "both ways"); /* what computes is no sum of two copies */
+}
+
+/* In a row 60 ms, as a pipeline 24: 36 are hidden. */
+static void reading_of_what_overlap_hides(void **state)
+{
+    struct node *n = *state;
+    struct xb_result *row = add(n, &double_buffer, "alloc", XB_BIDIR, 30);
+    const char *said = "double-buffer alloc is 2.50 times as fast as one step after the other.";
+    set_figure(row, "speed_up", 2.5);
+    assert_said(n, "pipeline", said);
+    set_figure(row, "serial_time", 60e-3);
+    assert_read(n, "after the other. Overlap hides 36.0 ms of 60.0 ms.\n");
+    assert_number(n, "XB-OVERLAP", "hidden_time", 36e-3);
+    set_figure(row, "in_time", 18e-3);
+    set_figure(row, "out_time", 19e-3);
+    set_figure(row, "kernel_time", 23e-3);
+    assert_read(n, "of 60.0 ms.\n"); /* the copies together may take longer than any of these */
+    set_figure(row, "copies_time", 22e-3);
+    assert_read(n, "of 60.0 ms. The kernels set the pace: 23.0 ms alone.\n");
+    set_figure(row, "copies_time", 23.5e-3);
+    assert_read(n, "of 60.0 ms. The copies, both ways at once, set the pace: 23.5 ms alone.\n");
+    assert_number(n, "XB-OVERLAP", "slowest_stage_time", 23.5e-3);
+    set_figure(row, "speed_up", 0.9); /* it hides nothing */
+    assert_read(n, "alloc is 90 % as fast as one step after the other. The copies");
 }
 
 static void reading_of_blocking(void **state)
@@ -256,14 +303,17 @@ static void reading_of_slow_ways(void **state)
     add(n, &double_buffer, "alloc", XB_BIDIR, 1); /* computes as well */
     add(n, &async, "alloc", XB_BIDIR, 200);
     add(n, &zero_copy, "random", XB_H2D, 1)->bytes_moved = 512 * MIB; /* two passes */
-    assert_said(n, "slow",
-                "Host to device, pageable driver reaches 7.500 GB/s, 15 % of pinned alloc.\n"
-                "Host to device, managed fault reaches 24.99 GB/s, 50 % of pinned alloc.");
+    assert_said(
+        n, "slow",
+        "Host to device, pageable driver reaches 7.500 GB/s, 15 % of pinned alloc. Try first: "
+        "page-locked memory, 6.67 times as fast.\n"
+        "Host to device, managed fault reaches 24.99 GB/s, 50 % of pinned alloc.");
     assert_not_read(n, "strided");
     assert_not_read(n, "slow         Device to host");
     add(n, &pinned, "alloc", XB_D2H, 55);
-    assert_read(n, "  slow         Device to host, pageable driver reaches 14.80 GB/s, 27 % of pinned "
-                   "alloc.\n");
+    assert_read(n,
+                "  slow         Device to host, pageable driver reaches 14.80 GB/s, 27 % of pinned "
+                "alloc. Try first: page-locked memory, 3.72 times as fast.\n");
     set_bandwidth(half, 24.9);
     half->test.device = 1; /* compared with nothing of device 0 */
     n->run.device_count = 2;
@@ -273,12 +323,20 @@ static void reading_of_slow_ways(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        NODE_TEST(reading_of_pinning),      NODE_TEST(words_of_a_comparison_follow_its_figures),
-        NODE_TEST(reading_of_managed),      NODE_TEST(reading_of_placements),
-        NODE_TEST(reading_of_both_ways),    NODE_TEST(reading_of_double_buffer),
-        NODE_TEST(reading_of_blocking),     NODE_TEST(reading_of_blocking_by_one_mode),
-        NODE_TEST(reading_after_h2d),       NODE_TEST(reading_of_zero_copy),
-        NODE_TEST(reading_of_local_copies), NODE_TEST(reading_of_slow_ways),
+        NODE_TEST(reading_of_pinning),
+        NODE_TEST(words_of_a_comparison_follow_its_figures),
+        NODE_TEST(what_may_be_noise_is_no_difference),
+        NODE_TEST(reading_of_managed),
+        NODE_TEST(reading_of_placements),
+        NODE_TEST(reading_of_both_ways),
+        NODE_TEST(reading_of_double_buffer),
+        NODE_TEST(reading_of_what_overlap_hides),
+        NODE_TEST(reading_of_blocking),
+        NODE_TEST(reading_of_blocking_by_one_mode),
+        NODE_TEST(reading_after_h2d),
+        NODE_TEST(reading_of_zero_copy),
+        NODE_TEST(reading_of_local_copies),
+        NODE_TEST(reading_of_slow_ways),
     };
     return cmocka_run_group_tests_name("reading_ways", tests, NULL, NULL);
 }

@@ -153,13 +153,20 @@ static bool says_nothing(struct xb_reading *reading, int device, uint64_t bytes)
     return false;
 }
 
-/* A mode of pairs is asked for pairs, any other for a device. */
+static bool says_nothing_of_sizes(struct xb_reading *reading, int device)
+{
+    (void)reading;
+    (void)device;
+    return false;
+}
+
+/* A mode of pairs is asked for pairs, any other for a device at a size or at all of them. */
 static void test_lines_of_the_reading_are_checked(void **state)
 {
     (void)state;
     struct xb_error error;
-    struct xb_reading_line lines[] = {{.label = "twelve chars", .say = says_nothing},
-                                      {.label = NULL}};
+    struct xb_reading_line lines[] = {
+        {.label = "twelve chars", .code = "XB-NOTHING", .say = says_nothing}, {.label = NULL}};
     struct xb_mode mode = *xb_mode_find("pageable");
     const struct xb_mode *const modes[] = {&mode, NULL};
     mode.reading = lines;
@@ -167,9 +174,16 @@ static void test_lines_of_the_reading_are_checked(void **state)
     mode.pairs = true;
     refuse_mode(&mode);
     mode.pairs = false;
+    lines[0].say_of_sizes = says_nothing_of_sizes;
+    refuse_mode(&mode); /* one of the two */
     lines[0].say = NULL;
+    assert_int_equal(xb_modes_check(modes, &error), XB_OK);
+    lines[0].code = NULL;
     refuse_mode(&mode);
-    lines[0] = (struct xb_reading_line){.label = "thirteen chrs", .say = says_nothing};
+    lines[0] = (struct xb_reading_line){.label = "nobody", .code = "XB-NOTHING"};
+    refuse_mode(&mode);
+    lines[0] = (struct xb_reading_line){
+        .label = "thirteen chrs", .code = "XB-NOTHING", .say = says_nothing};
     refuse_mode(&mode);
 }
 

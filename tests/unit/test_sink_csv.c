@@ -255,6 +255,34 @@ static void csv_has_parameters(void **state)
     xb_record_free(&record);
 }
 
+/* A parameter's column is called otherwise where there is one of that name: "threads" is how many
+ * there were, "threads_given" what --threads said. */
+static void csv_has_no_column_twice(void **state)
+{
+    static const struct xb_record_fact parameters[] = {
+        {.name = "device", .value = "a", .is_text = true},
+        {.name = "host-offset", .value = "64"},
+        {.name = "surprise", .value = "1"},
+        {.name = "threads", .value = "0"}};
+    static const struct xb_figure surprise = {.name = "surprise", .unit = XB_UNIT_RATIO};
+    struct fixture *f = *state;
+    struct xb_record record;
+    set_computed(&f->results[ROW_OK], xb_figure_find("threads"), 8);
+    set_computed(&f->results[ROW_OK], &surprise, 3);
+    record_of(&f->run, &record);
+    record.cases[ROW_OK].parameters = parameters;
+    record.cases[ROW_OK].parameter_count = 4;
+    struct csv csv = parse_csv(written_record(xb_csv_write, &record));
+    assert_string_equal(csv_cell(&csv, ROW_OK, "threads"), "8");
+    assert_string_equal(csv_cell(&csv, ROW_OK, "threads_given"), "0");
+    assert_string_equal(csv_cell(&csv, ROW_OK, "surprise"), "3");
+    assert_string_equal(csv_cell(&csv, ROW_OK, "surprise_given"), "1");
+    assert_string_equal(csv_cell(&csv, ROW_OK, "device_given"), "a");
+    assert_string_equal(csv_cell(&csv, ROW_OK, "host_offset"), "64");
+    free(csv.text);
+    xb_record_free(&record);
+}
+
 /* A figure that no column of its own is there for has one behind the others, if any row has it. */
 static void csv_has_any_figure(void **state)
 {
@@ -285,7 +313,7 @@ int main(void)
         RUN_TEST(csv_has_a_line_a_result),  RUN_TEST(csv_leaves_empty_what_was_not_measured),
         RUN_TEST(csv_quotes_what_needs_it), RUN_TEST(csv_breaks_no_line),
         NODE_TEST(csv_has_the_same_facts),  RUN_TEST(csv_has_parameters),
-        RUN_TEST(csv_has_any_figure),
+        RUN_TEST(csv_has_any_figure),       RUN_TEST(csv_has_no_column_twice),
     };
     return cmocka_run_group_tests_name("sink_csv", tests, NULL, NULL);
 }

@@ -136,6 +136,20 @@ static void one_list_has_its_directions(void **state)
     free(text);
 }
 
+/* A table has room for eight columns, and says where there would be more. */
+static void what_is_left_out_is_told(void **state)
+{
+    struct node *n = *state;
+    for (uint64_t chunk = 512; chunk <= 2048; chunk *= 2)
+        for (uint64_t streams = 1; streams <= 9; streams++)
+            add_chunk(n, XB_H2D, chunk, streams, 50);
+    char *text = written(xb_table_write, &n->run);
+    const char *table = strstr(text, ": GB/s by chunk (down) and streams (across), the first 8\n");
+    assert_non_null(table);
+    assert_row(table, " 1 2 3 4 5 6 7 8");
+    free(text);
+}
+
 static void other_modes_have_none(void **state)
 {
     struct node *n = *state;
@@ -156,6 +170,7 @@ int main(void)
         NODE_TEST(few_values_or_one_way_have_none),
         NODE_TEST(two_lists_have_a_table),
         NODE_TEST(one_list_has_its_directions),
+        NODE_TEST(what_is_left_out_is_told),
         NODE_TEST(other_modes_have_none),
     };
     return cmocka_run_group_tests_name("sink_sweep", tests, NULL, NULL);

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "parameter_reading.h"
+
+#include "xferbench/reading.h"
+#include "xferbench/units.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A range that doubles has fewer. More come from no sweep. */
+#define MOST_VALUES 64
+#define MOST_PARAMETERS 32
+
+/* What is compared: cases that differ in one option alone, by its value from the least up. */
+struct family {
+    struct xb_reading *reading;
+    const struct xb_option *option;
+    const struct xb_record_case *best;
+    const struct xb_record_case *cases[MOST_VALUES];
+    size_t count;
+    size_t first, last; /* of those that are as good as the best, with none between that is not */
+};
+
+static uint64_t value_of(const struct family *family, const struct xb_record_case *test)
+{
+    return strtoull(xb_record_parameter(test, family->option->name), NULL, 10);
+}
+
+static bool is_size(const struct xb_option *option)
+{
+    return option->type == XB_OPTION_SIZE || option->type == XB_OPTION_SIZES;
+}
+
+/* The first by default; 0 where there is none. */
+static uint64_t default_of(const struct xb_option *option)
+{
+    struct xb_error ignored;
+    uint64_t value = 0;
+    char first[32];
+    snprintf(first, sizeof first, "%.*s", (int)strcspn(option->default_text, ","),
+             option->default_text);
+    if (!is_size(option))
+        return strtoull(first, NULL, 10);
+    return xb_size_parse(first, &value, &ignored) == XB_OK ? value : 0;
+}
+
+static double rate_of(const struct family *family, const struct xb_record_case *test)
+{
+    return xb_reading_median(family->reading, test, &xb_figure_bandwidth);
+}
+
+/* ---- cases ---- */
+
+/* The best one's twin but for the option. */
+static bool belongs(const struct family *family, const struct xb_record_case *test)
+{
+    const struct xb_record_case *best = family->best;
+    struct xb_record_fact parameters[MOST_PARAMETERS];
+    struct xb_record_case twin = *test;
+    if (test->parameter_count > MOST_PARAMETERS || test->parameter_count != best->parameter_count)
+        return false;
+    for (size_t i = 0; i < test->parameter_count; i++) {
+        parameters[i] = test->parameters[i];
+        if (strcmp(parameters[i].name, family->option->name) == 0)
+            parameters[i].value = xb_record_parameter(best, family->option->name);
+    }
+    twin.parameters = parameters;
+    return xb_record_find(xb_reading_record(family->reading), &twin) == best &&
+           xb_reading_usable(family->reading, test) &&
+           xb_reading_judge(family->reading, test, best) != XB_READING_UNKNOWN;
+}
+
+static void take(struct family *family, const struct xb_record_case *test)
+{
+    size_t place = family->count;
+    if (place == MOST_VALUES)
+        return;
+    for (; place > 0 && value_of(family, family->cases[place - 1]) > value_of(family, test);
+         place--)
+        family->cases[place] = family->cases[place - 1];
+    family->cases[place] = test;
+    family->count++;
+}
+
+static bool is_good(const struct family *family, size_t index)
+{
+    return xb_reading_judge(family->reading, family->cases[index], family->best) !=
+           XB_READING_SLOWER;
+}
+
+static void collect(struct family *family)
+{
+    const struct xb_record *record = xb_reading_record(family->reading);
+    for (size_t i = 0; i < record->case_count; i++)
+        if (belongs(family, &record->cases[i]))
+            take(family, &record->cases[i]);
+    while (family->first < family->count && family->cases[family->first] != family->best)
+        family->first++;
+    family->last = family->first;
+    while (family->first > 0 && is_good(family, family->first - 1))
+        family->first--;
+    while (family->last + 1 < family->count && is_good(family, family->last + 1))
+        family->last++;
+}
+
+/* ---- words ---- */
+
+static const char *unit_of(const struct family *family)
+{
+    return is_size(family->option) ? "B" : XB_UNIT_RATIO;
+}
+
+/* "8 MiB", "2". */
+static void add_value(const struct family *family, uint64_t value)
+{
+    if (is_size(family->option))
+        xb_reading_add_size(family->reading, value);
+    else
+        xb_reading_add(family->reading, "%" PRIu64, value);
+}
+
+/* " The default, 8 MiB, loses 3.1 %." of a case, with numbers of that name. */
+static void add_loss(const struct family *family, const struct xb_record_case *test,
+                     const char *what)
+{
+    struct xb_reading *reading = family->reading;
+    double loss = 1 - rate_of(family, test) / rate_of(family, family->best);
+    char name[32];
+    xb_reading_add(reading, " The %s, ", what);
+    add_value(family, value_of(family, test));
+    xb_reading_add(reading, ", loses ");
+    xb_reading_add_share(reading, loss);
+    xb_reading_add(reading, ".");
+    xb_reading_number(reading, what, (double)value_of(family, test), unit_of(family));
+    snprintf(name, sizeof name, "%s_loss", what);
+    xb_reading_number(reading, name, loss, XB_UNIT_RATIO);
+}
+
+/* That nothing is lost at the default, which is as good as the best. */
+static void add_default(const struct family *family, size_t index)
+{
+    if (index < family->first || index > family->last)
+        return; /* what lies between is worse: nothing to build on */
+    xb_reading_add(family->reading, family->first == family->last ? " It is the default."
+                                                                  : " The default is among them.");
+    xb_reading_number(family->reading, "default", (double)value_of(family, family->cases[index]),
+                      unit_of(family));
+}
+
+/* What is lost: at the default where it was measured, else at the slowest. */
+static void add_losses(const struct family *family)
+{
+    uint64_t usual = default_of(family->option);
+    size_t slowest = 0;
+    for (size_t i = 0; i < family->count; i++) {
+        if (value_of(family, family->cases[i]) == usual) {
+            if (is_good(family, i))
+                add_default(family, i);
+            else
+                add_loss(family, family->cases[i], "default");
+            return;
+        }
+        if (rate_of(family, family->cases[i]) < rate_of(family, family->cases[slowest]))
+            slowest = i;
+    }
+    if (!is_good(family, slowest))
+        add_loss(family, family->cases[slowest], "slowest");
+}
+
+/* "any chunk from 1 MiB to 8 MiB is as good (54.30 GB/s)." */
+static void add_best(const struct family *family, const char *noun)
+{
+    struct xb_reading *reading = family->reading;
+    uint64_t from = value_of(family, family->cases[family->first]);
+    uint64_t to = value_of(family, family->cases[family->last]);
+    if (from == to) {
+        xb_reading_add(reading, "the best %s is ", noun);
+        add_value(family, from);
+    } else {
+        xb_reading_add(reading, "any %s from ", noun);
+        add_value(family, from);
+        xb_reading_add(reading, " to ");
+        add_value(family, to);
+        xb_reading_add(reading, " is as good");
+    }
+    xb_reading_add(reading, " (");
+    xb_reading_add_rate(reading, rate_of(family, family->best));
+    xb_reading_add(reading, " GB/s).");
+    xb_reading_number(reading, "best", (double)value_of(family, family->best), unit_of(family));
+    xb_reading_number(reading, "as_good_from", (double)from, unit_of(family));
+    xb_reading_number(reading, "as_good_to", (double)to, unit_of(family));
+    xb_reading_number(reading, "bandwidth", rate_of(family, family->best), XB_UNIT_RATE);
+}
+
+bool xb_parameter_say(struct xb_reading *reading, int device, uint64_t bytes, const char *mode,
+                      const struct xb_option *option, const char *noun)
+{
+    static const struct {
+        enum xb_direction direction;
+        const char *words;
+    } ways[] = {{XB_H2D, "Host to device"}, {XB_D2H, "Device to host"}, {XB_BIDIR, "Both ways"}};
+    bool said = false;
+    for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
+        struct family family = {.reading = reading, .option = option};
+        family.best = xb_reading_best(reading, device, bytes, ways[i].direction, mode, NULL);
+        if (family.best == NULL)
+            continue;
+        collect(&family);
+        if (family.count < 2)
+            continue;
+        if (said)
+            xb_reading_next(reading);
+        xb_reading_add(reading, "%s, %s: ", ways[i].words, mode);
+        add_best(&family, noun);
+        add_losses(&family);
+        for (size_t k = 0; k < family.count; k++)
+            xb_reading_rests_on(reading, family.cases[k]);
+        said = true;
+    }
+    return said;
+}

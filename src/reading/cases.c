@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The cases that a line of the Reading may speak of, and how they stand to each other. */
+#include "internal.h"
+
+#include "measure/mode_list.h"
+#include "record/rows.h"
+
+#include <math.h>
+#include <string.h>
+
+const struct xb_record *xb_reading_record(const struct xb_reading *reading)
+{
+    return reading->record;
+}
+
+double xb_reading_median(const struct xb_reading *reading, const struct xb_record_case *test,
+                         const struct xb_figure *figure)
+{
+    return test != NULL ? xb_record_median(reading->record, test, figure->name) : (double)NAN;
+}
+
+double xb_reading_bandwidth(const struct xb_reading *reading, const struct xb_record_case *test)
+{
+    return xb_reading_median(reading, test, &xb_figure_bandwidth);
+}
+
+bool xb_reading_has(const struct xb_reading *reading, const struct xb_record_case *test,
+                    const struct xb_figure *figure)
+{
+    struct xb_record_summary summary = xb_record_summarize(reading->record, test);
+    return summary.status == XB_RESULT_OK && summary.verified == XB_VERIFIED_TRUE &&
+           summary.ok > summary.cut && xb_reading_median(reading, test, figure) > 0;
+}
+
+bool xb_reading_usable(const struct xb_reading *reading, const struct xb_record_case *test)
+{
+    return !test->latency && test->bytes >= XB_LARGE_BYTES &&
+           xb_reading_has(reading, test, &xb_figure_bandwidth);
+}
+
+/* The first process's row that counts; a usable case has one. */
+static const struct xb_record_row *row_of(const struct xb_reading *reading,
+                                          const struct xb_record_case *test)
+{
+    for (size_t i = 0; i < reading->record->process_count; i++) {
+        const struct xb_record_row *row = &test->rows[i];
+        if (row->is_there && row->status == XB_RESULT_OK && !row->is_cut)
+            return row;
+    }
+    return NULL;
+}
+
+uint64_t xb_reading_bytes_moved(const struct xb_reading *reading, const struct xb_record_case *test)
+{
+    const struct xb_record_row *row = row_of(reading, test);
+    return row != NULL ? row->bytes_moved : 0;
+}
+
+bool xb_reading_device_timed(const struct xb_reading *reading, const struct xb_record_case *test)
+{
+    const struct xb_record_row *row = row_of(reading, test);
+    return row != NULL && row->timer != NULL && strcmp(row->timer, "device-event") == 0;
+}
+
+bool xb_reading_goes(const struct xb_record_case *test, enum xb_direction direction)
+{
+    return strcmp(test->direction, xb_direction_name(direction)) == 0;
+}
+
+bool xb_reading_alone(const struct xb_record_case *test)
+{
+    return !test->simultaneous && test->device >= 0 && test->peer < 0;
+}
+
+bool xb_reading_one_way(const struct xb_reading *reading, const struct xb_record_case *test)
+{
+    const struct xb_mode *mode = xb_mode_find(test->mode);
+    return xb_reading_alone(test) && (mode == NULL || !mode->only_named) &&
+           (xb_reading_goes(test, XB_H2D) || xb_reading_goes(test, XB_D2H)) &&
+           xb_reading_usable(reading, test) && xb_reading_bytes_moved(reading, test) == test->bytes;
+}
+
+bool xb_reading_crosses_link(const struct xb_reading *reading, const struct xb_record_case *test)
+{
+    const struct xb_mode *mode = xb_mode_find(test->mode);
+    return xb_reading_one_way(reading, test) && xb_reading_device_timed(reading, test) &&
+           (mode == NULL || !mode->crosses_otherwise);
+}
+
+const struct xb_record_case *xb_reading_faster(const struct xb_reading *reading,
+                                               const struct xb_record_case *a,
+                                               const struct xb_record_case *b)
+{
+    if (a == NULL || b == NULL)
+        return a == NULL ? b : a;
+    return xb_reading_bandwidth(reading, b) > xb_reading_bandwidth(reading, a) ? b : a;
+}
+
+const struct xb_record_case *xb_reading_best_of_any(const struct xb_reading *reading, int device,
+                                                    uint64_t bytes, enum xb_direction direction,
+                                                    const char *mode, const char *variant)
+{
+    const struct xb_record_case *best = NULL;
+    for (size_t i = 0; i < reading->record->case_count; i++) {
+        const struct xb_record_case *test = &reading->record->cases[i];
+        if (test->device == device && test->bytes == bytes && xb_reading_alone(test) &&
+            xb_reading_goes(test, direction) && strcmp(test->mode, mode) == 0 &&
+            (variant == NULL || strcmp(test->variant, variant) == 0) && !test->latency &&
+            xb_reading_has(reading, test, &xb_figure_bandwidth))
+            best = xb_reading_faster(reading, best, test);
+    }
+    return best;
+}
+
+const struct xb_record_case *xb_reading_best(const struct xb_reading *reading, int device,
+                                             uint64_t bytes, enum xb_direction direction,
+                                             const char *mode, const char *variant)
+{
+    if (bytes < XB_LARGE_BYTES)
+        return NULL;
+    return xb_reading_best_of_any(reading, device, bytes, direction, mode, variant);
+}
+
+uint64_t xb_reading_size_below(const struct xb_reading *reading, uint64_t below)
+{
+    return xb_rows_size_below(reading->record, below);
+}
+
+/* A difference of less than this is none, however narrow the intervals. On an H200 pinned copies of
+ * one kind were 0.6 % apart so. */
+#define VISIBLE 0.02
+
+enum xb_reading_order xb_reading_judge(const struct xb_reading *reading,
+                                       const struct xb_record_case *test,
+                                       const struct xb_record_case *other)
+{
+    const char *figure = xb_figure_bandwidth.name;
+    struct xb_statistics own, its;
+    if (!xb_record_describe(reading->record, test, figure, &own) || !own.has_interval ||
+        !xb_record_describe(reading->record, other, figure, &its) || !its.has_interval)
+        return XB_READING_UNKNOWN;
+    if (own.ci95_low > its.ci95_high && own.median >= (1 + VISIBLE) * its.median)
+        return XB_READING_FASTER;
+    if (own.ci95_high < its.ci95_low && own.median <= (1 - VISIBLE) * its.median)
+        return XB_READING_SLOWER;
+    return XB_READING_ALIKE;
+}
+
+const struct xb_record_case *xb_reading_fastest(const struct xb_reading *reading, int device,
+                                                uint64_t bytes, xb_reading_choice *is_one)
+{
+    const struct xb_record_case *best = NULL;
+    for (size_t i = 0; i < reading->record->case_count; i++) {
+        const struct xb_record_case *test = &reading->record->cases[i];
+        if (test->device == device && test->bytes == bytes && is_one(reading, test))
+            best = xb_reading_faster(reading, best, test);
+    }
+    return best;
+}
+
+void xb_reading_collect(struct xb_reading *reading, double value)
+{
+    if (reading->status == XB_OK)
+        reading->status = xb_samples_add(&reading->collected, value, reading->error);
+}
+
+bool xb_reading_spread(struct xb_reading *reading, struct xb_statistics *spread)
+{
+    size_t count = reading->collected.count;
+    reading->collected.count = 0;
+    if (count == 0 || reading->status != XB_OK)
+        return false;
+    *spread = xb_statistics_of(reading->collected.values, count);
+    return true;
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Whole numbers: one, and lists of them and of ranges that double. */
+#include "xferbench/units.h"
+
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define COUNT_OF(array) (sizeof(array) / sizeof *(array))
+#define UNTOUCHED UINT64_C(12345) /* what a failed call must leave alone */
+
+static void a_number_is_read(void **state)
+{
+    static const struct {
+        const char *text;
+        uint64_t count;
+    } rows[] = {{"0", 0}, {"1", 1}, {"007", 7}, {"64", 64}, {"18446744073709551615", UINT64_MAX}};
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct xb_error error;
+        uint64_t count = UNTOUCHED;
+        assert_int_equal(xb_count_parse(rows[i].text, 0, UINT64_MAX, &count, &error), XB_OK);
+        assert_true(count == rows[i].count);
+    }
+}
+
+static void a_number_is_refused(void **state)
+{
+    static const char *const rows[] = {"",
+                                       "1",
+                                       "65",
+                                       "-2",
+                                       "+2",
+                                       " 2",
+                                       "2 ",
+                                       "2.0",
+                                       "0x2",
+                                       "2K",
+                                       "2,3",
+                                       "2..4",
+                                       "18446744073709551618"}; /* 2 past 64 bits */
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct xb_error error;
+        uint64_t count = UNTOUCHED;
+        char expected[128];
+        snprintf(expected, sizeof expected, "\"%s\" is not a whole number from 2 to 64", rows[i]);
+        assert_int_equal(xb_count_parse(rows[i], 2, 64, &count, &error), XB_ERR_USAGE);
+        assert_string_equal(error.message, expected);
+        assert_true(count == UNTOUCHED);
+    }
+}
+
+static void assert_list(const char *text, uint64_t maximum, size_t count, const uint64_t *values)
+{
+    struct xb_error error;
+    struct xb_counts counts;
+    assert_int_equal(xb_counts_parse(text, 0, maximum, &counts, &error), XB_OK);
+    assert_int_equal(counts.count, count);
+    for (size_t i = 0; i < count; i++)
+        assert_true(counts.values[i] == values[i]);
+    xb_counts_free(&counts);
+    assert_null(counts.values);
+}
+
+/* Like a range of sizes: from the first on, as long as the last is not passed. */
+static void lists_and_ranges_are_read(void **state)
+{
+    (void)state;
+    assert_list("3", 64, 1, (const uint64_t[]){3});
+    assert_list("4,0,1", 64, 3, (const uint64_t[]){4, 0, 1});
+    assert_list("1..16", 64, 5, (const uint64_t[]){1, 2, 4, 8, 16});
+    assert_list("3..23", 64, 3, (const uint64_t[]){3, 6, 12});
+    assert_list("5..5", 64, 1, (const uint64_t[]){5});
+    assert_list("0,1..4,3,8..16", 64, 7, (const uint64_t[]){0, 1, 2, 4, 3, 8, 16});
+}
+
+/* What follows the last power of two would overflow. */
+static void the_longest_range_ends(void **state)
+{
+    uint64_t powers[64];
+    (void)state;
+    for (size_t i = 0; i < 64; i++)
+        powers[i] = UINT64_C(1) << i;
+    assert_list("1..18446744073709551615", UINT64_MAX, 64, powers);
+}
+
+static void lists_are_refused(void **state)
+{
+    static const struct {
+        const char *text, *message;
+    } rows[] = {
+        {"", "\"\" has an empty place; give numbers and ranges with single commas"},
+        {"1,", "\"1,\" has an empty place"},
+        {",1", "\",1\" has an empty place"},
+        {"1,,2", "\"1,,2\" has an empty place"},
+        {"1,65", "\"65\" is not a whole number from 0 to 64"},
+        {"1,x", "\"x\" is not a whole number"},
+        {"1..65", "\"65\" is not a whole number"},
+        {"1...4", "\".4\" is not a whole number"},
+        {"1..2..4", "\"2..4\" is not a whole number"},
+        {"1.5", "\"1.5\" is not a whole number"},
+        {"..4", "range \"..4\" lacks a number; name both, as in 1..16"},
+        {"2,4..", "range \"4..\" lacks a number"},
+        {"0..8", "range \"0..8\" cannot double from 0; name 0 apart"},
+        {"8..2", "range \"8..2\" runs backwards; put the smaller number first"},
+        {"2,02", "2 is named twice, again by \"02\"; name it once"},
+        {"4,1..8", "4 is named twice, again by \"1..8\"; name it once"},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct xb_error error;
+        uint64_t value = 0;
+        struct xb_counts counts = {.values = &value, .count = 1};
+        assert_int_equal(xb_counts_parse(rows[i].text, 0, 64, &counts, &error), XB_ERR_USAGE);
+        if (strncmp(error.message, rows[i].message, strlen(rows[i].message)) != 0)
+            fail_msg("\"%s\": %s", rows[i].text, error.message);
+        assert_ptr_equal(counts.values, &value);
+        assert_int_equal(counts.count, 1);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_number_is_read),          cmocka_unit_test(a_number_is_refused),
+        cmocka_unit_test(lists_and_ranges_are_read), cmocka_unit_test(the_longest_range_ends),
+        cmocka_unit_test(lists_are_refused),
+    };
+    return cmocka_run_group_tests_name("counts", tests, NULL, NULL);
+}

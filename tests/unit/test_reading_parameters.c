@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the Reading says of the best chunk, and of the best number of streams and buffers. */
+#include "reading_fixture.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* The options as the modes name them: a record knows them by their names. */
+static const struct xb_option chunk = {.name = "chunk", .type = XB_OPTION_SIZE};
+static const struct xb_option streams = {.name = "streams", .type = XB_OPTION_COUNT};
+static const struct xb_option buffers = {.name = "buffers", .type = XB_OPTION_COUNT};
+
+static struct xb_result *add_with(struct node *n, const struct xb_mode *mode,
+                                  enum xb_direction direction, uint64_t chunk_bytes,
+                                  const struct xb_option *option, uint64_t count, double gigabytes)
+{
+    struct xb_result *row = add(n, mode, "registered", direction, gigabytes);
+    row->test.settings[0] = (struct xb_setting){.option = &chunk, .count = chunk_bytes};
+    row->test.settings[1] = (struct xb_setting){.option = option, .count = count};
+    row->test.setting_count = 2;
+    return row;
+}
+
+static struct xb_result *add_async(struct node *n, uint64_t chunk_bytes, uint64_t count,
+                                   double gigabytes)
+{
+    return add_with(n, &async, XB_H2D, chunk_bytes, &streams, count, gigabytes);
+}
+
+/* 50 of 54 GB/s: 7.4 % are lost. */
+static void what_the_default_loses_is_said(void **state)
+{
+    struct node *n = *state;
+    add_async(n, 1 * MIB, 2, 40);
+    add_async(n, 4 * MIB, 2, 54);
+    add_async(n, 8 * MIB, 2, 50);
+    assert_said(n, "chunk",
+                "Host to device, async: the best chunk is 4 MiB (54.00 GB/s). The default, 8 MiB, "
+                "loses 7.4 %.");
+    assert_number(n, "XB-CHUNK", "best", 4 * MIB);
+    assert_number(n, "XB-CHUNK", "default", 8 * MIB);
+    assert_number(n, "XB-CHUNK", "default_loss", 1 - 50.0 / 54.0);
+    assert_rests_on(n, "XB-CHUNK", 3);
+    assert_said(n, "streams", "");
+}
+
+static void without_the_default_the_slowest_is_said(void **state)
+{
+    struct node *n = *state;
+    add_async(n, 1 * MIB, 2, 27);
+    add_async(n, 2 * MIB, 2, 40);
+    add_async(n, 4 * MIB, 2, 54);
+    assert_said(n, "chunk",
+                "Host to device, async: the best chunk is 4 MiB (54.00 GB/s). The slowest, 1 MiB, "
+                "loses 50 %.");
+    assert_number(n, "XB-CHUNK", "slowest", 1 * MIB);
+    assert_number(n, "XB-CHUNK", "slowest_loss", 0.5);
+}
+
+/* The default is among those that are as good: nothing is lost. */
+static void what_is_as_good_is_told_as_a_range(void **state)
+{
+    struct node *n = *state;
+    add_async(n, 16 * MIB, 2, 53.5);
+    add_async(n, 8 * MIB, 2, 54);
+    add_async(n, 4 * MIB, 2, 53.8);
+    add_async(n, 1 * MIB, 2, 40);
+    assert_said(n, "chunk",
+                "Host to device, async: any chunk from 4 MiB to 16 MiB is as good (54.00 GB/s). "
+                "The default is among them.");
+    assert_number(n, "XB-CHUNK", "as_good_from", 4 * MIB);
+    assert_number(n, "XB-CHUNK", "as_good_to", 16 * MIB);
+    assert_number(n, "XB-CHUNK", "best", 8 * MIB);
+}
+
+/* 2 MiB is as good by its rate, but what lies between is not. */
+static void a_range_has_no_gap(void **state)
+{
+    struct node *n = *state;
+    add_async(n, 2 * MIB, 2, 54);
+    add_async(n, 4 * MIB, 2, 30);
+    add_async(n, 16 * MIB, 2, 54.1);
+    assert_read(n, "the best chunk is 16 MiB (54.10 GB/s). The slowest, 4 MiB, loses 45 %.");
+}
+
+/* Of seven samples the interval is from the least to the most. */
+static void noise_loses_nothing(void **state)
+{
+    struct node *n = *state;
+    add_async(n, 4 * MIB, 2, 54);
+    struct xb_result *noisy = add_async(n, 8 * MIB, 2, 50);
+    noisy->times.values[0] *= 50.0 / 54.5;
+    assert_said(n, "chunk",
+                "Host to device, async: any chunk from 4 MiB to 8 MiB is as good (54.00 GB/s). The "
+                "default is among them.");
+    noisy->times.count = 5; /* nobody knows */
+    assert_said(n, "chunk", "");
+}
+
+/* Each is told by what differs in it alone. */
+static void streams_and_chunks_are_told_apart(void **state)
+{
+    struct node *n = *state;
+    add_async(n, 1 * MIB, 1, 54);
+    add_async(n, 1 * MIB, 2, 47.52);
+    add_async(n, 8 * MIB, 2, 53); /* differs from the best in both */
+    assert_said(n, "chunk", "");
+    assert_said(n, "streams",
+                "Host to device, async: the best number of streams is 1 (54.00 GB/s). The default, "
+                "2, loses 12 %.");
+    assert_number(n, "XB-STREAMS", "default_loss", 0.12);
+    assert_rests_on(n, "XB-STREAMS", 2);
+}
+
+static void each_direction_is_a_statement(void **state)
+{
+    struct node *n = *state;
+    static const enum xb_direction ways[] = {XB_H2D, XB_D2H};
+    for (size_t i = 0; i < 2; i++) {
+        add_with(n, &async, ways[i], 4 * MIB, &streams, 2, 54);
+        add_with(n, &async, ways[i], 8 * MIB, &streams, 2, 54);
+    }
+    assert_said(n, "chunk",
+                "Host to device, async: any chunk from 4 MiB to 8 MiB is as good (54.00 GB/s). The "
+                "default is among them.\n"
+                "Device to host, async: any chunk from 4 MiB to 8 MiB is as good (54.00 GB/s). The "
+                "default is among them.");
+}
+
+static void one_value_is_no_comparison(void **state)
+{
+    struct node *n = *state;
+    add_async(n, 8 * MIB, 2, 54);
+    struct xb_result *other = add_async(n, 4 * MIB, 2, 50);
+    other->verified = XB_VERIFIED_FALSE;
+    assert_said(n, "chunk", "");
+    other->verified = XB_VERIFIED_TRUE;
+    other->test.variant = "alloc";
+    assert_said(n, "chunk", "");
+}
+
+static void a_pipeline_has_buffers(void **state)
+{
+    struct node *n = *state;
+    add_with(n, &double_buffer, XB_BIDIR, 8 * MIB, &buffers, 2, 60);
+    add_with(n, &double_buffer, XB_BIDIR, 8 * MIB, &buffers, 3, 68);
+    add_with(n, &double_buffer, XB_BIDIR, 8 * MIB, &buffers, 4, 80);
+    add_with(n, &double_buffer, XB_BIDIR, 4 * MIB, &buffers, 4, 64);
+    assert_said(n, "buffers",
+                "Both ways, double-buffer: the best number of buffers is 4 (80.00 GB/s). The "
+                "default, 3, loses 15 %.");
+    assert_said(
+        n, "chunk",
+        "Both ways, double-buffer: the best chunk is 8 MiB (80.00 GB/s). It is the default.");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        NODE_TEST(what_the_default_loses_is_said),
+        NODE_TEST(without_the_default_the_slowest_is_said),
+        NODE_TEST(what_is_as_good_is_told_as_a_range),
+        NODE_TEST(a_range_has_no_gap),
+        NODE_TEST(noise_loses_nothing),
+        NODE_TEST(streams_and_chunks_are_told_apart),
+        NODE_TEST(each_direction_is_a_statement),
+        NODE_TEST(one_value_is_no_comparison),
+        NODE_TEST(a_pipeline_has_buffers),
+    };
+    return cmocka_run_group_tests_name("reading_parameters", tests, NULL, NULL);
+}

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the Reading says of the size from which page-locking pays, and of a ring in its place. */
+#include "reading_fixture.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define KIB ((uint64_t)1024)
+
+/* Both ways at a size, host to device. */
+static struct xb_result *add_size(struct node *n, uint64_t bytes, double slow, double fast)
+{
+    struct xb_result *pageable_row = add(n, &pageable, "driver", XB_H2D, 1);
+    set_size(pageable_row, bytes, slow);
+    set_size(add(n, &pinned, "registered", XB_H2D, 1), bytes, fast);
+    return pageable_row;
+}
+
+static void the_smallest_size_from_which_it_pays(void **state)
+{
+    struct node *n = *state;
+    add_size(n, 4 * KIB, 2, 1);
+    add_size(n, 16 * KIB, 6, 5);
+    add_size(n, 64 * KIB, 8, 20);
+    add_size(n, 256 * MIB, 9, 54);
+    assert_said(n, "pin from",
+                "Host to device, pinning pays from 64 KiB up: it is 2.50 times as fast there, and "
+                "6.00 times as fast at 256 MiB. At 16 KiB pageable is 1.20 times as fast.");
+    assert_number(n, "XB-PIN-FROM", "from", 65536);
+    assert_number(n, "XB-PIN-FROM", "ratio_from", 2.5);
+    assert_number(n, "XB-PIN-FROM", "largest", 256 * MIB);
+    assert_number(n, "XB-PIN-FROM", "ratio_largest", 6);
+    assert_number(n, "XB-PIN-FROM", "below", 16384);
+    assert_number(n, "XB-PIN-FROM", "ratio_below", 5.0 / 6.0);
+    assert_rests_on(n, "XB-PIN-FROM", 6); /* not of 4 KiB, of which nothing is said */
+}
+
+/* A size at which it does not pay is above one at which it would. */
+static void what_pays_must_pay_at_every_larger_size(void **state)
+{
+    struct node *n = *state;
+    add_size(n, 4 * KIB, 1, 2);
+    add_size(n, 64 * KIB, 8, 8);
+    add_size(n, 1024 * KIB, 9, 18);
+    assert_said(n, "pin from",
+                "Host to device, pinning pays from 1 MiB up: it is 2.00 times as fast there. At 64 "
+                "KiB the difference is within the noise.");
+}
+
+static void it_may_pay_everywhere_or_nowhere(void **state)
+{
+    struct node *n = *state;
+    struct xb_result *rows[3];
+    for (size_t i = 0; i < 3; i++)
+        rows[i] = add_size(n, (4 * KIB) << (4 * i), 10, 15);
+    assert_said(n, "pin from",
+                "Host to device, pinning pays at every size measured: at 4 KiB, the smallest, it "
+                "is 1.50 times as fast, and 1.50 times as fast at 1 MiB.");
+    assert_rests_on(n, "XB-PIN-FROM", 6);
+    set_bandwidth(rows[2], 15);
+    assert_said(n, "pin from",
+                "Host to device, there is no size from which pinning pays. At 1 MiB the difference "
+                "is within the noise.");
+    assert_number(n, "XB-PIN-FROM", "below", 1024.0 * 1024);
+    assert_rests_on(n, "XB-PIN-FROM", 2);
+}
+
+/* The intervals of 64 KiB meet, however far apart the medians. */
+static void noise_is_no_gain(void **state)
+{
+    struct node *n = *state;
+    add_size(n, 4 * KIB, 10, 5);
+    struct xb_result *noisy = add_size(n, 64 * KIB, 10, 15);
+    add_size(n, 256 * KIB, 10, 15);
+    noisy->times.values[0] *= 10.0 / 16.0;
+    assert_said(n, "pin from",
+                "Host to device, pinning pays from 256 KiB up: it is 1.50 times as fast there. At "
+                "64 KiB the difference is within the noise.");
+}
+
+static void two_sizes_are_too_few(void **state)
+{
+    struct node *n = *state;
+    add_size(n, 4 * KIB, 2, 1);
+    add_size(n, 64 * KIB, 8, 20);
+    struct xb_result *third = add_size(n, 256 * MIB, 9, 54);
+    assert_read(n, "pinning pays from 64 KiB up");
+    third->device_timer = false; /* like with like only */
+    assert_said(n, "pin from", "");
+    third->device_timer = true;
+    third->times.count = 5; /* no interval */
+    assert_said(n, "pin from", "");
+    third->times.count = 7;
+    third->verified = XB_VERIFIED_FALSE;
+    assert_said(n, "pin from", "");
+}
+
+static void each_direction_is_a_statement(void **state)
+{
+    struct node *n = *state;
+    n->run.device_count = 2;
+    for (size_t i = 0; i < 3; i++)
+        for (size_t way = 0; way < 2; way++) {
+            struct xb_result *row = add_size(n, (4 * KIB) << (4 * i), 10, 15);
+            if (way == 1)
+                row[0].test.direction = row[1].test.direction = XB_D2H;
+        }
+    assert_said(n, "pin from",
+                "Device 0: Host to device, pinning pays at every size measured: at 4 KiB, the "
+                "smallest, it is 1.50 times as fast, and 1.50 times as fast at 1 MiB.\n"
+                "Device 0: Device to host, pinning pays at every size measured: at 4 KiB, the "
+                "smallest, it is 1.50 times as fast, and 1.50 times as fast at 1 MiB.");
+}
+
+/* A queue that was held hides what the host needs to start a copy. */
+static void whose_start_counts_is_said(void **state)
+{
+    struct node *n = *state;
+    for (size_t i = 0; i < 3; i++) {
+        struct xb_result *row = add_size(n, (4 * KIB) << (4 * i), 10, 15);
+        xb_result_detail_text(&row[0], "held", "no");
+        xb_result_detail_text(&row[1], "held", "yes");
+    }
+    assert_read(n, "at 1 MiB. Starting a copy counts in the pageable figures only.\n");
+}
+
+/* ---- a ring ---- */
+
+/* Beside what the driver does, and beside what it spares. A ring is nobody's pageable copy. */
+static void a_ring_stands_beside_driver_and_pinned(void **state)
+{
+    struct node *n = *state;
+    set_times(add(n, &pageable, "driver", XB_H2D, 8), 0.032, 0.032);
+    add(n, &pageable, "ring", XB_H2D, 48);
+    assert_said(n, "ring",
+                "Host to device, pageable ring is 6.00 times as fast as pageable driver (48.00 and "
+                "8.000 GB/s).");
+    assert_number(n, "XB-RING", "ring_bandwidth_h2d", 48e9);
+    assert_number(n, "XB-RING", "driver_bandwidth_h2d", 8e9);
+    assert_number(n, "XB-RING", "ratio_h2d", 6);
+    assert_rests_on(n, "XB-RING", 2);
+    assert_not_read(n, "pinning");
+    struct xb_result *fast = add(n, &pinned, "registered", XB_H2D, 50);
+    set_times(fast, 1e-6, 5e-3);
+    assert_said(n, "ring",
+                "Host to device, pageable ring is 6.00 times as fast as pageable driver (48.00 and "
+                "8.000 GB/s).\n"
+                "Host to device, pageable ring is 96 % as fast as pinned registered (48.00 and "
+                "50.00 GB/s).");
+    assert_number(n, "XB-PINNING", "ratio_h2d", 6.25); /* by the driver's */
+    assert_number(n, "XB-BLOCKING", "pageable_blocked_share", 1);
+    assert_number(n, "XB-SLOW-H2D", "first_thing_ratio", 6);
+    assert_read(n, "Try first: --staging ring, 6.00 times as fast.\n");
+    n->results[1].device_timer = false;
+    assert_read(n, " (by the host's clock 48.00 and 50.00 GB/s).\n");
+}
+
+static void without_the_drivers_way_a_ring_is_compared_with_nothing(void **state)
+{
+    struct node *n = *state;
+    add(n, &pageable, "ring", XB_H2D, 48);
+    add(n, &pinned, "registered", XB_H2D, 50);
+    assert_not_read(n, "ring");
+    assert_not_read(n, "pinning");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        NODE_TEST(the_smallest_size_from_which_it_pays),
+        NODE_TEST(what_pays_must_pay_at_every_larger_size),
+        NODE_TEST(it_may_pay_everywhere_or_nowhere),
+        NODE_TEST(noise_is_no_gain),
+        NODE_TEST(two_sizes_are_too_few),
+        NODE_TEST(each_direction_is_a_statement),
+        NODE_TEST(whose_start_counts_is_said),
+        NODE_TEST(a_ring_stands_beside_driver_and_pinned),
+        NODE_TEST(without_the_drivers_way_a_ring_is_compared_with_nothing),
+    };
+    return cmocka_run_group_tests_name("reading_pin_from", tests, NULL, NULL);
+}
