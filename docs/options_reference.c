@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Prints docs/options.md from the rows that declare the options and the figures. */
+#include "advise/command.h"
 #include "compare/command.h"
 #include "link/command.h"
 #include "list/command.h"
@@ -78,5 +79,7 @@ int main(void)
     print_rows(xb_compare_rows());
     printf("## `xferbench show FILE...`\n\n");
     print_rows(xb_command_show.rows());
+    printf("## `xferbench advise [FILE]`\n\n");
+    print_rows(xb_advise_rows());
     return 0;
 }

@@ -70,6 +70,9 @@ modes() {
         --host-offset 0,3 --device-offset 0,8 "${brief[@]}"
     check "$name, kept on the device" "$xferbench" --backend "$backend" --mode resident --steps 1,3 \
         --host-memory alloc,registered,write-combined --size "$sizes" "${brief[@]}"
+    check "$name, whole jobs" "$xferbench" --backend "$backend" --mode job --size 4097,5000001 \
+        --job-out 1000003 --chunk 1000000 --gpu-time 2ms "${brief[@]}"
+    check "$name, advice" "$xferbench" advise --backend "$backend" --in 16M --out 1M --gpu-time 2ms --check
     check "$name, latency" "$xferbench" --backend "$backend" --latency "${brief[@]}"
     check "$name, loads" "$xferbench" --backend "$backend" --mode loads,peer-loads --size 2M,16M \
         --access sequential,strided,random "${brief[@]}"

@@ -2,6 +2,7 @@
 /* The subcommands together: which there are, which one is meant, and help on all of them. */
 #include "commands.h"
 
+#include "advise/command.h"
 #include "base/plain_text.h"
 #include "cli/help.h"
 #include "cli/options.h"
@@ -25,6 +26,7 @@ static const struct xb_command *const commands[] = {
     &xb_command_link,
     &xb_command_compare,
     &xb_command_show,
+    &xb_command_advise,
     &command_help,
     NULL,
 };

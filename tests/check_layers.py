@@ -34,6 +34,7 @@ ROOMS = [
     "compare",  # a comparison knows the defaults of a run's options
     "list",
     "show",
+    "advise",  # it measures by runs, and predicts from records
     "commands",  # src/commands.c: the list of all subcommands
     "main",  # src/main.c
 ]

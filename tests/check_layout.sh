@@ -80,7 +80,7 @@ broken "A backend is known by its name outside its folder" \
 # that are also kinds of memory or words of English are looked for as texts of their own or behind --mode.
 modes=$(sed -n 's/^set(XFERBENCH_MODES \([a-z_ ]*\)).*/\1/p' CMakeLists.txt | tr ' ' '|')
 dashed=${modes//_/-}
-words='pageable|pinned|managed|peer|batch|pin'
+words='pageable|pinned|managed|peer|batch|pin|job'
 strict=$(tr '|' '\n' <<<"$dashed" | grep -vxE "$words" | paste -sd '|' -)
 names_mode() {
     grep -rnE --include='*.[ch]' \
@@ -100,6 +100,8 @@ exceptions=(
     'src/(record/write|record/read_rows|run/csv|compare/read|link/prometheus)\.c:[0-9]+:.*"peer"'
     # What link measures links with, as its user would.
     'src/link/session_(device|peers)\.c:[0-9]+:.*"--mode", +"(pinned|peer)",'
+    # The rows that advice rests on. And what is asked of it is a job.
+    'src/advise/ways\.[ch]:' 'src/advise/(json|table)\.c:[0-9]+:.*"job"'
     # Examples of command lines, in help.
     'src/commands\.c:[0-9]+:.*Example: ' 'src/compare/options\.c:[0-9]+:.*such as pinned,async/'
 )

@@ -35,6 +35,20 @@ enum xb_status xb_kernel_time_read(const struct xb_case *test, double *seconds,
                    text);
 }
 
+enum xb_status xb_gpu_time_parse(const char *option, const char *text, double *seconds,
+                                 struct xb_error *error)
+{
+    struct xb_error cause;
+    *seconds = 0;
+    if (strcmp(text, "none") == 0 || strcmp(text, "0") == 0)
+        return XB_OK;
+    if (xb_duration_parse(text, seconds, &cause) == XB_OK && *seconds <= XB_GPU_TIME_MOST)
+        return XB_OK;
+    return XB_FAIL(error, XB_ERR_USAGE,
+                   "%s: '%.40s' is neither none nor a time of at most %.0fs, such as 2ms", option,
+                   text, XB_GPU_TIME_MOST);
+}
+
 /* The nearest number of steps that a kernel can take. */
 static uint64_t possible_steps(double wanted)
 {

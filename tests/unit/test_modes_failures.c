@@ -36,6 +36,7 @@ static const char *const struck[][9] = {
     {"--mode", "batch", "--batch", "packed,kernel", NULL},
     {"--mode", "batch", "--batch", "pitched", "--layout", "rows", NULL},
     {"--mode", "resident", "--steps", "3", NULL},
+    {"--mode", "job", "--job-out", "32K", "--chunk", "32K", NULL},
     {"--mode", "quantize", "--to", "int8", "--encode-chunk", "32K", "--threads", "2", NULL},
     {"--mode", "compress", "--codec", "for", "--encode-chunk", "32K", "--threads", "2", NULL},
     {"--mode", "pin", "--pin-by", "alloc,used,copy", NULL},

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Is a GPU worth the trip, and by which strategy? */
+#include "command.h"
+
+#include "backends/choice.h"
+#include "base/interrupt.h"
+#include "base/output.h"
+#include "cli/backend_choice.h"
+#include "cli/help.h"
+#include "cli/places.h"
+#include "measure.h"
+#include "modes/kernel_time.h"
+#include "report.h"
+#include "run/formats.h"
+
+#include <string.h>
+
+/* Whatever kept it from an answer: never a code that is one. */
+#define EXIT_FAILED XB_EXIT_USAGE
+
+/* The whole command. */
+struct command {
+    const struct xb_config *config;
+    const char *path; /* FILE; NULL where there is none */
+    struct xb_job job;
+    struct xb_advise_session session;
+    struct xb_record records[XB_ADVISE_RECORDS]; /* the file, or what was measured */
+    size_t record_count;
+    struct xb_record check;
+    struct xb_costs costs;
+    struct xb_predictions predictions;
+    struct xb_output json;
+};
+
+static int fail(const struct xb_error *error)
+{
+    int code = xb_cli_fail(error);
+    return code == XB_EXIT_FAILED ? EXIT_FAILED : code;
+}
+
+/* ---- what is asked ---- */
+
+static enum xb_status require(const struct xb_config *config, const char *option,
+                              struct xb_error *error)
+{
+    if (xb_config_get(config, option)->is_set)
+        return XB_OK;
+    return XB_FAIL(error, XB_ERR_USAGE,
+                   "advise has to know --%s: xferbench advise --in 400M --out 4K --gpu-time 2ms "
+                   "--cpu-time 50ms",
+                   option);
+}
+
+static enum xb_status read_job(struct command *command, struct xb_error *error)
+{
+    const struct xb_config *config = command->config;
+    const struct xb_value *memory = xb_config_get(config, "memory");
+    const struct xb_value *cpu_time = xb_config_get(config, "cpu-time");
+    struct xb_job *job = &command->job;
+    if (memory->word_count != 1)
+        return XB_FAIL(error, XB_ERR_USAGE, "--memory: one at a time");
+    job->in = xb_config_get(config, "in")->count;
+    job->out = xb_config_get(config, "out")->count;
+    job->times = xb_config_get(config, "times")->count;
+    job->is_in_pinned = strcmp(memory->words[0], xb_memory_words[XB_MEMORY_WORD_PINNED]) == 0;
+    job->cpu_time = cpu_time->is_set ? cpu_time->seconds : 0;
+    return xb_gpu_time_parse("--gpu-time", xb_config_get(config, "gpu-time")->text, &job->gpu_time,
+                             error);
+}
+
+static enum xb_status read_request(struct command *command, struct xb_error *error)
+{
+    const struct xb_config *config = command->config;
+    if (config->operand_count > 1)
+        return XB_FAIL(error, XB_ERR_USAGE,
+                       "advise takes one file at most, and '%s' is one too many",
+                       config->operands[1]);
+    command->path = config->operand_count == 1 ? config->operands[0] : NULL;
+    command->costs.device = (int)xb_config_get(config, "device")->count;
+    snprintf(command->session.device, sizeof command->session.device, "%d", command->costs.device);
+    enum xb_status status = require(config, "in", error);
+    if (status == XB_OK)
+        status = require(config, "gpu-time", error);
+    if (status == XB_OK)
+        status = read_job(command, error);
+    if (status == XB_OK)
+        status = xb_backend_check_name(xb_config_get(config, "backend")->text, error);
+    return status;
+}
+
+/* Opens the output before anything is measured. */
+static enum xb_status open_output(struct command *command, struct xb_error *error)
+{
+    const struct xb_value *json = xb_config_get(command->config, "json");
+    xb_interrupt_catch(); /* before there is a temporary file to leave behind */
+    if (!json->is_set)
+        return XB_OK;
+    enum xb_status status = xb_output_find(&command->json, json->text, error);
+    const struct xb_place places[] = {{.option = "--json", .output = &command->json},
+                                      {.option = "FILE", .input = command->path}};
+    return status == XB_OK ? xb_cli_open_places(places, sizeof places / sizeof places[0], 0, error)
+                           : status;
+}
+
+/* ---- rows ---- */
+
+static enum xb_status read_file(struct command *command, struct xb_error *error)
+{
+    enum xb_status status = xb_record_read(command->path, &command->records[0], error);
+    command->record_count = status == XB_OK;
+    if (status == XB_OK && xb_record_device(&command->records[0], command->costs.device) == NULL)
+        return XB_FAIL(error, XB_ERR_USAGE, "'%.200s' has no device %d: take another --device",
+                       command->path, command->costs.device);
+    return status;
+}
+
+static enum xb_status measure(struct command *command, struct xb_error *error)
+{
+    enum xb_status status = xb_advise_measure(&command->session, &command->job, command->records,
+                                              &command->record_count, error);
+    for (size_t i = 0; i < command->record_count; i++)
+        xb_failures_say(&command->records[i]);
+    return status;
+}
+
+static enum xb_status check(struct command *command, struct xb_error *error)
+{
+    const struct xb_prediction *overlapped = &command->predictions.each[XB_STRATEGY_OVERLAPPED];
+    uint64_t chunk = overlapped->chunk > 0 ? overlapped->chunk : UINT64_C(8) << 20;
+    enum xb_status status = xb_advise_check(&command->session, &command->job,
+                                            xb_config_get(command->config, "gpu-time")->text, chunk,
+                                            command->path != NULL ? &command->records[0] : NULL,
+                                            command->costs.device, &command->check, error);
+    if (status == XB_OK)
+        xb_failures_say(&command->check);
+    return status;
+}
+
+/* ---- the answer ---- */
+
+static enum xb_status write_report(struct command *command, struct xb_error *error)
+{
+    const struct xb_advice_report report = {
+        .file = command->path,
+        .record = &command->records[0],
+        .device = command->costs.device,
+        .costs = &command->costs,
+        .predictions = &command->predictions,
+        .break_even = xb_find_break_even(&command->costs, &command->job),
+        .check = command->check.process_count > 0 ? &command->check : NULL,
+    };
+    enum xb_status status = XB_OK;
+    bool only_json = command->json.is_stdout; /* a commit forgets it */
+    if (command->json.stream != NULL)
+        status = xb_advice_json_write(command->json.stream, &report, error);
+    if (status == XB_OK && command->json.stream != NULL)
+        status = xb_output_commit(&command->json, error);
+    if (status != XB_OK || only_json)
+        return status;
+    return xb_advice_table_write(stdout, &report, error);
+}
+
+static bool check_failed(const struct command *command)
+{
+    for (size_t i = 0; i < command->check.case_count; i++)
+        if (xb_record_summarize(&command->check, &command->check.cases[i]).status ==
+            XB_RESULT_ERROR)
+            return true;
+    return false;
+}
+
+static enum xb_status advise(struct command *command, struct xb_error *error)
+{
+    enum xb_status status =
+        command->path != NULL ? read_file(command, error) : measure(command, error);
+    if (status != XB_OK)
+        return status;
+    for (size_t i = 0; i < command->record_count; i++)
+        xb_costs_add(&command->costs, &command->records[i]);
+    xb_predict_all(&command->costs, &command->job, &command->predictions);
+    if (xb_config_get(command->config, "check")->flag)
+        status = check(command, error);
+    return status == XB_OK ? write_report(command, error) : status;
+}
+
+/* Opens a backend where something is to be measured, and answers. */
+static int answer(struct command *command)
+{
+    struct xb_error error;
+    if (command->path == NULL || xb_config_get(command->config, "check")->flag) {
+        int code = (int)xb_backend_choose(xb_config_get(command->config, "backend")->text,
+                                          &command->session.holder);
+        if (code != XB_EXIT_OK)
+            return code;
+    }
+    if (advise(command, &error) != XB_OK)
+        return fail(&error);
+    if (check_failed(command))
+        return EXIT_FAILED;
+    return (int)xb_advice_judge(&command->predictions);
+}
+
+static int run(struct xb_config *config, char *const *words)
+{
+    struct command command = {.config = config};
+    struct xb_error error;
+    (void)words;
+    enum xb_status status = read_request(&command, &error);
+    if (status == XB_OK)
+        status = open_output(&command, &error);
+    int code = status == XB_OK ? answer(&command) : fail(&error);
+    xb_output_discard(&command.json);
+    xb_record_free(&command.check);
+    for (size_t i = 0; i < command.record_count; i++)
+        xb_record_free(&command.records[i]);
+    xb_run_free(&command.session.holder);
+    return code;
+}
+
+static void print_help(FILE *stream)
+{
+    fputs("xferbench advise [FILE] --in SIZE --gpu-time TIME [OPTION]...: is a GPU worth the trip "
+          "for a\njob, and by which strategy? From the rows of a result file (run --json FILE), or "
+          "from a quick\nmeasurement now.\n\nOptions:\n",
+          stream);
+    xb_help_print_options(stream, xb_advise_rows());
+    fputs("\nExit: 0 the GPU is worth it, or nothing was asked of the CPU; 1 it is not; 2 the "
+          "command line\nis wrong, a file cannot be read or written, or a job of --check failed; "
+          "3 cannot say: rows are\nmissing, or nothing can be measured here. docs/advise.md has "
+          "the formulas.\n",
+          stream);
+}
+
+const struct xb_command xb_command_advise = {
+    .name = "advise",
+    .synopsis = "advise [FILE]",
+    .summary = "is a GPU worth the trip for a job, and by which strategy?",
+    .rows = xb_advise_rows,
+    .print_help = print_help,
+    .run = run,
+    .fail = fail,
+};

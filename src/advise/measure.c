@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "measure.h"
+
+#include "base/interrupt.h"
+#include "predict.h"
+#include "record/of_run.h"
+#include "run/command.h"
+#include "run/progress.h"
+#include "ways.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define WORDS 32
+
+/* With plan_only nothing is measured: the record then tells of the machine. */
+static enum xb_status execute(struct xb_run *run, bool plan_only, struct xb_record *record,
+                              struct xb_error *error)
+{
+    struct xb_progress progress;
+    const struct xb_run_observer observer = {.progress = xb_progress_show, .argument = &progress};
+    enum xb_status status = xb_plan(run, error);
+    if (status == XB_OK && !plan_only) {
+        xb_progress_start(&progress, true);
+        status = xb_run_execute(run, &observer, error);
+        xb_progress_clear(&progress);
+    }
+    if (status == XB_OK && run->interrupted)
+        status = XB_FAIL(error, XB_ERR_STOPPED, "a signal ended the measurement");
+    return status == XB_OK ? xb_record_of_run(run, record, error) : status;
+}
+
+static enum xb_status run_words(struct xb_advise_session *session, const char *const *words,
+                                bool plan_only, struct xb_record *record, struct xb_error *error)
+{
+    const struct xb_run *holder = &session->holder;
+    struct xb_config config;
+    struct xb_run run = {.backend = holder->backend,
+                         .driver = holder->driver,
+                         .probe = holder->probe,
+                         .config = &config};
+    const char *argv[WORDS] = {"advise",   "--backend",     holder->backend->name,
+                               "--device", session->device, "--quiet"};
+    int count = 6;
+    for (; *words != NULL && count < WORDS - 1; words++)
+        argv[count++] = *words;
+    argv[count] = NULL;
+    enum xb_status status = xb_config_parse(xb_run_rows(), count, (char **)argv, &config, error);
+    if (status != XB_OK)
+        return status;
+    status = execute(&run, plan_only, record, error);
+    run.driver = NULL; /* the session's, for the next run */
+    xb_run_free(&run);
+    xb_config_free(&config);
+    return status;
+}
+
+/* ---- what predictions need ---- */
+
+/* Larger copies than this are predicted by its rate: a quick measurement is to be quick. */
+#define LARGEST (UINT64_C(512) << 20)
+/* Both ways at once at this size, or at the job's if that is less. */
+#define BOTH_WAYS (UINT64_C(64) << 20)
+#define TIME_LIMIT "30ms"
+
+#define SIZES_TEXT 256
+
+static uint64_t lesser(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+static void add_size(char *text, uint64_t bytes)
+{
+    size_t used = strlen(text);
+    snprintf(text + used, SIZES_TEXT - used, "%s%" PRIu64, used > 0 ? "," : "", bytes);
+}
+
+/* What smaller jobs, chunks and waiting take. */
+static const uint64_t usual[] = {UINT64_C(4) << 10, UINT64_C(256) << 10, UINT64_C(8) << 20};
+
+/* The job's own sizes, and the first so many of the usual ones. */
+static void choose_sizes(const struct xb_job *job, size_t others, char *text)
+{
+    uint64_t in = lesser(job->in, LARGEST);
+    uint64_t out = lesser(job->out, LARGEST);
+    uint64_t larger = in > out ? in : out;
+    text[0] = '\0';
+    add_size(text, in);
+    if (out > 0 && out != in)
+        add_size(text, out);
+    for (size_t i = 0; i < others; i++)
+        if (usual[i] < larger && usual[i] != in && usual[i] != out)
+            add_size(text, usual[i]);
+}
+
+static enum xb_status measure_part(struct xb_advise_session *session, const char *const *words,
+                                   const char *sizes, struct xb_record *records, size_t *count,
+                                   struct xb_error *error)
+{
+    const char *all[WORDS] = {"--size", sizes, "--time-limit", TIME_LIMIT};
+    size_t used = 4;
+    for (; *words != NULL && used < WORDS - 1; words++)
+        all[used++] = *words;
+    enum xb_status status = run_words(session, all, false, &records[*count], error);
+    *count += status == XB_OK;
+    return status;
+}
+
+enum xb_status xb_advise_measure(struct xb_advise_session *session, const struct xb_job *job,
+                                 struct xb_record records[XB_ADVISE_RECORDS], size_t *count,
+                                 struct xb_error *error)
+{
+    char sizes[SIZES_TEXT];
+    char both[SIZES_TEXT] = "";
+    choose_sizes(job, sizeof usual / sizeof *usual, sizes);
+    add_size(both, lesser(job->in, BOTH_WAYS));
+    enum xb_status status = measure_part(session, xb_copies_words, sizes, records, count, error);
+    if (status == XB_OK && job->out > 0)
+        status = measure_part(session, xb_both_ways_words, both, records, count, error);
+    if (status != XB_OK || job->is_in_pinned)
+        return status;
+    choose_sizes(job, 1, sizes); /* page-locking grows with the bytes */
+    return measure_part(session, xb_pinning_words, sizes, records, count, error);
+}
+
+/* ---- the job itself ---- */
+
+static bool is_same(const char *one, const char *other)
+{
+    return one != NULL && other != NULL && strcmp(one, other) == 0;
+}
+
+/* Refuses to check what was measured elsewhere. */
+static enum xb_status compare_machines(const struct xb_record *file, const struct xb_record *here,
+                                       int device, struct xb_error *error)
+{
+    const struct xb_record_device *theirs = xb_record_device(file, device);
+    const struct xb_record_device *ours = xb_record_device(here, device);
+    if (!is_same(file->host.hostname, here->host.hostname))
+        return XB_FAIL(
+            error, XB_ERR_USAGE,
+            "--check: the file is of the host %.100s, and this is %.100s: check it there",
+            file->host.hostname != NULL ? file->host.hostname : "(not known)",
+            here->host.hostname != NULL ? here->host.hostname : "(not known)");
+    if (!is_same(file->backend, here->backend))
+        return XB_FAIL(error, XB_ERR_USAGE,
+                       "--check: the file is of the backend %.40s, and this is %.40s: take "
+                       "--backend %.40s",
+                       file->backend != NULL ? file->backend : "(not known)", here->backend,
+                       file->backend != NULL ? file->backend : "NAME");
+    bool same_name = theirs != NULL && ours != NULL && is_same(theirs->name, ours->name);
+    bool same_uuid = same_name && (theirs->uuid == NULL || ours->uuid == NULL ||
+                                   strcmp(theirs->uuid, ours->uuid) == 0);
+    if (!same_uuid)
+        return XB_FAIL(error, XB_ERR_USAGE,
+                       "--check: device %d of the file is another one than device %d here", device,
+                       device);
+    return XB_OK;
+}
+
+enum xb_status xb_advise_check(struct xb_advise_session *session, const struct xb_job *job,
+                               const char *gpu_time, uint64_t chunk, const struct xb_record *file,
+                               int device, struct xb_record *record, struct xb_error *error)
+{
+    char in[32];
+    char out[32];
+    char piece[32];
+    snprintf(in, sizeof in, "%" PRIu64, job->in);
+    snprintf(out, sizeof out, "%" PRIu64, job->out);
+    snprintf(piece, sizeof piece, "%" PRIu64, chunk);
+    const char *const words[] = {"--mode",     xb_job_mode, "--size",  in,    "--job-out", out,
+                                 "--gpu-time", gpu_time,    "--chunk", piece, NULL};
+    if (file != NULL) {
+        struct xb_record planned;
+        enum xb_status status = run_words(session, words, true, &planned, error);
+        if (status != XB_OK)
+            return status;
+        status = compare_machines(file, &planned, device, error);
+        xb_record_free(&planned);
+        if (status != XB_OK)
+            return status;
+    }
+    return run_words(session, words, false, record, error);
+}

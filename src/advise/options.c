@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The rows that declare the options of `advise`. */
+#include "command.h"
+
+#include "backends/choice.h"
+#include "cli/options.h"
+#include "ways.h"
+
+#include <stdio.h>
+
+static const struct xb_option option_in = {
+    .name = "in",
+    .type = XB_OPTION_SIZE,
+    .argument = "SIZE",
+    .help = "How much the job takes to the GPU. Must be given.",
+    .minimum = 1,
+    .maximum = UINT64_C(1) << 40,
+};
+static const struct xb_option option_out = {
+    .name = "out",
+    .type = XB_OPTION_SIZE,
+    .argument = "SIZE",
+    .default_text = "0",
+    .help = "How much it brings back.",
+    .minimum = 0,
+    .maximum = UINT64_C(1) << 40,
+};
+static const struct xb_option option_gpu_time = {
+    .name = "gpu-time",
+    .type = XB_OPTION_TEXT,
+    .argument = "TIME",
+    .help = "How long the GPU computes, without any copy: a time such as 2ms, or 'none'. Must be "
+            "given.",
+};
+static const struct xb_option option_cpu_time = {
+    .name = "cpu-time",
+    .type = XB_OPTION_DURATION,
+    .argument = "TIME",
+    .help = "How long the same work takes on the CPU. Without it the strategies are compared, and "
+            "nothing is said of the CPU.",
+};
+static const struct xb_option option_times = {
+    .name = "times",
+    .type = XB_OPTION_COUNT,
+    .argument = "N",
+    .default_text = "1",
+    .help = "How often the job runs with the same memory: what page-locking it costs is divided by "
+            "that.",
+    .minimum = 1,
+    .maximum = UINT64_C(1000000000000),
+};
+static const struct xb_option option_memory = {
+    .name = "memory",
+    .type = XB_OPTION_CHOICES,
+    .argument = "KIND",
+    .default_text = XB_MEMORY_WORD_USUAL,
+    .help = "Where the job's data lies: in 'pageable' memory, as malloc gives it, so that pinned "
+            "strategies have to page-lock it or copy it first; or in 'pinned' memory.",
+    .choices = xb_memory_words,
+};
+static char backend_help[512]; /* of option_backend: the names are the list's */
+static const struct xb_option option_backend = {
+    .name = "backend",
+    .short_name = 'b',
+    .type = XB_OPTION_TEXT,
+    .argument = "NAME",
+    .default_text = XB_BACKEND_AUTO,
+    .help = backend_help,
+};
+static const struct xb_option option_device = {
+    .name = "device",
+    .short_name = 'D',
+    .type = XB_OPTION_COUNT,
+    .argument = "N",
+    .default_text = "0",
+    .help = "Which device, by its number: the one that is measured, or whose rows of FILE count.",
+    .minimum = 0,
+    .maximum = 1000,
+};
+static const struct xb_option option_check = {
+    .name = "check",
+    .type = XB_OPTION_FLAG,
+    .help = "Run the job, by each strategy, and print what was predicted beside what was measured. "
+            "With FILE only on the machine that it is of.",
+};
+static const struct xb_option option_json = {
+    .name = "json",
+    .short_name = 'j',
+    .type = XB_OPTION_TEXT,
+    .argument = "FILE",
+    .help = "Write the advice as JSON (docs/advise.schema.json); '-' is standard output, in place "
+            "of the table.",
+};
+static const struct xb_option *const rows[] = {&option_in,
+                                               &option_out,
+                                               &option_gpu_time,
+                                               &option_cpu_time,
+                                               &option_times,
+                                               &option_memory,
+                                               &option_check,
+                                               &option_backend,
+                                               &option_device,
+                                               &option_json,
+                                               &xb_option_plain_help,
+                                               &xb_option_version,
+                                               NULL};
+
+const struct xb_option *const *xb_advise_rows(void)
+{
+    char all[128];
+    char others[128];
+    xb_backend_names(XB_BACKENDS_ALL, all, sizeof all);
+    xb_backend_names(XB_BACKENDS_BY_NAME, others, sizeof others);
+    int length = snprintf(backend_help, sizeof backend_help,
+                          "What measures where there is no FILE, and with --check: %s, or auto: "
+                          "the first GPU backend that can run.",
+                          all);
+    if (others[0] != '\0')
+        snprintf(backend_help + length, sizeof backend_help - (size_t)length,
+                 " auto never takes %s: name it.", others);
+    return rows;
+}

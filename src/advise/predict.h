@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef XFERBENCH_ADVISE_PREDICT_H
+#define XFERBENCH_ADVISE_PREDICT_H
+
+#include "job.h"
+#include "model.h"
+
+/* How long a job takes by each strategy. The formulas stand in docs/advise.md. */
+
+/* What takes the largest part of the time. */
+enum xb_limit_by {
+    XB_LIMIT_COPY_IN,
+    XB_LIMIT_KERNEL,
+    XB_LIMIT_COPY_OUT,
+    XB_LIMIT_COPIES, /* both ways at once */
+    XB_LIMIT_CALLS,  /* that start copies and kernels */
+    XB_LIMIT_PINNING
+};
+
+/* What was asked of a cost. */
+struct xb_cost_use {
+    enum xb_cost_kind kind;
+    uint64_t bytes;
+};
+#define XB_COST_USES 8
+
+struct xb_prediction {
+    enum xb_strategy strategy;
+    bool is_known;                /* false: a measurement is missing, or it makes no sense */
+    enum xb_cost_kind missing;    /* which rows are, and of what size */
+    uint64_t missing_bytes;       /* 0: nothing is missing, but the job is too small for it */
+    double at_least;              /* seconds a run, where only a part is known; 0: nothing is */
+    double total[XB_ESTIMATES];   /* seconds a run, everything included */
+    double running[XB_ESTIMATES]; /* the same without getting data into pinned memory */
+    double in, kernel, out;       /* each step alone, seconds */
+    double copies;                /* overlapped: both ways at once; else in + out */
+    double pinning;               /* a run, of getting the data into pinned memory */
+    bool is_copied;               /* it is copied there, and not page-locked where it lies */
+    uint64_t chunk;               /* overlapped: bytes that come in at a time; else 0 */
+    uint64_t chunk_count;
+    enum xb_limit_by limit;
+    double limit_seconds;
+    struct xb_cost_use uses[XB_COST_USES]; /* what it rests on */
+    size_t use_count;
+    bool uses_both_ways;  /* rows of copies both ways at once; false: none, or not needed */
+    bool lacks_both_ways; /* overlapped: there are none, so copies are taken not to slow each other
+                           */
+};
+
+void xb_predict(const struct xb_costs *costs, const struct xb_job *job, enum xb_strategy strategy,
+                struct xb_prediction *prediction);
+
+struct xb_predictions {
+    struct xb_job job;
+    struct xb_prediction each[XB_STRATEGIES];
+    const struct xb_prediction *best; /* NULL where none is known */
+};
+
+/* All strategies. */
+void xb_predict_all(const struct xb_costs *costs, const struct xb_job *job,
+                    struct xb_predictions *all);
+
+/*
+ * Where GPU and CPU take as long, if bytes, GPU time and CPU time grow together: the GPU wins from
+ * `from` to `to` bytes of input.
+ */
+struct xb_break_even {
+    bool is_known;         /* false: nothing can be predicted, or nobody asks */
+    bool wins;             /* false: at no size looked at */
+    bool has_from, has_to; /* false: at all smaller, or larger, sizes looked at too */
+    double from, to;       /* bytes of input */
+    double least, most;    /* sizes looked at, where there is no end that way */
+};
+struct xb_break_even xb_find_break_even(const struct xb_costs *costs, const struct xb_job *job);
+
+#endif

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef XFERBENCH_ADVISE_REPORT_H
+#define XFERBENCH_ADVISE_REPORT_H
+
+#include "base/note.h"
+#include "predict.h"
+
+/* What was found, for whoever writes it. */
+struct xb_advice_report {
+    const char *file;               /* NULL: measured now */
+    const struct xb_record *record; /* the first, for where it was measured */
+    int device;
+    const struct xb_costs *costs;
+    const struct xb_predictions *predictions;
+    struct xb_break_even break_even;
+    const struct xb_record *check; /* of the job itself; NULL: not asked */
+};
+
+enum xb_worth {
+    XB_WORTH_YES = 0,    /* the GPU is worth it; or nobody asked */
+    XB_WORTH_NO = 1,     /* the CPU is as fast or faster */
+    XB_WORTH_UNKNOWN = 3 /* no strategy can be predicted */
+};
+enum xb_worth xb_advice_judge(const struct xb_predictions *predictions);
+
+/* The answer in one or two sentences. */
+void xb_advice_say(const struct xb_predictions *predictions, struct xb_words *words);
+/* "copy in", "kernel" */
+const char *xb_limit_name(enum xb_limit_by limit);
+/* Why there is no prediction, and what to measure. */
+void xb_advice_say_missing(const struct xb_job *job, const struct xb_prediction *prediction,
+                           struct xb_words *words);
+/* Where GPU and CPU take as long. */
+void xb_advice_say_break_even(const struct xb_break_even *found, struct xb_words *words);
+
+/* The case of the check that is of that strategy; NULL for none. */
+const struct xb_record_case *xb_advice_checked(const struct xb_advice_report *report,
+                                               enum xb_strategy strategy);
+/* Adds that the kernel of the check took another time than it was asked to; nothing where it took
+ * the same within 5 %, or there was none. */
+void xb_advice_say_kernel(double asked, double measured, struct xb_words *words);
+/* Its time for one job; NAN where it has none. */
+double xb_advice_measured(const struct xb_advice_report *report, enum xb_strategy strategy);
+
+XB_MUST_CHECK enum xb_status
+xb_advice_table_write(FILE *stream, const struct xb_advice_report *report, struct xb_error *error);
+XB_MUST_CHECK enum xb_status
+xb_advice_json_write(FILE *stream, const struct xb_advice_report *report, struct xb_error *error);
+
+#endif

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ways.h"
+
+const struct xb_strategy_words xb_strategy_words[XB_STRATEGIES] = {
+    [XB_STRATEGY_PAGEABLE] = {"pageable", "from pageable memory by the driver's copies"},
+    [XB_STRATEGY_RING] = {"ring", "from pageable memory through a ring of pinned chunks"},
+    [XB_STRATEGY_PINNED] = {"pinned", "with pinned memory, one step after the other"},
+    [XB_STRATEGY_OVERLAPPED] = {"overlapped", "with pinned memory, copies and kernels overlapped"},
+};
+
+#define COPIES_OF_PINNED "--mode pinned --direction both"
+
+const struct xb_cost_source xb_cost_sources[XB_COSTS] = {
+    [XB_COST_PAGEABLE_IN] = {.mode = "pageable",
+                             .variants = {"driver", "malloc"},
+                             .direction = "h2d",
+                             .options = "--mode pageable --direction both"},
+    [XB_COST_PAGEABLE_OUT] = {.mode = "pageable",
+                              .variants = {"driver", "malloc"},
+                              .direction = "d2h",
+                              .options = "--mode pageable --direction both"},
+    [XB_COST_RING_IN] = {.mode = "pageable",
+                         .variants = {"ring"},
+                         .direction = "h2d",
+                         .options = "--mode pageable --staging ring --direction both"},
+    [XB_COST_RING_OUT] = {.mode = "pageable",
+                          .variants = {"ring"},
+                          .direction = "d2h",
+                          .options = "--mode pageable --staging ring --direction both"},
+    [XB_COST_PINNED_IN] = {.mode = "pinned",
+                           .variants = {"registered", "alloc"},
+                           .direction = "h2d",
+                           .options = COPIES_OF_PINNED},
+    [XB_COST_PINNED_OUT] = {.mode = "pinned",
+                            .variants = {"registered", "alloc"},
+                            .direction = "d2h",
+                            .options = COPIES_OF_PINNED},
+    [XB_COST_REGISTER] = {.mode = "pin",
+                          .variants = {"used"},
+                          .is_setup = true,
+                          .options = "--mode pin --pin-by used,copy"},
+    [XB_COST_COPY_IN] = {.mode = "pin",
+                         .variants = {"copy"},
+                         .direction = "h2d",
+                         .options = "--mode pin --pin-by used,copy"},
+    [XB_COST_COPY_OUT] = {.mode = "pin",
+                          .variants = {"copy"},
+                          .direction = "d2h",
+                          .options = "--mode pin --pin-by used,copy"},
+    [XB_COST_COPY_ROOM] = {.mode = "pin",
+                           .variants = {"copy"},
+                           .is_setup = true,
+                           .options = "--mode pin --pin-by used,copy"},
+};
+
+const struct xb_cost_source xb_both_ways_source = {.mode = "pinned",
+                                                   .variants = {"registered", "alloc"},
+                                                   .direction = "bidir",
+                                                   .options = "--mode pinned --direction bidir"};
+
+const char xb_job_mode[] = "job";
+
+const char *const xb_memory_words[] = {XB_MEMORY_WORD_USUAL, "pinned", NULL};
+
+const char *const xb_copies_words[] = {"--mode", "pageable,pinned", "--direction", "both", NULL};
+const char *const xb_both_ways_words[] = {"--mode", "pinned", "--direction", "bidir", NULL};
+const char *const xb_pinning_words[] = {"--mode", "pin", "--pin-by", "used,copy", NULL};

@@ -1,0 +1,440 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A whole job: data to the device, a kernel, the result back; timed until the host has it. */
+#include "job_proof.h"
+#include "kernel_time.h"
+#include "pipeline_figures.h"
+#include "proof.h"
+#include "ring.h"
+#include "shared_options.h"
+
+#include "xferbench/result.h"
+#include "xferbench/verify.h"
+#include "xferbench/workspace.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const way_words[] = {"pageable", "ring", "pinned", "overlapped", NULL};
+
+static const struct xb_option option_way = {
+    .name = "way",
+    .type = XB_OPTION_CHOICES,
+    .argument = "WAY[,WAY]",
+    .default_text = "pageable,ring,pinned,overlapped",
+    .help = "How the job's data moves: 'pageable' ordinary memory, by the driver; 'ring' ordinary "
+            "memory through a ring of page-locked chunks, by host threads; 'pinned' "
+            "page-locked memory; 'overlapped' the same in chunks of --chunk, so that copies in, "
+            "kernels and copies out go on at the same time. One case is run for each.",
+    .choices = way_words,
+    .selects = true,
+};
+
+static const struct xb_option option_gpu_time = {
+    .name = "gpu-time",
+    .type = XB_OPTION_TEXT,
+    .argument = "TIME",
+    .default_text = "1ms",
+    .help = "How long the job's kernel takes for all of the data: a time such as 2ms, or 'none' "
+            "for no kernel.",
+    .selects = true,
+};
+
+static const struct xb_option option_job_out = {
+    .name = "job-out",
+    .type = XB_OPTION_SIZE,
+    .argument = "SIZE",
+    .default_text = "1M",
+    .help = "How much the job brings back; --size is how much it takes in. 0 for nothing.",
+    .minimum = 0,
+    .maximum = INT64_MAX / 4,
+    .selects = true,
+};
+
+/* So many chunks are under way when chunks overlap: one comes in, one is computed on, one leaves,
+ * and one more keeps all three busy where they do not take the same time. On an H200 double-buffer
+ * came to 96 % of its bound with three and to 99 % with four
+ * (bench/results/h200/double-buffer.json, double-buffer-4.json). */
+#define OVERLAPPING 4u
+
+/* A kernel may take this much longer than asked for before the case is refused. */
+#define TOO_LONG 1.1
+
+struct state {
+    struct xb_job_layout layout;
+    struct xb_buffer *in, *out; /* on the host; `out` is NULL where nothing comes back */
+    struct xb_buffer *data;     /* on the device: all slots */
+    struct xb_ring *ring;       /* NULL: the copies do without */
+    struct xb_buffer *piece;    /* on the host; NULL where all that went in comes back */
+    uint64_t steps;             /* of the kernel, on every word */
+};
+
+static bool is_overlapped(const struct xb_case *test)
+{
+    return strcmp(test->variant, "overlapped") == 0;
+}
+
+static bool has_ring(const struct xb_case *test)
+{
+    return strcmp(test->variant, "ring") == 0;
+}
+
+static enum xb_memory memory_of(const struct xb_case *test)
+{
+    return has_ring(test) || strcmp(test->variant, "pageable") == 0 ? XB_MEMORY_PAGEABLE
+                                                                    : XB_MEMORY_REGISTERED;
+}
+
+static double gpu_time_of(const struct xb_case *test)
+{
+    struct xb_error error;
+    double seconds = 0;
+    const char *text = xb_case_setting(test, &option_gpu_time)->word;
+    if (xb_gpu_time_parse("--gpu-time", text, &seconds, &error) != XB_OK)
+        abort(); /* check_options was asked before */
+    return seconds;
+}
+
+static struct xb_job_layout layout_of(const struct xb_case *test)
+{
+    uint64_t out = xb_case_setting(test, &option_job_out)->count;
+    uint64_t chunk =
+        is_overlapped(test) ? xb_case_setting(test, &xb_option_chunk)->count : UINT64_MAX;
+    return xb_job_lay_out(test->bytes, out, chunk);
+}
+
+/* How long a buffer is that is not of the case's own size: a workspace would keep one that is as
+ * long by chance for the largest case (workspace.h), and the check of memory does not count that.
+ */
+static uint64_t beside(const struct xb_case *test, uint64_t bytes)
+{
+    return bytes == test->bytes ? bytes + 8 : bytes;
+}
+
+static struct xb_ring_plan ring_plan_of(const struct xb_job_layout *layout)
+{
+    return xb_ring_plan_usual(layout->in > layout->out ? layout->in : layout->out);
+}
+
+static uint32_t capabilities(const struct xb_case *test)
+{
+    return XB_CAP_KERNELS | (memory_of(test) == XB_MEMORY_REGISTERED ? XB_CAP_REGISTER : 0);
+}
+
+static struct xb_needs needs(const struct xb_case *test, const struct xb_config *config)
+{
+    struct xb_job_layout layout = layout_of(test);
+    struct xb_ring_plan plan = ring_plan_of(&layout);
+    (void)config;
+    uint64_t host =
+        layout.in + beside(test, layout.out) + beside(test, xb_job_piece_bytes(&layout));
+    return (struct xb_needs){.host_bytes = host + (has_ring(test) ? xb_ring_bytes(&plan) : 0),
+                             .device_bytes = layout.device_bytes};
+}
+
+static enum xb_status check_options(const struct xb_case *test, const struct xb_config *config,
+                                    struct xb_error *error)
+{
+    double seconds;
+    (void)config;
+    enum xb_status status = xb_gpu_time_parse(
+        "--gpu-time", xb_case_setting(test, &option_gpu_time)->word, &seconds, error);
+    if (status != XB_OK || !is_overlapped(test))
+        return status;
+    status = xb_chunk_check_words(test, error);
+    return status != XB_OK ? status : xb_chunk_check(test, 3, error);
+}
+
+static enum xb_status check(const struct xb_mode_context *context, struct xb_error *error)
+{
+    if (context->test->bytes >= 8 || gpu_time_of(context->test) == 0)
+        return XB_OK;
+    return XB_FAIL(error, XB_ERR_UNSUPPORTED,
+                   "the kernel works on words of 8 bytes, and %llu bytes hold none",
+                   (unsigned long long)context->test->bytes);
+}
+
+/* ---- what is timed ---- */
+
+static enum xb_status copy_in(struct xb_mode_context *context, struct xb_queue *queue,
+                              const struct xb_job_part *part, struct xb_error *error)
+{
+    const struct state *state = context->state;
+    const char *host = state->in->host_address;
+    if (state->ring != NULL)
+        return xb_ring_to_device(state->ring, queue, state->data, part->device_offset,
+                                 host + part->in.offset, part->in.bytes, error);
+    return context->device->backend->queue_copy(queue, state->data, part->device_offset, state->in,
+                                                part->in.offset, part->in.bytes, error);
+}
+
+static enum xb_status compute(struct xb_mode_context *context, struct xb_queue *queue,
+                              const struct xb_job_part *part, struct xb_error *error)
+{
+    const struct state *state = context->state;
+    if (state->steps == 0)
+        return XB_OK;
+    return context->device->backend->queue_compute(queue, state->data, part->device_offset,
+                                                   part->in.bytes, state->steps, error);
+}
+
+static enum xb_status copy_out(struct xb_mode_context *context, struct xb_queue *queue,
+                               const struct xb_job_part *part, struct xb_error *error)
+{
+    const struct state *state = context->state;
+    if (part->out.bytes == 0)
+        return XB_OK;
+    if (state->ring != NULL)
+        return xb_ring_to_host(state->ring, queue,
+                               (char *)state->out->host_address + part->out.offset, state->data,
+                               part->device_offset, part->out.bytes, error);
+    return context->device->backend->queue_copy(queue, state->out, part->out.offset, state->data,
+                                                part->device_offset, part->out.bytes, error);
+}
+
+typedef enum xb_status stage(struct xb_mode_context *context, struct xb_queue *queue,
+                             const struct xb_job_part *part, struct xb_error *error);
+
+/* Sends all chunks through some stages, one chunk a queue in turn: a queue keeps the stages of a
+ * chunk in order, and those of different chunks overlap. */
+static enum xb_status run_stages(struct xb_mode_context *context, stage *const stages[],
+                                 size_t stage_count, struct xb_error *error)
+{
+    const struct state *state = context->state;
+    for (uint64_t i = 0; i < state->layout.count; i++) {
+        struct xb_job_part part = xb_job_part_at(&state->layout, i);
+        struct xb_queue *queue = context->queues[i % context->queue_count];
+        for (size_t s = 0; s < stage_count; s++) {
+            enum xb_status status = stages[s](context, queue, &part, error);
+            if (status != XB_OK)
+                return status;
+        }
+    }
+    return XB_OK;
+}
+
+static stage *const all_stages[] = {copy_in, compute, copy_out};
+
+static enum xb_status submit(struct xb_mode_context *context, struct xb_error *error)
+{
+    return run_stages(context, all_stages, 3, error);
+}
+
+static enum xb_status submit_in(struct xb_mode_context *context, struct xb_error *error)
+{
+    return run_stages(context, &all_stages[0], 1, error);
+}
+
+static enum xb_status submit_kernel(struct xb_mode_context *context, struct xb_error *error)
+{
+    return run_stages(context, &all_stages[1], 1, error);
+}
+
+static enum xb_status submit_out(struct xb_mode_context *context, struct xb_error *error)
+{
+    return run_stages(context, &all_stages[2], 1, error);
+}
+
+static const struct xb_figure job_time = {
+    .name = "job_time",
+    .unit = XB_UNIT_SECONDS,
+    .help = "The whole job by the host's clock: copy in, kernel, copy out",
+};
+static const struct xb_figure *const figures[] = {
+    &job_time, &xb_figure_in_time, &xb_figure_kernel_time, &xb_figure_out_time, NULL};
+
+static bool computes(const struct xb_mode_context *context)
+{
+    const struct state *state = context->state;
+    return state->steps > 0;
+}
+
+static bool brings_back(const struct xb_mode_context *context)
+{
+    const struct state *state = context->state;
+    return state->out != NULL;
+}
+
+/* The copies by the clock of the case, which is the host's: so a program waits for them. The kernel
+ * by the device's, because --gpu-time is what a profiler shows. */
+static const struct xb_reference references[] = {
+    {.figure = &xb_figure_in_time, .submit = submit_in},
+    {.figure = &xb_figure_kernel_time,
+     .submit = submit_kernel,
+     .clock = XB_CLOCK_OF_DEVICE,
+     .is_wanted = computes},
+    {.figure = &xb_figure_out_time, .submit = submit_out, .is_wanted = brings_back},
+    {.figure = NULL},
+};
+
+/* ---- setup ---- */
+
+/* Refuses a kernel that is shorter than the shortest over so much data. */
+static enum xb_status check_least_time(struct xb_mode_context *context, double target,
+                                       struct xb_error *error)
+{
+    struct state *state = context->state;
+    uint64_t tuned = state->steps;
+    double seconds = 0;
+    char asked[32];
+    char least[32];
+    enum xb_status status = xb_mode_time(context, submit_kernel, &seconds, error);
+    if (status != XB_OK || seconds <= TOO_LONG * target)
+        return status;
+    state->steps = 1;
+    status = xb_mode_time(context, submit_kernel, &seconds, error);
+    state->steps = tuned;
+    if (status != XB_OK || seconds <= TOO_LONG * target)
+        return status;
+    return XB_FAIL(error, XB_ERR_UNSUPPORTED,
+                   "--gpu-time %s: a kernel that reads and writes the job's data once takes %s "
+                   "here; give that or more, or none",
+                   xb_duration_format(target, asked, sizeof asked),
+                   xb_duration_format(seconds, least, sizeof least));
+}
+
+static enum xb_status tune_kernel(struct xb_mode_context *context, struct xb_error *error)
+{
+    struct state *state = context->state;
+    double target = gpu_time_of(context->test);
+    if (target == 0)
+        return XB_OK;
+    enum xb_status status =
+        xb_kernel_time_tune(context, submit_kernel, target, &state->steps, error);
+    return status != XB_OK ? status : check_least_time(context, target, error);
+}
+
+static enum xb_status borrow_buffers(struct xb_mode_context *context, struct xb_error *error)
+{
+    struct state *state = context->state;
+    const struct xb_case *test = context->test;
+    const struct xb_job_layout *layout = &state->layout;
+    struct xb_workspace *workspace = context->workspace;
+    enum xb_memory memory = memory_of(test);
+    enum xb_status status =
+        xb_workspace_buffer(workspace, 0, memory, layout->in, &state->in, error);
+    if (status == XB_OK && layout->out > 0)
+        status = xb_workspace_buffer(workspace, 1, memory, beside(test, layout->out), &state->out,
+                                     error);
+    if (status == XB_OK && layout->out < layout->in)
+        status =
+            xb_workspace_buffer(workspace, 2, XB_MEMORY_PAGEABLE,
+                                beside(test, xb_job_piece_bytes(layout)), &state->piece, error);
+    if (status == XB_OK)
+        status = xb_workspace_buffer(workspace, 0, XB_MEMORY_DEVICE, layout->device_bytes,
+                                     &state->data, error);
+    return status != XB_OK
+               ? status
+               : xb_workspace_queues(workspace, context->queue_count, &context->queues, error);
+}
+
+static enum xb_status open_ring(struct xb_mode_context *context, struct xb_error *error)
+{
+    struct state *state = context->state;
+    const struct xb_ring_plan plan = ring_plan_of(&state->layout);
+    context->operations_per_iteration = 1 + xb_ring_operations(&plan, state->layout.in) +
+                                        xb_ring_operations(&plan, state->layout.out);
+    return xb_ring_open(context, &plan, 3, &state->ring, error);
+}
+
+static enum xb_status setup(struct xb_mode_context *context, struct xb_error *error)
+{
+    struct state *state = context->state;
+    const struct xb_case *test = context->test;
+    state->layout = layout_of(test);
+    context->queue_count = is_overlapped(test) ? OVERLAPPING : 1;
+    context->operations_per_iteration = 3 * state->layout.count;
+    context->bytes_moved = state->layout.in + state->layout.out;
+    context->host_timed = context->host_waits = true;
+    enum xb_status status = borrow_buffers(context, error);
+    if (status == XB_OK && has_ring(test))
+        status = open_ring(context, error);
+    if (status != XB_OK)
+        return status;
+    xb_host_fill(state->in->host_address, 0, test->bytes, xb_proof_before(test->seed));
+    status = xb_proof_fill(context->queues[0], state->data, state->layout.device_bytes,
+                           xb_job_beside(test->seed, false), error);
+    return status != XB_OK ? status : tune_kernel(context, error);
+}
+
+static void teardown(struct xb_mode_context *context)
+{
+    struct state *state = context->state;
+    xb_ring_close(state->ring);
+}
+
+/* Changes the input and what the device has beside it: nothing that warm-up and references left is
+ * right any more. */
+static enum xb_status prepare(struct xb_mode_context *context, struct xb_error *error)
+{
+    const struct state *state = context->state;
+    xb_host_fill(state->in->host_address, 0, context->test->bytes,
+                 xb_proof_after(context->test->seed));
+    return xb_proof_fill(context->queues[0], state->data, state->layout.device_bytes,
+                         xb_job_beside(context->test->seed, true), error);
+}
+
+/* ---- proof ---- */
+
+static enum xb_status verify(struct xb_mode_context *context, struct xb_result *result,
+                             struct xb_error *error)
+{
+    const struct state *state = context->state;
+    const struct xb_job_proof proof = {.layout = &state->layout,
+                                       .seed = context->test->seed,
+                                       .steps = state->steps,
+                                       .in = state->in,
+                                       .out = state->out,
+                                       .data = state->data,
+                                       .piece = state->piece};
+    struct xb_mismatch all = {0};
+    struct xb_mismatch spots = {0};
+    xb_result_detail_number(result, "compute_steps", (double)state->steps);
+    xb_result_detail_text(result, "verified_by", "host");
+    xb_result_compute(result, &job_time, (double)result->bytes_moved / result->bandwidth.median);
+    enum xb_status status = xb_job_check(context->queues[0], &proof, &all, &spots, error);
+    if (status == XB_OK)
+        xb_proof_conclude(result, &all, &spots);
+    return status;
+}
+
+static const struct xb_option *const options[] = {&option_way, &option_gpu_time, &option_job_out,
+                                                  &xb_option_chunk, NULL};
+
+static const struct xb_parameter parameters[] = {{&option_gpu_time, NULL},
+                                                 {&option_job_out, NULL},
+                                                 {&xb_option_chunk, "overlapped"},
+                                                 {NULL, NULL}};
+
+const struct xb_mode xb_mode_job = {
+    .name = "job",
+    .summary = "a whole job: data in, a kernel, the result back, until the host has it",
+    .description =
+        "Brings --size bytes to the device, computes on them for --gpu-time and brings --job-out "
+        "bytes back, by each --way. One iteration is timed by the host's clock from the first call "
+        "until all is done, because that is how long a program waits for such a job. in_time and "
+        "out_time are the copies alone by the same clock, kernel_time is the kernel alone by the "
+        "device's. The kernel takes every word through as many steps as make it last that long; a "
+        "time that is shorter than reading and writing the data once is refused. The row shows the "
+        "bytes that went in and out by the time of the job. What came back is checked, every byte; "
+        "where less comes back than went in, what is left on the device is fetched and checked "
+        "too. `xferbench advise --check` sets this mode beside what it predicts. --mode all leaves "
+        "this mode out.",
+    .directions = XB_BIDIR,
+    .by_default = XB_BIDIR,
+    .only_named = true,
+    .variant_option = &option_way,
+    .options = options,
+    .parameters = parameters,
+    .figures = figures,
+    .state_bytes = sizeof(struct state),
+    .capabilities = capabilities,
+    .needs = needs,
+    .check_options = check_options,
+    .check = check,
+    .setup = setup,
+    .references = references,
+    .prepare = prepare,
+    .submit = submit,
+    .verify = verify,
+    .teardown = teardown,
+};

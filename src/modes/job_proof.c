@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "job_proof.h"
+
+#include "proof.h"
+#include "xferbench/verify.h"
+
+#define PIECE_BYTES (UINT64_C(4) << 20)
+
+static uint64_t lesser(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+uint64_t xb_job_piece_bytes(const struct xb_job_layout *layout)
+{
+    return lesser(layout->in, PIECE_BYTES);
+}
+
+struct xb_pattern xb_job_beside(unsigned long long seed, bool is_after)
+{
+    unsigned long long other = seed + (1ULL << 39);
+    return is_after ? xb_proof_after(other) : xb_proof_before(other);
+}
+
+static void check_bytes(const void *memory, uint64_t offset, uint64_t bytes,
+                        struct xb_pattern pattern, struct xb_mismatch *found)
+{
+    struct xb_mismatch here = xb_host_check(memory, offset, bytes, pattern);
+    xb_proof_add(found, &here);
+}
+
+/* Checks the first bytes of a word that the kernel computed: only the whole of it can be
+ * calculated. */
+static void check_word_beginning(const unsigned char *memory, uint64_t offset, uint64_t bytes,
+                                 struct xb_pattern pattern, struct xb_mismatch *found)
+{
+    unsigned char word[8];
+    xb_host_fill(word, offset, sizeof word, pattern);
+    for (uint64_t i = 0; i < bytes; i++)
+        if (word[i] != memory[i]) {
+            struct xb_mismatch wrong = {.wrong_bytes = 1, .first_offset = offset + i};
+            xb_proof_add(found, &wrong);
+        }
+}
+
+/* Checks what came back of one chunk: words that were computed, the bytes behind the last of them,
+ * and what the device had behind the chunk. */
+static void check_part(const struct xb_job_proof *proof, const struct xb_job_part *part,
+                       struct xb_mismatch *found)
+{
+    const unsigned char *memory = (unsigned char *)proof->out->host_address + part->out.offset;
+    struct xb_pattern plain = xb_proof_after(proof->seed);
+    struct xb_pattern computed = plain;
+    computed.steps = proof->steps;
+    uint64_t stepped = lesser(part->out.bytes, part->in.bytes / 8 * 8);
+    uint64_t words = stepped / 8 * 8;
+    uint64_t input = lesser(part->out.bytes, part->in.bytes);
+    check_bytes(memory, part->in.offset, words, computed, found);
+    check_word_beginning(memory + words, part->in.offset + words, stepped - words, computed, found);
+    check_bytes(memory + stepped, part->in.offset + stepped, input - stepped, plain, found);
+    check_bytes(memory + input, part->device_offset + input, part->out.bytes - input,
+                xb_job_beside(proof->seed, true), found);
+}
+
+/* Checks what arrived and was computed on, of a job that brings less back: fetches it in pieces. */
+static enum xb_status check_arrived(struct xb_queue *queue, const struct xb_job_proof *proof,
+                                    struct xb_mismatch *found, struct xb_mismatch *spots,
+                                    struct xb_error *error)
+{
+    const struct xb_backend *backend = queue->device->backend;
+    void *piece = proof->piece->host_address;
+    struct xb_pattern expected = xb_proof_after(proof->seed);
+    expected.steps = proof->steps;
+    for (uint64_t at = 0; at < proof->layout->in; at += PIECE_BYTES) {
+        uint64_t bytes = lesser(PIECE_BYTES, proof->layout->in - at);
+        xb_host_fill(piece, at, bytes, xb_proof_before(proof->seed));
+        enum xb_status status =
+            backend->queue_copy(queue, proof->piece, 0, proof->data, at, bytes, error);
+        if (status == XB_OK)
+            status = backend->queue_wait(queue, error);
+        if (status != XB_OK)
+            return status;
+        check_bytes(piece, at, bytes, expected, found);
+        if (at == 0)
+            xb_proof_check_steps(proof->in->host_address, piece, bytes, proof->steps, spots);
+    }
+    return XB_OK;
+}
+
+enum xb_status xb_job_check(struct xb_queue *queue, const struct xb_job_proof *proof,
+                            struct xb_mismatch *all, struct xb_mismatch *spots,
+                            struct xb_error *error)
+{
+    for (uint64_t i = 0; proof->out != NULL && i < proof->layout->count; i++) {
+        struct xb_job_part part = xb_job_part_at(proof->layout, i);
+        check_part(proof, &part, all);
+        if (i == 0)
+            xb_proof_check_steps(proof->in->host_address, proof->out->host_address,
+                                 lesser(part.in.bytes, part.out.bytes), proof->steps, spots);
+    }
+    return proof->piece != NULL ? check_arrived(queue, proof, all, spots, error) : XB_OK;
+}

@@ -1,0 +1,169 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""`xferbench advise`: what it predicts from files and from measurements of its own, and what it refuses.
+usage: test_advise.py BUILD_FOLDER [UNITTEST_ARGUMENT...]"""
+
+import json
+import os
+
+import harness
+from harness import FEW, HOST, SOURCE, Case
+
+# Rows of an H200: pageable and pinned, both directions, 4 KiB to 1 GiB.
+SWEEP = os.path.join(SOURCE, "bench", "results", "h200", "sweep.json")
+JOB = ("--in", "256M", "--out", "4K", "--gpu-time", "2ms")
+YES, NO, WRONG, CANNOT_SAY = 0, 1, 2, 3
+
+
+def medians(mode, direction, size):
+    """bandwidth and wall_time of a row of the sweep."""
+    with open(SWEEP, encoding="utf-8") as file:
+        rows = json.load(file)["results"]
+    found = [row for row in rows if (row["mode"], row["direction"], row["bytes"]) == (mode, direction, size)]
+    assert len(found) == 1
+    return found[0]["bandwidth_bytes_per_second"]["median"], found[0]["wall_s"]["median"]
+
+
+class Advise(Case):
+    def advise(self, code, *arguments):
+        """The document that it writes."""
+        outcome = self.assert_ends(code, "advise", *arguments, "--json", "advice.json")
+        document = self.load("advice.json")
+        for line in outcome.out.splitlines():
+            self.assertLessEqual(len(line), 100, line)
+        self.assertIn(document["advice"].split()[0], outcome.out)
+        return document
+
+    def strategy(self, document, name):
+        return next(one for one in document["strategies"] if one["strategy"] == name)
+
+
+class FromFile(Advise):
+    def test_in_a_row_by_the_rows(self):
+        """The copy in until the host knows, the kernel, and the copy out right behind it."""
+        document = self.advise(YES, SWEEP, *JOB, "--memory", "pinned")
+        for mode in ("pageable", "pinned"):
+            _, copy_in = medians(mode, "h2d", 256 << 20)
+            rate, _ = medians(mode, "d2h", 4096)
+            one = self.strategy(document, mode)
+            self.assertTrue(one["known"])
+            self.assertAlmostEqual(one["copy_in_s"], copy_in)
+            self.assertAlmostEqual(one["copy_out_s"], 4096 / rate)
+            self.assertAlmostEqual(one["seconds"], copy_in + 0.002 + 4096 / rate)
+            self.assertEqual(len(one["rests_on"]), 2)
+        self.assertIsNone(document["gpu_is_worth_it"])
+        self.assertEqual(document["best"], "overlapped")
+        self.assertEqual(self.strategy(document, "overlapped")["limit"], "copy in")
+
+    def test_yes_no_and_neither(self):
+        pinned = ("--memory", "pinned")
+        document = self.advise(YES, SWEEP, *JOB, *pinned, "--cpu-time", "50ms")
+        self.assertEqual(document["gpu_is_worth_it"], "yes")
+        self.assertTrue(document["advice"].startswith("Yes: use the GPU with pinned memory"))
+        self.assertGreater(document["break_even"]["from_in_bytes"], 4096)
+        document = self.advise(NO, SWEEP, *JOB, *pinned, "--cpu-time", "1ms")
+        self.assertEqual((document["gpu_is_worth_it"], document["break_even"]["gpu_wins_somewhere"]), ("no", False))
+        # What getting the data into pinned memory takes is in no row, and the rest takes 7 ms.
+        document = self.advise(CANNOT_SAY, SWEEP, *JOB, "--cpu-time", "10ms")
+        self.assertIsNone(document["gpu_is_worth_it"])
+        self.assertIn("setup_time", self.strategy(document, "pinned")["missing"])
+
+    def test_rows_that_are_missing(self):
+        file = os.path.join(SOURCE, "bench", "results", "h200", "precision-1.json")
+        document = self.advise(CANNOT_SAY, file, *JOB)
+        self.assertIsNone(document["best"])
+        for one in document["strategies"]:
+            self.assertFalse(one["known"])
+            self.assertIn("Measure them: xferbench --mode ", one["missing"])
+
+    def test_standard_output(self):
+        outcome = self.assert_ends(YES, "advise", SWEEP, *JOB, "--json", "-")
+        self.assertEqual(self.load_text(outcome.out)["job"]["in_bytes"], 256 << 20)
+
+
+class Measured(Advise):
+    SMALL = ("--in", "1M", "--out", "64K", "--gpu-time", "5ms", "--memory", "pinned")
+
+    def test_from_a_measurement(self):
+        document = self.advise(YES, *HOST, *self.SMALL)
+        self.assertEqual(document["source"]["file"], None)
+        for name in ("pageable", "ring", "pinned", "overlapped"):
+            self.assertTrue(self.strategy(document, name)["known"])
+        overlapped = self.strategy(document, "overlapped")
+        self.assertTrue(overlapped["has_both_ways"])
+        self.assertGreaterEqual((1 << 20) // overlapped["chunk_bytes"], 2)
+
+    def test_check_runs_the_job(self):
+        outcome = self.assert_ends(YES, "advise", *HOST, *self.SMALL, "--check", "--json", "advice.json")
+        self.assertIn("PREDICTED MEASURED", outcome.out)
+        document = self.load("advice.json")
+        for name in ("pageable", "ring", "pinned", "overlapped"):
+            one = self.strategy(document, name)
+            self.assertGreater(one["measured"]["seconds"], 0)
+            self.assertAlmostEqual(
+                one["measured"]["predicted_by_measured"], one["running_s"] / one["measured"]["seconds"]
+            )
+
+    def test_a_job_without_a_kernel_or_a_result(self):
+        arguments = ("--in", "64K", "--gpu-time", "none", "--memory", "pinned", "--check")
+        document = self.advise(YES, *HOST, *arguments)
+        pinned = self.strategy(document, "pinned")
+        self.assertEqual((pinned["kernel_s"], pinned["copy_out_s"]), (0, 0))
+        self.assertGreater(pinned["measured"]["seconds"], 0)
+        self.assertIsNone(pinned["measured"]["kernel_s"])
+
+    def test_a_job_that_cannot_be_run(self):
+        """A kernel that is too short for its data: predicted all the same, and the check says why not."""
+        arguments = ("--in", "16M", "--gpu-time", "1ns", "--memory", "pinned", "--check")
+        outcome = self.assert_ends(YES, "advise", *HOST, *arguments)
+        self.assertIn("not measured: --gpu-time 1.00 ns", outcome.out)
+
+    def test_a_file_is_checked_where_it_was_measured(self):
+        rows = ("--mode", "pageable,pinned", "--direction", "both,bidir", "--size", "4K,256K,1M", *FEW)
+        self.assert_succeeds(*HOST, *rows, "--json", "rows.json")
+        document = self.advise(YES, "rows.json", *self.SMALL, *HOST, "--check")
+        self.assertGreater(self.strategy(document, "pinned")["measured"]["seconds"], 0)
+        moved = self.load("rows.json")
+        moved["host"]["hostname"] = "elsewhere"
+        with open(self.path("moved.json"), "w", encoding="utf-8") as file:
+            json.dump(moved, file)
+        outcome = self.assert_ends(WRONG, "advise", "moved.json", *self.SMALL, *HOST, "--check")
+        self.assertIn("host elsewhere", outcome.err)
+        self.assertEqual(outcome.out, "")
+
+
+class Refused(Advise):
+    def assert_wrong(self, word, *arguments):
+        outcome = self.assert_ends(WRONG, "advise", *arguments)
+        self.assertIn(word, outcome.err)
+        self.assertEqual(outcome.out, "")
+
+    def test_wrong_input(self):
+        self.assert_wrong("--in", SWEEP)
+        self.assert_wrong("--gpu-time", SWEEP, "--in", "1M")
+        self.assert_wrong("--gpu-time", SWEEP, "--in", "1M", "--gpu-time", "soon")
+        self.assert_wrong("--in", SWEEP, "--in", "0", "--gpu-time", "1ms")
+        self.assert_wrong("--cpu-time", SWEEP, *JOB, "--cpu-time", "0")
+        self.assert_wrong("--times", SWEEP, *JOB, "--times", "0")
+        self.assert_wrong("--memory", SWEEP, *JOB, "--memory", "managed")
+        self.assert_wrong("one at a time", SWEEP, *JOB, "--memory", "pinned,pageable")
+        self.assert_wrong("one too many", SWEEP, SWEEP, *JOB)
+        self.assert_wrong("no device 7", SWEEP, *JOB, "--device", "7")
+        self.assert_wrong("missing.json", "missing.json", *JOB)
+        self.assert_wrong("--backend", *JOB, "--backend", "abacus")
+        self.assert_wrong("would replace", SWEEP, *JOB, "--json", SWEEP)
+
+    def test_no_such_device(self):
+        outcome = self.assert_ends(WRONG, "advise", *HOST, *JOB, "--device", "9")
+        self.assertIn("device", outcome.err)
+
+    def test_no_gpu(self):
+        outcome = self.assert_ends(
+            CANNOT_SAY, "advise", *JOB, "--json", "advice.json", environment=harness.absent_environment()
+        )
+        self.assertIn("no GPU can be tested here", outcome.err)
+        self.assertFalse(os.path.exists(self.path("advice.json")))
+
+
+if __name__ == "__main__":
+    harness.main()

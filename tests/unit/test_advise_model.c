@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What copies cost, from the rows of a record to any size. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "advise_fixture.h"
+
+static struct rows made;
+
+static const struct xb_cost *cost(const struct xb_costs *costs, enum xb_cost_kind kind)
+{
+    return &costs->costs[kind];
+}
+
+/* 1 MiB takes 100 us behind another and 110 us alone, 3 MiB 300 and 340 us. */
+static void test_time_is_a_line_from_size_to_size(void **state)
+{
+    (void)state;
+    begin(&made);
+    add_copy(&made, "pinned", "registered", "h2d", 3 * MIB, (double)(3 * MIB) / 300e-6, 40e-6,
+             2e-6);
+    add_copy(&made, "pinned", "registered", "h2d", MIB, (double)MIB / 100e-6, 10e-6, 1e-6);
+    struct xb_costs costs = costs_of(&made);
+    const struct xb_cost *in = cost(&costs, XB_COST_PINNED_IN);
+    assert_int_equal(in->count, 2);
+    assert_close(xb_cost_behind(in, MIB, XB_MIDDLE), 100e-6);
+    assert_close(xb_cost_alone(in, MIB, XB_MIDDLE), 110e-6);
+    assert_close(xb_cost_behind(in, 2 * MIB, XB_MIDDLE), 200e-6);
+    assert_close(xb_cost_alone(in, 2 * MIB, XB_MIDDLE), 225e-6);
+    /* Beyond the largest by its rate: twice as much takes twice as long. */
+    assert_close(xb_cost_behind(in, 6 * MIB, XB_MIDDLE), 600e-6);
+    assert_close(xb_cost_alone(in, 6 * MIB, XB_MIDDLE), 680e-6);
+    assert_close(xb_cost_call(in, 2 * MIB), 2e-6);
+    assert_close(xb_cost_call(in, 9 * MIB), 2e-6);
+    assert_close(xb_cost_alone(in, 0, XB_MIDDLE), 0);
+}
+
+static void test_what_is_smaller_is_known_from_small_rows_only(void **state)
+{
+    (void)state;
+    begin(&made);
+    add_copy(&made, "pinned", "registered", "h2d", 64 * KIB, 10e9, 10e-6, 0);
+    add_copy(&made, "pinned", "registered", "d2h", 64 * KIB + 1, 10e9, 10e-6, 0);
+    struct xb_costs costs = costs_of(&made);
+    const struct xb_cost *in = cost(&costs, XB_COST_PINNED_IN);
+    const struct xb_cost *out = cost(&costs, XB_COST_PINNED_OUT);
+    const struct xb_cost *none = cost(&costs, XB_COST_RING_IN);
+    assert_true(xb_cost_is_known(in, 4));
+    assert_close(xb_cost_alone(in, 4, XB_MIDDLE), 65536 / 10e9 + 10e-6);
+    assert_false(xb_cost_is_known(out, 64 * KIB));
+    assert_true(xb_cost_is_known(out, 64 * KIB + 1));
+    assert_true(xb_cost_is_known(out, 0));
+    assert_false(xb_cost_is_known(none, 1));
+    assert_true(isnan(xb_cost_alone(none, 1, XB_MIDDLE)));
+}
+
+/* Latency rows are single operations: what begins and ends them is in their time. */
+static void test_latency_rows_tell_of_the_smallest(void **state)
+{
+    (void)state;
+    begin(&made);
+    add_row(&made, "pinned", "registered", "d2h", 4)->latency = true;
+    set_figure(&made, "latency_host", 8e-6, true);
+    set_figure(&made, "latency_device", 2e-6, false);
+    add_copy(&made, "pinned", "registered", "d2h", MIB, (double)MIB / 100e-6, 10e-6, 0);
+    struct xb_costs costs = costs_of(&made);
+    const struct xb_cost *out = cost(&costs, XB_COST_PINNED_OUT);
+    assert_close(xb_cost_alone(out, 4, XB_MIDDLE), 8e-6);
+    assert_close(xb_cost_alone(out, 4, XB_HIGH), 8.8e-6);
+    assert_close(xb_cost_behind(out, 1, XB_MIDDLE), 2e-6);
+}
+
+/* A bandwidth of 9 to 11 GB/s around 10 is a time of 1/1.1 to 1/0.9; of wall_time, of few samples,
+ * the interval is the same share. */
+static void test_intervals_turn_round(void **state)
+{
+    (void)state;
+    begin(&made);
+    add_row(&made, "pageable", "malloc", "h2d", MIB);
+    set_figure(&made, "bandwidth", (double)MIB / 100e-6, true);
+    set_figure(&made, "wall_time", 120e-6, false);
+    struct xb_costs costs = costs_of(&made);
+    const struct xb_cost *in = cost(&costs, XB_COST_PAGEABLE_IN);
+    assert_close(xb_cost_behind(in, MIB, XB_LOW), 100e-6 / 1.1);
+    assert_close(xb_cost_behind(in, MIB, XB_HIGH), 100e-6 / 0.9);
+    assert_close(xb_cost_alone(in, MIB, XB_LOW), 120e-6 / 1.1);
+    assert_close(xb_cost_alone(in, MIB, XB_HIGH), 120e-6 / 0.9);
+}
+
+/* What was not measured alone, on this device, or did not verify; and other ways. */
+static void test_only_good_rows_count(void **state)
+{
+    (void)state;
+    begin(&made);
+    add_copy(&made, "pinned", "registered", "h2d", MIB, 10e9, 0, 0)->simultaneous = true;
+    add_copy(&made, "pinned", "registered", "h2d", MIB, 10e9, 0, 0)->device = 1;
+    add_copy(&made, "pinned", "registered", "h2d", MIB, 10e9, 0, 0)->rows->verified =
+        XB_VERIFIED_FALSE;
+    add_copy(&made, "pinned", "registered", "h2d", MIB, 10e9, 0, 0)->rows->status = XB_RESULT_ERROR;
+    add_copy(&made, "pinned", "registered", "h2d", MIB, 10e9, 0, 0)->rows->is_cut = true;
+    add_copy(&made, "pinned", "write-combined", "h2d", MIB, 10e9, 0, 0);
+    add_copy(&made, "async", "registered", "h2d", MIB, 10e9, 0, 0);
+    add_row(&made, "pinned", "registered", "h2d", MIB); /* without a figure */
+    struct xb_costs costs = costs_of(&made);
+    for (int kind = 0; kind < XB_COSTS; kind++)
+        assert_int_equal(costs.costs[kind].count, 0);
+    assert_null(costs.both);
+}
+
+/* And of several sizes both ways at once the largest. */
+static void test_of_several_the_fastest_counts(void **state)
+{
+    (void)state;
+    begin(&made);
+    add_copy(&made, "pinned", "registered", "h2d", MIB, 10e9, 0, 0);
+    add_copy(&made, "pinned", "alloc", "h2d", MIB, 12e9, 0, 0);
+    add_copy(&made, "pinned", "registered", "h2d", MIB, 11e9, 0, 0);
+    for (uint64_t size = 1; size <= 4; size *= 4) {
+        add_row(&made, "pinned", "registered", "bidir", size * MIB);
+        set_figure(&made, "bandwidth_h2d", (double)size * 1e9, true);
+        set_figure(&made, "bandwidth_d2h", (double)size * 2e9, true);
+    }
+    struct xb_costs costs = costs_of(&made);
+    const struct xb_cost *in = cost(&costs, XB_COST_PINNED_IN);
+    assert_int_equal(in->count, 1);
+    assert_close(xb_cost_behind(in, MIB, XB_MIDDLE), (double)MIB / 12e9);
+    assert_close(costs.both_in, 4e9);
+    assert_close(costs.both_out, 8e9);
+}
+
+static void test_what_it_rests_on_is_told(void **state)
+{
+    (void)state;
+    char text[XB_COST_TEXT];
+    begin(&made);
+    add_copies(&made, "pinned", "registered", "h2d", 10e9, 0, 0);
+    struct xb_costs costs = costs_of(&made);
+    const struct xb_cost *in = cost(&costs, XB_COST_PINNED_IN);
+    assert_string_equal(xb_cost_basis(in, MIB, text, sizeof text),
+                        "pinned registered h2d: row of 1 MiB");
+    assert_string_equal(xb_cost_basis(in, 2 * MIB, text, sizeof text),
+                        "pinned registered h2d: between rows of 1 MiB and 16 MiB");
+    assert_string_equal(xb_cost_basis(in, 4, text, sizeof text),
+                        "pinned registered h2d: below its smallest, 64 KiB: as long as that");
+    assert_string_equal(xb_cost_basis(in, 512 * MIB, text, sizeof text),
+                        "pinned registered h2d: beyond its largest, 256 MiB, by the rate there");
+    assert_string_equal(xb_cost_basis(in, 0, text, sizeof text), "");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_time_is_a_line_from_size_to_size),
+        cmocka_unit_test(test_what_is_smaller_is_known_from_small_rows_only),
+        cmocka_unit_test(test_latency_rows_tell_of_the_smallest),
+        cmocka_unit_test(test_intervals_turn_round),
+        cmocka_unit_test(test_only_good_rows_count),
+        cmocka_unit_test(test_of_several_the_fastest_counts),
+        cmocka_unit_test(test_what_it_rests_on_is_told),
+    };
+    return cmocka_run_group_tests_name("advise_model", tests, NULL, NULL);
+}

@@ -1,0 +1,423 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How long a job takes by each strategy, and where the GPU begins to win: by numbers worked out. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "advise/report.h"
+#include "advise_fixture.h"
+
+static struct rows made;
+
+#define WAIT 10e-6
+#define IN_RATE 10e9
+#define OUT_RATE 5e9
+/* 16 MiB to the device, and 1 MiB from it. */
+#define IN_S (16 * 1048576 / IN_RATE)
+#define OUT_S (1048576 / OUT_RATE)
+
+static const struct xb_job usual = {
+    .in = 16 * MIB, .out = MIB, .gpu_time = 3e-3, .times = 1, .is_in_pinned = true};
+
+static struct xb_prediction predict(const struct xb_job *job, enum xb_strategy strategy)
+{
+    struct xb_costs costs = costs_of(&made);
+    struct xb_prediction prediction;
+    xb_predict(&costs, job, strategy, &prediction);
+    return prediction;
+}
+
+static void add_pinned(double call)
+{
+    add_copies(&made, "pinned", "registered", "h2d", IN_RATE, WAIT, call);
+    add_copies(&made, "pinned", "registered", "d2h", OUT_RATE, WAIT, call);
+}
+
+/* ---- strategies ---- */
+
+/* The host waits once: what comes out follows right behind the kernel. */
+static void test_in_a_row_the_steps_add_up(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *mode, *variant;
+        enum xb_strategy strategy;
+    } ways[] = {{"pageable", "malloc", XB_STRATEGY_PAGEABLE},
+                {"pageable", "driver", XB_STRATEGY_PAGEABLE},
+                {"pageable", "ring", XB_STRATEGY_RING},
+                {"pinned", "alloc", XB_STRATEGY_PINNED}};
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        begin(&made);
+        add_copies(&made, ways[i].mode, ways[i].variant, "h2d", IN_RATE, WAIT, 0);
+        add_copies(&made, ways[i].mode, ways[i].variant, "d2h", OUT_RATE, WAIT, 0);
+        for (int k = 0; k < XB_STRATEGIES; k++) {
+            struct xb_prediction one = predict(&usual, (enum xb_strategy)k);
+            bool is_of = (enum xb_strategy)k == ways[i].strategy ||
+                         (ways[i].strategy == XB_STRATEGY_PINNED && k == XB_STRATEGY_OVERLAPPED);
+            assert_int_equal(one.is_known, is_of);
+        }
+        struct xb_prediction one = predict(&usual, ways[i].strategy);
+        assert_close(one.total[XB_MIDDLE], IN_S + WAIT + 3e-3 + OUT_S);
+        assert_close(one.in, IN_S + WAIT);
+        assert_close(one.kernel, 3e-3);
+        assert_close(one.out, OUT_S);
+        assert_int_equal(one.limit, XB_LIMIT_KERNEL);
+        assert_int_equal(one.use_count, 2);
+    }
+}
+
+/* Nothing comes back: 32 chunks of 512 KiB, of which the last one's 1/32 ms of computing follows
+ * the last copy. Fewer chunks leave more of it, and 64 are not faster by 1 %. */
+static void test_overlapped_the_slowest_sets_the_pace(void **state)
+{
+    (void)state;
+    struct xb_job job = usual;
+    begin(&made);
+    add_pinned(2e-6);
+    job.out = 0;
+    job.gpu_time = 1e-3;
+    struct xb_prediction one = predict(&job, XB_STRATEGY_OVERLAPPED);
+    assert_int_equal(one.chunk, 512 * KIB);
+    assert_int_equal(one.chunk_count, 32);
+    assert_close(one.total[XB_MIDDLE], WAIT + IN_S + 1e-3 / 32);
+    assert_int_equal(one.limit, XB_LIMIT_COPY_IN);
+    job.gpu_time = 20e-3; /* the first chunk has to come in before anything is computed */
+    one = predict(&job, XB_STRATEGY_OVERLAPPED);
+    assert_int_equal(one.limit, XB_LIMIT_KERNEL);
+    assert_close(one.total[XB_MIDDLE], WAIT + 20e-3 + IN_S / (double)one.chunk_count);
+    assert_false(one.lacks_both_ways);
+}
+
+/* 32 chunks of two calls of 40 us each are 2.56 ms of calls, 16 are 1.28 ms: less than the copies.
+ */
+static void test_calls_make_chunks_larger(void **state)
+{
+    (void)state;
+    struct xb_job job = usual;
+    begin(&made);
+    add_pinned(40e-6);
+    job.out = 0;
+    job.gpu_time = 1e-3;
+    struct xb_prediction one = predict(&job, XB_STRATEGY_OVERLAPPED);
+    assert_int_equal(one.chunk, MIB);
+    assert_close(one.total[XB_MIDDLE], WAIT + IN_S + 1e-3 / 16);
+}
+
+/* Rows of 1 MiB that were served by a cache, at ten times the rate of 16 MiB. */
+static void test_chunks_are_no_faster_than_all_in_one(void **state)
+{
+    (void)state;
+    struct xb_job job = usual;
+    begin(&made);
+    add_copy(&made, "pinned", "registered", "h2d", 64 * KIB, 10 * IN_RATE, 0, 0);
+    add_copy(&made, "pinned", "registered", "h2d", MIB, 10 * IN_RATE, 0, 0);
+    add_copy(&made, "pinned", "registered", "h2d", 16 * MIB, IN_RATE, 0, 0);
+    job.out = 0;
+    job.gpu_time = 1e-3;
+    struct xb_prediction one = predict(&job, XB_STRATEGY_OVERLAPPED);
+    assert_close(one.in, IN_S);
+}
+
+/* Half as fast beside each other. Out, of half as many bytes at half the rate, takes as long as in
+ * alone; beside each other both take twice that. */
+static void test_copies_both_ways_slow_each_other(void **state)
+{
+    (void)state;
+    struct xb_job job = usual;
+    begin(&made);
+    add_pinned(0);
+    job.out = 8 * MIB;
+    job.gpu_time = 0;
+    struct xb_prediction one = predict(&job, XB_STRATEGY_OVERLAPPED);
+    assert_true(one.lacks_both_ways);
+    assert_close(one.copies, IN_S);
+    add_row(&made, "pinned", "registered", "bidir", 16 * MIB);
+    set_figure(&made, "bandwidth_h2d", IN_RATE / 2, false);
+    set_figure(&made, "bandwidth_d2h", OUT_RATE / 2, false);
+    one = predict(&job, XB_STRATEGY_OVERLAPPED);
+    assert_true(one.uses_both_ways);
+    assert_close(one.copies, 2 * IN_S);
+    assert_int_equal(one.limit, XB_LIMIT_COPIES);
+    job.out = 4 * MIB; /* done after IN_S, when half of what comes in is left: alone */
+    one = predict(&job, XB_STRATEGY_OVERLAPPED);
+    assert_close(one.copies, 1.5 * IN_S);
+}
+
+static void test_a_small_job_has_nothing_to_overlap(void **state)
+{
+    (void)state;
+    struct xb_job job = usual;
+    begin(&made);
+    add_pinned(0);
+    job.in = 512 * KIB - 1;
+    struct xb_prediction one = predict(&job, XB_STRATEGY_OVERLAPPED);
+    assert_false(one.is_known);
+    assert_int_equal(one.missing_bytes, 0);
+    job.in = 512 * KIB;
+    one = predict(&job, XB_STRATEGY_OVERLAPPED);
+    assert_true(one.is_known);
+    assert_int_equal(one.chunk_count, 2);
+}
+
+/* ---- data in ordinary memory ---- */
+
+/* Page-locking 16 MiB takes 4 ms and 1 MiB 1 ms, for all runs together. */
+static void test_page_locking_is_divided_by_the_runs(void **state)
+{
+    (void)state;
+    struct xb_job job = usual;
+    begin(&made);
+    add_pinned(0);
+    job.is_in_pinned = false;
+    struct xb_prediction one = predict(&job, XB_STRATEGY_PINNED);
+    assert_false(one.is_known);
+    assert_int_equal(one.missing, XB_COST_REGISTER);
+    assert_close(one.at_least, IN_S + WAIT + 3e-3 + OUT_S);
+    add_row(&made, "pin", "used", "h2d", 16 * MIB);
+    set_figure(&made, "setup_time", 4e-3, false);
+    add_row(&made, "pin", "used", "d2h", MIB);
+    set_figure(&made, "setup_time", 1e-3, false);
+    one = predict(&job, XB_STRATEGY_PINNED);
+    assert_true(one.is_known);
+    assert_false(one.is_copied);
+    assert_close(one.pinning, 5e-3);
+    assert_close(one.total[XB_MIDDLE], IN_S + WAIT + 3e-3 + OUT_S + 5e-3);
+    assert_int_equal(one.limit, XB_LIMIT_PINNING);
+    job.times = 1000;
+    one = predict(&job, XB_STRATEGY_PINNED);
+    assert_close(one.pinning, 5e-6);
+    assert_close(one.running[XB_MIDDLE], IN_S + WAIT + 3e-3 + OUT_S);
+    assert_int_equal(one.limit, XB_LIMIT_KERNEL);
+    one = predict(&job, XB_STRATEGY_PAGEABLE); /* needs none, and has no rows */
+    assert_false(one.is_known);
+    assert_int_equal(one.missing, XB_COST_PAGEABLE_IN);
+}
+
+/* Copying through pinned memory takes 1 ms longer each way, and making that memory 100 us each. */
+static void test_copying_is_taken_where_it_is_cheaper(void **state)
+{
+    (void)state;
+    struct xb_job job = usual;
+    begin(&made);
+    add_pinned(0);
+    job.is_in_pinned = false;
+    add_row(&made, "pin", "used", "h2d", 16 * MIB);
+    set_figure(&made, "setup_time", 4e-3, false);
+    add_row(&made, "pin", "used", "d2h", MIB);
+    set_figure(&made, "setup_time", 1e-3, false);
+    add_row(&made, "pin", "copy", "h2d", 16 * MIB);
+    set_figure(&made, "bandwidth", 16 * 1048576 / (IN_S + WAIT + 1e-3), false);
+    set_figure(&made, "setup_time", 100e-6, false);
+    add_row(&made, "pin", "copy", "d2h", MIB);
+    set_figure(&made, "bandwidth", 1048576 / (OUT_S + WAIT + 1e-3), false);
+    set_figure(&made, "setup_time", 100e-6, false);
+    struct xb_prediction one = predict(&job, XB_STRATEGY_PINNED);
+    assert_true(one.is_copied);
+    assert_close(one.pinning, 2.2e-3);
+    job.times = 100; /* page-locking once is 50 us a run by then */
+    one = predict(&job, XB_STRATEGY_PINNED);
+    assert_false(one.is_copied);
+    assert_close(one.pinning, 50e-6);
+}
+
+/* ---- the answer ---- */
+
+static enum xb_worth judge(const struct xb_job *job, struct xb_predictions *all)
+{
+    struct xb_costs costs = costs_of(&made);
+    xb_predict_all(&costs, job, all);
+    return xb_advice_judge(all);
+}
+
+static void test_the_fastest_is_set_against_the_cpu(void **state)
+{
+    (void)state;
+    struct xb_predictions all;
+    struct xb_job job = usual;
+    struct xb_words words = {.length = 0};
+    begin(&made);
+    assert_int_equal(judge(&job, &all), XB_WORTH_UNKNOWN);
+    add_pinned(0);
+    add_copies(&made, "pageable", "malloc", "h2d", IN_RATE / 4, WAIT, 0);
+    add_copies(&made, "pageable", "malloc", "d2h", OUT_RATE / 4, WAIT, 0);
+    assert_int_equal(judge(&job, &all), XB_WORTH_YES); /* nobody asks about the CPU */
+    assert_int_equal(all.best->strategy, XB_STRATEGY_OVERLAPPED);
+    job.cpu_time = 50e-3;
+    assert_int_equal(judge(&job, &all), XB_WORTH_YES);
+    xb_advice_say(&all, &words);
+    assert_non_null(strstr(words.text, "Yes: use the GPU with pinned memory, copies and kernels "
+                                       "overlapped"));
+    assert_non_null(strstr(words.text, "against 50.0 ms"));
+    assert_non_null(strstr(words.text, "The kernel limits it (3.00 ms of "));
+    job.cpu_time = 1e-3;
+    assert_int_equal(judge(&job, &all), XB_WORTH_NO);
+    words.length = 0;
+    xb_advice_say(&all, &words);
+    assert_non_null(strstr(words.text, "No: stay on the CPU: 1.00 ms against "));
+}
+
+/* What is lacking could be faster than the CPU, or it could not whatever it is. */
+static void test_what_is_not_known_is_no_no(void **state)
+{
+    (void)state;
+    struct xb_predictions all;
+    struct xb_job job = usual;
+    begin(&made);
+    add_pinned(0);
+    add_copies(&made, "pageable", "malloc", "h2d", IN_RATE / 4, WAIT, 0);
+    add_copies(&made, "pageable", "malloc", "d2h", OUT_RATE / 4, WAIT, 0);
+    job.is_in_pinned = false;
+    job.cpu_time = 7e-3; /* pageable takes 10.6 ms, and page-locking may take anything */
+    assert_int_equal(judge(&job, &all), XB_WORTH_UNKNOWN);
+    job.cpu_time = 2.9e-3; /* less than the kernel */
+    assert_int_equal(judge(&job, &all), XB_WORTH_NO);
+    job.cpu_time = 11e-3;
+    assert_int_equal(judge(&job, &all), XB_WORTH_YES);
+}
+
+/* ---- break-even ---- */
+
+static struct xb_break_even break_even(const struct xb_job *job)
+{
+    struct xb_costs costs = costs_of(&made);
+    return xb_find_break_even(&costs, job);
+}
+
+static void assert_near(double found, double right)
+{
+    if (!(fabs(found / right - 1) < 1e-6))
+        fail_msg("%.9g in place of %.9g", found, right);
+}
+
+/* Of s MiB the GPU takes 10 us + 104.8576 us s, and the CPU 200 us s. */
+static void test_gpu_wins_from_some_size_on(void **state)
+{
+    (void)state;
+    struct xb_job job = {.in = MIB, .cpu_time = 200e-6, .times = 1};
+    begin(&made);
+    add_copies(&made, "pageable", "malloc", "h2d", IN_RATE, WAIT, 0);
+    for (unsigned times = 1; times <= 10000; times *= 100) { /* asked from either side of it */
+        struct xb_job asked = xb_job_scaled(&job, 0.01 * times);
+        asked.cpu_time = 200e-6 * (double)asked.in / 1048576;
+        struct xb_break_even found = break_even(&asked);
+        assert_true(found.is_known && found.wins && found.has_from && !found.has_to);
+        assert_true(fabs(found.from / (1048576 * 10 / (200 - 104.8576)) - 1) < 1e-4);
+    }
+}
+
+/* 1 GB/s at 16 MiB and beyond, 10 GB/s up to 1 MiB; the CPU 5 GB/s. Between, time goes from
+ * 104.8576 us to 16777.216 us over 15 MiB. */
+static void test_gpu_wins_up_to_some_size(void **state)
+{
+    (void)state;
+    struct xb_job job = {.in = MIB, .cpu_time = 1048576 / 5e9, .times = 1};
+    begin(&made);
+    add_copy(&made, "pageable", "malloc", "h2d", 4 * KIB, 10e9, 0, 0);
+    add_copy(&made, "pageable", "malloc", "h2d", MIB, 10e9, 0, 0);
+    add_copy(&made, "pageable", "malloc", "h2d", 16 * MIB, 1e9, 0, 0);
+    struct xb_break_even found = break_even(&job);
+    double slope = (16777.216e-6 - 104.8576e-6) / 15;          /* a MiB */
+    double to = (slope - 104.8576e-6) / (slope - 209.7152e-6); /* MiB */
+    assert_true(found.is_known && found.wins && found.has_from && found.has_to);
+    assert_near(found.to, to * 1048576);
+    assert_true(fabs(found.from - 2 * KIB) < 2); /* below 4 KiB all take as long as 4 KiB */
+    job = xb_job_scaled(&job, 1000);             /* where the CPU wins, and at all larger sizes */
+    found = break_even(&job);
+    assert_true(found.wins && found.has_from && found.has_to);
+    assert_near(found.to, to * 1048576);
+}
+
+static void test_always_and_never(void **state)
+{
+    (void)state;
+    struct xb_words words = {.length = 0};
+    struct xb_job job = {.in = 1, .cpu_time = 1, .times = 1};
+    begin(&made);
+    add_copies(&made, "pageable", "malloc", "h2d", IN_RATE, WAIT, 0);
+    struct xb_break_even found = break_even(&job);
+    assert_true(found.is_known && found.wins && !found.has_from && !found.has_to);
+    xb_advice_say_break_even(&found, &words);
+    assert_ptr_equal(strstr(words.text, "always: the GPU is faster"), words.text);
+    job = (struct xb_job){.in = MIB, .cpu_time = 1e-9, .times = 1};
+    found = break_even(&job);
+    assert_true(found.is_known && !found.wins);
+    words.length = 0;
+    xb_advice_say_break_even(&found, &words);
+    assert_ptr_equal(strstr(words.text, "never: the CPU is faster"), words.text);
+    job.cpu_time = 0;
+    assert_false(break_even(&job).is_known);
+    begin(&made);
+    job.cpu_time = 1;
+    assert_false(break_even(&job).is_known);
+}
+
+static void test_a_job_grows_as_a_whole(void **state)
+{
+    (void)state;
+    const struct xb_job job = {
+        .in = 1000, .out = 10, .gpu_time = 2, .cpu_time = 30, .times = 7, .is_in_pinned = true};
+    struct xb_job larger = xb_job_scaled(&job, 2.5);
+    assert_int_equal(larger.in, 2500);
+    assert_int_equal(larger.out, 25);
+    assert_close(larger.gpu_time, 5);
+    assert_close(larger.cpu_time, 75);
+    assert_int_equal(larger.times, 7);
+    assert_true(larger.is_in_pinned);
+    assert_int_equal(xb_job_scaled(&job, 1e-6).in, 1);
+    assert_int_equal(xb_job_scaled(&job, 1e-6).out, 1);
+    assert_int_equal(xb_job_scaled(&(struct xb_job){.in = 8}, 4).out, 0);
+}
+
+/* What to measure is a command line that `run` takes. */
+static void test_what_is_missing_is_told(void **state)
+{
+    (void)state;
+    struct xb_words words = {.length = 0};
+    struct xb_job job = usual;
+    begin(&made);
+    job.in = 400 * MIB;
+    struct xb_prediction one = predict(&job, XB_STRATEGY_PINNED);
+    xb_advice_say_missing(&job, &one, &words);
+    assert_string_equal(words.text,
+                        "no rows of pinned registered h2d tell what 400 MiB take. Measure them: "
+                        "xferbench --mode pinned --direction both --size 4K..512M --json FILE");
+}
+
+static void test_a_kernel_of_another_length_is_told(void **state)
+{
+    (void)state;
+    struct xb_words words = {.length = 0};
+    xb_advice_say_kernel(0, 1e-3, &words);
+    xb_advice_say_kernel(1e-3, (double)NAN, &words);
+    xb_advice_say_kernel(1e-3, 1.04e-3, &words);
+    assert_int_equal(words.length, 0);
+    xb_advice_say_kernel(20e-3, 10.7e-3, &words);
+    assert_string_equal(words.text, "its kernel took 10.7 ms and not 20.0 ms, which is part of "
+                                    "DIFF");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_in_a_row_the_steps_add_up),
+        cmocka_unit_test(test_overlapped_the_slowest_sets_the_pace),
+        cmocka_unit_test(test_calls_make_chunks_larger),
+        cmocka_unit_test(test_chunks_are_no_faster_than_all_in_one),
+        cmocka_unit_test(test_copies_both_ways_slow_each_other),
+        cmocka_unit_test(test_a_small_job_has_nothing_to_overlap),
+        cmocka_unit_test(test_page_locking_is_divided_by_the_runs),
+        cmocka_unit_test(test_copying_is_taken_where_it_is_cheaper),
+        cmocka_unit_test(test_the_fastest_is_set_against_the_cpu),
+        cmocka_unit_test(test_what_is_not_known_is_no_no),
+        cmocka_unit_test(test_gpu_wins_from_some_size_on),
+        cmocka_unit_test(test_gpu_wins_up_to_some_size),
+        cmocka_unit_test(test_always_and_never),
+        cmocka_unit_test(test_a_job_grows_as_a_whole),
+        cmocka_unit_test(test_what_is_missing_is_told),
+        cmocka_unit_test(test_a_kernel_of_another_length_is_told),
+    };
+    return cmocka_run_group_tests_name("advise_predict", tests, NULL, NULL);
+}

@@ -1,0 +1,419 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+/* A whole job: how it lies in chunks, what is enqueued, and that every byte of it is proved. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "measure_fixture.h"
+#include "modes/job_proof.h"
+#include "modes/kernel_time.h"
+#include "sanitized.h"
+
+#define JOB(f, ...) RUN(f, "--mode", "job", __VA_ARGS__)
+
+/* ---- the layout ---- */
+
+/* Slots hold what goes in and what comes back, one behind the other; nothing is left out. */
+static void expect_layout(uint64_t in, uint64_t out, uint64_t chunk)
+{
+    struct xb_job_layout layout = xb_job_lay_out(in, out, chunk);
+    uint64_t in_end = 0;
+    uint64_t out_end = 0;
+    uint64_t slot_end = 0;
+    for (uint64_t i = 0; i < layout.count; i++) {
+        struct xb_job_part part = xb_job_part_at(&layout, i);
+        bool is_last = i + 1 == layout.count;
+        assert_int_equal(part.in.offset, in_end);
+        assert_int_equal(part.out.offset, out_end);
+        assert_int_equal(part.in.offset % 8, 0);
+        assert_int_equal(part.device_offset % 8, 0);
+        assert_true(part.device_offset >= slot_end);
+        assert_true(part.in.bytes > 0);
+        assert_true(is_last || part.out.bytes % 8 == 0);
+        if (out >= in)
+            assert_true(part.out.bytes >= part.in.bytes); /* all that went in comes back */
+        else
+            assert_int_equal(part.device_offset, part.in.offset);
+        in_end += part.in.bytes;
+        out_end += part.out.bytes;
+        slot_end =
+            part.device_offset + (part.in.bytes > part.out.bytes ? part.in.bytes : part.out.bytes);
+    }
+    assert_int_equal(in_end, in);
+    assert_int_equal(out_end, out);
+    assert_int_equal(layout.device_bytes, slot_end);
+}
+
+static void test_a_layout_leaves_nothing_out(void **state)
+{
+    (void)state;
+    static const uint64_t sizes[] = {1,   3,    7,    8,     9,     16,        40,
+                                     100, 1000, 4096, 10007, 65536, 1000000007};
+    static const uint64_t chunks[] = {8, 16, 24, 4096, UINT64_MAX};
+    for (size_t i = 0; i < COUNT_OF(sizes); i++)
+        for (size_t o = 0; o <= COUNT_OF(sizes); o++)
+            for (size_t c = 0; c < COUNT_OF(chunks); c++)
+                if (sizes[i] / chunks[c] < 20000)
+                    expect_layout(sizes[i], o > 0 ? sizes[o - 1] : 0, chunks[c]);
+}
+
+/* 400 MB in chunks of 8 MiB are 48; 4 KiB come back of them: 4096 / 47.68 = 85.9, so 80 or 88. */
+static void test_each_chunk_brings_its_share(void **state)
+{
+    (void)state;
+    struct xb_job_layout layout = xb_job_lay_out(400000000, 4096, 8 << 20);
+    assert_int_equal(layout.count, 48);
+    struct xb_job_part part = xb_job_part_at(&layout, 1);
+    assert_int_equal(part.in.offset, 8 << 20);
+    assert_int_equal(part.out.offset, 80);
+    assert_int_equal(part.out.bytes, 88);
+    /* Twice as much comes back: slots are as far apart as the longest output. */
+    layout = xb_job_lay_out(64, 128, 16);
+    assert_int_equal(layout.count, 4);
+    part = xb_job_part_at(&layout, 3);
+    assert_int_equal(part.out.offset, 96);
+    assert_int_equal(part.out.bytes, 32);
+    /* A job in one piece. */
+    layout = xb_job_lay_out(1001, 5, UINT64_MAX);
+    assert_int_equal(layout.count, 1);
+    assert_int_equal(layout.chunk, 1008);
+    assert_int_equal(layout.device_bytes, 1001);
+}
+
+/* ---- what is enqueued ---- */
+
+static enum xb_status copy_all_but_the_last_byte(struct xb_queue *queue, struct xb_buffer *target,
+                                                 uint64_t to, struct xb_buffer *source,
+                                                 uint64_t from, uint64_t bytes,
+                                                 struct xb_error *error)
+{
+    bool is_in = target->memory == XB_MEMORY_DEVICE;
+    return xb_fake_backend.queue_copy(queue, target, to, source, from, bytes - is_in, error);
+}
+
+/* A letter an operation: a copy in, a kernel, a copy out. And how many queues there were. */
+static struct {
+    char letters[4096];
+    size_t count;
+    const struct xb_queue *queues[8];
+    size_t queue_count;
+} seen;
+
+static void note(char letter, const struct xb_queue *queue)
+{
+    size_t at = 0;
+    if (seen.count + 1 < sizeof seen.letters)
+        seen.letters[seen.count++] = letter;
+    while (at < seen.queue_count && seen.queues[at] != queue)
+        at++;
+    if (at == seen.queue_count && at < COUNT_OF(seen.queues))
+        seen.queues[seen.queue_count++] = queue;
+}
+
+static enum xb_status noted_copy(struct xb_queue *queue, struct xb_buffer *target, uint64_t to,
+                                 struct xb_buffer *source, uint64_t from, uint64_t bytes,
+                                 struct xb_error *error)
+{
+    note(source->memory == XB_MEMORY_DEVICE ? 'o' : 'i', queue);
+    return xb_fake_backend.queue_copy(queue, target, to, source, from, bytes, error);
+}
+
+static enum xb_status noted_compute(struct xb_queue *queue, struct xb_buffer *buffer,
+                                    uint64_t offset, uint64_t bytes, uint64_t steps,
+                                    struct xb_error *error)
+{
+    note('k', queue);
+    return xb_fake_backend.queue_compute(queue, buffer, offset, bytes, steps, error);
+}
+
+/* What each way enqueues for a job of four chunks. */
+static void test_each_way_enqueues_its_own(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *way, *job;
+        size_t queues;
+    } ways[] = {
+        {"pageable", "ikoiko", 1},
+        {"pinned", "ikoiko", 1},
+        {"overlapped", "ikoikoikoiko", 4},
+    };
+    for (size_t i = 0; i < COUNT_OF(ways); i++) {
+        struct fixture f;
+        alter(1, 1);
+        altered_backend.queue_copy = noted_copy;
+        altered_backend.queue_compute = noted_compute;
+        memset(&seen, 0, sizeof seen);
+        JOB(&f, "--way", ways[i].way, "--size", "1M", "--job-out", "1M", "--chunk", "256K");
+        expect_all(&f, XB_RESULT_OK);
+        assert_non_null(strstr(seen.letters, ways[i].job));
+        assert_int_equal(seen.queue_count, ways[i].queues);
+        finish(&f);
+    }
+}
+
+/* A byte takes a kernel a picosecond a step: 2 ms over 1 MiB are 1907 steps. */
+static void test_the_kernel_takes_the_time_asked_for(void **state)
+{
+    (void)state;
+    struct fixture f;
+    JOB(&f, "--way", "pageable,pinned", "--size", "1M", "--job-out", "4K", "--gpu-time", "2ms");
+    expect_all(&f, XB_RESULT_OK);
+    for (size_t i = 0; i < f.run.case_count; i++) {
+        const struct xb_result *result = &f.run.results[i];
+        expect_number(result, "compute_steps", 1907);
+        expect_samples(result, "kernel_time", 1907 * MIB * XB_FAKE_SECONDS_PER_BYTE_AND_STEP);
+        assert_int_equal(result->bytes_moved, (1 << 20) + 4096);
+        assert_true(figure_of(result, "in_time")->samples.count > 0);
+        assert_true(figure_of(result, "out_time")->samples.count > 0);
+        expect_computed(result, "job_time", (double)result->bytes_moved / result->bandwidth.median);
+    }
+    finish(&f);
+}
+
+static void test_what_a_job_lacks_is_not_timed(void **state)
+{
+    (void)state;
+    struct fixture f;
+    JOB(&f, "--size", "64K", "--job-out", "0", "--gpu-time", "none");
+    assert_int_equal(f.run.case_count, 4);
+    expect_all(&f, XB_RESULT_OK);
+    for (size_t i = 0; i < f.run.case_count; i++) {
+        const struct xb_result *result = &f.run.results[i];
+        assert_int_equal(result->verified, XB_VERIFIED_TRUE);
+        assert_int_equal(result->bytes_moved, 1 << 16);
+        expect_number(result, "compute_steps", 0);
+        assert_null(figure_of(result, "kernel_time"));
+        assert_null(figure_of(result, "out_time"));
+    }
+    finish(&f);
+}
+
+/* ---- proof ---- */
+
+static void test_every_job_verifies(void **state)
+{
+    (void)state;
+    static const char *const outs[] = {"0", "77", "4096", "250003"};
+    for (size_t i = 0; i < COUNT_OF(outs); i++) {
+        struct fixture f;
+        xb_fake_reset();
+        JOB(&f, "--size", "8,100001", "--job-out", outs[i], "--chunk", "16K", "--gpu-time", "20us",
+            "--samples", "1");
+        assert_int_equal(f.run.case_count, 2 * 4);
+        expect_all(&f, XB_RESULT_OK);
+        for (size_t k = 0; k < f.run.case_count; k++)
+            assert_int_equal(f.run.results[k].verified, XB_VERIFIED_TRUE);
+        finish(&f);
+    }
+}
+
+static void expect_wrong(const struct fixture *f)
+{
+    for (size_t i = 0; i < f->run.case_count; i++) {
+        expect_reason(&f->run.results[i], XB_RESULT_ERROR, "bytes are wrong after the copy");
+        assert_int_equal(f->run.results[i].verified, XB_VERIFIED_FALSE);
+    }
+}
+
+/* Also where nothing comes back, and where more comes back than went in. */
+static void test_wrong_copies_never_verify(void **state)
+{
+    (void)state;
+    static const char *const outs[] = {"0", "40K", "64K", "100K"};
+    for (int damage = XB_DAMAGE_NONE + 1; damage <= XB_DAMAGE_PIECE_MISPLACED; damage++)
+        for (size_t i = 0; i < COUNT_OF(outs); i++) {
+            struct fixture f;
+            bool is_far = damage == XB_DAMAGE_SHIFTED_2MIB;
+            if (HAS_THREAD_SANITIZER && damage != XB_DAMAGE_BIT_FLIPPED)
+                continue; /* the same threads make it and find it */
+            xb_fake_reset();
+            xb_fake.damage = (enum xb_damage)damage;
+            JOB(&f, "--size", is_far ? "2560K" : "64K", "--job-out", outs[i], "--chunk", "2560K");
+            expect_wrong(&f);
+            finish(&f);
+        }
+}
+
+static void test_a_kernel_that_does_nothing_never_verifies(void **state)
+{
+    (void)state;
+    static const char *const outs[] = {"0", "100K"};
+    for (size_t i = 0; i < COUNT_OF(outs); i++) {
+        struct fixture f;
+        xb_fake_reset();
+        xb_fake.compute_is_free = true;
+        JOB(&f, "--size", "64K", "--job-out", outs[i], "--chunk", "16K");
+        expect_wrong(&f);
+        finish(&f);
+    }
+}
+
+/* Of a byte's place in the host's output what has to be there, worked out word by word. */
+static unsigned char right_byte(const struct xb_job_layout *layout, unsigned long long seed,
+                                uint64_t steps, uint64_t place)
+{
+    struct xb_pattern input = {.seed = seed, .flip = XB_PATTERN_POISON};
+    struct xb_pattern beside = xb_job_beside(seed, true);
+    uint64_t i = 0;
+    struct xb_job_part part = xb_job_part_at(layout, i);
+    while (place >= part.out.offset + part.out.bytes)
+        part = xb_job_part_at(layout, ++i);
+    uint64_t here = place - part.out.offset;
+    bool is_input = here < part.in.bytes;
+    uint64_t at = is_input ? part.in.offset + here : part.device_offset + here;
+    unsigned long long word = xb_pattern_word(is_input ? input : beside, at / 8);
+    for (uint64_t step = 0; here < part.in.bytes / 8 * 8 && step < steps; step++)
+        word = xb_compute_step(word);
+    return (unsigned char)(word >> 8 * (at % 8));
+}
+
+/* The right output passes, and with any byte of it wrong it does not. Whole words that were
+ * computed come back, a part of one, what lies behind the last whole word, and what lies behind the
+ * input. */
+static void test_every_byte_that_comes_back_counts(void **state)
+{
+    (void)state;
+    static const uint64_t sizes[][3] = {/* in, out, chunk */
+                                        {21, 21, UINT64_MAX}, {21, 30, UINT64_MAX}, {37, 41, 16},
+                                        {40, 40, 8},          {16, 16, UINT64_MAX}, {50, 200, 24},
+                                        {21, 13, UINT64_MAX}, {40, 27, 16}};
+    for (size_t i = 0; i < COUNT_OF(sizes); i++) {
+        unsigned char in[64];
+        unsigned char out[256];
+        struct xb_job_layout layout = xb_job_lay_out(sizes[i][0], sizes[i][1], sizes[i][2]);
+        struct xb_buffer source = {.host_address = in};
+        struct xb_buffer target = {.host_address = out};
+        const struct xb_job_proof proof = {
+            .layout = &layout, .seed = 77, .steps = 3, .in = &source, .out = &target};
+        xb_host_fill(in, 0, layout.in, (struct xb_pattern){.seed = 77, .flip = XB_PATTERN_POISON});
+        for (uint64_t place = 0; place < layout.out; place++)
+            out[place] = right_byte(&layout, 77, 3, place);
+        for (uint64_t place = 0; place <= layout.out; place++) {
+            struct xb_mismatch all = {0};
+            struct xb_mismatch spots = {0};
+            struct xb_error error;
+            out[place] ^= 0x10; /* the last one is behind the output */
+            assert_int_equal(xb_job_check(NULL, &proof, &all, &spots, &error), XB_OK);
+            out[place] ^= 0x10;
+            assert_int_equal(all.wrong_bytes, place < layout.out);
+        }
+    }
+}
+
+/* Pieces of 4 MiB are fetched: the second one has a word and a byte more. */
+static void test_what_stays_on_the_device_counts_to_its_end(void **state)
+{
+    (void)state;
+    struct fixture f;
+    alter(1, 1);
+    altered_backend.queue_copy = copy_all_but_the_last_byte;
+    JOB(&f, "--way", "pinned", "--size", "4194313", "--job-out", "8", "--gpu-time", "none");
+    expect_wrong(&f);
+    finish(&f);
+}
+
+static enum xb_status (*prepare)(struct xb_mode_context *context, struct xb_error *error);
+
+static enum xb_status prepare_and_stop_copying(struct xb_mode_context *context,
+                                               struct xb_error *error)
+{
+    enum xb_status status = prepare(context, error);
+    xb_fake.damage = XB_DAMAGE_NOTHING_COPIED;
+    return status;
+}
+
+/* All copies are right up to the last reference, and none is made after it. */
+static void test_a_reference_does_not_stand_in_for_the_samples(void **state)
+{
+    (void)state;
+    static const char *const outs[] = {"64K", "0", "100K"};
+    for (size_t i = 0; i < COUNT_OF(outs); i++) {
+        struct fixture f;
+        xb_fake_reset();
+        PLAN(&f, "--mode", "job", "--way", "pinned", "--size", "64K", "--job-out", outs[i]);
+        struct xb_mode mode = *f.run.results[0].test.mode;
+        prepare = mode.prepare;
+        mode.prepare = prepare_and_stop_copying;
+        f.run.results[0].test.mode = &mode;
+        go(&f, NULL);
+        expect_wrong(&f);
+        finish(&f);
+    }
+}
+
+/* ---- what it is not for ---- */
+
+/* A step over 1 MiB takes a microsecond. */
+static void test_a_kernel_that_is_too_short_is_refused(void **state)
+{
+    (void)state;
+    struct fixture f;
+    JOB(&f, "--way", "pinned", "--size", "1M", "--gpu-time", "900ns");
+    expect_reason(&f.run.results[0], XB_RESULT_SKIPPED, "takes 1.05 us here");
+    finish(&f);
+    xb_fake_reset();
+    JOB(&f, "--way", "pinned", "--size", "7", "--gpu-time", "1us");
+    expect_reason(&f.run.results[0], XB_RESULT_SKIPPED, "7 bytes hold none");
+    finish(&f);
+    xb_fake_reset();
+    JOB(&f, "--way", "pinned", "--size", "7", "--gpu-time", "none");
+    expect_all(&f, XB_RESULT_OK);
+    finish(&f);
+}
+
+static void test_what_a_device_lacks_skips(void **state)
+{
+    (void)state;
+    struct fixture f;
+    xb_fake.capabilities &= ~(uint32_t)XB_CAP_KERNELS;
+    JOB(&f, "--way", "pageable", "--size", "64K");
+    expect_reason(&f.run.results[0], XB_RESULT_SKIPPED, "lacks the capability");
+    finish(&f);
+    xb_fake_reset();
+    xb_fake.capabilities &= ~(uint32_t)XB_CAP_REGISTER;
+    JOB(&f, "--size", "64K");
+    expect_status(&f.run.results[0], XB_RESULT_OK);
+    expect_status(&f.run.results[1], XB_RESULT_OK);
+    expect_reason(&f.run.results[2], XB_RESULT_SKIPPED, "lacks the capability");
+    expect_reason(&f.run.results[3], XB_RESULT_SKIPPED, "lacks the capability");
+    finish(&f);
+}
+
+static void test_options_have_bounds(void **state)
+{
+    (void)state;
+    EXPECT_USAGE("--gpu-time", "--mode", "job", "--gpu-time", "soon");
+    EXPECT_USAGE("--gpu-time", "--mode", "job", "--gpu-time", "11s");
+    EXPECT_USAGE("--gpu-time", "--mode", "job", "--gpu-time", "-1ms");
+    EXPECT_USAGE("--job-out", "--mode", "job", "--job-out", "none");
+    EXPECT_USAGE("--way", "--mode", "job", "--way", "managed");
+    EXPECT_USAGE("words of 8 bytes", "--mode", "job", "--chunk", "1001");
+    EXPECT_USAGE("larger --chunk", "--mode", "job", "--size", "4M", "--chunk", "8");
+    EXPECT_USAGE("--way", "--mode", "pinned", "--way", "pinned");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_a_layout_leaves_nothing_out),
+        TEST(test_each_chunk_brings_its_share),
+        TEST(test_each_way_enqueues_its_own),
+        TEST(test_the_kernel_takes_the_time_asked_for),
+        TEST(test_what_a_job_lacks_is_not_timed),
+        TEST(test_every_job_verifies),
+        TEST(test_wrong_copies_never_verify),
+        TEST(test_every_byte_that_comes_back_counts),
+        TEST(test_what_stays_on_the_device_counts_to_its_end),
+        TEST(test_a_kernel_that_does_nothing_never_verifies),
+        TEST(test_a_reference_does_not_stand_in_for_the_samples),
+        TEST(test_a_kernel_that_is_too_short_is_refused),
+        TEST(test_what_a_device_lacks_skips),
+        TEST(test_options_have_bounds),
+    };
+    return cmocka_run_group_tests_name("modes_job", tests, NULL, NULL);
+}
