@@ -175,8 +175,9 @@ static enum xb_status advise(struct command *command, struct xb_error *error)
         command->path != NULL ? read_file(command, error) : measure(command, error);
     if (status != XB_OK)
         return status;
-    for (size_t i = 0; i < command->record_count; i++)
-        xb_costs_add(&command->costs, &command->records[i]);
+    status = xb_costs_read(&command->costs, command->records, command->record_count, error);
+    if (status != XB_OK)
+        return status;
     xb_predict_all(&command->costs, &command->job, &command->predictions);
     if (xb_config_get(command->config, "check")->flag)
         status = check(command, error);
@@ -210,6 +211,7 @@ static int run(struct xb_config *config, char *const *words)
         status = open_output(&command, &error);
     int code = status == XB_OK ? answer(&command) : fail(&error);
     xb_output_discard(&command.json);
+    xb_costs_free(&command.costs);
     xb_record_free(&command.check);
     for (size_t i = 0; i < command.record_count; i++)
         xb_record_free(&command.records[i]);

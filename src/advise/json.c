@@ -42,11 +42,10 @@ static void put_uses(struct xb_json *json, const struct xb_advice_report *report
 {
     xb_json_open_array(json, "rests_on");
     for (size_t i = 0; i < one->use_count; i++) {
-        char text[XB_COST_TEXT];
+        struct xb_words words = {.length = 0};
         const struct xb_cost_use *use = &one->uses[i];
-        xb_json_put_text(
-            json, NULL,
-            xb_cost_basis(&report->costs->costs[use->kind], use->bytes, text, sizeof text));
+        xb_cost_basis(&report->costs->costs[use->kind], use->bytes, &words);
+        xb_json_put_text(json, NULL, words.text);
     }
     xb_json_close(json);
     xb_json_put_flag(json, "has_both_ways", one->uses_both_ways);

@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- rows ---- */
@@ -83,7 +84,7 @@ static bool read_copy(const struct xb_record *record, const struct xb_record_cas
 static bool read_point(const struct xb_record *record, const struct xb_record_case *test,
                        const struct xb_cost_source *source, struct xb_cost_point *point)
 {
-    *point = (struct xb_cost_point){.bytes = test->bytes, .test = test};
+    *point = (struct xb_cost_point){.bytes = test->bytes, .test = test, .rows = 1};
     if (!source->is_setup)
         return read_copy(record, test, point);
     if (test->latency || !read_seconds(record, test, &xb_figure_setup_time, point->alone))
@@ -92,22 +93,125 @@ static bool read_point(const struct xb_record *record, const struct xb_record_ca
     return true;
 }
 
-/* Puts the point in its place. Of two of one size the faster stays. */
-static void add_point(struct xb_cost *cost, const struct xb_cost_point *point)
+/* Page-locking h2d and d2h is the same thing twice. */
+static void add_to_mean(struct xb_cost_point *mean, const struct xb_cost_point *point)
+{
+    double rows = (double)mean->rows++;
+    for (int i = 0; i < XB_ESTIMATES; i++)
+        mean->alone[i] = mean->behind[i] =
+            (mean->alone[i] * rows + point->alone[i]) / (double)mean->rows;
+}
+
+/* Puts the point in its place. Of two copies of one size the faster stays. */
+static bool add_point(struct xb_cost *cost, const struct xb_cost_point *point, bool is_setup)
 {
     size_t at = 0;
     while (at < cost->count && cost->points[at].bytes < point->bytes)
         at++;
     if (at < cost->count && cost->points[at].bytes == point->bytes) {
-        if (point->behind[XB_MIDDLE] < cost->points[at].behind[XB_MIDDLE])
+        if (is_setup)
+            add_to_mean(&cost->points[at], point);
+        else if (point->behind[XB_MIDDLE] < cost->points[at].behind[XB_MIDDLE])
             cost->points[at] = *point;
-        return;
+        return true;
     }
-    if (cost->count == XB_COST_POINTS)
-        return;
-    memmove(&cost->points[at + 1], &cost->points[at], (cost->count - at) * sizeof cost->points[0]);
-    cost->points[at] = *point;
+    struct xb_cost_point *grown = realloc(cost->points, (cost->count + 1) * sizeof *grown);
+    if (grown == NULL)
+        return false;
+    cost->points = grown;
+    memmove(&grown[at + 1], &grown[at], (cost->count - at) * sizeof *grown);
+    grown[at] = *point;
     cost->count++;
+    return true;
+}
+
+/* ---- one setting ---- */
+
+static bool is_same_setting(const struct xb_record_case *one, const struct xb_record_case *other)
+{
+    if (strcmp(one->variant, other->variant) != 0 || one->parameter_count != other->parameter_count)
+        return false;
+    for (size_t i = 0; i < one->parameter_count; i++)
+        if (strcmp(one->parameters[i].name, other->parameters[i].name) != 0 ||
+            strcmp(xb_record_parameter(one, one->parameters[i].name),
+                   xb_record_parameter(other, one->parameters[i].name)) != 0)
+            return false;
+    return true;
+}
+
+/* All points of one setting, of all records. */
+static bool read_setting(struct xb_cost *cost, const struct xb_cost_source *source, int device,
+                         const struct xb_record *records, size_t count,
+                         const struct xb_record_case *setting)
+{
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < records[i].case_count; k++) {
+            const struct xb_record_case *test = &records[i].cases[k];
+            struct xb_cost_point point;
+            if (is_of(test, source) && is_same_setting(test, setting) &&
+                counts(&records[i], test, device) &&
+                read_point(&records[i], test, source, &point) &&
+                !add_point(cost, &point, source->is_setup))
+                return false;
+        }
+    return true;
+}
+
+/* Whether the setting of `one` is preferred to that of `other`. */
+static bool is_preferred(const struct xb_cost *one, const struct xb_cost *other)
+{
+    if (one->count == 0 || other->count == 0)
+        return one->count > 0;
+    bool is_near = xb_record_case_node(one->points[0].test) < 0;
+    if (is_near != (xb_record_case_node(other->points[0].test) < 0))
+        return is_near;
+    if (one->count != other->count)
+        return one->count > other->count;
+    const struct xb_cost_point *last = &one->points[one->count - 1];
+    const struct xb_cost_point *others = &other->points[other->count - 1];
+    return last->behind[XB_MIDDLE] / (double)last->bytes <
+           others->behind[XB_MIDDLE] / (double)others->bytes;
+}
+
+/* Whether an earlier row is of the same setting. */
+static bool is_repeated(const struct xb_cost_source *source, const struct xb_record *records,
+                        size_t record, size_t row)
+{
+    const struct xb_record_case *test = &records[record].cases[row];
+    for (size_t i = 0; i <= record; i++)
+        for (size_t k = 0; k < (i == record ? row : records[i].case_count); k++)
+            if (is_of(&records[i].cases[k], source) && is_same_setting(&records[i].cases[k], test))
+                return true;
+    return false;
+}
+
+/* Takes the points of `tried`, or frees them. */
+static void choose(struct xb_cost *cost, const struct xb_cost *tried)
+{
+    bool has_others = cost->has_others || (tried->count > 0 && cost->count > 0);
+    if (is_preferred(tried, cost)) {
+        free(cost->points);
+        *cost = *tried;
+    } else {
+        free(tried->points);
+    }
+    cost->has_others = has_others;
+}
+
+static bool read_cost(struct xb_cost *cost, const struct xb_cost_source *source, int device,
+                      const struct xb_record *records, size_t count)
+{
+    bool is_read = true;
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; is_read && k < records[i].case_count; k++) {
+            const struct xb_record_case *test = &records[i].cases[k];
+            struct xb_cost tried = {.count = 0};
+            if (!is_of(test, source) || is_repeated(source, records, i, k))
+                continue;
+            is_read = read_setting(&tried, source, device, records, count, test);
+            choose(cost, &tried);
+        }
+    return is_read;
 }
 
 static void add_both_ways(struct xb_costs *costs, const struct xb_record *record,
@@ -125,21 +229,25 @@ static void add_both_ways(struct xb_costs *costs, const struct xb_record *record
     costs->both_out = out;
 }
 
-void xb_costs_add(struct xb_costs *costs, const struct xb_record *record)
+enum xb_status xb_costs_read(struct xb_costs *costs, const struct xb_record *records, size_t count,
+                             struct xb_error *error)
 {
-    for (size_t i = 0; i < record->case_count; i++) {
-        const struct xb_record_case *test = &record->cases[i];
-        if (!counts(record, test, costs->device))
-            continue;
-        if (is_of(test, &xb_both_ways_source))
-            add_both_ways(costs, record, test);
-        for (int kind = 0; kind < XB_COSTS; kind++) {
-            struct xb_cost_point point;
-            if (is_of(test, &xb_cost_sources[kind]) &&
-                read_point(record, test, &xb_cost_sources[kind], &point))
-                add_point(&costs->costs[kind], &point);
-        }
-    }
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < records[i].case_count; k++)
+            if (is_of(&records[i].cases[k], &xb_both_ways_source) &&
+                counts(&records[i], &records[i].cases[k], costs->device))
+                add_both_ways(costs, &records[i], &records[i].cases[k]);
+    for (int kind = 0; kind < XB_COSTS; kind++)
+        if (!read_cost(&costs->costs[kind], &xb_cost_sources[kind], costs->device, records, count))
+            return XB_FAIL(error, XB_ERR_MEMORY, "no memory for the rows");
+    return XB_OK;
+}
+
+void xb_costs_free(struct xb_costs *costs)
+{
+    for (int kind = 0; kind < XB_COSTS; kind++)
+        free(costs->costs[kind].points);
+    *costs = (struct xb_costs){.device = costs->device};
 }
 
 /* ---- from points to any size ---- */
@@ -148,8 +256,12 @@ bool xb_cost_is_known(const struct xb_cost *cost, uint64_t bytes)
 {
     if (bytes == 0)
         return true;
-    return cost->count > 0 &&
-           (bytes >= cost->points[0].bytes || cost->points[0].bytes <= XB_COST_SMALL);
+    if (cost->count == 0)
+        return false;
+    uint64_t smallest = cost->points[0].bytes;
+    uint64_t largest = cost->points[cost->count - 1].bytes;
+    return (bytes >= smallest || smallest <= XB_COST_SMALL) &&
+           (bytes / 8 <= largest || largest >= XB_COST_LARGE);
 }
 
 /* The first point that is as large or larger; `count` where there is none. */
@@ -181,7 +293,8 @@ static double cost_of(const struct xb_cost *cost, uint64_t bytes, enum which whi
     const struct xb_cost_point *above = &cost->points[at < cost->count ? at : at - 1];
     double seconds = seconds_of(above, which, estimate);
     if (at == cost->count)
-        return seconds * (double)bytes / (double)above->bytes;
+        return seconds + (double)(bytes - above->bytes) * seconds_of(above, BEHIND, estimate) /
+                             (double)above->bytes;
     if (at == 0 || above->bytes == bytes)
         return seconds;
     const struct xb_cost_point *below = above - 1;
@@ -208,29 +321,42 @@ double xb_cost_call(const struct xb_cost *cost, uint64_t bytes)
     return cost->points[at < cost->count ? at : at - 1].call;
 }
 
-const char *xb_cost_basis(const struct xb_cost *cost, uint64_t bytes, char *text, size_t size)
+/* "pageable ring h2d (ring-slots 4, threads 8): "; parameters that are 0 are left to the mode. */
+static void add_row_name(struct xb_words *words, const struct xb_cost *cost,
+                         const struct xb_record_case *test)
+{
+    const char *before = " (";
+    xb_words_add(words, "%s %s %s", test->mode, test->variant, test->direction);
+    for (size_t i = 0; cost->has_others && i < test->parameter_count; i++) {
+        const char *name = test->parameters[i].name;
+        const char *value = xb_record_parameter(test, name);
+        if (strcmp(value, "0") == 0)
+            continue;
+        xb_words_add(words, "%s%s %s", before, name, value);
+        before = ", ";
+    }
+    xb_words_add(words, "%s: ", before[0] == ',' ? ")" : "");
+}
+
+void xb_cost_basis(const struct xb_cost *cost, uint64_t bytes, struct xb_words *words)
 {
     size_t at = point_at(cost, bytes);
     const struct xb_cost_point *points = cost->points;
     char one[32];
     char other[32];
-    text[0] = '\0';
     if (cost->count == 0 || bytes == 0)
-        return text;
-    const struct xb_record_case *test = points[at < cost->count ? at : at - 1].test;
-    int length = snprintf(text, size, "%s %s %s: ", test->mode, test->variant, test->direction);
-    size_t used = length > 0 && (size_t)length < size ? (size_t)length : size - 1;
+        return;
+    add_row_name(words, cost, points[at < cost->count ? at : at - 1].test);
     if (at == cost->count)
-        snprintf(text + used, size - used, "beyond its largest, %s, by the rate there",
-                 xb_size_format(points[at - 1].bytes, one, sizeof one));
+        xb_words_add(words, "beyond its largest, %s, by the rate there",
+                     xb_size_format(points[at - 1].bytes, one, sizeof one));
     else if (points[at].bytes == bytes)
-        snprintf(text + used, size - used, "row of %s", xb_size_format(bytes, one, sizeof one));
+        xb_words_add(words, "row of %s", xb_size_format(bytes, one, sizeof one));
     else if (at == 0)
-        snprintf(text + used, size - used, "below its smallest, %s: as long as that",
-                 xb_size_format(points[0].bytes, one, sizeof one));
+        xb_words_add(words, "below its smallest, %s: as long as that",
+                     xb_size_format(points[0].bytes, one, sizeof one));
     else
-        snprintf(text + used, size - used, "between rows of %s and %s",
-                 xb_size_format(points[at - 1].bytes, one, sizeof one),
-                 xb_size_format(points[at].bytes, other, sizeof other));
-    return text;
+        xb_words_add(words, "between rows of %s and %s",
+                     xb_size_format(points[at - 1].bytes, one, sizeof one),
+                     xb_size_format(points[at].bytes, other, sizeof other));
 }

@@ -2,6 +2,7 @@
 #ifndef XFERBENCH_ADVISE_MODEL_H
 #define XFERBENCH_ADVISE_MODEL_H
 
+#include "base/note.h"
 #include "ways.h"
 #include "xferbench/record.h"
 
@@ -18,13 +19,14 @@ struct xb_cost_point {
     double alone[XB_ESTIMATES];  /* seconds of one operation until the host knows that it is done */
     double behind[XB_ESTIMATES]; /* seconds that it adds behind another one of its kind */
     double call;                 /* seconds for which the call that starts it blocks; 0: unknown */
+    size_t rows;                 /* of setup_time: it is their mean */
     const struct xb_record_case *test; /* the row; belongs to the record */
 };
 
-#define XB_COST_POINTS 64
 struct xb_cost {
-    struct xb_cost_point points[XB_COST_POINTS]; /* by size, each size once */
+    struct xb_cost_point *points; /* by size, each size once */
     size_t count;
+    bool has_others; /* rows of other settings, which do not count */
 };
 
 struct xb_costs {
@@ -35,28 +37,38 @@ struct xb_costs {
     const struct xb_record_case *both;
 };
 
-/* Adds what a record tells. It has to outlive the costs. */
-void xb_costs_add(struct xb_costs *costs, const struct xb_record *record);
+/*
+ * Fills in what the records tell, which have to outlive the costs. For each cost the rows of one
+ * setting count (a variant and its parameters), because a program has one: of the settings near the
+ * device, or of all where none is, that with the most sizes; of several the one that is fastest at
+ * its largest. XB_ERR_MEMORY; *costs has to be freed then, too.
+ */
+XB_MUST_CHECK enum xb_status xb_costs_read(struct xb_costs *costs, const struct xb_record *records,
+                                           size_t count, struct xb_error *error);
+void xb_costs_free(struct xb_costs *costs);
 
 /* At sizes up to this a copy's time is how long it takes to start and to wait, whatever it moves:
  * the time of the smallest row stands for anything smaller. */
 #define XB_COST_SMALL (UINT64_C(64) << 10)
 
-/* Whether rows tell what that many bytes cost: there are some, and none but a small one is larger
- * than all that is asked. 0 bytes are always known. */
+/* From this size on a copy's time grows with its bytes: such a row tells the rate of any larger. */
+#define XB_COST_LARGE (UINT64_C(16) << 20)
+
+/* Whether rows tell what that many bytes cost: there are some, none but a small one is larger than
+ * all that is asked, and the largest is large or an eighth of it. 0 bytes are always known. */
 bool xb_cost_is_known(const struct xb_cost *cost, uint64_t bytes);
 
 /*
  * Seconds, of a cost that is known; 0 for 0 bytes. Between two measured sizes on the line through
- * both, beyond the largest by its rate, below the smallest what the smallest takes.
+ * both, beyond the largest what that takes and the further bytes by its rate, below the smallest
+ * what the smallest takes.
  */
 double xb_cost_alone(const struct xb_cost *cost, uint64_t bytes, enum xb_estimate estimate);
 double xb_cost_behind(const struct xb_cost *cost, uint64_t bytes, enum xb_estimate estimate);
 /* How long the call blocks that starts such a copy: of the nearest size. 0: not measured. */
 double xb_cost_call(const struct xb_cost *cost, uint64_t bytes);
 
-#define XB_COST_TEXT 160
-/* On which rows it rests: "pinned registered h2d: rows of 256 MiB and 512 MiB". */
-const char *xb_cost_basis(const struct xb_cost *cost, uint64_t bytes, char *text, size_t size);
+/* On which rows it rests: "pinned registered h2d: between rows of 256 MiB and 512 MiB". */
+void xb_cost_basis(const struct xb_cost *cost, uint64_t bytes, struct xb_words *words);
 
 #endif

@@ -98,10 +98,9 @@ static void add_uses(struct xb_words *words, const struct xb_costs *costs,
                      const struct xb_prediction *one)
 {
     for (size_t i = 0; i < one->use_count; i++) {
-        char text[XB_COST_TEXT];
         const struct xb_cost_use *use = &one->uses[i];
-        xb_words_add(words, "%s%s", i > 0 ? "; " : "",
-                     xb_cost_basis(&costs->costs[use->kind], use->bytes, text, sizeof text));
+        xb_words_add(words, "%s", i > 0 ? "; " : "");
+        xb_cost_basis(&costs->costs[use->kind], use->bytes, words);
     }
 }
 

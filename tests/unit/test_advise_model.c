@@ -31,9 +31,9 @@ static void test_time_is_a_line_from_size_to_size(void **state)
     assert_close(xb_cost_alone(in, MIB, XB_MIDDLE), 110e-6);
     assert_close(xb_cost_behind(in, 2 * MIB, XB_MIDDLE), 200e-6);
     assert_close(xb_cost_alone(in, 2 * MIB, XB_MIDDLE), 225e-6);
-    /* Beyond the largest by its rate: twice as much takes twice as long. */
+    /* Beyond the largest its further bytes at the rate behind: it starts once. */
     assert_close(xb_cost_behind(in, 6 * MIB, XB_MIDDLE), 600e-6);
-    assert_close(xb_cost_alone(in, 6 * MIB, XB_MIDDLE), 680e-6);
+    assert_close(xb_cost_alone(in, 6 * MIB, XB_MIDDLE), 640e-6);
     assert_close(xb_cost_call(in, 2 * MIB), 2e-6);
     assert_close(xb_cost_call(in, 9 * MIB), 2e-6);
     assert_close(xb_cost_alone(in, 0, XB_MIDDLE), 0);
@@ -132,23 +132,98 @@ static void test_of_several_the_fastest_counts(void **state)
     assert_close(costs.both_out, 8e9);
 }
 
+/* Rows of 4 bytes say nothing of 4 MiB. */
+static void test_small_rows_say_nothing_of_large_copies(void **state)
+{
+    (void)state;
+    begin(&made);
+    add_copy(&made, "pinned", "registered", "h2d", MIB, 10e9, 0, 0);
+    add_copy(&made, "pinned", "registered", "d2h", 16 * MIB, 10e9, 0, 0);
+    struct xb_costs costs = costs_of(&made);
+    assert_true(xb_cost_is_known(cost(&costs, XB_COST_PINNED_IN), 8 * MIB));
+    assert_false(xb_cost_is_known(cost(&costs, XB_COST_PINNED_IN), 16 * MIB));
+    assert_true(xb_cost_is_known(cost(&costs, XB_COST_PINNED_OUT), 4096 * MIB));
+}
+
+static void test_no_size_is_dropped(void **state)
+{
+    (void)state;
+    begin(&made);
+    for (uint64_t i = 1; i <= 80; i++)
+        add_copy(&made, "pinned", "registered", "h2d", i * KIB, 10e9, 0, 0);
+    struct xb_costs costs = costs_of(&made);
+    assert_int_equal(cost(&costs, XB_COST_PINNED_IN)->count, 80);
+}
+
+/* Page-locking is the same thing in either direction. */
+static void test_setup_is_a_mean(void **state)
+{
+    (void)state;
+    begin(&made);
+    add_row(&made, "pin", "used", "h2d", MIB);
+    set_figure(&made, "setup_time", 100e-6, true);
+    add_row(&made, "pin", "used", "d2h", MIB);
+    set_figure(&made, "setup_time", 200e-6, true);
+    struct xb_costs costs = costs_of(&made);
+    assert_close(xb_cost_alone(cost(&costs, XB_COST_REGISTER), MIB, XB_MIDDLE), 150e-6);
+    assert_close(xb_cost_alone(cost(&costs, XB_COST_REGISTER), MIB, XB_HIGH), 165e-6);
+}
+
+/* Of two settings the one that is fastest at the largest size counts at all sizes; what is on a
+ * named NUMA node does not count beside what is near. */
+static void test_rows_of_one_setting_count(void **state)
+{
+    (void)state;
+    static const struct xb_record_fact few[] = {{"ring-chunk", "0", false},
+                                                {"threads", "2", false}};
+    static const struct xb_record_fact many[] = {{"ring-chunk", "0", false},
+                                                 {"threads", "8", false}};
+    static const struct xb_record_fact far[] = {{"numa", "1", false}, {"threads", "8", false}};
+    static const struct xb_record_fact *const settings[] = {few, many, far};
+    static const double rates[][2] = {{9e9, 20e9}, {5e9, 40e9}, {10e9, 80e9}};
+    begin(&made);
+    for (size_t i = 0; i < 3; i++)
+        for (uint64_t large = 0; large < 2; large++) {
+            struct xb_record_case *test =
+                add_copy(&made, "pageable", "ring", "h2d", large != 0 ? 64 * MIB : MIB,
+                         rates[i][large], 0, 0);
+            test->parameters = settings[i];
+            test->parameter_count = 2;
+        }
+    struct xb_costs costs = costs_of(&made);
+    const struct xb_cost *in = cost(&costs, XB_COST_RING_IN);
+    struct xb_words words = {.length = 0};
+    assert_close(xb_cost_behind(in, 64 * MIB, XB_MIDDLE), 64 * 1048576 / 40e9);
+    assert_close(xb_cost_behind(in, MIB, XB_MIDDLE), 1048576 / 5e9);
+    xb_cost_basis(in, MIB, &words);
+    assert_string_equal(words.text, "pageable ring h2d (threads 8): row of 1 MiB");
+    made.record.cases += 4; /* nothing is near */
+    made.record.case_count -= 4;
+    costs = costs_of(&made);
+    in = cost(&costs, XB_COST_RING_IN);
+    assert_close(xb_cost_behind(in, MIB, XB_MIDDLE), 1048576 / 10e9);
+}
+
+static void assert_basis(const struct xb_cost *cost, uint64_t bytes, const char *text)
+{
+    struct xb_words words = {.length = 0};
+    xb_cost_basis(cost, bytes, &words);
+    assert_string_equal(words.text, text);
+}
+
 static void test_what_it_rests_on_is_told(void **state)
 {
     (void)state;
-    char text[XB_COST_TEXT];
     begin(&made);
     add_copies(&made, "pinned", "registered", "h2d", 10e9, 0, 0);
     struct xb_costs costs = costs_of(&made);
     const struct xb_cost *in = cost(&costs, XB_COST_PINNED_IN);
-    assert_string_equal(xb_cost_basis(in, MIB, text, sizeof text),
-                        "pinned registered h2d: row of 1 MiB");
-    assert_string_equal(xb_cost_basis(in, 2 * MIB, text, sizeof text),
-                        "pinned registered h2d: between rows of 1 MiB and 16 MiB");
-    assert_string_equal(xb_cost_basis(in, 4, text, sizeof text),
-                        "pinned registered h2d: below its smallest, 64 KiB: as long as that");
-    assert_string_equal(xb_cost_basis(in, 512 * MIB, text, sizeof text),
-                        "pinned registered h2d: beyond its largest, 256 MiB, by the rate there");
-    assert_string_equal(xb_cost_basis(in, 0, text, sizeof text), "");
+    assert_basis(in, MIB, "pinned registered h2d: row of 1 MiB");
+    assert_basis(in, 2 * MIB, "pinned registered h2d: between rows of 1 MiB and 16 MiB");
+    assert_basis(in, 4, "pinned registered h2d: below its smallest, 64 KiB: as long as that");
+    assert_basis(in, 512 * MIB,
+                 "pinned registered h2d: beyond its largest, 256 MiB, by the rate there");
+    assert_basis(in, 0, "");
 }
 
 int main(void)
@@ -160,6 +235,10 @@ int main(void)
         cmocka_unit_test(test_intervals_turn_round),
         cmocka_unit_test(test_only_good_rows_count),
         cmocka_unit_test(test_of_several_the_fastest_counts),
+        cmocka_unit_test(test_small_rows_say_nothing_of_large_copies),
+        cmocka_unit_test(test_no_size_is_dropped),
+        cmocka_unit_test(test_setup_is_a_mean),
+        cmocka_unit_test(test_rows_of_one_setting_count),
         cmocka_unit_test(test_what_it_rests_on_is_told),
     };
     return cmocka_run_group_tests_name("advise_model", tests, NULL, NULL);
