@@ -60,7 +60,7 @@ static enum xb_status run_words(struct xb_advise_session *session, const char *c
 
 /* Larger copies than this are predicted by its rate: a quick measurement is to be quick. */
 #define LARGEST (UINT64_C(512) << 20)
-/* Both ways at once at this size, or at the job's if that is less. */
+/* Both ways at once at this size; at the job's if that is less and nobody asks for larger ones. */
 #define BOTH_WAYS (UINT64_C(64) << 20)
 #define TIME_LIMIT "30ms"
 
@@ -77,21 +77,25 @@ static void add_size(char *text, uint64_t bytes)
     snprintf(text + used, SIZES_TEXT - used, "%s%" PRIu64, used > 0 ? "," : "", bytes);
 }
 
-/* What smaller jobs, chunks and waiting take. */
-static const uint64_t usual[] = {UINT64_C(4) << 10, UINT64_C(256) << 10, UINT64_C(8) << 20};
+/* What smaller jobs, chunks and waiting take; and larger jobs, where the break-even is asked. */
+static const uint64_t usual[] = {UINT64_C(4) << 10, UINT64_C(256) << 10, UINT64_C(8) << 20,
+                                 BOTH_WAYS};
 
-/* The job's own sizes, and the first so many of the usual ones. */
-static void choose_sizes(const struct xb_job *job, size_t others, char *text)
+/* The job's own sizes, and those of the usual ones that are smaller; where somebody asks for the
+ * break-even, all of them. The run leaves out what the memory does not hold. */
+static void choose_sizes(const struct xb_job *job, char *text)
 {
     uint64_t in = lesser(job->in, LARGEST);
     uint64_t out = lesser(job->out, LARGEST);
-    uint64_t larger = in > out ? in : out;
+    uint64_t most = in > out ? in : out;
+    if (job->cpu_time > 0)
+        most = UINT64_MAX;
     text[0] = '\0';
     add_size(text, in);
     if (out > 0 && out != in)
         add_size(text, out);
-    for (size_t i = 0; i < others; i++)
-        if (usual[i] < larger && usual[i] != in && usual[i] != out)
+    for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
+        if (usual[i] < most && usual[i] != in && usual[i] != out)
             add_size(text, usual[i]);
 }
 
@@ -114,14 +118,13 @@ enum xb_status xb_advise_measure(struct xb_advise_session *session, const struct
 {
     char sizes[SIZES_TEXT];
     char both[SIZES_TEXT] = "";
-    choose_sizes(job, sizeof usual / sizeof *usual, sizes);
-    add_size(both, lesser(job->in, BOTH_WAYS));
+    choose_sizes(job, sizes);
+    add_size(both, job->cpu_time > 0 ? BOTH_WAYS : lesser(job->in, BOTH_WAYS));
     enum xb_status status = measure_part(session, xb_copies_words, sizes, records, count, error);
     if (status == XB_OK && job->out > 0)
         status = measure_part(session, xb_both_ways_words, both, records, count, error);
     if (status != XB_OK || job->is_in_pinned)
         return status;
-    choose_sizes(job, 1, sizes); /* page-locking grows with the bytes */
     return measure_part(session, xb_pinning_words, sizes, records, count, error);
 }
 

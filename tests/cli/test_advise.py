@@ -93,6 +93,14 @@ class Measured(Advise):
         self.assertTrue(overlapped["has_both_ways"])
         self.assertGreaterEqual((1 << 20) // overlapped["chunk_bytes"], 2)
 
+    def test_sizes_beyond_the_job_are_measured_for_the_break_even(self):
+        """Rows of 64 MiB tell what larger jobs take."""
+        job = ("--in", "64K", "--gpu-time", "none", "--memory", "pinned", "--cpu-time", "1ns")
+        document = self.advise(NO, *HOST, *job)
+        self.assertGreater(document["break_even"]["most_looked_at_bytes"], 16 << 20)
+        document = self.advise(YES, *HOST, *job[:-2])
+        self.assertIsNone(document["break_even"])
+
     def test_check_runs_the_job(self):
         outcome = self.assert_ends(YES, "advise", *HOST, *self.SMALL, "--check", "--json", "advice.json")
         self.assertIn("PREDICTED MEASURED", outcome.out)
