@@ -55,14 +55,15 @@ static void put_known(struct xb_json *json, const struct xb_advice_report *repor
                       const struct xb_prediction *one)
 {
     xb_json_put_number(json, "seconds", one->total[XB_MIDDLE]);
-    xb_json_put_number(json, "seconds_low", one->total[XB_LOW]);
-    xb_json_put_number(json, "seconds_high", one->total[XB_HIGH]);
+    xb_json_put_known_number(json, "seconds_low", xb_prediction_has_ends(one), one->total[XB_LOW]);
+    xb_json_put_known_number(json, "seconds_high", xb_prediction_has_ends(one),
+                             one->total[XB_HIGH]);
     xb_json_put_number(json, "running_s", one->running[XB_MIDDLE]);
     xb_json_put_number(json, "copy_in_s", one->in);
     xb_json_put_number(json, "kernel_s", one->kernel);
     xb_json_put_number(json, "copy_out_s", one->out);
-    xb_json_put_number(json, "pinning_s", one->pinning);
-    xb_json_put_known_flag(json, "copied_into_pinned", one->pinning > 0, one->is_copied);
+    xb_json_put_number(json, "pinning_s", one->pinning[XB_MIDDLE]);
+    xb_json_put_known_flag(json, "copied_into_pinned", one->pinning[XB_MIDDLE] > 0, one->is_copied);
     xb_json_put_known_whole(json, "chunk_bytes", one->chunk > 0, one->chunk);
     xb_json_put_text(json, "limit", xb_limit_name(one->limit));
     xb_json_put_number(json, "limit_s", one->limit_seconds);
@@ -99,7 +100,11 @@ static void put_prediction(struct xb_json *json, const struct xb_advice_report *
         put_known(json, report, one);
     } else {
         struct xb_words words = {.length = 0};
-        xb_advice_say_missing(&report->predictions->job, one, &words);
+        xb_advice_say_missing(one, &words);
+        if (one->why == XB_UNKNOWN_ROWS) {
+            xb_words_add(&words, ". Measure them: ");
+            xb_advice_say_command(&report->predictions->job, &words);
+        }
         xb_json_put_text(json, "missing", words.text);
     }
     put_measured(json, report, one);
@@ -125,8 +130,8 @@ static void put_break_even(struct xb_json *json, const struct xb_break_even *fou
     xb_json_put_flag(json, "gpu_wins_somewhere", found->wins);
     xb_json_put_known_number(json, "from_in_bytes", found->has_from, found->from);
     xb_json_put_known_number(json, "to_in_bytes", found->has_to, found->to);
-    xb_json_put_number(json, "least_looked_at_bytes", found->least);
-    xb_json_put_number(json, "most_looked_at_bytes", found->most);
+    xb_json_put_known_number(json, "least_looked_at_bytes", !found->has_from, found->least);
+    xb_json_put_known_number(json, "most_looked_at_bytes", !found->has_to, found->most);
     xb_json_close(json);
 }
 
@@ -151,7 +156,8 @@ enum xb_status xb_advice_json_write(FILE *stream, const struct xb_advice_report 
     put_break_even(&json, &report->break_even);
     xb_json_open_array(&json, "strategies");
     for (int i = 0; i < XB_STRATEGIES; i++)
-        put_prediction(&json, report, &all->each[i]);
+        if (xb_strategy_is_asked(&all->job, (enum xb_strategy)i))
+            put_prediction(&json, report, &all->each[i]);
     xb_json_close(&json);
     xb_json_close(&json);
     return xb_json_finish(&json, stream, "the JSON", error);

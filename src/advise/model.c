@@ -232,6 +232,9 @@ static void add_both_ways(struct xb_costs *costs, const struct xb_record *record
 enum xb_status xb_costs_read(struct xb_costs *costs, const struct xb_record *records, size_t count,
                              struct xb_error *error)
 {
+    const struct xb_record_device *device =
+        count > 0 ? xb_record_device(&records[0], costs->device) : NULL;
+    costs->memory_bytes = device != NULL ? device->memory_bytes : 0;
     for (size_t i = 0; i < count; i++)
         for (size_t k = 0; k < records[i].case_count; k++)
             if (is_of(&records[i].cases[k], &xb_both_ways_source) &&

@@ -30,7 +30,8 @@ struct xb_cost {
 };
 
 struct xb_costs {
-    int device; /* whose rows count */
+    int device;            /* whose rows count */
+    uint64_t memory_bytes; /* that it has; 0: not known */
     struct xb_cost costs[XB_COSTS];
     /* Bytes per second of each way when both are in use, at the largest size; 0: not measured. */
     double both_in, both_out;

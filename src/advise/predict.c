@@ -29,10 +29,14 @@ static bool needs(const struct work *work, enum xb_cost_kind kind, uint64_t byte
 {
     struct xb_prediction *prediction = work->prediction;
     if (!xb_cost_is_known(&work->costs->costs[kind], bytes)) {
+        prediction->why = XB_UNKNOWN_ROWS;
         prediction->missing = kind;
         prediction->missing_bytes = bytes;
         return false;
     }
+    for (size_t i = 0; i < prediction->use_count; i++)
+        if (prediction->uses[i].kind == kind && prediction->uses[i].bytes == bytes)
+            return true;
     if (bytes > 0 && prediction->use_count < XB_COST_USES)
         prediction->uses[prediction->use_count++] = (struct xb_cost_use){kind, bytes};
     return true;
@@ -95,19 +99,28 @@ struct pipeline {
 };
 
 /* Both ways at once until the shorter is done, then the other alone. `whole_in` and `whole_out` are
- * one copy of it all: what chunks cost more than that they cost beside each other too. */
+ * one copy of it all: what chunks cost more than that they cost beside each other too. Without rows
+ * of both ways they slow each other not at all, or as much as if one waited for the other. */
 static double copies_time(const struct xb_costs *costs, const struct xb_job *job, double in,
-                          double whole_in, double out, double whole_out)
+                          double whole_in, double out, double whole_out, enum xb_estimate estimate)
 {
     double longer = fmax(in, out);
-    if (costs->both == NULL || !(in > 0) || !(out > 0))
+    if (!(in > 0) || !(out > 0))
         return longer;
+    if (costs->both == NULL)
+        return estimate == XB_HIGH ? in + out : longer;
     double in_beside = (double)job->in / costs->both_in * in / whole_in;
     double out_beside = (double)job->out / costs->both_out * out / whole_out;
     double together = fmin(in_beside, out_beside);
     double rest = in_beside > out_beside ? in * (1 - together / in_beside)
                                          : out * (1 - together / out_beside);
     return fmax(longer, together + rest);
+}
+
+/* What leaves with one of so many chunks. */
+static uint64_t pipeline_out(const struct xb_job *job, double count)
+{
+    return job->out > 0 ? (uint64_t)fmax(1, (double)job->out / count) : 0;
 }
 
 /*
@@ -120,7 +133,7 @@ static struct pipeline pipeline_of(const struct work *work, uint64_t chunk,
     const struct xb_job *job = work->job;
     struct pipeline line = {.chunk = chunk};
     line.count = ceil((double)job->in / (double)chunk);
-    line.chunk_out = (uint64_t)((double)job->out / line.count);
+    line.chunk_out = pipeline_out(job, line.count);
     double one_in = behind(work, XB_COST_PINNED_IN, chunk, estimate);
     double one_out = behind(work, XB_COST_PINNED_OUT, line.chunk_out, estimate);
     double wait = fmax(0, alone(work, XB_COST_PINNED_IN, chunk, estimate) - one_in);
@@ -131,7 +144,7 @@ static struct pipeline pipeline_of(const struct work *work, uint64_t chunk,
     line.in = fmax((double)job->in / (double)chunk * one_in, whole_in);
     line.out = fmax(line.count * one_out, whole_out);
     line.kernel = job->gpu_time;
-    line.copies = copies_time(work->costs, job, line.in, whole_in, line.out, whole_out);
+    line.copies = copies_time(work->costs, job, line.in, whole_in, line.out, whole_out, estimate);
     line.calls = line.count * call * (1 + (job->gpu_time > 0) + (job->out > 0));
     double pace = fmax(fmax(line.copies, line.kernel), line.calls);
     double stages = line.in + line.kernel + line.out;
@@ -155,18 +168,32 @@ static bool choose_chunk(const struct work *work, uint64_t *chunk)
     return best < INFINITY;
 }
 
+/* Whether any chunk that may be chosen is known, and one copy of it all. */
+static bool has_pipeline_rows(const struct work *work)
+{
+    const struct xb_job *job = work->job;
+    const struct {
+        enum xb_cost_kind kind;
+        uint64_t bytes;
+    } all[] = {{XB_COST_PINNED_IN, LEAST_CHUNK},
+               {XB_COST_PINNED_IN, job->in},
+               {XB_COST_PINNED_OUT, pipeline_out(job, (double)job->in / LEAST_CHUNK)},
+               {XB_COST_PINNED_OUT, job->out}};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (!xb_cost_is_known(&work->costs->costs[all[i].kind], all[i].bytes))
+            return needs(work, all[i].kind, all[i].bytes);
+    return true;
+}
+
 static bool predict_overlapped(const struct work *work)
 {
     struct xb_prediction *prediction = work->prediction;
     const struct xb_job *job = work->job;
-    if (job->in < 2 * LEAST_CHUNK)
+    prediction->why = job->gpu_time > 0 || job->out > 0 ? XB_UNKNOWN_SMALL : XB_UNKNOWN_ONE_STEP;
+    if (prediction->why == XB_UNKNOWN_ONE_STEP || job->in < 2 * LEAST_CHUNK)
         return false;
-    /* Any chunk that may be chosen has to be known. */
-    if (!xb_cost_is_known(&work->costs->costs[XB_COST_PINNED_IN], LEAST_CHUNK))
-        return needs(work, XB_COST_PINNED_IN, LEAST_CHUNK);
-    uint64_t least_out = (uint64_t)((double)job->out * LEAST_CHUNK / (double)job->in);
-    if (!xb_cost_is_known(&work->costs->costs[XB_COST_PINNED_OUT], least_out))
-        return needs(work, XB_COST_PINNED_OUT, least_out);
+    if (!has_pipeline_rows(work))
+        return false;
     if (!choose_chunk(work, &prediction->chunk))
         return false;
     struct pipeline line = pipeline_of(work, prediction->chunk, XB_MIDDLE);
@@ -192,56 +219,61 @@ static bool predict_overlapped(const struct work *work)
 /* ---- from ordinary memory into pinned memory ---- */
 
 /* Page-locking in and out where they lie, once for all runs. */
-static bool cost_of_registering(const struct work *work, double *seconds)
+static bool cost_of_registering(const struct work *work, double seconds[XB_ESTIMATES])
 {
     const struct xb_job *job = work->job;
     const struct xb_cost *cost = &work->costs->costs[XB_COST_REGISTER];
     if (!xb_cost_is_known(cost, job->in) || !xb_cost_is_known(cost, job->out))
         return false;
-    *seconds =
-        (xb_cost_alone(cost, job->in, XB_MIDDLE) + xb_cost_alone(cost, job->out, XB_MIDDLE)) /
-        (double)job->times;
+    for (int i = 0; i < XB_ESTIMATES; i++)
+        seconds[i] = (alone(work, XB_COST_REGISTER, job->in, (enum xb_estimate)i) +
+                      alone(work, XB_COST_REGISTER, job->out, (enum xb_estimate)i)) /
+                     (double)job->times;
     return true;
 }
 
-/* What a copy through pinned memory takes longer than from it, each run; and making that memory. */
-static bool cost_of_copying(const struct work *work, double *seconds)
+/* One way: what a copy through pinned memory takes longer than from it, each run; and making that
+ * memory. */
+static bool add_copying(const struct work *work, enum xb_cost_kind through, enum xb_cost_kind plain,
+                        uint64_t bytes, double seconds[XB_ESTIMATES])
 {
-    static const struct {
-        enum xb_cost_kind through, plain;
-    } ways[] = {{XB_COST_COPY_IN, XB_COST_PINNED_IN}, {XB_COST_COPY_OUT, XB_COST_PINNED_OUT}};
-    const struct xb_cost *room = &work->costs->costs[XB_COST_COPY_ROOM];
-    const uint64_t sizes[] = {work->job->in, work->job->out};
-    *seconds = 0;
-    for (size_t i = 0; i < 2; i++) {
-        const struct xb_cost *through = &work->costs->costs[ways[i].through];
-        const struct xb_cost *plain = &work->costs->costs[ways[i].plain];
-        if (!xb_cost_is_known(through, sizes[i]) || !xb_cost_is_known(plain, sizes[i]) ||
-            !xb_cost_is_known(room, sizes[i]))
-            return false;
-        *seconds += fmax(0, xb_cost_alone(through, sizes[i], XB_MIDDLE) -
-                                xb_cost_alone(plain, sizes[i], XB_MIDDLE)) +
-                    xb_cost_alone(room, sizes[i], XB_MIDDLE) / (double)work->job->times;
+    const struct xb_cost *costs = work->costs->costs;
+    if (!xb_cost_is_known(&costs[through], bytes) || !xb_cost_is_known(&costs[plain], bytes) ||
+        !xb_cost_is_known(&costs[XB_COST_COPY_ROOM], bytes))
+        return false;
+    for (int i = 0; i < XB_ESTIMATES; i++) {
+        enum xb_estimate estimate = (enum xb_estimate)i;
+        seconds[i] +=
+            fmax(0, alone(work, through, bytes, estimate) - alone(work, plain, bytes, estimate)) +
+            alone(work, XB_COST_COPY_ROOM, bytes, estimate) / (double)work->job->times;
     }
     return true;
+}
+
+static bool cost_of_copying(const struct work *work, double seconds[XB_ESTIMATES])
+{
+    const struct xb_job *job = work->job;
+    return add_copying(work, XB_COST_COPY_IN, XB_COST_PINNED_IN, job->in, seconds) &&
+           add_copying(work, XB_COST_COPY_OUT, XB_COST_PINNED_OUT, job->out, seconds);
 }
 
 /* The cheaper of both. */
 static bool add_pinning(const struct work *work)
 {
     struct xb_prediction *prediction = work->prediction;
-    double registering = INFINITY;
-    double copying = INFINITY;
-    bool can_register = cost_of_registering(work, &registering);
-    bool can_copy = cost_of_copying(work, &copying);
+    double registering[XB_ESTIMATES] = {0};
+    double copying[XB_ESTIMATES] = {0};
+    bool can_register = cost_of_registering(work, registering);
+    bool can_copy = cost_of_copying(work, copying);
     if (!can_register && !can_copy)
         return needs(work, XB_COST_REGISTER, work->job->in) &&
                needs(work, XB_COST_REGISTER, work->job->out);
-    prediction->is_copied = can_copy && (!can_register || copying < registering);
-    prediction->pinning = prediction->is_copied ? copying : registering;
+    prediction->is_copied =
+        can_copy && (!can_register || copying[XB_MIDDLE] < registering[XB_MIDDLE]);
+    memcpy(prediction->pinning, prediction->is_copied ? copying : registering, sizeof copying);
     (void)needs(work, prediction->is_copied ? XB_COST_COPY_IN : XB_COST_REGISTER, work->job->in);
     (void)needs(work, prediction->is_copied ? XB_COST_COPY_OUT : XB_COST_REGISTER, work->job->out);
-    limit_to(prediction, XB_LIMIT_PINNING, prediction->pinning);
+    limit_to(prediction, XB_LIMIT_PINNING, prediction->pinning[XB_MIDDLE]);
     return true;
 }
 
@@ -261,19 +293,47 @@ static bool predict_running(const struct work *work, enum xb_strategy strategy)
     }
 }
 
+static bool is_pinned(enum xb_strategy strategy)
+{
+    return strategy == XB_STRATEGY_PINNED || strategy == XB_STRATEGY_OVERLAPPED;
+}
+
+bool xb_strategy_is_asked(const struct xb_job *job, enum xb_strategy strategy)
+{
+    return is_pinned(strategy) || !job->is_in_pinned;
+}
+
+static bool fits(const struct xb_costs *costs, const struct xb_job *job)
+{
+    return costs->memory_bytes == 0 || job->in + job->out <= costs->memory_bytes;
+}
+
 void xb_predict(const struct xb_costs *costs, const struct xb_job *job, enum xb_strategy strategy,
                 struct xb_prediction *prediction)
 {
     const struct work work = {.costs = costs, .job = job, .prediction = prediction};
-    bool is_pinned = strategy == XB_STRATEGY_PINNED || strategy == XB_STRATEGY_OVERLAPPED;
     memset(prediction, 0, sizeof *prediction);
     prediction->strategy = strategy;
+    prediction->why = !fits(costs, job) ? XB_UNKNOWN_TOO_LARGE : XB_UNKNOWN_NOT_ASKED;
+    if (!fits(costs, job) || !xb_strategy_is_asked(job, strategy))
+        return;
     prediction->is_known = predict_running(&work, strategy);
-    prediction->at_least = prediction->running[XB_MIDDLE];
-    if (prediction->is_known && is_pinned && !job->is_in_pinned)
+    prediction->at_least = fmax(prediction->running[XB_MIDDLE], job->gpu_time);
+    if (prediction->is_known && !job->is_in_pinned && is_pinned(strategy))
         prediction->is_known = add_pinning(&work);
     for (int i = 0; i < XB_ESTIMATES; i++)
-        prediction->total[i] = prediction->running[i] + prediction->pinning;
+        prediction->total[i] = prediction->running[i] + prediction->pinning[i];
+}
+
+bool xb_prediction_may_beat(const struct xb_prediction *prediction, double seconds)
+{
+    return !prediction->is_known && prediction->why == XB_UNKNOWN_ROWS &&
+           prediction->at_least < seconds;
+}
+
+bool xb_prediction_has_ends(const struct xb_prediction *prediction)
+{
+    return prediction->total[XB_LOW] < prediction->total[XB_HIGH];
 }
 
 /* A ring is not faster than page-locked memory in which the data lies already. */
@@ -284,35 +344,46 @@ static void bound_ring(const struct xb_costs *costs, struct xb_predictions *all)
     struct xb_job job = all->job;
     job.is_in_pinned = true;
     xb_predict(costs, &job, XB_STRATEGY_PINNED, &pinned);
-    ring->at_least = ring->is_known ? ring->at_least : pinned.at_least;
+    if (!ring->is_known)
+        ring->at_least = fmax(ring->at_least, pinned.at_least);
 }
 
 void xb_predict_all(const struct xb_costs *costs, const struct xb_job *job,
                     struct xb_predictions *all)
 {
+    double fastest = INFINITY;
     *all = (struct xb_predictions){.job = *job};
     for (int i = 0; i < XB_STRATEGIES; i++) {
-        struct xb_prediction *prediction = &all->each[i];
-        xb_predict(costs, job, (enum xb_strategy)i, prediction);
-        if (prediction->is_known &&
-            (all->best == NULL || prediction->total[XB_MIDDLE] < all->best->total[XB_MIDDLE]))
-            all->best = prediction;
+        xb_predict(costs, job, (enum xb_strategy)i, &all->each[i]);
+        if (all->each[i].is_known)
+            fastest = fmin(fastest, all->each[i].total[XB_MIDDLE]);
     }
+    for (int i = XB_STRATEGIES - 1; i >= 0; i--) /* from the least simple one on */
+        if (all->each[i].is_known && all->each[i].total[XB_MIDDLE] * (1 - AS_GOOD) <= fastest)
+            all->best = &all->each[i];
     bound_ring(costs, all);
 }
 
 /* ---- break-even ---- */
 
-#define MOST_INPUT ((double)(UINT64_C(1) << 40))
+#define MOST_BYTES ((double)(UINT64_C(1) << 40))
 /* From one size that is looked at to the next. */
 #define STEP 1.189207115002721 /* 2^(1/4) */
 #define HALVINGS 40
 
+static bool is_looked_at(const struct xb_job *job, double factor)
+{
+    return (double)job->in * factor >= 1 && (double)job->in * factor <= MOST_BYTES &&
+           (double)job->out * factor <= MOST_BYTES;
+}
+
 /* By how much the GPU is faster, in seconds; NAN where nothing can be predicted. */
 static double gain_at(const struct xb_costs *costs, const struct xb_job *job, double factor)
 {
-    struct xb_job scaled = xb_job_scaled(job, factor);
     struct xb_predictions all;
+    if (!is_looked_at(job, factor))
+        return (double)NAN;
+    struct xb_job scaled = xb_job_scaled(job, factor);
     xb_predict_all(costs, &scaled, &all);
     return all.best != NULL ? scaled.cpu_time - all.best->total[XB_MIDDLE] : (double)NAN;
 }
@@ -339,8 +410,7 @@ static bool walk(const struct xb_costs *costs, const struct xb_job *job, double 
     bool wins = gain_at(costs, job, from) > 0;
     *last = from;
     for (double at = from * step;; at *= step) {
-        double bytes = (double)job->in * at;
-        double gain = bytes >= 1 && bytes <= MOST_INPUT ? gain_at(costs, job, at) : (double)NAN;
+        double gain = gain_at(costs, job, at);
         if (isnan(gain))
             return false;
         if ((gain > 0) != wins) {
@@ -349,6 +419,13 @@ static bool walk(const struct xb_costs *costs, const struct xb_job *job, double 
         }
         *last = at;
     }
+}
+
+/* Whether it is the device's memory that ends the walk after that factor. */
+static bool is_full(const struct xb_costs *costs, const struct xb_job *job, double factor)
+{
+    struct xb_job next = xb_job_scaled(job, factor * STEP);
+    return is_looked_at(job, factor * STEP) && !fits(costs, &next);
 }
 
 struct xb_break_even xb_find_break_even(const struct xb_costs *costs, const struct xb_job *job)
@@ -368,6 +445,7 @@ struct xb_break_even xb_find_break_even(const struct xb_costs *costs, const stru
             found.from = in * find_edge(costs, job, other, last);
         } else {
             found.most = in * last;
+            found.fills_device = is_full(costs, job, last);
             found.has_to = walk(costs, job, 1, 1 / STEP, &last, &other);
             found.least = in * last;
             if (!found.has_to)
@@ -386,6 +464,7 @@ struct xb_break_even xb_find_break_even(const struct xb_costs *costs, const stru
         found.has_to = walk(costs, job, inside, STEP, &last, &other);
         found.to = in * find_edge(costs, job, last, other);
         found.most = in * last;
+        found.fills_device = !found.has_to && is_full(costs, job, last);
     }
     return found;
 }

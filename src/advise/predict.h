@@ -7,6 +7,9 @@
 
 /* How long a job takes by each strategy. The formulas stand in docs/advise.md. */
 
+/* Whether it is for such a job: one of ordinary memory is not where the data is page-locked. */
+bool xb_strategy_is_asked(const struct xb_job *job, enum xb_strategy strategy);
+
 /* What takes the largest part of the time. */
 enum xb_limit_by {
     XB_LIMIT_COPY_IN,
@@ -15,6 +18,15 @@ enum xb_limit_by {
     XB_LIMIT_COPIES, /* both ways at once */
     XB_LIMIT_CALLS,  /* that start copies and kernels */
     XB_LIMIT_PINNING
+};
+
+/* Why there is no prediction. */
+enum xb_unknown {
+    XB_UNKNOWN_ROWS,      /* some are missing */
+    XB_UNKNOWN_SMALL,     /* too little comes in to cut it into chunks */
+    XB_UNKNOWN_ONE_STEP,  /* nothing goes on beside the copy in */
+    XB_UNKNOWN_TOO_LARGE, /* the device has not as much memory */
+    XB_UNKNOWN_NOT_ASKED  /* of ordinary memory, and the data is in pinned memory */
 };
 
 /* What was asked of a cost. */
@@ -26,15 +38,16 @@ struct xb_cost_use {
 
 struct xb_prediction {
     enum xb_strategy strategy;
-    bool is_known;                /* false: a measurement is missing, or it makes no sense */
-    enum xb_cost_kind missing;    /* which rows are, and of what size */
-    uint64_t missing_bytes;       /* 0: nothing is missing, but the job is too small for it */
-    double at_least;              /* seconds a run, where only a part is known; 0: nothing is */
+    bool is_known;
+    enum xb_unknown why;       /* it is not */
+    enum xb_cost_kind missing; /* which rows are, and of what size */
+    uint64_t missing_bytes;
+    double at_least;              /* seconds a run, of what is known of it */
     double total[XB_ESTIMATES];   /* seconds a run, everything included */
     double running[XB_ESTIMATES]; /* the same without getting data into pinned memory */
     double in, kernel, out;       /* each step alone, seconds */
     double copies;                /* overlapped: both ways at once; else in + out */
-    double pinning;               /* a run, of getting the data into pinned memory */
+    double pinning[XB_ESTIMATES]; /* a run, of getting the data into pinned memory */
     bool is_copied;               /* it is copied there, and not page-locked where it lies */
     uint64_t chunk;               /* overlapped: bytes that come in at a time; else 0 */
     uint64_t chunk_count;
@@ -42,10 +55,16 @@ struct xb_prediction {
     double limit_seconds;
     struct xb_cost_use uses[XB_COST_USES]; /* what it rests on */
     size_t use_count;
-    bool uses_both_ways;  /* rows of copies both ways at once; false: none, or not needed */
-    bool lacks_both_ways; /* overlapped: there are none, so copies are taken not to slow each other
-                           */
+    bool uses_both_ways; /* rows of copies both ways at once; false: none, or not needed */
+    /* Overlapped: there are none. The time is one of copies that do not slow each other, and its
+     * high end one of copies that go one after the other. */
+    bool lacks_both_ways;
 };
+
+/* Whether it is not known for want of rows, and what is known of it takes less than `seconds`. */
+bool xb_prediction_may_beat(const struct xb_prediction *prediction, double seconds);
+/* Whether rows told more than a median, so that the ends differ from it. */
+bool xb_prediction_has_ends(const struct xb_prediction *prediction);
 
 void xb_predict(const struct xb_costs *costs, const struct xb_job *job, enum xb_strategy strategy,
                 struct xb_prediction *prediction);
@@ -53,7 +72,8 @@ void xb_predict(const struct xb_costs *costs, const struct xb_job *job, enum xb_
 struct xb_predictions {
     struct xb_job job;
     struct xb_prediction each[XB_STRATEGIES];
-    const struct xb_prediction *best; /* NULL where none is known */
+    /* The fastest, or a simpler one that takes no 1 % longer; NULL where none is known. */
+    const struct xb_prediction *best;
 };
 
 /* All strategies. */
@@ -70,6 +90,7 @@ struct xb_break_even {
     bool has_from, has_to; /* false: at all smaller, or larger, sizes looked at too */
     double from, to;       /* bytes of input */
     double least, most;    /* sizes looked at, where there is no end that way */
+    bool fills_device;     /* `most` is as much as the device's memory holds */
 };
 struct xb_break_even xb_find_break_even(const struct xb_costs *costs, const struct xb_job *job);
 

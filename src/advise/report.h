@@ -19,7 +19,7 @@ struct xb_advice_report {
 enum xb_worth {
     XB_WORTH_YES = 0,    /* the GPU is worth it; or nobody asked */
     XB_WORTH_NO = 1,     /* the CPU is as fast or faster */
-    XB_WORTH_UNKNOWN = 3 /* no strategy can be predicted */
+    XB_WORTH_UNKNOWN = 3 /* what is known does not decide it */
 };
 enum xb_worth xb_advice_judge(const struct xb_predictions *predictions);
 
@@ -27,9 +27,10 @@ enum xb_worth xb_advice_judge(const struct xb_predictions *predictions);
 void xb_advice_say(const struct xb_predictions *predictions, struct xb_words *words);
 /* "copy in", "kernel" */
 const char *xb_limit_name(enum xb_limit_by limit);
-/* Why there is no prediction, and what to measure. */
-void xb_advice_say_missing(const struct xb_job *job, const struct xb_prediction *prediction,
-                           struct xb_words *words);
+/* Why there is no prediction. */
+void xb_advice_say_missing(const struct xb_prediction *prediction, struct xb_words *words);
+/* The command that measures all that predictions of the job need, into one file. */
+void xb_advice_say_command(const struct xb_job *job, struct xb_words *words);
 /* Where GPU and CPU take as long. */
 void xb_advice_say_break_even(const struct xb_break_even *found, struct xb_words *words);
 

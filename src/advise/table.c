@@ -12,7 +12,7 @@
 #include <string.h>
 
 #define LABEL_WIDTH 11
-#define COLUMNS 8
+#define COLUMNS 9
 
 static const char *time_text(double seconds, char *text, size_t size)
 {
@@ -26,7 +26,7 @@ static void print_times(FILE *stream, const char *label, const double *seconds, 
     fprintf(stream, "%-*s", LABEL_WIDTH, label);
     for (size_t i = 0; i < count; i++) {
         char text[32];
-        fprintf(stream, "%*s", COLUMNS + (i > 0), time_text(seconds[i], text, sizeof text));
+        fprintf(stream, "%*s", COLUMNS, time_text(seconds[i], text, sizeof text));
     }
 }
 
@@ -34,7 +34,7 @@ static void print_headers(FILE *stream, const char *first, const char *const *he
 {
     fprintf(stream, "\n%-*s", LABEL_WIDTH, first);
     for (size_t i = 0; i < count; i++)
-        fprintf(stream, "%*s", COLUMNS + (i > 0), headers[i]);
+        fprintf(stream, "%*s", COLUMNS, headers[i]);
     fputc('\n', stream);
 }
 
@@ -78,14 +78,21 @@ static void print_predictions(FILE *stream, const struct xb_predictions *all)
     print_headers(stream, "STRATEGY", headers, sizeof headers / sizeof *headers);
     for (int i = 0; i < XB_STRATEGIES; i++) {
         const struct xb_prediction *one = &all->each[i];
-        const double times[] = {
-            one->total[XB_MIDDLE], one->total[XB_LOW], one->total[XB_HIGH], one->in,
-            one->kernel,           one->out,           one->pinning};
+        double ends = xb_prediction_has_ends(one) ? 1 : (double)NAN;
+        const double times[] = {one->total[XB_MIDDLE],
+                                ends * one->total[XB_LOW],
+                                ends * one->total[XB_HIGH],
+                                one->in,
+                                one->kernel,
+                                one->out,
+                                one->pinning[XB_MIDDLE]};
         /* Where only getting the data into pinned memory is not known, the rest is. */
         double rest = one->running[XB_MIDDLE] > 0 ? 1 : (double)NAN;
         const double parts[] = {(double)NAN,        (double)NAN,     (double)NAN, rest * one->in,
                                 rest * one->kernel, rest * one->out, (double)NAN};
         const char *name = xb_strategy_words[i].name;
+        if (!xb_strategy_is_asked(&all->job, one->strategy))
+            continue;
         if (one->is_known)
             print_times(stream, name, times, sizeof times / sizeof *times);
         else
@@ -113,27 +120,28 @@ static void print_basis(FILE *stream, const struct xb_advice_report *report,
     char size[32];
     if (!one->is_known) {
         xb_words_add(&words, "no prediction: ");
-        xb_advice_say_missing(&report->predictions->job, one, &words);
+        xb_advice_say_missing(one, &words);
         xb_note_print(stream, name, LABEL_WIDTH, "%s", words.text);
         return;
     }
     if (one->chunk > 0)
         xb_words_add(&words, "%" PRIu64 " chunks of %s; ", one->chunk_count,
                      xb_size_format(one->chunk, size, sizeof size));
-    if (one->pinning > 0)
+    if (one->pinning[XB_MIDDLE] > 0)
         xb_words_add(&words, "%s; ",
                      one->is_copied ? "its data is copied into pinned memory each run"
                                     : "its memory is page-locked where it lies, once");
     add_uses(&words, report->costs, one);
+    if (one->strategy == XB_STRATEGY_RING)
+        xb_words_add(&words, "; making the ring is not counted");
     if (one->uses_both_ways)
         xb_words_add(&words, "; %s %s %s: row of %s", report->costs->both->mode,
                      report->costs->both->variant, report->costs->both->direction,
                      xb_size_format(report->costs->both->bytes, size, sizeof size));
     if (one->lacks_both_ways)
         xb_words_add(&words,
-                     "; there are no rows of both ways at once (xferbench %s), so copies are taken "
-                     "not to slow each other",
-                     xb_both_ways_source.options);
+                     "; there are no rows of both ways at once: TOTAL is for copies that do not "
+                     "slow each other, HIGH for one after the other");
     xb_note_print(stream, name, LABEL_WIDTH, "%s", words.text);
 }
 
@@ -160,11 +168,10 @@ static void print_checked(FILE *stream, const struct xb_advice_report *report,
     if (isfinite(difference))
         snprintf(text, sizeof text, "%+.1f %%", difference);
     print_times(stream, xb_strategy_words[one->strategy].name, before, 2);
-    fprintf(stream, " %*s ", COLUMNS, text);
-    print_times(stream, "", after, 0);
+    fprintf(stream, "%*s", COLUMNS, text);
     for (size_t i = 0; i < sizeof after / sizeof *after; i++) {
         char part[32];
-        fprintf(stream, " %*s", COLUMNS, time_text(after[i], part, sizeof part));
+        fprintf(stream, "%*s", COLUMNS, time_text(after[i], part, sizeof part));
     }
     fputc('\n', stream);
 }
@@ -207,7 +214,7 @@ static void print_check(FILE *stream, const struct xb_advice_report *report)
 static bool lacks_rows(const struct xb_predictions *all)
 {
     for (int i = 0; i < XB_STRATEGIES; i++)
-        if (!all->each[i].is_known && all->each[i].missing_bytes > 0)
+        if (xb_prediction_may_beat(&all->each[i], INFINITY))
             return true;
     return false;
 }
@@ -230,7 +237,13 @@ static void print_all(FILE *stream, const struct xb_advice_report *report)
     print_predictions(stream, all);
     fputc('\n', stream);
     for (int i = 0; i < XB_STRATEGIES; i++)
-        print_basis(stream, report, &all->each[i]);
+        if (xb_strategy_is_asked(&all->job, (enum xb_strategy)i))
+            print_basis(stream, report, &all->each[i]);
+    if (lacks_rows(all) || all->each[XB_STRATEGY_OVERLAPPED].lacks_both_ways) {
+        struct xb_words words = {.length = 0};
+        xb_advice_say_command(&all->job, &words);
+        xb_note_print(stream, "measure", LABEL_WIDTH, "%s", words.text);
+    }
     print_check(stream, report);
 }
 

@@ -7,30 +7,47 @@
 #include <math.h>
 #include <string.h>
 
-/* Whether it may be faster than the CPU for all that is known: rows are missing, and what is known
- * of it does not take as long by itself. */
-static bool may_beat(const struct xb_prediction *one, double cpu)
+/* Without rows of both ways at once the time is the least that it can be. */
+static bool surely_beats(const struct xb_prediction *one, double cpu)
 {
-    return !one->is_known && one->missing_bytes > 0 && one->at_least < cpu;
+    return one->is_known && one->total[one->lacks_both_ways ? XB_HIGH : XB_MIDDLE] < cpu;
+}
+
+static bool any_may_beat(const struct xb_predictions *predictions, double seconds)
+{
+    for (int i = 0; i < XB_STRATEGIES; i++)
+        if (xb_prediction_may_beat(&predictions->each[i], seconds))
+            return true;
+    return false;
+}
+
+static bool is_too_large(const struct xb_predictions *predictions)
+{
+    return predictions->each[0].why == XB_UNKNOWN_TOO_LARGE && !predictions->each[0].is_known;
 }
 
 enum xb_worth xb_advice_judge(const struct xb_predictions *predictions)
 {
     const struct xb_prediction *best = predictions->best;
     double cpu = predictions->job.cpu_time;
-    if (best == NULL)
+    if (!(cpu > 0))
+        return best != NULL ? XB_WORTH_YES : XB_WORTH_UNKNOWN;
+    if (is_too_large(predictions))
         return XB_WORTH_UNKNOWN;
-    if (!(cpu > 0) || best->total[XB_MIDDLE] < cpu)
-        return XB_WORTH_YES;
+    if (best == NULL || !(best->total[XB_MIDDLE] < cpu))
+        return any_may_beat(predictions, cpu) ? XB_WORTH_UNKNOWN : XB_WORTH_NO;
     for (int i = 0; i < XB_STRATEGIES; i++)
-        if (may_beat(&predictions->each[i], cpu))
-            return XB_WORTH_UNKNOWN;
-    return XB_WORTH_NO;
+        if (surely_beats(&predictions->each[i], cpu))
+            return XB_WORTH_YES;
+    return XB_WORTH_UNKNOWN;
 }
 
 static const char *time_text(double seconds, char *text, size_t size)
 {
-    return seconds > 0 ? xb_duration_format(seconds, text, size) : "0";
+    if (seconds > 0)
+        return xb_duration_format(seconds, text, size);
+    snprintf(text, size, "0");
+    return text;
 }
 
 /* ---- the answer ---- */
@@ -51,13 +68,22 @@ const char *xb_limit_name(enum xb_limit_by limit)
     return limits[limit].name;
 }
 
+/* Three digits, and never an exponent. */
+static void add_times(struct xb_words *words, const char *before, double factor, const char *after)
+{
+    xb_words_add(words, factor < 100 ? "%s%.3g times as %s" : "%s%.0f times as %s", before, factor,
+                 after);
+}
+
 /* "5.32 times as fast" */
 static void add_factor(struct xb_words *words, double cpu, double gpu)
 {
-    if (cpu / gpu >= 1)
-        xb_words_add(words, ", %.3g times as fast", cpu / gpu);
+    if (fmax(cpu / gpu, gpu / cpu) < 1.05)
+        xb_words_add(words, ", about as fast");
+    else if (cpu > gpu)
+        add_times(words, ", ", cpu / gpu, "fast");
     else
-        xb_words_add(words, ", %.3g times as long", gpu / cpu);
+        add_times(words, "; the GPU takes ", gpu / cpu, "long");
 }
 
 static void add_limit(struct xb_words *words, const struct xb_prediction *best)
@@ -69,38 +95,106 @@ static void add_limit(struct xb_words *words, const struct xb_prediction *best)
                  time_text(best->total[XB_MIDDLE], whole, sizeof whole));
 }
 
+/* "pinned and overlapped": those without rows that may take less than that. */
+static void add_names(struct xb_words *words, const struct xb_predictions *predictions,
+                      double seconds)
+{
+    const char *names[XB_STRATEGIES];
+    size_t count = 0;
+    for (int i = 0; i < XB_STRATEGIES; i++)
+        if (xb_prediction_may_beat(&predictions->each[i], seconds))
+            names[count++] = xb_strategy_words[i].name;
+    for (size_t i = 0; i < count; i++)
+        xb_words_add(words, "%s%s", i == 0 ? "" : i + 1 < count ? ", " : " and ", names[i]);
+}
+
+static void say_unknown(const struct xb_predictions *predictions, struct xb_words *words)
+{
+    const struct xb_prediction *best = predictions->best;
+    double cpu = predictions->job.cpu_time;
+    char cpu_text[32];
+    char gpu_text[32];
+    char high[32];
+    if (best == NULL) {
+        xb_words_add(words, is_too_large(predictions)
+                                ? "Cannot say: the device's memory does not hold the job."
+                                : "Cannot say: rows are missing for every strategy.");
+        return;
+    }
+    xb_words_add(words, "Cannot say. The CPU takes %s, the fastest known way %s",
+                 time_text(cpu, cpu_text, sizeof cpu_text),
+                 time_text(best->total[XB_MIDDLE], gpu_text, sizeof gpu_text));
+    if (best->lacks_both_ways)
+        xb_words_add(words, " to %s", time_text(best->total[XB_HIGH], high, sizeof high));
+    xb_words_add(words, " (%s).", xb_strategy_words[best->strategy].name);
+    if (best->lacks_both_ways)
+        xb_words_add(words, " Rows of copies both ways at once are missing.");
+    if (!any_may_beat(predictions, cpu))
+        return;
+    xb_words_add(words, " Rows are missing for ");
+    add_names(words, predictions, cpu);
+    xb_words_add(words, ".");
+}
+
+/* A ring that is made once, and is used so often, costs next to nothing. */
+#define OFTEN 100
+
+/* What a reader has to know of the fastest. */
+static void add_caveats(const struct xb_predictions *predictions, struct xb_words *words)
+{
+    const struct xb_prediction *best = predictions->best;
+    double cpu = predictions->job.cpu_time;
+    char high[32];
+    if (best->lacks_both_ways)
+        xb_words_add(words,
+                     " It takes up to %s if copies both ways slow each other: rows of both ways at "
+                     "once are missing.",
+                     time_text(best->total[XB_HIGH], high, sizeof high));
+    else if (cpu > best->total[XB_LOW] && cpu < best->total[XB_HIGH])
+        xb_words_add(words, " That is close: the difference is within the error of the rows.");
+    if (!any_may_beat(predictions, best->total[XB_MIDDLE]))
+        return;
+    xb_words_add(words, " Not known, and perhaps faster: ");
+    add_names(words, predictions, best->total[XB_MIDDLE]);
+    xb_words_add(words, ". Rows are missing.");
+}
+
 void xb_advice_say(const struct xb_predictions *predictions, struct xb_words *words)
 {
     const struct xb_prediction *best = predictions->best;
     double cpu = predictions->job.cpu_time;
     char gpu_text[32];
     char cpu_text[32];
+    time_text(cpu, cpu_text, sizeof cpu_text);
+    if (xb_advice_judge(predictions) == XB_WORTH_UNKNOWN) {
+        say_unknown(predictions, words);
+        return;
+    }
     if (best == NULL) {
-        xb_words_add(words, "Cannot say: for no strategy is there all that a prediction needs.");
+        xb_words_add(words,
+                     "No: stay on the CPU: no trip can win, because the kernel alone takes %s and "
+                     "the CPU %s.",
+                     time_text(predictions->job.gpu_time, gpu_text, sizeof gpu_text), cpu_text);
         return;
     }
     double gpu = best->total[XB_MIDDLE];
     const char *how = xb_strategy_words[best->strategy].text;
+    bool is_ring = best->strategy == XB_STRATEGY_RING && predictions->job.times < OFTEN;
+    const char *note = is_ring ? " (making the ring once is not counted)" : "";
     time_text(gpu, gpu_text, sizeof gpu_text);
-    xb_duration_format(cpu, cpu_text, sizeof cpu_text);
-    if (xb_advice_judge(predictions) == XB_WORTH_UNKNOWN) {
-        xb_words_add(words,
-                     "Cannot say: of what can be predicted the fastest takes %s, %s, and the CPU "
-                     "%s, but for others rows are missing.",
-                     gpu_text, how, cpu_text);
-        return;
-    }
     if (!(cpu > 0))
-        xb_words_add(words, "Fastest: %s: %s", how, gpu_text);
+        xb_words_add(words, "Fastest%s: %s: %s%s",
+                     any_may_beat(predictions, gpu) ? " of what is known" : "", how, gpu_text,
+                     note);
     else if (gpu < cpu)
-        xb_words_add(words, "Yes: use the GPU %s: %s against %s", how, gpu_text, cpu_text);
+        xb_words_add(words, "Yes: use the GPU %s: %s%s against %s", how, gpu_text, note, cpu_text);
     else
-        xb_words_add(words, "No: stay on the CPU: %s against %s %s", cpu_text, gpu_text, how);
+        xb_words_add(words, "No: stay on the CPU: %s against %s %s%s", cpu_text, gpu_text, how,
+                     note);
     if (cpu > 0)
         add_factor(words, cpu, gpu);
     add_limit(words, best);
-    if (cpu > best->total[XB_LOW] && cpu < best->total[XB_HIGH])
-        xb_words_add(words, " That is close: the difference is within the error of the rows.");
+    add_caveats(predictions, words);
 }
 
 /* ---- what is missing ---- */
@@ -122,25 +216,33 @@ static const char *range_end(uint64_t bytes, char *text, size_t size)
     return text;
 }
 
-void xb_advice_say_missing(const struct xb_job *job, const struct xb_prediction *prediction,
-                           struct xb_words *words)
+void xb_advice_say_command(const struct xb_job *job, struct xb_words *words)
 {
-    const struct xb_cost_source *source = &xb_cost_sources[prediction->missing];
     uint64_t larger = job->in > job->out ? job->in : job->out;
-    char size[32];
     char most[32];
-    if (prediction->missing_bytes == 0) {
-        xb_words_add(words, "too little comes in to cut it into chunks that overlap");
-        return;
-    }
-    xb_words_add(words,
-                 "no rows of %s %s%s%s%s tell what %s take. Measure them: xferbench %s "
-                 "--size 4K..%s --json FILE",
-                 source->mode, source->variants[0], source->direction != NULL ? " " : "",
-                 source->direction != NULL ? source->direction : "",
-                 source->is_setup ? " (setup_time)" : "",
-                 xb_size_format(prediction->missing_bytes, size, sizeof size), source->options,
+    xb_words_add(words, "xferbench %s --size 4K..%s --json FILE",
+                 job->is_in_pinned ? xb_pinned_rows_options : xb_all_rows_options,
                  range_end(larger, most, sizeof most));
+}
+
+void xb_advice_say_missing(const struct xb_prediction *prediction, struct xb_words *words)
+{
+    static const char *const reasons[] = {
+        [XB_UNKNOWN_SMALL] = "too little comes in to cut it into chunks that overlap",
+        [XB_UNKNOWN_ONE_STEP] = "nothing to overlap: no kernel, and nothing comes back",
+        [XB_UNKNOWN_TOO_LARGE] = "the device's memory does not hold the job",
+        [XB_UNKNOWN_NOT_ASKED] = "its data is in pinned memory",
+    };
+    const struct xb_cost_source *source = &xb_cost_sources[prediction->missing];
+    char size[32];
+    if (prediction->why != XB_UNKNOWN_ROWS)
+        xb_words_add(words, "%s", reasons[prediction->why]);
+    else
+        xb_words_add(words, "no rows of %s %s%s%s%s tell what %s take", source->mode,
+                     source->variants[0], source->direction != NULL ? " " : "",
+                     source->direction != NULL ? source->direction : "",
+                     source->is_setup ? " (setup_time)" : "",
+                     xb_size_format(prediction->missing_bytes, size, sizeof size));
 }
 
 /* ---- break-even ---- */
@@ -175,13 +277,15 @@ void xb_advice_say_break_even(const struct xb_break_even *found, struct xb_words
     else if (found->has_from && found->has_to)
         xb_words_add(words, "the GPU is faster from %s to %s in", from, to);
     else if (found->has_from)
-        xb_words_add(words, "the GPU is faster from %s in on", from);
+        xb_words_add(words, "the GPU is faster from %s in on, looked at up to %s", from, most);
     else if (found->has_to)
         xb_words_add(words, "the GPU is faster up to %s in", to);
     else
         xb_words_add(words, "always: the GPU is faster at every size from %s to %s in", least,
                      most);
     xb_words_add(words, ", if bytes out, GPU time and CPU time grow with the bytes in");
+    if (found->fills_device)
+        xb_words_add(words, "; the device's memory holds no more");
 }
 
 /* ---- the check ---- */

@@ -8,55 +8,33 @@ const struct xb_strategy_words xb_strategy_words[XB_STRATEGIES] = {
     [XB_STRATEGY_OVERLAPPED] = {"overlapped", "with pinned memory, copies and kernels overlapped"},
 };
 
-#define COPIES_OF_PINNED "--mode pinned --direction both"
-
 const struct xb_cost_source xb_cost_sources[XB_COSTS] = {
     [XB_COST_PAGEABLE_IN] = {.mode = "pageable",
                              .variants = {"driver", "malloc"},
-                             .direction = "h2d",
-                             .options = "--mode pageable --direction both"},
+                             .direction = "h2d"},
     [XB_COST_PAGEABLE_OUT] = {.mode = "pageable",
                               .variants = {"driver", "malloc"},
-                              .direction = "d2h",
-                              .options = "--mode pageable --direction both"},
-    [XB_COST_RING_IN] = {.mode = "pageable",
-                         .variants = {"ring"},
-                         .direction = "h2d",
-                         .options = "--mode pageable --staging ring --direction both"},
-    [XB_COST_RING_OUT] = {.mode = "pageable",
-                          .variants = {"ring"},
-                          .direction = "d2h",
-                          .options = "--mode pageable --staging ring --direction both"},
+                              .direction = "d2h"},
+    [XB_COST_RING_IN] = {.mode = "pageable", .variants = {"ring"}, .direction = "h2d"},
+    [XB_COST_RING_OUT] = {.mode = "pageable", .variants = {"ring"}, .direction = "d2h"},
     [XB_COST_PINNED_IN] = {.mode = "pinned",
                            .variants = {"registered", "alloc"},
-                           .direction = "h2d",
-                           .options = COPIES_OF_PINNED},
+                           .direction = "h2d"},
     [XB_COST_PINNED_OUT] = {.mode = "pinned",
                             .variants = {"registered", "alloc"},
-                            .direction = "d2h",
-                            .options = COPIES_OF_PINNED},
-    [XB_COST_REGISTER] = {.mode = "pin",
-                          .variants = {"used"},
-                          .is_setup = true,
-                          .options = "--mode pin --pin-by used,copy"},
-    [XB_COST_COPY_IN] = {.mode = "pin",
-                         .variants = {"copy"},
-                         .direction = "h2d",
-                         .options = "--mode pin --pin-by used,copy"},
-    [XB_COST_COPY_OUT] = {.mode = "pin",
-                          .variants = {"copy"},
-                          .direction = "d2h",
-                          .options = "--mode pin --pin-by used,copy"},
-    [XB_COST_COPY_ROOM] = {.mode = "pin",
-                           .variants = {"copy"},
-                           .is_setup = true,
-                           .options = "--mode pin --pin-by used,copy"},
+                            .direction = "d2h"},
+    [XB_COST_REGISTER] = {.mode = "pin", .variants = {"used"}, .is_setup = true},
+    [XB_COST_COPY_IN] = {.mode = "pin", .variants = {"copy"}, .direction = "h2d"},
+    [XB_COST_COPY_OUT] = {.mode = "pin", .variants = {"copy"}, .direction = "d2h"},
+    [XB_COST_COPY_ROOM] = {.mode = "pin", .variants = {"copy"}, .is_setup = true},
 };
 
-const struct xb_cost_source xb_both_ways_source = {.mode = "pinned",
-                                                   .variants = {"registered", "alloc"},
-                                                   .direction = "bidir",
-                                                   .options = "--mode pinned --direction bidir"};
+const struct xb_cost_source xb_both_ways_source = {
+    .mode = "pinned", .variants = {"registered", "alloc"}, .direction = "bidir"};
+
+const char xb_all_rows_options[] =
+    "--mode pageable,pinned,pin --pin-by used,copy --direction both,bidir";
+const char xb_pinned_rows_options[] = "--mode pinned --direction both,bidir";
 
 const char xb_job_mode[] = "job";
 

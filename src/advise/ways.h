@@ -41,15 +41,18 @@ enum xb_cost_kind {
 /* The rows that tell a cost. */
 struct xb_cost_source {
     const char *mode;
-    const char *variants[4]; /* ends with NULL; of several the fastest counts */
+    const char *variants[4]; /* ends with NULL; one of them counts */
     const char *direction;   /* NULL: any */
     bool is_setup;           /* what counts is setup_time and not the copy */
-    const char *options;     /* with which `run` measures them */
 };
 extern const struct xb_cost_source xb_cost_sources[XB_COSTS];
 
 /* Rows that go both ways at once. */
 extern const struct xb_cost_source xb_both_ways_source;
+
+/* With these `run` measures all rows into one file; and those of data in page-locked memory. */
+extern const char xb_all_rows_options[];
+extern const char xb_pinned_rows_options[];
 
 /* The mode that runs whole jobs, and the options of it that say which. */
 extern const char xb_job_mode[];

@@ -41,8 +41,8 @@ class Advise(Case):
 class FromFile(Advise):
     def test_in_a_row_by_the_rows(self):
         """The copy in until the host knows, the kernel, and the copy out right behind it."""
-        document = self.advise(YES, SWEEP, *JOB, "--memory", "pinned")
         for mode in ("pageable", "pinned"):
+            document = self.advise(YES, SWEEP, *JOB, "--memory", mode)
             _, copy_in = medians(mode, "h2d", 256 << 20)
             rate, _ = medians(mode, "d2h", 4096)
             one = self.strategy(document, mode)
@@ -61,6 +61,7 @@ class FromFile(Advise):
         self.assertEqual(document["gpu_is_worth_it"], "yes")
         self.assertTrue(document["advice"].startswith("Yes: use the GPU with pinned memory"))
         self.assertGreater(document["break_even"]["from_in_bytes"], 4096)
+        self.assertIsNone(document["break_even"]["least_looked_at_bytes"])
         document = self.advise(NO, SWEEP, *JOB, *pinned, "--cpu-time", "1ms")
         self.assertEqual((document["gpu_is_worth_it"], document["break_even"]["gpu_wins_somewhere"]), ("no", False))
         # What getting the data into pinned memory takes is in no row, and the rest takes 7 ms.
@@ -74,7 +75,24 @@ class FromFile(Advise):
         self.assertIsNone(document["best"])
         for one in document["strategies"]:
             self.assertFalse(one["known"])
-            self.assertIn("Measure them: xferbench --mode ", one["missing"])
+            self.assertIn("Measure them: xferbench --mode pageable,pinned,pin ", one["missing"])
+
+    def test_small_rows_are_not_multiplied_up(self):
+        file = os.path.join(SOURCE, "bench", "results", "h200", "latency.json")
+        job = ("--in", "4M", "--out", "4M", "--gpu-time", "1ms", "--cpu-time", "5ms")
+        self.assertIsNone(self.advise(CANNOT_SAY, file, *job)["best"])
+
+    def test_what_is_asked_for_gives_all_rows(self):
+        """The command of the answer, on smaller sizes and fewer samples, is one file for all strategies."""
+        document = self.advise(CANNOT_SAY, os.path.join(SOURCE, "bench", "results", "h200", "precision-1.json"), *JOB)
+        words = document["strategies"][0]["missing"].split("xferbench ")[1].split()
+        words[words.index("--size") + 1] = "4K,256K,1M"
+        words[words.index("--json") + 1] = "rows.json"
+        self.assert_succeeds(*HOST, *words, *FEW)
+        document = self.advise(YES, "rows.json", "--in", "1M", "--out", "1M", "--gpu-time", "1s")
+        for one in document["strategies"]:
+            self.assertTrue(one["known"], one)
+        self.assertTrue(self.strategy(document, "overlapped")["has_both_ways"])
 
     def test_standard_output(self):
         outcome = self.assert_ends(YES, "advise", SWEEP, *JOB, "--json", "-")
@@ -87,8 +105,9 @@ class Measured(Advise):
     def test_from_a_measurement(self):
         document = self.advise(YES, *HOST, *self.SMALL)
         self.assertEqual(document["source"]["file"], None)
-        for name in ("pageable", "ring", "pinned", "overlapped"):
-            self.assertTrue(self.strategy(document, name)["known"])
+        self.assertEqual([one["strategy"] for one in document["strategies"]], ["pinned", "overlapped"])
+        for one in document["strategies"]:
+            self.assertTrue(one["known"])
         overlapped = self.strategy(document, "overlapped")
         self.assertTrue(overlapped["has_both_ways"])
         self.assertGreaterEqual((1 << 20) // overlapped["chunk_bytes"], 2)

@@ -49,17 +49,19 @@ static void test_in_a_row_the_steps_add_up(void **state)
                 {"pageable", "driver", XB_STRATEGY_PAGEABLE},
                 {"pageable", "ring", XB_STRATEGY_RING},
                 {"pinned", "alloc", XB_STRATEGY_PINNED}};
+    struct xb_job usual_job = usual;
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        usual_job.is_in_pinned = ways[i].strategy == XB_STRATEGY_PINNED;
         begin(&made);
         add_copies(&made, ways[i].mode, ways[i].variant, "h2d", IN_RATE, WAIT, 0);
         add_copies(&made, ways[i].mode, ways[i].variant, "d2h", OUT_RATE, WAIT, 0);
         for (int k = 0; k < XB_STRATEGIES; k++) {
-            struct xb_prediction one = predict(&usual, (enum xb_strategy)k);
+            struct xb_prediction one = predict(&usual_job, (enum xb_strategy)k);
             bool is_of = (enum xb_strategy)k == ways[i].strategy ||
                          (ways[i].strategy == XB_STRATEGY_PINNED && k == XB_STRATEGY_OVERLAPPED);
             assert_int_equal(one.is_known, is_of);
         }
-        struct xb_prediction one = predict(&usual, ways[i].strategy);
+        struct xb_prediction one = predict(&usual_job, ways[i].strategy);
         assert_close(one.total[XB_MIDDLE], IN_S + WAIT + 3e-3 + OUT_S);
         assert_close(one.in, IN_S + WAIT);
         assert_close(one.kernel, 3e-3);
@@ -177,11 +179,73 @@ static void test_a_small_job_has_nothing_to_overlap(void **state)
     job.in = 512 * KIB - 1;
     struct xb_prediction one = predict(&job, XB_STRATEGY_OVERLAPPED);
     assert_false(one.is_known);
-    assert_int_equal(one.missing_bytes, 0);
+    assert_int_equal(one.why, XB_UNKNOWN_SMALL);
     job.in = 512 * KIB;
     one = predict(&job, XB_STRATEGY_OVERLAPPED);
     assert_true(one.is_known);
     assert_int_equal(one.chunk_count, 2);
+}
+
+/* Nothing goes on beside the copy in. */
+static void test_one_step_has_nothing_to_overlap(void **state)
+{
+    (void)state;
+    struct xb_job job = usual;
+    struct xb_costs costs;
+    struct xb_predictions all;
+    begin(&made);
+    add_copy(&made, "pinned", "registered", "h2d", 64 * KIB, IN_RATE, 1e-3, 0);
+    add_copy(&made, "pinned", "registered", "h2d", MIB, IN_RATE, 0, 0);
+    add_copy(&made, "pinned", "registered", "h2d", 16 * MIB, IN_RATE, 1e-3, 0);
+    costs = costs_of(&made);
+    job.out = 0;
+    job.gpu_time = 0;
+    xb_predict_all(&costs, &job, &all);
+    assert_int_equal(all.best->strategy, XB_STRATEGY_PINNED);
+    assert_int_equal(all.each[XB_STRATEGY_OVERLAPPED].why, XB_UNKNOWN_ONE_STEP);
+}
+
+/* 1 us of computing beside 1.7 ms of copying is no reason for chunks. */
+static void test_of_two_alike_the_simpler_is_best(void **state)
+{
+    (void)state;
+    struct xb_job job = usual;
+    struct xb_predictions all;
+    begin(&made);
+    add_pinned(0);
+    job.out = 0;
+    job.gpu_time = 1e-6;
+    struct xb_costs costs = costs_of(&made);
+    xb_predict_all(&costs, &job, &all);
+    assert_true(all.each[XB_STRATEGY_OVERLAPPED].total[XB_MIDDLE] <
+                all.each[XB_STRATEGY_PINNED].total[XB_MIDDLE]);
+    assert_int_equal(all.best->strategy, XB_STRATEGY_PINNED);
+}
+
+/* Not even where a chunk takes none of it along. */
+static void test_what_comes_back_needs_rows(void **state)
+{
+    (void)state;
+    struct xb_job job = usual;
+    begin(&made);
+    add_copies(&made, "pinned", "registered", "h2d", IN_RATE, WAIT, 0);
+    job.out = 4;
+    struct xb_prediction one = predict(&job, XB_STRATEGY_OVERLAPPED);
+    assert_false(one.is_known);
+    assert_int_equal(one.why, XB_UNKNOWN_ROWS);
+    assert_int_equal(one.missing, XB_COST_PINNED_OUT);
+}
+
+static void test_pinned_data_takes_no_ordinary_way(void **state)
+{
+    (void)state;
+    begin(&made);
+    add_copies(&made, "pageable", "malloc", "h2d", IN_RATE, WAIT, 0);
+    add_copies(&made, "pageable", "malloc", "d2h", OUT_RATE, WAIT, 0);
+    struct xb_prediction one = predict(&usual, XB_STRATEGY_PAGEABLE);
+    assert_false(one.is_known);
+    assert_int_equal(one.why, XB_UNKNOWN_NOT_ASKED);
+    assert_false(xb_prediction_may_beat(&one, 1));
 }
 
 /* ---- data in ordinary memory ---- */
@@ -205,12 +269,12 @@ static void test_page_locking_is_divided_by_the_runs(void **state)
     one = predict(&job, XB_STRATEGY_PINNED);
     assert_true(one.is_known);
     assert_false(one.is_copied);
-    assert_close(one.pinning, 5e-3);
+    assert_close(one.pinning[XB_MIDDLE], 5e-3);
     assert_close(one.total[XB_MIDDLE], IN_S + WAIT + 3e-3 + OUT_S + 5e-3);
     assert_int_equal(one.limit, XB_LIMIT_PINNING);
     job.times = 1000;
     one = predict(&job, XB_STRATEGY_PINNED);
-    assert_close(one.pinning, 5e-6);
+    assert_close(one.pinning[XB_MIDDLE], 5e-6);
     assert_close(one.running[XB_MIDDLE], IN_S + WAIT + 3e-3 + OUT_S);
     assert_int_equal(one.limit, XB_LIMIT_KERNEL);
     one = predict(&job, XB_STRATEGY_PAGEABLE); /* needs none, and has no rows */
@@ -238,11 +302,32 @@ static void test_copying_is_taken_where_it_is_cheaper(void **state)
     set_figure(&made, "setup_time", 100e-6, false);
     struct xb_prediction one = predict(&job, XB_STRATEGY_PINNED);
     assert_true(one.is_copied);
-    assert_close(one.pinning, 2.2e-3);
+    assert_close(one.pinning[XB_MIDDLE], 2.2e-3);
     job.times = 100; /* page-locking once is 50 us a run by then */
     one = predict(&job, XB_STRATEGY_PINNED);
     assert_false(one.is_copied);
-    assert_close(one.pinning, 50e-6);
+    assert_close(one.pinning[XB_MIDDLE], 50e-6);
+}
+
+/* The intervals of page-locking are in the ends of the whole. */
+static void test_pinning_has_ends(void **state)
+{
+    (void)state;
+    struct xb_job job = usual;
+    begin(&made);
+    add_pinned(0);
+    struct xb_prediction one = predict(&job, XB_STRATEGY_PINNED);
+    assert_false(xb_prediction_has_ends(&one));
+    job.is_in_pinned = false;
+    job.out = 0;
+    add_row(&made, "pin", "used", "h2d", 16 * MIB);
+    set_figure(&made, "setup_time", 4e-3, true);
+    one = predict(&job, XB_STRATEGY_PINNED);
+    assert_true(xb_prediction_has_ends(&one));
+    assert_close(one.total[XB_HIGH] - one.total[XB_MIDDLE], 0.4e-3);
+    job.out = job.in;
+    one = predict(&job, XB_STRATEGY_PINNED);
+    assert_int_equal(one.use_count, 3); /* a copy each way, and page-locking once */
 }
 
 /* ---- the answer ---- */
@@ -298,6 +383,103 @@ static void test_what_is_not_known_is_no_no(void **state)
     assert_int_equal(judge(&job, &all), XB_WORTH_NO);
     job.cpu_time = 11e-3;
     assert_int_equal(judge(&job, &all), XB_WORTH_YES);
+}
+
+static void say(const struct xb_job *job, const char *start, const char *part)
+{
+    struct xb_predictions all;
+    struct xb_words words = {.length = 0};
+    (void)judge(job, &all);
+    xb_advice_say(&all, &words);
+    if (strncmp(words.text, start, strlen(start)) != 0 || strstr(words.text, part) == NULL)
+        fail_msg("'%s' in place of '%s...%s'", words.text, start, part);
+}
+
+/* Without rows of both ways at once the copies take between 1.7 and 3.4 ms. */
+static void test_a_lower_bound_is_no_yes(void **state)
+{
+    (void)state;
+    struct xb_predictions all;
+    struct xb_job job = usual;
+    begin(&made);
+    add_pinned(0);
+    job.out = 8 * MIB;
+    job.gpu_time = 0;
+    job.cpu_time = 2.5e-3;
+    struct xb_prediction one = predict(&job, XB_STRATEGY_OVERLAPPED);
+    assert_true(one.total[XB_MIDDLE] < 2.0e-3);
+    assert_true(one.total[XB_HIGH] > 2 * IN_S);
+    assert_int_equal(judge(&job, &all), XB_WORTH_UNKNOWN);
+    say(&job, "Cannot say. The CPU takes 2.50 ms, the fastest known way ",
+        " (overlapped). Rows of copies both ways at once are missing.");
+    job.cpu_time = 1e-3;
+    assert_int_equal(judge(&job, &all), XB_WORTH_NO);
+    job.cpu_time = 5e-3;
+    assert_int_equal(judge(&job, &all), XB_WORTH_YES);
+}
+
+static void test_no_trip_beats_less_than_the_kernel(void **state)
+{
+    (void)state;
+    struct xb_predictions all;
+    struct xb_job job = usual;
+    begin(&made);
+    job.cpu_time = 2e-3;
+    assert_int_equal(judge(&job, &all), XB_WORTH_NO);
+    say(&job, "No: stay on the CPU: no trip can win", "3.00 ms and the CPU 2.00 ms");
+    job.cpu_time = 4e-3;
+    assert_int_equal(judge(&job, &all), XB_WORTH_UNKNOWN);
+    say(&job, "Cannot say: rows are missing for every strategy.", "");
+}
+
+/* Of pageable rows alone: pinned memory may be faster. */
+static void test_what_is_missing_stands_in_the_answer(void **state)
+{
+    (void)state;
+    struct xb_job job = usual;
+    job.is_in_pinned = false;
+    begin(&made);
+    add_copies(&made, "pageable", "malloc", "h2d", IN_RATE, WAIT, 0);
+    add_copies(&made, "pageable", "malloc", "d2h", OUT_RATE, WAIT, 0);
+    say(&job, "Fastest of what is known: from pageable memory", "ring, pinned and overlapped.");
+    job.cpu_time = 4e-3;
+    say(&job, "Cannot say. The CPU takes 4.00 ms, the fastest known way 4.90 ms (pageable).",
+        " Rows are missing for ring, pinned and overlapped.");
+}
+
+static void test_making_the_ring_is_not_counted(void **state)
+{
+    (void)state;
+    struct xb_job job = usual;
+    struct xb_words words = {.length = 0};
+    struct xb_predictions all;
+    job.is_in_pinned = false;
+    begin(&made);
+    add_copies(&made, "pageable", "ring", "h2d", IN_RATE, WAIT, 0);
+    add_copies(&made, "pageable", "ring", "d2h", OUT_RATE, WAIT, 0);
+    say(&job, "Fastest", "(making the ring once is not counted)");
+    job.times = 100;
+    (void)judge(&job, &all);
+    xb_advice_say(&all, &words);
+    assert_null(strstr(words.text, "not counted"));
+}
+
+static void test_factors_have_plain_digits(void **state)
+{
+    (void)state;
+    struct xb_job job = usual;
+    begin(&made);
+    add_pinned(0);
+    add_row(&made, "pinned", "registered", "bidir", 16 * MIB);
+    set_figure(&made, "bandwidth_h2d", IN_RATE, false);
+    set_figure(&made, "bandwidth_d2h", OUT_RATE, false);
+    struct xb_prediction one = predict(&job, XB_STRATEGY_OVERLAPPED);
+    job.cpu_time = 24218 * one.total[XB_MIDDLE];
+    say(&job, "Yes", ", 24218 times as fast");
+    job.cpu_time = 1.01 * one.total[XB_MIDDLE];
+    say(&job, "Yes", ", about as fast");
+    job.cpu_time = one.total[XB_MIDDLE] / 2;
+    say(&job, "No", "; the GPU takes 2 times as long");
 }
 
 /* ---- break-even ---- */
@@ -376,6 +558,32 @@ static void test_always_and_never(void **state)
     assert_false(break_even(&job).is_known);
 }
 
+/* Nothing larger than the device's memory, and no `out` that no whole number holds. */
+static void test_break_even_ends_where_a_job_cannot_be(void **state)
+{
+    (void)state;
+    struct xb_record_device device = {.memory_bytes = 1024 * MIB};
+    struct xb_words words = {.length = 0};
+    struct xb_job job = {.in = MIB, .cpu_time = 1, .times = 1};
+    begin(&made);
+    add_copies(&made, "pageable", "malloc", "h2d", IN_RATE, WAIT, 0);
+    add_copies(&made, "pageable", "malloc", "d2h", OUT_RATE, WAIT, 0);
+    made.process.devices = &device;
+    made.process.device_count = 1;
+    struct xb_break_even found = break_even(&job);
+    assert_true(found.wins && !found.has_to && found.fills_device);
+    assert_true(found.most <= 1024.0 * MIB && found.most > 800.0 * MIB);
+    xb_advice_say_break_even(&found, &words);
+    assert_non_null(strstr(words.text, "the device's memory holds no more"));
+    job.in = 2048 * MIB;
+    assert_int_equal(predict(&job, XB_STRATEGY_PAGEABLE).why, XB_UNKNOWN_TOO_LARGE);
+    say(&job, "Cannot say: the device's memory does not hold the job.", "");
+    made.process.device_count = 0;
+    job = (struct xb_job){.in = 1, .out = UINT64_C(1) << 30, .cpu_time = 1000, .times = 1};
+    found = break_even(&job);
+    assert_true(found.is_known && found.most <= 1024);
+}
+
 static void test_a_job_grows_as_a_whole(void **state)
 {
     (void)state;
@@ -402,10 +610,17 @@ static void test_what_is_missing_is_told(void **state)
     begin(&made);
     job.in = 400 * MIB;
     struct xb_prediction one = predict(&job, XB_STRATEGY_PINNED);
-    xb_advice_say_missing(&job, &one, &words);
-    assert_string_equal(words.text,
-                        "no rows of pinned registered h2d tell what 400 MiB take. Measure them: "
-                        "xferbench --mode pinned --direction both --size 4K..512M --json FILE");
+    xb_advice_say_missing(&one, &words);
+    assert_string_equal(words.text, "no rows of pinned registered h2d tell what 400 MiB take");
+    words.length = 0;
+    xb_advice_say_command(&job, &words);
+    assert_string_equal(words.text, "xferbench --mode pinned --direction both,bidir --size "
+                                    "4K..512M --json FILE");
+    words.length = 0;
+    job.is_in_pinned = false;
+    xb_advice_say_command(&job, &words);
+    assert_string_equal(words.text, "xferbench --mode pageable,pinned,pin --pin-by used,copy "
+                                    "--direction both,bidir --size 4K..512M --json FILE");
 }
 
 static void test_a_kernel_of_another_length_is_told(void **state)
@@ -438,6 +653,17 @@ int main(void)
         cmocka_unit_test(test_gpu_wins_from_some_size_on),
         cmocka_unit_test(test_gpu_wins_up_to_some_size),
         cmocka_unit_test(test_always_and_never),
+        cmocka_unit_test(test_one_step_has_nothing_to_overlap),
+        cmocka_unit_test(test_of_two_alike_the_simpler_is_best),
+        cmocka_unit_test(test_what_comes_back_needs_rows),
+        cmocka_unit_test(test_pinned_data_takes_no_ordinary_way),
+        cmocka_unit_test(test_pinning_has_ends),
+        cmocka_unit_test(test_a_lower_bound_is_no_yes),
+        cmocka_unit_test(test_no_trip_beats_less_than_the_kernel),
+        cmocka_unit_test(test_what_is_missing_stands_in_the_answer),
+        cmocka_unit_test(test_making_the_ring_is_not_counted),
+        cmocka_unit_test(test_factors_have_plain_digits),
+        cmocka_unit_test(test_break_even_ends_where_a_job_cannot_be),
         cmocka_unit_test(test_a_job_grows_as_a_whole),
         cmocka_unit_test(test_what_is_missing_is_told),
         cmocka_unit_test(test_a_kernel_of_another_length_is_told),
