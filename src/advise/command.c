@@ -12,6 +12,7 @@
 #include "modes/kernel_time.h"
 #include "report.h"
 #include "run/formats.h"
+#include "xferbench/units.h"
 
 #include <string.h>
 
@@ -27,6 +28,8 @@ struct command {
     struct xb_record records[XB_ADVISE_RECORDS]; /* the file, or what was measured */
     size_t record_count;
     struct xb_record check;
+    struct xb_error check_error; /* why there is none */
+    enum xb_status check_status;
     struct xb_costs costs;
     struct xb_predictions predictions;
     struct xb_output json;
@@ -51,6 +54,18 @@ static enum xb_status require(const struct xb_config *config, const char *option
                    option);
 }
 
+/* A time that is not run has no limit of its own. */
+static enum xb_status read_gpu_time(const struct xb_config *config, double *seconds,
+                                    struct xb_error *error)
+{
+    const char *text = xb_config_get(config, "gpu-time")->text;
+    struct xb_error ignored;
+    if (!xb_config_get(config, "check")->flag &&
+        xb_duration_parse(text, seconds, &ignored) == XB_OK)
+        return XB_OK;
+    return xb_gpu_time_parse("--gpu-time", text, seconds, error);
+}
+
 static enum xb_status read_job(struct command *command, struct xb_error *error)
 {
     const struct xb_config *config = command->config;
@@ -64,8 +79,7 @@ static enum xb_status read_job(struct command *command, struct xb_error *error)
     job->times = xb_config_get(config, "times")->count;
     job->is_in_pinned = strcmp(memory->words[0], xb_memory_words[XB_MEMORY_WORD_PINNED]) == 0;
     job->cpu_time = cpu_time->is_set ? cpu_time->seconds : 0;
-    return xb_gpu_time_parse("--gpu-time", xb_config_get(config, "gpu-time")->text, &job->gpu_time,
-                             error);
+    return read_gpu_time(config, &job->gpu_time, error);
 }
 
 static enum xb_status read_request(struct command *command, struct xb_error *error)
@@ -123,8 +137,16 @@ static enum xb_status measure(struct command *command, struct xb_error *error)
     return status;
 }
 
+static int open_backend(struct command *command)
+{
+    return (int)xb_backend_choose(xb_config_get(command->config, "backend")->text,
+                                  &command->session.holder);
+}
+
 static enum xb_status check(struct command *command, struct xb_error *error)
 {
+    if (command->path != NULL && open_backend(command) != XB_EXIT_OK)
+        return XB_FAIL(error, XB_ERR_USAGE, "--check: no backend can run the job here");
     const struct xb_prediction *overlapped = &command->predictions.each[XB_STRATEGY_OVERLAPPED];
     uint64_t chunk = overlapped->chunk > 0 ? overlapped->chunk : UINT64_C(8) << 20;
     enum xb_status status = xb_advise_check(&command->session, &command->job,
@@ -148,6 +170,7 @@ static enum xb_status write_report(struct command *command, struct xb_error *err
         .predictions = &command->predictions,
         .break_even = xb_find_break_even(&command->costs, &command->job),
         .check = command->check.process_count > 0 ? &command->check : NULL,
+        .check_failure = command->check_status != XB_OK ? command->check_error.message : NULL,
     };
     enum xb_status status = XB_OK;
     bool only_json = command->json.is_stdout; /* a commit forgets it */
@@ -180,22 +203,27 @@ static enum xb_status advise(struct command *command, struct xb_error *error)
         return status;
     xb_predict_all(&command->costs, &command->job, &command->predictions);
     if (xb_config_get(command->config, "check")->flag)
-        status = check(command, error);
-    return status == XB_OK ? write_report(command, error) : status;
+        command->check_status = check(command, &command->check_error);
+    if (command->check_status == XB_ERR_STOPPED) {
+        *error = command->check_error;
+        return XB_ERR_STOPPED;
+    }
+    return write_report(command, error);
 }
 
-/* Opens a backend where something is to be measured, and answers. */
+/* Opens a backend where there is no file, and answers. */
 static int answer(struct command *command)
 {
     struct xb_error error;
-    if (command->path == NULL || xb_config_get(command->config, "check")->flag) {
-        int code = (int)xb_backend_choose(xb_config_get(command->config, "backend")->text,
-                                          &command->session.holder);
+    if (command->path == NULL) {
+        int code = open_backend(command);
         if (code != XB_EXIT_OK)
             return code;
     }
     if (advise(command, &error) != XB_OK)
         return fail(&error);
+    if (command->check_status != XB_OK)
+        return fail(&command->check_error);
     if (check_failed(command))
         return EXIT_FAILED;
     return (int)xb_advice_judge(&command->predictions);

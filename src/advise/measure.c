@@ -170,11 +170,19 @@ enum xb_status xb_advise_check(struct xb_advise_session *session, const struct x
     char in[32];
     char out[32];
     char piece[32];
+    char ways[128] = "";
     snprintf(in, sizeof in, "%" PRIu64, job->in);
     snprintf(out, sizeof out, "%" PRIu64, job->out);
     snprintf(piece, sizeof piece, "%" PRIu64, chunk);
-    const char *const words[] = {"--mode",     xb_job_mode, "--size",  in,    "--job-out", out,
-                                 "--gpu-time", gpu_time,    "--chunk", piece, NULL};
+    for (int i = 0; i < XB_STRATEGIES; i++)
+        if (xb_strategy_is_asked(job, (enum xb_strategy)i)) {
+            size_t used = strlen(ways);
+            snprintf(ways + used, sizeof ways - used, "%s%s", used > 0 ? "," : "",
+                     xb_strategy_words[i].name);
+        }
+    const char *const words[] = {"--mode", xb_job_mode,  "--size", in,        "--job-out",
+                                 out,      "--gpu-time", gpu_time, "--chunk", piece,
+                                 "--way",  ways,         NULL};
     if (file != NULL) {
         struct xb_record planned;
         enum xb_status status = run_words(session, words, true, &planned, error);

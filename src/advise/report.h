@@ -13,7 +13,8 @@ struct xb_advice_report {
     const struct xb_costs *costs;
     const struct xb_predictions *predictions;
     struct xb_break_even break_even;
-    const struct xb_record *check; /* of the job itself; NULL: not asked */
+    const struct xb_record *check; /* of the job itself; NULL: not asked, or not run */
+    const char *check_failure;     /* why it was not run; NULL: it was, or was not asked */
 };
 
 enum xb_worth {

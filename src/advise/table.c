@@ -181,6 +181,8 @@ static void print_check(FILE *stream, const struct xb_advice_report *report)
     static const char *const headers[] = {"PREDICTED", "MEASURED", "DIFF",
                                           "COPY IN",   "KERNEL",   "COPY OUT"};
     char text[XB_RECORD_REASON];
+    if (report->check_failure != NULL)
+        xb_note_print(stream, "check", LABEL_WIDTH, "not run: %s", report->check_failure);
     if (report->check == NULL)
         return;
     print_headers(stream, "CHECK", headers, sizeof headers / sizeof *headers);

@@ -18,7 +18,7 @@ enum xb_strategy {
 };
 
 struct xb_strategy_words {
-    const char *name; /* also the variant of the mode that runs such a job */
+    const char *name; /* also the variant of the mode that runs such a job, and its word of --way */
     const char *text; /* "with pinned memory, copies and kernels overlapped" */
 };
 extern const struct xb_strategy_words xb_strategy_words[XB_STRATEGIES];

@@ -94,6 +94,13 @@ class FromFile(Advise):
             self.assertTrue(one["known"], one)
         self.assertTrue(self.strategy(document, "overlapped")["has_both_ways"])
 
+    def test_a_prediction_of_a_long_kernel(self):
+        """What is not run may take any time; what is run may not."""
+        job = ("--in", "256M", "--gpu-time", "1000s", "--memory", "pinned")
+        document = self.advise(YES, SWEEP, *job, "--cpu-time", "2000s")
+        self.assertEqual(document["job"]["gpu_time_s"], 1000)
+        self.assertIn("10s", self.assert_ends(WRONG, "advise", SWEEP, *job, "--check").err)
+
     def test_standard_output(self):
         outcome = self.assert_ends(YES, "advise", SWEEP, *JOB, "--json", "-")
         self.assertEqual(self.load_text(outcome.out)["job"]["in_bytes"], 256 << 20)
@@ -121,15 +128,25 @@ class Measured(Advise):
         self.assertIsNone(document["break_even"])
 
     def test_check_runs_the_job(self):
-        outcome = self.assert_ends(YES, "advise", *HOST, *self.SMALL, "--check", "--json", "advice.json")
-        self.assertIn("PREDICTED MEASURED", outcome.out)
-        document = self.load("advice.json")
-        for name in ("pageable", "ring", "pinned", "overlapped"):
-            one = self.strategy(document, name)
-            self.assertGreater(one["measured"]["seconds"], 0)
-            self.assertAlmostEqual(
-                one["measured"]["predicted_by_measured"], one["running_s"] / one["measured"]["seconds"]
-            )
+        job = ("--in", "1M", "--out", "64K", "--gpu-time", "5ms")
+        for memory, names in (
+            ("pageable", ["pageable", "ring", "pinned", "overlapped"]),
+            ("pinned", ["pinned", "overlapped"]),
+        ):
+            arguments = (*HOST, *job, "--memory", memory, "--check", "--json", "advice.json")
+            outcome = self.assert_ends(YES, "advise", *arguments)
+            lines = outcome.out.splitlines()
+            header = next(at for at, line in enumerate(lines) if line.startswith("CHECK "))
+            self.assertIn("PREDICTED MEASURED", lines[header])
+            document = self.load("advice.json")
+            self.assertEqual([one["strategy"] for one in document["strategies"]], names)
+            for at, one in enumerate(document["strategies"], header + 1):
+                # The last column ends where its header does.
+                self.assertEqual(len(lines[at]), len(lines[header]), lines[at])
+                self.assertGreater(one["measured"]["seconds"], 0)
+                self.assertAlmostEqual(
+                    one["measured"]["predicted_by_measured"], one["running_s"] / one["measured"]["seconds"]
+                )
 
     def test_a_job_without_a_kernel_or_a_result(self):
         arguments = ("--in", "64K", "--gpu-time", "none", "--memory", "pinned", "--check")
@@ -156,7 +173,8 @@ class Measured(Advise):
             json.dump(moved, file)
         outcome = self.assert_ends(WRONG, "advise", "moved.json", *self.SMALL, *HOST, "--check")
         self.assertIn("host elsewhere", outcome.err)
-        self.assertEqual(outcome.out, "")
+        self.assertIn("STRATEGY", outcome.out)  # the advice itself
+        self.assertIn("not run: --check: the file is of the host elsewhere", " ".join(outcome.out.split()))
 
 
 class Refused(Advise):
