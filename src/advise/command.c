@@ -75,6 +75,8 @@ static enum xb_status read_job(struct command *command, struct xb_error *error)
     if (memory->word_count != 1)
         return XB_FAIL(error, XB_ERR_USAGE, "--memory: one at a time");
     job->in = xb_config_get(config, "in")->count;
+    if (job->in == 0)
+        return XB_FAIL(error, XB_ERR_USAGE, "--in: a job takes in 1 byte to 1 TiB, and not 0");
     job->out = xb_config_get(config, "out")->count;
     job->times = xb_config_get(config, "times")->count;
     job->is_in_pinned = strcmp(memory->words[0], xb_memory_words[XB_MEMORY_WORD_PINNED]) == 0;

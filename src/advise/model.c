@@ -219,10 +219,16 @@ static void add_both_ways(struct xb_costs *costs, const struct xb_record *record
 {
     double in = median_of(record, test, &xb_figure_bandwidth_h2d);
     double out = median_of(record, test, &xb_figure_bandwidth_d2h);
-    if (!(in > 0) || !(out > 0) || (costs->both != NULL && costs->both->bytes > test->bytes))
+    if (!(in > 0) || !(out > 0))
         return;
-    if (costs->both != NULL && costs->both->bytes == test->bytes &&
-        costs->both_in + costs->both_out >= in + out)
+    const struct xb_record_case *other = costs->both;
+    bool is_near = xb_record_case_node(test) < 0;
+    bool is_other_near = other != NULL && xb_record_case_node(other) < 0;
+    if (is_other_near && !is_near)
+        return;
+    if (other != NULL && is_near == is_other_near &&
+        (other->bytes > test->bytes ||
+         (other->bytes == test->bytes && costs->both_in + costs->both_out >= in + out)))
         return;
     costs->both = test;
     costs->both_in = in;

@@ -13,7 +13,7 @@ static const struct xb_option option_in = {
     .type = XB_OPTION_SIZE,
     .argument = "SIZE",
     .help = "How much the job takes to the GPU. Must be given.",
-    .minimum = 1,
+    .minimum = 0, /* which is refused with the limits of a job, not of any size */
     .maximum = UINT64_C(1) << 40,
 };
 static const struct xb_option option_out = {

@@ -234,6 +234,8 @@ static void print_all(FILE *stream, const struct xb_advice_report *report)
     xb_advice_say_break_even(&report->break_even, &break_even);
     if (break_even.length > 0 && lacks_rows(all))
         xb_words_add(&break_even, "; of the strategies that can be predicted");
+    if (break_even.length > 0 && all->each[XB_STRATEGY_OVERLAPPED].lacks_both_ways)
+        xb_words_add(&break_even, "; if copies both ways do not slow each other");
     if (break_even.length > 0)
         xb_note_print(stream, "break-even", LABEL_WIDTH, "%s", break_even.text);
     print_predictions(stream, all);

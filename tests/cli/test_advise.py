@@ -187,7 +187,7 @@ class Refused(Advise):
         self.assert_wrong("--in", SWEEP)
         self.assert_wrong("--gpu-time", SWEEP, "--in", "1M")
         self.assert_wrong("--gpu-time", SWEEP, "--in", "1M", "--gpu-time", "soon")
-        self.assert_wrong("--in", SWEEP, "--in", "0", "--gpu-time", "1ms")
+        self.assert_wrong("1 TiB", SWEEP, "--in", "0", "--gpu-time", "1ms")
         self.assert_wrong("--cpu-time", SWEEP, *JOB, "--cpu-time", "0")
         self.assert_wrong("--times", SWEEP, *JOB, "--times", "0")
         self.assert_wrong("--memory", SWEEP, *JOB, "--memory", "managed")

@@ -130,6 +130,14 @@ static void test_of_several_the_fastest_counts(void **state)
     assert_close(xb_cost_behind(in, MIB, XB_MIDDLE), (double)MIB / 12e9);
     assert_close(costs.both_in, 4e9);
     assert_close(costs.both_out, 8e9);
+    static const struct xb_record_fact far = {XB_RECORD_NUMA, "1", false};
+    struct xb_record_case *test = add_row(&made, "pinned", "registered", "bidir", 8 * MIB);
+    test->parameters = &far;
+    test->parameter_count = 1;
+    set_figure(&made, "bandwidth_h2d", 9e9, true);
+    set_figure(&made, "bandwidth_d2h", 9e9, true);
+    costs = costs_of(&made);
+    assert_close(costs.both_in, 4e9);
 }
 
 /* Rows of 4 bytes say nothing of 4 MiB. */
