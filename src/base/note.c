@@ -25,11 +25,16 @@ void xb_make_plain(char *text)
 
 /* The length of the unit behind a number, with the blank before it, or 0: a line must not break
  * between the two. */
-static int unit_length(const char *rest)
+static int unit_length(const char *word, const char *rest)
 {
-    static const char *const units[] = {"%", "GB/s"};
-    for (size_t i = 0; rest != NULL && i < sizeof units / sizeof units[0]; i++)
-        if (strncmp(rest, units[i], strlen(units[i])) == 0)
+    static const char *const units[] = {"%",  "GB/s", "B",  "KiB", "MiB", "GiB",
+                                        "ns", "us",   "ms", "s",   "min", "h"};
+    word += strspn(word, "(+-");
+    if (rest == NULL || *word < '0' || *word > '9')
+        return 0;
+    size_t length = strcspn(rest, " ,;:.)");
+    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
+        if (strlen(units[i]) == length && strncmp(rest, units[i], length) == 0)
             return (int)strcspn(rest, " ") + 1;
     return 0;
 }
@@ -42,7 +47,7 @@ static void print_wrapped(FILE *stream, const char *label, int width, char *text
     xb_make_plain(text);
     for (char *word = strtok_r(text, " ", &rest); word != NULL; word = strtok_r(NULL, " ", &rest)) {
         int length = (int)strlen(word);
-        if (used > indent && used + 1 + length + unit_length(rest) > XB_LINE_COLUMNS)
+        if (used > indent && used + 1 + length + unit_length(word, rest) > XB_LINE_COLUMNS)
             used = fprintf(stream, "\n%*s", indent, "") - 1;
         used += fprintf(stream, used > indent ? " %s" : "%s", word);
     }

@@ -31,6 +31,7 @@ class Advise(Case):
         document = self.load("advice.json")
         for line in outcome.out.splitlines():
             self.assertLessEqual(len(line), 100, line)
+            self.assertNotRegex(line, r"^ +([KMGT]iB|[num]?s)\b")  # apart from its number
         self.assertIn(document["advice"].split()[0], outcome.out)
         return document
 
