@@ -63,6 +63,15 @@ enum xb_reading_order {
 enum xb_reading_order xb_reading_judge(const struct xb_reading *reading,
                                        const struct xb_record_case *test,
                                        const struct xb_record_case *other);
+/* The same by another figure. */
+enum xb_reading_order xb_reading_judge_by(const struct xb_reading *reading,
+                                          const struct xb_figure *figure,
+                                          const struct xb_record_case *test,
+                                          const struct xb_record_case *other);
+
+/* How many iterations each sample of a case has, in the process that has most; 0 where that is not
+ * known. */
+double xb_reading_iterations(const struct xb_reading *reading, const struct xb_record_case *test);
 
 /* The faster of two cases, either of which may be NULL. */
 const struct xb_record_case *xb_reading_faster(const struct xb_reading *reading,
