@@ -23,7 +23,8 @@
 /* The record that is read. */
 const struct xb_record *xb_reading_record(const struct xb_reading *reading);
 
-/* Whether a case ran in full, was verified and has that figure. */
+/* Whether a case ran in full, was verified and has that figure. Where NUMA nodes were named
+ * (--numa), only those of one node are spoken of: the device's own, else the first. */
 bool xb_reading_has(const struct xb_reading *reading, const struct xb_record_case *test,
                     const struct xb_figure *figure);
 

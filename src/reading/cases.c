@@ -28,8 +28,9 @@ bool xb_reading_has(const struct xb_reading *reading, const struct xb_record_cas
                     const struct xb_figure *figure)
 {
     struct xb_record_summary summary = xb_record_summarize(reading->record, test);
-    return summary.status == XB_RESULT_OK && summary.verified == XB_VERIFIED_TRUE &&
-           summary.ok > summary.cut && xb_reading_median(reading, test, figure) > 0;
+    return xb_reading_on_node(reading, test) && summary.status == XB_RESULT_OK &&
+           summary.verified == XB_VERIFIED_TRUE && summary.ok > summary.cut &&
+           xb_reading_median(reading, test, figure) > 0;
 }
 
 bool xb_reading_usable(const struct xb_reading *reading, const struct xb_record_case *test)
