@@ -106,8 +106,11 @@ void xb_reading_add_speed(struct xb_reading *reading, double factor);
 void xb_reading_add_share(struct xb_reading *reading, double share);
 /* "97 % of the time"; by noise a share may come out above 1, which is all of it. */
 void xb_reading_add_share_of_time(struct xb_reading *reading, double share);
-/* "pinned registered"; "pageable" of a mode that has no variants. */
+/* "pinned registered"; "pageable" of a mode that has no variants; "async registered with chunk 8
+ * MiB, streams 2" where these differ between the record's rows of that mode. */
 void xb_reading_add_name(struct xb_reading *reading, const struct xb_record_case *test);
+/* The same with its direction: "async registered h2d with chunk 8 MiB". */
+void xb_reading_add_way(struct xb_reading *reading, const struct xb_record_case *test);
 
 /* ---- what stands behind the words, for programs (`reading` in a result file) ---- */
 

@@ -40,6 +40,10 @@ void xb_reading_choose_node(struct xb_reading *reading, int device);
 /* Whether the case's host memory lies there; true of a case that has none, and of other devices. */
 bool xb_reading_on_node(const struct xb_reading *reading, const struct xb_record_case *test);
 
+/* The name without that parameter, which the sentence tells. */
+void xb_reading_add_name_but(struct xb_reading *reading, const struct xb_record_case *test,
+                             const char *but);
+
 /* Whether the case is of that direction. */
 bool xb_reading_goes(const struct xb_record_case *test, enum xb_direction direction);
 

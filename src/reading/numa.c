@@ -72,7 +72,7 @@ static bool say_way(struct xb_reading *reading, const struct pair *pair, const c
                    "%d gives, which is near (",
                    way, xb_record_case_node(pair->far), 100 - 100 * pair->share,
                    xb_record_case_node(pair->near));
-    xb_reading_add_name(reading, pair->near);
+    xb_reading_add_name_but(reading, pair->near, XB_RECORD_NUMA);
     xb_reading_add(reading, ", ");
     xb_reading_add_rate(reading, xb_reading_bandwidth(reading, pair->far));
     xb_reading_add(reading, " and ");

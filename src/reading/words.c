@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "measure/mode_list.h"
+#include "record/shown_parameters.h"
 #include "xferbench/units.h"
 
 #include <stdarg.h>
@@ -72,13 +73,53 @@ void xb_reading_add_share_of_time(struct xb_reading *reading, double share)
     xb_reading_add(reading, " of the time");
 }
 
-void xb_reading_add_name(struct xb_reading *reading, const struct xb_record_case *test)
+/* " with chunk 8 MiB, streams 2": what tells the case from others of its mode. That a buffer is 0
+ * bytes off a boundary goes without saying. */
+static void add_parameters(struct xb_reading *reading, const struct xb_record_case *test,
+                           const char *but)
+{
+    const char *before = " with ";
+    for (size_t i = 0; i < test->parameter_count; i++) {
+        const char *name = test->parameters[i].name;
+        char text[64];
+        const char *value = xb_parameter_text(test, name, text, sizeof text);
+        bool is_nothing =
+            value != NULL && strcmp(value, "0") == 0 && xb_parameter_is_size(test, name);
+        if (value == NULL || is_nothing || strcmp(name, XB_RECORD_GROUP) == 0 ||
+            (but != NULL && strcmp(name, but) == 0) ||
+            !xb_parameter_differs(reading->record, test, name))
+            continue;
+        xb_reading_add(reading, "%s%s %s", before, name, value);
+        before = ", ";
+    }
+}
+
+static void add_mode(struct xb_reading *reading, const struct xb_record_case *test)
 {
     const struct xb_mode *mode = xb_mode_find(test->mode);
     bool has_variants = mode == NULL || mode->variant_option != NULL;
     xb_reading_rests_on(reading, test);
     xb_reading_add(reading, "%s%s%s", test->mode, has_variants ? " " : "",
                    has_variants ? test->variant : "");
+}
+
+void xb_reading_add_name(struct xb_reading *reading, const struct xb_record_case *test)
+{
+    xb_reading_add_name_but(reading, test, NULL);
+}
+
+void xb_reading_add_name_but(struct xb_reading *reading, const struct xb_record_case *test,
+                             const char *but)
+{
+    add_mode(reading, test);
+    add_parameters(reading, test, but);
+}
+
+void xb_reading_add_way(struct xb_reading *reading, const struct xb_record_case *test)
+{
+    add_mode(reading, test);
+    xb_reading_add(reading, " %s", test->direction);
+    add_parameters(reading, test, NULL);
 }
 
 /* ---- one way to move data against another ---- */

@@ -186,6 +186,21 @@ static void a_pipeline_has_buffers(void **state)
         "Both ways, double-buffer: the best chunk is 8 MiB (80.00 GB/s). It is the default.");
 }
 
+/* A sentence of one row names what tells it from others of its mode, and nothing else. */
+static void a_row_is_named_with_what_differs(void **state)
+{
+    struct node *n = *state;
+    add(n, &pinned, "registered", XB_H2D, 100);
+    add_async(n, 8 * MIB, 2, 40);
+    assert_read(n, "Host to device, async registered reaches 40.00 GB/s, 40 % of pinned "
+                   "registered.");
+    add_async(n, 4 * MIB, 2, 45);
+    assert_read(n, "Host to device, async registered with chunk 4 MiB reaches 45.00 GB/s, 45 % of "
+                   "pinned registered.");
+    add_async(n, 4 * MIB, 4, 48);
+    assert_read(n, "async registered with chunk 4 MiB, streams 4 reaches");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -199,6 +214,7 @@ int main(void)
         NODE_TEST(each_direction_is_a_statement),
         NODE_TEST(one_value_is_no_comparison),
         NODE_TEST(a_pipeline_has_buffers),
+        NODE_TEST(a_row_is_named_with_what_differs),
     };
     return cmocka_run_group_tests_name("reading_parameters", tests, NULL, NULL);
 }
