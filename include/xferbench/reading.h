@@ -142,7 +142,8 @@ bool xb_reading_compare(struct xb_reading *reading, int device, uint64_t bytes,
                         struct xb_reading_way way, struct xb_reading_way other);
 
 /* For say_first_thing: " Try first: page-locked memory, 7.20 times as fast.", where that way is
- * faster than `slow` (xb_reading_judge) at the same device, size and direction. False where it is
+ * faster than `slow` (xb_reading_judge) at the same device, size and direction. Where their clocks
+ * differ it says so, as xb_reading_compare does. False where it is
  * not, or was not measured. Its number is first_thing_ratio. */
 bool xb_reading_try(struct xb_reading *reading, const struct xb_record_case *slow,
                     struct xb_reading_way way, const char *what);

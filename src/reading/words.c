@@ -124,12 +124,18 @@ void xb_reading_add_way(struct xb_reading *reading, const struct xb_record_case 
 
 /* ---- one way to move data against another ---- */
 
+static bool clocks_differ(const struct xb_reading *reading, const struct xb_record_case *a,
+                          const struct xb_record_case *b)
+{
+    return xb_reading_device_timed(reading, a) != xb_reading_device_timed(reading, b);
+}
+
 /* " (54.00 and 7.500 GB/s).", and whose clock that was by where the clocks differ. */
 static void add_rates(struct xb_reading *reading, const struct xb_record_case *a,
                       const struct xb_record_case *b)
 {
     bool by_device = xb_reading_device_timed(reading, a);
-    bool differ = by_device != xb_reading_device_timed(reading, b);
+    bool differ = clocks_differ(reading, a, b);
     xb_reading_add(reading, " (%s", differ && !by_device ? "by the host's clock " : "");
     xb_reading_add_rate(reading, xb_reading_bandwidth(reading, a));
     xb_reading_add(reading, " and%s ", differ && by_device ? ", by the host's clock," : "");
@@ -207,7 +213,11 @@ bool xb_reading_try(struct xb_reading *reading, const struct xb_record_case *slo
     double ratio = xb_reading_bandwidth(reading, test) / xb_reading_bandwidth(reading, slow);
     xb_reading_add(reading, " Try first: %s, ", what);
     xb_reading_add_factor(reading, ratio);
-    xb_reading_add(reading, " as fast.");
+    xb_reading_add(reading, " as fast");
+    if (clocks_differ(reading, test, slow))
+        add_rates(reading, test, slow);
+    else
+        xb_reading_add(reading, ".");
     xb_reading_number(reading, "first_thing_ratio", ratio, XB_UNIT_RATIO);
     xb_reading_rests_on(reading, test);
     return true;
