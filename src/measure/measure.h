@@ -33,8 +33,8 @@ struct xb_lane {
     struct xb_link_look look; /* at the link, during that repetition */
 };
 
-/* How often one operation alone is timed by the host's clock, where the samples do not tell that.
- */
+/* How often one operation alone is timed by the host's clock at least, where the samples do not
+ * tell that; of so many the warm-up keeps what it tells. */
 #define XB_ALONE_REPETITIONS 3u
 
 /* One case while it is measured. Zero-initialise what is below the line. */
