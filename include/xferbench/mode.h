@@ -166,6 +166,9 @@ struct xb_reference {
      * data is proved by prepare and verify.
      */
     xb_submit *before;
+    /* One whose difference from the case itself something is concluded from: it has one repetition
+     * that does not count, then as many samples as an interval takes. */
+    bool has_interval;
     /* Whether this case has the reference. NULL: every case has it. */
     bool (*is_wanted)(const struct xb_mode_context *context);
 };

@@ -234,19 +234,33 @@ const struct xb_figure xb_figure_break_even_copies_ring = {
 };
 
 static const struct xb_reference references[] = {
-    {.figure = &xb_figure_pageable_time, .submit = submit_pageable, .is_wanted = has_references},
-    {.figure = &xb_figure_ring_time, .submit = submit_ring, .is_wanted = has_references},
+    {.figure = &xb_figure_pageable_time,
+     .submit = submit_pageable,
+     .has_interval = true,
+     .is_wanted = has_references},
+    {.figure = &xb_figure_ring_time,
+     .submit = submit_ring,
+     .has_interval = true,
+     .is_wanted = has_references},
     {.figure = NULL},
 };
+
+static double low_end(const struct xb_statistics *s)
+{
+    return s->has_interval ? s->ci95_low : s->min;
+}
+
+static double high_end(const struct xb_statistics *s)
+{
+    return s->has_interval ? s->ci95_high : s->max;
+}
 
 enum xb_pin_outcome xb_pin_judge(double bytes, const struct xb_statistics *bandwidth,
                                  const struct xb_statistics *reference)
 {
-    double fastest = bandwidth->has_interval ? bandwidth->ci95_high : bandwidth->max;
-    double slowest = bandwidth->has_interval ? bandwidth->ci95_low : bandwidth->min;
-    if (bytes / slowest < reference->min)
+    if (bytes / low_end(bandwidth) < low_end(reference))
         return XB_PIN_PAYS;
-    return bytes / fastest >= reference->max ? XB_PIN_NEVER_PAYS : XB_PIN_UNSURE;
+    return bytes / high_end(bandwidth) >= high_end(reference) ? XB_PIN_NEVER_PAYS : XB_PIN_UNSURE;
 }
 
 /* NULL where there was no time for it. */
@@ -259,7 +273,16 @@ static const struct xb_samples *samples_of(const struct xb_result *result,
     return NULL;
 }
 
-/* Adds the least n with setup + n * own <= n * other, or says why there is none. */
+/* The least n with setup + n * own <= n * other, where `gain` is other - own. */
+static double copies_until_paid(double setup, double gain)
+{
+    return fmax(1, ceil(setup / gain));
+}
+
+/* What the ends of the intervals say may be so many times what the medians say. */
+#define MOST_APART 2.0
+
+/* Adds after how many copies it has paid, or says why there is no such number. */
 static enum xb_status add_break_even(struct xb_result *result, const struct xb_figure *reference,
                                      const struct xb_figure *copies, const char *detail,
                                      struct xb_error *error)
@@ -276,12 +299,13 @@ static enum xb_status add_break_even(struct xb_result *result, const struct xb_f
     if (status != XB_OK)
         return status;
     enum xb_pin_outcome outcome = xb_pin_judge(bytes, &result->bandwidth, &other);
-    double gain = other.median - bytes / result->bandwidth.median;
-    if (outcome == XB_PIN_PAYS)
-        xb_result_compute(result, copies, fmax(1, ceil(setup / gain)));
+    double count = copies_until_paid(setup, other.median - bytes / result->bandwidth.median);
+    double most = copies_until_paid(setup, low_end(&other) - bytes / low_end(&result->bandwidth));
+    if (outcome == XB_PIN_PAYS && most <= MOST_APART * count)
+        xb_result_compute(result, copies, count);
     else
         xb_result_detail_text(result, detail, "%s",
-                              outcome == XB_PIN_UNSURE ? "too close to tell" : "never");
+                              outcome == XB_PIN_NEVER_PAYS ? "never" : "too close to tell");
     return XB_OK;
 }
 
@@ -324,8 +348,8 @@ const struct xb_mode xb_mode_pin = {
         "the copy that host threads make between it and ordinary memory. All is timed by the "
         "host's clock until the data is there. Beside it stand the same copy of ordinary memory by "
         "the runtime (pageable_time) and through a page-locked ring that host threads feed "
-        "(ring_time), and after how many copies page-locking has paid against each. Every byte is "
-        "checked. --mode all leaves this mode out.",
+        "(ring_time), and after how many copies page-locking has paid against each. Every byte of "
+        "the copy itself is checked; of those two, none. --mode all leaves this mode out.",
     .directions = XB_H2D | XB_D2H,
     .by_default = XB_H2D | XB_D2H,
     .only_named = true,

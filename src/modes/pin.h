@@ -67,8 +67,8 @@ extern const struct xb_figure xb_figure_pageable_time, xb_figure_ring_time;
 enum xb_pin_outcome { XB_PIN_UNSURE, XB_PIN_PAYS, XB_PIN_NEVER_PAYS };
 
 /* Whether a copy of page-locked memory takes less time than the reference: only where even the slow
- * end of its interval (without one, its slowest sample) does, against the reference's fastest
- * sample; never where even the fast end does not, against the slowest. */
+ * end of its interval does, against the fast end of the reference's; never where even the fast end
+ * does not, against the slow one. Where there is no interval, the samples' ends count. */
 enum xb_pin_outcome xb_pin_judge(double bytes, const struct xb_statistics *bandwidth,
                                  const struct xb_statistics *reference);
 
