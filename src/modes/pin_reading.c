@@ -38,21 +38,32 @@ static bool describe(const struct xb_reading *reading, const struct xb_record_ca
     return xb_record_describe(xb_reading_record(reading), test, figure->name, statistics);
 }
 
-/* Whether and when it has paid. Adds nothing where that was not measured. */
+/* Whether every process whose row counts has the figure. */
+static bool have_all(const struct xb_reading *reading, const struct xb_record_case *test,
+                     const struct xb_figure *figure)
+{
+    const struct xb_record *record = xb_reading_record(reading);
+    double medians[XB_RECORD_PROCESSES];
+    return xb_record_medians(record, test, figure->name, medians) ==
+           xb_record_medians(record, test, xb_figure_bandwidth.name, medians);
+}
+
+/* Whether and when it has paid: of several processes what none of them contradicts. Adds nothing
+ * where that was not measured. */
 static void add_outcome(struct xb_reading *reading, const struct xb_record_case *test,
                         const struct xb_figure *reference, const struct xb_figure *copies,
                         const char *against)
 {
     struct xb_statistics own;
     struct xb_statistics other;
-    double count = xb_reading_median(reading, test, copies);
+    double count = xb_reading_median(reading, test, copies); /* NAN: no process has it */
     if (!describe(reading, test, &xb_figure_bandwidth, &own) ||
         !describe(reading, test, reference, &other))
         return;
-    if (count > 0)
+    if (count > 0 && have_all(reading, test, copies))
         xb_reading_add(reading, ", paid back after %.0f cop%s against %s", count,
                        count > 1 ? "ies" : "y", against);
-    else if (xb_pin_judge((double)test->bytes, &own, &other) == XB_PIN_NEVER_PAYS)
+    else if (!(count > 0) && xb_pin_judge((double)test->bytes, &own, &other) == XB_PIN_NEVER_PAYS)
         xb_reading_add(reading, ", never paid back against %s", against);
     else
         xb_reading_add(reading, ", too close to tell against %s", against);
@@ -72,6 +83,8 @@ static void add_way(struct xb_reading *reading, const struct xb_record_case *tes
     add_outcome(reading, test, &xb_figure_ring_time, &xb_figure_break_even_copies_ring, "the ring");
     xb_reading_add(reading, ".");
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        if (!have_all(reading, test, numbers[i]))
+            continue;
         snprintf(name, sizeof name, "%s_%s", which, numbers[i]->name);
         xb_reading_number(reading, name, xb_reading_median(reading, test, numbers[i]),
                           numbers[i]->unit);

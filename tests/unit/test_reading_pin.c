@@ -96,11 +96,55 @@ static void what_was_not_measured_is_not_told(void **state)
     assert_said(n, COST, "");
 }
 
+#define PROCESSES 3
+
+/* What a run has now, as each of several processes; it borrows all but one list of rows. */
+static char *read_merged(struct xb_record records[PROCESSES])
+{
+    struct xb_record merged = records[0];
+    struct xb_record_process processes[PROCESSES];
+    struct xb_record_row rows[PROCESSES];
+    struct xb_record_case test = records[0].cases[0];
+    for (size_t i = 0; i < PROCESSES; i++) {
+        processes[i] = records[i].processes[0];
+        rows[i] = records[i].cases[0].rows[0];
+    }
+    test.rows = rows;
+    merged.is_merged = true;
+    merged.process_count = merged.asked_processes = PROCESSES;
+    merged.processes = processes;
+    merged.cases = &test;
+    char *text = text_of(&merged);
+    unwrap(text);
+    return text;
+}
+
+/* One of three processes has a figure, or all have. */
+static void what_one_process_says_is_not_told(void **state)
+{
+    struct node *n = *state;
+    struct xb_record records[PROCESSES];
+    struct xb_result *row = add_way(n, "alloc", XB_H2D, 0.130, 1);
+    compare(row, 0.037, 5, 0.0055, 0);
+    for (size_t i = 0; i < PROCESSES; i++) {
+        if (i == PROCESSES - 1)
+            set_computed(row, xb_figure_find("break_even_copies_ring"), 1000);
+        record_of(&n->run, &records[i]);
+    }
+    char *text = read_merged(records);
+    assert_has(text, "alloc takes 130 ms, paid back after 5 copies against the driver's copies, "
+                     "too close to tell against the ring.");
+    free(text);
+    for (size_t i = 0; i < PROCESSES; i++)
+        xb_record_free(&records[i]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         NODE_TEST(the_soonest_and_the_latest_are_told),
         NODE_TEST(what_is_within_the_noise_is_not_decided),
+        NODE_TEST(what_one_process_says_is_not_told),
         NODE_TEST(what_was_not_measured_is_not_told),
     };
     return cmocka_run_group_tests_name("reading_pin", tests, NULL, NULL);
