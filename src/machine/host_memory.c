@@ -305,9 +305,16 @@ enum xb_status xb_host_memory_check_at(const char *root, uint64_t bytes, struct 
                    xb_size_format(available / MIB * MIB, left, sizeof left), limit.source);
 }
 
+static _Thread_local bool is_trusted;
+
+void xb_host_memory_trust(bool trust)
+{
+    is_trusted = trust;
+}
+
 enum xb_status xb_host_memory_check(uint64_t bytes, struct xb_error *error)
 {
-    return xb_host_memory_check_at("", bytes, error);
+    return is_trusted ? XB_OK : xb_host_memory_check_at("", bytes, error);
 }
 
 static void touch(void *argument, uint64_t begin, uint64_t end)

@@ -40,6 +40,8 @@ static struct {
     unsigned turn;
     struct xb_process_memory counts[2]; /* right before, and when all is there */
     bool no_counts, no_restart;
+    bool checked;             /* that there is memory for the data */
+    unsigned unchecked;       /* buffers that were made without that */
     unsigned read, huge_read; /* how often */
     void *mapped;             /* NULL: none now */
 } model;
@@ -66,6 +68,12 @@ static enum xb_status timed_allocate(struct xb_device *device, enum xb_memory me
     if (status != XB_OK)
         return status;
     note(*buffer, 1);
+    if (bytes == BYTES && (memory == XB_MEMORY_PINNED || memory == XB_MEMORY_REGISTERED)) {
+        /* A check within the clock would be timed. */
+        assert_int_equal(xb_host_memory_check(UINT64_MAX, error), XB_OK);
+        model.unchecked += !model.checked;
+        model.checked = false;
+    }
     if (bytes == BYTES)
         pass(memory == XB_MEMORY_PINNED       ? ALLOCATE_S
              : memory == XB_MEMORY_REGISTERED ? REGISTER_NEW_S
@@ -118,6 +126,13 @@ static enum xb_status counted_memory(struct xb_device *device, uint64_t *free_by
     if (model.read > 1)
         *free_bytes -= model.device_taken;
     return status;
+}
+
+enum xb_status __real_xb_host_memory_check(uint64_t bytes, struct xb_error *error);
+enum xb_status __wrap_xb_host_memory_check(uint64_t bytes, struct xb_error *error)
+{
+    model.checked = model.checked || bytes == BYTES;
+    return __real_xb_host_memory_check(bytes, error);
 }
 
 enum xb_status __real_xb_crew_run(struct xb_crew *crew, const struct xb_crew_job *job,
@@ -260,6 +275,9 @@ static void test_each_way_has_its_times_and_when_it_has_paid(void **state)
     }
     finish(&f);
     assert_int_equal(model.live, 0);
+    assert_int_equal(model.unchecked, 0);
+    struct xb_error error;
+    assert_int_equal(xb_host_memory_check(UINT64_MAX, &error), XB_ERR_MEMORY);
 }
 
 /* Pinned copies take 40 and 60 s in turn, and the ring's 50. */
