@@ -107,6 +107,8 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
             xb_transfer_setup_on(context, state->data != NULL ? state->data : state->pinned, error);
     if (status == XB_OK && has_references(context))
         status = borrow_for_references(context, &plan, error);
+    context->own_buffers[0] = state->pinned;
+    context->own_buffers[1] = state->data;
     /* One clock for all, because host threads and calls that block are part of some. */
     context->host_timed = context->host_waits = true;
     context->hold = false;

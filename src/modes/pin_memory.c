@@ -151,6 +151,7 @@ void xb_pin_undo(struct xb_mode_context *context)
     double begin = xb_clock_now();
     release(context, &state->pinned);
     state->unpin_times[state->unpin_count++] = xb_clock_now() - begin;
+    context->own_buffers[0] = NULL;
 }
 
 void xb_pin_release(struct xb_mode_context *context)
