@@ -38,8 +38,6 @@ static enum xb_pin_way way_of(const struct xb_case *test)
 
 /* ---- cases ---- */
 
-#define HUGE_PAGE (UINT64_C(2) << 20)
-
 static uint32_t capabilities(const struct xb_case *test)
 {
     enum xb_pin_way way = way_of(test);
@@ -61,7 +59,7 @@ static struct xb_needs needs(const struct xb_case *test, const struct xb_config 
 static enum xb_status check(const struct xb_mode_context *context, struct xb_error *error)
 {
     const struct xb_case *test = context->test;
-    if (way_of(test) != XB_PIN_USED_HUGE || test->bytes >= HUGE_PAGE)
+    if (way_of(test) != XB_PIN_USED_HUGE || test->bytes >= XB_PIN_HUGE_PAGE)
         return XB_OK;
     return XB_FAIL(error, XB_ERR_UNSUPPORTED, "%llu bytes are less than a huge page of 2 MiB",
                    (unsigned long long)test->bytes);

@@ -15,6 +15,8 @@ enum xb_pin_way { XB_PIN_ALLOC, XB_PIN_REGISTER, XB_PIN_USED, XB_PIN_USED_HUGE, 
 /* Ends with NULL. */
 extern const char *const xb_pin_words[];
 
+#define XB_PIN_HUGE_PAGE (UINT64_C(2) << 20)
+
 /* How often memory is page-locked in a case: fewer times where the time limit is over before, but
  * this often at least. */
 #define XB_PIN_LEAST 3u

@@ -9,6 +9,7 @@
 #include "machine/host_memory.h"
 #include "measure/run.h"
 #include "xferbench/result.h"
+#include "xferbench/workspace.h"
 
 /* ---- the memory ---- */
 
@@ -126,6 +127,7 @@ static enum xb_status take_sample(struct xb_mode_context *context, struct xb_err
 
 enum xb_status xb_pin_memory(struct xb_mode_context *context, struct xb_error *error)
 {
+    xb_workspace_give_up_idle(context->workspace);
     enum xb_status status = count_before(context, error);
     if (status == XB_OK)
         status = make_data(context, error);
@@ -210,21 +212,23 @@ static void tell_host_memory(const struct xb_pin *state, struct xb_result *resul
     xb_result_detail_number(result, "pinned_bytes", more(after->pinned, before->pinned));
 }
 
-/* Below this share of its memory a way is not what its name says. */
+/* Below this share of the huge pages that fit a way is not what its name says. */
 #define MOSTLY 0.9
 
 static void tell_huge_pages(const struct xb_pin *state, struct xb_result *result)
 {
     const struct xb_pin_counts *counts = &state->counts;
+    uint64_t whole = result->test.bytes / XB_PIN_HUGE_PAGE * XB_PIN_HUGE_PAGE;
     if (!counts->huge)
         return;
     double huge = more(counts->huge_after, counts->huge_before);
     xb_result_detail_number(result, "huge_page_bytes", huge);
-    if (state->way == XB_PIN_USED_HUGE && huge < MOSTLY * (double)result->test.bytes)
+    bool wants_huge = state->way == XB_PIN_USED_HUGE || state->way == XB_PIN_REGISTER;
+    if (wants_huge && huge < MOSTLY * (double)whole)
         xb_result_warn(result,
                        "the kernel gave huge pages for %.0f of %llu bytes: see "
                        "/sys/kernel/mm/transparent_hugepage/enabled",
-                       huge, (unsigned long long)result->test.bytes);
+                       huge, (unsigned long long)whole);
 }
 
 enum xb_status xb_pin_tell(const struct xb_mode_context *context, struct xb_result *result,

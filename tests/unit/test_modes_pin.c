@@ -40,6 +40,7 @@ static struct {
     unsigned turn;
     struct xb_process_memory counts[2]; /* right before, and when all is there */
     bool no_counts, no_restart;
+    uint64_t huge_bytes;      /* in huge pages when all is there */
     bool checked;             /* that there is memory for the data */
     unsigned unchecked;       /* buffers that were made without that */
     unsigned read, huge_read; /* how often */
@@ -183,7 +184,7 @@ bool __wrap_xb_process_memory_read(struct xb_process_memory *memory)
 
 bool __wrap_xb_process_memory_huge(uint64_t *bytes)
 {
-    *bytes = model.huge_read++ % 2 == 0 ? 0 : BYTES / 4;
+    *bytes = model.huge_read++ % 2 == 0 ? 0 : model.huge_bytes;
     return true;
 }
 
@@ -193,6 +194,7 @@ static int pin_setup(void **state)
     memset(&model, 0, sizeof model);
     model.pinned_copy_s[0] = model.pinned_copy_s[1] = PINNED_COPY_S;
     model.ahead = true;
+    model.huge_bytes = BYTES / 4;
     alter(1, 1);
     altered_backend.buffer_allocate = timed_allocate;
     altered_backend.buffer_register = timed_register;
@@ -395,6 +397,14 @@ static void count_memory(void)
                                                  .pinned = 40 * KIB};
 }
 
+static bool warns_of_huge_pages(const struct xb_result *result)
+{
+    for (size_t i = 0; i < result->warning_count; i++)
+        if (strstr(result->warnings[i], "huge pages") != NULL)
+            return true;
+    return false;
+}
+
 static void test_memory_is_what_was_added(void **state)
 {
     (void)state;
@@ -414,12 +424,24 @@ static void test_memory_is_what_was_added(void **state)
         expect_number(result, "locked_bytes", 16 * KIB);
         expect_number(result, "pinned_bytes", 32 * KIB);
         expect_number(result, "huge_page_bytes", BYTES / 4);
-        bool should_be_huge = strcmp(result->test.variant, "used-huge") == 0;
-        bool is_warned = false;
-        for (size_t w = 0; w < result->warning_count; w++)
-            is_warned = is_warned || strstr(result->warnings[w], "huge pages") != NULL;
-        assert_int_equal(is_warned, should_be_huge);
+        bool should_be_huge = strcmp(result->test.variant, "used-huge") == 0 ||
+                              strcmp(result->test.variant, "register") == 0;
+        assert_int_equal(warns_of_huge_pages(result), should_be_huge);
     }
+    finish(&f);
+}
+
+/* The third MiB has no huge page to be in. */
+static void test_as_many_huge_pages_as_fit_are_enough(void **state)
+{
+    (void)state;
+    struct fixture f;
+    count_memory();
+    model.huge_bytes = 2 << 20;
+    RUN(&f, "--mode", "pin", "--pin-by", "used-huge,register", "--size", "3M", "--direction",
+        "h2d");
+    for (size_t i = 0; i < f.run.case_count; i++)
+        assert_false(warns_of_huge_pages(&f.run.results[i]));
     finish(&f);
 }
 
@@ -449,7 +471,8 @@ static void test_what_nobody_counts_is_not_told(void **state)
     finish(&f);
 }
 
-/* Each way alone: what a case of its own takes at the most is what it says. What is registered
+/* Each way alone: what a case of its own takes at the most is what it says, also where the case
+ * before it left memory to be borrowed. What is registered
  * where it lies is memory of the mode's, as large. */
 static void test_it_takes_the_memory_that_it_says(void **state)
 {
@@ -458,9 +481,10 @@ static void test_it_takes_the_memory_that_it_says(void **state)
     for (size_t i = 0; xb_pin_words[i] != NULL; i++) {
         struct fixture f;
         model.most_live = 0;
-        RUN(&f, "--mode", "pin", "--pin-by", xb_pin_words[i], "--size", SIZE, "--direction", "h2d");
+        RUN(&f, "--mode", "pageable,pin", "--staging", "driver", "--pin-by", xb_pin_words[i],
+            "--size", SIZE, "--direction", "h2d");
         expect_all(&f, XB_RESULT_OK);
-        const struct xb_case *test = &f.run.results[0].test;
+        const struct xb_case *test = &f.run.results[1].test;
         /* The windows of the proof are compared through pages of its own. */
         long long needed = (long long)test->mode->needs(test, &f.config).host_bytes;
         assert_true(model.most_live >= needed && model.most_live <= needed + 8192);
@@ -582,6 +606,7 @@ int main(void)
         PIN_TEST(test_a_deadline_ends_page_locking),
         PIN_TEST(test_single_operations_are_compared_with_nothing),
         PIN_TEST(test_memory_is_what_was_added),
+        PIN_TEST(test_as_many_huge_pages_as_fit_are_enough),
         PIN_TEST(test_without_a_restart_the_end_counts),
         PIN_TEST(test_what_nobody_counts_is_not_told),
         PIN_TEST(test_it_takes_the_memory_that_it_says),
