@@ -21,14 +21,8 @@ static const struct xb_command command_help;
 
 /* In the order of the program's help. */
 static const struct xb_command *const commands[] = {
-    &xb_command_run,
-    &xb_command_list,
-    &xb_command_link,
-    &xb_command_compare,
-    &xb_command_show,
-    &xb_command_advise,
-    &command_help,
-    NULL,
+    &xb_command_run,  &xb_command_list,   &xb_command_link, &xb_command_compare,
+    &xb_command_show, &xb_command_advise, &command_help,    NULL,
 };
 
 static const struct xb_command *find(const char *name)

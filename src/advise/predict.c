@@ -94,15 +94,16 @@ struct pipeline {
     double in, kernel, out, copies, calls, total;
 };
 
-/* Both ways at once until the shorter is done, then the other alone. */
+/* Both ways at once until the shorter is done, then the other alone. `whole_in` and `whole_out` are
+ * one copy of it all: what chunks cost more than that they cost beside each other too. */
 static double copies_time(const struct xb_costs *costs, const struct xb_job *job, double in,
-                          double out)
+                          double whole_in, double out, double whole_out)
 {
     double longer = fmax(in, out);
     if (costs->both == NULL || !(in > 0) || !(out > 0))
         return longer;
-    double in_beside = (double)job->in / costs->both_in;
-    double out_beside = (double)job->out / costs->both_out;
+    double in_beside = (double)job->in / costs->both_in * in / whole_in;
+    double out_beside = (double)job->out / costs->both_out * out / whole_out;
     double together = fmin(in_beside, out_beside);
     double rest = in_beside > out_beside ? in * (1 - together / in_beside)
                                          : out * (1 - together / out_beside);
@@ -125,11 +126,12 @@ static struct pipeline pipeline_of(const struct work *work, uint64_t chunk,
     double wait = fmax(0, alone(work, XB_COST_PINNED_IN, chunk, estimate) - one_in);
     double call = xb_cost_call(&work->costs->costs[XB_COST_PINNED_IN], chunk);
     /* Small rows repeat themselves out of a cache: no chunks are faster than all in one. */
-    line.in = fmax((double)job->in / (double)chunk * one_in,
-                   behind(work, XB_COST_PINNED_IN, job->in, estimate));
-    line.out = fmax(line.count * one_out, behind(work, XB_COST_PINNED_OUT, job->out, estimate));
+    double whole_in = behind(work, XB_COST_PINNED_IN, job->in, estimate);
+    double whole_out = behind(work, XB_COST_PINNED_OUT, job->out, estimate);
+    line.in = fmax((double)job->in / (double)chunk * one_in, whole_in);
+    line.out = fmax(line.count * one_out, whole_out);
     line.kernel = job->gpu_time;
-    line.copies = copies_time(work->costs, job, line.in, line.out);
+    line.copies = copies_time(work->costs, job, line.in, whole_in, line.out, whole_out);
     line.calls = line.count * call * (1 + (job->gpu_time > 0) + (job->out > 0));
     double pace = fmax(fmax(line.copies, line.kernel), line.calls);
     double stages = line.in + line.kernel + line.out;

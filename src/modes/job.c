@@ -56,8 +56,9 @@ static const struct xb_option option_job_out = {
  * (bench/results/h200/double-buffer.json, double-buffer-4.json). */
 #define OVERLAPPING 4u
 
-/* A kernel may take this much longer than asked for before the case is refused. */
+/* So much longer, or shorter, than asked for a kernel may be before the case is refused. */
 #define TOO_LONG 1.1
+#define TOO_SHORT 0.9
 
 struct state {
     struct xb_job_layout layout;
@@ -102,14 +103,6 @@ static struct xb_job_layout layout_of(const struct xb_case *test)
     return xb_job_lay_out(test->bytes, out, chunk);
 }
 
-/* How long a buffer is that is not of the case's own size: a workspace would keep one that is as
- * long by chance for the largest case (workspace.h), and the check of memory does not count that.
- */
-static uint64_t beside(const struct xb_case *test, uint64_t bytes)
-{
-    return bytes == test->bytes ? bytes + 8 : bytes;
-}
-
 static struct xb_ring_plan ring_plan_of(const struct xb_job_layout *layout)
 {
     return xb_ring_plan_usual(layout->in > layout->out ? layout->in : layout->out);
@@ -125,8 +118,7 @@ static struct xb_needs needs(const struct xb_case *test, const struct xb_config 
     struct xb_job_layout layout = layout_of(test);
     struct xb_ring_plan plan = ring_plan_of(&layout);
     (void)config;
-    uint64_t host =
-        layout.in + beside(test, layout.out) + beside(test, xb_job_piece_bytes(&layout));
+    uint64_t host = layout.in + layout.out + xb_job_piece_bytes(&layout);
     return (struct xb_needs){.host_bytes = host + (has_ring(test) ? xb_ring_bytes(&plan) : 0),
                              .device_bytes = layout.device_bytes};
 }
@@ -268,16 +260,27 @@ static const struct xb_reference references[] = {
 
 /* ---- setup ---- */
 
-/* Refuses a kernel that is shorter than the shortest over so much data. */
-static enum xb_status check_least_time(struct xb_mode_context *context, double target,
-                                       struct xb_error *error)
+static enum xb_status refuse_time(double target, double possible, const char *is_what,
+                                  struct xb_error *error)
+{
+    char asked[32];
+    char text[32];
+    return XB_FAIL(error, XB_ERR_UNSUPPORTED, "--gpu-time %s: %s takes %s here; give %s or none",
+                   xb_duration_format(target, asked, sizeof asked), is_what,
+                   xb_duration_format(possible, text, sizeof text),
+                   possible > target ? "that or more," : "no more than that,");
+}
+
+/* Refuses a kernel that cannot be so short over so much data, or so long over so little. */
+static enum xb_status check_time(struct xb_mode_context *context, double target,
+                                 struct xb_error *error)
 {
     struct state *state = context->state;
     uint64_t tuned = state->steps;
     double seconds = 0;
-    char asked[32];
-    char least[32];
     enum xb_status status = xb_mode_time(context, submit_kernel, &seconds, error);
+    if (status == XB_OK && seconds < TOO_SHORT * target && tuned == XB_KERNEL_STEPS_MOST)
+        return refuse_time(target, seconds, "the longest kernel over the job's data", error);
     if (status != XB_OK || seconds <= TOO_LONG * target)
         return status;
     state->steps = 1;
@@ -285,11 +288,8 @@ static enum xb_status check_least_time(struct xb_mode_context *context, double t
     state->steps = tuned;
     if (status != XB_OK || seconds <= TOO_LONG * target)
         return status;
-    return XB_FAIL(error, XB_ERR_UNSUPPORTED,
-                   "--gpu-time %s: a kernel that reads and writes the job's data once takes %s "
-                   "here; give that or more, or none",
-                   xb_duration_format(target, asked, sizeof asked),
-                   xb_duration_format(seconds, least, sizeof least));
+    return refuse_time(target, seconds, "a kernel that reads and writes the job's data once",
+                       error);
 }
 
 static enum xb_status tune_kernel(struct xb_mode_context *context, struct xb_error *error)
@@ -300,7 +300,7 @@ static enum xb_status tune_kernel(struct xb_mode_context *context, struct xb_err
         return XB_OK;
     enum xb_status status =
         xb_kernel_time_tune(context, submit_kernel, target, &state->steps, error);
-    return status != XB_OK ? status : check_least_time(context, target, error);
+    return status != XB_OK ? status : check_time(context, target, error);
 }
 
 static enum xb_status borrow_buffers(struct xb_mode_context *context, struct xb_error *error)
@@ -313,15 +313,13 @@ static enum xb_status borrow_buffers(struct xb_mode_context *context, struct xb_
     enum xb_status status =
         xb_workspace_buffer(workspace, 0, memory, layout->in, &state->in, error);
     if (status == XB_OK && layout->out > 0)
-        status = xb_workspace_buffer(workspace, 1, memory, beside(test, layout->out), &state->out,
-                                     error);
+        status = xb_workspace_fixed_buffer(workspace, 1, memory, layout->out, &state->out, error);
     if (status == XB_OK && layout->out < layout->in)
-        status =
-            xb_workspace_buffer(workspace, 2, XB_MEMORY_PAGEABLE,
-                                beside(test, xb_job_piece_bytes(layout)), &state->piece, error);
+        status = xb_workspace_fixed_buffer(workspace, 2, XB_MEMORY_PAGEABLE,
+                                           xb_job_piece_bytes(layout), &state->piece, error);
     if (status == XB_OK)
-        status = xb_workspace_buffer(workspace, 0, XB_MEMORY_DEVICE, layout->device_bytes,
-                                     &state->data, error);
+        status = xb_workspace_fixed_buffer(workspace, 0, XB_MEMORY_DEVICE, layout->device_bytes,
+                                           &state->data, error);
     return status != XB_OK
                ? status
                : xb_workspace_queues(workspace, context->queue_count, &context->queues, error);

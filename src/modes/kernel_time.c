@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "kernel_time.h"
 
+#include <math.h>
 #include <string.h>
 
 const struct xb_option xb_option_kernel_time = {
@@ -13,9 +14,6 @@ const struct xb_option xb_option_kernel_time = {
             "500us.",
 };
 
-/* A kernel of more steps takes longer than anybody waits. And up to here the number of steps, which
- * is calculated as a double, is exact. */
-#define MAX_STEPS (UINT64_C(1) << 24)
 /* Of one chunk. */
 #define LONGEST_S 1.0
 
@@ -54,8 +52,11 @@ static uint64_t possible_steps(double wanted)
 {
     if (wanted < 1)
         return 1;
-    return wanted > (double)MAX_STEPS ? MAX_STEPS : (uint64_t)(wanted + 0.5);
+    return wanted > (double)XB_KERNEL_STEPS_MOST ? XB_KERNEL_STEPS_MOST : (uint64_t)(wanted + 0.5);
 }
+
+/* By so much the number of steps grows from one try to the next. */
+#define MOST_AT_ONCE 8.0
 
 /* Few steps take as long as one, because reading and writing the memory takes longer than they do.
  * With more steps the time grows along a straight line, and there it can be scaled. */
@@ -63,13 +64,15 @@ enum xb_status xb_kernel_time_tune(struct xb_mode_context *context, xb_submit *s
                                    double target, uint64_t *steps, struct xb_error *error)
 {
     double seconds = 0;
+    double more = MOST_AT_ONCE;
     *steps = 1;
     do {
-        *steps *= 8;
+        *steps = possible_steps((double)*steps * more);
         enum xb_status status = xb_mode_time(context, submit, &seconds, error);
         if (status != XB_OK)
             return status;
-    } while (seconds < target / 4 && *steps < MAX_STEPS);
+        more = fmin(fmax(target / seconds, 2), MOST_AT_ONCE);
+    } while (seconds < target / 4 && *steps < XB_KERNEL_STEPS_MOST);
     /* Scaled twice: the time found above may still hold some of the flat part, the time after the
      * first scaling holds little of it. */
     *steps = possible_steps((double)*steps * target / seconds);

@@ -25,6 +25,10 @@ XB_MUST_CHECK enum xb_status xb_kernel_time_read(const struct xb_case *test, dou
 XB_MUST_CHECK enum xb_status xb_gpu_time_parse(const char *option, const char *text,
                                                double *seconds, struct xb_error *error);
 
+/* A kernel of more steps takes longer than anybody waits. And up to here the number of steps, which
+ * is calculated as a double, is exact. */
+#define XB_KERNEL_STEPS_MOST (UINT64_C(1) << 24)
+
 /*
  * Finds the steps of the kernel (queue_compute in backend.h) with which one iteration of `submit`
  * takes `target` seconds, or comes nearest to that. `submit` enqueues nothing but kernels of *steps

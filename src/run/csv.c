@@ -184,7 +184,7 @@ static void put_name(struct line *line, const struct xb_record_figure *figure)
  * as fit. */
 static void put_parameter_name(struct line *line, const struct more *more, const char *parameter)
 {
-    char name[128];
+    char name[104], column[112];
     snprintf(name, sizeof name, "%.100s", parameter);
     for (char *at = name; *at != '\0'; at++)
         if (*at == '-')
@@ -192,8 +192,8 @@ static void put_parameter_name(struct line *line, const struct more *more, const
     bool is_taken = has_column(more, name) || xb_figure_find(name) != NULL;
     for (size_t i = 0; !is_taken && i < sizeof columns / sizeof columns[0]; i++)
         is_taken = strcmp(columns[i], name) == 0;
-    strcat(name, is_taken ? "_given" : "");
-    cell(line, name);
+    snprintf(column, sizeof column, "%s%s", name, is_taken ? "_given" : "");
+    cell(line, column);
 }
 
 /* ---- a line ---- */

@@ -146,6 +146,28 @@ static void test_copies_both_ways_slow_each_other(void **state)
     assert_close(one.copies, 1.5 * IN_S);
 }
 
+/* Chunks move at 0.8 of the rate of all in one, alone; so they do beside each other. */
+static void test_chunks_cost_as_much_beside_each_other(void **state)
+{
+    (void)state;
+    struct xb_job job = usual;
+    begin(&made);
+    add_copy(&made, "pinned", "registered", "h2d", 64 * KIB, 0.8 * IN_RATE, 0, 0);
+    add_copy(&made, "pinned", "registered", "h2d", 8 * MIB, 0.8 * IN_RATE, 0, 0);
+    add_copy(&made, "pinned", "registered", "h2d", 16 * MIB, IN_RATE, 0, 0);
+    add_copy(&made, "pinned", "registered", "d2h", 64 * KIB, 0.8 * OUT_RATE, 0, 0);
+    add_copy(&made, "pinned", "registered", "d2h", 4 * MIB, 0.8 * OUT_RATE, 0, 0);
+    add_copy(&made, "pinned", "registered", "d2h", 8 * MIB, OUT_RATE, 0, 0);
+    add_row(&made, "pinned", "registered", "bidir", 16 * MIB);
+    set_figure(&made, "bandwidth_h2d", IN_RATE / 2, false);
+    set_figure(&made, "bandwidth_d2h", OUT_RATE / 2, false);
+    job.out = 8 * MIB;
+    job.gpu_time = 0;
+    struct xb_prediction one = predict(&job, XB_STRATEGY_OVERLAPPED);
+    assert_close(one.in, IN_S / 0.8);
+    assert_close(one.copies, 2 * IN_S / 0.8);
+}
+
 static void test_a_small_job_has_nothing_to_overlap(void **state)
 {
     (void)state;
@@ -407,6 +429,7 @@ int main(void)
         cmocka_unit_test(test_calls_make_chunks_larger),
         cmocka_unit_test(test_chunks_are_no_faster_than_all_in_one),
         cmocka_unit_test(test_copies_both_ways_slow_each_other),
+        cmocka_unit_test(test_chunks_cost_as_much_beside_each_other),
         cmocka_unit_test(test_a_small_job_has_nothing_to_overlap),
         cmocka_unit_test(test_page_locking_is_divided_by_the_runs),
         cmocka_unit_test(test_copying_is_taken_where_it_is_cheaper),

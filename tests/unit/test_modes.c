@@ -78,8 +78,8 @@ static void test_many_chunks_of_each_length_verify(void **state)
     struct fixture f;
     xb_fake.device_count = 2;
     RUN(&f, "--mode", "async,double-buffer,peer", "--size", "73728,100001", "--chunk",
-        "8M,24K,1000", "--streams", "5,1..2", "--buffers", "4,2,3", "--direction",
-        "both,bidir,d2d", "--peer-path", "staged");
+        "8M,24K,1000", "--streams", "5,1..2", "--buffers", "4,2,3", "--direction", "both,bidir,d2d",
+        "--peer-path", "staged");
     /* Of two sizes: chunks by streams both ways and each, by buffers, and of peer three ways. */
     assert_int_equal(f.run.case_count, 2 * (9 * 3 + 9 + 3 * 3));
     expect_verified(&f);
