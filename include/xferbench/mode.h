@@ -92,6 +92,8 @@ struct xb_span {
 };
 #define XB_SPANS 2
 
+#define XB_OWN_BUFFERS 2
+
 /* How many of the cases that run at the same time use a device, and which of them this one is,
  * counted from 0. One alone has {1, 0}. */
 struct xb_share {
@@ -129,6 +131,10 @@ struct xb_mode_context {
     bool host_timed, host_waits;
     /* Samples are of one iteration each, because the next would begin before it is done. */
     bool one_iteration;
+    /* Host memory of the mode's own, which the workspace does not know: where it lies is looked up
+     * as that of the workspace's buffers is, before verify, and the row tells of the first. NULL:
+     * none, or no more. */
+    const struct xb_buffer *own_buffers[XB_OWN_BUFFERS];
     struct xb_span spans[XB_SPANS];
     size_t span_count;    /* 0 where only the whole is timed */
     uint64_t bytes_moved; /* by one iteration; set to test->bytes before setup */
@@ -166,6 +172,9 @@ struct xb_reference {
      * data is proved by prepare and verify.
      */
     xb_submit *before;
+    /* One whose difference from the case itself something is concluded from: it has one repetition
+     * that does not count, then as many samples as an interval takes. */
+    bool has_interval;
     /* Whether this case has the reference. NULL: every case has it. */
     bool (*is_wanted)(const struct xb_mode_context *context);
 };
