@@ -162,6 +162,9 @@ struct xb_reference {
     const struct xb_figure *figure;
     xb_submit *submit;   /* no more operations than context->operations_per_iteration */
     enum xb_clock clock; /* the host's: until the queues are done */
+    /* One whose difference from the case itself something is concluded from: it has one repetition
+     * that does not count, then as many samples as an interval takes. */
+    bool has_interval;
     /* What one iteration of it moves, for one that does a part of the work. NULL:
      * context->bytes_moved. */
     uint64_t (*bytes)(const struct xb_mode_context *context);
@@ -172,9 +175,6 @@ struct xb_reference {
      * data is proved by prepare and verify.
      */
     xb_submit *before;
-    /* One whose difference from the case itself something is concluded from: it has one repetition
-     * that does not count, then as many samples as an interval takes. */
-    bool has_interval;
     /* Whether this case has the reference. NULL: every case has it. */
     bool (*is_wanted)(const struct xb_mode_context *context);
 };

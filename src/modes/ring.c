@@ -4,6 +4,7 @@
 #include "shared_options.h"
 #include "xferbench/workspace.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -206,6 +207,7 @@ static uint64_t first_piece(const struct course *course, uint64_t chunk)
 
 static uint64_t slot_of(const struct course *course, uint64_t chunk)
 {
+    assert(course->ring->plan.slots >= XB_RING_LEAST_SLOTS);
     return chunk % course->ring->plan.slots;
 }
 
