@@ -15,7 +15,7 @@ import sys
 
 # How a value in a figure's unit is printed.
 UNITS = {"B/s": (1e-9, "%.2f GB/s"), "s": (1e3, "%.4g ms"), "1/s": (1, "%.4g a second"),
-         "1": (1, "%.3g")}
+         "B": (1 / 2**20, "%.4g MiB"), "1": (1, "%.3g")}
 # What has a place of its own in the line, or says little.
 NOT_NAMED = {"bandwidth", "latency_host", "latency_device", "submit_time", "wall_time"}
 # What figures were called in version 1.

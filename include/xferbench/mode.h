@@ -92,6 +92,8 @@ struct xb_span {
 };
 #define XB_SPANS 2
 
+#define XB_OWN_BUFFERS 2
+
 /* How many of the cases that run at the same time use a device, and which of them this one is,
  * counted from 0. One alone has {1, 0}. */
 struct xb_share {
@@ -129,6 +131,10 @@ struct xb_mode_context {
     bool host_timed, host_waits;
     /* Samples are of one iteration each, because the next would begin before it is done. */
     bool one_iteration;
+    /* Host memory of the mode's own, which the workspace does not know: where it lies is looked up
+     * as that of the workspace's buffers is, before verify, and the row tells of the first. NULL:
+     * none, or no more. */
+    const struct xb_buffer *own_buffers[XB_OWN_BUFFERS];
     struct xb_span spans[XB_SPANS];
     size_t span_count;    /* 0 where only the whole is timed */
     uint64_t bytes_moved; /* by one iteration; set to test->bytes before setup */
@@ -156,6 +162,9 @@ struct xb_reference {
     const struct xb_figure *figure;
     xb_submit *submit;   /* no more operations than context->operations_per_iteration */
     enum xb_clock clock; /* the host's: until the queues are done */
+    /* One whose difference from the case itself something is concluded from: it has one repetition
+     * that does not count, then as many samples as an interval takes. */
+    bool has_interval;
     /* What one iteration of it moves, for one that does a part of the work. NULL:
      * context->bytes_moved. */
     uint64_t (*bytes)(const struct xb_mode_context *context);

@@ -23,7 +23,8 @@
 /* The record that is read. */
 const struct xb_record *xb_reading_record(const struct xb_reading *reading);
 
-/* Whether a case ran in full, was verified and has that figure. */
+/* Whether a case ran in full, was verified and has that figure. Where NUMA nodes were named
+ * (--numa), only those of one node are spoken of: the device's own, else the first. */
 bool xb_reading_has(const struct xb_reading *reading, const struct xb_record_case *test,
                     const struct xb_figure *figure);
 
@@ -63,6 +64,15 @@ enum xb_reading_order {
 enum xb_reading_order xb_reading_judge(const struct xb_reading *reading,
                                        const struct xb_record_case *test,
                                        const struct xb_record_case *other);
+/* The same by another figure. */
+enum xb_reading_order xb_reading_judge_by(const struct xb_reading *reading,
+                                          const struct xb_figure *figure,
+                                          const struct xb_record_case *test,
+                                          const struct xb_record_case *other);
+
+/* How many iterations each sample of a case has, in the process that has most; 0 where that is not
+ * known. */
+double xb_reading_iterations(const struct xb_reading *reading, const struct xb_record_case *test);
 
 /* The faster of two cases, either of which may be NULL. */
 const struct xb_record_case *xb_reading_faster(const struct xb_reading *reading,
@@ -96,8 +106,11 @@ void xb_reading_add_speed(struct xb_reading *reading, double factor);
 void xb_reading_add_share(struct xb_reading *reading, double share);
 /* "97 % of the time"; by noise a share may come out above 1, which is all of it. */
 void xb_reading_add_share_of_time(struct xb_reading *reading, double share);
-/* "pinned registered"; "pageable" of a mode that has no variants. */
+/* "pinned registered"; "pageable" of a mode that has no variants; "async registered with chunk 8
+ * MiB, streams 2" where these differ between the record's rows of that mode. */
 void xb_reading_add_name(struct xb_reading *reading, const struct xb_record_case *test);
+/* The same with its direction: "async registered h2d with chunk 8 MiB". */
+void xb_reading_add_way(struct xb_reading *reading, const struct xb_record_case *test);
 
 /* ---- what stands behind the words, for programs (`reading` in a result file) ---- */
 
@@ -129,7 +142,8 @@ bool xb_reading_compare(struct xb_reading *reading, int device, uint64_t bytes,
                         struct xb_reading_way way, struct xb_reading_way other);
 
 /* For say_first_thing: " Try first: page-locked memory, 7.20 times as fast.", where that way is
- * faster than `slow` (xb_reading_judge) at the same device, size and direction. False where it is
+ * faster than `slow` (xb_reading_judge) at the same device, size and direction. Where their clocks
+ * differ it says so, as xb_reading_compare does. False where it is
  * not, or was not measured. Its number is first_thing_ratio. */
 bool xb_reading_try(struct xb_reading *reading, const struct xb_record_case *slow,
                     struct xb_reading_way way, const char *what);

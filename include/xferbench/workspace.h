@@ -40,6 +40,10 @@ void xb_workspace_begin(struct xb_workspace *workspace, uint64_t bytes);
  * the next case begins nothing is allocated larger. Before the first is borrowed. */
 void xb_workspace_share(struct xb_workspace *workspace);
 
+/* Frees every buffer that the case has not borrowed. For a mode that allocates past the workspace:
+ * what is kept counts as memory that a case can have. */
+void xb_workspace_give_up_idle(struct xb_workspace *workspace);
+
 /* Has the case's buffers of its own size followed by `beyond` more bytes, for as long as it runs.
  */
 void xb_workspace_extend(struct xb_workspace *workspace, uint64_t beyond);

@@ -2,7 +2,7 @@
 #ifndef XFERBENCH_COMPARE_COMPARISON_H
 #define XFERBENCH_COMPARE_COMPARISON_H
 
-#include "run/parameters.h"
+#include "record/shown_parameters.h"
 #include "xferbench/record.h"
 
 #include <stdio.h>

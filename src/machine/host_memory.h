@@ -4,6 +4,7 @@
 
 #include "xferbench/error.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -51,5 +52,12 @@ void xb_pages_unmap(void *address, uint64_t bytes);
 /* Returns XB_ERR_MEMORY, with the limit in the message, if xb_host_memory_available is less than
  * `bytes`. */
 XB_MUST_CHECK enum xb_status xb_host_memory_check(uint64_t bytes, struct xb_error *error);
+
+/*
+ * Has every such check that the calling thread makes pass at once, those of xb_pages_map and of a
+ * backend's buffer_allocate included, until it is called with false. For a caller who has checked
+ * for the same memory and times an allocation: a check reads files for some 100 us.
+ */
+void xb_host_memory_trust(bool trust);
 
 #endif

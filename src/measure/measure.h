@@ -28,13 +28,17 @@ struct xb_lane {
     /* Of a case with a NUMA node, the host buffer of any placement with the least of its pages
      * there. */
     struct xb_places worst;
+    /* Where the host memory lay that the row tells of, in the latest placement, and whether it is
+     * page-locked; it may be gone by then. */
+    bool has_places, is_pinned;
+    struct xb_places places;
     double setup_seconds;     /* of all setups so far */
     struct xb_timing timing;  /* of the latest repetition */
     struct xb_link_look look; /* at the link, during that repetition */
 };
 
-/* How often one operation alone is timed by the host's clock, where the samples do not tell that.
- */
+/* How often one operation alone is timed by the host's clock at least, where the samples do not
+ * tell that; of so many the warm-up keeps what it tells. */
 #define XB_ALONE_REPETITIONS 3u
 
 /* One case while it is measured. Zero-initialise what is below the line. */

@@ -124,32 +124,63 @@ static bool is_of_a_mode(const struct xb_option *option)
     return false;
 }
 
-/* Whether a chosen mode that has cases in the directions named has the option. */
-static bool has_effect(const struct xb_config *config, const struct xb_mode_choice *choice,
-                       const struct xb_option *option)
+static bool is_chosen(const struct xb_config *config, const struct xb_mode *mode,
+                      const char *variant)
 {
-    for (size_t i = 0; i < choice->count; i++)
-        if (xb_mode_directions(config, choice->modes[i]) != 0 &&
-            has_option(choice->modes[i], option))
+    const struct xb_value *words = xb_config_get(config, mode->variant_option->name);
+    for (size_t i = 0; i < words->word_count; i++)
+        if (strcmp(words->words[i], variant) == 0)
             return true;
     return false;
 }
 
-/* Refuses an option that no chosen mode has, because it would be ignored without a word. */
+/* The variant that would have to be chosen for an option of the mode to matter; NULL: it does. */
+static const char *lacking_variant(const struct xb_config *config, const struct xb_mode *mode,
+                                   const struct xb_option *option)
+{
+    const struct xb_parameter *parameter = mode->parameters;
+    for (; parameter != NULL && parameter->option != NULL; parameter++)
+        if (parameter->option == option && parameter->variant != NULL &&
+            !is_chosen(config, mode, parameter->variant))
+            return parameter->variant;
+    return NULL;
+}
+
+/* Refuses an option that matters in no chosen mode that has cases in the directions named. */
+static enum xb_status refuse_if_idle(const struct xb_config *config,
+                                     const struct xb_mode_choice *choice,
+                                     const struct xb_option *option, struct xb_error *error)
+{
+    const struct xb_mode *has_it = NULL;
+    for (size_t i = 0; i < choice->count; i++) {
+        const struct xb_mode *mode = choice->modes[i];
+        if (xb_mode_directions(config, mode) == 0 || !has_option(mode, option))
+            continue;
+        if (lacking_variant(config, mode, option) == NULL)
+            return XB_OK;
+        has_it = mode;
+    }
+    if (has_it != NULL)
+        return XB_FAIL(error, XB_ERR_USAGE, "--%s has no effect without --%s %s", option->name,
+                       has_it->variant_option->name, lacking_variant(config, has_it, option));
+    return XB_FAIL(error, XB_ERR_USAGE,
+                   "--%s has no effect on the chosen modes; see 'xferbench --help MODE' for what a "
+                   "mode takes",
+                   option->name);
+}
+
+/* Refuses options that would be ignored without a word. */
 static enum xb_status refuse_idle_options(const struct xb_config *config,
                                           const struct xb_mode_choice *choice,
                                           struct xb_error *error)
 {
-    for (size_t i = 0; i < config->count; i++) {
+    enum xb_status status = XB_OK;
+    for (size_t i = 0; status == XB_OK && i < config->count; i++) {
         const struct xb_value *value = &config->values[i];
-        if (value->given && is_of_a_mode(value->option) &&
-            !has_effect(config, choice, value->option))
-            return XB_FAIL(error, XB_ERR_USAGE,
-                           "--%s has no effect on the chosen modes; see 'xferbench --help MODE' "
-                           "for what a mode takes",
-                           value->option->name);
+        if (value->given && is_of_a_mode(value->option))
+            status = refuse_if_idle(config, choice, value->option, error);
     }
-    return XB_OK;
+    return status;
 }
 
 /* Refuses a direction that a mode named by the user has not, because that mode would be left out in

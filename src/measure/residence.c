@@ -57,15 +57,40 @@ static enum xb_status check_buffer(const struct xb_measurement *measurement, str
                    100 * share_on_node(&places), node, places.nodes);
 }
 
+/* The pages of managed memory are wherever they were touched last. */
+static bool stays(const struct xb_buffer *buffer)
+{
+    return buffer != NULL && buffer->memory != XB_MEMORY_MANAGED;
+}
+
+/* The mode's own host memory, or else host buffer 0. */
+static void locate(const struct xb_measurement *measurement, struct xb_lane *lane)
+{
+    const struct xb_buffer *host = lane->context.own_buffers[0];
+    if (host == NULL)
+        host = xb_workspace_host_buffer(lane->context.workspace);
+    lane->has_places = stays(host);
+    if (!lane->has_places)
+        return;
+    lane->is_pinned = host->memory != XB_MEMORY_PAGEABLE;
+    xb_topology_locate(measurement->run->topology, host->host_address, host->bytes,
+                       lane->binding.node, &lane->places);
+}
+
 enum xb_status xb_residence_check(const struct xb_measurement *measurement, struct xb_lane *lane,
                                   struct xb_error *error)
 {
-    const struct xb_workspace *workspace = lane->context.workspace;
+    const struct xb_mode_context *context = &lane->context;
     enum xb_status status = XB_OK;
-    for (unsigned i = 0; i < XB_WORKSPACE_BUFFERS && lane->context.test->has_node; i++) {
-        const struct xb_buffer *buffer = xb_workspace_host_buffer_of(workspace, i);
-        /* The pages of managed memory are wherever they were touched last. */
-        if (status == XB_OK && buffer != NULL && buffer->memory != XB_MEMORY_MANAGED)
+    locate(measurement, lane);
+    if (!context->test->has_node)
+        return XB_OK;
+    for (unsigned i = 0; i < XB_OWN_BUFFERS + XB_WORKSPACE_BUFFERS && status == XB_OK; i++) {
+        const struct xb_buffer *buffer =
+            i < XB_OWN_BUFFERS
+                ? context->own_buffers[i]
+                : xb_workspace_host_buffer_of(context->workspace, i - XB_OWN_BUFFERS);
+        if (stays(buffer))
             status = check_buffer(measurement, lane, buffer, error);
     }
     return status;
@@ -108,30 +133,27 @@ static void tell_threads(const struct xb_lane *lane)
                               binding->node);
 }
 
-/* Says where host buffer 0 lies. */
-static void tell_memory(const struct xb_measurement *measurement, const struct xb_lane *lane)
+/* Says where the host memory lay. */
+static void tell_memory(const struct xb_lane *lane)
 {
     struct xb_result *result = lane->result;
-    const struct xb_run_device *where = lane->where;
+    const char *pinned_note = lane->where->info.pinned_note;
     const struct xb_binding *binding = &lane->binding;
-    const struct xb_buffer *host = xb_workspace_host_buffer(lane->context.workspace);
-    struct xb_places places;
-    if (host == NULL || host->memory == XB_MEMORY_MANAGED)
+    const struct xb_places *places = &lane->places;
+    if (!lane->has_places)
         return;
-    xb_topology_locate(measurement->run->topology, host->host_address, host->bytes, binding->node,
-                       &places);
-    xb_result_detail_text(result, "host_memory_numa_nodes", "%s", places.nodes);
-    if (host->memory != XB_MEMORY_PAGEABLE && where->info.pinned_note != NULL)
-        xb_result_detail_text(result, "pinned_memory", "%s", where->info.pinned_note);
-    if (!result->test.has_node && binding->bound && places.on_node < places.known)
+    xb_result_detail_text(result, "host_memory_numa_nodes", "%s", places->nodes);
+    if (lane->is_pinned && pinned_note != NULL)
+        xb_result_detail_text(result, "pinned_memory", "%s", pinned_note);
+    if (!result->test.has_node && binding->bound && places->on_node < places->known)
         xb_result_warn(result, "bound to NUMA node %d, but the host buffer lies on %s",
-                       binding->node, places.nodes);
+                       binding->node, places->nodes);
 }
 
 void xb_residence_tell(const struct xb_measurement *measurement, const struct xb_lane *lane)
 {
     const struct xb_binding *binding = &lane->binding;
-    tell_memory(measurement, lane);
+    tell_memory(lane);
     tell_threads(lane);
     if (lane->result->test.has_node)
         doubt_node(measurement, lane);

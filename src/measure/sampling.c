@@ -77,14 +77,48 @@ static enum xb_status time_alone(struct xb_measurement *measurement, struct xb_l
     return status != XB_OK ? status : add_host_times(lane->result, &lane->timing, error);
 }
 
-/* Adds what the warm-up has told of one operation alone. */
-static enum xb_status add_warm_up(struct xb_measurement *measurement, struct xb_error *error)
+/* How often one operation is timed alone: as often as there is an interval of the median then, and
+ * more often where that is over in no time; where it takes long, no more often than is needed for a
+ * median. There the samples have one iteration each, and an interval that says the same. */
+#define MOST_ALONE 20u
+#define ALONE_TARGET_S 2e-3
+#define LONG_ALONE_S 10e-3
+
+/* Whether `count` operations alone, which took so long together, are enough. */
+static bool are_enough(size_t count, double seconds)
 {
-    for (size_t i = 0; i < XB_ALONE_REPETITIONS; i++) {
-        enum xb_status status =
-            add_host_times(measurement->lanes[0].result, &measurement->alone[i], error);
+    if (count < XB_STOP_LEAST_SAMPLES)
+        return count >= XB_ALONE_REPETITIONS && seconds >= LONG_ALONE_S * (double)count;
+    return count >= MOST_ALONE || seconds >= ALONE_TARGET_S;
+}
+
+/* Adds what the warm-up has told of one operation alone: `count` of them, in so many seconds. Where
+ * it tells of any it was not held, because each takes long by the device's clock (warm_up.c). */
+static enum xb_status add_warm_up(struct xb_measurement *measurement, size_t *count,
+                                  double *seconds, struct xb_error *error)
+{
+    if (measurement->alone_count < XB_ALONE_REPETITIONS)
+        return XB_OK;
+    for (; *count < XB_ALONE_REPETITIONS; ++*count) {
+        const struct xb_timing *timing = &measurement->alone[*count];
+        enum xb_status status = add_host_times(measurement->lanes[0].result, timing, error);
         if (status != XB_OK)
             return status;
+        *seconds += timing->device;
+    }
+    return XB_OK;
+}
+
+/* Times operations alone on one lane, besides `count` that took so many seconds together. */
+static enum xb_status time_lane_alone(struct xb_measurement *measurement, struct xb_lane *lane,
+                                      size_t count, double seconds, struct xb_error *error)
+{
+    while (!are_enough(count, seconds) && !xb_measure_out_of_time(measurement)) {
+        enum xb_status status = time_alone(measurement, lane, error);
+        if (status != XB_OK)
+            return status;
+        count++;
+        seconds += xb_lane_seconds(lane);
     }
     return XB_OK;
 }
@@ -93,18 +127,14 @@ static enum xb_status add_warm_up(struct xb_measurement *measurement, struct xb_
  * does not tell how long one operation blocks its caller. */
 static enum xb_status time_all_alone(struct xb_measurement *measurement, struct xb_error *error)
 {
+    size_t count = 0;
+    double seconds = 0;
     if (!measurement->held && measurement->iterations == 1 && measurement->lane_count == 1)
         return XB_OK; /* each sample is one operation alone */
-    if (measurement->alone_count >= XB_ALONE_REPETITIONS)
-        return add_warm_up(measurement, error);
-    for (size_t i = 0; i < measurement->lane_count; i++)
-        for (unsigned k = 0; k < XB_ALONE_REPETITIONS && !xb_measure_out_of_time(measurement);
-             k++) {
-            enum xb_status status = time_alone(measurement, &measurement->lanes[i], error);
-            if (status != XB_OK)
-                return status;
-        }
-    return XB_OK;
+    enum xb_status status = add_warm_up(measurement, &count, &seconds, error);
+    for (size_t i = 0; status == XB_OK && i < measurement->lane_count; i++)
+        status = time_lane_alone(measurement, &measurement->lanes[i], count, seconds, error);
+    return status;
 }
 
 /* The time in which all of a lane was at work. Its spans may begin apart: the times of both add up

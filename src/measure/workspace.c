@@ -87,8 +87,7 @@ void xb_workspace_share(struct xb_workspace *workspace)
     }
 }
 
-/* Frees what the case that runs now has not borrowed. */
-static void give_up_idle(struct xb_workspace *workspace)
+void xb_workspace_give_up_idle(struct xb_workspace *workspace)
 {
     for (size_t side = 0; side < SIDES; side++)
         for (size_t i = 0; i < SLOTS; i++)
@@ -120,7 +119,7 @@ static enum xb_status replace(struct xb_workspace *workspace, struct kept *kept,
     if (status != XB_ERR_MEMORY)
         return status;
     /* Without the hint, and without the buffers that this case does not use, it may still fit. */
-    give_up_idle(workspace);
+    xb_workspace_give_up_idle(workspace);
     return backend->buffer_allocate(workspace->device, memory, least, &kept->buffer, error);
 }
 

@@ -207,8 +207,8 @@ static void say_cost(struct xb_reading *reading, const struct side *side, bool *
     xb_reading_add(reading, " costs %s", count_of(side, COSTS) > 1 ? "up to " : "");
     xb_reading_add_share(reading, worst->cost);
     xb_reading_add(reading, " (");
-    xb_reading_add_name(reading, worst->test);
-    xb_reading_add(reading, " %s).", worst->test->direction);
+    xb_reading_add_way(reading, worst->test);
+    xb_reading_add(reading, ").");
     xb_reading_number(reading, side->cost, worst->cost, XB_UNIT_RATIO);
 }
 

@@ -140,30 +140,23 @@ static struct xb_needs needs(const struct xb_case *test, const struct xb_config 
     return needs;
 }
 
-/* Refuses an option that matters only with that word of another one, which was not given. */
-static enum xb_status refuse_without(const struct xb_config *config, const struct xb_option *option,
-                                     const struct xb_option *other, const char *word,
-                                     struct xb_error *error)
+/* Refuses a pitch where no layout has one. */
+static enum xb_status refuse_idle_pitch(const struct xb_config *config, struct xb_error *error)
 {
-    const struct xb_value *words = xb_config_get(config, other->name);
-    bool matters = !xb_config_get(config, option->name)->given;
-    for (size_t i = 0; !matters && i < words->word_count; i++)
-        matters = strcmp(words->words[i], word) == 0;
+    const struct xb_value *layouts = xb_config_get(config, xb_option_layout.name);
+    bool matters = !xb_config_get(config, xb_option_pitch.name)->given;
+    for (size_t i = 0; !matters && i < layouts->word_count; i++)
+        matters = strcmp(layouts->words[i], "rows") == 0;
     if (matters)
         return XB_OK;
-    return XB_FAIL(error, XB_ERR_USAGE, "--%s has no effect without --%s %s", option->name,
-                   other->name, word);
+    return XB_FAIL(error, XB_ERR_USAGE, "--%s has no effect without --%s rows",
+                   xb_option_pitch.name, xb_option_layout.name);
 }
 
 static enum xb_status check_options(const struct xb_case *test, const struct xb_config *config,
                                     struct xb_error *error)
 {
-    enum xb_status status =
-        refuse_without(config, &xb_option_pitch, &xb_option_layout, "rows", error);
-    if (status == XB_OK)
-        status = refuse_without(config, &xb_option_call_pieces, &xb_option_batch, "call", error);
-    if (status == XB_OK)
-        status = refuse_without(config, &xb_option_blocks, &xb_option_batch, "kernel", error);
+    enum xb_status status = refuse_idle_pitch(config, error);
     if (status != XB_OK)
         return status;
     uint64_t piece = xb_case_setting(test, &xb_option_piece)->count;

@@ -13,14 +13,23 @@
 #define MOST_VALUES 64
 #define MOST_PARAMETERS 32
 
+/* What is as good as the best loses no more than this, whatever lies within the intervals: the
+ * difference that the Reading sees (xb_reading_judge). */
+#define AS_GOOD 0.02
+
+/* How a case stands to the best one. */
+enum standing { GOOD, WORSE, OPEN };
+
 /* What is compared: cases that differ in one option alone, by its value from the least up. */
 struct family {
     struct xb_reading *reading;
     const struct xb_option *option;
     const struct xb_record_case *best;
     const struct xb_record_case *cases[MOST_VALUES];
+    enum standing standings[MOST_VALUES];
     size_t count;
     size_t first, last; /* of those that are as good as the best, with none between that is not */
+    size_t open;        /* how many nobody can tell from the best */
 };
 
 static uint64_t value_of(const struct family *family, const struct xb_record_case *test)
@@ -84,10 +93,26 @@ static void take(struct family *family, const struct xb_record_case *test)
     family->count++;
 }
 
+/* The most that the intervals leave a case to lose. */
+static double most_lost(const struct family *family, const struct xb_record_case *test)
+{
+    const struct xb_record *record = xb_reading_record(family->reading);
+    struct xb_statistics best, own;
+    bool known = xb_record_describe(record, family->best, xb_figure_bandwidth.name, &best) &&
+                 xb_record_describe(record, test, xb_figure_bandwidth.name, &own);
+    return known ? 1 - own.ci95_low / best.ci95_high : 1;
+}
+
+static enum standing stand(const struct family *family, const struct xb_record_case *test)
+{
+    if (xb_reading_judge(family->reading, test, family->best) == XB_READING_SLOWER)
+        return WORSE;
+    return test == family->best || most_lost(family, test) <= AS_GOOD ? GOOD : OPEN;
+}
+
 static bool is_good(const struct family *family, size_t index)
 {
-    return xb_reading_judge(family->reading, family->cases[index], family->best) !=
-           XB_READING_SLOWER;
+    return family->standings[index] == GOOD;
 }
 
 static void collect(struct family *family)
@@ -96,6 +121,10 @@ static void collect(struct family *family)
     for (size_t i = 0; i < record->case_count; i++)
         if (belongs(family, &record->cases[i]))
             take(family, &record->cases[i]);
+    for (size_t i = 0; i < family->count; i++) {
+        family->standings[i] = stand(family, family->cases[i]);
+        family->open += family->standings[i] == OPEN;
+    }
     while (family->first < family->count && family->cases[family->first] != family->best)
         family->first++;
     family->last = family->first;
@@ -158,40 +187,70 @@ static void add_losses(const struct family *family)
         if (value_of(family, family->cases[i]) == usual) {
             if (is_good(family, i))
                 add_default(family, i);
-            else
+            else if (family->standings[i] == WORSE)
                 add_loss(family, family->cases[i], "default");
             return;
         }
         if (rate_of(family, family->cases[i]) < rate_of(family, family->cases[slowest]))
             slowest = i;
     }
-    if (!is_good(family, slowest))
+    if (family->standings[slowest] == WORSE)
         add_loss(family, family->cases[slowest], "slowest");
 }
 
-/* "any chunk from 1 MiB to 8 MiB is as good (54.30 GB/s)." */
-static void add_best(const struct family *family, const char *noun)
+/* "any chunk from 1 MiB to 8 MiB is as good", "the fastest chunk is 8 MiB". */
+static void add_which(const struct family *family, const char *noun)
 {
     struct xb_reading *reading = family->reading;
     uint64_t from = value_of(family, family->cases[family->first]);
     uint64_t to = value_of(family, family->cases[family->last]);
     if (from == to) {
-        xb_reading_add(reading, "the best %s is ", noun);
+        xb_reading_add(reading, "the %s %s is ", family->open > 0 ? "fastest" : "best", noun);
         add_value(family, from);
-    } else {
-        xb_reading_add(reading, "any %s from ", noun);
-        add_value(family, from);
-        xb_reading_add(reading, " to ");
-        add_value(family, to);
-        xb_reading_add(reading, " is as good");
+        return;
     }
+    xb_reading_add(reading, "any %s from ", noun);
+    add_value(family, from);
+    xb_reading_add(reading, " to ");
+    add_value(family, to);
+    xb_reading_add(reading, " is as good");
+}
+
+/* " 4 MiB and 16 MiB cannot be told from it." */
+static void add_open(const struct family *family)
+{
+    struct xb_reading *reading = family->reading;
+    const char *before = " ";
+    size_t left = family->open;
+    for (size_t i = 0; i < family->count; i++) {
+        if (family->standings[i] != OPEN)
+            continue;
+        xb_reading_add(reading, "%s", before);
+        add_value(family, value_of(family, family->cases[i]));
+        before = --left == 1 ? " and " : ", ";
+    }
+    if (family->open > 0)
+        xb_reading_add(reading, " cannot be told from %s: the samples vary too much.",
+                       family->first == family->last ? "it" : "them");
+}
+
+static void add_best(const struct family *family, const char *noun)
+{
+    struct xb_reading *reading = family->reading;
+    double rate = rate_of(family, family->best);
+    add_which(family, noun);
     xb_reading_add(reading, " (");
-    xb_reading_add_rate(reading, rate_of(family, family->best));
+    xb_reading_add_rate(reading, rate);
     xb_reading_add(reading, " GB/s).");
+    add_open(family);
     xb_reading_number(reading, "best", (double)value_of(family, family->best), unit_of(family));
-    xb_reading_number(reading, "as_good_from", (double)from, unit_of(family));
-    xb_reading_number(reading, "as_good_to", (double)to, unit_of(family));
-    xb_reading_number(reading, "bandwidth", rate_of(family, family->best), XB_UNIT_RATE);
+    xb_reading_number(reading, "as_good_from",
+                      (double)value_of(family, family->cases[family->first]), unit_of(family));
+    xb_reading_number(reading, "as_good_to", (double)value_of(family, family->cases[family->last]),
+                      unit_of(family));
+    xb_reading_number(reading, "bandwidth", rate, XB_UNIT_RATE);
+    if (family->open > 0)
+        xb_reading_number(reading, "not_told_apart", (double)family->open, XB_UNIT_RATIO);
 }
 
 bool xb_parameter_say(struct xb_reading *reading, int device, uint64_t bytes, const char *mode,

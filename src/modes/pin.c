@@ -38,8 +38,6 @@ static enum xb_pin_way way_of(const struct xb_case *test)
 
 /* ---- cases ---- */
 
-#define HUGE_PAGE (UINT64_C(2) << 20)
-
 static uint32_t capabilities(const struct xb_case *test)
 {
     enum xb_pin_way way = way_of(test);
@@ -61,7 +59,7 @@ static struct xb_needs needs(const struct xb_case *test, const struct xb_config 
 static enum xb_status check(const struct xb_mode_context *context, struct xb_error *error)
 {
     const struct xb_case *test = context->test;
-    if (way_of(test) != XB_PIN_USED_HUGE || test->bytes >= HUGE_PAGE)
+    if (way_of(test) != XB_PIN_USED_HUGE || test->bytes >= XB_PIN_HUGE_PAGE)
         return XB_OK;
     return XB_FAIL(error, XB_ERR_UNSUPPORTED, "%llu bytes are less than a huge page of 2 MiB",
                    (unsigned long long)test->bytes);
@@ -107,6 +105,8 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
             xb_transfer_setup_on(context, state->data != NULL ? state->data : state->pinned, error);
     if (status == XB_OK && has_references(context))
         status = borrow_for_references(context, &plan, error);
+    context->own_buffers[0] = state->pinned;
+    context->own_buffers[1] = state->data;
     /* One clock for all, because host threads and calls that block are part of some. */
     context->host_timed = context->host_waits = true;
     context->hold = false;
@@ -234,19 +234,33 @@ const struct xb_figure xb_figure_break_even_copies_ring = {
 };
 
 static const struct xb_reference references[] = {
-    {.figure = &xb_figure_pageable_time, .submit = submit_pageable, .is_wanted = has_references},
-    {.figure = &xb_figure_ring_time, .submit = submit_ring, .is_wanted = has_references},
+    {.figure = &xb_figure_pageable_time,
+     .submit = submit_pageable,
+     .has_interval = true,
+     .is_wanted = has_references},
+    {.figure = &xb_figure_ring_time,
+     .submit = submit_ring,
+     .has_interval = true,
+     .is_wanted = has_references},
     {.figure = NULL},
 };
+
+static double low_end(const struct xb_statistics *s)
+{
+    return s->has_interval ? s->ci95_low : s->min;
+}
+
+static double high_end(const struct xb_statistics *s)
+{
+    return s->has_interval ? s->ci95_high : s->max;
+}
 
 enum xb_pin_outcome xb_pin_judge(double bytes, const struct xb_statistics *bandwidth,
                                  const struct xb_statistics *reference)
 {
-    double fastest = bandwidth->has_interval ? bandwidth->ci95_high : bandwidth->max;
-    double slowest = bandwidth->has_interval ? bandwidth->ci95_low : bandwidth->min;
-    if (bytes / slowest < reference->min)
+    if (bytes / low_end(bandwidth) < low_end(reference))
         return XB_PIN_PAYS;
-    return bytes / fastest >= reference->max ? XB_PIN_NEVER_PAYS : XB_PIN_UNSURE;
+    return bytes / high_end(bandwidth) >= high_end(reference) ? XB_PIN_NEVER_PAYS : XB_PIN_UNSURE;
 }
 
 /* NULL where there was no time for it. */
@@ -259,7 +273,16 @@ static const struct xb_samples *samples_of(const struct xb_result *result,
     return NULL;
 }
 
-/* Adds the least n with setup + n * own <= n * other, or says why there is none. */
+/* The least n with setup + n * own <= n * other, where `gain` is other - own. */
+static double copies_until_paid(double setup, double gain)
+{
+    return fmax(1, ceil(setup / gain));
+}
+
+/* What the ends of the intervals say may be so many times what the medians say. */
+#define MOST_APART 2.0
+
+/* Adds after how many copies it has paid, or says why there is no such number. */
 static enum xb_status add_break_even(struct xb_result *result, const struct xb_figure *reference,
                                      const struct xb_figure *copies, const char *detail,
                                      struct xb_error *error)
@@ -276,12 +299,13 @@ static enum xb_status add_break_even(struct xb_result *result, const struct xb_f
     if (status != XB_OK)
         return status;
     enum xb_pin_outcome outcome = xb_pin_judge(bytes, &result->bandwidth, &other);
-    double gain = other.median - bytes / result->bandwidth.median;
-    if (outcome == XB_PIN_PAYS)
-        xb_result_compute(result, copies, fmax(1, ceil(setup / gain)));
+    double count = copies_until_paid(setup, other.median - bytes / result->bandwidth.median);
+    double most = copies_until_paid(setup, low_end(&other) - bytes / low_end(&result->bandwidth));
+    if (outcome == XB_PIN_PAYS && most <= MOST_APART * count)
+        xb_result_compute(result, copies, count);
     else
         xb_result_detail_text(result, detail, "%s",
-                              outcome == XB_PIN_UNSURE ? "too close to tell" : "never");
+                              outcome == XB_PIN_NEVER_PAYS ? "never" : "too close to tell");
     return XB_OK;
 }
 
@@ -324,8 +348,8 @@ const struct xb_mode xb_mode_pin = {
         "the copy that host threads make between it and ordinary memory. All is timed by the "
         "host's clock until the data is there. Beside it stand the same copy of ordinary memory by "
         "the runtime (pageable_time) and through a page-locked ring that host threads feed "
-        "(ring_time), and after how many copies page-locking has paid against each. Every byte is "
-        "checked. --mode all leaves this mode out.",
+        "(ring_time), and after how many copies page-locking has paid against each. Every byte of "
+        "the copy itself is checked; of those two, none. --mode all leaves this mode out.",
     .directions = XB_H2D | XB_D2H,
     .by_default = XB_H2D | XB_D2H,
     .only_named = true,

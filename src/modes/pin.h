@@ -15,6 +15,8 @@ enum xb_pin_way { XB_PIN_ALLOC, XB_PIN_REGISTER, XB_PIN_USED, XB_PIN_USED_HUGE, 
 /* Ends with NULL. */
 extern const char *const xb_pin_words[];
 
+#define XB_PIN_HUGE_PAGE (UINT64_C(2) << 20)
+
 /* How often memory is page-locked in a case: fewer times where the time limit is over before, but
  * this often at least. */
 #define XB_PIN_LEAST 3u
@@ -67,8 +69,8 @@ extern const struct xb_figure xb_figure_pageable_time, xb_figure_ring_time;
 enum xb_pin_outcome { XB_PIN_UNSURE, XB_PIN_PAYS, XB_PIN_NEVER_PAYS };
 
 /* Whether a copy of page-locked memory takes less time than the reference: only where even the slow
- * end of its interval (without one, its slowest sample) does, against the reference's fastest
- * sample; never where even the fast end does not, against the slowest. */
+ * end of its interval does, against the fast end of the reference's; never where even the fast end
+ * does not, against the slow one. Where there is no interval, the samples' ends count. */
 enum xb_pin_outcome xb_pin_judge(double bytes, const struct xb_statistics *bandwidth,
                                  const struct xb_statistics *reference);
 

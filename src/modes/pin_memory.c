@@ -9,6 +9,7 @@
 #include "machine/host_memory.h"
 #include "measure/run.h"
 #include "xferbench/result.h"
+#include "xferbench/workspace.h"
 
 /* ---- the memory ---- */
 
@@ -94,21 +95,39 @@ static bool is_enough(const struct xb_mode_context *context, double begin)
     return state->setup_count == XB_PIN_MOST || xb_clock_now() - begin >= limit;
 }
 
+/* The check that there is memory is ours, and not part of what a program pays: it is made before
+ * the clock starts. Memory in use was checked for when it was made. */
+static enum xb_status lock_timed(struct xb_mode_context *context, double *seconds,
+                                 struct xb_error *error)
+{
+    const struct xb_pin *state = context->state;
+    enum xb_status status =
+        state->used == NULL ? xb_host_memory_check(context->test->bytes, error) : XB_OK;
+    if (status != XB_OK)
+        return status;
+    xb_host_memory_trust(true);
+    double begin = xb_clock_now();
+    status = lock(context, error);
+    *seconds = xb_clock_now() - begin;
+    xb_host_memory_trust(false);
+    return status;
+}
+
 static enum xb_status take_sample(struct xb_mode_context *context, struct xb_error *error)
 {
     struct xb_pin *state = context->state;
     if (xb_run_should_stop(context->run))
         return XB_FAIL(error, XB_ERR_STOPPED, "page-locking was not finished");
-    double begin = xb_clock_now();
-    enum xb_status status = lock(context, error);
+    enum xb_status status = lock_timed(context, &state->setup_times[state->setup_count], error);
     if (status != XB_OK)
         return status;
-    state->setup_times[state->setup_count++] = xb_clock_now() - begin;
+    state->setup_count++;
     return state->setup_count == 1 ? count_after(context, error) : XB_OK;
 }
 
 enum xb_status xb_pin_memory(struct xb_mode_context *context, struct xb_error *error)
 {
+    xb_workspace_give_up_idle(context->workspace);
     enum xb_status status = count_before(context, error);
     if (status == XB_OK)
         status = make_data(context, error);
@@ -134,6 +153,7 @@ void xb_pin_undo(struct xb_mode_context *context)
     double begin = xb_clock_now();
     release(context, &state->pinned);
     state->unpin_times[state->unpin_count++] = xb_clock_now() - begin;
+    context->own_buffers[0] = NULL;
 }
 
 void xb_pin_release(struct xb_mode_context *context)
@@ -192,21 +212,23 @@ static void tell_host_memory(const struct xb_pin *state, struct xb_result *resul
     xb_result_detail_number(result, "pinned_bytes", more(after->pinned, before->pinned));
 }
 
-/* Below this share of its memory a way is not what its name says. */
+/* Below this share of the huge pages that fit a way is not what its name says. */
 #define MOSTLY 0.9
 
 static void tell_huge_pages(const struct xb_pin *state, struct xb_result *result)
 {
     const struct xb_pin_counts *counts = &state->counts;
+    uint64_t whole = result->test.bytes / XB_PIN_HUGE_PAGE * XB_PIN_HUGE_PAGE;
     if (!counts->huge)
         return;
     double huge = more(counts->huge_after, counts->huge_before);
     xb_result_detail_number(result, "huge_page_bytes", huge);
-    if (state->way == XB_PIN_USED_HUGE && huge < MOSTLY * (double)result->test.bytes)
+    bool wants_huge = state->way == XB_PIN_USED_HUGE || state->way == XB_PIN_REGISTER;
+    if (wants_huge && huge < MOSTLY * (double)whole)
         xb_result_warn(result,
                        "the kernel gave huge pages for %.0f of %llu bytes: see "
                        "/sys/kernel/mm/transparent_hugepage/enabled",
-                       huge, (unsigned long long)result->test.bytes);
+                       huge, (unsigned long long)whole);
 }
 
 enum xb_status xb_pin_tell(const struct xb_mode_context *context, struct xb_result *result,

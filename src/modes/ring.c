@@ -4,6 +4,7 @@
 #include "shared_options.h"
 #include "xferbench/workspace.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -206,6 +207,7 @@ static uint64_t first_piece(const struct course *course, uint64_t chunk)
 
 static uint64_t slot_of(const struct course *course, uint64_t chunk)
 {
+    assert(course->ring->plan.slots >= XB_RING_LEAST_SLOTS);
     return chunk % course->ring->plan.slots;
 }
 
@@ -380,15 +382,26 @@ enum xb_status xb_ring_to_host(struct xb_ring *ring, struct xb_queue *queue, voi
 
 /* ---- what bounds it ---- */
 
+/* Allows a chunk once the threads are done with the one before it in its slot, as if it had crossed
+ * at once: more at a time would be several in one slot, and more threads than a ring keeps busy. */
+static enum xb_status cross_nothing(const struct course *course, struct xb_error *error)
+{
+    struct xb_crew *crew = course->ring->crew;
+    unsigned slots = course->ring->plan.slots;
+    (void)error;
+    xb_crew_allow(crew, first_piece(course, slots));
+    for (uint64_t i = 0; i < course->chunks; i++) {
+        wait_for_pieces(course, i);
+        xb_crew_allow(crew, first_piece(course, i + 1 + slots));
+    }
+    return XB_OK;
+}
+
 enum xb_status xb_ring_by_host_alone(struct xb_ring *ring, bool to_device, void *host,
                                      uint64_t bytes, struct xb_error *error)
 {
     struct course course = {.ring = ring, .host = host, .bytes = bytes};
-    count(&course);
-    const struct xb_crew_job job = {
-        .work = to_device ? gather : scatter, .argument = &course, .count = course.pieces};
-    enum xb_status status = wait_for_slots(ring, error);
-    return status == XB_OK ? xb_crew_run(ring->crew, &job, error) : status;
+    return run(&course, to_device ? gather : scatter, cross_nothing, error);
 }
 
 enum xb_status xb_ring_by_device_alone(struct xb_ring *ring, struct xb_queue *queue, bool to_device,

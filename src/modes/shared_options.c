@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "shared_options.h"
 
-#include "base/parallel.h"
+#include "machine/cpu_quota.h"
 
 #include <string.h>
 
@@ -100,10 +100,12 @@ const struct xb_option xb_option_threads = {
     .type = XB_OPTION_COUNTS,
     .argument = "N[,N]",
     .default_text = "0",
-    .help = "How many host threads copy or encode: a number, a list (1,4,16), a range that doubles "
-            "(1..16), or 0 for one on each CPU near the device, up to 64. Of two or more one feeds "
-            "the device and does nothing "
-            "else. One case is run for each.",
+    .help =
+        "How many host threads copy or encode: a number, a list (1,4,16), a range that doubles "
+        "(1..16), or 0 for one on each CPU near the device, up to 64 and to the CPU time that the "
+        "process's cgroup allows. Of two or more one feeds "
+        "the device and does nothing "
+        "else. One case is run for each.",
     .minimum = 0,
     .maximum = XB_CREW_THREADS,
     .selects = true,
@@ -114,7 +116,7 @@ const struct xb_option xb_option_threads = {
 
 unsigned xb_threads_usual(void)
 {
-    unsigned near = xb_cpus_allowed();
+    unsigned near = xb_cpus_usable();
     return near < MOST_BY_DEFAULT ? near : MOST_BY_DEFAULT;
 }
 

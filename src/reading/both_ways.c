@@ -20,8 +20,8 @@ static void add_best_single_way(struct xb_reading *reading, const struct xb_reco
     xb_reading_add(reading, ", ");
     xb_reading_add_factor(reading, xb_reading_bandwidth(reading, both) / rate);
     xb_reading_add(reading, " the best single way (");
-    xb_reading_add_name(reading, one);
-    xb_reading_add(reading, " %s, ", one->direction);
+    xb_reading_add_way(reading, one);
+    xb_reading_add(reading, ", ");
     xb_reading_add_rate(reading, rate);
     xb_reading_add(reading, " GB/s)");
     xb_reading_number(reading, "single_bandwidth", rate, XB_UNIT_RATE);

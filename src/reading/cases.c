@@ -28,8 +28,9 @@ bool xb_reading_has(const struct xb_reading *reading, const struct xb_record_cas
                     const struct xb_figure *figure)
 {
     struct xb_record_summary summary = xb_record_summarize(reading->record, test);
-    return summary.status == XB_RESULT_OK && summary.verified == XB_VERIFIED_TRUE &&
-           summary.ok > summary.cut && xb_reading_median(reading, test, figure) > 0;
+    return xb_reading_on_node(reading, test) && summary.status == XB_RESULT_OK &&
+           summary.verified == XB_VERIFIED_TRUE && summary.ok > summary.cut &&
+           xb_reading_median(reading, test, figure) > 0;
 }
 
 bool xb_reading_usable(const struct xb_reading *reading, const struct xb_record_case *test)
@@ -60,6 +61,19 @@ bool xb_reading_device_timed(const struct xb_reading *reading, const struct xb_r
 {
     const struct xb_record_row *row = row_of(reading, test);
     return row != NULL && row->timer != NULL && strcmp(row->timer, "device-event") == 0;
+}
+
+double xb_reading_iterations(const struct xb_reading *reading, const struct xb_record_case *test)
+{
+    double most = 0;
+    for (size_t i = 0; i < reading->record->process_count; i++) {
+        const struct xb_record_row *row = &test->rows[i];
+        for (size_t k = 0; k < row->detail_count; k++)
+            if (strcmp(row->details[k].name, "iterations_per_sample") == 0 &&
+                row->details[k].text == NULL)
+                most = fmax(most, row->details[k].number);
+    }
+    return most;
 }
 
 bool xb_reading_goes(const struct xb_record_case *test, enum xb_direction direction)
@@ -130,20 +144,38 @@ uint64_t xb_reading_size_below(const struct xb_reading *reading, uint64_t below)
  * one kind were 0.6 % apart so. */
 #define VISIBLE 0.02
 
+/* Whether all of one is above all of the other, and visibly so. */
+static bool is_above(const struct xb_statistics *one, const struct xb_statistics *other)
+{
+    return one->ci95_low > other->ci95_high && one->median >= (1 + VISIBLE) * other->median;
+}
+
+static bool is_below(const struct xb_statistics *one, const struct xb_statistics *other)
+{
+    return one->ci95_high < other->ci95_low && one->median <= (1 - VISIBLE) * other->median;
+}
+
+enum xb_reading_order xb_reading_judge_by(const struct xb_reading *reading,
+                                          const struct xb_figure *figure,
+                                          const struct xb_record_case *test,
+                                          const struct xb_record_case *other)
+{
+    struct xb_statistics own, its;
+    if (!xb_record_describe(reading->record, test, figure->name, &own) || !own.has_interval ||
+        !xb_record_describe(reading->record, other, figure->name, &its) || !its.has_interval)
+        return XB_READING_UNKNOWN;
+    if (is_above(&own, &its))
+        return figure->more_is_better ? XB_READING_FASTER : XB_READING_SLOWER;
+    if (is_below(&own, &its))
+        return figure->more_is_better ? XB_READING_SLOWER : XB_READING_FASTER;
+    return XB_READING_ALIKE;
+}
+
 enum xb_reading_order xb_reading_judge(const struct xb_reading *reading,
                                        const struct xb_record_case *test,
                                        const struct xb_record_case *other)
 {
-    const char *figure = xb_figure_bandwidth.name;
-    struct xb_statistics own, its;
-    if (!xb_record_describe(reading->record, test, figure, &own) || !own.has_interval ||
-        !xb_record_describe(reading->record, other, figure, &its) || !its.has_interval)
-        return XB_READING_UNKNOWN;
-    if (own.ci95_low > its.ci95_high && own.median >= (1 + VISIBLE) * its.median)
-        return XB_READING_FASTER;
-    if (own.ci95_high < its.ci95_low && own.median <= (1 - VISIBLE) * its.median)
-        return XB_READING_SLOWER;
-    return XB_READING_ALIKE;
+    return xb_reading_judge_by(reading, &xb_figure_bandwidth, test, other);
 }
 
 const struct xb_record_case *xb_reading_fastest(const struct xb_reading *reading, int device,

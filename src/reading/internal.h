@@ -17,6 +17,10 @@ struct xb_reading {
     const struct xb_record_case **cases;
     size_t number_room, case_room;
     struct xb_samples collected; /* by xb_reading_collect */
+    /* The NUMA node of the cases that are spoken of, of this device, unless all_nodes; -1: near it.
+     */
+    int node_device, node;
+    bool all_nodes;
     struct xb_error *error;
     enum xb_status status; /* the first failure: memory was short */
 };
@@ -29,6 +33,16 @@ void xb_reading_begin(struct xb_reading *reading, const char *label, const char 
 void xb_reading_keep(struct xb_reading *reading);
 /* Releases all but the list; that too where making it failed. */
 void xb_reading_end(struct xb_reading *reading);
+
+/* nodes.c: chooses the NUMA node on which the cases of a device are compared: where nodes were
+ * named, the device's own, else near it, else the first. */
+void xb_reading_choose_node(struct xb_reading *reading, int device);
+/* Whether the case's host memory lies there; true of a case that has none, and of other devices. */
+bool xb_reading_on_node(const struct xb_reading *reading, const struct xb_record_case *test);
+
+/* The name without that parameter, which the sentence tells. */
+void xb_reading_add_name_but(struct xb_reading *reading, const struct xb_record_case *test,
+                             const char *but);
 
 /* Whether the case is of that direction. */
 bool xb_reading_goes(const struct xb_record_case *test, enum xb_direction direction);
@@ -84,7 +98,7 @@ bool xb_reading_say_slow_from(struct xb_reading *reading, int device, uint64_t b
 
 /* What memory on the farthest NUMA node costs the fastest copy each way, of one device and size.
  * False where no node was measured but the near one, where it is not known which is near, or where
- * the intervals meet. */
+ * none is slower for certain. */
 bool xb_reading_say_numa(struct xb_reading *reading, int device, uint64_t bytes);
 
 /* For xb_reading_line: the fastest way to copy from one device to several others at the same time,

@@ -38,14 +38,14 @@ static const struct xb_record_device *find_device(const struct xb_reading *readi
     return NULL;
 }
 
-/* "Host to device, pinned registered reaches 95.4 % of "; what it is a share of, only the first of
- * two ways has to say. */
+/* "Host to device, pinned registered reaches "; what the share is of, only the first of two ways
+ * has to say. */
 static void add_way(struct xb_reading *reading, const char *way, bool first,
                     const struct xb_record_case *best)
 {
     xb_reading_add(reading, "%s%s, ", first ? "" : " ", way);
     xb_reading_add_name(reading, best);
-    xb_reading_add(reading, first ? " reaches " : " ");
+    xb_reading_add(reading, " reaches ");
 }
 
 /* A number of the case's way: "bandwidth_h2d". */

@@ -129,7 +129,7 @@ enum xb_status xb_reading_make(const struct xb_record *record, struct xb_reading
                                struct xb_error *error)
 {
     size_t devices = 0;
-    struct xb_reading reading = {.record = record, .list = list, .error = error};
+    struct xb_reading reading = {.record = record, .list = list, .node_device = -1, .error = error};
     (void)xb_record_devices(record, &devices);
     *list =
         (struct xb_reading_list){.many_sizes = has_many_sizes(record), .many_devices = devices > 1};

@@ -25,17 +25,6 @@ static bool is_on(const struct xb_reading *reading, const struct xb_record_case 
     return xb_record_case_node(test) == node && xb_reading_one_way(reading, test);
 }
 
-/* Whether the far one is slower by more than the intervals of both leave open. */
-static bool is_slower(const struct xb_reading *reading, const struct xb_record_case *near,
-                      const struct xb_record_case *far)
-{
-    const struct xb_record *record = xb_reading_record(reading);
-    struct xb_statistics there, here;
-    return xb_record_describe(record, far, xb_figure_bandwidth.name, &there) &&
-           xb_record_describe(record, near, xb_figure_bandwidth.name, &here) &&
-           there.has_interval && here.has_interval && there.ci95_high < here.ci95_low;
-}
-
 /* The far node that costs a near case most; its `far` is NULL where none costs anything. */
 static struct pair find_worst(const struct xb_reading *reading, const struct xb_record_case *near)
 {
@@ -45,7 +34,8 @@ static struct pair find_worst(const struct xb_reading *reading, const struct xb_
         const struct xb_record_case *far = &record->cases[i];
         int node = xb_record_case_node(far);
         if (node < 0 || far->device != near->device || !is_on(reading, far, node) ||
-            !xb_cases_alike_but_node(far, near) || !is_slower(reading, near, far))
+            !xb_cases_alike_but_node(far, near) ||
+            xb_reading_judge(reading, far, near) != XB_READING_SLOWER)
             continue;
         double share = xb_reading_bandwidth(reading, far) / xb_reading_bandwidth(reading, near);
         if (share < worst.share) {
@@ -82,7 +72,7 @@ static bool say_way(struct xb_reading *reading, const struct pair *pair, const c
                    "%d gives, which is near (",
                    way, xb_record_case_node(pair->far), 100 - 100 * pair->share,
                    xb_record_case_node(pair->near));
-    xb_reading_add_name(reading, pair->near);
+    xb_reading_add_name_but(reading, pair->near, XB_RECORD_NUMA);
     xb_reading_add(reading, ", ");
     xb_reading_add_rate(reading, xb_reading_bandwidth(reading, pair->far));
     xb_reading_add(reading, " and ");
@@ -96,6 +86,7 @@ static bool say_way(struct xb_reading *reading, const struct pair *pair, const c
 
 bool xb_reading_say_numa(struct xb_reading *reading, int device, uint64_t bytes)
 {
+    reading->all_nodes = true;
     struct pair to = find_pair(reading, device, bytes, XB_H2D);
     struct pair from = find_pair(reading, device, bytes, XB_D2H);
     bool said = say_way(reading, &to, "Host to device", "cost_h2d");

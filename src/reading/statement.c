@@ -13,6 +13,9 @@ void xb_reading_begin(struct xb_reading *reading, const char *label, const char 
         (struct xb_reading_entry){.label = label, .code = code, .device = device, .bytes = bytes};
     reading->words.length = 0;
     reading->words.text[0] = '\0';
+    reading->all_nodes = false;
+    if (device >= 0 && device != reading->node_device)
+        xb_reading_choose_node(reading, device);
 }
 
 static void fail_memory(struct xb_reading *reading)

@@ -88,8 +88,8 @@ void xb_reading_say_together(struct xb_reading *reading, const struct xb_record_
         return;
     double overlap = xb_reading_median(reading, sum, &xb_figure_overlap);
     xb_reading_begin(reading, xb_reading_together.label, xb_reading_together.code, -1, sum->bytes);
-    xb_reading_add_name(reading, sum);
-    xb_reading_add(reading, " %s moves ", sum->direction);
+    xb_reading_add_way(reading, sum);
+    xb_reading_add(reading, " moves ");
     xb_reading_add_rate(reading, xb_reading_bandwidth(reading, sum));
     xb_reading_add(reading, " GB/s on %zu devices at once.", count);
     xb_reading_number(reading, "bandwidth", xb_reading_bandwidth(reading, sum), XB_UNIT_RATE);

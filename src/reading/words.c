@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "measure/mode_list.h"
+#include "record/shown_parameters.h"
 #include "xferbench/units.h"
 
 #include <stdarg.h>
@@ -72,7 +73,28 @@ void xb_reading_add_share_of_time(struct xb_reading *reading, double share)
     xb_reading_add(reading, " of the time");
 }
 
-void xb_reading_add_name(struct xb_reading *reading, const struct xb_record_case *test)
+/* " with chunk 8 MiB, streams 2": what tells the case from others of its mode. That a buffer is 0
+ * bytes off a boundary goes without saying. */
+static void add_parameters(struct xb_reading *reading, const struct xb_record_case *test,
+                           const char *but)
+{
+    const char *before = " with ";
+    for (size_t i = 0; i < test->parameter_count; i++) {
+        const char *name = test->parameters[i].name;
+        char text[64];
+        const char *value = xb_parameter_text(test, name, text, sizeof text);
+        bool is_nothing =
+            value != NULL && strcmp(value, "0") == 0 && xb_parameter_is_size(test, name);
+        if (value == NULL || is_nothing || strcmp(name, XB_RECORD_GROUP) == 0 ||
+            (but != NULL && strcmp(name, but) == 0) ||
+            !xb_parameter_differs(reading->record, test, name))
+            continue;
+        xb_reading_add(reading, "%s%s %s", before, name, value);
+        before = ", ";
+    }
+}
+
+static void add_mode(struct xb_reading *reading, const struct xb_record_case *test)
 {
     const struct xb_mode *mode = xb_mode_find(test->mode);
     bool has_variants = mode == NULL || mode->variant_option != NULL;
@@ -81,14 +103,39 @@ void xb_reading_add_name(struct xb_reading *reading, const struct xb_record_case
                    has_variants ? test->variant : "");
 }
 
+void xb_reading_add_name(struct xb_reading *reading, const struct xb_record_case *test)
+{
+    xb_reading_add_name_but(reading, test, NULL);
+}
+
+void xb_reading_add_name_but(struct xb_reading *reading, const struct xb_record_case *test,
+                             const char *but)
+{
+    add_mode(reading, test);
+    add_parameters(reading, test, but);
+}
+
+void xb_reading_add_way(struct xb_reading *reading, const struct xb_record_case *test)
+{
+    add_mode(reading, test);
+    xb_reading_add(reading, " %s", test->direction);
+    add_parameters(reading, test, NULL);
+}
+
 /* ---- one way to move data against another ---- */
+
+static bool clocks_differ(const struct xb_reading *reading, const struct xb_record_case *a,
+                          const struct xb_record_case *b)
+{
+    return xb_reading_device_timed(reading, a) != xb_reading_device_timed(reading, b);
+}
 
 /* " (54.00 and 7.500 GB/s).", and whose clock that was by where the clocks differ. */
 static void add_rates(struct xb_reading *reading, const struct xb_record_case *a,
                       const struct xb_record_case *b)
 {
     bool by_device = xb_reading_device_timed(reading, a);
-    bool differ = by_device != xb_reading_device_timed(reading, b);
+    bool differ = clocks_differ(reading, a, b);
     xb_reading_add(reading, " (%s", differ && !by_device ? "by the host's clock " : "");
     xb_reading_add_rate(reading, xb_reading_bandwidth(reading, a));
     xb_reading_add(reading, " and%s ", differ && by_device ? ", by the host's clock," : "");
@@ -166,7 +213,11 @@ bool xb_reading_try(struct xb_reading *reading, const struct xb_record_case *slo
     double ratio = xb_reading_bandwidth(reading, test) / xb_reading_bandwidth(reading, slow);
     xb_reading_add(reading, " Try first: %s, ", what);
     xb_reading_add_factor(reading, ratio);
-    xb_reading_add(reading, " as fast.");
+    xb_reading_add(reading, " as fast");
+    if (clocks_differ(reading, test, slow))
+        add_rates(reading, test, slow);
+    else
+        xb_reading_add(reading, ".");
     xb_reading_number(reading, "first_thing_ratio", ratio, XB_UNIT_RATIO);
     xb_reading_rests_on(reading, test);
     return true;

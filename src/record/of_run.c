@@ -6,6 +6,7 @@
 #include "machine/ceiling.h"
 #include "making.h"
 #include "measure/mode_list.h"
+#include "of_binding.h"
 #include "of_conditions.h"
 
 #include <inttypes.h>
@@ -55,8 +56,8 @@ static bool take_link_under_load(const struct xb_run_device *device, struct xb_p
     return true;
 }
 
-static void keep_device(struct xb_making *making, const struct xb_run_device *device,
-                        struct xb_record_device *kept)
+static void keep_device(struct xb_making *making, const struct xb_run *run,
+                        const struct xb_run_device *device, struct xb_record_device *kept)
 {
     const struct xb_device_info *info = &device->info;
     struct xb_pcie_link link = device->link;
@@ -79,13 +80,9 @@ static void keep_device(struct xb_making *making, const struct xb_run_device *de
         .link_port = xb_making_keep(making, link.port),
         .link_under_load = under_load,
         .ceiling = keep_ceiling(making, device),
-        .numa_node = device->binding.node,
-        .bound = device->binding.bound,
-        .cpus = device->binding.cpu_count,
-        .numa_note = xb_making_keep(making, device->binding.note),
-        .numa_is_normal = device->binding.note_is_normal,
         .facts = facts,
     };
+    xb_making_keep_binding(making, run, device, kept);
     for (size_t i = 0; !making->failed && i < info->fact_count; i++)
         facts[kept->fact_count++] =
             (struct xb_record_fact){.name = xb_making_keep(making, info->facts[i].key),
@@ -116,7 +113,7 @@ static void keep_process(struct xb_making *making, const struct xb_run *run)
                                           .has_deadline = record->has_deadline,
                                           .deadline_met = record->deadline_met};
     for (size_t i = 0; i < run->device_count; i++)
-        keep_device(making, &run->devices[i], &devices[i]);
+        keep_device(making, run, &run->devices[i], &devices[i]);
 }
 
 /* ---- figures ---- */

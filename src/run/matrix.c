@@ -5,8 +5,8 @@
 #include "base/text.h"
 #include "matrix_internal.h"
 #include "measure/mode_list.h"
-#include "parameters.h"
 #include "record/rows.h"
+#include "record/shown_parameters.h"
 #include "xferbench/mode.h"
 #include "xferbench/units.h"
 

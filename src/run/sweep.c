@@ -5,7 +5,7 @@
 #include "base/note.h"
 #include "base/text.h"
 #include "measure/mode_list.h"
-#include "parameters.h"
+#include "record/shown_parameters.h"
 #include "xferbench/units.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
 #ifndef XFERBENCH_RUN_TABLE_H
 #define XFERBENCH_RUN_TABLE_H
 
-#include "parameters.h"
+#include "record/shown_parameters.h"
 #include "xferbench/record.h"
 
 #include <stdio.h>

@@ -7,8 +7,8 @@
 #include "base/note.h"
 #include "base/plain_text.h"
 #include "formats.h"
-#include "parameters.h"
 #include "record/rows.h"
+#include "record/shown_parameters.h"
 #include "xferbench/units.h"
 
 #include <string.h>

@@ -13,12 +13,13 @@
 
 /* From one call that fails to the next: with a sanitizer, which makes each run several times as
  * long, fewer; for races between the threads fewer still are enough. */
-#define STRIDE(at) (HAS_THREAD_SANITIZER ? 4 + (at) : (IS_SANITIZED ? 3 : 1) + (at) / 8)
-#define LATER_STRIDE(at) (HAS_THREAD_SANITIZER ? 4 + 2 * (at) : (IS_SANITIZED ? 3 : 1) + (at) / 3)
+#define STRIDE(at) (HAS_THREAD_SANITIZER ? 8 + (at) : IS_SANITIZED ? 6 + (at) / 4 : 1 + (at) / 8)
+#define LATER_STRIDE(at)                                                                           \
+    (HAS_THREAD_SANITIZER ? 8 + 2 * (at) : IS_SANITIZED ? 6 + (at) / 2 : 1 + (at) / 3)
 
 /* Ways to run each mode; two sizes, so that another case follows the one that is struck. */
 static const char *const struck[][9] = {
-    {"--mode", "pageable", NULL},
+    {"--mode", "pageable", "--threads", "2", NULL},
     {"--mode", "pinned", "--direction", "h2d,bidir", NULL},
     {"--mode", "async", "--chunk", "32K", "--streams", "3", NULL},
     {"--mode", "double-buffer", "--chunk", "32K", NULL},
@@ -39,7 +40,7 @@ static const char *const struck[][9] = {
     {"--mode", "job", "--job-out", "32K", "--chunk", "32K", NULL},
     {"--mode", "quantize", "--to", "int8", "--encode-chunk", "32K", "--threads", "2", NULL},
     {"--mode", "compress", "--codec", "for", "--encode-chunk", "32K", "--threads", "2", NULL},
-    {"--mode", "pin", "--pin-by", "alloc,used,copy", NULL},
+    {"--mode", "pin", "--pin-by", "used,copy", "--direction", "h2d", NULL},
     {"--mode", "pageable,managed", "--latency", NULL},
     {"--mode", "peer", "--pairs", "0:1", "--latency", NULL},
     {"--mode", "loads", NULL},

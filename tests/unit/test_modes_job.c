@@ -148,7 +148,10 @@ static void test_each_way_enqueues_its_own(void **state)
         altered_backend.queue_copy = noted_copy;
         altered_backend.queue_compute = noted_compute;
         memset(&seen, 0, sizeof seen);
-        JOB(&f, "--way", ways[i].way, "--size", "1M", "--job-out", "1M", "--chunk", "256K");
+        if (strcmp(ways[i].way, "overlapped") == 0)
+            JOB(&f, "--way", ways[i].way, "--size", "1M", "--job-out", "1M", "--chunk", "256K");
+        else
+            JOB(&f, "--way", ways[i].way, "--size", "1M", "--job-out", "1M");
         expect_all(&f, XB_RESULT_OK);
         assert_non_null(strstr(seen.letters, ways[i].job));
         assert_int_equal(seen.queue_count, ways[i].queues);
@@ -366,6 +369,17 @@ static void test_a_kernel_that_is_too_short_is_refused(void **state)
     finish(&f);
 }
 
+/* A step over 8 bytes takes 8 ps, and there are 2^24 at most. */
+static void test_a_kernel_that_is_too_long_is_refused(void **state)
+{
+    (void)state;
+    struct fixture f;
+    JOB(&f, "--way", "pinned", "--size", "8", "--job-out", "8", "--gpu-time", "1ms");
+    expect_reason(&f.run.results[0], XB_RESULT_SKIPPED,
+                  "takes 134 us here; give no more than that");
+    finish(&f);
+}
+
 static void test_what_a_device_lacks_skips(void **state)
 {
     (void)state;
@@ -412,6 +426,7 @@ int main(void)
         TEST(test_a_kernel_that_does_nothing_never_verifies),
         TEST(test_a_reference_does_not_stand_in_for_the_samples),
         TEST(test_a_kernel_that_is_too_short_is_refused),
+        TEST(test_a_kernel_that_is_too_long_is_refused),
         TEST(test_what_a_device_lacks_skips),
         TEST(test_options_have_bounds),
     };

@@ -157,6 +157,46 @@ static int ring_setup(void **state)
     return 0;
 }
 
+/* ---- the crew, which is never to have more than a ring of chunks to work on ---- */
+
+static struct {
+    uint64_t done, most; /* items from the first one on, and ahead of them */
+} crew;
+
+enum xb_status __real_xb_crew_begin(struct xb_crew *crew, const struct xb_crew_job *job,
+                                    struct xb_error *error);
+enum xb_status __wrap_xb_crew_begin(struct xb_crew *of, const struct xb_crew_job *job,
+                                    struct xb_error *error)
+{
+    crew.done = 0;
+    return __real_xb_crew_begin(of, job, error);
+}
+
+enum xb_status __real_xb_crew_run(struct xb_crew *crew, const struct xb_crew_job *job,
+                                  struct xb_error *error);
+enum xb_status __wrap_xb_crew_run(struct xb_crew *of, const struct xb_crew_job *job,
+                                  struct xb_error *error)
+{
+    if (job->count > crew.most) /* allowed all at once */
+        crew.most = job->count;
+    return __real_xb_crew_run(of, job, error);
+}
+
+void __real_xb_crew_allow(struct xb_crew *crew, uint64_t limit);
+void __wrap_xb_crew_allow(struct xb_crew *of, uint64_t limit)
+{
+    if (limit > crew.done && limit - crew.done > crew.most)
+        crew.most = limit - crew.done;
+    __real_xb_crew_allow(of, limit);
+}
+
+void __real_xb_crew_wait(struct xb_crew *crew, uint64_t item);
+void __wrap_xb_crew_wait(struct xb_crew *of, uint64_t item)
+{
+    __real_xb_crew_wait(of, item);
+    crew.done = item + 1;
+}
+
 /* ---- the data ---- */
 
 #define RING "--mode", "pageable", "--staging", "ring"
@@ -193,6 +233,19 @@ static void test_who_does_not_wait_is_seen(void **state)
         expect_reason(&f.run.results[i], XB_RESULT_ERROR, "bytes are wrong after the copy");
         assert_int_equal(f.run.results[i].verified, XB_VERIFIED_FALSE);
     }
+    finish(&f);
+}
+
+/* A chunk of 64 KiB is one piece. The threads' copies alone are bound likewise, or two of them
+ * would write one slot at the same time. */
+static void test_no_more_than_the_ring_is_worked_on(void **state)
+{
+    (void)state;
+    struct fixture f;
+    crew.most = 0;
+    RUN(&f, RING, "--size", "2M", "--ring-chunk", "64K", "--ring-slots", "3", "--threads", "4");
+    expect_verified(&f, 2);
+    assert_int_equal(crew.most, 3);
     finish(&f);
 }
 
@@ -265,6 +318,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         RING_TEST(test_late_copies_verify),
         RING_TEST(test_who_does_not_wait_is_seen),
+        RING_TEST(test_no_more_than_the_ring_is_worked_on),
         RING_TEST(test_a_ring_is_timed_by_the_host),
         RING_TEST(test_a_ring_takes_memory),
         RING_TEST(test_usual_chunks_grow_with_the_size),

@@ -27,6 +27,10 @@ static struct {
 } taken[MOST_BUFFERS];
 static size_t taken_count;
 static unsigned queues_opened;
+static struct {
+    uint64_t bytes; /* buffers of so many lie on node 0 wherever they were to; 0: none */
+    enum xb_memory memory;
+} stray;
 
 static enum xb_status noting_device_open(struct xb_driver *driver, unsigned index,
                                          struct xb_device **device, struct xb_error *error)
@@ -47,7 +51,8 @@ static enum xb_status noting_buffer_allocate(struct xb_device *device, enum xb_m
     assert_true(taken_count < MOST_BUFFERS);
     taken[taken_count].begin = (*buffer)->host_address;
     taken[taken_count].bytes = (*buffer)->bytes;
-    taken[taken_count++].node = numa.node;
+    bool strays = stray.bytes == bytes && stray.memory == memory;
+    taken[taken_count++].node = strays ? 0 : numa.node;
     return status;
 }
 
@@ -80,6 +85,7 @@ static int set_up(void **state)
     fixture_backend = &noting;
     taken_count = 0;
     queues_opened = 0;
+    stray.bytes = 0;
     numa_reset(state);
     numa.node_of = node_of;
     numa_describe("numa:2 pu:2");
@@ -280,6 +286,32 @@ static void run_full(struct fixture *f, int share, const char *mode)
     assert_int_equal(f->run.case_count, 1);
 }
 
+/* Of a mode with memory of its own; what it borrows besides lies where it is to lie. */
+static void a_modes_own_memory_counts_too(void **state)
+{
+    (void)state;
+    static const enum xb_memory of_copy[] = {XB_MEMORY_PINNED, XB_MEMORY_PAGEABLE};
+    struct fixture f;
+    RUN(&f, "--mode", "pin", "--pin-by", "alloc,register,copy", "--size", "2M", "--direction",
+        "h2d", "--numa", "1");
+    expect_all(&f, XB_RESULT_OK);
+    for (size_t i = 0; i < f.run.case_count; i++) {
+        assert_string_equal(detail(&f.run.results[i], "host_memory_numa_nodes"), "1");
+        expect_number(&f.run.results[i], "host_memory_on_node", 1);
+    }
+    finish(&f);
+    for (size_t i = 0; i < 2; i++) {
+        taken_count = 0;
+        stray.bytes = 2 << 20;
+        stray.memory = of_copy[i];
+        RUN(&f, "--mode", "pin", "--pin-by", "copy", "--size", "2M", "--direction", "h2d", "--numa",
+            "1");
+        expect_reason(&f.run.results[0], XB_RESULT_ERROR,
+                      "0 % of a host buffer lie on NUMA node 1");
+        finish(&f);
+    }
+}
+
 static void memory_that_lies_elsewhere_is_no_measurement(void **state)
 {
     (void)state;
@@ -400,6 +432,7 @@ int main(void)
         NUMA_TEST(a_device_keeps_its_own_binding),
         NUMA_TEST(a_node_that_cannot_be_had_is_skipped),
         NUMA_TEST(one_node_needs_no_binding),
+        NUMA_TEST(a_modes_own_memory_counts_too),
         NUMA_TEST(memory_that_lies_elsewhere_is_no_measurement),
         NUMA_TEST(a_row_near_the_device_says_where_its_memory_lies),
         NUMA_TEST(what_nobody_knows_is_doubted),

@@ -160,6 +160,10 @@ static void test_plan_refuses_what_cannot_be(void **state)
     EXPECT_USAGE("--host-memory has no effect", "--mode", "pageable", "--host-memory", "alloc");
     EXPECT_USAGE("--pairs has no effect", "--mode", "pinned", "--pairs", "0:1");
     EXPECT_USAGE("--by has no effect", "--mode", "pinned", "--by", "kernel");
+    EXPECT_USAGE("--ring-chunk has no effect without --staging ring", "--mode", "pageable,pinned",
+                 "--staging", "driver", "--ring-chunk", "1M");
+    EXPECT_USAGE("--chunk has no effect without --way overlapped", "--mode", "job", "--way",
+                 "pinned", "--chunk", "1M");
     EXPECT_USAGE("can be had", "--size", "1000T");
     EXPECT_USAGE("pageable does not go that way", "--mode", "pinned,pageable", "--direction",
                  "bidir");
@@ -241,8 +245,8 @@ static void test_options_of_pairs_are_checked_where_there_are_pairs(void **state
                  "engine,kernel");
     PLAN(&f, "--mode", "peer", "--size", "83333", "--chunk", "1");
     finish(&f);
-    PLAN(&f, "--mode", "peer", "--size", "83334", "--chunk", "1", "--peer-path", "direct-read");
-    finish(&f);
+    EXPECT_USAGE("--chunk has no effect without --peer-path staged", "--mode", "peer", "--chunk",
+                 "1M", "--peer-path", "direct-read");
     xb_fake.device_count = 1;
     PLAN(&f, "--mode", "peer", "--size", "83334", "--chunk", "1");
     finish(&f);

@@ -36,12 +36,15 @@ static void offsets_that_cost_are_named(void **state)
     struct node *n = *state;
     add_at(n, &pinned, 0, 0, 50, 0.001);
     add_at(n, &pinned, 1, 0, 48, 0.001);
-    assert_said(n, "alignment", "A host buffer 1 B off a boundary costs 4.0 % (pinned alloc h2d).");
+    assert_said(
+        n, "alignment",
+        "A host buffer 1 B off a boundary costs 4.0 % (pinned alloc h2d with host-offset 1 B).");
     add_at(n, &pinned, 4, 0, 44, 0.001);
     add_at(n, &pinned, 4096, 0, 50, 0.001);
     assert_said(n, "alignment",
                 "A host buffer 1 B and 4 B off a boundary costs up to 12 % (pinned "
-                "alloc h2d). A host buffer 4 KiB off a boundary costs nothing (at most 0.2 %).");
+                "alloc h2d with host-offset 4 B). A host buffer 4 KiB off a boundary costs nothing "
+                "(at most 0.2 %).");
 }
 
 static void nothing_is_said_plainly(void **state)
@@ -66,7 +69,9 @@ static void small_differences_are_none(void **state)
                 "Alignment of the host buffer costs pinned copies nothing: "
                 "bandwidth 1 B off a boundary is less by 1.8 % at most.");
     set_bandwidth(row, 48.9);
-    assert_said(n, "alignment", "A host buffer 1 B off a boundary costs 2.2 % (pinned alloc h2d).");
+    assert_said(
+        n, "alignment",
+        "A host buffer 1 B off a boundary costs 2.2 % (pinned alloc h2d with host-offset 1 B).");
 }
 
 /* The medians are 4 % apart, and so may be those of two runs of one case. */
@@ -100,9 +105,11 @@ static void sides_are_told_apart(void **state)
     add_at(n, &pinned, 0, 3, 40, 0.001);
     add_at(n, &pinned, 1, 0, 50, 0.001);
     add_at(n, &pinned, 1, 3, 39, 0.001);
-    assert_said(n, "alignment",
-                "A host buffer 1 B off a boundary costs 2.5 % (pinned alloc h2d). A "
-                "device buffer 3 B off a boundary costs 22 % (pinned alloc h2d).");
+    assert_said(
+        n, "alignment",
+        "A host buffer 1 B off a boundary costs 2.5 % (pinned alloc h2d with device-offset 3 B, "
+        "host-offset 1 B). A device buffer 3 B off a boundary costs 22 % (pinned alloc h2d "
+        "with device-offset 3 B, host-offset 1 B).");
 }
 
 /* What differs in more than an offset is no measure of it. */
@@ -118,7 +125,8 @@ static void only_what_differs_in_nothing_else_is_compared(void **state)
     assert_said(n, "alignment", "");
     add_at(n, &pinned, 1, 64, 40, 0.001);
     assert_said(n, "alignment",
-                "A host buffer 1 B off a boundary costs 20 % (pinned alloc h2d). "
+                "A host buffer 1 B off a boundary costs 20 % (pinned alloc h2d with device-offset "
+                "64 B, host-offset 1 B). "
                 "Alignment of the device buffer costs pinned copies nothing: bandwidth 64 B off "
                 "a boundary is less by 0.2 % at most.");
 }
@@ -131,10 +139,11 @@ static void modes_are_told_apart(void **state)
     add_at(n, &pinned, 1, 0, 50, 0.001);
     add_at(n, &async, 0, 0, 50, 0.001);
     add_at(n, &async, 1, 0, 30, 0.001);
-    assert_said(n, "alignment",
-                "Alignment of the host buffer costs pinned copies nothing: bandwidth 1 B off a "
-                "boundary is less by 0.2 % at most.\n"
-                "A host buffer 1 B off a boundary costs 40 % (async alloc h2d).");
+    assert_said(
+        n, "alignment",
+        "Alignment of the host buffer costs pinned copies nothing: bandwidth 1 B off a "
+        "boundary is less by 0.2 % at most.\n"
+        "A host buffer 1 B off a boundary costs 40 % (async alloc h2d with host-offset 1 B).");
 }
 
 /* One way is slow once, however many offsets it was measured with. */

@@ -39,7 +39,7 @@ static void link_share_is_of_single_copies_only(void **state)
     add(n, &zero_copy, "random", XB_D2H, 31.51);
     snprintf(line, sizeof line,
              "Host to device, pinned alloc reaches 50 %% of the link's raw rate. Device to host, "
-             "zero-copy random 50 %%.%s",
+             "zero-copy random reaches 50 %%.%s",
              rest);
     assert_read(n, line);
     set_latency(copy, 1e-3, 1e-3);
@@ -77,7 +77,8 @@ static void link_share_is_of_the_ceiling_where_that_is_known(void **state)
     assert_not_read(n, "raw rate");
     add(n, &pinned, "alloc", XB_D2H, 55.42);
     snprintf(line, sizeof line,
-             "(55.42 of 58.08 GB/s). Device to host, pinned alloc 96.5 %% (55.42 of 57.46 GB/s).%s",
+             "(55.42 of 58.08 GB/s). Device to host, pinned alloc reaches 96.5 %% (55.42 of 57.46 "
+             "GB/s).%s",
              rest);
     assert_read(n, line);
     set_bandwidth(copy, 58.1); /* more than there can be */

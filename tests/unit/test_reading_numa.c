@@ -64,6 +64,9 @@ static void what_the_samples_leave_open_is_not_said(void **state)
     assert_said(n, "NUMA",
                 "Host to device, memory on NUMA node 1 costs 2 % of the bandwidth "
                 "that node 0 gives, which is near (pinned alloc, 49.00 and 50.00 GB/s).");
+    set_bandwidth(far, 49.9); /* nothing that anybody would see */
+    assert_said(n, "NUMA", "");
+    set_bandwidth(far, 49);
     /* Of seven samples the interval is from the least to the most. */
     far->times.values[0] = near->times.values[0];
     assert_said(n, "NUMA", "");
@@ -104,6 +107,75 @@ static void a_row_without_a_node_is_no_partner(void **state)
     assert_said(n, "NUMA", "");
 }
 
+/* ---- whatever else is said is said of one node ---- */
+
+static struct xb_result *add_pageable(struct node *n, unsigned node, double gigabytes)
+{
+    struct xb_result *row = add(n, &pageable, "driver", XB_H2D, gigabytes);
+    row->test.has_node = true;
+    row->test.node = node;
+    return row;
+}
+
+/* Of pinned memory node 0 is the fastest, of pageable memory node 1. */
+static void add_both_on_both(struct node *n)
+{
+    add_node(n, XB_H2D, 0, 54);
+    add_node(n, XB_H2D, 1, 40);
+    add_pageable(n, 0, 6);
+    add_pageable(n, 1, 8);
+}
+
+static void like_is_compared_with_like_on_the_devices_own_node(void **state)
+{
+    struct node *n = *state;
+    begin(n, 1);
+    add_both_on_both(n);
+    assert_number(n, "XB-PINNING", "ratio_h2d", 5);
+    assert_number(n, "XB-SLOW-H2D", "bandwidth", 8e9);
+    assert_number(n, "XB-SLOW-H2D", "best_bandwidth", 40e9);
+    assert_number(n, "XB-SLOW-H2D", "first_thing_ratio", 5);
+    assert_rests_on(n, "XB-PINNING", 2);
+    begin(n, 0);
+    assert_number(n, "XB-PINNING", "ratio_h2d", 9);
+    assert_said(n, "NUMA",
+                "Host to device, memory on NUMA node 1 costs 26 % of the bandwidth that node 0 "
+                "gives, which is near (pinned alloc, 40.00 and 54.00 GB/s).");
+}
+
+/* Without knowing which is near, or where that was not measured: near rows, else the first. */
+static void else_on_near_rows_and_else_on_the_first_node(void **state)
+{
+    struct node *n = *state;
+    static const int own[] = {-1, 2};
+    add_both_on_both(n);
+    for (size_t i = 0; i < 2; i++) {
+        begin(n, own[i]);
+        assert_number(n, "XB-PINNING", "ratio_h2d", 9);
+    }
+    add(n, &pinned, "alloc", XB_H2D, 50);
+    add(n, &pageable, "driver", XB_H2D, 10);
+    for (size_t i = 0; i < 2; i++) {
+        begin(n, own[i]);
+        assert_number(n, "XB-PINNING", "ratio_h2d", 5);
+    }
+}
+
+static const struct xb_mode local = {.name = "local"};
+
+/* What has no host memory lies on no node, and is compared all the same. */
+static void a_copy_within_the_device_is_on_every_node(void **state)
+{
+    struct node *n = *state;
+    begin(n, 1);
+    add(n, &local, "engine", XB_D2D, 2000);
+    add_node(n, XB_H2D, 0, 54);
+    add_node(n, XB_H2D, 1, 40);
+    assert_number(n, "XB-LOCAL", "ratio_to_pinned", 50);
+    begin(n, -1);
+    assert_number(n, "XB-LOCAL", "ratio_to_pinned", 2000.0 / 54);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -112,6 +184,9 @@ int main(void)
         NODE_TEST(what_the_samples_leave_open_is_not_said),
         NODE_TEST(nothing_is_said_without_both_or_without_knowing_which_is_near),
         NODE_TEST(a_row_without_a_node_is_no_partner),
+        NODE_TEST(like_is_compared_with_like_on_the_devices_own_node),
+        NODE_TEST(else_on_near_rows_and_else_on_the_first_node),
+        NODE_TEST(a_copy_within_the_device_is_on_every_node),
     };
     return cmocka_run_group_tests_name("reading_numa", tests, NULL, NULL);
 }

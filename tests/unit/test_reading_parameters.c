@@ -90,17 +90,43 @@ static void a_range_has_no_gap(void **state)
 }
 
 /* Of seven samples the interval is from the least to the most. */
-static void noise_loses_nothing(void **state)
+static void make_noisy(struct xb_result *row, double low, double gigabytes)
+{
+    row->times.values[0] *= gigabytes / low;
+}
+
+/* Nothing is lost for certain, and nothing is as good for certain. */
+static void what_noise_hides_is_not_called_as_good(void **state)
 {
     struct node *n = *state;
-    add_async(n, 4 * MIB, 2, 54);
+    struct xb_result *best = add_async(n, 4 * MIB, 2, 54);
     struct xb_result *noisy = add_async(n, 8 * MIB, 2, 50);
-    noisy->times.values[0] *= 50.0 / 54.5;
+    make_noisy(best, 49, 54);
     assert_said(n, "chunk",
-                "Host to device, async: any chunk from 4 MiB to 8 MiB is as good (54.00 GB/s). The "
-                "default is among them.");
+                "Host to device, async: the fastest chunk is 4 MiB (54.00 GB/s). 8 MiB cannot be "
+                "told from it: the samples vary too much.");
+    assert_number(n, "XB-CHUNK", "as_good_from", 4 * MIB);
+    assert_number(n, "XB-CHUNK", "not_told_apart", 1);
     noisy->times.count = 5; /* nobody knows */
     assert_said(n, "chunk", "");
+}
+
+/* Of those that are no worse for certain, quiet ones are as good, and noisy ones are told apart. */
+static void quiet_values_are_as_good_beside_noisy_ones(void **state)
+{
+    struct node *n = *state;
+    add_async(n, 1 * MIB, 2, 40);
+    make_noisy(add_async(n, 2 * MIB, 2, 53.9), 50, 53.9);
+    make_noisy(add_async(n, 4 * MIB, 2, 53.8), 53.7, 53.8);
+    make_noisy(add_async(n, 8 * MIB, 2, 54), 53.9, 54);
+    make_noisy(add_async(n, 16 * MIB, 2, 52), 30, 52);
+    make_noisy(add_async(n, 32 * MIB, 2, 51), 30, 51);
+    n->results[4].times.values[1] *= 52 / 54.0;
+    n->results[5].times.values[1] *= 51 / 54.0;
+    assert_said(n, "chunk",
+                "Host to device, async: any chunk from 4 MiB to 8 MiB is as good (54.00 GB/s). 2 "
+                "MiB, 16 MiB and 32 MiB cannot be told from them: the samples vary too much. The "
+                "default is among them.");
 }
 
 /* Each is told by what differs in it alone. */
@@ -160,6 +186,21 @@ static void a_pipeline_has_buffers(void **state)
         "Both ways, double-buffer: the best chunk is 8 MiB (80.00 GB/s). It is the default.");
 }
 
+/* A sentence of one row names what tells it from others of its mode, and nothing else. */
+static void a_row_is_named_with_what_differs(void **state)
+{
+    struct node *n = *state;
+    add(n, &pinned, "registered", XB_H2D, 100);
+    add_async(n, 8 * MIB, 2, 40);
+    assert_read(n, "Host to device, async registered reaches 40.00 GB/s, 40 % of pinned "
+                   "registered.");
+    add_async(n, 4 * MIB, 2, 45);
+    assert_read(n, "Host to device, async registered with chunk 4 MiB reaches 45.00 GB/s, 45 % of "
+                   "pinned registered.");
+    add_async(n, 4 * MIB, 4, 48);
+    assert_read(n, "async registered with chunk 4 MiB, streams 4 reaches");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -167,11 +208,13 @@ int main(void)
         NODE_TEST(without_the_default_the_slowest_is_said),
         NODE_TEST(what_is_as_good_is_told_as_a_range),
         NODE_TEST(a_range_has_no_gap),
-        NODE_TEST(noise_loses_nothing),
+        NODE_TEST(what_noise_hides_is_not_called_as_good),
+        NODE_TEST(quiet_values_are_as_good_beside_noisy_ones),
         NODE_TEST(streams_and_chunks_are_told_apart),
         NODE_TEST(each_direction_is_a_statement),
         NODE_TEST(one_value_is_no_comparison),
         NODE_TEST(a_pipeline_has_buffers),
+        NODE_TEST(a_row_is_named_with_what_differs),
     };
     return cmocka_run_group_tests_name("reading_parameters", tests, NULL, NULL);
 }

@@ -207,6 +207,38 @@ static void wide_matrices_are_broken(void **state)
     free(text);
 }
 
+/* The device was opened near it, or was not bound, and no row was measured so. */
+static void rows_that_name_their_nodes_are_bound_to_these(void **state)
+{
+    static const struct xb_binding near[] = {
+        {.node = -1, .note = "which NUMA node the device is close to is unknown"},
+        {.node = 0, .bound = true, .cpu_count = 8},
+    };
+    struct node *n = *state;
+    struct xb_record record;
+    n->run.device_count = 1;
+    add_node(n, XB_H2D, 0, 0, 55);
+    add_node(n, XB_H2D, 0, 1, 37);
+    add_node(n, XB_D2H, 0, 1, 37);
+    spoil(add_node(n, XB_H2D, 0, 2, 37), XB_RESULT_SKIPPED, "refused");
+    for (size_t i = 0; i < sizeof near / sizeof near[0]; i++) {
+        n->devices[0].binding = near[i];
+        record_of(&n->run, &record);
+        const struct xb_record_device *device = &record.processes[0].devices[0];
+        assert_int_equal(device->numa_node, near[i].node);
+        assert_false(device->bound);
+        assert_true(device->numa_is_normal);
+        assert_int_equal(device->cpus, 0);
+        assert_string_equal(device->numa_note, "each row bound to the node that it names: 0, 1");
+        xb_record_free(&record);
+    }
+    add(n, &pinned, "alloc", XB_D2H, 55); /* near: what binding there was counts */
+    record_of(&n->run, &record);
+    assert_true(record.processes[0].devices[0].bound);
+    assert_int_equal(record.processes[0].devices[0].cpus, 8);
+    xb_record_free(&record);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -217,6 +249,7 @@ int main(void)
         NODE_TEST(a_machine_with_one_node_has_one_cell_and_the_reason),
         NODE_TEST(where_threads_ran_is_told),
         NODE_TEST(wide_matrices_are_broken),
+        NODE_TEST(rows_that_name_their_nodes_are_bound_to_these),
     };
     return cmocka_run_group_tests_name("sink_numa", tests, NULL, NULL);
 }

@@ -131,7 +131,7 @@ static void table_reads_the_link(void **state)
     f->results[ROW_FEW].device_timer = true;
     set_bandwidth(&f->results[ROW_FEW], 0.5 * 63.0154);
     text = written(xb_table_write, &f->run);
-    assert_has(text, "async alloc 50 %");
+    assert_has(text, "async alloc reaches 50 %");
     free(text);
     f->devices[0].link.known = false;
     text = written(xb_table_write, &f->run);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "parameters.h"
+#include "shown_parameters.h"
 
 #include "measure/mode_list.h"
 
@@ -99,6 +99,26 @@ struct xb_parameters xb_parameters_that_differ(const struct xb_record *record)
     return found;
 }
 
+bool xb_parameter_differs(const struct xb_record *record, const struct xb_record_case *test,
+                          const char *name)
+{
+    const struct xb_record_fact *own = find(test, name);
+    for (size_t i = 0; own != NULL && i < record->case_count; i++) {
+        const struct xb_record_case *other = &record->cases[i];
+        const struct xb_record_fact *its =
+            strcmp(other->mode, test->mode) == 0 ? find(other, name) : NULL;
+        if (its != NULL && !same_value(own, its))
+            return true;
+    }
+    return false;
+}
+
+bool xb_parameter_is_size(const struct xb_record_case *test, const char *name)
+{
+    const struct xb_option *option = find_option(test->mode, name);
+    return option != NULL && (option->type == XB_OPTION_SIZE || option->type == XB_OPTION_SIZES);
+}
+
 const char *xb_parameter_text(const struct xb_record_case *test, const char *name, char *text,
                               size_t size)
 {
@@ -107,10 +127,7 @@ const char *xb_parameter_text(const struct xb_record_case *test, const char *nam
         return NULL;
     char *end = NULL;
     uint64_t bytes = strtoull(fact->value, &end, 10);
-    const struct xb_option *option = find_option(test->mode, name);
-    bool is_size =
-        option != NULL && (option->type == XB_OPTION_SIZE || option->type == XB_OPTION_SIZES);
-    if (is_size && end != fact->value && *end == '\0' && bytes > 0)
+    if (xb_parameter_is_size(test, name) && end != fact->value && *end == '\0' && bytes > 0)
         return xb_size_format(bytes, text, size);
     snprintf(text, size, "%s", fact->value);
     return text;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_RUN_PARAMETERS_H
-#define XFERBENCH_RUN_PARAMETERS_H
+#ifndef XFERBENCH_RECORD_SHOWN_PARAMETERS_H
+#define XFERBENCH_RECORD_SHOWN_PARAMETERS_H
 
 #include "xferbench/record.h"
 
@@ -17,6 +17,13 @@ struct xb_parameters {
 /* Those that differ between cases of one mode, or in which a case has one of a list that does not
  * go without saying (mode.h) or a NUMA node, in the order in which they are met. */
 struct xb_parameters xb_parameters_that_differ(const struct xb_record *record);
+
+/* Whether a case differs in that parameter of its own from another case of its mode that has it. */
+bool xb_parameter_differs(const struct xb_record *record, const struct xb_record_case *test,
+                          const char *name);
+
+/* Whether a parameter of the case is a size, by the option of its mode. */
+bool xb_parameter_is_size(const struct xb_record_case *test, const char *name);
 
 /* What a case has of a parameter, for people: a size as "8 MiB", none as "0". NULL where it has
  * none. */

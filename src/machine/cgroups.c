@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _POSIX_C_SOURCE 200809L
+#include "cgroups.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static FILE *open_under(const char *root, const char *path)
+{
+    char full[PATH_MAX];
+    int length = snprintf(full, sizeof full, "%s%s", root, path);
+
+    if (length < 0 || (size_t)length >= sizeof full)
+        return NULL;
+    return fopen(full, "re");
+}
+
+bool xb_number_read(const char *root, const char *path, const char *field, uint64_t *value)
+{
+    FILE *file = open_under(root, path);
+    char line[256];
+    bool found = false;
+
+    if (file == NULL)
+        return false;
+    while (!found && fgets(line, sizeof line, file) != NULL) {
+        size_t length = strlen(field);
+        if (strncmp(line, field, length) != 0)
+            continue;
+        if (length > 0 && line[length] != ' ' && line[length] != ':')
+            continue; /* a longer name that begins with `field` */
+        const char *number = line + length + strspn(line + length, ": \t");
+        if (!isdigit((unsigned char)*number))
+            break;
+        *value = strtoull(number, NULL, 10);
+        found = true;
+    }
+    fclose(file);
+    errno = 0;
+    return found;
+}
+
+/*
+ * Visits the process's cgroup and all cgroups above it, because each of them limits those below.
+ * In a container without a cgroup namespace, `path` is the host's and does not exist in here. The
+ * container's own cgroup is then the mount itself, where the walk ends.
+ */
+static void visit_up(const char *root, const char *mount, const char *path,
+                     xb_cgroup_visitor *visit, void *argument)
+{
+    char directory[PATH_MAX - 64]; /* leaves room for a file name */
+    size_t mount_length = strlen(mount);
+    int length =
+        snprintf(directory, sizeof directory, "%s%s", mount, strcmp(path, "/") == 0 ? "" : path);
+
+    if (length < 0 || (size_t)length >= sizeof directory)
+        return;
+    for (char *slash = directory + length; slash != NULL && slash >= directory + mount_length;
+         slash = strrchr(directory, '/')) {
+        *slash = '\0';
+        visit(argument, root, directory);
+    }
+}
+
+/* Whether `name` is in a list such as "cpu,memory". The list "" holds the one name "". */
+static bool list_has(const char *list, const char *name)
+{
+    size_t length = strlen(name);
+
+    for (;;) {
+        size_t word = strcspn(list, ",");
+        if (word == length && strncmp(list, name, length) == 0)
+            return true;
+        if (list[word] == '\0')
+            return false;
+        list += word + 1;
+    }
+}
+
+/* /proc/self/cgroup has a line "number:controllers:path" for every hierarchy (cgroups(7)). */
+void xb_cgroups_visit(const char *root, const char *controller, const char *mount,
+                      xb_cgroup_visitor *visit, void *argument)
+{
+    FILE *file = open_under(root, "/proc/self/cgroup");
+    char *line = NULL;
+    size_t capacity = 0;
+
+    if (file == NULL)
+        return;
+    while (getline(&line, &capacity, file) > 0) {
+        char *controllers = strchr(line, ':');
+        char *path = controllers != NULL ? strchr(controllers + 1, ':') : NULL;
+        if (path == NULL)
+            continue;
+        controllers++;
+        *path++ = '\0';
+        path[strcspn(path, "\n")] = '\0';
+        if (list_has(controllers, controller))
+            visit_up(root, mount, path, visit, argument);
+    }
+    free(line);
+    fclose(file);
+}

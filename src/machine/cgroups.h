@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef XFERBENCH_MACHINE_CGROUPS_H
+#define XFERBENCH_MACHINE_CGROUPS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Both put `root` before every path that they read ("" for the machine itself), so that tests can
+ * describe a machine in a directory. */
+
+/*
+ * Reads the number behind `field` ("name 123" or "name: 123") in a file, or the number that the
+ * file begins with if `field` is "". Returns false if there is none, for example because the limit
+ * is "max". errno then says why the file could not be opened; it is 0 if it could.
+ */
+bool xb_number_read(const char *root, const char *path, const char *field, uint64_t *value);
+
+/* `directory` is that of a cgroup, without the root. */
+typedef void xb_cgroup_visitor(void *argument, const char *root, const char *directory);
+
+/* Visits the process's cgroup of a controller and all cgroups above it. The controller is as
+ * /proc/self/cgroup names it, and "" is v2; `mount` is where its cgroups are to be found. What does
+ * not exist is visited too: on most machines only one of v1 and v2 is there. */
+void xb_cgroups_visit(const char *root, const char *controller, const char *mount,
+                      xb_cgroup_visitor *visit, void *argument);
+
+#endif
