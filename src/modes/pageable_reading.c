@@ -105,15 +105,14 @@ static bool say_blocking(struct xb_reading *reading, int device, uint64_t bytes)
 /*
  * Compared is one copy alone, from the call until it is done: what a program waits for that copies
  * once. Bandwidths would not do. Those of small pinned copies leave out what it takes to start one,
- * because their queue is held; those of pageable copies hold it. On an H200 that makes 3.9 of 1.7
- * (d2h of 4 KiB, bench/results/h200/ring-sizes.json).
+ * because their queue is held; those of pageable copies hold it. On an H200 that makes 4.3 of 1.6
+ * (d2h of 4 KiB, bench/results/h200/crossover.json).
  */
 
 #define LEAST_SIZES 3
 
-/* It pays where it is so many times as fast. Small copies give each process another ratio, more
- * than its intervals say: on an H200 three of them had 0.93, 0.82 and 1.12 at 16 KiB
- * (bench/results/h200/ring-sizes.json, crossover.json, crossover-2.json). */
+/* It pays where it is so many times as fast: small copies give each process another ratio, more
+ * than its intervals say. */
 #define PAYS 1.25
 
 #define MOST_SIZES 64
