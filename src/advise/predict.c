@@ -211,7 +211,9 @@ static bool predict_overlapped(const struct work *work)
     limit_to(prediction, XB_LIMIT_COPY_IN, line.in);
     limit_to(prediction, XB_LIMIT_KERNEL, line.kernel);
     limit_to(prediction, XB_LIMIT_COPY_OUT, line.out);
-    limit_to(prediction, XB_LIMIT_COPIES, line.copies);
+    /* A result of some bytes is no second way. */
+    if (line.copies > (1 + AS_GOOD) * fmax(line.in, line.out))
+        limit_to(prediction, XB_LIMIT_COPIES, line.copies);
     limit_to(prediction, XB_LIMIT_CALLS, line.calls);
     return true;
 }

@@ -146,6 +146,9 @@ static void test_copies_both_ways_slow_each_other(void **state)
     job.out = 4 * MIB; /* done after IN_S, when half of what comes in is left: alone */
     one = predict(&job, XB_STRATEGY_OVERLAPPED);
     assert_close(one.copies, 1.5 * IN_S);
+    job.out = 16 * KIB; /* 1/256 of 8 MiB: beside the copy in it costs 0.2 % */
+    one = predict(&job, XB_STRATEGY_OVERLAPPED);
+    assert_int_equal(one.limit, XB_LIMIT_COPY_IN);
 }
 
 /* Chunks move at 0.8 of the rate of all in one, alone; so they do beside each other. */
