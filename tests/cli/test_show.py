@@ -15,7 +15,7 @@ from harness import FEW, HOST, SMALL, SOURCE, STAND_IN, XFERBENCH, Case, figure
 
 RESULTS = os.path.join(SOURCE, "bench", "results")
 # Of other programs than xferbench.
-FOREIGN = re.compile(r"/(hold-depth|repeat-[a-z-]+|advise-[a-z]+)\.json$")
+FOREIGN = re.compile(r"/(hold-depth|repeat-[a-z-]+)\.json$")
 CONTROL = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]")
 EVIL = "x\n::error::forged\r\x1b[31m\x9b31m\u202e\t"
 
