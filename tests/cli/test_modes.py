@@ -66,7 +66,8 @@ class Modes(Measuring):
             self.assert_computed(result, "speed_up", trips / resident)
             self.assert_computed(result, "predicted_speed_up", (steps * copies + kernels) / (copies + kernels))
             if steps > 1:
-                self.assert_computed(result, "trip_cost", (trips - resident) / (steps - 1))
+                # On a machine that does something else besides the trips may come out faster.
+                self.assert_computed(result, "trip_cost", max(0, trips - resident) / (steps - 1))
             else:
                 self.assertIsNone(figure(result, "trip_cost"))
 

@@ -13,9 +13,9 @@
 
 /* From one call that fails to the next: with a sanitizer, which makes each run several times as
  * long, fewer; for races between the threads fewer still are enough. */
-#define STRIDE(at) (HAS_THREAD_SANITIZER ? 24 + (at) : IS_SANITIZED ? 12 + (at) / 2 : 1 + (at) / 4)
+#define STRIDE(at) (HAS_THREAD_SANITIZER ? 24 + (at) : IS_SANITIZED ? 12 + (at) / 2 : 2 + (at) / 4)
 #define LATER_STRIDE(at)                                                                           \
-    (HAS_THREAD_SANITIZER ? 24 + 4 * (at) : IS_SANITIZED ? 12 + (at) : 1 + (at) / 2)
+    (HAS_THREAD_SANITIZER ? 24 + 4 * (at) : IS_SANITIZED ? 12 + (at) : 2 + (at) / 2)
 
 /* Ways to run each mode; two sizes, so that another case follows the one that is struck. */
 static const char *const struck[][9] = {
