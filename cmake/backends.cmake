@@ -50,10 +50,15 @@ function(xferbench_summary)
   else()
     set(hip_found "built in: headers in ${XFERBENCH_HIP_INCLUDE}; the runtime is opened at run time")
   endif()
+  set(uring_found "built in: liburing ${URING_VERSION}")
+  if(NOT URING_FOUND)
+    set(uring_found "left out: install liburing-dev 2.2 or later (Fedora: liburing-devel); preadv reads files instead")
+  endif()
   message(STATUS "xferbench ${PROJECT_VERSION}, ${CMAKE_BUILD_TYPE}\n"
           "   modes  ${modes}\n"
           "   cuda   ${cuda_found}${architectures}\n"
           "   hip    ${hip_found}\n"
           "   host   built in\n"
+          "   uring  ${uring_found}\n"
           "   tests  ${XFERBENCH_TESTS}")
 endfunction()

@@ -41,12 +41,15 @@ xferbench_look_for_private_libraries(${CMAKE_INSTALL_BINDIR} xferbench)
 install(TARGETS xferbench DESTINATION ${CMAKE_INSTALL_BINDIR})
 xferbench_bundle_library(CJSON libcjson)
 xferbench_bundle_library(LZ4 liblz4)
+if(URING_FOUND AND NOT XFERBENCH_URING_STATIC)
+  xferbench_bundle_library(URING liburing)
+endif()
 
 # In the folders they have in the source tree, so that their links lead somewhere here too.
 install(FILES README.md CONTRIBUTING.md LICENSE CHANGELOG.md DESTINATION ${documents})
 install(DIRECTORY docs DESTINATION ${documents} PATTERN "*.c" EXCLUDE)
 install(DIRECTORY scripts/examples DESTINATION ${documents}/scripts USE_SOURCE_PERMISSIONS)
-install(DIRECTORY bench/results DESTINATION ${documents}/bench)
+install(DIRECTORY bench/results bench/traces DESTINATION ${documents}/bench)
 
 if(XFERBENCH_TESTS)
   set(for_gpus test_contract test_damage hold_depth)

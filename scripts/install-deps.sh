@@ -27,7 +27,7 @@ else
     manager=none
 fi
 
-# Packages that are not installed, by the names of this system: needed, and useful for more tests.
+# Packages that are not installed, by the names of this system: needed, and useful for more.
 missing=()
 optional=()
 
@@ -45,7 +45,7 @@ need() {
     missing+=("$(name "$@")")
 }
 
-# want APT-NAME DNF-NAME: not every system has it, and the tests can do without.
+# want APT-NAME DNF-NAME: not every system has it, and the build or the tests can do without.
 want() {
     optional+=("$(name "$@")")
 }
@@ -55,13 +55,18 @@ need_command() {
     command -v "$1" >/dev/null || need "$2" "$3"
 }
 
-# need_package APT-NAME DNF-NAME
-need_package() {
+# has_package APT-NAME DNF-NAME
+has_package() {
     case "$manager" in
     apt-get) dpkg-query -W -f='${db:Status-Status}\n' "$1" 2>/dev/null | grep -qx installed ;;
     dnf) rpm -q --whatprovides "$2" >/dev/null 2>&1 ;;
     none) false ;;
-    esac || need "$1" "$2"
+    esac
+}
+
+# need_package APT-NAME DNF-NAME
+need_package() {
+    has_package "$@" || need "$@"
 }
 
 # Whether clang has its sanitizers' libraries: releases put them into packages of different names.
@@ -95,6 +100,7 @@ need_for_build() {
     need_package libhwloc-dev hwloc-devel
     need_package liblz4-dev lz4-devel
     need_package libsmartcols-dev libsmartcols-devel
+    has_package liburing-dev liburing-devel || want liburing-dev liburing-devel
 }
 
 need_for_tests() {

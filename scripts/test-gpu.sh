@@ -92,16 +92,19 @@ for test in "${tests[@]}"; do
     fi
 done
 
-# Decoders get what is no valid encoding: they must not touch anything outside their ranges.
+# Decoders get what is no valid encoding, and digests every length: they must not touch anything outside
+# their ranges.
 if can --backend cuda --mode pinned; then
-    name='compute-sanitizer: test_contract, decoding'
-    if sanitizer=$(PATH=$PATH:/usr/local/cuda/bin command -v compute-sanitizer); then
-        check "$name" timeout 120 "$sanitizer" --tool memcheck --report-api-errors no --error-exitcode 1 \
-            "${tests[0]%/*}/test_contract" cuda decoding
-    else
-        printf '\n== %s: left out, compute-sanitizer is not installed\n' "$name"
-        times+=$(printf '      -  %s: left out' "$name")$'\n'
-    fi
+    for group in decoding digests; do
+        name="compute-sanitizer: test_contract, $group"
+        if sanitizer=$(PATH=$PATH:/usr/local/cuda/bin command -v compute-sanitizer); then
+            check "$name" timeout 120 "$sanitizer" --tool memcheck --report-api-errors no --error-exitcode 1 \
+                "${tests[0]%/*}/test_contract" cuda "$group"
+        else
+            printf '\n== %s: left out, compute-sanitizer is not installed\n' "$name"
+            times+=$(printf '      -  %s: left out' "$name")$'\n'
+        fi
+    done
 fi
 
 # link_of_pairs: `link` of all devices as they are, and what it says in pairs_say. Whatever it thinks of

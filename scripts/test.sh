@@ -66,8 +66,13 @@ if is_clang_14 clang-format; then
 fi
 
 begin 'clang, AddressSanitizer and UndefinedBehaviorSanitizer'
+# A program with the sanitizers is linked in half the time by lld, where that is there.
+linker=
+if command -v ld.lld >/dev/null; then
+    linker='-fuse-ld=lld -Wno-unused-command-line-argument'
+fi
 build build/asan all -DCMAKE_C_COMPILER=clang -DCMAKE_BUILD_TYPE=Debug \
-    -DCMAKE_C_FLAGS_DEBUG='-O1 -gline-tables-only' -DXFERBENCH_SANITIZE=address,undefined \
+    -DCMAKE_C_FLAGS_DEBUG="-O1 -gline-tables-only $linker" -DXFERBENCH_SANITIZE=address,undefined \
     -DXFERBENCH_WERROR=ON -DXFERBENCH_CUDA="$cuda" -DXFERBENCH_CUDA_ARCHITECTURES=90 -DXFERBENCH_HIP="$hip"
 run_tests build/asan -LE plain # those run below, without the sanitizers
 

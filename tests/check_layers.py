@@ -24,10 +24,12 @@ ROOMS = [
     "backends",  # the contract and the registry: knows no backend by its files
     "backends/gpu",  # what the GPU backends share
     "backends/*",  # every other folder there is a backend; backends do not know each other
+    "storage",  # files: made, opened, read
     "measure",  # runs modes by the contract mode.h, so it stands below them
     "modes",
     "record",
     "reading",  # what a record means: sentences with their numbers and cases
+    "trace",  # one iteration, drawn: for a browser and for a terminal
     "cli",
     "run",
     "link",  # a link is measured by a run, with the run's options
@@ -56,6 +58,8 @@ CONTRACTS = {
     "backend": "backends",
     "crew": "measure",
     "workspace": "measure",
+    "stage": "measure",
+    "timeline": "measure",
     "mode": "measure",  # what the runner calls; each file in src/modes fills one in
     "result": "measure",
     "stopping": "measure",

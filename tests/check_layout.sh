@@ -44,7 +44,7 @@ except() {
 }
 
 # The searches must find what is known to be there: one that finds nothing proves nothing.
-for known in 'cuda' 'hwloc' 'cjson/' 'libsmartcols/' 'lz4\.h>' 'xferbench/'; do
+for known in 'cuda' 'hwloc' 'cjson/' 'libsmartcols/' 'lz4\.h>' 'liburing' 'xferbench/'; do
     [ -n "$(includes "$known")" ] || broken "check_layout.sh itself is broken" \
         "it finds no include of $known in $PWD"
 done
@@ -63,6 +63,8 @@ broken "libsmartcols is included outside src/base/columns.* and the tables" \
     "$(includes 'libsmartcols' | except src/base/columns. 'src/[a-z]*/[a-z_]*table.c:')"
 
 broken "liblz4 is included outside src/codecs/lz4.c" "$(includes 'lz4\.h>' | except src/codecs/lz4.c: tests/ bench/)"
+broken "liburing is included outside src/storage/reader_uring.c" \
+    "$(includes 'liburing' | except src/storage/reader_uring.c: tests/)"
 
 # What --backend takes comes from the list that CMake writes: a backend is known by its name in its own
 # folder only. "host" alone is also a key of our JSON, so a comparison or a list of names is looked for.
@@ -102,6 +104,8 @@ exceptions=(
     'src/link/session_(device|peers)\.c:[0-9]+:.*"--mode", +"(pinned|peer)",'
     # The rows that advice rests on. And what is asked of it is a job.
     'src/advise/ways\.[ch]:' 'src/advise/(json|table)\.c:[0-9]+:.*"job"'
+    # Where the CUDA Toolkit lies.
+    'src/backends/cuda/(cufile|files)\.c:[0-9]+:.*/usr/local/cuda'
     # Examples of command lines, in help.
     'src/commands\.c:[0-9]+:.*Example: ' 'src/compare/options\.c:[0-9]+:.*such as pinned,async/'
 )

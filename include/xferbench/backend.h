@@ -27,7 +27,7 @@
  */
 
 /* Raised when a slot is added or changes meaning; the registry refuses another number. */
-#define XB_BACKEND_ABI 9u
+#define XB_BACKEND_ABI 10u
 
 /* What a device can do beyond the mandatory slots. A missing capability means a skipped row. */
 enum xb_capability {
@@ -35,15 +35,17 @@ enum xb_capability {
     XB_CAP_WRITE_COMBINED = 1u << 1, /* can allocate XB_MEMORY_WRITE_COMBINED */
     XB_CAP_HOLD = 1u << 2,           /* can hold a queue: queue_hold, queue_release */
     XB_CAP_KERNELS = 1u << 3,        /* can run queue_kernel_copy, queue_compute, queue_chain,
-                                        queue_chase, queue_kernel_pieces and queue_decode */
+                                        queue_chase, queue_kernel_pieces, queue_decode and
+                                        queue_digest */
     XB_CAP_MAPPED = 1u << 4,         /* can allocate XB_MEMORY_MAPPED */
     XB_CAP_MANAGED = 1u << 5, /* can allocate XB_MEMORY_MANAGED: queue_prefetch, buffer_advise */
     XB_CAP_BATCH = 1u << 6,   /* copies many pieces by one call: queue_copy_pieces */
     XB_CAP_GRAPH = 1u << 7,   /* replays copies that were captured: graph_open, queue_graph */
-    XB_CAP_ROWS = 1u << 8     /* copies rows that lie apart by one call: queue_copy_rows */
+    XB_CAP_ROWS = 1u << 8,    /* copies rows that lie apart by one call: queue_copy_rows */
+    XB_CAP_FILE = 1u << 9     /* reads files to its memory by a call of the runtime: file_open */
 };
 
-#define XB_CAPABILITIES 9
+#define XB_CAPABILITIES 10
 
 /* The capabilities' names, in the order of their bits; ends with NULL. */
 extern const char *const xb_capability_names[];
@@ -220,6 +222,17 @@ struct xb_pieces {
 /* Copies captured from a queue. */
 struct xb_graph {
     struct xb_device *device;
+};
+
+/* A file that a device reads by itself. */
+struct xb_file {
+    struct xb_device *device;
+};
+
+/* Which way such reads went. */
+struct xb_file_way {
+    bool is_direct; /* from the storage to the device's memory, past the host's */
+    char how[160]; /* "cuFile 1.15, compatibility mode: through the host's memory (no nvidia-fs)" */
 };
 
 /* Rows of equal length in one buffer: the first byte, and how far apart they begin. */
@@ -483,6 +496,38 @@ struct xb_backend {
     enum xb_status (*queue_decode)(struct xb_queue *queue, const struct xb_decoding *decoding,
                                    struct xb_error *error);
 
+    /*
+     * Enqueues a kernel that writes the digest (xb_digest_word in pattern.h) of [offset, offset +
+     * bytes) of a DEVICE buffer to the 8 bytes at target_offset of another, or of the same outside
+     * that range. Offsets are multiples of 8; bytes behind the last whole word count as a word with
+     * zeros behind them. Behind a hold it counts as two operations. XB_CAP_KERNELS.
+     */
+    enum xb_status (*queue_digest)(struct xb_queue *queue, struct xb_buffer *buffer,
+                                   uint64_t offset, uint64_t bytes, struct xb_buffer *target,
+                                   uint64_t target_offset, struct xb_error *error);
+
+    /* ---- files, read to the device's memory by the runtime. NULL, all four, without XB_CAP_FILE
+     * ---- */
+
+    /* Makes an open file ready; `descriptor` is of one opened with O_DIRECT, stays the caller's and
+     * open as long as the file. The file has a name: a runtime may open it again by that.
+     * XB_ERR_UNSUPPORTED where this runtime refuses such a file. Blocks.
+     */
+    enum xb_status (*file_open)(struct xb_device *device, int descriptor, struct xb_file **file,
+                                struct xb_error *error);
+    /* No read may be under way. */
+    void (*file_close)(struct xb_file *file);
+    /* Reads [file_offset, file_offset + bytes) to buffer+offset, DEVICE memory. Blocks until all of
+     * it is there; several threads may read at the same time. XB_ERR_RUNTIME also where the file
+     * ends before. XB_ERR_USAGE for other memory, and when the range leaves its buffer. */
+    enum xb_status (*file_read)(struct xb_file *file, uint64_t file_offset,
+                                struct xb_buffer *buffer, uint64_t offset, uint64_t bytes,
+                                struct xb_error *error);
+    /* Which way the reads so far went, from what the runtime or the kernel's driver counts, or
+     * where they do not count from how they are set up; `how` says which. */
+    enum xb_status (*file_way)(struct xb_file *file, struct xb_file_way *way,
+                               struct xb_error *error);
+
     /* ---- peers: two devices of one driver. NULL, all four, where a backend has none ---- */
 
     /* What device `index` can do with the memory of device `other`, which is another. Creates no
@@ -556,6 +601,15 @@ enum xb_status xb_prefetch_check(const struct xb_buffer *buffer, uint64_t bytes,
 enum xb_status xb_peer_copy_check(const struct xb_queue *queue, const struct xb_buffer *target,
                                   uint64_t target_offset, const struct xb_buffer *source,
                                   uint64_t source_offset, uint64_t bytes, struct xb_error *error);
+
+/* The same for queue_digest. */
+enum xb_status xb_digest_check(const struct xb_queue *queue, const struct xb_buffer *buffer,
+                               uint64_t offset, uint64_t bytes, const struct xb_buffer *target,
+                               uint64_t target_offset, struct xb_error *error);
+
+/* The same for file_read, of a file of that device. */
+enum xb_status xb_file_read_check(const struct xb_file *file, const struct xb_buffer *buffer,
+                                  uint64_t offset, uint64_t bytes, struct xb_error *error);
 
 /* The same for queue_decode. */
 enum xb_status xb_decode_check(const struct xb_queue *queue, const struct xb_decoding *decoding,

@@ -5,8 +5,10 @@
 #include "xferbench/backend.h"
 #include "xferbench/figure.h"
 #include "xferbench/options.h"
+#include "xferbench/stage.h"
 
 struct xb_run;
+struct xb_store;
 struct xb_workspace;
 struct xb_result;
 struct xb_reading;
@@ -106,6 +108,7 @@ struct xb_mode_context {
     const struct xb_config *config;
     struct xb_device *device;
     struct xb_workspace *workspace;
+    struct xb_store *store; /* files that are made, kept from case to case (storage/store.h) */
     /* Of a pair, the destination; else NULL. */
     struct xb_device *peer_device;
     struct xb_workspace *peer_workspace;
@@ -114,8 +117,10 @@ struct xb_mode_context {
     struct xb_share share, peer_share;
     /* What the source can do with the destination's memory, and the other way round. */
     struct xb_peer_info source_reach, destination_reach;
-    void *state;              /* mode->state_bytes, zeroed before setup */
-    const struct xb_run *run; /* the runner's own */
+    void *state;                  /* mode->state_bytes, zeroed before setup */
+    struct xb_line *line;         /* of a mode with stages, from xb_line_open on */
+    struct xb_recorder *recorder; /* while an iteration is recorded, else NULL; the runner's own */
+    const struct xb_run *run;     /* the runner's own */
 
     /* Set by setup: */
     struct xb_queue **queues;          /* [0] carries the clock */
@@ -160,7 +165,9 @@ enum xb_clock { XB_CLOCK_OF_CASE, XB_CLOCK_OF_DEVICE, XB_CLOCK_OF_HOST };
 struct xb_reference {
     /* Its time in seconds, or the rate at which it moves `bytes`. */
     const struct xb_figure *figure;
-    xb_submit *submit;   /* no more operations than context->operations_per_iteration */
+    xb_submit *submit; /* no more operations than context->operations_per_iteration */
+    /* Of a mode with stages, in place of `submit`: what of its line runs. */
+    const struct xb_line_part *part;
     enum xb_clock clock; /* the host's: until the queues are done */
     /* One whose difference from the case itself something is concluded from: it has one repetition
      * that does not count, then as many samples as an interval takes. */
@@ -253,6 +260,9 @@ struct xb_mode {
     bool only_named;
     /* How large its cases are where --size is not given; 0: what --size says by default. */
     uint64_t bytes_by_default;
+    /* The same where options of its own tell, such as the length of a file that they name; 0:
+     * bytes_by_default counts. NULL: they never tell. */
+    uint64_t (*bytes_of_options)(const struct xb_config *config);
     /* What it can say in the Reading; the last one's label is NULL; NULL: nothing. */
     const struct xb_reading_line *reading;
     /* What to try first where a case of the mode is far below the best way: adds it to the
@@ -287,6 +297,9 @@ struct xb_mode {
     enum xb_status (*check)(const struct xb_mode_context *context, struct xb_error *error);
     /* Borrows memory and queues from the workspace and writes the data. Not timed. */
     enum xb_status (*setup)(struct xb_mode_context *context, struct xb_error *error);
+    /* Those that an item of its line goes through, in that order; ends with a name of NULL. At most
+     * one is the host's, and that is the first. Its submit is xb_line_submit. NULL: no line. */
+    const struct xb_stage *stages;
     /* Ends with a figure of NULL; NULL: none. */
     const struct xb_reference *references;
     /* Before every iteration, warm-up included: puts back what the last one moved, and waits for

@@ -37,6 +37,21 @@ XB_KERNEL_FUNCTION unsigned long long xb_pattern_word(struct xb_pattern pattern,
 }
 
 /*
+ * What word `index` of a range adds to the range's digest, which is the sum of all of them modulo
+ * 2^64: the output function above at counter word + an odd multiple of the position, so that a word
+ * in another place, or another word in its place, changes the sum. It is no cryptographic hash: it
+ * finds accidents.
+ */
+XB_KERNEL_FUNCTION unsigned long long xb_digest_word(unsigned long long word,
+                                                     unsigned long long index)
+{
+    unsigned long long z = word + (index + 1ULL) * 0xD1342543DE82EF95ULL;
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ULL;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBULL;
+    return z ^ (z >> 31);
+}
+
+/*
  * What a compute kernel does to a word, once a step: the linear congruential generator of Knuth's
  * MMIX ("The Art of Computer Programming", vol. 2, 3.3.4, table 1).
  */

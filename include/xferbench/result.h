@@ -6,6 +6,7 @@
 #include "xferbench/mode.h"
 #include "xferbench/statistics.h"
 #include "xferbench/stopping.h"
+#include "xferbench/timeline.h"
 #include "xferbench/workspace.h"
 
 enum xb_result_status { XB_RESULT_OK, XB_RESULT_SKIPPED, XB_RESULT_ERROR };
@@ -62,6 +63,7 @@ struct xb_result {
     size_t warning_count;
     struct xb_detail details[XB_RESULT_DETAILS];
     size_t detail_count;
+    struct xb_timeline *timeline; /* of one more iteration; NULL: none was recorded, or kept */
 };
 
 /* "ok", "skipped", "error". */
@@ -94,6 +96,9 @@ bool xb_result_has(const struct xb_result *result, const struct xb_figure *figur
 XB_MUST_CHECK enum xb_status xb_result_median(const struct xb_result *result,
                                               const struct xb_figure *figure, double *median,
                                               struct xb_error *error);
+
+/* Frees the timeline alone: who has shown it needs it no more. */
+void xb_result_drop_timeline(struct xb_result *result);
 
 void xb_result_free(struct xb_result *result);
 

@@ -93,4 +93,12 @@ XB_MUST_CHECK enum xb_status xb_workspace_queues(struct xb_workspace *workspace,
 XB_MUST_CHECK enum xb_status xb_workspace_crew(struct xb_workspace *workspace, unsigned threads,
                                                struct xb_crew **crew, struct xb_error *error);
 
+/* A number that a mode found for one case, such as the steps of a kernel, and wants for others that
+ * are to do the same work: kept under a name of at most XB_WORKSPACE_NAME - 1 characters as long as
+ * the workspace. Where there is no room for another it is not kept. */
+#define XB_WORKSPACE_NAME 160
+void xb_workspace_remember(struct xb_workspace *workspace, const char *name, uint64_t number);
+/* False where there is none of that name. */
+bool xb_workspace_recall(const struct xb_workspace *workspace, const char *name, uint64_t *number);
+
 #endif

@@ -2,11 +2,8 @@
 /* The rows that declare the options of `advise`. */
 #include "command.h"
 
-#include "backends/choice.h"
 #include "cli/options.h"
 #include "ways.h"
-
-#include <stdio.h>
 
 static const struct xb_option option_in = {
     .name = "in",
@@ -58,15 +55,6 @@ static const struct xb_option option_memory = {
             "strategies have to page-lock it or copy it first; or in 'pinned' memory.",
     .choices = xb_memory_words,
 };
-static char backend_help[512]; /* of option_backend: the names are the list's */
-static const struct xb_option option_backend = {
-    .name = "backend",
-    .short_name = 'b',
-    .type = XB_OPTION_TEXT,
-    .argument = "NAME",
-    .default_text = XB_BACKEND_AUTO,
-    .help = backend_help,
-};
 static const struct xb_option option_device = {
     .name = "device",
     .short_name = 'D',
@@ -98,7 +86,7 @@ static const struct xb_option *const rows[] = {&option_in,
                                                &option_times,
                                                &option_memory,
                                                &option_check,
-                                               &option_backend,
+                                               &xb_option_backend,
                                                &option_device,
                                                &option_json,
                                                &xb_option_plain_help,
@@ -107,16 +95,6 @@ static const struct xb_option *const rows[] = {&option_in,
 
 const struct xb_option *const *xb_advise_rows(void)
 {
-    char all[128];
-    char others[128];
-    xb_backend_names(XB_BACKENDS_ALL, all, sizeof all);
-    xb_backend_names(XB_BACKENDS_BY_NAME, others, sizeof others);
-    int length = snprintf(backend_help, sizeof backend_help,
-                          "What measures where there is no FILE, and with --check: %s, or auto: "
-                          "the first GPU backend that can run.",
-                          all);
-    if (others[0] != '\0')
-        snprintf(backend_help + length, sizeof backend_help - (size_t)length,
-                 " auto never takes %s: name it.", others);
+    xb_option_backend_describe();
     return rows;
 }

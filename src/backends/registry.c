@@ -4,8 +4,8 @@
 #include <string.h>
 
 const char *const xb_capability_names[XB_CAPABILITIES + 1] = {
-    "register", "write-combined", "hold",  "kernels", "mapped",
-    "managed",  "batch",          "graph", "rows",    NULL};
+    "register", "write-combined", "hold", "kernels", "mapped", "managed",
+    "batch",    "graph",          "rows", "file",    NULL};
 
 const char *xb_memory_name(enum xb_memory memory)
 {
@@ -124,7 +124,8 @@ enum xb_status xb_registry_check_device(const struct xb_backend *backend,
          backend->queue_kernel_copy != NULL && backend->queue_compute != NULL &&
              backend->queue_chain != NULL && backend->queue_chase != NULL &&
              backend->pieces_open != NULL && backend->pieces_close != NULL &&
-             backend->queue_kernel_pieces != NULL && backend->queue_decode != NULL},
+             backend->queue_kernel_pieces != NULL && backend->queue_decode != NULL &&
+             backend->queue_digest != NULL},
         {"to have managed memory, without the slots for it", XB_CAP_MANAGED,
          backend->queue_prefetch != NULL && backend->buffer_advise != NULL},
         {"to page-lock memory, without the slot for it", XB_CAP_REGISTER,
@@ -137,6 +138,9 @@ enum xb_status xb_registry_check_device(const struct xb_backend *backend,
              backend->graph_open != NULL && backend->graph_close != NULL &&
              backend->queue_graph != NULL},
         {"to copy rows, without the slot for it", XB_CAP_ROWS, backend->queue_copy_rows != NULL},
+        {"to read files, without the slots for it", XB_CAP_FILE,
+         backend->file_open != NULL && backend->file_close != NULL && backend->file_read != NULL &&
+             backend->file_way != NULL},
     };
     for (size_t i = 0; i < sizeof needs / sizeof needs[0]; i++)
         if ((info->capabilities & needs[i].capability) != 0 && !needs[i].served)

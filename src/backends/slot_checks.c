@@ -149,6 +149,43 @@ enum xb_status xb_compute_check(const struct xb_buffer *buffer, uint64_t offset,
     return check_range(buffer, offset, bytes, "buffer", error);
 }
 
+enum xb_status xb_digest_check(const struct xb_queue *queue, const struct xb_buffer *buffer,
+                               uint64_t offset, uint64_t bytes, const struct xb_buffer *target,
+                               uint64_t target_offset, struct xb_error *error)
+{
+    const struct xb_buffer *const ends[] = {buffer, target};
+    const uint64_t offsets[] = {offset, target_offset};
+    for (size_t i = 0; i < 2; i++) {
+        if (ends[i]->memory != XB_MEMORY_DEVICE)
+            return XB_FAIL(error, XB_ERR_USAGE,
+                           "a digest is made of device memory and written to it, not %s memory",
+                           xb_memory_name(ends[i]->memory));
+        enum xb_status status = check_in_reach(queue, ends[i], error);
+        if (status == XB_OK)
+            status = check_offset(offsets[i], error);
+        if (status != XB_OK)
+            return status;
+    }
+    enum xb_status status = check_range(buffer, offset, bytes, "buffer", error);
+    if (status == XB_OK)
+        status = check_range(target, target_offset, 8, "digest", error);
+    if (status != XB_OK)
+        return status;
+    return check_apart(target, target_offset, 8, buffer, offset, bytes, error);
+}
+
+enum xb_status xb_file_read_check(const struct xb_file *file, const struct xb_buffer *buffer,
+                                  uint64_t offset, uint64_t bytes, struct xb_error *error)
+{
+    if (buffer->memory != XB_MEMORY_DEVICE || buffer->device != file->device)
+        return XB_FAIL(error, XB_ERR_USAGE,
+                       "device %u reads files to its own device memory, not to %s memory of "
+                       "device %u",
+                       file->device->info.index, xb_memory_name(buffer->memory),
+                       buffer->device->info.index);
+    return check_range(buffer, offset, bytes, "buffer", error);
+}
+
 enum xb_status xb_chain_check(const struct xb_queue *queue, const struct xb_buffer *buffer,
                               uint64_t bytes, struct xb_error *error)
 {

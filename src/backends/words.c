@@ -30,7 +30,19 @@ ALWAYS_INLINE bool match(const unsigned char *in, struct xb_pattern pattern,
     return differing == 0;
 }
 
-static const struct xb_words plain = {"plain", fill, match};
+ALWAYS_INLINE unsigned long long sum(const unsigned char *in, struct xb_compute_leap leap,
+                                     uint64_t index, uint64_t count)
+{
+    unsigned long long all = 0;
+    for (uint64_t i = 0; i < count; i++) {
+        unsigned long long word;
+        memcpy(&word, in + 8 * i, 8);
+        all += xb_digest_word(word * leap.factor + leap.addend, index + i);
+    }
+    return all;
+}
+
+static const struct xb_words plain = {"plain", fill, match, sum};
 
 #if defined(__x86_64__)
 #define DEFINE_WAY(suffix, instructions)                                                           \
@@ -46,7 +58,13 @@ static const struct xb_words plain = {"plain", fill, match};
     {                                                                                              \
         return match(in, pattern, leap, index, count);                                             \
     }                                                                                              \
-    static const struct xb_words suffix = {instructions, fill_##suffix, match_##suffix};
+    __attribute__((target(instructions))) static unsigned long long sum_##suffix(                  \
+        const unsigned char *in, struct xb_compute_leap leap, uint64_t index, uint64_t count)      \
+    {                                                                                              \
+        return sum(in, leap, index, count);                                                        \
+    }                                                                                              \
+    static const struct xb_words suffix = {instructions, fill_##suffix, match_##suffix,            \
+                                           sum_##suffix};
 
 DEFINE_WAY(avx2, "avx2")
 DEFINE_WAY(avx512, "avx512dq")

@@ -16,6 +16,9 @@ struct xb_words {
     /* Whether memory holds these words. */
     bool (*match)(const unsigned char *in, struct xb_pattern pattern, struct xb_compute_leap leap,
                   uint64_t index, uint64_t count);
+    /* What the words in memory, after the leap, add to a digest in which the first is `index`. */
+    unsigned long long (*sum)(const unsigned char *in, struct xb_compute_leap leap, uint64_t index,
+                              uint64_t count);
 };
 
 /* The way that suits this CPU best: a word takes three multiplications of 64 bits, and a CPU that

@@ -265,21 +265,23 @@ void xb_json_put_raw(struct xb_json *json, const char *key, const char *document
 
 /* ---- the end ---- */
 
-static enum xb_status print_tree(const cJSON *root, FILE *stream, const char *what,
+static enum xb_status print_tree(const cJSON *root, FILE *stream, bool is_part, const char *what,
                                  struct xb_error *error)
 {
-    char *text = cJSON_Print(root);
+    char *text = is_part ? cJSON_PrintUnformatted(root) : cJSON_Print(root);
     if (text == NULL)
         return XB_FAIL(error, XB_ERR_MEMORY,
                        "not enough memory to write %s: measure fewer cases in one run", what);
-    bool is_written = fprintf(stream, "%s\n", text) >= 0;
+    bool is_written = fprintf(stream, "%s%s", text, is_part ? "" : "\n") >= 0;
     int code = errno;
     cJSON_free(text);
-    return is_written ? xb_stream_finish(stream, what, error) : xb_stream_fail(what, code, error);
+    if (!is_written)
+        return xb_stream_fail(what, code, error);
+    return is_part ? XB_OK : xb_stream_finish(stream, what, error);
 }
 
-enum xb_status xb_json_finish(struct xb_json *json, FILE *stream, const char *what,
-                              struct xb_error *error)
+static enum xb_status finish(struct xb_json *json, FILE *stream, bool is_part, const char *what,
+                             struct xb_error *error)
 {
     enum xb_status status;
     if (json->depth > 0 || json->root == NULL)
@@ -288,9 +290,21 @@ enum xb_status xb_json_finish(struct xb_json *json, FILE *stream, const char *wh
         *error = json->error;
         status = error->status;
     } else {
-        status = print_tree(json->root, stream, what, error);
+        status = print_tree(json->root, stream, is_part, what, error);
     }
     cJSON_Delete(json->root);
     xb_plain_locale_leave(json->previous_locale);
     return status;
+}
+
+enum xb_status xb_json_finish(struct xb_json *json, FILE *stream, const char *what,
+                              struct xb_error *error)
+{
+    return finish(json, stream, false, what, error);
+}
+
+enum xb_status xb_json_finish_part(struct xb_json *json, FILE *stream, const char *what,
+                                   struct xb_error *error)
+{
+    return finish(json, stream, true, what, error);
 }

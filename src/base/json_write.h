@@ -47,6 +47,11 @@ void xb_json_begin(struct xb_json *json);
 XB_MUST_CHECK enum xb_status xb_json_finish(struct xb_json *json, FILE *stream, const char *what,
                                             struct xb_error *error);
 
+/* Does the same, but prints it in one line without a newline, and flushes nothing: for a part of a
+ * larger document. */
+XB_MUST_CHECK enum xb_status xb_json_finish_part(struct xb_json *json, FILE *stream,
+                                                 const char *what, struct xb_error *error);
+
 void xb_json_open_object(struct xb_json *json, const char *key);
 void xb_json_open_array(struct xb_json *json, const char *key);
 /* Closes what was opened last. */

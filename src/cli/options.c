@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "options.h"
 
+#include "backends/choice.h"
+
+#include <stdio.h>
+
 const struct xb_option xb_option_help = {
     .name = "help",
     .short_name = 'h',
@@ -31,3 +35,28 @@ const struct xb_option xb_option_output = {
     .help = "Where that goes; '-' is standard output. A file is replaced only when its new content "
             "is complete.",
 };
+
+static char backend_help[512];
+const struct xb_option xb_option_backend = {
+    .name = "backend",
+    .short_name = 'b',
+    .type = XB_OPTION_TEXT,
+    .argument = "NAME",
+    .default_text = XB_BACKEND_AUTO,
+    .help = backend_help,
+    .selects = true,
+};
+
+void xb_option_backend_describe(void)
+{
+    char all[128];
+    char others[128];
+    xb_backend_names(XB_BACKENDS_ALL, all, sizeof all);
+    xb_backend_names(XB_BACKENDS_BY_NAME, others, sizeof others);
+    int length =
+        snprintf(backend_help, sizeof backend_help,
+                 "Which backend measures: %s, or auto, the first GPU backend that can run.", all);
+    if (others[0] != '\0')
+        snprintf(backend_help + length, sizeof backend_help - (size_t)length,
+                 " auto never takes %s: name it. xferbench list tells what each is.", others);
+}

@@ -11,5 +11,9 @@ extern const struct xb_option xb_option_version;
 extern const struct xb_option xb_option_help, xb_option_plain_help;
 /* Where the report of a command goes that writes one. */
 extern const struct xb_option xb_option_output;
+/* Which backend measures. Its help names those that there are: each rows() that has it calls
+ * xb_option_backend_describe, which writes that. */
+extern const struct xb_option xb_option_backend;
+void xb_option_backend_describe(void);
 
 #endif

@@ -2,23 +2,11 @@
 /* The rows that declare the options of `link`. */
 #include "command.h"
 
-#include "backends/choice.h"
 #include "cli/options.h"
 #include "measure/run.h"
 
-#include <stdio.h>
-
 static const char *const formats[] = {"table", "nagios", "nhc", "prometheus", NULL};
 
-static char backend_help[512]; /* of option_backend: the names are the list's */
-static const struct xb_option option_backend = {
-    .name = "backend",
-    .short_name = 'b',
-    .type = XB_OPTION_TEXT,
-    .argument = "NAME",
-    .default_text = XB_BACKEND_AUTO,
-    .help = backend_help,
-};
 static const struct xb_option option_device = {
     .name = "device",
     .short_name = 'D',
@@ -125,7 +113,7 @@ static const struct xb_option option_json = {
             "(docs/link.schema.json); '-' is standard output, in place of the table.",
 };
 static const struct xb_option *const link_rows[] = {
-    &option_backend,       &option_device,     &option_no_peers,
+    &xb_option_backend,    &option_device,     &option_no_peers,
     &option_count,         &option_size,       &option_attempts,
     &option_deadline,      &option_expect,     &option_min_h2d,
     &option_min_d2h,       &option_min_peer,   &option_limits,
@@ -134,14 +122,6 @@ static const struct xb_option *const link_rows[] = {
 
 const struct xb_option *const *xb_link_rows(void)
 {
-    char automatic[128];
-    char others[128];
-    xb_backend_names(XB_BACKENDS_AUTOMATIC, automatic, sizeof automatic);
-    xb_backend_names(XB_BACKENDS_BY_NAME, others, sizeof others);
-    int length = snprintf(backend_help, sizeof backend_help, "%s, or auto: the first that can run.",
-                          automatic);
-    if (others[0] != '\0')
-        snprintf(backend_help + length, sizeof backend_help - (size_t)length,
-                 " There is no link to test with %s: UNKNOWN.", others);
+    xb_option_backend_describe();
     return link_rows;
 }

@@ -82,8 +82,8 @@ static bool list_has(const char *list, const char *name)
 }
 
 /* /proc/self/cgroup has a line "number:controllers:path" for every hierarchy (cgroups(7)). */
-void xb_cgroups_visit(const char *root, const char *controller, const char *mount,
-                      xb_cgroup_visitor *visit, void *argument)
+void xb_cgroups_visit(const char *root, const struct xb_cgroup_hierarchy *hierarchies, size_t count,
+                      void *argument)
 {
     FILE *file = open_under(root, "/proc/self/cgroup");
     char *line = NULL;
@@ -99,8 +99,9 @@ void xb_cgroups_visit(const char *root, const char *controller, const char *moun
         controllers++;
         *path++ = '\0';
         path[strcspn(path, "\n")] = '\0';
-        if (list_has(controllers, controller))
-            visit_up(root, mount, path, visit, argument);
+        for (const struct xb_cgroup_hierarchy *at = hierarchies; at < hierarchies + count; at++)
+            if (list_has(controllers, at->controller))
+                visit_up(root, at->mount, path, at->visit, argument);
     }
     free(line);
     fclose(file);

@@ -3,6 +3,7 @@
 #define XFERBENCH_MACHINE_CGROUPS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* Both put `root` before every path that they read ("" for the machine itself), so that tests can
@@ -18,10 +19,16 @@ bool xb_number_read(const char *root, const char *path, const char *field, uint6
 /* `directory` is that of a cgroup, without the root. */
 typedef void xb_cgroup_visitor(void *argument, const char *root, const char *directory);
 
-/* Visits the process's cgroup of a controller and all cgroups above it. The controller is as
- * /proc/self/cgroup names it, and "" is v2; `mount` is where its cgroups are to be found. What does
- * not exist is visited too: on most machines only one of v1 and v2 is there. */
-void xb_cgroups_visit(const char *root, const char *controller, const char *mount,
-                      xb_cgroup_visitor *visit, void *argument);
+/* A controller as /proc/self/cgroup names it, "" for v2, and where its cgroups are to be found. */
+struct xb_cgroup_hierarchy {
+    const char *controller;
+    const char *mount;
+    xb_cgroup_visitor *visit;
+};
+
+/* Visits the process's cgroup of each controller and all cgroups above it. What does not exist is
+ * visited too: on most machines only one of v1 and v2 is there. */
+void xb_cgroups_visit(const char *root, const struct xb_cgroup_hierarchy *hierarchies, size_t count,
+                      void *argument);
 
 #endif

@@ -51,9 +51,12 @@ static void read_v1(void *argument, const char *root, const char *directory)
 
 unsigned xb_cpu_quota_read(const char *root)
 {
+    static const struct xb_cgroup_hierarchy hierarchies[] = {
+        {"", "/sys/fs/cgroup", read_v2},
+        {"cpu", "/sys/fs/cgroup/cpu", read_v1},
+    };
     unsigned cpus = UINT_MAX;
-    xb_cgroups_visit(root, "", "/sys/fs/cgroup", read_v2, &cpus);
-    xb_cgroups_visit(root, "cpu", "/sys/fs/cgroup/cpu", read_v1, &cpus);
+    xb_cgroups_visit(root, hierarchies, sizeof hierarchies / sizeof *hierarchies, &cpus);
     return cpus;
 }
 

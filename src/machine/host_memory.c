@@ -28,22 +28,15 @@
 /* Giving pages back is faster than touching them. */
 #define UNMAP_GRAIN (16 * HUGE_PAGE)
 
-/* The files of a memory controller. Mounts and files that do not exist are skipped, so the same
- * table serves cgroups v1, v2 and a machine with both. */
-struct hierarchy {
-    const char *controller; /* as /proc/self/cgroup names it; "" is v2 */
-    const char *mount;
-    const char *limit;
+/* cgroups v1 has a number for "no limit" too: 2^63 less a page. */
+#define NO_LIMIT (UINT64_C(1) << 62)
+
+/* The files of a memory cgroup. Files that do not exist are skipped, so a machine can have v1, v2
+ * or both. */
+struct cgroup_files {
+    const char *limits[2]; /* the second may be NULL */
     const char *usage;
     const char *reclaimable; /* field of memory.stat: usage that the kernel gives up when needed */
-};
-
-static const struct hierarchy hierarchies[] = {
-    {"", "/sys/fs/cgroup", "memory.max", "memory.current", "inactive_file"},
-    /* The kernel does not kill a process above memory.high, but slows it nearly to a halt. */
-    {"", "/sys/fs/cgroup", "memory.high", "memory.current", "inactive_file"},
-    {"memory", "/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes",
-     "total_inactive_file"},
 };
 
 /* Replaces the limit if `bytes` is tighter. */
@@ -61,41 +54,63 @@ __attribute__((format(printf, 3, 4))) static void tighten(struct xb_memory_limit
     va_end(arguments);
 }
 
-struct memory_cgroups {
-    const struct hierarchy *hierarchy;
-    struct xb_memory_limit *limit;
-};
-
-static void tighten_to_cgroup(void *argument, const char *root, const char *directory)
+static bool read_usage(const struct cgroup_files *files, const char *root, const char *directory,
+                       uint64_t *used)
 {
-    const struct memory_cgroups *cgroups = argument;
-    const struct hierarchy *hierarchy = cgroups->hierarchy;
     char path[PATH_MAX];
-    uint64_t most;
-    uint64_t used;
     uint64_t reclaimable = 0;
 
-    snprintf(path, sizeof path, "%s/%s", directory, hierarchy->limit);
-    if (!xb_number_read(root, path, "", &most))
-        return;
-    snprintf(path, sizeof path, "%s/%s", directory, hierarchy->usage);
-    if (!xb_number_read(root, path, "", &used))
-        return;
+    snprintf(path, sizeof path, "%s/%s", directory, files->usage);
+    if (!xb_number_read(root, path, "", used))
+        return false;
     snprintf(path, sizeof path, "%s/memory.stat", directory);
-    (void)xb_number_read(root, path, hierarchy->reclaimable, &reclaimable);
+    (void)xb_number_read(root, path, files->reclaimable, &reclaimable);
+    *used -= reclaimable < *used ? reclaimable : *used;
+    return true;
+}
 
-    used -= reclaimable < used ? reclaimable : used;
-    tighten(cgroups->limit, most > used ? most - used : 0, "%s in the memory cgroup %s",
-            hierarchy->limit, directory);
+static void tighten_to_cgroup(struct xb_memory_limit *limit, const struct cgroup_files *files,
+                              const char *root, const char *directory)
+{
+    bool is_read = false;
+    uint64_t used = 0;
+
+    for (size_t i = 0; i < 2 && files->limits[i] != NULL; i++) {
+        char path[PATH_MAX];
+        uint64_t most;
+        snprintf(path, sizeof path, "%s/%s", directory, files->limits[i]);
+        if (!xb_number_read(root, path, "", &most) || most >= NO_LIMIT)
+            continue;
+        if (!is_read && !read_usage(files, root, directory, &used))
+            return;
+        is_read = true;
+        tighten(limit, most > used ? most - used : 0, "%s in the memory cgroup %s",
+                files->limits[i], directory);
+    }
+}
+
+static void tighten_to_v1(void *limit, const char *root, const char *directory)
+{
+    static const struct cgroup_files files = {
+        {"memory.limit_in_bytes"}, "memory.usage_in_bytes", "total_inactive_file"};
+    tighten_to_cgroup(limit, &files, root, directory);
+}
+
+/* The kernel does not kill a process above memory.high, but slows it nearly to a halt. */
+static void tighten_to_v2(void *limit, const char *root, const char *directory)
+{
+    static const struct cgroup_files files = {
+        {"memory.max", "memory.high"}, "memory.current", "inactive_file"};
+    tighten_to_cgroup(limit, &files, root, directory);
 }
 
 static void tighten_to_all_cgroups(const char *root, struct xb_memory_limit *limit)
 {
-    for (size_t i = 0; i < sizeof hierarchies / sizeof *hierarchies; i++) {
-        struct memory_cgroups cgroups = {.hierarchy = &hierarchies[i], .limit = limit};
-        xb_cgroups_visit(root, hierarchies[i].controller, hierarchies[i].mount, tighten_to_cgroup,
-                         &cgroups);
-    }
+    static const struct xb_cgroup_hierarchy hierarchies[] = {
+        {"", "/sys/fs/cgroup", tighten_to_v2},
+        {"memory", "/sys/fs/cgroup/memory", tighten_to_v1},
+    };
+    xb_cgroups_visit(root, hierarchies, sizeof hierarchies / sizeof *hierarchies, limit);
 }
 
 static uint64_t page_bytes(void)

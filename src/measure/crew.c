@@ -81,7 +81,7 @@ static enum xb_status start(struct xb_crew *crew, unsigned threads, struct xb_er
         int code = pthread_create(&member->thread, NULL, work, member);
         if (code != 0)
             return XB_FAIL(error, XB_ERR_RUNTIME,
-                           "of %u threads only %u could be started (%s); take fewer by --threads",
+                           "of %u threads only %u could be started (%s); take fewer of them",
                            threads, crew->member_count + 1, strerror(code));
         crew->member_count++;
     }

@@ -7,6 +7,7 @@
 
 #include "base/interrupt.h"
 #include "case.h"
+#include "line.h"
 #include "mode_list.h"
 #include "xferbench/workspace.h"
 
@@ -166,7 +167,14 @@ static enum xb_status measure_placement(struct xb_measurement *measurement, stru
     if (status != XB_OK)
         return status;
     status = describe_all(measurement, error);
-    return status != XB_OK ? status : verify(measurement, error);
+    if (status == XB_OK)
+        status = verify(measurement, error);
+    /* After that: else the data of an iteration that no figure of the samples is made of would be
+     * what is verified. */
+    if (status == XB_OK && whole->verified == XB_VERIFIED_TRUE &&
+        whole->stop_reason != XB_STOP_NOT_YET)
+        status = xb_measure_record(measurement, error);
+    return status;
 }
 
 /* What is said of all placements together. */
@@ -259,6 +267,7 @@ static void take_down(struct xb_lane *lane)
     xb_sampler_close(&lane->sampler);
     if (context->state != NULL && context->test->mode->teardown != NULL)
         context->test->mode->teardown(context);
+    xb_line_close(context);
     free(context->state);
     context->state = NULL;
 }

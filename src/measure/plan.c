@@ -24,7 +24,16 @@ struct walk {
     /* All 0 at the beginning: */
     size_t variant, combination; /* the next ones */
     size_t next;                 /* size and direction, counted on over all combinations */
+    uint64_t own_bytes;          /* the mode's, where --size is not given; found with the first */
 };
+
+/* How large the mode's cases are where --size is not given; 0: as it is by default. */
+static uint64_t own_bytes(const struct walk *walk)
+{
+    const struct xb_mode *mode = walk->test.mode;
+    uint64_t bytes = mode->bytes_of_options != NULL ? mode->bytes_of_options(walk->config) : 0;
+    return bytes > 0 ? bytes : mode->bytes_by_default;
+}
 
 /* Gives walk->test the next variant and parameters. False if there are no others. */
 static bool next_combination(struct walk *walk)
@@ -46,9 +55,11 @@ static bool next_combination(struct walk *walk)
 static bool next_case(struct walk *walk)
 {
     const struct xb_value *size = xb_config_get(walk->config, "size");
-    uint64_t own = walk->test.mode->bytes_by_default;
-    const struct xb_sizes sizes =
-        !size->given && own > 0 ? (struct xb_sizes){.bytes = &own, .count = 1} : size->sizes;
+    if (walk->next == 0)
+        walk->own_bytes = own_bytes(walk);
+    const struct xb_sizes sizes = !size->given && walk->own_bytes > 0
+                                      ? (struct xb_sizes){.bytes = &walk->own_bytes, .count = 1}
+                                      : size->sizes;
     size_t of_each = sizes.count * XB_DIRECTIONS;
     for (;;) {
         size_t next = walk->next % of_each;

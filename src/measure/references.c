@@ -22,6 +22,21 @@ static double seconds_by(enum xb_clock clock, const struct xb_timing *timing, do
                                          : of_case;
 }
 
+/* Submits what the reference is, which of a mode with stages may be a part of its line. */
+static enum xb_status submit(struct xb_measurement *measurement,
+                             const struct xb_reference *reference, uint64_t iterations, bool held,
+                             double *seconds, struct xb_error *error)
+{
+    struct xb_mode_context *context = &measurement->lanes[0].context;
+    if (reference->part == NULL)
+        return xb_measure_repeat(measurement, reference->submit, iterations, held, seconds, error);
+    xb_line_take(context, reference->part);
+    enum xb_status status =
+        xb_measure_repeat(measurement, xb_line_submit, iterations, held, seconds, error);
+    xb_line_take(context, NULL);
+    return status;
+}
+
 /* Repeats a reference once. *seconds is what one iteration took. */
 static enum xb_status repeat(struct xb_measurement *measurement,
                              const struct xb_reference *reference, double *seconds,
@@ -38,8 +53,8 @@ static enum xb_status repeat(struct xb_measurement *measurement,
      * and an iteration would hide another's calls. */
     bool by_host = reference->clock == XB_CLOCK_OF_HOST;
     uint64_t iterations = by_host ? 1 : measurement->iterations;
-    enum xb_status status = xb_measure_repeat(measurement, reference->submit, iterations,
-                                              measurement->held && !by_host, seconds, error);
+    enum xb_status status =
+        submit(measurement, reference, iterations, measurement->held && !by_host, seconds, error);
     *seconds =
         seconds_by(reference->clock, &measurement->lanes[0].timing, *seconds) / (double)iterations;
     return status;

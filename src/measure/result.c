@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 const char *xb_result_status_name(enum xb_result_status status)
@@ -141,8 +142,17 @@ enum xb_status xb_result_median(const struct xb_result *result, const struct xb_
     return XB_OK;
 }
 
+void xb_result_drop_timeline(struct xb_result *result)
+{
+    if (result->timeline != NULL)
+        xb_timeline_free(result->timeline);
+    free(result->timeline);
+    result->timeline = NULL;
+}
+
 void xb_result_free(struct xb_result *result)
 {
+    xb_result_drop_timeline(result);
     xb_samples_free(&result->times);
     xb_samples_free(&result->submit_times);
     xb_samples_free(&result->wall_times);

@@ -35,9 +35,10 @@ struct xb_run {
     size_t device_count;
     struct xb_result *results; /* one a case, filled in turn */
     size_t case_count;
-    size_t done_count; /* how many of the results are final */
-    bool unhurried;    /* asked: takes 20 samples also where fewer tell the median, for what is
-                          counted meanwhile */
+    size_t done_count;    /* how many of the results are final */
+    bool unhurried;       /* asked: takes 20 samples also where fewer tell the median, for what is
+                             counted meanwhile */
+    bool keeps_timelines; /* asked: each case has one more iteration recorded, and keeps that */
     bool interrupted;
     const char *sysfs; /* where PCI devices are shown; NULL: XB_PCI_DEVICES, as except in tests */
     double deadline;   /* on the clock of src/base/clock.h; 0 for none */

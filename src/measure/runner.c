@@ -10,6 +10,7 @@
 #include "case.h"
 #include "machine/host_memory.h"
 #include "opening.h"
+#include "storage/store.h"
 #include "xferbench/workspace.h"
 
 #include <stdlib.h>
@@ -28,6 +29,7 @@ struct runner {
     const struct xb_run_observer *observer;
     struct opened *opened; /* one a device of the run, and so are these */
     struct xb_opening *openings;
+    struct xb_store store;
 };
 
 bool xb_run_should_stop(const struct xb_run *run)
@@ -228,7 +230,8 @@ static enum xb_status make_lane(struct runner *runner, struct xb_result *result,
                                          .run = run,
                                          .config = run->config,
                                          .device = opened->device,
-                                         .workspace = opened->workspace}};
+                                         .workspace = opened->workspace,
+                                         .store = &runner->store}};
     xb_workspace_begin(opened->workspace, test->bytes);
     if (test->peer == XB_NO_PEER)
         return XB_OK;
@@ -458,7 +461,7 @@ static void run_all_rows(struct runner *runner)
 enum xb_status xb_run_execute(struct xb_run *run, const struct xb_run_observer *observer,
                               struct xb_error *error)
 {
-    struct runner runner = {.run = run, .observer = observer};
+    struct runner runner = {.run = run, .observer = observer, .store = {.end_at = run->deadline}};
     enum xb_status status = xb_topology_open(&run->topology, error);
     if (status != XB_OK)
         return status;
@@ -470,6 +473,7 @@ enum xb_status xb_run_execute(struct xb_run *run, const struct xb_run_observer *
         close_devices(&runner);
         note_cuts(run);
     }
+    xb_store_close(&runner.store);
     free_lists(&runner);
     return status;
 }

@@ -5,8 +5,6 @@
 
 #include "base/clock.h"
 
-#include "base/interrupt.h"
-
 #include "mode_list.h"
 #include "repetition.h"
 #include "warm_up.h"
@@ -276,13 +274,6 @@ static void choose_least(const struct xb_measurement *measurement, struct xb_sto
         stopping->min_samples = stopping->sure_samples = XB_STOP_LATENCY_SAMPLES;
 }
 
-/* Notes that a signal or the deadline ends the case now. */
-static void note_cut(struct xb_measurement *measurement)
-{
-    measurement->result->stop_reason =
-        xb_interrupt_signal() != 0 ? XB_STOP_INTERRUPTED : XB_STOP_DEADLINE;
-}
-
 /* Decides whether to go on after the latest sample of this placement, `elapsed` seconds after its
  * first began. */
 static enum xb_status decide(struct xb_measurement *measurement, struct xb_stopping *stopping,
@@ -318,17 +309,18 @@ static enum xb_status take_samples(struct xb_measurement *measurement, struct xb
     bool done = false;
     while (!done) {
         if (xb_measure_out_of_time(measurement)) {
-            note_cut(measurement);
+            xb_measure_note_cut(measurement);
             break;
         }
         enum xb_status status = take_sample(measurement, error);
+        if (status == XB_OK && single)
+            status = time_bare(measurement, error);
+        if (status == XB_ERR_STOPPED) { /* in the middle of an iteration, which is no sample */
+            xb_measure_note_cut(measurement);
+            break;
+        }
         if (status != XB_OK)
             return status;
-        if (single) {
-            status = time_bare(measurement, error);
-            if (status != XB_OK)
-                return status;
-        }
         status = decide(measurement, &stopping, before, xb_clock_now() - begin, &done, error);
         if (status != XB_OK)
             return status;
@@ -378,11 +370,12 @@ static enum xb_status begin_placement(struct xb_measurement *measurement, struct
 enum xb_status xb_measure_sample(struct xb_measurement *measurement, struct xb_error *error)
 {
     enum xb_status status = begin_placement(measurement, error);
-    if (status != XB_OK)
+    bool is_cut = status == XB_ERR_STOPPED && measurement->placement > 0;
+    if (status != XB_OK && !is_cut)
         return status;
-    if (xb_measure_out_of_time(measurement)) {
+    if (is_cut || xb_measure_out_of_time(measurement)) {
         if (measurement->placement > 0)
-            note_cut(measurement); /* else there is nothing that it cuts short */
+            xb_measure_note_cut(measurement); /* else there is nothing that it cuts short */
         return XB_OK;
     }
     status = prepare(measurement, error);
@@ -390,7 +383,7 @@ enum xb_status xb_measure_sample(struct xb_measurement *measurement, struct xb_e
         return status;
     status = take_samples(measurement, error);
     if (measurement->result->stop_reason == XB_STOP_NOT_YET && xb_measure_out_of_time(measurement))
-        note_cut(measurement); /* before the next placement */
+        xb_measure_note_cut(measurement); /* before the next placement */
     xb_measure_note_work(measurement);
     return status;
 }

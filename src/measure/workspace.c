@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "xferbench/workspace.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum side { SIDE_HOST, SIDE_DEVICE, SIDES };
 
@@ -12,6 +14,9 @@ struct kept {
 
 /* On either side; only the host's side has more than XB_WORKSPACE_BUFFERS of them. */
 #define SLOTS (XB_WORKSPACE_BUFFERS + XB_PLACEMENTS - 1)
+
+/* More sweeps of a mode that remembers something are run by nobody. */
+#define REMEMBERED 256
 
 struct xb_workspace {
     struct xb_device *device;
@@ -24,6 +29,11 @@ struct xb_workspace {
     struct xb_queue **queues;
     size_t queue_count;
     struct xb_crew *crew; /* NULL: none yet */
+    struct {
+        char name[XB_WORKSPACE_NAME];
+        uint64_t number;
+    } remembered[REMEMBERED];
+    size_t remembered_count;
 };
 
 enum xb_status xb_workspace_open(struct xb_device *device, uint64_t hint,
@@ -245,4 +255,26 @@ enum xb_status xb_workspace_crew(struct xb_workspace *workspace, unsigned thread
     }
     *crew = workspace->crew;
     return XB_OK;
+}
+
+/* ---- numbers ---- */
+
+bool xb_workspace_recall(const struct xb_workspace *workspace, const char *name, uint64_t *number)
+{
+    for (size_t i = 0; i < workspace->remembered_count; i++)
+        if (strcmp(workspace->remembered[i].name, name) == 0) {
+            *number = workspace->remembered[i].number;
+            return true;
+        }
+    return false;
+}
+
+void xb_workspace_remember(struct xb_workspace *workspace, const char *name, uint64_t number)
+{
+    size_t place = workspace->remembered_count;
+    if (place == REMEMBERED || strlen(name) >= XB_WORKSPACE_NAME)
+        return;
+    snprintf(workspace->remembered[place].name, XB_WORKSPACE_NAME, "%s", name);
+    workspace->remembered[place].number = number;
+    workspace->remembered_count++;
 }

@@ -2,8 +2,8 @@
 /* Data compressed on the host without loss, and restored on the device. */
 #include "encoded.h"
 #include "encoded_reading.h"
-#include "pipeline_figures.h"
 #include "sample_data.h"
+#include "stage_figures.h"
 
 #include <string.h>
 

@@ -1,41 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A pipeline: while one chunk is computed on, the next arrives and the last leaves. */
 #include "kernel_time.h"
+#include "overlap_reading.h"
 #include "parameter_reading.h"
-#include "pipeline_figures.h"
-#include "pipeline_reading.h"
 #include "proof.h"
 #include "shared_options.h"
+#include "stage_figures.h"
 
 #include "xferbench/reading.h"
 #include "xferbench/result.h"
 #include "xferbench/workspace.h"
 
-static const struct xb_option option_buffers = {
-    .name = "buffers",
-    .type = XB_OPTION_COUNTS,
-    .argument = "N[,N]",
-    .default_text = "3",
-    .help =
-        "How many chunks are on the device at a time, each with a queue of its own: a number, a "
-        "list (2,3,4) or a range that doubles (2..16). One case is run for each.",
-    .minimum = 2,
-    .maximum = 32,
-    .selects = true,
-};
-
-/* With --kernel-time auto the kernel takes so many times as long as the copies beside it. A little
- * longer than they: then the computing sets the pace, and not copies that take now more, now less
- * time. */
-#define TUNED_LONGER 1.05
-
 struct state {
     enum xb_memory memory;
     struct xb_buffer *in, *out; /* on the host */
     struct xb_buffer *slots;    /* on the device, `buffers` chunks */
-    uint64_t chunk, count;
-    uint64_t buffers; /* in turn; time_of_copies takes one away for a moment */
-    uint64_t steps;   /* of the kernel, on every word */
+    uint64_t chunk;
+    uint64_t steps; /* of the kernel, on every word */
 };
 
 static uint32_t capabilities(const struct xb_case *test)
@@ -65,7 +46,7 @@ static enum xb_status check(const struct xb_mode_context *context, struct xb_err
 static struct xb_needs needs(const struct xb_case *test, const struct xb_config *config)
 {
     uint64_t chunk = xb_case_setting(test, &xb_option_chunk)->count;
-    uint64_t buffers = xb_case_setting(test, &option_buffers)->count;
+    uint64_t buffers = xb_case_setting(test, &xb_option_buffers)->count;
     (void)config;
     uint64_t least = chunk < test->bytes ? chunk : test->bytes;
     return (struct xb_needs){.host_bytes = 2 * test->bytes, .device_bytes = buffers * least};
@@ -73,145 +54,68 @@ static struct xb_needs needs(const struct xb_case *test, const struct xb_config 
 
 /* ---- the three stages of a chunk ---- */
 
-static uint64_t slot_of(const struct state *state, uint64_t index)
-{
-    return index % state->buffers;
-}
-
-static enum xb_status copy_into(struct xb_mode_context *context, size_t queue, uint64_t index,
-                                uint64_t slot, struct xb_error *error)
+static enum xb_status copy_in(struct xb_mode_context *context, const struct xb_turn *turn,
+                              struct xb_error *error)
 {
     const struct state *state = context->state;
-    struct xb_chunk chunk = xb_chunk_at(context->test->bytes, state->chunk, index);
-    return context->device->backend->queue_copy(context->queues[queue], state->slots,
-                                                slot * state->chunk, state->in, chunk.offset,
+    struct xb_chunk chunk = xb_chunk_at(context->test->bytes, state->chunk, turn->item);
+    return context->device->backend->queue_copy(turn->queue, state->slots,
+                                                turn->slot * state->chunk, state->in, chunk.offset,
                                                 chunk.bytes, error);
 }
 
-static enum xb_status copy_out_of(struct xb_mode_context *context, size_t queue, uint64_t index,
-                                  uint64_t slot, struct xb_error *error)
-{
-    const struct state *state = context->state;
-    struct xb_chunk chunk = xb_chunk_at(context->test->bytes, state->chunk, index);
-    return context->device->backend->queue_copy(context->queues[queue], state->out, chunk.offset,
-                                                state->slots, slot * state->chunk, chunk.bytes,
-                                                error);
-}
-
-static enum xb_status copy_in(struct xb_mode_context *context, size_t queue, uint64_t index,
-                              struct xb_error *error)
-{
-    return copy_into(context, queue, index, slot_of(context->state, index), error);
-}
-
-static enum xb_status compute(struct xb_mode_context *context, size_t queue, uint64_t index,
+static enum xb_status compute(struct xb_mode_context *context, const struct xb_turn *turn,
                               struct xb_error *error)
 {
     const struct state *state = context->state;
-    struct xb_chunk chunk = xb_chunk_at(context->test->bytes, state->chunk, index);
+    struct xb_chunk chunk = xb_chunk_at(context->test->bytes, state->chunk, turn->item);
     if (state->steps == 0)
         return XB_OK;
-    return context->device->backend->queue_compute(context->queues[queue], state->slots,
-                                                   slot_of(state, index) * state->chunk,
-                                                   chunk.bytes, state->steps, error);
+    return context->device->backend->queue_compute(
+        turn->queue, state->slots, turn->slot * state->chunk, chunk.bytes, state->steps, error);
 }
 
-static enum xb_status copy_out(struct xb_mode_context *context, size_t queue, uint64_t index,
+static enum xb_status copy_out(struct xb_mode_context *context, const struct xb_turn *turn,
                                struct xb_error *error)
 {
-    return copy_out_of(context, queue, index, slot_of(context->state, index), error);
-}
-
-typedef enum xb_status stage(struct xb_mode_context *context, size_t queue, uint64_t index,
-                             struct xb_error *error);
-
-/* Sends all chunks through some stages. With `spread` each chunk is on its slot's queue, else all
- * are on the first. */
-static enum xb_status run_stages(struct xb_mode_context *context, stage *const stages[],
-                                 size_t stage_count, bool spread, struct xb_error *error)
-{
     const struct state *state = context->state;
-    for (uint64_t i = 0; i < state->count; i++)
-        for (size_t s = 0; s < stage_count; s++) {
-            enum xb_status status = stages[s](context, spread ? i % state->buffers : 0, i, error);
-            if (status != XB_OK)
-                return status;
-        }
-    return XB_OK;
+    struct xb_chunk chunk = xb_chunk_at(context->test->bytes, state->chunk, turn->item);
+    return context->device->backend->queue_copy(turn->queue, state->out, chunk.offset, state->slots,
+                                                turn->slot * state->chunk, chunk.bytes, error);
 }
 
-static stage *const all_stages[] = {copy_in, compute, copy_out};
+enum { STAGE_IN, STAGE_KERNEL, STAGE_OUT };
 
-/* A slot's queue keeps its chunks in order; the stages of different slots overlap. */
-static enum xb_status submit(struct xb_mode_context *context, struct xb_error *error)
-{
-    return run_stages(context, all_stages, 3, true, error);
-}
-
-static enum xb_status submit_serial(struct xb_mode_context *context, struct xb_error *error)
-{
-    return run_stages(context, all_stages, 3, false, error);
-}
-
-static enum xb_status submit_in(struct xb_mode_context *context, struct xb_error *error)
-{
-    return run_stages(context, &all_stages[0], 1, false, error);
-}
-
-/* On all queues, as in the pipeline: one kernel's end may hide behind the next one's beginning. */
-static enum xb_status submit_kernel(struct xb_mode_context *context, struct xb_error *error)
-{
-    return run_stages(context, &all_stages[1], 1, true, error);
-}
-
-static enum xb_status submit_out(struct xb_mode_context *context, struct xb_error *error)
-{
-    return run_stages(context, &all_stages[2], 1, false, error);
-}
-
-/* Copies both ways at once, each on a queue and in a slot of its own. The pipeline's copies share
- * the link like this, so they cannot be faster. */
-static enum xb_status submit_copies(struct xb_mode_context *context, struct xb_error *error)
-{
-    const struct state *state = context->state;
-    for (uint64_t i = 0; i < state->count; i++) {
-        enum xb_status status = copy_into(context, 0, i, 0, error);
-        if (status != XB_OK)
-            return status;
-        status = copy_out_of(context, 1, i, 1, error);
-        if (status != XB_OK)
-            return status;
-    }
-    return XB_OK;
-}
-
-static const struct xb_figure serial_time = {
-    .name = "serial_time",
-    .unit = XB_UNIT_SECONDS,
-    .help = "The same work, one step after the other",
+static const struct xb_stage stages[] = {
+    [STAGE_IN] = {.name = "in", .engine = XB_ENGINE_COPY, .run = copy_in},
+    [STAGE_KERNEL] = {.name = "kernel", .engine = XB_ENGINE_COMPUTE, .run = compute},
+    [STAGE_OUT] = {.name = "out", .engine = XB_ENGINE_COPY, .run = copy_out},
+    {.name = NULL},
 };
+
 static const struct xb_figure copies_time = {
     .name = "copies_time",
     .unit = XB_UNIT_SECONDS,
     .help = "The copies both ways at once, without the kernels",
 };
-static const struct xb_figure gpu_busy = {
-    .name = "gpu_busy",
-    .unit = XB_UNIT_RATIO,
-    .more_is_better = true,
-    .help = "The share of the time in which the device computed",
-};
 static const struct xb_figure *const figures[] = {
-    &serial_time, &xb_figure_in_time,  &xb_figure_kernel_time,    &xb_figure_out_time,
-    &copies_time, &xb_figure_speed_up, &xb_figure_share_of_bound, &gpu_busy,
-    NULL};
+    &xb_figure_serial_time,    &xb_figure_in_time,  &xb_figure_kernel_time,
+    &xb_figure_out_time,       &copies_time,        &xb_figure_speed_up,
+    &xb_figure_share_of_bound, &xb_figure_gpu_busy, NULL};
+
+static const struct xb_line_part in_a_row = {.in_a_row = true};
+static const struct xb_line_part in_alone = {.stages = 1u << STAGE_IN};
+static const struct xb_line_part kernels_alone = {.stages = 1u << STAGE_KERNEL};
+static const struct xb_line_part out_alone = {.stages = 1u << STAGE_OUT};
+/* Both ways at once: the pipeline's copies share the link like this, so they cannot be faster. */
+static const struct xb_line_part copies_alone = {.stages = 1u << STAGE_IN | 1u << STAGE_OUT};
 
 static const struct xb_reference references[] = {
-    {.figure = &serial_time, .submit = submit_serial},
-    {.figure = &xb_figure_in_time, .submit = submit_in},
-    {.figure = &xb_figure_kernel_time, .submit = submit_kernel},
-    {.figure = &xb_figure_out_time, .submit = submit_out},
-    {.figure = &copies_time, .submit = submit_copies},
+    {.figure = &xb_figure_serial_time, .part = &in_a_row},
+    {.figure = &xb_figure_in_time, .part = &in_alone},
+    {.figure = &xb_figure_kernel_time, .part = &kernels_alone},
+    {.figure = &xb_figure_out_time, .part = &out_alone},
+    {.figure = &copies_time, .part = &copies_alone},
     {.figure = NULL},
 };
 
@@ -226,35 +130,17 @@ static enum xb_status time_of_copies(struct xb_mode_context *context, double *se
                                      struct xb_error *error)
 {
     struct state *state = context->state;
-    state->buffers--;
+    const struct xb_line_part one_slot_less = {.slots = (unsigned)context->queue_count - 1};
     state->steps = 1;
-    enum xb_status status = xb_mode_time(context, submit, seconds, error);
-    state->buffers++;
-    *seconds *= TUNED_LONGER;
+    xb_line_take(context, &one_slot_less);
+    enum xb_status status = xb_mode_time(context, xb_line_submit, seconds, error);
+    xb_line_take(context, NULL);
+    *seconds *= XB_KERNEL_TUNED_LONGER;
     return status;
 }
 
-/* What the kernels of all chunks take grows with the chunks, so some of them are enough to tune by.
- */
-#define TUNED_CHUNKS 32u
-
-/* Finds the steps with which the kernels of all chunks take `target` seconds. */
-static enum xb_status tune_steps(struct xb_mode_context *context, double target,
-                                 struct xb_error *error)
-{
-    struct state *state = context->state;
-    uint64_t all = state->count;
-    if (all > TUNED_CHUNKS) {
-        state->count = TUNED_CHUNKS;
-        target *= (double)(TUNED_CHUNKS * state->chunk) / (double)context->test->bytes;
-    }
-    enum xb_status status =
-        xb_kernel_time_tune(context, submit_kernel, target, &state->steps, error);
-    state->count = all;
-    return status;
-}
-
-static enum xb_status choose_steps(struct xb_mode_context *context, struct xb_error *error)
+static enum xb_status choose_steps(struct xb_mode_context *context, uint64_t count,
+                                   struct xb_error *error)
 {
     struct state *state = context->state;
     double target = 0;
@@ -262,9 +148,13 @@ static enum xb_status choose_steps(struct xb_mode_context *context, struct xb_er
     if (status != XB_OK || target == 0)
         return status;
     if (target > 0)
-        return tune_steps(context, target * (double)state->count, error);
-    status = time_of_copies(context, &target, error);
-    return status != XB_OK ? status : tune_steps(context, target, error);
+        target *= (double)count;
+    else
+        status = time_of_copies(context, &target, error);
+    if (status != XB_OK)
+        return status;
+    return xb_kernel_time_tune_stage(context, STAGE_KERNEL, context->test->bytes, state->chunk,
+                                     target, &state->steps, error);
 }
 
 static enum xb_status borrow_buffers(struct xb_mode_context *context, struct xb_error *error)
@@ -280,10 +170,10 @@ static enum xb_status borrow_buffers(struct xb_mode_context *context, struct xb_
     if (status != XB_OK)
         return status;
     status = xb_workspace_fixed_buffer(workspace, 0, XB_MEMORY_DEVICE,
-                                       state->buffers * state->chunk, &state->slots, error);
+                                       context->queue_count * state->chunk, &state->slots, error);
     if (status != XB_OK)
         return status;
-    return xb_workspace_queues(workspace, state->buffers, &context->queues, error);
+    return xb_workspace_queues(workspace, context->queue_count, &context->queues, error);
 }
 
 static enum xb_status setup(struct xb_mode_context *context, struct xb_error *error)
@@ -294,17 +184,21 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
     state->chunk = xb_case_setting(test, &xb_option_chunk)->count;
     if (state->chunk > test->bytes) /* one chunk: whole words, as the kernel wants them */
         state->chunk = (test->bytes + 7) / 8 * 8;
-    state->count = xb_chunk_count(test->bytes, state->chunk);
-    state->buffers = xb_case_setting(test, &option_buffers)->count;
-    context->queue_count = state->buffers;
-    context->operations_per_iteration = 3 * state->count;
+    const struct xb_line_plan plan = {
+        .items = xb_chunk_count(test->bytes, state->chunk),
+        .slots = (unsigned)xb_case_setting(test, &xb_option_buffers)->count,
+    };
+    context->queue_count = plan.slots;
+    context->operations_per_iteration = 3 * plan.items;
     context->bytes_moved = 2 * test->bytes;
     context->hold = true;
     enum xb_status status = borrow_buffers(context, error);
+    if (status == XB_OK)
+        status = xb_line_open(context, &plan, error);
     if (status != XB_OK)
         return status;
     xb_host_fill(state->in->host_address, 0, test->bytes, xb_proof_before(test->seed));
-    return choose_steps(context, error);
+    return choose_steps(context, plan.items, error);
 }
 
 /* Changes the source: nothing that leaves from now on is at the target yet. */
@@ -346,7 +240,7 @@ static enum xb_status compare_with_stages(struct xb_result *result, bool compute
     xb_result_compute(result, &xb_figure_speed_up, seconds[SERIAL] / whole);
     xb_result_compute(result, &xb_figure_share_of_bound, bound / whole);
     if (computes)
-        xb_result_compute(result, &gpu_busy, seconds[KERNELS] / whole);
+        xb_result_compute(result, &xb_figure_gpu_busy, seconds[KERNELS] / whole);
     return XB_OK;
 }
 
@@ -372,11 +266,11 @@ static enum xb_status verify(struct xb_mode_context *context, struct xb_result *
 
 static bool say_pipeline(struct xb_reading *reading, int device, uint64_t bytes)
 {
-    static const struct xb_pipeline_times times = {
-        .serial = &serial_time, .copies = &copies_time, .busy = &gpu_busy};
+    static const struct xb_overlap_times times = {
+        .serial = &xb_figure_serial_time, .copies = &copies_time, .busy = &xb_figure_gpu_busy};
     const struct xb_record_case *test =
         xb_reading_best(reading, device, bytes, XB_BIDIR, "double-buffer", NULL);
-    return xb_pipeline_say(reading, test, &times);
+    return xb_overlap_say(reading, test, &times);
 }
 
 static bool say_chunk(struct xb_reading *reading, int device, uint64_t bytes)
@@ -386,7 +280,7 @@ static bool say_chunk(struct xb_reading *reading, int device, uint64_t bytes)
 
 static bool say_buffers(struct xb_reading *reading, int device, uint64_t bytes)
 {
-    return xb_parameter_say(reading, device, bytes, "double-buffer", &option_buffers,
+    return xb_parameter_say(reading, device, bytes, "double-buffer", &xb_option_buffers,
                             "number of buffers");
 }
 
@@ -398,10 +292,10 @@ static const struct xb_reading_line reading_lines[] = {
 };
 
 static const struct xb_option *const options[] = {&xb_option_host_memory, &xb_option_chunk,
-                                                  &option_buffers, &xb_option_kernel_time, NULL};
+                                                  &xb_option_buffers, &xb_option_kernel_time, NULL};
 
 static const struct xb_parameter parameters[] = {{&xb_option_chunk, NULL},
-                                                 {&option_buffers, NULL},
+                                                 {&xb_option_buffers, NULL},
                                                  {&xb_option_kernel_time, NULL},
                                                  {NULL, NULL}};
 
@@ -431,8 +325,9 @@ const struct xb_mode xb_mode_double_buffer = {
     .check_options = check_options,
     .check = check,
     .setup = setup,
+    .stages = stages,
     .references = references,
     .prepare = prepare,
-    .submit = submit,
+    .submit = xb_line_submit,
     .verify = verify,
 };

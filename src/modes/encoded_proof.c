@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Whether what was restored on the device is what it should be, and the figures. */
 #include "encoded.h"
-#include "pipeline_figures.h"
+#include "stage_figures.h"
 
 #include "xferbench/result.h"
 

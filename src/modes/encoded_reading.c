@@ -2,8 +2,8 @@
 #include "encoded_reading.h"
 
 #include "encoded.h"
-#include "pipeline_figures.h"
 #include "sample_data.h"
+#include "stage_figures.h"
 
 #include "xferbench/reading.h"
 

@@ -2,10 +2,10 @@
 /* A whole job: data to the device, a kernel, the result back; timed until the host has it. */
 #include "job_proof.h"
 #include "kernel_time.h"
-#include "pipeline_figures.h"
 #include "proof.h"
 #include "ring.h"
 #include "shared_options.h"
+#include "stage_figures.h"
 
 #include "xferbench/result.h"
 #include "xferbench/verify.h"

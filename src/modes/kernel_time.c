@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "kernel_time.h"
 
+#include "shared_options.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -9,9 +11,10 @@ const struct xb_option xb_option_kernel_time = {
     .type = XB_OPTION_TEXT,
     .argument = "TIME",
     .default_text = "auto",
-    .help = "How long the kernel computes on a chunk: 'auto' as long as the chunk's copies take "
-            "in the pipeline beside it and 5 % more, 'none' for no kernel, or a duration such as "
-            "500us.",
+    .help =
+        "How long the kernel computes on a chunk: 'auto' 5 % longer than what else is done with "
+        "it takes (double-buffer: its copies both ways; pipeline: the slower of reading it and "
+        "copying it in), 'none' for no kernel, or a duration such as 500us.",
 };
 
 /* Of one chunk. */
@@ -81,4 +84,21 @@ enum xb_status xb_kernel_time_tune(struct xb_mode_context *context, xb_submit *s
         return status;
     *steps = possible_steps((double)*steps * target / seconds);
     return XB_OK;
+}
+
+/* What the kernels of all chunks take grows with the chunks, so some of them are enough to tune by.
+ */
+#define TUNED_CHUNKS 32u
+
+enum xb_status xb_kernel_time_tune_stage(struct xb_mode_context *context, unsigned stage,
+                                         uint64_t bytes, uint64_t chunk, double target,
+                                         uint64_t *steps, struct xb_error *error)
+{
+    const struct xb_line_part kernels = {.stages = 1u << stage, .items = TUNED_CHUNKS};
+    if (xb_chunk_count(bytes, chunk) > TUNED_CHUNKS)
+        target *= (double)(TUNED_CHUNKS * chunk) / (double)bytes;
+    xb_line_take(context, &kernels);
+    enum xb_status status = xb_kernel_time_tune(context, xb_line_submit, target, steps, error);
+    xb_line_take(context, NULL);
+    return status;
 }

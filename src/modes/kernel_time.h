@@ -12,6 +12,11 @@ extern const struct xb_option xb_option_kernel_time;
 /* What xb_kernel_time_read says where the mode itself finds the time. */
 #define XB_KERNEL_TIME_AUTO (-1.0)
 
+/* With XB_KERNEL_TIME_AUTO the kernel takes so many times as long as what goes on beside it. A
+ * little longer than that: then the computing sets the pace, and not a stage that takes now more,
+ * now less time. */
+#define XB_KERNEL_TUNED_LONGER 1.05
+
 /* What --kernel-time, a parameter of the case's mode, says: seconds for one chunk; 0 for no kernel.
  * XB_ERR_USAGE. */
 XB_MUST_CHECK enum xb_status xb_kernel_time_read(const struct xb_case *test, double *seconds,
@@ -37,5 +42,15 @@ XB_MUST_CHECK enum xb_status xb_gpu_time_parse(const char *option, const char *t
 XB_MUST_CHECK enum xb_status xb_kernel_time_tune(struct xb_mode_context *context, xb_submit *submit,
                                                  double target, uint64_t *steps,
                                                  struct xb_error *error);
+
+/*
+ * The same of a line (stage.h) whose items are chunks of `bytes` and of which the stage with that
+ * index is the kernel: finds the steps with which the kernels of all items take `target` seconds.
+ * Runs only some of the items, and leaves all of the line to be run.
+ */
+XB_MUST_CHECK enum xb_status xb_kernel_time_tune_stage(struct xb_mode_context *context,
+                                                       unsigned stage, uint64_t bytes,
+                                                       uint64_t chunk, double target,
+                                                       uint64_t *steps, struct xb_error *error);
 
 #endif

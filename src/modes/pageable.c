@@ -2,9 +2,9 @@
 /* One copy between ordinary host memory and the device: as a program that never heard of pinning
  * makes it, or through page-locked memory of its own. */
 #include "pageable_reading.h"
-#include "pipeline_figures.h"
 #include "ring.h"
 #include "shared_options.h"
+#include "stage_figures.h"
 #include "transfer.h"
 
 #include "xferbench/result.h"

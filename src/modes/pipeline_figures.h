@@ -2,18 +2,29 @@
 #ifndef XFERBENCH_MODES_PIPELINE_FIGURES_H
 #define XFERBENCH_MODES_PIPELINE_FIGURES_H
 
-#include "xferbench/figure.h"
+#include "xferbench/result.h"
 
-/* Figures of modes that work in stages, such as bringing data to the device, computing on it and
- * taking it back. */
+/* The figures of the mode `pipeline`. */
 
-/* What one iteration has of each stage, measured alone. */
-extern const struct xb_figure xb_figure_in_time, xb_figure_kernel_time, xb_figure_out_time;
+enum xb_pipeline_stage {
+    XB_PIPELINE_READ,
+    XB_PIPELINE_IN,
+    XB_PIPELINE_COMPUTE,
+    XB_PIPELINE_OUT,
+    XB_PIPELINE_STAGES
+};
 
-/* How near the whole is to what its slowest stage alone allows. */
-extern const struct xb_figure xb_figure_share_of_bound;
+/* Of each stage: its rate alone, and the shares of the time that a recorded iteration tells. */
+extern const struct xb_figure xb_pipeline_rates[XB_PIPELINE_STAGES];
+extern const struct xb_figure xb_pipeline_busy[XB_PIPELINE_STAGES];
+extern const struct xb_figure xb_pipeline_wait[XB_PIPELINE_STAGES];
 
-/* How many times as fast as the plain way. */
-extern const struct xb_figure xb_figure_speed_up;
+/* All of them; ends with NULL. */
+extern const struct xb_figure *const xb_pipeline_figures[];
+
+/* Computes what follows from the rates and the bandwidth: gpu_busy, share_of_bound, and speed_up
+ * where there is a serial_time. None of them where not all stages were timed. XB_ERR_MEMORY only.
+ */
+XB_MUST_CHECK enum xb_status xb_pipeline_compute(struct xb_result *result, struct xb_error *error);
 
 #endif

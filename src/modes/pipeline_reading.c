@@ -1,79 +1,252 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "pipeline_reading.h"
 
+#include "parameter_reading.h"
 #include "pipeline_figures.h"
+#include "pipeline_options.h"
+#include "pipeline_source.h"
+#include "shared_options.h"
+#include "stage_figures.h"
 
 #include "xferbench/reading.h"
 
-/* Of the time in a row, what the pipeline does not take. */
-static void add_hidden(struct xb_reading *reading, double serial, double speed_up)
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- which rows ---- */
+
+static bool is_by(const struct xb_record_case *test, const char *io)
 {
-    double hidden = serial * (1 - 1 / speed_up);
-    if (!(hidden > 0))
-        return;
-    xb_reading_add(reading, " Overlap hides ");
-    xb_reading_add_duration(reading, hidden);
-    xb_reading_add(reading, " of ");
-    xb_reading_add_duration(reading, serial);
-    xb_reading_add(reading, ".");
-    xb_reading_number(reading, "hidden_time", hidden, XB_UNIT_SECONDS);
-    xb_reading_number(reading, "serial_time", serial, XB_UNIT_SECONDS);
+    return strcmp(xb_record_parameter(test, xb_option_io.name), io) == 0;
 }
 
-/* Which stage takes longest alone. Not said where the copies were not timed: one may be missing. */
-static void add_pace(struct xb_reading *reading, const struct xb_record_case *test,
-                     const struct xb_figure *copies)
+/* The fastest row of that order that reads that way. */
+static const struct xb_record_case *best_by(const struct xb_reading *reading, int device,
+                                            uint64_t bytes, const char *order, const char *io)
 {
-    const struct {
-        const struct xb_figure *time;
-        const char *words;
-    } stages[] = {{&xb_figure_kernel_time, "The kernels set"},
-                  {copies, "The copies, both ways at once, set"},
-                  {&xb_figure_in_time, "The copies to the device set"},
-                  {&xb_figure_out_time, "The copies from the device set"}};
-    size_t slowest = 0;
-    double most = 0;
-    for (size_t i = 0; i < sizeof stages / sizeof stages[0]; i++) {
-        double seconds = xb_reading_median(reading, test, stages[i].time);
-        if (seconds > most) {
-            most = seconds;
+    const struct xb_record *record = xb_reading_record(reading);
+    const struct xb_record_case *best = NULL;
+    for (size_t i = 0; i < record->case_count; i++) {
+        const struct xb_record_case *test = &record->cases[i];
+        if (strcmp(test->mode, "pipeline") == 0 && strcmp(test->variant, order) == 0 &&
+            test->device == device && test->bytes == bytes && is_by(test, io) &&
+            xb_reading_usable(reading, test))
+            best = xb_reading_faster(reading, best, test);
+    }
+    return best;
+}
+
+static const char *detail_of(const struct xb_record_case *test, size_t process, const char *name)
+{
+    for (size_t i = 0; i < test->rows[process].detail_count; i++)
+        if (strcmp(test->rows[process].details[i].name, name) == 0)
+            return test->rows[process].details[i].text;
+    return NULL;
+}
+
+/* What every process says of the row that has it; NULL where they differ. */
+static const char *common_detail(const struct xb_reading *reading,
+                                 const struct xb_record_case *test, const char *name)
+{
+    const char *common = NULL;
+    for (size_t i = 0; i < xb_reading_record(reading)->process_count; i++) {
+        const char *own = detail_of(test, i, name);
+        if (own != NULL && common != NULL && strcmp(own, common) != 0)
+            return NULL;
+        common = own != NULL ? own : common;
+    }
+    return common;
+}
+
+/* ---- words ---- */
+
+const char *xb_page_cache_word(double share)
+{
+    if (isnan(share))
+        return "unknown";
+    return share >= 0.999 ? "warm" : share <= 0.001 ? "cold" : "partly warm";
+}
+
+static void add_rate(struct xb_reading *reading, const struct xb_record_case *test)
+{
+    const char *cache = common_detail(reading, test, "page_cache");
+    double rate = xb_reading_median(reading, test, &xb_figure_bandwidth);
+    xb_reading_add_name(reading, test);
+    xb_reading_add(reading, ": ");
+    xb_reading_add_rate(reading, rate);
+    xb_reading_add(reading, " GB/s from file to device");
+    if (cache != NULL && (is_by(test, "cached") || is_by(test, "mmap")))
+        xb_reading_add(reading, ", page cache %s", cache);
+    xb_reading_add(reading, ".");
+    xb_reading_number(reading, "bandwidth", rate, XB_UNIT_RATE);
+}
+
+/* From here on the slowest stage is what a case is limited by. */
+#define NEAR_ITS_BOUND 0.9
+
+/* Kernels that take that much longer beside the other stages than alone are told. */
+#define SLOWED 0.05
+
+/* Which stage sets the pace, and what helps there. */
+static void add_pace(struct xb_reading *reading, const struct xb_record_case *test)
+{
+    static const struct {
+        const char *words, *advice;
+    } stages[XB_PIPELINE_STAGES] = {
+        {"Reading sets", "More --readers or faster storage would help."},
+        {"The copies to the device set", "The link is the limit: move less (mode quantize)."},
+        {"The kernels set", "The device is kept busy: only a faster kernel would help."},
+        {"Bringing results back sets", "Larger chunks would help (--chunk)."}};
+    double share = xb_reading_median(reading, test, &xb_figure_share_of_bound);
+    size_t slowest = XB_PIPELINE_STAGES;
+    double least = 0;
+    for (size_t i = 0; i < XB_PIPELINE_STAGES; i++) {
+        double rate = xb_reading_median(reading, test, &xb_pipeline_rates[i]);
+        if (rate > 0 && (slowest == XB_PIPELINE_STAGES || rate < least)) {
             slowest = i;
+            least = rate;
         }
     }
-    if (!(xb_reading_median(reading, test, copies) > 0))
+    if (slowest == XB_PIPELINE_STAGES || !(share > 0))
         return;
     xb_reading_add(reading, " %s the pace: ", stages[slowest].words);
-    xb_reading_add_duration(reading, most);
-    xb_reading_add(reading, " alone.");
-    xb_reading_number(reading, "slowest_stage_time", most, XB_UNIT_SECONDS);
+    xb_reading_add_rate(reading, least);
+    xb_reading_add(reading, " GB/s alone. Throughput is ");
+    xb_reading_add_share(reading, share < 1 ? share : 1);
+    xb_reading_add(reading, " of that.");
+    xb_reading_number(reading, "slowest_stage_rate", least, XB_UNIT_RATE);
+    xb_reading_number(reading, "share_of_bound", share, XB_UNIT_RATIO);
+    if (share >= NEAR_ITS_BOUND)
+        xb_reading_add(reading, " %s", stages[slowest].advice);
+    else if (xb_order_is_overlapped(test->variant))
+        xb_reading_add(reading, " The stages wait for each other: try more --buffers, or another "
+                                "--chunk.");
 }
 
-bool xb_pipeline_say(struct xb_reading *reading, const struct xb_record_case *test,
-                     const struct xb_pipeline_times *times)
+static void add_busy(struct xb_reading *reading, const struct xb_record_case *test)
 {
-    double factor = xb_reading_median(reading, test, &xb_figure_speed_up);
-    double busy = xb_reading_median(reading, test, times->busy);
-    double share = xb_reading_median(reading, test, &xb_figure_share_of_bound);
-    if (!(factor > 0))
+    double busy = xb_reading_median(reading, test, &xb_figure_gpu_busy);
+    double recorded = xb_reading_median(reading, test, &xb_pipeline_busy[XB_PIPELINE_COMPUTE]);
+    if (!(busy > 0))
+        return;
+    xb_reading_add(reading, " The device computed ");
+    xb_reading_add_share_of_time(reading, busy);
+    if (recorded > busy + SLOWED) {
+        xb_reading_add(reading, ", and ");
+        xb_reading_add_share(reading, recorded);
+        xb_reading_add(reading, " in the recorded iteration: its kernels are slower beside the "
+                                "other stages than alone");
+        xb_reading_number(reading, "busy_compute", recorded, XB_UNIT_RATIO);
+    }
+    xb_reading_add(reading, ".");
+    xb_reading_number(reading, "gpu_busy", busy, XB_UNIT_RATIO);
+}
+
+static double number_of(const struct xb_record_case *test, size_t process, const char *name)
+{
+    for (size_t i = 0; i < test->rows[process].detail_count; i++)
+        if (strcmp(test->rows[process].details[i].name, name) == 0)
+            return test->rows[process].details[i].number;
+    return NAN;
+}
+
+/* Whether both are the same work: of the same files in the same batches, with the same kernel. */
+static bool is_same_work(const struct xb_reading *reading, const struct xb_record_case *test,
+                         const struct xb_record_case *other)
+{
+    if (strcmp(xb_record_parameter(test, xb_option_batch_files.name),
+               xb_record_parameter(other, xb_option_batch_files.name)) != 0)
         return false;
-    xb_reading_add_name(reading, test);
-    xb_reading_add(reading, " is ");
-    xb_reading_add_speed(reading, factor);
-    xb_reading_add(reading, " as one step after the other.");
-    xb_reading_number(reading, "speed_up", factor, XB_UNIT_RATIO);
-    add_hidden(reading, xb_reading_median(reading, test, times->serial), factor);
-    add_pace(reading, test, times->copies);
-    if (busy > 0) {
-        xb_reading_add(reading, " The device computed ");
-        xb_reading_add_share_of_time(reading, busy);
-        xb_reading_add(reading, ".");
-        xb_reading_number(reading, "gpu_busy", busy, XB_UNIT_RATIO);
-    }
-    if (share > 0) {
-        xb_reading_add(reading, " Throughput is ");
-        xb_reading_add_share(reading, share < 1 ? share : 1);
-        xb_reading_add(reading, " of the best possible here.");
-        xb_reading_number(reading, "share_of_bound", share, XB_UNIT_RATIO);
-    }
+    for (size_t i = 0; i < xb_reading_record(reading)->process_count; i++)
+        if (test->rows[i].is_there && other->rows[i].is_there &&
+            number_of(test, i, "compute_steps") != number_of(other, i, "compute_steps"))
+            return false;
     return true;
 }
+
+/* " It is 3.0 times as fast as serial, where the device computed 33 % of the time." */
+static void add_other(struct xb_reading *reading, const struct xb_record_case *best,
+                      const struct xb_record_case *other)
+{
+    double factor = xb_reading_median(reading, best, &xb_figure_bandwidth) /
+                    xb_reading_median(reading, other, &xb_figure_bandwidth);
+    double busy = xb_reading_median(reading, other, &xb_figure_gpu_busy);
+    enum xb_reading_order order = xb_reading_judge(reading, best, other);
+    char name[64];
+    if (!is_same_work(reading, best, other) || order == XB_READING_UNKNOWN)
+        return;
+    xb_reading_rests_on(reading, other);
+    if (order == XB_READING_ALIKE) {
+        xb_reading_add(reading, " It cannot be told from %s.", other->variant);
+        return;
+    }
+    xb_reading_add(reading, " It is ");
+    xb_reading_add_speed(reading, factor);
+    xb_reading_add(reading, " as %s", other->variant);
+    if (busy > 0) {
+        xb_reading_add(reading, " (device busy ");
+        xb_reading_add_share_of_time(reading, busy);
+        xb_reading_add(reading, ")");
+    }
+    xb_reading_add(reading, ".");
+    snprintf(name, sizeof name, "ratio_%s",
+             xb_order_is_pageable(other->variant) ? "serial_pageable" : "serial");
+    xb_reading_number(reading, name, factor, XB_UNIT_RATIO);
+}
+
+static bool say_of_io(struct xb_reading *reading, int device, uint64_t bytes, const char *io,
+                      bool is_first)
+{
+    static const char *const orders[] = {"overlapped", "serial", "serial-pageable"};
+    const struct xb_record_case *best = NULL;
+    for (size_t i = 0; i < 3; i++) {
+        const struct xb_record_case *other = best_by(reading, device, bytes, orders[i], io);
+        if (other == NULL)
+            continue;
+        if (best != NULL) {
+            add_other(reading, best, other);
+            continue;
+        }
+        if (!is_first)
+            xb_reading_next(reading);
+        best = other;
+        add_rate(reading, best);
+        add_pace(reading, best);
+        add_busy(reading, best);
+    }
+    return best != NULL;
+}
+
+static bool say_disk(struct xb_reading *reading, int device, uint64_t bytes)
+{
+    bool said = false;
+    for (const char *const *io = xb_option_io.choices; *io != NULL; io++)
+        said = say_of_io(reading, device, bytes, *io, !said) || said;
+    return said;
+}
+
+static bool say_readers(struct xb_reading *reading, int device, uint64_t bytes)
+{
+    return xb_parameter_say(reading, device, bytes, "pipeline", &xb_option_readers,
+                            "number of readers");
+}
+
+static bool say_buffers(struct xb_reading *reading, int device, uint64_t bytes)
+{
+    return xb_parameter_say(reading, device, bytes, "pipeline", &xb_option_buffers,
+                            "number of buffers");
+}
+
+static bool say_chunk(struct xb_reading *reading, int device, uint64_t bytes)
+{
+    return xb_parameter_say(reading, device, bytes, "pipeline", &xb_option_chunk, "chunk");
+}
+
+const struct xb_reading_line xb_pipeline_lines[] = {
+    {.label = "from disk", .code = "XB-DISK", .say = say_disk},
+    {.label = "readers", .code = "XB-READERS", .say = say_readers},
+    {.label = "buffers", .code = "XB-BUFFERS", .say = say_buffers},
+    {.label = "chunk", .code = "XB-CHUNK", .say = say_chunk},
+    {.label = NULL},
+};

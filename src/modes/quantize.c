@@ -2,8 +2,8 @@
 /* float32 values made smaller on the host, with loss, and widened again on the device. */
 #include "encoded.h"
 #include "encoded_reading.h"
-#include "pipeline_figures.h"
 #include "sample_data.h"
+#include "stage_figures.h"
 
 #include <string.h>
 

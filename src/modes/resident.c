@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Data that stays on the device from kernel to kernel, beside a trip to the host after each. */
-#include "pipeline_figures.h"
 #include "proof.h"
 #include "shared_options.h"
+#include "stage_figures.h"
 
 #include "xferbench/reading.h"
 #include "xferbench/result.h"

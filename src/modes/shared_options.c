@@ -138,6 +138,19 @@ const struct xb_option xb_option_chunk = {
     .selects = true,
 };
 
+const struct xb_option xb_option_buffers = {
+    .name = "buffers",
+    .type = XB_OPTION_COUNTS,
+    .argument = "N[,N]",
+    .default_text = "4",
+    .help =
+        "How many chunks are on the device at a time, each with a queue of its own: a number, a "
+        "list (2,3,4) or a range that doubles (2..16). One case is run for each.",
+    .minimum = 2,
+    .maximum = 32,
+    .selects = true,
+};
+
 #define OFFSET_LIMIT ((UINT64_C(1) << 20) - 1)
 
 const struct xb_option xb_option_host_offset = {

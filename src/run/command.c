@@ -14,18 +14,45 @@
 #include "base/output.h"
 #include "formats.h"
 #include "record/of_run.h"
+#include "timelines.h"
 
 #include <string.h>
 
 /* The files of a run, and whether one of them is standard output. */
 struct outputs {
-    struct xb_output json, csv;
+    struct xb_output json, csv, trace;
     bool on_stdout;
+    struct xb_timelines timelines;
 };
 
 static bool is_stdout(const struct xb_value *value)
 {
     return value->is_set && strcmp(value->text, "-") == 0;
+}
+
+/* Standard output is for one thing. */
+static enum xb_status check_stdout(const struct xb_config *config, struct xb_error *error)
+{
+    static const char *const options[] = {"json", "csv", "trace"};
+    const char *first = NULL;
+    for (size_t i = 0; i < sizeof options / sizeof options[0]; i++) {
+        if (!is_stdout(xb_config_get(config, options[i])))
+            continue;
+        if (first != NULL)
+            return XB_FAIL(error, XB_ERR_USAGE,
+                           "--%s - and --%s - cannot both have standard output", first, options[i]);
+        first = options[i];
+    }
+    if (!xb_config_get(config, "timeline")->flag)
+        return XB_OK;
+    if (first != NULL)
+        return XB_FAIL(error, XB_ERR_USAGE,
+                       "--timeline draws on standard output, which --%s - takes: give --%s a file",
+                       first, first);
+    if (xb_config_get(config, "quiet")->flag)
+        return XB_FAIL(error, XB_ERR_USAGE,
+                       "--quiet prints no timeline: leave one of them out, or give --trace FILE");
+    return XB_OK;
 }
 
 /* Refuses what is wrong on any machine, before a backend is looked for. */
@@ -37,9 +64,9 @@ static enum xb_status check_request(const struct xb_config *config, struct xb_er
     status = xb_plan_check(config, error);
     if (status != XB_OK)
         return status;
-    if (is_stdout(xb_config_get(config, "json")) && is_stdout(xb_config_get(config, "csv")))
-        return XB_FAIL(error, XB_ERR_USAGE,
-                       "--json - and --csv - cannot both have standard output");
+    status = check_stdout(config, error);
+    if (status != XB_OK)
+        return status;
     return xb_processes_check(config, error);
 }
 
@@ -55,15 +82,23 @@ static enum xb_status open_outputs(const struct xb_run *run, struct outputs *out
                                    struct xb_error *error)
 {
     const struct xb_place places[] = {{.option = "--json", .output = &outputs->json},
-                                      {.option = "--csv", .output = &outputs->csv}};
+                                      {.option = "--csv", .output = &outputs->csv},
+                                      {.option = "--trace", .output = &outputs->trace}};
     enum xb_status status = find_output(run->config, "json", &outputs->json, error);
     if (status != XB_OK)
         return status;
     status = find_output(run->config, "csv", &outputs->csv, error);
     if (status != XB_OK)
         return status;
-    outputs->on_stdout = outputs->json.is_stdout || outputs->csv.is_stdout;
-    return xb_cli_open_places(places, sizeof places / sizeof places[0], run->deadline, error);
+    status = find_output(run->config, "trace", &outputs->trace, error);
+    if (status != XB_OK)
+        return status;
+    outputs->on_stdout =
+        outputs->json.is_stdout || outputs->csv.is_stdout || outputs->trace.is_stdout;
+    status = xb_cli_open_places(places, sizeof places / sizeof places[0], run->deadline, error);
+    if (status != XB_OK)
+        return status;
+    return xb_timelines_begin(&outputs->timelines, run, &outputs->trace, error);
 }
 
 /* Writes one output and commits it. Says so and returns false if that fails. */
@@ -112,7 +147,7 @@ static bool write_all(struct outputs *outputs, const struct xb_run *run)
     }
     bool written = write_record(outputs, &record, xb_config_get(run->config, "quiet")->flag);
     xb_record_free(&record);
-    return written;
+    return xb_timelines_end(&outputs->timelines, run) && written;
 }
 
 static int exit_code(const struct xb_run *run, bool written)
@@ -148,9 +183,24 @@ static enum xb_status adapt_defaults(struct xb_config *config, struct xb_error *
                                                   : XB_OK;
 }
 
+/* What the observer's callbacks work on. */
+struct watched {
+    struct xb_progress progress;
+    struct outputs *outputs;
+};
+
+static void show_progress(void *argument, const struct xb_run *run, size_t samples,
+                          double bandwidth)
+{
+    struct watched *watched = argument;
+    xb_progress_show(&watched->progress, run, samples, bandwidth);
+}
+
+/* Before the results are final for those who read them, their timelines are taken from them. */
 static void note_finished(void *argument, const struct xb_run *run)
 {
-    (void)argument;
+    struct watched *watched = argument;
+    xb_timelines_take(&watched->outputs->timelines, run);
     xb_deadline_finished(run);
 }
 
@@ -158,6 +208,7 @@ static void discard(struct outputs *outputs)
 {
     xb_output_discard(&outputs->json);
     xb_output_discard(&outputs->csv);
+    xb_output_discard(&outputs->trace);
 }
 
 /* For a case that does not come to an end: the process ends right after this. */
@@ -170,16 +221,16 @@ static bool write_overdue(void *argument, const struct xb_run *run)
 
 static enum xb_status measure(struct xb_run *run, struct outputs *outputs, struct xb_error *error)
 {
-    struct xb_progress progress;
+    struct watched watched = {.outputs = outputs};
     struct xb_run_observer observer = {
-        .progress = xb_progress_show, .finished = note_finished, .argument = &progress};
+        .progress = show_progress, .finished = note_finished, .argument = &watched};
     enum xb_status status = xb_deadline_measuring(run, write_overdue, outputs, error);
     if (status != XB_OK)
         return status;
-    xb_progress_start(&progress, !xb_config_get(run->config, "quiet")->flag);
+    xb_progress_start(&watched.progress, !xb_config_get(run->config, "quiet")->flag);
     status = xb_run_execute(run, &observer, error);
     xb_deadline_doing(NULL);
-    xb_progress_clear(&progress);
+    xb_progress_clear(&watched.progress);
     return status;
 }
 
@@ -203,6 +254,7 @@ static int run_with_backend(struct xb_run *run)
     int code = plan_and_measure(run, &outputs, &error) == XB_OK
                    ? exit_code(run, write_all(&outputs, run))
                    : xb_cli_fail(&error);
+    xb_timelines_free(&outputs.timelines);
     discard(&outputs);
     return code;
 }
@@ -218,7 +270,10 @@ static double deadline_of(const struct xb_config *config)
 /* Measures in this process. */
 static int run_here(const struct xb_config *config)
 {
-    struct xb_run run = {.config = config, .deadline = deadline_of(config)};
+    struct xb_run run = {.config = config,
+                         .deadline = deadline_of(config),
+                         .keeps_timelines = xb_config_get(config, "trace")->is_set ||
+                                            xb_config_get(config, "timeline")->flag};
     struct xb_error error;
     xb_interrupt_set_deadline(run.deadline);
     if (xb_deadline_watch(run.deadline, &error) != XB_OK)

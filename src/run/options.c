@@ -2,13 +2,10 @@
 /* The rows that declare the options of `run`; modes declare theirs. */
 #include "command.h"
 
-#include "backends/choice.h"
 #include "cli/options.h"
-
 #include "measure/mode_list.h"
 #include "xferbench/record.h"
 
-#include <stdio.h>
 #include <string.h>
 
 static const char *const directions[] = {"h2d", "d2h", "both", "bidir", "d2d", NULL};
@@ -65,16 +62,6 @@ static const struct xb_option option_numa = {
     .help = "On which NUMA nodes the host's memory lies and its threads run: near (the device's "
             "own), numbers such as 0,1, or all. Each node that is named is a case of its own; "
             "several give a matrix of nodes and devices.",
-    .selects = true,
-};
-static char backend_help[512]; /* of option_backend: the names are the list's */
-static const struct xb_option option_backend = {
-    .name = "backend",
-    .short_name = 'b',
-    .type = XB_OPTION_TEXT,
-    .argument = "NAME",
-    .default_text = XB_BACKEND_AUTO,
-    .help = backend_help,
     .selects = true,
 };
 static const struct xb_option option_time_limit = {
@@ -184,6 +171,22 @@ static const struct xb_option option_csv = {
             "the table.",
     .selects = true,
 };
+static const struct xb_option option_trace = {
+    .name = "trace",
+    .type = XB_OPTION_TEXT,
+    .argument = "FILE",
+    .help = "Record one more iteration of each case, which no figure of the table counts, and "
+            "write what happened when as Chrome trace events, for ui.perfetto.dev "
+            "(docs/timeline.md). Of one process only; - for standard output, in place of the "
+            "table.",
+    .selects = true,
+};
+static const struct xb_option option_timeline = {
+    .name = "timeline",
+    .type = XB_OPTION_FLAG,
+    .help = "Record one more iteration of each case and draw it below the table, in 80 columns.",
+    .selects = true,
+};
 static const struct xb_option option_quiet = {
     .name = "quiet",
     .short_name = 'q',
@@ -192,12 +195,12 @@ static const struct xb_option option_quiet = {
     .selects = true,
 };
 static const struct xb_option *const own_rows[] = {
-    &option_mode,          &option_size,    &option_direction, &option_device,
-    &option_numa,          &option_backend, &option_latency,   &option_simultaneous,
-    &option_time_limit,    &option_warm_up, &option_samples,   &option_processes,
-    &option_interleave,    &option_quick,   &option_deadline,  &option_json,
-    &option_baseline_json, &option_csv,     &option_quiet,     &xb_option_help,
-    &xb_option_version,
+    &option_mode,          &option_size,       &option_direction,  &option_device,
+    &option_numa,          &xb_option_backend, &option_latency,    &option_simultaneous,
+    &option_time_limit,    &option_warm_up,    &option_samples,    &option_processes,
+    &option_interleave,    &option_quick,      &option_deadline,   &option_json,
+    &option_baseline_json, &option_csv,        &option_trace,      &option_timeline,
+    &option_quiet,         &xb_option_help,    &xb_option_version,
 };
 #define OWN_ROWS (sizeof own_rows / sizeof own_rows[0])
 
@@ -206,24 +209,11 @@ size_t xb_run_own_row_count(void)
     return OWN_ROWS;
 }
 
-static void write_backend_help(void)
-{
-    char all[128];
-    char others[128];
-    xb_backend_names(XB_BACKENDS_ALL, all, sizeof all);
-    xb_backend_names(XB_BACKENDS_BY_NAME, others, sizeof others);
-    int length = snprintf(backend_help, sizeof backend_help,
-                          "%s, or auto: the first GPU backend that can run.", all);
-    if (others[0] != '\0')
-        snprintf(backend_help + length, sizeof backend_help - (size_t)length,
-                 " auto never takes %s: name it. xferbench list tells what each is.", others);
-}
-
 const struct xb_option *const *xb_run_rows(void)
 {
     static const struct xb_option *rows[128];
     size_t count = 0;
-    write_backend_help();
+    xb_option_backend_describe();
     memcpy(rows, own_rows, sizeof own_rows);
     count = OWN_ROWS;
     for (size_t m = 0; xb_modes[m] != NULL; m++) {

@@ -61,6 +61,11 @@ enum xb_status xb_processes_check(const struct xb_config *config, struct xb_erro
         return XB_FAIL(error, XB_ERR_USAGE,
                        "--csv has room for one process only: write --json, or leave out "
                        "--processes");
+    if (count_of(config) > 1 &&
+        (xb_config_get(config, "trace")->is_set || xb_config_get(config, "timeline")->flag))
+        return XB_FAIL(error, XB_ERR_USAGE,
+                       "--trace and --timeline show an iteration of one process: leave out "
+                       "--processes, or record in a run of its own");
     return XB_OK;
 }
 

@@ -75,7 +75,7 @@ MODES = modes_built()
 # Those of them that are about a latency of their own: `--mode all` has them with --latency only.
 ABOUT_LATENCY = ("loads", "peer-loads")
 # And those that `--mode all` leaves out.
-ONLY_NAMED = ("batch", "resident", "quantize", "compress", "pin", "job")
+ONLY_NAMED = ("batch", "resident", "quantize", "compress", "pin", "job", "pipeline")
 MOVING = [mode for mode in MODES if mode not in ABOUT_LATENCY + ONLY_NAMED]
 MEASURED = ("--mode", "pageable,pinned,async,double-buffer,zero-copy")
 BIDIR = ("--direction", "bidir")

@@ -59,7 +59,8 @@ class Memory(Case):
         if not is_sanitized():
             sizes.append(str(total))
         for size in sizes:
-            ways = [*((mode, ()) for mode in MODES if not mode.startswith("peer"))]  # no pair is there
+            # No pair is there; and how much memory a pipeline takes does not follow the file's length.
+            ways = [(mode, ()) for mode in MODES if not mode.startswith("peer") and mode != "pipeline"]
             for mode, more in (*ways, *((mode, BIDIR) for mode in ("pinned", "async"))):
                 with self.subTest(size=size, mode=mode, more=more):
                     peak, err = self.refused(*HOST, "--mode", mode, *more, "--size", size)

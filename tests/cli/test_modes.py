@@ -45,7 +45,7 @@ class Modes(Measuring):
         result = self.run_one(*self.PIPELINE, "--chunk", "16K")
         self.assertEqual((result["direction"], result["bytes_moved"]), ("bidir", 2 * 65536))
         self.assert_described(result)
-        self.assertEqual(result["parameters"], {"buffers": 3, "chunk": 16384, "kernel-time": "auto"})
+        self.assertEqual(result["parameters"], {"buffers": 4, "chunk": 16384, "kernel-time": "auto"})
         self.assertGreaterEqual(result["details"]["compute_steps"], 1)
         self.assert_stages(result)
 
@@ -229,7 +229,7 @@ class Modes(Measuring):
             "pageable": offsets,
             "pinned": offsets,
             "async": {"chunk": 2048, "streams": 2, **offsets},
-            "double-buffer": {"buffers": 3, "chunk": 2048, "kernel-time": "auto"},
+            "double-buffer": {"buffers": 4, "chunk": 2048, "kernel-time": "auto"},
             "zero-copy": {"passes": 1},
         }
         ring = {"threads": 0, "ring-chunk": 0, "ring-slots": 4, **offsets}

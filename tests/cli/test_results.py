@@ -199,7 +199,7 @@ class Results(Measuring):
             "access": ["sequential"],
             "passes": [1],
             "managed": ["fault", "prefetch"],
-            "buffers": [3],
+            "buffers": [4],
             "kernel-time": "auto",
             "peer-path": ["direct-read", "direct-write", "staged"],
             "pairs": None,

@@ -56,6 +56,8 @@ int run_pair_tests(const char *name);
 int run_piece_tests(const char *name);
 int run_event_tests(const char *name);
 int run_decode_tests(const char *name);
+int run_digest_tests(const char *name);
+int run_file_tests(const char *name);
 int run_held_decode_tests(const char *name);
 int run_damage_tests(const char *name);
 

@@ -4,7 +4,8 @@
  * The rules of backend.h, asserted over every backend of the list that can run here. A backend that
  * cannot is named, not passed over in silence. Kernels and managed memory: contract_kernels.c; many
  * pieces: contract_pieces.c; two devices: contract_pairs.c; holds and events: contract_events.c;
- * decoding: contract_decode.c; what the damage is that other tests do: contract_damage.c.
+ * decoding: contract_decode.c; digests: contract_digest.c; files: contract_files.c; what the damage
+ * is that other tests do: contract_damage.c.
  */
 #include "contract.h"
 
@@ -489,7 +490,8 @@ static const struct {
 } groups[] = {
     {"plain", run_plain_tests},      {"kernels", run_kernel_tests}, {"pieces", run_piece_tests},
     {"pairs", run_pair_tests},       {"events", run_event_tests},   {"decoding", run_decode_tests},
-    {"held", run_held_decode_tests}, {"damage", run_damage_tests},
+    {"held", run_held_decode_tests}, {"damage", run_damage_tests},  {"digests", run_digest_tests},
+    {"files", run_file_tests},
 };
 
 /* With a backend's name: that one alone, and it must run. With a group's behind it: that alone. */

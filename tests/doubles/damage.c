@@ -2,10 +2,12 @@
 #define _POSIX_C_SOURCE 200809L
 #include "damage.h"
 
+#include <pthread.h>
+
 #define BLOCK UINT64_C(4096)
 #define SHIFT (UINT64_C(2) << 20)
 
-unsigned xb_damage_count;
+_Atomic unsigned xb_damage_count;
 
 /* ---- what buffers hold ---- */
 
@@ -18,24 +20,36 @@ static struct {
 
 #define WRITTEN (sizeof written / sizeof written[0])
 
-void xb_damage_forget(const struct xb_buffer *buffer)
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects `written` */
+
+/* With the lock held. */
+static void forget(const struct xb_buffer *buffer)
 {
     for (size_t i = 0; i < WRITTEN; i++)
         if (written[i].buffer == buffer)
             written[i].buffer = NULL;
 }
 
+void xb_damage_forget(const struct xb_buffer *buffer)
+{
+    pthread_mutex_lock(&lock);
+    forget(buffer);
+    pthread_mutex_unlock(&lock);
+}
+
 void xb_damage_note_fill(const struct xb_buffer *buffer, uint64_t bytes, struct xb_pattern pattern)
 {
-    xb_damage_forget(buffer);
-    for (size_t i = 0; i < WRITTEN; i++) {
-        if (written[i].buffer != NULL)
-            continue;
+    pthread_mutex_lock(&lock);
+    forget(buffer);
+    size_t i = 0;
+    while (i < WRITTEN && written[i].buffer != NULL)
+        i++;
+    if (i < WRITTEN) {
         written[i].buffer = buffer;
         written[i].bytes = bytes;
         written[i].pattern = pattern;
-        return;
     }
+    pthread_mutex_unlock(&lock);
 }
 
 void xb_damage_note_write(const struct xb_buffer *buffer)
@@ -51,15 +65,18 @@ void xb_damage_note_write(const struct xb_buffer *buffer)
  */
 static int known_byte(const struct xb_buffer *buffer, uint64_t offset)
 {
-    for (size_t i = 0; i < WRITTEN; i++) {
-        if (written[i].buffer != buffer)
-            continue;
-        if (offset >= written[i].bytes)
-            return -1;
-        return (int)(xb_pattern_word(written[i].pattern, offset / 8) >> (8 * (offset % 8)) & 0xFF);
+    bool is_written = false;
+    int byte = -1;
+    pthread_mutex_lock(&lock);
+    for (size_t i = 0; i < WRITTEN && !is_written; i++) {
+        is_written = written[i].buffer == buffer;
+        if (is_written && offset < written[i].bytes)
+            byte =
+                (int)(xb_pattern_word(written[i].pattern, offset / 8) >> (8 * (offset % 8)) & 0xFF);
     }
-    if (buffer->memory == XB_MEMORY_DEVICE || buffer->memory == XB_MEMORY_MANAGED)
-        return -1;
+    pthread_mutex_unlock(&lock);
+    if (is_written || buffer->memory == XB_MEMORY_DEVICE || buffer->memory == XB_MEMORY_MANAGED)
+        return byte;
     return ((const unsigned char *)buffer->host_address)[offset];
 }
 

@@ -74,6 +74,15 @@ enum xb_status xb_damage_decode(enum xb_damage damage, const struct xb_backend *
                                 struct xb_queue *queue, const struct xb_decoding *decoding,
                                 struct xb_error *error);
 
+/*
+ * Reads the file with that damage, by reads of the inner backend: a whole word is wrong in place of
+ * a bit, and a shift needs a file that is so long. May be called by several threads at once.
+ */
+enum xb_status xb_damage_file_read(enum xb_damage damage, const struct xb_backend *inner,
+                                   struct xb_file *file, uint64_t file_offset,
+                                   struct xb_buffer *buffer, uint64_t offset, uint64_t bytes,
+                                   struct xb_error *error);
+
 /* ---- damage_pieces.c: many copies at once ---- */
 
 /*
@@ -109,13 +118,13 @@ uint64_t xb_damage_find_flipped(const struct xb_buffer *buffer, uint64_t place, 
 
 /*
  * To flip one bit, one must know what is there: tell of every fill of a buffer by a queue, of what
- * else writes to it, and when it is freed. xb_damage_copy notes its own target.
+ * else writes to it, and when it is freed. xb_damage_copy notes its own target. Any thread may.
  */
 void xb_damage_note_fill(const struct xb_buffer *buffer, uint64_t bytes, struct xb_pattern pattern);
 void xb_damage_note_write(const struct xb_buffer *buffer);
 void xb_damage_forget(const struct xb_buffer *buffer);
 
 /* How many operations have been damaged. */
-extern unsigned xb_damage_count;
+extern _Atomic unsigned xb_damage_count;
 
 #endif

@@ -151,6 +151,22 @@ static enum xb_status queue_decode(struct xb_queue *queue, const struct xb_decod
     return xb_damage_decode(xb_damaged_how, inside, queue, decoding, error);
 }
 
+static enum xb_status queue_digest(struct xb_queue *queue, struct xb_buffer *buffer,
+                                   uint64_t offset, uint64_t bytes, struct xb_buffer *target,
+                                   uint64_t target_offset, struct xb_error *error)
+{
+    xb_damage_note_write(target);
+    return inside->queue_digest(queue, buffer, offset, bytes, target, target_offset, error);
+}
+
+static enum xb_status file_read(struct xb_file *file, uint64_t file_offset,
+                                struct xb_buffer *buffer, uint64_t offset, uint64_t bytes,
+                                struct xb_error *error)
+{
+    return xb_damage_file_read(xb_damaged_how, inside, file, file_offset, buffer, offset, bytes,
+                               error);
+}
+
 static enum xb_status pieces_open(struct xb_device *device, struct xb_buffer *target,
                                   struct xb_buffer *source, const struct xb_piece *pieces,
                                   size_t count, struct xb_pieces **list, struct xb_error *error)
@@ -229,6 +245,10 @@ const struct xb_backend *xb_damaged_wrap(const struct xb_backend *inner)
         table.queue_prefetch = queue_prefetch;
     if (inner->queue_decode != NULL)
         table.queue_decode = queue_decode;
+    if (inner->queue_digest != NULL)
+        table.queue_digest = queue_digest;
+    if (inner->file_read != NULL)
+        table.file_read = file_read;
     wrap_pieces(inner);
     return &table;
 }

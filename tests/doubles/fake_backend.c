@@ -9,7 +9,8 @@
 
 static const struct xb_fake no_faults = {
     .capabilities = XB_CAP_REGISTER | XB_CAP_WRITE_COMBINED | XB_CAP_HOLD | XB_CAP_KERNELS |
-                    XB_CAP_MAPPED | XB_CAP_MANAGED | XB_CAP_BATCH | XB_CAP_GRAPH | XB_CAP_ROWS,
+                    XB_CAP_MAPPED | XB_CAP_MANAGED | XB_CAP_BATCH | XB_CAP_GRAPH | XB_CAP_ROWS |
+                    XB_CAP_FILE,
     .device_count = 1,
     .held_operations = 64,
 };
@@ -334,6 +335,11 @@ const struct xb_backend xb_fake_backend = {
     .queue_graph = xb_fake_queue_graph,
     .queue_copy_rows = xb_fake_queue_copy_rows,
     .queue_decode = xb_fake_queue_decode,
+    .queue_digest = xb_fake_queue_digest,
+    .file_open = xb_fake_file_open,
+    .file_close = xb_host_file_close,
+    .file_read = xb_fake_file_read,
+    .file_way = xb_fake_file_way,
     .peer_info = peer_info,
     .peer_open = peer_open,
     .peer_close = peer_close,

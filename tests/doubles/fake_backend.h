@@ -7,7 +7,7 @@
 /*
  * The host backend with every capability and with peers, faults that a test switches on (copies
  * that go wrong, calls that fail), and a clock of its own: every queue has a virtual time, which
- * only its operations move. Used by one thread, but for device_open.
+ * only its operations move. Used by one thread, but for device_open and file_read.
  *
  * Two things that the host backend lets pass are refused here, for a GPU refuses them: recording an
  * event on a queue of another device than its own, and the time between events of two devices.
@@ -17,14 +17,16 @@ extern const struct xb_backend xb_fake_backend;
 /*
  * What operations cost in virtual seconds: a copy by either engine or kernel (many at once as one
  * of all their bytes), a peer copy and a prefetch by the byte, a decoding by the byte of the
- * original, a computation by byte and step, a chase by the load. Every further queue of a device is
- * slower than the one before, by its number: its operations take so many times as long.
+ * original, a computation by byte and step, a digest by the byte, a chase by the load, a read of a
+ * file nothing. Every further queue of a device is slower than the one before, by its number: its
+ * operations take so many times as long.
  */
 #define XB_FAKE_SECONDS_PER_BYTE 1e-9
 #define XB_FAKE_PEER_SECONDS_PER_BYTE 1e-10
 #define XB_FAKE_PREFETCH_SECONDS_PER_BYTE 2e-9
 #define XB_FAKE_DECODE_SECONDS_PER_BYTE 5e-10
 #define XB_FAKE_SECONDS_PER_BYTE_AND_STEP 1e-12
+#define XB_FAKE_DIGEST_SECONDS_PER_BYTE 1e-12
 #define XB_FAKE_SECONDS_PER_LOAD 2e-7 /* from the device's own memory */
 #define XB_FAKE_SECONDS_PER_HOST_LOAD 1e-6
 #define XB_FAKE_SECONDS_PER_PEER_LOAD 7e-7
@@ -44,7 +46,7 @@ extern const struct xb_backend xb_fake_backend;
 #define XB_FAKE_MULTIPROCESSORS 132u
 
 struct xb_fake {
-    enum xb_damage damage; /* of copies, prefetches, chases and decodings */
+    enum xb_damage damage; /* of copies, prefetches, chases, decodings and reads of files */
     bool check_is_blind;   /* queue_check finds nothing wrong, whatever there is */
     unsigned fail_at;      /* the so-many-th call from now on fails; 0: none */
     uint32_t capabilities; /* what the device claims */

@@ -70,6 +70,16 @@ enum xb_status xb_fake_queue_copy_rows(struct xb_queue *queue, struct xb_rows ta
                                        struct xb_error *error);
 enum xb_status xb_fake_queue_decode(struct xb_queue *queue, const struct xb_decoding *decoding,
                                     struct xb_error *error);
+enum xb_status xb_fake_queue_digest(struct xb_queue *queue, struct xb_buffer *buffer,
+                                    uint64_t offset, uint64_t bytes, struct xb_buffer *target,
+                                    uint64_t target_offset, struct xb_error *error);
+enum xb_status xb_fake_file_open(struct xb_device *device, int descriptor, struct xb_file **file,
+                                 struct xb_error *error);
+enum xb_status xb_fake_file_read(struct xb_file *file, uint64_t file_offset,
+                                 struct xb_buffer *buffer, uint64_t offset, uint64_t bytes,
+                                 struct xb_error *error);
+enum xb_status xb_fake_file_way(struct xb_file *file, struct xb_file_way *way,
+                                struct xb_error *error);
 enum xb_status xb_fake_queue_hold(struct xb_queue *queue, struct xb_error *error);
 enum xb_status xb_fake_queue_wait_event(struct xb_queue *queue, struct xb_event *event,
                                         struct xb_error *error);

@@ -3,16 +3,19 @@
 /* Queues and events of the fake backend: what they do in the host backend, in virtual time. */
 #include "fake_internal.h"
 
+#include <stdint.h>
 #include <string.h>
 
 /* ---- virtual time ---- */
 
-/* The time of every queue and event that is open, by address. Only the test's thread comes here. */
+/* The time of every queue and event that is open, by address: a table in which each stands where
+ * its address says, or behind that. Only the test's thread comes here. */
+#define CLOCKS (1u << 17) /* many more than there are ever, so that some places are free */
 static struct {
     const void *object;
     double time;
     unsigned number; /* of a queue: 1 for the first of its device */
-} clocks[256];
+} clocks[CLOCKS];
 
 static unsigned queue_numbers[XB_FAKE_MAX_DEVICES]; /* of each device's latest queue */
 
@@ -21,25 +24,38 @@ void xb_fake_number_queues_anew(unsigned device)
     queue_numbers[device % XB_FAKE_MAX_DEVICES] = 0;
 }
 
-static size_t clock_of(const void *object)
+static size_t home_of(const void *object)
 {
-    size_t free_place = 0;
-    for (size_t i = 1; i < sizeof clocks / sizeof clocks[0]; i++) {
-        if (clocks[i].object == object)
-            return i;
-        if (clocks[i].object == NULL && free_place == 0)
-            free_place = i;
-    }
-    clocks[free_place].object = object;
-    clocks[free_place].time = 0;
-    clocks[free_place].number = 1;
-    return free_place;
+    return (size_t)(((uintptr_t)object >> 4) * 2654435761u % CLOCKS);
 }
 
+static size_t clock_of(const void *object)
+{
+    size_t place = home_of(object);
+    while (clocks[place].object != NULL && clocks[place].object != object)
+        place = (place + 1) % CLOCKS;
+    if (clocks[place].object == NULL) {
+        clocks[place].object = object;
+        clocks[place].time = 0;
+        clocks[place].number = 1;
+    }
+    return place;
+}
+
+/* Those behind it may stand there only because this place was taken: they move up. */
 static void forget_clock(const void *object)
 {
-    if (object != NULL)
-        clocks[clock_of(object)].object = NULL;
+    if (object == NULL)
+        return;
+    size_t gap = clock_of(object);
+    for (size_t i = (gap + 1) % CLOCKS; clocks[i].object != NULL; i = (i + 1) % CLOCKS) {
+        size_t from_home = (i - home_of(clocks[i].object)) % CLOCKS;
+        if (from_home < (i - gap) % CLOCKS)
+            continue;
+        clocks[gap] = clocks[i];
+        gap = i;
+    }
+    clocks[gap].object = NULL;
 }
 
 /* When the caller goes on: what it enqueues cannot begin before. It waits for queues only. */
@@ -298,6 +314,17 @@ enum xb_status xb_fake_queue_decode(struct xb_queue *queue, const struct xb_deco
         return error->status;
     xb_fake_pass_time(queue, (double)decoding->bytes * XB_FAKE_DECODE_SECONDS_PER_BYTE);
     return xb_damage_decode(xb_fake.damage, &plain, queue, decoding, error);
+}
+
+enum xb_status xb_fake_queue_digest(struct xb_queue *queue, struct xb_buffer *buffer,
+                                    uint64_t offset, uint64_t bytes, struct xb_buffer *target,
+                                    uint64_t target_offset, struct xb_error *error)
+{
+    if (xb_fake_fails("queue_digest", error))
+        return error->status;
+    xb_fake_pass_time(queue, (double)bytes * XB_FAKE_DIGEST_SECONDS_PER_BYTE);
+    xb_damage_note_write(target);
+    return xb_host_queue_digest(queue, buffer, offset, bytes, target, target_offset, error);
 }
 
 enum xb_status xb_fake_queue_prefetch(struct xb_queue *queue, struct xb_buffer *buffer,

@@ -35,7 +35,7 @@ KERNEL_ROW = ("--mode", "zero-copy", "--direction", "h2d")  # one row, which ker
 BY_COPIES = "host, by copies back"
 MULTIPROCESSORS = 1  # of each of its devices
 ARCHITECTURE = "gfx90a:sramecc+:xnack+"  # the stand-in's, if no other is asked for
-# All but write-combined.
+# All but write-combined and file.
 CAPABILITIES = {"register", "hold", "kernels", "mapped", "managed", "batch", "graph", "rows"}
 # All that moves data by copies alone, and a mode of each kind that takes more.
 SOME = (

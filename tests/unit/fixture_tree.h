@@ -42,7 +42,7 @@ static int remove_tree(void **state)
 }
 
 /* Writes `content` to root/path, with the directories on the way. */
-static void write_file(const char *root, const char *path, const char *content)
+static inline void write_file(const char *root, const char *path, const char *content)
 {
     char full[PATH_MAX];
     int length = snprintf(full, sizeof full, "%s/%s", root, path);

@@ -85,6 +85,7 @@ static inline size_t cases_of_all(const struct fixture *f, size_t devices)
 static inline void reset_fake(void)
 {
     xb_fake_reset();
+    describe_machine(); /* again: the mode pin has the host's memory checked from then on */
     xb_fake.operation_s = 250e-6;
 }
 

@@ -11,6 +11,7 @@
  */
 #include "../doubles/fake_backend.h"
 #include "backends/registry.h"
+#include "machine/host_memory.h"
 #include "measure/run.h"
 #include "run/command.h"
 
@@ -52,6 +53,27 @@ struct fixture {
 
 /* What runs are made with: the fake, or a variant of it. */
 static const struct xb_backend *fixture_backend = &xb_fake_backend;
+
+static struct xb_backend fake_variant;
+
+static inline enum xb_status variant_device_open(struct xb_driver *driver, unsigned index,
+                                                 struct xb_device **device, struct xb_error *error)
+{
+    enum xb_status status = xb_fake_backend.device_open(driver, index, device, error);
+    if (status == XB_OK)
+        (*device)->backend = &fake_variant;
+    return status;
+}
+
+/* Has the runs that follow made with a variant of the fake: a copy of its table, in which the test
+ * replaces functions. */
+static inline struct xb_backend *vary_fake(void)
+{
+    fake_variant = xb_fake_backend;
+    fake_variant.device_open = variant_device_open;
+    fixture_backend = &fake_variant;
+    return &fake_variant;
+}
 
 #define MAX_ARGUMENTS 24
 
@@ -139,9 +161,19 @@ static inline void expect_usage(const char *const *arguments, const char *part)
 
 #define EXPECT_USAGE(part, ...) expect_usage(WORDS(__VA_ARGS__), (part))
 
+/* On a machine with one NUMA node, and memory enough: to look at the one that this is takes longer
+ * than a short run does else, a hundred files for hwloc and a few for the memory of each buffer. */
+static inline void describe_machine(void)
+{
+    setenv("HWLOC_SYNTHETIC", "numa:1 pu:2", 1);
+    setenv("HWLOC_THISSYSTEM", "1", 1); /* with one node nothing is bound, on any system */
+    xb_host_memory_trust(true);
+}
+
 static inline int reset(void **state)
 {
     (void)state;
+    describe_machine();
     xb_fake_reset();
     fixture_backend = &xb_fake_backend;
     return 0;

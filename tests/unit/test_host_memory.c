@@ -163,6 +163,24 @@ static void keeps_to_a_v1_cgroup(void **state)
     assert_limit(*state, 64 * GIB, MEMINFO);
 }
 
+/* As on a machine whose services are in v2 and whose jobs are in v1. */
+static void keeps_to_the_tighter_of_both_versions(void **state)
+{
+    write_machine(*state, "4:cpu,memory:/job\n1:name=systemd:/x\n0::/x\n");
+    write_bytes(*state, V1 "/job", "memory.limit_in_bytes", 6 * GIB);
+    write_bytes(*state, V1 "/job", "memory.usage_in_bytes", 2 * GIB);
+    write_bytes(*state, V2 "/x", "memory.max", 9 * GIB);
+    write_bytes(*state, V2 "/x", "memory.high", 8 * GIB);
+    write_bytes(*state, V2 "/x", "memory.current", 1 * GIB);
+    assert_limit(*state, 4 * GIB,
+                 "memory.limit_in_bytes in the memory cgroup /sys/fs/cgroup/memory/job");
+    /* What v1 shows where no limit is set. */
+    write_bytes(*state, V1 "/job", "memory.limit_in_bytes", UINT64_C(0x7ffffffffffff000));
+    assert_limit(*state, 7 * GIB, "memory.high in the memory cgroup /sys/fs/cgroup/x");
+    write_bytes(*state, V2 "/x", "memory.max", 3 * GIB);
+    assert_limit(*state, 2 * GIB, "memory.max in the memory cgroup /sys/fs/cgroup/x");
+}
+
 static void keeps_to_the_address_space(void **state)
 {
     struct rlimit before;
@@ -381,6 +399,7 @@ int main(void)
         WITH_TREE(passes_over_what_is_missing),
         WITH_TREE(keeps_to_a_tighter_parent),
         WITH_TREE(keeps_to_a_v1_cgroup),
+        WITH_TREE(keeps_to_the_tighter_of_both_versions),
         WITH_TREE(keeps_to_the_address_space),
         cmocka_unit_test(keeps_a_reserve),
         WITH_TREE(refuses_more_than_fits),

@@ -331,8 +331,8 @@ static void test_stages_of_a_pipeline(void **state)
         double kernel = rows[i].steps / 1000;
         double whole = 3 * (2 + kernel);
         double bound = 3 * kernel > 8 ? 3 * kernel : 8;
-        RUN(&f, "--mode", "double-buffer", "--size", "4M", "--chunk", "1M", "--kernel-time",
-            rows[i].kernel_time);
+        RUN(&f, "--mode", "double-buffer", "--size", "4M", "--chunk", "1M", "--buffers", "3",
+            "--kernel-time", rows[i].kernel_time);
         const struct xb_result *result = &f.run.results[0];
         assert_int_equal(result->bytes_moved, 8 << 20);
         expect_seconds(result, whole * CHUNK_S);
@@ -362,9 +362,32 @@ static void test_some_chunks_are_enough_to_tune_by(void **state)
 {
     (void)state;
     struct fixture f;
-    RUN(&f, "--mode", "double-buffer", "--size", "64M", "--chunk", "1M", "--kernel-time", "500us");
+    RUN(&f, "--mode", "double-buffer", "--size", "64M", "--chunk", "1M", "--buffers", "3",
+        "--kernel-time", "500us");
     expect_number(&f.run.results[0], "compute_steps", round(32 * 500e-6 / (30 * CHUNK_S / 1000)));
     expect_samples(&f.run.results[0], "kernel_time", 63 * 509 * CHUNK_S / 1000);
+    finish(&f);
+}
+
+static double warm_up_bandwidth;
+
+static void note_warm_up(void *argument, const struct xb_run *run, size_t samples, double bandwidth)
+{
+    hurry(argument, run, samples, bandwidth);
+    if (samples == 0)
+        warm_up_bandwidth = bandwidth;
+}
+
+/* The parts by which the kernel is tuned do not stay behind. */
+static void test_a_pipeline_warms_up_with_all_of_its_stages(void **state)
+{
+    (void)state;
+    struct fixture f;
+    const struct xb_run_observer observer = {.progress = note_warm_up};
+    execute(&f,
+            WORDS("--mode", "double-buffer", "--size", "64M", "--chunk", "1M", "--buffers", "3"),
+            &observer);
+    expect_near(warm_up_bandwidth, f.run.results[0].bandwidth.median, "the warm-up");
     finish(&f);
 }
 
@@ -418,6 +441,7 @@ int main(void)
         TEST(test_either_way_may_be_the_longer),
         TEST(test_stages_of_a_pipeline),
         TEST(test_some_chunks_are_enough_to_tune_by),
+        TEST(test_a_pipeline_warms_up_with_all_of_its_stages),
         TEST(test_references_that_differ_are_timed_thrice),
     };
     return cmocka_run_group_tests_name("measure", tests, NULL, NULL);

@@ -25,44 +25,11 @@ enum liberty {
 };
 
 static struct {
-    struct xb_backend backend;
     enum liberty liberty;
     unsigned taken;       /* liberties */
     unsigned allocations; /* of pages or more: windows of a proof are that large at most */
     uint64_t target_offset, source_offset; /* of the last copy of more than a page */
 } own;
-
-static enum xb_status driver_open(struct xb_driver **driver, struct xb_probe *probe,
-                                  struct xb_error *error)
-{
-    enum xb_status status = xb_fake_backend.driver_open(driver, probe, error);
-    if (status == XB_OK)
-        (*driver)->backend = &own.backend;
-    return status;
-}
-
-static void driver_close(struct xb_driver *driver)
-{
-    if (driver != NULL)
-        driver->backend = &xb_fake_backend;
-    xb_fake_backend.driver_close(driver);
-}
-
-static enum xb_status device_open(struct xb_driver *driver, unsigned index,
-                                  struct xb_device **device, struct xb_error *error)
-{
-    enum xb_status status = xb_fake_backend.device_open(driver, index, device, error);
-    if (status == XB_OK)
-        (*device)->backend = &own.backend;
-    return status;
-}
-
-static void device_close(struct xb_device *device)
-{
-    if (device != NULL)
-        device->backend = &xb_fake_backend;
-    xb_fake_backend.device_close(device);
-}
 
 static enum xb_status allocate(struct xb_device *device, enum xb_memory memory, uint64_t bytes,
                                struct xb_buffer **buffer, struct xb_error *error)
@@ -102,14 +69,9 @@ static int offsets_setup(void **state)
 {
     modes_setup(state);
     memset(&own, 0, sizeof own);
-    own.backend = xb_fake_backend;
-    own.backend.driver_open = driver_open;
-    own.backend.driver_close = driver_close;
-    own.backend.device_open = device_open;
-    own.backend.device_close = device_close;
-    own.backend.buffer_allocate = allocate;
-    own.backend.queue_copy = copy;
-    fixture_backend = &own.backend;
+    struct xb_backend *variant = vary_fake();
+    variant->buffer_allocate = allocate;
+    variant->queue_copy = copy;
     return 0;
 }
 

@@ -23,7 +23,6 @@ struct copy {
 };
 
 static struct {
-    struct xb_backend backend;
     struct copy pending[MOST_PENDING];
     size_t made, enqueued; /* since the run began; those between are pending */
     struct {
@@ -106,54 +105,17 @@ static enum xb_status check(struct xb_queue *queue, struct xb_buffer *buffer, ui
                : status;
 }
 
-static enum xb_status driver_open(struct xb_driver **driver, struct xb_probe *probe,
-                                  struct xb_error *error)
-{
-    enum xb_status status = xb_fake_backend.driver_open(driver, probe, error);
-    if (status == XB_OK)
-        (*driver)->backend = &late.backend;
-    return status;
-}
-
-static void driver_close(struct xb_driver *driver)
-{
-    if (driver != NULL)
-        driver->backend = &xb_fake_backend;
-    xb_fake_backend.driver_close(driver);
-}
-
-static enum xb_status device_open(struct xb_driver *driver, unsigned index,
-                                  struct xb_device **device, struct xb_error *error)
-{
-    enum xb_status status = xb_fake_backend.device_open(driver, index, device, error);
-    if (status == XB_OK)
-        (*device)->backend = &late.backend;
-    return status;
-}
-
-static void device_close(struct xb_device *device)
-{
-    if (device != NULL)
-        device->backend = &xb_fake_backend;
-    xb_fake_backend.device_close(device);
-}
-
 static int ring_setup(void **state)
 {
     modes_setup(state);
     memset(&late, 0, sizeof late);
-    late.backend = xb_fake_backend;
-    late.backend.driver_open = driver_open;
-    late.backend.driver_close = driver_close;
-    late.backend.device_open = device_open;
-    late.backend.device_close = device_close;
-    late.backend.queue_copy = copy;
-    late.backend.queue_fill = fill;
-    late.backend.queue_check = check;
-    late.backend.queue_wait = wait_for_queue;
-    late.backend.event_record = record;
-    late.backend.event_wait = wait_for_event;
-    fixture_backend = &late.backend;
+    struct xb_backend *variant = vary_fake();
+    variant->queue_copy = copy;
+    variant->queue_fill = fill;
+    variant->queue_check = check;
+    variant->queue_wait = wait_for_queue;
+    variant->event_record = record;
+    variant->event_wait = wait_for_event;
     return 0;
 }
 

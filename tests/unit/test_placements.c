@@ -25,7 +25,6 @@ static struct {
     unsigned wrong_copy; /* the so-many-th copy to or from host memory does nothing; 0: none */
     unsigned copies;
 } places;
-static struct xb_backend placed_backend;
 
 static unsigned place_of(const struct xb_buffer *buffer)
 {
@@ -68,15 +67,6 @@ static enum xb_status placed_copy(struct xb_queue *queue, struct xb_buffer *targ
     return status;
 }
 
-static enum xb_status placed_open(struct xb_driver *driver, unsigned index,
-                                  struct xb_device **device, struct xb_error *error)
-{
-    enum xb_status status = xb_fake_backend.device_open(driver, index, device, error);
-    if (status == XB_OK)
-        (*device)->backend = &placed_backend;
-    return status;
-}
-
 static int set_up(void **state)
 {
     reset(state);
@@ -85,11 +75,9 @@ static int set_up(void **state)
         places.factors[i] = 1;
     xb_fake.device_memory_free = 1u << 30; /* of its own: copies cross a link */
     xb_fake.operation_s = 1.0;             /* one iteration is a long sample */
-    placed_backend = xb_fake_backend;
-    placed_backend.device_open = placed_open;
-    placed_backend.buffer_allocate = placed_allocate;
-    placed_backend.queue_copy = placed_copy;
-    fixture_backend = &placed_backend;
+    struct xb_backend *variant = vary_fake();
+    variant->buffer_allocate = placed_allocate;
+    variant->queue_copy = placed_copy;
     return 0;
 }
 

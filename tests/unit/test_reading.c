@@ -251,7 +251,7 @@ static void readme_shows_what_is_printed(void **state)
     char *readme = NULL;
     size_t length = 0;
     char *rest = NULL;
-    assert_int_equal(xb_record_read(SOURCE "/bench/results/h200/all-1g-6.json", &record, &error),
+    assert_int_equal(xb_record_read(SOURCE "/bench/results/h200/all-1g-7.json", &record, &error),
                      XB_OK);
     assert_int_equal(
         xb_file_text_read(SOURCE "/README.md", 1 << 20, false, &readme, &length, &error), XB_OK);

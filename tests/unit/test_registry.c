@@ -89,6 +89,11 @@ static void test_each_missing_slot_is_named(void **state)
     table.queue_copy_pieces = NULL;
     table.queue_kernel_pieces = NULL;
     table.queue_decode = NULL;
+    table.queue_digest = NULL;
+    table.file_open = NULL;
+    table.file_close = NULL;
+    table.file_read = NULL;
+    table.file_way = NULL;
     table.graph_open = NULL;
     table.graph_close = NULL;
     table.queue_graph = NULL;
@@ -216,6 +221,90 @@ static void test_modes_are_checked(void **state)
     refuse_mode(&mode);
 }
 
+static enum xb_status run_nothing(struct xb_mode_context *context, const struct xb_turn *turn,
+                                  struct xb_error *error)
+{
+    (void)context;
+    (void)turn;
+    (void)error;
+    return XB_OK;
+}
+
+/* What the runner drives must be what it can drive. */
+static void test_stages_of_modes_are_checked(void **state)
+{
+    (void)state;
+    struct xb_error error;
+    struct xb_stage stages[XB_STAGES + 2] = {
+        {.name = "read", .engine = XB_ENGINE_HOST, .run = run_nothing},
+        {.name = "in", .engine = XB_ENGINE_COPY, .run = run_nothing},
+        {.name = "kernel", .engine = XB_ENGINE_COMPUTE, .run = run_nothing},
+    };
+    const struct xb_stage right = stages[1];
+    struct xb_mode mode = *xb_mode_find("double-buffer");
+    const struct xb_mode *const modes[] = {&mode, NULL};
+    const struct xb_figure *const figures[] = {mode.references[0].figure, NULL};
+    const struct xb_figure stranger = {.name = "stranger", .unit = XB_UNIT_RATIO};
+    mode.stages = stages;
+    mode.figures = figures;
+    mode.references = NULL;
+    assert_int_equal(xb_modes_check(modes, &error), XB_OK);
+#define REFUSE_STAGE(field, value)                                                                 \
+    do {                                                                                           \
+        stages[1].field = value;                                                                   \
+        refuse_mode(&mode);                                                                        \
+        stages[1] = right;                                                                         \
+    } while (0)
+    REFUSE_STAGE(run, NULL);
+    REFUSE_STAGE(engine, XB_ENGINE_HOST); /* not the first */
+    REFUSE_STAGE(name, "");
+    REFUSE_STAGE(name, "copy in");
+    REFUSE_STAGE(name, "read");
+    REFUSE_STAGE(busy, &stranger);
+    REFUSE_STAGE(wait, &stranger);
+    static const char *const names[] = {"a", "b", "c", "d", "e", "f", "g"};
+    for (size_t i = 0; i < XB_STAGES - 2; i++) {
+        assert_int_equal(xb_modes_check(modes, &error), XB_OK);
+        stages[3 + i] = right;
+        stages[3 + i].name = names[i];
+    }
+    refuse_mode(&mode); /* one too many */
+    stages[XB_STAGES].name = NULL;
+    assert_int_equal(xb_modes_check(modes, &error), XB_OK);
+    mode.submit = xb_mode_find("pinned")->submit;
+    refuse_mode(&mode);
+    mode.stages = NULL;
+    assert_int_equal(xb_modes_check(modes, &error), XB_OK);
+    mode.submit = xb_line_submit;
+    refuse_mode(&mode);
+}
+
+static void test_references_of_modes_are_checked(void **state)
+{
+    (void)state;
+    struct xb_error error;
+    struct xb_mode mode = *xb_mode_find("double-buffer"); /* of three stages */
+    const struct xb_mode *const modes[] = {&mode, NULL};
+    struct xb_line_part part = {.stages = 1u << 2};
+    struct xb_reference references[] = {{.figure = mode.references[0].figure, .part = &part},
+                                        {.figure = NULL}};
+    mode.references = references;
+    assert_int_equal(xb_modes_check(modes, &error), XB_OK);
+    part.stages = 1u << 3;
+    refuse_mode(&mode);
+    part.stages = 0; /* all */
+    references[0].submit = xb_line_submit;
+    refuse_mode(&mode); /* either */
+    references[0].part = NULL;
+    assert_int_equal(xb_modes_check(modes, &error), XB_OK);
+    references[0].submit = NULL;
+    refuse_mode(&mode); /* or */
+    references[0].part = &part;
+    mode.stages = NULL;
+    mode.submit = xb_mode_find("pinned")->submit;
+    refuse_mode(&mode); /* no line to take it from */
+}
+
 /* A latency that compare did not judge by, or took for a rate, would be one that nobody watches. */
 static void test_latencies_of_modes_are_checked(void **state)
 {
@@ -273,6 +362,11 @@ static void test_capabilities_need_their_slots(void **state)
     CAPABLE_WITHOUT(pieces_close, XB_CAP_KERNELS, "kernels");
     CAPABLE_WITHOUT(queue_kernel_pieces, XB_CAP_KERNELS, "kernels");
     CAPABLE_WITHOUT(queue_decode, XB_CAP_KERNELS, "kernels");
+    CAPABLE_WITHOUT(queue_digest, XB_CAP_KERNELS, "kernels");
+    CAPABLE_WITHOUT(file_open, XB_CAP_FILE, "files");
+    CAPABLE_WITHOUT(file_close, XB_CAP_FILE, "files");
+    CAPABLE_WITHOUT(file_read, XB_CAP_FILE, "files");
+    CAPABLE_WITHOUT(file_way, XB_CAP_FILE, "files");
     CAPABLE_WITHOUT(pieces_open, XB_CAP_BATCH, "many pieces");
     CAPABLE_WITHOUT(pieces_close, XB_CAP_BATCH, "many pieces");
     CAPABLE_WITHOUT(queue_copy_pieces, XB_CAP_BATCH, "many pieces");
@@ -293,13 +387,14 @@ static void test_everything_has_a_name(void **state)
 {
     (void)state;
     const char *const capabilities[] = {"register", "write-combined", "hold",  "kernels", "mapped",
-                                        "managed",  "batch",          "graph", "rows"};
-    for (size_t i = 0; i < 9; i++)
+                                        "managed",  "batch",          "graph", "rows",    "file"};
+    for (size_t i = 0; i < 10; i++)
         assert_string_equal(xb_capability_names[i], capabilities[i]);
-    assert_null(xb_capability_names[9]);
-    assert_int_equal(XB_CAPABILITIES, 9);
+    assert_null(xb_capability_names[10]);
+    assert_int_equal(XB_CAPABILITIES, 10);
     assert_int_equal(XB_CAP_MANAGED, 1 << 5);
     assert_int_equal(XB_CAP_ROWS, 1 << 8);
+    assert_int_equal(XB_CAP_FILE, 1 << 9);
     const char *const memories[] = {"device",         "pageable", "pinned", "registered",
                                     "write-combined", "mapped",   "managed"};
     for (size_t i = 0; i < 7; i++)
@@ -326,6 +421,8 @@ int main(void)
         cmocka_unit_test(test_slots_that_go_together_are_all_there),
         cmocka_unit_test(test_names_are_unique),
         cmocka_unit_test(test_modes_are_checked),
+        cmocka_unit_test(test_stages_of_modes_are_checked),
+        cmocka_unit_test(test_references_of_modes_are_checked),
         cmocka_unit_test(test_latencies_of_modes_are_checked),
         cmocka_unit_test(test_lines_of_the_reading_are_checked),
         cmocka_unit_test(test_capabilities_need_their_slots),

@@ -249,6 +249,7 @@ enum xb_status xb_cuda_device_info(struct xb_driver *driver, unsigned index,
     info->memory_bytes = properties.totalGlobalMem;
     info->capabilities = capabilities_of(&properties, can_register);
     set_batch(info);
+    xb_cuda_set_files(info);
     info->held_operations = HELD_OPERATIONS;
     info->shares_host_memory = properties.integrated != 0;
     info->coherent_with_host = properties.directManagedMemAccessFromHost != 0 ||

@@ -13,7 +13,8 @@ extern "C" const void *xb_cuda_kernel(enum xb_gpu_kernel kernel)
         (const void *)xb_kernel_pieces,      (const void *)xb_kernel_widen_fp16,
         (const void *)xb_kernel_widen_bf16,  (const void *)xb_kernel_widen_int8,
         (const void *)xb_kernel_widen_fp8,   (const void *)xb_kernel_for,
-        (const void *)xb_kernel_lz4,
+        (const void *)xb_kernel_lz4,         (const void *)xb_kernel_clear,
+        (const void *)xb_kernel_digest,
     };
     static_assert(sizeof kernels / sizeof kernels[0] == XB_GPU_KERNELS, "one of each");
     return kernels[kernel];

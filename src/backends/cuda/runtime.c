@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The adapters of the GPU backends for the CUDA runtime, which is linked statically. */
 #include "cuda.h"
+#include "cufile.h"
 
 /*
  * The location of managed memory. CUDA 13 describes it by a struct, and its prefetch function has
@@ -73,6 +74,7 @@ static struct xb_gpu_outcome allocate(void **address, size_t bytes)
 
 static struct xb_gpu_outcome release(void *address)
 {
+    xb_cufile_forget(address);
     return XB_CUDA_CALL(cudaFree, address);
 }
 

@@ -289,6 +289,9 @@ enum xb_status xb_gpu_queue_chase(struct xb_queue *queue, struct xb_buffer *chai
                                   struct xb_error *error);
 enum xb_status xb_gpu_queue_decode(struct xb_queue *queue, const struct xb_decoding *decoding,
                                    struct xb_error *error);
+enum xb_status xb_gpu_queue_digest(struct xb_queue *queue, struct xb_buffer *buffer,
+                                   uint64_t offset, uint64_t bytes, struct xb_buffer *target,
+                                   uint64_t target_offset, struct xb_error *error);
 /* Launches the kernel for pieces. The list is in device memory, none of its pieces is longer than
  * XB_GPU_PIECE_BYTES, and the addresses are those for kernels. */
 enum xb_status xb_gpu_launch_pieces(struct xb_queue *queue, void *target, const void *source,
@@ -365,7 +368,7 @@ enum xb_status xb_gpu_queue_copy_peer(struct xb_queue *queue, struct xb_buffer *
     .queue_kernel_pieces = xb_gpu_queue_kernel_pieces, .graph_open = xb_gpu_graph_open,            \
     .graph_close = xb_gpu_graph_close, .queue_graph = xb_gpu_queue_graph,                          \
     .queue_copy_rows = xb_gpu_queue_copy_rows, .queue_decode = xb_gpu_queue_decode,                \
-    .peer_open = xb_gpu_peer_open, .peer_close = xb_gpu_peer_close,                                \
-    .queue_copy_peer = xb_gpu_queue_copy_peer
+    .queue_digest = xb_gpu_queue_digest, .peer_open = xb_gpu_peer_open,                            \
+    .peer_close = xb_gpu_peer_close, .queue_copy_peer = xb_gpu_queue_copy_peer
 
 #endif

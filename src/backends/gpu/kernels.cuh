@@ -15,6 +15,7 @@ typedef unsigned long long u64;
 
 #define THREADS XB_GPU_THREADS
 #define AT_ONCE XB_GPU_AT_ONCE
+#define LANES XB_GPU_LANES
 #define TILE (AT_ONCE * THREADS)
 #define XB_KERNEL extern "C" __global__ void __launch_bounds__(XB_GPU_THREADS)
 
@@ -208,6 +209,67 @@ XB_KERNEL xb_kernel_compute(u64 *memory, u64 words, u64 steps)
     }
 }
 
+XB_KERNEL xb_kernel_clear(u64 *word)
+{
+    *word = 0;
+}
+
+/* What words `index` and `index` + 1 add to a digest, from one load. */
+__device__ static u64 digest_pair(uint4 pair, u64 index)
+{
+    return xb_digest_word((u64)pair.y << 32 | pair.x, index) +
+           xb_digest_word((u64)pair.w << 32 | pair.z, index + 1);
+}
+
+/* What the words outside the pairs add: one in front, one behind, and the bytes behind the last
+ * whole word, with zeros behind them. */
+__device__ static u64 digest_ends(const u64 *memory, u64 bytes, u64 head, u64 pairs)
+{
+    u64 words = bytes / 8;
+    u64 sum = 0;
+    for (u64 i = 0; i < head; i++)
+        sum += xb_digest_word(memory[i], i);
+    for (u64 i = head + 2 * pairs; i < words; i++)
+        sum += xb_digest_word(memory[i], i);
+    u64 last = 0;
+    for (unsigned byte = 0; byte < bytes % 8; byte++)
+        last |= (u64)((const unsigned char *)memory)[words * 8 + byte] << (8 * byte);
+    return bytes % 8 != 0 ? sum + xb_digest_word(last, words) : sum;
+}
+
+/*
+ * Adds the digest to *digest. A block takes one tile of pairs of words after the other, as
+ * copy_sequential does. The lanes of a warp add up theirs, so that one of them adds to memory: all
+ * additions go to one address, where they wait for each other.
+ */
+XB_KERNEL xb_kernel_digest(const u64 *memory, u64 bytes, u64 *digest)
+{
+    u64 words = bytes / 8;
+    u64 head = words > 0 ? (u64)memory / 8 % 2 : 0; /* words before the first place for a pair */
+    u64 pairs = (words - head) / 2;
+    const uint4 *from = (const uint4 *)(memory + head);
+    u64 sum = 0;
+    for (u64 first = (u64)blockIdx.x * TILE + threadIdx.x; first < pairs;
+         first += (u64)gridDim.x * TILE) {
+        uint4 pair[AT_ONCE];
+#pragma unroll
+        for (unsigned k = 0; k < AT_ONCE; k++)
+            if (first + k * THREADS < pairs)
+                pair[k] = from[first + k * THREADS];
+#pragma unroll
+        for (unsigned k = 0; k < AT_ONCE; k++)
+            if (first + k * THREADS < pairs)
+                sum += digest_pair(pair[k], head + 2 * (first + k * THREADS));
+    }
+    if (blockIdx.x == 0 && threadIdx.x == 0)
+        sum += digest_ends(memory, bytes, head, pairs);
+    unsigned lane = threadIdx.x % LANES;
+    for (unsigned apart = XB_GPU_TOGETHER / 2; apart > 0; apart /= 2)
+        sum += XB_LANES_SWAP(sum, lane, apart);
+    if (lane % XB_GPU_TOGETHER == 0)
+        atomicAdd(digest, sum);
+}
+
 /* Writes a chain: see xferbench/access.h. Each thread writes the words of other turns. */
 XB_KERNEL xb_kernel_chain(char *memory, u64 bytes, enum xb_access access)
 {
@@ -233,8 +295,6 @@ XB_KERNEL xb_kernel_chase(const char *chain, u64 *cursor, u64 loads, unsigned tu
         next = *(const char *const *)next;
     *cursor = (u64)(next - chain);
 }
-
-#define LANES XB_GPU_LANES
 
 /*
  * Copies AT_ONCE pieces at the same time, in items of T and what is behind the last whole one by

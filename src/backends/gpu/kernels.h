@@ -43,20 +43,23 @@ enum xb_gpu_kernel {
     XB_GPU_WIDEN_INT8,
     XB_GPU_WIDEN_FP8,
     XB_GPU_FOR,
-    XB_GPU_LZ4
+    XB_GPU_LZ4,
+    XB_GPU_CLEAR,
+    XB_GPU_DIGEST
 };
-#define XB_GPU_KERNELS 17
+#define XB_GPU_KERNELS 19
 #define XB_GPU_KERNEL_NAMES                                                                        \
     {                                                                                              \
         "xb_kernel_fill", "xb_kernel_check", "xb_kernel_hold", "xb_kernel_copy_wide",              \
             "xb_kernel_copy_words", "xb_kernel_copy_strided", "xb_kernel_copy_random",             \
             "xb_kernel_compute", "xb_kernel_chain", "xb_kernel_chase", "xb_kernel_pieces",         \
             "xb_kernel_widen_fp16", "xb_kernel_widen_bf16", "xb_kernel_widen_int8",                \
-            "xb_kernel_widen_fp8", "xb_kernel_for", "xb_kernel_lz4"                                \
+            "xb_kernel_widen_fp8", "xb_kernel_for", "xb_kernel_lz4", "xb_kernel_clear",            \
+            "xb_kernel_digest"                                                                     \
     }
 
-/* Threads in a block of every kernel except the hold and the chase, which have one, and those for
- * pieces and LZ4. */
+/* Threads in a block of every kernel except the hold, the chase and the clear, which have one, and
+ * those for pieces and LZ4. */
 #define XB_GPU_THREADS 256u
 /* Items that one thread copies or computes in one turn. */
 #define XB_GPU_AT_ONCE 4u

@@ -191,6 +191,31 @@ enum xb_status xb_gpu_queue_compute(struct xb_queue *queue, struct xb_buffer *bu
                   arguments, "computes", error);
 }
 
+/* Clears the target first, by a kernel of one thread: in the order of the queue, and no copy engine
+ * is taken from whoever uses it. All blocks run at the same time. */
+enum xb_status xb_gpu_queue_digest(struct xb_queue *queue, struct xb_buffer *buffer,
+                                   uint64_t offset, uint64_t bytes, struct xb_buffer *target,
+                                   uint64_t target_offset, struct xb_error *error)
+{
+    enum xb_status status =
+        xb_digest_check(queue, buffer, offset, bytes, target, target_offset, error);
+    if (status == XB_OK)
+        status = check_kernels(queue->device, error);
+    if (status != XB_OK)
+        return status;
+    char *memory = (char *)xb_gpu_kernel_address(buffer) + offset;
+    char *digest = (char *)xb_gpu_kernel_address(target) + target_offset;
+    unsigned long long count = bytes;
+    void *cleared[] = {&digest};
+    void *arguments[] = {&memory, &count, &digest};
+    status = launch(queue, XB_GPU_CLEAR, 1, 1, cleared, "clears a digest", error);
+    if (status != XB_OK)
+        return status;
+    unsigned most = ROOM_FOR_BLOCKS * xb_gpu_device_of(queue->device)->multiprocessors;
+    return launch(queue, XB_GPU_DIGEST, blocks_for(bytes / WIDE, TILE, most), XB_GPU_THREADS,
+                  arguments, "makes a digest", error);
+}
+
 enum xb_status xb_gpu_queue_chain(struct xb_queue *queue, struct xb_buffer *buffer, uint64_t bytes,
                                   enum xb_access access, struct xb_error *error)
 {

@@ -226,6 +226,7 @@ static void set_capabilities(struct xb_device_info *info, const struct attribute
     if (mapped && !found->maps_host_memory)
         snprintf(reason, sizeof reason, "its kernels cannot reach host memory");
     set_capability(info, XB_CAP_MAPPED, mapped && found->maps_host_memory, reason);
+    set_capability(info, XB_CAP_FILE, false, "xferbench does not open AMD's hipFile yet");
     set_kernels(info, found);
     set_managed(info, found, full);
     set_pieces(info);

@@ -73,7 +73,7 @@ static enum xb_status device_info(struct xb_driver *driver, unsigned index,
     long page_size = sysconf(_SC_PAGESIZE);
     info->memory_bytes = pages > 0 && page_size > 0 ? (uint64_t)pages * (uint64_t)page_size : 0;
     info->capabilities = XB_CAP_REGISTER | XB_CAP_HOLD | XB_CAP_KERNELS | XB_CAP_MAPPED |
-                         XB_CAP_BATCH | XB_CAP_GRAPH | XB_CAP_ROWS;
+                         XB_CAP_BATCH | XB_CAP_GRAPH | XB_CAP_ROWS | XB_CAP_FILE;
     info->held_operations = HELD_OPERATIONS;
     info->shares_host_memory = true;
     info->host_clock = true;
@@ -213,4 +213,9 @@ const struct xb_backend xb_host_backend = {
     .queue_graph = xb_host_queue_graph,
     .queue_copy_rows = xb_host_queue_copy_rows,
     .queue_decode = xb_host_queue_decode,
+    .queue_digest = xb_host_queue_digest,
+    .file_open = xb_host_file_open,
+    .file_close = xb_host_file_close,
+    .file_read = xb_host_file_read,
+    .file_way = xb_host_file_way,
 };

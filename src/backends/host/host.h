@@ -58,6 +58,21 @@ enum xb_status xb_host_queue_chase(struct xb_queue *queue, struct xb_buffer *cha
 enum xb_status xb_host_queue_decode(struct xb_queue *queue, const struct xb_decoding *decoding,
                                     struct xb_error *error);
 
+enum xb_status xb_host_queue_digest(struct xb_queue *queue, struct xb_buffer *buffer,
+                                    uint64_t offset, uint64_t bytes, struct xb_buffer *target,
+                                    uint64_t target_offset, struct xb_error *error);
+
+/* ---- files.c: files, read to the device's memory ---- */
+
+enum xb_status xb_host_file_open(struct xb_device *device, int descriptor, struct xb_file **file,
+                                 struct xb_error *error);
+void xb_host_file_close(struct xb_file *file);
+enum xb_status xb_host_file_read(struct xb_file *file, uint64_t file_offset,
+                                 struct xb_buffer *buffer, uint64_t offset, uint64_t bytes,
+                                 struct xb_error *error);
+enum xb_status xb_host_file_way(struct xb_file *file, struct xb_file_way *way,
+                                struct xb_error *error);
+
 /* ---- pieces.c: many copies at once ---- */
 
 enum xb_status xb_host_pieces_open(struct xb_device *device, struct xb_buffer *target,

@@ -52,6 +52,12 @@ static void run_compute(const struct xb_host_work *work)
     }
 }
 
+static void run_digest(const struct xb_host_work *work)
+{
+    uint64_t digest = xb_digest_memory(work->source, work->bytes);
+    memcpy(work->target, &digest, sizeof digest);
+}
+
 static void run_chain(const struct xb_host_work *work)
 {
     xb_chain_write(work->target, work->target, work->bytes, work->access);
@@ -166,6 +172,21 @@ enum xb_status xb_host_queue_compute(struct xb_queue *queue, struct xb_buffer *b
                                       .target = address_at(buffer, offset),
                                       .bytes = bytes,
                                       .pattern = {.steps = steps}};
+    return xb_host_queue_enqueue(queue, &work, error);
+}
+
+enum xb_status xb_host_queue_digest(struct xb_queue *queue, struct xb_buffer *buffer,
+                                    uint64_t offset, uint64_t bytes, struct xb_buffer *target,
+                                    uint64_t target_offset, struct xb_error *error)
+{
+    enum xb_status status =
+        xb_digest_check(queue, buffer, offset, bytes, target, target_offset, error);
+    if (status != XB_OK)
+        return status;
+    const struct xb_host_work work = {.run = run_digest,
+                                      .target = address_at(target, target_offset),
+                                      .source = address_at(buffer, offset),
+                                      .bytes = bytes};
     return xb_host_queue_enqueue(queue, &work, error);
 }
 

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef XFERBENCH_STAGE_H
+#define XFERBENCH_STAGE_H
+
+#include "xferbench/error.h"
+#include "xferbench/figure.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct xb_mode_context;
+struct xb_queue;
+
+/*
+ * A line: items go through the stages of a mode one after the other, each item in a slot, which is
+ * memory for one item. The mode says what a stage does for an item, and the runner drives them:
+ * which item is in which slot, who waits for whom, and the host's threads.
+ */
+
+/* What a stage runs on. */
+enum xb_engine { XB_ENGINE_HOST, XB_ENGINE_COPY, XB_ENGINE_COMPUTE };
+
+/* One thing for a stage to do. */
+struct xb_turn {
+    uint64_t item;          /* from 0 */
+    unsigned slot;          /* the item's */
+    struct xb_queue *queue; /* where to enqueue it; NULL for the host */
+    uint64_t piece;         /* of the host's stage: which piece of the item, from 0 */
+    unsigned thread;        /* of the host's stage: below the line's number of threads */
+};
+
+struct xb_stage {
+    const char *name; /* "read": one word, by which figures and timelines call it */
+    enum xb_engine engine;
+    /*
+     * Enqueues the work for an item on turn->queue and does not wait for it. Of the host: does a
+     * piece of it now, on the calling thread, while other threads do others. A piece that the item
+     * has not, because it is shorter than others, is done at once. Timed. A failure ends the
+     * iteration.
+     */
+    enum xb_status (*run)(struct xb_mode_context *context, const struct xb_turn *turn,
+                          struct xb_error *error);
+    /* How many bytes a turn of the host works on, for the timeline. Only of the host. */
+    uint64_t (*bytes)(const struct xb_mode_context *context, const struct xb_turn *turn);
+    /* Shares of the time, from the recorded iteration (recorder.h): in which it was at work, and in
+     * which it waited, between its first turn and its last, for data or for a slot. Of the host the
+     * mean of its threads. NULL: nobody asks. */
+    const struct xb_figure *busy, *wait;
+};
+
+#define XB_STAGES 8 /* of a mode, at most */
+
+struct xb_line_plan {
+    uint64_t items; /* 1 or more */
+    unsigned slots; /* how many items are under way at a time at most */
+    /* Of the host's stage; 0 where there is none. */
+    unsigned threads; /* XB_CREW_THREADS at most */
+    uint64_t pieces;  /* that threads share an item in */
+    unsigned frees;   /* which stage (its index) is done with what the host's wrote to the slot */
+    /* One item after the other, each stage when the one before it is done, all on queue 0. */
+    bool in_a_row;
+};
+
+/* A part of the line, to be run alone: for references, and to tune by. */
+struct xb_line_part {
+    uint32_t stages; /* bits: 1u << index; 0: all */
+    uint64_t items;  /* the first of them; 0: all */
+    unsigned slots;  /* 0: all */
+    bool in_a_row;   /* also where the plan is not */
+};
+
+struct xb_line; /* the runner's own */
+
+/*
+ * For setup, once the queues are set: makes context->line by that plan for the mode's stages. Where
+ * items overlap, queue_count is the number of slots or more: each slot has a queue, which keeps the
+ * stages of an item in order. The runner closes it after teardown. XB_ERR_MEMORY or XB_ERR_RUNTIME.
+ */
+XB_MUST_CHECK enum xb_status xb_line_open(struct xb_mode_context *context,
+                                          const struct xb_line_plan *plan, struct xb_error *error);
+
+/* The mode's `submit`: one iteration of the line, or of the part that is set. Blocks where the host
+ * has a stage. */
+enum xb_status xb_line_submit(struct xb_mode_context *context, struct xb_error *error);
+
+/*
+ * What xb_line_submit runs from now on; NULL: all of it. Of a part that is copies alone each stage
+ * has a queue of its own; kernels alone go to all queues in turn, as in the whole; the host's stage
+ * alone finds each slot free as soon as it has filled it.
+ */
+void xb_line_take(struct xb_mode_context *context, const struct xb_line_part *part);
+
+#endif

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef XFERBENCH_TIMELINE_H
+#define XFERBENCH_TIMELINE_H
+
+#include "xferbench/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * What happened when in one iteration of a case, which is recorded besides the timed ones. All
+ * times are in seconds since the iteration began, by the host's clock; those of a device are
+ * brought to it.
+ */
+
+enum xb_track_kind {
+    XB_TRACK_THREAD, /* of the host */
+    XB_TRACK_QUEUE   /* of a device: CUDA calls it a stream */
+};
+
+/* What spans stand on. Those of one track do not overlap, or one lies within the other. */
+struct xb_track {
+    enum xb_track_kind kind;
+    unsigned device; /* of a queue: the device's index */
+    unsigned number; /* among those of its kind, and of its device; thread 0 is the one that submits
+                      */
+};
+
+enum xb_span_kind {
+    XB_SPAN_WORK, /* on a thread: a turn of a stage */
+    XB_SPAN_CALL, /* on a thread: a call that submits work, until it returned */
+    XB_SPAN_WAIT, /* on a thread: it waits; on a queue: for an event */
+    XB_SPAN_COPY, /* on a queue */
+    XB_SPAN_KERNEL
+};
+
+struct xb_timeline_span {
+    size_t track; /* index */
+    enum xb_span_kind kind;
+    char name[48];     /* as profilers say: "Memcpy HtoD (Pinned -> Device)" */
+    const char *stage; /* the name of the mode's stage; NULL: none */
+    uint64_t item;     /* of the stage; meaningless without one */
+    double begin, end;
+    uint64_t bytes; /* 0 where it moves none */
+    /* Of a call and of what it submitted: the same number, from 1 on; 0: none. */
+    uint64_t flow;
+};
+
+struct xb_timeline {
+    struct xb_track *tracks;
+    size_t track_count;
+    struct xb_timeline_span *spans; /* by track, then by begin */
+    size_t span_count;
+    unsigned workers;  /* threads that the host's stage has, idle ones included; 0: no such stage */
+    uint64_t left_out; /* operations for which there was no room */
+    double seconds;    /* that the iteration took, from its first call until all was done */
+    double clock_error; /* by how much times of a device may be off against the host's, at most; the
+                           largest of any device */
+};
+
+void xb_timeline_free(struct xb_timeline *timeline);
+
+#endif

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE /* memmem, secure_getenv */
+/* Finds and opens libcufile, and tells what its errors are. */
+#include "cufile.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* The library writes to these structures, so they must have its layout on every machine. */
+_Static_assert(sizeof(struct xb_cufile_outcome) == 8, "CUfileError_t has 8 bytes");
+_Static_assert(sizeof(struct xb_cufile_descriptor) == 24, "CUfileDescr_t has 24 bytes");
+_Static_assert(offsetof(struct xb_cufile_properties, reserved) == 56,
+               "CUfileDrvProps_t has 56 bytes");
+_Static_assert(sizeof(struct xb_cufile_gpu_counts) == 248, "CUfilePerGpuStats_t has 248 bytes");
+_Static_assert(offsetof(struct xb_cufile_counts, reserved) == 5000,
+               "CUfileStatsLevel3_t has 5000 bytes");
+
+static char path[XB_PATH_SIZE]; /* "" where there is no library */
+static pthread_once_t search_once = PTHREAD_ONCE_INIT;
+
+/* The outcome of opening the library, for later callers. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static bool tried;
+static struct xb_cufile functions;
+static enum xb_status outcome;
+static struct xb_error reason;
+
+/* ---- finding it ---- */
+
+static bool try_folder(const char *folder, size_t length)
+{
+    static const char *const names[] = {"libcufile.so.0", "libcufile.so"};
+    for (size_t i = 0; length > 0 && i < sizeof names / sizeof names[0]; i++) {
+        int written = snprintf(path, sizeof path, "%.*s/%s", (int)length, folder, names[i]);
+        if (written > 0 && (size_t)written < sizeof path && access(path, R_OK) == 0)
+            return true;
+    }
+    path[0] = '\0';
+    return false;
+}
+
+/* Each folder of a list that the variable holds, with `behind` added. */
+static bool try_variable(const char *name, const char *behind)
+{
+    const char *list = secure_getenv(name);
+    for (const char *folder = list; folder != NULL && *folder != '\0';) {
+        size_t length = strcspn(folder, ":");
+        char whole[XB_PATH_SIZE];
+        int written = snprintf(whole, sizeof whole, "%.*s%s", (int)length, folder, behind);
+        if (length > 0 && written > 0 && (size_t)written < sizeof whole &&
+            try_folder(whole, (size_t)written))
+            return true;
+        folder += length + (folder[length] == ':');
+    }
+    return false;
+}
+
+/* A path of the library among the loader's: they are texts with a zero at their ends. */
+static bool find_in_cache(const char *cache, size_t bytes)
+{
+    static const char name[] = "/libcufile.so.0";
+    const char *found = memmem(cache, bytes, name, sizeof name);
+    if (found == NULL)
+        return false;
+    const char *begin = found;
+    while (begin > cache && begin[-1] != '\0')
+        begin--;
+    return try_folder(begin, (size_t)(found - begin));
+}
+
+/* The loader's cache (ldconfig) names all libraries of the folders that it looks in. */
+static bool try_loader(void)
+{
+    struct stat about;
+    int file = open("/etc/ld.so.cache", O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return false;
+    bool found = false;
+    if (fstat(file, &about) == 0 && about.st_size > 0) {
+        size_t bytes = (size_t)about.st_size;
+        void *cache = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE, file, 0);
+        if (cache != MAP_FAILED) {
+            found = find_in_cache(cache, bytes);
+            munmap(cache, bytes);
+        }
+    }
+    close(file);
+    return found;
+}
+
+static void search(void)
+{
+    static const char toolkit[] = "/usr/local/cuda/lib64";
+    (void)(try_variable("LD_LIBRARY_PATH", "") || try_loader() ||
+           try_variable("CUDA_HOME", "/lib64") || try_variable("CUDA_PATH", "/lib64") ||
+           try_folder(toolkit, sizeof toolkit - 1));
+}
+
+const char *xb_cufile_path(void)
+{
+    pthread_once(&search_once, search);
+    return path[0] != '\0' ? path : NULL;
+}
+
+/* ---- opening it ---- */
+
+static const struct {
+    const char *name;
+    size_t offset;
+    bool optional;
+} symbols[] = {
+    {"cuFileDriverOpen", offsetof(struct xb_cufile, open_driver), false},
+    {"cuFileDriverGetProperties", offsetof(struct xb_cufile, properties), false},
+    {"cuFileHandleRegister", offsetof(struct xb_cufile, handle_register), false},
+    {"cuFileHandleDeregister", offsetof(struct xb_cufile, handle_deregister), false},
+    {"cuFileBufRegister", offsetof(struct xb_cufile, buffer_register), false},
+    {"cuFileBufDeregister", offsetof(struct xb_cufile, buffer_deregister), false},
+    {"cuFileRead", offsetof(struct xb_cufile, read), false},
+    {"cuFileGetVersion", offsetof(struct xb_cufile, version), true},
+    {"cuFileSetStatsLevel", offsetof(struct xb_cufile, set_stats_level), true},
+    {"cuFileStatsStart", offsetof(struct xb_cufile, stats_start), true},
+    {"cuFileGetStatsL3", offsetof(struct xb_cufile, counts), true},
+    {"cuFileStatsStop", offsetof(struct xb_cufile, stats_stop), true},
+    {"cuFileDriverClose_v2", offsetof(struct xb_cufile, close_driver), true},
+};
+
+static enum xb_status find_functions(void *handle, struct xb_error *error)
+{
+    for (size_t i = 0; i < sizeof symbols / sizeof symbols[0]; i++) {
+        /* C has no conversion from an object pointer to a function pointer. POSIX gives both the
+         * same representation, so we copy the bytes. */
+        void *found = dlsym(handle, symbols[i].name);
+        memcpy((char *)&functions + symbols[i].offset, &found, sizeof found);
+        if (found == NULL && !symbols[i].optional)
+            return XB_FAIL(error, XB_ERR_UNSUPPORTED,
+                           "%s has no %s: install a newer libcufile (GPUDirect Storage)", path,
+                           symbols[i].name);
+    }
+    return XB_OK;
+}
+
+/* Without counts the way of the reads is told from how the library is set up. */
+static void start_counting(void)
+{
+    if (functions.set_stats_level != NULL && functions.stats_start != NULL &&
+        functions.set_stats_level(XB_CUFILE_ALL_COUNTS).code == XB_CUFILE_SUCCESS &&
+        functions.stats_start().code == XB_CUFILE_SUCCESS)
+        return;
+    functions.counts = NULL;
+}
+
+/* The library's own threads would go on while the process ends, and crash (seen with cuFile 1.15).
+ * Not before that: the CUDA runtime cannot be used afterwards. */
+static void close_library(void)
+{
+    if (functions.counts != NULL && functions.stats_stop != NULL)
+        (void)functions.stats_stop();
+    if (functions.close_driver != NULL)
+        (void)functions.close_driver();
+}
+
+static enum xb_status open_library(struct xb_error *error)
+{
+    if (xb_cufile_path() == NULL)
+        return XB_FAIL(error, XB_ERR_UNSUPPORTED, "libcufile.so.0 is not found");
+    void *handle = dlopen(path, RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE);
+    if (handle == NULL) {
+        const char *said = dlerror();
+        return XB_FAIL(error, XB_ERR_UNSUPPORTED, "libcufile is there and does not load: %s",
+                       said != NULL ? said : "no reason given");
+    }
+    enum xb_status status = find_functions(handle, error);
+    if (status != XB_OK)
+        return status;
+    if (xb_cufile_status(functions.open_driver(), "cuFileDriverOpen",
+                         "libcufile cannot be used here", error) != XB_OK)
+        return error->status = XB_ERR_UNSUPPORTED;
+    start_counting();
+    (void)atexit(close_library);
+    return XB_OK;
+}
+
+enum xb_status xb_cufile_open(const struct xb_cufile **library, struct xb_error *error)
+{
+    pthread_mutex_lock(&lock);
+    if (!tried) {
+        tried = true;
+        outcome = open_library(&reason);
+    }
+    enum xb_status status = outcome;
+    if (status == XB_OK)
+        *library = &functions;
+    else
+        *error = reason;
+    pthread_mutex_unlock(&lock);
+    return status;
+}
+
+/* ---- its errors ---- */
+
+/* CUfileOpError. `refuses`: the library does not work here, or not with this file. */
+static const struct {
+    int code;
+    bool refuses;
+    const char *name;
+} errors[] = {
+    {5001, true, "CU_FILE_DRIVER_NOT_INITIALIZED"},
+    {5002, false, "CU_FILE_DRIVER_INVALID_PROPS"},
+    {5003, false, "CU_FILE_DRIVER_UNSUPPORTED_LIMIT"},
+    {5004, true, "CU_FILE_DRIVER_VERSION_MISMATCH"},
+    {5005, true, "CU_FILE_DRIVER_VERSION_READ_ERROR"},
+    {5006, false, "CU_FILE_DRIVER_CLOSING"},
+    {5007, true, "CU_FILE_PLATFORM_NOT_SUPPORTED"},
+    {5008, true, "CU_FILE_IO_NOT_SUPPORTED"},
+    {5009, true, "CU_FILE_DEVICE_NOT_SUPPORTED"},
+    {5010, false, "CU_FILE_NVFS_DRIVER_ERROR"},
+    {XB_CUFILE_CUDA_ERROR, false, "CU_FILE_CUDA_DRIVER_ERROR"},
+    {5012, false, "CU_FILE_CUDA_POINTER_INVALID"},
+    {5013, false, "CU_FILE_CUDA_MEMORY_TYPE_INVALID"},
+    {5014, false, "CU_FILE_CUDA_POINTER_RANGE_ERROR"},
+    {5015, false, "CU_FILE_CUDA_CONTEXT_MISMATCH"},
+    {5016, false, "CU_FILE_INVALID_MAPPING_SIZE"},
+    {5017, false, "CU_FILE_INVALID_MAPPING_RANGE"},
+    {5018, true, "CU_FILE_INVALID_FILE_TYPE"},
+    {5019, true, "CU_FILE_INVALID_FILE_OPEN_FLAG"},
+    {5020, true, "CU_FILE_DIO_NOT_SET"},
+    {5022, false, "CU_FILE_INVALID_VALUE"},
+    {5023, false, "CU_FILE_MEMORY_ALREADY_REGISTERED"},
+    {5024, false, "CU_FILE_MEMORY_NOT_REGISTERED"},
+    {5025, true, "CU_FILE_PERMISSION_DENIED"},
+    {5026, false, "CU_FILE_DRIVER_ALREADY_OPEN"},
+    {5027, true, "CU_FILE_HANDLE_NOT_REGISTERED"},
+    {5028, false, "CU_FILE_HANDLE_ALREADY_REGISTERED"},
+    {5029, true, "CU_FILE_DEVICE_NOT_FOUND"},
+    {5030, false, "CU_FILE_INTERNAL_ERROR"},
+    {5031, true, "CU_FILE_GETNEWFD_FAILED"},
+    {5033, true, "CU_FILE_NVFS_SETUP_ERROR"},
+    {5034, true, "CU_FILE_IO_DISABLED"},
+    {5036, false, "CU_FILE_GPU_MEMORY_PINNING_FAILED"},
+};
+#define ERRORS (sizeof errors / sizeof errors[0])
+
+static size_t find_error(int code)
+{
+    size_t i = 0;
+    while (i < ERRORS && errors[i].code != code)
+        i++;
+    return i;
+}
+
+const char *xb_cufile_error_name(int code)
+{
+    size_t i = find_error(code);
+    return i < ERRORS ? errors[i].name : "CUfileOpError";
+}
+
+enum xb_status xb_cufile_status(struct xb_cufile_outcome what_came, const char *call,
+                                const char *what, struct xb_error *error)
+{
+    if (what_came.code == XB_CUFILE_SUCCESS)
+        return XB_OK;
+    size_t i = find_error(what_came.code);
+    enum xb_status status = i < ERRORS && errors[i].refuses ? XB_ERR_UNSUPPORTED : XB_ERR_RUNTIME;
+    const char *name = xb_cufile_error_name(what_came.code);
+    if (what_came.code == XB_CUFILE_CUDA_ERROR)
+        return XB_FAIL_NATIVE(error, status, call, what_came.code, name,
+                              "%s: error %d of the CUDA driver (see cufile.log)", what,
+                              what_came.cuda_code);
+    return XB_FAIL_NATIVE(error, status, call, what_came.code, name, "%s (see cufile.log)", what);
+}

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _POSIX_C_SOURCE 200809L
+/* From disk to device: files are read, copied, computed on, and the result brought back. */
+#include "pipeline.h"
+#include "kernel_time.h"
+#include "pipeline_options.h"
+#include "pipeline_proof.h"
+#include "pipeline_reading.h"
+#include "proof.h"
+#include "shared_options.h"
+#include "stage_figures.h"
+#include "storage/plain.h"
+
+#include "xferbench/stage.h"
+#include "xferbench/verify.h"
+#include "xferbench/workspace.h"
+
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+static uint32_t capabilities(const struct xb_case *test)
+{
+    return XB_CAP_KERNELS | (xb_io_is_by_device(test) ? XB_CAP_FILE : XB_CAP_REGISTER);
+}
+
+static struct xb_needs needs(const struct xb_case *test, const struct xb_config *config)
+{
+    uint64_t slots = xb_pipeline_slots(test) * xb_pipeline_slot_bytes(test);
+    uint64_t chunk = xb_case_setting(test, &xb_option_chunk)->count;
+    uint64_t results = xb_chunk_count(test->bytes, chunk) * XB_PIPELINE_RESULT_BYTES;
+    uint64_t pageable = xb_order_is_pageable(test->variant) ? slots : 0;
+    (void)config;
+    return (struct xb_needs){.host_bytes =
+                                 slots + pageable + results + xb_pipeline_slot_bytes(test),
+                             .device_bytes = slots + results};
+}
+
+/* Of each chunk: in, kernel, digest, out. */
+#define OPERATIONS 4
+
+static enum xb_status check_options(const struct xb_case *test, const struct xb_config *config,
+                                    struct xb_error *error)
+{
+    double seconds;
+    enum xb_status status = xb_kernel_time_read(test, &seconds, error);
+    if (status == XB_OK)
+        status = xb_source_check(test, config, error);
+    return status == XB_OK ? xb_chunk_check(test, OPERATIONS, error) : status;
+}
+
+static enum xb_status check(const struct xb_mode_context *context, struct xb_error *error)
+{
+    const struct xb_case *test = context->test;
+    if (!xb_io_is_by_device(test))
+        return XB_OK;
+    if (xb_order_is_pageable(test->variant))
+        return XB_FAIL(error, XB_ERR_UNSUPPORTED,
+                       "--io gds has no memory on the host: take --order serial");
+    if (xb_case_setting(test, &xb_option_batch_files)->count > 0)
+        return XB_FAIL(error, XB_ERR_UNSUPPORTED,
+                       "--io gds reads one file in chunks; take another --io for --batch-files");
+    return XB_OK;
+}
+
+/* ---- the stages of an item ---- */
+
+static uint64_t slot_offset(const struct xb_pipeline *state, const struct xb_turn *turn)
+{
+    return turn->slot * state->source.item_most;
+}
+
+static enum xb_status read_piece(struct xb_mode_context *context, const struct xb_turn *turn,
+                                 struct xb_error *error)
+{
+    const struct xb_pipeline *state = context->state;
+    struct xb_source_piece piece = xb_source_piece_of(&state->source, turn->item, turn->piece);
+    uint64_t at = slot_offset(state, turn) + piece.position;
+    if (piece.bytes == 0)
+        return XB_OK;
+    if (state->file != NULL)
+        return context->device->backend->file_read(state->file, piece.offset, state->slots, at,
+                                                   piece.bytes, error);
+    char *target = (char *)state->host->host_address + at;
+    enum xb_status status = xb_reader_read(state->reader, turn->thread, piece.file, piece.offset,
+                                           target, piece.bytes, error);
+    if (status == XB_OK)
+        memset(target + piece.bytes, 0, piece.padding);
+    return status;
+}
+
+static uint64_t bytes_of_piece(const struct xb_mode_context *context, const struct xb_turn *turn)
+{
+    const struct xb_pipeline *state = context->state;
+    return xb_source_piece_of(&state->source, turn->item, turn->piece).bytes;
+}
+
+static enum xb_status copy_in(struct xb_mode_context *context, const struct xb_turn *turn,
+                              struct xb_error *error)
+{
+    const struct xb_pipeline *state = context->state;
+    uint64_t at = slot_offset(state, turn);
+    if (state->file != NULL) /* it is there already */
+        return XB_OK;
+    return context->device->backend->queue_copy(turn->queue, state->slots, at, state->host, at,
+                                                xb_source_item_bytes(&state->source, turn->item),
+                                                error);
+}
+
+static enum xb_status compute(struct xb_mode_context *context, const struct xb_turn *turn,
+                              struct xb_error *error)
+{
+    const struct xb_pipeline *state = context->state;
+    const struct xb_backend *backend = context->device->backend;
+    uint64_t at = slot_offset(state, turn);
+    uint64_t bytes = xb_source_item_bytes(&state->source, turn->item);
+    enum xb_status status = XB_OK;
+    if (state->steps > 0 && bytes >= 8)
+        status = backend->queue_compute(turn->queue, state->slots, at, bytes, state->steps, error);
+    return status == XB_OK
+               ? backend->queue_digest(turn->queue, state->slots, at, bytes, state->digests,
+                                       turn->item * XB_PIPELINE_RESULT_BYTES, error)
+               : status;
+}
+
+static enum xb_status copy_out(struct xb_mode_context *context, const struct xb_turn *turn,
+                               struct xb_error *error)
+{
+    const struct xb_pipeline *state = context->state;
+    uint64_t at = turn->item * XB_PIPELINE_RESULT_BYTES;
+    return context->device->backend->queue_copy(turn->queue, state->results, at, state->digests, at,
+                                                XB_PIPELINE_RESULT_BYTES, error);
+}
+
+/* ---- the line ---- */
+
+enum {
+    READ = XB_PIPELINE_READ,
+    IN = XB_PIPELINE_IN,
+    COMPUTE = XB_PIPELINE_COMPUTE,
+    OUT = XB_PIPELINE_OUT
+};
+
+static const struct xb_stage stages[] = {
+    [READ] = {.name = "read",
+              .engine = XB_ENGINE_HOST,
+              .run = read_piece,
+              .bytes = bytes_of_piece,
+              .busy = &xb_pipeline_busy[READ],
+              .wait = &xb_pipeline_wait[READ]},
+    [IN] = {.name = "in",
+            .engine = XB_ENGINE_COPY,
+            .run = copy_in,
+            .busy = &xb_pipeline_busy[IN],
+            .wait = &xb_pipeline_wait[IN]},
+    [COMPUTE] = {.name = "compute",
+                 .engine = XB_ENGINE_COMPUTE,
+                 .run = compute,
+                 .busy = &xb_pipeline_busy[COMPUTE],
+                 .wait = &xb_pipeline_wait[COMPUTE]},
+    [OUT] = {.name = "out",
+             .engine = XB_ENGINE_COPY,
+             .run = copy_out,
+             .busy = &xb_pipeline_busy[OUT],
+             .wait = &xb_pipeline_wait[OUT]},
+    {.name = NULL},
+};
+
+static const struct xb_line_part in_a_row = {.in_a_row = true};
+
+static bool is_overlapped(const struct xb_mode_context *context)
+{
+    return xb_order_is_overlapped(context->test->variant);
+}
+
+/* The kernels by the device's clock, because that is what a profiler calls the GPU's busy time. */
+static const struct xb_reference references[] = {
+    {.figure = &xb_figure_serial_time, .part = &in_a_row, .is_wanted = is_overlapped},
+    {.figure = &xb_pipeline_rates[READ], .part = &xb_pipeline_parts[READ]},
+    {.figure = &xb_pipeline_rates[IN],
+     .part = &xb_pipeline_parts[IN],
+     .is_wanted = xb_pipeline_copies_in},
+    {.figure = &xb_pipeline_rates[COMPUTE],
+     .part = &xb_pipeline_parts[COMPUTE],
+     .clock = XB_CLOCK_OF_DEVICE},
+    {.figure = &xb_pipeline_rates[OUT], .part = &xb_pipeline_parts[OUT]},
+    {.figure = NULL},
+};
+
+static enum xb_status tell_way(struct xb_mode_context *context, struct xb_result *result,
+                               struct xb_error *error)
+{
+    const struct xb_pipeline *state = context->state;
+    if (state->file == NULL) {
+        const char *way = xb_reader_way(state->reader);
+        xb_result_detail_text(result, "read_by", "%s", way);
+        if (xb_reader_is_second_choice(state->reader))
+            xb_result_warn(result, "files are read another way than --io asks for: %.180s", way);
+        return XB_OK;
+    }
+    struct xb_file_way way;
+    enum xb_status status = context->device->backend->file_way(state->file, &way, error);
+    if (status != XB_OK)
+        return status;
+    xb_result_detail_text(result, "read_by", "%.120s", way.how);
+    if (!way.is_direct)
+        xb_result_warn(result, "gds did not take the direct way: %.180s", way.how);
+    return XB_OK;
+}
+
+static enum xb_status tell_files(struct xb_mode_context *context, struct xb_result *result,
+                                 struct xb_error *error)
+{
+    const struct xb_pipeline *state = context->state;
+    double after = 0;
+    enum xb_status status = xb_pipeline_look_at_cache(state, &after, error);
+    xb_result_detail_text(result, "file_system", "%s", state->source.files->file_system);
+    xb_result_detail_number(result, "files", (double)state->source.files->count);
+    xb_result_detail_text(result, "page_cache_at_first", "%s",
+                          xb_page_cache_word(state->cached_at_first));
+    xb_result_detail_text(result, "page_cache", "%s", xb_page_cache_word(state->cached_before));
+    if (!isnan(after)) {
+        xb_result_detail_number(result, "page_cache_share", state->cached_before);
+        xb_result_detail_number(result, "page_cache_share_after", after);
+    }
+    xb_result_detail_number(result, "readers", (double)xb_readers_of(context->test));
+    xb_result_detail_number(result, "compute_steps", (double)state->steps);
+    if (state->steps == 1)
+        xb_result_warn(result, "no kernel is shorter than this one, which may be longer than "
+                               "--kernel-time asks");
+    xb_result_detail_text(result, "verified_by", "%s",
+                          state->source.is_made ? "digests of what was written"
+                                                : "digests of what plain reads give");
+    return status;
+}
+
+static enum xb_status verify(struct xb_mode_context *context, struct xb_result *result,
+                             struct xb_error *error)
+{
+    const struct xb_pipeline *state = context->state;
+    enum xb_status status = xb_files_check_lengths(state->source.files, error);
+    if (status == XB_OK)
+        status = tell_way(context, result, error);
+    if (status == XB_OK)
+        status = tell_files(context, result, error);
+    if (status == XB_OK)
+        status = xb_pipeline_compute(result, error);
+    return status == XB_OK
+               ? xb_pipeline_prove(&state->source, state->results->host_address, state->steps,
+                                   state->scratch->host_address, result, error)
+               : status;
+}
+
+static const struct xb_option *const options[] = {
+    &xb_option_order,   &xb_option_io,          &xb_option_file,
+    &xb_option_readers, &xb_option_batch_files, &xb_option_chunk,
+    &xb_option_buffers, &xb_option_kernel_time, NULL};
+
+static const struct xb_parameter parameters[] = {{&xb_option_io, NULL},
+                                                 {&xb_option_readers, NULL},
+                                                 {&xb_option_batch_files, NULL},
+                                                 {&xb_option_chunk, NULL},
+                                                 {&xb_option_buffers, "overlapped"},
+                                                 {&xb_option_kernel_time, NULL},
+                                                 {NULL, NULL}};
+
+const struct xb_mode xb_mode_pipeline = {
+    .name = "pipeline",
+    .summary = "from disk to device: read, copy, compute, bring the result back",
+    .description =
+        "Reads a file (--file, else one that it makes of --size and removes), copies it to the "
+        "device in chunks of --chunk, has a kernel compute on every word, and brings the result "
+        "back: a digest of each chunk, which a kernel of its own makes. --order says whether these "
+        "stages follow one another or go "
+        "on at the same time over --buffers chunks; --io says how --readers threads read. One "
+        "iteration is all of the file, timed by the host's clock from the first call until the "
+        "last result is there. The row shows the file's bytes by that time. Beside it stand each "
+        "stage's rate alone (rate_read and so on), the share of the time in which the device "
+        "computed (gpu_busy), the whole by its slowest stage (share_of_bound), and how much faster "
+        "that is than in a row (speed_up). busy_ and wait_ of each stage come from one more "
+        "iteration that is recorded. Whether the file was in the page cache before is looked up "
+        "and stands in the row. With --kernel-time auto the kernel takes as long as the slower of "
+        "reading and copying, and 5 % more. With --batch-files an item is not a chunk but a batch "
+        "of small files, as a data loader has them. What the kernel made of every chunk is "
+        "checked. --mode all leaves this mode out.",
+    .directions = XB_H2D,
+    .by_default = XB_H2D,
+    .only_named = true,
+    .bytes_by_default = UINT64_C(1) << 30,
+    .bytes_of_options = xb_source_bytes,
+    .crosses_otherwise = true,
+    .variant_option = &xb_option_order,
+    .options = options,
+    .parameters = parameters,
+    .figures = xb_pipeline_figures,
+    .reading = xb_pipeline_lines,
+    .state_bytes = sizeof(struct xb_pipeline),
+    .capabilities = capabilities,
+    .needs = needs,
+    .check_options = check_options,
+    .check = check,
+    .setup = xb_pipeline_setup,
+    .stages = stages,
+    .references = references,
+    .prepare = xb_pipeline_prepare,
+    .submit = xb_line_submit,
+    .verify = verify,
+    .teardown = xb_pipeline_teardown,
+};

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "pipeline_options.h"
+
+#include "shared_options.h"
+
+#include <string.h>
+
+static const char *const order_words[] = {"overlapped", "serial", "serial-pageable", NULL};
+
+const struct xb_option xb_option_order = {
+    .name = "order",
+    .type = XB_OPTION_CHOICES,
+    .argument = "ORDER[,ORDER]",
+    .default_text = "overlapped,serial,serial-pageable",
+    .help = "In which order chunks are read, copied and computed on: 'overlapped' all steps at the "
+            "same time, over --buffers chunks; 'serial' one step after the other, from page-locked "
+            "memory; 'serial-pageable' the same from ordinary memory. One case is run for each.",
+    .choices = order_words,
+    .selects = true,
+};
+
+bool xb_order_is_overlapped(const char *variant)
+{
+    return strcmp(variant, "overlapped") == 0;
+}
+
+bool xb_order_is_pageable(const char *variant)
+{
+    return strcmp(variant, "serial-pageable") == 0;
+}
+
+static const char *const io_words[] = {"cached", "direct", "mmap", "gds", NULL};
+
+const struct xb_option xb_option_io = {
+    .name = "io",
+    .type = XB_OPTION_CHOICES,
+    .argument = "WAY[,WAY]",
+    .default_text = "cached",
+    .help = "How files are read: 'cached' through the page cache; 'direct' past it (O_DIRECT, by "
+            "io_uring); 'mmap' out of a mapping; 'gds' to the device's memory by the runtime "
+            "(cuFile). One case is run for each.",
+    .choices = io_words,
+    .selects = true,
+};
+
+static const char *io_word(const struct xb_case *test)
+{
+    return xb_case_setting(test, &xb_option_io)->word;
+}
+
+bool xb_io_is_by_device(const struct xb_case *test)
+{
+    return strcmp(io_word(test), "gds") == 0;
+}
+
+enum xb_io xb_io_of(const struct xb_case *test)
+{
+    if (strcmp(io_word(test), "direct") == 0)
+        return XB_IO_DIRECT;
+    return strcmp(io_word(test), "mmap") == 0 ? XB_IO_MMAP : XB_IO_CACHED;
+}
+
+bool xb_io_is_direct(const struct xb_case *test)
+{
+    return xb_io_is_by_device(test) || xb_io_of(test) == XB_IO_DIRECT;
+}
+
+const struct xb_option xb_option_readers = {
+    .name = "readers",
+    .type = XB_OPTION_COUNTS,
+    .argument = "N[,N]",
+    .default_text = "0",
+    .help = "How many host threads read: a number, a list (1,4,16), a range that doubles (1..16), "
+            "or 0 for one on each CPU near the device but one, which feeds the device, up to 16; "
+            "4 for direct and gds. One case is run for each.",
+    .minimum = 0,
+    .maximum = XB_CREW_THREADS - 1,
+    .selects = true,
+};
+
+#define MOST_BY_DEFAULT 16u
+#define PAST_THE_CACHE_BY_DEFAULT 4u
+
+static unsigned least(unsigned a, unsigned b)
+{
+    return a < b ? a : b;
+}
+
+unsigned xb_readers_of(const struct xb_case *test)
+{
+    unsigned given = (unsigned)xb_case_setting(test, &xb_option_readers)->count;
+    if (given > 0)
+        return given;
+    if (xb_io_is_direct(test))
+        return PAST_THE_CACHE_BY_DEFAULT;
+    unsigned cpus = xb_threads_usual();
+    return least(cpus > 1 ? cpus - 1 : 1, MOST_BY_DEFAULT);
+}
+
+/* Through the page cache a piece is copied by the thread, so all threads are to have one of each
+ * chunk; a disk wants long reads. */
+#define CACHED_PIECE (UINT64_C(512) << 10)
+#define DIRECT_PIECE (UINT64_C(2) << 20)
+
+/* So many pieces of a file are recorded (recorder_internal.h) with room for what else there is. */
+#define MOST_PIECES UINT64_C(32768)
+
+uint64_t xb_reader_piece_of(const struct xb_case *test)
+{
+    uint64_t piece = xb_io_is_direct(test) ? DIRECT_PIECE : CACHED_PIECE;
+    while (test->bytes / piece > MOST_PIECES)
+        piece *= 2;
+    return piece;
+}

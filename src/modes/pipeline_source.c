@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _POSIX_C_SOURCE 200809L
+#include "pipeline_source.h"
+
+#include "pipeline_options.h"
+#include "shared_options.h"
+#include "storage/plain.h"
+#include "storage/reader.h"
+#include "xferbench/verify.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+const struct xb_option xb_option_file = {
+    .name = "file",
+    .type = XB_OPTION_TEXT,
+    .argument = "PATH",
+    .help = "What to read: a file, all of it or the first --size bytes. A folder: a file of --size "
+            "is made there and removed; with --batch-files the files in it are read. Without it "
+            "the files are made in $TMPDIR or /var/tmp.",
+    .selects = true,
+};
+
+const struct xb_option xb_option_batch_files = {
+    .name = "batch-files",
+    .type = XB_OPTION_COUNTS,
+    .argument = "N[,N]",
+    .default_text = "0",
+    .help = "How many small files make a batch, which is then copied and computed on as one; each "
+            "is opened, read and closed. Made files have --chunk / N bytes each. A number, a list "
+            "or a range that doubles; 0: one file in chunks. One case is run for each.",
+    .minimum = 0,
+    .maximum = 65536,
+    .selects = true,
+};
+
+/* A file in a batch begins on such a boundary, so that kernels find whole words. */
+#define WORD UINT64_C(8)
+
+static uint64_t rounded_up(uint64_t bytes, uint64_t boundary)
+{
+    return (bytes + boundary - 1) / boundary * boundary;
+}
+
+static bool is_folder(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+static uint64_t batch_of(const struct xb_case *test)
+{
+    return xb_case_setting(test, &xb_option_batch_files)->count;
+}
+
+/* How long the made files of a batch are; 0 where a chunk does not hold as many. */
+static uint64_t made_bytes(const struct xb_case *test)
+{
+    uint64_t chunk = xb_case_setting(test, &xb_option_chunk)->count;
+    uint64_t each = chunk / batch_of(test);
+    return each >= XB_STORAGE_BLOCK ? each / XB_STORAGE_BLOCK * XB_STORAGE_BLOCK
+                                    : each / WORD * WORD;
+}
+
+static uint64_t bytes_of_folder(const char *path)
+{
+    struct xb_files files;
+    struct xb_error ignored;
+    if (xb_files_open(path, &files, &ignored) != XB_OK)
+        return 0;
+    uint64_t bytes = files.bytes;
+    xb_files_close(&files);
+    return bytes;
+}
+
+uint64_t xb_source_bytes(const struct xb_config *config)
+{
+    const struct xb_value *file = xb_config_get(config, xb_option_file.name);
+    const struct xb_value *batches = xb_config_get(config, xb_option_batch_files.name);
+    struct stat status;
+    if (!file->is_set || stat(file->text, &status) != 0)
+        return 0;
+    if (S_ISDIR(status.st_mode))
+        return xb_value_number(batches, 0) > 0 ? bytes_of_folder(file->text) : 0;
+    return S_ISREG(status.st_mode) ? (uint64_t)status.st_size : 0;
+}
+
+/* ---- what the options may say ---- */
+
+static enum xb_status check_batches(const struct xb_case *test, const struct xb_config *config,
+                                    struct xb_error *error)
+{
+    const struct xb_value *file = xb_config_get(config, xb_option_file.name);
+    if (file->is_set && !is_folder(file->text))
+        return XB_FAIL(error, XB_ERR_USAGE,
+                       "--batch-files reads the files of a folder, and --file %.200s is a file",
+                       file->text);
+    if (file->is_set && xb_config_get(config, "size")->given)
+        return XB_FAIL(error, XB_ERR_USAGE,
+                       "--batch-files reads all files of --file %.200s: leave --size away",
+                       file->text);
+    if (file->is_set || (made_bytes(test) > 0 && made_bytes(test) <= test->bytes))
+        return XB_OK;
+    return XB_FAIL(
+        error, XB_ERR_USAGE,
+        "--batch-files %llu: files of --chunk / %llu bytes would be shorter than 8 bytes "
+        "or longer than --size; take fewer files, or another --chunk",
+        (unsigned long long)batch_of(test), (unsigned long long)batch_of(test));
+}
+
+/* What is named must be there now: a mistyped path is a mistake of the command line. */
+static enum xb_status check_given(const struct xb_case *test, const struct xb_config *config,
+                                  struct xb_error *error)
+{
+    const struct xb_value *file = xb_config_get(config, xb_option_file.name);
+    struct xb_files files;
+    struct xb_error found;
+    if (!file->is_set || (batch_of(test) == 0 && is_folder(file->text)))
+        return XB_OK;
+    if (xb_files_open(file->text, &files, &found) != XB_OK)
+        return XB_FAIL_NATIVE(error, XB_ERR_USAGE, found.call, found.native_code, found.native_name,
+                              "--file %.400s", found.message);
+    uint64_t bytes = files.bytes;
+    xb_files_close(&files);
+    if (bytes >= test->bytes)
+        return XB_OK;
+    return XB_FAIL(error, XB_ERR_USAGE,
+                   "--size %llu: --file %.300s has %llu bytes; take a smaller --size, or none for "
+                   "all of it",
+                   (unsigned long long)test->bytes, file->text, (unsigned long long)bytes);
+}
+
+enum xb_status xb_source_check(const struct xb_case *test, const struct xb_config *config,
+                               struct xb_error *error)
+{
+    uint64_t chunk = xb_case_setting(test, &xb_option_chunk)->count;
+    enum xb_status status = xb_chunk_check_words(test, error);
+    if (status != XB_OK)
+        return status;
+    if (xb_io_is_direct(test) && chunk % XB_STORAGE_BLOCK != 0)
+        return XB_FAIL(error, XB_ERR_USAGE,
+                       "--chunk %llu: past the page cache files are read in blocks; take a "
+                       "multiple of %llu",
+                       (unsigned long long)chunk, (unsigned long long)XB_STORAGE_BLOCK);
+    if (batch_of(test) > 0)
+        status = check_batches(test, config, error);
+    return status == XB_OK ? check_given(test, config, error) : status;
+}
+
+/* ---- the files ---- */
+
+static enum xb_status make_files(const struct xb_mode_context *context, const char *where,
+                                 struct xb_source *source, struct xb_error *error)
+{
+    const struct xb_case *test = context->test;
+    uint64_t each = source->batch > 0 ? made_bytes(test) : test->bytes;
+    /* libcufile opens a file again, by its name. */
+    enum xb_status status = xb_store_files(context->store, where, (size_t)(test->bytes / each),
+                                           each, xb_io_is_by_device(test), &source->files, error);
+    source->is_made = true;
+    source->pattern = context->store->pattern;
+    return status;
+}
+
+static enum xb_status find_files(const struct xb_mode_context *context, struct xb_source *source,
+                                 struct xb_error *error)
+{
+    const struct xb_value *file = xb_config_get(context->config, xb_option_file.name);
+    if (!file->is_set)
+        return make_files(context, NULL, source, error);
+    if (source->batch == 0 && is_folder(file->text))
+        return make_files(context, file->text, source, error);
+    source->files = &source->given;
+    return xb_files_open(file->text, &source->given, error);
+}
+
+/* ---- items ---- */
+
+static enum xb_status lay_out_chunks(const struct xb_case *test, struct xb_source *source,
+                                     struct xb_error *error)
+{
+    uint64_t chunk = xb_case_setting(test, &xb_option_chunk)->count;
+    if (source->files->bytes < test->bytes)
+        return XB_FAIL(error, XB_ERR_RUNTIME,
+                       "%.400s has %llu bytes, and --size asks for %llu; take a smaller --size, or "
+                       "none for all of it",
+                       source->files->path, (unsigned long long)source->files->bytes,
+                       (unsigned long long)test->bytes);
+    source->bytes = test->bytes;
+    uint64_t whole = rounded_up(test->bytes, XB_STORAGE_BLOCK);
+    source->chunk = chunk < whole ? chunk : whole;
+    source->item_most = rounded_up(source->chunk, XB_STORAGE_BLOCK);
+    source->items = xb_chunk_count(source->bytes, source->chunk);
+    if (source->piece > source->chunk)
+        source->piece = source->chunk;
+    source->pieces = xb_chunk_count(source->chunk, source->piece);
+    return XB_OK;
+}
+
+static enum xb_status refuse_long_batch(const struct xb_source *source, uint64_t item,
+                                        uint64_t bytes, struct xb_error *error)
+{
+    char needed[32];
+    return XB_FAIL(error, XB_ERR_UNSUPPORTED,
+                   "batch %llu of %.400s, %zu files, takes %s: give that or more as --chunk, or "
+                   "fewer files as --batch-files",
+                   (unsigned long long)item, source->files->path, source->batch,
+                   xb_size_format(rounded_up(bytes, UINT64_C(1) << 20), needed, sizeof needed));
+}
+
+static enum xb_status lay_out_batches(const struct xb_case *test, uint64_t boundary,
+                                      struct xb_source *source, struct xb_error *error)
+{
+    const struct xb_files *files = source->files;
+    source->positions = calloc(files->count, sizeof *source->positions);
+    if (source->positions == NULL)
+        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for a list of %zu files", files->count);
+    source->bytes = files->bytes;
+    source->items = xb_chunk_count(files->count, source->batch);
+    source->pieces = source->batch;
+    source->item_most =
+        rounded_up(xb_case_setting(test, &xb_option_chunk)->count, XB_STORAGE_BLOCK);
+    uint64_t at = 0;
+    uint64_t longest = 0;
+    uint64_t longest_item = 0;
+    for (size_t i = 0; i < files->count; i++) {
+        if (i % source->batch == 0)
+            at = 0;
+        source->positions[i] = at;
+        at += rounded_up(files->entries[i].bytes, boundary);
+        if (at > longest) {
+            longest = at;
+            longest_item = i / source->batch;
+        }
+    }
+    /* All are laid out first: the advice must hold for every batch. */
+    return longest <= source->item_most ? XB_OK
+                                        : refuse_long_batch(source, longest_item, longest, error);
+}
+
+enum xb_status xb_source_open(const struct xb_mode_context *context, struct xb_source *source,
+                              struct xb_error *error)
+{
+    const struct xb_case *test = context->test;
+    uint64_t boundary = xb_io_is_direct(test) ? XB_STORAGE_BLOCK : WORD;
+    *source =
+        (struct xb_source){.batch = (size_t)batch_of(test), .piece = xb_reader_piece_of(test)};
+    enum xb_status status = find_files(context, source, error);
+    if (status != XB_OK)
+        return status;
+    return source->batch > 0 ? lay_out_batches(test, boundary, source, error)
+                             : lay_out_chunks(test, source, error);
+}
+
+void xb_source_close(struct xb_source *source)
+{
+    free(source->positions);
+    xb_files_close(&source->given);
+}
+
+static size_t first_file(const struct xb_source *source, uint64_t item)
+{
+    return (size_t)item * source->batch;
+}
+
+/* How many files the item has. */
+static size_t files_of(const struct xb_source *source, uint64_t item)
+{
+    size_t left = source->files->count - first_file(source, item);
+    return left < source->batch ? left : source->batch;
+}
+
+/* Where the file behind that one begins in the item, or the item ends. */
+static uint64_t end_of(const struct xb_source *source, uint64_t item, size_t file)
+{
+    if (file + 1 < first_file(source, item) + files_of(source, item))
+        return source->positions[file + 1];
+    return rounded_up(source->positions[file] + source->files->entries[file].bytes, WORD);
+}
+
+uint64_t xb_source_item_bytes(const struct xb_source *source, uint64_t item)
+{
+    if (source->batch == 0)
+        return xb_chunk_at(source->bytes, source->chunk, item).bytes;
+    return end_of(source, item, first_file(source, item) + files_of(source, item) - 1);
+}
+
+struct xb_source_piece xb_source_piece_of(const struct xb_source *source, uint64_t item,
+                                          uint64_t piece)
+{
+    if (source->batch == 0) {
+        struct xb_chunk chunk = xb_chunk_at(source->bytes, source->chunk, item);
+        if (piece * source->piece >= chunk.bytes)
+            return (struct xb_source_piece){.bytes = 0};
+        struct xb_chunk part = xb_chunk_at(chunk.bytes, source->piece, piece);
+        return (struct xb_source_piece){
+            .offset = chunk.offset + part.offset, .position = part.offset, .bytes = part.bytes};
+    }
+    if (piece >= files_of(source, item))
+        return (struct xb_source_piece){.bytes = 0};
+    size_t file = first_file(source, item) + (size_t)piece;
+    struct xb_source_piece found = {.file = file,
+                                    .position = source->positions[file],
+                                    .bytes = source->files->entries[file].bytes};
+    found.padding = end_of(source, item, file) - found.position - found.bytes;
+    return found;
+}
+
+/* Where in the pattern the file begins: made files are all of one length. */
+static uint64_t pattern_offset(const struct xb_source *source, size_t file)
+{
+    return file * source->files->entries[0].bytes;
+}
+
+enum xb_status xb_source_expect(const struct xb_source *source, uint64_t item, void *memory,
+                                struct xb_error *error)
+{
+    enum xb_status status = XB_OK;
+    for (uint64_t i = 0; status == XB_OK && i < source->pieces; i++) {
+        struct xb_source_piece piece = xb_source_piece_of(source, item, i);
+        char *at = (char *)memory + piece.position;
+        if (piece.bytes == 0)
+            break;
+        if (source->is_made)
+            xb_host_fill(at, pattern_offset(source, piece.file) + piece.offset, piece.bytes,
+                         source->pattern);
+        else
+            status = xb_files_read(source->files, piece.file, piece.offset, at, piece.bytes, error);
+        memset(at + piece.bytes, 0, piece.padding);
+    }
+    return status;
+}

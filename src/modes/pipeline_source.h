@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef XFERBENCH_MODES_PIPELINE_SOURCE_H
+#define XFERBENCH_MODES_PIPELINE_SOURCE_H
+
+#include "storage/store.h"
+#include "xferbench/mode.h"
+
+/*
+ * What the mode `pipeline` reads, and how it comes in items: chunks of one file, or batches of
+ * small files, each file of a batch behind the other. Readers share an item in pieces.
+ */
+
+/* --file, --batch-files */
+extern const struct xb_option xb_option_file;
+extern const struct xb_option xb_option_batch_files;
+
+struct xb_source {
+    const struct xb_files *files;
+    struct xb_files given;     /* where --file names them */
+    bool is_made;              /* by us: `pattern` says what they hold */
+    struct xb_pattern pattern; /* of all files, file behind file */
+    uint64_t bytes;            /* that an iteration reads */
+    uint64_t chunk;            /* of one file; 0: batches */
+    size_t batch;              /* files in an item; 0: chunks */
+    uint64_t items, pieces;    /* pieces of an item, at most */
+    uint64_t piece;            /* bytes, of chunks */
+    uint64_t *positions;       /* of batches: where each file begins in its item */
+    uint64_t item_most;        /* bytes of the longest item, in whole blocks */
+};
+
+/* A piece of an item. */
+struct xb_source_piece {
+    size_t file;
+    uint64_t offset;   /* in the file */
+    uint64_t position; /* in the item */
+    uint64_t bytes;    /* 0: the item has no such piece */
+    uint64_t padding;  /* behind it in the item, up to the next file: to be zeros */
+};
+
+/* How long a mode's cases are where --size is not given: what --file names; 0 where it names
+ * nothing to be read. */
+uint64_t xb_source_bytes(const struct xb_config *config);
+
+/* XB_ERR_USAGE where the options contradict each other. */
+XB_MUST_CHECK enum xb_status
+xb_source_check(const struct xb_case *test, const struct xb_config *config, struct xb_error *error);
+
+/* Opens the files of a case, or has them made. Blocks. Close it also after a failure. */
+XB_MUST_CHECK enum xb_status xb_source_open(const struct xb_mode_context *context,
+                                            struct xb_source *source, struct xb_error *error);
+/* Accepts one that is all zero. */
+void xb_source_close(struct xb_source *source);
+
+uint64_t xb_source_item_bytes(const struct xb_source *source, uint64_t item);
+struct xb_source_piece xb_source_piece_of(const struct xb_source *source, uint64_t item,
+                                          uint64_t piece);
+
+/* Puts to `memory`, which holds item_most, what the item has to be: from the pattern, or where the
+ * file is the user's by reading it again the plain way. Blocks. */
+XB_MUST_CHECK enum xb_status xb_source_expect(const struct xb_source *source, uint64_t item,
+                                              void *memory, struct xb_error *error);
+
+#endif

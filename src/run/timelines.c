@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _POSIX_C_SOURCE 200809L /* open_memstream */
+#include "timelines.h"
+
+#include "base/plain_text.h"
+#include "base/stream.h"
+#include "cli/command.h"
+#include "trace/text.h"
+
+#include <stdlib.h>
+
+enum xb_status xb_timelines_begin(struct xb_timelines *timelines, const struct xb_run *run,
+                                  struct xb_output *output, struct xb_error *error)
+{
+    enum xb_status status = XB_OK;
+    timelines->output = output;
+    timelines->has_begun = true;
+    pthread_mutex_init(&timelines->lock, NULL);
+    if (output->stream != NULL)
+        status = xb_chrome_begin(&timelines->chrome, output->stream, error);
+    if (status != XB_OK || !xb_config_get(run->config, "timeline")->flag)
+        return status;
+    timelines->drawing = open_memstream(&timelines->drawn, &timelines->drawn_bytes);
+    if (timelines->drawing == NULL)
+        return XB_FAIL(error, XB_ERR_MEMORY, "no memory to draw timelines");
+    return XB_OK;
+}
+
+static enum xb_status take_one(struct xb_timelines *timelines, const struct xb_result *result,
+                               struct xb_error *error)
+{
+    enum xb_status status = XB_OK;
+    if (timelines->output->stream != NULL)
+        status = xb_chrome_add(&timelines->chrome, result, error);
+    if (status == XB_OK && timelines->drawing != NULL)
+        status = xb_timeline_print(timelines->drawing, result, error);
+    return status;
+}
+
+void xb_timelines_take(struct xb_timelines *timelines, const struct xb_run *run)
+{
+    struct xb_error error;
+    pthread_mutex_lock(&timelines->lock);
+    for (; timelines->taken < run->done_count; timelines->taken++) {
+        struct xb_result *result = &run->results[timelines->taken];
+        bool shows = result->timeline != NULL && result->status == XB_RESULT_OK;
+        if (shows && !timelines->has_failed && take_one(timelines, result, &error) != XB_OK) {
+            timelines->has_failed = true;
+            timelines->failure = error;
+        }
+        xb_result_drop_timeline(result);
+    }
+    pthread_mutex_unlock(&timelines->lock);
+}
+
+/* With the lock held. */
+static enum xb_status end(struct xb_timelines *timelines, const struct xb_run *run,
+                          struct xb_error *error)
+{
+    if (timelines->has_failed) {
+        *error = timelines->failure;
+        return error->status;
+    }
+    enum xb_status status = XB_OK;
+    if (timelines->output->stream != NULL)
+        status = xb_chrome_end(&timelines->chrome, run, error);
+    if (status == XB_OK && timelines->output->stream != NULL)
+        status = xb_output_commit(timelines->output, error);
+    if (status != XB_OK || timelines->drawing == NULL)
+        return status;
+    if (fflush(timelines->drawing) != 0)
+        return XB_FAIL(error, XB_ERR_MEMORY, "no memory to draw timelines");
+    fwrite(timelines->drawn, 1, timelines->drawn_bytes, stdout);
+    return xb_stream_finish(stdout, "the timelines", error);
+}
+
+bool xb_timelines_end(struct xb_timelines *timelines, const struct xb_run *run)
+{
+    struct xb_error error;
+    /* Whoever holds the lock now is stuck in the middle of writing: such a file is no trace. */
+    if (pthread_mutex_trylock(&timelines->lock) != 0) {
+        xb_say("the timelines were not written: writing them does not come to an end");
+        return false;
+    }
+    bool is_written = end(timelines, run, &error) == XB_OK;
+    if (!is_written)
+        xb_cli_fail(&error);
+    pthread_mutex_unlock(&timelines->lock);
+    return is_written;
+}
+
+void xb_timelines_free(struct xb_timelines *timelines)
+{
+    if (!timelines->has_begun)
+        return;
+    xb_chrome_free(&timelines->chrome);
+    if (timelines->drawing != NULL)
+        fclose(timelines->drawing);
+    free(timelines->drawn);
+    pthread_mutex_destroy(&timelines->lock);
+    *timelines = (struct xb_timelines){.output = NULL};
+}

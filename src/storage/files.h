@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef XFERBENCH_STORAGE_FILES_H
+#define XFERBENCH_STORAGE_FILES_H
+
+#include "xferbench/error.h"
+#include "xferbench/pattern.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The files that a case reads: one, or all of a folder. */
+
+struct xb_file_entry {
+    char *name; /* in the folder */
+    uint64_t bytes;
+};
+
+struct xb_files {
+    int folder;                    /* descriptor; names are relative to it */
+    struct xb_file_entry *entries; /* by name. A made file that is the only one has none: then it is
+                                      a path to the open file, for openat(2) all the same */
+    size_t count;                  /* 1 or more */
+    uint64_t bytes;                /* of all */
+    char file_system[32];          /* "ext4"; a number in hexadecimal where the name is not known */
+    bool is_made;                  /* by xb_files_make: they go with xb_files_close */
+    char *path;                    /* of the file or the folder, as messages name it; that of a
+                                      folder ends with a slash */
+};
+
+/*
+ * Opens a file, or a folder with all regular files in it (not in folders below it, and none of no
+ * bytes), for reading. XB_ERR_USAGE where there is none; XB_ERR_RUNTIME with errno's name where it
+ * cannot be read.
+ */
+XB_MUST_CHECK enum xb_status xb_files_open(const char *path, struct xb_files *files,
+                                           struct xb_error *error);
+
+/*
+ * Makes `count` files of `bytes_each` in a new folder below `where` (NULL: $TMPDIR, else /var/tmp),
+ * filled with the pattern as one run of bytes, file behind file, and has them on the disk when it
+ * returns. A single one has no name unless it needs one, for who opens it by itself. XB_ERR_MEMORY
+ * with how much is needed and how much is free where they do not fit; nothing is left behind after
+ * a failure. XB_ERR_STOPPED after a
+ * signal, and from `end_at` on, on the clock of src/base/clock.h (0: never). Blocks.
+ */
+XB_MUST_CHECK enum xb_status xb_files_make(const char *where, size_t count, uint64_t bytes_each,
+                                           bool need_names, double end_at,
+                                           struct xb_pattern pattern, struct xb_files *files,
+                                           struct xb_error *error);
+
+/* Closes, and removes what was made, the folder too. Accepts one that is all zero.
+ * A signal that ends the program at once, such as SIGKILL, leaves nothing of a single file. Several
+ * files have names, because loaders open files by name: they stay until the same user makes files
+ * in the same place again, which removes them. */
+void xb_files_close(struct xb_files *files);
+
+/* XB_ERR_RUNTIME, with which and how, where a file is not as long any more as when it was opened.
+ */
+XB_MUST_CHECK enum xb_status xb_files_check_lengths(const struct xb_files *files,
+                                                    struct xb_error *error);
+
+/* The share, 0 to 1, of the pages of the first `bytes` bytes of the files, one behind the other,
+ * that are in the page cache now, by mincore(2). Touches none. XB_ERR_UNSUPPORTED where Linux does
+ * not tell this user, who neither owns the files nor may write them. */
+XB_MUST_CHECK enum xb_status xb_files_cached_share(const struct xb_files *files, uint64_t bytes,
+                                                   double *share, struct xb_error *error);
+
+/*
+ * Whether reads with O_DIRECT pass the page cache by: reads a part of the first file that is not
+ * cached (puts it out of the cache for that, which is allowed to fail) and looks whether it is in
+ * the cache afterwards. XB_ERR_UNSUPPORTED, with what was seen, where the file system refuses
+ * O_DIRECT or takes it and reads through the cache all the same. Blocks.
+ */
+XB_MUST_CHECK enum xb_status xb_files_check_direct(const struct xb_files *files,
+                                                   struct xb_error *error);
+
+#endif

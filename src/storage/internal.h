@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef XFERBENCH_STORAGE_INTERNAL_H
+#define XFERBENCH_STORAGE_INTERNAL_H
+
+#include "files.h"
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+/* What the sources of this room share. */
+
+_Static_assert(sizeof(off_t) == 8, "files are larger than 2 GiB");
+
+#define XB_STORAGE_LABEL 400
+
+/* A file as messages name it: the path of a single one, else the folder's path with its name. */
+const char *xb_files_label(const struct xb_files *files, size_t file, char text[XB_STORAGE_LABEL]);
+
+/* openat(2) for reading with `flags` besides. A descriptor, or -1 with errno. */
+int xb_files_open_one(const struct xb_files *files, size_t file, int flags);
+
+/* Adds a file with a copy of `name`. */
+XB_MUST_CHECK enum xb_status xb_files_add(struct xb_files *files, const char *name, uint64_t bytes,
+                                          struct xb_error *error);
+
+/* "ext4"; "0x5a4f4653" where the name is not known; "unknown" where the kernel does not say. */
+const char *xb_file_system_name(int descriptor, char *text, size_t size);
+/* Whether its files have no other place than the page cache. */
+bool xb_file_system_is_memory(int descriptor);
+
+/* What statx(2) says of O_DIRECT on this file. */
+struct xb_direct_needs {
+    bool known;      /* the kernel and the file system tell */
+    bool possible;   /* they say it is there; false where not known */
+    unsigned offset; /* alignment in the file, bytes */
+    unsigned memory; /* and in memory */
+};
+struct xb_direct_needs xb_direct_needs_of(int descriptor);
+
+/* XB_ERR_UNSUPPORTED where it needs larger blocks than XB_STORAGE_BLOCK. */
+XB_MUST_CHECK enum xb_status xb_direct_check_needs(const struct xb_files *files, size_t file,
+                                                   int descriptor, struct xb_error *error);
+
+/* The error of an open(2) with O_DIRECT. */
+enum xb_status xb_direct_refused(const struct xb_files *files, size_t file, int code,
+                                 struct xb_error *error);
+
+/* Removes what xb_files_make made. Keeps errno. */
+void xb_made_files_remove(const struct xb_files *files);
+
+#endif

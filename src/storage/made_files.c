@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE /* O_TMPFILE, fallocate, syncfs, secure_getenv */
+#include "base/clock.h"
+#include "base/interrupt.h"
+#include "files.h"
+#include "internal.h"
+#include "xferbench/units.h"
+#include "xferbench/verify.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+/*
+ * One file has no name, so that the kernel removes it with the process, even by SIGKILL. Loaders of
+ * many files open them by name: these lie in a folder that stays locked as long as they are used. A
+ * process that was killed leaves it unlocked behind, and the next one of this user that makes files
+ * in the same place removes it.
+ */
+#define FOLDER_PREFIX "xferbench-files-"
+#define FOLDER_RANDOM "XXXXXX"
+#define NAME_SUFFIX ".bin"
+
+/* How much is written between two looks for a signal. */
+#define PIECE_BYTES (UINT64_C(4) << 20)
+/* How many new folders to try: somebody else's sweep can take one before it is locked. */
+#define TRIES 10
+
+struct making {
+    const char *where;
+    size_t count;
+    uint64_t bytes_each;
+    bool need_names;
+    double end_at;
+    struct xb_pattern pattern;
+    void *piece; /* PIECE_BYTES */
+};
+
+/* ---- what was made before ---- */
+
+/* Whether it is a name that name_of() writes, and so none of a file of the user's. */
+static bool is_our_name(const char *name)
+{
+    size_t digits = strspn(name, "0123456789");
+    return digits > 0 && strcmp(name + digits, NAME_SUFFIX) == 0;
+}
+
+static void name_of(size_t index, char name[32])
+{
+    snprintf(name, 32, "%08zu" NAME_SUFFIX, index);
+}
+
+/* Takes a descriptor of the folder. */
+static void empty_folder(int fd)
+{
+    DIR *folder = fdopendir(fd);
+    if (folder == NULL) {
+        close(fd);
+        return;
+    }
+    const struct dirent *entry;
+    while ((entry = readdir(folder)) != NULL)
+        if (is_our_name(entry->d_name))
+            (void)unlinkat(dirfd(folder), entry->d_name, 0);
+    closedir(folder);
+}
+
+static void remove_left_over(int where, const char *name)
+{
+    struct stat status;
+    int fd = openat(where, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    if (fstat(fd, &status) == 0 && status.st_uid == geteuid() &&
+        flock(fd, LOCK_EX | LOCK_NB) == 0) {
+        int list = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        if (list >= 0)
+            empty_folder(list);
+        (void)unlinkat(where, name, AT_REMOVEDIR);
+    }
+    close(fd);
+}
+
+/* Removes the folders that processes left behind when they were killed. It is no failure where that
+ * cannot be done. */
+static void sweep(const char *where)
+{
+    DIR *folder = opendir(where);
+    if (folder == NULL)
+        return;
+    const struct dirent *entry;
+    while ((entry = readdir(folder)) != NULL)
+        if (strncmp(entry->d_name, FOLDER_PREFIX, strlen(FOLDER_PREFIX)) == 0 &&
+            strlen(entry->d_name) == strlen(FOLDER_PREFIX FOLDER_RANDOM))
+            remove_left_over(dirfd(folder), entry->d_name);
+    closedir(folder);
+}
+
+void xb_made_files_remove(const struct xb_files *files)
+{
+    int code = errno;
+    size_t length = strlen(files->path);
+    bool is_folder = length > 0 && files->path[length - 1] == '/';
+    for (size_t i = 0; is_folder && i < files->count; i++)
+        (void)unlinkat(files->folder, files->entries[i].name, 0);
+    if (is_folder)
+        (void)rmdir(files->path);
+    errno = code;
+}
+
+/* ---- what fails ---- */
+
+static enum xb_status failed(const struct making *making, const char *call, int code,
+                             struct xb_error *error)
+{
+    bool is_full = code == ENOSPC || code == EDQUOT;
+    char size[32];
+    return XB_FAIL_NATIVE(error, is_full ? XB_ERR_MEMORY : XB_ERR_RUNTIME, call, code,
+                          xb_errno_name(code),
+                          "%.300s: %zu %s of %s cannot be made here, %s: name another place by "
+                          "TMPDIR, or make less",
+                          making->where, making->count, making->count == 1 ? "file" : "files",
+                          xb_size_format(making->bytes_each, size, sizeof size), strerror(code));
+}
+
+static enum xb_status do_not_fit(const struct making *making, const char *what, uint64_t needed,
+                                 uint64_t left, struct xb_error *error)
+{
+    return XB_FAIL(error, XB_ERR_MEMORY,
+                   "%.300s: %zu files of %llu bytes need %llu %s, and %llu are free: name another "
+                   "place by TMPDIR, or make less",
+                   making->where, making->count, (unsigned long long)making->bytes_each,
+                   (unsigned long long)needed, what, (unsigned long long)left);
+}
+
+/* Before anything is made. */
+static enum xb_status check_space(const struct making *making, struct xb_error *error)
+{
+    struct statvfs system;
+    uint64_t bytes;
+    if (statvfs(making->where, &system) != 0)
+        return failed(making, "statvfs", errno, error);
+    uint64_t block = system.f_frsize > 0 ? system.f_frsize : 1;
+    if (making->bytes_each > INT64_MAX / 2 ||
+        __builtin_mul_overflow((making->bytes_each + block - 1) / block * block,
+                               (uint64_t)making->count, &bytes))
+        bytes = UINT64_MAX;
+    /* A file system without limits has no blocks, one that makes inodes as needed no files. */
+    if (system.f_blocks > 0 && bytes > (uint64_t)system.f_bavail * block)
+        return do_not_fit(making, "bytes", bytes, (uint64_t)system.f_bavail * block, error);
+    if (system.f_files > 0 && making->count >= system.f_favail)
+        return do_not_fit(making, "inodes", (uint64_t)making->count + 1, system.f_favail, error);
+    return XB_OK;
+}
+
+/* ---- contents ---- */
+
+/* Has the file system keep the space, so that a full disk shows before the writing. Not all can. */
+static bool reserve(int fd, uint64_t bytes)
+{
+    int outcome;
+    do
+        outcome = fallocate(fd, 0, 0, (off_t)bytes);
+    while (outcome != 0 && errno == EINTR && xb_interrupt_signal() == 0);
+    return outcome == 0 || errno == EOPNOTSUPP || errno == ENOSYS || errno == EINTR;
+}
+
+static bool write_piece(int fd, const char *piece, uint64_t bytes, uint64_t offset)
+{
+    for (uint64_t done = 0; done < bytes;) {
+        ssize_t written = pwrite(fd, piece + done, bytes - done, (off_t)(offset + done));
+        if (written > 0)
+            done += (uint64_t)written;
+        else if (written == 0 || errno != EINTR) {
+            errno = written == 0 ? EIO : errno;
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool should_stop(const struct making *making)
+{
+    return xb_interrupt_signal() != 0 || (making->end_at > 0 && xb_clock_now() >= making->end_at);
+}
+
+static enum xb_status fill(const struct making *making, size_t index, int fd,
+                           struct xb_error *error)
+{
+    uint64_t begin = (uint64_t)index * making->bytes_each;
+    if (!reserve(fd, making->bytes_each))
+        return failed(making, "fallocate", errno, error);
+    for (uint64_t done = 0; done < making->bytes_each;) {
+        if (should_stop(making))
+            return XB_FAIL(error, XB_ERR_STOPPED, "files were not made to the end");
+        uint64_t left = making->bytes_each - done;
+        uint64_t bytes = left < PIECE_BYTES ? left : PIECE_BYTES;
+        xb_host_fill(making->piece, begin + done, bytes, making->pattern);
+        if (!write_piece(fd, making->piece, bytes, done))
+            return failed(making, "pwrite", errno, error);
+        done += bytes;
+    }
+    return XB_OK;
+}
+
+/* ---- one ---- */
+
+/* A file without a name, or -1 with errno. */
+static int open_unnamed(const char *where)
+{
+    int fd = open(where, O_RDWR | O_TMPFILE | O_CLOEXEC, 0600);
+    if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != ENOENT && errno != EINVAL))
+        return fd;
+    /* The file system or the kernel has none: one with a name, for a moment. */
+    char *path = NULL;
+    if (asprintf(&path, "%s/" FOLDER_PREFIX FOLDER_RANDOM, where) < 0) {
+        errno = ENOMEM;
+        return -1;
+    }
+    fd = mkostemp(path, O_CLOEXEC);
+    if (fd >= 0)
+        (void)unlink(path);
+    int code = errno;
+    free(path);
+    errno = code;
+    return fd;
+}
+
+static enum xb_status make_one(const struct making *making, struct xb_files *files,
+                               struct xb_error *error)
+{
+    /* openat(2) takes an absolute path whatever the folder is, so the file itself is in its place.
+     */
+    char name[32];
+    if (asprintf(&files->path, "%s: the file made there", making->where) < 0) {
+        files->path = NULL;
+        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for the list of files");
+    }
+    files->folder = open_unnamed(making->where);
+    if (files->folder < 0)
+        return failed(making, "open", errno, error);
+    xb_file_system_name(files->folder, files->file_system, sizeof files->file_system);
+    snprintf(name, sizeof name, "/proc/self/fd/%d", files->folder);
+    enum xb_status status = fill(making, 0, files->folder, error);
+    if (status == XB_OK && fdatasync(files->folder) != 0)
+        status = failed(making, "fdatasync", errno, error);
+    return status == XB_OK ? xb_files_add(files, name, making->bytes_each, error) : status;
+}
+
+/* Whether a file without a name can be opened again here: not without /proc. */
+static bool can_open_again(const char *where)
+{
+    char name[32];
+    int fd = open_unnamed(where);
+    if (fd < 0)
+        return true; /* let making it say why */
+    snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
+    int again = open(name, O_RDONLY | O_CLOEXEC);
+    if (again >= 0)
+        close(again);
+    close(fd);
+    return again >= 0;
+}
+
+/* ---- many ---- */
+
+/* Whether the folder is locked now and is still where it was made. A file system without locks has
+ * nobody who could lock it to remove it. */
+static bool hold(const char *path, int fd)
+{
+    struct stat own;
+    struct stat there;
+    if (flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+        return false;
+    return fstat(fd, &own) == 0 && stat(path, &there) == 0 && own.st_ino == there.st_ino &&
+           own.st_dev == there.st_dev;
+}
+
+static enum xb_status make_folder(const struct making *making, struct xb_files *files,
+                                  struct xb_error *error)
+{
+    for (int i = 0; i < TRIES; i++) {
+        free(files->path);
+        if (asprintf(&files->path, "%s/" FOLDER_PREFIX FOLDER_RANDOM "/", making->where) < 0) {
+            files->path = NULL;
+            return XB_FAIL(error, XB_ERR_MEMORY, "no memory for the list of files");
+        }
+        char *slash = files->path + strlen(files->path) - 1;
+        *slash = '\0'; /* mkdtemp wants the X at the end */
+        if (mkdtemp(files->path) == NULL)
+            return failed(making, "mkdtemp", errno, error);
+        files->folder = open(files->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        bool held = files->folder >= 0 && hold(files->path, files->folder);
+        *slash = '/';
+        if (held)
+            return XB_OK;
+        int code = files->folder < 0 ? errno : EBUSY;
+        if (files->folder >= 0)
+            close(files->folder);
+        files->folder = -1;
+        if (code != EBUSY && code != ENOENT)
+            return failed(making, "open", code, error);
+    }
+    return failed(making, "flock", EBUSY, error);
+}
+
+static enum xb_status make_in_folder(const struct making *making, size_t index,
+                                     struct xb_files *files, struct xb_error *error)
+{
+    char name[32];
+    name_of(index, name);
+    int fd = openat(files->folder, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return failed(making, "openat", errno, error);
+    enum xb_status status = xb_files_add(files, name, making->bytes_each, error);
+    if (status != XB_OK)
+        (void)unlinkat(files->folder, name, 0);
+    else
+        status = fill(making, index, fd, error);
+    if (index == 0)
+        xb_file_system_name(fd, files->file_system, sizeof files->file_system);
+    if (close(fd) != 0 && status == XB_OK)
+        status = failed(making, "close", errno, error);
+    return status;
+}
+
+static enum xb_status make_many(const struct making *making, struct xb_files *files,
+                                struct xb_error *error)
+{
+    enum xb_status status = make_folder(making, files, error);
+    for (size_t i = 0; status == XB_OK && i < making->count; i++)
+        status = make_in_folder(making, i, files, error);
+    /* One call for all: an fsync(2) for each of thousands of files takes minutes on some disks. */
+    if (status == XB_OK && syncfs(files->folder) != 0)
+        status = failed(making, "syncfs", errno, error);
+    return status;
+}
+
+static enum xb_status make(struct making *making, struct xb_files *files, struct xb_error *error)
+{
+    sweep(making->where);
+    enum xb_status status = check_space(making, error);
+    if (status != XB_OK)
+        return status;
+    making->piece = malloc(PIECE_BYTES);
+    if (making->piece == NULL)
+        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for what is written to files");
+    files->is_made = true;
+    if (making->count == 1 && !making->need_names && can_open_again(making->where))
+        status = make_one(making, files, error);
+    else
+        status = make_many(making, files, error);
+    free(making->piece);
+    return status;
+}
+
+enum xb_status xb_files_make(const char *where, size_t count, uint64_t bytes_each, bool need_names,
+                             double end_at, struct xb_pattern pattern, struct xb_files *files,
+                             struct xb_error *error)
+{
+    const char *usual = secure_getenv("TMPDIR");
+    struct making making = {.where = where,
+                            .count = count,
+                            .bytes_each = bytes_each,
+                            .need_names = need_names,
+                            .end_at = end_at,
+                            .pattern = pattern};
+    if (where == NULL)
+        making.where = usual != NULL && usual[0] != '\0' ? usual : "/var/tmp";
+    *files = (struct xb_files){.folder = -1};
+    if (count == 0 || bytes_each == 0)
+        return XB_FAIL(error, XB_ERR_USAGE, "no file can be made of %zu files of %llu bytes", count,
+                       (unsigned long long)bytes_each);
+    enum xb_status status = make(&making, files, error);
+    if (status != XB_OK)
+        xb_files_close(files);
+    return status;
+}

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE /* O_DIRECT, asprintf */
+#include "files.h"
+
+#include "internal.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+const char *xb_files_label(const struct xb_files *files, size_t file, char text[XB_STORAGE_LABEL])
+{
+    size_t length = strlen(files->path);
+    /* The path of a folder ends with a slash here, that of a file cannot. */
+    bool is_folder = length > 0 && files->path[length - 1] == '/';
+    snprintf(text, XB_STORAGE_LABEL, "%s%s", files->path,
+             is_folder ? files->entries[file].name : "");
+    return text;
+}
+
+int xb_files_open_one(const struct xb_files *files, size_t file, int flags)
+{
+    int descriptor;
+    do
+        descriptor = openat(files->folder, files->entries[file].name, O_RDONLY | O_CLOEXEC | flags);
+    while (descriptor < 0 && errno == EINTR);
+    return descriptor;
+}
+
+static enum xb_status no_memory(struct xb_error *error)
+{
+    return XB_FAIL(error, XB_ERR_MEMORY, "no memory for the list of files");
+}
+
+enum xb_status xb_files_add(struct xb_files *files, const char *name, uint64_t bytes,
+                            struct xb_error *error)
+{
+    size_t count = files->count;
+    if ((count & (count - 1)) == 0) { /* full: there is room for a power of two */
+        size_t room = count == 0 ? 1 : 2 * count;
+        struct xb_file_entry *entries = realloc(files->entries, room * sizeof *entries);
+        if (entries == NULL)
+            return no_memory(error);
+        files->entries = entries;
+    }
+    char *copy = strdup(name);
+    if (copy == NULL)
+        return no_memory(error);
+    files->entries[files->count++] = (struct xb_file_entry){.name = copy, .bytes = bytes};
+    files->bytes += bytes;
+    return XB_OK;
+}
+
+/* ---- opening ---- */
+
+static enum xb_status unreadable(struct xb_error *error, const char *call, int code,
+                                 const char *path, const char *slash, const char *name)
+{
+    bool is_none = code == ENOENT || code == ENOTDIR;
+    return XB_FAIL_NATIVE(error, is_none ? XB_ERR_USAGE : XB_ERR_RUNTIME, call, code,
+                          xb_errno_name(code), "%.300s%s%.100s: cannot be read, %s", path, slash,
+                          name, strerror(code));
+}
+
+/* Adds a file if it is one to read. It is opened once, so that one that may not be read shows now.
+ */
+static enum xb_status add_readable(struct xb_files *files, const char *name, const char *shown,
+                                   struct xb_error *error)
+{
+    struct stat status;
+    if (fstatat(files->folder, name, &status, 0) != 0) {
+        if (errno == ENOENT && *shown != '\0') /* a link to nothing, or it has just gone */
+            return XB_OK;
+        return unreadable(error, "fstatat", errno, files->path, "", shown);
+    }
+    /* A pipe without a writer would not open. */
+    if (!S_ISREG(status.st_mode) || status.st_size == 0)
+        return XB_OK;
+    int fd = openat(files->folder, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+        return unreadable(error, "openat", errno, files->path, "", shown);
+    if (files->count == 0)
+        xb_file_system_name(fd, files->file_system, sizeof files->file_system);
+    close(fd);
+    return xb_files_add(files, name, (uint64_t)status.st_size, error);
+}
+
+static int by_name(const void *a, const void *b)
+{
+    const struct xb_file_entry *left = a;
+    const struct xb_file_entry *right = b;
+    return strcmp(left->name, right->name);
+}
+
+static enum xb_status add_all(struct xb_files *files, struct xb_error *error)
+{
+    int fd = openat(files->folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *folder = fd >= 0 ? fdopendir(fd) : NULL;
+    if (folder == NULL) {
+        int code = errno;
+        if (fd >= 0)
+            close(fd);
+        return unreadable(error, "opendir", code, files->path, "", "");
+    }
+    enum xb_status status = XB_OK;
+    const struct dirent *entry;
+    while (errno = 0, status == XB_OK && (entry = readdir(folder)) != NULL)
+        status = add_readable(files, entry->d_name, entry->d_name, error);
+    if (status == XB_OK && errno != 0)
+        status = unreadable(error, "readdir", errno, files->path, "", "");
+    closedir(folder);
+    if (status == XB_OK && files->count > 1)
+        qsort(files->entries, files->count, sizeof files->entries[0], by_name);
+    return status;
+}
+
+static enum xb_status open_folder(const char *path, struct xb_files *files, struct xb_error *error)
+{
+    size_t length = strlen(path);
+    bool has_slash = length > 0 && path[length - 1] == '/';
+    if (asprintf(&files->path, "%s%s", path, has_slash ? "" : "/") < 0) {
+        files->path = NULL;
+        return no_memory(error);
+    }
+    files->folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (files->folder < 0)
+        return unreadable(error, "open", errno, path, "", "");
+    enum xb_status status = add_all(files, error);
+    if (status == XB_OK && files->count == 0)
+        return XB_FAIL(error, XB_ERR_USAGE, "%.300s: no regular file in it has a byte to read",
+                       path);
+    return status;
+}
+
+/* The folder of a file and its name there. */
+static enum xb_status open_file(const char *path, struct xb_files *files, struct xb_error *error)
+{
+    const char *slash = strrchr(path, '/');
+    const char *name = slash != NULL ? slash + 1 : path;
+    size_t length = slash == NULL ? 0 : slash == path ? 1 : (size_t)(slash - path);
+    char *parent = slash != NULL ? strndup(path, length) : strdup(".");
+    files->path = strdup(path);
+    if (parent == NULL || files->path == NULL) {
+        free(parent);
+        return no_memory(error);
+    }
+    files->folder = open(parent, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    int code = errno;
+    free(parent);
+    if (files->folder < 0)
+        return unreadable(error, "open", code, path, "", "");
+    return add_readable(files, name, "", error);
+}
+
+static enum xb_status open_any(const char *path, struct xb_files *files, struct xb_error *error)
+{
+    struct stat status;
+    if (stat(path, &status) != 0)
+        return unreadable(error, "stat", errno, path, "", "");
+    if (S_ISDIR(status.st_mode))
+        return open_folder(path, files, error);
+    if (!S_ISREG(status.st_mode))
+        return XB_FAIL(error, XB_ERR_USAGE, "%.300s: is no regular file and no folder", path);
+    enum xb_status outcome = open_file(path, files, error);
+    if (outcome == XB_OK && files->count == 0)
+        return XB_FAIL(error, XB_ERR_USAGE, "%.300s: is empty", path);
+    return outcome;
+}
+
+enum xb_status xb_files_open(const char *path, struct xb_files *files, struct xb_error *error)
+{
+    *files = (struct xb_files){.folder = -1};
+    enum xb_status status = open_any(path, files, error);
+    if (status != XB_OK)
+        xb_files_close(files);
+    return status;
+}
+
+void xb_files_close(struct xb_files *files)
+{
+    if (files->path == NULL && files->entries == NULL)
+        return; /* all zero: descriptor 0 is not ours */
+    if (files->is_made)
+        xb_made_files_remove(files);
+    if (files->folder >= 0)
+        close(files->folder);
+    for (size_t i = 0; i < files->count; i++)
+        free(files->entries[i].name);
+    free(files->entries);
+    free(files->path);
+    *files = (struct xb_files){.folder = -1};
+}
+
+enum xb_status xb_files_check_lengths(const struct xb_files *files, struct xb_error *error)
+{
+    char label[XB_STORAGE_LABEL];
+    for (size_t i = 0; i < files->count; i++) {
+        struct stat status;
+        const struct xb_file_entry *entry = &files->entries[i];
+        if (fstatat(files->folder, entry->name, &status, 0) != 0)
+            return XB_FAIL_NATIVE(error, XB_ERR_RUNTIME, "fstatat", errno, xb_errno_name(errno),
+                                  "%.300s: is not there any more, %s: leave the files alone "
+                                  "while they are measured",
+                                  xb_files_label(files, i, label), strerror(errno));
+        uint64_t bytes = (uint64_t)status.st_size;
+        if (bytes != entry->bytes)
+            return XB_FAIL(error, XB_ERR_RUNTIME,
+                           "%.300s: became %s, %llu bytes now and %llu when it was opened: leave "
+                           "the files alone while they are measured",
+                           xb_files_label(files, i, label),
+                           bytes < entry->bytes ? "shorter" : "longer", (unsigned long long)bytes,
+                           (unsigned long long)entry->bytes);
+    }
+    return XB_OK;
+}

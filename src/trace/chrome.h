@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef XFERBENCH_TRACE_CHROME_H
+#define XFERBENCH_TRACE_CHROME_H
+
+#include "measure/run.h"
+
+#include <stdio.h>
+
+/*
+ * Writes timelines as Chrome trace events, which Perfetto and chrome://tracing open
+ * (docs/timeline.md): a process a case, a thread a track. Cases are written as they finish.
+ * Zero-initialise.
+ */
+struct xb_chrome {
+    FILE *stream;   /* borrowed */
+    unsigned count; /* of cases */
+    bool has_event;
+    struct xb_chrome_case *cases; /* what the end of the file tells of each */
+};
+
+XB_MUST_CHECK enum xb_status xb_chrome_begin(struct xb_chrome *chrome, FILE *stream,
+                                             struct xb_error *error);
+/* Writes the timeline of a result that has one. */
+XB_MUST_CHECK enum xb_status xb_chrome_add(struct xb_chrome *chrome, const struct xb_result *result,
+                                           struct xb_error *error);
+/* Ends the document and flushes. */
+XB_MUST_CHECK enum xb_status xb_chrome_end(struct xb_chrome *chrome, const struct xb_run *run,
+                                           struct xb_error *error);
+/* Releases what it holds, but not the stream. */
+void xb_chrome_free(struct xb_chrome *chrome);
+
+#endif

@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "text.h"
+
+#include "words.h"
+
+#include "measure/case.h"
+#include "measure/shares.h"
+#include "xferbench/units.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WIDTH 80
+#define LABEL 20 /* "device 1 stream 10" and two spaces */
+#define COLUMNS (WIDTH - LABEL)
+/* More of them in a row cannot be told apart. */
+#define MOST_ITEMS 12u
+#define MOST_ROWS 24u
+
+/* What a row draws: one item, from its first span to the end of its last. */
+struct cell {
+    uint64_t item;
+    double begin, end;
+    bool is_wait;
+};
+
+struct row {
+    char label[XB_TRACK_NAME];
+    bool is_thread; /* of calls and waits */
+    double busy;    /* share of the iteration */
+    struct cell *cells;
+    size_t count;
+};
+
+struct picture {
+    const struct xb_result *result;
+    const struct xb_timeline *timeline; /* its */
+    struct row rows[MOST_ROWS];
+    size_t row_count, rows_left_out;
+    double end; /* of what is shown */
+    bool is_window;
+    bool has_stages; /* which the rows are */
+};
+
+/* ---- rows ---- */
+
+/* Of those that begin together, what ends first is drawn first. */
+static int order_cells(const void *a, const void *b)
+{
+    const struct cell *one = a;
+    const struct cell *other = b;
+    if (one->begin < other->begin || one->begin > other->begin)
+        return one->begin < other->begin ? -1 : 1;
+    return one->end < other->end ? -1 : one->end > other->end;
+}
+
+static struct row *add_row(struct picture *picture)
+{
+    if (picture->row_count == MOST_ROWS) {
+        picture->rows_left_out++;
+        return NULL;
+    }
+    return &picture->rows[picture->row_count++];
+}
+
+/* The spans of a track, in order; what lies within another is drawn as that. */
+static enum xb_status add_track(struct picture *picture, size_t track, struct xb_error *error)
+{
+    const struct xb_timeline *timeline = picture->timeline;
+    struct row *row = add_row(picture);
+    uint64_t item = 0;
+    double covered = -INFINITY;
+    if (row == NULL)
+        return XB_OK;
+    row->cells = calloc(timeline->span_count + 1, sizeof *row->cells);
+    if (row->cells == NULL)
+        return XB_FAIL(error, XB_ERR_MEMORY, "no memory to draw a timeline");
+    xb_track_name(timeline, track, row->label, sizeof row->label);
+    row->is_thread = timeline->tracks[track].kind == XB_TRACK_THREAD;
+    row->busy = xb_track_busy(timeline, track) / timeline->seconds;
+    for (size_t i = 0; i < timeline->span_count; i++) {
+        const struct xb_timeline_span *span = &timeline->spans[i];
+        if (span->track != track || span->begin < covered)
+            continue;
+        row->cells[row->count++] = (struct cell){.item = item,
+                                                 .begin = span->begin,
+                                                 .end = span->end,
+                                                 .is_wait = span->kind == XB_SPAN_WAIT};
+        item += span->kind != XB_SPAN_WAIT;
+        covered = span->end;
+    }
+    return XB_OK;
+}
+
+static int order_items(const void *a, const void *b)
+{
+    const struct cell *one = a;
+    const struct cell *other = b;
+    return one->item < other->item ? -1 : one->item > other->item;
+}
+
+/* Makes one of the cells that are of one item. */
+static void join_items(struct row *row)
+{
+    size_t kept = 0;
+    qsort(row->cells, row->count, sizeof *row->cells, order_items);
+    for (size_t i = 0; i < row->count; i++) {
+        const struct cell *cell = &row->cells[i];
+        struct cell *last = kept > 0 ? &row->cells[kept - 1] : NULL;
+        if (last == NULL || last->item != cell->item) {
+            row->cells[kept++] = *cell;
+            continue;
+        }
+        last->begin = fmin(last->begin, cell->begin);
+        last->end = fmax(last->end, cell->end);
+    }
+    row->count = kept;
+}
+
+/* Which part of the machine works for it. */
+static const char *engine_name(enum xb_engine engine)
+{
+    switch (engine) {
+    case XB_ENGINE_HOST:
+        return "CPU";
+    case XB_ENGINE_COPY:
+        return "copy";
+    case XB_ENGINE_COMPUTE:
+        break;
+    }
+    return "device";
+}
+
+static enum xb_status add_stage(struct picture *picture, const struct xb_stage *stage,
+                                struct xb_error *error)
+{
+    const struct xb_timeline *timeline = picture->timeline;
+    struct xb_shares shares;
+    struct row *row = add_row(picture);
+    if (row == NULL)
+        return XB_OK;
+    row->cells = calloc(timeline->span_count + 1, sizeof *row->cells);
+    if (row->cells == NULL)
+        return XB_FAIL(error, XB_ERR_MEMORY, "no memory to draw a timeline");
+    snprintf(row->label, sizeof row->label, "%s (%s)", stage->name, engine_name(stage->engine));
+    for (size_t i = 0; i < timeline->span_count; i++) {
+        const struct xb_timeline_span *span = &timeline->spans[i];
+        if (xb_stage_does(stage, span))
+            row->cells[row->count++] =
+                (struct cell){.item = span->item, .begin = span->begin, .end = span->end};
+    }
+    join_items(row);
+    qsort(row->cells, row->count, sizeof *row->cells, order_cells);
+    enum xb_status status = xb_stage_shares(stage, timeline, &shares, error);
+    if (status == XB_OK)
+        row->busy = shares.busy;
+    return status;
+}
+
+static bool has_stages(const struct xb_timeline *timeline)
+{
+    for (size_t i = 0; i < timeline->span_count; i++)
+        if (timeline->spans[i].stage != NULL)
+            return true;
+    return false;
+}
+
+static enum xb_status make_rows(struct picture *picture, struct xb_error *error)
+{
+    enum xb_status status = XB_OK;
+    const struct xb_stage *stage = picture->result->test.mode->stages;
+    picture->has_stages = stage != NULL && has_stages(picture->timeline);
+    if (picture->has_stages) {
+        for (; status == XB_OK && stage->name != NULL; stage++)
+            status = add_stage(picture, stage, error);
+        return status;
+    }
+    for (size_t i = 0; status == XB_OK && i < picture->timeline->track_count; i++)
+        status = add_track(picture, i, error);
+    return status;
+}
+
+/* Shows all, or from the beginning so much that no row of a device has too many items; but where
+ * the device begins late, as much again. */
+static void choose_window(struct picture *picture)
+{
+    double all = picture->timeline->seconds;
+    for (size_t i = 0; i < picture->timeline->span_count; i++)
+        all = fmax(all, picture->timeline->spans[i].end);
+    double first = all;
+    double end = all;
+    for (size_t i = 0; i < picture->row_count; i++) {
+        const struct row *row = &picture->rows[i];
+        if (row->is_thread || row->count == 0)
+            continue;
+        first = fmin(first, row->cells[0].begin);
+        if (row->count > MOST_ITEMS)
+            end = fmin(end, row->cells[MOST_ITEMS - 1].end);
+    }
+    picture->end = fmin(fmax(end, 2 * first), all);
+    picture->is_window = picture->end < all;
+}
+
+/* ---- print ---- */
+
+/* The column in which that time is. */
+static int column_of(const struct picture *picture, double seconds)
+{
+    double column = round(seconds / picture->end * COLUMNS);
+    return (int)fmin(fmax(column, 0), COLUMNS);
+}
+
+/* The item's number between brackets where there is room for it, else its last digit all along. */
+static void draw_cell(char *line, const struct cell *cell, int from, int to)
+{
+    char number[24];
+    int length = snprintf(number, sizeof number, "%llu", (unsigned long long)cell->item);
+    int room = to - from - 2;
+    memset(line + from, cell->is_wait ? '.' : number[length - 1], (size_t)(to - from));
+    if (cell->is_wait || room < length)
+        return;
+    memset(line + from, '-', (size_t)(to - from));
+    line[from] = '[';
+    line[to - 1] = ']';
+    memcpy(line + from + 1 + (room - length) / 2, number, (size_t)length);
+}
+
+/* Whose column is which: `owners` has COLUMNS indices of cells, or -1. Of several that are under
+ * way it is the one that ends first: work that waits behind other work on the same device is drawn
+ * where that ends. What is there has one column at least. */
+static void share_columns(const struct picture *picture, const struct row *row, long *owners)
+{
+    int taken = 0;            /* columns, the last that shows something included */
+    double shown = -INFINITY; /* until here */
+    for (size_t i = 0; i < row->count && row->cells[i].begin < picture->end; i++) {
+        const struct cell *cell = &row->cells[i];
+        int from = column_of(picture, cell->begin);
+        int to = column_of(picture, cell->end);
+        bool has_any = false;
+        from = from < taken && cell->begin >= shown ? taken : from;
+        from = from < COLUMNS ? from : COLUMNS - 1;
+        to = to > from ? to : from + 1;
+        for (int c = from; c < to && c < COLUMNS; c++)
+            if (owners[c] < 0 || cell->end < row->cells[owners[c]].end) {
+                owners[c] = (long)i;
+                has_any = true;
+            }
+        to = has_any || to > taken ? to : taken + 1;
+        if (!has_any && to <= COLUMNS)
+            owners[to - 1] = (long)i;
+        taken = to > taken ? to : taken;
+        shown = fmax(shown, cell->end);
+    }
+}
+
+static void print_row(FILE *stream, const struct picture *picture, const struct row *row)
+{
+    char line[COLUMNS];
+    long owners[COLUMNS];
+    int length = 0;
+    for (int c = 0; c < COLUMNS; c++)
+        owners[c] = -1;
+    share_columns(picture, row, owners);
+    memset(line, ' ', sizeof line);
+    for (int from = 0, to; from < COLUMNS; from = to) {
+        for (to = from + 1; to < COLUMNS && owners[to] == owners[from]; to++)
+            ;
+        if (owners[from] < 0)
+            continue;
+        draw_cell(line, &row->cells[owners[from]], from, to);
+        length = to;
+    }
+    fprintf(stream, "%-*.*s%.*s\n", LABEL, LABEL - 2, row->label, length, line);
+}
+
+/* A mark and its time at the beginning, in the middle and at the end. */
+static void print_scale(FILE *stream, const struct picture *picture)
+{
+    char half[32];
+    char all[32];
+    xb_duration_format(picture->end / 2, half, sizeof half);
+    xb_duration_format(picture->end, all, sizeof all);
+    fprintf(stream, "%*s|%-*s|%-*s%s|\n", LABEL, "", COLUMNS / 2 - 1, "0",
+            COLUMNS / 2 - 2 - (int)strlen(all), half, all);
+}
+
+static void print_busy(FILE *stream, const struct picture *picture)
+{
+    int used = fprintf(stream, "at work:");
+    for (size_t i = 0; i < picture->row_count; i++) {
+        char text[XB_TRACK_NAME + 32];
+        int length = snprintf(text, sizeof text, " %s %.0f %%%s", picture->rows[i].label,
+                              100 * picture->rows[i].busy, i + 1 < picture->row_count ? "," : "");
+        if (used + length > WIDTH) {
+            fprintf(stream, "\n  ");
+            used = 2;
+        }
+        fputs(text, stream);
+        used += length;
+    }
+    fputc('\n', stream);
+}
+
+static void print_title(FILE *stream, const struct picture *picture)
+{
+    const struct xb_result *result = picture->result;
+    char name[256];
+    char shown[32];
+    char took[32];
+    char usual[32];
+    fprintf(stream, "\nTimeline: %s\n", xb_case_text(&result->test, name, sizeof name));
+    fprintf(stream, "One iteration, recorded: %s (median of the samples: %s)\n",
+            xb_duration_format(picture->timeline->seconds, took, sizeof took),
+            xb_duration_format((double)result->bytes_moved / result->bandwidth.median, usual,
+                               sizeof usual));
+    if (picture->is_window)
+        fprintf(stream, "Only its first %s are drawn, %.3g %% of it\n",
+                xb_duration_format(picture->end, shown, sizeof shown),
+                100 * picture->end / picture->timeline->seconds);
+}
+
+static void print_legend(FILE *stream, const struct picture *picture)
+{
+    const char *what =
+        picture->has_stages ? "chunks or batches" : "the row's operations; dots: waits";
+    fprintf(stream, "numbers: %s; narrow cells show the last digit\n", what);
+}
+
+enum xb_status xb_timeline_print(FILE *stream, const struct xb_result *result,
+                                 struct xb_error *error)
+{
+    struct picture picture = {.result = result, .timeline = result->timeline};
+    enum xb_status status = make_rows(&picture, error);
+    if (status == XB_OK) {
+        choose_window(&picture);
+        print_title(stream, &picture);
+        for (size_t i = 0; i < picture.row_count; i++)
+            print_row(stream, &picture, &picture.rows[i]);
+        print_scale(stream, &picture);
+        print_legend(stream, &picture);
+        if (picture.timeline->left_out == 0)
+            print_busy(stream, &picture);
+        if (picture.rows_left_out > 0)
+            fprintf(stream, "%zu more rows are left out: --trace FILE has all\n",
+                    picture.rows_left_out);
+        if (picture.timeline->left_out > 0)
+            fprintf(stream,
+                    "%llu operations were too many to record: nothing says who was at work\n",
+                    (unsigned long long)picture.timeline->left_out);
+    }
+    for (size_t i = 0; i < picture.row_count; i++)
+        free(picture.rows[i].cells);
+    return status;
+}
