@@ -51,7 +51,8 @@ def run(browser, folder, *arguments):
 
 def open_page(browser, trace, picture=None, width=1280):
     """(what the page says of the trace, the page as it was drawn)"""
-    with tempfile.TemporaryDirectory(prefix="xferbench-page-", ignore_cleanup_errors=True) as folder:
+    # In /tmp whatever TMPDIR says: Chromium has a socket there, whose path is short by design.
+    with tempfile.TemporaryDirectory(prefix="xferbench-", dir="/tmp", ignore_cleanup_errors=True) as folder:
         with open(os.path.join(folder, "page.html"), "w", encoding="utf-8") as file:
             file.write(page_with(trace))
         shown = run(browser, folder, f"--window-size={width},900", "--dump-dom")
