@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE /* locale_t */
-#include "internal.h"
+#include "axis.h"
+
+#include "axis_date.h"
 
 #include "base/text.h"
 #include "xferbench/units.h"
 
 #include <math.h>
+#include <stdio.h>
 
 bool xb_scale_shows(enum xb_scale scale, double value)
 {

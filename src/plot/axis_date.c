@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "internal.h"
+#include "axis_date.h"
 
 #include <math.h>
+#include <stdio.h>
 
 /* Dates in UTC, by the calendar of today for all years. */
 
