@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef XFERBENCH_REPORT_SECTIONS_H
+#define XFERBENCH_REPORT_SECTIONS_H
+
+#include "section.h"
+
+/* Each in a file of its own name. */
+
+extern const struct xb_section xb_section_advice;  /* the Reading */
+extern const struct xb_section xb_section_numbers; /* the rows of a result */
+
+#endif
