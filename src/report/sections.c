@@ -3,9 +3,8 @@
 #include "sections.h"
 
 const struct xb_section *const xb_sections[] = {
-    &xb_section_advice,
-    &xb_section_numbers,
-    NULL,
+    &xb_section_advice,  &xb_section_by_size, &xb_section_by_mode,
+    &xb_section_samples, &xb_section_numbers, NULL,
 };
 
 const struct xb_common_section *const xb_common_sections[] = {
