@@ -54,7 +54,7 @@ static void check_page(const char *text)
         "footer", "h1",      "h2",      "h3",     "h4",         "p",       "a",      "ul",
         "li",     "section", "article", "div",    "table",      "caption", "thead",  "tbody",
         "tr",     "th",      "td",      "figure", "figcaption", "svg",     "desc",   "g",
-        "line",   "rect",    "circle",  "path",   "text",       NULL};
+        "line",   "rect",    "circle",  "path",   "text",       "nav",     NULL};
     static const char type[] = "<!DOCTYPE html>\n";
     require(strncmp(text, type, sizeof type - 1) == 0, "a page begins", text);
     check_markup(text + sizeof type - 1, elements);
