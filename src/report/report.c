@@ -141,7 +141,7 @@ static void choose(struct report *report)
 
 static const char *date_text(double date, char *text, size_t size)
 {
-    time_t seconds = (time_t)date;
+    time_t seconds = isfinite(date) ? (time_t)date : 0;
     struct tm utc;
     text[0] = '\0';
     if (isfinite(date) && gmtime_r(&seconds, &utc) != NULL)
