@@ -128,7 +128,7 @@ static void draw_key(FILE *stream, const struct frame *frame, double y)
 {
     char low[XB_TICK_TEXT];
     char high[XB_TICK_TEXT];
-    char text[3 * XB_TICK_TEXT];
+    char text[4 * XB_TICK_TEXT];
     double x = 8.0;
     if (xb_range_is_empty(frame->range)) {
         (void)draw_key_text(stream, x, y, "no data");
