@@ -14,6 +14,7 @@ const struct xb_section *const xb_sections[] = {
     &xb_section_path,
     /* of other files */
     &xb_section_ratios,
+    &xb_section_timelines,
     &xb_section_strategies,
     &xb_section_devices,
     /* and what is long */
