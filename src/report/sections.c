@@ -3,15 +3,15 @@
 #include "sections.h"
 
 const struct xb_section *const xb_sections[] = {
-    /* of results */
+    /* of link tests */
+    &xb_section_reasons,
+    &xb_section_path,
+    /* of results; pairs are those of link tests too */
     &xb_section_advice,
     &xb_section_by_size,
     &xb_section_by_mode,
     &xb_section_matrices,
     &xb_section_samples,
-    /* of link tests */
-    &xb_section_reasons,
-    &xb_section_path,
     /* of other files */
     &xb_section_ratios,
     &xb_section_timelines,
