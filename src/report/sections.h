@@ -21,5 +21,6 @@ extern const struct xb_section xb_section_timelines;  /* of a trace */
 
 /* Of all files together. */
 extern const struct xb_common_section xb_section_conditions;
+extern const struct xb_common_section xb_section_trends;
 
 #endif
