@@ -53,13 +53,7 @@ static const struct colour colours[] = {
 
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
 
-/* None is fetched. */
-#define FONTS                                                                                      \
-    "system-ui,-apple-system,\"Segoe UI\",Roboto,\"Helvetica Neue\",Arial,\"DejaVu "               \
-    "Sans\",sans-serif"
-
 static const char *const rules[] = {
-    " text{font:13px " FONTS "}",
     " text{font-variant-numeric:tabular-nums}",
     " .strong{font-weight:600}",
     " .grid{stroke-width:1;fill:none}",
@@ -96,6 +90,10 @@ static const char *const rules[] = {
 /* A hollow marker is a marker too, and a later rule of equal weight wins: colours come last. */
 void xb_plot_style(FILE *stream)
 {
+    /* Fonts that systems have: none is fetched. */
+    fputs(".plot text{font:13px system-ui,-apple-system,\"Segoe UI\",Roboto,\"Helvetica Neue\","
+          "Arial,\"DejaVu Sans\",sans-serif}\n",
+          stream);
     for (size_t i = 0; i < COUNT_OF(rules); i++)
         fprintf(stream, ".plot%s\n", rules[i]);
     for (size_t i = 0; i < COUNT_OF(colours); i++)
