@@ -22,6 +22,7 @@ static const struct colour colours[] = {
     {" .level", "stroke", "#5a646e", "#a3adb7"},
     {" .mark", "stroke", "#b3261e", "#ff8a80"},
     {" .hollow", "fill", XB_PLOT_PAPER_LIGHT, XB_PLOT_PAPER_DARK},
+    {" .halo", "stroke", XB_PLOT_PAPER_LIGHT, XB_PLOT_PAPER_DARK},
     {" .stripe", "fill", "#f5f7f9", "#1a2027"},
     {" .node", "fill", "#f5f7f9", "#1f262e"},
     {" .series-1", "color", "#0072b2", "#56b4e9"},
@@ -53,13 +54,7 @@ static const struct colour colours[] = {
 
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
 
-/* None is fetched. */
-#define FONTS                                                                                      \
-    "system-ui,-apple-system,\"Segoe UI\",Roboto,\"Helvetica Neue\",Arial,\"DejaVu "               \
-    "Sans\",sans-serif"
-
 static const char *const rules[] = {
-    " text{font:13px " FONTS "}",
     " text{font-variant-numeric:tabular-nums}",
     " .strong{font-weight:600}",
     " .grid{stroke-width:1;fill:none}",
@@ -90,12 +85,17 @@ static const char *const rules[] = {
     " .bad .edge{stroke-width:5}",
     " .unsure .edge{stroke-dasharray:6 4}",
     " .unsure .node{stroke-dasharray:6 4}",
+    " .halo{stroke-width:4;stroke-linejoin:round;paint-order:stroke}",
     " .edge-name,.plot .bad text,.plot .unsure text,.plot .good text{fill:currentColor}",
 };
 
 /* A hollow marker is a marker too, and a later rule of equal weight wins: colours come last. */
 void xb_plot_style(FILE *stream)
 {
+    /* Fonts that systems have: none is fetched. */
+    fputs(".plot text{font:13px system-ui,-apple-system,\"Segoe UI\",Roboto,\"Helvetica Neue\","
+          "Arial,\"DejaVu Sans\",sans-serif}\n",
+          stream);
     for (size_t i = 0; i < COUNT_OF(rules); i++)
         fprintf(stream, ".plot%s\n", rules[i]);
     for (size_t i = 0; i < COUNT_OF(colours); i++)
