@@ -87,7 +87,8 @@ class Pictures(Case):
 
     def test_nodes_with_devices(self):
         arguments = ("--backend", "host", "--mode", "pinned", "--direction", "h2d", "--size", "64K", "--numa", "all")
-        self.assert_succeeds(*arguments, *harness.FEW, "--json", "nodes.json")
+        outcome = self.run_program(*arguments, *harness.FEW, "--json", "nodes.json")
+        self.assertIn(outcome.code, (0, 3), outcome)  # where no node may be bound to all is skipped
         page = self.report("nodes.json")
         (picture,) = self.pictures_of(page, "matrices")
         self.assertIn("device 0", self.texts_of(picture))
