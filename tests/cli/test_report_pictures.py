@@ -62,6 +62,7 @@ class Pictures(Case):
         (picture,) = self.pictures_of(page, "matrices")
         self.assertIn("394.7", self.texts_of(picture))
         self.assertIn("nearly equal, one shade", " ".join(self.texts_of(picture)))
+        self.assertEqual({group.get("class") for group in picture.iter(f"{SVG}g")}, {"step-2"})
         table = self.table_of(page, "Copies between devices")
         self.assertEqual(table[0], ["from", "device 0", "device 1", "device 2", "device 3"])
         self.assertEqual(table[1][:3], ["device 0", "-", "394.7"])
