@@ -162,6 +162,7 @@ class Pictures(Case):
                  if any(child.get("class", "").startswith("marker") for child in group)]
         self.assertEqual((looks.count("bad"), looks.count("good")), (5, 1))
         self.assertIn("2 % less", self.texts_of(picture))
+        self.assertIn("below 0.98 is worse", picture.find(f"{SVG}desc").text)
         table = self.table_of(page, "Ratios")
         self.assertEqual(len(table), 1 + 6)
         self.assertEqual(table[1][3:5], ["0.4866", "0.4865 to 0.4867"])
