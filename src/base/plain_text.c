@@ -58,15 +58,14 @@ static unsigned code_point(const char *text, size_t length)
     return 0;
 }
 
-/* Whether this is a control character, or one that is invisible or changes the direction of writing
- * (Unicode 15, 23.2, 23.3, 23.8 and 23.9). */
-static bool is_harmful(const char *text, size_t length)
+/* Unicode 15, 23.2, 23.3, 23.8 and 23.9; and U+FFFE and U+FFFF, which XML 1.0 excludes (2.2). */
+bool xb_utf8_is_harmful(const char *text, size_t length)
 {
     static const struct {
         unsigned first, last;
-    } ranges[] = {{0x80, 0x9F},     {0xAD, 0xAD},      {0x61C, 0x61C},   {0x180E, 0x180E},
-                  {0x200B, 0x200F}, {0x2028, 0x202E},  {0x2060, 0x206F}, {0xFEFF, 0xFEFF},
-                  {0xFFF9, 0xFFFB}, {0xE0000, 0xE007F}};
+    } ranges[] = {{0x80, 0x9F},     {0xAD, 0xAD},     {0x61C, 0x61C},    {0x180E, 0x180E},
+                  {0x200B, 0x200F}, {0x2028, 0x202E}, {0x2060, 0x206F},  {0xFEFF, 0xFEFF},
+                  {0xFFF9, 0xFFFB}, {0xFFFE, 0xFFFF}, {0xE0000, 0xE007F}};
     unsigned code = code_point(text, length);
     if (length <= 1)
         return (unsigned char)*text < ' ' || *text == 0x7F || length == 0;
@@ -95,7 +94,7 @@ const char *xb_plain_text(const char *text, char *plain, size_t size)
         size_t bytes = length > 0 ? length : 1;
         size_t written = 0;
         bool command = (*text == ':' || *text == '#') && *text == before;
-        if (command || is_harmful(text, length)) {
+        if (command || xb_utf8_is_harmful(text, length)) {
             for (size_t i = 0; i < bytes; i++)
                 written += escape((unsigned char)text[i], piece + written);
         } else {

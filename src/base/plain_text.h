@@ -2,6 +2,7 @@
 #ifndef XFERBENCH_BASE_PLAIN_TEXT_H
 #define XFERBENCH_BASE_PLAIN_TEXT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* Paths, device names and drivers' messages may hold any byte. These functions make them harmless
@@ -12,6 +13,11 @@
  * 3-7). 0 at the end of the text, and for a byte that does not begin a well-formed character.
  */
 size_t xb_utf8_length(const char *text);
+
+/* Whether the character of `length` bytes at `text`, as xb_utf8_length() told it, is a control
+ * character, one that is invisible or changes the direction of writing, one that XML cannot hold,
+ * or no UTF-8 (0). */
+bool xb_utf8_is_harmful(const char *text, size_t length);
 
 /*
  * Writes `text` as one harmless line into `plain`, which holds `size` bytes; returns `plain`.

@@ -4,8 +4,6 @@
 
 #include "svg.h"
 
-#include <stdbool.h>
-
 /* A heat map: a matrix with a number in each cell, shaded from the least to the largest. */
 
 struct xb_cells {
@@ -18,6 +16,10 @@ struct xb_cells {
     const char *unit;
 };
 
-void xb_cells_draw(FILE *stream, const struct xb_cells *cells, bool alone);
+/* As many rows and columns are drawn; the picture says how many more there are. */
+#define XB_CELLS_MOST 64
+
+/* A cell whose value is no number is empty, and stands without shade. */
+void xb_cells_draw(FILE *stream, const struct xb_cells *cells, bool is_alone);
 
 #endif

@@ -4,8 +4,6 @@
 
 #include "svg.h"
 
-#include <stdbool.h>
-
 /* A chart of curves: points over an axis, with bands of uncertainty and lines to compare with. */
 
 enum xb_scale {
@@ -32,10 +30,10 @@ struct xb_series {
     size_t count;
 };
 
-/* A horizontal line over the whole width, such as a ceiling. */
+/* A line over the whole picture at a value of its axis, such as a ceiling. */
 struct xb_level {
     const char *name;
-    double y;
+    double at;
 };
 
 struct xb_chart {
@@ -44,21 +42,30 @@ struct xb_chart {
     bool y_from_data;
     const struct xb_series *series;
     size_t series_count;
-    const struct xb_level *levels;
+    const struct xb_level *levels; /* of y; named at their right ends */
     size_t level_count;
     /* Upright lines, such as where a trend changed. */
     const double *marks;
     size_t mark_count;
 };
 
-/* Draws it with a legend. Points that its axes cannot show (not finite, or not positive on a
- * logarithmic one) are left out; a chart without a point says "no data". `alone`: as a file of its
- * own, else in a page. */
-void xb_chart_draw(FILE *stream, const struct xb_chart *chart, bool alone);
+/* As many of each are drawn; the legend says how many series more there are. */
+#define XB_CHART_SERIES 32
+#define XB_CHART_LEVELS 8
+#define XB_CHART_MARKS 16
 
-/* The places of ticks on an axis from `low` to `high`, rising; at most `most`. Returns how many. */
+/*
+ * Draws it with a legend. Points that its axes cannot show (not finite, beyond 1e100, not positive
+ * on a logarithmic one) are left out; a chart without a point says "no data". A line of very many
+ * points goes through the first, least, largest and last of each pixel. `is_alone`: as a file of
+ * its own, else in a page.
+ */
+void xb_chart_draw(FILE *stream, const struct xb_chart *chart, bool is_alone);
+
+/* The places of ticks on an axis from `low` to `high`, rising; at most `most`. Returns how many: 0
+ * where the axis cannot show its ends, or they are not rising. */
 size_t xb_axis_ticks(enum xb_scale scale, double low, double high, double *ticks, size_t most);
-/* What stands at a tick. */
+/* What stands at a tick; `text` holds 40 bytes. */
 const char *xb_axis_tick_text(enum xb_scale scale, double tick, char *text, size_t size);
 
 #endif

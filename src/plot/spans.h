@@ -4,8 +4,6 @@
 
 #include "svg.h"
 
-#include <stdbool.h>
-
 /* What happened when: tracks one below the other over a common time, with spans on them. */
 
 struct xb_drawn_span {
@@ -26,8 +24,16 @@ struct xb_spans {
     size_t count;
 };
 
-/* Spans that would be narrower than a pixel are drawn together where they are of one kind, so that
- * the picture stays small however many there are. */
-void xb_spans_draw(FILE *stream, const struct xb_spans *spans, bool alone);
+/* As many of each are drawn; the picture says how many tracks more there are, and what is of a kind
+ * beyond is drawn as of the last. */
+#define XB_SPANS_TRACKS 64
+#define XB_SPANS_KINDS XB_PLOT_SERIES
+
+/*
+ * Spans that would be narrower than a pixel are drawn together where they are of one kind, so that
+ * the picture stays small however many there are. The axis begins at 0 with the first beginning. A
+ * span is left out where it has no track, ends before it begins, or is not finite.
+ */
+void xb_spans_draw(FILE *stream, const struct xb_spans *spans, bool is_alone);
 
 #endif

@@ -28,6 +28,10 @@ struct xb_strips {
     size_t level_count;
 };
 
-void xb_strips_draw(FILE *stream, const struct xb_strips *strips, bool alone);
+/* As many are drawn, and as many levels as of a chart; the picture says how many more there are. */
+#define XB_STRIPS_MOST 200
+
+/* What the axis cannot show is left out. Of samples that stand at one place five are drawn. */
+void xb_strips_draw(FILE *stream, const struct xb_strips *strips, bool is_alone);
 
 #endif

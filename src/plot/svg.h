@@ -2,29 +2,46 @@
 #ifndef XFERBENCH_PLOT_SVG_H
 #define XFERBENCH_PLOT_SVG_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
 /*
  * The elements that pictures are made of, as static SVG 1.1 without scripts, links or fonts of its
- * own. Lengths are pixels of a picture that scales with its place: x to the right, y down. Every
- * text is escaped, and what XML cannot hold is replaced: names of devices, paths and messages come
- * from files and may be anything. Colours are classes of one style sheet, light and dark
- * (xb_plot_style). Nothing here blocks or allocates; a failed write shows in ferror(stream), which
- * the caller looks at once at the end.
+ * own. Lengths are pixels of a picture that scales with its place: x to the right, y down; they are
+ * written with one decimal, and what is no number becomes 0. Every text is escaped, and what XML
+ * cannot hold is replaced: names of devices, paths and messages come from files and may be
+ * anything. Colours are classes of one style sheet, light and dark (xb_plot_style). Nothing here
+ * blocks or allocates; a failed write shows in ferror(stream), which the caller looks at once at
+ * the end.
  */
 
+/* ---- texts ---- */
+
 /* Text as the content of an element or of an attribute in double quotes, of XML and of HTML.
- * Control bytes and what is no UTF-8 become U+FFFD. */
+ * Control bytes, characters that are invisible or change the direction of writing, and what is no
+ * UTF-8 become U+FFFD; a tab and the end of a line become a space. */
 void xb_markup_text(FILE *stream, const char *text);
 
+/* About how wide a text is in the style sheet's font of pictures; rather too wide. */
+double xb_svg_text_width(const char *text);
+
+/* ---- the style sheet ---- */
+
+/* What a page must have behind its pictures: hollow markers and the halo of texts are of it. */
+#define XB_PLOT_PAPER_LIGHT "#ffffff"
+#define XB_PLOT_PAPER_DARK "#14181d"
+
 /* The style sheet of all pictures, as CSS without its <style>: series are told apart by colour and
- * by dash or marker, in light and dark surroundings and on paper. A page has it once; a picture
- * that stands alone (xb_svg_begin_alone) brings it. */
+ * by dash and marker, in light and dark surroundings; paper is light. All of it is below the class
+ * "plot". A page has it once; a picture that stands alone brings it. */
 void xb_plot_style(FILE *stream);
 
-/* How many series have a look of their own; the next looks like the first. */
+/* How many series have a look of their own; the next looks like the first. Their classes are
+ * "series-1" to "series-8". */
 #define XB_PLOT_SERIES 8
+
+/* ---- pictures ---- */
 
 /* What every picture has. */
 struct xb_picture {
@@ -35,29 +52,46 @@ struct xb_picture {
     const char *description;
 };
 
-/* The place of a picture in a page: <svg role="img"> with its title and description. */
-void xb_svg_begin(FILE *stream, const struct xb_picture *picture, double width, double height);
-/* A file of its own: with the XML declaration and the style sheet. */
-void xb_svg_begin_alone(FILE *stream, const struct xb_picture *picture, double width,
-                        double height);
+/*
+ * Begins <svg role="img"> with its title and description. In a page it is as wide as its place, but
+ * for 0.8 to 1.25 times its width: below that its texts are too small to read, so the page must let
+ * it scroll (overflow-x: auto around it). Alone it is a file with the XML declaration, the style
+ * sheet, paper behind it, and the title above it.
+ */
+void xb_svg_begin(FILE *stream, const struct xb_picture *picture, double width, double height,
+                  bool is_alone);
 void xb_svg_end(FILE *stream);
 
-enum xb_anchor { XB_ANCHOR_START, XB_ANCHOR_MIDDLE, XB_ANCHOR_END };
+/* ---- elements ---- */
 
-/* `look` is one or more classes of the style sheet, such as "axis" or "series-2". */
+/* `look` is one or more classes of the style sheet, such as "axis" or "series-2". `tip` is what a
+ * mouse gets to know of an element; NULL: nothing. */
+
+void xb_svg_group_begin(FILE *stream, const char *look, const char *tip);
+void xb_svg_group_end(FILE *stream);
 void xb_svg_line(FILE *stream, const char *look, double x1, double y1, double x2, double y2);
-/* `tip` is what a mouse or a screen reader gets to know of it; NULL: nothing. */
 void xb_svg_rectangle(FILE *stream, const char *look, double x, double y, double width,
                       double height, const char *tip);
 void xb_svg_circle(FILE *stream, const char *look, double x, double y, double radius,
                    const char *tip);
-/* x and y of each point, one behind the other. */
-void xb_svg_polyline(FILE *stream, const char *look, const double *points, size_t count);
-void xb_svg_polygon(FILE *stream, const char *look, const double *points, size_t count);
+/* The marker of a series, the first is 0, in the colour of the group that it is in. */
+void xb_svg_marker(FILE *stream, size_t series, double x, double y, const char *tip);
+
+/* A path of any length: begin, then moves and lines, then end. A dot is a point of its own. */
+void xb_svg_path_begin(FILE *stream, const char *look);
+void xb_svg_path_move(FILE *stream, double x, double y);
+void xb_svg_path_line(FILE *stream, double x, double y);
+void xb_svg_path_dot(FILE *stream, double x, double y);
+void xb_svg_path_close(FILE *stream);
+void xb_svg_path_end(FILE *stream);
+
+enum xb_anchor { XB_ANCHOR_START, XB_ANCHOR_MIDDLE, XB_ANCHOR_END };
+
 void xb_svg_text(FILE *stream, const char *look, double x, double y, enum xb_anchor anchor,
                  const char *text);
-
-/* About how wide a text is in the style sheet's font of pictures. */
-double xb_svg_text_width(const char *text);
+/* The same, but what is wider is cut at a whole character and ends with an ellipsis; all of it is
+ * then its tip. */
+void xb_svg_text_within(FILE *stream, const char *look, double x, double y, enum xb_anchor anchor,
+                        double width, const char *text);
 
 #endif

@@ -4,8 +4,6 @@
 
 #include "svg.h"
 
-#include <stdbool.h>
-
 /* A tree of named boxes from the top down, such as the way from a CPU by its bridges to a GPU. */
 
 struct xb_node {
@@ -21,6 +19,9 @@ struct xb_tree {
     size_t count;
 };
 
-void xb_tree_draw(FILE *stream, const struct xb_tree *tree, bool alone);
+/* As many nodes are drawn; the picture says how many more there are. */
+#define XB_TREE_MOST 64
+
+void xb_tree_draw(FILE *stream, const struct xb_tree *tree, bool is_alone);
 
 #endif

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cells.h"
+
+#include "internal.h"
+
+#include <math.h>
+
+#define STEPS 7 /* shades of the style sheet */
+#define CELL_HEIGHT 30.0
+#define CELL_LEAST 48.0
+#define NAMES_MOST 160.0
+#define COLUMN_NAMES_MOST 96.0
+#define WIDTH_LEAST 320.0
+#define KEY_BOX 26.0
+
+struct frame {
+    const struct xb_cells *cells;
+    size_t rows, columns;
+    double left, top, cell;
+    struct xb_range range;
+};
+
+static size_t at_most(size_t count)
+{
+    return count < XB_CELLS_MOST ? count : XB_CELLS_MOST;
+}
+
+static double value_at(const struct frame *frame, size_t row, size_t column)
+{
+    return frame->cells->values[row * frame->cells->column_count + column];
+}
+
+static const char *text_at(const struct frame *frame, size_t row, size_t column)
+{
+    const char *text = frame->cells->texts[row * frame->cells->column_count + column];
+    return text != NULL ? text : "";
+}
+
+static struct frame make_frame(const struct xb_cells *cells)
+{
+    struct frame frame = {.cells = cells, .cell = CELL_LEAST, .range = XB_RANGE_NONE};
+    frame.rows = at_most(cells->row_count);
+    frame.columns = at_most(cells->column_count);
+    double names = xb_svg_text_width(cells->rows_are);
+    for (size_t i = 0; i < frame.rows; i++)
+        names = fmax(names, xb_svg_text_width(cells->row_names[i]));
+    for (size_t k = 0; k < frame.columns; k++)
+        frame.cell = fmax(frame.cell, xb_svg_text_width(cells->column_names[k]) + 10.0);
+    for (size_t i = 0; i < frame.rows; i++)
+        for (size_t k = 0; k < frame.columns; k++) {
+            frame.cell = fmax(frame.cell, xb_svg_text_width(text_at(&frame, i, k)) + 10.0);
+            xb_range_add(&frame.range, XB_SCALE_LINEAR, value_at(&frame, i, k));
+        }
+    frame.cell = fmin(frame.cell, COLUMN_NAMES_MOST);
+    frame.left = fmin(names, NAMES_MOST) + 18.0;
+    frame.top = 50.0;
+    return frame;
+}
+
+/* From 1: the shade of a value. Where all are equal none stands out. */
+static int step_of(struct xb_range range, double value)
+{
+    if (!(range.high > range.low))
+        return 2;
+    int step = (int)((value - range.low) / (range.high - range.low) * STEPS) + 1;
+    return step < 1 ? 1 : step > STEPS ? STEPS : step;
+}
+
+static void draw_cell(FILE *stream, const struct frame *frame, size_t row, size_t column)
+{
+    const struct xb_cells *cells = frame->cells;
+    double value = value_at(frame, row, column);
+    double x = frame->left + frame->cell * (double)column;
+    double y = frame->top + CELL_HEIGHT * (double)row;
+    double middle = x + frame->cell / 2.0;
+    if (!xb_scale_shows(XB_SCALE_LINEAR, value)) {
+        const char *text = text_at(frame, row, column);
+        xb_svg_text_within(stream, "quiet", middle, y + CELL_HEIGHT / 2.0 + XB_TEXT_DROP,
+                           XB_ANCHOR_MIDDLE, frame->cell - 4.0, text[0] != '\0' ? text : "-");
+        return;
+    }
+    char look[16];
+    char tip[400];
+    snprintf(look, sizeof look, "step-%d", step_of(frame->range, value));
+    snprintf(tip, sizeof tip, "%.40s %.100s, %.40s %.100s: %.40s %.20s", cells->rows_are,
+             cells->row_names[row], cells->columns_are, cells->column_names[column],
+             text_at(frame, row, column), cells->unit);
+    xb_svg_group_begin(stream, look, tip);
+    xb_svg_rectangle(stream, "", x, y, frame->cell - 2.0, CELL_HEIGHT - 2.0, NULL);
+    xb_svg_text_within(stream, "", middle - 1.0, y + CELL_HEIGHT / 2.0 - 1.0 + XB_TEXT_DROP,
+                       XB_ANCHOR_MIDDLE, frame->cell - 4.0, text_at(frame, row, column));
+    xb_svg_group_end(stream);
+}
+
+static void draw_names(FILE *stream, const struct frame *frame)
+{
+    const struct xb_cells *cells = frame->cells;
+    xb_svg_text_within(stream, "quiet", 8.0, frame->top - 10.0, XB_ANCHOR_START, frame->left - 16.0,
+                       cells->rows_are);
+    xb_svg_text(stream, "quiet", frame->left, 18.0, XB_ANCHOR_START, cells->columns_are);
+    for (size_t i = 0; i < frame->rows; i++)
+        xb_svg_text_within(stream, "", frame->left - 10.0,
+                           frame->top + CELL_HEIGHT * ((double)i + 0.5) - 1.0 + XB_TEXT_DROP,
+                           XB_ANCHOR_END, frame->left - 14.0, cells->row_names[i]);
+    for (size_t k = 0; k < frame->columns; k++)
+        xb_svg_text_within(stream, "", frame->left + frame->cell * ((double)k + 0.5) - 1.0,
+                           frame->top - 10.0, XB_ANCHOR_MIDDLE, frame->cell - 4.0,
+                           cells->column_names[k]);
+}
+
+/* What the shades mean: from the least to the largest value. */
+static void draw_key(FILE *stream, const struct frame *frame, double y)
+{
+    char text[XB_TICK_TEXT];
+    char look[16];
+    double x = 8.0;
+    if (xb_range_is_empty(frame->range)) {
+        xb_svg_text(stream, "quiet", x, y + XB_TEXT_DROP, XB_ANCHOR_START, "no data");
+        return;
+    }
+    xb_value_text(frame->range.low, text, sizeof text);
+    xb_svg_text(stream, "quiet", x, y + XB_TEXT_DROP, XB_ANCHOR_START, text);
+    x += xb_svg_text_width(text) + 4.0;
+    for (int step = 1; frame->range.high > frame->range.low && step <= STEPS; step++) {
+        snprintf(look, sizeof look, "step-%d", step);
+        xb_svg_group_begin(stream, look, NULL);
+        xb_svg_rectangle(stream, "", x, y - 6.0, KEY_BOX - 2.0, 12.0, NULL);
+        xb_svg_group_end(stream);
+        x += KEY_BOX;
+        if (step == STEPS) {
+            xb_value_text(frame->range.high, text, sizeof text);
+            xb_svg_text(stream, "quiet", x + 4.0, y + XB_TEXT_DROP, XB_ANCHOR_START, text);
+            x += xb_svg_text_width(text) + 4.0;
+        }
+    }
+    xb_svg_text(stream, "quiet", x + 6.0, y + XB_TEXT_DROP, XB_ANCHOR_START, frame->cells->unit);
+}
+
+void xb_cells_draw(FILE *stream, const struct xb_cells *cells, bool is_alone)
+{
+    struct frame frame = make_frame(cells);
+    bool is_cut = frame.rows < cells->row_count || frame.columns < cells->column_count;
+    double width = fmax(frame.left + frame.cell * (double)frame.columns + 8.0, WIDTH_LEAST);
+    double key = frame.top + CELL_HEIGHT * (double)frame.rows + 20.0;
+
+    xb_svg_begin(stream, &cells->picture, width, key + (is_cut ? 36.0 : 18.0), is_alone);
+    draw_names(stream, &frame);
+    for (size_t i = 0; i < frame.rows; i++)
+        for (size_t k = 0; k < frame.columns; k++)
+            draw_cell(stream, &frame, i, k);
+    draw_key(stream, &frame, key);
+    if (is_cut) {
+        char text[96];
+        snprintf(text, sizeof text, "%zu more rows and %zu more columns are not drawn",
+                 cells->row_count - frame.rows, cells->column_count - frame.columns);
+        xb_svg_text(stream, "quiet", 8.0, key + 24.0, XB_ANCHOR_START, text);
+    }
+    xb_svg_end(stream);
+}

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "spans.h"
+
+#include "internal.h"
+
+#include <math.h>
+#include <string.h>
+
+#define ROW 30.0
+#define BAR 18.0
+#define TOP 12.0
+#define NAMES_MOST 170.0
+#define PIXELS 640 /* more than the room for spans has */
+#define ALONE_MOST                                                                                 \
+    1000 /* spans drawn one by one on a track; those that do not overlap are fewer                 \
+          */
+
+struct frame {
+    const struct xb_spans *spans;
+    size_t tracks, kinds;
+    double begin, end; /* of all */
+    double factor;     /* seconds to the unit of the axis */
+    double left, right, bottom;
+    struct xb_ruler x;
+    char label[16];
+};
+
+static bool is_drawn(const struct frame *frame, const struct xb_drawn_span *span)
+{
+    return span->track < frame->tracks && xb_scale_shows(XB_SCALE_LINEAR, span->begin) &&
+           xb_scale_shows(XB_SCALE_LINEAR, span->end) && span->begin <= span->end;
+}
+
+/* The largest unit in which the end is 1 or more. */
+static void choose_unit(struct frame *frame)
+{
+    static const struct {
+        const char *name;
+        double factor;
+    } units[] = {{"s", 1.0}, {"ms", 1e3}, {"us", 1e6}, {"ns", 1e9}};
+    size_t unit = 0;
+    double length = frame->end - frame->begin;
+    while (unit + 1 < sizeof units / sizeof *units && length * units[unit].factor < 1.0 &&
+           length > 0.0)
+        unit++;
+    frame->factor = units[unit].factor;
+    snprintf(frame->label, sizeof frame->label, "%s", units[unit].name);
+}
+
+static struct frame make_frame(const struct xb_spans *spans)
+{
+    struct frame frame = {.spans = spans};
+    struct xb_range range = XB_RANGE_NONE;
+    frame.tracks = spans->track_count < XB_SPANS_TRACKS ? spans->track_count : XB_SPANS_TRACKS;
+    frame.kinds = spans->kind_count < XB_SPANS_KINDS ? spans->kind_count : XB_SPANS_KINDS;
+    for (size_t i = 0; i < spans->count; i++)
+        if (is_drawn(&frame, &spans->spans[i])) {
+            xb_range_add(&range, XB_SCALE_LINEAR, spans->spans[i].begin);
+            xb_range_add(&range, XB_SCALE_LINEAR, spans->spans[i].end);
+        }
+    if (!xb_range_is_empty(range)) {
+        frame.begin = range.low;
+        frame.end = range.high;
+    }
+    double names = 40.0;
+    for (size_t i = 0; i < frame.tracks; i++)
+        names = fmax(names, xb_svg_text_width(spans->tracks[i]));
+    frame.left = fmin(names, NAMES_MOST) + 20.0;
+    frame.right = XB_PLOT_WIDTH - 20.0;
+    frame.bottom = TOP + ROW * fmax((double)frame.tracks, 1.0);
+    choose_unit(&frame);
+    double length = (frame.end - frame.begin) * frame.factor;
+    frame.x = (struct xb_ruler){XB_SCALE_LINEAR, 0.0, length > 0.0 ? length : 1.0, frame.left,
+                                frame.right};
+    return frame;
+}
+
+static double place(const struct frame *frame, double seconds)
+{
+    return xb_ruler_place(&frame->x, (seconds - frame->begin) * frame->factor);
+}
+
+static size_t kind_of(const struct xb_drawn_span *span)
+{
+    return span->kind < XB_SPANS_KINDS ? span->kind : XB_SPANS_KINDS - 1;
+}
+
+static void begin_kind(FILE *stream, size_t kind)
+{
+    char look[32];
+    snprintf(look, sizeof look, "series-%zu", kind + 1);
+    xb_svg_group_begin(stream, look, NULL);
+}
+
+static void draw_span(FILE *stream, const struct frame *frame, const struct xb_drawn_span *span,
+                      double y)
+{
+    double from = place(frame, span->begin);
+    begin_kind(stream, kind_of(span));
+    xb_svg_rectangle(stream, span->is_wait ? "wait" : "span", from, y,
+                     place(frame, span->end) - from, BAR, span->tip);
+    xb_svg_group_end(stream);
+}
+
+/* The pixels that narrow spans of each kind cover, work before waits. */
+struct narrow {
+    bool is_covered[2 * XB_SPANS_KINDS][PIXELS];
+};
+
+static void cover(struct narrow *narrow, const struct frame *frame,
+                  const struct xb_drawn_span *span)
+{
+    size_t row = kind_of(span) + (span->is_wait ? XB_SPANS_KINDS : 0);
+    size_t from = (size_t)(place(frame, span->begin) - frame->left);
+    size_t to = (size_t)(place(frame, span->end) - frame->left);
+    for (size_t pixel = from; pixel <= to && pixel < PIXELS; pixel++)
+        narrow->is_covered[row][pixel] = true;
+}
+
+static void draw_narrow(FILE *stream, const struct frame *frame, const struct narrow *narrow,
+                        double y)
+{
+    for (size_t row = 0; row < 2 * (size_t)XB_SPANS_KINDS; row++) {
+        const bool *covered = narrow->is_covered[row];
+        bool is_begun = false;
+        for (size_t pixel = 0; pixel < PIXELS; pixel++) {
+            if (!covered[pixel])
+                continue;
+            size_t from = pixel;
+            while (pixel + 1 < PIXELS && covered[pixel + 1])
+                pixel++;
+            if (!is_begun)
+                begin_kind(stream, row % XB_SPANS_KINDS);
+            is_begun = true;
+            xb_svg_rectangle(stream, row < XB_SPANS_KINDS ? "span" : "wait",
+                             frame->left + (double)from, y, (double)(pixel + 1 - from), BAR, NULL);
+        }
+        if (is_begun)
+            xb_svg_group_end(stream);
+    }
+}
+
+static void draw_track(FILE *stream, const struct frame *frame, size_t track)
+{
+    struct narrow narrow;
+    memset(&narrow, 0, sizeof narrow);
+    double y = TOP + ROW * (double)track + (ROW - BAR) / 2.0;
+    size_t drawn = 0;
+    xb_svg_text_within(stream, "", 8.0, y + BAR / 2.0 + XB_TEXT_DROP, XB_ANCHOR_START,
+                       frame->left - 16.0, frame->spans->tracks[track]);
+    for (size_t i = 0; i < frame->spans->count; i++) {
+        const struct xb_drawn_span *span = &frame->spans->spans[i];
+        if (span->track != track || !is_drawn(frame, span))
+            continue;
+        double width = place(frame, span->end) - place(frame, span->begin);
+        if (width < 1.0 || drawn == ALONE_MOST) {
+            cover(&narrow, frame, span);
+        } else {
+            draw_span(stream, frame, span, y);
+            drawn++;
+        }
+    }
+    draw_narrow(stream, frame, &narrow, y);
+}
+
+static bool has_waits(const struct xb_spans *spans)
+{
+    for (size_t i = 0; i < spans->count; i++)
+        if (spans->spans[i].is_wait)
+            return true;
+    return false;
+}
+
+/* Draws the legend, or only goes through it where `stream` is NULL. */
+static void draw_legend(FILE *stream, const struct frame *frame, struct xb_legend *legend)
+{
+    bool waits = has_waits(frame->spans);
+    for (size_t i = 0; i < frame->kinds + waits; i++) {
+        bool is_wait = i == frame->kinds;
+        const char *name = is_wait ? "waiting" : frame->spans->kinds[i];
+        double x;
+        double y;
+        double width = xb_legend_place(legend, name, &x, &y);
+        if (stream == NULL)
+            continue;
+        begin_kind(stream, is_wait ? 5 : i);
+        xb_svg_rectangle(stream, is_wait ? "wait" : "span", x, y - 6.0, 22.0, 12.0, NULL);
+        xb_svg_text_within(stream, "", x + XB_LEGEND_KEY, y + XB_TEXT_DROP, XB_ANCHOR_START, width,
+                           name);
+        xb_svg_group_end(stream);
+    }
+}
+
+void xb_spans_draw(FILE *stream, const struct xb_spans *spans, bool is_alone)
+{
+    struct frame frame = make_frame(spans);
+    double first = frame.bottom + xb_ruler_bottom_room(frame.label) + XB_LINE_HEIGHT;
+    struct xb_legend legend = {8.0, XB_PLOT_WIDTH - 8.0, 8.0, first};
+    draw_legend(NULL, &frame, &legend);
+    double height = legend.y + XB_LINE_HEIGHT;
+    bool is_cut = frame.tracks < spans->track_count;
+
+    xb_svg_begin(stream, &spans->picture, XB_PLOT_WIDTH, height + (is_cut ? XB_LINE_HEIGHT : 0.0),
+                 is_alone);
+    for (size_t i = 0; i < frame.tracks; i += 2)
+        xb_svg_rectangle(stream, "stripe", 0.0, TOP + ROW * (double)i, XB_PLOT_WIDTH, ROW, NULL);
+    xb_ruler_draw_bottom(stream, &frame.x, TOP, frame.bottom, frame.label);
+    for (size_t i = 0; i < frame.tracks; i++)
+        draw_track(stream, &frame, i);
+    if (spans->count == 0)
+        xb_svg_text(stream, "quiet", (frame.left + frame.right) / 2.0, TOP + 20.0, XB_ANCHOR_MIDDLE,
+                    "no data");
+    legend = (struct xb_legend){8.0, XB_PLOT_WIDTH - 8.0, 8.0, first};
+    draw_legend(stream, &frame, &legend);
+    if (is_cut) {
+        char text[64];
+        snprintf(text, sizeof text, "%zu more tracks are not drawn",
+                 spans->track_count - frame.tracks);
+        xb_svg_text(stream, "quiet", 8.0, height + 4.0, XB_ANCHOR_START, text);
+    }
+    xb_svg_end(stream);
+}

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "strips.h"
+
+#include "internal.h"
+
+#include <math.h>
+#include <string.h>
+
+#define ROW 26.0
+#define NAMES_MOST 230.0
+#define NOTES_MOST 150.0
+#define DOT_COLUMNS 200 /* more than the room for dots has, at 4 pixels each */
+#define DOTS_HIGH 5     /* samples that stand at one place */
+
+struct frame {
+    const struct xb_strips *strips;
+    size_t count;
+    double left, right, top, bottom;
+    struct xb_ruler x;
+};
+
+static double names_room(const struct frame *frame)
+{
+    double widest = 40.0;
+    for (size_t i = 0; i < frame->count; i++)
+        widest = fmax(widest, xb_svg_text_width(frame->strips->strips[i].name));
+    return fmin(widest, NAMES_MOST) + 20.0;
+}
+
+static double notes_room(const struct frame *frame)
+{
+    double widest = 0.0;
+    for (size_t i = 0; i < frame->count; i++)
+        if (frame->strips->strips[i].note != NULL)
+            widest = fmax(widest, xb_svg_text_width(frame->strips->strips[i].note));
+    return widest > 0.0 ? fmin(widest, NOTES_MOST) + 18.0 : 28.0;
+}
+
+static size_t level_count(const struct xb_strips *strips)
+{
+    return strips->level_count < XB_CHART_LEVELS ? strips->level_count : XB_CHART_LEVELS;
+}
+
+static bool has_interval(const struct xb_strips *strips, const struct xb_strip *strip)
+{
+    return xb_scale_shows(strips->x.scale, strip->low) &&
+           xb_scale_shows(strips->x.scale, strip->high) && strip->low <= strip->high;
+}
+
+static struct xb_range range_of(const struct frame *frame)
+{
+    const struct xb_strips *strips = frame->strips;
+    enum xb_scale scale = strips->x.scale;
+    struct xb_range range = XB_RANGE_NONE;
+    for (size_t i = 0; i < frame->count; i++) {
+        const struct xb_strip *strip = &strips->strips[i];
+        xb_range_add(&range, scale, strip->middle);
+        if (has_interval(strips, strip)) {
+            xb_range_add(&range, scale, strip->low);
+            xb_range_add(&range, scale, strip->high);
+        }
+        for (size_t k = 0; strip->samples != NULL && k < strip->sample_count; k++)
+            xb_range_add(&range, scale, strip->samples[k]);
+    }
+    for (size_t i = 0; i < level_count(strips); i++)
+        xb_range_add(&range, scale, strips->levels[i].at);
+    return range;
+}
+
+/* ---- one strip ---- */
+
+/* Samples at one place stand above and below each other, at most five. */
+static void draw_samples(FILE *stream, const struct frame *frame, const struct xb_strip *strip,
+                         double y)
+{
+    static const double levels[DOTS_HIGH] = {0.0, -3.5, 3.5, -7.0, 7.0};
+    unsigned char filled[DOT_COLUMNS];
+    memset(filled, 0, sizeof filled);
+    xb_svg_path_begin(stream, "dots");
+    for (size_t i = 0; i < strip->sample_count; i++) {
+        if (!xb_scale_shows(frame->x.scale, strip->samples[i]))
+            continue;
+        double x = xb_ruler_place(&frame->x, strip->samples[i]);
+        size_t column = (size_t)fmax((x - frame->left) / 3.5, 0.0);
+        if (column >= DOT_COLUMNS)
+            column = DOT_COLUMNS - 1;
+        if (filled[column] < DOTS_HIGH)
+            xb_svg_path_dot(stream, x, y + levels[filled[column]++]);
+    }
+    xb_svg_path_end(stream);
+}
+
+/* Each look has a marker of its own, so that it needs no colour. */
+static size_t marker_of(const char *look)
+{
+    if (strcmp(look, "bad") == 0)
+        return 1;
+    return strcmp(look, "unsure") == 0 ? 4 : 0;
+}
+
+static void draw_strip(FILE *stream, const struct frame *frame, const struct xb_strip *strip,
+                       double y)
+{
+    const char *look = strip->look != NULL ? strip->look : "";
+    xb_svg_text_within(stream, "", 8.0, y + XB_TEXT_DROP, XB_ANCHOR_START, frame->left - 20.0,
+                       strip->name);
+    xb_svg_group_begin(stream, look[0] != '\0' ? look : "series-1", NULL);
+    if (has_interval(frame->strips, strip))
+        xb_svg_line(stream, "interval", xb_ruler_place(&frame->x, strip->low), y,
+                    xb_ruler_place(&frame->x, strip->high), y);
+    if (strip->samples != NULL && strip->sample_count > 0)
+        draw_samples(stream, frame, strip, y);
+    if (xb_scale_shows(frame->x.scale, strip->middle)) {
+        double x = xb_ruler_place(&frame->x, strip->middle);
+        if (strip->samples != NULL)
+            xb_svg_line(stream, "whisker", x, y - 10.0, x, y + 10.0);
+        else
+            xb_svg_marker(stream, marker_of(look), x, y, NULL);
+    }
+    if (strip->note != NULL)
+        xb_svg_text_within(stream, "", frame->right + 10.0, y + XB_TEXT_DROP, XB_ANCHOR_START,
+                           XB_PLOT_WIDTH - frame->right - 14.0, strip->note);
+    xb_svg_group_end(stream);
+}
+
+/* ---- levels ---- */
+
+static void draw_levels(FILE *stream, const struct frame *frame)
+{
+    const struct xb_strips *strips = frame->strips;
+    for (size_t i = 0; i < level_count(strips); i++) {
+        if (!xb_scale_shows(frame->x.scale, strips->levels[i].at))
+            continue;
+        double x = xb_ruler_place(&frame->x, strips->levels[i].at);
+        double y = 18.0 + XB_LINE_HEIGHT * (double)i;
+        double width = fmin(xb_svg_text_width(strips->levels[i].name), frame->right - frame->left);
+        /* The name stands over its line, but not outside the picture. */
+        double middle = fmin(fmax(x, width / 2.0 + 4.0), XB_PLOT_WIDTH - width / 2.0 - 4.0);
+        xb_svg_line(stream, "level", x, y + 5.0, x, frame->bottom);
+        xb_svg_text_within(stream, "quiet halo", middle, y, XB_ANCHOR_MIDDLE, width + 1.0,
+                           strips->levels[i].name);
+    }
+}
+
+void xb_strips_draw(FILE *stream, const struct xb_strips *strips, bool is_alone)
+{
+    struct frame frame = {.strips = strips};
+    frame.count = strips->count < XB_STRIPS_MOST ? strips->count : XB_STRIPS_MOST;
+    frame.left = names_room(&frame);
+    frame.right = XB_PLOT_WIDTH - notes_room(&frame);
+    frame.top = 10.0 + XB_LINE_HEIGHT * (double)level_count(strips);
+    frame.bottom = frame.top + ROW * fmax((double)frame.count, 2.0);
+    frame.x = xb_ruler_make(strips->x.scale, range_of(&frame), false, frame.left, frame.right);
+    double height = frame.bottom + xb_ruler_bottom_room(strips->x.label) + 4.0;
+    bool is_cut = frame.count < strips->count;
+
+    xb_svg_begin(stream, &strips->picture, XB_PLOT_WIDTH, height + (is_cut ? XB_LINE_HEIGHT : 0.0),
+                 is_alone);
+    for (size_t i = 0; i < frame.count; i += 2)
+        xb_svg_rectangle(stream, "stripe", 0.0, frame.top + ROW * (double)i, XB_PLOT_WIDTH, ROW,
+                         NULL);
+    xb_ruler_draw_bottom(stream, &frame.x, frame.top, frame.bottom, strips->x.label);
+    draw_levels(stream, &frame);
+    for (size_t i = 0; i < frame.count; i++)
+        draw_strip(stream, &frame, &strips->strips[i], frame.top + ROW * ((double)i + 0.5));
+    if (strips->count == 0)
+        xb_svg_text(stream, "quiet", XB_PLOT_WIDTH / 2.0, frame.top + ROW, XB_ANCHOR_MIDDLE,
+                    "no data");
+    if (is_cut) {
+        char text[64];
+        snprintf(text, sizeof text, "%zu more are not drawn", strips->count - frame.count);
+        xb_svg_text(stream, "quiet", 8.0, height + 8.0, XB_ANCHOR_START, text);
+    }
+    xb_svg_end(stream);
+}

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tree.h"
+
+#include "internal.h"
+
+#include <math.h>
+#include <string.h>
+
+#define LINES 3
+#define BOX_MOST 200.0
+#define BOX_LEAST 90.0
+#define BETWEEN_BOXES 18.0
+#define BETWEEN_LEVELS 44.0
+#define WIDTH_LEAST 360.0
+
+struct place {
+    double width;  /* of the box */
+    double height; /* of the box */
+    double room;   /* width of all below it, and of itself */
+    double x, y;   /* the middle of its top */
+    double next;   /* where the room of its next child begins */
+};
+
+struct frame {
+    const struct xb_tree *tree;
+    size_t count;
+    struct place places[XB_TREE_MOST];
+    double width, height;
+};
+
+/* Copies a line of a name, which is cut where it is very long; returns the rest, or NULL. */
+static const char *take_line(const char *text, char *line, size_t size)
+{
+    size_t length = strcspn(text, "\n");
+    size_t kept = length < size ? length : size - 1;
+    memcpy(line, text, kept);
+    line[kept] = '\0';
+    return text[length] == '\n' ? text + length + 1 : NULL;
+}
+
+static bool is_root(const struct frame *frame, size_t node)
+{
+    return frame->tree->nodes[node].parent >= node;
+}
+
+static void measure_box(const struct xb_node *node, struct place *place)
+{
+    char line[512];
+    size_t lines = 0;
+    place->width = BOX_LEAST;
+    for (const char *rest = node->name; rest != NULL && lines < LINES; lines++) {
+        rest = take_line(rest, line, sizeof line);
+        place->width = fmax(place->width, fmin(xb_svg_text_width(line) + 20.0, BOX_MOST));
+    }
+    place->height = 14.0 + XB_LINE_HEIGHT * (double)lines;
+    place->room = place->width;
+    /* The name of the edge stands at its right, from the middle of the box on. */
+    if (node->edge != NULL)
+        place->room = fmax(place->room, 2.0 * fmin(xb_svg_text_width(node->edge) + 10.0, BOX_MOST));
+}
+
+/* Children follow their parents, so one pass from the last node to the first sums up all rooms, and
+ * one from the first to the last places them. */
+static void make_frame(const struct xb_tree *tree, struct frame *frame)
+{
+    double children[XB_TREE_MOST] = {0.0};
+    memset(frame, 0, sizeof *frame);
+    frame->tree = tree;
+    frame->count = tree->count < XB_TREE_MOST ? tree->count : XB_TREE_MOST;
+    double roots = 0.0;
+    for (size_t i = frame->count; i-- > 0;) {
+        struct place *place = &frame->places[i];
+        measure_box(&tree->nodes[i], place);
+        place->room = fmax(place->room, children[i] - BETWEEN_BOXES);
+        double *sum = is_root(frame, i) ? &roots : &children[tree->nodes[i].parent];
+        *sum += place->room + BETWEEN_BOXES;
+    }
+    double all = fmax(roots - BETWEEN_BOXES, 0.0);
+    frame->width = fmax(all + 16.0, WIDTH_LEAST);
+    frame->height = 40.0;
+    double next_root = (frame->width - all) / 2.0;
+    for (size_t i = 0; i < frame->count; i++) {
+        struct place *place = &frame->places[i];
+        struct place *parent = is_root(frame, i) ? NULL : &frame->places[tree->nodes[i].parent];
+        double *next = parent == NULL ? &next_root : &parent->next;
+        place->x = *next + place->room / 2.0;
+        place->y = parent == NULL ? 8.0 : parent->y + parent->height + BETWEEN_LEVELS;
+        *next += place->room + BETWEEN_BOXES;
+        double below = fmax(children[i] - BETWEEN_BOXES, 0.0);
+        place->next = place->x - below / 2.0;
+        frame->height = fmax(frame->height, place->y + place->height + 10.0);
+    }
+}
+
+static void draw_edge(FILE *stream, const struct frame *frame, size_t node)
+{
+    if (is_root(frame, node))
+        return;
+    const struct place *place = &frame->places[node];
+    const struct place *parent = &frame->places[frame->tree->nodes[node].parent];
+    double bottom = parent->y + parent->height;
+    double turn = bottom + 10.0;
+    xb_svg_path_begin(stream, "edge");
+    xb_svg_path_move(stream, parent->x, bottom);
+    if (place->x != parent->x) {
+        xb_svg_path_line(stream, parent->x, turn);
+        xb_svg_path_line(stream, place->x, turn);
+    }
+    xb_svg_path_line(stream, place->x, place->y);
+    xb_svg_path_end(stream);
+    const char *name = frame->tree->nodes[node].edge;
+    if (name != NULL)
+        xb_svg_text_within(stream, "edge-name", place->x + 8.0, place->y - 12.0, XB_ANCHOR_START,
+                           BOX_MOST, name);
+}
+
+static void draw_box(FILE *stream, const struct frame *frame, size_t node)
+{
+    const struct place *place = &frame->places[node];
+    char line[512];
+    xb_svg_rectangle(stream, "node", place->x - place->width / 2.0, place->y, place->width,
+                     place->height, NULL);
+    const char *rest = frame->tree->nodes[node].name;
+    for (size_t i = 0; rest != NULL && i < LINES; i++) {
+        rest = take_line(rest, line, sizeof line);
+        double y = place->y + 7.0 + XB_LINE_HEIGHT * ((double)i + 0.5) + XB_TEXT_DROP;
+        xb_svg_text_within(stream, i == 0 ? "strong" : "", place->x, y, XB_ANCHOR_MIDDLE,
+                           place->width - 12.0, line);
+    }
+}
+
+void xb_tree_draw(FILE *stream, const struct xb_tree *tree, bool is_alone)
+{
+    struct frame frame;
+    make_frame(tree, &frame);
+    bool is_cut = frame.count < tree->count;
+    xb_svg_begin(stream, &tree->picture, frame.width,
+                 frame.height + (is_cut ? XB_LINE_HEIGHT : 0.0), is_alone);
+    for (size_t i = 0; i < frame.count; i++) {
+        const char *look = tree->nodes[i].look;
+        xb_svg_group_begin(stream, look != NULL ? look : "", NULL);
+        draw_edge(stream, &frame, i);
+        draw_box(stream, &frame, i);
+        xb_svg_group_end(stream);
+    }
+    if (tree->count == 0)
+        xb_svg_text(stream, "quiet", frame.width / 2.0, 24.0, XB_ANCHOR_MIDDLE, "no data");
+    if (is_cut) {
+        char text[64];
+        snprintf(text, sizeof text, "%zu more are not drawn", tree->count - frame.count);
+        xb_svg_text(stream, "quiet", 8.0, frame.height + 4.0, XB_ANCHOR_START, text);
+    }
+    xb_svg_end(stream);
+}
