@@ -5,6 +5,7 @@
 #include "link/command.h"
 #include "list/command.h"
 #include "measure/mode_list.h"
+#include "report/command.h"
 #include "run/command.h"
 #include "show/command.h"
 
@@ -79,6 +80,8 @@ int main(void)
     print_rows(xb_compare_rows());
     printf("## `xferbench show FILE...`\n\n");
     print_rows(xb_command_show.rows());
+    printf("## `xferbench report FILE...`\n\n");
+    print_rows(xb_command_report.rows());
     printf("## `xferbench advise [FILE]`\n\n");
     print_rows(xb_advise_rows());
     return 0;

@@ -10,6 +10,7 @@
 #include "link/command.h"
 #include "list/command.h"
 #include "measure/mode_list.h"
+#include "report/command.h"
 #include "run/command.h"
 #include "show/command.h"
 #include "xferbench/version.h"
@@ -21,8 +22,9 @@ static const struct xb_command command_help;
 
 /* In the order of the program's help. */
 static const struct xb_command *const commands[] = {
-    &xb_command_run,  &xb_command_list,   &xb_command_link, &xb_command_compare,
-    &xb_command_show, &xb_command_advise, &command_help,    NULL,
+    &xb_command_run,     &xb_command_list, &xb_command_link,
+    &xb_command_compare, &xb_command_show, &xb_command_report,
+    &xb_command_advise,  &command_help,    NULL,
 };
 
 static const struct xb_command *find(const char *name)

@@ -55,7 +55,7 @@ class HelpCommand(Case):
 
     def test_it_is_found_by_its_neighbours(self):
         self.assert_usage(("there is no command 'hepl'", "did you mean 'help'?"), "hepl")
-        self.assert_usage(("there is no command 'nonsense'", "show, advise and help"), "nonsense")
+        self.assert_usage(("there is no command 'nonsense'", "show, report, advise and help"), "nonsense")
 
     def test_version(self):
         self.assert_same(("help", "--version"), ("--version",))

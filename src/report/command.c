@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One page of what any number of files say. */
+#define _POSIX_C_SOURCE 200809L
+#include "command.h"
+
+#include "base/file_text.h"
+#include "base/interrupt.h"
+#include "base/plain_text.h"
+#include "base/stream.h"
+#include "cli/help.h"
+#include "cli/options.h"
+#include "cli/places.h"
+#include "report.h"
+#include "xferbench/record.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static const struct xb_option option_svg = {
+    .name = "svg",
+    .type = XB_OPTION_TEXT,
+    .argument = "FOLDER",
+    .help = "Also write each picture into a file of its own, named after its place in the page, "
+            "such as file-1-by-size-1.svg. Makes the folder if it is not there; replaces pictures "
+            "of the same names.",
+};
+
+static const struct xb_option *const *rows(void)
+{
+    static const struct xb_option *const all[] = {&xb_option_output, &option_svg,
+                                                  &xb_option_plain_help, &xb_option_version, NULL};
+    return all;
+}
+
+/* ---- files ---- */
+
+/* The page reads a file twice, which a pipe does not let it. */
+static enum xb_status read_text(const char *path, char **text, size_t *length,
+                                struct xb_error *error)
+{
+    return xb_file_text_read(path, XB_RECORD_LARGEST_BYTES, false, text, length, error);
+}
+
+static void tell(const struct xb_error *error)
+{
+    (void)xb_cli_fail(error);
+}
+
+/* The page may not take the place of a file that it is made of. */
+static enum xb_status open_page(const struct xb_config *config, struct xb_output *output,
+                                struct xb_error *error)
+{
+    size_t count = config->operand_count + 1;
+    struct xb_place *places = calloc(count, sizeof *places);
+    if (places == NULL)
+        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for the names of %zu files", count);
+    places[0] = (struct xb_place){.option = "--output", .output = output};
+    for (size_t i = 1; i < count; i++)
+        places[i] = (struct xb_place){.option = "FILE", .input = config->operands[i - 1]};
+    xb_interrupt_catch(); /* before there is a temporary file to leave behind */
+    enum xb_status status = xb_output_find(output, xb_config_get(config, "output")->text, error);
+    if (status == XB_OK)
+        status = xb_cli_open_places(places, count, 0, error);
+    free(places);
+    return status;
+}
+
+static enum xb_status make_folder(const char *folder, struct xb_error *error)
+{
+    struct stat found;
+    if (folder == NULL || mkdir(folder, 0777) == 0)
+        return XB_OK;
+    int code = errno;
+    if (code == EEXIST && stat(folder, &found) == 0 && S_ISDIR(found.st_mode))
+        return XB_OK;
+    return XB_FAIL(error, XB_ERR_USAGE, "--svg: cannot make the folder '%.300s': %s: %s", folder,
+                   strerror(code), xb_output_advice(code));
+}
+
+/* ---- the command ---- */
+
+static enum xb_status write_report(const struct xb_config *config, struct xb_output *output,
+                                   size_t *left_out, struct xb_error *error)
+{
+    const struct xb_value *svg = xb_config_get(config, "svg");
+    struct xb_page page = {.folder = svg->is_set ? svg->text : NULL};
+    const struct xb_report_request request = {
+        .paths = config->operands, .count = config->operand_count, .read = read_text, .tell = tell};
+    enum xb_status status = make_folder(page.folder, error);
+    if (status == XB_OK)
+        status = open_page(config, output, error);
+    page.stream = output->stream;
+    if (status == XB_OK)
+        status = xb_report_write(&page, &request, left_out, error);
+    if (status == XB_OK)
+        status = xb_stream_finish(output->stream, "the report", error);
+    return status == XB_OK ? xb_output_commit(output, error) : status;
+}
+
+static int run(struct xb_config *config, char *const *words)
+{
+    struct xb_output output = {.path = NULL};
+    struct xb_error error;
+    size_t left_out = 0;
+    (void)words;
+    if (config->operand_count == 0) {
+        (void)XB_FAIL(&error, XB_ERR_USAGE,
+                      "report takes the files to show: xferbench report FILE... --output "
+                      "report.html");
+        return xb_cli_fail(&error);
+    }
+    enum xb_status status = write_report(config, &output, &left_out, &error);
+    xb_output_discard(&output);
+    if (status != XB_OK)
+        return xb_cli_fail(&error);
+    return left_out == 0 ? XB_EXIT_OK : XB_EXIT_FAILED;
+}
+
+static void print_help(FILE *stream)
+{
+    fputs(
+        "xferbench report FILE...: makes one HTML page of files that run, link, compare, list or "
+        "advise\nwrote as JSON, or run as a trace: what they say, the conditions, pictures, and "
+        "all numbers. The page\nstands alone: no script, no network. docs/report.md tells what is "
+        "in it.\n\nOptions\n",
+        stream);
+    xb_help_print_options(stream, rows());
+    fputs("\nExit code: 0 the page shows all files, 1 one could not be read (the page names it) or "
+          "the page\ncould not be written, 2 the command line is wrong.\n",
+          stream);
+}
+
+const struct xb_command xb_command_report = {
+    .name = "report",
+    .synopsis = "report FILE...",
+    .summary = "an HTML page with pictures of JSON files of xferbench",
+    .rows = rows,
+    .print_help = print_help,
+    .run = run,
+    .fail = xb_cli_fail,
+};

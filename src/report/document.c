@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE /* timegm, strptime */
+#include "document.h"
+
+#include "base/json_read.h"
+#include "compare/read.h"
+#include "link/read.h"
+#include "reading/list.h"
+#include "xferbench/record.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+const char *xb_report_file_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash != NULL && slash[1] != '\0' ? slash + 1 : path;
+}
+
+/* Of "2026-11-22T23:20:51Z". */
+static double date_of(const cJSON *root)
+{
+    const char *text = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(root, "timestamp"));
+    struct tm time = {.tm_sec = 0};
+    const char *end = text != NULL ? strptime(text, "%Y-%m-%dT%H:%M:%SZ", &time) : NULL;
+    return end != NULL && *end == '\0' ? (double)timegm(&time) : (double)NAN;
+}
+
+/* What a document points to. */
+struct xb_report_held {
+    struct xb_record record;
+    struct xb_reading_list reading;
+    struct xb_link_file link;
+    struct xb_comparison_file comparison;
+    cJSON *tree;
+};
+
+static enum xb_status take_record(const char *text, size_t length,
+                                  struct xb_report_document *document, struct xb_error *error)
+{
+    struct xb_report_held *held = document->held;
+    enum xb_status status = xb_record_parse(document->path, text, length, &held->record, error);
+    if (status == XB_OK)
+        document->record = &held->record;
+    if (status == XB_OK)
+        status = xb_reading_make(&held->record, &held->reading, error);
+    if (status == XB_OK)
+        document->reading = &held->reading;
+    return status;
+}
+
+static enum xb_status take_link(const char *text, size_t length,
+                                struct xb_report_document *document, struct xb_error *error)
+{
+    struct xb_link_file *link = &document->held->link;
+    enum xb_status status = xb_link_report_parse(document->path, text, length, link, error);
+    if (status == XB_OK)
+        document->link = link;
+    return status;
+}
+
+static enum xb_status take_comparison(const char *text, size_t length,
+                                      struct xb_report_document *document, struct xb_error *error)
+{
+    struct xb_comparison_file *file = &document->held->comparison;
+    enum xb_status status = xb_comparison_parse(document->path, text, length, file, error);
+    if (status == XB_OK)
+        document->comparison = &file->comparison;
+    return status;
+}
+
+/* Keeps the tree of what has no reader of its own. The others make their own tree, and two of them
+ * would need twice the memory. */
+static enum xb_status take(const char *text, size_t length, cJSON *root,
+                           struct xb_report_document *document, struct xb_error *error)
+{
+    switch (document->kind) {
+    case XB_DOCUMENT_LIST:
+    case XB_DOCUMENT_ADVISE:
+    case XB_DOCUMENT_TRACE:
+        document->held->tree = root;
+        document->tree = root;
+        return XB_OK;
+    default:
+        cJSON_Delete(root);
+        break;
+    }
+    switch (document->kind) {
+    case XB_DOCUMENT_RESULT:
+    case XB_DOCUMENT_PROCESSES:
+        return take_record(text, length, document, error);
+    case XB_DOCUMENT_LINK:
+        return take_link(text, length, document, error);
+    case XB_DOCUMENT_COMPARE:
+        return take_comparison(text, length, document, error);
+    default:
+        return XB_FAIL(error, XB_ERR_USAGE,
+                       "%s: is not a file that a command of xferbench wrote as JSON",
+                       document->path);
+    }
+}
+
+enum xb_status xb_report_document_parse(const char *path, const char *text, size_t length,
+                                        struct xb_report_document *document, struct xb_error *error)
+{
+    struct xb_json_reader reader = {.place = {.path = path}};
+    *document =
+        (struct xb_report_document){.path = path, .held = calloc(1, sizeof *document->held)};
+    if (document->held == NULL)
+        return XB_FAIL(error, XB_ERR_MEMORY, "%s: no memory to read it", path);
+    cJSON *root = xb_json_read(&reader, text, length);
+    enum xb_status status = reader.error.status;
+    if (root == NULL) {
+        *error = reader.error;
+    } else {
+        document->kind = xb_document_kind_of(root);
+        document->date = date_of(root);
+        status = take(text, length, root, document, error);
+    }
+    if (status != XB_OK)
+        xb_report_document_free(document);
+    return status;
+}
+
+void xb_report_document_free(struct xb_report_document *document)
+{
+    struct xb_report_held *held = document->held;
+    if (document->reading != NULL)
+        xb_reading_free(&held->reading);
+    if (document->record != NULL)
+        xb_record_free(&held->record);
+    if (document->link != NULL)
+        xb_link_file_free(&held->link);
+    if (document->comparison != NULL)
+        xb_comparison_file_free(&held->comparison);
+    if (held != NULL)
+        cJSON_Delete(held->tree);
+    free(held);
+    *document = (struct xb_report_document){.path = NULL};
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef XFERBENCH_REPORT_DOCUMENT_H
+#define XFERBENCH_REPORT_DOCUMENT_H
+
+#include "record/kind.h"
+#include "xferbench/error.h"
+
+#include <stddef.h>
+
+/* One file, as it was read: what the sections of a report speak of. It is in memory only as long
+ * as they do. */
+struct xb_report_document {
+    size_t number; /* in the report, from 1 */
+    const char *path;
+    enum xb_document_kind kind;
+    double date; /* seconds since 1970; NAN where the file does not say */
+
+    /* By its kind one of these is not NULL: */
+    const struct xb_record *record;         /* RESULT and PROCESSES (xferbench/record.h), */
+    const struct xb_reading_list *reading;  /* with what can be said of it (reading/list.h) */
+    const struct xb_link_file *link;        /* LINK (link/read.h) */
+    const struct xb_comparison *comparison; /* COMPARE (compare/comparison.h) */
+    const struct cJSON *tree; /* LIST, ADVISE and TRACE: nobody has checked what is in it */
+
+    struct xb_report_held *held; /* where these lie; document.c's own */
+};
+
+/*
+ * Reads the text, which has a zero byte behind it. XB_ERR_USAGE names the file and the place of
+ * whatever is wrong; XB_ERR_MEMORY. On failure nothing is left to free. `path` is borrowed.
+ */
+XB_MUST_CHECK enum xb_status xb_report_document_parse(const char *path, const char *text,
+                                                      size_t length,
+                                                      struct xb_report_document *document,
+                                                      struct xb_error *error);
+void xb_report_document_free(struct xb_report_document *document);
+
+/* "all-1g-7.json" of a path. */
+const char *xb_report_file_name(const char *path);
+
+#endif

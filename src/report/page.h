@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef XFERBENCH_REPORT_PAGE_H
+#define XFERBENCH_REPORT_PAGE_H
+
+#include "xferbench/error.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+
+/*
+ * The page that a report writes: HTML that is well-formed XML too. Every text that comes in here is
+ * escaped. Functions without a status do not fail: a failed write shows in ferror(page->stream),
+ * which the caller looks at once at the end.
+ */
+
+/* A page stays small whatever its files are: what is more is counted, and said. */
+#define XB_PAGE_PICTURES 120 /* in all */
+#define XB_PAGE_ROWS 120     /* of a table */
+
+#define XB_PAGE_COLUMNS 48
+#define XB_PAGE_ID 80
+
+/* Of src/plot. */
+struct xb_chart;
+struct xb_strips;
+struct xb_cells;
+struct xb_spans;
+struct xb_tree;
+
+struct xb_page {
+    FILE *stream;
+    const char *folder; /* where each picture also goes alone; NULL: nowhere */
+    /* page.c's own: */
+    char section[XB_PAGE_ID - 16]; /* id of the section that is written */
+    size_t pictures;               /* so far, in the page */
+    size_t section_pictures;       /* so far, in the section */
+    size_t left_out;               /* pictures, of the section */
+    struct {
+        bool numbers[XB_PAGE_COLUMNS]; /* which columns are of numbers */
+        size_t columns, column;
+        size_t rows;
+    } table;
+};
+
+/* ---- frame ---- */
+
+void xb_page_begin(struct xb_page *page, const char *title);
+void xb_page_end(struct xb_page *page);
+/* A heading of that level (2 to 4) with an id that may be linked to. */
+void xb_page_heading(struct xb_page *page, int level, const char *id, const char *text);
+/* A section: its heading (level 2 or 3), and the id that those of its pictures begin with. */
+void xb_page_section_begin(struct xb_page *page, int level, const char *id, const char *title);
+/* Says what was left out of it. */
+void xb_page_section_end(struct xb_page *page);
+
+/* What is shown of one file: a part of the page with a heading of level 2. */
+void xb_page_file_begin(struct xb_page *page, const char *id, const char *title);
+void xb_page_file_end(struct xb_page *page);
+
+/* ---- words ---- */
+
+void xb_page_paragraph(struct xb_page *page, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* Smaller and paler: of what is left out, or how something was made. */
+void xb_page_remark(struct xb_page *page, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* A heading within a section. */
+void xb_page_title(struct xb_page *page, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* What a file says in short, with a link to where it is shown. */
+void xb_page_list_begin(struct xb_page *page, size_t number, const char *name, const char *subject);
+/* `look`: class of what is said of it: "good", "bad", "unsure" or "". */
+void xb_page_list_item(struct xb_page *page, const char *look, const char *text);
+void xb_page_list_end(struct xb_page *page);
+
+/*
+ * ---- tables: numbers below a picture, or facts ----
+ *
+ *     xb_page_table_begin(page, "GB/s by size");
+ *     xb_page_column(page, "SIZE", true);
+ *     xb_page_column(page, "WAY", false);
+ *     for each row: xb_page_cell(page, "%s", size); xb_page_cell(page, "%s", way);
+ *     xb_page_table_end(page);
+ *
+ * Give as many cells as a row has columns: the first is the row's heading, the last ends it.
+ * Rows beyond XB_PAGE_ROWS are counted and not written.
+ */
+void xb_page_table_begin(struct xb_page *page, const char *caption);
+void xb_page_column(struct xb_page *page, const char *name, bool is_number);
+void xb_page_cell(struct xb_page *page, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+void xb_page_table_end(struct xb_page *page);
+
+/*
+ * ---- pictures ----
+ *
+ * Each draws the picture, with an id of its own in place of picture.id, and puts it alone into a
+ * file of page->folder if there is one. Beyond XB_PAGE_PICTURES nothing is drawn, and the section's
+ * end says so. The caller writes the picture's numbers below it, in any case. XB_ERR_MEMORY, or
+ * why the file cannot be written.
+ */
+XB_MUST_CHECK enum xb_status xb_page_chart(struct xb_page *page, const struct xb_chart *chart,
+                                           struct xb_error *error);
+XB_MUST_CHECK enum xb_status xb_page_strips(struct xb_page *page, const struct xb_strips *strips,
+                                            struct xb_error *error);
+XB_MUST_CHECK enum xb_status xb_page_cells(struct xb_page *page, const struct xb_cells *cells,
+                                           struct xb_error *error);
+XB_MUST_CHECK enum xb_status xb_page_spans(struct xb_page *page, const struct xb_spans *spans,
+                                           struct xb_error *error);
+XB_MUST_CHECK enum xb_status xb_page_tree(struct xb_page *page, const struct xb_tree *tree,
+                                          struct xb_error *error);
+
+#endif

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef XFERBENCH_REPORT_PAGE_INTERNAL_H
+#define XFERBENCH_REPORT_PAGE_INTERNAL_H
+
+#include "page.h"
+
+#include <stdarg.h>
+
+/* The longest text of a paragraph or cell; what is more is cut, and said to be. */
+#define XB_PAGE_TEXT 4096
+
+/* Writes a text, escaped. */
+void xb_page_put(struct xb_page *page, const char *format, va_list arguments);
+
+#endif

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The sections of a report, in the order of the page. */
+#include "sections.h"
+
+const struct xb_section *const xb_sections[] = {
+    &xb_section_advice,  &xb_section_by_size, &xb_section_by_mode,
+    &xb_section_samples, &xb_section_numbers, NULL,
+};
+
+const struct xb_common_section *const xb_common_sections[] = {
+    NULL,
+};

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE /* text.h */
+#include "ways.h"
+
+#include "base/text.h"
+#include "machine/pcie.h"
+#include "measure/mode_list.h"
+#include "record/rows.h"
+#include "xferbench/units.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- what a case says ---- */
+
+bool xb_way_is_rate(const struct xb_record_case *test)
+{
+    return strcmp(xb_mode_main_figure(test->mode, test->latency)->unit, XB_UNIT_SECONDS) != 0;
+}
+
+bool xb_way_value(const struct xb_record *record, const struct xb_record_case *test,
+                  struct xb_statistics *value)
+{
+    const struct xb_figure *figure = xb_mode_main_figure(test->mode, test->latency);
+    double unit = xb_way_is_rate(test) ? 1e9 : 1e-6;
+    if (!xb_record_describe(record, test, figure->name, value) || !(value->median > 0))
+        return false;
+    value->median /= unit;
+    value->ci95_low /= unit;
+    value->ci95_high /= unit;
+    return true;
+}
+
+const char *xb_way_unit(const struct xb_record_case *test)
+{
+    return xb_way_is_rate(test) ? "GB/s" : "us";
+}
+
+const char *xb_way_value_text(double value, char *text, size_t size)
+{
+    snprintf(text, size, "%.*f", xb_decimals_for(value), value);
+    return text;
+}
+
+void xb_way_add_name(struct xb_words *words, const struct xb_ways *ways,
+                     const struct xb_record_case *test)
+{
+    char text[64];
+    xb_words_add(words, "%.60s %.60s", test->mode, test->variant);
+    for (size_t i = 0; i < ways->parameters.count; i++) {
+        const char *name = ways->parameters.names[i];
+        const char *value = xb_parameter_text(test, name, text, sizeof text);
+        if (value != NULL && xb_parameter_differs(ways->record, test, name))
+            xb_words_add(words, ", %.60s %.60s", name, value);
+    }
+    if (xb_case_is_of_pairs(test))
+        xb_words_add(words, ", %s", xb_device_text(ways->record, test, text, sizeof text));
+}
+
+/* ---- groups ---- */
+
+static bool same_group(const struct xb_record_case *a, const struct xb_record_case *b)
+{
+    bool pairs = xb_case_is_of_pairs(a);
+    return strcmp(a->direction, b->direction) == 0 && a->simultaneous == b->simultaneous &&
+           pairs == xb_case_is_of_pairs(b) && (pairs || a->device == b->device) &&
+           xb_way_is_rate(a) == xb_way_is_rate(b);
+}
+
+static bool same_way(const struct xb_record_case *a, const struct xb_record_case *b)
+{
+    struct xb_record_case other = *b;
+    other.bytes = a->bytes;
+    return a->device == b->device && a->peer == b->peer && xb_cases_alike(a, &other);
+}
+
+static struct xb_way_group *find_group(struct xb_ways *ways, const struct xb_record_case *test)
+{
+    for (size_t i = 0; i < ways->count; i++)
+        if (same_group(ways->groups[i].first, test))
+            return &ways->groups[i];
+    if (ways->count == XB_WAY_GROUPS)
+        return NULL;
+    ways->groups[ways->count].first = test;
+    return &ways->groups[ways->count++];
+}
+
+static struct xb_way *find_way(struct xb_way_group *group, const struct xb_record_case *test)
+{
+    for (size_t i = 0; i < group->count; i++)
+        if (same_way(group->ways[i].cases[0], test))
+            return &group->ways[i];
+    return group->count < XB_WAYS ? &group->ways[group->count] : NULL;
+}
+
+/* False where memory is short. */
+static bool add_case(struct xb_ways *ways, const struct xb_record_case *test)
+{
+    struct xb_way_group *group = find_group(ways, test);
+    struct xb_way *way = group != NULL ? find_way(group, test) : NULL;
+    if (way == NULL) {
+        (*(group != NULL ? &group->left_out : &ways->left_out))++;
+        return true;
+    }
+    /* It doubles: at 1, 2, 4 there is no room for the next. */
+    if ((way->count & (way->count - 1)) == 0) {
+        size_t room = way->count == 0 ? 1 : 2 * way->count;
+        const struct xb_record_case **cases = realloc(way->cases, room * sizeof *cases);
+        if (cases == NULL)
+            return false;
+        way->cases = cases;
+    }
+    if (way->count == 0)
+        group->count++;
+    way->cases[way->count++] = test;
+    return true;
+}
+
+static int by_size(const void *a, const void *b)
+{
+    uint64_t left = (*(const struct xb_record_case *const *)a)->bytes;
+    uint64_t right = (*(const struct xb_record_case *const *)b)->bytes;
+    return (left > right) - (left < right);
+}
+
+enum xb_status xb_ways_make(const struct xb_record *record, struct xb_ways *ways,
+                            struct xb_error *error)
+{
+    struct xb_statistics value;
+    *ways = (struct xb_ways){.record = record,
+                             .parameters = xb_parameters_that_differ(record),
+                             .groups = calloc(XB_WAY_GROUPS, sizeof *ways->groups)};
+    bool ok = ways->groups != NULL;
+    for (size_t i = 0; ok && i < record->case_count; i++)
+        if (xb_way_value(record, &record->cases[i], &value))
+            ok = add_case(ways, &record->cases[i]);
+    if (!ok) {
+        xb_ways_free(ways);
+        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for the pictures of a report");
+    }
+    for (size_t g = 0; g < ways->count; g++)
+        for (size_t i = 0; i < ways->groups[g].count; i++)
+            qsort(ways->groups[g].ways[i].cases, ways->groups[g].ways[i].count,
+                  sizeof *ways->groups[g].ways[i].cases, by_size);
+    return XB_OK;
+}
+
+void xb_ways_free(struct xb_ways *ways)
+{
+    for (size_t g = 0; g < ways->count; g++)
+        for (size_t i = 0; i < ways->groups[g].count; i++)
+            free(ways->groups[g].ways[i].cases);
+    free(ways->groups);
+    *ways = (struct xb_ways){.record = NULL};
+}
+
+void xb_way_group_add_name(struct xb_words *words, const struct xb_ways *ways,
+                           const struct xb_way_group *group)
+{
+    static const char *const names[][2] = {{"h2d", "host to device"},
+                                           {"d2h", "device to host"},
+                                           {"bidir", "both ways at once"},
+                                           {"d2d", "within the device"}};
+    const struct xb_record_case *test = group->first;
+    size_t begin = words->length;
+    size_t devices = 0;
+    bool pairs = xb_case_is_of_pairs(test);
+    const char *name = test->direction;
+    (void)xb_record_devices(ways->record, &devices);
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strcmp(test->direction, names[i][0]) == 0)
+            name = names[i][1];
+    if (pairs && strcmp(test->direction, "d2d") == 0)
+        name = "from device to device";
+    xb_words_add(words, "%s%.60s", xb_way_is_rate(test) ? "" : "latency, ", name);
+    if (pairs && strcmp(test->direction, "bidir") == 0)
+        xb_words_add(words, " between devices");
+    if (!pairs && xb_record_is_sum(test))
+        xb_words_add(words, ", sum of all devices");
+    else if (!pairs && devices > 1)
+        xb_words_add(words, ", device %d", test->device);
+    if (test->simultaneous && !xb_record_is_sum(test))
+        xb_words_add(words, ", beside others");
+    words->text[begin] = (char)toupper((unsigned char)words->text[begin]);
+}
+
+uint64_t xb_way_group_largest(const struct xb_way_group *group)
+{
+    uint64_t most = 0;
+    for (size_t i = 0; i < group->count; i++) {
+        uint64_t bytes = group->ways[i].cases[group->ways[i].count - 1]->bytes;
+        most = bytes > most ? bytes : most;
+    }
+    return most;
+}
+
+uint64_t xb_way_group_smallest(const struct xb_way_group *group)
+{
+    uint64_t least = UINT64_MAX;
+    for (size_t i = 0; i < group->count; i++) {
+        uint64_t bytes = group->ways[i].cases[0]->bytes;
+        least = bytes < least ? bytes : least;
+    }
+    return least;
+}
+
+const struct xb_record_case *xb_way_case(const struct xb_way *way, uint64_t bytes)
+{
+    for (size_t i = 0; i < way->count; i++)
+        if (way->cases[i]->bytes == bytes)
+            return way->cases[i];
+    return NULL;
+}
+
+/* ---- the link ---- */
+
+/* The device over whose link all of the group's data goes; NULL: there is none. */
+static const struct xb_record_device *device_of(const struct xb_ways *ways,
+                                                const struct xb_way_group *group)
+{
+    const struct xb_record_case *test = group->first;
+    bool host = strcmp(test->direction, "d2d") != 0;
+    if (!host || !xb_way_is_rate(test) || test->simultaneous || test->device < 0 ||
+        xb_case_is_of_pairs(test))
+        return NULL;
+    const struct xb_record_device *device = xb_record_device(ways->record, test->device);
+    return device != NULL && !device->shares_host_memory ? device : NULL;
+}
+
+double xb_way_group_raw(const struct xb_ways *ways, const struct xb_way_group *group)
+{
+    const struct xb_record_device *device = device_of(ways, group);
+    if (device == NULL || !device->link_known)
+        return 0;
+    double each = xb_pcie_raw_rate(device->link_speed_gts, device->link_width) / 1e9;
+    return strcmp(group->first->direction, "bidir") == 0 ? 2 * each : each;
+}
+
+double xb_way_group_ceiling(const struct xb_ways *ways, const struct xb_way_group *group)
+{
+    const struct xb_record_device *device = device_of(ways, group);
+    const char *direction = group->first->direction;
+    if (device == NULL || device->ceiling == NULL)
+        return 0;
+    double to = device->ceiling->h2d / 1e9;
+    double from = device->ceiling->d2h / 1e9;
+    return strcmp(direction, "h2d") == 0 ? to : strcmp(direction, "d2h") == 0 ? from : to + from;
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef XFERBENCH_REPORT_WAYS_H
+#define XFERBENCH_REPORT_WAYS_H
+
+#include "base/note.h"
+#include "record/shown_parameters.h"
+#include "xferbench/record.h"
+
+/*
+ * The cases of a record as pictures show them: a group is what stands in one picture (a direction
+ * of a device, or of the pairs), a way is one of its curves: cases that differ in nothing but their
+ * size. Only cases with a figure are in it. However many cases a file has, there are not more than
+ * so many.
+ */
+#define XB_WAY_GROUPS 12
+#define XB_WAYS 40 /* in a group */
+
+struct xb_way {
+    const struct xb_record_case **cases; /* by rising size */
+    size_t count;
+};
+
+struct xb_way_group {
+    const struct xb_record_case *first; /* of its cases: it tells what all have in common */
+    struct xb_way ways[XB_WAYS];
+    size_t count;
+    size_t left_out; /* cases of further ways */
+};
+
+struct xb_ways {
+    const struct xb_record *record;
+    struct xb_parameters parameters; /* that tell ways apart */
+    struct xb_way_group *groups;
+    size_t count;
+    size_t left_out; /* cases of further groups */
+};
+
+/* The record must outlive *ways. XB_ERR_MEMORY only; then nothing is left to free. */
+XB_MUST_CHECK enum xb_status xb_ways_make(const struct xb_record *record, struct xb_ways *ways,
+                                          struct xb_error *error);
+void xb_ways_free(struct xb_ways *ways);
+
+/* The figure that a case is about, in GB/s or microseconds (xb_way_unit). False: it has none. */
+bool xb_way_value(const struct xb_record *record, const struct xb_record_case *test,
+                  struct xb_statistics *value);
+/* Whether that is a rate, of which more is better; false: a time. */
+bool xb_way_is_rate(const struct xb_record_case *test);
+/* "GB/s" or "us", and how a value of it is written. */
+const char *xb_way_unit(const struct xb_record_case *test);
+const char *xb_way_value_text(double value, char *text, size_t size);
+
+/* "pinned registered", with the parameters that tell it from others, and of a pair its devices. */
+void xb_way_add_name(struct xb_words *words, const struct xb_ways *ways,
+                     const struct xb_record_case *test);
+/* "Host to device", "Both ways at once, device 1", "Latency, host to device". */
+void xb_way_group_add_name(struct xb_words *words, const struct xb_ways *ways,
+                           const struct xb_way_group *group);
+
+/* The largest and the smallest size in the group. */
+uint64_t xb_way_group_largest(const struct xb_way_group *group);
+uint64_t xb_way_group_smallest(const struct xb_way_group *group);
+/* The case of that size; NULL: the way has none. */
+const struct xb_record_case *xb_way_case(const struct xb_way *way, uint64_t bytes);
+
+/* What the link of the group's device carries in its direction, in GB/s: raw, and of a program's
+ * data. 0 where that is not known, and where the data crosses no such link or not only that. */
+double xb_way_group_raw(const struct xb_ways *ways, const struct xb_way_group *group);
+double xb_way_group_ceiling(const struct xb_ways *ways, const struct xb_way_group *group);
+
+#endif
