@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
 #include "note.h"
+#include "terminal.h"
 #include "text.h"
 
 #include <stdarg.h>
@@ -39,29 +40,74 @@ static int unit_length(const char *word, const char *rest)
     return 0;
 }
 
-static void print_wrapped(FILE *stream, const char *label, int width, char *text)
+/* Where words are printed, line by line. */
+struct lines {
+    FILE *stream;
+    int width, indent; /* of a line; of all of them but the first */
+    int used;          /* of the one that is printed */
+    bool is_begun;     /* it has a word */
+};
+
+static void begin_line(struct lines *lines)
 {
-    int indent = fprintf(stream, "  %-*s", width, label);
-    int used = indent;
+    fprintf(lines->stream, "\n%*s", lines->indent, "");
+    lines->used = lines->indent;
+    lines->is_begun = false;
+}
+
+/* A path may be longer than a line. In a file it stays whole, to be searched for; a window would
+ * break it anyway, and without the indent. */
+static void put_word(struct lines *lines, const char *word, int length)
+{
+    int room = lines->width - lines->used;
+    while (length > room && room > 0 && xb_is_terminal(lines->stream)) {
+        fprintf(lines->stream, "%.*s", room, word);
+        word += room;
+        length -= room;
+        begin_line(lines);
+        room = lines->width - lines->used;
+    }
+    lines->used += fprintf(lines->stream, "%s", word);
+    lines->is_begun = true;
+}
+
+/* Breaks the text, which it spoils, into lines. */
+static void put_words(struct lines *lines, char *text)
+{
     char *rest = NULL;
     xb_make_plain(text);
     for (char *word = strtok_r(text, " ", &rest); word != NULL; word = strtok_r(NULL, " ", &rest)) {
         int length = (int)strlen(word);
-        if (used > indent && used + 1 + length + unit_length(word, rest) > XB_LINE_COLUMNS)
-            used = fprintf(stream, "\n%*s", indent, "") - 1;
-        used += fprintf(stream, used > indent ? " %s" : "%s", word);
+        if (lines->is_begun && lines->used + 1 + length + unit_length(word, rest) > lines->width)
+            begin_line(lines);
+        if (lines->is_begun)
+            lines->used += fprintf(lines->stream, " ");
+        put_word(lines, word, length);
     }
-    fputc('\n', stream);
+    fputc('\n', lines->stream);
 }
 
 void xb_note_print(FILE *stream, const char *label, int width, const char *format, ...)
 {
+    struct lines lines = {.stream = stream, .width = (int)xb_terminal_prose_columns(stream)};
     char text[XB_NOTE_SIZE];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    print_wrapped(stream, label, width, text);
+    lines.indent = lines.used = fprintf(stream, "  %-*s", width, label);
+    put_words(&lines, text);
+}
+
+void xb_lines_print(FILE *stream, size_t width, const char *format, ...)
+{
+    struct lines lines = {.stream = stream, .width = (int)width, .indent = 2};
+    char text[XB_NOTE_SIZE];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    put_words(&lines, text);
 }
 
 void xb_words_add(struct xb_words *words, const char *format, ...)
