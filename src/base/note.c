@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
 #include "note.h"
-#include "terminal.h"
 #include "text.h"
 
 #include <stdarg.h>
@@ -84,30 +83,64 @@ static void put_words(struct lines *lines, char *text)
             lines->used += fprintf(lines->stream, " ");
         put_word(lines, word, length);
     }
-    fputc('\n', lines->stream);
+}
+
+static void print_note(FILE *stream, enum xb_colour colour, const char *label, int width,
+                       const char *format, va_list arguments)
+{
+    struct lines lines = {.stream = stream, .width = (int)xb_terminal_prose_columns(stream)};
+    char text[XB_NOTE_SIZE];
+    int length = (int)strlen(label);
+    vsnprintf(text, sizeof text, format, arguments);
+    lines.indent = lines.used = 2 + (length > width ? length : width);
+    fprintf(stream, "  %s%s%s%*s", xb_colour_begin(stream, colour), label,
+            xb_colour_end(stream, colour), lines.indent - 2 - length, "");
+    put_words(&lines, text);
+    fputc('\n', stream);
 }
 
 void xb_note_print(FILE *stream, const char *label, int width, const char *format, ...)
 {
-    struct lines lines = {.stream = stream, .width = (int)xb_terminal_prose_columns(stream)};
-    char text[XB_NOTE_SIZE];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
+    print_note(stream, XB_COLOUR_NONE, label, width, format, arguments);
     va_end(arguments);
-    lines.indent = lines.used = fprintf(stream, "  %-*s", width, label);
+}
+
+void xb_note_print_in(FILE *stream, enum xb_colour colour, const char *label, int width,
+                      const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    print_note(stream, colour, label, width, format, arguments);
+    va_end(arguments);
+}
+
+static void print_lines(FILE *stream, size_t width, enum xb_colour colour, const char *format,
+                        va_list arguments)
+{
+    struct lines lines = {.stream = stream, .width = (int)width, .indent = 2};
+    char text[XB_NOTE_SIZE];
+    vsnprintf(text, sizeof text, format, arguments);
+    fputs(xb_colour_begin(stream, colour), stream);
     put_words(&lines, text);
+    fprintf(stream, "%s\n", xb_colour_end(stream, colour));
 }
 
 void xb_lines_print(FILE *stream, size_t width, const char *format, ...)
 {
-    struct lines lines = {.stream = stream, .width = (int)width, .indent = 2};
-    char text[XB_NOTE_SIZE];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
+    print_lines(stream, width, XB_COLOUR_NONE, format, arguments);
     va_end(arguments);
-    put_words(&lines, text);
+}
+
+void xb_heading_print(FILE *stream, enum xb_colour colour, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    print_lines(stream, xb_terminal_prose_columns(stream), colour, format, arguments);
+    va_end(arguments);
 }
 
 void xb_words_add(struct xb_words *words, const char *format, ...)

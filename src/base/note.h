@@ -2,6 +2,8 @@
 #ifndef XFERBENCH_BASE_NOTE_H
 #define XFERBENCH_BASE_NOTE_H
 
+#include "terminal.h"
+
 #include <linux/limits.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -19,8 +21,16 @@ void xb_make_plain(char *text);
 void xb_note_print(FILE *stream, const char *label, int width, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* The same without a label, within `width`, and further lines indented by 2. */
+/* The same with a label in that colour. */
+void xb_note_print_in(FILE *stream, enum xb_colour colour, const char *label, int width,
+                      const char *format, ...) __attribute__((format(printf, 5, 6)));
+
+/* Prints words without a label, within `width`, and further lines indented by 2. */
 void xb_lines_print(FILE *stream, size_t width, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* The same for what stands above others: within xb_terminal_prose_columns(), and in that colour. */
+void xb_heading_print(FILE *stream, enum xb_colour colour, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* A line that is built piece by piece. Text that does not fit is left out. Zero-initialise. */

@@ -4,6 +4,7 @@
 #include "table.h"
 
 #include "base/columns.h"
+#include "base/note.h"
 #include "base/stream.h"
 #include "base/terminal.h"
 #include "base/text.h"
@@ -146,9 +147,9 @@ static enum xb_status print_together(FILE *stream, const struct xb_table_layout 
     if (!first)
         fputc('\n', stream);
     if (devices > 1)
-        fprintf(stream, "%zu devices at the same time\n", devices);
+        xb_heading_print(stream, XB_COLOUR_TITLE, "%zu devices at the same time", devices);
     else
-        fputs("Devices at the same time\n", stream);
+        xb_heading_print(stream, XB_COLOUR_TITLE, "Devices at the same time");
     return print_table(stream, layout, true, error);
 }
 
@@ -197,14 +198,14 @@ static enum xb_status print_all(FILE *stream, const struct xb_record *record,
                                 struct xb_error *error)
 {
     enum xb_status status = XB_OK;
+    bool has_rows = has_results(record);
     xb_table_header(stream, record);
-    if (has_results(record)) {
+    if (has_rows)
         status = print_results(stream, record, error);
-        if (status == XB_OK)
-            status = print_reading(stream, record, error);
-    }
     if (status == XB_OK)
         status = xb_table_notes(stream, record, error);
+    if (status == XB_OK && has_rows)
+        status = print_reading(stream, record, error);
     return status == XB_OK ? xb_stream_finish(stream, "the table", error) : status;
 }
 
