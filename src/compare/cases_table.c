@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The table of cases: a row for each figure. */
 #include "base/note.h"
+#include "base/terminal.h"
 #include "table.h"
 #include "text.h"
 #include "xferbench/units.h"
@@ -266,7 +267,7 @@ static bool break_cells(struct libscols_table *table, enum column index,
 static bool wrap_names(struct libscols_table *table)
 {
     bool ok = scols_table_set_termforce(table, SCOLS_TERMFORCE_ALWAYS) == 0 &&
-              scols_table_set_termwidth(table, XB_LINE_COLUMNS) == 0;
+              scols_table_set_termwidth(table, XB_PLAIN_COLUMNS) == 0;
     for (size_t i = COLUMN_MODE; ok && i <= COLUMN_DIRECTION; i++) {
         struct libscols_column *column = scols_table_get_column(table, i);
         ok = break_cells(table, (enum column)i, join_lines) &&
@@ -306,7 +307,7 @@ static char *table_text(struct libscols_table *table, bool colour)
     char *text = NULL;
     const char *separator = NULL;
     bool ok = true;
-    for (size_t i = 0; ok && i / 2 < STEPS && (i == 0 || width_of(text) > XB_LINE_COLUMNS); i++) {
+    for (size_t i = 0; ok && i / 2 < STEPS && (i == 0 || width_of(text) > XB_PLAIN_COLUMNS); i++) {
         separator = separators[i % 2];
         ok = (i % 2 != 0 || make_narrower(table, (enum step)(i / 2))) &&
              print_with(table, separator, &text);

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "table.h"
 #include "base/stream.h"
+#include "base/terminal.h"
 #include "base/text.h"
 #include "text.h"
 
@@ -65,7 +66,7 @@ static void print_overall(FILE *stream, const struct xb_comparison *comparison, 
     for (char *word = strtok_r(reason, " ", &rest); word != NULL;
          word = strtok_r(NULL, " ", &rest)) {
         size_t length = strlen(word) + 1;
-        if (used + length > XB_LINE_COLUMNS) {
+        if (used + length > XB_PLAIN_COLUMNS) {
             fputs("\n ", stream);
             used = 1;
         }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The table of the conditions that differ. */
 #include "table.h"
+
+#include "base/terminal.h"
 #include "text.h"
 
 #include <stdio.h>
@@ -49,10 +51,10 @@ static void share(size_t room, const size_t needed[2], size_t given[2])
  * as they leave room for the values. */
 static void set_widths(struct widths *widths)
 {
-    static const size_t separators = 4, most = XB_LINE_COLUMNS / 3;
+    static const size_t separators = 4, most = XB_PLAIN_COLUMNS / 3;
     size_t words[2], given[2];
     widths->given[NAME] = widths->whole[NAME] < most ? widths->whole[NAME] : most;
-    size_t room = XB_LINE_COLUMNS - separators - widths->given[NAME];
+    size_t room = XB_PLAIN_COLUMNS - separators - widths->given[NAME];
     share(room, &widths->word[BASELINE], words);
     /* What is left beyond the longest words is shared as well. */
     const size_t wanted[2] = {widths->whole[BASELINE] - words[0],

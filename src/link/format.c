@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "format.h"
 
+#include "base/terminal.h"
 #include "base/text.h"
 
 #include <string.h>
@@ -20,7 +21,8 @@ const char *xb_link_lanes_text(struct xb_lanes lanes, char *text, size_t size)
 
 void xb_link_put_line(FILE *stream, const struct xb_words *words)
 {
-    size_t end = words->length < XB_LINE_COLUMNS ? words->length : XB_LINE_COLUMNS;
+    size_t columns = xb_terminal_columns(stream);
+    size_t end = words->length < columns ? words->length : columns;
     while (end > 0 && words->text[end - 1] == ' ')
         end--;
     fprintf(stream, "%.*s\n", (int)end, words->text);

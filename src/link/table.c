@@ -6,6 +6,7 @@
 #include "table_peers.h"
 
 #include "base/note.h"
+#include "base/terminal.h"
 #include "base/text.h"
 
 #include <inttypes.h>
@@ -339,8 +340,8 @@ static void print_device(FILE *stream, const struct xb_link_device *device,
     struct xb_words words = {.length = 0};
     xb_words_add(&words, "Device %u: %s%s%s", device->info.index, device->info.name,
                  device->info.pci_bdf[0] != '\0' ? ", " : "", device->info.pci_bdf);
-    xb_make_plain(words.text);
-    fprintf(stream, "\n%.*s\n", XB_LINE_COLUMNS, words.text);
+    fputc('\n', stream);
+    xb_lines_print(stream, xb_terminal_prose_columns(stream), "%s", words.text);
     print_verdict(stream, device, verdict);
     if (attempt == NULL)
         return;
@@ -366,8 +367,7 @@ static void print_header(FILE *stream, const struct xb_link_report *report)
         xb_words_add(&words, ", runtime %s", probe->runtime_version);
     if (probe->driver_version[0] != '\0')
         xb_words_add(&words, ", driver %s", probe->driver_version);
-    xb_make_plain(words.text);
-    fprintf(stream, "%.*s\n", XB_LINE_COLUMNS, words.text);
+    xb_lines_print(stream, xb_terminal_prose_columns(stream), "%s", words.text);
     if (probe->runtime_library[0] != '\0')
         xb_note_print(stream, "library", LABEL_WIDTH, "%s%s%s", probe->runtime_library,
                       probe->runtime_override[0] != '\0' ? ", NAMED BY " : "",
