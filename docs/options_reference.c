@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Prints docs/options.md from the rows that declare the options and the figures. */
-#include "advise/command.h"
-#include "compare/command.h"
-#include "link/command.h"
-#include "list/command.h"
+#include "commands.h"
 #include "measure/mode_list.h"
-#include "report/command.h"
 #include "run/command.h"
-#include "show/command.h"
 
 #include <stdio.h>
 
@@ -72,17 +67,9 @@ int main(void)
         "Figures marked \"gates\" are those that `compare` judges without being asked. Units: B/s "
         "bytes per\nsecond, s seconds, B bytes, 1 shares from 0 to 1, factors and counts.\n\n");
     print_figures(xb_runner_figures);
-    printf("## `xferbench list`\n\n");
-    print_rows(xb_command_list.rows());
-    printf("## `xferbench link`\n\n");
-    print_rows(xb_link_rows());
-    printf("## `xferbench compare BASELINE CANDIDATE`\n\n");
-    print_rows(xb_compare_rows());
-    printf("## `xferbench show FILE...`\n\n");
-    print_rows(xb_command_show.rows());
-    printf("## `xferbench report FILE...`\n\n");
-    print_rows(xb_command_report.rows());
-    printf("## `xferbench advise [FILE]`\n\n");
-    print_rows(xb_advise_rows());
+    for (size_t i = 1; xb_commands[i] != NULL; i++) {
+        printf("## `xferbench %s`\n\n", xb_commands[i]->synopsis);
+        print_rows(xb_commands[i]->rows());
+    }
     return 0;
 }

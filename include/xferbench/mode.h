@@ -281,6 +281,12 @@ struct xb_mode {
      * gets a skipped row. Of `test` only mode, variant and the words of CHOICES that have a
      * list are set. Pure. NULL: nothing beyond the mandatory slots. */
     uint32_t (*capabilities)(const struct xb_case *test);
+    /*
+     * Whether any machine can run the variant: XB_OK, or XB_ERR_UNSUPPORTED with the reason as the
+     * message, for a skipped row; `list` leaves it out. Of `test` the same is set. Pure. NULL: all
+     * variants can be run.
+     */
+    enum xb_status (*check_variant)(const struct xb_case *test, struct xb_error *error);
     /* Memory the case takes. Pure. */
     struct xb_needs (*needs)(const struct xb_case *test, const struct xb_config *config);
     /*

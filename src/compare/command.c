@@ -214,25 +214,19 @@ static int run(struct xb_config *config, char *const *words)
     return code;
 }
 
-static void print_help(FILE *stream)
-{
-    fprintf(stream,
-            "xferbench compare BASELINE CANDIDATE [OPTION]...: did anything get slower? The files "
-            "are\nthose of `xferbench --processes 8 --json FILE`: processes are compared, not the "
-            "samples\nwithin one.\n\nOptions:\n");
-    xb_help_print_options(stream, xb_compare_rows());
-    fprintf(stream,
-            "\nExit: 0 no regression; 1 regression; 2 the command line is wrong, or a file cannot "
-            "be read\nor is not one of xferbench; 3 inconclusive; 4 not comparable. "
-            "docs/compare.md tells how.\n");
-}
-
 const struct xb_command xb_command_compare = {
     .name = "compare",
-    .synopsis = "compare OLD NEW",
+    .synopsis = "compare BASELINE CANDIDATE",
     .summary = "did anything get slower between two JSON files?",
+    .description = "Says whether anything got slower from one file to the other. The files are "
+                   "those of `xferbench --processes 8 --json FILE`: processes are compared, not "
+                   "the samples within one.",
+    .exits = "0 no regression; 1 regression; 2 the command line is wrong, or a file cannot be read "
+             "or is not one of xferbench; 3 inconclusive; 4 not comparable. docs/compare.md tells "
+             "how.",
+    .example = "xferbench compare baseline.json candidate.json",
+    .operands = XB_OPERANDS_FILES,
     .rows = xb_compare_rows,
-    .print_help = print_help,
     .run = run,
     .fail = fail,
 };

@@ -9,7 +9,6 @@ static const char *const formats[] = {
 
 static const struct xb_option option_threshold = {
     .name = "threshold",
-    .short_name = 't',
     .type = XB_OPTION_TEXT,
     .argument = "SHARE",
     .default_text = "2%",

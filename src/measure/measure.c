@@ -226,6 +226,11 @@ static enum xb_status check_lane(const struct xb_lane *lane, struct xb_error *er
         if (status != XB_OK)
             return status;
     }
+    if (test->mode->check_variant != NULL) {
+        status = test->mode->check_variant(test, error);
+        if (status != XB_OK)
+            return status;
+    }
     return test->mode->check != NULL ? test->mode->check(context, error) : XB_OK;
 }
 

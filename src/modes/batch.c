@@ -171,6 +171,13 @@ static enum xb_status check_options(const struct xb_case *test, const struct xb_
                    xb_size_format(piece, other, sizeof other));
 }
 
+static enum xb_status check_variant(const struct xb_case *test, struct xb_error *error)
+{
+    if (how_of(test) != XB_BATCH_PITCHED || has_word(test, "rows"))
+        return XB_OK;
+    return XB_FAIL(error, XB_ERR_UNSUPPORTED, "'pitched' copies rows: give --layout rows");
+}
+
 static enum xb_status check(const struct xb_mode_context *context, struct xb_error *error)
 {
     const struct xb_case *test = context->test;
@@ -179,8 +186,6 @@ static enum xb_status check(const struct xb_mode_context *context, struct xb_err
     uint64_t most = how == XB_BATCH_EACH    ? MOST_COPIES
                     : how == XB_BATCH_GRAPH ? MOST_IN_GRAPH
                                             : MOST_PIECES;
-    if (how == XB_BATCH_PITCHED && !has_word(test, "rows"))
-        return XB_FAIL(error, XB_ERR_UNSUPPORTED, "'pitched' copies rows: give --layout rows");
     if (count > most)
         return XB_FAIL(error, XB_ERR_UNSUPPORTED,
                        "%llu pieces are more than '%s' takes here (%llu); take a larger --piece or "
@@ -488,6 +493,7 @@ const struct xb_mode xb_mode_batch = {
     .capabilities = capabilities,
     .needs = needs,
     .check_options = check_options,
+    .check_variant = check_variant,
     .check = check,
     .setup = setup,
     .references = references,

@@ -49,15 +49,18 @@ static enum xb_status check_options(const struct xb_case *test, const struct xb_
     return status == XB_OK ? xb_chunk_check(test, OPERATIONS, error) : status;
 }
 
+static enum xb_status check_variant(const struct xb_case *test, struct xb_error *error)
+{
+    if (!xb_io_is_by_device(test) || !xb_order_is_pageable(test->variant))
+        return XB_OK;
+    return XB_FAIL(error, XB_ERR_UNSUPPORTED,
+                   "--io gds has no memory on the host: take --order serial");
+}
+
 static enum xb_status check(const struct xb_mode_context *context, struct xb_error *error)
 {
     const struct xb_case *test = context->test;
-    if (!xb_io_is_by_device(test))
-        return XB_OK;
-    if (xb_order_is_pageable(test->variant))
-        return XB_FAIL(error, XB_ERR_UNSUPPORTED,
-                       "--io gds has no memory on the host: take --order serial");
-    if (xb_case_setting(test, &xb_option_batch_files)->count > 0)
+    if (xb_io_is_by_device(test) && xb_case_setting(test, &xb_option_batch_files)->count > 0)
         return XB_FAIL(error, XB_ERR_UNSUPPORTED,
                        "--io gds reads one file in chunks; take another --io for --batch-files");
     return XB_OK;
@@ -298,6 +301,7 @@ const struct xb_mode xb_mode_pipeline = {
     .capabilities = capabilities,
     .needs = needs,
     .check_options = check_options,
+    .check_variant = check_variant,
     .check = check,
     .setup = xb_pipeline_setup,
     .stages = stages,

@@ -14,7 +14,7 @@
 
 const struct xb_option xb_option_file = {
     .name = "file",
-    .type = XB_OPTION_TEXT,
+    .type = XB_OPTION_FILE,
     .argument = "PATH",
     .help = "What to read: a file, all of it or the first --size bytes. A folder: a file of --size "
             "is made there and removed; with --batch-files the files in it are read. Without it "

@@ -58,10 +58,7 @@ static enum xb_status check_stdout(const struct xb_config *config, struct xb_err
 /* Refuses what is wrong on any machine, before a backend is looked for. */
 static enum xb_status check_request(const struct xb_config *config, struct xb_error *error)
 {
-    enum xb_status status = xb_cli_refuse_operands(config, error);
-    if (status != XB_OK)
-        return status;
-    status = xb_plan_check(config, error);
+    enum xb_status status = xb_plan_check(config, error);
     if (status != XB_OK)
         return status;
     status = check_stdout(config, error);
@@ -300,8 +297,14 @@ static int run(struct xb_config *config, char *const *words)
 
 const struct xb_command xb_command_run = {
     .name = "run",
-    .synopsis = "[run] [OPTION]...",
-    .summary = "measure",
+    .synopsis = "[run]",
+    .summary = "measure: what xferbench does without a command",
+    .description = "Measures how fast data moves, by every mode or by those that --mode names, and "
+                   "checks every byte that was moved. Prints a table and, below it, what it means.",
+    .exits = "0 every case is ok or was skipped for a stated reason; 1 a case failed or its data "
+             "did not verify, or a file could not be written; 2 the command line is wrong; 3 "
+             "nothing could be tested; 128 and the signal's number after a signal.",
+    .example = "xferbench --mode pinned,async --size 1G",
     .rows = xb_run_rows,
     .print_help = xb_run_print_help,
     .run = run,

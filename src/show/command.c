@@ -302,24 +302,17 @@ static const struct xb_option *const *rows(void)
     return all;
 }
 
-static void print_help(FILE *stream)
-{
-    fputs("xferbench show FILE...: prints what files say that run or link wrote with --json, or "
-          "compare\nwith --format json: the tables and notes that the command printed. Nothing is "
-          "measured, and no\nGPU is needed.\n\nOptions\n",
-          stream);
-    xb_help_print_options(stream, rows());
-    fputs("\nExit code: 0 all files were shown, 1 one of them could not be, 2 the command line is "
-          "wrong.\n",
-          stream);
-}
-
 const struct xb_command xb_command_show = {
     .name = "show",
     .synopsis = "show FILE...",
     .summary = "what a JSON file of xferbench says, as a table",
+    .description = "Prints what files say that run or link wrote with --json, or compare with "
+                   "--format json: the tables and notes that the command printed. Nothing is "
+                   "measured, and no GPU is needed.",
+    .exits = "0 all files were shown; 1 one of them could not be; 2 the command line is wrong.",
+    .example = "xferbench show result.json",
+    .operands = XB_OPERANDS_FILES,
     .rows = rows,
-    .print_help = print_help,
     .run = run,
     .fail = xb_cli_fail,
 };
