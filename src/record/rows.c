@@ -101,6 +101,20 @@ const char *xb_device_text(const struct xb_record *record, const struct xb_recor
     return text;
 }
 
+bool xb_case_was_not_run(const struct xb_record *record, const struct xb_record_case *test)
+{
+    size_t rows = 0;
+    for (size_t i = 0; i < record->process_count; i++) {
+        const struct xb_record_row *row = &test->rows[i];
+        if (!row->is_there)
+            continue;
+        if (row->status != XB_RESULT_SKIPPED || !row->is_cut)
+            return false;
+        rows++;
+    }
+    return rows > 0;
+}
+
 uint64_t xb_rows_size_below(const struct xb_record *record, uint64_t below)
 {
     uint64_t largest = 0;

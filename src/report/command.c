@@ -53,12 +53,12 @@ static enum xb_status open_page(const struct xb_config *config, struct xb_output
                                 struct xb_error *error)
 {
     size_t count = config->operand_count + 1;
-    struct xb_place *places = calloc(count, sizeof *places);
+    struct xb_cli_place *places = calloc(count, sizeof *places);
     if (places == NULL)
         return XB_FAIL(error, XB_ERR_MEMORY, "no memory for the names of %zu files", count);
-    places[0] = (struct xb_place){.option = "--output", .output = output};
+    places[0] = (struct xb_cli_place){.option = "--output", .output = output};
     for (size_t i = 1; i < count; i++)
-        places[i] = (struct xb_place){.option = "FILE", .input = config->operands[i - 1]};
+        places[i] = (struct xb_cli_place){.option = "FILE", .input = config->operands[i - 1]};
     xb_interrupt_catch(); /* before there is a temporary file to leave behind */
     enum xb_status status = xb_output_find(output, xb_config_get(config, "output")->text, error);
     if (status == XB_OK)

@@ -20,10 +20,12 @@
 
 /* ---- a table ---- */
 
-/* Pairs of devices stand in matrices; how far processes differ, only a row can say. */
+/* Pairs of devices stand in matrices; how far processes differ, only a row can say. Cases that were
+ * not run are counted in a note, and have no rows. */
 static bool has_row(const struct xb_record *record, const struct xb_record_case *test)
 {
-    return record->is_merged || !xb_case_is_in_matrix(record, test);
+    return (record->is_merged || !xb_case_is_in_matrix(record, test)) &&
+           !xb_case_was_not_run(record, test);
 }
 
 static enum xb_status out_of_memory(struct xb_error *error)
@@ -153,6 +155,15 @@ static enum xb_status print_together(FILE *stream, const struct xb_table_layout 
     return print_table(stream, layout, true, error);
 }
 
+/* Whether a signal or the deadline came before all of its cases. */
+static bool nothing_was_run(const struct xb_record *record)
+{
+    for (size_t i = 0; i < record->case_count; i++)
+        if (!xb_case_was_not_run(record, &record->cases[i]))
+            return false;
+    return record->case_count > 0;
+}
+
 static enum xb_status print_results(FILE *stream, const struct xb_record *record,
                                     struct xb_error *error)
 {
@@ -160,6 +171,10 @@ static enum xb_status print_results(FILE *stream, const struct xb_record *record
     bool alone = count_rows(record, false) > 0;
     bool together = count_rows(record, true) > 0;
     enum xb_status status = XB_OK;
+    if (nothing_was_run(record)) {
+        fputs("No case was run.\n", stream);
+        return XB_OK;
+    }
     if (alone || record->case_count == 0)
         status = print_table(stream, &layout, false, error);
     if (status == XB_OK && together)

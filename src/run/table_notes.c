@@ -110,8 +110,11 @@ static bool same_trouble(const struct trouble *a, const struct trouble *b)
     return a->status == b->status && a->processes == b->processes && strcmp(a->text, b->text) == 0;
 }
 
+/* What was not run is one line for all (print_stop). */
 static void take_trouble(struct troubles *troubles, const struct xb_record_case *test)
 {
+    if (xb_case_was_not_run(troubles->record, test))
+        return;
     char text[XB_RECORD_REASON];
     struct xb_record_summary summary = xb_record_summarize(troubles->record, test);
     const char *reason = xb_record_reason(test, &summary, text, sizeof text);
@@ -291,8 +294,11 @@ static void print_stop(struct printer *printer)
     const bool stopped[] = {record->interrupted, record->has_deadline && !record->deadline_met};
     static const char *const why[] = {"interrupted by a signal", "the deadline came"};
     size_t measured = 0;
-    for (size_t i = 0; i < record->case_count; i++)
+    size_t not_run = 0;
+    for (size_t i = 0; i < record->case_count; i++) {
         measured += xb_record_summarize(record, &record->cases[i]).status == XB_RESULT_OK;
+        not_run += xb_case_was_not_run(record, &record->cases[i]);
+    }
     for (size_t i = 0; i < 2; i++) {
         struct xb_words words = {.length = 0};
         if (!stopped[i])
@@ -303,6 +309,10 @@ static void print_stop(struct printer *printer)
         else
             xb_words_add(&words, "%s: %zu of %zu cases were measured", why[i], measured,
                          record->case_count);
+        if (not_run > 0)
+            xb_words_add(&words,
+                         record->is_merged ? "; %zu cases were not run in any" : ", %zu not run",
+                         not_run);
         print(printer, XB_COLOUR_BAD, "STOPPED", &words);
     }
 }

@@ -209,6 +209,32 @@ static void table_says_that_it_was_interrupted(void **state)
     free(text);
 }
 
+/* They are counted in a note and have no rows, whether a signal or the deadline kept them. */
+static void table_counts_what_was_not_run(void **state)
+{
+    struct node *n = *state;
+    add(n, &pinned, "alloc", XB_H2D, 55);
+    for (size_t i = 0; i < 3; i++) {
+        struct xb_result *cut = add(n, &async, "alloc", i == 0 ? XB_D2H : XB_H2D, 54);
+        spoil(cut, XB_RESULT_SKIPPED, "interrupted before it began");
+        cut->stop_reason = i == 1 ? XB_STOP_DEADLINE : XB_STOP_INTERRUPTED;
+        cut->test.bytes = MIB << i;
+    }
+    n->run.interrupted = true;
+    char *text = body(&n->run);
+    assert_line(text, "  STOPPED  interrupted by a signal: 1 of 4 cases were measured, 3 not run");
+    assert_has(text, "pinned");
+    assert_lacks(text, "async");
+    assert_lacks(text, "skipped");
+    free(text);
+    spoil(&n->results[0], XB_RESULT_SKIPPED, "interrupted before it began");
+    n->results[0].stop_reason = XB_STOP_INTERRUPTED;
+    text = body(&n->run);
+    assert_line(text, "No case was run.");
+    assert_lacks(text, "MODE");
+    free(text);
+}
+
 static void table_without_notes_ends_with_its_rows(void **state)
 {
     struct fixture *f = *state;
@@ -420,6 +446,7 @@ int main(void)
         RUN_TEST(table_without_notes_ends_with_its_rows),
         RUN_TEST(table_shows_four_digits_of_any_rate),
         NODE_TEST(table_says_that_the_deadline_came),
+        NODE_TEST(table_counts_what_was_not_run),
         NODE_TEST(table_shows_parameters_that_differ),
         NODE_TEST(table_shows_numbers_of_lists),
         NODE_TEST(matrices_differ_in_parameters),
