@@ -36,9 +36,6 @@ static struct xb_needs needs(const struct xb_case *test, const struct xb_config 
                              .device_bytes = slots + results};
 }
 
-/* Of each chunk: in, kernel, digest, out. */
-#define OPERATIONS 4
-
 static enum xb_status check_options(const struct xb_case *test, const struct xb_config *config,
                                     struct xb_error *error)
 {
@@ -46,7 +43,7 @@ static enum xb_status check_options(const struct xb_case *test, const struct xb_
     enum xb_status status = xb_kernel_time_read(test, &seconds, error);
     if (status == XB_OK)
         status = xb_source_check(test, config, error);
-    return status == XB_OK ? xb_chunk_check(test, OPERATIONS, error) : status;
+    return status == XB_OK ? xb_chunk_check(test, XB_PIPELINE_OPERATIONS, error) : status;
 }
 
 static enum xb_status check(const struct xb_mode_context *context, struct xb_error *error)

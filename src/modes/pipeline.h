@@ -11,6 +11,9 @@
 /* What comes back of each item: the digest of what the kernel made of it. */
 #define XB_PIPELINE_RESULT_BYTES UINT64_C(8)
 
+/* Of each item on the device: in, kernel, digest, out. */
+#define XB_PIPELINE_OPERATIONS 4
+
 struct xb_pipeline {
     struct xb_source source;
     struct xb_reader *reader; /* NULL: the device reads */

@@ -16,9 +16,6 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/* Of each item: in, kernel, digest, out. */
-#define OPERATIONS 4
-
 enum {
     READ = XB_PIPELINE_READ,
     IN = XB_PIPELINE_IN,
@@ -229,7 +226,7 @@ enum xb_status xb_pipeline_setup(struct xb_mode_context *context, struct xb_erro
         status = open_line(context, error);
     if (status != XB_OK)
         return status;
-    context->operations_per_iteration = OPERATIONS * state->source.items;
+    context->operations_per_iteration = XB_PIPELINE_OPERATIONS * state->source.items;
     context->bytes_moved = state->source.bytes;
     context->host_timed = context->host_waits = true;
     status = choose_steps(context, error);
