@@ -32,7 +32,7 @@ static struct xb_needs needs(const struct xb_case *test, const struct xb_config 
     uint64_t pageable = xb_order_is_pageable(test->variant) ? slots : 0;
     (void)config;
     return (struct xb_needs){.host_bytes =
-                                 slots + pageable + results + xb_pipeline_slot_bytes(test),
+                                 slots + pageable + 2 * results + xb_pipeline_slot_bytes(test),
                              .device_bytes = slots + results};
 }
 
@@ -243,7 +243,7 @@ static enum xb_status verify(struct xb_mode_context *context, struct xb_result *
     if (status == XB_OK)
         status = xb_pipeline_compute(result, error);
     return status == XB_OK
-               ? xb_pipeline_prove(&state->source, state->results->host_address, state->steps,
+               ? xb_pipeline_prove(&state->source, xb_pipeline_digests(context), state->steps,
                                    state->scratch->host_address, result, error)
                : status;
 }
@@ -299,6 +299,7 @@ const struct xb_mode xb_mode_pipeline = {
     .setup = xb_pipeline_setup,
     .stages = stages,
     .references = references,
+    .restore = xb_pipeline_restore,
     .prepare = xb_pipeline_prepare,
     .submit = xb_line_submit,
     .verify = verify,

@@ -286,6 +286,22 @@ uint64_t xb_source_item_bytes(const struct xb_source *source, uint64_t item)
     return end_of(source, item, first_file(source, item) + files_of(source, item) - 1);
 }
 
+/* Each item writes its slot from the beginning, so the longest is alone behind the second. */
+struct xb_source_own xb_source_own(const struct xb_source *source, unsigned slots, unsigned slot)
+{
+    struct xb_source_own own = {0};
+    for (uint64_t item = slot; item < source->items; item += slots) {
+        uint64_t bytes = xb_source_item_bytes(source, item);
+        if (bytes > own.until) {
+            own.from = own.until;
+            own.until = bytes;
+        } else if (bytes > own.from) {
+            own.from = bytes;
+        }
+    }
+    return own;
+}
+
 struct xb_source_piece xb_source_piece_of(const struct xb_source *source, uint64_t item,
                                           uint64_t piece)
 {
