@@ -90,4 +90,13 @@ enum xb_status xb_line_submit(struct xb_mode_context *context, struct xb_error *
  */
 void xb_line_take(struct xb_mode_context *context, const struct xb_line_part *part);
 
+/* For restore: whether xb_line_submit runs all stages now, be it in a row. Not so where a stage
+ * alone is timed, as for a reference. */
+bool xb_line_is_whole(const struct xb_mode_context *context);
+
+/* For verify, of a mode whose restore makes wrong what came before: whether the latest iteration
+ * was stopped in the middle, by the deadline or a signal. It is no sample, and left less than all.
+ */
+bool xb_line_was_stopped(const struct xb_mode_context *context);
+
 #endif

@@ -32,12 +32,9 @@ static struct xb_needs needs(const struct xb_case *test, const struct xb_config 
     uint64_t pageable = xb_order_is_pageable(test->variant) ? slots : 0;
     (void)config;
     return (struct xb_needs){.host_bytes =
-                                 slots + pageable + results + xb_pipeline_slot_bytes(test),
+                                 slots + pageable + 2 * results + xb_pipeline_slot_bytes(test),
                              .device_bytes = slots + results};
 }
-
-/* Of each chunk: in, kernel, digest, out. */
-#define OPERATIONS 4
 
 static enum xb_status check_options(const struct xb_case *test, const struct xb_config *config,
                                     struct xb_error *error)
@@ -46,7 +43,7 @@ static enum xb_status check_options(const struct xb_case *test, const struct xb_
     enum xb_status status = xb_kernel_time_read(test, &seconds, error);
     if (status == XB_OK)
         status = xb_source_check(test, config, error);
-    return status == XB_OK ? xb_chunk_check(test, OPERATIONS, error) : status;
+    return status == XB_OK ? xb_chunk_check(test, XB_PIPELINE_OPERATIONS, error) : status;
 }
 
 static enum xb_status check_variant(const struct xb_case *test, struct xb_error *error)
@@ -249,7 +246,7 @@ static enum xb_status verify(struct xb_mode_context *context, struct xb_result *
     if (status == XB_OK)
         status = xb_pipeline_compute(result, error);
     return status == XB_OK
-               ? xb_pipeline_prove(&state->source, state->results->host_address, state->steps,
+               ? xb_pipeline_prove(&state->source, xb_pipeline_digests(context), state->steps,
                                    state->scratch->host_address, result, error)
                : status;
 }
@@ -306,6 +303,7 @@ const struct xb_mode xb_mode_pipeline = {
     .setup = xb_pipeline_setup,
     .stages = stages,
     .references = references,
+    .restore = xb_pipeline_restore,
     .prepare = xb_pipeline_prepare,
     .submit = xb_line_submit,
     .verify = verify,
