@@ -4,8 +4,8 @@
 # Installs what is missing, then builds and runs every check and test that needs no GPU. Ends with
 # ctest's summary. XFERBENCH_CUDA and XFERBENCH_HIP=ON|OFF|AUTO in the environment say whether those
 # backends are to be built (AUTO, the default: where nvcc is found, where HIP's headers are), and
-# XFERBENCH_FUZZ_SECONDS how long the reader of result files and the decoders are fuzzed, together (30,
-# the default; 0: not at all).
+# XFERBENCH_FUZZ_SECONDS how long the reader of result files, the decoders and the writer of pictures
+# are fuzzed, together (30, the default; 0: not at all).
 set -euo pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -82,17 +82,17 @@ fuzz_seconds=${XFERBENCH_FUZZ_SECONDS:-30}
 if [ "$fuzz_seconds" -gt 0 ]; then
     cmake -S . -B build/fuzz -DXFERBENCH_TESTS=ON -DCMAKE_C_COMPILER=clang -DXFERBENCH_FUZZ=ON \
         -DXFERBENCH_WERROR=ON -DXFERBENCH_CUDA=OFF -DXFERBENCH_HIP=OFF
-    cmake --build build/fuzz --parallel "$jobs" --target fuzz_record fuzz_decode
+    cmake --build build/fuzz --parallel "$jobs" --target fuzz_record fuzz_decode fuzz_plot
     rm -rf build/fuzz/corpus build/fuzz/artifacts
     mkdir build/fuzz/artifacts
     cp -r tests/fuzz/corpus build/fuzz/corpus
-    # Each in two processes, for a quarter of the time; they log to files in their folder.
+    # Each in two processes, for a sixth of the time; they log to files in their folder.
     root=$PWD
-    for name in record decode; do
+    for name in record decode plot; do
         dictionary=()
         [ ! -e "tests/fuzz/$name.dict" ] || dictionary=("-dict=$root/tests/fuzz/$name.dict")
         (cd build/fuzz && exec "${fixed_addresses[@]}" "tests/fuzz_$name" "${dictionary[@]}" \
-            -jobs=2 -workers=2 -max_total_time="$(((fuzz_seconds + 3) / 4))" -rss_limit_mb=1024 -timeout=10 \
+            -jobs=2 -workers=2 -max_total_time="$(((fuzz_seconds + 5) / 6))" -rss_limit_mb=1024 -timeout=10 \
             -max_len=65536 -artifact_prefix=artifacts/ -print_final_stats=1 "corpus/$name") || {
             for file in build/fuzz/artifacts/*; do
                 echo "The input of fuzz_$name, in base64; $file:"

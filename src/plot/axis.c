@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE /* locale_t */
-#include "internal.h"
+#include "axis.h"
+
+#include "axis_date.h"
 
 #include "base/text.h"
 #include "xferbench/units.h"
 
 #include <math.h>
+#include <stdio.h>
 
 bool xb_scale_shows(enum xb_scale scale, double value)
 {
@@ -70,9 +73,10 @@ static size_t decimal_ticks(double low, double high, double *ticks, size_t most)
 {
     static const double factors[] = {1.0, 2.0, 5.0};
     size_t count = 0;
-    for (double power = pow(10.0, floor(log10(low))); power <= high; power *= 10.0)
+    int last = (int)floor(log10(high));
+    for (int exponent = (int)floor(log10(low)); exponent <= last; exponent++)
         for (size_t i = 0; i < 3; i++) {
-            double tick = power * factors[i];
+            double tick = pow(10.0, exponent) * factors[i];
             if (tick < low * (1.0 - 1e-9) || tick > high * (1.0 + 1e-9))
                 continue;
             if (count == most)

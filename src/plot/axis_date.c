@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "internal.h"
+#include "axis_date.h"
 
 #include <math.h>
+#include <stdio.h>
 
 /* Dates in UTC, by the calendar of today for all years. */
 
@@ -94,7 +95,8 @@ size_t xb_date_ticks(double low, double high, double *ticks, size_t most)
 {
     static const double even[] = {1.0,     5.0,     15.0,    60.0,      300.0,     900.0,    3600.0,
                                   10800.0, 21600.0, 43200.0, 1.0 * DAY, 2.0 * DAY, 7.0 * DAY};
-    static const long months[] = {1, 3, 6, 12, 24, 60, 120, 240, 600, 1200, 2400, 6000, 12000};
+    static const long months[] = {1,   3,    6,    12,   24,    60,    120,  240,
+                                  600, 1200, 2400, 6000, 12000, 24000, 60000};
     for (size_t i = 0; i < sizeof even / sizeof *even; i++) {
         size_t count = even_ticks(even[i], low, high, ticks, most);
         if (count > 0)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cells.h"
 
-#include "internal.h"
+#include "layout.h"
+#include "ruler.h"
 
 #include <math.h>
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "internal.h"
+#include "chart.h"
+
+#include "layout.h"
+#include "ruler.h"
 
 #include <math.h>
 
@@ -48,7 +51,7 @@ static void add_series(const struct xb_chart *chart, const struct xb_series *ser
 
 static size_t level_count(const struct xb_chart *chart)
 {
-    return chart->level_count < XB_CHART_LEVELS ? chart->level_count : XB_CHART_LEVELS;
+    return chart->level_count < XB_LEVELS_MOST ? chart->level_count : XB_LEVELS_MOST;
 }
 
 static size_t mark_count(const struct xb_chart *chart)
@@ -289,8 +292,8 @@ static void draw_legend(FILE *stream, struct frame *frame)
 static void draw_levels(FILE *stream, const struct frame *frame)
 {
     const struct xb_chart *chart = frame->chart;
-    double places[XB_CHART_LEVELS];
-    const char *names[XB_CHART_LEVELS];
+    double places[XB_LEVELS_MOST];
+    const char *names[XB_LEVELS_MOST];
     size_t count = 0;
     for (size_t i = 0; i < level_count(chart); i++) {
         if (!xb_scale_shows(chart->y.scale, chart->levels[i].at))
@@ -338,14 +341,14 @@ void xb_chart_draw(FILE *stream, const struct xb_chart *chart, bool is_alone)
     frame.legend.y = first;
 
     xb_svg_begin(stream, &chart->picture, XB_PLOT_WIDTH, height, is_alone);
+    if (!has_points(&frame))
+        xb_svg_text(stream, "quiet", (frame.left + frame.right) / 2.0, TOP + HEIGHT / 2.0,
+                    XB_ANCHOR_MIDDLE, "no data");
     xb_ruler_draw_left(stream, &frame.y, frame.left, frame.right, chart->y.label);
     xb_ruler_draw_bottom(stream, &frame.x, TOP, frame.bottom, chart->x.label);
     draw_levels(stream, &frame);
     draw_marks(stream, &frame);
     draw_all_series(stream, &frame);
-    if (!has_points(&frame))
-        xb_svg_text(stream, "quiet", (frame.left + frame.right) / 2.0, TOP + HEIGHT / 2.0,
-                    XB_ANCHOR_MIDDLE, "no data");
     draw_legend(stream, &frame);
     xb_svg_end(stream);
 }

@@ -2,21 +2,10 @@
 #ifndef XFERBENCH_PLOT_CHART_H
 #define XFERBENCH_PLOT_CHART_H
 
+#include "axis.h"
 #include "svg.h"
 
 /* A chart of curves: points over an axis, with bands of uncertainty and lines to compare with. */
-
-enum xb_scale {
-    XB_SCALE_LINEAR,
-    XB_SCALE_SIZE, /* logarithmic to base 2, ticks such as 4 KiB */
-    XB_SCALE_LOG,  /* logarithmic to base 10 */
-    XB_SCALE_DATE  /* seconds since 1970, ticks are dates in UTC */
-};
-
-struct xb_axis {
-    enum xb_scale scale;
-    const char *label; /* "GB/s" */
-};
 
 struct xb_point {
     double x, y;
@@ -28,12 +17,6 @@ struct xb_series {
     const char *name;
     const struct xb_point *points; /* by rising x; one that is not finite ends the line */
     size_t count;
-};
-
-/* A line over the whole picture at a value of its axis, such as a ceiling. */
-struct xb_level {
-    const char *name;
-    double at;
 };
 
 struct xb_chart {
@@ -51,7 +34,6 @@ struct xb_chart {
 
 /* As many of each are drawn; the legend says how many series more there are. */
 #define XB_CHART_SERIES 32
-#define XB_CHART_LEVELS 8
 #define XB_CHART_MARKS 16
 
 /*
@@ -61,11 +43,5 @@ struct xb_chart {
  * its own, else in a page.
  */
 void xb_chart_draw(FILE *stream, const struct xb_chart *chart, bool is_alone);
-
-/* The places of ticks on an axis from `low` to `high`, rising; at most `most`. Returns how many: 0
- * where the axis cannot show its ends, or they are not rising. */
-size_t xb_axis_ticks(enum xb_scale scale, double low, double high, double *ticks, size_t most);
-/* What stands at a tick; `text` holds 40 bytes. */
-const char *xb_axis_tick_text(enum xb_scale scale, double tick, char *text, size_t size);
 
 #endif

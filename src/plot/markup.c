@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE /* locale_t */
-#include "internal.h"
+#include "markup.h"
 
 #include "base/plain_text.h"
 #include "base/text.h"
@@ -105,6 +105,6 @@ size_t xb_text_fitting(const char *text, double width, double *used)
 double xb_svg_text_width(const char *text)
 {
     double width;
-    (void)xb_text_fitting(text, XB_PLOT_LARGE, &width);
+    (void)xb_text_fitting(text, 1e9, &width);
     return width;
 }

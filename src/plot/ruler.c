@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "internal.h"
+#include "ruler.h"
+
+#include "layout.h"
+#include "svg.h"
 
 #include <math.h>
 
@@ -164,8 +167,10 @@ void xb_ruler_draw_bottom(FILE *stream, const struct xb_ruler *ruler, double top
         double x = xb_ruler_place(ruler, ticks[i]);
         xb_svg_line(stream, "grid", x, top, x, bottom);
         xb_svg_line(stream, "axis", x, bottom, x, bottom + 4.0);
-        xb_svg_text(stream, "quiet", x, bottom + 18.0, XB_ANCHOR_MIDDLE,
-                    xb_axis_tick_text(ruler->scale, ticks[i], text, sizeof text));
+        xb_axis_tick_text(ruler->scale, ticks[i], text, sizeof text);
+        double half = xb_svg_text_width(text) / 2.0;
+        xb_svg_text(stream, "quiet", fmin(fmax(x, half), XB_PLOT_WIDTH - half), bottom + 18.0,
+                    XB_ANCHOR_MIDDLE, text);
     }
     xb_svg_line(stream, "axis", ruler->from, bottom, ruler->to, bottom);
     if (label != NULL && label[0] != '\0')

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "spans.h"
 
-#include "internal.h"
+#include "layout.h"
+#include "ruler.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <string.h>
 
 #define ROW 30.0
@@ -102,9 +104,9 @@ static void draw_span(FILE *stream, const struct frame *frame, const struct xb_d
     xb_svg_group_end(stream);
 }
 
-/* The pixels that narrow spans of each kind cover, work before waits. */
+/* What narrow spans of each kind cover of each pixel, in seconds; work before waits. */
 struct narrow {
-    bool is_covered[2 * XB_SPANS_KINDS][PIXELS];
+    float covered[2 * XB_SPANS_KINDS][PIXELS];
 };
 
 static void cover(struct narrow *narrow, const struct frame *frame,
@@ -113,30 +115,39 @@ static void cover(struct narrow *narrow, const struct frame *frame,
     size_t row = kind_of(span) + (span->is_wait ? XB_SPANS_KINDS : 0);
     size_t from = (size_t)(place(frame, span->begin) - frame->left);
     size_t to = (size_t)(place(frame, span->end) - frame->left);
+    double share = (span->end - span->begin) / (double)(to - from + 1);
     for (size_t pixel = from; pixel <= to && pixel < PIXELS; pixel++)
-        narrow->is_covered[row][pixel] = true;
+        narrow->covered[row][pixel] += (float)fmax(share, 1e-30);
+}
+
+/* The kind that covers most of a pixel; NO_KIND: nothing covers it. */
+#define NO_KIND SIZE_MAX
+
+static size_t most_of(const struct narrow *narrow, size_t pixel)
+{
+    size_t most = NO_KIND;
+    for (size_t row = 0; row < 2 * (size_t)XB_SPANS_KINDS; row++) {
+        float covered = narrow->covered[row][pixel];
+        if (covered > 0.0f && (most == NO_KIND || covered > narrow->covered[most][pixel]))
+            most = row;
+    }
+    return most;
 }
 
 static void draw_narrow(FILE *stream, const struct frame *frame, const struct narrow *narrow,
                         double y)
 {
-    for (size_t row = 0; row < 2 * (size_t)XB_SPANS_KINDS; row++) {
-        const bool *covered = narrow->is_covered[row];
-        bool is_begun = false;
-        for (size_t pixel = 0; pixel < PIXELS; pixel++) {
-            if (!covered[pixel])
-                continue;
-            size_t from = pixel;
-            while (pixel + 1 < PIXELS && covered[pixel + 1])
-                pixel++;
-            if (!is_begun)
-                begin_kind(stream, row % XB_SPANS_KINDS);
-            is_begun = true;
-            xb_svg_rectangle(stream, row < XB_SPANS_KINDS ? "span" : "wait",
-                             frame->left + (double)from, y, (double)(pixel + 1 - from), BAR, NULL);
-        }
-        if (is_begun)
-            xb_svg_group_end(stream);
+    for (size_t pixel = 0; pixel < PIXELS;) {
+        size_t from = pixel;
+        size_t row = most_of(narrow, from);
+        while (pixel < PIXELS && most_of(narrow, pixel) == row)
+            pixel++;
+        if (row == NO_KIND)
+            continue;
+        begin_kind(stream, row % XB_SPANS_KINDS);
+        xb_svg_rectangle(stream, row < XB_SPANS_KINDS ? "span" : "wait", frame->left + (double)from,
+                         y, (double)(pixel - from), BAR, NULL);
+        xb_svg_group_end(stream);
     }
 }
 

@@ -30,9 +30,10 @@ struct xb_spans {
 #define XB_SPANS_KINDS XB_PLOT_SERIES
 
 /*
- * Spans that would be narrower than a pixel are drawn together where they are of one kind, so that
- * the picture stays small however many there are. The axis begins at 0 with the first beginning. A
- * span is left out where it has no track, ends before it begins, or is not finite.
+ * Spans that would be narrower than a pixel are drawn together, as the kind that covers most of
+ * the pixel, so that the picture stays small however many there are. The axis begins at 0 with the
+ * first beginning. A span is left out where it has no track, ends before it begins, or is not
+ * finite.
  */
 void xb_spans_draw(FILE *stream, const struct xb_spans *spans, bool is_alone);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "strips.h"
 
-#include "internal.h"
+#include "layout.h"
+#include "ruler.h"
 
 #include <math.h>
 #include <string.h>
@@ -38,7 +39,7 @@ static double notes_room(const struct frame *frame)
 
 static size_t level_count(const struct xb_strips *strips)
 {
-    return strips->level_count < XB_CHART_LEVELS ? strips->level_count : XB_CHART_LEVELS;
+    return strips->level_count < XB_LEVELS_MOST ? strips->level_count : XB_LEVELS_MOST;
 }
 
 static bool has_interval(const struct xb_strips *strips, const struct xb_strip *strip)
@@ -125,6 +126,18 @@ static void draw_strip(FILE *stream, const struct frame *frame, const struct xb_
 
 /* ---- levels ---- */
 
+/* How many levels are left of this one. */
+static size_t rank_of(const struct xb_strips *strips, size_t level)
+{
+    size_t rank = 0;
+    for (size_t i = 0; i < level_count(strips); i++)
+        if (strips->levels[i].at < strips->levels[level].at)
+            rank++;
+    return rank;
+}
+
+/* Names stand at the outer sides of their lines, a line of text each, so that no line goes through
+ * the name of another. */
 static void draw_levels(FILE *stream, const struct frame *frame)
 {
     const struct xb_strips *strips = frame->strips;
@@ -133,12 +146,11 @@ static void draw_levels(FILE *stream, const struct frame *frame)
             continue;
         double x = xb_ruler_place(&frame->x, strips->levels[i].at);
         double y = 18.0 + XB_LINE_HEIGHT * (double)i;
-        double width = fmin(xb_svg_text_width(strips->levels[i].name), frame->right - frame->left);
-        /* The name stands over its line, but not outside the picture. */
-        double middle = fmin(fmax(x, width / 2.0 + 4.0), XB_PLOT_WIDTH - width / 2.0 - 4.0);
-        xb_svg_line(stream, "level", x, y + 5.0, x, frame->bottom);
-        xb_svg_text_within(stream, "quiet halo", middle, y, XB_ANCHOR_MIDDLE, width + 1.0,
-                           strips->levels[i].name);
+        bool is_left = rank_of(strips, i) < level_count(strips) / 2;
+        double room = is_left ? x - 10.0 : XB_PLOT_WIDTH - x - 10.0;
+        xb_svg_line(stream, "level", x, y - 8.0, x, frame->bottom);
+        xb_svg_text_within(stream, "quiet", is_left ? x - 6.0 : x + 6.0, y,
+                           is_left ? XB_ANCHOR_END : XB_ANCHOR_START, room, strips->levels[i].name);
     }
 }
 

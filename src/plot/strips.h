@@ -2,7 +2,8 @@
 #ifndef XFERBENCH_PLOT_STRIPS_H
 #define XFERBENCH_PLOT_STRIPS_H
 
-#include "chart.h"
+#include "axis.h"
+#include "svg.h"
 
 /*
  * One line a thing, one below the other over a common axis: the samples of a case as points with
@@ -28,7 +29,7 @@ struct xb_strips {
     size_t level_count;
 };
 
-/* As many are drawn, and as many levels as of a chart; the picture says how many more there are. */
+/* As many are drawn; the picture says how many more there are. */
 #define XB_STRIPS_MOST 200
 
 /* What the axis cannot show is left out. Of samples that stand at one place five are drawn. */

@@ -22,7 +22,6 @@ static const struct colour colours[] = {
     {" .level", "stroke", "#5a646e", "#a3adb7"},
     {" .mark", "stroke", "#b3261e", "#ff8a80"},
     {" .hollow", "fill", XB_PLOT_PAPER_LIGHT, XB_PLOT_PAPER_DARK},
-    {" .halo", "stroke", XB_PLOT_PAPER_LIGHT, XB_PLOT_PAPER_DARK},
     {" .stripe", "fill", "#f5f7f9", "#1a2027"},
     {" .node", "fill", "#f5f7f9", "#1f262e"},
     {" .series-1", "color", "#0072b2", "#56b4e9"},
@@ -87,7 +86,6 @@ static const char *const rules[] = {
     " .unsure .edge{stroke-dasharray:6 4}",
     " .unsure .node{stroke-dasharray:6 4}",
     " .edge-name,.plot .bad text,.plot .unsure text,.plot .good text{fill:currentColor}",
-    " .halo{stroke-width:4;stroke-linejoin:round;paint-order:stroke}",
 };
 
 /* A hollow marker is a marker too, and a later rule of equal weight wins: colours come last. */

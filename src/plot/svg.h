@@ -2,6 +2,8 @@
 #ifndef XFERBENCH_PLOT_SVG_H
 #define XFERBENCH_PLOT_SVG_H
 
+#include "markup.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -16,19 +18,9 @@
  * the end.
  */
 
-/* ---- texts ---- */
-
-/* Text as the content of an element or of an attribute in double quotes, of XML and of HTML.
- * Control bytes, characters that are invisible or change the direction of writing, and what is no
- * UTF-8 become U+FFFD; a tab and the end of a line become a space. */
-void xb_markup_text(FILE *stream, const char *text);
-
-/* About how wide a text is in the style sheet's font of pictures; rather too wide. */
-double xb_svg_text_width(const char *text);
-
 /* ---- the style sheet ---- */
 
-/* What a page must have behind its pictures: hollow markers and the halo of texts are of it. */
+/* What a page must have behind its pictures: hollow markers are of it. */
 #define XB_PLOT_PAPER_LIGHT "#ffffff"
 #define XB_PLOT_PAPER_DARK "#14181d"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tree.h"
 
-#include "internal.h"
+#include "layout.h"
 
 #include <math.h>
 #include <string.h>
@@ -11,6 +11,7 @@
 #define BOX_LEAST 90.0
 #define BETWEEN_BOXES 18.0
 #define BETWEEN_LEVELS 44.0
+#define TRUNK 10.0
 #define WIDTH_LEAST 360.0
 
 struct place {
@@ -92,22 +93,28 @@ static void make_frame(const struct xb_tree *tree, struct frame *frame)
     }
 }
 
-static void draw_edge(FILE *stream, const struct frame *frame, size_t node)
+/* The part of an edge that it shares with those of its siblings: nothing is said of it. */
+static void draw_trunk(FILE *stream, const struct frame *frame, size_t node)
 {
     if (is_root(frame, node))
         return;
     const struct place *place = &frame->places[node];
     const struct place *parent = &frame->places[frame->tree->nodes[node].parent];
     double bottom = parent->y + parent->height;
-    double turn = bottom + 10.0;
     xb_svg_path_begin(stream, "edge");
     xb_svg_path_move(stream, parent->x, bottom);
-    if (place->x != parent->x) {
-        xb_svg_path_line(stream, parent->x, turn);
-        xb_svg_path_line(stream, place->x, turn);
-    }
-    xb_svg_path_line(stream, place->x, place->y);
+    xb_svg_path_line(stream, parent->x, bottom + TRUNK);
+    xb_svg_path_line(stream, place->x, bottom + TRUNK);
     xb_svg_path_end(stream);
+}
+
+static void draw_edge(FILE *stream, const struct frame *frame, size_t node)
+{
+    if (is_root(frame, node))
+        return;
+    const struct place *place = &frame->places[node];
+    const struct place *parent = &frame->places[frame->tree->nodes[node].parent];
+    xb_svg_line(stream, "edge", place->x, parent->y + parent->height + TRUNK, place->x, place->y);
     const char *name = frame->tree->nodes[node].edge;
     if (name != NULL)
         xb_svg_text_within(stream, "edge-name", place->x + 8.0, place->y - 12.0, XB_ANCHOR_START,
@@ -136,6 +143,8 @@ void xb_tree_draw(FILE *stream, const struct xb_tree *tree, bool is_alone)
     bool is_cut = frame.count < tree->count;
     xb_svg_begin(stream, &tree->picture, frame.width,
                  frame.height + (is_cut ? XB_LINE_HEIGHT : 0.0), is_alone);
+    for (size_t i = 0; i < frame.count; i++)
+        draw_trunk(stream, &frame, i);
     for (size_t i = 0; i < frame.count; i++) {
         const char *look = tree->nodes[i].look;
         xb_svg_group_begin(stream, look != NULL ? look : "", NULL);

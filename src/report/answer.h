@@ -7,7 +7,7 @@
 
 /* What a file says in short: what stands on top of the page. It outlives the file. */
 
-#define XB_ANSWER_LINES 6
+#define XB_ANSWER_LINES 8
 
 struct xb_answer {
     const char *subject; /* "NVIDIA H200 in host vm-1" */

@@ -11,6 +11,7 @@
 #include "cli/options.h"
 #include "cli/places.h"
 #include "report.h"
+#include "run/command.h"
 #include "xferbench/record.h"
 
 #include <errno.h>
@@ -79,6 +80,20 @@ static enum xb_status make_folder(const char *folder, struct xb_error *error)
                    strerror(code), xb_output_advice(code));
 }
 
+/* What `run` would have measured by without any option. */
+static enum xb_status read_defaults(struct xb_record *defaults, struct xb_error *error)
+{
+    char name[] = "run";
+    char *argv[] = {name, NULL};
+    struct xb_config config;
+    enum xb_status status = xb_config_parse(xb_run_rows(), 1, argv, &config, error);
+    if (status != XB_OK)
+        return status;
+    status = xb_record_of_config(&config, defaults, error);
+    xb_config_free(&config);
+    return status;
+}
+
 /* ---- the command ---- */
 
 static enum xb_status write_report(const struct xb_config *config, struct xb_output *output,
@@ -86,9 +101,16 @@ static enum xb_status write_report(const struct xb_config *config, struct xb_out
 {
     const struct xb_value *svg = xb_config_get(config, "svg");
     struct xb_page page = {.folder = svg->is_set ? svg->text : NULL};
-    const struct xb_report_request request = {
-        .paths = config->operands, .count = config->operand_count, .read = read_text, .tell = tell};
-    enum xb_status status = make_folder(page.folder, error);
+    struct xb_record defaults = {.path = NULL};
+    const struct xb_report_request request = {.paths = config->operands,
+                                              .count = config->operand_count,
+                                              .read = read_text,
+                                              .defaults = &defaults,
+                                              .rows = xb_run_rows(),
+                                              .tell = tell};
+    enum xb_status status = read_defaults(&defaults, error);
+    if (status == XB_OK)
+        status = make_folder(page.folder, error);
     if (status == XB_OK)
         status = open_page(config, output, error);
     page.stream = output->stream;
@@ -96,6 +118,7 @@ static enum xb_status write_report(const struct xb_config *config, struct xb_out
         status = xb_report_write(&page, &request, left_out, error);
     if (status == XB_OK)
         status = xb_stream_finish(output->stream, "the report", error);
+    xb_record_free(&defaults);
     return status == XB_OK ? xb_output_commit(output, error) : status;
 }
 

@@ -19,6 +19,12 @@ const char *xb_report_file_name(const char *path)
     return slash != NULL && slash[1] != '\0' ? slash + 1 : path;
 }
 
+const char *xb_report_text(const cJSON *object, const char *key)
+{
+    const char *text = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(object, key));
+    return text != NULL ? text : "-";
+}
+
 /* Of "2026-11-22T23:20:51Z". */
 static double date_of(const cJSON *root)
 {

@@ -22,6 +22,10 @@ struct xb_report_document {
     const struct xb_comparison *comparison; /* COMPARE (compare/comparison.h) */
     const struct cJSON *tree; /* LIST, ADVISE and TRACE: nobody has checked what is in it */
 
+    /* The options as they are by default, in a record that has nothing else; NULL: not known. */
+    const struct xb_record *defaults;
+    const struct xb_option *const *rows; /* of these options, to NULL; NULL: not known */
+
     struct xb_report_held *held; /* where these lie; document.c's own */
 };
 
@@ -34,6 +38,9 @@ XB_MUST_CHECK enum xb_status xb_report_document_parse(const char *path, const ch
                                                       struct xb_report_document *document,
                                                       struct xb_error *error);
 void xb_report_document_free(struct xb_report_document *document);
+
+/* A text in a tree that nobody has checked: "-" where there is none of that key. */
+const char *xb_report_text(const struct cJSON *object, const char *key);
 
 /* "all-1g-7.json" of a path. */
 const char *xb_report_file_name(const char *path);

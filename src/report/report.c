@@ -54,8 +54,11 @@ static enum xb_status read_document(const struct report *report, size_t index,
     if (status == XB_OK)
         status = xb_report_document_parse(path, text, length, document, error);
     free(text);
-    if (status == XB_OK)
+    if (status == XB_OK) {
         document->number = index + 1;
+        document->defaults = report->request->defaults;
+        document->rows = report->request->rows;
+    }
     return status;
 }
 
@@ -282,7 +285,8 @@ static enum xb_status write_page(struct xb_page *page, struct report *report,
     xb_page_begin(page, "xferbench report");
     write_answers(page, report);
     write_left_out(page, report);
-    write_files(page, report);
+    if (report->request->count > 1)
+        write_files(page, report);
     status = write_common(page, report, error);
     for (size_t i = 0; status == XB_OK && i < report->request->count; i++)
         if (report->files[i].in_full)

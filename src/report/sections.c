@@ -8,5 +8,6 @@ const struct xb_section *const xb_sections[] = {
 };
 
 const struct xb_common_section *const xb_common_sections[] = {
+    &xb_section_conditions,
     NULL,
 };

@@ -10,6 +10,12 @@ extern const struct xb_section xb_section_advice; /* the Reading */
 extern const struct xb_section xb_section_by_size;
 extern const struct xb_section xb_section_by_mode;
 extern const struct xb_section xb_section_samples;
-extern const struct xb_section xb_section_numbers; /* the rows of a result */
+extern const struct xb_section xb_section_reasons;    /* the verdicts of a link test */
+extern const struct xb_section xb_section_strategies; /* what advise predicted */
+extern const struct xb_section xb_section_devices;    /* what list found */
+extern const struct xb_section xb_section_numbers;    /* the rows of a result */
+
+/* Of all files together. */
+extern const struct xb_common_section xb_section_conditions;
 
 #endif

@@ -13,6 +13,7 @@
 #include "compare/command.h"
 #include "compare/read.h"
 #include "link/read.h"
+#include "record/kind.h"
 #include "run/csv.h"
 #include "run/formats.h"
 
@@ -126,15 +127,13 @@ static enum xb_status show_comparison(struct show *show, const char *path, const
     return status;
 }
 
-static const struct {
-    const char *schema;
-    enum xb_status (*show)(struct show *show, const char *path, const char *text, size_t length,
-                           struct xb_error *error);
-} kinds[] = {
-    {"xferbench.result", show_record},
-    {"xferbench.processes", show_record},
-    {"xferbench.link", show_link},
-    {"xferbench.compare", show_comparison},
+typedef enum xb_status show_kind(struct show *show, const char *path, const char *text,
+                                 size_t length, struct xb_error *error);
+
+static show_kind *const of_kind[] = {
+    [XB_DOCUMENT_RESULT] = show_record, [XB_DOCUMENT_PROCESSES] = show_record,
+    [XB_DOCUMENT_LINK] = show_link,     [XB_DOCUMENT_COMPARE] = show_comparison,
+    [XB_DOCUMENT_FOREIGN] = NULL,
 };
 
 /* Whoever reads the file checks the rest of it. */
@@ -143,18 +142,13 @@ static enum xb_status show_text(struct show *show, const char *path, const char 
 {
     struct xb_json_reader reader = {.place = {.path = path}};
     cJSON *root = xb_json_read(&reader, text, length);
-    const char *schema = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(root, "schema"));
-    size_t kind = 0;
-    while (schema != NULL && kind < sizeof kinds / sizeof *kinds &&
-           strcmp(schema, kinds[kind].schema) != 0)
-        kind++;
-    bool known = schema != NULL && kind < sizeof kinds / sizeof *kinds;
-    if (!known)
+    show_kind *of = of_kind[xb_document_kind_of(root)];
+    if (of == NULL)
         xb_json_refuse(&reader, "schema",
                        "is not that of a file which run, link or compare wrote as JSON");
     cJSON_Delete(root);
-    if (known)
-        return kinds[kind].show(show, path, text, length, error);
+    if (of != NULL)
+        return of(show, path, text, length, error);
     *error = reader.error;
     return error->status;
 }

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "internal.h"
+#include "layout.h"
+
+#include "markup.h"
 
 #include <math.h>
 

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a result says in short: how fast it goes at best, and what did not go as it should. */
+#define _GNU_SOURCE /* text.h */
+#include "answer_internal.h"
+
+#include "base/text.h"
+#include "measure/mode_list.h"
+#include "record/rows.h"
+#include "xferbench/record.h"
+#include "xferbench/units.h"
+
+#include <math.h>
+#include <string.h>
+
+/* "2 x NVIDIA H200 in vm-1"; devices are named once where they are of one model. */
+static void add_devices(struct xb_words *words, const struct xb_record *record)
+{
+    size_t count = 0;
+    const struct xb_record_device *devices = xb_record_devices(record, &count);
+    for (size_t i = 0; i < count;) {
+        size_t next = i + 1;
+        while (next < count && strcmp(devices[next].name, devices[i].name) == 0)
+            next++;
+        xb_words_add(words, i > 0 ? ", " : "");
+        if (next - i > 1)
+            xb_words_add(words, "%zu x ", next - i);
+        xb_words_add(words, "%.200s", devices[i].name);
+        i = next;
+    }
+    if (record->host.hostname != NULL)
+        xb_words_add(words, "%s%.200s", count > 0 ? " in " : "", record->host.hostname);
+}
+
+/* Whether its bandwidth is one among others: of a copy that ran by itself. */
+static bool counts(const struct xb_record_case *test)
+{
+    const struct xb_mode *mode = xb_mode_find(test->mode);
+    return !test->latency && !test->simultaneous && (mode == NULL || !mode->only_named);
+}
+
+/* Where data goes, and how that is called; `pairs`: from device to device. */
+struct path {
+    const char *direction;
+    bool pairs;
+    const char *name;
+};
+
+/* The fastest way; NULL: there is none. */
+static const struct xb_record_case *fastest(const struct xb_record *record, const struct path *path)
+{
+    const struct xb_record_case *best = NULL;
+    double most = 0;
+    for (size_t i = 0; i < record->case_count; i++) {
+        const struct xb_record_case *test = &record->cases[i];
+        double rate = xb_record_median(record, test, xb_figure_bandwidth.name);
+        if (!counts(test) || strcmp(test->direction, path->direction) != 0 ||
+            xb_case_is_of_pairs(test) != path->pairs || !(rate > most))
+            continue;
+        most = rate;
+        best = test;
+    }
+    return best;
+}
+
+/* "Host to device: up to 55.34 GB/s by pinned registered, 1 GiB; 95.3 % of what the link can
+ * carry." */
+static void add_fastest(struct xb_answering *answering, const struct xb_record *record,
+                        const struct path *path)
+{
+    const struct xb_record_case *test = fastest(record, path);
+    struct xb_words words = {.length = 0};
+    char text[64];
+    size_t devices = 0;
+    if (test == NULL)
+        return;
+    double rate = xb_record_median(record, test, xb_figure_bandwidth.name);
+    double share = xb_record_median(record, test, xb_figure_share_of_ceiling.name);
+    xb_words_add(&words, "%s: up to %s GB/s by ", path->name,
+                 xb_rate_text(rate, text, sizeof text));
+    xb_words_add(&words, "%.60s %.60s, %s", test->mode, test->variant,
+                 xb_size_format(test->bytes, text, sizeof text));
+    (void)xb_record_devices(record, &devices);
+    if (devices > 1)
+        xb_words_add(&words, ", device %s", xb_device_text(record, test, text, sizeof text));
+    if (isfinite(share))
+        xb_words_add(&words, "; %.1f %% of what the link can carry", 100 * share);
+    xb_words_add(&words, ".");
+    xb_answer_line(answering, &words);
+}
+
+/* Cases that did not end as they should. */
+static void add_troubles(struct xb_answering *answering, const struct xb_record *record)
+{
+    size_t failed = 0;
+    size_t wrong = 0;
+    struct xb_words words = {.length = 0};
+    for (size_t i = 0; i < record->case_count; i++) {
+        struct xb_record_summary summary = xb_record_summarize(record, &record->cases[i]);
+        wrong += summary.verified == XB_VERIFIED_FALSE;
+        failed += summary.status == XB_RESULT_ERROR;
+    }
+    if (failed == 0)
+        return;
+    answering->answer->look = "bad";
+    xb_words_add(&words, "%zu of %zu cases failed", failed, record->case_count);
+    if (wrong > 0)
+        xb_words_add(&words, ", %zu of them because the data was WRONG", wrong);
+    xb_words_add(&words, ".");
+    xb_answer_line(answering, &words);
+}
+
+void xb_answer_record(struct xb_answering *answering, const struct xb_record *record)
+{
+    static const struct path paths[] = {{"h2d", false, "Host to device"},
+                                        {"d2h", false, "Device to host"},
+                                        {"bidir", false, "Both ways at once"},
+                                        {"d2d", true, "From device to device"},
+                                        {"bidir", true, "Between two devices, both ways at once"},
+                                        {"d2d", false, "Within a device"}};
+    struct xb_words words = {.length = 0};
+    add_devices(&words, record);
+    xb_answer_subject(answering, &words);
+    add_troubles(answering, record);
+    for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++)
+        add_fastest(answering, record, &paths[i]);
+}

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Under which conditions the results of all files were taken: what is the same in all of them, and
+ * what differs. */
+#include "sections.h"
+
+#include "base/arena.h"
+#include "base/note.h"
+#include "machine/pcie.h"
+#include "xferbench/options.h"
+#include "xferbench/record.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define CONDITIONS 400 /* of all files together: more are counted */
+#define VALUES 12      /* of one condition: more are counted */
+#define RANGES 24      /* of files with one value: more are counted */
+
+/* A value of a condition, and which files have it: "1 to 3, 7". */
+struct value {
+    const char *text;
+    size_t first[RANGES], last[RANGES]; /* of each range, numbers of files */
+    size_t count, left_out;
+};
+
+struct condition {
+    const char *name;
+    struct value *values;
+    size_t count, left_out;
+    size_t files; /* that tell it */
+};
+
+struct state {
+    struct condition *conditions;
+    size_t count, left_out;
+    size_t files; /* results */
+    struct xb_arena *texts;
+    const struct xb_report_document *document; /* that is taken */
+    bool failed;                               /* memory was short */
+};
+
+/* ---- taking ---- */
+
+static void add_file(struct value *value, size_t number)
+{
+    if (value->count > 0 && value->last[value->count - 1] + 1 == number)
+        value->last[value->count - 1] = number;
+    else if (value->count < RANGES) {
+        value->first[value->count] = number;
+        value->last[value->count++] = number;
+    } else {
+        value->left_out++;
+    }
+}
+
+static struct condition *find(struct state *state, const char *name)
+{
+    for (size_t i = 0; i < state->count; i++)
+        if (strcmp(state->conditions[i].name, name) == 0)
+            return &state->conditions[i];
+    if (state->count == CONDITIONS) {
+        state->left_out++;
+        return NULL;
+    }
+    struct condition *condition = &state->conditions[state->count];
+    condition->name = xb_arena_print(&state->texts, "%.200s", name);
+    condition->values = xb_arena_allocate(&state->texts, VALUES * sizeof *condition->values);
+    state->failed = state->failed || condition->name == NULL || condition->values == NULL;
+    if (state->failed)
+        return NULL;
+    state->count++;
+    return condition;
+}
+
+static void take(struct state *state, const char *name, const char *text)
+{
+    struct condition *condition = state->failed ? NULL : find(state, name);
+    char value[400];
+    if (condition == NULL)
+        return;
+    snprintf(value, sizeof value, "%s", text != NULL ? text : "not known");
+    condition->files++;
+    size_t i = 0;
+    while (i < condition->count && strcmp(condition->values[i].text, value) != 0)
+        i++;
+    if (i == VALUES) {
+        condition->left_out++;
+        return;
+    }
+    if (i == condition->count) {
+        const char *kept = xb_arena_print(&state->texts, "%s", value);
+        state->failed = kept == NULL;
+        if (state->failed)
+            return;
+        condition->values[condition->count++].text = kept;
+    }
+    add_file(&condition->values[i], state->document->number);
+}
+
+/* "PCIe Gen5 x16 under load, of Gen5 x16" */
+static void take_device(struct state *state, const struct xb_record_device *device)
+{
+    struct xb_words words = {.length = 0};
+    char name[64];
+    char lanes[32];
+    snprintf(name, sizeof name, "device %u model", device->index);
+    take(state, name, device->name);
+    snprintf(name, sizeof name, "device %u link", device->index);
+    if (device->pci_bdf == NULL) {
+        take(state, name, "none: not a PCI device");
+        return;
+    }
+    if (!device->link_known) {
+        take(state, name, NULL);
+        return;
+    }
+    xb_words_add(&words, "PCIe %s",
+                 xb_lanes_text(device->link_speed_gts, device->link_width, lanes, sizeof lanes));
+    if (device->link_max_width > 0)
+        xb_words_add(
+            &words, ", at best %s",
+            xb_lanes_text(device->link_max_speed_gts, device->link_max_width, lanes, sizeof lanes));
+    take(state, name, words.text);
+}
+
+/* Whether two values are the same. An option that is a list now had one value in older files: 2 is
+ * [2]. */
+static bool same_value(const char *a, const char *b)
+{
+    if (a == NULL || b == NULL)
+        return a == b;
+    size_t length_a = strlen(a);
+    size_t length_b = strlen(b);
+    if (a[0] == '[' && b[0] != '[' && length_a == length_b + 2)
+        return strncmp(a + 1, b, length_b) == 0;
+    if (b[0] == '[' && a[0] != '[')
+        return same_value(b, a);
+    return length_a == length_b && strcmp(a, b) == 0;
+}
+
+/* Options that are as they are by default go without saying. */
+static bool is_default(const struct xb_record *defaults, const struct xb_record_fact *option)
+{
+    for (size_t i = 0; defaults != NULL && i < defaults->option_count; i++)
+        if (strcmp(defaults->options[i].name, option->name) == 0)
+            return same_value(defaults->options[i].value, option->value);
+    return false;
+}
+
+/* Those that choose what is measured, or where results go: the rows tell, and it does not matter.
+ */
+static bool only_selects(const struct xb_option *const *rows, const char *name)
+{
+    for (size_t i = 0; rows != NULL && rows[i] != NULL; i++)
+        if (strcmp(rows[i]->name, name) == 0)
+            return rows[i]->selects;
+    return false;
+}
+
+static void take_options(struct state *state, const struct xb_record *record)
+{
+    char name[128];
+    for (size_t i = 0; i < record->option_count; i++) {
+        const struct xb_record_fact *option = &record->options[i];
+        if (option->value == NULL || is_default(state->document->defaults, option) ||
+            only_selects(state->document->rows, option->name))
+            continue;
+        snprintf(name, sizeof name, "option --%.100s", option->name);
+        take(state, name, option->value);
+    }
+}
+
+static enum xb_status take_document(void **own, const struct xb_report_document *document,
+                                    struct xb_error *error)
+{
+    const struct xb_record *record = document->record;
+    struct state *state = *own;
+    size_t devices = 0;
+    if (record == NULL)
+        return XB_OK;
+    if (state == NULL) {
+        state = calloc(1, sizeof *state);
+        *own = state;
+        if (state != NULL)
+            state->conditions = calloc(CONDITIONS, sizeof *state->conditions);
+        if (state == NULL || state->conditions == NULL)
+            return XB_FAIL(error, XB_ERR_MEMORY, "no memory for a report");
+    }
+    state->document = document;
+    state->files++;
+    take(state, "backend", record->backend);
+    take(state, "driver version", record->driver);
+    const struct xb_record_device *device = xb_record_devices(record, &devices);
+    for (size_t i = 0; i < devices; i++)
+        take_device(state, &device[i]);
+    for (size_t i = 0; i < record->fact_count; i++)
+        if (record->facts[i].value != NULL)
+            take(state, record->facts[i].name, record->facts[i].value);
+    take_options(state, record);
+    return state->failed ? XB_FAIL(error, XB_ERR_MEMORY, "no memory for a report") : XB_OK;
+}
+
+/* ---- writing ---- */
+
+static bool speaks(const void *own)
+{
+    const struct state *state = own;
+    return state != NULL && state->count > 0;
+}
+
+static bool is_common(const struct state *state, const struct condition *condition)
+{
+    return condition->count == 1 && condition->left_out == 0 && condition->files == state->files;
+}
+
+/* "1 to 3, 7" */
+static void add_files(struct xb_words *words, const struct value *value)
+{
+    for (size_t i = 0; i < value->count; i++) {
+        xb_words_add(words, "%s%zu", i > 0 ? ", " : "", value->first[i]);
+        if (value->last[i] > value->first[i])
+            xb_words_add(words, "%s%zu", value->last[i] == value->first[i] + 1 ? ", " : " to ",
+                         value->last[i]);
+    }
+    if (value->left_out > 0)
+        xb_words_add(words, " and %zu more", value->left_out);
+}
+
+static void write_common(struct xb_page *page, const struct state *state)
+{
+    xb_page_table_begin(page, state->files > 1 ? "The same in all results" : "Conditions");
+    xb_page_column(page, "Condition", false);
+    xb_page_column(page, "Value", false);
+    for (size_t i = 0; i < state->count; i++) {
+        const struct condition *condition = &state->conditions[i];
+        if (!is_common(state, condition))
+            continue;
+        xb_page_cell(page, "%s", condition->name);
+        xb_page_cell(page, "%s", condition->values[0].text);
+    }
+    xb_page_table_end(page);
+}
+
+static void write_differing(struct xb_page *page, const struct state *state)
+{
+    xb_page_table_begin(page, "Different, or not told by all results");
+    xb_page_column(page, "Condition", false);
+    xb_page_column(page, "Value", false);
+    xb_page_column(page, "In files", false);
+    for (size_t i = 0; i < state->count; i++) {
+        const struct condition *condition = &state->conditions[i];
+        for (size_t k = 0; !is_common(state, condition) && k < condition->count; k++) {
+            struct xb_words files = {.length = 0};
+            add_files(&files, &condition->values[k]);
+            xb_page_cell(page, "%s", condition->name);
+            xb_page_cell(page, "%s", condition->values[k].text);
+            xb_page_cell(page, "%s", files.text);
+        }
+        if (condition->left_out == 0)
+            continue;
+        xb_page_cell(page, "%s", condition->name);
+        xb_page_cell(page, "others");
+        xb_page_cell(page, "%zu files", condition->left_out);
+    }
+    xb_page_table_end(page);
+}
+
+static enum xb_status write(struct xb_page *page, const void *own, struct xb_error *error)
+{
+    const struct state *state = own;
+    bool differs = false;
+    (void)error;
+    xb_page_remark(page, "Options stand here where they are not as by default.");
+    write_common(page, state);
+    for (size_t i = 0; i < state->count; i++)
+        differs = differs || !is_common(state, &state->conditions[i]);
+    if (differs)
+        write_differing(page, state);
+    if (state->left_out > 0)
+        xb_page_remark(page, "%zu more conditions are in the files only.", state->left_out);
+    return XB_OK;
+}
+
+static void free_state(void *own)
+{
+    struct state *state = own;
+    if (state == NULL)
+        return;
+    free(state->conditions);
+    xb_arena_free(state->texts);
+    free(state);
+}
+
+const struct xb_common_section xb_section_conditions = {
+    .name = "conditions",
+    .title = "Conditions",
+    .take = take_document,
+    .speaks = speaks,
+    .write = write,
+    .free = free_state,
+};

@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * libFuzzer's target for the writer of pictures: whatever the names and numbers are, the picture is
+ * XML that is well-formed, of a bounded size, with numbers that are numbers.
+ *
+ * An input: a byte for the kind of picture, one for its scales, one for how many things it has;
+ * then values and names, taken from the rest one after the other, and again from its start.
+ */
+#define _POSIX_C_SOURCE 200809L /* open_memstream */
+#include "base/plain_text.h"
+#include "plot/cells.h"
+#include "plot/chart.h"
+#include "plot/spans.h"
+#include "plot/strips.h"
+#include "plot/tree.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+#define MOST 40        /* things in a picture */
+#define NAME_MOST 1200 /* longer than what a picture keeps of a text */
+#define SIZE_MOST ((size_t)4 << 20)
+
+/* Ends the program, which libFuzzer takes for a crash, where a rule is broken. */
+static void require(bool holds, const char *rule, const char *where)
+{
+    if (holds)
+        return;
+    fprintf(stderr, "broken: %s: %.200s\n", rule, where);
+    abort();
+}
+
+/* ---- what the bytes are taken for ---- */
+
+struct bytes {
+    const uint8_t *data;
+    size_t size, at;
+    char names[MOST][NAME_MOST + 1];
+};
+
+static uint8_t take(struct bytes *bytes)
+{
+    uint8_t byte = bytes->size > 0 ? bytes->data[bytes->at % bytes->size] : 0;
+    bytes->at++;
+    return byte;
+}
+
+/* Any double, or one of a size that pictures have. */
+static double take_number(struct bytes *bytes)
+{
+    uint8_t kind = take(bytes);
+    if (kind < 160)
+        return (double)kind * pow(10.0, (double)(take(bytes) % 13) - 4.0);
+    uint64_t bits = 0;
+    for (int i = 0; i < 8; i++)
+        bits = bits << 8 | take(bytes);
+    double number;
+    memcpy(&number, &bits, sizeof number);
+    return number;
+}
+
+static const char *take_name(struct bytes *bytes, size_t index)
+{
+    size_t length = take(bytes);
+    length = length < 240 ? length % 20 : (length - 239) * (NAME_MOST / 16);
+    char *name = bytes->names[index];
+    for (size_t i = 0; i < length; i++)
+        name[i] = (char)take(bytes);
+    name[length] = '\0';
+    return name;
+}
+
+static enum xb_scale take_scale(struct bytes *bytes)
+{
+    return (enum xb_scale)(take(bytes) % 4);
+}
+
+static const char *take_look(struct bytes *bytes)
+{
+    static const char *const looks[] = {"", "good", "bad", "unsure"};
+    return looks[take(bytes) % 4];
+}
+
+static struct xb_picture take_picture(struct bytes *bytes)
+{
+    return (struct xb_picture){take_name(bytes, 0), take_name(bytes, 1), take_name(bytes, 2)};
+}
+
+/* ---- pictures ---- */
+
+typedef void (*draw)(FILE *stream, struct bytes *bytes, size_t count, bool is_alone);
+
+static void draw_chart(FILE *stream, struct bytes *bytes, size_t count, bool is_alone)
+{
+    struct xb_point points[MOST];
+    struct xb_series series[MOST];
+    struct xb_level levels[MOST];
+    double marks[MOST];
+    struct xb_chart chart = {.picture = take_picture(bytes),
+                             .x = {take_scale(bytes), take_name(bytes, 3)},
+                             .y = {take_scale(bytes), take_name(bytes, 4)},
+                             .y_from_data = take(bytes) % 2 == 0,
+                             .series = series,
+                             .series_count = count,
+                             .levels = levels,
+                             .level_count = take(bytes) % MOST,
+                             .marks = marks,
+                             .mark_count = take(bytes) % MOST};
+    for (size_t i = 0; i < MOST; i++) {
+        points[i] = (struct xb_point){take_number(bytes), take_number(bytes), take_number(bytes),
+                                      take_number(bytes), take(bytes) % 2 == 0};
+        series[i] = (struct xb_series){bytes->names[5 + i % 8], points, take(bytes) % MOST};
+        levels[i] = (struct xb_level){bytes->names[5 + i % 8], take_number(bytes)};
+        marks[i] = take_number(bytes);
+    }
+    for (size_t i = 0; i < 8; i++)
+        (void)take_name(bytes, 5 + i);
+    xb_chart_draw(stream, &chart, is_alone);
+}
+
+static void draw_strips(FILE *stream, struct bytes *bytes, size_t count, bool is_alone)
+{
+    double samples[MOST];
+    struct xb_strip strips[MOST];
+    struct xb_level levels[MOST];
+    struct xb_strips picture = {.picture = take_picture(bytes),
+                                .x = {take_scale(bytes), take_name(bytes, 3)},
+                                .strips = strips,
+                                .count = count,
+                                .levels = levels,
+                                .level_count = take(bytes) % MOST};
+    for (size_t i = 0; i < MOST; i++) {
+        samples[i] = take_number(bytes);
+        strips[i] = (struct xb_strip){.name = take_name(bytes, i > 3 ? i : 4),
+                                      .samples = take(bytes) % 2 == 0 ? samples : NULL,
+                                      .sample_count = i,
+                                      .middle = take_number(bytes),
+                                      .low = take_number(bytes),
+                                      .high = take_number(bytes),
+                                      .look = take_look(bytes),
+                                      .note = take(bytes) % 2 == 0 ? bytes->names[4] : NULL};
+        levels[i] = (struct xb_level){bytes->names[4], take_number(bytes)};
+    }
+    xb_strips_draw(stream, &picture, is_alone);
+}
+
+static void draw_cells(FILE *stream, struct bytes *bytes, size_t count, bool is_alone)
+{
+    double values[MOST * MOST];
+    const char *texts[MOST * MOST];
+    const char *names[MOST];
+    struct xb_cells cells = {.picture = take_picture(bytes),
+                             .rows_are = take_name(bytes, 3),
+                             .columns_are = take_name(bytes, 4),
+                             .row_names = names,
+                             .column_names = names,
+                             .row_count = count,
+                             .column_count = take(bytes) % MOST,
+                             .values = values,
+                             .texts = texts,
+                             .unit = take_name(bytes, 5)};
+    for (size_t i = 0; i < MOST; i++)
+        names[i] = take_name(bytes, i > 5 ? i : 6);
+    for (size_t i = 0; i < count * cells.column_count; i++) {
+        values[i] = take_number(bytes);
+        texts[i] = take(bytes) % 8 == 0 ? NULL : names[i % MOST];
+    }
+    xb_cells_draw(stream, &cells, is_alone);
+}
+
+static void draw_spans(FILE *stream, struct bytes *bytes, size_t count, bool is_alone)
+{
+    struct xb_drawn_span drawn[4 * MOST];
+    const char *names[MOST];
+    struct xb_spans spans = {.picture = take_picture(bytes),
+                             .tracks = names,
+                             .track_count = count,
+                             .kinds = names,
+                             .kind_count = take(bytes) % MOST,
+                             .spans = drawn,
+                             .count = take(bytes) % (4 * MOST)};
+    for (size_t i = 0; i < MOST; i++)
+        names[i] = take_name(bytes, i > 2 ? i : 3);
+    for (size_t i = 0; i < spans.count; i++)
+        drawn[i] = (struct xb_drawn_span){
+            take_number(bytes), take_number(bytes),   take(bytes) % MOST,
+            take(bytes) % MOST, take(bytes) % 2 == 0, take(bytes) % 2 == 0 ? NULL : names[4]};
+    xb_spans_draw(stream, &spans, is_alone);
+}
+
+static void draw_tree(FILE *stream, struct bytes *bytes, size_t count, bool is_alone)
+{
+    struct xb_node nodes[2 * MOST];
+    struct xb_tree tree = {.picture = take_picture(bytes), .nodes = nodes, .count = 2 * count};
+    for (size_t i = 0; i < 2 * MOST; i++)
+        nodes[i] = (struct xb_node){.parent = take(bytes) % (i + 1),
+                                    .name = take_name(bytes, 3 + i % 37),
+                                    .edge = take(bytes) % 2 == 0 ? bytes->names[3] : NULL,
+                                    .look = take_look(bytes)};
+    xb_tree_draw(stream, &tree, is_alone);
+}
+
+/* ---- is it XML? ---- */
+
+#define DEPTH 16
+
+static const char *const elements[] = {"svg",  "title", "desc",   "style", "g",
+                                       "line", "rect",  "circle", "path",  "text"};
+
+/* The element whose name begins at `at`; fails where there is none. */
+static size_t element_at(const char *at)
+{
+    for (size_t i = 0; i < sizeof elements / sizeof *elements; i++) {
+        size_t length = strlen(elements[i]);
+        if (strncmp(at, elements[i], length) == 0 && strchr(" >/\n", at[length]) != NULL)
+            return i;
+    }
+    require(false, "every element is one that pictures have", at);
+    return 0;
+}
+
+/* Characters up to one of `ends`, with entities that are known. */
+static const char *skip_text(const char *at, const char *ends)
+{
+    static const char *const entities[] = {"&amp;", "&lt;", "&gt;", "&quot;", "&#39;"};
+    while (*at != '\0' && strchr(ends, *at) == NULL) {
+        size_t length = xb_utf8_length(at);
+        bool is_known = *at != '&';
+        for (size_t i = 0; i < sizeof entities / sizeof *entities; i++)
+            is_known = is_known || strncmp(at, entities[i], strlen(entities[i])) == 0;
+        require(is_known, "no ampersand stands alone", at);
+        require(*at == '\n' || !xb_utf8_is_harmful(at, length), "no character is harmful", at);
+        require(*at != '<', "no bracket opens in an attribute", at);
+        at += length;
+    }
+    require(*at != '\0', "a text has an end", at);
+    return at;
+}
+
+static bool is_number_of(const char *name, size_t length)
+{
+    static const char *const names[] = {"x",  "y",  "x1", "y1",    "x2",    "y2",
+                                        "cx", "cy", "r",  "width", "height"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strlen(names[i]) == length && strncmp(name, names[i], length) == 0)
+            return true;
+    return false;
+}
+
+/* The attributes of an element and its end; sets whether it is one without content. */
+static const char *skip_tag(const char *at, bool *is_empty)
+{
+    while (*at == ' ') {
+        const char *name = ++at;
+        size_t length =
+            strspn(at, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-:");
+        at += length;
+        require(length > 0 && at[0] == '=' && at[1] == '"', "an attribute has a value", name);
+        const char *value = at + 2;
+        at = skip_text(value, "\"");
+        size_t digits = strspn(value, "-.0123456789");
+        bool is_number = digits > 0 && digits == (size_t)(at - value);
+        require(!is_number_of(name, length) || is_number, "a number is a number", name);
+        at++;
+    }
+    *is_empty = *at == '/';
+    at += *is_empty;
+    require(*at == '>', "a tag has an end", at);
+    return at + 1;
+}
+
+static void check_xml(const char *text)
+{
+    static const char declaration[] = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";
+    size_t open[DEPTH];
+    size_t depth = 0;
+    const char *at = text;
+    if (strncmp(at, declaration, sizeof declaration - 1) == 0)
+        at += sizeof declaration - 1;
+    require(strncmp(at, "<svg ", 5) == 0, "a picture begins", at);
+    do {
+        if (*at != '<') {
+            at = skip_text(at, "<");
+        } else if (at[1] == '/') {
+            size_t element = element_at(at + 2);
+            require(open[--depth] == element, "elements end in their order", at);
+            at = strchr(at, '>') + 1;
+        } else {
+            bool is_empty;
+            size_t element = element_at(at + 1);
+            at = skip_tag(at + 1 + strlen(elements[element]), &is_empty);
+            require(depth < DEPTH, "elements are not too deep", at);
+            open[depth] = element;
+            depth += !is_empty;
+        }
+    } while (depth > 0);
+    require(strcmp(at, "\n") == 0, "nothing is behind the picture", at);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static const draw draws[] = {draw_chart, draw_strips, draw_cells, draw_spans, draw_tree};
+    if (size < 3)
+        return 0;
+    struct bytes *bytes = calloc(1, sizeof *bytes);
+    char *text = NULL;
+    size_t length = 0;
+    FILE *stream = open_memstream(&text, &length);
+    require(bytes != NULL && stream != NULL, "there is memory", "");
+    bytes->data = data + 3;
+    bytes->size = size - 3;
+    draws[data[0] % (sizeof draws / sizeof *draws)](stream, bytes, data[2] % MOST,
+                                                    data[1] % 2 == 0);
+    require(fclose(stream) == 0, "a picture is written", "");
+    require(length < SIZE_MOST, "a picture is not too large", "");
+    check_xml(text);
+    free(text);
+    free(bytes);
+    return 0;
+}
