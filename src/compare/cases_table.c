@@ -49,6 +49,8 @@ enum column {
     COLUMN_FIGURE,
     COLUMN_BASELINE,
     COLUMN_CANDIDATE,
+    COLUMN_CHANGE,
+    COLUMN_SURE,
     COLUMN_RATIO,
     COLUMN_INTERVAL,
     COLUMN_P,
@@ -68,6 +70,8 @@ static const struct {
     [COLUMN_FIGURE] = {"FIGURE", 0},
     [COLUMN_BASELINE] = {"BASELINE", SCOLS_FL_RIGHT},
     [COLUMN_CANDIDATE] = {"CANDIDATE", SCOLS_FL_RIGHT},
+    [COLUMN_CHANGE] = {"CHANGE", SCOLS_FL_RIGHT},
+    [COLUMN_SURE] = {"SURE OF", 0},
     [COLUMN_RATIO] = {"RATIO", SCOLS_FL_RIGHT},
     [COLUMN_INTERVAL] = {"INTERVAL", SCOLS_FL_RIGHT},
     [COLUMN_P] = {"P", SCOLS_FL_RIGHT},
@@ -77,9 +81,31 @@ static const struct {
 /* Which columns have something to say. */
 struct contents {
     const struct xb_parameters *parameters; /* a column each */
-    bool device, figure, p;
-    char interval[64];
+    bool device, figure, sure, p;
+    char sure_of[64], interval[64];
 };
+
+/* "99% SURE OF", where all rows are as sure; the others say it themselves. */
+static void head_sure(const struct xb_comparison *comparison, struct contents *contents)
+{
+    char common[32] = "", own[32];
+    for (size_t i = 0; i < comparison->case_count; i++) {
+        const struct xb_compared *compared = &comparison->cases[i];
+        if (!compared->has_interval || !(compared->confidence > 0))
+            continue;
+        xb_compare_sureness(compared, own, sizeof own);
+        bool differs = contents->sure && strcmp(own, common) != 0;
+        snprintf(common, sizeof common, "%s", differs ? "" : own);
+        contents->sure = true;
+        if (differs)
+            break;
+    }
+    char *blank = strchr(common, ' ');
+    if (blank != NULL)
+        memmove(blank, blank + 1, strlen(blank));
+    snprintf(contents->sure_of, sizeof contents->sure_of, "%s%sSURE OF", common,
+             common[0] != '\0' ? " " : "");
+}
 
 static struct contents contents_of(const struct xb_comparison *comparison)
 {
@@ -95,6 +121,7 @@ static struct contents contents_of(const struct xb_comparison *comparison)
         contents.p = contents.p || compared->basis == XB_BASIS_TEST;
     }
     xb_compare_common_level(comparison, level, sizeof level);
+    head_sure(comparison, &contents);
     snprintf(contents.interval, sizeof contents.interval, "%s%sINTERVAL", level,
              level[0] != '\0' ? " " : "");
     return contents;
@@ -109,12 +136,15 @@ static bool is_hidden(const struct contents *contents, size_t column)
 {
     return (is_parameter(column) && column - COLUMN_PARAMETER >= contents->parameters->count) ||
            (column == COLUMN_DEVICE && !contents->device) ||
-           (column == COLUMN_FIGURE && !contents->figure) || (column == COLUMN_P && !contents->p);
+           (column == COLUMN_FIGURE && !contents->figure) ||
+           (column == COLUMN_SURE && !contents->sure) || (column == COLUMN_P && !contents->p);
 }
 
 /* "CHUNK". */
 static const char *heading(const struct contents *contents, size_t column, char *text, size_t size)
 {
+    if (column == COLUMN_SURE)
+        return contents->sure_of;
     if (column == COLUMN_INTERVAL)
         return contents->interval;
     if (!is_parameter(column) || is_hidden(contents, column))
@@ -154,8 +184,20 @@ static void fill_parameters(struct row *row, const struct xb_parameters *paramet
     }
 }
 
+/* "at least 50 %"; "95 %: at least 50 %" where the heading cannot say how sure that is. */
+static void fill_sure(struct row *row, const struct contents *contents,
+                      const struct xb_compared *compared)
+{
+    char sure[XB_COMPARE_WORD], level[32];
+    xb_compare_sure(compared, sure, sizeof sure);
+    bool is_told = contents->sure_of[0] != 'S' || strcmp(sure, "-") == 0;
+    snprintf(row->cells[COLUMN_SURE], sizeof row->cells[0], "%s%s%.40s",
+             is_told ? "" : xb_compare_sureness(compared, level, sizeof level), is_told ? "" : ": ",
+             sure);
+}
+
 static void fill_row(struct row *row, const struct xb_comparison *comparison,
-                     const struct xb_compared *compared)
+                     const struct contents *contents, const struct xb_compared *compared)
 {
     const struct xb_record_case *test = compared->test;
     const size_t size = sizeof row->cells[0];
@@ -171,17 +213,20 @@ static void fill_row(struct row *row, const struct xb_comparison *comparison,
     xb_compare_plain(compared->figure.name, row->cells[COLUMN_FIGURE], size);
     xb_compare_baseline(compared, false, row->cells[COLUMN_BASELINE], size);
     xb_compare_candidate(compared, false, row->cells[COLUMN_CANDIDATE], size);
-    xb_compare_ratio(comparison, compared, row->cells[COLUMN_RATIO], size);
-    xb_compare_interval(comparison, compared, "-", row->cells[COLUMN_INTERVAL], size);
+    xb_compare_change(compared, row->cells[COLUMN_CHANGE], size);
+    fill_sure(row, contents, compared);
+    xb_compare_ratio(compared, row->cells[COLUMN_RATIO], size);
+    xb_compare_interval(compared, "-", row->cells[COLUMN_INTERVAL], size);
     xb_compare_p(comparison, compared, row->cells[COLUMN_P], size);
-    xb_compare_verdict(compared, row->cells[COLUMN_VERDICT], size);
+    xb_compare_verdict(comparison, compared, row->cells[COLUMN_VERDICT], size);
 }
 
 static enum xb_status add_row(struct libscols_table *table, const struct xb_comparison *comparison,
-                              const struct xb_compared *compared, struct xb_error *error)
+                              const struct contents *contents, const struct xb_compared *compared,
+                              struct xb_error *error)
 {
     struct row row;
-    fill_row(&row, comparison, compared);
+    fill_row(&row, comparison, contents, compared);
     struct libscols_line *line = scols_table_new_line(table, NULL);
     if (line == NULL)
         return out_of_memory(error);
@@ -196,7 +241,7 @@ static enum xb_status add_row(struct libscols_table *table, const struct xb_comp
     return XB_OK;
 }
 
-/* "PASS" and "(indicative," and "no gate)", but not "no" and "gate)". */
+/* "PASS" and "(indicative," and "does not count)", but not "does" and "not". */
 static void break_verdict(const char *text, char *broken, size_t size)
 {
     snprintf(broken, size, "%s", text);
@@ -263,10 +308,10 @@ static bool break_cells(struct libscols_table *table, enum column index,
 }
 
 /* The last resort, for names that nobody should have given: they are broken anywhere. */
-static bool wrap_names(struct libscols_table *table)
+static bool wrap_names(struct libscols_table *table, size_t columns_wide)
 {
     bool ok = scols_table_set_termforce(table, SCOLS_TERMFORCE_ALWAYS) == 0 &&
-              scols_table_set_termwidth(table, XB_LINE_COLUMNS) == 0;
+              scols_table_set_termwidth(table, columns_wide) == 0;
     for (size_t i = COLUMN_MODE; ok && i <= COLUMN_DIRECTION; i++) {
         struct libscols_column *column = scols_table_get_column(table, i);
         ok = break_cells(table, (enum column)i, join_lines) &&
@@ -275,40 +320,66 @@ static bool wrap_names(struct libscols_table *table)
     return ok;
 }
 
-enum step { NO_DROPPING, VERDICTS, FIGURES, INTERVALS, NAMES, ANYWHERE, STEPS };
-
-/* One step after the other for as long as the lines are too long. */
-static bool make_narrower(struct libscols_table *table, enum step step)
+static bool hide(struct libscols_table *table, enum column index)
 {
+    struct libscols_column *column = scols_table_get_column(table, index);
+    int flags = column != NULL ? scols_column_get_flags(column) : 0;
+    return column != NULL && scols_column_set_flags(column, flags | SCOLS_FL_HIDDEN) == 0;
+}
+
+/* What a table loses where lines are too long, in this order: first what only people who know
+ * statistics read, which the JSON has, last what the percentage tells too. */
+enum step {
+    NO_DROPPING,
+    HIDE_P,
+    HIDE_INTERVAL,
+    HIDE_RATIO,
+    BREAK_VERDICTS,
+    BREAK_FIGURES,
+    HIDE_SURE,
+    BREAK_NAMES,
+    HIDE_BASELINE,
+    HIDE_CANDIDATE,
+    ANYWHERE,
+    STEPS
+};
+
+static bool make_narrower(struct libscols_table *table, enum step step, size_t columns_wide)
+{
+    static const enum column hidden[STEPS] = {[HIDE_P] = COLUMN_P,
+                                              [HIDE_INTERVAL] = COLUMN_INTERVAL,
+                                              [HIDE_RATIO] = COLUMN_RATIO,
+                                              [HIDE_SURE] = COLUMN_SURE,
+                                              [HIDE_BASELINE] = COLUMN_BASELINE,
+                                              [HIDE_CANDIDATE] = COLUMN_CANDIDATE};
     switch (step) {
-    case NO_DROPPING: /* on a narrow terminal the library would drop columns: let that wrap */
+    case NO_DROPPING: /* by itself the library would drop columns without a word */
         return scols_table_set_termforce(table, SCOLS_TERMFORCE_NEVER) == 0;
-    case VERDICTS:
+    case BREAK_VERDICTS:
         return break_cells(table, COLUMN_VERDICT, break_verdict);
-    case FIGURES:
+    case BREAK_FIGURES:
         return break_cells(table, COLUMN_FIGURE, break_figure);
-    case INTERVALS:
-        return break_cells(table, COLUMN_INTERVAL, break_at_dash);
-    case NAMES:
+    case BREAK_NAMES:
         return break_cells(table, COLUMN_MODE, break_at_dash) &&
                break_cells(table, COLUMN_VARIANT, break_at_dash);
     case ANYWHERE:
     case STEPS:
-        break;
+        return wrap_names(table, columns_wide);
+    default:
+        return hide(table, hidden[step]);
     }
-    return wrap_names(table);
 }
 
 /* As generous as the lines have room for. NULL: no memory. */
-static char *table_text(struct libscols_table *table, bool colour)
+static char *table_text(struct libscols_table *table, size_t columns_wide, bool colour)
 {
     static const char *const separators[] = {"  ", " "};
     char *text = NULL;
     const char *separator = NULL;
     bool ok = true;
-    for (size_t i = 0; ok && i / 2 < STEPS && (i == 0 || width_of(text) > XB_LINE_COLUMNS); i++) {
+    for (size_t i = 0; ok && i / 2 < STEPS && (i == 0 || width_of(text) > columns_wide); i++) {
         separator = separators[i % 2];
-        ok = (i % 2 != 0 || make_narrower(table, (enum step)(i / 2))) &&
+        ok = (i % 2 != 0 || make_narrower(table, (enum step)(i / 2), columns_wide)) &&
              print_with(table, separator, &text);
     }
     /* Last, for the widths are counted without it. */
@@ -328,7 +399,7 @@ static enum xb_status fill(struct libscols_table *table, const struct xb_compari
     if (!add_columns(table, &contents))
         return out_of_memory(error);
     for (size_t i = 0; i < comparison->case_count; i++) {
-        enum xb_status status = add_row(table, comparison, &comparison->cases[i], error);
+        enum xb_status status = add_row(table, comparison, &contents, &comparison->cases[i], error);
         if (status != XB_OK)
             return status;
     }
@@ -336,13 +407,13 @@ static enum xb_status fill(struct libscols_table *table, const struct xb_compari
 }
 
 enum xb_status xb_compare_print_cases(FILE *stream, const struct xb_comparison *comparison,
-                                      bool colour, struct xb_error *error)
+                                      size_t columns_wide, bool colour, struct xb_error *error)
 {
     struct libscols_table *table = scols_new_table();
     if (table == NULL)
         return out_of_memory(error);
     enum xb_status status = fill(table, comparison, error);
-    char *text = status == XB_OK ? table_text(table, colour) : NULL;
+    char *text = status == XB_OK ? table_text(table, columns_wide, colour) : NULL;
     if (text != NULL)
         fprintf(stream, "\n%s\n", text);
     else if (status == XB_OK)

@@ -35,8 +35,7 @@ static void print_note(FILE *stream, const struct xb_comparison *comparison, siz
 static void print_levels(FILE *stream, const struct xb_comparison *comparison)
 {
     static const size_t most = 4;
-    static const char unknown[] =
-        "of the samples within single processes; its level cannot be told";
+    static const char unknown[] = "of the samples within single processes; its level is not known";
     char level[32], name[XB_COMPARE_TEXT], before[32] = "none yet";
     size_t changes = 0;
     if (xb_compare_common_level(comparison, level, sizeof level)[0] != '\0')
@@ -61,17 +60,23 @@ static void print_levels(FILE *stream, const struct xb_comparison *comparison)
 void xb_compare_print_notes(FILE *stream, const struct xb_comparison *comparison)
 {
     bool any_test = false;
-    for (size_t i = 0; i < comparison->case_count; i++)
-        any_test = any_test || comparison->cases[i].basis == XB_BASIS_TEST;
+    bool any_level = false;
+    for (size_t i = 0; i < comparison->case_count; i++) {
+        const struct xb_compared *compared = &comparison->cases[i];
+        any_test = any_test || compared->basis == XB_BASIS_TEST;
+        any_level = any_level || (compared->has_interval && compared->confidence > 0);
+    }
     fputs("\nNotes\n", stream);
-    xb_note_print(stream, "figures", XB_COMPARE_LABEL,
-                  "each the median of the processes' medians, bandwidths in GB/s (10^9 bytes per "
-                  "second); RATIO is the candidate's divided by the baseline's");
+    xb_note_print(
+        stream, "figures", XB_COMPARE_LABEL,
+        "medians over the processes, bandwidths in GB/s (10^9 bytes per second); RATIO is "
+        "the candidate's by the baseline's");
+    if (any_level)
+        xb_note_print(stream, "sure of", XB_COMPARE_LABEL,
+                      "how large the change is at least, or a loss at most; each row by itself");
     if (any_test)
         xb_note_print(stream, "P", XB_COMPARE_LABEL,
-                      "how likely data like this would be if the verdict were wrong, or the one "
-                      "that an INCONCLUSIVE case is nearest to; with Holm's correction where "
-                      "REGRESSION or IMPROVED gates");
+                      "how likely such data is if the verdict is wrong");
     print_levels(stream, comparison);
     for (size_t i = 0; i < comparison->case_count; i++)
         print_note(stream, comparison, i);

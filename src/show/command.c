@@ -5,9 +5,9 @@
 #include "base/file_text.h"
 #include "base/json_read.h"
 #include "base/plain_text.h"
+#include "base/terminal.h"
 #include "cli/help.h"
 #include "cli/options.h"
-#include "compare/command.h"
 #include "compare/read.h"
 #include "link/read.h"
 #include "run/formats.h"
@@ -47,8 +47,8 @@ static enum xb_status show_comparison(const char *path, const char *text, size_t
     enum xb_status status = xb_comparison_parse(path, text, length, &file, error);
     if (status != XB_OK)
         return status;
-    status =
-        xb_compare_table_write(stdout, &file.comparison, xb_compare_wants_colour(stdout), error);
+    status = xb_compare_table_write(stdout, &file.comparison, xb_terminal_columns(stdout),
+                                    xb_terminal_has_colours(stdout), error);
     xb_comparison_file_free(&file);
     return status;
 }
