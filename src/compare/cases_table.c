@@ -406,14 +406,25 @@ static enum xb_status fill(struct libscols_table *table, const struct xb_compari
     return XB_OK;
 }
 
+static bool is_shown(struct libscols_table *table, enum column index)
+{
+    const struct libscols_column *column = scols_table_get_column(table, index);
+    return column != NULL && (scols_column_get_flags(column) & SCOLS_FL_HIDDEN) == 0;
+}
+
 enum xb_status xb_compare_print_cases(FILE *stream, const struct xb_comparison *comparison,
-                                      size_t columns_wide, bool colour, struct xb_error *error)
+                                      size_t columns_wide, bool colour,
+                                      struct xb_compare_shown *shown, struct xb_error *error)
 {
     struct libscols_table *table = scols_new_table();
     if (table == NULL)
         return out_of_memory(error);
     enum xb_status status = fill(table, comparison, error);
     char *text = status == XB_OK ? table_text(table, columns_wide, colour) : NULL;
+    *shown = (struct xb_compare_shown){.sure = is_shown(table, COLUMN_SURE),
+                                       .ratio = is_shown(table, COLUMN_RATIO),
+                                       .interval = is_shown(table, COLUMN_INTERVAL),
+                                       .p = is_shown(table, COLUMN_P)};
     if (text != NULL)
         fprintf(stream, "\n%s\n", text);
     else if (status == XB_OK)

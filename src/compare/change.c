@@ -29,7 +29,7 @@ static bool is_number(double value)
 static int decimals_of(double percent, double threshold)
 {
     const double bound = 100 * threshold;
-    return xb_compare_decimals(percent, &bound, 1, percent >= 10 ? 0 : percent >= 1 ? 1 : 2);
+    return xb_compare_decimals(percent, &bound, 1, percent >= 99.5 ? 0 : percent >= 0.995 ? 1 : 2);
 }
 
 /* Rounded to `direction`: -1 down, 1 up, 0 to the nearest. What is sure must not be more than the

@@ -109,7 +109,7 @@ static void annotate_differences(struct log *log, bool forbid, enum kind kind, c
     size_t told = 0;
     for (size_t i = 0; i < comparison->difference_count; i++) {
         const struct xb_difference *difference = &comparison->differences[i];
-        if (difference->forbids != forbid || told++ >= most)
+        if (!xb_compare_is_listed(difference, forbid) || told++ >= most)
             continue;
         xb_compare_sides(difference, baseline, candidate);
         xb_words_add(&words, "%s%s: baseline %.40s, candidate %.70s", told > 1 ? "\n" : "",

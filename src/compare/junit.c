@@ -142,7 +142,7 @@ static void put_differences(FILE *stream, const struct xb_comparison *comparison
     for (size_t i = 0; i < comparison->difference_count; i++) {
         const struct xb_difference *difference = &comparison->differences[i];
         struct xb_words words = {.length = 0};
-        if (difference->forbids != forbid)
+        if (!xb_compare_is_listed(difference, forbid))
             continue;
         xb_compare_sides(difference, baseline, candidate);
         xb_words_add(&words, "%s: baseline %s, candidate %s",

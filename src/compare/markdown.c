@@ -151,7 +151,7 @@ static void put_differences(FILE *stream, const struct xb_comparison *comparison
     fputs("| condition | baseline | candidate |\n|---|---|---|\n", stream);
     for (size_t i = 0; i < comparison->difference_count; i++) {
         const struct xb_difference *difference = &comparison->differences[i];
-        if (difference->forbids != forbid)
+        if (!xb_compare_is_listed(difference, forbid))
             continue;
         xb_compare_sides(difference, baseline, candidate);
         fputs("| ", stream);

@@ -96,7 +96,7 @@ static const char *plural(size_t count)
     return count == 1 ? "" : "s";
 }
 
-/* "2 %", where all that gates has that threshold, else "its threshold". */
+/* "2 %", where all that gates has that threshold, else "their threshold". */
 static const char *threshold_text(const struct xb_comparison *comparison, char *text, size_t size)
 {
     double share = -1;
@@ -104,7 +104,7 @@ static const char *threshold_text(const struct xb_comparison *comparison, char *
         const struct xb_compared *compared = &comparison->cases[i];
         bool counts = compared->gates && compared->basis != XB_BASIS_NONE;
         if (counts && share >= 0 && share != compared->threshold)
-            return "its threshold";
+            return "their threshold";
         share = counts ? compared->threshold : share;
     }
     snprintf(text, size, "%g %%", 100 * (share >= 0 ? share : comparison->request.threshold));

@@ -51,13 +51,21 @@ static void print_header(FILE *stream, const struct xb_comparison *comparison)
 
 /* ---- the end ---- */
 
+/* Columns of a unit behind a number, which stays with it. */
+static size_t unit_length(const char *word, const char *rest)
+{
+    return word[0] >= '0' && word[0] <= '9' && rest != NULL && rest[0] == '%'
+               ? 1 + strcspn(rest, " ")
+               : 0;
+}
+
 /* Goes on in a line of which `used` columns are taken, and below it. */
 static void print_wrapped(FILE *stream, char *text, size_t used, size_t columns)
 {
     char *rest = NULL;
     for (char *word = strtok_r(text, " ", &rest); word != NULL; word = strtok_r(NULL, " ", &rest)) {
         size_t length = strlen(word) + 1;
-        if (used + length > columns) {
+        if (used + length + unit_length(word, rest) > columns) {
             fputs("\n ", stream);
             used = 1;
         }
@@ -95,10 +103,12 @@ static enum xb_status print_all(FILE *stream, const struct xb_comparison *compar
     size_t prose = columns < XB_PLAIN_COLUMNS ? columns : XB_PLAIN_COLUMNS;
     print_header(stream, comparison);
     if (comparison->case_count > 0) {
-        enum xb_status status = xb_compare_print_cases(stream, comparison, columns, colour, error);
+        struct xb_compare_shown shown;
+        enum xb_status status =
+            xb_compare_print_cases(stream, comparison, columns, colour, &shown, error);
         if (status != XB_OK)
             return status;
-        xb_compare_print_notes(stream, comparison);
+        xb_compare_print_notes(stream, comparison, &shown);
     }
     xb_compare_print_differences(stream, comparison, columns);
     print_overall(stream, comparison, prose, colour);

@@ -123,7 +123,8 @@ static void print_differences(FILE *stream, const struct xb_comparison *comparis
         widen(&widths, i, headers[i]);
     for (size_t i = 0; i < comparison->difference_count; i++) {
         fill_difference(&row, &comparison->differences[i]);
-        for (size_t j = 0; comparison->differences[i].forbids == forbid && j < SIDES; j++)
+        for (size_t j = 0; xb_compare_is_listed(&comparison->differences[i], forbid) && j < SIDES;
+             j++)
             widen(&widths, j, row.cells[j]);
     }
     set_widths(&widths, columns);
@@ -132,7 +133,7 @@ static void print_differences(FILE *stream, const struct xb_comparison *comparis
     print_difference(stream, &row, &widths);
     for (size_t i = 0; i < comparison->difference_count; i++) {
         fill_difference(&row, &comparison->differences[i]);
-        if (comparison->differences[i].forbids == forbid)
+        if (xb_compare_is_listed(&comparison->differences[i], forbid))
             print_difference(stream, &row, &widths);
     }
 }

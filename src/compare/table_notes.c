@@ -26,7 +26,7 @@ static void print_note(FILE *stream, const struct xb_comparison *comparison, siz
     while (same_note(comparison, index + others + 1))
         others++;
     if (others > 0)
-        snprintf(more, sizeof more, " and the %zu below it", others);
+        snprintf(more, sizeof more, others > 1 ? " and the next %zu" : " and the next one", others);
     xb_note_print(stream, "case", XB_COMPARE_LABEL, "%s%s: %s",
                   xb_compare_name(comparison, compared, name, sizeof name), more, note);
 }
@@ -57,27 +57,22 @@ static void print_levels(FILE *stream, const struct xb_comparison *comparison)
                       changes - most);
 }
 
-void xb_compare_print_notes(FILE *stream, const struct xb_comparison *comparison)
+void xb_compare_print_notes(FILE *stream, const struct xb_comparison *comparison,
+                            const struct xb_compare_shown *shown)
 {
-    bool any_test = false;
-    bool any_level = false;
-    for (size_t i = 0; i < comparison->case_count; i++) {
-        const struct xb_compared *compared = &comparison->cases[i];
-        any_test = any_test || compared->basis == XB_BASIS_TEST;
-        any_level = any_level || (compared->has_interval && compared->confidence > 0);
-    }
     fputs("\nNotes\n", stream);
-    xb_note_print(
-        stream, "figures", XB_COMPARE_LABEL,
-        "medians over the processes, bandwidths in GB/s (10^9 bytes per second); RATIO is "
-        "the candidate's by the baseline's");
-    if (any_level)
+    xb_note_print(stream, "figures", XB_COMPARE_LABEL,
+                  "medians over the processes, bandwidths in GB/s (10^9 bytes per second)%s",
+                  shown->ratio ? "; RATIO is the candidate's figure divided by the baseline's"
+                               : "");
+    if (shown->sure)
         xb_note_print(stream, "sure of", XB_COMPARE_LABEL,
-                      "how large the change is at least, or a loss at most; each row by itself");
-    if (any_test)
+                      "how large the change is at least, or a loss at most: each row by itself");
+    if (shown->p)
         xb_note_print(stream, "P", XB_COMPARE_LABEL,
-                      "how likely such data is if the verdict is wrong");
-    print_levels(stream, comparison);
+                      "how likely data like this is if the verdict is wrong");
+    if (shown->interval)
+        print_levels(stream, comparison);
     for (size_t i = 0; i < comparison->case_count; i++)
         print_note(stream, comparison, i);
 }

@@ -50,11 +50,16 @@ const char *xb_compare_overall(const struct xb_comparison *comparison)
                                                 : xb_outcome_name(comparison->overall);
 }
 
+bool xb_compare_is_listed(const struct xb_difference *difference, bool forbid)
+{
+    return forbid ? difference->forbids : !difference->forbids && !difference->of_stack;
+}
+
 size_t xb_compare_differences(const struct xb_comparison *comparison, bool forbid)
 {
     size_t count = 0;
     for (size_t i = 0; i < comparison->difference_count; i++)
-        count += comparison->differences[i].forbids == forbid;
+        count += xb_compare_is_listed(&comparison->differences[i], forbid);
     return count;
 }
 
@@ -63,6 +68,7 @@ const char *xb_compare_forbidden(const struct xb_comparison *comparison, struct 
     static const size_t most = 5;
     char name[XB_COMPARE_WORD];
     size_t told = 0;
+    size_t rows = 0;
     *words = (struct xb_words){.length = 0};
     xb_words_add(words, "%s",
                  xb_compare_forced(comparison) ? "FORCED: not comparable" : "NOT COMPARABLE");
@@ -74,6 +80,11 @@ const char *xb_compare_forbidden(const struct xb_comparison *comparison, struct 
     }
     if (told > most)
         xb_words_add(words, " and %zu more", told - most);
+    for (size_t i = 0; i < comparison->case_count; i++)
+        rows += comparison->cases[i].differs;
+    if (rows > 0)
+        xb_words_add(words, "%s%zu figure%s measured with other settings", told > 0 ? ", " : ": ",
+                     rows, rows == 1 ? "" : "s");
     return words->text;
 }
 
@@ -83,7 +94,7 @@ const char *xb_compare_stack(const struct xb_comparison *comparison, struct xb_w
     *words = (struct xb_words){.length = 0};
     for (size_t i = 0; i < comparison->difference_count; i++) {
         const struct xb_difference *difference = &comparison->differences[i];
-        if (difference->of_stack)
+        if (difference->of_stack && !difference->forbids)
             xb_words_add(words, "%s%s %s -> %s", words->length > 0 ? ", " : "",
                          xb_compare_plain(difference->name, name, sizeof name),
                          xb_compare_plain(difference->baseline, before, sizeof before),
@@ -93,12 +104,12 @@ const char *xb_compare_stack(const struct xb_comparison *comparison, struct xb_w
 }
 
 /* "managed h2d 64 MiB 10 %". */
-static void add_threshold(struct xb_words *words, const struct xb_threshold *threshold)
+static void add_threshold(struct xb_words *words, const struct xb_threshold *threshold, bool first)
 {
     const struct xb_gate *cases = &threshold->cases;
     char word[XB_COMPARE_WORD];
     xb_words_add(
-        words, ", of %s",
+        words, "%s%s", first ? " (" : ", ",
         xb_compare_plain(cases->mode != NULL ? cases->mode : "all modes", word, sizeof word));
     if (cases->direction != NULL)
         xb_words_add(words, " %s", xb_compare_plain(cases->direction, word, sizeof word));
@@ -118,7 +129,9 @@ const char *xb_compare_rule(const struct xb_comparison *comparison, struct xb_wo
     *words = (struct xb_words){.length = 0};
     xb_words_add(words, "worse by %g %% or more is a regression", 100 * request->threshold);
     for (size_t i = 0; i < request->thresholds.count; i++)
-        add_threshold(words, &request->thresholds.items[i]);
+        add_threshold(words, &request->thresholds.items[i], i == 0);
+    if (request->thresholds.count > 0)
+        xb_words_add(words, ")");
     if (xb_compare_refused(comparison))
         return words->text;
     for (size_t i = 0; i < comparison->case_count; i++)

@@ -33,7 +33,10 @@ bool xb_compare_refused(const struct xb_comparison *comparison);
 bool xb_compare_forced(const struct xb_comparison *comparison);
 /* "REGRESSION", or "NOT COMPARABLE". */
 const char *xb_compare_overall(const struct xb_comparison *comparison);
-/* How many differences forbid it, or else are context. */
+/* Whether a difference is listed among those that forbid it, or else among the others; what people
+ * exchange on purpose stands on top. */
+bool xb_compare_is_listed(const struct xb_difference *difference, bool forbid);
+/* How many of either are. */
 size_t xb_compare_differences(const struct xb_comparison *comparison, bool forbid);
 /* "FORCED: not comparable: GPU model of device 0, option --chunk"; "NOT COMPARABLE: ...". */
 const char *xb_compare_forbidden(const struct xb_comparison *comparison, struct xb_words *words);
