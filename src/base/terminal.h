@@ -19,6 +19,8 @@
 /* A terminal that is narrower, or says so, is written to as if it had as many. */
 #define XB_LEAST_COLUMNS 40
 
+bool xb_is_terminal(FILE *stream);
+
 /* How many columns a line may take: of a terminal that does not know its width what COLUMNS says,
  * else 80. Changes with the window: ask once for each table. */
 size_t xb_terminal_columns(FILE *stream);

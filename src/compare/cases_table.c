@@ -1,39 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The table of cases: a row for each figure. */
-#include "base/note.h"
+#include "base/columns.h"
 #include "table.h"
 #include "text.h"
 #include "xferbench/units.h"
 
 #include <ctype.h>
-#include <libsmartcols/libsmartcols.h>
 #include <stdlib.h>
 #include <string.h>
 
 static enum xb_status out_of_memory(struct xb_error *error)
 {
     return XB_FAIL(error, XB_ERR_MEMORY, "not enough memory to print the table");
-}
-
-/* Columns of the longest line. */
-static size_t width_of(const char *text)
-{
-    size_t width = 0;
-    while (*text != '\0') {
-        size_t length = strcspn(text, "\n");
-        width = length > width ? length : width;
-        text += length + (text[length] == '\n');
-    }
-    return width;
-}
-
-/* The table with `separator` between its columns; `text` is what was there before. */
-static bool print_with(struct libscols_table *table, const char *separator, char **text)
-{
-    free(*text);
-    *text = NULL;
-    return scols_table_set_column_separator(table, separator) == 0 &&
-           scols_print_table_to_string(table, text) == 0;
 }
 
 /* ---- columns and rows ---- */
@@ -58,9 +36,12 @@ enum column {
     COLUMN_COUNT
 };
 
+/* A column, and its turn to go where lines are too long: first what only people who know statistics
+ * read, which the JSON has, last what the percentage tells too. */
 static const struct {
     const char *name;
     int flags;
+    unsigned char turn;
 } columns[COLUMN_COUNT] = {
     [COLUMN_MODE] = {"MODE", 0},
     [COLUMN_VARIANT] = {"VARIANT", 0},
@@ -68,13 +49,13 @@ static const struct {
     [COLUMN_SIZE] = {"SIZE", SCOLS_FL_RIGHT},
     [COLUMN_DEVICE] = {"DEVICE", 0},
     [COLUMN_FIGURE] = {"FIGURE", 0},
-    [COLUMN_BASELINE] = {"BASELINE", SCOLS_FL_RIGHT},
-    [COLUMN_CANDIDATE] = {"CANDIDATE", SCOLS_FL_RIGHT},
+    [COLUMN_BASELINE] = {"BASELINE", SCOLS_FL_RIGHT, 5},
+    [COLUMN_CANDIDATE] = {"CANDIDATE", SCOLS_FL_RIGHT, 5},
     [COLUMN_CHANGE] = {"CHANGE", SCOLS_FL_RIGHT},
-    [COLUMN_SURE] = {"SURE OF", 0},
-    [COLUMN_RATIO] = {"RATIO", SCOLS_FL_RIGHT},
-    [COLUMN_INTERVAL] = {"INTERVAL", SCOLS_FL_RIGHT},
-    [COLUMN_P] = {"P", SCOLS_FL_RIGHT},
+    [COLUMN_SURE] = {"SURE OF", 0, 4},
+    [COLUMN_RATIO] = {"RATIO", SCOLS_FL_RIGHT, 3},
+    [COLUMN_INTERVAL] = {"INTERVAL", SCOLS_FL_RIGHT, 2},
+    [COLUMN_P] = {"P", SCOLS_FL_RIGHT, 1},
     [COLUMN_VERDICT] = {"VERDICT", 0},
 };
 
@@ -155,15 +136,26 @@ static const char *heading(const struct contents *contents, size_t column, char 
     return text;
 }
 
-static bool add_columns(struct libscols_table *table, const struct contents *contents)
+/* The columns that have something to say, as they were added. */
+struct layout {
+    enum column columns[COLUMN_COUNT];
+    unsigned char turns[COLUMN_COUNT];
+    size_t count;
+};
+
+static bool add_columns(struct libscols_table *table, const struct contents *contents,
+                        struct layout *layout)
 {
     char text[24];
     for (size_t i = 0; i < COLUMN_COUNT; i++) {
-        int flags = (is_parameter(i) ? SCOLS_FL_RIGHT : columns[i].flags) |
-                    (is_hidden(contents, i) ? SCOLS_FL_HIDDEN : 0);
         const char *name = heading(contents, i, text, sizeof text);
-        if (scols_table_new_column(table, name, 0, flags) == NULL)
+        if (is_hidden(contents, i))
+            continue;
+        if (scols_table_new_column(table, name, 0,
+                                   is_parameter(i) ? SCOLS_FL_RIGHT : columns[i].flags) == NULL)
             return false;
+        layout->columns[layout->count] = (enum column)i;
+        layout->turns[layout->count++] = columns[i].turn;
     }
     return true;
 }
@@ -221,212 +213,69 @@ static void fill_row(struct row *row, const struct xb_comparison *comparison,
     xb_compare_verdict(comparison, compared, row->cells[COLUMN_VERDICT], size);
 }
 
-static enum xb_status add_row(struct libscols_table *table, const struct xb_comparison *comparison,
-                              const struct contents *contents, const struct xb_compared *compared,
-                              struct xb_error *error)
+static enum xb_status add_row(struct libscols_table *table, const struct layout *layout,
+                              const struct row *row, const char *colour, struct xb_error *error)
 {
-    struct row row;
-    fill_row(&row, comparison, contents, compared);
     struct libscols_line *line = scols_table_new_line(table, NULL);
     if (line == NULL)
         return out_of_memory(error);
-    for (size_t i = 0; i < COLUMN_COUNT; i++)
-        if (scols_line_set_data(line, i, row.cells[i]) != 0)
+    for (size_t i = 0; i < layout->count; i++)
+        if (scols_line_set_data(line, i, row->cells[layout->columns[i]]) != 0)
             return out_of_memory(error);
-    bool sure = xb_compare_judged(compared) && !xb_compare_forced(comparison);
-    const char *colour = xb_compare_colour(compared->outcome, sure);
-    if (compared->basis != XB_BASIS_NONE &&
-        scols_cell_set_color(scols_line_get_cell(line, COLUMN_VERDICT), colour) != 0)
+    if (colour != NULL &&
+        scols_cell_set_color(scols_line_get_cell(line, layout->count - 1), colour) != 0)
         return out_of_memory(error);
     return XB_OK;
 }
 
-/* "PASS" and "(indicative," and "does not count)", but not "does" and "not". */
-static void break_verdict(const char *text, char *broken, size_t size)
-{
-    snprintf(broken, size, "%s", text);
-    for (char *c = broken; *c != '\0'; c++)
-        if (*c == ' ' && (c[1] == '(' || c[-1] == ','))
-            *c = '\n';
-}
-
-/* Behind every `mark` that is not the last character. */
-static void break_behind(char mark, const char *text, char *broken, size_t size)
-{
-    char *end = broken + size - 2;
-    while (*text != '\0' && broken < end) {
-        *broken++ = *text;
-        if (*text++ == mark && *text != '\0')
-            *broken++ = '\n';
-    }
-    *broken = '\0';
-}
-
-/* "latency_" and "host". */
-static void break_figure(const char *text, char *broken, size_t size)
-{
-    break_behind('_', text, broken, size);
-}
-
-/* "0.9987-" and "1.0012"; "double-" and "buffer". */
-static void break_at_dash(const char *text, char *broken, size_t size)
-{
-    break_behind('-', text, broken, size);
-}
-
-/* Takes the breaks out again. */
-static void join_lines(const char *text, char *joined, size_t size)
-{
-    char *end = joined + size - 1;
-    for (; *text != '\0' && joined < end; text++)
-        if (*text != '\n')
-            *joined++ = *text;
-    *joined = '\0';
-}
-
-/* Writes the texts of a column on several lines each. */
-static bool break_cells(struct libscols_table *table, enum column index,
-                        void (*break_text)(const char *text, char *broken, size_t size))
-{
-    struct libscols_column *column = scols_table_get_column(table, index);
-    int flags = columns[index].flags | SCOLS_FL_WRAP;
-    bool ok = column != NULL &&
-              (scols_column_is_hidden(column) || scols_column_set_flags(column, flags) == 0) &&
-              scols_column_set_safechars(column, "\n") == 0 &&
-              scols_column_set_wrapfunc(column, scols_wrapnl_chunksize, scols_wrapnl_nextchunk,
-                                        NULL) == 0;
-    struct libscols_iter *lines = scols_new_iter(SCOLS_ITER_FORWARD);
-    struct libscols_line *line = NULL;
-    ok = ok && lines != NULL;
-    while (ok && scols_table_next_line(table, lines, &line) == 0) {
-        char text[2 * XB_COMPARE_WORD];
-        break_text(scols_line_get_column_data(line, column), text, sizeof text);
-        ok = scols_line_set_column_data(line, column, text) == 0;
-    }
-    scols_free_iter(lines);
-    return ok;
-}
-
-/* The last resort, for names that nobody should have given: they are broken anywhere. */
-static bool wrap_names(struct libscols_table *table, size_t columns_wide)
-{
-    bool ok = scols_table_set_termforce(table, SCOLS_TERMFORCE_ALWAYS) == 0 &&
-              scols_table_set_termwidth(table, columns_wide) == 0;
-    for (size_t i = COLUMN_MODE; ok && i <= COLUMN_DIRECTION; i++) {
-        struct libscols_column *column = scols_table_get_column(table, i);
-        ok = break_cells(table, (enum column)i, join_lines) &&
-             scols_column_set_wrapfunc(column, NULL, NULL, NULL) == 0;
-    }
-    return ok;
-}
-
-static bool hide(struct libscols_table *table, enum column index)
-{
-    struct libscols_column *column = scols_table_get_column(table, index);
-    int flags = column != NULL ? scols_column_get_flags(column) : 0;
-    return column != NULL && scols_column_set_flags(column, flags | SCOLS_FL_HIDDEN) == 0;
-}
-
-/* What a table loses where lines are too long, in this order: first what only people who know
- * statistics read, which the JSON has, last what the percentage tells too. */
-enum step {
-    NO_DROPPING,
-    HIDE_P,
-    HIDE_INTERVAL,
-    HIDE_RATIO,
-    BREAK_VERDICTS,
-    BREAK_FIGURES,
-    HIDE_SURE,
-    BREAK_NAMES,
-    HIDE_BASELINE,
-    HIDE_CANDIDATE,
-    ANYWHERE,
-    STEPS
-};
-
-static bool make_narrower(struct libscols_table *table, enum step step, size_t columns_wide)
-{
-    static const enum column hidden[STEPS] = {[HIDE_P] = COLUMN_P,
-                                              [HIDE_INTERVAL] = COLUMN_INTERVAL,
-                                              [HIDE_RATIO] = COLUMN_RATIO,
-                                              [HIDE_SURE] = COLUMN_SURE,
-                                              [HIDE_BASELINE] = COLUMN_BASELINE,
-                                              [HIDE_CANDIDATE] = COLUMN_CANDIDATE};
-    switch (step) {
-    case NO_DROPPING: /* by itself the library would drop columns without a word */
-        return scols_table_set_termforce(table, SCOLS_TERMFORCE_NEVER) == 0;
-    case BREAK_VERDICTS:
-        return break_cells(table, COLUMN_VERDICT, break_verdict);
-    case BREAK_FIGURES:
-        return break_cells(table, COLUMN_FIGURE, break_figure);
-    case BREAK_NAMES:
-        return break_cells(table, COLUMN_MODE, break_at_dash) &&
-               break_cells(table, COLUMN_VARIANT, break_at_dash);
-    case ANYWHERE:
-    case STEPS:
-        return wrap_names(table, columns_wide);
-    default:
-        return hide(table, hidden[step]);
-    }
-}
-
-/* As generous as the lines have room for. NULL: no memory. */
-static char *table_text(struct libscols_table *table, size_t columns_wide, bool colour)
-{
-    static const char *const separators[] = {"  ", " "};
-    char *text = NULL;
-    const char *separator = NULL;
-    bool ok = true;
-    for (size_t i = 0; ok && i / 2 < STEPS && (i == 0 || width_of(text) > columns_wide); i++) {
-        separator = separators[i % 2];
-        ok = (i % 2 != 0 || make_narrower(table, (enum step)(i / 2), columns_wide)) &&
-             print_with(table, separator, &text);
-    }
-    /* Last, for the widths are counted without it. */
-    if (ok && colour)
-        ok = scols_table_enable_colors(table, 1) == 0 && print_with(table, separator, &text);
-    if (!ok) {
-        free(text);
-        text = NULL;
-    }
-    return text;
-}
-
 static enum xb_status fill(struct libscols_table *table, const struct xb_comparison *comparison,
-                           struct xb_error *error)
+                           struct layout *layout, struct xb_error *error)
 {
     struct contents contents = contents_of(comparison);
-    if (!add_columns(table, &contents))
+    if (!add_columns(table, &contents, layout))
         return out_of_memory(error);
     for (size_t i = 0; i < comparison->case_count; i++) {
-        enum xb_status status = add_row(table, comparison, &contents, &comparison->cases[i], error);
+        struct row row;
+        const struct xb_compared *compared = &comparison->cases[i];
+        bool sure = xb_compare_judged(compared) && !xb_compare_forced(comparison);
+        const char *colour =
+            compared->basis != XB_BASIS_NONE ? xb_compare_colour(compared->outcome, sure) : NULL;
+        fill_row(&row, comparison, &contents, compared);
+        enum xb_status status = add_row(table, layout, &row, colour, error);
         if (status != XB_OK)
             return status;
     }
     return XB_OK;
 }
 
-static bool is_shown(struct libscols_table *table, enum column index)
+static bool is_shown(struct libscols_table *table, const struct layout *layout, enum column index)
 {
-    const struct libscols_column *column = scols_table_get_column(table, index);
-    return column != NULL && (scols_column_get_flags(column) & SCOLS_FL_HIDDEN) == 0;
+    for (size_t i = 0; i < layout->count; i++)
+        if (layout->columns[i] == index)
+            return !scols_column_is_hidden(scols_table_get_column(table, i));
+    return false;
 }
 
 enum xb_status xb_compare_print_cases(FILE *stream, const struct xb_comparison *comparison,
-                                      size_t columns_wide, bool colour,
-                                      struct xb_compare_shown *shown, struct xb_error *error)
+                                      size_t width, bool colour, struct xb_compare_shown *shown,
+                                      struct xb_error *error)
 {
+    struct layout layout = {.count = 0};
     struct libscols_table *table = scols_new_table();
     if (table == NULL)
         return out_of_memory(error);
-    enum xb_status status = fill(table, comparison, error);
-    char *text = status == XB_OK ? table_text(table, columns_wide, colour) : NULL;
-    *shown = (struct xb_compare_shown){.sure = is_shown(table, COLUMN_SURE),
-                                       .ratio = is_shown(table, COLUMN_RATIO),
-                                       .interval = is_shown(table, COLUMN_INTERVAL),
-                                       .p = is_shown(table, COLUMN_P)};
+    enum xb_status status = fill(table, comparison, &layout, error);
+    const struct xb_columns columns_of_table = {.width = width,
+                                                .with_colours = colour,
+                                                .turns = layout.turns,
+                                                .elsewhere = "They are in --format json"};
+    char *text = status == XB_OK ? xb_columns_fit(table, &columns_of_table) : NULL;
+    *shown = (struct xb_compare_shown){.sure = is_shown(table, &layout, COLUMN_SURE),
+                                       .ratio = is_shown(table, &layout, COLUMN_RATIO),
+                                       .interval = is_shown(table, &layout, COLUMN_INTERVAL),
+                                       .p = is_shown(table, &layout, COLUMN_P)};
     if (text != NULL)
-        fprintf(stream, "\n%s\n", text);
+        fprintf(stream, "\n%s", text);
     else if (status == XB_OK)
         status = out_of_memory(error);
     free(text);

@@ -4,7 +4,9 @@
 #include "table.h"
 
 #include "base/columns.h"
+#include "base/note.h"
 #include "base/stream.h"
+#include "base/terminal.h"
 #include "base/text.h"
 #include "formats.h"
 #include "matrix.h"
@@ -14,6 +16,7 @@
 
 #include <libsmartcols/libsmartcols.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- a table ---- */
 
@@ -28,42 +31,76 @@ static enum xb_status out_of_memory(struct xb_error *error)
     return XB_FAIL(error, XB_ERR_MEMORY, "not enough memory to print the table");
 }
 
-static bool add_columns(struct libscols_table *table, const struct xb_table_layout *layout)
+/* Colours a cell, if `cell` is one and there is a colour. */
+static bool paint(struct libscols_cell *cell, FILE *stream, enum xb_colour colour)
+{
+    const char *code = xb_colour_begin(stream, colour);
+    return cell != NULL && (code[0] == '\0' || scols_cell_set_color(cell, code) == 0);
+}
+
+static bool add_columns(FILE *stream, struct libscols_table *table,
+                        const struct xb_table_layout *layout)
 {
     char name[XB_TABLE_CELL];
-    for (size_t i = 0; i < layout->shown_count; i++)
-        if (scols_table_new_column(table, xb_table_column_name(layout, i, name), 0,
-                                   xb_table_column_is_right(layout, i) ? SCOLS_FL_RIGHT : 0) ==
-            NULL)
+    for (size_t i = 0; i < layout->shown_count; i++) {
+        int flags = xb_table_column_is_right(layout, i) ? SCOLS_FL_RIGHT : 0;
+        struct libscols_column *column =
+            scols_table_new_column(table, xb_table_column_name(layout, i, name), 0, flags);
+        if (column == NULL || !paint(scols_column_get_header(column), stream, XB_COLOUR_TITLE))
             return false;
+    }
     return true;
 }
 
-static bool add_row(struct libscols_table *table, const struct xb_table_layout *layout,
-                    const struct xb_record_case *test)
+static enum xb_colour colour_of(const char *cell)
+{
+    if (strcmp(cell, "ERROR") == 0 || strcmp(cell, "NO") == 0)
+        return XB_COLOUR_BAD;
+    return strcmp(cell, "skipped") == 0 || strcmp(cell, "cut short") == 0 ? XB_COLOUR_WARNING
+                                                                          : XB_COLOUR_NONE;
+}
+
+static bool add_row(FILE *stream, struct libscols_table *table,
+                    const struct xb_table_layout *layout, const struct xb_record_case *test)
 {
     struct libscols_line *line = scols_table_new_line(table, NULL);
     bool ok = line != NULL;
     for (size_t i = 0; ok && i < layout->shown_count; i++) {
         char cell[XB_TABLE_CELL];
         xb_table_fill_cell(layout, i, test, cell);
-        ok = scols_line_set_data(line, i, cell) == 0;
+        ok = scols_line_set_data(line, i, cell) == 0 &&
+             paint(scols_line_get_cell(line, i), stream, colour_of(cell));
     }
     return ok;
 }
 
+/* Fits the table to where it is printed. NULL: no memory. */
+static char *fit(FILE *stream, struct libscols_table *table, const struct xb_table_layout *layout)
+{
+    unsigned char turns[XB_TABLE_COLUMNS];
+    const struct xb_columns columns = {.width = xb_terminal_columns(stream),
+                                       .with_colours = xb_terminal_has_colours(stream),
+                                       .wordy = layout->shown_count - 1,
+                                       .brief = "OK",
+                                       .turns = turns,
+                                       .elsewhere = "JSON and CSV have all"};
+    for (size_t i = 0; i < layout->shown_count; i++)
+        turns[i] = xb_table_column_turn(layout, i);
+    return xb_columns_fit(table, &columns);
+}
+
 /* The table of those devices that ran alone, or of those that ran together; NULL: no memory. */
-static char *table_text(const struct xb_table_layout *layout, bool together)
+static char *table_text(FILE *stream, const struct xb_table_layout *layout, bool together)
 {
     const struct xb_record *record = layout->record;
     struct libscols_table *table = scols_new_table();
-    bool ok = table != NULL && add_columns(table, layout);
+    bool ok = table != NULL && add_columns(stream, table, layout);
     for (size_t i = 0; ok && i < record->case_count; i++) {
         const struct xb_record_case *test = &record->cases[i];
         if (has_row(record, test) && test->simultaneous == together)
-            ok = add_row(table, layout, test);
+            ok = add_row(stream, table, layout, test);
     }
-    char *text = ok ? xb_columns_fit(table, layout->shown_count - 1, "OK") : NULL;
+    char *text = ok ? fit(stream, table, layout) : NULL;
     scols_unref_table(table);
     return text;
 }
@@ -71,10 +108,10 @@ static char *table_text(const struct xb_table_layout *layout, bool together)
 static enum xb_status print_table(FILE *stream, const struct xb_table_layout *layout, bool together,
                                   struct xb_error *error)
 {
-    char *text = table_text(layout, together);
+    char *text = table_text(stream, layout, together);
     if (text == NULL)
         return out_of_memory(error);
-    fprintf(stream, "%s\n", text);
+    fputs(text, stream);
     free(text);
     return XB_OK;
 }
@@ -110,9 +147,9 @@ static enum xb_status print_together(FILE *stream, const struct xb_table_layout 
     if (!first)
         fputc('\n', stream);
     if (devices > 1)
-        fprintf(stream, "%zu devices at the same time\n", devices);
+        xb_heading_print(stream, XB_COLOUR_TITLE, "%zu devices at the same time", devices);
     else
-        fputs("Devices at the same time\n", stream);
+        xb_heading_print(stream, XB_COLOUR_TITLE, "Devices at the same time");
     return print_table(stream, layout, true, error);
 }
 
@@ -161,14 +198,14 @@ static enum xb_status print_all(FILE *stream, const struct xb_record *record,
                                 struct xb_error *error)
 {
     enum xb_status status = XB_OK;
+    bool has_rows = has_results(record);
     xb_table_header(stream, record);
-    if (has_results(record)) {
+    if (has_rows)
         status = print_results(stream, record, error);
-        if (status == XB_OK)
-            status = print_reading(stream, record, error);
-    }
     if (status == XB_OK)
         status = xb_table_notes(stream, record, error);
+    if (status == XB_OK && has_rows)
+        status = print_reading(stream, record, error);
     return status == XB_OK ? xb_stream_finish(stream, "the table", error) : status;
 }
 

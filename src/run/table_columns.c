@@ -194,44 +194,60 @@ static void fill_verified(const struct subject *subject, const struct xb_figure 
 enum { RATES = 1, LATENCIES = 2, ROWS = RATES | LATENCIES, SHARES = 4 };
 enum { ONE = 1, SEVERAL = 2, ANY = ONE | SEVERAL };
 
+/* In which order columns leave a line that is too narrow: first those that say least of how fast a
+ * copy is, or that follow from others. */
+enum {
+    STAYS,
+    DONE_GOES,
+    SUBMIT_GOES,
+    N_GOES,
+    P99_GOES,
+    ENDS_GO,
+    P95_GOES,
+    SPREAD_GOES,
+    INTERVAL_GOES,
+    SHARE_GOES
+};
+
 struct xb_column {
     const char *name;
     bool to_the_right;
     unsigned rows, processes;
     cell_fill *fill;
     const struct xb_figure *figure; /* NULL: of none */
+    unsigned char turn;             /* to go, as above */
 };
 
 static const struct xb_column columns_of_case[] = {
-    {"MODE", false, ROWS, ANY, fill_mode, NULL},
-    {"VARIANT", false, ROWS, ANY, fill_variant, NULL},
-    {"DIR", false, ROWS, ANY, fill_direction, NULL},
-    {"SIZE", true, ROWS, ANY, fill_size, NULL},
+    {"MODE", false, ROWS, ANY, fill_mode, NULL, STAYS},
+    {"VARIANT", false, ROWS, ANY, fill_variant, NULL, STAYS},
+    {"DIR", false, ROWS, ANY, fill_direction, NULL, STAYS},
+    {"SIZE", true, ROWS, ANY, fill_size, NULL, STAYS},
 };
 
 /* Behind these stands a column for each parameter that differs; then, if rows name it: */
-static const struct xb_column column_of_device = {"DEV", true, ROWS, ANY, fill_device, NULL};
+static const struct xb_column column_of_device = {"DEV", true, ROWS, ANY, fill_device, NULL, STAYS};
 
 static const struct xb_column columns_of_figures[] = {
-    {"GB/s", true, RATES, ANY, fill_main, &xb_figure_bandwidth},
-    {"95% INTERVAL", true, RATES, ANY, fill_interval, &xb_figure_bandwidth},
-    {"MIN", true, RATES, ANY, fill_min, &xb_figure_bandwidth},
-    {"MAX", true, RATES, ANY, fill_max, &xb_figure_bandwidth},
-    {"SPREAD", true, RATES, SEVERAL, fill_spread, &xb_figure_bandwidth},
-    {"OF LINK", true, SHARES, ANY, fill_share, &xb_figure_share_of_ceiling},
-    {"SUBMIT", true, RATES, ONE, fill_median, &xb_figure_submit_time},
-    {"DONE", true, RATES, ONE, fill_median, &xb_figure_wall_time},
-    {"HOST P50", true, LATENCIES, ANY, fill_main, &xb_figure_latency_host},
-    {"P95", true, LATENCIES, ONE, fill_p95, &xb_figure_latency_host},
-    {"P99", true, LATENCIES, ONE, fill_p99, &xb_figure_latency_host},
-    {"MIN", true, LATENCIES, SEVERAL, fill_min, &xb_figure_latency_host},
-    {"MAX", true, LATENCIES, SEVERAL, fill_max, &xb_figure_latency_host},
-    {"SPREAD", true, LATENCIES, SEVERAL, fill_spread, &xb_figure_latency_host},
-    {"DEVICE P50", true, LATENCIES, ANY, fill_median, &xb_figure_latency_device},
-    {"P95", true, LATENCIES, ONE, fill_p95, &xb_figure_latency_device},
-    {"P99", true, LATENCIES, ONE, fill_p99, &xb_figure_latency_device},
-    {"N", true, ROWS, ANY, fill_n, NULL},
-    {"VERIFIED", false, ROWS, ANY, fill_verified, NULL},
+    {"GB/s", true, RATES, ANY, fill_main, &xb_figure_bandwidth, STAYS},
+    {"95% INTERVAL", true, RATES, ANY, fill_interval, &xb_figure_bandwidth, INTERVAL_GOES},
+    {"MIN", true, RATES, ANY, fill_min, &xb_figure_bandwidth, ENDS_GO},
+    {"MAX", true, RATES, ANY, fill_max, &xb_figure_bandwidth, ENDS_GO},
+    {"SPREAD", true, RATES, SEVERAL, fill_spread, &xb_figure_bandwidth, SPREAD_GOES},
+    {"OF LINK", true, SHARES, ANY, fill_share, &xb_figure_share_of_ceiling, SHARE_GOES},
+    {"SUBMIT", true, RATES, ONE, fill_median, &xb_figure_submit_time, SUBMIT_GOES},
+    {"DONE", true, RATES, ONE, fill_median, &xb_figure_wall_time, DONE_GOES},
+    {"HOST P50", true, LATENCIES, ANY, fill_main, &xb_figure_latency_host, STAYS},
+    {"P95", true, LATENCIES, ONE, fill_p95, &xb_figure_latency_host, P95_GOES},
+    {"P99", true, LATENCIES, ONE, fill_p99, &xb_figure_latency_host, P99_GOES},
+    {"MIN", true, LATENCIES, SEVERAL, fill_min, &xb_figure_latency_host, ENDS_GO},
+    {"MAX", true, LATENCIES, SEVERAL, fill_max, &xb_figure_latency_host, ENDS_GO},
+    {"SPREAD", true, LATENCIES, SEVERAL, fill_spread, &xb_figure_latency_host, SPREAD_GOES},
+    {"DEVICE P50", true, LATENCIES, ANY, fill_median, &xb_figure_latency_device, STAYS},
+    {"P95", true, LATENCIES, ONE, fill_p95, &xb_figure_latency_device, P95_GOES},
+    {"P99", true, LATENCIES, ONE, fill_p99, &xb_figure_latency_device, P99_GOES},
+    {"N", true, ROWS, ANY, fill_n, NULL, N_GOES},
+    {"VERIFIED", false, ROWS, ANY, fill_verified, NULL, STAYS},
 };
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
@@ -280,6 +296,12 @@ bool xb_table_column_is_right(const struct xb_table_layout *layout, size_t index
 {
     const struct xb_column *column = layout->shown[index].column;
     return column == NULL || column->to_the_right;
+}
+
+unsigned char xb_table_column_turn(const struct xb_table_layout *layout, size_t index)
+{
+    const struct xb_column *column = layout->shown[index].column;
+    return column != NULL ? column->turn : STAYS;
 }
 
 /* A latency of the mode's own is timed by the device, and stands where that of a copy would.

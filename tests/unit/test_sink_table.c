@@ -160,7 +160,8 @@ static void table_shows_shares_of_the_ceiling(void **state)
     set_computed(both, &xb_figure_bandwidth_d2h, 43.09e9);
     text = written(xb_table_write, &f->run);
     assert_row(text, "pinned alloc bidir 1 GiB 0 54.77 54.53-55.02 3.58 55.35 50.0+75.0% 3.33 us "
-                     "21.5 ms 20 yes");
+                     "20 yes");
+    assert_row(text, "Not shown in 100 columns: DONE. JSON and CSV have all.");
     free(text);
 }
 
