@@ -26,13 +26,37 @@ static const char *name_of(struct libscols_column *column)
     return name != NULL ? name : "";
 }
 
+/* Takes away the blanks at the ends of lines: an empty last column has some. */
+static void trim_lines(char *text)
+{
+    char *out = text;
+    for (const char *c = text; *c != '\0'; c++) {
+        size_t blanks = strspn(c, " ");
+        if (blanks > 0 && (c[blanks] == '\n' || c[blanks] == '\0'))
+            c += blanks;
+        if (*c == '\0')
+            break;
+        *out++ = *c;
+    }
+    *out = '\0';
+}
+
 /* Prints the table with `separator` between its columns into *text; frees the text from before. */
 static bool print_with(struct libscols_table *table, const char *separator, char **text)
 {
     free(*text);
     *text = NULL;
-    return scols_table_set_column_separator(table, separator) == 0 &&
-           scols_print_table_to_string(table, text) == 0;
+    bool ok = scols_table_set_column_separator(table, separator) == 0 &&
+              scols_print_table_to_string(table, text) == 0;
+    if (ok)
+        trim_lines(*text);
+    return ok;
+}
+
+/* The columns that a line of the table itself may take. */
+static size_t room_of(const struct xb_columns *columns)
+{
+    return columns->width - (columns->label != NULL ? strlen(columns->label) : 0);
 }
 
 /* ---- columns go ---- */
@@ -81,8 +105,9 @@ static void print_hidden(FILE *stream, struct libscols_table *table,
     }
     if (words.length == 0)
         return;
-    fputc('\n', stream);
-    xb_lines_print(stream, columns->width, "Not shown in %zu columns: %s.%s%s%s", columns->width,
+    if (columns->label == NULL)
+        fputc('\n', stream);
+    xb_lines_print(stream, room_of(columns), "Not shown in %zu columns: %s.%s%s%s", columns->width,
                    words.text, columns->elsewhere != NULL ? " " : "",
                    columns->elsewhere != NULL ? columns->elsewhere : "",
                    columns->elsewhere != NULL ? "." : "");
@@ -99,39 +124,58 @@ struct paragraph {
     bool with_colours;
 };
 
-/* "SIZE 256 MiB": the line breaks before or behind it, and within it only where it is too long for
- * a line. */
+static void begin_line(struct paragraph *paragraph)
+{
+    fprintf(paragraph->stream, "\n%*s", INDENT, "");
+    paragraph->used = INDENT;
+}
+
+/* Some words, and a line break only between words that have no room in one line. */
+static void print_words(struct paragraph *paragraph, const char *text)
+{
+    for (const char *word = text; word[0] != '\0'; word += strspn(word, " ")) {
+        size_t length = strcspn(word, " ");
+        bool is_first = paragraph->used <= INDENT || word == text;
+        if (!is_first && paragraph->used + 1 + length > paragraph->width) {
+            begin_line(paragraph);
+            is_first = true;
+        }
+        fprintf(paragraph->stream, "%s%.*s", is_first ? "" : " ", (int)length, word);
+        paragraph->used += length + !is_first;
+        word += length;
+    }
+}
+
+/* "SIZE 256 MiB": in one line, if one has room for it. */
 static void print_cell(struct paragraph *paragraph, const char *name, struct libscols_cell *cell)
 {
     const char *data = scols_cell_get_data(cell);
     const char *colour = paragraph->with_colours ? scols_cell_get_color(cell) : NULL;
-    size_t length = strlen(name) + 1 + strlen(data);
-    if (paragraph->used > 0 && paragraph->used + 2 + length > paragraph->width) {
-        fprintf(paragraph->stream, "\n%*s", INDENT, "");
-        paragraph->used = INDENT;
-    } else if (paragraph->used > 0) {
-        fputs("  ", paragraph->stream);
-        paragraph->used += 2;
-    }
-    size_t room = paragraph->width - paragraph->used;
-    fprintf(paragraph->stream, "%s ", name);
-    if (length > room)
-        fprintf(paragraph->stream, "\n%*s", INDENT, "");
-    fprintf(paragraph->stream, "%s%.*s%s", colour != NULL ? colour : "",
-            (int)(paragraph->width - INDENT), data, colour != NULL ? "\033[0m" : "");
-    paragraph->used = length > room ? INDENT + strlen(data) : paragraph->used + length;
+    const char *blank = name[0] != '\0' ? " " : "";
+    size_t length = strlen(name) + strlen(blank) + strlen(data);
+    if (paragraph->used > 0 && paragraph->used + 2 + length > paragraph->width)
+        begin_line(paragraph);
+    else if (paragraph->used > 0)
+        paragraph->used += (size_t)fprintf(paragraph->stream, "  ");
+    paragraph->used += (size_t)fprintf(paragraph->stream, "%s%s", name, blank);
+    if (paragraph->used + strcspn(data, " ") > paragraph->width)
+        begin_line(paragraph);
+    fputs(colour != NULL ? colour : "", paragraph->stream);
+    print_words(paragraph, data);
+    fputs(colour != NULL ? "\033[0m" : "", paragraph->stream);
 }
 
 static void print_row(FILE *stream, struct libscols_table *table, struct libscols_line *line,
                       const struct xb_columns *columns)
 {
     struct paragraph paragraph = {
-        .stream = stream, .width = columns->width, .with_colours = columns->with_colours};
+        .stream = stream, .width = room_of(columns), .with_colours = columns->with_colours};
     for (size_t i = 0; i < scols_table_get_ncols(table); i++) {
         struct libscols_column *column = scols_table_get_column(table, i);
         struct libscols_cell *cell = scols_line_get_cell(line, i);
         const char *data = cell != NULL ? scols_cell_get_data(cell) : NULL;
-        if (!scols_column_is_hidden(column) && data != NULL && strcmp(data, "-") != 0)
+        if (!scols_column_is_hidden(column) && data != NULL && data[0] != '\0' &&
+            strcmp(data, "-") != 0)
             print_cell(&paragraph, name_of(column), cell);
     }
     fputc('\n', stream);
@@ -162,15 +206,15 @@ static bool make_narrower(struct libscols_table *table, const struct xb_columns 
     /* The library would drop columns of its own choice. */
     bool ok = scols_table_set_termforce(table, SCOLS_TERMFORCE_NEVER) == 0 &&
               scols_table_enable_colors(table, 0) == 0 && print_with(table, "  ", text);
-    if (ok && xb_widest_line(*text) > columns->width)
+    if (ok && xb_widest_line(*text) > room_of(columns))
         ok = print_with(table, " ", text);
-    if (ok && xb_widest_line(*text) > columns->width && columns->brief != NULL) {
+    if (ok && xb_widest_line(*text) > room_of(columns) && columns->brief != NULL) {
         struct libscols_column *column = scols_table_get_column(table, columns->wordy);
         ok = scols_cell_set_data(scols_column_get_header(column), columns->brief) == 0 &&
              print_with(table, " ", text);
     }
     for (unsigned turn = 1; ok && turn <= last_turn(table, columns); turn++)
-        if (xb_widest_line(*text) > columns->width)
+        if (xb_widest_line(*text) > room_of(columns))
             ok = hide(table, columns, turn) && print_with(table, " ", text);
     return ok;
 }
@@ -181,11 +225,13 @@ static bool write_fitting(FILE *stream, struct libscols_table *table,
 {
     char *coloured = NULL;
     bool ok = true;
-    if (xb_widest_line(text) > columns->width) {
+    if (xb_widest_line(text) > room_of(columns)) {
         ok = print_rows(stream, table, columns, wordy);
     } else if (columns->with_colours) { /* last, for widths are counted without them */
         ok = scols_table_enable_colors(table, 1) == 0 &&
              scols_print_table_to_string(table, &coloured) == 0;
+        if (ok)
+            trim_lines(coloured);
         fprintf(stream, "%s\n", ok ? coloured : "");
     } else {
         fprintf(stream, "%s\n", text);
@@ -195,11 +241,45 @@ static bool write_fitting(FILE *stream, struct libscols_table *table,
     return ok;
 }
 
+/* Gives each line what it begins with. */
+static void print_labelled(FILE *stream, const char *label, const char *text)
+{
+    int width = (int)strlen(label);
+    for (const char *line = text; line[0] != '\0'; line += strcspn(line, "\n") + 1)
+        fprintf(stream, "%*s%.*s\n", width, line == text ? label : "", (int)strcspn(line, "\n"),
+                line);
+}
+
 /* The name of the wordy column, which may be about to change; "" of none. NULL: no memory. */
 static char *wordy_name(struct libscols_table *table, const struct xb_columns *columns)
 {
     return strdup(columns->brief != NULL ? name_of(scols_table_get_column(table, columns->wordy))
                                          : "");
+}
+
+/* Whether the text was written into *written, which is freed if not. */
+static bool end_text(FILE *stream, bool ok, char **written)
+{
+    ok = fclose(stream) == 0 && ok;
+    if (!ok) {
+        free(*written);
+        *written = NULL;
+    }
+    return ok;
+}
+
+/* Replaces the text by one whose lines begin with the label. */
+static bool add_label(const char *label, char **text)
+{
+    char *labelled = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&labelled, &size);
+    if (stream != NULL)
+        print_labelled(stream, label, *text);
+    bool ok = stream != NULL && end_text(stream, true, &labelled);
+    free(*text);
+    *text = labelled;
+    return ok;
 }
 
 char *xb_columns_fit(struct libscols_table *table, const struct xb_columns *columns)
@@ -210,13 +290,10 @@ char *xb_columns_fit(struct libscols_table *table, const struct xb_columns *colu
     char *wordy = wordy_name(table, columns);
     bool ok = wordy != NULL && make_narrower(table, columns, &text);
     FILE *stream = ok ? open_memstream(&fitting, &size) : NULL;
-    ok = stream != NULL && write_fitting(stream, table, columns, wordy, text);
-    if (stream != NULL)
-        ok = fclose(stream) == 0 && ok;
+    ok = stream != NULL &&
+         end_text(stream, write_fitting(stream, table, columns, wordy, text), &fitting) &&
+         (columns->label == NULL || add_label(columns->label, &fitting));
     free(wordy);
     free(text);
-    if (ok)
-        return fitting;
-    free(fitting);
-    return NULL;
+    return ok ? fitting : NULL;
 }

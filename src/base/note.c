@@ -23,20 +23,43 @@ void xb_make_plain(char *text)
             c[1] = ' ';
 }
 
-/* The length of the unit behind a number, with the blank before it, or 0: a line must not break
- * between the two. */
-static int unit_length(const char *word, const char *rest)
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static bool is_unit(const char *word)
 {
     static const char *const units[] = {"%",  "GB/s", "B",  "KiB", "MiB", "GiB",
                                         "ns", "us",   "ms", "s",   "min", "h"};
-    word += strspn(word, "(+-");
-    if (rest == NULL || *word < '0' || *word > '9')
-        return 0;
-    size_t length = strcspn(rest, " ,;:.)");
+    size_t length = strcspn(word, " ,;:.)");
     for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
-        if (strlen(units[i]) == length && strncmp(rest, units[i], length) == 0)
-            return (int)strcspn(rest, " ") + 1;
-    return 0;
+        if (strlen(units[i]) == length && strncmp(word, units[i], length) == 0)
+            return true;
+    return false;
+}
+
+/* Whether no line may break between two words: "55.3 GB/s", "18 x 26.6", "Gen5 x16". */
+static bool belong_together(const char *word, const char *next)
+{
+    word += strspn(word, "(+-");
+    if (is_digit(word[0]))
+        return is_unit(next) || strncmp(next, "x ", 2) == 0;
+    if (strncmp(word, "Gen", 3) == 0)
+        return next[0] == 'x' && is_digit(next[1]);
+    return strncmp(word, "x ", 2) == 0 && is_digit(next[0]);
+}
+
+/* The length of a word and of all behind it that have to stand in the same line. */
+static int length_together(const char *word)
+{
+    const char *last = word;
+    const char *end = word + strcspn(word, " ");
+    while (end[0] == ' ' && belong_together(last, end + 1)) {
+        last = end + 1;
+        end = last + strcspn(last, " ");
+    }
+    return (int)(end - word);
 }
 
 /* Where words are printed, line by line. */
@@ -66,22 +89,22 @@ static void put_word(struct lines *lines, const char *word, int length)
         begin_line(lines);
         room = lines->width - lines->used;
     }
-    lines->used += fprintf(lines->stream, "%s", word);
+    lines->used += fprintf(lines->stream, "%.*s", length, word);
     lines->is_begun = true;
 }
 
-/* Breaks the text, which it spoils, into lines. */
+/* Breaks the text, which it makes plain, into lines. */
 static void put_words(struct lines *lines, char *text)
 {
-    char *rest = NULL;
     xb_make_plain(text);
-    for (char *word = strtok_r(text, " ", &rest); word != NULL; word = strtok_r(NULL, " ", &rest)) {
-        int length = (int)strlen(word);
-        if (lines->is_begun && lines->used + 1 + length + unit_length(word, rest) > lines->width)
+    for (char *word = text + strspn(text, " "); word[0] != '\0'; word += strspn(word, " ")) {
+        int length = (int)strcspn(word, " ");
+        if (lines->is_begun && lines->used + 1 + length_together(word) > lines->width)
             begin_line(lines);
         if (lines->is_begun)
             lines->used += fprintf(lines->stream, " ");
         put_word(lines, word, length);
+        word += length;
     }
 }
 

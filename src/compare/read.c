@@ -83,6 +83,17 @@ static uint64_t get_known_whole(struct reader *r, const cJSON *object, const cha
     return xb_json_get_whole(&r->json, object, key, 0, MOST_BYTES);
 }
 
+/* What was added to the form has a default: files of before do not have it. */
+static bool has(const cJSON *object, const char *key)
+{
+    return cJSON_GetObjectItemCaseSensitive(object, key) != NULL;
+}
+
+static bool get_added_flag(struct reader *r, const cJSON *object, const char *key, bool before)
+{
+    return has(object, key) ? xb_json_get_flag(&r->json, object, key) : before;
+}
+
 /* 1 for null. */
 static double get_p(struct reader *r, const cJSON *object, const char *key)
 {
@@ -179,6 +190,17 @@ static void read_file(struct reader *r, const cJSON *root, const char *key,
 
 /* ---- what was asked, and what differs ---- */
 
+static struct xb_gate read_gate(struct reader *r, const cJSON *item)
+{
+    return (struct xb_gate){
+        .mode = get_text(r, item, "mode"),
+        .direction = get_text(r, item, "direction"),
+        .least = xb_json_get_whole(&r->json, item, "least_bytes", 0, MOST_BYTES),
+        .most = get_known_whole(r, item, "most_bytes", UINT64_MAX),
+        .figure = get_text(r, item, "figure"),
+    };
+}
+
 static void read_gates(struct reader *r, const cJSON *root, struct xb_gates *gates)
 {
     size_t count = 0;
@@ -189,16 +211,31 @@ static void read_gates(struct reader *r, const cJSON *root, struct xb_gates *gat
     size_t outer = xb_place_enter(&r->json.place, "gates");
     for (size_t i = 0; i < count; i++, item = item->next) {
         size_t inner = xb_place_enter_item(&r->json.place, i);
-        gates->items[i] = (struct xb_gate){
-            .mode = get_text(r, item, "mode"),
-            .direction = get_text(r, item, "direction"),
-            .least = xb_json_get_whole(&r->json, item, "least_bytes", 0, MOST_BYTES),
-            .most = get_known_whole(r, item, "most_bytes", UINT64_MAX),
-            .figure = get_text(r, item, "figure")};
+        gates->items[i] = read_gate(r, item);
         xb_place_leave(&r->json.place, inner);
     }
     xb_place_leave(&r->json.place, outer);
     gates->count = count;
+}
+
+static void read_thresholds(struct reader *r, const cJSON *root, struct xb_thresholds *thresholds)
+{
+    size_t count = 0;
+    const cJSON *item =
+        has(root, "thresholds") ? get_items(r, root, "thresholds", MOST_GATES, &count) : NULL;
+    thresholds->items = room(r, count, sizeof *thresholds->items);
+    if (thresholds->items == NULL)
+        return;
+    size_t outer = xb_place_enter(&r->json.place, "thresholds");
+    for (size_t i = 0; i < count; i++, item = item->next) {
+        size_t inner = xb_place_enter_item(&r->json.place, i);
+        thresholds->items[i] =
+            (struct xb_threshold){.cases = read_gate(r, item),
+                                  .share = xb_json_get_known_number(&r->json, item, "share", 1)};
+        xb_place_leave(&r->json.place, inner);
+    }
+    xb_place_leave(&r->json.place, outer);
+    thresholds->count = count;
 }
 
 static void read_differences(struct reader *r, const cJSON *root, struct xb_comparison *comparison)
@@ -216,7 +253,9 @@ static void read_differences(struct reader *r, const cJSON *root, struct xb_comp
             (struct xb_difference){.name = get_text(r, item, "name"),
                                    .baseline = get_text(r, item, "baseline"),
                                    .candidate = get_text(r, item, "candidate"),
-                                   .forbids = xb_json_get_flag(&r->json, item, "forbids")};
+                                   .forbids = xb_json_get_flag(&r->json, item, "forbids"),
+                                   .of_rows = get_added_flag(r, item, "of_rows", false),
+                                   .of_stack = get_added_flag(r, item, "of_stack", false)};
         forbidden = forbidden || comparison->differences[i].forbids;
         xb_place_leave(&r->json.place, inner);
     }
@@ -284,6 +323,7 @@ static void read_verdict(struct reader *r, const cJSON *object, struct xb_compar
     compared->gates = xb_json_get_flag(&r->json, object, "gates");
     compared->basis = get_basis(r, object, "basis");
     compared->cannot_pass = xb_json_get_flag(&r->json, object, "cannot_pass");
+    compared->differs = !get_added_flag(r, object, "same_settings", true);
     bool is_verdict = get_outcome(r, object, "verdict", &compared->outcome);
     bool is_indicative = get_outcome(r, object, "indicative", &compared->outcome);
     bool judged = compared->basis == XB_BASIS_TEST || compared->basis == XB_BASIS_STATUS;
@@ -344,6 +384,8 @@ static void read_case(struct reader *r, const cJSON *object, struct xb_compared 
     compared->p_improved = get_p(r, object, "p_improved");
     compared->p_pass = get_p(r, object, "p_pass");
     get_plain(r, object, "note", compared->note, sizeof compared->note);
+    double threshold = xb_json_get_optional_number(&r->json, object, "threshold", 1);
+    compared->threshold = isnan(threshold) ? compared->threshold : threshold;
 }
 
 static void read_cases(struct reader *r, const cJSON *root, struct xb_comparison *comparison)
@@ -357,6 +399,7 @@ static void read_cases(struct reader *r, const cJSON *root, struct xb_comparison
     size_t outer = xb_place_enter(&r->json.place, "cases");
     for (size_t i = 0; i < count && !xb_json_failed(&r->json); i++, item = item->next) {
         size_t inner = xb_place_enter_item(&r->json.place, i);
+        cases[i].threshold = comparison->request.threshold;
         read_case(r, item, &cases[i], &tests[i]);
         xb_place_leave(&r->json.place, inner);
     }
@@ -397,7 +440,9 @@ static void read_conditions(struct reader *r, const cJSON *root, struct xb_compa
     comparison->gating_count =
         (size_t)xb_json_get_whole(&r->json, root, "gating_tests", 0, MOST_BYTES);
     comparison->processes_needed = (size_t)get_known_whole(r, root, "processes_needed", 0);
+    request->strict = get_added_flag(r, root, "strict", false);
     read_gates(r, root, &request->gates);
+    read_thresholds(r, root, &request->thresholds);
     read_differences(r, root, comparison);
 }
 
@@ -411,6 +456,8 @@ static void read_overall(struct reader *r, const cJSON *root, struct xb_comparis
     if (verdict == NULL || strcmp(verdict, "NOT COMPARABLE") != 0)
         get_outcome(r, object, "verdict", &comparison->overall);
     get_plain(r, object, "reason", comparison->reason, sizeof comparison->reason);
+    if (has(object, "next"))
+        get_plain(r, object, "next", comparison->next, sizeof comparison->next);
     int code = xb_json_get_index(&r->json, object, "exit_code");
     if (!xb_json_failed(&r->json) && code != xb_comparison_exit_code(comparison))
         xb_json_refuse(&r->json, "exit_code", "does not fit the verdict");

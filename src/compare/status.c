@@ -232,8 +232,9 @@ static void note_tallies(const struct xb_comparison *comparison, const struct ta
 
 /*
  * Decides what figures cannot tell: a case that is in one file only, was not measured, or works
- * less often. Wrong data is a regression whatever there was before, unless there was as much of it;
- * and then it never passes, though what always failed without wrong data is only listed.
+ * less often, or was measured with other settings. Wrong data is a regression whatever there was
+ * before, unless there was as much of it; and then it never passes, though what always failed
+ * without wrong data is only listed.
  */
 bool xb_judge_by_status(const struct xb_comparison *comparison, const struct xb_pair *pair,
                         struct xb_compared *compared)
@@ -252,6 +253,11 @@ bool xb_judge_by_status(const struct xb_comparison *comparison, const struct xb_
                         "the baseline's run was cut short before it");
     if (pair->candidate == NULL)
         return conclude(compared, XB_OUTCOME_INCONCLUSIVE, NULL);
+    if (compared->differs && !comparison->request.force) {
+        if (after.bad > 0)
+            say_bad(compared, "candidate", comparison->candidate, &after);
+        return conclude(compared, XB_OUTCOME_INCONCLUSIVE, NULL);
+    }
     if (works_less(comparison, &before, &after, &odds))
         return conclude_worse(comparison, &before, &after, &odds, compared);
     if (after.fine == 0)

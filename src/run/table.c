@@ -85,7 +85,7 @@ static char *fit(FILE *stream, struct libscols_table *table, const struct xb_tab
                                        .wordy = layout->shown_count - 1,
                                        .brief = "OK",
                                        .turns = turns,
-                                       .elsewhere = "--json and --csv have them"};
+                                       .elsewhere = "JSON and CSV have all"};
     for (size_t i = 0; i < layout->shown_count; i++)
         turns[i] = xb_table_column_turn(layout, i);
     return xb_columns_fit(table, &columns);

@@ -6,11 +6,11 @@
 #include "base/interrupt.h"
 #include "base/json_read.h"
 #include "base/plain_text.h"
+#include "base/terminal.h"
 #include "cases.h"
 #include "cli/help.h"
 #include "cli/options.h"
 #include "cli/places.h"
-#include "compare/command.h"
 #include "compare/read.h"
 #include "link/read.h"
 #include "record/kind.h"
@@ -120,8 +120,8 @@ static enum xb_status show_comparison(struct show *show, const char *path, const
     status = xb_show_keep_of_comparison(path, &file.comparison, &show->gates, error);
     if (status == XB_OK && prints(show)) {
         xb_show_say_kept(stdout, file.comparison.case_count, all);
-        status = xb_compare_table_write(stdout, &file.comparison, xb_compare_wants_colour(stdout),
-                                        error);
+        status = xb_compare_table_write(stdout, &file.comparison, xb_terminal_columns(stdout),
+                                        xb_terminal_has_colours(stdout), error);
     }
     xb_comparison_file_free(&file);
     return status;

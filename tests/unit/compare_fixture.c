@@ -19,13 +19,13 @@
 enum xb_status plain_table(FILE *stream, const struct xb_comparison *comparison,
                            struct xb_error *error)
 {
-    return xb_compare_table_write(stream, comparison, false, error);
+    return xb_compare_table_write(stream, comparison, 100, false, error);
 }
 
 enum xb_status colour_table(FILE *stream, const struct xb_comparison *comparison,
                             struct xb_error *error)
 {
-    return xb_compare_table_write(stream, comparison, true, error);
+    return xb_compare_table_write(stream, comparison, 100, true, error);
 }
 
 const struct format sinks[SINKS] = {{"txt", plain_table},
@@ -114,6 +114,7 @@ static struct xb_compared *add_case(struct node *n, const char *variant,
                                                  : second == NULL ? XB_ONLY_IN_BASELINE
                                                                   : XB_IN_BOTH,
                                      .gates = true,
+                                     .threshold = 0.02,
                                      .basis = XB_BASIS_NONE,
                                      .p_regression = 1,
                                      .p_improved = 1,
@@ -158,7 +159,8 @@ void add_difference(struct node *n, const char *name, const char *baseline, cons
                     bool forbids)
 {
     n->differences[n->comparison.difference_count++] =
-        (struct xb_difference){name, baseline, candidate, forbids};
+        (struct xb_difference){
+            .name = name, .baseline = baseline, .candidate = candidate, .forbids = forbids};
 }
 
 void make_empty(struct node *n)

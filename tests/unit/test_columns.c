@@ -113,6 +113,35 @@ static void rows_that_do_not_fit_become_paragraphs(void **state)
                                                    "MODE peer  GB/s skipped\n");
 }
 
+static void long_cell_breaks_between_words(void **state)
+{
+    struct libscols_table *table = scols_new_table();
+    const struct xb_columns columns = {.width = 24};
+    (void)state;
+    assert_non_null(table);
+    assert_non_null(scols_table_new_column(table, "DEVICE", 0, 0));
+    struct libscols_line *line = scols_table_new_line(table, NULL);
+    assert_non_null(line);
+    assert_int_equal(scols_line_set_data(line, 0, "a card with a name of 41 letters or more"), 0);
+    char *text = xb_columns_fit(table, &columns);
+    assert_non_null(text);
+    assert_string_equal(text, "DEVICE a card with a\n  name of 41 letters or\n  more\n");
+    free(text);
+    scols_unref_table(table);
+}
+
+static void label_indents_the_table(void **state)
+{
+    (void)state;
+    assert_table(
+        (struct xb_columns){.width = 45, .brief = "OK", .turns = turns, .label = "  rows  "},
+        "  rows  MODE             GB/s OK\n"
+        "        double-buffer   80.83 yes\n"
+        "        pinned          55.31 NO\n"
+        "        peer          skipped -\n"
+        "        Not shown in 45 columns: MIN, MAX, N.\n");
+}
+
 static void colours_take_no_column(void **state)
 {
     (void)state;
@@ -152,6 +181,8 @@ int main(void)
         cmocka_unit_test(space_between_columns_shrinks_first),
         cmocka_unit_test(columns_go_in_their_turn_and_are_named),
         cmocka_unit_test(rows_that_do_not_fit_become_paragraphs),
+        cmocka_unit_test(long_cell_breaks_between_words),
+        cmocka_unit_test(label_indents_the_table),
         cmocka_unit_test(colours_take_no_column),
         cmocka_unit_test(widest_line_counts),
     };

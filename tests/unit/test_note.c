@@ -47,6 +47,15 @@ static void number_stays_with_its_unit(void **state)
     assert_printed(&printed, "abcdefghijk only\n  55.3 GB/s\n");
 }
 
+static void words_that_belong_together_stay_so(void **state)
+{
+    struct printed printed;
+    (void)state;
+    xb_lines_print(begin(&printed)->stream, 20, "%s",
+                   "it can do no Gen5 x16, or NVLink 18 x 26.6 GB/s");
+    assert_printed(&printed, "it can do no\n  Gen5 x16, or\n  NVLink\n  18 x 26.6 GB/s\n");
+}
+
 static void path_stays_whole_in_a_file(void **state)
 {
     struct printed printed;
@@ -73,6 +82,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lines_stay_within_the_width),
         cmocka_unit_test(number_stays_with_its_unit),
+        cmocka_unit_test(words_that_belong_together_stay_so),
         cmocka_unit_test(path_stays_whole_in_a_file),
         cmocka_unit_test(further_lines_of_a_note_stand_below_its_first_word),
     };

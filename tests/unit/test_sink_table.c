@@ -161,7 +161,7 @@ static void table_shows_shares_of_the_ceiling(void **state)
     text = written(xb_table_write, &f->run);
     assert_row(text, "pinned alloc bidir 1 GiB 0 54.77 54.53-55.02 3.58 55.35 50.0+75.0% 3.33 us "
                      "20 yes");
-    assert_row(text, "Not shown in 100 columns: DONE. --json and --csv have them.");
+    assert_row(text, "Not shown in 100 columns: DONE. JSON and CSV have all.");
     free(text);
 }
 
