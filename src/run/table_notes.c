@@ -235,12 +235,16 @@ static void print_trouble(struct printer *printer, const struct trouble *trouble
           &words);
 }
 
-/* " in 1 to 3 of 5 processes"; nothing of one process. */
+/* " in 1 to 3 of 5 processes", " in all 5 processes"; nothing of one process. */
 static void add_processes(struct xb_words *words, const struct xb_record *record,
                           const struct warning *warning)
 {
     if (!record->is_merged || record->process_count < 2)
         return;
+    if (warning->fewest == record->process_count) {
+        xb_words_add(words, " in all %zu processes", record->process_count);
+        return;
+    }
     xb_words_add(words, " in %zu", warning->fewest);
     if (warning->most > warning->fewest)
         xb_words_add(words, " to %zu", warning->most);
