@@ -28,6 +28,13 @@ size_t xb_terminal_columns(FILE *stream);
 /* The same for sentences: XB_PLAIN_COLUMNS at most. */
 size_t xb_terminal_prose_columns(FILE *stream);
 
+/* How many lines it shows at a time: of a terminal that does not know 24; 0 of what is none. */
+size_t xb_terminal_rows(FILE *stream);
+
+/* Whether the cursor can go back to lines that are written: on a terminal, unless it is a dumb one
+ * (TERM). */
+bool xb_terminal_has_cursor(FILE *stream);
+
 /* Whether to colour: on a terminal, unless it is a dumb one (TERM) or NO_COLOR has any value
  * (https://no-color.org). */
 bool xb_terminal_has_colours(FILE *stream);

@@ -198,6 +198,7 @@ static void note_finished(void *argument, const struct xb_run *run)
 {
     struct watched *watched = argument;
     xb_timelines_take(&watched->outputs->timelines, run);
+    xb_progress_finished(&watched->progress, run);
     xb_deadline_finished(run);
 }
 
@@ -225,6 +226,7 @@ static enum xb_status measure(struct xb_run *run, struct outputs *outputs, struc
     if (status != XB_OK)
         return status;
     xb_progress_start(&watched.progress, !xb_config_get(run->config, "quiet")->flag);
+    xb_progress_plan(&watched.progress, run);
     status = xb_run_execute(run, &observer, error);
     xb_deadline_doing(NULL);
     xb_progress_clear(&watched.progress);

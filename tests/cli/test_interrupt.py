@@ -7,12 +7,15 @@ usage: test_interrupt.py BUILD_FOLDER [UNITTEST_ARGUMENT...]
 import csv
 import fcntl
 import os
+import re
 import signal
+import struct
 import subprocess
+import termios
 import time
 
 import harness
-from harness import ENDLESS, GUARD_S, Case, Terminal, figure, wait_until
+from harness import ENDLESS, GUARD_S, HOST, Case, Terminal, figure, wait_until
 
 
 def processor_time(pid):
@@ -31,10 +34,37 @@ class Progress(Case):
         shown = terminal.read_until(b" GB/s")
         process.send_signal(signal.SIGINT)
         outcome = self.finish(process)
-        self.assert_words(shown.decode() + outcome.err, ("[1/2] pinned registered h2d 64 KiB device 0: ",))
+        self.assert_words(shown.decode() + outcome.err, ("[1/2] pinned registered h2d 64 KiB: ",))
         self.assertRegex(shown, rb" [0-9]+ samples, [0-9.]+ GB/s\x1b\[K")
         self.assertTrue(outcome.err.endswith("\r\x1b[K"), "the line is not wiped out at the end")
         self.assertNotIn("samples, ", outcome.out)
+
+    def sized_terminal(self, rows, columns):
+        terminal = Terminal()
+        fcntl.ioctl(terminal.slave, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+        return terminal
+
+    def test_rows_appear_as_they_are_finished(self):
+        """And are wiped out before the table is printed, which has them all."""
+        terminal = self.sized_terminal(24, 60)
+        several = (*HOST, "--mode", "pinned,pageable", "--size", "4M,8M", "-t", "300ms", "--warm-up", "100ms")
+        outcome = self.finish(self.start(*several, terminal=terminal, environment={"TERM": "xterm"}))
+        self.assertEqual(outcome.code, 0, outcome)
+        rows = re.findall(r"[\r\n](\w+ \w+ [dh2]+ [48] MiB) .* GB/s", outcome.err)
+        self.assertGreater(len(rows), 4, outcome)
+        self.assertEqual(rows[0], "pinned registered h2d 4 MiB")
+        self.assertEqual(len(rows), len(set(rows)))
+        self.assertTrue(outcome.err.endswith(f"\r\x1b[K\r\x1b[{len(rows)}A\x1b[J"), outcome)
+        self.assertRegex(outcome.err, r", about [0-9]+ s left\x1b\[K")
+        for line in re.split(r"[\r\n]+", re.sub(r"\x1b\[[0-9]*[A-Zm]", "", outcome.err)):
+            self.assertLess(len(line), 60)
+
+    def test_no_rows_on_a_dumb_terminal(self):
+        several = (*HOST, "--mode", "pinned", "--size", "4M,8M", "-t", "300ms", "--warm-up", "100ms")
+        outcome = self.finish(self.start(*several, terminal=Terminal(), environment={"TERM": "dumb"}))
+        self.assertEqual(outcome.code, 0, outcome)
+        self.assertIn("[4/4] ", outcome.err)
+        self.assertNotIn("\n", outcome.err)
 
     def assert_shows_nothing(self, process):
         """Until another, begun when this one had been at it for a while, shows its line."""
