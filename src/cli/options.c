@@ -10,7 +10,7 @@ const struct xb_option xb_option_help = {
     .name = "help",
     .short_name = 'h',
     .type = XB_OPTION_FLAG,
-    .help = "Print this help, or with the name of a mode or command the help on that.",
+    .help = "Print help; with the name of a command, a mode or an option behind it, help on that.",
     .selects = true,
 };
 const struct xb_option xb_option_plain_help = {

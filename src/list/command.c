@@ -91,12 +91,17 @@ static enum xb_status print_device(const struct xb_device_info *info, struct xb_
 static enum xb_status print_backend(const struct xb_found_backend *found, struct xb_error *error)
 {
     const struct xb_backend_entry *entry = found->entry;
+    char line[512];
     if (entry->backend == NULL) {
-        printf("  %s: not in this build: %s\n", entry->name, entry->absent_reason);
+        printf("  ");
+        snprintf(line, sizeof line, "%s: not in this build: %s", entry->name, entry->absent_reason);
+        xb_help_print_wrapped(stdout, line, 4);
         return XB_OK;
     }
-    printf("  %s: %s%s\n", entry->name, entry->backend->summary,
-           found->usable ? "" : " (cannot run here)");
+    printf("  ");
+    snprintf(line, sizeof line, "%s: %s%s", entry->name, entry->backend->summary,
+             found->usable ? "" : " (cannot run here)");
+    xb_help_print_wrapped(stdout, line, 4);
     xb_probe_print(stdout, &found->probe);
     enum xb_status status = XB_OK;
     for (size_t i = 0; i < found->device_count && status == XB_OK; i++)

@@ -59,7 +59,7 @@ static const struct xb_option option_direction = {
     .name = "direction",
     .short_name = 'd',
     .type = XB_OPTION_CHOICES,
-    .argument = "DIR",
+    .argument = "DIR[,DIR]",
     .help =
         "h2d (host to device), d2h (device to host), both, one after the other, bidir, both at "
         "the same time, or d2d (between two devices, or within one). Without it each mode takes "
