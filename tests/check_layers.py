@@ -56,6 +56,7 @@ CONTRACTS = {
     "piece": "backends",
     "verify": "backends",
     "backend": "backends",
+    "slot_checks": "backends",
     "crew": "measure",
     "workspace": "measure",
     "stage": "measure",
