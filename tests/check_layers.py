@@ -59,6 +59,7 @@ CONTRACTS = {
     "piece": "backends",
     "verify": "backends",
     "backend": "backends",
+    "slot_checks": "backends",
     "crew": "measure",
     "workspace": "measure",
     "stage": "measure",

@@ -52,7 +52,7 @@ struct xb_stage {
 
 struct xb_line_plan {
     uint64_t items; /* 1 or more */
-    unsigned slots; /* how many items are under way at a time at most */
+    unsigned slots; /* how many items are on the device at a time at most, and on the host */
     /* Of the host's stage; 0 where there is none. */
     unsigned threads; /* XB_CREW_THREADS at most */
     uint64_t pieces;  /* that threads share an item in */

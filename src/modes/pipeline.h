@@ -31,7 +31,8 @@ struct xb_pipeline {
                                               first sample */
 };
 
-/* How many items of a case are under way, and how long a slot is at most, in whole blocks. */
+/* How many items of a case are on the device at a time, and how long a slot is at most, in whole
+ * blocks. */
 unsigned xb_pipeline_slots(const struct xb_case *test);
 uint64_t xb_pipeline_slot_bytes(const struct xb_case *test);
 
