@@ -4,6 +4,7 @@
 
 #include "base/output.h"
 #include "plot/cells.h"
+#include "plot/chart.h"
 #include "plot/spans.h"
 #include "plot/strips.h"
 #include "plot/tree.h"
