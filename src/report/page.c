@@ -14,9 +14,11 @@
 /* Colours are named once, and the pictures' style sheet has its own. A table scrolls in its own
  * box, so that a narrow window does not scroll the page. Nothing here needs escaping in XML. */
 static const char style[] =
-    ":root{--ink:#1b1f24;--pale:#57606a;--paper:#ffffff;--line:#d0d7de;--link:#0550ae;"
+    ":root{--ink:#1b1f24;--pale:#57606a;--paper:" XB_PLOT_PAPER_LIGHT
+    ";--line:#d0d7de;--link:#0550ae;"
     "--raised:#f6f8fa;--good:#116329;--bad:#b3001b;--unsure:#7a4e00}\n"
-    "@media (prefers-color-scheme:dark){:root{--ink:#e6edf3;--pale:#9aa4af;--paper:#14181d;"
+    "@media "
+    "(prefers-color-scheme:dark){:root{--ink:#e6edf3;--pale:#9aa4af;--paper:" XB_PLOT_PAPER_DARK ";"
     "--line:#343b44;--link:#79b8ff;--raised:#161b22;--good:#56d364;--bad:#ff8a80;"
     "--unsure:#e3b341}}\n"
     "html{color-scheme:light dark}\n"
