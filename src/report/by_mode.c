@@ -88,9 +88,9 @@ static enum xb_status draw(struct xb_page *page, const struct xb_ways *ways,
     double raw = xb_way_group_raw(ways, group);
     double ceiling = xb_way_group_ceiling(ways, group);
     if (raw > 0)
-        levels[level_count++] = (struct xb_level){"raw rate of the link", raw};
+        levels[level_count++] = (struct xb_level){XB_WAY_RAW, raw};
     if (ceiling > 0)
-        levels[level_count++] = (struct xb_level){"what the link can carry", ceiling};
+        levels[level_count++] = (struct xb_level){XB_WAY_CEILING, ceiling};
     for (size_t i = 0; i < drawing->count; i++) {
         const struct bar *bar = &drawing->bars[i];
         bool has_interval = bar->value.has_interval;
@@ -161,6 +161,8 @@ static enum xb_status write(struct xb_page *page, const struct xb_report_documen
         return XB_FAIL(error, XB_ERR_MEMORY, "no memory for the pictures of a report");
     enum xb_status status = xb_ways_make(document->record, &ways, error);
     if (status == XB_OK) {
+        if (xb_ways_have_levels(&ways))
+            xb_page_remark(page, "%s", XB_WAY_LEVELS_ARE);
         for (size_t i = 0; status == XB_OK && i < ways.count; i++)
             status = write_group(page, &ways, &ways.groups[i], drawing, error);
         xb_ways_free(&ways);

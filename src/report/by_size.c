@@ -156,8 +156,8 @@ static enum xb_status draw(struct xb_page *page, const struct xb_ways *ways,
         draw_way(ways, &group->ways[i], &drawing->series[series], drawing->points + points);
         points += drawing->series[series++].count;
     }
-    add_level(drawing, "raw rate of the link", xb_way_group_raw(ways, group));
-    add_level(drawing, "what the link can carry", xb_way_group_ceiling(ways, group));
+    add_level(drawing, XB_WAY_RAW, xb_way_group_raw(ways, group));
+    add_level(drawing, XB_WAY_CEILING, xb_way_group_ceiling(ways, group));
     xb_way_group_add_name(&title, ways, group);
     snprintf(drawing->title, sizeof drawing->title, "%.200s: %s by size", title.text,
              xb_way_unit(group->first));
@@ -257,6 +257,8 @@ static enum xb_status write(struct xb_page *page, const struct xb_report_documen
     enum xb_status status = xb_ways_make(document->record, &ways, error);
     if (status != XB_OK)
         return status;
+    if (xb_ways_have_levels(&ways))
+        xb_page_remark(page, "%s", XB_WAY_LEVELS_ARE);
     for (size_t i = 0; status == XB_OK && i < ways.count; i++)
         if (xb_way_group_smallest(&ways.groups[i]) < xb_way_group_largest(&ways.groups[i]))
             status = write_group(page, &ways, &ways.groups[i], error);

@@ -123,6 +123,25 @@ static void take_device(struct state *state, const struct xb_record_device *devi
     take(state, name, words.text);
 }
 
+/* Bytes of memory are told in GiB. */
+static void take_fact(struct state *state, const struct xb_record_fact *fact)
+{
+    static const char unit[] = " in bytes";
+    size_t length = strlen(fact->name);
+    char name[200];
+    char value[64];
+    if (fact->value == NULL)
+        return;
+    if (length < sizeof unit || length >= sizeof name ||
+        strcmp(fact->name + length - (sizeof unit - 1), unit) != 0) {
+        take(state, fact->name, fact->value);
+        return;
+    }
+    snprintf(name, sizeof name, "%.*s", (int)(length - (sizeof unit - 1)), fact->name);
+    snprintf(value, sizeof value, "%.1f GiB", strtod(fact->value, NULL) / (double)(1ULL << 30));
+    take(state, name, value);
+}
+
 /* Whether two values are the same. An option that is a list now had one value in older files: 2 is
  * [2]. */
 static bool same_value(const char *a, const char *b)
@@ -194,8 +213,7 @@ static enum xb_status take_document(void **own, const struct xb_report_document 
     for (size_t i = 0; i < devices; i++)
         take_device(state, &device[i]);
     for (size_t i = 0; i < record->fact_count; i++)
-        if (record->facts[i].value != NULL)
-            take(state, record->facts[i].name, record->facts[i].value);
+        take_fact(state, &record->facts[i]);
     take_options(state, record);
     return state->failed ? XB_FAIL(error, XB_ERR_MEMORY, "no memory for a report") : XB_OK;
 }

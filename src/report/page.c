@@ -41,10 +41,11 @@ static const char style[] =
     "table{border-collapse:collapse;font-size:.875rem;font-variant-numeric:tabular-nums}\n"
     "caption{text-align:left;color:var(--pale);padding-bottom:.2rem}\n"
     "th,td{padding:.15rem .6rem;border-bottom:1px solid var(--line);text-align:left;"
-    "vertical-align:top;overflow-wrap:normal}\n"
+    "vertical-align:top;overflow-wrap:normal;white-space:nowrap}\n"
     "thead th{background:var(--raised)}\n"
     "tbody th{font-weight:400}\n"
-    ".number{text-align:right;white-space:nowrap}\n"
+    ".number{text-align:right}\n"
+    "td.prose,th.prose{white-space:normal;min-width:18rem;overflow-wrap:anywhere}\n"
     "@media print{:root{--ink:#000;--pale:#444;--paper:#fff;--line:#bbb;--raised:#fff;"
     "--link:#000;--good:#116329;--bad:#b3001b;--unsure:#7a4e00}\n"
     "body{max-width:none;padding:0;font-size:10pt}\n"
@@ -90,6 +91,7 @@ void xb_page_heading(struct xb_page *page, int level, const char *id, const char
 void xb_page_section_begin(struct xb_page *page, int level, const char *id, const char *title)
 {
     snprintf(page->section, sizeof page->section, "%s", id);
+    snprintf(page->title, sizeof page->title, "%s", title);
     page->section_pictures = 0;
     page->left_out = 0;
     fputs("<section>\n", page->stream);
@@ -125,7 +127,7 @@ void xb_page_put(struct xb_page *page, const char *format, va_list arguments)
     int length = vsnprintf(text, sizeof text, format, arguments);
     xb_markup_text(page->stream, text);
     if (length < 0 || (size_t)length >= sizeof text)
-        fputs(" [cut]", page->stream);
+        fputs(XB_PAGE_CUT, page->stream);
 }
 
 void xb_page_paragraph(struct xb_page *page, const char *format, ...)

@@ -32,6 +32,7 @@ struct xb_page {
     const char *folder; /* where each picture also goes alone; NULL: nowhere */
     /* page.c's own: */
     char section[XB_PAGE_ID - 16]; /* id of the section that is written */
+    char title[64];                /* its heading */
     size_t pictures;               /* so far, in the page */
     size_t section_pictures;       /* so far, in the section */
     size_t left_out;               /* pictures, of the section */

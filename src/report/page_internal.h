@@ -8,6 +8,7 @@
 
 /* The longest text of a paragraph or cell; what is more is cut, and said to be. */
 #define XB_PAGE_TEXT 4096
+#define XB_PAGE_CUT " [cut]"
 
 /* Writes a text, escaped. */
 void xb_page_put(struct xb_page *page, const char *format, va_list arguments);

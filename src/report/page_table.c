@@ -5,6 +5,8 @@
 #include "page_internal.h"
 #include "plot/svg.h"
 
+#include <string.h>
+
 void xb_page_table_begin(struct xb_page *page, const char *caption)
 {
     page->table.columns = 0;
@@ -13,14 +15,22 @@ void xb_page_table_begin(struct xb_page *page, const char *caption)
     /* It can be scrolled with the keyboard. */
     fputs("<div class=\"wide table\" tabindex=\"0\" role=\"region\" aria-label=\"", page->stream);
     xb_markup_text(page->stream, caption);
-    fputs("\"><table><caption>", page->stream);
-    xb_markup_text(page->stream, caption);
-    fputs("</caption>\n<thead><tr>", page->stream);
+    fputs("\"><table>", page->stream);
+    if (strcmp(caption, page->title) != 0) {
+        fputs("<caption>", page->stream);
+        xb_markup_text(page->stream, caption);
+        fputs("</caption>", page->stream);
+    }
+    fputs("\n<thead><tr>", page->stream);
 }
 
-static const char *class_of(bool is_number)
+/* Sentences wrap; everything else stands on one line, and the table scrolls where it is too wide.
+ */
+#define SHORT 48
+
+static const char *class_of(bool is_number, size_t length)
 {
-    return is_number ? " class=\"number\"" : "";
+    return is_number ? " class=\"number\"" : length > SHORT ? " class=\"prose\"" : "";
 }
 
 void xb_page_column(struct xb_page *page, const char *name, bool is_number)
@@ -28,32 +38,39 @@ void xb_page_column(struct xb_page *page, const char *name, bool is_number)
     if (page->table.columns == XB_PAGE_COLUMNS)
         return;
     page->table.numbers[page->table.columns++] = is_number;
-    fprintf(page->stream, "<th scope=\"col\"%s>", class_of(is_number));
+    fprintf(page->stream, "<th scope=\"col\"%s>", class_of(is_number, 0));
     xb_markup_text(page->stream, name);
     fputs("</th>", page->stream);
 }
 
+static void put_cell(struct xb_page *page, const char *format, va_list arguments)
+{
+    bool is_first = page->table.column == 0;
+    const char *element = is_first ? "th" : "td";
+    char text[XB_PAGE_TEXT];
+    int length = vsnprintf(text, sizeof text, format, arguments);
+    size_t shown = length > 0 ? (size_t)length : 0;
+    if (is_first)
+        fputs("<tr>", page->stream);
+    fprintf(page->stream, "<%s%s%s>", element, is_first ? " scope=\"row\"" : "",
+            class_of(page->table.numbers[page->table.column], shown));
+    xb_markup_text(page->stream, text);
+    fprintf(page->stream, "%s</%s>", shown >= sizeof text ? XB_PAGE_CUT : "", element);
+}
+
 void xb_page_cell(struct xb_page *page, const char *format, ...)
 {
-    const char *element = page->table.column == 0 ? "th" : "td";
-    const char *scope = page->table.column == 0 ? " scope=\"row\"" : "";
-    bool shown = page->table.rows < XB_PAGE_ROWS;
+    bool is_shown = page->table.rows < XB_PAGE_ROWS;
     va_list arguments;
     if (page->table.rows == 0 && page->table.column == 0)
         fputs("</tr></thead>\n<tbody>\n", page->stream);
-    if (shown) {
-        if (page->table.column == 0)
-            fputs("<tr>", page->stream);
-        fprintf(page->stream, "<%s%s%s>", element, scope,
-                class_of(page->table.numbers[page->table.column]));
-        va_start(arguments, format);
-        xb_page_put(page, format, arguments);
-        va_end(arguments);
-        fprintf(page->stream, "</%s>", element);
-    }
+    va_start(arguments, format);
+    if (is_shown)
+        put_cell(page, format, arguments);
+    va_end(arguments);
     if (++page->table.column < page->table.columns)
         return;
-    if (shown)
+    if (is_shown)
         fputs("</tr>\n", page->stream);
     page->table.column = 0;
     page->table.rows++;

@@ -248,3 +248,12 @@ double xb_way_group_ceiling(const struct xb_ways *ways, const struct xb_way_grou
     double from = device->ceiling->d2h / 1e9;
     return strcmp(direction, "h2d") == 0 ? to : strcmp(direction, "d2h") == 0 ? from : to + from;
 }
+
+bool xb_ways_have_levels(const struct xb_ways *ways)
+{
+    for (size_t i = 0; i < ways->count; i++)
+        if (xb_way_group_raw(ways, &ways->groups[i]) > 0 ||
+            xb_way_group_ceiling(ways, &ways->groups[i]) > 0)
+            return true;
+    return false;
+}

@@ -67,4 +67,13 @@ const struct xb_record_case *xb_way_case(const struct xb_way *way, uint64_t byte
 double xb_way_group_raw(const struct xb_ways *ways, const struct xb_way_group *group);
 double xb_way_group_ceiling(const struct xb_ways *ways, const struct xb_way_group *group);
 
+/* How these are called in pictures, and what that means; whether any group has one. */
+#define XB_WAY_RAW "raw rate"
+#define XB_WAY_CEILING "link's ceiling"
+#define XB_WAY_LEVELS_ARE                                                                          \
+    "Raw rate: what the link moves, the headers of its packets included. Link's ceiling: the "     \
+    "most "                                                                                        \
+    "that is left for a program's data."
+bool xb_ways_have_levels(const struct xb_ways *ways);
+
 #endif
