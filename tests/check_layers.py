@@ -30,6 +30,7 @@ ROOMS = [
     "record",
     "reading",  # what a record means: sentences with their numbers and cases
     "trace",  # one iteration, drawn: for a browser and for a terminal
+    "plot",  # pictures: knows numbers and names, and nothing of where they come from
     "cli",
     "run",
     "link",  # a link is measured by a run, with the run's options
@@ -37,6 +38,7 @@ ROOMS = [
     "list",
     "show",
     "advise",  # it measures by runs, and predicts from records
+    "report",  # a page of what files of any kind say
     "commands",  # src/commands.c: the list of all subcommands
     "main",  # src/main.c
 ]

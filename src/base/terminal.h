@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef XFERBENCH_BASE_TERMINAL_H
+#define XFERBENCH_BASE_TERMINAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+/*
+ * What the place that a stream writes to can show: how wide it is, and whether it has colours and
+ * more than ASCII. Everything but a terminal (a pipe, a file, a text in memory) has one width, no
+ * colours and ASCII, so that what is kept does not depend on the window it was made in.
+ */
+
+/* Columns of what is no terminal. Sentences are not made wider than this on a terminal either,
+ * because longer lines are hard to read. */
+#define XB_PLAIN_COLUMNS 100
+
+/* A terminal that is narrower, or says so, is written to as if it had as many. */
+#define XB_LEAST_COLUMNS 40
+
+/* How many columns a line may take: of a terminal that does not know its width what COLUMNS says,
+ * else 80. Changes with the window: ask once for each table. */
+size_t xb_terminal_columns(FILE *stream);
+
+/* The same for sentences: XB_PLAIN_COLUMNS at most. */
+size_t xb_terminal_prose_columns(FILE *stream);
+
+/* Whether to colour: on a terminal, unless it is a dumb one (TERM) or NO_COLOR has any value
+ * (https://no-color.org). */
+bool xb_terminal_has_colours(FILE *stream);
+
+/* Whether it shows UTF-8: on a terminal, by LC_ALL, LC_CTYPE or LANG, the first that is set. */
+bool xb_terminal_has_utf8(FILE *stream);
+
+enum xb_colour {
+    XB_COLOUR_NONE,
+    XB_COLOUR_GOOD,
+    XB_COLOUR_WARNING,
+    XB_COLOUR_BAD,
+    XB_COLOUR_TITLE
+};
+
+/* What begins and ends a text in that colour; "" where the stream has no colours. They take no
+ * column. Static memory. */
+const char *xb_colour_begin(FILE *stream, enum xb_colour colour);
+const char *xb_colour_end(FILE *stream, enum xb_colour colour);
+
+#endif
