@@ -4,6 +4,7 @@
 #include "measure/mode_list.h"
 #include "run/command.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 
 static void print_row(const struct xb_option *option)
@@ -22,6 +23,25 @@ static void print_row(const struct xb_option *option)
         for (size_t i = 0; option->choices[i] != NULL; i++)
             printf(" `%s`", option->choices[i]);
         printf(".\n");
+    }
+    printf("\n");
+}
+
+/* One line a letter, each once. */
+static void print_letters(void)
+{
+    bool told[128] = {false};
+    printf("## Letters\n\nA letter means the same in every command that has it.\n\n"
+           "| letter | option |\n|---|---|\n");
+    for (size_t c = 0; xb_commands[c] != NULL; c++) {
+        const struct xb_option *const *rows = xb_commands[c]->rows();
+        for (size_t i = 0; rows[i] != NULL; i++) {
+            unsigned char letter = (unsigned char)rows[i]->short_name;
+            if (letter == 0 || letter >= sizeof told || told[letter])
+                continue;
+            told[letter] = true;
+            printf("| `-%c` | `--%s` |\n", letter, rows[i]->name);
+        }
     }
     printf("\n");
 }
@@ -56,8 +76,9 @@ int main(void)
     const struct xb_option *const *rows = xb_run_rows();
     printf("# Options and figures\n\n"
            "Written from the rows that declare them by docs/options_reference.c; a test compares "
-           "them.\n\n"
-           "## `xferbench run` (the default command)\n\n");
+           "them.\n\n");
+    print_letters();
+    printf("## `xferbench run` (the default command)\n\n");
     for (size_t i = 0; i < xb_run_own_row_count(); i++)
         print_row(rows[i]);
     for (size_t m = 0; xb_modes[m] != NULL; m++)

@@ -5,6 +5,7 @@
 #include "advise/command.h"
 #include "base/plain_text.h"
 #include "cli/help.h"
+#include "cli/options.h"
 #include "commands/help.h"
 #include "compare/command.h"
 #include "link/command.h"
@@ -17,10 +18,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const struct xb_command command_help;
+
 const struct xb_command *const xb_commands[] = {
-    &xb_command_run,  &xb_command_list,   &xb_command_link,   &xb_command_compare,
-    &xb_command_show, &xb_command_report, &xb_command_advise, &xb_command_help,
-    NULL,
+    &xb_command_run,     &xb_command_list, &xb_command_link,
+    &xb_command_compare, &xb_command_show, &xb_command_report,
+    &xb_command_advise,  &command_help,    NULL,
 };
 
 const struct xb_command *xb_command_find(const char *name)
@@ -115,13 +118,48 @@ static enum xb_status refuse_operands(const struct xb_command *command,
                    word, command->name);
 }
 
+/* ---- help ---- */
+
+static const struct xb_option *const *help_rows(void)
+{
+    static const struct xb_option *const rows[] = {&xb_option_plain_help, &xb_option_version, NULL};
+    return rows;
+}
+
+static int run_help(struct xb_config *config, char *const *words)
+{
+    (void)words;
+    return xb_help_answer("help", config, &command_help, xb_commands);
+}
+
+static void print_help(FILE *stream)
+{
+    xb_help_print_program(stream, xb_commands);
+}
+
+static const struct xb_command command_help = {
+    .name = "help",
+    .synopsis = "help [WORD]",
+    .summary = "on a command, a mode or an option",
+    .description = "Prints help on the program, or on a command, a mode or an option: help link, "
+                   "help pinned, help --size. `help columns` tells what the columns of the table "
+                   "are, `help all` everything. --help does the same.",
+    .exits = "0 there is help; 2 there is none on that.",
+    .example = "xferbench help pinned",
+    .operands = XB_OPERANDS_TOPIC,
+    .rows = help_rows,
+    .print_help = print_help,
+    .run = run_help,
+    .fail = xb_cli_fail,
+};
+
 /* ---- dispatch ---- */
 
 /* Whether the only operand is "help", behind a command that takes none. */
 static bool asks_for_help(const struct xb_command *command, const struct xb_config *config)
 {
     return command->operands == XB_OPERANDS_NONE && config->operand_count == 1 &&
-           strcmp(config->operands[0], xb_command_help.name) == 0;
+           strcmp(config->operands[0], command_help.name) == 0;
 }
 
 /* --help [TOPIC] and --version are answered here, whatever the command. */
@@ -130,7 +168,7 @@ static int answer(const struct xb_command *command, bool is_named, struct xb_con
 {
     struct xb_error error;
     if (xb_config_get(config, "help")->flag)
-        return xb_help_answer("--help", config, is_named ? command : &xb_command_help);
+        return xb_help_answer("--help", config, is_named ? command : &command_help, xb_commands);
     if (xb_config_get(config, "version")->flag && config->operand_count == 0) {
         xb_version_print(stdout);
         return XB_EXIT_OK;
@@ -196,8 +234,8 @@ int xb_commands_dispatch(int argc, char **argv)
     if (command == NULL)
         return unknown_command(argv[1]);
     /* `help --size` asks about the option; its own are none to ask about. */
-    if (command == &xb_command_help && argc == 3 && argv[2][0] == '-' &&
-        !is_option_of(command, argv[2]) && xb_help_print_option_named(stdout, argv[2]))
+    if (command == &command_help && argc == 3 && argv[2][0] == '-' &&
+        !is_option_of(command, argv[2]) && xb_help_print_option_named(stdout, xb_commands, argv[2]))
         return XB_EXIT_OK;
     return run(command, true, argc - 1, argv + 1);
 }

@@ -4,8 +4,6 @@
 
 #include "base/plain_text.h"
 #include "cli/help.h"
-#include "cli/options.h"
-#include "commands.h"
 #include "measure/mode_list.h"
 #include "run/command.h"
 #include "xferbench/version.h"
@@ -22,17 +20,17 @@ static void print_title(FILE *stream)
                           0);
 }
 
-static void print_commands(FILE *stream)
+static void print_commands(FILE *stream, const struct xb_command *const *commands)
 {
     size_t widest = 0;
-    for (size_t i = 0; xb_commands[i] != NULL; i++)
-        if (strlen(xb_commands[i]->synopsis) > widest)
-            widest = strlen(xb_commands[i]->synopsis);
+    for (size_t i = 0; commands[i] != NULL; i++)
+        if (strlen(commands[i]->synopsis) > widest)
+            widest = strlen(commands[i]->synopsis);
     fprintf(stream, "\nCommands:\n");
-    for (size_t i = 0; xb_commands[i] != NULL; i++) {
+    for (size_t i = 0; commands[i] != NULL; i++) {
         char line[160];
-        snprintf(line, sizeof line, "  xferbench %s", xb_commands[i]->synopsis);
-        xb_help_print_entry(stream, line, xb_commands[i]->summary,
+        snprintf(line, sizeof line, "  xferbench %s", commands[i]->synopsis);
+        xb_help_print_entry(stream, line, commands[i]->summary,
                             (int)(strlen("  xferbench ") + widest + 2));
     }
 }
@@ -49,10 +47,10 @@ static void print_mode_names(FILE *stream)
     xb_help_print_wrapped(stream, names, (int)strlen("Modes: "));
 }
 
-static void print_short(FILE *stream)
+void xb_help_print_program(FILE *stream, const struct xb_command *const *commands)
 {
     print_title(stream);
-    print_commands(stream);
+    print_commands(stream, commands);
     print_mode_names(stream);
     fprintf(stream, "\nOptions used most:\n");
     xb_help_print_brief_options(stream, xb_run_rows());
@@ -66,23 +64,29 @@ static void print_short(FILE *stream)
     xb_help_print_entry(stream, "  man xferbench", "the manual, where it is installed", 26);
 }
 
-static void print_all(FILE *stream)
+static void print_all(FILE *stream, const struct xb_command *const *commands)
 {
     print_title(stream);
-    print_commands(stream);
-    for (size_t i = 0; xb_commands[i] != NULL; i++) {
-        fprintf(stream, "\n---- %s ----\n\n", xb_commands[i]->name);
-        if (xb_commands[i] == &xb_command_run)
+    print_commands(stream, commands);
+    for (size_t i = 0; commands[i] != NULL; i++) {
+        fprintf(stream, "\n---- %s ----\n\n", commands[i]->name);
+        if (commands[i] == &xb_command_run)
             xb_run_print_all_help(stream);
-        else if (xb_commands[i] != &xb_command_help)
-            xb_help_print_command(stream, xb_commands[i]);
+        else if (commands[i]->operands != XB_OPERANDS_TOPIC)
+            xb_help_print_command(stream, commands[i]);
         else
-            xb_help_print_wrapped(stream, xb_command_help.description, 0);
+            xb_help_print_wrapped(stream, commands[i]->description, 0);
     }
 }
 
+static void print_columns(FILE *stream, const struct xb_command *const *commands)
+{
+    (void)commands;
+    xb_run_print_columns_help(stream);
+}
+
 const struct xb_topic xb_topics[] = {
-    {"columns", "what the columns of the table are", xb_run_print_columns_help},
+    {"columns", "what the columns of the table are", print_columns},
     {"all", "every command and every option", print_all},
     {NULL, NULL, NULL},
 };
@@ -107,21 +111,23 @@ static const struct xb_option *find_row(const struct xb_command *command, const 
 }
 
 /* Whether a command before the one at `index` has the very same row. */
-static bool is_told(size_t index, const struct xb_option *row, const char *word)
+static bool is_told(const struct xb_command *const *commands, size_t index,
+                    const struct xb_option *row, const char *word)
 {
     for (size_t i = 0; i < index; i++)
-        if (find_row(xb_commands[i], word) == row)
+        if (find_row(commands[i], word) == row)
             return true;
     return false;
 }
 
-static void print_takers(FILE *stream, size_t index, const struct xb_option *row, const char *word)
+static void print_takers(FILE *stream, const struct xb_command *const *commands, size_t index,
+                         const struct xb_option *row, const char *word)
 {
     char modes[512];
-    fprintf(stream, "xferbench %s", xb_commands[index]->name);
-    for (size_t i = index + 1; xb_commands[i] != NULL; i++)
-        if (find_row(xb_commands[i], word) == row)
-            fprintf(stream, ", %s", xb_commands[i]->name);
+    fprintf(stream, "xferbench %s", commands[index]->name);
+    for (size_t i = index + 1; commands[i] != NULL; i++)
+        if (find_row(commands[i], word) == row)
+            fprintf(stream, ", %s", commands[i]->name);
     if (xb_run_takers(row, modes, sizeof modes)[0] != '\0') {
         fprintf(stream, ", modes ");
         xb_help_print_wrapped(stream, modes, 2);
@@ -130,14 +136,15 @@ static void print_takers(FILE *stream, size_t index, const struct xb_option *row
     }
 }
 
-bool xb_help_print_option_named(FILE *stream, const char *word)
+bool xb_help_print_option_named(FILE *stream, const struct xb_command *const *commands,
+                                const char *word)
 {
     bool found = false;
-    for (size_t i = 0; xb_commands[i] != NULL; i++) {
-        const struct xb_option *row = find_row(xb_commands[i], word);
-        if (row == NULL || is_told(i, row, word))
+    for (size_t i = 0; commands[i] != NULL; i++) {
+        const struct xb_option *row = find_row(commands[i], word);
+        if (row == NULL || is_told(commands, i, row, word))
             continue;
-        print_takers(stream, i, row, word);
+        print_takers(stream, commands, i, row, word);
         xb_help_print_option(stream, row);
         found = true;
     }
@@ -147,12 +154,13 @@ bool xb_help_print_option_named(FILE *stream, const char *word)
 /* ---- which of them ---- */
 
 /* No word of `asked` ("--help") is a command or a mode. */
-static int unknown_topic(const char *asked, const char *word)
+static int unknown_topic(const struct xb_command *const *commands, const char *asked,
+                         const char *word)
 {
     const char *names[96];
     size_t count = 0;
-    for (size_t i = 0; xb_commands[i] != NULL && count < 24; i++)
-        names[count++] = xb_commands[i]->name;
+    for (size_t i = 0; commands[i] != NULL && count < 24; i++)
+        names[count++] = commands[i]->name;
     for (size_t i = 0; xb_topics[i].name != NULL && count < 32; i++)
         names[count++] = xb_topics[i].name;
     for (size_t m = 0; xb_modes[m] != NULL && count + 1 < sizeof names / sizeof *names; m++)
@@ -168,28 +176,28 @@ static int unknown_topic(const char *asked, const char *word)
 }
 
 /* Prints help on the word. False if there is nothing of that name. */
-static bool print_on(FILE *stream, const char *word)
+static bool print_on(FILE *stream, const struct xb_command *const *commands, const char *word)
 {
     const struct xb_mode *mode = xb_mode_find(word);
-    const struct xb_command *command = xb_command_find(word);
     if (mode != NULL) {
         xb_help_print_mode(stream, mode);
         return true;
     }
-    if (command != NULL) {
-        xb_help_print_command(stream, command);
-        return true;
-    }
-    for (const struct xb_topic *topic = xb_topics; topic->name != NULL; topic++)
-        if (strcmp(word, topic->name) == 0) {
-            topic->print(stream);
+    for (size_t i = 0; commands[i] != NULL; i++)
+        if (strcmp(word, commands[i]->name) == 0) {
+            xb_help_print_command(stream, commands[i]);
             return true;
         }
-    return xb_help_print_option_named(stream, word);
+    for (const struct xb_topic *topic = xb_topics; topic->name != NULL; topic++)
+        if (strcmp(word, topic->name) == 0) {
+            topic->print(stream, commands);
+            return true;
+        }
+    return xb_help_print_option_named(stream, commands, word);
 }
 
 int xb_help_answer(const char *asked, const struct xb_config *config,
-                   const struct xb_command *command)
+                   const struct xb_command *command, const struct xb_command *const *commands)
 {
     if (config->operand_count > 1) {
         xb_say("%s takes one command, mode or option; '%s' is one too many", asked,
@@ -198,38 +206,7 @@ int xb_help_answer(const char *asked, const struct xb_config *config,
     }
     if (config->operand_count == 0)
         xb_help_print_command(stdout, command);
-    else if (!print_on(stdout, config->operands[0]))
-        return unknown_topic(asked, config->operands[0]);
+    else if (!print_on(stdout, commands, config->operands[0]))
+        return unknown_topic(commands, asked, config->operands[0]);
     return XB_EXIT_OK;
 }
-
-/* ---- the command ---- */
-
-static const struct xb_option *const *rows(void)
-{
-    static const struct xb_option *const help_rows[] = {&xb_option_plain_help, &xb_option_version,
-                                                        NULL};
-    return help_rows;
-}
-
-static int run(struct xb_config *config, char *const *words)
-{
-    (void)words;
-    return xb_help_answer("help", config, &xb_command_help);
-}
-
-const struct xb_command xb_command_help = {
-    .name = "help",
-    .synopsis = "help [WORD]",
-    .summary = "on a command, a mode or an option",
-    .description = "Prints help on the program, or on a command, a mode or an option: help link, "
-                   "help pinned, help --size. `help columns` tells what the columns of the table "
-                   "are, `help all` everything. --help does the same.",
-    .exits = "0 there is help; 2 there is none on that.",
-    .example = "xferbench help pinned",
-    .operands = XB_OPERANDS_TOPIC,
-    .rows = rows,
-    .print_help = print_short,
-    .run = run,
-    .fail = xb_cli_fail,
-};

@@ -4,7 +4,6 @@
 
 #include "cli/options.h"
 #include "commands.h"
-#include "commands/help.h"
 #include "measure/mode_list.h"
 #include "run/command.h"
 #include "xferbench/version.h"
@@ -147,7 +146,7 @@ static void put_options(FILE *stream)
     put_option(stream, &xb_option_help);
     put_option(stream, &xb_option_version);
     for (size_t i = 0; xb_commands[i] != NULL; i++) {
-        if (xb_commands[i] == &xb_command_help)
+        if (xb_commands[i]->operands == XB_OPERANDS_TOPIC)
             continue;
         fputs(".SS \"xferbench ", stream);
         put(stream, xb_commands[i]->name);

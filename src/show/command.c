@@ -33,7 +33,7 @@ static const struct xb_option option_case = {
 };
 static const struct xb_option option_csv = {
     .name = "csv",
-    .type = XB_OPTION_TEXT,
+    .type = XB_OPTION_FILE,
     .argument = "FILE",
     .help = "Also write the cases of all result files as one CSV, a line a case; - for standard "
             "output, in place of the tables. Links and comparisons have no lines in it.",

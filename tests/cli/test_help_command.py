@@ -2,8 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """`help`, and help on a command or a mode. usage: test_help_command.py BUILD_FOLDER [UNITTEST_ARGUMENT...]"""
 
+import fcntl
+import struct
+import termios
+
 import harness
-from harness import MODES, Case
+from harness import MODES, Case, Terminal
 
 COMMANDS = "run list link compare show advise".split()
 
@@ -63,8 +67,11 @@ class HelpCommand(Case):
 
     def shown_in(self, columns, *arguments):
         """The lines that a terminal of so many columns is given."""
-        outcome = self.run_on_terminal(*arguments, columns=columns)
-        return outcome.splitlines()
+        terminal = Terminal()
+        fcntl.ioctl(terminal.slave, termios.TIOCSWINSZ, struct.pack("4H", 24, columns, 0, 0))
+        outcome = self.run_program(*arguments, terminal=terminal, stdout=terminal.slave)
+        self.assertEqual(outcome.code, 0, outcome)
+        return outcome.err.splitlines()
 
     def test_modes(self):
         for mode in MODES:

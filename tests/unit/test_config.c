@@ -428,7 +428,7 @@ static void bad_values_are_refused(void **state)
         {{"--chunk=0"}, "--chunk: size \"0\" is zero; a size is..."},
         {{"--chunk="}, "--chunk: size \"\" is not a decimal number; a size is..."},
         {{"--chunk=8K,16K"}, "--chunk: size \"8K,16K\" has an unknown suffix; a size is..."},
-        {{"--size", "--mode"}, "--size: size \"--mode\" is not a decimal number; a size is..."},
+        {{"--size", "--mode"}, "--size needs an argument (SIZE,...); '--mode' looks like an option"},
         {{"--size=4K,,8K"}, "--size: size list \"4K,,8K\" has an empty place; give..."},
         {{"--size=1K,2K,1K"}, "--size: size 1 KiB is named twice, again by \"1K\"; name..."},
         {{"--time=0"}, "--time: duration \"0\" is zero; a duration is..."},

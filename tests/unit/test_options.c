@@ -94,7 +94,7 @@ static void the_letters_are_these(void **state)
     } letters[] = {{"mode", 'm'},    {"size", 's'},       {"direction", 'd'}, {"device", 'D'},
                    {"backend", 'b'}, {"time-limit", 't'}, {"samples", 'n'},   {"output", 'o'},
                    {"json", 'j'},    {"format", 'f'},     {"quiet", 'q'},     {"help", 'h'},
-                   {"version", 'V'}, {"alpha", 'a'},      {"gate", 'g'}};
+                   {"version", 'V'}, {"alpha", 'a'},      {"gate", 'g'},      {"case", 'c'}};
     for (size_t l = 0; l < sizeof letters / sizeof *letters; l++) {
         size_t found = 0;
         for (size_t i = 0; i < row_count; i++)
