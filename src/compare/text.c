@@ -290,8 +290,7 @@ const char *xb_compare_verdict(const struct xb_comparison *comparison,
                              : "-";
     if (any && (indicative || !compared->gates))
         snprintf(text, size, "%s (%s%s%s)", word, indicative ? "indicative" : "",
-                 indicative && !compared->gates ? ", " : "",
-                 compared->gates ? "" : "does not count");
+                 indicative && !compared->gates ? ", " : "", compared->gates ? "" : "not counted");
     else
         snprintf(text, size, "%s", word);
     return text;

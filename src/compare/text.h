@@ -66,7 +66,7 @@ const char *xb_compare_name(const struct xb_comparison *comparison,
 const char *xb_compare_case_name(const struct xb_record_case *test, const struct xb_figure *figure,
                                  const struct xb_parameters *parameters, char *text, size_t size);
 bool xb_compare_is_rate(const struct xb_figure *figure); /* bytes per second */
-/* "REGRESSION (indicative, does not count)"; "-" where there is nothing to judge. */
+/* "REGRESSION (indicative, not counted)"; "-" where there is nothing to judge. */
 const char *xb_compare_verdict(const struct xb_comparison *comparison,
                                const struct xb_compared *compared, char *text, size_t size);
 /* "55.44 GB/s", "3.31 us", or a number for what has no unit; "-" for none. The unit of a bandwidth

@@ -285,7 +285,8 @@ static void keeps_the_order_of_the_files(void **state)
     begin(8, 8);
     add_case(&before, &large, RATE);
     add_pinned(1.0);
-    add_case(&after, &small, RATE);
+    measure(&after, add_named(&after, "async", "h2d", MIB, false), &xb_figure_bandwidth, RATE,
+            STEP);
     add_both("pinned", "d2h", MIB, 1.0);
     compare();
     assert_int_equal(result.case_count, 4);
