@@ -20,6 +20,12 @@ size_t xb_widest_line(const char *text)
     }
 }
 
+bool xb_columns_paint(struct libscols_cell *cell, FILE *stream, enum xb_colour colour)
+{
+    const char *code = xb_colour_begin(stream, colour);
+    return cell != NULL && (code[0] == '\0' || scols_cell_set_color(cell, code) == 0);
+}
+
 static const char *name_of(struct libscols_column *column)
 {
     const char *name = scols_cell_get_data(scols_column_get_header(column));

@@ -31,13 +31,6 @@ static enum xb_status out_of_memory(struct xb_error *error)
     return XB_FAIL(error, XB_ERR_MEMORY, "not enough memory to print the table");
 }
 
-/* Colours a cell, if `cell` is one and there is a colour. */
-static bool paint(struct libscols_cell *cell, FILE *stream, enum xb_colour colour)
-{
-    const char *code = xb_colour_begin(stream, colour);
-    return cell != NULL && (code[0] == '\0' || scols_cell_set_color(cell, code) == 0);
-}
-
 static bool add_columns(FILE *stream, struct libscols_table *table,
                         const struct xb_table_layout *layout)
 {
@@ -46,7 +39,8 @@ static bool add_columns(FILE *stream, struct libscols_table *table,
         int flags = xb_table_column_is_right(layout, i) ? SCOLS_FL_RIGHT : 0;
         struct libscols_column *column =
             scols_table_new_column(table, xb_table_column_name(layout, i, name), 0, flags);
-        if (column == NULL || !paint(scols_column_get_header(column), stream, XB_COLOUR_TITLE))
+        if (column == NULL ||
+            !xb_columns_paint(scols_column_get_header(column), stream, XB_COLOUR_TITLE))
             return false;
     }
     return true;
@@ -69,7 +63,7 @@ static bool add_row(FILE *stream, struct libscols_table *table,
         char cell[XB_TABLE_CELL];
         xb_table_fill_cell(layout, i, test, cell);
         ok = scols_line_set_data(line, i, cell) == 0 &&
-             paint(scols_line_get_cell(line, i), stream, colour_of(cell));
+             xb_columns_paint(scols_line_get_cell(line, i), stream, colour_of(cell));
     }
     return ok;
 }
