@@ -163,9 +163,11 @@ static void print_cell(struct paragraph *paragraph, const char *name, struct lib
         begin_line(paragraph);
     else if (paragraph->used > 0)
         paragraph->used += (size_t)fprintf(paragraph->stream, "  ");
-    paragraph->used += (size_t)fprintf(paragraph->stream, "%s%s", name, blank);
-    if (paragraph->used + strcspn(data, " ") > paragraph->width)
+    paragraph->used += (size_t)fprintf(paragraph->stream, "%s", name);
+    if (paragraph->used + strlen(blank) + strcspn(data, " ") > paragraph->width)
         begin_line(paragraph);
+    else
+        paragraph->used += (size_t)fprintf(paragraph->stream, "%s", blank);
     fputs(colour != NULL ? colour : "", paragraph->stream);
     print_words(paragraph, data);
     fputs(colour != NULL ? "\033[0m" : "", paragraph->stream);

@@ -99,13 +99,18 @@ static char *table_text(FILE *stream, const struct xb_table_layout *layout, bool
     return text;
 }
 
+/* On a terminal the last table says where its columns are explained. */
 static enum xb_status print_table(FILE *stream, const struct xb_table_layout *layout, bool together,
-                                  struct xb_error *error)
+                                  bool says_columns, struct xb_error *error)
 {
     char *text = table_text(stream, layout, together);
     if (text == NULL)
         return out_of_memory(error);
     fputs(text, stream);
+    if (says_columns && xb_is_terminal(stream)) {
+        bool is_whole = strstr(text, "\n\n") == NULL; /* else an empty line is there */
+        fprintf(stream, "%sColumns: xferbench help columns\n", is_whole ? "\n" : "");
+    }
     free(text);
     return XB_OK;
 }
@@ -144,7 +149,7 @@ static enum xb_status print_together(FILE *stream, const struct xb_table_layout 
         xb_heading_print(stream, XB_COLOUR_TITLE, "%zu devices at the same time", devices);
     else
         xb_heading_print(stream, XB_COLOUR_TITLE, "Devices at the same time");
-    return print_table(stream, layout, true, error);
+    return print_table(stream, layout, true, true, error);
 }
 
 static enum xb_status print_results(FILE *stream, const struct xb_record *record,
@@ -155,7 +160,7 @@ static enum xb_status print_results(FILE *stream, const struct xb_record *record
     bool together = count_rows(record, true) > 0;
     enum xb_status status = XB_OK;
     if (alone || record->case_count == 0)
-        status = print_table(stream, &layout, false, error);
+        status = print_table(stream, &layout, false, !together, error);
     if (status == XB_OK && together)
         status = print_together(stream, &layout, !alone, error);
     if (status == XB_OK)
