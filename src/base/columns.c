@@ -20,6 +20,12 @@ size_t xb_widest_line(const char *text)
     }
 }
 
+bool xb_columns_paint(struct libscols_cell *cell, FILE *stream, enum xb_colour colour)
+{
+    const char *code = xb_colour_begin(stream, colour);
+    return cell != NULL && (code[0] == '\0' || scols_cell_set_color(cell, code) == 0);
+}
+
 static const char *name_of(struct libscols_column *column)
 {
     const char *name = scols_cell_get_data(scols_column_get_header(column));
@@ -157,9 +163,11 @@ static void print_cell(struct paragraph *paragraph, const char *name, struct lib
         begin_line(paragraph);
     else if (paragraph->used > 0)
         paragraph->used += (size_t)fprintf(paragraph->stream, "  ");
-    paragraph->used += (size_t)fprintf(paragraph->stream, "%s%s", name, blank);
-    if (paragraph->used + strcspn(data, " ") > paragraph->width)
+    paragraph->used += (size_t)fprintf(paragraph->stream, "%s", name);
+    if (paragraph->used + strlen(blank) + strcspn(data, " ") > paragraph->width)
         begin_line(paragraph);
+    else
+        paragraph->used += (size_t)fprintf(paragraph->stream, "%s", blank);
     fputs(colour != NULL ? colour : "", paragraph->stream);
     print_words(paragraph, data);
     fputs(colour != NULL ? "\033[0m" : "", paragraph->stream);

@@ -251,7 +251,7 @@ static void add_processes(struct xb_words *words, const struct xb_record *record
     xb_words_add(words, " of %zu processes", record->process_count);
 }
 
-/* "12 rows: the median is known only to within 4 to 13 %"; one row or two have their names. */
+/* "12 rows: the median is known only to within 4 to 13 %"; if there are one or two, by name. */
 static void add_warning(struct xb_words *words, const struct printer *printer,
                         struct warning *warning, size_t from)
 {
@@ -260,10 +260,8 @@ static void add_warning(struct xb_words *words, const struct printer *printer,
         xb_words_add(words, "%zu rows", warning->rows);
     else
         add_name(words, &printer->names, warning->first);
-    if (warning->rows == 2) {
-        xb_words_add(words, " and ");
-        add_name(words, &printer->names, warning->last);
-    }
+    if (warning->rows == 2)
+        xb_words_add(words, " and 1 more row");
     end_row(warning);
     add_processes(words, printer->record, warning);
     xb_alike_say(&warning->alike, from, &text);

@@ -192,7 +192,7 @@ class Warnings(MergedCase):
         for row in merged["results"]:
             self.assertIn({"text": few, "processes": 3}, row["warnings"])
         self.assertIn(
-            f"warning  pinned registered h2d 4 KiB and pinned registered h2d 8 KiB in all 3 processes: {few}",
+            f"warning  pinned registered h2d 4 KiB and 1 more row in all 3 processes: {few}",
             self.notes(done.out),
         )
         self.assertIn("memory   the host's own: no copy crosses a link", done.out)
@@ -213,7 +213,7 @@ class Warnings(MergedCase):
         )
         notes = self.notes(table)
         self.assertIn(
-            "noisy    pinned registered h2d 4 KiB and pinned registered h2d 8 KiB in 1 to 3 of 4 processes: "
+            "noisy    pinned registered h2d 4 KiB and 1 more row in 1 to 3 of 4 processes: "
             + NOISY.partition(": ")[2].format("7 to 34"),
             notes,
         )

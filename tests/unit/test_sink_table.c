@@ -193,9 +193,7 @@ static void table_tells_reasons_and_warnings_once(void **state)
     assert_line(text, "Notes");
     assert_has(text, "  skipped  pinned write-combined h2d 1 GiB device 0: a \"quoted\", comma ");
     assert_line(text, "  ERROR    pinned alloc h2d 1 GiB device 0 and 1 more row: the copy failed");
-    assert_has(text,
-               "  warning  pinned alloc h2d 1 GiB device 0 and async alloc d2h 64 KiB device 0: "
-               "clocks moved\n");
+    assert_line(text, "  warning  pinned alloc h2d 1 GiB device 0 and 1 more row: clocks moved");
     assert_has(text, "  warning  async alloc d2h 64 KiB device 0: a \"quoted\", comma ");
     assert_null(strstr(strstr(text, "clocks moved") + 1, "clocks moved"));
     assert_null(strstr(text, "STOPPED"));
