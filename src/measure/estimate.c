@@ -21,8 +21,13 @@
 #define LEAST_OPENING_S 0.1
 #define MOST_OPENING_S 1.0
 
-/* Copies that are taken besides the samples: a warm-up that agrees, and references. */
+/* Copies that are taken besides the samples: a warm-up that agrees, and what it is proved with. */
 #define COPIES_BESIDE (XB_WARM_SAMPLES + 2.0)
+/* And of each reference, as references.c has it: two that agree or three, or those of an interval
+ * and one before them. */
+#define LEAST_OF_REFERENCE 2.0
+#define MOST_OF_REFERENCE 3.0
+#define OF_REFERENCE_WITH_INTERVAL (XB_STOP_LEAST_SAMPLES + 1.0)
 
 /* ---- one case ---- */
 
@@ -57,6 +62,20 @@ static double bytes_of(const struct xb_needs *needs)
     return (double)needs->host_bytes + (double)needs->device_bytes;
 }
 
+static double copies_beside(const struct xb_mode *mode, bool slow)
+{
+    double copies = COPIES_BESIDE;
+    const struct xb_reference *reference = mode->references;
+    for (; reference != NULL && reference->figure != NULL; reference++) {
+        if (reference->is_wanted != NULL && !slow)
+            continue; /* only some cases have it */
+        copies += reference->has_interval || reference->before != NULL ? OF_REFERENCE_WITH_INTERVAL
+                  : slow                                               ? MOST_OF_REFERENCE
+                                                                       : LEAST_OF_REFERENCE;
+    }
+    return copies;
+}
+
 /* A case that converges at once on a fast node, or takes all the time that it may on a slow one. */
 static double seconds_of(const struct xb_run *run, const struct xb_case *test, bool slow)
 {
@@ -70,13 +89,15 @@ static double seconds_of(const struct xb_run *run, const struct xb_case *test, b
     double samples = (fixed->is_set ? (double)fixed->count : XB_STOP_LEAST_SAMPLES) * copy;
     if (slow && !fixed->is_set)
         samples = fmax(samples, limit);
-    return warm + samples + COPIES_BESIDE * copy + care;
+    return warm + samples + copies_beside(test->mode, slow) * copy + care;
 }
 
-/* By ratio a third of the way: nodes with GPUs are nearer to the fast one. */
-static double between(double least, double most)
+/* By ratio a third of the way: nodes with GPUs are nearer to the fast one. A host alone may be any
+ * machine, and is nearer to the slow one. */
+static double between(const struct xb_run *run, double least, double most)
 {
-    return cbrt(least * least * most);
+    bool is_host = run->device_count > 0 && run->devices[0].info.host_clock;
+    return cbrt(least * most * (is_host ? most : least));
 }
 
 struct xb_duration_guess xb_estimate_case(const struct xb_run *run, size_t first, size_t count)
@@ -87,7 +108,8 @@ struct xb_duration_guess xb_estimate_case(const struct xb_run *run, size_t first
         return (struct xb_duration_guess){.least = 0};
     double least = seconds_of(run, &run->results[lane].test, false);
     double most = seconds_of(run, &run->results[lane].test, true);
-    return (struct xb_duration_guess){.least = least, .likely = between(least, most), .most = most};
+    return (struct xb_duration_guess){
+        .least = least, .likely = between(run, least, most), .most = most};
 }
 
 /* ---- all of them ---- */
@@ -135,6 +157,6 @@ struct xb_estimate xb_estimate_run(const struct xb_run *run)
         estimate.time.least += LEAST_OPENING_S;
         estimate.time.most += MOST_OPENING_S * (double)run->device_count;
     }
-    estimate.time.likely = between(estimate.time.least, estimate.time.most);
+    estimate.time.likely = between(run, estimate.time.least, estimate.time.most);
     return estimate;
 }

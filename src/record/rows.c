@@ -43,19 +43,23 @@ static bool same_parameters(const struct xb_record_case *a, const struct xb_reco
 
 static bool alike(const struct xb_record_case *a, const struct xb_record_case *b, const char *but)
 {
-    return a->bytes == b->bytes && strcmp(a->mode, b->mode) == 0 &&
-           strcmp(a->variant, b->variant) == 0 && strcmp(a->direction, b->direction) == 0 &&
-           same_parameters(a, b, but);
+    return strcmp(a->mode, b->mode) == 0 && strcmp(a->variant, b->variant) == 0 &&
+           strcmp(a->direction, b->direction) == 0 && same_parameters(a, b, but);
 }
 
 bool xb_cases_alike(const struct xb_record_case *a, const struct xb_record_case *b)
+{
+    return a->bytes == b->bytes && alike(a, b, NULL);
+}
+
+bool xb_cases_alike_but_size(const struct xb_record_case *a, const struct xb_record_case *b)
 {
     return alike(a, b, NULL);
 }
 
 bool xb_cases_alike_but_node(const struct xb_record_case *a, const struct xb_record_case *b)
 {
-    return alike(a, b, XB_RECORD_NUMA);
+    return a->bytes == b->bytes && alike(a, b, XB_RECORD_NUMA);
 }
 
 /* Whether the case belongs to the sum that stands before it. */

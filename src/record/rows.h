@@ -26,6 +26,9 @@ const char *xb_device_text(const struct xb_record *record, const struct xb_recor
  * different devices. */
 bool xb_cases_alike(const struct xb_record_case *a, const struct xb_record_case *b);
 
+/* The same of cases whose sizes may differ. */
+bool xb_cases_alike_but_size(const struct xb_record_case *a, const struct xb_record_case *b);
+
 /* The same of cases whose host memory may lie on different NUMA nodes. */
 bool xb_cases_alike_but_node(const struct xb_record_case *a, const struct xb_record_case *b);
 

@@ -7,6 +7,7 @@
 #include "cli/backend_choice.h"
 #include "cli/places.h"
 #include "deadline.h"
+#include "dry_run.h"
 #include "processes.h"
 #include "progress.h"
 
@@ -258,6 +259,15 @@ static int run_with_backend(struct xb_run *run)
     return code;
 }
 
+/* Plans, and tells the plan. */
+static int plan_only(struct xb_run *run)
+{
+    struct xb_error error;
+    enum xb_status status = xb_plan(run, &error);
+    xb_deadline_doing(NULL);
+    return status == XB_OK ? xb_dry_run(run) : xb_cli_fail(&error);
+}
+
 /* When the run is to end, on the clock of src/base/clock.h; 0 for no deadline. Counted from here,
  * because looking for devices is part of the time. */
 static double deadline_of(const struct xb_config *config)
@@ -280,7 +290,7 @@ static int run_here(const struct xb_config *config)
     xb_deadline_doing("looking for devices");
     int code = (int)xb_backend_choose(xb_config_get(config, "backend")->text, &run);
     if (code == XB_EXIT_OK)
-        code = run_with_backend(&run);
+        code = xb_config_get(config, "dry-run")->flag ? plan_only(&run) : run_with_backend(&run);
     xb_deadline_doing("closing the driver");
     xb_run_free(&run);
     return code;
@@ -292,7 +302,7 @@ static int run(struct xb_config *config, char *const *words)
     (void)words;
     if (adapt_defaults(config, &error) != XB_OK || check_request(config, &error) != XB_OK)
         return xb_cli_fail(&error);
-    if (xb_processes_wanted(config))
+    if (xb_processes_wanted(config) && !xb_config_get(config, "dry-run")->flag)
         return xb_processes_run(config, deadline_of(config));
     return run_here(config);
 }

@@ -55,18 +55,24 @@ double xb_eta_of_parts(size_t done, double took, size_t left)
     return done > 0 ? took / (double)done * (double)left : NAN;
 }
 
+const char *xb_eta_duration(double seconds, char *text)
+{
+    if (seconds < 10)
+        snprintf(text, XB_ETA_TEXT, "%.0f s", fmax(ceil(seconds), 1));
+    else if (seconds < 90)
+        snprintf(text, XB_ETA_TEXT, "%.0f s", 5 * ceil(seconds / 5));
+    else if (seconds < 5400)
+        snprintf(text, XB_ETA_TEXT, "%.0f min", ceil(seconds / 60));
+    else
+        snprintf(text, XB_ETA_TEXT, "%.0f h", fmin(ceil(seconds / 3600), 1e6));
+    return text;
+}
+
 const char *xb_eta_text(double seconds, char *text)
 {
+    char duration[XB_ETA_TEXT];
     text[0] = '\0';
-    if (!isfinite(seconds))
-        return text;
-    if (seconds < 10)
-        snprintf(text, XB_ETA_TEXT, ", about %.0f s left", fmax(ceil(seconds), 1));
-    else if (seconds < 90)
-        snprintf(text, XB_ETA_TEXT, ", about %.0f s left", 5 * ceil(seconds / 5));
-    else if (seconds < 5400)
-        snprintf(text, XB_ETA_TEXT, ", about %.0f min left", ceil(seconds / 60));
-    else
-        snprintf(text, XB_ETA_TEXT, ", about %.0f h left", fmin(ceil(seconds / 3600), 1e6));
+    if (isfinite(seconds))
+        snprintf(text, XB_ETA_TEXT, ", about %.12s left", xb_eta_duration(seconds, duration));
     return text;
 }

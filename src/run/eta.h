@@ -30,6 +30,9 @@ double xb_eta_left(const struct xb_eta *eta, const struct xb_run *run, double no
 double xb_eta_of_parts(size_t done, double took, size_t left);
 
 #define XB_ETA_TEXT 32
+/* "4 s", "15 s", "2 min": no finer than an estimate is, and 1 s at least. `text` holds XB_ETA_TEXT.
+ */
+const char *xb_eta_duration(double seconds, char *text);
 /* ", about 40 s left": as coarse as it is known. "" for NAN. `text` holds XB_ETA_TEXT. */
 const char *xb_eta_text(double seconds, char *text);
 

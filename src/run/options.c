@@ -184,6 +184,13 @@ static const struct xb_option option_baseline_json = {
     .help = "Where the results of --interleave's PROGRAM go; those of this one go to --json.",
     .selects = true,
 };
+static const struct xb_option option_dry_run = {
+    .name = "dry-run",
+    .type = XB_OPTION_FLAG,
+    .help = "Measure nothing and write no file: print which cases there would be, about how long "
+            "they take, how much memory, and which files would be written.",
+    .selects = true,
+};
 static const struct xb_option option_json = {
     .name = "json",
     .short_name = 'j',
@@ -228,12 +235,12 @@ static const struct xb_option option_quiet = {
     .selects = true,
 };
 static const struct xb_option *const own_rows[] = {
-    &option_mode,          &option_size,       &option_direction,  &option_device,
-    &option_numa,          &xb_option_backend, &option_latency,    &option_simultaneous,
-    &option_time_limit,    &option_warm_up,    &option_samples,    &option_processes,
-    &option_interleave,    &option_quick,      &option_deadline,   &option_json,
-    &option_baseline_json, &option_csv,        &option_trace,      &option_timeline,
-    &option_quiet,         &xb_option_help,    &xb_option_version,
+    &option_mode,       &option_size,          &option_direction, &option_device,
+    &option_numa,       &xb_option_backend,    &option_latency,   &option_simultaneous,
+    &option_time_limit, &option_warm_up,       &option_samples,   &option_processes,
+    &option_interleave, &option_quick,         &option_deadline,  &option_dry_run,
+    &option_json,       &option_baseline_json, &option_csv,       &option_trace,
+    &option_timeline,   &option_quiet,         &xb_option_help,   &xb_option_version,
 };
 #define OWN_ROWS (sizeof own_rows / sizeof own_rows[0])
 

@@ -8,6 +8,7 @@
 #include "base/stream.h"
 #include "base/terminal.h"
 #include "base/text.h"
+#include "curve.h"
 #include "formats.h"
 #include "matrix.h"
 #include "reading/list.h"
@@ -182,8 +183,10 @@ static enum xb_status print_results(FILE *stream, const struct xb_record *record
         status = xb_matrix_print_nodes(stream, record, false, error);
     if (status == XB_OK)
         status = xb_matrix_print(stream, record, !alone && !together, error);
-    if (status == XB_OK)
+    if (status == XB_OK) {
         xb_sweep_print(stream, record);
+        xb_curve_print(stream, record);
+    }
     return status;
 }
 
