@@ -348,7 +348,7 @@ static enum xb_status parse_arguments(struct xb_config *config, const struct tab
             return XB_FAIL(error, XB_ERR_USAGE, "option --%s is given twice; give it once",
                            value->option->name);
         value->given = true;
-        if (optarg != NULL && looks_like_option(optarg))
+        if (value->option->type != XB_OPTION_FLAG && looks_like_option(optarg))
             return refuse_argument(value->option, optarg, error);
         enum xb_status status = set_value(value, optarg, error);
         if (status != XB_OK)

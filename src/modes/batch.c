@@ -171,13 +171,6 @@ static enum xb_status check_options(const struct xb_case *test, const struct xb_
                    xb_size_format(piece, other, sizeof other));
 }
 
-static enum xb_status check_variant(const struct xb_case *test, struct xb_error *error)
-{
-    if (how_of(test) != XB_BATCH_PITCHED || has_word(test, "rows"))
-        return XB_OK;
-    return XB_FAIL(error, XB_ERR_UNSUPPORTED, "'pitched' copies rows: give --layout rows");
-}
-
 static enum xb_status check(const struct xb_mode_context *context, struct xb_error *error)
 {
     const struct xb_case *test = context->test;
@@ -493,7 +486,7 @@ const struct xb_mode xb_mode_batch = {
     .capabilities = capabilities,
     .needs = needs,
     .check_options = check_options,
-    .check_variant = check_variant,
+    .check_variant = xb_batch_check_variant,
     .check = check,
     .setup = setup,
     .references = references,

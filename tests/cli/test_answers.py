@@ -130,6 +130,29 @@ class Answers(Case):
         self.assertEqual(outcome.code, 2, outcome)
         self.assert_words(outcome.err, ("cannot write", "ENOENT"))
 
+    def test_list_has_what_modes_can_run(self):
+        """What a mode refuses on any machine is not among its variants, and all else is."""
+        self.assert_succeeds("list", "--json", "list.json")
+        modes = {mode["name"]: mode for mode in validate_json.load(self.path("list.json"))["modes"]}
+
+        def listed(mode):
+            return {
+                (one["name"], *(parameter["value"] for parameter in one["parameters"]))
+                for one in modes[mode]["variants"]
+            }
+
+        page_locked = {("registered",), ("alloc",), ("write-combined",)}
+        for mode in ("pinned", "double-buffer", "resident"):
+            self.assertEqual(listed(mode), page_locked, mode)
+        self.assertEqual(listed("async"), page_locked | {("pageable",)})
+        self.assertEqual([one for one in listed("batch") if one[0] == "pitched"], [("pitched", "rows")])
+        self.assertIn(("serial", "gds"), listed("pipeline"))
+        self.assertNotIn(("serial-pageable", "gds"), listed("pipeline"))
+        text = self.assert_succeeds("list").out
+        for mode in ("pinned", "async"):
+            part = re.search(rf"(?ms)^  {mode} .*?options:", text)[0]
+            self.assertEqual("pageable" in part.partition("variants:")[2], mode == "async")
+
     def test_help(self):
         outcome = self.assert_succeeds("help", "all")
         self.assertEqual(outcome.err, "")

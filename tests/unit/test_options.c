@@ -125,7 +125,7 @@ static void every_command_tells_of_itself(void **state)
         if (command->synopsis == NULL || command->summary == NULL || command->description == NULL ||
             command->exits == NULL)
             fail_msg("command %s lacks its synopsis, summary, description or exits", command->name);
-        bool takes_words = strstr(command->synopsis, " ") != NULL;
+        bool takes_words = command->synopsis != NULL && strchr(command->synopsis, ' ') != NULL;
         if (takes_words != (command->operands != XB_OPERANDS_NONE))
             fail_msg("command %s: operands and synopsis tell of different words", command->name);
     }
