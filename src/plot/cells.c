@@ -11,7 +11,8 @@
 #define CELL_LEAST 48.0
 #define NAMES_MOST 160.0
 #define COLUMN_NAMES_MOST 96.0
-#define WIDTH_LEAST 320.0
+#define WIDTH_LEAST 360.0
+#define NARROW 0.05 /* of the larger one */
 #define KEY_BOX 26.0
 
 struct frame {
@@ -58,10 +59,16 @@ static struct frame make_frame(const struct xb_cells *cells)
     return frame;
 }
 
-/* From 1: the shade of a value. Where all are equal none stands out. */
+/* Shades would make a difference of nothing look large: values that are nearly equal have one. */
+static bool is_narrow(struct xb_range range)
+{
+    return range.high - range.low <= NARROW * fmax(fabs(range.high), fabs(range.low));
+}
+
+/* From 1: the shade of a value. */
 static int step_of(struct xb_range range, double value)
 {
-    if (!(range.high > range.low))
+    if (is_narrow(range))
         return 2;
     int step = (int)((value - range.low) / (range.high - range.low) * STEPS) + 1;
     return step < 1 ? 1 : step > STEPS ? STEPS : step;
@@ -109,32 +116,43 @@ static void draw_names(FILE *stream, const struct frame *frame)
                            cells->column_names[k]);
 }
 
+/* Writes a text of the key; returns where the next begins. */
+static double draw_key_text(FILE *stream, double x, double y, const char *text)
+{
+    xb_svg_text(stream, "quiet", x, y + XB_TEXT_DROP, XB_ANCHOR_START, text);
+    return x + xb_svg_text_width(text) + 6.0;
+}
+
 /* What the shades mean: from the least to the largest value. */
 static void draw_key(FILE *stream, const struct frame *frame, double y)
 {
-    char text[XB_TICK_TEXT];
-    char look[16];
+    char low[XB_TICK_TEXT];
+    char high[XB_TICK_TEXT];
+    char text[4 * XB_TICK_TEXT];
     double x = 8.0;
     if (xb_range_is_empty(frame->range)) {
-        xb_svg_text(stream, "quiet", x, y + XB_TEXT_DROP, XB_ANCHOR_START, "no data");
+        (void)draw_key_text(stream, x, y, "no data");
         return;
     }
-    xb_value_text(frame->range.low, text, sizeof text);
-    xb_svg_text(stream, "quiet", x, y + XB_TEXT_DROP, XB_ANCHOR_START, text);
-    x += xb_svg_text_width(text) + 4.0;
-    for (int step = 1; frame->range.high > frame->range.low && step <= STEPS; step++) {
+    xb_value_text(frame->range.low, low, sizeof low);
+    xb_value_text(frame->range.high, high, sizeof high);
+    if (is_narrow(frame->range)) {
+        snprintf(text, sizeof text, "%s to %s %.20s: nearly equal, one shade", low, high,
+                 frame->cells->unit);
+        (void)draw_key_text(stream, x, y, text);
+        return;
+    }
+    x = draw_key_text(stream, x, y, low);
+    for (int step = 1; step <= STEPS; step++) {
+        char look[16];
         snprintf(look, sizeof look, "step-%d", step);
         xb_svg_group_begin(stream, look, NULL);
         xb_svg_rectangle(stream, "", x, y - 6.0, KEY_BOX - 2.0, 12.0, NULL);
         xb_svg_group_end(stream);
         x += KEY_BOX;
-        if (step == STEPS) {
-            xb_value_text(frame->range.high, text, sizeof text);
-            xb_svg_text(stream, "quiet", x + 4.0, y + XB_TEXT_DROP, XB_ANCHOR_START, text);
-            x += xb_svg_text_width(text) + 4.0;
-        }
     }
-    xb_svg_text(stream, "quiet", x + 6.0, y + XB_TEXT_DROP, XB_ANCHOR_START, frame->cells->unit);
+    x = draw_key_text(stream, x + 4.0, y, high);
+    (void)draw_key_text(stream, x, y, frame->cells->unit);
 }
 
 void xb_cells_draw(FILE *stream, const struct xb_cells *cells, bool is_alone)

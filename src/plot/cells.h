@@ -19,7 +19,7 @@ struct xb_cells {
 /* As many rows and columns are drawn; the picture says how many more there are. */
 #define XB_CELLS_MOST 64
 
-/* A cell whose value is no number is empty, and stands without shade. */
+/* A cell whose value is no number stands without shade. Values within 5 % have one shade. */
 void xb_cells_draw(FILE *stream, const struct xb_cells *cells, bool is_alone);
 
 #endif

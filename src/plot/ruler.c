@@ -6,6 +6,7 @@
 
 #include <math.h>
 
+#define MARGIN 20.0 /* that pictures have at the right end of a ruler that lies */
 #define BETWEEN_TEXTS 14.0
 #define BETWEEN_LINES 38.0 /* of a ruler that stands */
 
@@ -169,7 +170,7 @@ void xb_ruler_draw_bottom(FILE *stream, const struct xb_ruler *ruler, double top
         xb_svg_line(stream, "axis", x, bottom, x, bottom + 4.0);
         xb_axis_tick_text(ruler->scale, ticks[i], text, sizeof text);
         double half = xb_svg_text_width(text) / 2.0;
-        xb_svg_text(stream, "quiet", fmin(fmax(x, half), XB_PLOT_WIDTH - half), bottom + 18.0,
+        xb_svg_text(stream, "quiet", fmin(fmax(x, half), ruler->to + MARGIN - half), bottom + 18.0,
                     XB_ANCHOR_MIDDLE, text);
     }
     xb_svg_line(stream, "axis", ruler->from, bottom, ruler->to, bottom);

@@ -8,7 +8,8 @@
 #include <string.h>
 
 #define ROW 26.0
-#define NAMES_MOST 230.0
+#define NAMES_MOST 380.0
+#define AXIS_LEAST 300.0
 #define NOTES_MOST 150.0
 #define DOT_COLUMNS 200 /* more than the room for dots has, at 4 pixels each */
 #define DOTS_HIGH 5     /* samples that stand at one place */
@@ -16,7 +17,7 @@
 struct frame {
     const struct xb_strips *strips;
     size_t count;
-    double left, right, top, bottom;
+    double left, right, top, bottom, width;
     struct xb_ruler x;
 };
 
@@ -120,7 +121,7 @@ static void draw_strip(FILE *stream, const struct frame *frame, const struct xb_
     }
     if (strip->note != NULL)
         xb_svg_text_within(stream, "", frame->right + 10.0, y + XB_TEXT_DROP, XB_ANCHOR_START,
-                           XB_PLOT_WIDTH - frame->right - 14.0, strip->note);
+                           frame->width - frame->right - 14.0, strip->note);
     xb_svg_group_end(stream);
 }
 
@@ -147,7 +148,10 @@ static void draw_levels(FILE *stream, const struct frame *frame)
         double x = xb_ruler_place(&frame->x, strips->levels[i].at);
         double y = 18.0 + XB_LINE_HEIGHT * (double)i;
         bool is_left = rank_of(strips, i) < level_count(strips) / 2;
-        double room = is_left ? x - 10.0 : XB_PLOT_WIDTH - x - 10.0;
+        /* But not outside the picture. */
+        double width = xb_svg_text_width(strips->levels[i].name);
+        is_left = is_left ? width < x - 10.0 : width > frame->width - x - 10.0;
+        double room = is_left ? x - 10.0 : frame->width - x - 10.0;
         xb_svg_line(stream, "level", x, y - 8.0, x, frame->bottom);
         xb_svg_text_within(stream, "quiet", is_left ? x - 6.0 : x + 6.0, y,
                            is_left ? XB_ANCHOR_END : XB_ANCHOR_START, room, strips->levels[i].name);
@@ -159,24 +163,25 @@ void xb_strips_draw(FILE *stream, const struct xb_strips *strips, bool is_alone)
     struct frame frame = {.strips = strips};
     frame.count = strips->count < XB_STRIPS_MOST ? strips->count : XB_STRIPS_MOST;
     frame.left = names_room(&frame);
-    frame.right = XB_PLOT_WIDTH - notes_room(&frame);
+    frame.width = fmax(XB_PLOT_WIDTH, frame.left + AXIS_LEAST + notes_room(&frame));
+    frame.right = frame.width - notes_room(&frame);
     frame.top = 10.0 + XB_LINE_HEIGHT * (double)level_count(strips);
     frame.bottom = frame.top + ROW * fmax((double)frame.count, 2.0);
     frame.x = xb_ruler_make(strips->x.scale, range_of(&frame), false, frame.left, frame.right);
     double height = frame.bottom + xb_ruler_bottom_room(strips->x.label) + 4.0;
     bool is_cut = frame.count < strips->count;
 
-    xb_svg_begin(stream, &strips->picture, XB_PLOT_WIDTH, height + (is_cut ? XB_LINE_HEIGHT : 0.0),
+    xb_svg_begin(stream, &strips->picture, frame.width, height + (is_cut ? XB_LINE_HEIGHT : 0.0),
                  is_alone);
     for (size_t i = 0; i < frame.count; i += 2)
-        xb_svg_rectangle(stream, "stripe", 0.0, frame.top + ROW * (double)i, XB_PLOT_WIDTH, ROW,
+        xb_svg_rectangle(stream, "stripe", 0.0, frame.top + ROW * (double)i, frame.width, ROW,
                          NULL);
     xb_ruler_draw_bottom(stream, &frame.x, frame.top, frame.bottom, strips->x.label);
     draw_levels(stream, &frame);
     for (size_t i = 0; i < frame.count; i++)
         draw_strip(stream, &frame, &strips->strips[i], frame.top + ROW * ((double)i + 0.5));
     if (strips->count == 0)
-        xb_svg_text(stream, "quiet", XB_PLOT_WIDTH / 2.0, frame.top + ROW, XB_ANCHOR_MIDDLE,
+        xb_svg_text(stream, "quiet", frame.width / 2.0, frame.top + ROW, XB_ANCHOR_MIDDLE,
                     "no data");
     if (is_cut) {
         char text[64];

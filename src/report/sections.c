@@ -4,7 +4,8 @@
 
 const struct xb_section *const xb_sections[] = {
     &xb_section_advice,  &xb_section_by_size, &xb_section_by_mode,
-    &xb_section_samples, &xb_section_numbers, NULL,
+    &xb_section_samples, &xb_section_path,    &xb_section_matrices,
+    &xb_section_ratios,  &xb_section_numbers, NULL,
 };
 
 const struct xb_common_section *const xb_common_sections[] = {

@@ -14,6 +14,9 @@ extern const struct xb_section xb_section_reasons;    /* the verdicts of a link 
 extern const struct xb_section xb_section_strategies; /* what advise predicted */
 extern const struct xb_section xb_section_devices;    /* what list found */
 extern const struct xb_section xb_section_numbers;    /* the rows of a result */
+extern const struct xb_section xb_section_matrices;   /* of pairs, and of NUMA nodes */
+extern const struct xb_section xb_section_path;       /* the links of a link test, as a tree */
+extern const struct xb_section xb_section_ratios;     /* of a comparison */
 
 /* Of all files together. */
 extern const struct xb_common_section xb_section_conditions;

@@ -36,7 +36,7 @@ static bool belongs(const struct xb_matrix *matrix, const struct xb_record_case 
            test->latency == of->latency && test->simultaneous == of->simultaneous;
 }
 
-static void collect(struct xb_matrix *matrix, const struct xb_record_case *of)
+void xb_matrix_collect(struct xb_matrix *matrix, const struct xb_record_case *of)
 {
     const struct xb_record *record = matrix->record;
     matrix->count = 0;
@@ -222,31 +222,36 @@ static void add_parameters(struct xb_words *words, const struct xb_matrix *matri
     }
 }
 
-static void print_title(FILE *stream, const struct xb_matrix *matrix,
-                        const struct xb_parameters *parameters)
+void xb_matrix_add_title(struct xb_words *words, const struct xb_matrix *matrix,
+                         const struct xb_parameters *parameters)
 {
     const struct xb_record_case *of = matrix->cases[0]; /* any stands for all */
-    struct xb_words words = {.length = 0};
     char bytes[32], axes[2 * XB_MATRIX_CELL];
     bool both_ways = strcmp(of->direction, xb_direction_name(XB_BIDIR)) == 0;
     const char *unit = xb_mode_has_latency(of->mode) ? "latency p50 in us"
                        : of->latency                 ? "host latency p50 in us"
                        : both_ways                   ? "GB/s both ways together"
                                                      : "GB/s";
-    xb_words_add(&words, "%s %s, %s, %s", of->mode, of->variant, of->direction,
+    xb_words_add(words, "%s %s, %s, %s", of->mode, of->variant, of->direction,
                  xb_size_format(of->bytes, bytes, sizeof bytes));
-    add_parameters(&words, matrix, parameters);
+    add_parameters(words, matrix, parameters);
     if (of->simultaneous)
-        xb_words_add(&words, ", at the same time");
+        xb_words_add(words, ", at the same time");
     matrix->kind->axes(matrix, axes, sizeof axes);
-    xb_words_add(&words, ", %s (%s)", unit, axes);
+    xb_words_add(words, ", %s (%s)", unit, axes);
+}
+
+static void print_title(FILE *stream, const struct xb_matrix *matrix,
+                        const struct xb_parameters *parameters)
+{
+    struct xb_words words = {.length = 0};
+    xb_matrix_add_title(&words, matrix, parameters);
     xb_heading_print(stream, XB_COLOUR_TITLE, "%s", words.text);
 }
 
 /* ---- all matrices of a kind ---- */
 
-/* The first of a matrix's cases stands for it. */
-static bool begins_matrix(const struct xb_matrix *matrix, size_t index)
+bool xb_matrix_begins(const struct xb_matrix *matrix, size_t index)
 {
     const struct xb_record *record = matrix->record;
     if (!matrix->kind->holds(record, &record->cases[index]))
@@ -264,12 +269,12 @@ void xb_matrix_print_each(FILE *stream, struct xb_matrix *matrix, bool first,
     const struct xb_record *record = matrix->record;
     const struct xb_parameters parameters = xb_parameters_that_differ(record);
     for (size_t i = 0; i < record->case_count; i++) {
-        if (!begins_matrix(matrix, i))
+        if (!xb_matrix_begins(matrix, i))
             continue;
         if (!first)
             fputc('\n', stream);
         first = false;
-        collect(matrix, &record->cases[i]);
+        xb_matrix_collect(matrix, &record->cases[i]);
         print_title(stream, matrix, &parameters);
         xb_matrix_print_cells(stream, matrix);
         if (each != NULL)

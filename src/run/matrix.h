@@ -4,6 +4,7 @@
 
 #include "xferbench/record.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 
 /*
@@ -21,5 +22,33 @@ XB_MUST_CHECK enum xb_status xb_matrix_print(FILE *stream, const struct xb_recor
  */
 XB_MUST_CHECK enum xb_status xb_matrix_print_nodes(FILE *stream, const struct xb_record *record,
                                                    bool first, struct xb_error *error);
+
+/* As many rows and columns of a matrix are given to others. */
+#define XB_MATRIX_MOST 40
+
+/* A matrix as texts and numbers, for a picture of it. */
+struct xb_matrix_grid {
+    const char *title; /* "peer direct-read, d2d, 1 GiB, GB/s (rows: from, columns: to)" */
+    const char *unit;  /* "GB/s", "us" */
+    const char *rows_are, *columns_are;
+    const char *row_names[XB_MATRIX_MOST], *column_names[XB_MATRIX_MOST];
+    size_t row_count, column_count;
+    size_t left_out; /* cells that are in further rows or columns */
+    /* Row after row. A cell of several pairs or devices together has a text, but no number, because
+     * it is of another size than the rest. NULL and NAN: nothing was measured. */
+    const double *values;
+    const char *const *texts;
+};
+
+/* Takes one; it lasts until this returns. XB_OK goes on. */
+typedef enum xb_status xb_matrix_use(void *argument, const struct xb_matrix_grid *grid,
+                                     struct xb_error *error);
+
+/* Whether a record has any matrix. */
+bool xb_matrix_is_there(const struct xb_record *record);
+/* Calls `use` for each matrix of a record, those of pairs first, until it fails. XB_ERR_MEMORY, or
+ * what `use` returned. */
+XB_MUST_CHECK enum xb_status xb_matrix_each(const struct xb_record *record, xb_matrix_use *use,
+                                            void *argument, struct xb_error *error);
 
 #endif

@@ -2,6 +2,8 @@
 #ifndef XFERBENCH_RUN_MATRIX_INTERNAL_H
 #define XFERBENCH_RUN_MATRIX_INTERNAL_H
 
+#include "base/note.h"
+#include "record/shown_parameters.h"
 #include "xferbench/record.h"
 
 #include <stdio.h>
@@ -42,6 +44,19 @@ struct xb_matrix {
 /* Begins one without cases. False: no memory. Free matrix->cases either way. */
 bool xb_matrix_open(struct xb_matrix *matrix, const struct xb_matrix_kind *kind,
                     const struct xb_record *record);
+
+/* Whether a case of the record, the first of its matrix, stands for it. */
+bool xb_matrix_begins(const struct xb_matrix *matrix, size_t index);
+/* Puts the cases into it that belong to the matrix of `of`. */
+void xb_matrix_collect(struct xb_matrix *matrix, const struct xb_record_case *of);
+/* "peer direct-read, d2d, 1 GiB, GB/s (rows: from, columns: to)". */
+void xb_matrix_add_title(struct xb_words *words, const struct xb_matrix *matrix,
+                         const struct xb_parameters *parameters);
+
+/* Of pairs of devices, and of NUMA nodes with devices. */
+extern const struct xb_matrix_kind xb_matrix_of_pairs, xb_matrix_of_nodes;
+/* Whether the record has matrices of nodes: of one node that was named there is none. */
+bool xb_matrix_has_nodes(const struct xb_record *record);
 
 /* Prints every matrix of the kind that the record has, with an empty line before each but, where
  * `first`, the first. Calls `each`, which may be NULL, for each. */

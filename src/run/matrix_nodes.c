@@ -42,7 +42,7 @@ static void add_axes(const struct xb_matrix *matrix, char *text, size_t size)
     snprintf(text, size, "rows: NUMA nodes, columns: devices");
 }
 
-static const struct xb_matrix_kind of_nodes = {
+const struct xb_matrix_kind xb_matrix_of_nodes = {
     .holds = holds,
     .alike = xb_cases_alike_but_node,
     .row = xb_record_case_node,
@@ -114,8 +114,7 @@ static bool asked_for_all(const struct xb_record *record)
     return false;
 }
 
-/* One node that was named is a row of the table, and no matrix. */
-static bool has_matrices(const struct xb_record *record)
+bool xb_matrix_has_nodes(const struct xb_record *record)
 {
     int first = -1;
     for (size_t i = 0; i < record->case_count; i++) {
@@ -131,9 +130,9 @@ enum xb_status xb_matrix_print_nodes(FILE *stream, const struct xb_record *recor
                                      struct xb_error *error)
 {
     struct xb_matrix matrix;
-    if (!has_matrices(record))
+    if (!xb_matrix_has_nodes(record))
         return XB_OK;
-    if (!xb_matrix_open(&matrix, &of_nodes, record))
+    if (!xb_matrix_open(&matrix, &xb_matrix_of_nodes, record))
         return XB_FAIL(error, XB_ERR_MEMORY, "not enough memory to print the table");
     xb_matrix_print_each(stream, &matrix, first, NULL, NULL);
     print_marks(stream, record);

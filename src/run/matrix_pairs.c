@@ -88,7 +88,7 @@ static void add_axes(const struct xb_matrix *matrix, char *text, size_t size)
 
 /* ---- the matrices ---- */
 
-static const struct xb_matrix_kind of_pairs = {
+const struct xb_matrix_kind xb_matrix_of_pairs = {
     .holds = xb_case_is_in_matrix,
     .alike = xb_cases_alike,
     .row = source_of,
@@ -132,7 +132,7 @@ enum xb_status xb_matrix_print(FILE *stream, const struct xb_record *record, boo
 {
     struct xb_matrix matrix;
     bool differs = false;
-    if (!xb_matrix_open(&matrix, &of_pairs, record))
+    if (!xb_matrix_open(&matrix, &xb_matrix_of_pairs, record))
         return XB_FAIL(error, XB_ERR_MEMORY, "not enough memory to print the table");
     xb_matrix_print_each(stream, &matrix, first, note_links, &differs);
     if (differs) {
