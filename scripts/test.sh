@@ -82,17 +82,17 @@ fuzz_seconds=${XFERBENCH_FUZZ_SECONDS:-30}
 if [ "$fuzz_seconds" -gt 0 ]; then
     cmake -S . -B build/fuzz -DXFERBENCH_TESTS=ON -DCMAKE_C_COMPILER=clang -DXFERBENCH_FUZZ=ON \
         -DXFERBENCH_WERROR=ON -DXFERBENCH_CUDA=OFF -DXFERBENCH_HIP=OFF
-    cmake --build build/fuzz --parallel "$jobs" --target fuzz_record fuzz_decode fuzz_plot
+    cmake --build build/fuzz --parallel "$jobs" --target fuzz_record fuzz_decode fuzz_plot fuzz_report
     rm -rf build/fuzz/corpus build/fuzz/artifacts
     mkdir build/fuzz/artifacts
     cp -r tests/fuzz/corpus build/fuzz/corpus
-    # Each in two processes, for a sixth of the time; they log to files in their folder.
+    # Each in two processes, for an eighth of the time; they log to files in their folder.
     root=$PWD
-    for name in record decode plot; do
+    for name in record decode plot report; do
         dictionary=()
         [ ! -e "tests/fuzz/$name.dict" ] || dictionary=("-dict=$root/tests/fuzz/$name.dict")
         (cd build/fuzz && exec "${fixed_addresses[@]}" "tests/fuzz_$name" "${dictionary[@]}" \
-            -jobs=2 -workers=2 -max_total_time="$(((fuzz_seconds + 5) / 6))" -rss_limit_mb=1024 -timeout=10 \
+            -jobs=2 -workers=2 -max_total_time="$(((fuzz_seconds + 7) / 8))" -rss_limit_mb=1024 -timeout=10 \
             -max_len=65536 -artifact_prefix=artifacts/ -print_final_stats=1 "corpus/$name") || {
             for file in build/fuzz/artifacts/*; do
                 echo "The input of fuzz_$name, in base64; $file:"

@@ -32,6 +32,7 @@ static const char style[] =
     "p,ul{margin:.5rem 0}\n"
     "ul{padding-left:1.4rem}\n"
     "a{color:var(--link)}\n"
+    "nav ul{list-style:none;padding:0;columns:16rem auto;font-size:.875rem}\n"
     ".remark{color:var(--pale);font-size:.875rem}\n"
     ".good{color:var(--good)}\n.bad{color:var(--bad)}\n.unsure{color:var(--unsure)}\n"
     "figure{margin:1rem 0}\n"
@@ -106,6 +107,23 @@ void xb_page_section_end(struct xb_page *page)
                        "files to see all.",
                        page->left_out, page->left_out > 1 ? "s" : "", XB_PAGE_PICTURES);
     fputs("</section>\n", page->stream);
+}
+
+void xb_page_contents_begin(struct xb_page *page)
+{
+    fputs("<nav aria-label=\"Contents\">\n<ul>\n", page->stream);
+}
+
+void xb_page_contents_item(struct xb_page *page, const char *id, const char *title)
+{
+    fprintf(page->stream, "<li><a href=\"#%s\">", id);
+    xb_markup_text(page->stream, title);
+    fputs("</a></li>\n", page->stream);
+}
+
+void xb_page_contents_end(struct xb_page *page)
+{
+    fputs("</ul>\n</nav>\n", page->stream);
 }
 
 void xb_page_file_begin(struct xb_page *page, const char *id, const char *title)

@@ -54,6 +54,10 @@ void xb_page_section_begin(struct xb_page *page, int level, const char *id, cons
 /* Says what was left out of it. */
 void xb_page_section_end(struct xb_page *page);
 
+/* Links to parts of the page, by their ids. */
+void xb_page_contents_begin(struct xb_page *page);
+void xb_page_contents_item(struct xb_page *page, const char *id, const char *title);
+void xb_page_contents_end(struct xb_page *page);
 /* What is shown of one file: a part of the page with a heading of level 2. */
 void xb_page_file_begin(struct xb_page *page, const char *id, const char *title);
 void xb_page_file_end(struct xb_page *page);

@@ -4,6 +4,7 @@
 #include "report.h"
 
 #include "answer.h"
+#include "base/interrupt.h"
 #include "section.h"
 
 #include <math.h>
@@ -73,12 +74,23 @@ static enum xb_status leave_out(struct report *report, struct file *file,
     return file->problem != NULL ? XB_OK : XB_FAIL(error, XB_ERR_MEMORY, "no memory for a report");
 }
 
+/* Of many files a user may have enough before the page is done. */
+static enum xb_status check_stop(struct xb_error *error)
+{
+    if (xb_interrupt_signal() == 0)
+        return XB_OK;
+    return XB_FAIL(error, XB_ERR_STOPPED, "stopped by a signal: there is no report");
+}
+
 static enum xb_status take_all(struct report *report, struct xb_error *error)
 {
     enum xb_status status = XB_OK;
     for (size_t i = 0; status == XB_OK && i < report->request->count; i++) {
         struct xb_report_document document;
         struct xb_error cause;
+        status = check_stop(error);
+        if (status != XB_OK)
+            break;
         report->files[i].path = report->request->paths[i];
         report->files[i].kind = XB_DOCUMENT_FOREIGN;
         report->files[i].date = (double)NAN;
@@ -250,6 +262,13 @@ static enum xb_status write_sections(struct xb_page *page,
     return status;
 }
 
+static void title_of(const struct report *report, size_t index, char *title, size_t size)
+{
+    const struct file *file = &report->files[index];
+    snprintf(title, size, "%zu. %.300s: %s", index + 1, xb_report_file_name(file->path),
+             xb_document_kind_name(file->kind));
+}
+
 /* The second time. */
 static enum xb_status write_file(struct xb_page *page, struct report *report, size_t index,
                                  struct xb_error *error)
@@ -260,10 +279,11 @@ static enum xb_status write_file(struct xb_page *page, struct report *report, si
     char id[32];
     char title[512];
     char date[32];
-    enum xb_status status = XB_OK;
+    enum xb_status status = check_stop(error);
+    if (status != XB_OK)
+        return status;
     snprintf(id, sizeof id, "file-%zu", index + 1);
-    snprintf(title, sizeof title, "%zu. %.300s: %s", index + 1, xb_report_file_name(file->path),
-             xb_document_kind_name(file->kind));
+    title_of(report, index, title, sizeof title);
     xb_page_file_begin(page, id, title);
     if (read_document(report, index, &document, &cause) == XB_OK) {
         date_text(file->date, date, sizeof date);
@@ -278,11 +298,36 @@ static enum xb_status write_file(struct xb_page *page, struct report *report, si
     return status;
 }
 
+/* Links to the parts of a page of several files. */
+static void write_contents(struct xb_page *page, const struct report *report)
+{
+    char id[32];
+    char title[512];
+    xb_page_contents_begin(page);
+    xb_page_contents_item(page, "short", "In short");
+    if (report->left_out > 0)
+        xb_page_contents_item(page, "left-out", "Left out");
+    xb_page_contents_item(page, "files", "Files");
+    for (size_t i = 0; xb_common_sections[i] != NULL && i < MOST_COMMON; i++)
+        if (xb_common_sections[i]->speaks(report->states[i]))
+            xb_page_contents_item(page, xb_common_sections[i]->name, xb_common_sections[i]->title);
+    for (size_t i = 0; i < report->request->count; i++) {
+        if (!report->files[i].in_full)
+            continue;
+        snprintf(id, sizeof id, "file-%zu", i + 1);
+        title_of(report, i, title, sizeof title);
+        xb_page_contents_item(page, id, title);
+    }
+    xb_page_contents_end(page);
+}
+
 static enum xb_status write_page(struct xb_page *page, struct report *report,
                                  struct xb_error *error)
 {
     enum xb_status status = XB_OK;
     xb_page_begin(page, "xferbench report");
+    if (report->request->count > 1)
+        write_contents(page, report);
     write_answers(page, report);
     write_left_out(page, report);
     if (report->request->count > 1)

@@ -7,7 +7,7 @@
  * then values and names, taken from the rest one after the other, and again from its start.
  */
 #define _POSIX_C_SOURCE 200809L /* open_memstream */
-#include "base/plain_text.h"
+#include "check_markup.h"
 #include "plot/cells.h"
 #include "plot/chart.h"
 #include "plot/spans.h"
@@ -24,15 +24,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 #define MOST 40        /* things in a picture */
 #define NAME_MOST 1200 /* longer than what a picture keeps of a text */
 #define SIZE_MOST ((size_t)4 << 20)
-
-/* Ends the program, which libFuzzer takes for a crash, where a rule is broken. */
-static void require(bool holds, const char *rule, const char *where)
-{
-    if (holds)
-        return;
-    fprintf(stderr, "broken: %s: %.200s\n", rule, where);
-    abort();
-}
 
 /* ---- what the bytes are taken for ---- */
 
@@ -204,101 +195,13 @@ static void draw_tree(FILE *stream, struct bytes *bytes, size_t count, bool is_a
     xb_tree_draw(stream, &tree, is_alone);
 }
 
-/* ---- is it XML? ---- */
-
-#define DEPTH 16
-
-static const char *const elements[] = {"svg",  "title", "desc",   "style", "g",
-                                       "line", "rect",  "circle", "path",  "text"};
-
-/* The element whose name begins at `at`; fails where there is none. */
-static size_t element_at(const char *at)
-{
-    for (size_t i = 0; i < sizeof elements / sizeof *elements; i++) {
-        size_t length = strlen(elements[i]);
-        if (strncmp(at, elements[i], length) == 0 && strchr(" >/\n", at[length]) != NULL)
-            return i;
-    }
-    require(false, "every element is one that pictures have", at);
-    return 0;
-}
-
-/* Characters up to one of `ends`, with entities that are known. */
-static const char *skip_text(const char *at, const char *ends)
-{
-    static const char *const entities[] = {"&amp;", "&lt;", "&gt;", "&quot;", "&#39;"};
-    while (*at != '\0' && strchr(ends, *at) == NULL) {
-        size_t length = xb_utf8_length(at);
-        bool is_known = *at != '&';
-        for (size_t i = 0; i < sizeof entities / sizeof *entities; i++)
-            is_known = is_known || strncmp(at, entities[i], strlen(entities[i])) == 0;
-        require(is_known, "no ampersand stands alone", at);
-        require(*at == '\n' || !xb_utf8_is_harmful(at, length), "no character is harmful", at);
-        require(*at != '<', "no bracket opens in an attribute", at);
-        at += length;
-    }
-    require(*at != '\0', "a text has an end", at);
-    return at;
-}
-
-static bool is_number_of(const char *name, size_t length)
-{
-    static const char *const names[] = {"x",  "y",  "x1", "y1",    "x2",    "y2",
-                                        "cx", "cy", "r",  "width", "height"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strlen(names[i]) == length && strncmp(name, names[i], length) == 0)
-            return true;
-    return false;
-}
-
-/* The attributes of an element and its end; sets whether it is one without content. */
-static const char *skip_tag(const char *at, bool *is_empty)
-{
-    while (*at == ' ') {
-        const char *name = ++at;
-        size_t length =
-            strspn(at, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-:");
-        at += length;
-        require(length > 0 && at[0] == '=' && at[1] == '"', "an attribute has a value", name);
-        const char *value = at + 2;
-        at = skip_text(value, "\"");
-        size_t digits = strspn(value, "-.0123456789");
-        bool is_number = digits > 0 && digits == (size_t)(at - value);
-        require(!is_number_of(name, length) || is_number, "a number is a number", name);
-        at++;
-    }
-    *is_empty = *at == '/';
-    at += *is_empty;
-    require(*at == '>', "a tag has an end", at);
-    return at + 1;
-}
-
-static void check_xml(const char *text)
+static void check_svg(const char *text)
 {
     static const char declaration[] = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";
-    size_t open[DEPTH];
-    size_t depth = 0;
-    const char *at = text;
-    if (strncmp(at, declaration, sizeof declaration - 1) == 0)
-        at += sizeof declaration - 1;
-    require(strncmp(at, "<svg ", 5) == 0, "a picture begins", at);
-    do {
-        if (*at != '<') {
-            at = skip_text(at, "<");
-        } else if (at[1] == '/') {
-            size_t element = element_at(at + 2);
-            require(open[--depth] == element, "elements end in their order", at);
-            at = strchr(at, '>') + 1;
-        } else {
-            bool is_empty;
-            size_t element = element_at(at + 1);
-            at = skip_tag(at + 1 + strlen(elements[element]), &is_empty);
-            require(depth < DEPTH, "elements are not too deep", at);
-            open[depth] = element;
-            depth += !is_empty;
-        }
-    } while (depth > 0);
-    require(strcmp(at, "\n") == 0, "nothing is behind the picture", at);
+    static const char *const elements[] = {"svg",  "title",  "desc", "style", "g", "line",
+                                           "rect", "circle", "path", "text",  NULL};
+    size_t begin = strncmp(text, declaration, sizeof declaration - 1) == 0;
+    check_markup(text + begin * (sizeof declaration - 1), elements);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -317,7 +220,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                                     data[1] % 2 == 0);
     require(fclose(stream) == 0, "a picture is written", "");
     require(length < SIZE_MOST, "a picture is not too large", "");
-    check_xml(text);
+    check_svg(text);
     free(text);
     free(bytes);
     return 0;

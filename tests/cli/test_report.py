@@ -1,0 +1,239 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""`xferbench report FILE...`: a page that stands alone, of any number of files, whatever is in them.
+usage: test_report.py BUILD_FOLDER [UNITTEST_ARGUMENT...]
+"""
+
+import glob
+import html.parser
+import json
+import os
+import re
+import signal
+import subprocess
+import unittest
+import xml.etree.ElementTree
+
+import harness
+from harness import GUARD_S, SOURCE, XFERBENCH, Case, base_environment
+
+RESULTS = os.path.join(SOURCE, "bench", "results")
+H200 = os.path.join(RESULTS, "h200")
+EMPTY = {"meta"}  # elements of a page that have no end
+EVIL = '<script>alert("x")</script> \'&amp; \x1b[31m\u202e\x9b'
+CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2066-\u2069]")
+
+
+class Page(html.parser.HTMLParser):
+    """What a page is made of; fails where elements do not end in their order."""
+
+    def __init__(self, text):
+        super().__init__(convert_charrefs=True)
+        self.open, self.elements, self.ids, self.links, self.references = [], [], [], [], []
+        self.text = ""
+        self.styles = ""
+        self.titles = []
+        self.feed(text)
+        self.close()
+        if self.open:
+            raise AssertionError(f"without an end: {self.open}")
+
+    def handle_starttag(self, tag, attrs):
+        self.note(tag, attrs)
+        if tag not in EMPTY:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.note(tag, attrs)
+
+    def note(self, tag, attrs):
+        self.elements.append(tag)
+        for name, value in attrs:
+            if name == "id":
+                self.ids.append(value)
+            elif name == "href" and value.startswith("#"):
+                self.links.append(value[1:])
+            elif name in ("aria-labelledby", "aria-describedby"):
+                self.links += value.split()
+            elif name in ("href", "src", "action", "data", "poster", "srcset", "xlink:href") or name.startswith("on"):
+                self.references.append((tag, name, value))
+
+    def handle_endtag(self, tag):
+        if not self.open or self.open.pop() != tag:
+            raise AssertionError(f"</{tag}> out of place at {self.getpos()}")
+
+    def handle_data(self, data):
+        if self.open and self.open[-1] == "style":
+            self.styles += data
+        else:
+            self.text += data
+
+
+class Report(Case):
+    def report(self, *files, code=0, err="", **options):
+        """The page of these files, checked as every page is."""
+        outcome = self.run_program("report", *files, **options)
+        self.assertEqual(outcome.code, code, outcome.err)
+        if err == "":
+            self.assertEqual(outcome.err, "")
+        else:
+            self.assertRegex(outcome.err, err)
+        return self.check(outcome.out)
+
+    def check(self, text):
+        self.assertTrue(text.startswith("<!DOCTYPE html>\n<html lang=\"en\""), text[:80])
+        xml.etree.ElementTree.fromstring(text)  # well-formed
+        page = Page(text)
+        self.assertEqual(len(page.ids), len(set(page.ids)), "ids are unique")
+        self.assertEqual(set(page.links) - set(page.ids), set(), "links lead to ids")
+        self.assertEqual(page.references, [], "nothing is fetched, nothing runs")
+        self.assertNotIn("script", page.elements)
+        self.assertNotRegex(page.styles, r"@import|url\(")
+        self.assertIsNone(CONTROL.search(text))
+        self.assertEqual(page.elements.count("figure"), page.elements.count("svg"))
+        return page
+
+    def assert_pictures_have_numbers(self, page):
+        """Every picture's section has a table."""
+        self.assertGreater(page.elements.count("svg"), 0)
+        self.assertGreaterEqual(page.elements.count("table"), page.elements.count("svg"))
+
+    def test_of_one_result(self):
+        page = self.report(os.path.join(H200, "all-1g-7.json"))
+        self.assert_pictures_have_numbers(page)
+        for words in (
+            "Host to device: up to 55.34 GB/s by pinned registered, 1 GiB; 95.3 % of what the link can carry.",
+            "NVIDIA H200",
+            "580.159.04",  # the driver
+            "PCIe Gen5 x16",
+            "pinned registered is 6.74 times as fast as pageable driver",  # the Reading
+            "GB/s by mode, 1 GiB",
+            "Samples around their median",
+            "16.73",  # a number of the table
+        ):
+            self.assertIn(words, page.text)
+        self.assertNotIn("by size", page.text)
+        self.assertNotIn("Left out", page.text)
+
+    def test_of_several_sizes(self):
+        page = self.report(os.path.join(H200, "crossover.json"))
+        for words in ("Host to device: GB/s by size", "Device to host: GB/s by size", "raw rate", "link's ceiling"):
+            self.assertIn(words, page.text)
+
+    def test_of_every_kind(self):
+        """Each kind of file is told from the others, and says something."""
+        self.assert_succeeds("list", "--json", "list.json")
+        self.run_program("advise", os.path.join(H200, "crossover.json"), "--in", "400M", "--out", "4K",
+                         "--gpu-time", "2ms", "--json", "advise.json")
+        self.run_program("compare", os.path.join(H200, "pinned-512m-1.json"),
+                         os.path.join(H200, "pinned-512m-2.json"), "--format", "json", "-o", "compare.json")
+        self.assert_succeeds(*harness.HOST, "--mode", "double-buffer", "--size", "1M", *harness.FEW,
+                             "--trace", "trace.json")
+        page = self.report("list.json", "advise.json", "compare.json", "trace.json",
+                           os.path.join(H200, "link-1.json"), os.path.join(H200, "compare-again.json"),
+                           os.path.join(H200, "all-256m.json"))
+        for words in ("list.json: list of devices", "advise.json: advice", "compare.json: comparison",
+                      "trace.json: timeline", "link-1.json: link test",
+                      "compare-again.json: result of several processes", "all-256m.json: result",
+                      "Predicted times of the job", "Medians of the processes around their median",
+                      "Link of device 0, NVIDIA H200: OK"):
+            self.assertIn(words, page.text)
+
+    def test_of_all_measurements(self):
+        """Also of files that versions before this one wrote."""
+        for folder in ("h200", "h200-x2", "h200-x4"):
+            files = [path for path in sorted(glob.glob(os.path.join(RESULTS, folder, "*.json")))
+                     if "hold-depth" not in path]
+            outcome = self.assert_succeeds("report", *files, "-o", "report.html")
+            self.assertEqual(outcome.out, "")
+            with open(self.path("report.html"), encoding="utf-8") as file:
+                text = file.read()
+            self.check(text)
+            self.assertLess(len(text), 1 << 20)
+
+    def test_broken_files_are_left_out(self):
+        good = os.path.join(H200, "pinned-1g.json")
+        self.write("broken.json", '{"schema": "xferbench.result"')
+        self.write("foreign.json", '{"schema": "<b>other</b>"}')
+        self.write("text.json", "no JSON <i>at</i> all")
+        page = self.report("broken.json", "missing.json", good, "foreign.json", "text.json", self.folder,
+                           code=1, err="(?s)broken.json.*missing.json.*foreign.json.*text.json")
+        self.assertIn("5 of 6 files could not be read.", page.text)
+        for name in ("1. broken.json", "2. missing.json", "4. foreign.json", "5. text.json"):
+            self.assertIn(name, page.text)
+        self.assertIn("3. pinned-1g.json: result", page.text)
+        self.report("foreign.json", code=1, err="foreign.json")
+
+    def test_hostile_texts_are_shown_as_text(self):
+        with open(os.path.join(H200, "quick.json"), encoding="utf-8") as file:
+            document = json.load(file)
+        document["devices"][0]["name"] = EVIL
+        document["host"]["hostname"] = '"><img src=x onerror=alert(1)>'
+        document["host"]["os"] = "]]></style><script>"
+        row = document["results"][0]
+        row["status"] = "error"
+        row["reason"] = EVIL
+        row["verified"] = None
+        row["figures"] = []
+        document["reading"] = []
+        name = 'a "<b>&.json'
+        self.write(name, json.dumps(document))
+        page = self.report(name, code=0)
+        self.assertIn("<script>alert(\"x\")</script>", page.text)
+        self.assertNotIn("img", page.elements)
+        self.assertIn('"><img src=x onerror=alert(1)>', page.text)
+
+    def test_pictures_alone(self):
+        outcome = self.assert_succeeds("report", os.path.join(H200, "crossover.json"), "-o", "report.html",
+                                       "--svg", "pictures")
+        self.assertEqual(outcome.err, "")
+        with open(self.path("report.html"), encoding="utf-8") as file:
+            page = Page(file.read())
+        names = sorted(os.listdir(self.path("pictures")))
+        self.assertEqual(len(names), page.elements.count("svg"))
+        self.assertIn("file-1-by-size-1.svg", names)
+        for name in names:
+            root = xml.etree.ElementTree.parse(self.path("pictures", name)).getroot()
+            self.assertEqual(root.tag, "{http://www.w3.org/2000/svg}svg")
+            self.assertIn(name[: -len(".svg")], page.ids)
+            for tag in ("title", "desc"):
+                self.assertTrue(root.findtext("{http://www.w3.org/2000/svg}" + tag), name)
+        self.assert_succeeds("report", os.path.join(H200, "crossover.json"), "-o", "report.html",
+                             "--svg", "pictures")  # again, over them
+
+    def test_what_cannot_be_written(self):
+        good = os.path.join(H200, "pinned-1g.json")
+        self.assert_usage(("takes the files to show",), "report")
+        self.write("file", "")
+        self.assert_usage(("--svg", "file"), "report", good, "-o", "report.html", "--svg", "file")
+        self.assertFalse(os.path.exists(self.path("report.html")))
+        with open(good, encoding="utf-8") as file:
+            content = file.read()
+        self.write("own.json", content)
+        self.assert_usage(("own.json",), "report", "own.json", "-o", "own.json")
+        with open(self.path("own.json"), encoding="utf-8") as file:
+            self.assertEqual(file.read(), content)
+        self.write("report.html", "old")
+        outcome = self.run_program("report", good, "-o", "report.html", "--svg", "no/such/folder")
+        self.assertEqual(outcome.code, 2, outcome.err)
+        with open(self.path("report.html"), encoding="utf-8") as file:
+            self.assertEqual(file.read(), "old")
+
+    def test_many_files_make_a_small_page(self):
+        """Those that have no room are counted: in the page, and among the conditions."""
+        with open(os.path.join(H200, "pinned-1g.json"), encoding="utf-8") as file:
+            document = json.load(file)
+        names = []
+        for day in range(1, 31):
+            document["timestamp"] = f"2026-09-{day:02}T00:00:00Z"
+            names.append(f"day-{day:02}.json")
+            self.write(names[-1], json.dumps(document))
+        page = self.report(*names)
+        self.assertIn("20 of 30 files are shown with their pictures", page.text)
+        shown = [number for number in range(1, 31) if f"file-{number}" in page.ids]
+        self.assertEqual(shown, list(range(11, 31)))  # the newest
+        self.assertIn("30. day-30.json", page.text)
+
+
+if __name__ == "__main__":
+    harness.main()
