@@ -23,7 +23,7 @@ class HelpCommand(Case):
 
     def test_alone(self):
         out = self.assert_same(("help",), ("--help",))
-        self.assertIn("xferbench help [WORD]", out)
+        self.assertIn("\n  help [WORD] ", out)
         self.assert_same(("help", "help"), ("--help",))
         self.assert_same(("help", "--help"), ("--help",))
 
