@@ -252,7 +252,7 @@ static int run(struct xb_config *config, char *const *words)
 const struct xb_command xb_command_advise = {
     .name = "advise",
     .synopsis = "advise [FILE]",
-    .summary = "is a GPU worth the trip for a job, and by which strategy?",
+    .summary = "is a GPU worth the trip, and by which strategy?",
     .description = "Says by which strategy a job's data travels fastest, and whether the GPU then "
                    "beats the CPU: from the rows of a result file (run --json FILE), or from a "
                    "quick measurement now. --in and --gpu-time must be given.",

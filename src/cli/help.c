@@ -37,7 +37,8 @@ void xb_help_print_wrapped(FILE *stream, const char *text, int indent)
 void xb_help_print_entry(FILE *stream, const char *name, const char *text, int column)
 {
     int length = (int)strlen(name);
-    bool narrow = xb_terminal_columns(stream) < NARROW;
+    size_t width = xb_terminal_columns(stream);
+    bool narrow = width < NARROW && (size_t)column + strlen(text) > width;
     int indent = narrow && column > NARROW_COLUMN ? NARROW_COLUMN : column;
     if (length < indent)
         fprintf(stream, "%-*s", indent, name);

@@ -12,8 +12,8 @@
 /* Prints `text` wrapped, every line behind `indent` blanks. The caller has filled the first line up
  * to there. */
 void xb_help_print_wrapped(FILE *stream, const char *text, int indent);
-/* Prints a name and, from `column` on, wrapped, what is said of it. In a narrow window the text
- * stands below the name. */
+/* Prints a name and, from `column` on, wrapped, what is said of it. In a narrow window a text of
+ * several lines stands below the name. */
 void xb_help_print_entry(FILE *stream, const char *name, const char *text, int column);
 
 /* "-m, --mode MODE[,MODE]" */

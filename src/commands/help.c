@@ -26,12 +26,11 @@ static void print_commands(FILE *stream, const struct xb_command *const *command
     for (size_t i = 0; commands[i] != NULL; i++)
         if (strlen(commands[i]->synopsis) > widest)
             widest = strlen(commands[i]->synopsis);
-    fprintf(stream, "\nCommands:\n");
+    fprintf(stream, "\nUsage: xferbench [COMMAND] [OPTION]...\n\nCommands:\n");
     for (size_t i = 0; commands[i] != NULL; i++) {
         char line[160];
-        snprintf(line, sizeof line, "  xferbench %s", commands[i]->synopsis);
-        xb_help_print_entry(stream, line, commands[i]->summary,
-                            (int)(strlen("  xferbench ") + widest + 2));
+        snprintf(line, sizeof line, "  %s", commands[i]->synopsis);
+        xb_help_print_entry(stream, line, commands[i]->summary, (int)(strlen("  ") + widest + 2));
     }
 }
 

@@ -65,7 +65,10 @@ static void put_option(FILE *stream, const struct xb_option *option)
         fputs("_files", stream);
     } else if (words != NULL) {
         fputs(xb_manual_takes_several(option) ? " _xferbench_list" : " compadd --", stream);
-        xb_manual_put_words(stream, words);
+        for (size_t i = 0; words[i] != NULL; i++) {
+            fputc(' ', stream);
+            xb_manual_put_escaped(stream, words[i], ":\\", QUOTE);
+        }
     }
     fputs("' \\\n", stream);
 }

@@ -13,9 +13,9 @@ const struct xb_column_help xb_column_helps[] = {
     {"SIZE", "How much one operation moves; of bidir so much each way."},
     {"PIECE, CHUNK, ...", "An option of a mode, where rows differ in it: --piece, --chunk."},
     {"DEV", "The number of the device; of a pair source and target."},
-    {"GB/s",
-     "Bytes moved in a second by the device's clock, in 10^9: the median of the samples. Of "
-     "bidir both ways together."},
+    {"GB/s", "10^9 bytes moved in a second: the median of the samples. By the device's clock; by "
+             "the host's "
+             "where its own work counts, as with a ring of threads. Of bidir both ways together."},
     {"95% INTERVAL", "The true median lies in it with 95 % certainty. Narrow is good."},
     {"MIN", "The slowest sample of a bandwidth; the fastest of a latency."},
     {"MAX", "The fastest sample of a bandwidth; the slowest of a latency."},

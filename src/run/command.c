@@ -310,7 +310,7 @@ static int run(struct xb_config *config, char *const *words)
 const struct xb_command xb_command_run = {
     .name = "run",
     .synopsis = "[run]",
-    .summary = "measure: what xferbench does without a command",
+    .summary = "measure; the same as no command",
     .description = "Measures how fast data moves, by every mode or by those that --mode names, and "
                    "checks every byte that was moved. Prints a table and, below it, what it means.",
     .exits = "0 every case is ok or was skipped for a stated reason; 1 a case failed or its data "

@@ -173,7 +173,7 @@ class Answers(Case):
         self.assertEqual(self.assert_succeeds("-h").out, out)
         self.assertLessEqual(len(out.splitlines()), 40)
         self.assertLessEqual(max(len(line) for line in out.splitlines()), 100)
-        words = ("xferbench compare BASELINE CANDIDATE", "help WORD", "help all", "help columns", "-m, --mode")
+        words = ("  compare BASELINE CANDIDATE  ", "help WORD", "help all", "help columns", "-m, --mode")
         self.assert_words(out, (*words, *MODES))
         self.assertEqual(len(re.findall(r"(?m)^ {2,6}(?:-\w, )?--[a-z]", out)), 10)
         self.assertNotIn("--host-memory", out)

@@ -29,6 +29,8 @@ QUESTIONS = (
     (("--backend", ""), {"auto", "cuda", "hip", "host"}),
     (("link", "--format", "n"), {"nagios", "nhc"}),
     (("compare", "--format", "j"), {"json", "junit"}),
+    (("--data", "text,z"), {"text,zeros"}),
+    (("--data", "fi"), {"file:"}),
     (("li",), {"list", "link"}),
     (("help", "pin"), {"pinned", "pin"}),
     (("help", "colu"), {"columns"}),

@@ -23,7 +23,7 @@ class HelpCommand(Case):
 
     def test_alone(self):
         out = self.assert_same(("help",), ("--help",))
-        self.assertIn("xferbench help [WORD]", out)
+        self.assertIn("\n  help [WORD] ", out)
         self.assert_same(("help", "help"), ("--help",))
         self.assert_same(("help", "--help"), ("--help",))
 
@@ -60,7 +60,7 @@ class HelpCommand(Case):
 
     def test_it_fits_the_terminal(self):
         for columns in (60, 80, 120):
-            for word in ("", *COMMANDS, "help", "all", "columns", "pipeline", "--size"):
+            for word in ("", "all", "columns", "pipeline", "--size"):  # `all` has every command
                 with self.subTest(columns=columns, word=word):
                     lines = self.shown_in(columns, "help", *word.split())
                     self.assertLessEqual(max(len(line) for line in lines), min(columns, 100))
