@@ -229,8 +229,8 @@ static void advise_processes(struct xb_comparison *comparison)
     size_t needed = xb_processes_to_decide(comparison);
     if (needed > 0)
         advise(comparison,
-               "Measure both files again with --processes %zu: about so many decide in 4 of 5 "
-               "cases.",
+               "Measure both files again with --processes %zu: about so many are enough if "
+               "processes scatter as they do here.",
                needed);
     else
         advise(comparison, "More processes will hardly decide it: the change is too near the "

@@ -33,7 +33,7 @@ enum xb_status usual_table(FILE *stream, const struct xb_comparison *comparison,
 enum xb_status colour_table(FILE *stream, const struct xb_comparison *comparison,
                             struct xb_error *error)
 {
-    return xb_compare_table_write(stream, comparison, WIDE, true, error);
+    return xb_compare_table_write(stream, comparison, 100, true, error);
 }
 
 const struct format sinks[SINKS] = {{"txt", usual_table},
