@@ -139,9 +139,11 @@ static void test_a_narrow_drawing(void **state)
     assert_string_equal(text,
                         "\nTimeline: line only h2d 1 KiB device 0\n"
                         "One iteration, recorded: 60.0 ms (median of the samples:\n  50.0 ms)\n"
-                        "read (CPU)          [--0-][--1-][--2--]\n"
-                        "copy (copy)              [0]   [1]    [2]\n"
-                        "compute (device)            [--0--][--1--][--2-]\n");
+                        "read (CPU)          [--0--][-1--][--2--]\n"
+                        "copy (copy)                [0]   [1-]   [2]\n"
+                        "compute (device)              [--0--][-1--][--2--]\n"
+                        "                    |0                  |30.0 ms    60.0 ms|\n" LEGEND
+                        "at work: read (CPU) 50 %, copy (copy) 25 %,\n  compute (device) 50 %\n");
     free(text);
     text = drawn_in(&made, 40);
     assert_has(text, "\n                    |0          60.0 ms|\n"); /* no middle */
