@@ -97,8 +97,9 @@ class Width(Case):
         for arguments in (
             (*HOST, *several, "--size", "64K", "--direction", "both,bidir", *FEW),
             (*HOST, "--mode", "pinned", "--size", "4K", "--latency", *FEW),
+            (*HOST, "--mode", "double-buffer", "--size", "64K", "--chunk", "4K", "--timeline", *FEW),
         ):
-            for columns in (60, 80, 120):
+            for columns in (40, 60, 120):
                 text = self.on_terminal(columns, *arguments)
                 self.check_lines(text, columns)
             self.check_lines(self.piped(*arguments), PIPED)
