@@ -221,7 +221,8 @@ static void print_help(FILE *stream)
     fprintf(stream,
             "xferbench compare BASELINE CANDIDATE [OPTION]...: did anything get slower? The files "
             "are\nthose of `xferbench --processes 8 --json FILE`: processes are compared, not the "
-            "samples\nwithin one.\n\nOptions:\n");
+            "samples\nwithin one. Rows that were measured with other settings are listed and not "
+            "compared.\n\nOptions:\n");
     xb_help_print_options(stream, xb_compare_rows());
     fprintf(stream,
             "\nExit: 0 no regression; 1 regression; 2 the command line is wrong, or a file cannot "
