@@ -222,7 +222,8 @@ const struct xb_command xb_command_compare = {
     .summary = "did anything get slower between two JSON files?",
     .description = "Says whether anything got slower from one file to the other. The files are "
                    "those of `xferbench --processes 8 --json FILE`: processes are compared, not "
-                   "the samples within one.",
+                   "the samples within one. Rows that were measured with other settings are "
+                   "listed and not compared.",
     .exits = "0 no regression; 1 regression; 2 the command line is wrong, or a file cannot be read "
              "or is not one of xferbench; 3 inconclusive; 4 not comparable. docs/compare.md tells "
              "how.",

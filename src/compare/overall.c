@@ -189,7 +189,7 @@ static void say_regression(struct xb_comparison *comparison, const struct counts
         counts->regressions, counts->all, plural(counts->all), threshold,
         counts->regressions == 1 ? "s" : "");
     if (worst != NULL)
-        say(comparison, " The worst: %.160s is %.120s.",
+        say(comparison, " The worst: %.160s, %.120s.",
             xb_compare_name(comparison, worst, name, sizeof name),
             xb_compare_says(worst, change, sizeof change));
 }

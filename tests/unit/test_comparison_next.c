@@ -77,7 +77,7 @@ static void says_nothing_where_all_is_decided(void **state)
     compare();
     assert_string_equal(result.next, "");
     assert_overall(XB_OUTCOME_REGRESSION, 1,
-                   "The worst: pinned registered h2d 2 MiB device 0 bandwidth is 10.0 % slower, 99 "
+                   "The worst: pinned registered h2d 2 MiB device 0 bandwidth, 10.0 % slower, 99 "
                    "% sure of at least ");
 }
 
