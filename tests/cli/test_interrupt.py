@@ -15,7 +15,7 @@ import termios
 import time
 
 import harness
-from harness import ENDLESS, GUARD_S, HOST, Case, Terminal, figure, wait_until
+from harness import ENDLESS, GUARD_S, HOST, SMALL, Case, Terminal, figure, wait_until
 
 
 def processor_time(pid):
@@ -58,6 +58,13 @@ class Progress(Case):
         self.assertRegex(outcome.err, r", about [0-9]+ s left\x1b\[K")
         for line in re.split(r"[\r\n]+", re.sub(r"\x1b\[[0-9]*[A-Zm]", "", outcome.err)):
             self.assertLess(len(line), 60)
+
+    def test_processes(self):
+        """How long the rest takes is known once one is done."""
+        outcome = self.finish(self.start(*SMALL, "--processes", "3", terminal=Terminal()))
+        self.assertEqual(outcome.code, 0, outcome)
+        self.assertTrue(outcome.err.startswith("\rprocess 1 of 3\x1b[K"), outcome)
+        self.assertRegex(outcome.err, r"\rprocess 2 of 3, about [0-9]+ s left\x1b\[K\r.*process 3 of 3, about ")
 
     def test_no_rows_on_a_dumb_terminal(self):
         several = (*HOST, "--mode", "pinned", "--size", "4M,8M", "-t", "300ms", "--warm-up", "100ms")
