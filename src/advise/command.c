@@ -112,8 +112,8 @@ static enum xb_status open_output(struct command *command, struct xb_error *erro
     if (!json->is_set)
         return XB_OK;
     enum xb_status status = xb_output_find(&command->json, json->text, error);
-    const struct xb_place places[] = {{.option = "--json", .output = &command->json},
-                                      {.option = "FILE", .input = command->path}};
+    const struct xb_cli_place places[] = {{.option = "--json", .output = &command->json},
+                                          {.option = "FILE", .input = command->path}};
     return status == XB_OK ? xb_cli_open_places(places, sizeof places / sizeof places[0], 0, error)
                            : status;
 }

@@ -7,8 +7,9 @@
 
 static const char this_program[] = "/proc/self/exe";
 
-static enum xb_status refuse_inputs(const struct xb_place *output, const struct xb_place *places,
-                                    size_t count, struct xb_error *error)
+static enum xb_status refuse_inputs(const struct xb_cli_place *output,
+                                    const struct xb_cli_place *places, size_t count,
+                                    struct xb_error *error)
 {
     const char *path = output->output->path;
     for (size_t i = 0; i < count; i++)
@@ -25,8 +26,9 @@ static enum xb_status refuse_inputs(const struct xb_place *output, const struct 
 }
 
 /* `others` are the places behind this output: those before it have been compared with it. */
-static enum xb_status refuse_outputs(const struct xb_place *output, const struct xb_place *others,
-                                     size_t count, struct xb_error *error)
+static enum xb_status refuse_outputs(const struct xb_cli_place *output,
+                                     const struct xb_cli_place *others, size_t count,
+                                     struct xb_error *error)
 {
     for (size_t i = 0; i < count; i++)
         if (others[i].output != NULL && xb_output_is_same(output->output, others[i].output))
@@ -37,12 +39,12 @@ static enum xb_status refuse_outputs(const struct xb_place *output, const struct
     return XB_OK;
 }
 
-static bool is_wanted(const struct xb_place *place)
+static bool is_wanted(const struct xb_cli_place *place)
 {
     return place->output != NULL && place->output->path != NULL;
 }
 
-enum xb_status xb_cli_check_places(const struct xb_place *places, size_t count,
+enum xb_status xb_cli_check_places(const struct xb_cli_place *places, size_t count,
                                    struct xb_error *error)
 {
     for (size_t i = 0; i < count; i++) {
@@ -60,7 +62,7 @@ enum xb_status xb_cli_check_places(const struct xb_place *places, size_t count,
     return XB_OK;
 }
 
-enum xb_status xb_cli_open_places(const struct xb_place *places, size_t count, double deadline,
+enum xb_status xb_cli_open_places(const struct xb_cli_place *places, size_t count, double deadline,
                                   struct xb_error *error)
 {
     enum xb_status status = xb_cli_check_places(places, count, error);

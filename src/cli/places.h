@@ -8,7 +8,7 @@
 #include <stddef.h>
 
 /* A file that a command writes, or one that it reads. */
-struct xb_place {
+struct xb_cli_place {
     const char *option;       /* that names it: "--json" */
     struct xb_output *output; /* NULL for an input, and for an output that is not wanted */
     const char *input;        /* the path; NULL for an output, and for no input */
@@ -16,14 +16,14 @@ struct xb_place {
 
 /* XB_ERR_USAGE where an output that was found would take the place of another one, of an input or
  * of this program. Opens nothing. */
-XB_MUST_CHECK enum xb_status xb_cli_check_places(const struct xb_place *places, size_t count,
+XB_MUST_CHECK enum xb_status xb_cli_check_places(const struct xb_cli_place *places, size_t count,
                                                  struct xb_error *error);
 
 /*
  * Opens the outputs that were found. XB_ERR_USAGE where one would take the place of another one, of
  * an input or of this program: that is told before any of them waits for a reader.
  */
-XB_MUST_CHECK enum xb_status xb_cli_open_places(const struct xb_place *places, size_t count,
+XB_MUST_CHECK enum xb_status xb_cli_open_places(const struct xb_cli_place *places, size_t count,
                                                 double deadline, struct xb_error *error);
 
 /* Whether two paths name one file that exists. */

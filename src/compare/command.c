@@ -124,9 +124,9 @@ static enum xb_status open_output(struct command *command, struct xb_error *erro
     xb_interrupt_catch(); /* before there is a temporary file to leave behind */
     enum xb_status status =
         xb_output_find(&command->output, xb_config_get(config, "output")->text, error);
-    const struct xb_place places[] = {{.option = "--output", .output = &command->output},
-                                      {.option = "BASELINE", .input = config->operands[0]},
-                                      {.option = "CANDIDATE", .input = config->operands[1]}};
+    const struct xb_cli_place places[] = {{.option = "--output", .output = &command->output},
+                                          {.option = "BASELINE", .input = config->operands[0]},
+                                          {.option = "CANDIDATE", .input = config->operands[1]}};
     if (status != XB_OK)
         return status;
     return xb_cli_open_places(places, sizeof places / sizeof places[0], 0, error);

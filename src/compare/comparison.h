@@ -121,6 +121,8 @@ struct xb_comparison {
 XB_MUST_CHECK enum xb_status xb_gates_parse(const char *text, struct xb_gates *gates,
                                             struct xb_error *error);
 void xb_gates_free(struct xb_gates *gates);
+/* Whether the case is one of those that any of the gates names, whatever figure it names. */
+bool xb_gates_name(const struct xb_gates *gates, const struct xb_record_case *test);
 
 /*
  * Compares two records, which must outlive *comparison. That they are not comparable is no failure

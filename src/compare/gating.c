@@ -9,12 +9,25 @@
 #include <stdio.h>
 #include <string.h>
 
-bool xb_gate_passes(const struct xb_gate *gate, const struct xb_record_case *test,
-                    const struct xb_figure *figure)
+static bool is_of(const struct xb_gate *gate, const struct xb_record_case *test)
 {
     return (gate->mode == NULL || strcmp(gate->mode, test->mode) == 0) &&
            (gate->direction == NULL || strcmp(gate->direction, test->direction) == 0) &&
-           test->bytes >= gate->least && test->bytes <= gate->most &&
+           test->bytes >= gate->least && test->bytes <= gate->most;
+}
+
+bool xb_gates_name(const struct xb_gates *gates, const struct xb_record_case *test)
+{
+    for (size_t i = 0; i < gates->count; i++)
+        if (is_of(&gates->items[i], test))
+            return true;
+    return false;
+}
+
+bool xb_gate_passes(const struct xb_gate *gate, const struct xb_record_case *test,
+                    const struct xb_figure *figure)
+{
+    return is_of(gate, test) &&
            (gate->figure == NULL ? figure->gates : strcmp(gate->figure, figure->name) == 0);
 }
 

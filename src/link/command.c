@@ -128,7 +128,7 @@ static enum xb_status open_outputs(struct command *command, struct xb_error *err
         return status;
     /* With JSON on standard output nothing else goes there. */
     command->only_json = command->json.is_stdout && command->output.is_stdout;
-    const struct xb_place places[] = {
+    const struct xb_cli_place places[] = {
         {.option = "--json", .output = &command->json},
         {.option = "--output", .output = command->only_json ? NULL : &command->output},
         {.option = "--limits", .input = xb_config_get(config, "limits")->text}};

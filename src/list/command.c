@@ -121,7 +121,7 @@ static enum xb_status write_list(const char *path, const struct xb_inventory *in
 {
     struct xb_output output = {0};
     enum xb_status status = xb_output_find(&output, path, error);
-    const struct xb_place place = {.option = "--json", .output = &output};
+    const struct xb_cli_place place = {.option = "--json", .output = &output};
     if (status == XB_OK)
         status = xb_cli_open_places(&place, 1, 0, error);
     *on_stdout = output.is_stdout;

@@ -74,6 +74,18 @@ bool xb_record_make_index(struct xb_record *record)
     return true;
 }
 
+void xb_record_keep(struct xb_record *record, xb_record_case_test *keeps, const void *what)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < record->case_count; i++)
+        if (keeps(&record->cases[i], what))
+            record->cases[kept++] = record->cases[i];
+    record->case_count = kept;
+    for (size_t i = 0; i < kept; i++)
+        record->index[i] = &record->cases[i];
+    qsort(record->index, kept, sizeof(struct xb_record_case *), by_key);
+}
+
 const struct xb_record_case *xb_record_find(const struct xb_record *record,
                                             const struct xb_record_case *test)
 {

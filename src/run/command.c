@@ -82,9 +82,9 @@ static enum xb_status find_output(const struct xb_config *config, const char *op
 static enum xb_status open_outputs(const struct xb_run *run, struct outputs *outputs,
                                    struct xb_error *error)
 {
-    const struct xb_place places[] = {{.option = "--json", .output = &outputs->json},
-                                      {.option = "--csv", .output = &outputs->csv},
-                                      {.option = "--trace", .output = &outputs->trace}};
+    const struct xb_cli_place places[] = {{.option = "--json", .output = &outputs->json},
+                                          {.option = "--csv", .output = &outputs->csv},
+                                          {.option = "--trace", .output = &outputs->trace}};
     enum xb_status status = find_output(run->config, "json", &outputs->json, error);
     if (status != XB_OK)
         return status;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
+#include "csv.h"
+
+#include "base/arena.h"
 #include "base/stream.h"
 #include "base/text.h"
 #include "formats.h"
@@ -19,7 +22,7 @@ static const char *const columns[] = {
     /* New columns stand behind the old ones, for readers that count. */
     "bytes_moved", "simultaneous", "overlap", "share_of_alone", "latency", "host_latency_p50_s",
     "host_latency_p95_s", "host_latency_p99_s", "device_latency_p50_s", "device_latency_p95_s",
-    "device_latency_p99_s", "backend", "device_name", "parameters",
+    "device_latency_p99_s", "backend", "device_name", "parameters", "hostname", "file", "file_time",
     /* Behind these stands a column for each other figure that the record has, then one for each
      * parameter. */
 };
@@ -29,14 +32,6 @@ static const struct xb_figure *const named[] = {
     &xb_figure_bandwidth,      &xb_figure_submit_time,    &xb_figure_wall_time,
     &xb_figure_overlap,        &xb_figure_share_of_alone, &xb_figure_latency_host,
     &xb_figure_latency_device,
-};
-
-/* The other figures of a record, and its parameters, each in the order in which they are met. */
-struct more {
-    const struct xb_record_figure **figures;
-    size_t count;
-    const char **parameters;
-    size_t parameter_count;
 };
 
 struct line {
@@ -97,78 +92,94 @@ static void cell_number(struct line *line, bool known, double value)
     cell(line, known && isfinite(value) ? xb_number_text(value, text, sizeof text) : "");
 }
 
-/* ---- which figures there are ---- */
+/* ---- which figures and parameters there are ---- */
 
-static bool has_column(const struct more *more, const char *name)
+static bool has_column(const struct xb_csv *csv, const char *name)
 {
     for (size_t i = 0; i < sizeof named / sizeof named[0]; i++)
         if (strcmp(named[i]->name, name) == 0)
             return true;
-    for (size_t i = 0; i < more->count; i++)
-        if (strcmp(more->figures[i]->name, name) == 0)
+    for (size_t i = 0; i < csv->figure_count; i++)
+        if (strcmp(csv->figures[i].name, name) == 0)
             return true;
     return false;
 }
 
-static bool find_in_row(struct more *more, const struct xb_record_row *row)
+static bool find_in_row(struct xb_csv *csv, const struct xb_record_row *row)
 {
     for (size_t i = 0; i < row->figure_count; i++) {
-        if (has_column(more, row->figures[i].name))
+        const struct xb_record_figure *figure = &row->figures[i];
+        if (has_column(csv, figure->name))
             continue;
-        const struct xb_record_figure **grown =
-            realloc(more->figures, (more->count + 1) * sizeof(struct xb_record_figure *));
+        struct xb_csv_figure *grown =
+            realloc(csv->figures, (csv->figure_count + 1) * sizeof *csv->figures);
         if (grown == NULL)
             return false;
-        more->figures = grown;
-        more->figures[more->count++] = &row->figures[i];
+        csv->figures = grown;
+        const struct xb_csv_figure added = {.name = xb_arena_print(&csv->texts, "%s", figure->name),
+                                            .unit =
+                                                xb_arena_print(&csv->texts, "%s", figure->unit)};
+        if (added.name == NULL || added.unit == NULL)
+            return false;
+        csv->figures[csv->figure_count++] = added;
     }
     return true;
 }
 
-static bool has_parameter(const struct more *more, const char *name)
+static bool has_parameter(const struct xb_csv *csv, const char *name)
 {
-    for (size_t i = 0; i < more->parameter_count; i++)
-        if (strcmp(more->parameters[i], name) == 0)
+    for (size_t i = 0; i < csv->parameter_count; i++)
+        if (strcmp(csv->parameters[i], name) == 0)
             return true;
     return false;
 }
 
-static bool find_in_case(struct more *more, const struct xb_record_case *test)
+static bool find_in_case(struct xb_csv *csv, const struct xb_record_case *test)
 {
     for (size_t i = 0; i < test->parameter_count; i++) {
-        if (has_parameter(more, test->parameters[i].name))
+        if (has_parameter(csv, test->parameters[i].name))
             continue;
         const char **grown =
-            realloc(more->parameters, (more->parameter_count + 1) * sizeof(const char *));
+            realloc(csv->parameters, (csv->parameter_count + 1) * sizeof(const char *));
         if (grown == NULL)
             return false;
-        more->parameters = grown;
-        more->parameters[more->parameter_count++] = test->parameters[i].name;
+        csv->parameters = grown;
+        const char *added = xb_arena_print(&csv->texts, "%s", test->parameters[i].name);
+        if (added == NULL)
+            return false;
+        csv->parameters[csv->parameter_count++] = added;
     }
     return true;
 }
 
-/* False: no memory. Call free_more either way. */
-static bool find_more(const struct xb_record *record, struct more *more)
+static enum xb_status out_of_memory(struct xb_error *error)
+{
+    return XB_FAIL(error, XB_ERR_MEMORY, "not enough memory to write the CSV");
+}
+
+enum xb_status xb_csv_add_columns(struct xb_csv *csv, const struct xb_record *record,
+                                  struct xb_error *error)
 {
     bool ok = true;
     for (size_t i = 0; ok && i < record->case_count; i++) {
-        ok = find_in_case(more, &record->cases[i]);
+        ok = find_in_case(csv, &record->cases[i]);
         for (size_t p = 0; ok && p < record->process_count; p++)
-            ok = find_in_row(more, &record->cases[i].rows[p]);
+            ok = find_in_row(csv, &record->cases[i].rows[p]);
     }
-    return ok;
+    return ok ? XB_OK : out_of_memory(error);
 }
 
-static void free_more(struct more *more)
+void xb_csv_free(struct xb_csv *csv)
 {
-    free(more->figures);
-    free(more->parameters);
+    free(csv->figures);
+    free(csv->parameters);
+    xb_arena_free(csv->texts);
+    *csv = (struct xb_csv){.figures = NULL};
 }
 
 /* "setup_time_s", "bandwidth_h2d_bytes_per_second", "peak_host_memory_bytes", "speed_up": its unit
  * in words, as the older columns have it. */
-static void put_name(struct line *line, const struct xb_record_figure *figure)
+static void put_name(struct line *line, const struct xb_csv_figure *figure)
 {
     char name[128];
     const char *unit = strcmp(figure->unit, XB_UNIT_RATE) == 0      ? "_bytes_per_second"
@@ -182,14 +193,14 @@ static void put_name(struct line *line, const struct xb_record_figure *figure)
 /* "host_offset": an underscore for a dash, as in the names of the older columns. Where a figure or
  * another column has that name, "threads_given": what the option said, which may be 0 for as many
  * as fit. */
-static void put_parameter_name(struct line *line, const struct more *more, const char *parameter)
+static void put_parameter_name(struct line *line, const struct xb_csv *csv, const char *parameter)
 {
     char name[104], column[112];
     snprintf(name, sizeof name, "%.100s", parameter);
     for (char *at = name; *at != '\0'; at++)
         if (*at == '-')
             *at = '_';
-    bool is_taken = has_column(more, name) || xb_figure_find(name) != NULL;
+    bool is_taken = has_column(csv, name) || xb_figure_find(name) != NULL;
     for (size_t i = 0; !is_taken && i < sizeof columns / sizeof columns[0]; i++)
         is_taken = strcmp(columns[i], name) == 0;
     snprintf(column, sizeof column, "%s%s", name, is_taken ? "_given" : "");
@@ -327,8 +338,16 @@ static void put_parameters(struct line *line, const struct xb_record_case *test)
     fputs(quoted ? "\"" : "", line->stream);
 }
 
-static void put_line(FILE *stream, const struct xb_record *record,
-                     const struct xb_record_case *test, const struct more *more)
+/* Who measured, and in which file that stands. */
+static void put_source(struct line *line, const struct xb_record *record)
+{
+    cell(line, record->host.hostname != NULL ? record->host.hostname : "");
+    cell(line, record->path != NULL ? record->path : "");
+    cell(line, record->timestamp != NULL ? record->timestamp : "");
+}
+
+static void put_line(FILE *stream, const struct xb_csv *csv, const struct xb_record *record,
+                     const struct xb_record_case *test)
 {
     struct line line = {.stream = stream};
     struct subject subject = subject_of(record, test);
@@ -344,38 +363,51 @@ static void put_line(FILE *stream, const struct xb_record *record,
     put_percentiles(&line, &subject, &xb_figure_latency_device);
     put_where(&line, &subject);
     put_parameters(&line, test);
-    for (size_t i = 0; i < more->count; i++)
-        cell_median(&line, &subject, more->figures[i]->name);
-    for (size_t i = 0; i < more->parameter_count; i++)
-        cell(&line, xb_record_parameter(test, more->parameters[i]));
+    put_source(&line, record);
+    for (size_t i = 0; i < csv->figure_count; i++)
+        cell_median(&line, &subject, csv->figures[i].name);
+    for (size_t i = 0; i < csv->parameter_count; i++)
+        cell(&line, xb_record_parameter(test, csv->parameters[i]));
     fputs("\r\n", stream);
 }
 
-static void put_header(FILE *stream, const struct more *more)
+static enum xb_status written(FILE *stream, struct xb_error *error)
+{
+    return ferror(stream) ? xb_stream_fail("the CSV", errno, error) : XB_OK;
+}
+
+enum xb_status xb_csv_write_header(FILE *stream, const struct xb_csv *csv, struct xb_error *error)
 {
     struct line line = {.stream = stream};
     for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++)
         cell(&line, columns[i]);
-    for (size_t i = 0; i < more->count; i++)
-        put_name(&line, more->figures[i]);
-    for (size_t i = 0; i < more->parameter_count; i++)
-        put_parameter_name(&line, more, more->parameters[i]);
+    for (size_t i = 0; i < csv->figure_count; i++)
+        put_name(&line, &csv->figures[i]);
+    for (size_t i = 0; i < csv->parameter_count; i++)
+        put_parameter_name(&line, csv, csv->parameters[i]);
     fputs("\r\n", stream);
+    return written(stream, error);
+}
+
+enum xb_status xb_csv_write_lines(FILE *stream, const struct xb_csv *csv,
+                                  const struct xb_record *record, struct xb_error *error)
+{
+    locale_t previous = xb_plain_locale_enter();
+    for (size_t i = 0; !ferror(stream) && i < record->case_count; i++)
+        put_line(stream, csv, record, &record->cases[i]);
+    enum xb_status status = written(stream, error);
+    xb_plain_locale_leave(previous);
+    return status;
 }
 
 enum xb_status xb_csv_write(FILE *stream, const struct xb_record *record, struct xb_error *error)
 {
-    struct more more = {.count = 0};
-    if (!find_more(record, &more)) {
-        free_more(&more);
-        return XB_FAIL(error, XB_ERR_MEMORY, "not enough memory to write the CSV");
-    }
-    locale_t previous = xb_plain_locale_enter();
-    put_header(stream, &more);
-    for (size_t i = 0; !ferror(stream) && i < record->case_count; i++)
-        put_line(stream, record, &record->cases[i], &more);
-    enum xb_status status = ferror(stream) ? xb_stream_fail("the CSV", errno, error) : XB_OK;
-    xb_plain_locale_leave(previous);
-    free_more(&more);
+    struct xb_csv csv = {.figures = NULL};
+    enum xb_status status = xb_csv_add_columns(&csv, record, error);
+    if (status == XB_OK)
+        status = xb_csv_write_header(stream, &csv, error);
+    if (status == XB_OK)
+        status = xb_csv_write_lines(stream, &csv, record, error);
+    xb_csv_free(&csv);
     return status;
 }

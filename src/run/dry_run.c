@@ -124,14 +124,14 @@ static void print_memory(FILE *stream, const struct xb_run *run, const struct xb
 
 struct files {
     struct xb_output json, csv, trace, baseline;
-    struct xb_place places[OUTPUTS]; /* with these outputs */
+    struct xb_cli_place places[OUTPUTS]; /* with these outputs */
 };
 
 /* Finds all outputs. XB_ERR_USAGE as the run itself has it. */
 static enum xb_status find_files(const struct xb_run *run, struct files *files,
                                  struct xb_error *error)
 {
-    const struct xb_place places[OUTPUTS] = {
+    const struct xb_cli_place places[OUTPUTS] = {
         {.option = "--json", .output = &files->json},
         {.option = "--csv", .output = &files->csv},
         {.option = "--trace", .output = &files->trace},

@@ -22,7 +22,7 @@ enum xb_status xb_processes_open_outputs(struct session *session, struct xb_erro
         if (status != XB_OK)
             return status;
     }
-    const struct xb_place places[] = {
+    const struct xb_cli_place places[] = {
         {.option = "--json", .output = &session->sides[CANDIDATE].output},
         {.option = "--baseline-json", .output = &session->sides[BASELINE].output},
         {.option = "--interleave", .input = session->sides[BASELINE].path}};

@@ -3,59 +3,132 @@
 #include "command.h"
 
 #include "base/file_text.h"
+#include "base/interrupt.h"
 #include "base/json_read.h"
 #include "base/plain_text.h"
+#include "cases.h"
 #include "cli/help.h"
 #include "cli/options.h"
+#include "cli/places.h"
 #include "compare/command.h"
 #include "compare/read.h"
 #include "link/read.h"
+#include "run/csv.h"
 #include "run/formats.h"
-#include "xferbench/record.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
-static enum xb_status show_record(const char *path, const char *text, size_t length,
+static const struct xb_option option_case = {
+    .name = "case",
+    .short_name = 'c',
+    .type = XB_OPTION_TEXT,
+    .argument = "CASES",
+    .help =
+        "Only these cases: MODE[/DIRECTION[/SIZE]], a list with commas, '*' for any, a range of "
+        "sizes as 64M..1G; such as pinned,async/h2d/64M..1G. Reading and notes then speak of "
+        "these alone.",
+};
+static const struct xb_option option_csv = {
+    .name = "csv",
+    .type = XB_OPTION_TEXT,
+    .argument = "FILE",
+    .help = "Also write the cases of all result files as one CSV, a line a case; - for standard "
+            "output, in place of the tables. Links and comparisons have no lines in it.",
+};
+
+/* What one file goes through. */
+struct show {
+    struct xb_gates gates; /* of --case; none without it */
+    struct xb_csv csv;
+    struct xb_output output; /* of the CSV */
+    bool finds_columns;      /* the first time through the files: nothing is written yet */
+};
+
+static bool writes_csv(const struct show *show)
+{
+    return show->output.stream != NULL;
+}
+
+static bool prints(const struct show *show)
+{
+    return !show->finds_columns && !show->output.is_stdout;
+}
+
+/* ---- one file, by what wrote it ---- */
+
+/* A file that was replaced since its columns were found may need others. */
+static enum xb_status write_lines(struct show *show, const struct xb_record *record,
                                   struct xb_error *error)
+{
+    size_t known = show->csv.figure_count + show->csv.parameter_count;
+    enum xb_status status = xb_csv_add_columns(&show->csv, record, error);
+    if (status == XB_OK && show->csv.figure_count + show->csv.parameter_count != known)
+        return XB_FAIL(error, XB_ERR_USAGE, "'%.300s' changed while it was read: try again",
+                       record->path);
+    return status == XB_OK ? xb_csv_write_lines(show->output.stream, &show->csv, record, error)
+                           : status;
+}
+
+static enum xb_status show_record(struct show *show, const char *path, const char *text,
+                                  size_t length, struct xb_error *error)
 {
     struct xb_record record;
     enum xb_status status = xb_record_parse(path, text, length, &record, error);
     if (status != XB_OK)
         return status;
-    status = xb_table_write(stdout, &record, error);
+    size_t all = record.case_count;
+    status = xb_show_keep_of_record(&record, &show->gates, error);
+    if (status == XB_OK && show->finds_columns)
+        status = xb_csv_add_columns(&show->csv, &record, error);
+    else if (status == XB_OK && writes_csv(show))
+        status = write_lines(show, &record, error);
+    if (status == XB_OK && prints(show)) {
+        xb_show_say_kept(stdout, record.case_count, all);
+        status = xb_table_write(stdout, &record, error);
+    }
     xb_record_free(&record);
     return status;
 }
 
-static enum xb_status show_link(const char *path, const char *text, size_t length,
-                                struct xb_error *error)
+static enum xb_status show_link(struct show *show, const char *path, const char *text,
+                                size_t length, struct xb_error *error)
 {
     struct xb_link_file file;
     enum xb_status status = xb_link_report_parse(path, text, length, &file, error);
     if (status != XB_OK)
         return status;
-    status = xb_link_table_write(stdout, &file.report, error);
+    if (show->gates.count > 0)
+        status = XB_FAIL(error, XB_ERR_USAGE,
+                         "'%.300s' is of links, which have no cases: show it without --case", path);
+    else if (prints(show))
+        status = xb_link_table_write(stdout, &file.report, error);
     xb_link_file_free(&file);
     return status;
 }
 
-static enum xb_status show_comparison(const char *path, const char *text, size_t length,
-                                      struct xb_error *error)
+static enum xb_status show_comparison(struct show *show, const char *path, const char *text,
+                                      size_t length, struct xb_error *error)
 {
     struct xb_comparison_file file;
     enum xb_status status = xb_comparison_parse(path, text, length, &file, error);
     if (status != XB_OK)
         return status;
-    status =
-        xb_compare_table_write(stdout, &file.comparison, xb_compare_wants_colour(stdout), error);
+    size_t all = file.comparison.case_count;
+    status = xb_show_keep_of_comparison(path, &file.comparison, &show->gates, error);
+    if (status == XB_OK && prints(show)) {
+        xb_show_say_kept(stdout, file.comparison.case_count, all);
+        status = xb_compare_table_write(stdout, &file.comparison, xb_compare_wants_colour(stdout),
+                                        error);
+    }
     xb_comparison_file_free(&file);
     return status;
 }
 
 static const struct {
     const char *schema;
-    enum xb_status (*show)(const char *path, const char *text, size_t length,
+    enum xb_status (*show)(struct show *show, const char *path, const char *text, size_t length,
                            struct xb_error *error);
 } kinds[] = {
     {"xferbench.result", show_record},
@@ -65,8 +138,8 @@ static const struct {
 };
 
 /* Whoever reads the file checks the rest of it. */
-static enum xb_status show_text(const char *path, const char *text, size_t length,
-                                struct xb_error *error)
+static enum xb_status show_text(struct show *show, const char *path, const char *text,
+                                size_t length, struct xb_error *error)
 {
     struct xb_json_reader reader = {.place = {.path = path}};
     cJSON *root = xb_json_read(&reader, text, length);
@@ -81,12 +154,12 @@ static enum xb_status show_text(const char *path, const char *text, size_t lengt
                        "is not that of a file which run, link or compare wrote as JSON");
     cJSON_Delete(root);
     if (known)
-        return kinds[kind].show(path, text, length, error);
+        return kinds[kind].show(show, path, text, length, error);
     *error = reader.error;
     return error->status;
 }
 
-static enum xb_status show_file(const char *path, struct xb_error *error)
+static enum xb_status show_file(struct show *show, const char *path, struct xb_error *error)
 {
     char *text = NULL;
     size_t length = 0;
@@ -94,10 +167,12 @@ static enum xb_status show_file(const char *path, struct xb_error *error)
         xb_file_text_read(path, XB_RECORD_LARGEST_BYTES, true, &text, &length, error);
     if (status != XB_OK)
         return status;
-    status = show_text(path, text, length, error);
+    status = show_text(show, path, text, length, error);
     free(text);
     return status;
 }
+
+/* ---- all files: one after the other, so that any number of them takes the memory of one ---- */
 
 /* Above what each of several files says. */
 static void print_title(const char *path, bool first)
@@ -106,20 +181,14 @@ static void print_title(const char *path, bool first)
     printf("%s==> %s <==\n\n", first ? "" : "\n", xb_plain_text(path, plain, sizeof plain));
 }
 
-static int run(struct xb_config *config, char *const *words)
+static int show_files(struct show *show, const struct xb_config *config)
 {
     int code = XB_EXIT_OK;
-    (void)words;
-    if (config->operand_count == 0) {
+    for (size_t i = 0; i < config->operand_count && xb_interrupt_signal() == 0; i++) {
         struct xb_error error;
-        (void)XB_FAIL(&error, XB_ERR_USAGE, "show takes the files to show: xferbench show FILE...");
-        return xb_cli_fail(&error);
-    }
-    for (size_t i = 0; i < config->operand_count; i++) {
-        struct xb_error error;
-        if (config->operand_count > 1)
+        if (config->operand_count > 1 && prints(show))
             print_title(config->operands[i], i == 0);
-        if (show_file(config->operands[i], &error) == XB_OK)
+        if (show_file(show, config->operands[i], &error) == XB_OK)
             continue;
         (void)fflush(stdout); /* on a terminal or in a log the message stands where it belongs */
         xb_cli_fail(&error);
@@ -128,9 +197,108 @@ static int run(struct xb_config *config, char *const *words)
     return code;
 }
 
+/* What cannot be read is told when the files are shown. */
+static enum xb_status find_columns(struct show *show, const struct xb_config *config,
+                                   struct xb_error *error)
+{
+    enum xb_status status = XB_OK;
+    show->finds_columns = true;
+    for (size_t i = 0; i < config->operand_count && status != XB_ERR_MEMORY; i++)
+        status = show_file(show, config->operands[i], error);
+    show->finds_columns = false;
+    return status == XB_ERR_MEMORY ? status : XB_OK;
+}
+
+/* Each file is read twice, and a pipe gives what it has once. */
+static enum xb_status refuse_pipes(const struct xb_config *config, struct xb_error *error)
+{
+    struct stat file;
+    for (size_t i = 0; i < config->operand_count; i++)
+        if (stat(config->operands[i], &file) == 0 && S_ISFIFO(file.st_mode))
+            return XB_FAIL(error, XB_ERR_USAGE,
+                           "'%.300s' is a pipe, and --csv reads each file twice: write it to a "
+                           "file first",
+                           config->operands[i]);
+    return XB_OK;
+}
+
+/* The CSV must not take the place of a file that is shown. */
+static enum xb_status open_output(struct show *show, const struct xb_config *config,
+                                  struct xb_error *error)
+{
+    struct xb_cli_place *places = calloc(config->operand_count + 1, sizeof *places);
+    if (places == NULL)
+        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for a list of %zu files",
+                       config->operand_count);
+    places[0] = (struct xb_cli_place){.option = "--csv", .output = &show->output};
+    for (size_t i = 0; i < config->operand_count; i++)
+        places[i + 1] = (struct xb_cli_place){.option = "FILE", .input = config->operands[i]};
+    enum xb_status status = xb_cli_open_places(places, config->operand_count + 1, 0, error);
+    free(places);
+    return status;
+}
+
+static enum xb_status begin_csv(struct show *show, const struct xb_config *config,
+                                struct xb_error *error)
+{
+    const struct xb_value *csv = xb_config_get(config, "csv");
+    if (!csv->given)
+        return XB_OK;
+    xb_interrupt_catch(); /* before there is a temporary file to leave behind */
+    enum xb_status status = refuse_pipes(config, error);
+    if (status == XB_OK)
+        status = xb_output_find(&show->output, csv->text, error);
+    if (status == XB_OK)
+        status = open_output(show, config, error);
+    if (status == XB_OK)
+        status = find_columns(show, config, error);
+    return status == XB_OK ? xb_csv_write_header(show->output.stream, &show->csv, error) : status;
+}
+
+static enum xb_status read_cases(struct show *show, const struct xb_config *config,
+                                 struct xb_error *error)
+{
+    const struct xb_value *cases = xb_config_get(config, "case");
+    return cases->given ? xb_show_read_cases(cases->text, &show->gates, error) : XB_OK;
+}
+
+/* A CSV that lacks a file says so by the exit code, and is written all the same. */
+static int show_all(struct show *show, const struct xb_config *config)
+{
+    struct xb_error error;
+    enum xb_status status = read_cases(show, config, &error);
+    if (status == XB_OK)
+        status = begin_csv(show, config, &error);
+    if (status != XB_OK)
+        return xb_cli_fail(&error);
+    int code = show_files(show, config);
+    if (xb_interrupt_signal() != 0)
+        return 128 + xb_interrupt_signal();
+    if (writes_csv(show) && xb_output_commit(&show->output, &error) != XB_OK)
+        return xb_cli_fail(&error);
+    return code;
+}
+
+static int run(struct xb_config *config, char *const *words)
+{
+    struct show show = {.finds_columns = false};
+    (void)words;
+    if (config->operand_count == 0) {
+        struct xb_error error;
+        (void)XB_FAIL(&error, XB_ERR_USAGE, "show takes the files to show: xferbench show FILE...");
+        return xb_cli_fail(&error);
+    }
+    int code = show_all(&show, config);
+    xb_output_discard(&show.output);
+    xb_csv_free(&show.csv);
+    xb_gates_free(&show.gates);
+    return code;
+}
+
 static const struct xb_option *const *rows(void)
 {
-    static const struct xb_option *const all[] = {&xb_option_plain_help, &xb_option_version, NULL};
+    static const struct xb_option *const all[] = {&option_case, &option_csv, &xb_option_plain_help,
+                                                  &xb_option_version, NULL};
     return all;
 }
 

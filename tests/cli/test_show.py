@@ -4,6 +4,7 @@
 usage: test_show.py BUILD_FOLDER [UNITTEST_ARGUMENT...]
 """
 
+import csv
 import glob
 import json
 import os
@@ -305,6 +306,112 @@ class SeveralFiles(Show):
         process = self.start("show", "pipe")
         self.write("pipe", self.read("one.json"))
         self.assertEqual(self.assert_ended(0, process).out, self.show("one.json"))
+
+
+class Cases(Show):
+    """--case: of any file, only what is asked for, and that is said."""
+
+    def setUp(self):
+        super().setUp()
+        self.assert_succeeds(*HOST, "--mode", "pinned,pageable", "--size", "4K,1M", *FEW, "--json", "all.json")
+
+    def rows(self, text):
+        return re.findall(r"(?m)^(pinned|pageable) +\S+ +(h2d|d2h) +(\d+ \w+) ", text)
+
+    def test_of_results(self):
+        every = self.rows(self.show("all.json"))
+        self.assertGreater(len(every), 8)
+        for cases, keeps in (
+            ("pinned", lambda mode, direction, size: mode == "pinned"),
+            ("*/d2h", lambda mode, direction, size: direction == "d2h"),
+            ("pinned/h2d/1M", lambda *row: row == ("pinned", "h2d", "1 MiB")),
+            ("*/*/2K..8K,pinned/h2d", lambda *row: row[2] == "4 KiB" or row[:2] == ("pinned", "h2d")),
+        ):
+            with self.subTest(cases=cases):
+                out = self.show("--case", cases, "all.json")
+                wanted = [row for row in every if keeps(*row)]
+                self.assertEqual(self.rows(out), wanted)
+                self.assertTrue(out.startswith(f"Only the cases of --case: {len(wanted)} of {len(every)}.\n"), out)
+
+    def test_all_of_them(self):
+        """Nothing is left out, and nothing said."""
+        self.assertEqual(self.show("--case", "*", "all.json"), self.show("all.json"))
+
+    def test_reading_is_of_these(self):
+        self.assertNotIn("pageable", self.show("--case", "pinned", "all.json"))
+
+    def test_of_comparison(self):
+        files = [os.path.join(RESULTS, "h200", name) for name in ("compare-baseline.json", "compare-busy-link.json")]
+        self.assert_ends(1, "compare", *files, "--format", "json", "--output", "compared.json")
+        whole, part = self.show("compared.json"), self.show("--case", "pinned", "compared.json")
+        self.assertIn("\nzero-copy", whole)
+        self.assertNotIn("\nzero-copy", part)
+        self.assertIn("\npinned", part)
+        self.assertEqual(part.partition("\nOverall: ")[2], whole.partition("\nOverall: ")[2])
+
+    def test_what_is_not_there(self):
+        for cases, words in (("async", ("pageable", "pinned")), ("pined", ("did you mean pinned?",))):
+            self.assert_words(self.assert_ends(1, "show", "--case", cases, "all.json").err, words)
+        outcome = self.assert_ends(1, "show", "--case", "pinned", os.path.join(RESULTS, "h200", "link-1.json"))
+        self.assertIn("without --case", outcome.err)
+
+    def test_what_is_no_case(self):
+        for cases in ("", "pinned/", "pinned/h2d/x", "pinned/h2d/1M/bandwidth", "*/*/8K..4K"):
+            with self.subTest(cases=cases):
+                self.assert_usage(("--case",), "show", "--case", cases, "all.json")
+
+
+class Csv(Show):
+    def setUp(self):
+        super().setUp()
+        self.assert_succeeds(*SMALL, "--json", "one.json", "--csv", "one.csv")
+        self.assert_succeeds(*SMALL, "--latency", "--processes", "2", "--json", "two.json")
+
+    def lines(self, path):
+        with open(self.path(path), encoding="utf-8", newline="") as file:
+            return list(csv.DictReader(file))
+
+    def test_as_the_run_wrote_it(self):
+        """But for where it stands now."""
+        told = self.show("one.json")
+        self.assertEqual(self.show("one.json", "--csv", "again.csv"), told)
+        document, lines = self.load("one.json"), self.lines("again.csv")
+        for line in lines:
+            self.assertEqual((line.pop("file"), line.pop("file_time")), ("one.json", document["timestamp"]))
+            self.assertEqual(line["hostname"], document["host"]["hostname"])
+        written = self.lines("one.csv")
+        for line in written:
+            self.assertEqual((line.pop("file"), line.pop("file_time")), ("", ""))
+        self.assertEqual(lines, written)
+
+    def test_of_several_files(self):
+        """Columns of all, whichever file brings them; of what has no lines nothing."""
+        link = os.path.join(RESULTS, "h200", "link-1.json")
+        shown = self.show("one.json", link, "two.json", "--csv", "-")
+        self.write("all.csv", shown)
+        lines = self.lines("all.csv")
+        count = {name: len([line for line in lines if line["file"] == name]) for name in ("one.json", "two.json")}
+        self.assertGreater(min(count.values()), 0)
+        self.assertEqual(sum(count.values()), len(lines))
+        for line in lines:
+            self.assertNotEqual(line["setup_time_s"], "")
+            self.assertEqual(line["host_latency_p50_s"] != "", line["file"] == "two.json")
+
+    def test_file_that_cannot_be_read(self):
+        """It is told once; the others' lines are written."""
+        self.write("broken.json", "{")
+        outcome = self.assert_ends(1, "show", "broken.json", "one.json", "--csv", "out.csv")
+        self.assertEqual(outcome.err.count("broken.json"), 1)
+        self.assertEqual({line["file"] for line in self.lines("out.csv")}, {"one.json"})
+
+    def test_where_it_cannot_go(self):
+        self.assert_usage(("--csv", "which is read"), "show", "one.json", "two.json", "--csv", "two.json")
+        self.assertEqual(self.load("two.json")["schema"], "xferbench.processes")
+        os.mkfifo(self.path("pipe"))
+        self.assert_usage(("pipe", "--csv"), "show", "one.json", "pipe", "--csv", "out.csv")
+        with open(self.device_node("/dev/full", 7), "w", encoding="utf-8") as full:
+            outcome = self.assert_ends(1, "show", "one.json", "--csv", "-", stdout=full)
+        self.assertIn("ENOSPC", outcome.err)
 
 
 class Anyway(Show):

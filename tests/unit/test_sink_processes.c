@@ -248,7 +248,7 @@ static void csv_is_over_the_medians(void **state)
     assert_has(text, "\r\npinned,alloc,h2d,268435456,0,,ok,,device-event,50000000000,,,40000000000,"
                      "55000000000,41000000000,54500000000,5000000000,3,5e-06,"
                      "0.005,converged,true,noisy,268435456,false,,,false,,,,,,,cuda,"
-                     "H200,\r\n");
+                     "H200,,");
     free(text);
     release(&several);
 }
