@@ -65,6 +65,18 @@ static void print_skipped(FILE *stream, const struct xb_run *run)
     }
 }
 
+static void print_cases(FILE *stream, const struct xb_estimate *estimate)
+{
+    struct xb_words words = {.length = 0};
+    if (estimate->skipped == estimate->rows)
+        xb_words_add(&words, "none can be measured here");
+    else
+        xb_words_add(&words, "%zu to measure", estimate->rows - estimate->skipped);
+    if (estimate->skipped > 0)
+        xb_words_add(&words, ", %zu skipped", estimate->skipped);
+    xb_note_print(stream, "cases", LABEL, "%s", words.text);
+}
+
 /* ---- what it takes ---- */
 
 /* How many times the plan is measured: in each of --processes, by --interleave in two programs. */
@@ -188,10 +200,7 @@ static enum xb_status print_all(FILE *stream, const struct xb_run *run,
     fputs("\nCases\n", stream);
     xb_plan_print(stream, run);
     fputs("\nEstimate\n", stream);
-    xb_note_print(stream, "cases", LABEL, "%zu%s", estimate->rows - estimate->skipped,
-                  estimate->skipped == 0               ? ""
-                  : estimate->skipped < estimate->rows ? "; others cannot be measured here"
-                                                       : ": nothing can be measured here");
+    print_cases(stream, estimate);
     print_skipped(stream, run);
     if (estimate->skipped < estimate->rows) {
         print_time(stream, run, estimate);
