@@ -121,7 +121,7 @@ static uint64_t add_up(uint64_t a, uint64_t b)
 
 static uint64_t times(uint64_t bytes, uint64_t count)
 {
-    return bytes > UINT64_MAX / count ? UINT64_MAX : bytes * count;
+    return count > 0 && bytes > UINT64_MAX / count ? UINT64_MAX : bytes * count;
 }
 
 static void take_memory(const struct xb_run *run, size_t first, size_t count,

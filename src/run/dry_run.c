@@ -65,6 +65,18 @@ static void print_skipped(FILE *stream, const struct xb_run *run)
     }
 }
 
+static void print_cases(FILE *stream, const struct xb_estimate *estimate)
+{
+    struct xb_words words = {.length = 0};
+    if (estimate->skipped == estimate->rows)
+        xb_words_add(&words, "none can be measured here");
+    else
+        xb_words_add(&words, "%zu to measure", estimate->rows - estimate->skipped);
+    if (estimate->skipped > 0)
+        xb_words_add(&words, ", %zu skipped", estimate->skipped);
+    xb_note_print(stream, "cases", LABEL, "%s", words.text);
+}
+
 /* ---- what it takes ---- */
 
 /* How many times the plan is measured: in each of --processes, by --interleave in two programs. */
@@ -122,36 +134,42 @@ static void print_memory(FILE *stream, const struct xb_run *run, const struct xb
 
 /* ---- the files ---- */
 
-static const char *const file_options[OUTPUTS] = {"json", "csv", "trace", "baseline-json"};
+struct files {
+    struct xb_output json, csv, trace, baseline;
+    struct xb_cli_place places[OUTPUTS]; /* with these outputs */
+};
 
 /* Finds all outputs. XB_ERR_USAGE as the run itself has it. */
-static enum xb_status find_files(const struct xb_run *run, struct xb_output *outputs,
+static enum xb_status find_files(const struct xb_run *run, struct files *files,
                                  struct xb_error *error)
 {
-    struct xb_cli_place places[OUTPUTS] = {{.option = NULL}};
-    static const char *const names[OUTPUTS] = {"--json", "--csv", "--trace", "--baseline-json"};
+    const struct xb_cli_place places[OUTPUTS] = {
+        {.option = "--json", .output = &files->json},
+        {.option = "--csv", .output = &files->csv},
+        {.option = "--trace", .output = &files->trace},
+        {.option = "--baseline-json", .output = &files->baseline}};
+    memcpy(files->places, places, sizeof places);
     for (size_t i = 0; i < OUTPUTS; i++) {
-        const struct xb_value *value = xb_config_get(run->config, file_options[i]);
-        places[i] = (struct xb_cli_place){.option = names[i], .output = &outputs[i]};
+        const struct xb_value *value = xb_config_get(run->config, places[i].option + strlen("--"));
         enum xb_status status =
-            value->is_set ? xb_output_find(&outputs[i], value->text, error) : XB_OK;
+            value->is_set ? xb_output_find(places[i].output, value->text, error) : XB_OK;
         if (status != XB_OK)
             return status;
     }
     return xb_cli_check_places(places, OUTPUTS, error);
 }
 
-static void print_files(FILE *stream, const struct xb_output *outputs)
+static void print_files(FILE *stream, const struct files *files)
 {
     for (size_t i = 0; i < OUTPUTS; i++) {
-        const struct xb_output *output = &outputs[i];
+        const struct xb_output *output = files->places[i].output;
+        const char *option = files->places[i].option;
         if (output->path == NULL)
             continue;
         if (output->is_stdout)
-            xb_note_print(stream, "file", LABEL, "--%s would print instead of the table",
-                          file_options[i]);
+            xb_note_print(stream, "file", LABEL, "%s would print instead of the table", option);
         else
-            xb_note_print(stream, "file", LABEL, "--%s would %s %s", file_options[i],
+            xb_note_print(stream, "file", LABEL, "%s would %s %s", option,
                           output->is_there && output->target != NULL ? "replace" : "write",
                           output->path);
     }
@@ -174,7 +192,7 @@ static void print_head(FILE *stream, const struct xb_run *run)
 }
 
 static enum xb_status print_all(FILE *stream, const struct xb_run *run,
-                                const struct xb_estimate *estimate, const struct xb_output *outputs,
+                                const struct xb_estimate *estimate, const struct files *files,
                                 struct xb_error *error)
 {
     locale_t previous = xb_plain_locale_enter();
@@ -182,15 +200,12 @@ static enum xb_status print_all(FILE *stream, const struct xb_run *run,
     fputs("\nCases\n", stream);
     xb_plan_print(stream, run);
     fputs("\nEstimate\n", stream);
-    xb_note_print(stream, "cases", LABEL, "%zu%s", estimate->rows - estimate->skipped,
-                  estimate->skipped == 0               ? ""
-                  : estimate->skipped < estimate->rows ? "; others cannot be measured here"
-                                                       : ": nothing can be measured here");
+    print_cases(stream, estimate);
     print_skipped(stream, run);
     if (estimate->skipped < estimate->rows) {
         print_time(stream, run, estimate);
         print_memory(stream, run, estimate);
-        print_files(stream, outputs);
+        print_files(stream, files);
     }
     xb_plain_locale_leave(previous);
     return xb_stream_finish(stream, "the plan", error);
@@ -198,14 +213,14 @@ static enum xb_status print_all(FILE *stream, const struct xb_run *run,
 
 int xb_dry_run(const struct xb_run *run)
 {
-    struct xb_output outputs[OUTPUTS] = {{.path = NULL}};
+    struct files files = {.json = {.path = NULL}};
     struct xb_estimate estimate = xb_estimate_run(run);
     struct xb_error error;
-    enum xb_status status = find_files(run, outputs, &error);
+    enum xb_status status = find_files(run, &files, &error);
     if (status == XB_OK && !xb_config_get(run->config, "quiet")->flag)
-        status = print_all(stdout, run, &estimate, outputs, &error);
+        status = print_all(stdout, run, &estimate, &files, &error);
     for (size_t i = 0; i < OUTPUTS; i++)
-        xb_output_discard(&outputs[i]);
+        xb_output_discard(files.places[i].output);
     if (status != XB_OK)
         return xb_cli_fail(&error);
     return estimate.skipped < estimate.rows ? XB_EXIT_OK : XB_EXIT_NOTHING;

@@ -24,7 +24,7 @@ class DryRun(Case):
         self.assert_succeeds(*arguments, "--json", "out.json")
         rows = self.load("out.json")["results"]
         measured = [row for row in rows if row["status"] == "ok"]
-        self.assertIn(f"\n  cases    {len(measured)}; others cannot be measured here\n", out)
+        self.assertIn(f"\n  cases    {len(measured)} to measure, {len(rows) - len(measured)} skipped\n", out)
         planned = dict(re.findall(r"(?m)^  ([\w-]+) +\w.*: ([0-9]+) cases?$", out))
         for mode in {row["mode"] for row in rows}:
             self.assertEqual(int(planned[mode]), sum(row["mode"] == mode for row in rows), mode)
@@ -34,6 +34,7 @@ class DryRun(Case):
     def test_what_is_swept_over(self):
         out = self.plan(*HOST, "--mode", "async", "--size", "64K..4M", "--chunk", "64K,1M", "--direction", "d2h")
         self.assertIn("\n  async    registered; chunk 64 KiB, 1 MiB; d2h; 64 KiB to 4 MiB (7): 14 cases\n", out)
+        self.assertIn("\n  cases    14 to measure\n", out)
 
     def test_no_file_is_written(self):
         self.put_old("old.csv")
@@ -70,7 +71,7 @@ class DryRun(Case):
 
     def test_nothing_can_be_measured(self):
         out = self.plan(*HOST, "--mode", "peer", code=3)
-        self.assert_words(out, ("\n  cases    0: nothing can be measured here\n", "no copies between devices"))
+        self.assert_words(out, ("\n  cases    none can be measured here, 1 skipped\n", "no copies between devices"))
         self.assertNotIn("  time ", out)
         self.assert_fails(3, ("no GPU can be tested here",), "--dry-run", environment=absent_environment())
 
