@@ -31,11 +31,19 @@ static void add_devices(struct xb_words *words, const struct xb_record *record)
         xb_words_add(words, "%s%.200s", count > 0 ? " in " : "", record->host.hostname);
 }
 
-/* Whether its bandwidth is one among others: of a copy that ran by itself. */
-static bool counts(const struct xb_record_case *test)
+/* Which cases are spoken of. */
+enum choice {
+    PLAIN, /* of modes whose bandwidths stand side by side, alone */
+    NAMED, /* of modes that ask something else too */
+    SINGLE /* of single operations: their latency */
+};
+
+static bool is_chosen(const struct xb_record_case *test, enum choice choice)
 {
     const struct xb_mode *mode = xb_mode_find(test->mode);
-    return !test->latency && !test->simultaneous && (mode == NULL || !mode->only_named);
+    bool only_named = mode != NULL && mode->only_named;
+    return !test->simultaneous && test->latency == (choice == SINGLE) &&
+           (choice != PLAIN || !only_named);
 }
 
 /* Where data goes, and how that is called; `pairs`: from device to device. */
@@ -46,37 +54,53 @@ struct path {
 };
 
 /* The fastest way; NULL: there is none. */
-static const struct xb_record_case *fastest(const struct xb_record *record, const struct path *path)
+static const struct xb_record_case *fastest(const struct xb_record *record, const struct path *path,
+                                            enum choice choice)
 {
     const struct xb_record_case *best = NULL;
     double most = 0;
     for (size_t i = 0; i < record->case_count; i++) {
         const struct xb_record_case *test = &record->cases[i];
-        double rate = xb_record_median(record, test, xb_figure_bandwidth.name);
-        if (!counts(test) || strcmp(test->direction, path->direction) != 0 ||
-            xb_case_is_of_pairs(test) != path->pairs || !(rate > most))
+        const struct xb_figure *figure = xb_mode_main_figure(test->mode, test->latency);
+        double value = xb_record_median(record, test, figure->name);
+        double speed = choice == SINGLE ? 1 / value : value;
+        if (!is_chosen(test, choice) || strcmp(test->direction, path->direction) != 0 ||
+            xb_case_is_of_pairs(test) != path->pairs || !(speed > most))
             continue;
-        most = rate;
+        most = speed;
         best = test;
     }
     return best;
 }
 
+/* "up to 55.34 GB/s", "1.25 us at best" */
+static void add_value(struct xb_words *words, const struct xb_record *record,
+                      const struct xb_record_case *test)
+{
+    char text[64];
+    const struct xb_figure *figure = xb_mode_main_figure(test->mode, test->latency);
+    double value = xb_record_median(record, test, figure->name);
+    if (strcmp(figure->unit, XB_UNIT_SECONDS) == 0)
+        xb_words_add(words, "%s at best", xb_duration_format(value, text, sizeof text));
+    else
+        xb_words_add(words, "up to %s GB/s", xb_rate_text(value, text, sizeof text));
+}
+
 /* "Host to device: up to 55.34 GB/s by pinned registered, 1 GiB; 95.3 % of what the link can
  * carry." */
 static void add_fastest(struct xb_answering *answering, const struct xb_record *record,
-                        const struct path *path)
+                        const struct path *path, enum choice choice)
 {
-    const struct xb_record_case *test = fastest(record, path);
+    const struct xb_record_case *test = fastest(record, path, choice);
     struct xb_words words = {.length = 0};
     char text[64];
     size_t devices = 0;
     if (test == NULL)
         return;
-    double rate = xb_record_median(record, test, xb_figure_bandwidth.name);
     double share = xb_record_median(record, test, xb_figure_share_of_ceiling.name);
-    xb_words_add(&words, "%s: up to %s GB/s by ", path->name,
-                 xb_rate_text(rate, text, sizeof text));
+    xb_words_add(&words, "%s%s: ", path->name, choice == SINGLE ? ", one operation" : "");
+    add_value(&words, record, test);
+    xb_words_add(&words, " by ");
     xb_words_add(&words, "%.60s %.60s, %s", test->mode, test->variant,
                  xb_size_format(test->bytes, text, sizeof text));
     (void)xb_record_devices(record, &devices);
@@ -121,6 +145,9 @@ void xb_answer_record(struct xb_answering *answering, const struct xb_record *re
     add_devices(&words, record);
     xb_answer_subject(answering, &words);
     add_troubles(answering, record);
-    for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++)
-        add_fastest(answering, record, &paths[i]);
+    /* What the record is about: the others only where there is no such case. */
+    const size_t before = answering->answer->count;
+    for (int choice = PLAIN; choice <= SINGLE && answering->answer->count == before; choice++)
+        for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++)
+            add_fastest(answering, record, &paths[i], (enum choice)choice);
 }

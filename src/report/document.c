@@ -6,6 +6,7 @@
 #include "compare/read.h"
 #include "link/read.h"
 #include "reading/list.h"
+#include "trace/read.h"
 #include "xferbench/record.h"
 
 #include <math.h>
@@ -40,6 +41,7 @@ struct xb_report_held {
     struct xb_reading_list reading;
     struct xb_link_file link;
     struct xb_comparison_file comparison;
+    struct xb_trace trace;
     cJSON *tree;
 };
 
@@ -77,6 +79,16 @@ static enum xb_status take_comparison(const char *text, size_t length,
     return status;
 }
 
+static enum xb_status take_trace(const cJSON *root, struct xb_report_document *document,
+                                 struct xb_error *error)
+{
+    struct xb_report_held *held = document->held;
+    enum xb_status status = xb_trace_read(document->path, root, &held->trace, error);
+    if (status == XB_OK)
+        document->trace = &held->trace;
+    return status;
+}
+
 /* Keeps the tree of what has no reader of its own. The others make their own tree, and two of them
  * would need twice the memory. */
 static enum xb_status take(const char *text, size_t length, cJSON *root,
@@ -88,7 +100,7 @@ static enum xb_status take(const char *text, size_t length, cJSON *root,
     case XB_DOCUMENT_TRACE:
         document->held->tree = root;
         document->tree = root;
-        return XB_OK;
+        return document->kind == XB_DOCUMENT_TRACE ? take_trace(root, document, error) : XB_OK;
     default:
         cJSON_Delete(root);
         break;
@@ -141,6 +153,8 @@ void xb_report_document_free(struct xb_report_document *document)
         xb_link_file_free(&held->link);
     if (document->comparison != NULL)
         xb_comparison_file_free(&held->comparison);
+    if (document->trace != NULL)
+        xb_trace_free(&held->trace);
     if (held != NULL)
         cJSON_Delete(held->tree);
     free(held);

@@ -20,6 +20,7 @@ struct xb_report_document {
     const struct xb_reading_list *reading;  /* with what can be said of it (reading/list.h) */
     const struct xb_link_file *link;        /* LINK (link/read.h) */
     const struct xb_comparison *comparison; /* COMPARE (compare/comparison.h) */
+    const struct xb_trace *trace;           /* TRACE (trace/read.h) */
     const struct cJSON *tree; /* LIST, ADVISE and TRACE: nobody has checked what is in it */
 
     /* The options as they are by default, in a record that has nothing else; NULL: not known. */

@@ -141,7 +141,7 @@ static void choose(struct report *report)
 
 static const char *date_text(double date, char *text, size_t size)
 {
-    time_t seconds = (time_t)date;
+    time_t seconds = isfinite(date) ? (time_t)date : 0;
     struct tm utc;
     text[0] = '\0';
     if (isfinite(date) && gmtime_r(&seconds, &utc) != NULL)
@@ -200,9 +200,10 @@ static void write_left_out(struct xb_page *page, const struct report *report)
 static void write_files(struct xb_page *page, const struct report *report)
 {
     size_t in_full = count_in_full(report);
+    bool more = in_full + report->left_out < report->request->count; /* than stand in full */
     char date[32];
     xb_page_section_begin(page, 2, "files", "Files");
-    if (in_full + report->left_out < report->request->count)
+    if (more)
         xb_page_paragraph(page,
                           "%zu of %zu files are shown with their pictures: of each kind the "
                           "newest. What is said of all files together counts every one.",
@@ -212,7 +213,8 @@ static void write_files(struct xb_page *page, const struct report *report)
     xb_page_column(page, "Kind", false);
     xb_page_column(page, "Written", false);
     xb_page_column(page, "Of", false);
-    xb_page_column(page, "In short", false);
+    if (more)
+        xb_page_column(page, "In short", false);
     for (size_t i = 0; i < report->request->count; i++) {
         const struct file *file = &report->files[i];
         if (file->problem != NULL)
@@ -221,7 +223,8 @@ static void write_files(struct xb_page *page, const struct report *report)
         xb_page_cell(page, "%s", xb_document_kind_name(file->kind));
         xb_page_cell(page, "%s", date_text(file->date, date, sizeof date));
         xb_page_cell(page, "%s", file->answer.subject);
-        xb_page_cell(page, "%s", file->answer.count > 0 ? file->answer.lines[0] : "");
+        if (more)
+            xb_page_cell(page, "%s", file->answer.count > 0 ? file->answer.lines[0] : "");
     }
     xb_page_table_end(page);
     xb_page_section_end(page);

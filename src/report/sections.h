@@ -17,8 +17,10 @@ extern const struct xb_section xb_section_numbers;    /* the rows of a result */
 extern const struct xb_section xb_section_matrices;   /* of pairs, and of NUMA nodes */
 extern const struct xb_section xb_section_path;       /* the links of a link test, as a tree */
 extern const struct xb_section xb_section_ratios;     /* of a comparison */
+extern const struct xb_section xb_section_timelines;  /* of a trace */
 
 /* Of all files together. */
 extern const struct xb_common_section xb_section_conditions;
+extern const struct xb_common_section xb_section_trends;
 
 #endif

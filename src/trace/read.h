@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef XFERBENCH_TRACE_READ_H
+#define XFERBENCH_TRACE_READ_H
+
+#include "xferbench/error.h"
+#include "xferbench/timeline.h"
+
+/* What --trace wrote, read back (docs/timeline.md): cases with their tracks and spans. Arrows and
+ * counters follow from the spans, and are passed over. */
+
+#define XB_TRACE_CASES 1000
+#define XB_TRACE_TRACKS 1000 /* of a case */
+
+struct cJSON;
+struct xb_arena;
+
+struct xb_trace_span {
+    const char *name;
+    enum xb_span_kind kind;
+    size_t track;
+    double begin, end; /* seconds since the case's zero */
+    const char *stage; /* NULL: of none */
+    uint64_t bytes;    /* 0: none */
+};
+
+struct xb_trace_case {
+    const char *name;
+    const char **tracks; /* their names */
+    size_t track_count;
+    struct xb_trace_span *spans; /* in the order of the file */
+    size_t span_count;
+};
+
+struct xb_trace {
+    struct xb_trace_case *cases;
+    size_t case_count;
+    struct xb_arena *memory;
+};
+
+/*
+ * Reads the tree of a file, which must outlive *trace: texts are its. `path` is for messages only.
+ * XB_ERR_USAGE names the file and the place of whatever is wrong: events that --trace does not
+ * write, numbers that no run can give, a case or a track without its name. XB_ERR_MEMORY. On
+ * failure nothing is left to free.
+ */
+XB_MUST_CHECK enum xb_status xb_trace_read(const char *path, const struct cJSON *root,
+                                           struct xb_trace *trace, struct xb_error *error);
+void xb_trace_free(struct xb_trace *trace); /* accepts a zeroed one */
+
+#endif
