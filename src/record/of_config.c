@@ -67,8 +67,8 @@ enum xb_status xb_record_of_config(const struct xb_config *config, struct xb_rec
         *option = (struct xb_record_fact){
             .name = value->option->name,
             .value = known ? value_text(value, &record->texts) : NULL,
-            .is_text = value->option->type == XB_OPTION_TEXT ||
-                       value->option->type == XB_OPTION_FILE,
+            .is_text =
+                value->option->type == XB_OPTION_TEXT || value->option->type == XB_OPTION_FILE,
         };
         if (known && option->value == NULL)
             break;
