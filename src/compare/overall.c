@@ -165,6 +165,15 @@ static const struct xb_compared *find_worst(const struct xb_comparison *comparis
 
 /* ---- what decides ---- */
 
+/* Whether --strict alone refuses them. */
+static bool is_refused_by_strict(const struct xb_comparison *comparison)
+{
+    for (size_t i = 0; i < comparison->difference_count; i++)
+        if (comparison->differences[i].forbids && !comparison->differences[i].of_stack)
+            return false;
+    return true;
+}
+
 static void say_refused(struct xb_comparison *comparison, const struct counts *counts)
 {
     if (comparison->comparable) {
@@ -176,8 +185,11 @@ static void say_refused(struct xb_comparison *comparison, const struct counts *c
         return;
     }
     say(comparison, "The files were not measured under the same conditions.");
-    advise(comparison,
-           "Measure both files under the same conditions; --force compares them anyway.");
+    if (is_refused_by_strict(comparison))
+        advise(comparison, "Without --strict they are compared.");
+    else
+        advise(comparison,
+               "Measure both files under the same conditions; --force compares them anyway.");
 }
 
 static void say_regression(struct xb_comparison *comparison, const struct counts *counts,
