@@ -111,12 +111,6 @@ static const char *threshold_text(const struct xb_comparison *comparison, char *
     return text;
 }
 
-static void add_sentence(char *text, size_t size, const char *format, va_list arguments)
-{
-    size_t length = strlen(text);
-    vsnprintf(text + length, size - length, format, arguments);
-}
-
 /* Adds to the reason. */
 static void say(struct xb_comparison *comparison, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
@@ -124,8 +118,9 @@ static void say(struct xb_comparison *comparison, const char *format, ...)
 static void say(struct xb_comparison *comparison, const char *format, ...)
 {
     va_list arguments;
+    size_t length = strlen(comparison->reason);
     va_start(arguments, format);
-    add_sentence(comparison->reason, sizeof comparison->reason, format, arguments);
+    vsnprintf(comparison->reason + length, sizeof comparison->reason - length, format, arguments);
     va_end(arguments);
 }
 
@@ -136,10 +131,11 @@ static void advise(struct xb_comparison *comparison, const char *format, ...)
 static void advise(struct xb_comparison *comparison, const char *format, ...)
 {
     va_list arguments;
-    va_start(arguments, format);
     if (comparison->next[0] != '\0')
-        snprintf(comparison->next + strlen(comparison->next), 2, " ");
-    add_sentence(comparison->next, sizeof comparison->next, format, arguments);
+        strncat(comparison->next, " ", sizeof comparison->next - strlen(comparison->next) - 1);
+    size_t length = strlen(comparison->next);
+    va_start(arguments, format);
+    vsnprintf(comparison->next + length, sizeof comparison->next - length, format, arguments);
     va_end(arguments);
 }
 
