@@ -43,20 +43,20 @@ static const struct {
     int flags;
     unsigned char turn;
 } columns[COLUMN_COUNT] = {
-    [COLUMN_MODE] = {"MODE", 0},
-    [COLUMN_VARIANT] = {"VARIANT", 0},
-    [COLUMN_DIRECTION] = {"DIR", 0},
-    [COLUMN_SIZE] = {"SIZE", SCOLS_FL_RIGHT},
-    [COLUMN_DEVICE] = {"DEVICE", 0},
-    [COLUMN_FIGURE] = {"FIGURE", 0},
+    [COLUMN_MODE] = {"MODE", 0, 0},
+    [COLUMN_VARIANT] = {"VARIANT", 0, 0},
+    [COLUMN_DIRECTION] = {"DIR", 0, 0},
+    [COLUMN_SIZE] = {"SIZE", SCOLS_FL_RIGHT, 0},
+    [COLUMN_DEVICE] = {"DEVICE", 0, 0},
+    [COLUMN_FIGURE] = {"FIGURE", 0, 0},
     [COLUMN_BASELINE] = {"BASELINE", SCOLS_FL_RIGHT, 5},
     [COLUMN_CANDIDATE] = {"CANDIDATE", SCOLS_FL_RIGHT, 5},
-    [COLUMN_CHANGE] = {"CHANGE", SCOLS_FL_RIGHT},
+    [COLUMN_CHANGE] = {"CHANGE", SCOLS_FL_RIGHT, 0},
     [COLUMN_SURE] = {"SURE OF", 0, 4},
     [COLUMN_RATIO] = {"RATIO", SCOLS_FL_RIGHT, 3},
     [COLUMN_INTERVAL] = {"INTERVAL", SCOLS_FL_RIGHT, 2},
     [COLUMN_P] = {"P", SCOLS_FL_RIGHT, 1},
-    [COLUMN_VERDICT] = {"VERDICT", 0},
+    [COLUMN_VERDICT] = {"VERDICT", 0, 0},
 };
 
 /* Which columns have something to say. */

@@ -129,7 +129,7 @@ struct xb_comparison {
     size_t idle_gate;        /* from 1: one of request.gates that judges no case; 0 for none */
     enum xb_outcome overall;
     char reason[512]; /* the overall verdict in a sentence */
-    char next[256];   /* what to do where nothing is decided; "" for nothing */
+    char next[512];   /* what to do where nothing is decided; "" for nothing */
     struct xb_arena *texts;
 };
 

@@ -51,7 +51,7 @@ enum xb_status xb_gate_read(char *text, struct xb_gate *gate, struct xb_error *e
         (sizes != NULL && sizes[0] == '\0') ||
         (figure != NULL && (figure[0] == '\0' || strchr(figure, '/') != NULL)))
         return XB_FAIL(error, XB_ERR_USAGE,
-                       "a gate is MODE, MODE/DIRECTION, MODE/DIRECTION/SIZE or "
+                       "cases are MODE, MODE/DIRECTION, MODE/DIRECTION/SIZE or "
                        "MODE/DIRECTION/SIZE/FIGURE, where '*' is any");
     gate->mode = word_or_any(text);
     gate->direction = word_or_any(direction);

@@ -129,9 +129,11 @@ static bool is_direction(const char *word)
     return false;
 }
 
+#define MOST_MODES ((size_t)128)
+
 /* The modes of both files, each once, and then those of this program; ends with NULL. */
 struct modes {
-    const char *names[2 * XB_COMPARE_FIGURES + 1];
+    const char *names[MOST_MODES + 1];
     size_t in_files, count;
 };
 
@@ -140,7 +142,7 @@ static void add_mode(struct modes *modes, const char *mode)
     for (size_t i = 0; i < modes->count; i++)
         if (strcmp(modes->names[i], mode) == 0)
             return;
-    if (modes->count < 2 * XB_COMPARE_FIGURES)
+    if (modes->count < MOST_MODES)
         modes->names[modes->count++] = mode;
 }
 

@@ -74,8 +74,8 @@ static bool judge_by_kind(const struct xb_comparison *comparison, const struct x
         return false;
     xb_compared_conclude(compared, XB_BASIS_STATUS, XB_OUTCOME_INCONCLUSIVE);
     xb_compared_note(compared,
-                     "%s has another unit in the candidate than in the baseline, or more of it is "
-                     "better in one and less in the other",
+                     "%s does not mean the same in both files: its unit differs, or more of it is "
+                     "better in one only",
                      compared->figure.name);
     return true;
 }

@@ -111,12 +111,6 @@ static const char *threshold_text(const struct xb_comparison *comparison, char *
     return text;
 }
 
-static void add_sentence(char *text, size_t size, const char *format, va_list arguments)
-{
-    size_t length = strlen(text);
-    vsnprintf(text + length, size - length, format, arguments);
-}
-
 /* Adds to the reason. */
 static void say(struct xb_comparison *comparison, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
@@ -124,8 +118,9 @@ static void say(struct xb_comparison *comparison, const char *format, ...)
 static void say(struct xb_comparison *comparison, const char *format, ...)
 {
     va_list arguments;
+    size_t length = strlen(comparison->reason);
     va_start(arguments, format);
-    add_sentence(comparison->reason, sizeof comparison->reason, format, arguments);
+    vsnprintf(comparison->reason + length, sizeof comparison->reason - length, format, arguments);
     va_end(arguments);
 }
 
@@ -136,10 +131,11 @@ static void advise(struct xb_comparison *comparison, const char *format, ...)
 static void advise(struct xb_comparison *comparison, const char *format, ...)
 {
     va_list arguments;
-    va_start(arguments, format);
     if (comparison->next[0] != '\0')
-        snprintf(comparison->next + strlen(comparison->next), 2, " ");
-    add_sentence(comparison->next, sizeof comparison->next, format, arguments);
+        strncat(comparison->next, " ", sizeof comparison->next - strlen(comparison->next) - 1);
+    size_t length = strlen(comparison->next);
+    va_start(arguments, format);
+    vsnprintf(comparison->next + length, sizeof comparison->next - length, format, arguments);
     va_end(arguments);
 }
 
@@ -165,6 +161,15 @@ static const struct xb_compared *find_worst(const struct xb_comparison *comparis
 
 /* ---- what decides ---- */
 
+/* Whether --strict alone refuses them. */
+static bool is_refused_by_strict(const struct xb_comparison *comparison)
+{
+    for (size_t i = 0; i < comparison->difference_count; i++)
+        if (comparison->differences[i].forbids && !comparison->differences[i].of_stack)
+            return false;
+    return true;
+}
+
 static void say_refused(struct xb_comparison *comparison, const struct counts *counts)
 {
     if (comparison->comparable) {
@@ -176,8 +181,11 @@ static void say_refused(struct xb_comparison *comparison, const struct counts *c
         return;
     }
     say(comparison, "The files were not measured under the same conditions.");
-    advise(comparison,
-           "Measure both files under the same conditions; --force compares them anyway.");
+    if (is_refused_by_strict(comparison))
+        advise(comparison, "Without --strict they are compared.");
+    else
+        advise(comparison,
+               "Measure both files under the same conditions; --force compares them anyway.");
 }
 
 static void say_regression(struct xb_comparison *comparison, const struct counts *counts,

@@ -227,7 +227,7 @@ static void note_tallies(const struct xb_comparison *comparison, const struct ta
     else if (before->bad > 0)
         say_bad(compared, "baseline", comparison->baseline, before);
     else if (before->cut + after->cut > 0)
-        xb_compared_note(compared, "a run was cut short: fewer processes than were asked for");
+        xb_compared_note(compared, "a run was cut short: there are fewer processes than asked for");
 }
 
 /*
@@ -250,7 +250,7 @@ bool xb_judge_by_status(const struct xb_comparison *comparison, const struct xb_
         return conclude_nothing(comparison, &before, &after, compared);
     if (before.fine == 0)
         return conclude(compared, XB_OUTCOME_INCONCLUSIVE,
-                        "the baseline's run was cut short before it");
+                        "the baseline's run was cut short before this case");
     if (pair->candidate == NULL)
         return conclude(compared, XB_OUTCOME_INCONCLUSIVE, NULL);
     if (compared->differs && !comparison->request.force) {
@@ -262,7 +262,7 @@ bool xb_judge_by_status(const struct xb_comparison *comparison, const struct xb_
         return conclude_worse(comparison, &before, &after, &odds, compared);
     if (after.fine == 0)
         return conclude(compared, XB_OUTCOME_INCONCLUSIVE,
-                        "the candidate's run was cut short before it");
+                        "the candidate's run was cut short before this case");
     note_tallies(comparison, &before, &after, &odds, compared);
     return false;
 }

@@ -166,13 +166,12 @@ const char *xb_compare_needed(const struct xb_comparison *comparison, struct xb_
     *words = (struct xb_words){.length = 0};
     if (fewest == 0 || gating == 0 || (needed > 0 && fewest >= needed))
         return words->text;
-    xb_words_add(words, "too few processes: %zu where there are the fewest, and ", fewest);
+    xb_words_add(words, "too few processes: a figure has %zu in a file, and ", fewest);
     if (needed > 0)
-        xb_words_add(words, "%zu a file are needed", needed);
+        xb_words_add(words, "to judge %zu figure%s takes %zu", gating, gating == 1 ? "" : "s",
+                     needed);
     else
-        xb_words_add(words, "no number is enough");
-    xb_words_add(words, " to judge %zu figure%s with so few false alarms", gating,
-                 gating == 1 ? "" : "s");
+        xb_words_add(words, "for %zu figures no number is enough", gating);
     return words->text;
 }
 

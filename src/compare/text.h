@@ -46,8 +46,8 @@ const char *xb_compare_stack(const struct xb_comparison *comparison, struct xb_w
 /* "worse by 2 % or more is a regression; 3 of 4 figures count; chance of a false alarm: 1 % at
  * most". */
 const char *xb_compare_rule(const struct xb_comparison *comparison, struct xb_words *words);
-/* "too few processes: 3 where there are the fewest, and 5 a file are needed ..."; "" where there
- * are enough. */
+/* "too few processes: a figure has 3 in a file, and to judge 2 figures takes 5"; "" where there are
+ * enough. */
 const char *xb_compare_needed(const struct xb_comparison *comparison, struct xb_words *words);
 /* "8 processes, cuda, driver 580.159.04, NVIDIA H200". */
 const char *xb_compare_file(const struct xb_record *record, struct xb_words *words);

@@ -124,8 +124,7 @@ static void table_labels_what_is_indicative(void **state)
     assert_has(text, "INTERVAL  VERDICT\n");
     assert_lacks(text, "SURE OF");
     assert_has(text, "its level is not known");
-    assert_has(text, "too few processes: 1 where there are the fewest, and 5 a file are needed to "
-                     "judge 4");
+    assert_has(text, "too few processes: a figure has 1 in a file, and to judge 4 figures takes 5");
     assert_has(text, "baseline  results/base.json: 1 process,");
     assert_lacks(text, "significant");
     n->comparison.processes_needed = 0;
@@ -147,7 +146,7 @@ static void table_counts_the_fewest_processes(void **state)
     n->cases[1].candidate_n = 4;
     n->cases[4].candidate_n = 2; /* does not gate */
     char *text = written(plain_table, n);
-    assert_has(text, "too few processes: 4 where there are the fewest");
+    assert_has(text, "too few processes: a figure has 4 in a file");
     free(text);
     n->cases[1].candidate_n = 5;
     text = written(plain_table, n);

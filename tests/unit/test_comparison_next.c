@@ -157,8 +157,8 @@ static void refuses_what_is_no_threshold(void **state)
                 {"2%,", "two thresholds"},
                 {"2%,3%", "two thresholds"},
                 {"pinned=", "is not a share"},
-                {"=2%", "a gate is MODE"},
-                {"pinned/=2%", "a gate is MODE"},
+                {"=2%", "cases are MODE"},
+                {"pinned/=2%", "cases are MODE"},
                 {"pinned=2%=3%", "is not a share"},
                 {"pinned=0.3", "write 0.3% or 30%"}};
     (void)state;
