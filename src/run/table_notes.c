@@ -241,6 +241,10 @@ static void add_processes(struct xb_words *words, const struct xb_record *record
 {
     if (!record->is_merged || record->process_count < 2)
         return;
+    if (warning->fewest == record->process_count && warning->fewest == 2) {
+        xb_words_add(words, " in both processes");
+        return;
+    }
     if (warning->fewest == record->process_count) {
         xb_words_add(words, " in all %zu processes", record->process_count);
         return;
