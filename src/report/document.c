@@ -52,8 +52,17 @@ static enum xb_status take_record(const char *text, size_t length,
     enum xb_status status = xb_record_parse(document->path, text, length, &held->record, error);
     if (status == XB_OK)
         document->record = &held->record;
-    if (status == XB_OK)
-        status = xb_reading_make(&held->record, &held->reading, error);
+    return status;
+}
+
+enum xb_status xb_report_document_interpret(struct xb_report_document *document,
+                                            struct xb_error *error)
+{
+    struct xb_report_held *held = document->held;
+    enum xb_status status = XB_OK;
+    if (document->record == NULL || document->reading != NULL)
+        return XB_OK;
+    status = xb_reading_make(&held->record, &held->reading, error);
     if (status == XB_OK)
         document->reading = &held->reading;
     return status;

@@ -291,7 +291,9 @@ static enum xb_status write_file(struct xb_page *page, struct report *report, si
     if (read_document(report, index, &document, &cause) == XB_OK) {
         date_text(file->date, date, sizeof date);
         xb_page_remark(page, "%s%s%.1000s", date, date[0] != '\0' ? ", " : "", file->path);
-        status = write_sections(page, &document, error);
+        status = xb_report_document_interpret(&document, error);
+        if (status == XB_OK)
+            status = write_sections(page, &document, error);
         xb_report_document_free(&document);
     } else {
         status = leave_out(report, file, &cause, error);
