@@ -129,3 +129,14 @@ uint64_t xb_rows_size_below(const struct xb_record *record, uint64_t below)
     }
     return largest;
 }
+
+bool xb_rows_name_devices(const struct xb_record *record)
+{
+    size_t devices = 0;
+    xb_record_devices(record, &devices);
+    bool named = devices > 1;
+    for (size_t i = 0; i < record->case_count; i++)
+        named = named || record->cases[i].simultaneous || record->cases[i].peer >= 0 ||
+                record->cases[i].device != record->cases[0].device;
+    return named;
+}

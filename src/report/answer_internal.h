@@ -2,15 +2,16 @@
 #ifndef XFERBENCH_REPORT_ANSWER_INTERNAL_H
 #define XFERBENCH_REPORT_ANSWER_INTERNAL_H
 
-#include "answer.h"
-
 #include "base/note.h"
+#include "document.h"
 
 #include <stdbool.h>
 
+struct xb_answer;
+
 /* An answer that is being made. */
 struct xb_answering {
-    struct xb_arena **texts;
+    struct xb_arena **texts; /* where its texts lie */
     struct xb_answer *answer;
     bool failed; /* memory was short */
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a result says in short: how fast it goes at best, and what did not go as it should. */
 #define _GNU_SOURCE /* text.h */
+#include "answer.h"
 #include "answer_internal.h"
 
 #include "base/text.h"

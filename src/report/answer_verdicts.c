@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the files say in short that hold a verdict or a list already. */
 #define _GNU_SOURCE /* text.h */
+#include "answer.h"
 #include "answer_internal.h"
 
 #include "base/json_read.h"

@@ -2,9 +2,9 @@
 #ifndef XFERBENCH_REPORT_PAGE_INTERNAL_H
 #define XFERBENCH_REPORT_PAGE_INTERNAL_H
 
-#include "page.h"
-
 #include <stdarg.h>
+
+struct xb_page;
 
 /* The longest text of a paragraph or cell; what is more is cut, and said to be. */
 #define XB_PAGE_TEXT 4096

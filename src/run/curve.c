@@ -7,7 +7,6 @@
 #include "base/text.h"
 #include "record/rows.h"
 #include "record/shown_parameters.h"
-#include "table.h"
 #include "xferbench/units.h"
 
 #include <math.h>
@@ -99,7 +98,7 @@ static void name_series(struct series *series, const struct xb_record *record,
         if (value != NULL)
             xb_words_add(&words, " %s %s", shown.names[i], value);
     }
-    if (xb_table_names_devices(record))
+    if (xb_rows_name_devices(record))
         xb_words_add(&words, " device %s", xb_device_text(record, test, text, sizeof text));
     xb_make_plain(words.text);
     snprintf(series->name, sizeof series->name, "%.*s", NAME_SIZE - 1, words.text);

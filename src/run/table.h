@@ -45,9 +45,6 @@ void xb_table_header(FILE *stream, const struct xb_record *record);
 
 /* ---- table_notes.c ---- */
 
-/* Whether a row must say of which device it is. */
-bool xb_table_names_devices(const struct xb_record *record);
-
 /* Why rows have no figure, what to beware of, and what kept the run from its end. Prints nothing
  * where there is nothing to say. XB_ERR_MEMORY only. */
 XB_MUST_CHECK enum xb_status xb_table_notes(FILE *stream, const struct xb_record *record,

@@ -6,6 +6,7 @@
 #include "base/note.h"
 #include "base/text.h"
 #include "measure/mode_list.h"
+#include "record/rows.h"
 #include "xferbench/units.h"
 
 #include <ctype.h>
@@ -276,7 +277,7 @@ struct xb_table_layout xb_table_layout_of(const struct xb_record *record)
         show(&layout, &columns_of_case[i]);
     for (size_t i = 0; i < layout.parameters.count; i++)
         layout.shown[layout.shown_count++].parameter = layout.parameters.names[i];
-    if (xb_table_names_devices(record))
+    if (xb_rows_name_devices(record))
         show(&layout, &column_of_device);
     for (size_t i = 0; i < COUNT(columns_of_figures); i++)
         show(&layout, &columns_of_figures[i]);

@@ -18,17 +18,6 @@
 
 /* ---- names of rows ---- */
 
-bool xb_table_names_devices(const struct xb_record *record)
-{
-    size_t devices = 0;
-    xb_record_devices(record, &devices);
-    bool named = devices > 1;
-    for (size_t i = 0; i < record->case_count; i++)
-        named = named || record->cases[i].simultaneous || record->cases[i].peer >= 0 ||
-                record->cases[i].device != record->cases[0].device;
-    return named;
-}
-
 /* What a name needs to tell its row from others. */
 struct names {
     const struct xb_record *record;
@@ -40,7 +29,7 @@ static struct names names_of(const struct xb_record *record)
 {
     return (struct names){.record = record,
                           .parameters = xb_parameters_that_differ(record),
-                          .with_devices = xb_table_names_devices(record)};
+                          .with_devices = xb_rows_name_devices(record)};
 }
 
 /* " sum of 4", " 0>1", " device 0 (with 3 others)"; nothing where there is one device only. */
