@@ -20,6 +20,12 @@ size_t xb_widest_line(const char *text)
     }
 }
 
+bool xb_columns_paint(struct libscols_cell *cell, FILE *stream, enum xb_colour colour)
+{
+    const char *code = xb_colour_begin(stream, colour);
+    return cell != NULL && (code[0] == '\0' || scols_cell_set_color(cell, code) == 0);
+}
+
 static const char *name_of(struct libscols_column *column)
 {
     const char *name = scols_cell_get_data(scols_column_get_header(column));
@@ -41,11 +47,9 @@ static void trim_lines(char *text)
     *out = '\0';
 }
 
-/* Prints the table with `separator` between its columns into *text; frees the text from before. */
+/* Prints the table with `separator` between its columns into *text, which is NULL. */
 static bool print_with(struct libscols_table *table, const char *separator, char **text)
 {
-    free(*text);
-    *text = NULL;
     bool ok = scols_table_set_column_separator(table, separator) == 0 &&
               scols_print_table_to_string(table, text) == 0;
     if (ok)
@@ -157,9 +161,11 @@ static void print_cell(struct paragraph *paragraph, const char *name, struct lib
         begin_line(paragraph);
     else if (paragraph->used > 0)
         paragraph->used += (size_t)fprintf(paragraph->stream, "  ");
-    paragraph->used += (size_t)fprintf(paragraph->stream, "%s%s", name, blank);
-    if (paragraph->used + strcspn(data, " ") > paragraph->width)
+    paragraph->used += (size_t)fprintf(paragraph->stream, "%s", name);
+    if (paragraph->used + strlen(blank) + strcspn(data, " ") > paragraph->width)
         begin_line(paragraph);
+    else
+        paragraph->used += (size_t)fprintf(paragraph->stream, "%s", blank);
     fputs(colour != NULL ? colour : "", paragraph->stream);
     print_words(paragraph, data);
     fputs(colour != NULL ? "\033[0m" : "", paragraph->stream);
@@ -199,24 +205,78 @@ static bool print_rows(FILE *stream, struct libscols_table *table, const struct 
 
 /* ---- what fits ---- */
 
-/* Makes the table narrower for as long as it is too wide. Leaves its text in *text. */
-static bool make_narrower(struct libscols_table *table, const struct xb_columns *columns,
-                          char **text)
+static size_t larger(size_t a, size_t b)
 {
-    /* The library would drop columns of its own choice. */
-    bool ok = scols_table_set_termforce(table, SCOLS_TERMFORCE_NEVER) == 0 &&
-              scols_table_enable_colors(table, 0) == 0 && print_with(table, "  ", text);
-    if (ok && xb_widest_line(*text) > room_of(columns))
-        ok = print_with(table, " ", text);
-    if (ok && xb_widest_line(*text) > room_of(columns) && columns->brief != NULL) {
-        struct libscols_column *column = scols_table_get_column(table, columns->wordy);
-        ok = scols_cell_set_data(scols_column_get_header(column), columns->brief) == 0 &&
-             print_with(table, " ", text);
+    return a > b ? a : b;
+}
+
+/* The width of each column but for its header; NULL: no memory. Release with free(). */
+static size_t *cell_widths(struct libscols_table *table)
+{
+    size_t count = scols_table_get_ncols(table);
+    size_t *widths = calloc(count, sizeof *widths);
+    struct libscols_iter *lines = scols_new_iter(SCOLS_ITER_FORWARD);
+    struct libscols_line *line = NULL;
+    bool ok = widths != NULL && lines != NULL;
+    while (ok && scols_table_next_line(table, lines, &line) == 0)
+        for (size_t i = 0; i < count; i++) {
+            struct libscols_cell *cell = scols_line_get_cell(line, i);
+            const char *data = cell != NULL ? scols_cell_get_data(cell) : NULL;
+            widths[i] = larger(widths[i], data != NULL ? strlen(data) : 0);
+        }
+    scols_free_iter(lines);
+    if (ok)
+        return widths;
+    free(widths);
+    return NULL;
+}
+
+/* Whether the lines would fit with so many blanks between columns. */
+static bool fits(struct libscols_table *table, const size_t *widths, size_t blanks, size_t room)
+{
+    size_t used = 0;
+    size_t behind = 0; /* where the last column that is not empty ends */
+    for (size_t i = 0; i < scols_table_get_ncols(table); i++) {
+        struct libscols_column *column = scols_table_get_column(table, i);
+        size_t width = larger(widths[i], strlen(name_of(column)));
+        if (scols_column_is_hidden(column))
+            continue;
+        behind = width > 0 ? used + width : behind;
+        used += width + blanks;
     }
-    for (unsigned turn = 1; ok && turn <= last_turn(table, columns); turn++)
-        if (xb_widest_line(*text) > room_of(columns))
-            ok = hide(table, columns, turn) && print_with(table, " ", text);
+    return behind <= room;
+}
+
+/* Takes from the table what it has to lose. All before it is printed: the library never makes a
+ * column narrower than it once was. *separator is what then stands between columns. */
+static bool make_narrower(struct libscols_table *table, const struct xb_columns *columns,
+                          const char **separator)
+{
+    size_t room = room_of(columns);
+    size_t *widths = cell_widths(table);
+    bool ok = widths != NULL;
+    bool is_wide = ok && !fits(table, widths, 2, room);
+    *separator = is_wide ? " " : "  ";
+    is_wide = is_wide && !fits(table, widths, 1, room);
+    if (is_wide && columns->brief != NULL) {
+        struct libscols_column *column = scols_table_get_column(table, columns->wordy);
+        ok = scols_cell_set_data(scols_column_get_header(column), columns->brief) == 0;
+    }
+    for (unsigned turn = 1; ok && is_wide && turn <= last_turn(table, columns); turn++)
+        if (!fits(table, widths, 1, room))
+            ok = hide(table, columns, turn);
+    free(widths);
     return ok;
+}
+
+static bool print_narrower(struct libscols_table *table, const struct xb_columns *columns,
+                           char **text)
+{
+    const char *separator = NULL;
+    /* On a terminal the library would drop columns of its own choice. */
+    return make_narrower(table, columns, &separator) &&
+           scols_table_set_termforce(table, SCOLS_TERMFORCE_NEVER) == 0 &&
+           scols_table_enable_colors(table, 0) == 0 && print_with(table, separator, text);
 }
 
 /* The table, or its rows as paragraphs, and what it lacks. */
@@ -288,7 +348,7 @@ char *xb_columns_fit(struct libscols_table *table, const struct xb_columns *colu
     char *fitting = NULL;
     size_t size = 0;
     char *wordy = wordy_name(table, columns);
-    bool ok = wordy != NULL && make_narrower(table, columns, &text);
+    bool ok = wordy != NULL && print_narrower(table, columns, &text);
     FILE *stream = ok ? open_memstream(&fitting, &size) : NULL;
     ok = stream != NULL &&
          end_text(stream, write_fitting(stream, table, columns, wordy, text), &fitting) &&

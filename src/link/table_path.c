@@ -46,7 +46,6 @@ static bool add_hop(FILE *stream, struct libscols_table *table, const struct xb_
                     bool is_bottleneck)
 {
     struct libscols_line *line = scols_table_new_line(table, NULL);
-    const char *colour = xb_colour_begin(stream, XB_COLOUR_WARNING);
     struct cells cells;
     bool ok = line != NULL;
     fill_hop(&cells, hop, is_bottleneck);
@@ -54,9 +53,8 @@ static bool add_hop(FILE *stream, struct libscols_table *table, const struct xb_
         xb_make_plain(cells.text[i]);
         ok = scols_line_set_data(line, i, cells.text[i]) == 0;
     }
-    if (ok && is_bottleneck && colour[0] != '\0')
-        ok = scols_cell_set_color(scols_line_get_cell(line, CELL_MARKS), colour) == 0;
-    return ok;
+    return ok && (!is_bottleneck || xb_columns_paint(scols_line_get_cell(line, CELL_MARKS), stream,
+                                                     XB_COLOUR_WARNING));
 }
 
 static bool fill_table(FILE *stream, struct libscols_table *table, const struct xb_verdict *verdict)

@@ -68,7 +68,6 @@ static bool add_pair(FILE *stream, struct libscols_table *table,
     const struct xb_link_pair *pair = &report->pairs[index];
     const struct xb_pair_verdict *verdict = &report->pair_verdicts[index];
     const struct xb_pair_attempt *attempt = xb_pair_verdict_attempt(verdict, pair);
-    const char *colour = xb_colour_begin(stream, xb_link_colour(verdict->found.level));
     bool is_plain = verdict->found.level == XB_LEVEL_OK &&
                     (has_no_access(attempt) || !xb_pair_is_judged(verdict));
     struct libscols_line *line = scols_table_new_line(table, NULL);
@@ -90,9 +89,8 @@ static bool add_pair(FILE *stream, struct libscols_table *table,
     bool ok = line != NULL;
     for (size_t i = 0; ok && i < CELLS; i++)
         ok = scols_line_set_data(line, i, text[i]) == 0;
-    if (ok && colour[0] != '\0' && !is_plain)
-        ok = scols_cell_set_color(scols_line_get_cell(line, CELL_VERDICT), colour) == 0;
-    return ok;
+    return ok && (is_plain || xb_columns_paint(scols_line_get_cell(line, CELL_VERDICT), stream,
+                                               xb_link_colour(verdict->found.level)));
 }
 
 /* False: no memory. */

@@ -50,8 +50,8 @@ struct xb_alike xb_alike_begin(const char *text)
 {
     struct xb_alike alike = {.text = text};
     const char *numbers[XB_ALIKE_NUMBERS];
-    alike.count = find_numbers(text, numbers);
-    for (size_t i = 0; i < alike.count; i++)
+    size_t count = find_numbers(text, numbers);
+    for (size_t i = 0; i < count; i++)
         alike.numbers[i].least = alike.numbers[i].most = numbers[i];
     return alike;
 }
@@ -75,8 +75,8 @@ bool xb_alike_add(struct xb_alike *alike, const char *text)
     const char *first[XB_ALIKE_NUMBERS];
     const char *numbers[XB_ALIKE_NUMBERS];
     size_t count = find_numbers(text, numbers);
-    (void)find_numbers(alike->text, first);
-    if (count != alike->count || !is_alike(alike->text, first, text, numbers, count))
+    if (find_numbers(alike->text, first) != count ||
+        !is_alike(alike->text, first, text, numbers, count))
         return false;
     for (size_t i = 0; i < count; i++) {
         double number = strtod(numbers[i], NULL);
@@ -92,8 +92,8 @@ void xb_alike_say(const struct xb_alike *alike, size_t from, struct xb_words *wo
 {
     const char *numbers[XB_ALIKE_NUMBERS];
     const char *text = alike->text + from;
-    (void)find_numbers(alike->text, numbers);
-    for (size_t i = 0; i < alike->count; i++) {
+    size_t count = find_numbers(alike->text, numbers);
+    for (size_t i = 0; i < count; i++) {
         const char *least = alike->numbers[i].least;
         const char *most = alike->numbers[i].most;
         if (numbers[i] < text)

@@ -14,10 +14,9 @@
 
 struct xb_alike {
     const char *text; /* the first of them */
-    size_t count;     /* of its numbers */
     struct {
         const char *least, *most; /* where the texts have them */
-    } numbers[XB_ALIKE_NUMBERS];
+    } numbers[XB_ALIKE_NUMBERS];  /* as many as it has */
 };
 
 /* Begins with one text. It and all that are added must outlast the struct. */

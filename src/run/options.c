@@ -184,7 +184,7 @@ static const struct xb_option option_trace = {
 static const struct xb_option option_timeline = {
     .name = "timeline",
     .type = XB_OPTION_FLAG,
-    .help = "Record one more iteration of each case and draw it below the table, in 80 columns.",
+    .help = "Record one more iteration of each case and draw it below the table.",
     .selects = true,
 };
 static const struct xb_option option_quiet = {

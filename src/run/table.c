@@ -31,13 +31,6 @@ static enum xb_status out_of_memory(struct xb_error *error)
     return XB_FAIL(error, XB_ERR_MEMORY, "not enough memory to print the table");
 }
 
-/* Colours a cell, if `cell` is one and there is a colour. */
-static bool paint(struct libscols_cell *cell, FILE *stream, enum xb_colour colour)
-{
-    const char *code = xb_colour_begin(stream, colour);
-    return cell != NULL && (code[0] == '\0' || scols_cell_set_color(cell, code) == 0);
-}
-
 static bool add_columns(FILE *stream, struct libscols_table *table,
                         const struct xb_table_layout *layout)
 {
@@ -46,7 +39,8 @@ static bool add_columns(FILE *stream, struct libscols_table *table,
         int flags = xb_table_column_is_right(layout, i) ? SCOLS_FL_RIGHT : 0;
         struct libscols_column *column =
             scols_table_new_column(table, xb_table_column_name(layout, i, name), 0, flags);
-        if (column == NULL || !paint(scols_column_get_header(column), stream, XB_COLOUR_TITLE))
+        if (column == NULL ||
+            !xb_columns_paint(scols_column_get_header(column), stream, XB_COLOUR_TITLE))
             return false;
     }
     return true;
@@ -69,7 +63,7 @@ static bool add_row(FILE *stream, struct libscols_table *table,
         char cell[XB_TABLE_CELL];
         xb_table_fill_cell(layout, i, test, cell);
         ok = scols_line_set_data(line, i, cell) == 0 &&
-             paint(scols_line_get_cell(line, i), stream, colour_of(cell));
+             xb_columns_paint(scols_line_get_cell(line, i), stream, colour_of(cell));
     }
     return ok;
 }
@@ -105,13 +99,18 @@ static char *table_text(FILE *stream, const struct xb_table_layout *layout, bool
     return text;
 }
 
+/* On a terminal the last table says where its columns are explained. */
 static enum xb_status print_table(FILE *stream, const struct xb_table_layout *layout, bool together,
-                                  struct xb_error *error)
+                                  bool says_columns, struct xb_error *error)
 {
     char *text = table_text(stream, layout, together);
     if (text == NULL)
         return out_of_memory(error);
     fputs(text, stream);
+    if (says_columns && xb_is_terminal(stream)) {
+        bool is_whole = strstr(text, "\n\n") == NULL; /* else an empty line is there */
+        fprintf(stream, "%sColumns: xferbench help columns\n", is_whole ? "\n" : "");
+    }
     free(text);
     return XB_OK;
 }
@@ -150,7 +149,7 @@ static enum xb_status print_together(FILE *stream, const struct xb_table_layout 
         xb_heading_print(stream, XB_COLOUR_TITLE, "%zu devices at the same time", devices);
     else
         xb_heading_print(stream, XB_COLOUR_TITLE, "Devices at the same time");
-    return print_table(stream, layout, true, error);
+    return print_table(stream, layout, true, true, error);
 }
 
 static enum xb_status print_results(FILE *stream, const struct xb_record *record,
@@ -161,7 +160,7 @@ static enum xb_status print_results(FILE *stream, const struct xb_record *record
     bool together = count_rows(record, true) > 0;
     enum xb_status status = XB_OK;
     if (alone || record->case_count == 0)
-        status = print_table(stream, &layout, false, error);
+        status = print_table(stream, &layout, false, !together, error);
     if (status == XB_OK && together)
         status = print_together(stream, &layout, !alone, error);
     if (status == XB_OK)

@@ -212,42 +212,42 @@ enum {
 struct xb_column {
     const char *name;
     bool to_the_right;
+    unsigned char turn; /* to go, as above */
     unsigned rows, processes;
     cell_fill *fill;
     const struct xb_figure *figure; /* NULL: of none */
-    unsigned char turn;             /* to go, as above */
 };
 
 static const struct xb_column columns_of_case[] = {
-    {"MODE", false, ROWS, ANY, fill_mode, NULL, STAYS},
-    {"VARIANT", false, ROWS, ANY, fill_variant, NULL, STAYS},
-    {"DIR", false, ROWS, ANY, fill_direction, NULL, STAYS},
-    {"SIZE", true, ROWS, ANY, fill_size, NULL, STAYS},
+    {"MODE", false, STAYS, ROWS, ANY, fill_mode, NULL},
+    {"VARIANT", false, STAYS, ROWS, ANY, fill_variant, NULL},
+    {"DIR", false, STAYS, ROWS, ANY, fill_direction, NULL},
+    {"SIZE", true, STAYS, ROWS, ANY, fill_size, NULL},
 };
 
 /* Behind these stands a column for each parameter that differs; then, if rows name it: */
-static const struct xb_column column_of_device = {"DEV", true, ROWS, ANY, fill_device, NULL, STAYS};
+static const struct xb_column column_of_device = {"DEV", true, STAYS, ROWS, ANY, fill_device, NULL};
 
 static const struct xb_column columns_of_figures[] = {
-    {"GB/s", true, RATES, ANY, fill_main, &xb_figure_bandwidth, STAYS},
-    {"95% INTERVAL", true, RATES, ANY, fill_interval, &xb_figure_bandwidth, INTERVAL_GOES},
-    {"MIN", true, RATES, ANY, fill_min, &xb_figure_bandwidth, ENDS_GO},
-    {"MAX", true, RATES, ANY, fill_max, &xb_figure_bandwidth, ENDS_GO},
-    {"SPREAD", true, RATES, SEVERAL, fill_spread, &xb_figure_bandwidth, SPREAD_GOES},
-    {"OF LINK", true, SHARES, ANY, fill_share, &xb_figure_share_of_ceiling, SHARE_GOES},
-    {"SUBMIT", true, RATES, ONE, fill_median, &xb_figure_submit_time, SUBMIT_GOES},
-    {"DONE", true, RATES, ONE, fill_median, &xb_figure_wall_time, DONE_GOES},
-    {"HOST P50", true, LATENCIES, ANY, fill_main, &xb_figure_latency_host, STAYS},
-    {"P95", true, LATENCIES, ONE, fill_p95, &xb_figure_latency_host, P95_GOES},
-    {"P99", true, LATENCIES, ONE, fill_p99, &xb_figure_latency_host, P99_GOES},
-    {"MIN", true, LATENCIES, SEVERAL, fill_min, &xb_figure_latency_host, ENDS_GO},
-    {"MAX", true, LATENCIES, SEVERAL, fill_max, &xb_figure_latency_host, ENDS_GO},
-    {"SPREAD", true, LATENCIES, SEVERAL, fill_spread, &xb_figure_latency_host, SPREAD_GOES},
-    {"DEVICE P50", true, LATENCIES, ANY, fill_median, &xb_figure_latency_device, STAYS},
-    {"P95", true, LATENCIES, ONE, fill_p95, &xb_figure_latency_device, P95_GOES},
-    {"P99", true, LATENCIES, ONE, fill_p99, &xb_figure_latency_device, P99_GOES},
-    {"N", true, ROWS, ANY, fill_n, NULL, N_GOES},
-    {"VERIFIED", false, ROWS, ANY, fill_verified, NULL, STAYS},
+    {"GB/s", true, STAYS, RATES, ANY, fill_main, &xb_figure_bandwidth},
+    {"95% INTERVAL", true, INTERVAL_GOES, RATES, ANY, fill_interval, &xb_figure_bandwidth},
+    {"MIN", true, ENDS_GO, RATES, ANY, fill_min, &xb_figure_bandwidth},
+    {"MAX", true, ENDS_GO, RATES, ANY, fill_max, &xb_figure_bandwidth},
+    {"SPREAD", true, SPREAD_GOES, RATES, SEVERAL, fill_spread, &xb_figure_bandwidth},
+    {"OF LINK", true, SHARE_GOES, SHARES, ANY, fill_share, &xb_figure_share_of_ceiling},
+    {"SUBMIT", true, SUBMIT_GOES, RATES, ONE, fill_median, &xb_figure_submit_time},
+    {"DONE", true, DONE_GOES, RATES, ONE, fill_median, &xb_figure_wall_time},
+    {"HOST P50", true, STAYS, LATENCIES, ANY, fill_main, &xb_figure_latency_host},
+    {"P95", true, P95_GOES, LATENCIES, ONE, fill_p95, &xb_figure_latency_host},
+    {"P99", true, P99_GOES, LATENCIES, ONE, fill_p99, &xb_figure_latency_host},
+    {"MIN", true, ENDS_GO, LATENCIES, SEVERAL, fill_min, &xb_figure_latency_host},
+    {"MAX", true, ENDS_GO, LATENCIES, SEVERAL, fill_max, &xb_figure_latency_host},
+    {"SPREAD", true, SPREAD_GOES, LATENCIES, SEVERAL, fill_spread, &xb_figure_latency_host},
+    {"DEVICE P50", true, STAYS, LATENCIES, ANY, fill_median, &xb_figure_latency_device},
+    {"P95", true, P95_GOES, LATENCIES, ONE, fill_p95, &xb_figure_latency_device},
+    {"P99", true, P99_GOES, LATENCIES, ONE, fill_p99, &xb_figure_latency_device},
+    {"N", true, N_GOES, ROWS, ANY, fill_n, NULL},
+    {"VERIFIED", false, STAYS, ROWS, ANY, fill_verified, NULL},
 };
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])

@@ -232,19 +232,27 @@ static void print_trouble(struct printer *printer, const struct trouble *trouble
           &words);
 }
 
-/* " in 1 to 3 of 5 processes"; nothing of one process. */
+/* " in 1 to 3 of 5 processes", " in all 5 processes"; nothing of one process. */
 static void add_processes(struct xb_words *words, const struct xb_record *record,
                           const struct warning *warning)
 {
     if (!record->is_merged || record->process_count < 2)
         return;
+    if (warning->fewest == record->process_count && warning->fewest == 2) {
+        xb_words_add(words, " in both processes");
+        return;
+    }
+    if (warning->fewest == record->process_count) {
+        xb_words_add(words, " in all %zu processes", record->process_count);
+        return;
+    }
     xb_words_add(words, " in %zu", warning->fewest);
     if (warning->most > warning->fewest)
         xb_words_add(words, " to %zu", warning->most);
     xb_words_add(words, " of %zu processes", record->process_count);
 }
 
-/* "12 rows: the median is known only to within 4 to 13 %"; one row or two have their names. */
+/* "12 rows: the median is known only to within 4 to 13 %"; if there are one or two, by name. */
 static void add_warning(struct xb_words *words, const struct printer *printer,
                         struct warning *warning, size_t from)
 {
@@ -253,10 +261,8 @@ static void add_warning(struct xb_words *words, const struct printer *printer,
         xb_words_add(words, "%zu rows", warning->rows);
     else
         add_name(words, &printer->names, warning->first);
-    if (warning->rows == 2) {
-        xb_words_add(words, " and ");
-        add_name(words, &printer->names, warning->last);
-    }
+    if (warning->rows == 2)
+        xb_words_add(words, " and 1 more row");
     end_row(warning);
     add_processes(words, printer->record, warning);
     xb_alike_say(&warning->alike, from, &text);

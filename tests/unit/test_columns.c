@@ -130,16 +130,42 @@ static void long_cell_breaks_between_words(void **state)
     scols_unref_table(table);
 }
 
+/* The library never makes a column narrower than it once was. */
+static void brief_header_narrows_a_column_between_others(void **state)
+{
+    static const char *const cells[] = {"0000:0f:00.0", "Gen5 x16", "Gen4 x8"};
+    static const char *const headers[] = {"LINK", "UNDER LOAD", "BEST"};
+    static const unsigned char last_goes[] = {0, 0, 1};
+    const struct xb_columns columns = {
+        .width = 29, .wordy = 1, .brief = "LOAD", .turns = last_goes};
+    struct libscols_table *table = scols_new_table();
+    (void)state;
+    assert_non_null(table);
+    for (size_t i = 0; i < 3; i++)
+        assert_non_null(scols_table_new_column(table, headers[i], 0, 0));
+    struct libscols_line *line = scols_table_new_line(table, NULL);
+    assert_non_null(line);
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(scols_line_set_data(line, i, cells[i]), 0);
+    char *text = xb_columns_fit(table, &columns);
+    assert_non_null(text);
+    assert_string_equal(text, "LINK         LOAD     BEST\n"
+                              "0000:0f:00.0 Gen5 x16 Gen4 x8\n");
+    free(text);
+    scols_unref_table(table);
+}
+
 static void label_indents_the_table(void **state)
 {
     (void)state;
     assert_table(
-        (struct xb_columns){.width = 45, .brief = "OK", .turns = turns, .label = "  rows  "},
+        (struct xb_columns){.width = 44, .brief = "OK", .turns = turns, .label = "  rows  "},
         "  rows  MODE             GB/s OK\n"
         "        double-buffer   80.83 yes\n"
         "        pinned          55.31 NO\n"
         "        peer          skipped -\n"
-        "        Not shown in 45 columns: MIN, MAX, N.\n");
+        "        Not shown in 44 columns: MIN, MAX,\n"
+        "          N.\n");
 }
 
 static void colours_take_no_column(void **state)
@@ -182,6 +208,7 @@ int main(void)
         cmocka_unit_test(columns_go_in_their_turn_and_are_named),
         cmocka_unit_test(rows_that_do_not_fit_become_paragraphs),
         cmocka_unit_test(long_cell_breaks_between_words),
+        cmocka_unit_test(brief_header_narrows_a_column_between_others),
         cmocka_unit_test(label_indents_the_table),
         cmocka_unit_test(colours_take_no_column),
         cmocka_unit_test(widest_line_counts),
