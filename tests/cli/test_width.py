@@ -104,6 +104,18 @@ class Width(Case):
                 self.check_lines(text, columns)
             self.check_lines(self.piped(*arguments), PIPED)
 
+    def test_long_words(self):
+        """A terminal breaks them where they reach its edge. In a file they stay whole, to be searched for."""
+        path = "/opt/" + 30 * "vendor/" + "lib.so"
+        document = harness.read_json(result("h200/pinned-1g.json"))
+        document["devices"][0]["name"] = "Accelerator with a name of " + 80 * "X"
+        document["backend"]["runtime_library"] = path
+        self.write_json("long.json", document)
+        text = COLOUR.sub("", self.on_terminal(60, "show", "long.json"))
+        self.check_lines(text, 60)
+        self.assertIn(path, re.sub(r"\n *", "", text))
+        self.assertIn(path, self.piped("show", "long.json"))
+
     def test_columns_that_went_are_named(self):
         text = COLOUR.sub("", self.on_terminal(80, "show", result(FILES[0])))
         header = next(line for line in text.splitlines() if line.startswith("MODE"))
