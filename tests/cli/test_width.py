@@ -88,6 +88,15 @@ class Width(Case):
         for name in FILES:
             self.check("show", result(name))
 
+    def test_matrices_are_whole(self):
+        """What does not fit beside the rest stands below it."""
+        show = ("show", result("h200-x4/nvb-peer.json"))
+        whole = COLOUR.sub("", self.on_terminal(WIDE, *show))
+        narrow = COLOUR.sub("", self.on_terminal(40, *show))
+        rates = re.compile(r"\b\d+\.\d\b")
+        self.assertEqual(sorted(rates.findall(narrow)), sorted(rates.findall(whole)))
+        self.assertGreater(len(narrow.splitlines()), len(whole.splitlines()) + 20)
+
     def test_advise(self):
         self.check(*ADVISE)
 
