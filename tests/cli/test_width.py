@@ -89,13 +89,18 @@ class Width(Case):
             self.check("show", result(name))
 
     def test_matrices_are_whole(self):
-        """What does not fit beside the rest stands below it."""
-        show = ("show", result("h200-x4/nvb-peer.json"))
-        whole = COLOUR.sub("", self.on_terminal(WIDE, *show))
-        narrow = COLOUR.sub("", self.on_terminal(40, *show))
-        rates = re.compile(r"\b\d+\.\d\b")
-        self.assertEqual(sorted(rates.findall(narrow)), sorted(rates.findall(whole)))
-        self.assertGreater(len(narrow.splitlines()), len(whole.splitlines()) + 20)
+        """And so are tables of a sweep: what does not fit beside the rest stands below it."""
+        for name, begin in (("h200-x4/nvb-peer.json", "\npeer "), ("h200/batch-sweep.json", "\nbatch h2d,")):
+            whole, narrow = (
+                COLOUR.sub("", self.on_terminal(columns, "show", result(name)))
+                for columns in (WIDE, 40)
+            )
+            matrices, split = (
+                re.findall(r"\d+\.\d+", text[text.index(begin) :].partition("\nReading\n")[0])
+                for text in (whole, narrow)
+            )
+            self.assertEqual(sorted(split), sorted(matrices))
+            self.assertGreater(len(narrow.splitlines()), len(whole.splitlines()) + 20)
 
     def test_advise(self):
         self.check(*ADVISE)
