@@ -165,6 +165,15 @@ class Width(Case):
                 self.assertEqual(plain, COLOUR.sub("", text))
         self.assertIn(f"{green}advice", self.on_terminal(80, *ADVISE))
 
+    def test_colours_of_what_failed(self):
+        document = harness.read_json(result("h200/pinned-1g.json"))
+        document["results"][0] |= {"status": "error", "reason": "17 bytes are wrong", "verified": False}
+        self.write_json("failed.json", document)
+        text = self.on_terminal(80, "show", "failed.json")
+        for words in ("ERROR", "NO"):
+            self.assertIn(f" \x1b[31m{words}\x1b[0m", text)
+        self.assertIn("  \x1b[31mERROR\x1b[0m    pinned registered h2d 1 GiB: 17 bytes are wrong", text)
+
 
 if __name__ == "__main__":
     harness.main()
