@@ -34,5 +34,9 @@ enum xb_status xb_answer_make(const struct xb_report_document *document, struct 
         xb_answer_comparison(&answering, document->comparison);
     if (document->tree != NULL)
         xb_answer_tree(&answering, document);
+    if (answer->count == 0) {
+        const struct xb_words nothing = {.text = "It has no figures."};
+        xb_answer_line(&answering, &nothing);
+    }
     return answering.failed ? XB_FAIL(error, XB_ERR_MEMORY, "no memory for a report") : XB_OK;
 }

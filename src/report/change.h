@@ -10,12 +10,13 @@
 /*
  * Whether a row of values changed, and where.
  *
- * Whether: by the test of Pettitt ("A non-parametric approach to the change-point problem", Applied
- * Statistics 28, 1979), which looks at the ways to cut the row in two and takes the one whose parts
- * differ most by ranks. How likely it is that chance alone makes such a difference, at whatever
- * place, is counted in rows of the same values in another order: so the probability is right for
- * few values and for equal ones (of more than 200 his formula gives it). It takes the values for
- * independent, and finds one change; a slow drift looks like one too.
+ * Whether: by the maximally selected rank statistic (Lausen and Schumacher, Biometrics 48, 1992).
+ * Of the ways to cut the row in two it takes the one whose parts differ most by ranks, for what
+ * chance makes of parts of such sizes; so a change in the last few values is seen as well as one in
+ * the middle. How likely it is that chance alone makes such a difference, at whatever place, is
+ * counted in rows of the same values in another order: so the probability is right for few values
+ * and for equal ones. It takes the values for independent, and finds one change; a slow drift looks
+ * like one too.
  *
  * Where: at the cut that explains most, which is the one with the least sum of distances of the
  * values from the median of their part. (Ranks alone cannot tell the last value before a change

@@ -142,19 +142,26 @@ static void take_fact(struct state *state, const struct xb_record_fact *fact)
     take(state, name, value);
 }
 
-/* Whether two values are the same. An option that is a list now had one value in older files: 2 is
- * [2]. */
+/* What stands between the brackets of a list of one, else the whole. Options that are lists now had
+ * one value in older files: 2 is [2]. */
+static const char *bare(const char *value, size_t *length)
+{
+    *length = strlen(value);
+    if (*length < 2 || value[0] != '[' || value[*length - 1] != ']')
+        return value;
+    *length -= 2;
+    return value + 1;
+}
+
 static bool same_value(const char *a, const char *b)
 {
     if (a == NULL || b == NULL)
         return a == b;
-    size_t length_a = strlen(a);
-    size_t length_b = strlen(b);
-    if (a[0] == '[' && b[0] != '[' && length_a == length_b + 2)
-        return strncmp(a + 1, b, length_b) == 0;
-    if (b[0] == '[' && a[0] != '[')
-        return same_value(b, a);
-    return length_a == length_b && strcmp(a, b) == 0;
+    size_t length_a;
+    size_t length_b;
+    a = bare(a, &length_a);
+    b = bare(b, &length_b);
+    return length_a == length_b && strncmp(a, b, length_a) == 0;
 }
 
 /* Options that are as they are by default go without saying. */

@@ -22,7 +22,7 @@ static const char style[] =
     "--line:#343b44;--link:#79b8ff;--raised:#161b22;--good:#56d364;--bad:#ff8a80;"
     "--unsure:#e3b341}}\n"
     "html{color-scheme:light dark}\n"
-    "body{margin:0 auto;max-width:70rem;padding:1rem;color:var(--ink);background:var(--paper);"
+    "body{margin:0 auto;max-width:74rem;padding:1rem;color:var(--ink);background:var(--paper);"
     "font:1rem/1.5 system-ui,sans-serif;overflow-wrap:anywhere}\n"
     "h1{font-size:1.6rem;margin:.5rem 0}\n"
     "h2{font-size:1.3rem;margin:2.5rem 0 .5rem;padding-top:.5rem;border-top:1px solid "

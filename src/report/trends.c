@@ -270,8 +270,8 @@ static void write_method(struct xb_page *page, size_t tested)
         return;
     }
     xb_page_remark(page,
-                   "Whether there is a change says Pettitt's test by ranks, with at least %d files "
-                   "on each side; its place is where two medians explain most. One is told where "
+                   "Whether there is a change says a test by ranks, with at least %d files on each "
+                   "side; its place is where two medians explain most. One is told where "
                    "chance alone would "
                    "show any in at most %g %% of such reports: %zu case%s, together. A slow drift "
                    "looks like a change too.",

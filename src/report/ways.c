@@ -95,6 +95,8 @@ static struct xb_way *find_way(struct xb_way_group *group, const struct xb_recor
     return group->count < XB_WAYS ? &group->ways[group->count] : NULL;
 }
 
+#define POINTER sizeof(void *) /* to a case */
+
 /* False where memory is short. */
 static bool add_case(struct xb_ways *ways, const struct xb_record_case *test)
 {
@@ -107,7 +109,7 @@ static bool add_case(struct xb_ways *ways, const struct xb_record_case *test)
     /* It doubles: at 1, 2, 4 there is no room for the next. */
     if ((way->count & (way->count - 1)) == 0) {
         size_t room = way->count == 0 ? 1 : 2 * way->count;
-        const struct xb_record_case **cases = realloc(way->cases, room * sizeof *cases);
+        const struct xb_record_case **cases = realloc(way->cases, room * POINTER);
         if (cases == NULL)
             return false;
         way->cases = cases;
@@ -142,45 +144,48 @@ enum xb_status xb_ways_make(const struct xb_record *record, struct xb_ways *ways
     }
     for (size_t g = 0; g < ways->count; g++)
         for (size_t i = 0; i < ways->groups[g].count; i++)
-            qsort(ways->groups[g].ways[i].cases, ways->groups[g].ways[i].count,
-                  sizeof *ways->groups[g].ways[i].cases, by_size);
+            qsort(ways->groups[g].ways[i].cases, ways->groups[g].ways[i].count, POINTER, by_size);
     return XB_OK;
 }
 
 void xb_ways_free(struct xb_ways *ways)
 {
-    for (size_t g = 0; g < ways->count; g++)
+    for (size_t g = 0; ways->groups != NULL && g < ways->count; g++)
         for (size_t i = 0; i < ways->groups[g].count; i++)
             free(ways->groups[g].ways[i].cases);
     free(ways->groups);
     *ways = (struct xb_ways){.record = NULL};
 }
 
+/* "host to device" */
+static const char *path_name(const struct xb_record_case *test)
+{
+    static const struct {
+        const char *direction, *alone, *between; /* between: from device to device */
+    } names[] = {{"h2d", "host to device", "host to device"},
+                 {"d2h", "device to host", "device to host"},
+                 {"bidir", "both ways at once", "both ways at once between devices"},
+                 {"d2d", "within the device", "from device to device"}};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strcmp(test->direction, names[i].direction) == 0)
+            return xb_case_is_of_pairs(test) ? names[i].between : names[i].alone;
+    return test->direction;
+}
+
 void xb_way_group_add_name(struct xb_words *words, const struct xb_ways *ways,
                            const struct xb_way_group *group)
 {
-    static const char *const names[][2] = {{"h2d", "host to device"},
-                                           {"d2h", "device to host"},
-                                           {"bidir", "both ways at once"},
-                                           {"d2d", "within the device"}};
     const struct xb_record_case *test = group->first;
     size_t begin = words->length;
     size_t devices = 0;
-    bool pairs = xb_case_is_of_pairs(test);
-    const char *name = test->direction;
     (void)xb_record_devices(ways->record, &devices);
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (strcmp(test->direction, names[i][0]) == 0)
-            name = names[i][1];
-    if (pairs && strcmp(test->direction, "d2d") == 0)
-        name = "from device to device";
-    xb_words_add(words, "%s%.60s", xb_way_is_rate(test) ? "" : "latency, ", name);
-    if (pairs && strcmp(test->direction, "bidir") == 0)
-        xb_words_add(words, " between devices");
-    if (!pairs && xb_record_is_sum(test))
-        xb_words_add(words, ", sum of all devices");
-    else if (!pairs && devices > 1)
-        xb_words_add(words, ", device %d", test->device);
+    xb_words_add(words, "%s%.60s", xb_way_is_rate(test) ? "" : "latency, ", path_name(test));
+    if (!xb_case_is_of_pairs(test)) {
+        if (xb_record_is_sum(test))
+            xb_words_add(words, ", sum of all devices");
+        else if (devices > 1)
+            xb_words_add(words, ", device %d", test->device);
+    }
     if (test->simultaneous && !xb_record_is_sum(test))
         xb_words_add(words, ", beside others");
     words->text[begin] = (char)toupper((unsigned char)words->text[begin]);

@@ -81,7 +81,7 @@ static const char *skip_tag(const char *at, bool *is_empty)
 
 void check_markup(const char *text, const char *const *elements)
 {
-    const char *open[DEPTH];
+    const char *open[DEPTH] = {NULL};
     size_t depth = 0;
     const char *at = text;
     require(*at == '<', "an element begins", at);
@@ -90,7 +90,8 @@ void check_markup(const char *text, const char *const *elements)
             at = skip_text(at, "<");
         } else if (at[1] == '/') {
             const char *element = element_at(at + 2, elements);
-            require(open[--depth] == element, "elements end in their order", at);
+            require(depth > 0 && open[depth - 1] == element, "elements end in their order", at);
+            depth--;
             at = strchr(at, '>') + 1;
         } else {
             bool is_empty;

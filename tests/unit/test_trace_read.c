@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/json_read.h"
+#include "checks.h"
+#include "trace/read.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define CASE                                                                                       \
+    "{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":1,\"tid\":0,\"args\":{\"name\":\"pipeline\"}" \
+    "}"
+#define TRACK                                                                                      \
+    "{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":1,\"tid\":1,\"args\":{\"name\":\"stream 0\"}}"
+#define SPAN                                                                                       \
+    "{\"ph\":\"X\",\"name\":\"Memcpy HtoD\",\"pid\":1,\"tid\":1,\"cat\":\"copy\",\"ts\":2.5,"      \
+    "\"dur\":10,\"args\":{\"bytes\":4096,\"stage\":\"in\",\"item\":3}}"
+#define ARROW                                                                                      \
+    "{\"ph\":\"s\",\"name\":\"submits\",\"pid\":1,\"tid\":1,\"cat\":\"ac2g\",\"id\":1,\"ts\":2}"
+#define COUNTER                                                                                    \
+    "{\"ph\":\"C\",\"name\":\"GB/s HtoD\",\"pid\":1,\"tid\":0,\"ts\":2,\"args\":{\"value\":1}}"
+#define FILE_OF(events) "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[" events "],\"otherData\":{}}"
+
+static enum xb_status read(const char *text, cJSON **tree, struct xb_trace *trace,
+                           struct xb_error *error)
+{
+    struct xb_json_reader reader = {.place = {.path = "folder/t.json"}};
+    *tree = xb_json_read(&reader, text, strlen(text));
+    assert_non_null(*tree);
+    return xb_trace_read("folder/t.json", *tree, trace, error);
+}
+
+static void a_trace_is_read(void **state)
+{
+    (void)state;
+    cJSON *tree;
+    struct xb_trace trace;
+    struct xb_error error;
+    const char *text = FILE_OF(CASE "," TRACK "," SPAN "," ARROW "," COUNTER);
+    assert_int_equal(read(text, &tree, &trace, &error), XB_OK);
+    assert_int_equal(trace.case_count, 1);
+    const struct xb_trace_case *own = &trace.cases[0];
+    assert_string_equal(own->name, "pipeline");
+    assert_int_equal(own->track_count, 1);
+    assert_string_equal(own->tracks[0], "stream 0");
+    assert_int_equal(own->span_count, 1);
+    const struct xb_trace_span *span = &own->spans[0];
+    assert_string_equal(span->name, "Memcpy HtoD");
+    assert_int_equal(span->kind, XB_SPAN_COPY);
+    assert_string_equal(span->stage, "in");
+    assert_int_equal(span->bytes, 4096);
+    assert_true(span->track == 0 && span->begin == 2.5e-6 && span->end > 12.49e-6 &&
+                span->end < 12.51e-6);
+    xb_trace_free(&trace);
+    cJSON_Delete(tree);
+}
+
+static void a_trace_without_events_has_no_cases(void **state)
+{
+    (void)state;
+    cJSON *tree;
+    struct xb_trace trace;
+    struct xb_error error;
+    assert_int_equal(read(FILE_OF(""), &tree, &trace, &error), XB_OK);
+    assert_int_equal(trace.case_count, 0);
+    xb_trace_free(&trace);
+    cJSON_Delete(tree);
+}
+
+static void what_is_wrong_is_told(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *says;
+    } rows[] = {
+        {"{}", "traceEvents"},
+        {"{\"traceEvents\":{}}", "traceEvents"},
+        {FILE_OF("1"), "traceEvents[0]"},
+        {FILE_OF(CASE "," TRACK ",{\"ph\":\"X\"}"), "traceEvents[2]"},
+        {FILE_OF("{\"ph\":\"B\",\"name\":\"n\",\"pid\":1,\"tid\":1}"), "\"B\""},
+        {FILE_OF("{\"ph\":\"M\",\"name\":\"n\",\"pid\":0,\"tid\":1}"), "pid"},
+        {FILE_OF("{\"ph\":\"M\",\"name\":\"n\",\"pid\":1001,\"tid\":1}"), "pid"},
+        {FILE_OF("{\"ph\":\"M\",\"name\":\"n\",\"pid\":1,\"tid\":1e9}"), "tid"},
+        {FILE_OF("{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":1,\"tid\":0,\"args\":{\"name\":"
+                 "\"x\"}}"),
+         "tid"},
+        {FILE_OF("{\"ph\":\"X\",\"name\":\"n\",\"pid\":1,\"tid\":0}"), "tid"},
+        {FILE_OF(TRACK "," SPAN), "process_name of process 1"},
+        {FILE_OF(CASE "," SPAN), "thread_name of thread 1"},
+        {FILE_OF(CASE "," TRACK ",{\"ph\":\"X\",\"name\":\"n\",\"pid\":1,\"tid\":1,\"cat\":\"x\","
+                                "\"ts\":1,\"dur\":1,\"args\":{}}"),
+         "\"x\""},
+        {FILE_OF(CASE "," TRACK ",{\"ph\":\"X\",\"name\":\"n\",\"pid\":1,\"tid\":1,\"cat\":"
+                                "\"copy\",\"ts\":-1,\"dur\":1,\"args\":{}}"),
+         "ts"},
+        {FILE_OF(CASE "," TRACK ",{\"ph\":\"X\",\"name\":\"n\",\"pid\":1,\"tid\":1,\"cat\":"
+                                "\"copy\",\"ts\":1,\"dur\":null,\"args\":{}}"),
+         "dur"},
+        {FILE_OF(CASE "," TRACK ",{\"ph\":\"X\",\"name\":\"n\",\"pid\":1,\"tid\":1,\"cat\":"
+                                "\"copy\",\"ts\":1e300,\"dur\":1,\"args\":{}}"),
+         "ts"},
+        {FILE_OF(CASE "," TRACK ",{\"ph\":\"X\",\"name\":\"n\",\"pid\":1,\"tid\":1,\"cat\":"
+                                "\"copy\",\"ts\":1,\"dur\":1}"),
+         "args"},
+        {FILE_OF(CASE "," TRACK ",{\"ph\":\"X\",\"name\":\"n\",\"pid\":1,\"tid\":1,\"cat\":"
+                                "\"copy\",\"ts\":1,\"dur\":1,\"args\":{\"bytes\":-1}}"),
+         "bytes"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        cJSON *tree;
+        struct xb_trace trace;
+        struct xb_error error;
+        assert_int_equal(read(rows[i].text, &tree, &trace, &error), XB_ERR_USAGE);
+        assert_has(error.message, "folder/t.json");
+        assert_has(error.message, rows[i].says);
+        assert_null(trace.memory);
+        cJSON_Delete(tree);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_trace_is_read),
+        cmocka_unit_test(a_trace_without_events_has_no_cases),
+        cmocka_unit_test(what_is_wrong_is_told),
+    };
+    return cmocka_run_group_tests_name("trace_read", tests, NULL, NULL);
+}
