@@ -179,16 +179,14 @@ static void print_files(FILE *stream, const struct files *files)
 
 static void print_head(FILE *stream, const struct xb_run *run)
 {
-    struct xb_words words = {.length = 0};
-    xb_words_add(&words, "A plan: nothing is measured, no file is written. Backend %s.\n\n",
-                 run->backend->name);
+    fputs("Plan only: nothing measured or written\n\nWhere\n", stream);
+    xb_note_print(stream, "backend", LABEL, "%s", run->backend->name);
     for (size_t i = 0; i < run->device_count; i++) {
         const struct xb_device_info *info = &run->devices[i].info;
-        xb_words_add(&words, "Device %u: %s%s%s\n", info->index,
-                     info->name[0] != '\0' ? info->name : "(no name)",
-                     info->pci_bdf[0] != '\0' ? ", " : "", info->pci_bdf);
+        xb_note_print(stream, "device", LABEL, "%u: %s%s%s", info->index,
+                      info->name[0] != '\0' ? info->name : "(no name)",
+                      info->pci_bdf[0] != '\0' ? ", " : "", info->pci_bdf);
     }
-    fputs(words.text, stream);
 }
 
 static enum xb_status print_all(FILE *stream, const struct xb_run *run,

@@ -14,7 +14,7 @@ class DryRun(Case):
     def plan(self, *arguments, code=0):
         outcome = self.assert_ends(code, *arguments, "--dry-run")
         self.assertEqual(outcome.err, "", outcome)
-        self.assertTrue(outcome.out.startswith("A plan: nothing is measured, no file is written."), outcome)
+        self.assertTrue(outcome.out.startswith("Plan only: nothing measured or written\n"), outcome)
         return outcome.out
 
     def test_cases_are_those_of_a_run(self):
