@@ -215,11 +215,7 @@ static enum xb_status write(struct xb_page *page, const struct xb_report_documen
     const struct xb_link_report *report = &document->link->report;
     struct drawing drawing = {.count = 1};
     enum xb_status status = XB_OK;
-<<<<<<< HEAD
-    drawing.nodes[0] = (struct xb_node){.parent = 0, .name = "the host", .look = ""};
-=======
     drawing.nodes[0] = (struct xb_node){.parent = 0, .name = "host memory", .look = ""};
->>>>>>> plot19
     drawing.addresses[0] = "";
     for (size_t i = 0; i < report->device_count; i++)
         if (report->verdicts[i].facts.hop_count > 0)
