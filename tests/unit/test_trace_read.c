@@ -92,22 +92,22 @@ static void what_is_wrong_is_told(void **state)
         {FILE_OF(TRACK "," SPAN), "process_name of process 1"},
         {FILE_OF(CASE "," SPAN), "thread_name of thread 1"},
         {FILE_OF(CASE "," TRACK ",{\"ph\":\"X\",\"name\":\"n\",\"pid\":1,\"tid\":1,\"cat\":\"x\","
-                                "\"ts\":1,\"dur\":1,\"args\":{}}"),
+                      "\"ts\":1,\"dur\":1,\"args\":{}}"),
          "\"x\""},
         {FILE_OF(CASE "," TRACK ",{\"ph\":\"X\",\"name\":\"n\",\"pid\":1,\"tid\":1,\"cat\":"
-                                "\"copy\",\"ts\":-1,\"dur\":1,\"args\":{}}"),
+                      "\"copy\",\"ts\":-1,\"dur\":1,\"args\":{}}"),
          "ts"},
         {FILE_OF(CASE "," TRACK ",{\"ph\":\"X\",\"name\":\"n\",\"pid\":1,\"tid\":1,\"cat\":"
-                                "\"copy\",\"ts\":1,\"dur\":null,\"args\":{}}"),
+                      "\"copy\",\"ts\":1,\"dur\":null,\"args\":{}}"),
          "dur"},
         {FILE_OF(CASE "," TRACK ",{\"ph\":\"X\",\"name\":\"n\",\"pid\":1,\"tid\":1,\"cat\":"
-                                "\"copy\",\"ts\":1e300,\"dur\":1,\"args\":{}}"),
+                      "\"copy\",\"ts\":1e300,\"dur\":1,\"args\":{}}"),
          "ts"},
         {FILE_OF(CASE "," TRACK ",{\"ph\":\"X\",\"name\":\"n\",\"pid\":1,\"tid\":1,\"cat\":"
-                                "\"copy\",\"ts\":1,\"dur\":1}"),
+                      "\"copy\",\"ts\":1,\"dur\":1}"),
          "args"},
         {FILE_OF(CASE "," TRACK ",{\"ph\":\"X\",\"name\":\"n\",\"pid\":1,\"tid\":1,\"cat\":"
-                                "\"copy\",\"ts\":1,\"dur\":1,\"args\":{\"bytes\":-1}}"),
+                      "\"copy\",\"ts\":1,\"dur\":1,\"args\":{\"bytes\":-1}}"),
          "bytes"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
