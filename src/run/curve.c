@@ -7,7 +7,6 @@
 #include "base/text.h"
 #include "record/rows.h"
 #include "record/shown_parameters.h"
-#include "table.h"
 #include "xferbench/units.h"
 
 #include <math.h>
@@ -92,14 +91,16 @@ static void name_series(struct series *series, const struct xb_record *record,
 {
     const struct xb_parameters shown = xb_parameters_that_differ(record);
     struct xb_words words = {.length = 0};
+    size_t devices = 0;
     char text[64];
+    (void)xb_record_devices(record, &devices);
     xb_words_add(&words, "%s %s %s", test->mode, test->variant, test->direction);
     for (size_t i = 0; i < shown.count; i++) {
         const char *value = xb_parameter_text(test, shown.names[i], text, sizeof text);
         if (value != NULL)
             xb_words_add(&words, " %s %s", shown.names[i], value);
     }
-    if (xb_table_names_devices(record))
+    if (devices > 1 || test->peer >= 0 || test->simultaneous)
         xb_words_add(&words, " device %s", xb_device_text(record, test, text, sizeof text));
     xb_make_plain(words.text);
     snprintf(series->name, sizeof series->name, "%.*s", NAME_SIZE - 1, words.text);
