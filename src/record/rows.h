@@ -32,8 +32,8 @@ bool xb_cases_alike_but_size(const struct xb_record_case *a, const struct xb_rec
 /* The same of cases whose host memory may lie on different NUMA nodes. */
 bool xb_cases_alike_but_node(const struct xb_record_case *a, const struct xb_record_case *b);
 
-/* Whether a signal or the deadline came before it was measured in any process: then there is nothing
- * to show of it but that. */
+/* Whether a signal or the deadline came before it was measured in any process: then there is
+ * nothing to show of it but that. */
 bool xb_case_was_not_run(const struct xb_record *record, const struct xb_record_case *test);
 
 /* The largest size below `below` of any case; 0 where there is none. */
