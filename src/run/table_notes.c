@@ -358,7 +358,7 @@ static void print_warnings(struct printer *printer, struct warnings *warnings)
         add_warning(&words, printer, &warnings->kinds[i], 0);
         print(printer, XB_COLOUR_WARNING, "warning", &words);
     }
-    xb_words_add(&more, "and others, which stand in the JSON");
+    xb_words_add(&more, "there are more: the JSON has all");
     if (warnings->more)
         print(printer, XB_COLOUR_WARNING, "warning", &more);
 }

@@ -118,7 +118,7 @@ class TrialMode(Measuring):
             self.skipTest("this build has the mode")
         told = self.assert_succeeds(*LARGE, "--json", "out.json").out
         shown = self.assert_succeeds("show", "out.json", program=harness.XFERBENCH).out
-        self.assertEqual(shown, re.sub(SAYS + r"\n", "", told).replace("Reading\n\n", ""))
+        self.assertEqual(shown, re.sub(SAYS + r"\n", "", told).replace("\nReading\n", ""))
 
     # ---- compare ----
 

@@ -24,6 +24,7 @@ LEFT_OUT = re.compile(r"Not shown in (\d+)\s+columns:")
 FILES = (
     "h200/all-256m.json",
     "h200/latency.json",
+    "h200/sweep.json",
     "h200/batch-sweep.json",
     "h200/compare-again.json",
     "h200/pipeline-chunks.json",
@@ -49,10 +50,10 @@ class Width(Case):
         terminal = Terminal()
         self.addCleanup(terminal.close)
         fcntl.ioctl(terminal.slave, termios.TIOCSWINSZ, struct.pack("4H", 24, columns, 0, 0))
-        variables = {"TERM": "xterm", "NO_COLOR": None, "COLUMNS": None} | environment
+        variables = {"TERM": "xterm", "LC_ALL": "C.UTF-8", "NO_COLOR": None, "COLUMNS": None} | environment
         process = self.start(*arguments, stdout=terminal.slave, environment=variables)
         terminal.close_slave()
-        text = terminal.read_rest().decode("ascii").replace("\r\n", "\n")
+        text = terminal.read_rest().decode("utf-8").replace("\r\n", "\n")
         outcome = self.finish(process)
         self.assertIn(outcome.code, (0, 1, 2), outcome)  # link's verdict is a code
         self.assertEqual(outcome.err, "", outcome)
@@ -88,6 +89,20 @@ class Width(Case):
         for name in FILES:
             self.check("show", result(name))
 
+    def test_matrices_are_whole(self):
+        """And so are tables of a sweep: what does not fit beside the rest stands below it."""
+        for name, begin in (("h200-x4/nvb-peer.json", "\npeer "), ("h200/batch-sweep.json", "\nbatch h2d,")):
+            whole, narrow = (
+                COLOUR.sub("", self.on_terminal(columns, "show", result(name)))
+                for columns in (WIDE, 40)
+            )
+            matrices, split = (
+                re.findall(r"\d+\.\d+", text[text.index(begin) :].partition("\nReading\n")[0])
+                for text in (whole, narrow)
+            )
+            self.assertEqual(sorted(split), sorted(matrices))
+            self.assertGreater(len(narrow.splitlines()), len(whole.splitlines()) + 20)
+
     def test_advise(self):
         self.check(*ADVISE)
 
@@ -103,6 +118,18 @@ class Width(Case):
                 text = self.on_terminal(columns, *arguments)
                 self.check_lines(text, columns)
             self.check_lines(self.piped(*arguments), PIPED)
+
+    def test_long_words(self):
+        """A terminal breaks them where they reach its edge. In a file they stay whole, to be searched for."""
+        path = "/opt/" + 30 * "vendor/" + "lib.so"
+        document = harness.read_json(result("h200/pinned-1g.json"))
+        document["devices"][0]["name"] = "Accelerator with a name of " + 80 * "X"
+        document["backend"]["runtime_library"] = path
+        self.write_json("long.json", document)
+        text = COLOUR.sub("", self.on_terminal(60, "show", "long.json"))
+        self.check_lines(text, 60)
+        self.assertIn(path, re.sub(r"\n *", "", text))
+        self.assertIn(path, self.piped("show", "long.json"))
 
     def test_columns_that_went_are_named(self):
         text = COLOUR.sub("", self.on_terminal(80, "show", result(FILES[0])))
@@ -138,6 +165,15 @@ class Width(Case):
                 plain = self.on_terminal(80, "show", result(name), **environment)
                 self.assertEqual(plain, COLOUR.sub("", text))
         self.assertIn(f"{green}advice", self.on_terminal(80, *ADVISE))
+
+    def test_colours_of_what_failed(self):
+        document = harness.read_json(result("h200/pinned-1g.json"))
+        document["results"][0] |= {"status": "error", "reason": "17 bytes are wrong", "verified": False}
+        self.write_json("failed.json", document)
+        text = self.on_terminal(80, "show", "failed.json")
+        for words in ("ERROR", "NO"):
+            self.assertIn(f" \x1b[31m{words}\x1b[0m", text)
+        self.assertIn("  \x1b[31mERROR\x1b[0m    pinned registered h2d 1 GiB: 17 bytes are wrong", text)
 
 
 if __name__ == "__main__":

@@ -119,7 +119,7 @@ static void every_case_has_warnings_of_its_own(void **state)
         row->warning_count = WARNINGS;
     }
     char *text = table_of(large);
-    assert_has(text, ": kind31\n  warning  and others, which stand in the JSON\n");
+    assert_has(text, ": kind31\n  warning  there are more: the JSON has all\n");
     assert_null(strstr(text, ": kind32\n"));
     free(text);
 }
