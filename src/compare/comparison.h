@@ -123,7 +123,10 @@ struct xb_comparison {
     struct xb_compared *cases; /* empty where it is not comparable and not forced */
     size_t case_count;
     struct xb_parameters parameters; /* those that tell these cases apart */
-    size_t gating_count;             /* of those, how many tests share alpha */
+    /* Kept beside the cases, of which a part may be shown: whether any, and whether all that gate,
+     * were measured with other settings. */
+    bool any_differs, none_comparable;
+    size_t gating_count;     /* of those, how many tests share alpha */
     size_t processes_needed; /* a side, for so many gating tests at alpha; 0: there is no such
                                 number */
     size_t idle_gate;        /* from 1: one of request.gates that judges no case; 0 for none */

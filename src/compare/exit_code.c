@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "comparison.h"
+#include "internal.h"
 
 bool xb_compared_is_apart(const struct xb_comparison *comparison,
                           const struct xb_compared *compared)
@@ -9,20 +9,23 @@ bool xb_compared_is_apart(const struct xb_comparison *comparison,
            compared->outcome == XB_OUTCOME_INCONCLUSIVE;
 }
 
-bool xb_comparison_is_refused(const struct xb_comparison *comparison)
+void xb_comparison_count_apart(struct xb_comparison *comparison)
 {
     size_t apart = 0;
-    if (comparison->request.force)
-        return false;
-    if (!comparison->comparable)
-        return true;
+    size_t gating = 0;
+    comparison->any_differs = false;
     for (size_t i = 0; i < comparison->case_count; i++) {
         const struct xb_compared *compared = &comparison->cases[i];
-        if (compared->gates && !xb_compared_is_apart(comparison, compared))
-            return false;
-        apart += compared->gates;
+        gating += compared->gates;
+        apart += compared->gates && xb_compared_is_apart(comparison, compared);
+        comparison->any_differs = comparison->any_differs || compared->differs;
     }
-    return apart > 0;
+    comparison->none_comparable = gating > 0 && apart == gating;
+}
+
+bool xb_comparison_is_refused(const struct xb_comparison *comparison)
+{
+    return !comparison->request.force && (!comparison->comparable || comparison->none_comparable);
 }
 
 int xb_comparison_exit_code(const struct xb_comparison *comparison)

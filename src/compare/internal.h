@@ -65,6 +65,9 @@ XB_MUST_CHECK enum xb_status xb_thresholds_check(const struct xb_comparison *com
 
 /* ---- verdicts ---- */
 
+/* Fills comparison->any_differs and ->none_comparable, by all of its cases. */
+void xb_comparison_count_apart(struct xb_comparison *comparison);
+
 /* Adds to compared->note, behind "; " where it says something already. */
 void xb_compared_note(struct xb_compared *compared, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

@@ -290,6 +290,7 @@ void xb_judge_overall(struct xb_comparison *comparison)
     const char *threshold = threshold_text(comparison, share, sizeof share);
     comparison->reason[0] = comparison->next[0] = '\0';
     comparison->overall = XB_OUTCOME_INCONCLUSIVE;
+    xb_comparison_count_apart(comparison);
     if (xb_comparison_is_refused(comparison)) {
         say_refused(comparison, &counts);
     } else if (counts.regressions > 0) {

@@ -425,6 +425,7 @@ static void read_comparison(struct xb_comparison_reader *r, const cJSON *root,
     xb_comparison_read_file(r, root, "baseline", &file->baseline);
     xb_comparison_read_file(r, root, "candidate", &file->candidate);
     read_cases(r, root, comparison);
+    xb_comparison_count_apart(comparison);
     read_overall(r, root, comparison);
     comparison->baseline = &file->baseline;
     comparison->candidate = &file->candidate;

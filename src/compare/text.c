@@ -38,10 +38,7 @@ bool xb_compare_refused(const struct xb_comparison *comparison)
 
 bool xb_compare_forced(const struct xb_comparison *comparison)
 {
-    bool any = !comparison->comparable;
-    for (size_t i = 0; i < comparison->case_count; i++)
-        any = any || comparison->cases[i].differs;
-    return any && comparison->request.force;
+    return comparison->request.force && (!comparison->comparable || comparison->any_differs);
 }
 
 const char *xb_compare_overall(const struct xb_comparison *comparison)

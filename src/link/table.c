@@ -317,13 +317,12 @@ static void print_header(FILE *stream, const struct xb_link_report *report)
 static const char *advice_for(const struct xb_link_report *report)
 {
     if (report->device_count == 0)
-        return "see what 'xferbench list' finds, put that right, and run this again:";
+        return "run 'xferbench list', fix what it finds, then run this again:";
     if (report->cut)
-        return "give it more time (--deadline), on a node where nothing else runs:";
+        return "give it more time (--deadline) on an idle node:";
     if (report->level == XB_LEVEL_UNKNOWN)
-        return "put right what kept it from being tested, and run this again:";
-    return "do what stands behind each code (docs/link.md has more), and run this again, on a "
-           "node where nothing else runs:";
+        return "fix what kept it from being tested, then run this again:";
+    return "do what each code says (more in docs/link.md), then run this again on an idle node:";
 }
 
 static void print_node(FILE *stream, const struct xb_link_report *report)

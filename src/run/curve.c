@@ -91,9 +91,7 @@ static void name_series(struct series *series, const struct xb_record *record,
 {
     const struct xb_parameters shown = xb_parameters_that_differ(record);
     struct xb_words words = {.length = 0};
-    size_t devices = 0;
     char text[64];
-    (void)xb_record_devices(record, &devices);
     xb_words_add(&words, "%s %s %s", test->mode, test->variant, test->direction);
     for (size_t i = 0; i < shown.count; i++) {
         const char *value = xb_parameter_text(test, shown.names[i], text, sizeof text);

@@ -24,6 +24,7 @@ LEFT_OUT = re.compile(r"Not shown in (\d+)\s+columns:")
 FILES = (
     "h200/all-256m.json",
     "h200/latency.json",
+    "h200/sweep.json",
     "h200/batch-sweep.json",
     "h200/compare-again.json",
     "h200/pipeline-chunks.json",
@@ -49,10 +50,10 @@ class Width(Case):
         terminal = Terminal()
         self.addCleanup(terminal.close)
         fcntl.ioctl(terminal.slave, termios.TIOCSWINSZ, struct.pack("4H", 24, columns, 0, 0))
-        variables = {"TERM": "xterm", "NO_COLOR": None, "COLUMNS": None} | environment
+        variables = {"TERM": "xterm", "LC_ALL": "C.UTF-8", "NO_COLOR": None, "COLUMNS": None} | environment
         process = self.start(*arguments, stdout=terminal.slave, environment=variables)
         terminal.close_slave()
-        text = terminal.read_rest().decode("ascii").replace("\r\n", "\n")
+        text = terminal.read_rest().decode("utf-8").replace("\r\n", "\n")
         outcome = self.finish(process)
         self.assertIn(outcome.code, (0, 1, 2), outcome)  # link's verdict is a code
         self.assertEqual(outcome.err, "", outcome)

@@ -325,7 +325,7 @@ void make_rows_apart(struct node *n)
     struct xb_compared *apart = &n->cases[1];
     apart->basis = XB_BASIS_STATUS;
     apart->outcome = XB_OUTCOME_INCONCLUSIVE;
-    apart->differs = true;
+    apart->differs = n->comparison.any_differs = true;
     apart->has_ratio = apart->has_interval = false;
     apart->p_regression = apart->p_improved = apart->p_pass = 1;
     snprintf(apart->note, sizeof apart->note,
@@ -345,6 +345,7 @@ void make_all_apart(struct node *n)
     n->cases[0] = n->cases[1];
     n->comparison.case_count = 1;
     n->comparison.gating_count = 0;
+    n->comparison.none_comparable = true;
 }
 
 void make_many(struct node *n)

@@ -130,6 +130,7 @@ static void github_of_rows_that_are_not_compared(void **state)
     free(text);
     n->cases[0] = n->cases[1]; /* nothing else is left */
     n->comparison.case_count = 1;
+    n->comparison.none_comparable = true;
     text = written(xb_compare_github_write, n);
     assert_memory_equal(text, "::error title=xferbench NOT COMPARABLE::NOT COMPARABLE: ", 56);
     free(text);

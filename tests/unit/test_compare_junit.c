@@ -132,6 +132,7 @@ static void junit_of_rows_that_are_not_compared(void **state)
     free(text);
     n->cases[0] = n->cases[1]; /* nothing else is left */
     n->comparison.case_count = 1;
+    n->comparison.none_comparable = true;
     text = written(xb_compare_junit_write, n);
     assert_has(text, "<error message=\"NOT COMPARABLE\">");
     free(text);

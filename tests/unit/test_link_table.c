@@ -85,7 +85,7 @@ static void table_of_a_bad_gpu(void **state)
                "  errors   0000:1f:00.0: 0 correctable, 1 non-fatal, 0 fatal; 0000:1e:00.0: 3 "
                "correctable, 0\n           non-fatal, 0 fatal\n");
     assert_has(text, "  limits   H2D: default; D2H: command line; x16: file\n");
-    assert_has(text, "\nNode: CRITICAL\n  devices  1 of 2 OK\n  next     do what stands");
+    assert_has(text, "\nNode: CRITICAL\n  devices  1 of 2 OK\n  next     do what each code says");
     free(text);
 }
 
@@ -96,8 +96,8 @@ static void table_without_devices(void **state)
     char *text = written(xb_link_table_write, n);
     assert_has(text, " link\n\nNode: UNKNOWN\n"
                      "  reason   no backend can run: install the GPU's driver\n"
-                     "  next     see what 'xferbench list' finds, put that right, and run this "
-                     "again: xferbench link\n");
+                     "  next     run 'xferbench list', fix what it finds, then run this again: "
+                     "xferbench link\n");
     free(text);
 }
 
