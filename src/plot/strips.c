@@ -8,8 +8,8 @@
 #include <string.h>
 
 #define ROW 26.0
-#define NAMES_MOST 380.0
-#define AXIS_LEAST 300.0
+#define STACKED_ROW 42.0 /* of one whose name stands above it */
+#define NAMES_MOST 200.0 /* beside their strips; longer ones stand above */
 #define NOTES_MOST 150.0
 #define DOT_COLUMNS 200 /* more than the room for dots has, at 4 pixels each */
 #define DOTS_HIGH 5     /* samples that stand at one place */
@@ -17,16 +17,18 @@
 struct frame {
     const struct xb_strips *strips;
     size_t count;
-    double left, right, top, bottom, width;
+    bool is_stacked; /* names stand above their strips, not beside them */
+    double row;      /* how high one is */
+    double left, right, top, bottom;
     struct xb_ruler x;
 };
 
-static double names_room(const struct frame *frame)
+static double widest_name(const struct frame *frame)
 {
     double widest = 40.0;
     for (size_t i = 0; i < frame->count; i++)
         widest = fmax(widest, xb_svg_text_width(frame->strips->strips[i].name));
-    return fmin(widest, NAMES_MOST) + 20.0;
+    return widest;
 }
 
 static double notes_room(const struct frame *frame)
@@ -100,12 +102,33 @@ static size_t marker_of(const char *look)
     return strcmp(look, "unsure") == 0 ? 4 : 0;
 }
 
-static void draw_strip(FILE *stream, const struct frame *frame, const struct xb_strip *strip,
-                       double y)
+/* The name, and the note in the colour of what is said. */
+static void draw_words(FILE *stream, const struct frame *frame, const struct xb_strip *strip,
+                       double top)
 {
     const char *look = strip->look != NULL ? strip->look : "";
-    xb_svg_text_within(stream, "", 8.0, y + XB_TEXT_DROP, XB_ANCHOR_START, frame->left - 20.0,
+    double middle = top + (frame->is_stacked ? 12.0 : ROW / 2.0);
+    double names = frame->is_stacked ? XB_PLOT_WIDTH - NOTES_MOST - 24.0 : frame->left - 20.0;
+    xb_svg_text_within(stream, "halo", 8.0, middle + XB_TEXT_DROP, XB_ANCHOR_START, names,
                        strip->name);
+    if (strip->note == NULL)
+        return;
+    xb_svg_group_begin(stream, look, NULL);
+    if (frame->is_stacked)
+        xb_svg_text_within(stream, "halo", XB_PLOT_WIDTH - 8.0, middle + XB_TEXT_DROP,
+                           XB_ANCHOR_END, NOTES_MOST, strip->note);
+    else
+        xb_svg_text_within(stream, "", frame->right + 10.0, middle + XB_TEXT_DROP, XB_ANCHOR_START,
+                           XB_PLOT_WIDTH - frame->right - 14.0, strip->note);
+    xb_svg_group_end(stream);
+}
+
+static void draw_strip(FILE *stream, const struct frame *frame, const struct xb_strip *strip,
+                       double top)
+{
+    const char *look = strip->look != NULL ? strip->look : "";
+    double y = top + (frame->is_stacked ? 30.0 : ROW / 2.0);
+    draw_words(stream, frame, strip, top);
     xb_svg_group_begin(stream, look[0] != '\0' ? look : "series-1", NULL);
     if (has_interval(frame->strips, strip))
         xb_svg_line(stream, "interval", xb_ruler_place(&frame->x, strip->low), y,
@@ -119,9 +142,6 @@ static void draw_strip(FILE *stream, const struct frame *frame, const struct xb_
         else
             xb_svg_marker(stream, marker_of(look), x, y, NULL);
     }
-    if (strip->note != NULL)
-        xb_svg_text_within(stream, "", frame->right + 10.0, y + XB_TEXT_DROP, XB_ANCHOR_START,
-                           frame->width - frame->right - 14.0, strip->note);
     xb_svg_group_end(stream);
 }
 
@@ -150,38 +170,46 @@ static void draw_levels(FILE *stream, const struct frame *frame)
         bool is_left = rank_of(strips, i) < level_count(strips) / 2;
         /* But not outside the picture. */
         double width = xb_svg_text_width(strips->levels[i].name);
-        is_left = is_left ? width < x - 10.0 : width > frame->width - x - 10.0;
-        double room = is_left ? x - 10.0 : frame->width - x - 10.0;
+        is_left = is_left ? width < x - 10.0 : width > XB_PLOT_WIDTH - x - 10.0;
+        double room = is_left ? x - 10.0 : XB_PLOT_WIDTH - x - 10.0;
         xb_svg_line(stream, "level", x, y - 8.0, x, frame->bottom);
         xb_svg_text_within(stream, "quiet", is_left ? x - 6.0 : x + 6.0, y,
                            is_left ? XB_ANCHOR_END : XB_ANCHOR_START, room, strips->levels[i].name);
     }
 }
 
+/* Names that are short leave the axis room beside them. */
+static void place_across(struct frame *frame)
+{
+    double names = widest_name(frame);
+    frame->is_stacked = names > NAMES_MOST;
+    frame->row = frame->is_stacked ? STACKED_ROW : ROW;
+    frame->left = frame->is_stacked ? 20.0 : names + 20.0;
+    frame->right = XB_PLOT_WIDTH - (frame->is_stacked ? 20.0 : notes_room(frame));
+}
+
 void xb_strips_draw(FILE *stream, const struct xb_strips *strips, bool is_alone)
 {
     struct frame frame = {.strips = strips};
     frame.count = strips->count < XB_STRIPS_MOST ? strips->count : XB_STRIPS_MOST;
-    frame.left = names_room(&frame);
-    frame.width = fmax(XB_PLOT_WIDTH, frame.left + AXIS_LEAST + notes_room(&frame));
-    frame.right = frame.width - notes_room(&frame);
+    place_across(&frame);
     frame.top = 10.0 + XB_LINE_HEIGHT * (double)level_count(strips);
-    frame.bottom = frame.top + ROW * fmax((double)frame.count, 2.0);
+    frame.bottom = frame.top + frame.row * fmax((double)frame.count, 2.0);
     frame.x = xb_ruler_make(strips->x.scale, range_of(&frame), false, frame.left, frame.right);
     double height = frame.bottom + xb_ruler_bottom_room(strips->x.label) + 4.0;
     bool is_cut = frame.count < strips->count;
 
-    xb_svg_begin(stream, &strips->picture, frame.width, height + (is_cut ? XB_LINE_HEIGHT : 0.0),
+    xb_svg_begin(stream, &strips->picture, XB_PLOT_WIDTH, height + (is_cut ? XB_LINE_HEIGHT : 0.0),
                  is_alone);
-    for (size_t i = 0; i < frame.count; i += 2)
-        xb_svg_rectangle(stream, "stripe", 0.0, frame.top + ROW * (double)i, frame.width, ROW,
+    for (size_t i = 0; i < frame.count && !frame.is_stacked; i += 2)
+        xb_svg_rectangle(stream, "stripe", 0.0, frame.top + ROW * (double)i, XB_PLOT_WIDTH, ROW,
                          NULL);
     xb_ruler_draw_bottom(stream, &frame.x, frame.top, frame.bottom, strips->x.label);
     draw_levels(stream, &frame);
     for (size_t i = 0; i < frame.count; i++)
-        draw_strip(stream, &frame, &strips->strips[i], frame.top + ROW * ((double)i + 0.5));
+        draw_strip(stream, &frame, &strips->strips[i], frame.top + frame.row * (double)i);
     if (strips->count == 0)
-        xb_svg_text(stream, "quiet", frame.width / 2.0, frame.top + ROW, XB_ANCHOR_MIDDLE,
+        xb_svg_text(stream, "quiet", XB_PLOT_WIDTH / 2.0, frame.top + ROW, XB_ANCHOR_MIDDLE,
                     "no data");
     if (is_cut) {
         char text[64];

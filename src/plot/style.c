@@ -22,6 +22,7 @@ static const struct colour colours[] = {
     {" .level", "stroke", "#5a646e", "#a3adb7"},
     {" .mark", "stroke", "#b3261e", "#ff8a80"},
     {" .hollow", "fill", XB_PLOT_PAPER_LIGHT, XB_PLOT_PAPER_DARK},
+    {" .halo", "stroke", XB_PLOT_PAPER_LIGHT, XB_PLOT_PAPER_DARK},
     {" .stripe", "fill", "#f5f7f9", "#1a2027"},
     {" .node", "fill", "#f5f7f9", "#1f262e"},
     {" .series-1", "color", "#0072b2", "#56b4e9"},
@@ -54,15 +55,14 @@ static const struct colour colours[] = {
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
 
 static const char *const rules[] = {
-    " text{font:13px system-ui,-apple-system,\"Segoe UI\",Roboto,\"Helvetica Neue\",Arial,"
-    "\"DejaVu Sans\",sans-serif;font-variant-numeric:tabular-nums}",
+    " text{font-variant-numeric:tabular-nums}",
     " .strong{font-weight:600}",
     " .grid{stroke-width:1;fill:none}",
     " .axis{stroke-width:1;fill:none}",
     " .level{stroke-width:1.3;stroke-dasharray:7 4;fill:none}",
     " .mark{stroke-width:1.5;stroke-dasharray:2 3;fill:none}",
-    " .line{stroke:currentColor;stroke-width:2;fill:none;stroke-linejoin:round;"
-    "stroke-linecap:round}",
+    " .line{stroke:currentColor;stroke-width:2;fill:none}",
+    " .line{stroke-linejoin:round;stroke-linecap:round}",
     " .series-2 .line{stroke-dasharray:9 4}",
     " .series-3 .line{stroke-dasharray:2 4}",
     " .series-4 .line{stroke-dasharray:9 4 2 4}",
@@ -71,26 +71,31 @@ static const char *const rules[] = {
     " .series-8 .line{stroke-dasharray:9 4 2 4}",
     " .whisker{stroke:currentColor;stroke-width:1.5;fill:none}",
     " .interval{stroke:currentColor;stroke-width:5;stroke-opacity:.45;fill:none}",
-    " .dots{stroke:currentColor;stroke-width:3;stroke-opacity:.55;fill:none;"
-    "stroke-linecap:round}",
+    " .dots{stroke:currentColor;stroke-width:3;stroke-opacity:.55;fill:none}",
+    " .dots{stroke-linecap:round}",
     " .marker{fill:currentColor;stroke:currentColor;stroke-width:1.5}",
     " .ring{fill:none;stroke:currentColor;stroke-width:2}",
     " .band{fill:currentColor;fill-opacity:.16;stroke:none}",
     " .span{fill:currentColor}",
-    " .wait{fill:currentColor;fill-opacity:.16;stroke:currentColor;stroke-width:1;"
-    "stroke-dasharray:2 2}",
+    " .wait{fill:currentColor;fill-opacity:.16}",
+    " .wait{stroke:currentColor;stroke-width:1;stroke-dasharray:2 2}",
     " .node{stroke:currentColor;stroke-width:1.2}",
     " .edge{stroke:currentColor;stroke-width:2;fill:none}",
     " .bad .node{stroke-width:2.5}",
     " .bad .edge{stroke-width:5}",
     " .unsure .edge{stroke-dasharray:6 4}",
     " .unsure .node{stroke-dasharray:6 4}",
+    " .halo{stroke-width:4;stroke-linejoin:round;paint-order:stroke}",
     " .edge-name,.plot .bad text,.plot .unsure text,.plot .good text{fill:currentColor}",
 };
 
 /* A hollow marker is a marker too, and a later rule of equal weight wins: colours come last. */
 void xb_plot_style(FILE *stream)
 {
+    /* Fonts that systems have: none is fetched. */
+    fputs(".plot text{font:13px system-ui,-apple-system,\"Segoe UI\",Roboto,\"Helvetica Neue\","
+          "Arial,\"DejaVu Sans\",sans-serif}\n",
+          stream);
     for (size_t i = 0; i < COUNT_OF(rules); i++)
         fprintf(stream, ".plot%s\n", rules[i]);
     for (size_t i = 0; i < COUNT_OF(colours); i++)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "answer.h"
+
 #include "answer_internal.h"
 
 void xb_answer_line(struct xb_answering *answering, const struct xb_words *words)

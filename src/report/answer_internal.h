@@ -3,11 +3,15 @@
 #define XFERBENCH_REPORT_ANSWER_INTERNAL_H
 
 #include "base/note.h"
-#include "document.h"
 
 #include <stdbool.h>
 
 struct xb_answer;
+struct xb_arena;
+struct xb_record;
+struct xb_link_file;
+struct xb_comparison;
+struct xb_report_document;
 
 /* An answer that is being made. */
 struct xb_answering {

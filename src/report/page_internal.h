@@ -10,6 +10,8 @@ struct xb_page;
 #define XB_PAGE_TEXT 4096
 #define XB_PAGE_CUT " [cut]"
 
+struct xb_page;
+
 /* Writes a text, escaped. */
 void xb_page_put(struct xb_page *page, const char *format, va_list arguments);
 

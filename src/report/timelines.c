@@ -226,7 +226,7 @@ static enum xb_status write(struct xb_page *page, const struct xb_report_documen
 
 const struct xb_section xb_section_timelines = {
     .name = "timelines",
-    .title = "What happened when",
+    .title = "Timelines",
     .speaks = speaks,
     .write = write,
 };

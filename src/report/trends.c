@@ -297,7 +297,7 @@ static enum xb_status write_list(struct xb_page *page, struct xb_trend **list, s
     tell_apart(list, count);
     for (size_t i = 0; status == XB_OK && i < count; i++)
         status = find_change(list[i], tested, error);
-    qsort(list, count, sizeof *list, by_change);
+    qsort(list, count, sizeof(struct xb_trend *), by_change);
     if (status != XB_OK)
         return status;
     write_method(page, tested);
@@ -313,13 +313,13 @@ static enum xb_status write(struct xb_page *page, const void *own, struct xb_err
 {
     const struct state *state = own;
     size_t count = 0;
-    struct xb_trend **list = calloc(state->count + 1, sizeof *list);
+    struct xb_trend **list = calloc(state->count + 1, sizeof(struct xb_trend *));
     if (list == NULL)
         return XB_FAIL(error, XB_ERR_MEMORY, "no memory for a report");
     for (size_t i = 0; i < state->count; i++)
         if (is_trend(&state->trends[i]))
             list[count++] = &state->trends[i];
-    qsort(list, count, sizeof *list, by_weight);
+    qsort(list, count, sizeof(struct xb_trend *), by_weight);
     size_t looked_at = count < TESTED ? count : TESTED;
     enum xb_status status = write_list(page, list, looked_at, error);
     if (status == XB_OK && (count > looked_at || state->left_out > 0))

@@ -182,9 +182,8 @@ enum xb_status xb_trace_read(const char *path, const struct cJSON *root, struct 
     *trace = (struct xb_trace){.cases = NULL};
     trace->cases = xb_arena_allocate(&trace->memory, XB_TRACE_CASES * sizeof *trace->cases);
     if (trace->cases == NULL)
-        xb_json_refuse_memory(&reader);
-    else
-        each_event(&reader, root, trace, count);
+        return XB_FAIL(error, XB_ERR_MEMORY, "%s: no memory to read it", path);
+    each_event(&reader, root, trace, count);
     if (!xb_json_failed(&reader))
         allocate(&reader, trace);
     if (!xb_json_failed(&reader))

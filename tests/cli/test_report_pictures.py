@@ -85,6 +85,17 @@ class Pictures(Case):
         self.assertEqual({look for text, look in shades.items() if text != slow_text}, {"step-7"})
         self.assertIn(f"The least is {slow_text} GB/s, from device 1, to device 2", picture.find(f"{SVG}desc").text)
 
+    def test_nodes_with_devices(self):
+        arguments = ("--backend", "host", "--mode", "pinned", "--direction", "h2d", "--size", "64K", "--numa", "all")
+        self.assert_succeeds(*arguments, *harness.FEW, "--json", "nodes.json")
+        page = self.report("nodes.json")
+        (picture,) = self.pictures_of(page, "matrices")
+        self.assertIn("device 0", self.texts_of(picture))
+        table = self.table_of(page, "rows: NUMA nodes, columns: devices")
+        self.assertEqual(table[0], ["memory on", "device 0"])
+        self.assertRegex(table[1][0], "node [0-9]+")
+        self.assertIn(table[1][1], self.texts_of(picture))
+
     # ---- the link ----
 
     def test_a_weak_hop_is_marked(self):
@@ -145,7 +156,8 @@ class Pictures(Case):
         self.write("compared.json", outcome.out)
         page = self.report("compared.json")
         (picture,) = self.pictures_of(page, "ratios")
-        looks = [group.get("class") for group in picture.iter(f"{SVG}g")]
+        looks = [group.get("class") for group in picture.iter(f"{SVG}g")
+                 if any(child.get("class", "").startswith("marker") for child in group)]
         self.assertEqual((looks.count("bad"), looks.count("good")), (5, 1))
         self.assertIn("2 % less", self.texts_of(picture))
         table = self.table_of(page, "Ratios")

@@ -249,7 +249,8 @@ static void draw_timeline(FILE *stream, bool is_alone)
         }
     while (count + 1 < COUNT_OF(spans)) {
         double begin = (double)count * 3e-6;
-        spans[count++] = (struct xb_drawn_span){begin, begin + 2e-7, 4, count % 4, false, NULL};
+        spans[count] = (struct xb_drawn_span){begin, begin + 2e-7, 4, count % 4, false, NULL};
+        count++;
     }
     spans[count++] = (struct xb_drawn_span){NONE, 1.0, 0, 0, false, NULL};
     const struct xb_spans picture = {

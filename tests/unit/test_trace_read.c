@@ -11,19 +11,20 @@
 
 #include <cmocka.h>
 
-#define CASE                                                                                       \
-    "{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":1,\"tid\":0,\"args\":{\"name\":\"pipeline\"}" \
-    "}"
-#define TRACK                                                                                      \
-    "{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":1,\"tid\":1,\"args\":{\"name\":\"stream 0\"}}"
+/* An event with the members that all have, and more. */
+#define EVENT(phase, name, process, thread, more)                                                  \
+    "{\"ph\":\"" phase "\",\"name\":\"" name "\",\"pid\":" process ",\"tid\":" thread more "}"
+#define CASE EVENT("M", "process_name", "1", "0", ",\"args\":{\"name\":\"pipeline\"}")
+#define TRACK EVENT("M", "thread_name", "1", "1", ",\"args\":{\"name\":\"stream 0\"}")
 #define SPAN                                                                                       \
-    "{\"ph\":\"X\",\"name\":\"Memcpy HtoD\",\"pid\":1,\"tid\":1,\"cat\":\"copy\",\"ts\":2.5,"      \
-    "\"dur\":10,\"args\":{\"bytes\":4096,\"stage\":\"in\",\"item\":3}}"
-#define ARROW                                                                                      \
-    "{\"ph\":\"s\",\"name\":\"submits\",\"pid\":1,\"tid\":1,\"cat\":\"ac2g\",\"id\":1,\"ts\":2}"
-#define COUNTER                                                                                    \
-    "{\"ph\":\"C\",\"name\":\"GB/s HtoD\",\"pid\":1,\"tid\":0,\"ts\":2,\"args\":{\"value\":1}}"
+    EVENT("X", "Memcpy HtoD", "1", "1",                                                            \
+          ",\"cat\":\"copy\",\"ts\":2.5,\"dur\":10,"                                               \
+          "\"args\":{\"bytes\":4096,\"stage\":\"in\",\"item\":3}")
+#define ARROW EVENT("s", "submits", "1", "1", ",\"cat\":\"ac2g\",\"id\":1,\"ts\":2")
+#define COUNTER EVENT("C", "GB/s HtoD", "1", "0", ",\"ts\":2,\"args\":{\"value\":1}")
 #define FILE_OF(events) "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[" events "],\"otherData\":{}}"
+/* A case with a track and a span of these members. */
+#define FILE_WITH(members) FILE_OF(CASE "," TRACK "," EVENT("X", "n", "1", "1", "," members))
 
 static enum xb_status read(const char *text, cJSON **tree, struct xb_trace *trace,
                            struct xb_error *error)
@@ -81,34 +82,20 @@ static void what_is_wrong_is_told(void **state)
         {"{\"traceEvents\":{}}", "traceEvents"},
         {FILE_OF("1"), "traceEvents[0]"},
         {FILE_OF(CASE "," TRACK ",{\"ph\":\"X\"}"), "traceEvents[2]"},
-        {FILE_OF("{\"ph\":\"B\",\"name\":\"n\",\"pid\":1,\"tid\":1}"), "\"B\""},
-        {FILE_OF("{\"ph\":\"M\",\"name\":\"n\",\"pid\":0,\"tid\":1}"), "pid"},
-        {FILE_OF("{\"ph\":\"M\",\"name\":\"n\",\"pid\":1001,\"tid\":1}"), "pid"},
-        {FILE_OF("{\"ph\":\"M\",\"name\":\"n\",\"pid\":1,\"tid\":1e9}"), "tid"},
-        {FILE_OF("{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":1,\"tid\":0,\"args\":{\"name\":"
-                 "\"x\"}}"),
-         "tid"},
-        {FILE_OF("{\"ph\":\"X\",\"name\":\"n\",\"pid\":1,\"tid\":0}"), "tid"},
+        {FILE_OF(EVENT("B", "n", "1", "1", "")), "\"B\""},
+        {FILE_OF(EVENT("M", "n", "0", "1", "")), "pid"},
+        {FILE_OF(EVENT("M", "n", "1001", "1", "")), "pid"},
+        {FILE_OF(EVENT("M", "n", "1", "1e9", "")), "tid"},
+        {FILE_OF(EVENT("M", "thread_name", "1", "0", ",\"args\":{\"name\":\"x\"}")), "tid"},
+        {FILE_OF(EVENT("X", "n", "1", "0", "")), "tid"},
         {FILE_OF(TRACK "," SPAN), "process_name of process 1"},
         {FILE_OF(CASE "," SPAN), "thread_name of thread 1"},
-        {FILE_OF(CASE "," TRACK ",{\"ph\":\"X\",\"name\":\"n\",\"pid\":1,\"tid\":1,\"cat\":\"x\","
-                      "\"ts\":1,\"dur\":1,\"args\":{}}"),
-         "\"x\""},
-        {FILE_OF(CASE "," TRACK ",{\"ph\":\"X\",\"name\":\"n\",\"pid\":1,\"tid\":1,\"cat\":"
-                      "\"copy\",\"ts\":-1,\"dur\":1,\"args\":{}}"),
-         "ts"},
-        {FILE_OF(CASE "," TRACK ",{\"ph\":\"X\",\"name\":\"n\",\"pid\":1,\"tid\":1,\"cat\":"
-                      "\"copy\",\"ts\":1,\"dur\":null,\"args\":{}}"),
-         "dur"},
-        {FILE_OF(CASE "," TRACK ",{\"ph\":\"X\",\"name\":\"n\",\"pid\":1,\"tid\":1,\"cat\":"
-                      "\"copy\",\"ts\":1e300,\"dur\":1,\"args\":{}}"),
-         "ts"},
-        {FILE_OF(CASE "," TRACK ",{\"ph\":\"X\",\"name\":\"n\",\"pid\":1,\"tid\":1,\"cat\":"
-                      "\"copy\",\"ts\":1,\"dur\":1}"),
-         "args"},
-        {FILE_OF(CASE "," TRACK ",{\"ph\":\"X\",\"name\":\"n\",\"pid\":1,\"tid\":1,\"cat\":"
-                      "\"copy\",\"ts\":1,\"dur\":1,\"args\":{\"bytes\":-1}}"),
-         "bytes"},
+        {FILE_WITH("\"cat\":\"x\",\"ts\":1,\"dur\":1,\"args\":{}"), "\"x\""},
+        {FILE_WITH("\"cat\":\"copy\",\"ts\":-1,\"dur\":1,\"args\":{}"), "ts"},
+        {FILE_WITH("\"cat\":\"copy\",\"ts\":1,\"dur\":null,\"args\":{}"), "dur"},
+        {FILE_WITH("\"cat\":\"copy\",\"ts\":1e300,\"dur\":1,\"args\":{}"), "ts"},
+        {FILE_WITH("\"cat\":\"copy\",\"ts\":1,\"dur\":1"), "args"},
+        {FILE_WITH("\"cat\":\"copy\",\"ts\":1,\"dur\":1,\"args\":{\"bytes\":-1}"), "bytes"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         cJSON *tree;
