@@ -10,9 +10,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* One way alone is in the table of all rows. */
+static bool is_drawn(const struct xb_way_group *group)
+{
+    return xb_way_group_count(group, xb_way_group_largest(group)) > 1;
+}
+
 static bool speaks(const struct xb_report_document *document)
 {
-    return document->record != NULL && document->record->case_count > 1;
+    return document->record != NULL && xb_ways_any(document->record, is_drawn);
 }
 
 /* A way at the size that is drawn. */
@@ -143,9 +149,9 @@ static enum xb_status write_group(struct xb_page *page, const struct xb_ways *wa
                                   struct xb_error *error)
 {
     memset(drawing, 0, sizeof *drawing);
-    collect(ways, group, drawing);
-    if (drawing->count < 2)
+    if (!is_drawn(group))
         return XB_OK;
+    collect(ways, group, drawing);
     enum xb_status status = draw(page, ways, group, drawing, error);
     if (status == XB_OK)
         write_table(page, group, drawing);

@@ -13,13 +13,14 @@
 #define DRAWN XB_PLOT_SERIES /* ways: more could not be told apart */
 #define SIZES 40             /* columns of the table */
 
+static bool is_drawn(const struct xb_way_group *group)
+{
+    return xb_way_group_smallest(group) < xb_way_group_largest(group);
+}
+
 static bool speaks(const struct xb_report_document *document)
 {
-    const struct xb_record *record = document->record;
-    for (size_t i = 1; record != NULL && i < record->case_count; i++)
-        if (record->cases[i].bytes != record->cases[0].bytes)
-            return true;
-    return false;
+    return document->record != NULL && xb_ways_any(document->record, is_drawn);
 }
 
 /* ---- which ways are drawn ---- */
@@ -260,7 +261,7 @@ static enum xb_status write(struct xb_page *page, const struct xb_report_documen
     if (xb_ways_have_levels(&ways))
         xb_page_remark(page, "%s", XB_WAY_LEVELS_ARE);
     for (size_t i = 0; status == XB_OK && i < ways.count; i++)
-        if (xb_way_group_smallest(&ways.groups[i]) < xb_way_group_largest(&ways.groups[i]))
+        if (is_drawn(&ways.groups[i]))
             status = write_group(page, &ways, &ways.groups[i], error);
     if (ways.left_out > 0)
         xb_page_remark(page, "%zu more cases, of further devices, are in the file only.",

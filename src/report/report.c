@@ -330,7 +330,13 @@ static enum xb_status write_page(struct xb_page *page, struct report *report,
                                  struct xb_error *error)
 {
     enum xb_status status = XB_OK;
-    xb_page_begin(page, "xferbench report");
+    char title[300];
+    if (report->request->count == 1)
+        snprintf(title, sizeof title, "%.200s: xferbench report",
+                 xb_report_file_name(report->request->paths[0]));
+    else
+        snprintf(title, sizeof title, "xferbench report of %zu files", report->request->count);
+    xb_page_begin(page, title);
     if (report->request->count > 1)
         write_contents(page, report);
     write_answers(page, report);

@@ -8,12 +8,14 @@ const struct xb_section *const xb_sections[] = {
     &xb_section_path,
     /* of results; pairs are those of link tests too */
     &xb_section_advice,
+    &xb_section_notes,
     &xb_section_by_size,
     &xb_section_by_mode,
     &xb_section_matrices,
     &xb_section_samples,
     /* of other files */
     &xb_section_ratios,
+    &xb_section_differences,
     &xb_section_timelines,
     &xb_section_strategies,
     &xb_section_devices,

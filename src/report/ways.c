@@ -219,6 +219,27 @@ const struct xb_record_case *xb_way_case(const struct xb_way *way, uint64_t byte
     return NULL;
 }
 
+size_t xb_way_group_count(const struct xb_way_group *group, uint64_t bytes)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < group->count; i++)
+        count += xb_way_case(&group->ways[i], bytes) != NULL;
+    return count;
+}
+
+bool xb_ways_any(const struct xb_record *record, bool (*passes)(const struct xb_way_group *group))
+{
+    struct xb_ways ways;
+    struct xb_error error;
+    bool found = false;
+    if (xb_ways_make(record, &ways, &error) != XB_OK)
+        return false;
+    for (size_t i = 0; i < ways.count; i++)
+        found = found || passes(&ways.groups[i]);
+    xb_ways_free(&ways);
+    return found;
+}
+
 /* ---- the link ---- */
 
 /* The device over whose link all of the group's data goes; NULL: there is none. */

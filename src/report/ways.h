@@ -56,6 +56,11 @@ void xb_way_add_name(struct xb_words *words, const struct xb_ways *ways,
 void xb_way_group_add_name(struct xb_words *words, const struct xb_ways *ways,
                            const struct xb_way_group *group);
 
+/* How many ways have a case of that size. */
+size_t xb_way_group_count(const struct xb_way_group *group, uint64_t bytes);
+/* Whether any group of the record passes; false where memory is short. */
+bool xb_ways_any(const struct xb_record *record, bool (*passes)(const struct xb_way_group *group));
+
 /* The largest and the smallest size in the group. */
 uint64_t xb_way_group_largest(const struct xb_way_group *group);
 uint64_t xb_way_group_smallest(const struct xb_way_group *group);
