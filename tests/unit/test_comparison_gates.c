@@ -265,7 +265,8 @@ static void does_not_compare_other_units(void **state)
         }
         gate("*/*/*/speed_up");
         compare();
-        assert_case(1, XB_BASIS_STATUS, XB_OUTCOME_INCONCLUSIVE, "speed_up does not mean the same in both files");
+        assert_case(1, XB_BASIS_STATUS, XB_OUTCOME_INCONCLUSIVE,
+                    "speed_up does not mean the same in both files");
     }
 }
 
