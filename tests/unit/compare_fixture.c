@@ -477,6 +477,18 @@ void assert_line(const char *text, const char *part, const char *expected)
     free(line);
 }
 
+void assert_row(const char *text, const char *part, const char *expected)
+{
+    char *line = line_with(text, part);
+    char *out = line;
+    for (const char *c = line; *c != '\0'; c++)
+        if (*c != ' ' || c[1] != ' ')
+            *out++ = *c;
+    *out = '\0';
+    assert_has(line, expected);
+    free(line);
+}
+
 cJSON *parsed(sink write, const struct node *n)
 {
     char *text = written(write, n);

@@ -87,5 +87,7 @@ size_t count_of(const char *text, const char *part);
 char *line_with(const char *text, const char *part);
 /* The first line that holds `part` holds `expected` too. */
 void assert_line(const char *text, const char *part, const char *expected);
+/* The same, however wide the columns are. */
+void assert_row(const char *text, const char *part, const char *expected);
 
 #endif
