@@ -45,6 +45,13 @@ if(URING_FOUND AND NOT XFERBENCH_URING_STATIC)
   xferbench_bundle_library(URING liburing)
 endif()
 
+install(FILES ${manual_folder}/xferbench.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+# Where each shell looks for what comes with programs.
+install(FILES ${manual_folder}/xferbench.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions
+        RENAME xferbench)
+install(FILES ${manual_folder}/_xferbench DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+install(FILES ${manual_folder}/xferbench.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+
 # In the folders they have in the source tree, so that their links lead somewhere here too.
 install(FILES README.md CONTRIBUTING.md LICENSE CHANGELOG.md DESTINATION ${documents})
 install(DIRECTORY docs DESTINATION ${documents} PATTERN "*.c" EXCLUDE)

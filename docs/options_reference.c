@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Prints docs/options.md from the rows that declare the options and the figures. */
-#include "advise/command.h"
-#include "compare/command.h"
-#include "link/command.h"
-#include "list/command.h"
+#include "commands.h"
 #include "measure/mode_list.h"
-#include "report/command.h"
 #include "run/command.h"
-#include "show/command.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 
 static void print_row(const struct xb_option *option)
@@ -27,6 +23,25 @@ static void print_row(const struct xb_option *option)
         for (size_t i = 0; option->choices[i] != NULL; i++)
             printf(" `%s`", option->choices[i]);
         printf(".\n");
+    }
+    printf("\n");
+}
+
+/* One line a letter, each once. */
+static void print_letters(void)
+{
+    bool told[128] = {false};
+    printf("## Letters\n\nA letter means the same in every command that has it.\n\n"
+           "| letter | option |\n|---|---|\n");
+    for (size_t c = 0; xb_commands[c] != NULL; c++) {
+        const struct xb_option *const *rows = xb_commands[c]->rows();
+        for (size_t i = 0; rows[i] != NULL; i++) {
+            unsigned char letter = (unsigned char)rows[i]->short_name;
+            if (letter == 0 || letter >= sizeof told || told[letter])
+                continue;
+            told[letter] = true;
+            printf("| `-%c` | `--%s` |\n", letter, rows[i]->name);
+        }
     }
     printf("\n");
 }
@@ -61,8 +76,9 @@ int main(void)
     const struct xb_option *const *rows = xb_run_rows();
     printf("# Options and figures\n\n"
            "Written from the rows that declare them by docs/options_reference.c; a test compares "
-           "them.\n\n"
-           "## `xferbench run` (the default command)\n\n");
+           "them.\n\n");
+    print_letters();
+    printf("## `xferbench run` (the default command)\n\n");
     for (size_t i = 0; i < xb_run_own_row_count(); i++)
         print_row(rows[i]);
     for (size_t m = 0; xb_modes[m] != NULL; m++)
@@ -72,17 +88,9 @@ int main(void)
         "Figures marked \"gates\" are those that `compare` judges without being asked. Units: B/s "
         "bytes per\nsecond, s seconds, B bytes, 1 shares from 0 to 1, factors and counts.\n\n");
     print_figures(xb_runner_figures);
-    printf("## `xferbench list`\n\n");
-    print_rows(xb_command_list.rows());
-    printf("## `xferbench link`\n\n");
-    print_rows(xb_link_rows());
-    printf("## `xferbench compare BASELINE CANDIDATE`\n\n");
-    print_rows(xb_compare_rows());
-    printf("## `xferbench show FILE...`\n\n");
-    print_rows(xb_command_show.rows());
-    printf("## `xferbench report FILE...`\n\n");
-    print_rows(xb_command_report.rows());
-    printf("## `xferbench advise [FILE]`\n\n");
-    print_rows(xb_advise_rows());
+    for (size_t i = 1; xb_commands[i] != NULL; i++) {
+        printf("## `xferbench %s`\n\n", xb_commands[i]->synopsis);
+        print_rows(xb_commands[i]->rows());
+    }
     return 0;
 }

@@ -116,6 +116,12 @@ need_for_tests() {
     need_command awk mawk gawk
     need_command tar tar tar
     need_command python3 python3 python3
+    for shell in zsh fish; do
+        command -v "$shell" >/dev/null || want "$shell" "$shell"
+    done
+    command -v man >/dev/null || want man-db man-db
+    command -v groff >/dev/null || want groff-base groff-base
+    command -v mandoc >/dev/null || want mandoc mandoc
     need_package python3-jsonschema python3-jsonschema
     need_package python3-scipy python3-scipy
     need_package python3-yaml python3-pyyaml

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The subcommands together: which there are, which one is meant, and help on all of them. */
+/* The subcommands together: which there are, which one is meant, and what is said where none is. */
 #include "commands.h"
 
 #include "advise/command.h"
 #include "base/plain_text.h"
 #include "cli/help.h"
 #include "cli/options.h"
+#include "commands/help.h"
 #include "compare/command.h"
 #include "link/command.h"
 #include "list/command.h"
@@ -13,97 +14,111 @@
 #include "report/command.h"
 #include "run/command.h"
 #include "show/command.h"
-#include "xferbench/version.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 static const struct xb_command command_help;
 
-/* In the order of the program's help. */
-static const struct xb_command *const commands[] = {
+const struct xb_command *const xb_commands[] = {
     &xb_command_run,     &xb_command_list, &xb_command_link,
     &xb_command_compare, &xb_command_show, &xb_command_report,
     &xb_command_advise,  &command_help,    NULL,
 };
 
-static const struct xb_command *find(const char *name)
+const struct xb_command *xb_command_find(const char *name)
 {
-    for (size_t i = 0; commands[i] != NULL; i++)
-        if (strcmp(name, commands[i]->name) == 0)
-            return commands[i];
+    for (size_t i = 0; xb_commands[i] != NULL; i++)
+        if (strcmp(name, xb_commands[i]->name) == 0)
+            return xb_commands[i];
     return NULL;
 }
 
-/* Writes at most `size` names of commands and returns how many. */
-static size_t list_names(const char **names, size_t size)
+static const struct xb_option *find_option(const struct xb_command *command, const char *name)
 {
+    const struct xb_option *const *rows = command->rows();
+    for (size_t i = 0; rows[i] != NULL; i++)
+        if (strcmp(rows[i]->name, name) == 0)
+            return rows[i];
+    return NULL;
+}
+
+/* ---- what is no command ---- */
+
+/* "run, list and help" */
+static void name_all(char *text, size_t size)
+{
+    size_t length = 0;
+    text[0] = '\0';
+    for (size_t i = 0; xb_commands[i] != NULL && length < size; i++) {
+        const char *separator = i == 0 ? "" : xb_commands[i + 1] != NULL ? ", " : " and ";
+        length +=
+            (size_t)snprintf(text + length, size - length, "%s%s", separator, xb_commands[i]->name);
+    }
+}
+
+static const char *nearest_command(const char *word)
+{
+    const char *names[33];
     size_t count = 0;
-    for (; commands[count] != NULL && count < size; count++)
-        names[count] = commands[count]->name;
-    return count;
-}
-
-/* ---- help ---- */
-
-/* The help of the program, and so that of what it does without a command. */
-static void print_help(FILE *stream)
-{
-    fprintf(stream,
-            "xferbench %s: how fast data moves between a host and its GPUs, by every strategy a\n"
-            "program can choose, with every byte verified.\n\n",
-            XB_VERSION);
-    for (size_t i = 0; commands[i] != NULL; i++)
-        fprintf(stream, "  xferbench %-21s %s\n", commands[i]->synopsis, commands[i]->summary);
-    fprintf(stream, "\nExample: xferbench --mode pinned --size 1G\n\n");
-    xb_command_run.print_help(stream);
-}
-
-static void print_help_of(FILE *stream, const struct xb_command *command)
-{
-    bool all = command == &xb_command_run || command == &command_help;
-    (all ? print_help : command->print_help)(stream);
-}
-
-/* No word of `asked` ("--help") is a command or a mode. */
-static int unknown_topic(const char *asked, const char *word)
-{
-    const char *names[64];
-    size_t count = list_names(names, 32);
-    for (size_t m = 0; xb_modes[m] != NULL && count + 1 < sizeof names / sizeof *names; m++)
-        names[count++] = xb_modes[m]->name;
+    for (; xb_commands[count] != NULL && count + 1 < sizeof names / sizeof *names; count++)
+        names[count] = xb_commands[count]->name;
     names[count] = NULL;
-    const char *nearest = xb_nearest(word, names);
-    if (nearest != NULL)
-        xb_say("%s: there is no command and no mode '%s'; did you mean '%s'?", asked, word,
-               nearest);
-    else
-        xb_say("%s: there is no command and no mode '%s'; see xferbench --help for all", asked,
-               word);
+    return xb_nearest(word, names);
+}
+
+static const char *nearest_mode(const char *word)
+{
+    const char *names[65];
+    size_t count = 0;
+    for (; xb_modes[count] != NULL && count + 1 < sizeof names / sizeof *names; count++)
+        names[count] = xb_modes[count]->name;
+    names[count] = NULL;
+    return xb_nearest(word, names);
+}
+
+/* Names of modes and of options are no commands: says what to write instead. */
+static int unknown_command(const char *word)
+{
+    const struct xb_option *option = find_option(&xb_command_run, word);
+    char all[256];
+    if (xb_mode_find(word) != NULL)
+        xb_say("'%s' is a mode: xferbench --mode %s", word, word);
+    else if (option != NULL)
+        xb_say("'%s' is an option: xferbench --%s%s%s", word, word,
+               option->argument != NULL ? " " : "",
+               option->argument != NULL ? option->argument : "");
+    else if (nearest_command(word) != NULL)
+        xb_say("there is no command '%s'; did you mean '%s'?", word, nearest_command(word));
+    else if (nearest_mode(word) != NULL)
+        xb_say("there is no command '%s'; did you mean the mode '%s': xferbench --mode %s?", word,
+               nearest_mode(word), nearest_mode(word));
+    else {
+        name_all(all, sizeof all);
+        xb_say("there is no command '%s'; the commands are %s (see xferbench --help)", word, all);
+    }
     return XB_EXIT_USAGE;
 }
 
-/* Help on the operands behind `asked`; without one, that of `command`. */
-static int help_on(const char *asked, const struct xb_config *config,
-                   const struct xb_command *command)
+/* XB_ERR_USAGE if a command that takes options only has anything else. */
+static enum xb_status refuse_operands(const struct xb_command *command,
+                                      const struct xb_config *config, struct xb_error *error)
 {
-    if (config->operand_count > 1) {
-        xb_say("%s takes one command or mode; '%s' is one too many", asked, config->operands[1]);
-        return XB_EXIT_USAGE;
-    }
-    if (config->operand_count == 1) {
-        const struct xb_mode *mode = xb_mode_find(config->operands[0]);
-        if (mode != NULL) {
-            xb_help_print_mode(stdout, mode);
-            return XB_EXIT_OK;
-        }
-        command = find(config->operands[0]);
-        if (command == NULL)
-            return unknown_topic(asked, config->operands[0]);
-    }
-    print_help_of(stdout, command);
-    return XB_EXIT_OK;
+    if (command->operands != XB_OPERANDS_NONE || config->operand_count == 0)
+        return XB_OK;
+    const char *word = config->operands[0];
+    if (xb_mode_find(word) != NULL)
+        return XB_FAIL(error, XB_ERR_USAGE, "'%s' is a mode: xferbench --mode %s", word, word);
+    if (xb_command_find(word) != NULL)
+        return XB_FAIL(error, XB_ERR_USAGE, "'%s' is a command, and comes first: xferbench %s",
+                       word, word);
+    return XB_FAIL(error, XB_ERR_USAGE,
+                   "'%.80s' is not an option: what to do is said by --mode, --size and the like; "
+                   "see xferbench help %s",
+                   word, command->name);
 }
+
+/* ---- help ---- */
 
 static const struct xb_option *const *help_rows(void)
 {
@@ -114,13 +129,24 @@ static const struct xb_option *const *help_rows(void)
 static int run_help(struct xb_config *config, char *const *words)
 {
     (void)words;
-    return help_on("help", config, &command_help);
+    return xb_help_answer("help", config, &command_help, xb_commands);
+}
+
+static void print_help(FILE *stream)
+{
+    xb_help_print_program(stream, xb_commands);
 }
 
 static const struct xb_command command_help = {
     .name = "help",
-    .synopsis = "help [COMMAND|MODE]",
-    .summary = "the same as --help; what a mode measures",
+    .synopsis = "help [WORD]",
+    .summary = "on a command, a mode or an option",
+    .description = "Prints help on the program, or on a command, a mode or an option: help link, "
+                   "help pinned, help --size. `help columns` tells what the columns of the table "
+                   "are, `help all` everything. --help does the same.",
+    .exits = "0 there is help; 2 there is none on that.",
+    .example = "xferbench help pinned",
+    .operands = XB_OPERANDS_TOPIC,
     .rows = help_rows,
     .print_help = print_help,
     .run = run_help,
@@ -129,46 +155,35 @@ static const struct xb_command command_help = {
 
 /* ---- dispatch ---- */
 
-/* "run, list and help" */
-static void name_all(char *text, size_t size)
+/* Whether the only operand is "help", behind a command that takes none. */
+static bool asks_for_help(const struct xb_command *command, const struct xb_config *config)
 {
-    size_t length = 0;
-    text[0] = '\0';
-    for (size_t i = 0; commands[i] != NULL && length < size; i++) {
-        const char *separator = i == 0 ? "" : commands[i + 1] != NULL ? ", " : " and ";
-        length +=
-            (size_t)snprintf(text + length, size - length, "%s%s", separator, commands[i]->name);
-    }
-}
-
-static int unknown_command(const char *word)
-{
-    const char *names[33];
-    char all[256];
-    names[list_names(names, 32)] = NULL;
-    const char *nearest = xb_nearest(word, names);
-    if (nearest != NULL) {
-        xb_say("there is no command '%s'; did you mean '%s'?", word, nearest);
-        return XB_EXIT_USAGE;
-    }
-    name_all(all, sizeof all);
-    xb_say("there is no command '%s'; the commands are %s (see xferbench --help)", word, all);
-    return XB_EXIT_USAGE;
+    return command->operands == XB_OPERANDS_NONE && config->operand_count == 1 &&
+           strcmp(config->operands[0], command_help.name) == 0;
 }
 
 /* --help [TOPIC] and --version are answered here, whatever the command. */
-static int answer(const struct xb_command *command, struct xb_config *config, char *const *words)
+static int answer(const struct xb_command *command, bool is_named, struct xb_config *config,
+                  char *const *words)
 {
+    struct xb_error error;
     if (xb_config_get(config, "help")->flag)
-        return help_on("--help", config, command);
+        return xb_help_answer("--help", config, is_named ? command : &command_help, xb_commands);
     if (xb_config_get(config, "version")->flag && config->operand_count == 0) {
         xb_version_print(stdout);
         return XB_EXIT_OK;
     }
+    if (asks_for_help(command, config)) {
+        xb_help_print_command(stdout, command);
+        return XB_EXIT_OK;
+    }
+    if (refuse_operands(command, config, &error) != XB_OK)
+        return command->fail(&error);
     return command->run(config, words);
 }
 
-static int run(const struct xb_command *command, int argc, char **argv)
+/* `is_named`: by its own name, and not because the user named none. */
+static int run(const struct xb_command *command, bool is_named, int argc, char **argv)
 {
     struct xb_config config;
     struct xb_error error;
@@ -180,7 +195,7 @@ static int run(const struct xb_command *command, int argc, char **argv)
     memcpy(words, argv, (size_t)argc * sizeof *words);
     int code = XB_EXIT_OK;
     if (xb_config_parse(command->rows(), argc, argv, &config, &error) == XB_OK) {
-        code = answer(command, &config, words);
+        code = answer(command, is_named, &config, words);
         xb_config_free(&config);
     } else {
         code = command->fail(&error);
@@ -189,10 +204,38 @@ static int run(const struct xb_command *command, int argc, char **argv)
     return code;
 }
 
+/* Whether the word is an option of the command: "--help", "-h". */
+static bool is_option_of(const struct xb_command *command, const char *word)
+{
+    const struct xb_option *const *rows = command->rows();
+    for (size_t i = 0; rows[i] != NULL; i++)
+        if ((word[1] == '-' && strcmp(word + 2, rows[i]->name) == 0) ||
+            (word[1] != '-' && word[1] == rows[i]->short_name))
+            return true;
+    return false;
+}
+
+/* Runs what is meant by a command line that begins with an option, or is empty. */
+static int run_unnamed(int argc, char **argv)
+{
+    const char *name = argc > 1 && strncmp(argv[1], "--", 2) == 0 ? argv[1] + 2 : "";
+    if (xb_command_find(name) != NULL && find_option(&xb_command_run, name) == NULL) {
+        xb_say("'%s' is a command, not an option: xferbench %s", name, name);
+        return XB_EXIT_USAGE;
+    }
+    return run(&xb_command_run, false, argc, argv);
+}
+
 int xb_commands_dispatch(int argc, char **argv)
 {
     if (argc < 2 || argv[1][0] == '-')
-        return run(&xb_command_run, argc, argv);
-    const struct xb_command *command = find(argv[1]);
-    return command != NULL ? run(command, argc - 1, argv + 1) : unknown_command(argv[1]);
+        return run_unnamed(argc, argv);
+    const struct xb_command *command = xb_command_find(argv[1]);
+    if (command == NULL)
+        return unknown_command(argv[1]);
+    /* `help --size` asks about the option; its own are none to ask about. */
+    if (command == &command_help && argc == 3 && argv[2][0] == '-' &&
+        !is_option_of(command, argv[2]) && xb_help_print_option_named(stdout, xb_commands, argv[2]))
+        return XB_EXIT_OK;
+    return run(command, true, argc - 1, argv + 1);
 }

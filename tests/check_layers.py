@@ -41,6 +41,7 @@ ROOMS = [
     "report",  # a page of what files of any kind say
     "commands",  # src/commands.c: the list of all subcommands
     "main",  # src/main.c
+    "manual",  # a program of the build: the man page and completions, from all rows
 ]
 
 # A contract stands in include/xferbench, but it is of the room that serves it.
@@ -58,6 +59,7 @@ CONTRACTS = {
     "piece": "backends",
     "verify": "backends",
     "backend": "backends",
+    "slot_checks": "backends",
     "crew": "measure",
     "workspace": "measure",
     "stage": "measure",

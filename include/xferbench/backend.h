@@ -572,63 +572,6 @@ const char *xb_memory_name(enum xb_memory memory);
 /* Whether the device's kernels may touch such memory: DEVICE, MAPPED and MANAGED. */
 bool xb_memory_in_reach(enum xb_memory memory);
 
-/* For backends: whether memory keeps to the rules of buffer_register; XB_ERR_USAGE where it does
- * not. */
-enum xb_status xb_register_check(const void *address, uint64_t bytes, struct xb_error *error);
-
-/* For backends: whether a copy keeps to the rules of queue_copy; XB_ERR_USAGE where it does not. */
-enum xb_status xb_copy_check(const struct xb_queue *queue, const struct xb_buffer *target,
-                             uint64_t target_offset, const struct xb_buffer *source,
-                             uint64_t source_offset, uint64_t bytes, struct xb_error *error);
-
-/* The same for a fill or check of the first `bytes` of a DEVICE or MANAGED buffer. */
-enum xb_status xb_device_range_check(const struct xb_buffer *buffer, uint64_t bytes,
-                                     struct xb_error *error);
-
-/* The same for queue_kernel_copy, queue_compute, queue_chain, queue_chase, queue_prefetch and
- * queue_copy_peer. */
-enum xb_status xb_kernel_copy_check(const struct xb_queue *queue, const struct xb_buffer *target,
-                                    uint64_t target_offset, const struct xb_buffer *source,
-                                    uint64_t source_offset, uint64_t bytes, struct xb_error *error);
-enum xb_status xb_compute_check(const struct xb_buffer *buffer, uint64_t offset, uint64_t bytes,
-                                struct xb_error *error);
-enum xb_status xb_chain_check(const struct xb_queue *queue, const struct xb_buffer *buffer,
-                              uint64_t bytes, struct xb_error *error);
-enum xb_status xb_chase_check(const struct xb_queue *queue, const struct xb_buffer *chain,
-                              const struct xb_buffer *cursor, struct xb_error *error);
-enum xb_status xb_prefetch_check(const struct xb_buffer *buffer, uint64_t bytes,
-                                 struct xb_error *error);
-enum xb_status xb_peer_copy_check(const struct xb_queue *queue, const struct xb_buffer *target,
-                                  uint64_t target_offset, const struct xb_buffer *source,
-                                  uint64_t source_offset, uint64_t bytes, struct xb_error *error);
-
-/* The same for queue_digest. */
-enum xb_status xb_digest_check(const struct xb_queue *queue, const struct xb_buffer *buffer,
-                               uint64_t offset, uint64_t bytes, const struct xb_buffer *target,
-                               uint64_t target_offset, struct xb_error *error);
-
-/* The same for file_read, of a file of that device. */
-enum xb_status xb_file_read_check(const struct xb_file *file, const struct xb_buffer *buffer,
-                                  uint64_t offset, uint64_t bytes, struct xb_error *error);
-
-/* The same for queue_decode. */
-enum xb_status xb_decode_check(const struct xb_queue *queue, const struct xb_decoding *decoding,
-                               struct xb_error *error);
-
-/* The same for pieces_open, queue_copy_pieces with graph_open, queue_kernel_pieces, queue_graph,
- * and queue_copy_rows. */
-enum xb_status xb_pieces_check(const struct xb_buffer *target, const struct xb_buffer *source,
-                               const struct xb_piece *pieces, size_t count, struct xb_error *error);
-enum xb_status xb_copy_pieces_check(const struct xb_queue *queue, const struct xb_pieces *list,
-                                    struct xb_error *error);
-enum xb_status xb_kernel_pieces_check(const struct xb_queue *queue, const struct xb_pieces *list,
-                                      struct xb_error *error);
-enum xb_status xb_graph_check(const struct xb_queue *queue, const struct xb_graph *graph,
-                              struct xb_error *error);
-enum xb_status xb_rows_check(const struct xb_queue *queue, const struct xb_rows *target,
-                             const struct xb_rows *source, uint64_t bytes, uint64_t count,
-                             struct xb_error *error);
-
 /* For backends: writes a chain through `memory` from the CPU, with the addresses of `seen`, which
  * is where those that follow it see the same memory. */
 void xb_chain_write(void *memory, void *seen, uint64_t bytes, enum xb_access access);

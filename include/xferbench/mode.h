@@ -281,6 +281,12 @@ struct xb_mode {
      * gets a skipped row. Of `test` only mode, variant and the words of CHOICES that have a
      * list are set. Pure. NULL: nothing beyond the mandatory slots. */
     uint32_t (*capabilities)(const struct xb_case *test);
+    /*
+     * Whether any machine can run the variant: XB_OK, or XB_ERR_UNSUPPORTED with the reason as the
+     * message, for a skipped row; `list` leaves it out. Of `test` the same is set. Pure. NULL: all
+     * variants can be run.
+     */
+    enum xb_status (*check_variant)(const struct xb_case *test, struct xb_error *error);
     /* Memory the case takes. Pure. */
     struct xb_needs (*needs)(const struct xb_case *test, const struct xb_config *config);
     /*
@@ -302,12 +308,12 @@ struct xb_mode {
     const struct xb_stage *stages;
     /* Ends with a figure of NULL; NULL: none. */
     const struct xb_reference *references;
-    /* Before every iteration, warm-up included: puts back what the last one moved, and waits for
-     * it. Not timed. Samples are then of one iteration each. NULL: an iteration can follow the
-     * other. */
+    /* Before every iteration, warm-up included: puts back what the last one moved, or makes wrong
+     * what it left, and waits for it. Not timed. Samples are then of one iteration each. NULL: an
+     * iteration can follow the other. */
     enum xb_status (*restore)(struct xb_mode_context *context, struct xb_error *error);
     /* After warm-up, and once more for each reference with something before it: makes every byte of
-     * the target wrong until a timed copy puts it right. */
+     * the target wrong until a timed copy puts it right, unless restore does. */
     enum xb_status (*prepare)(struct xb_mode_context *context, struct xb_error *error);
     /*
      * Enqueues exactly one iteration: context->bytes_moved moved once. Timed. Work on a queue other

@@ -11,13 +11,15 @@
 
 /*
  * Options. One row declares an option once; from the rows come the getopt_long arrays, --help,
- * nearest-match hints, the option reference (docs/options.md) and the configuration in the JSON.
+ * nearest-match hints, the option reference (docs/options.md), the man page, shell completion and
+ * the configuration in the JSON. A letter, and a long name, mean the same in every command.
  * A mode brings rows of its own; rows shared by several modes stand in src/modes/shared_options.c.
  */
 
 enum xb_option_type {
     XB_OPTION_FLAG,     /* no argument */
     XB_OPTION_TEXT,     /* anything that is not empty */
+    XB_OPTION_FILE,     /* the same, and it names a file, a folder or a program */
     XB_OPTION_COUNT,    /* a whole number between minimum and maximum */
     XB_OPTION_SIZE,     /* xb_size_parse, between minimum and maximum */
     XB_OPTION_SIZES,    /* xb_sizes_parse; between minimum and maximum, where there is a maximum */
@@ -30,11 +32,15 @@ struct xb_option {
     const char *name; /* without the dashes */
     char short_name;  /* 0 for none */
     enum xb_option_type type;
-    const char *argument;       /* "SIZE", as help shows it; NULL for a flag */
-    const char *default_text;   /* read as if the user had given it; NULL for none */
-    const char *help;           /* one sentence or a few; help wraps it */
+    const char *argument;     /* "SIZE", as help shows it; NULL for a flag */
+    const char *default_text; /* read as if the user had given it; NULL for none */
+    const char *help;         /* one sentence or a few; help wraps it */
+    const char *brief;        /* the same in a few words, for those that --help names; else NULL */
     const char *const *choices; /* for CHOICES: ends with NULL; NULL allows any word */
-    uint64_t minimum, maximum;  /* for COUNT, COUNTS, SIZE and SIZES */
+    /* Words that completion offers where `choices` is NULL, such as those that are known only when
+     * the program is linked; ends with NULL. NULL: none. */
+    const char *const *(*offers)(void);
+    uint64_t minimum, maximum; /* for COUNT, COUNTS, SIZE and SIZES */
     bool selects; /* it decides which cases there are or where results go, not how they are
                      measured: files that differ in it can be compared */
 };
@@ -76,6 +82,9 @@ void xb_config_free(struct xb_config *config);
  * text that the option takes. */
 XB_MUST_CHECK enum xb_status xb_config_default(struct xb_config *config, const char *name,
                                                const char *text, struct xb_error *error);
+
+/* The words that it takes or offers, one of them or, of a list, several; NULL where it has none. */
+const char *const *xb_option_words(const struct xb_option *option);
 
 /* Whether options of that type take a list: CHOICES, SIZES, COUNTS. */
 bool xb_option_is_list(const struct xb_option *option);

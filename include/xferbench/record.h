@@ -202,8 +202,8 @@ const struct xb_record_case *xb_record_find(const struct xb_record *record,
 /* Whether a case is meant by `what`. */
 typedef bool xb_record_case_test(const struct xb_record_case *test, const void *what);
 
-/* Drops every case that `keeps` says no to; the others keep their order. Pointers to cases no longer
- * hold. What the record says of the run as a whole stays as it is. */
+/* Drops every case that `keeps` says no to; the others keep their order. Pointers to cases no
+ * longer hold. What the record says of the run as a whole stays as it is. */
 void xb_record_keep(struct xb_record *record, xb_record_case_test *keeps, const void *what);
 
 /* Orders cases by everything that makes them but their parameters; 0 where they differ in nothing

@@ -52,7 +52,7 @@ struct xb_stage {
 
 struct xb_line_plan {
     uint64_t items; /* 1 or more */
-    unsigned slots; /* how many items are under way at a time at most */
+    unsigned slots; /* how many items are on the device at a time at most, and on the host */
     /* Of the host's stage; 0 where there is none. */
     unsigned threads; /* XB_CREW_THREADS at most */
     uint64_t pieces;  /* that threads share an item in */
@@ -89,5 +89,14 @@ enum xb_status xb_line_submit(struct xb_mode_context *context, struct xb_error *
  * alone finds each slot free as soon as it has filled it.
  */
 void xb_line_take(struct xb_mode_context *context, const struct xb_line_part *part);
+
+/* For restore: whether xb_line_submit runs all stages now, be it in a row. Not so where a stage
+ * alone is timed, as for a reference. */
+bool xb_line_is_whole(const struct xb_mode_context *context);
+
+/* For verify, of a mode whose restore makes wrong what came before: whether the latest iteration
+ * was stopped in the middle, by the deadline or a signal. It is no sample, and left less than all.
+ */
+bool xb_line_was_stopped(const struct xb_mode_context *context);
 
 #endif

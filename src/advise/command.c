@@ -249,26 +249,20 @@ static int run(struct xb_config *config, char *const *words)
     return code;
 }
 
-static void print_help(FILE *stream)
-{
-    fputs("xferbench advise [FILE] --in SIZE --gpu-time TIME [OPTION]...: is a GPU worth the trip "
-          "for a\njob, and by which strategy? From the rows of a result file (run --json FILE), or "
-          "from a quick\nmeasurement now.\n\nOptions:\n",
-          stream);
-    xb_help_print_options(stream, xb_advise_rows());
-    fputs("\nExit: 0 the GPU is worth it, or nothing was asked of the CPU; 1 it is not; 2 the "
-          "command line\nis wrong, a file cannot be read or written, or a job of --check failed; "
-          "3 cannot say: rows are\nmissing, or nothing can be measured here. docs/advise.md has "
-          "the formulas.\n",
-          stream);
-}
-
 const struct xb_command xb_command_advise = {
     .name = "advise",
     .synopsis = "advise [FILE]",
-    .summary = "is a GPU worth the trip for a job, and by which strategy?",
+    .summary = "is a GPU worth the trip, and by which strategy?",
+    .description = "Says by which strategy a job's data travels fastest, and whether the GPU then "
+                   "beats the CPU: from the rows of a result file (run --json FILE), or from a "
+                   "quick measurement now. --in and --gpu-time must be given.",
+    .exits = "0 the GPU is worth it, or nothing was asked of the CPU; 1 it is not; 2 the command "
+             "line is wrong, a file cannot be read or written, or a job of --check failed; 3 "
+             "cannot say: rows are missing, or nothing can be measured here. docs/advise.md has "
+             "the formulas.",
+    .example = "xferbench advise --in 1G --gpu-time 5ms",
+    .operands = XB_OPERANDS_FILES,
     .rows = xb_advise_rows,
-    .print_help = print_help,
     .run = run,
     .fail = fail,
 };

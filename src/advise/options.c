@@ -59,7 +59,7 @@ static const struct xb_option option_device = {
     .name = "device",
     .short_name = 'D',
     .type = XB_OPTION_COUNT,
-    .argument = "N",
+    .argument = "DEV",
     .default_text = "0",
     .help = "Which device, by its number: the one that is measured, or whose rows of FILE count.",
     .minimum = 0,
@@ -74,7 +74,7 @@ static const struct xb_option option_check = {
 static const struct xb_option option_json = {
     .name = "json",
     .short_name = 'j',
-    .type = XB_OPTION_TEXT,
+    .type = XB_OPTION_FILE,
     .argument = "FILE",
     .help = "Write the advice as JSON (docs/advise.schema.json); '-' is standard output, in place "
             "of the table.",

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "report.h"
 
+#include "base/columns.h"
 #include "base/stream.h"
 #include "base/text.h"
 #include "xferbench/units.h"
@@ -9,10 +10,14 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define LABEL_WIDTH 11
-#define COLUMNS 9
+#define CELL 32 /* characters of a cell */
+/* Columns behind the name of a strategy. */
+#define PREDICTED 7
+#define CHECKED 6
 
 static const char *time_text(double seconds, char *text, size_t size)
 {
@@ -21,21 +26,64 @@ static const char *time_text(double seconds, char *text, size_t size)
     return seconds > 0 ? xb_duration_format(seconds, text, size) : "0";
 }
 
-static void print_times(FILE *stream, const char *label, const double *seconds, size_t count)
+/* ---- tables: a row a strategy ---- */
+
+struct columns {
+    const char *const *headers;
+    const unsigned char *turns;
+    size_t count;
+};
+
+static struct libscols_table *new_table(FILE *stream, const struct columns *columns)
 {
-    fprintf(stream, "%-*s", LABEL_WIDTH, label);
+    struct libscols_table *table = scols_new_table();
+    bool ok = table != NULL;
+    for (size_t i = 0; ok && i < columns->count; i++) {
+        struct libscols_column *column =
+            scols_table_new_column(table, columns->headers[i], 0, i > 0 ? SCOLS_FL_RIGHT : 0);
+        ok = column != NULL &&
+             xb_columns_paint(scols_column_get_header(column), stream, XB_COLOUR_TITLE);
+    }
+    if (ok)
+        return table;
+    scols_unref_table(table);
+    return NULL;
+}
+
+/* Adds a row of `count` texts behind its name. */
+static bool add_row(struct libscols_table *table, const char *name, const char (*texts)[CELL],
+                    size_t count)
+{
+    struct libscols_line *line = scols_table_new_line(table, NULL);
+    bool ok = line != NULL && scols_line_set_data(line, 0, name) == 0;
+    for (size_t i = 0; ok && i < count; i++)
+        ok = scols_line_set_data(line, i + 1, texts[i]) == 0;
+    return ok;
+}
+
+static void fill_times(char (*texts)[CELL], const double *seconds, size_t count)
+{
     for (size_t i = 0; i < count; i++) {
-        char text[32];
-        fprintf(stream, "%*s", COLUMNS, time_text(seconds[i], text, sizeof text));
+        char text[CELL];
+        snprintf(texts[i], CELL, "%s", time_text(seconds[i], text, sizeof text));
     }
 }
 
-static void print_headers(FILE *stream, const char *first, const char *const *headers, size_t count)
+/* Prints the table, if it is whole, behind an empty line, and frees it. False: no memory. */
+static bool print_table(FILE *stream, struct libscols_table *table, bool is_whole,
+                        const struct columns *columns)
 {
-    fprintf(stream, "\n%-*s", LABEL_WIDTH, first);
-    for (size_t i = 0; i < count; i++)
-        fprintf(stream, "%*s", COLUMNS, headers[i]);
-    fputc('\n', stream);
+    const struct xb_columns fitting = {.width = xb_terminal_columns(stream),
+                                       .with_colours = xb_terminal_has_colours(stream),
+                                       .turns = columns->turns,
+                                       .elsewhere = "The JSON has all"};
+    char *text = is_whole ? xb_columns_fit(table, &fitting) : NULL;
+    scols_unref_table(table);
+    if (text == NULL)
+        return false;
+    fprintf(stream, "\n%s\n", text);
+    free(text);
+    return true;
 }
 
 /* ---- where it was measured, and what is asked ---- */
@@ -71,34 +119,38 @@ static void print_job(FILE *stream, const struct xb_job *job)
 
 /* ---- predictions ---- */
 
-static void print_predictions(FILE *stream, const struct xb_predictions *all)
+static bool add_prediction(struct libscols_table *table, const struct xb_prediction *one)
 {
-    static const char *const headers[] = {"TOTAL",  "LOW",      "HIGH",   "COPY IN",
-                                          "KERNEL", "COPY OUT", "PINNING"};
-    print_headers(stream, "STRATEGY", headers, sizeof headers / sizeof *headers);
-    for (int i = 0; i < XB_STRATEGIES; i++) {
-        const struct xb_prediction *one = &all->each[i];
-        double ends = xb_prediction_has_ends(one) ? 1 : (double)NAN;
-        const double times[] = {one->total[XB_MIDDLE],
-                                ends * one->total[XB_LOW],
-                                ends * one->total[XB_HIGH],
-                                one->in,
-                                one->kernel,
-                                one->out,
-                                one->pinning[XB_MIDDLE]};
-        /* Where only getting the data into pinned memory is not known, the rest is. */
-        double rest = one->running[XB_MIDDLE] > 0 ? 1 : (double)NAN;
-        const double parts[] = {(double)NAN,        (double)NAN,     (double)NAN, rest * one->in,
-                                rest * one->kernel, rest * one->out, (double)NAN};
-        const char *name = xb_strategy_words[i].name;
-        if (!xb_strategy_is_asked(&all->job, one->strategy))
-            continue;
-        if (one->is_known)
-            print_times(stream, name, times, sizeof times / sizeof *times);
-        else
-            print_times(stream, name, parts, sizeof parts / sizeof *parts);
-        fputc('\n', stream);
-    }
+    double ends = xb_prediction_has_ends(one) ? 1 : (double)NAN;
+    const double times[PREDICTED] = {one->total[XB_MIDDLE],
+                                     ends * one->total[XB_LOW],
+                                     ends * one->total[XB_HIGH],
+                                     one->in,
+                                     one->kernel,
+                                     one->out,
+                                     one->pinning[XB_MIDDLE]};
+    /* Where only getting the data into pinned memory is not known, the rest is. */
+    double rest = one->running[XB_MIDDLE] > 0 ? 1 : (double)NAN;
+    const double parts[PREDICTED] = {(double)NAN,    (double)NAN,        (double)NAN,
+                                     rest * one->in, rest * one->kernel, rest * one->out,
+                                     (double)NAN};
+    char texts[PREDICTED][CELL];
+    fill_times(texts, one->is_known ? times : parts, PREDICTED);
+    return add_row(table, xb_strategy_words[one->strategy].name, texts, PREDICTED);
+}
+
+static bool print_predictions(FILE *stream, const struct xb_predictions *all)
+{
+    static const char *const headers[PREDICTED + 1] = {"STRATEGY", "TOTAL",  "LOW",      "HIGH",
+                                                       "COPY IN",  "KERNEL", "COPY OUT", "PINNING"};
+    static const unsigned char turns[PREDICTED + 1] = {0, 0, 1, 1, 3, 3, 3, 2};
+    const struct columns columns = {headers, turns, PREDICTED + 1};
+    struct libscols_table *table = new_table(stream, &columns);
+    bool ok = table != NULL;
+    for (int i = 0; ok && i < XB_STRATEGIES; i++)
+        if (xb_strategy_is_asked(&all->job, all->each[i].strategy))
+            ok = add_prediction(table, &all->each[i]);
+    return print_table(stream, table, ok, &columns);
 }
 
 static void add_uses(struct xb_words *words, const struct xb_costs *costs,
@@ -153,45 +205,52 @@ static double figure_of(const struct xb_advice_report *report, const struct xb_r
     return xb_record_median(report->check, test, name);
 }
 
-static void print_checked(FILE *stream, const struct xb_advice_report *report,
-                          const struct xb_record_case *test, const struct xb_prediction *one)
+static bool add_checked(struct libscols_table *table, const struct xb_advice_report *report,
+                        const struct xb_record_case *test, const struct xb_prediction *one)
 {
     double measured = xb_advice_measured(report, one->strategy);
     double running = one->running[XB_MIDDLE];
     double predicted = running > 0 ? running : (double)NAN;
     double difference = 100 * (predicted / measured - 1);
-    const double before[] = {predicted, measured};
-    const double after[] = {figure_of(report, test, "in_time"),
-                            figure_of(report, test, "kernel_time"),
-                            figure_of(report, test, "out_time")};
-    char text[32] = "-";
+    const double times[CHECKED] = {predicted,
+                                   measured,
+                                   (double)NAN,
+                                   figure_of(report, test, "in_time"),
+                                   figure_of(report, test, "kernel_time"),
+                                   figure_of(report, test, "out_time")};
+    char texts[CHECKED][CELL];
+    fill_times(texts, times, CHECKED);
     if (isfinite(difference))
-        snprintf(text, sizeof text, "%+.1f %%", difference);
-    print_times(stream, xb_strategy_words[one->strategy].name, before, 2);
-    fprintf(stream, "%*s", COLUMNS, text);
-    for (size_t i = 0; i < sizeof after / sizeof *after; i++) {
-        char part[32];
-        fprintf(stream, "%*s", COLUMNS, time_text(after[i], part, sizeof part));
-    }
-    fputc('\n', stream);
+        snprintf(texts[2], CELL, "%+.1f %%", difference);
+    return add_row(table, xb_strategy_words[one->strategy].name, texts, CHECKED);
 }
 
-static void print_check(FILE *stream, const struct xb_advice_report *report)
+static bool print_checks(FILE *stream, const struct xb_advice_report *report)
 {
-    static const char *const headers[] = {"PREDICTED", "MEASURED", "DIFF",
-                                          "COPY IN",   "KERNEL",   "COPY OUT"};
-    char text[XB_RECORD_REASON];
-    if (report->check_failure != NULL)
-        xb_note_print(stream, "check", LABEL_WIDTH, "not run: %s", report->check_failure);
-    if (report->check == NULL)
-        return;
-    print_headers(stream, "CHECK", headers, sizeof headers / sizeof *headers);
-    for (int i = 0; i < XB_STRATEGIES; i++) {
+    static const char *const headers[CHECKED + 1] = {"CHECK",   "PREDICTED", "MEASURED", "DIFF",
+                                                     "COPY IN", "KERNEL",    "COPY OUT"};
+    static const unsigned char turns[CHECKED + 1] = {0, 0, 0, 0, 1, 1, 1};
+    const struct columns columns = {headers, turns, CHECKED + 1};
+    struct libscols_table *table = new_table(stream, &columns);
+    bool ok = table != NULL;
+    for (int i = 0; ok && i < XB_STRATEGIES; i++) {
         const struct xb_record_case *test = xb_advice_checked(report, (enum xb_strategy)i);
         if (test != NULL)
-            print_checked(stream, report, test, &report->predictions->each[i]);
+            ok = add_checked(table, report, test, &report->predictions->each[i]);
     }
-    fputc('\n', stream);
+    return print_table(stream, table, ok, &columns);
+}
+
+static bool print_check(FILE *stream, const struct xb_advice_report *report)
+{
+    char text[XB_RECORD_REASON];
+    if (report->check_failure != NULL)
+        xb_note_print_in(stream, XB_COLOUR_WARNING, "check", LABEL_WIDTH, "not run: %s",
+                         report->check_failure);
+    if (report->check == NULL)
+        return true;
+    if (!print_checks(stream, report))
+        return false;
     for (size_t i = 0; i < report->check->case_count; i++) {
         const struct xb_record_case *test = &report->check->cases[i];
         struct xb_words words = {.length = 0};
@@ -209,6 +268,7 @@ static void print_check(FILE *stream, const struct xb_advice_report *report)
         "one job, run here: the copies alone by the host's clock, the kernel alone by the "
         "device's. PREDICTED is without PINNING: the job that is run has its data where "
         "the strategy needs it.");
+    return true;
 }
 
 /* ---- all of it ---- */
@@ -221,14 +281,17 @@ static bool lacks_rows(const struct xb_predictions *all)
     return false;
 }
 
-static void print_all(FILE *stream, const struct xb_advice_report *report)
+/* False: no memory. */
+static bool print_all(FILE *stream, const struct xb_advice_report *report)
 {
     const struct xb_predictions *all = report->predictions;
     struct xb_words verdict = {.length = 0};
     struct xb_words break_even = {.length = 0};
     fprintf(stream, "xferbench %s, advise\n\n", XB_VERSION);
     xb_advice_say(all, &verdict);
-    xb_note_print(stream, "advice", LABEL_WIDTH, "%s", verdict.text);
+    xb_note_print_in(stream,
+                     xb_advice_judge(all) == XB_WORTH_YES ? XB_COLOUR_GOOD : XB_COLOUR_WARNING,
+                     "advice", LABEL_WIDTH, "%s", verdict.text);
     print_rows(stream, report);
     print_job(stream, &all->job);
     xb_advice_say_break_even(&report->break_even, &break_even);
@@ -238,8 +301,8 @@ static void print_all(FILE *stream, const struct xb_advice_report *report)
         xb_words_add(&break_even, "; if copies both ways do not slow each other");
     if (break_even.length > 0)
         xb_note_print(stream, "break-even", LABEL_WIDTH, "%s", break_even.text);
-    print_predictions(stream, all);
-    fputc('\n', stream);
+    if (!print_predictions(stream, all))
+        return false;
     for (int i = 0; i < XB_STRATEGIES; i++)
         if (xb_strategy_is_asked(&all->job, (enum xb_strategy)i))
             print_basis(stream, report, &all->each[i]);
@@ -248,14 +311,15 @@ static void print_all(FILE *stream, const struct xb_advice_report *report)
         xb_advice_say_command(&all->job, &words);
         xb_note_print(stream, "measure", LABEL_WIDTH, "%s", words.text);
     }
-    print_check(stream, report);
+    return print_check(stream, report);
 }
 
 enum xb_status xb_advice_table_write(FILE *stream, const struct xb_advice_report *report,
                                      struct xb_error *error)
 {
     locale_t previous = xb_plain_locale_enter();
-    print_all(stream, report);
+    bool ok = print_all(stream, report);
     xb_plain_locale_leave(previous);
-    return xb_stream_finish(stream, "the advice", error);
+    return ok ? xb_stream_finish(stream, "the advice", error)
+              : XB_FAIL(error, XB_ERR_MEMORY, "not enough memory to print the advice");
 }

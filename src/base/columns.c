@@ -1,47 +1,359 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
 #include "columns.h"
 
 #include "note.h"
 
-#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Gives the column `wordy` a shorter header, for values that are narrower than the long one. */
-static bool shorten_header(struct libscols_table *table, size_t wordy, const char *brief)
+size_t xb_widest_line(const char *text)
 {
-    struct libscols_column *column = scols_table_get_column(table, wordy);
-    struct libscols_cell *header = column != NULL ? scols_column_get_header(column) : NULL;
-    return header != NULL && scols_cell_set_data(header, brief) == 0;
+    size_t widest = 0;
+    for (;;) {
+        size_t length = strcspn(text, "\n");
+        widest = length > widest ? length : widest;
+        if (text[length] == '\0')
+            return widest;
+        text += length + 1;
+    }
 }
 
-/* Prints the table with `separator` between its columns into *text; frees the text from before. */
+bool xb_columns_paint(struct libscols_cell *cell, FILE *stream, enum xb_colour colour)
+{
+    const char *code = xb_colour_begin(stream, colour);
+    return cell != NULL && (code[0] == '\0' || scols_cell_set_color(cell, code) == 0);
+}
+
+static const char *name_of(struct libscols_column *column)
+{
+    const char *name = scols_cell_get_data(scols_column_get_header(column));
+    return name != NULL ? name : "";
+}
+
+/* Takes away the blanks at the ends of lines: an empty last column has some. */
+static void trim_lines(char *text)
+{
+    char *out = text;
+    for (const char *c = text; *c != '\0'; c++) {
+        size_t blanks = strspn(c, " ");
+        if (blanks > 0 && (c[blanks] == '\n' || c[blanks] == '\0'))
+            c += blanks;
+        if (*c == '\0')
+            break;
+        *out++ = *c;
+    }
+    *out = '\0';
+}
+
+/* Prints the table with `separator` between its columns into *text, which is NULL. */
 static bool print_with(struct libscols_table *table, const char *separator, char **text)
 {
-    free(*text);
-    *text = NULL;
-    return scols_table_set_column_separator(table, separator) == 0 &&
-           scols_print_table_to_string(table, text) == 0;
+    bool ok = scols_table_set_column_separator(table, separator) == 0 &&
+              scols_print_table_to_string(table, text) == 0;
+    if (ok)
+        trim_lines(*text);
+    return ok;
 }
 
-static bool is_wide(const char *text)
+/* The columns that a line of the table itself may take. */
+static size_t room_of(const struct xb_columns *columns)
 {
-    return strcspn(text, "\n") > XB_LINE_COLUMNS;
+    return columns->width - (columns->label != NULL ? strlen(columns->label) : 0);
 }
 
-char *xb_columns_fit(struct libscols_table *table, size_t wordy, const char *brief)
+/* ---- columns go ---- */
+
+/* Hides the columns whose turn it is. */
+static bool hide(struct libscols_table *table, const struct xb_columns *columns, unsigned turn)
+{
+    for (size_t i = 0; i < scols_table_get_ncols(table); i++) {
+        struct libscols_column *column = scols_table_get_column(table, i);
+        int flags = scols_column_get_flags(column) | SCOLS_FL_HIDDEN;
+        if (columns->turns[i] == turn && scols_column_set_flags(column, flags) != 0)
+            return false;
+    }
+    return true;
+}
+
+static unsigned last_turn(struct libscols_table *table, const struct xb_columns *columns)
+{
+    unsigned last = 0;
+    for (size_t i = 0; columns->turns != NULL && i < scols_table_get_ncols(table); i++)
+        last = columns->turns[i] > last ? columns->turns[i] : last;
+    return last;
+}
+
+/* Whether a column that went before that one has the same name: of two clocks, say. */
+static bool is_named(struct libscols_table *table, size_t index)
+{
+    const char *name = name_of(scols_table_get_column(table, index));
+    for (size_t i = 0; i < index; i++) {
+        struct libscols_column *column = scols_table_get_column(table, i);
+        if (scols_column_is_hidden(column) && strcmp(name_of(column), name) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* "Not shown in 80 columns: MIN, MAX. They are in --json and --csv." */
+static void print_hidden(FILE *stream, struct libscols_table *table,
+                         const struct xb_columns *columns)
+{
+    struct xb_words words = {.length = 0};
+    for (size_t i = 0; i < scols_table_get_ncols(table); i++) {
+        struct libscols_column *column = scols_table_get_column(table, i);
+        if (scols_column_is_hidden(column) && !is_named(table, i))
+            xb_words_add(&words, "%s%s", words.length > 0 ? ", " : "", name_of(column));
+    }
+    if (words.length == 0)
+        return;
+    if (columns->label == NULL)
+        fputc('\n', stream);
+    xb_lines_print(stream, room_of(columns), "Not shown in %zu columns: %s.%s%s%s", columns->width,
+                   words.text, columns->elsewhere != NULL ? " " : "",
+                   columns->elsewhere != NULL ? columns->elsewhere : "",
+                   columns->elsewhere != NULL ? "." : "");
+}
+
+/* ---- rows become paragraphs ---- */
+
+#define INDENT 2 /* of all lines of a paragraph but the first */
+
+/* The paragraph that a row becomes, while it is printed. */
+struct paragraph {
+    FILE *stream;
+    size_t width, used; /* of a line */
+    bool with_colours;
+};
+
+static void begin_line(struct paragraph *paragraph)
+{
+    fprintf(paragraph->stream, "\n%*s", INDENT, "");
+    paragraph->used = INDENT;
+}
+
+/* Some words, and a line break only between words that have no room in one line. */
+static void print_words(struct paragraph *paragraph, const char *text)
+{
+    for (const char *word = text; word[0] != '\0'; word += strspn(word, " ")) {
+        size_t length = strcspn(word, " ");
+        bool is_first = paragraph->used <= INDENT || word == text;
+        if (!is_first && paragraph->used + 1 + length > paragraph->width) {
+            begin_line(paragraph);
+            is_first = true;
+        }
+        fprintf(paragraph->stream, "%s%.*s", is_first ? "" : " ", (int)length, word);
+        paragraph->used += length + !is_first;
+        word += length;
+    }
+}
+
+/* "SIZE 256 MiB": in one line, if one has room for it. */
+static void print_cell(struct paragraph *paragraph, const char *name, struct libscols_cell *cell)
+{
+    const char *data = scols_cell_get_data(cell);
+    const char *colour = paragraph->with_colours ? scols_cell_get_color(cell) : NULL;
+    const char *blank = name[0] != '\0' ? " " : "";
+    size_t length = strlen(name) + strlen(blank) + strlen(data);
+    if (paragraph->used > 0 && paragraph->used + 2 + length > paragraph->width)
+        begin_line(paragraph);
+    else if (paragraph->used > 0)
+        paragraph->used += (size_t)fprintf(paragraph->stream, "  ");
+    paragraph->used += (size_t)fprintf(paragraph->stream, "%s", name);
+    if (paragraph->used + strlen(blank) + strcspn(data, " ") > paragraph->width)
+        begin_line(paragraph);
+    else
+        paragraph->used += (size_t)fprintf(paragraph->stream, "%s", blank);
+    fputs(colour != NULL ? colour : "", paragraph->stream);
+    print_words(paragraph, data);
+    fputs(colour != NULL ? "\033[0m" : "", paragraph->stream);
+}
+
+static void print_row(FILE *stream, struct libscols_table *table, struct libscols_line *line,
+                      const struct xb_columns *columns)
+{
+    struct paragraph paragraph = {
+        .stream = stream, .width = room_of(columns), .with_colours = columns->with_colours};
+    for (size_t i = 0; i < scols_table_get_ncols(table); i++) {
+        struct libscols_column *column = scols_table_get_column(table, i);
+        struct libscols_cell *cell = scols_line_get_cell(line, i);
+        const char *data = cell != NULL ? scols_cell_get_data(cell) : NULL;
+        if (!scols_column_is_hidden(column) && data != NULL && data[0] != '\0' &&
+            strcmp(data, "-") != 0)
+            print_cell(&paragraph, name_of(column), cell);
+    }
+    fputc('\n', stream);
+}
+
+/* What is brief for a header may say too little in a sentence: the whole name comes back. */
+static bool print_rows(FILE *stream, struct libscols_table *table, const struct xb_columns *columns,
+                       const char *wordy)
+{
+    if (columns->brief != NULL &&
+        scols_cell_set_data(scols_column_get_header(scols_table_get_column(table, columns->wordy)),
+                            wordy) != 0)
+        return false;
+    struct libscols_iter *lines = scols_new_iter(SCOLS_ITER_FORWARD);
+    struct libscols_line *line = NULL;
+    while (lines != NULL && scols_table_next_line(table, lines, &line) == 0)
+        print_row(stream, table, line, columns);
+    scols_free_iter(lines);
+    return lines != NULL;
+}
+
+/* ---- what fits ---- */
+
+static size_t larger(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
+/* The width of each column but for its header; NULL: no memory. Release with free(). */
+static size_t *cell_widths(struct libscols_table *table)
+{
+    size_t count = scols_table_get_ncols(table);
+    size_t *widths = calloc(count, sizeof *widths);
+    struct libscols_iter *lines = scols_new_iter(SCOLS_ITER_FORWARD);
+    struct libscols_line *line = NULL;
+    bool ok = widths != NULL && lines != NULL;
+    while (ok && scols_table_next_line(table, lines, &line) == 0)
+        for (size_t i = 0; i < count; i++) {
+            struct libscols_cell *cell = scols_line_get_cell(line, i);
+            const char *data = cell != NULL ? scols_cell_get_data(cell) : NULL;
+            widths[i] = larger(widths[i], data != NULL ? strlen(data) : 0);
+        }
+    scols_free_iter(lines);
+    if (ok)
+        return widths;
+    free(widths);
+    return NULL;
+}
+
+/* Whether the lines would fit with so many blanks between columns. */
+static bool fits(struct libscols_table *table, const size_t *widths, size_t blanks, size_t room)
+{
+    size_t used = 0;
+    size_t behind = 0; /* where the last column that is not empty ends */
+    for (size_t i = 0; i < scols_table_get_ncols(table); i++) {
+        struct libscols_column *column = scols_table_get_column(table, i);
+        size_t width = larger(widths[i], strlen(name_of(column)));
+        if (scols_column_is_hidden(column))
+            continue;
+        behind = width > 0 ? used + width : behind;
+        used += width + blanks;
+    }
+    return behind <= room;
+}
+
+/* Takes from the table what it has to lose. All before it is printed: the library never makes a
+ * column narrower than it once was. *separator is what then stands between columns. */
+static bool make_narrower(struct libscols_table *table, const struct xb_columns *columns,
+                          const char **separator)
+{
+    size_t room = room_of(columns);
+    size_t *widths = cell_widths(table);
+    bool ok = widths != NULL;
+    bool is_wide = ok && !fits(table, widths, 2, room);
+    *separator = is_wide ? " " : "  ";
+    is_wide = is_wide && !fits(table, widths, 1, room);
+    if (is_wide && columns->brief != NULL) {
+        struct libscols_column *column = scols_table_get_column(table, columns->wordy);
+        ok = scols_cell_set_data(scols_column_get_header(column), columns->brief) == 0;
+    }
+    for (unsigned turn = 1; ok && is_wide && turn <= last_turn(table, columns); turn++)
+        if (!fits(table, widths, 1, room))
+            ok = hide(table, columns, turn);
+    free(widths);
+    return ok;
+}
+
+static bool print_narrower(struct libscols_table *table, const struct xb_columns *columns,
+                           char **text)
+{
+    const char *separator = NULL;
+    /* On a terminal the library would drop columns of its own choice. */
+    return make_narrower(table, columns, &separator) &&
+           scols_table_set_termforce(table, SCOLS_TERMFORCE_NEVER) == 0 &&
+           scols_table_enable_colors(table, 0) == 0 && print_with(table, separator, text);
+}
+
+/* The table, or its rows as paragraphs, and what it lacks. */
+static bool write_fitting(FILE *stream, struct libscols_table *table,
+                          const struct xb_columns *columns, const char *wordy, const char *text)
+{
+    char *coloured = NULL;
+    bool ok = true;
+    if (xb_widest_line(text) > room_of(columns)) {
+        ok = print_rows(stream, table, columns, wordy);
+    } else if (columns->with_colours) { /* last, for widths are counted without them */
+        ok = scols_table_enable_colors(table, 1) == 0 &&
+             scols_print_table_to_string(table, &coloured) == 0;
+        if (ok)
+            trim_lines(coloured);
+        fprintf(stream, "%s\n", ok ? coloured : "");
+    } else {
+        fprintf(stream, "%s\n", text);
+    }
+    free(coloured);
+    print_hidden(stream, table, columns);
+    return ok;
+}
+
+/* Gives each line what it begins with. */
+static void print_labelled(FILE *stream, const char *label, const char *text)
+{
+    int width = (int)strlen(label);
+    for (const char *line = text; line[0] != '\0'; line += strcspn(line, "\n") + 1)
+        fprintf(stream, "%*s%.*s\n", width, line == text ? label : "", (int)strcspn(line, "\n"),
+                line);
+}
+
+/* The name of the wordy column, which may be about to change; "" of none. NULL: no memory. */
+static char *wordy_name(struct libscols_table *table, const struct xb_columns *columns)
+{
+    return strdup(columns->brief != NULL ? name_of(scols_table_get_column(table, columns->wordy))
+                                         : "");
+}
+
+/* Whether the text was written into *written, which is freed if not. */
+static bool end_text(FILE *stream, bool ok, char **written)
+{
+    ok = fclose(stream) == 0 && ok;
+    if (!ok) {
+        free(*written);
+        *written = NULL;
+    }
+    return ok;
+}
+
+/* Replaces the text by one whose lines begin with the label. */
+static bool add_label(const char *label, char **text)
+{
+    char *labelled = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&labelled, &size);
+    if (stream != NULL)
+        print_labelled(stream, label, *text);
+    bool ok = stream != NULL && end_text(stream, true, &labelled);
+    free(*text);
+    *text = labelled;
+    return ok;
+}
+
+char *xb_columns_fit(struct libscols_table *table, const struct xb_columns *columns)
 {
     char *text = NULL;
-    /* On a narrow terminal the library would drop columns. Let the terminal wrap lines instead. */
-    bool ok = scols_table_set_termforce(table, SCOLS_TERMFORCE_NEVER) == 0 &&
-              print_with(table, "  ", &text);
-    if (ok && is_wide(text))
-        ok = print_with(table, " ", &text);
-    if (ok && is_wide(text))
-        ok = shorten_header(table, wordy, brief) && print_with(table, " ", &text);
-    if (!ok) {
-        free(text);
-        text = NULL;
-    }
-    return text;
+    char *fitting = NULL;
+    size_t size = 0;
+    char *wordy = wordy_name(table, columns);
+    bool ok = wordy != NULL && print_narrower(table, columns, &text);
+    FILE *stream = ok ? open_memstream(&fitting, &size) : NULL;
+    ok = stream != NULL &&
+         end_text(stream, write_fitting(stream, table, columns, wordy, text), &fitting) &&
+         (columns->label == NULL || add_label(columns->label, &fitting));
+    free(wordy);
+    free(text);
+    return ok ? fitting : NULL;
 }

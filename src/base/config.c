@@ -2,6 +2,7 @@
 #define _GNU_SOURCE /* getopt_long */
 #include "xferbench/options.h"
 
+#include <ctype.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -245,6 +246,7 @@ static enum xb_status set_value(struct xb_value *value, const char *text, struct
     case XB_OPTION_FLAG:
         break;
     case XB_OPTION_TEXT:
+    case XB_OPTION_FILE:
         return parse_text(value, error);
     case XB_OPTION_COUNT:
         return parse_count(value, error);
@@ -313,6 +315,25 @@ static enum xb_status refuse(const struct xb_config *config, const struct tables
     return XB_FAIL(error, XB_ERR_USAGE, "option --%s takes no argument", value->option->name);
 }
 
+/* Whether an argument reads like an option: most likely its own argument was forgotten. "-" and
+ * numbers below 0 do not. */
+static bool looks_like_option(const char *text)
+{
+    return text[0] == '-' && (text[1] == '-' || isalpha((unsigned char)text[1]));
+}
+
+static enum xb_status refuse_argument(const struct xb_option *option, const char *text,
+                                      struct xb_error *error)
+{
+    if (option->type == XB_OPTION_FILE)
+        return XB_FAIL(error, XB_ERR_USAGE,
+                       "--%s needs a file; '%.80s' looks like an option. For a file of that name "
+                       "write ./%.80s",
+                       option->name, text, text);
+    return XB_FAIL(error, XB_ERR_USAGE, "--%s needs an argument (%s); '%.80s' looks like an option",
+                   option->name, option->argument, text);
+}
+
 static enum xb_status parse_arguments(struct xb_config *config, const struct tables *tables,
                                       int argc, char **argv, struct xb_error *error)
 {
@@ -327,6 +348,8 @@ static enum xb_status parse_arguments(struct xb_config *config, const struct tab
             return XB_FAIL(error, XB_ERR_USAGE, "option --%s is given twice; give it once",
                            value->option->name);
         value->given = true;
+        if (value->option->type != XB_OPTION_FLAG && looks_like_option(optarg))
+            return refuse_argument(value->option, optarg, error);
         enum xb_status status = set_value(value, optarg, error);
         if (status != XB_OK)
             return status;
@@ -399,6 +422,11 @@ enum xb_status xb_config_default(struct xb_config *config, const char *name, con
     free_value(value);
     *value = (struct xb_value){.option = option};
     return set_value(value, text, error);
+}
+
+const char *const *xb_option_words(const struct xb_option *option)
+{
+    return option->choices != NULL || option->offers == NULL ? option->choices : option->offers();
 }
 
 bool xb_option_is_list(const struct xb_option *option)

@@ -23,34 +23,100 @@ void xb_make_plain(char *text)
             c[1] = ' ';
 }
 
-/* The length of the unit behind a number, with the blank before it, or 0: a line must not break
- * between the two. */
-static int unit_length(const char *word, const char *rest)
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static bool is_unit(const char *word)
 {
     static const char *const units[] = {"%",  "GB/s", "B",  "KiB", "MiB", "GiB",
                                         "ns", "us",   "ms", "s",   "min", "h"};
-    word += strspn(word, "(+-");
-    if (rest == NULL || *word < '0' || *word > '9')
-        return 0;
-    size_t length = strcspn(rest, " ,;:.)");
+    size_t length = strcspn(word, " ,;:.)");
     for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
-        if (strlen(units[i]) == length && strncmp(rest, units[i], length) == 0)
-            return (int)strcspn(rest, " ") + 1;
-    return 0;
+        if (strlen(units[i]) == length && strncmp(word, units[i], length) == 0)
+            return true;
+    return false;
 }
 
-static void print_wrapped(FILE *stream, const char *label, int width, char *text)
+/* Whether no line may break between two words: "55.3 GB/s", "18 x 26.6", "Gen5 x16". */
+static bool belong_together(const char *word, const char *next)
 {
-    int indent = fprintf(stream, "  %-*s", width, label);
-    int used = indent;
-    char *rest = NULL;
-    xb_make_plain(text);
-    for (char *word = strtok_r(text, " ", &rest); word != NULL; word = strtok_r(NULL, " ", &rest)) {
-        int length = (int)strlen(word);
-        if (used > indent && used + 1 + length + unit_length(word, rest) > XB_LINE_COLUMNS)
-            used = fprintf(stream, "\n%*s", indent, "") - 1;
-        used += fprintf(stream, used > indent ? " %s" : "%s", word);
+    word += strspn(word, "(+-");
+    if (is_digit(word[0]))
+        return is_unit(next) || strncmp(next, "x ", 2) == 0;
+    if (strncmp(word, "Gen", 3) == 0)
+        return next[0] == 'x' && is_digit(next[1]);
+    return strncmp(word, "x ", 2) == 0 && is_digit(next[0]);
+}
+
+/* The length of a word and of all behind it that have to stand in the same line. */
+static int length_together(const char *word)
+{
+    const char *last = word;
+    const char *end = word + strcspn(word, " ");
+    while (end[0] == ' ' && belong_together(last, end + 1)) {
+        last = end + 1;
+        end = last + strcspn(last, " ");
     }
+    return (int)(end - word);
+}
+
+/* Where words are printed, line by line. */
+struct lines {
+    FILE *stream;
+    int width, indent; /* of a line; of all of them but the first */
+    int used;          /* of the one that is printed */
+    bool is_begun;     /* it has a word */
+};
+
+static void begin_line(struct lines *lines)
+{
+    fprintf(lines->stream, "\n%*s", lines->indent, "");
+    lines->used = lines->indent;
+    lines->is_begun = false;
+}
+
+/* A path may be longer than a line. In a file it stays whole, to be searched for; a window would
+ * break it anyway, and without the indent. */
+static void put_word(struct lines *lines, const char *word, int length)
+{
+    int room = lines->width - lines->used;
+    while (length > room && room > 0 && xb_is_terminal(lines->stream)) {
+        fprintf(lines->stream, "%.*s", room, word);
+        word += room;
+        length -= room;
+        begin_line(lines);
+        room = lines->width - lines->used;
+    }
+    lines->used += fprintf(lines->stream, "%.*s", length, word);
+    lines->is_begun = true;
+}
+
+/* Breaks the text, which it makes plain, into lines. */
+static void put_words(struct lines *lines, char *text)
+{
+    xb_make_plain(text);
+    for (char *word = text + strspn(text, " "); word[0] != '\0'; word += strspn(word, " ")) {
+        int length = (int)strcspn(word, " ");
+        if (lines->is_begun && lines->used + 1 + length_together(word) > lines->width)
+            begin_line(lines);
+        if (lines->is_begun)
+            lines->used += fprintf(lines->stream, " ");
+        put_word(lines, word, length);
+        word += length;
+    }
+}
+
+static void print_note(FILE *stream, enum xb_colour colour, const char *label, int width,
+                       char *text)
+{
+    struct lines lines = {.stream = stream, .width = (int)xb_terminal_prose_columns(stream)};
+    int length = (int)strlen(label);
+    lines.indent = lines.used = 2 + (length > width ? length : width);
+    fprintf(stream, "  %s%s%s%*s", xb_colour_begin(stream, colour), label,
+            xb_colour_end(stream, colour), lines.indent - 2 - length, "");
+    put_words(&lines, text);
     fputc('\n', stream);
 }
 
@@ -61,7 +127,46 @@ void xb_note_print(FILE *stream, const char *label, int width, const char *forma
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    print_wrapped(stream, label, width, text);
+    print_note(stream, XB_COLOUR_NONE, label, width, text);
+}
+
+void xb_note_print_in(FILE *stream, enum xb_colour colour, const char *label, int width,
+                      const char *format, ...)
+{
+    char text[XB_NOTE_SIZE];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    print_note(stream, colour, label, width, text);
+}
+
+static void print_lines(FILE *stream, size_t width, enum xb_colour colour, char *text)
+{
+    struct lines lines = {.stream = stream, .width = (int)width, .indent = 2};
+    fputs(xb_colour_begin(stream, colour), stream);
+    put_words(&lines, text);
+    fprintf(stream, "%s\n", xb_colour_end(stream, colour));
+}
+
+void xb_lines_print(FILE *stream, size_t width, const char *format, ...)
+{
+    char text[XB_NOTE_SIZE];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    print_lines(stream, width, XB_COLOUR_NONE, text);
+}
+
+void xb_heading_print(FILE *stream, enum xb_colour colour, const char *format, ...)
+{
+    char text[XB_NOTE_SIZE];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    print_lines(stream, xb_terminal_prose_columns(stream), colour, text);
 }
 
 void xb_words_add(struct xb_words *words, const char *format, ...)

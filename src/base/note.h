@@ -2,12 +2,11 @@
 #ifndef XFERBENCH_BASE_NOTE_H
 #define XFERBENCH_BASE_NOTE_H
 
+#include "terminal.h"
+
 #include <linux/limits.h>
 #include <stddef.h>
 #include <stdio.h>
-
-/* Notes wrap at this column. Tables stay within it except for very long values. */
-#define XB_LINE_COLUMNS 100
 
 /* Large enough for any text of a run with a row's name before it, and for any path. */
 #define XB_NOTE_SIZE (PATH_MAX + 512)
@@ -17,9 +16,22 @@
  * could begin a command of a CI system (xb_plain_text). */
 void xb_make_plain(char *text);
 
-/* Prints words after a label padded to `width`, and further lines under the first word. */
+/* Prints words after a label padded to `width`, and further lines under the first word: within
+ * xb_terminal_prose_columns(). A word longer than a line, a path, is broken on a terminal only. */
 void xb_note_print(FILE *stream, const char *label, int width, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
+
+/* The same with a label in that colour. */
+void xb_note_print_in(FILE *stream, enum xb_colour colour, const char *label, int width,
+                      const char *format, ...) __attribute__((format(printf, 5, 6)));
+
+/* Prints words without a label, within `width`, and further lines indented by 2. */
+void xb_lines_print(FILE *stream, size_t width, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* The same for what stands above others: within xb_terminal_prose_columns(), and in that colour. */
+void xb_heading_print(FILE *stream, enum xb_colour colour, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /* A line that is built piece by piece. Text that does not fit is left out. Zero-initialise. */
 struct xb_words {

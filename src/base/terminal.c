@@ -8,13 +8,14 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-/* Of a terminal that nobody knows the width of. */
+/* Of a terminal that nobody knows the size of. */
 #define USUAL_COLUMNS 80
+#define USUAL_ROWS 24
 
 /* A wider one than any window is a mistake of who set it. */
 #define MOST_COLUMNS 1000
 
-static bool is_terminal(FILE *stream)
+bool xb_is_terminal(FILE *stream)
 {
     int fd = fileno(stream); /* -1 of a text in memory */
     return fd >= 0 && isatty(fd) == 1;
@@ -36,7 +37,7 @@ static size_t columns_of_environment(void)
 size_t xb_terminal_columns(FILE *stream)
 {
     struct winsize window;
-    if (!is_terminal(stream))
+    if (!xb_is_terminal(stream))
         return XB_PLAIN_COLUMNS;
     size_t columns = ioctl(fileno(stream), TIOCGWINSZ, &window) == 0 && window.ws_col > 0
                          ? window.ws_col
@@ -52,17 +53,30 @@ size_t xb_terminal_prose_columns(FILE *stream)
     return columns < XB_PLAIN_COLUMNS ? columns : XB_PLAIN_COLUMNS;
 }
 
-bool xb_terminal_has_colours(FILE *stream)
+size_t xb_terminal_rows(FILE *stream)
+{
+    struct winsize window;
+    if (!xb_is_terminal(stream))
+        return 0;
+    return ioctl(fileno(stream), TIOCGWINSZ, &window) == 0 && window.ws_row > 0 ? window.ws_row
+                                                                                : USUAL_ROWS;
+}
+
+bool xb_terminal_has_cursor(FILE *stream)
 {
     const char *terminal = getenv("TERM");
-    return is_terminal(stream) && !is_given(getenv("NO_COLOR")) &&
-           (terminal == NULL || strcmp(terminal, "dumb") != 0);
+    return xb_is_terminal(stream) && (terminal == NULL || strcmp(terminal, "dumb") != 0);
+}
+
+bool xb_terminal_has_colours(FILE *stream)
+{
+    return xb_terminal_has_cursor(stream) && !is_given(getenv("NO_COLOR"));
 }
 
 bool xb_terminal_has_utf8(FILE *stream)
 {
     static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
-    if (!is_terminal(stream))
+    if (!xb_is_terminal(stream))
         return false;
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         const char *value = getenv(names[i]);

@@ -19,12 +19,21 @@
 /* A terminal that is narrower, or says so, is written to as if it had as many. */
 #define XB_LEAST_COLUMNS 40
 
+bool xb_is_terminal(FILE *stream);
+
 /* How many columns a line may take: of a terminal that does not know its width what COLUMNS says,
  * else 80. Changes with the window: ask once for each table. */
 size_t xb_terminal_columns(FILE *stream);
 
 /* The same for sentences: XB_PLAIN_COLUMNS at most. */
 size_t xb_terminal_prose_columns(FILE *stream);
+
+/* How many lines it shows at a time: of a terminal that does not know 24; 0 of what is none. */
+size_t xb_terminal_rows(FILE *stream);
+
+/* Whether the cursor can go back to lines that are written: on a terminal, unless it is a dumb one
+ * (TERM). */
+bool xb_terminal_has_cursor(FILE *stream);
 
 /* Whether to colour: on a terminal, unless it is a dumb one (TERM) or NO_COLOR has any value
  * (https://no-color.org). */

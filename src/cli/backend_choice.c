@@ -4,6 +4,7 @@
 
 #include "backends/choice.h"
 #include "base/plain_text.h"
+#include "help.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,8 +13,11 @@ void xb_probe_print(FILE *stream, const struct xb_probe *probe)
 {
     for (size_t i = 0; i < probe->check_count; i++) {
         char what[sizeof probe->checks[i].what], found[4 * sizeof probe->checks[i].found];
-        fprintf(stream, "    %-29s %s\n", xb_plain_text(probe->checks[i].what, what, sizeof what),
-                xb_plain_text(probe->checks[i].found, found, sizeof found));
+        char name[4 + sizeof what];
+        snprintf(name, sizeof name, "    %s",
+                 xb_plain_text(probe->checks[i].what, what, sizeof what));
+        xb_help_print_entry(stream, name,
+                            xb_plain_text(probe->checks[i].found, found, sizeof found), 34);
     }
 }
 

@@ -12,13 +12,3 @@ int xb_cli_fail(const struct xb_error *error)
         return 128 + xb_interrupt_signal();
     return error->status == XB_ERR_USAGE ? XB_EXIT_USAGE : XB_EXIT_FAILED;
 }
-
-enum xb_status xb_cli_refuse_operands(const struct xb_config *config, struct xb_error *error)
-{
-    if (config->operand_count == 0)
-        return XB_OK;
-    return XB_FAIL(error, XB_ERR_USAGE,
-                   "'%s' is not an option: what to do is said by --mode, --size and the like; see "
-                   "xferbench --help",
-                   config->operands[0]);
-}

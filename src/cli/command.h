@@ -14,12 +14,22 @@ enum xb_exit {
     XB_EXIT_NOTHING = 3, /* nothing could be tested */
 };
 
-/* A subcommand. Each has a room of its own, which fills one in; src/commands.c lists them. */
+/* What a command takes besides options. */
+enum xb_operands { XB_OPERANDS_NONE, XB_OPERANDS_FILES, XB_OPERANDS_TOPIC };
+
+/* A subcommand. Each has a room of its own, which fills one in; src/commands.c lists them. Its
+ * help, the man page and shell completion are written from this. */
 struct xb_command {
     const char *name;
-    const char *synopsis, *summary; /* its line in the program's help */
+    const char *synopsis;    /* the name with its operands: "show FILE..." */
+    const char *summary;     /* its line in the program's help */
+    const char *description; /* what it does, in a few sentences */
+    const char *exits;       /* its exit codes: "0 all is well; 1 ..." */
+    const char *example;     /* a whole command line; NULL: none */
+    enum xb_operands operands;
     /* The rows of its options, --help and --version among them. Ends with NULL; static memory. */
     const struct xb_option *const *(*rows)(void);
+    /* Its help, where that is more than xb_help_print_command prints; else NULL. */
     void (*print_help)(FILE *stream);
     /* Does it, and returns the exit code. `words` is the command line as the user wrote it, from
      * the command's name on; ends with NULL. */
@@ -31,9 +41,5 @@ struct xb_command {
 
 /* Prints "xferbench: " and the error to stderr and returns the exit code that fits its status. */
 int xb_cli_fail(const struct xb_error *error);
-
-/* XB_ERR_USAGE if anything stands on the command line that is no option. */
-XB_MUST_CHECK enum xb_status xb_cli_refuse_operands(const struct xb_config *config,
-                                                    struct xb_error *error);
 
 #endif

@@ -2,18 +2,24 @@
 #include "help.h"
 
 #include "backends/registry.h"
+#include "base/terminal.h"
 #include "xferbench/version.h"
 
 #include <string.h>
 
-#define WIDTH 88
+/* Where the text behind names begins, and in a narrow window, where names have lines of their own.
+ */
+#define TEXT_COLUMN 30
+#define NARROW_COLUMN 8
+#define NARROW 72
 
 void xb_help_print_wrapped(FILE *stream, const char *text, int indent)
 {
+    int width = (int)xb_terminal_prose_columns(stream);
     int column = indent;
     while (*text != '\0') {
         int length = (int)strcspn(text, " ");
-        if (column > indent && column + 1 + length > WIDTH) {
+        if (column > indent && column + 1 + length > width) {
             fprintf(stream, "\n%*s", indent, "");
             column = indent;
         } else if (column > indent) {
@@ -28,29 +34,85 @@ void xb_help_print_wrapped(FILE *stream, const char *text, int indent)
     fputc('\n', stream);
 }
 
+void xb_help_print_entry(FILE *stream, const char *name, const char *text, int column)
+{
+    int length = (int)strlen(name);
+    size_t width = xb_terminal_columns(stream);
+    bool narrow = width < NARROW && (size_t)column + strlen(text) > width;
+    int indent = narrow && column > NARROW_COLUMN ? NARROW_COLUMN : column;
+    if (length < indent)
+        fprintf(stream, "%-*s", indent, name);
+    else
+        fprintf(stream, "%s\n%*s", name, indent, "");
+    xb_help_print_wrapped(stream, text, indent);
+}
+
+const char *xb_help_option_text(const struct xb_option *option, char *text, size_t size)
+{
+    int length = option->short_name != 0
+                     ? snprintf(text, size, "-%c, --%s", option->short_name, option->name)
+                     : snprintf(text, size, "--%s", option->name);
+    if (option->argument != NULL && length > 0 && (size_t)length < size)
+        snprintf(text + length, size - (size_t)length, " %s", option->argument);
+    return text;
+}
+
+/* The name as help shows it: long names below each other. */
+static void print_option(FILE *stream, const struct xb_option *option, const char *text)
+{
+    char name[64];
+    char left[80];
+    snprintf(left, sizeof left, option->short_name != 0 ? "  %s" : "      %s",
+             xb_help_option_text(option, name, sizeof name));
+    xb_help_print_entry(stream, left, text, TEXT_COLUMN);
+}
+
 void xb_help_print_option(FILE *stream, const struct xb_option *option)
 {
-    char left[64];
     char text[1024];
-    int length = option->short_name != 0
-                     ? snprintf(left, sizeof left, "  -%c, --%s", option->short_name, option->name)
-                     : snprintf(left, sizeof left, "      --%s", option->name);
-    if (option->argument != NULL)
-        length += snprintf(left + length, sizeof left - (size_t)length, " %s", option->argument);
     size_t used = (size_t)snprintf(text, sizeof text, "%s", option->help);
-    if (option->default_text != NULL)
+    if (option->default_text != NULL && used < sizeof text)
         snprintf(text + used, sizeof text - used, " [default: %s]", option->default_text);
-    if (length < 29)
-        fprintf(stream, "%-30s", left);
-    else
-        fprintf(stream, "%s\n%30s", left, "");
-    xb_help_print_wrapped(stream, text, 30);
+    print_option(stream, option, text);
+}
+
+void xb_help_print_brief_options(FILE *stream, const struct xb_option *const *rows)
+{
+    for (size_t i = 0; rows[i] != NULL; i++)
+        if (rows[i]->brief != NULL)
+            print_option(stream, rows[i], rows[i]->brief);
 }
 
 void xb_help_print_options(FILE *stream, const struct xb_option *const *rows)
 {
     for (size_t i = 0; rows[i] != NULL; i++)
         xb_help_print_option(stream, rows[i]);
+}
+
+void xb_help_print_beginning(FILE *stream, const struct xb_command *command)
+{
+    fprintf(stream, "Usage: xferbench %s [OPTION]...\n\n", command->synopsis);
+    xb_help_print_wrapped(stream, command->description, 0);
+    if (command->example != NULL)
+        fprintf(stream, "\nExample: %s\n", command->example);
+}
+
+void xb_help_print_exits(FILE *stream, const struct xb_command *command)
+{
+    fprintf(stream, "\nExit: ");
+    xb_help_print_wrapped(stream, command->exits, (int)strlen("Exit: "));
+}
+
+void xb_help_print_command(FILE *stream, const struct xb_command *command)
+{
+    if (command->print_help != NULL) {
+        command->print_help(stream);
+        return;
+    }
+    xb_help_print_beginning(stream, command);
+    fprintf(stream, "\nOptions:\n");
+    xb_help_print_options(stream, command->rows());
+    xb_help_print_exits(stream, command);
 }
 
 void xb_help_print_directions(FILE *stream, const struct xb_mode *mode)
@@ -71,14 +133,17 @@ void xb_help_print_directions(FILE *stream, const struct xb_mode *mode)
 static void print_figures(FILE *stream, const struct xb_figure *const *figures)
 {
     for (size_t i = 0; figures[i] != NULL; i++) {
-        fprintf(stream, "  %-27s ", figures[i]->name);
-        xb_help_print_wrapped(stream, figures[i]->help, 30);
+        char name[64];
+        snprintf(name, sizeof name, "  %s", figures[i]->name);
+        xb_help_print_entry(stream, name, figures[i]->help, TEXT_COLUMN);
     }
 }
 
 void xb_help_print_mode(FILE *stream, const struct xb_mode *mode)
 {
-    fprintf(stream, "%s: %s\n\n", mode->name, mode->summary);
+    fprintf(stream, "%s: ", mode->name);
+    xb_help_print_wrapped(stream, mode->summary, (int)strlen(mode->name) + 2);
+    fputc('\n', stream);
     xb_help_print_wrapped(stream, mode->description, 0);
     fprintf(stream, "\nDirections:");
     xb_help_print_directions(stream, mode);

@@ -2,19 +2,34 @@
 #ifndef XFERBENCH_CLI_HELP_H
 #define XFERBENCH_CLI_HELP_H
 
+#include "command.h"
 #include "xferbench/mode.h"
 
 #include <stdio.h>
 
-/* What the help of several commands is made of. */
+/* What the help of several commands is made of. All of it fits the terminal. */
 
 /* Prints `text` wrapped, every line behind `indent` blanks. The caller has filled the first line up
  * to there. */
 void xb_help_print_wrapped(FILE *stream, const char *text, int indent);
+/* Prints a name and, from `column` on, wrapped, what is said of it. In a narrow window a text of
+ * several lines stands below the name. */
+void xb_help_print_entry(FILE *stream, const char *name, const char *text, int column);
+
+/* "-m, --mode MODE[,MODE]" */
+const char *xb_help_option_text(const struct xb_option *option, char *text, size_t size);
 /* Prints an option with its argument, help and default. */
 void xb_help_print_option(FILE *stream, const struct xb_option *option);
 /* Prints all options of a list that ends with NULL. */
 void xb_help_print_options(FILE *stream, const struct xb_option *const *rows);
+/* Prints those that say something in brief, with no more than that. */
+void xb_help_print_brief_options(FILE *stream, const struct xb_option *const *rows);
+
+/* Prints the help of a command. */
+void xb_help_print_command(FILE *stream, const struct xb_command *command);
+/* For a command with a help of its own: what stands before its options, and behind. */
+void xb_help_print_beginning(FILE *stream, const struct xb_command *command);
+void xb_help_print_exits(FILE *stream, const struct xb_command *command);
 
 /* Prints what `help MODE` says. */
 void xb_help_print_mode(FILE *stream, const struct xb_mode *mode);

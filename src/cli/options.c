@@ -2,6 +2,7 @@
 #include "options.h"
 
 #include "backends/choice.h"
+#include "backends/registry.h"
 
 #include <stdio.h>
 
@@ -9,7 +10,7 @@ const struct xb_option xb_option_help = {
     .name = "help",
     .short_name = 'h',
     .type = XB_OPTION_FLAG,
-    .help = "Print this help, or with the name of a mode or command the help on that.",
+    .help = "Print help; with the name of a command, a mode or an option behind it, help on that.",
     .selects = true,
 };
 const struct xb_option xb_option_plain_help = {
@@ -29,13 +30,22 @@ const struct xb_option xb_option_version = {
 const struct xb_option xb_option_output = {
     .name = "output",
     .short_name = 'o',
-    .type = XB_OPTION_TEXT,
+    .type = XB_OPTION_FILE,
     .argument = "FILE",
     .default_text = "-",
     .help = "Where that goes; '-' is standard output. A file is replaced only when its new content "
             "is complete.",
 };
 
+static const char *const *list_backends(void)
+{
+    static const char *names[16] = {XB_BACKEND_AUTO};
+    for (size_t i = 0; xb_backends[i].name != NULL && i + 2 < sizeof names / sizeof *names; i++)
+        names[i + 1] = xb_backends[i].name;
+    return names;
+}
+
+static char backend_brief[160];
 static char backend_help[512];
 const struct xb_option xb_option_backend = {
     .name = "backend",
@@ -44,6 +54,8 @@ const struct xb_option xb_option_backend = {
     .argument = "NAME",
     .default_text = XB_BACKEND_AUTO,
     .help = backend_help,
+    .brief = backend_brief,
+    .offers = list_backends,
     .selects = true,
 };
 
@@ -53,6 +65,7 @@ void xb_option_backend_describe(void)
     char others[128];
     xb_backend_names(XB_BACKENDS_ALL, all, sizeof all);
     xb_backend_names(XB_BACKENDS_BY_NAME, others, sizeof others);
+    snprintf(backend_brief, sizeof backend_brief, "what measures: %s or auto", all);
     int length =
         snprintf(backend_help, sizeof backend_help,
                  "Which backend measures: %s, or auto, the first GPU backend that can run.", all);

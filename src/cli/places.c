@@ -44,7 +44,8 @@ static bool is_wanted(const struct xb_cli_place *place)
     return place->output != NULL && place->output->path != NULL;
 }
 
-static enum xb_status check(const struct xb_cli_place *places, size_t count, struct xb_error *error)
+enum xb_status xb_cli_check_places(const struct xb_cli_place *places, size_t count,
+                                   struct xb_error *error)
 {
     for (size_t i = 0; i < count; i++) {
         if (!is_wanted(&places[i]))
@@ -64,7 +65,7 @@ static enum xb_status check(const struct xb_cli_place *places, size_t count, str
 enum xb_status xb_cli_open_places(const struct xb_cli_place *places, size_t count, double deadline,
                                   struct xb_error *error)
 {
-    enum xb_status status = check(places, count, error);
+    enum xb_status status = xb_cli_check_places(places, count, error);
     if (status != XB_OK)
         return status;
     for (size_t i = 0; i < count; i++) {

@@ -14,6 +14,11 @@ struct xb_cli_place {
     const char *input;        /* the path; NULL for an output, and for no input */
 };
 
+/* XB_ERR_USAGE where an output that was found would take the place of another one, of an input or
+ * of this program. Opens nothing. */
+XB_MUST_CHECK enum xb_status xb_cli_check_places(const struct xb_cli_place *places, size_t count,
+                                                 struct xb_error *error);
+
 /*
  * Opens the outputs that were found. XB_ERR_USAGE where one would take the place of another one, of
  * an input or of this program: that is told before any of them waits for a reader.

@@ -85,11 +85,12 @@ static void put_extra(struct xb_json *json, const struct xb_comparison *comparis
     struct xb_words words = {.length = 0};
     struct xb_words forbidden;
     xb_words_add(&words, "%zu process%s", figures->n, figures->n == 1 ? "" : "es");
-    if (compared != NULL && compared->has_ratio)
-        xb_words_add(&words, "; ratio %s",
-                     xb_compare_ratio(comparison, compared, text, sizeof text));
+    if (compared != NULL && compared->has_ratio) {
+        xb_words_add(&words, "; %s", xb_compare_says(compared, text, sizeof text));
+        xb_words_add(&words, "; ratio %s", xb_compare_ratio(compared, text, sizeof text));
+    }
     if (compared != NULL)
-        xb_words_add(&words, "; %s", xb_compare_verdict(compared, text, sizeof text));
+        xb_words_add(&words, "; %s", xb_compare_verdict(comparison, compared, text, sizeof text));
     if (compared != NULL && xb_compare_note(compared, text, sizeof text)[0] != '\0')
         xb_words_add(&words, "; %s", text);
     if (!comparison->comparable)

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Did anything get slower from one file to another? */
-#define _POSIX_C_SOURCE 200809L /* fileno */
 #include "command.h"
-
-#include "base/plain_text.h"
 
 #include "base/interrupt.h"
 #include "base/output.h"
+#include "base/plain_text.h"
+#include "base/terminal.h"
 #include "cli/help.h"
 #include "cli/places.h"
 #include "comparison.h"
@@ -15,7 +14,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* The whole command. */
 struct command {
@@ -36,22 +34,33 @@ static int fail(const struct xb_error *error)
 
 /* ---- what is asked ---- */
 
-/* "2%" or "0.02", from 0 (or above it) to below `most`. */
-static enum xb_status read_share(const struct xb_config *config, const char *option, bool zero,
-                                 double most, double *share, struct xb_error *error)
+/* "1%" or "0.01", above 0 and below `most`. */
+static enum xb_status read_alpha(const struct xb_config *config, double most, double *share,
+                                 struct xb_error *error)
 {
-    const char *text = xb_config_get(config, option)->text;
+    const char *text = xb_config_get(config, "alpha")->text;
     size_t digits = strspn(text, "0123456789.");
     bool percent = strcmp(text + digits, "%") == 0;
     char *end = NULL;
     double number = strtod(text, &end); /* the program keeps the C locale */
     *share = percent ? number / 100.0 : number;
     bool whole = digits > 0 && end == text + digits && (percent || text[digits] == '\0');
-    if (!whole || !(*share < most) || !(*share > 0.0 || (zero && *share == 0.0)))
-        return XB_FAIL(error, XB_ERR_USAGE,
-                       "--%s: \"%.40s\" is not a share %s 0 and below %g, such as 2%% or 0.02",
-                       option, text, zero ? "from" : "above", most);
+    if (!whole || !(*share < most) || !(*share > 0.0))
+        return XB_FAIL(
+            error, XB_ERR_USAGE,
+            "--alpha: \"%.40s\" is not a share above 0 and below %g, such as 1%% or 0.01", text,
+            most);
     return XB_OK;
+}
+
+static enum xb_status read_thresholds(const struct xb_config *config,
+                                      struct xb_comparison_request *request, struct xb_error *error)
+{
+    struct xb_error cause;
+    request->threshold = 0.02; /* of what a list without a plain share leaves */
+    enum xb_status status = xb_thresholds_parse(xb_config_get(config, "threshold")->text,
+                                                &request->threshold, &request->thresholds, &cause);
+    return status == XB_OK ? XB_OK : XB_FAIL(error, cause.status, "--threshold: %s", cause.message);
 }
 
 static enum xb_status read_request(struct command *command, struct xb_error *error)
@@ -67,10 +76,11 @@ static enum xb_status read_request(struct command *command, struct xb_error *err
     if (xb_config_get(config, "format")->word_count != 1)
         return XB_FAIL(error, XB_ERR_USAGE, "--format: one at a time");
     request->force = xb_config_get(config, "force")->flag;
-    enum xb_status status = read_share(config, "threshold", true, 1.0, &request->threshold, error);
+    request->strict = xb_config_get(config, "strict")->flag;
+    enum xb_status status = read_thresholds(config, request, error);
     if (status != XB_OK)
         return status;
-    status = read_share(config, "alpha", false, 0.5, &request->alpha, error);
+    status = read_alpha(config, 0.5, &request->alpha, error);
     if (status != XB_OK || !gate->is_set)
         return status;
     struct xb_error cause;
@@ -134,15 +144,6 @@ static enum xb_status open_output(struct command *command, struct xb_error *erro
 
 /* ---- what came of it ---- */
 
-/* https://no-color.org: any value but an empty one. */
-bool xb_compare_wants_colour(FILE *stream)
-{
-    const char *no = getenv("NO_COLOR");
-    const char *terminal = getenv("TERM");
-    return isatty(fileno(stream)) == 1 && (no == NULL || no[0] == '\0') &&
-           (terminal == NULL || strcmp(terminal, "dumb") != 0);
-}
-
 static enum xb_status write_comparison(struct command *command, struct xb_error *error)
 {
     static const struct {
@@ -160,8 +161,8 @@ static enum xb_status write_comparison(struct command *command, struct xb_error 
     for (size_t i = 0; i < sizeof writers / sizeof writers[0]; i++)
         if (strcmp(format, writers[i].format) == 0)
             return writers[i].write(stream, &command->comparison, error);
-    return xb_compare_table_write(stream, &command->comparison, xb_compare_wants_colour(stream),
-                                  error);
+    return xb_compare_table_write(stream, &command->comparison, xb_terminal_columns(stream),
+                                  xb_terminal_has_colours(stream), error);
 }
 
 /* Reads what is asked, and compares. */
@@ -211,28 +212,24 @@ static int run(struct xb_config *config, char *const *words)
     xb_record_free(&command.baseline);
     xb_record_free(&command.defaults);
     xb_gates_free(&command.request.gates);
+    xb_thresholds_free(&command.request.thresholds);
     return code;
-}
-
-static void print_help(FILE *stream)
-{
-    fprintf(stream,
-            "xferbench compare BASELINE CANDIDATE [OPTION]...: did anything get slower? The files "
-            "are\nthose of `xferbench --processes 8 --json FILE`: processes are compared, not the "
-            "samples\nwithin one.\n\nOptions:\n");
-    xb_help_print_options(stream, xb_compare_rows());
-    fprintf(stream,
-            "\nExit: 0 no regression; 1 regression; 2 the command line is wrong, or a file cannot "
-            "be read\nor is not one of xferbench; 3 inconclusive; 4 not comparable. "
-            "docs/compare.md tells how.\n");
 }
 
 const struct xb_command xb_command_compare = {
     .name = "compare",
-    .synopsis = "compare OLD NEW",
+    .synopsis = "compare BASELINE CANDIDATE",
     .summary = "did anything get slower between two JSON files?",
+    .description = "Says whether anything got slower from one file to the other. The files are "
+                   "those of `xferbench --processes 8 --json FILE`: processes are compared, not "
+                   "the samples within one. Rows that were measured with other settings are "
+                   "listed and not compared.",
+    .exits = "0 no regression; 1 regression; 2 the command line is wrong, or a file cannot be read "
+             "or is not one of xferbench; 3 inconclusive; 4 not comparable. docs/compare.md tells "
+             "how.",
+    .example = "xferbench compare baseline.json candidate.json",
+    .operands = XB_OPERANDS_FILES,
     .rows = xb_compare_rows,
-    .print_help = print_help,
     .run = run,
     .fail = fail,
 };

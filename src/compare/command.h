@@ -13,7 +13,4 @@ extern const struct xb_command xb_command_compare;
 /* The rows of its options, of options.c. */
 const struct xb_option *const *xb_compare_rows(void);
 
-/* Whether the table is to be coloured: on a terminal, unless NO_COLOR says otherwise. */
-bool xb_compare_wants_colour(FILE *stream);
-
 #endif

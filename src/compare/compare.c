@@ -38,7 +38,9 @@ static enum xb_status add_figure(struct xb_comparison *comparison, const struct 
         .presence = pair->baseline == NULL    ? XB_ONLY_IN_CANDIDATE
                     : pair->candidate == NULL ? XB_ONLY_IN_BASELINE
                                               : XB_IN_BOTH,
+        .differs = pair->is_other || pair->settings != NULL,
     };
+    compared->threshold = xb_threshold_of(&comparison->request, compared);
     status = xb_judge_measure(comparison, pair, compared, error);
     if (status != XB_OK)
         return status;
@@ -46,6 +48,8 @@ static enum xb_status add_figure(struct xb_comparison *comparison, const struct 
         compared->basis != XB_BASIS_NONE && xb_gates_take(&comparison->request.gates, compared);
     if (pair->is_other)
         xb_compared_note(compared, "%s", xb_pair_parameters_text(pair, text, sizeof text));
+    if (pair->settings != NULL)
+        xb_compared_note(compared, "%.240s", pair->settings);
     return XB_OK;
 }
 
@@ -66,7 +70,6 @@ static enum xb_status add_pairs(struct xb_comparison *comparison, struct xb_pair
                                 struct xb_error *error)
 {
     bool is_refused = !comparison->comparable && !comparison->request.force;
-    xb_pairs_decide(pairs, !comparison->comparable);
     for (size_t i = 0; !is_refused && i < pairs->count; i++) {
         enum xb_status status = add_pair(comparison, &pairs->items[i], error);
         if (status != XB_OK)
@@ -119,6 +122,9 @@ enum xb_status xb_compare(const struct xb_record *baseline, const struct xb_reco
     *comparison = (struct xb_comparison){
         .version = XB_VERSION, .baseline = baseline, .candidate = candidate, .request = *request};
     enum xb_status status = xb_gates_check(comparison, error);
+    if (status != XB_OK)
+        return status;
+    status = xb_thresholds_check(comparison, error);
     if (status != XB_OK)
         return status;
     status = xb_pairs_make(comparison, &pairs, error);

@@ -40,7 +40,9 @@ struct xb_compared {
     const struct xb_record_case *test; /* the candidate's, or the baseline's where it has none */
     struct xb_figure figure;           /* its texts are a record's */
     enum xb_presence presence;
-    bool gates; /* counts for the overall verdict */
+    bool gates;       /* counts for the overall verdict */
+    double threshold; /* a share: how much worse is a regression */
+    bool differs;     /* in a setting that matters for it: judged only by force */
     enum xb_basis basis;
     enum xb_outcome outcome; /* for XB_BASIS_INDICATIVE what it looks like; meaningless for NONE */
     size_t baseline_n, candidate_n;           /* processes */
@@ -63,7 +65,9 @@ struct xb_compared {
 struct xb_difference {
     const char *name;                 /* "GPU model of device 0", "option --chunk", "hostname" */
     const char *baseline, *candidate; /* NULL: not known, or not there */
-    bool forbids;                     /* the files cannot be compared; else it is context */
+    bool forbids;                     /* the files cannot be compared */
+    bool of_rows;                     /* the rows of some modes cannot be compared */
+    bool of_stack; /* driver, runtime or kernel: what people exchange to see what it does */
 };
 
 /* What counts for the overall verdict: a figure of the cases of such a mode, direction and size. */
@@ -82,11 +86,26 @@ struct xb_gates {
     char *words;  /* where their texts lie */
 };
 
+/* How much worse is a regression, of some cases. */
+struct xb_threshold {
+    struct xb_gate cases;
+    double share;
+};
+
+/* Zero-initialise; release with xb_thresholds_free. */
+struct xb_thresholds {
+    struct xb_threshold *items;
+    size_t count;
+    char *words; /* where their texts lie */
+};
+
 struct xb_comparison_request {
-    double threshold;      /* a share: 0.02 */
-    double alpha;          /* of a false REGRESSION among all that gate */
-    struct xb_gates gates; /* borrowed */
-    bool force;            /* compare what is not comparable */
+    double threshold;                /* a share: 0.02 */
+    struct xb_thresholds thresholds; /* of some cases another one; borrowed */
+    double alpha;                    /* of a false REGRESSION among all that gate */
+    struct xb_gates gates;           /* borrowed */
+    bool force;                      /* compare what is not comparable */
+    bool strict;                     /* another driver, runtime or kernel forbids it */
     /* The options as they are by default (xb_record_of_config): what an option is taken to be where
      * only the other file has it. Borrowed; NULL: no defaults are known. */
     const struct xb_record *defaults;
@@ -104,12 +123,16 @@ struct xb_comparison {
     struct xb_compared *cases; /* empty where it is not comparable and not forced */
     size_t case_count;
     struct xb_parameters parameters; /* those that tell these cases apart */
-    size_t gating_count;             /* of those, how many tests share alpha */
+    /* Kept beside the cases, of which a part may be shown: whether any, and whether all that gate,
+     * were measured with other settings. */
+    bool any_differs, none_comparable;
+    size_t gating_count;     /* of those, how many tests share alpha */
     size_t processes_needed; /* a side, for so many gating tests at alpha; 0: there is no such
                                 number */
     size_t idle_gate;        /* from 1: one of request.gates that judges no case; 0 for none */
     enum xb_outcome overall;
     char reason[512]; /* the overall verdict in a sentence */
+    char next[512];   /* what to do where nothing is decided; "" for nothing */
     struct xb_arena *texts;
 };
 
@@ -125,6 +148,18 @@ void xb_gates_free(struct xb_gates *gates);
 bool xb_gates_name(const struct xb_gates *gates, const struct xb_record_case *test);
 
 /*
+ * Reads "2%", "pinned=1%,managed/h2d=10%" or both in one list: a share for what nothing else takes,
+ * or one for the cases that a gate of that text would take; of several that take a case the last
+ * one counts. Without a plain one *share stays as it is. A share is a percentage, or a number up to
+ * 0.1, because "0.5" could mean 0.5 % and 50 %. XB_ERR_USAGE, XB_ERR_MEMORY; then nothing is left
+ * to free.
+ */
+XB_MUST_CHECK enum xb_status xb_thresholds_parse(const char *text, double *share,
+                                                 struct xb_thresholds *thresholds,
+                                                 struct xb_error *error);
+void xb_thresholds_free(struct xb_thresholds *thresholds);
+
+/*
  * Compares two records, which must outlive *comparison. That they are not comparable is no failure
  * but comparison->comparable. XB_ERR_USAGE for a gate that no case of either file passes;
  * XB_ERR_MEMORY. Release with xb_comparison_free, also a zeroed one.
@@ -138,6 +173,13 @@ void xb_comparison_free(struct xb_comparison *comparison);
 /* Of `cases`, how many gate and have that outcome. Indicative ones do not count. */
 size_t xb_comparison_count(const struct xb_comparison *comparison, enum xb_outcome outcome);
 
+/* Whether it is a row that was not compared because its settings differ. */
+bool xb_compared_is_apart(const struct xb_comparison *comparison,
+                          const struct xb_compared *compared);
+/* Whether nothing that gates could be compared: the files differ in a condition that forbids it, or
+ * each row in a setting of its own. */
+bool xb_comparison_is_refused(const struct xb_comparison *comparison);
+
 /*
  * What `xferbench compare` ends with: 0 PASS or IMPROVED, 1 REGRESSION, 3 INCONCLUSIVE, 4 not
  * comparable and not forced. 2 is left to errors of usage.
@@ -146,10 +188,11 @@ int xb_comparison_exit_code(const struct xb_comparison *comparison);
 
 /* ---- where it goes: one writer a format; XB_ERR_SYSTEM or XB_ERR_MEMORY ---- */
 
-/* For people; colour where `colour` says so. */
+/* For people, in lines of at most so many columns; colour where `colour` says so. */
 XB_MUST_CHECK enum xb_status xb_compare_table_write(FILE *stream,
                                                     const struct xb_comparison *comparison,
-                                                    bool colour, struct xb_error *error);
+                                                    size_t columns, bool colour,
+                                                    struct xb_error *error);
 /* After docs/compare.schema.json. */
 XB_MUST_CHECK enum xb_status
 xb_compare_json_write(FILE *stream, const struct xb_comparison *comparison, struct xb_error *error);

@@ -17,7 +17,7 @@ static bool same_text(const char *a, const char *b)
  * follows does nothing. */
 struct search {
     struct xb_comparison *comparison;
-    const struct xb_pairs *pairs;
+    struct xb_pairs *pairs;
     bool failed;
 };
 
@@ -48,8 +48,8 @@ static void add(struct search *search, const char *name, const char *baseline,
         search->failed = true;
         return;
     }
-    comparison->differences[comparison->difference_count++] =
-        (struct xb_difference){name, baseline, candidate, forbids};
+    comparison->differences[comparison->difference_count++] = (struct xb_difference){
+        .name = name, .baseline = baseline, .candidate = candidate, .forbids = forbids};
     comparison->comparable = comparison->comparable && !forbids;
 }
 
@@ -60,23 +60,27 @@ static void add_if_other(struct search *search, const char *name, const char *ba
         add(search, name, baseline, candidate, forbids);
 }
 
-/* ---- backend, driver, devices ---- */
-
-/* "580" of "580.159.04": as far as the first point. */
-static bool same_major(const char *a, const char *b)
+/* Driver, runtime, kernel: people exchange them to see what that does. What one file does not know
+ * is context. */
+static void add_stack(struct search *search, const char *name, const char *baseline,
+                      const char *candidate)
 {
-    size_t length = strcspn(a, ".");
-    return length == strcspn(b, ".") && strncmp(a, b, length) == 0;
+    struct xb_comparison *comparison = search->comparison;
+    bool both = baseline != NULL && candidate != NULL;
+    size_t count = comparison->difference_count;
+    add_if_other(search, name, baseline, candidate, both && comparison->request.strict);
+    if (comparison->difference_count > count)
+        comparison->differences[count].of_stack = both;
 }
+
+/* ---- backend, driver, devices ---- */
 
 static void compare_backend(struct search *search)
 {
     const struct xb_record *baseline = search->comparison->baseline;
     const struct xb_record *candidate = search->comparison->candidate;
-    bool both = baseline->driver != NULL && candidate->driver != NULL;
     add_if_other(search, "backend", baseline->backend, candidate->backend, true);
-    add_if_other(search, "driver", baseline->driver, candidate->driver,
-                 both && !same_major(baseline->driver, candidate->driver));
+    add_stack(search, "driver", baseline->driver, candidate->driver);
 }
 
 static const struct xb_record_device *find_device(const struct xb_record_process *process,
@@ -265,23 +269,12 @@ static bool only_selects(const struct xb_comparison *comparison, const char *opt
     return row != NULL && row->selects;
 }
 
-/* Whether a case that is in both files was measured by it. One that no mode takes is for all. A
- * case is in both files also where such an option is among its parameters and differs. */
-static bool matters(const struct search *search, const char *option)
+/* One that no mode takes is for all. */
+static bool is_of_a_mode(const char *option)
 {
-    bool of_a_mode = false;
     for (size_t i = 0; xb_modes[i] != NULL; i++)
-        of_a_mode = of_a_mode || mode_takes(xb_modes[i], option);
-    if (!of_a_mode)
-        return true;
-    for (size_t i = 0; i < search->pairs->count; i++) {
-        const struct xb_pair *pair = &search->pairs->items[i];
-        if (pair->baseline == NULL || pair->candidate == NULL)
-            continue;
-        const struct xb_mode *mode = xb_mode_find(pair->candidate->mode);
-        if (mode == NULL || mode_takes(mode, option))
+        if (mode_takes(xb_modes[i], option))
             return true;
-    }
     return false;
 }
 
@@ -292,6 +285,45 @@ static const struct xb_record_fact *find_fact(const struct xb_record_fact *facts
         if (strcmp(facts[i].name, name) == 0)
             return &facts[i];
     return NULL;
+}
+
+/* Whether both cases say of the option what they were measured with, whatever the files say. */
+static bool says_itself(const struct xb_pair *pair, const char *option)
+{
+    return find_fact(pair->baseline->parameters, pair->baseline->parameter_count, option) != NULL &&
+           find_fact(pair->candidate->parameters, pair->candidate->parameter_count, option) != NULL;
+}
+
+/* Adds to what is told of a pair. */
+static void mark(struct search *search, struct xb_pair *pair, const char *option,
+                 const char *baseline, const char *candidate)
+{
+    bool first = pair->settings == NULL;
+    pair->settings = xb_arena_print(
+        texts_of(search), "%s%smeasured with --%s %s, the baseline with %s",
+        first ? "" : pair->settings, first ? "" : "; ", option,
+        candidate != NULL ? candidate : "null", baseline != NULL ? baseline : "null");
+    search->failed = search->failed || pair->settings == NULL;
+}
+
+/* Marks the cases of both files that were measured by an option which differs, and returns whether
+ * there are any. A mode that this program does not know may have it. */
+static bool mark_rows(struct search *search, const char *option, const char *baseline,
+                      const char *candidate)
+{
+    bool any = false;
+    for (size_t i = 0; i < search->pairs->count; i++) {
+        struct xb_pair *pair = &search->pairs->items[i];
+        if (pair->baseline == NULL || pair->candidate == NULL)
+            continue;
+        const struct xb_mode *mode = xb_mode_find(pair->candidate->mode);
+        if (mode != NULL && !mode_takes(mode, option))
+            continue;
+        any = true;
+        if (!says_itself(pair, option))
+            mark(search, pair, option, baseline, candidate);
+    }
+    return any;
 }
 
 static const struct xb_record_fact *find_option(const struct xb_record *record, const char *name)
@@ -331,8 +363,13 @@ static void compare_option(struct search *search, const char *name)
         return;
     const char *baseline = value_to_show(search, before, by_default);
     const char *candidate = value_to_show(search, after, by_default);
+    bool of_a_mode = is_of_a_mode(name);
+    size_t count = search->comparison->difference_count;
     add(search, xb_arena_print(texts_of(search), "option --%s", name), baseline, candidate,
-        both_known && matters(search, name));
+        both_known && !of_a_mode);
+    if (both_known && of_a_mode && !search->failed)
+        search->comparison->differences[count].of_rows =
+            mark_rows(search, name, baseline, candidate);
 }
 
 static void compare_options(struct search *search)
@@ -348,6 +385,11 @@ static void compare_options(struct search *search)
 
 /* ---- the rest is context ---- */
 
+static bool is_of_stack(const char *fact)
+{
+    return strcmp(fact, "kernel") == 0 || strcmp(fact, "runtime version") == 0;
+}
+
 static void compare_facts(struct search *search)
 {
     const struct xb_record *baseline = search->comparison->baseline;
@@ -356,8 +398,11 @@ static void compare_facts(struct search *search)
         const struct xb_record_fact *before = &baseline->facts[i];
         const struct xb_record_fact *after =
             find_fact(candidate->facts, candidate->fact_count, before->name);
-        add_if_other(search, before->name, before->value, after != NULL ? after->value : NULL,
-                     false);
+        const char *value = after != NULL ? after->value : NULL;
+        if (is_of_stack(before->name))
+            add_stack(search, before->name, before->value, value);
+        else
+            add_if_other(search, before->name, before->value, value, false);
     }
     for (size_t i = 0; i < candidate->fact_count; i++) {
         const struct xb_record_fact *after = &candidate->facts[i];
@@ -380,7 +425,7 @@ static void sort_differences(struct xb_comparison *comparison)
     }
 }
 
-enum xb_status xb_differences_find(struct xb_comparison *comparison, const struct xb_pairs *pairs,
+enum xb_status xb_differences_find(struct xb_comparison *comparison, struct xb_pairs *pairs,
                                    struct xb_error *error)
 {
     struct search search = {.comparison = comparison, .pairs = pairs};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which cases count for the overall verdict. */
 #define _POSIX_C_SOURCE 200809L /* strdup */
-#include "comparison.h"
+#include "internal.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -42,7 +42,7 @@ static enum xb_status read_sizes(char *text, struct xb_gate *gate, struct xb_err
     return status;
 }
 
-static enum xb_status read_gate(char *text, struct xb_gate *gate, struct xb_error *error)
+enum xb_status xb_gate_read(char *text, struct xb_gate *gate, struct xb_error *error)
 {
     char *direction = cut(text, '/');
     char *sizes = cut(direction, '/');
@@ -51,7 +51,7 @@ static enum xb_status read_gate(char *text, struct xb_gate *gate, struct xb_erro
         (sizes != NULL && sizes[0] == '\0') ||
         (figure != NULL && (figure[0] == '\0' || strchr(figure, '/') != NULL)))
         return XB_FAIL(error, XB_ERR_USAGE,
-                       "a gate is MODE, MODE/DIRECTION, MODE/DIRECTION/SIZE or "
+                       "cases are MODE, MODE/DIRECTION, MODE/DIRECTION/SIZE or "
                        "MODE/DIRECTION/SIZE/FIGURE, where '*' is any");
     gate->mode = word_or_any(text);
     gate->direction = word_or_any(direction);
@@ -65,7 +65,7 @@ static enum xb_status read_gates(struct xb_gates *gates, struct xb_error *error)
     for (char *next = gates->words; next != NULL;) {
         char *word = next;
         next = cut(word, ',');
-        enum xb_status status = read_gate(word, &gates->items[gates->count], error);
+        enum xb_status status = xb_gate_read(word, &gates->items[gates->count], error);
         if (status != XB_OK)
             return status;
         gates->count++;

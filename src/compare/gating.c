@@ -106,9 +106,98 @@ static enum xb_status refuse_figure(const struct names *names, const char *gate,
         length += (size_t)snprintf(have + length, sizeof have - length, "%s%.60s",
                                    i > 0 ? ", " : "", names->figures[i]);
     return XB_FAIL(error, XB_ERR_USAGE,
-                   "--gate: no case that passes %s has a figure \"%.60s\"%s They have: %s", gate,
-                   figure, nearest != NULL ? hint : ".", have);
+                   "--gate: no case of %s has a figure \"%.60s\"%s They have: %s", gate, figure,
+                   nearest != NULL ? hint : ".", have);
 }
+
+/* ---- names in the place of a mode ---- */
+
+static bool has_mode(const struct xb_record *record, const char *mode)
+{
+    for (size_t i = 0; i < record->case_count; i++)
+        if (strcmp(record->cases[i].mode, mode) == 0)
+            return true;
+    return false;
+}
+
+static bool is_direction(const char *word)
+{
+    static const enum xb_direction all[] = {XB_H2D, XB_D2H, XB_BIDIR, XB_D2D};
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        if (strcmp(word, xb_direction_name(all[i])) == 0)
+            return true;
+    return false;
+}
+
+#define MOST_MODES ((size_t)128)
+
+/* The modes of both files, each once, and then those of this program; ends with NULL. */
+struct modes {
+    const char *names[MOST_MODES + 1];
+    size_t in_files, count;
+};
+
+static void add_mode(struct modes *modes, const char *mode)
+{
+    for (size_t i = 0; i < modes->count; i++)
+        if (strcmp(modes->names[i], mode) == 0)
+            return;
+    if (modes->count < MOST_MODES)
+        modes->names[modes->count++] = mode;
+}
+
+static void find_modes(const struct xb_comparison *comparison, struct modes *modes)
+{
+    const struct xb_record *records[] = {comparison->baseline, comparison->candidate};
+    for (size_t r = 0; r < 2; r++)
+        for (size_t i = 0; i < records[r]->case_count; i++)
+            add_mode(modes, records[r]->cases[i].mode);
+    modes->in_files = modes->count;
+    for (size_t i = 0; xb_modes[i] != NULL; i++)
+        add_mode(modes, xb_modes[i]->name);
+}
+
+/* "; the files have pinned, async". */
+static const char *list_modes(const struct modes *modes, char *text, size_t size)
+{
+    size_t length = 0;
+    text[0] = '\0';
+    for (size_t i = 0; i < modes->in_files && length < size; i++)
+        length += (size_t)snprintf(text + length, size - length, "%s%.40s",
+                                   i > 0 ? ", " : "; the files have ", modes->names[i]);
+    return text;
+}
+
+enum xb_status xb_gate_check_mode(const struct xb_comparison *comparison,
+                                  const struct xb_gate *gate, const char *what,
+                                  struct xb_error *error)
+{
+    char list[256];
+    struct modes modes = {.count = 0};
+    if (gate->mode == NULL || has_mode(comparison->baseline, gate->mode) ||
+        has_mode(comparison->candidate, gate->mode) || xb_mode_find(gate->mode) != NULL)
+        return XB_OK;
+    if (is_direction(gate->mode))
+        return XB_FAIL(error, XB_ERR_USAGE,
+                       "%s: no mode is called %s: that is a direction. Write '*/%s' for all modes, "
+                       "or MODE/%s",
+                       what, gate->mode, gate->mode, gate->mode);
+    if (xb_figure_find(gate->mode) != NULL)
+        return XB_FAIL(error, XB_ERR_USAGE,
+                       "%s: no mode is called %s: that is a figure. Write '*/*/*/%s' for all "
+                       "modes, or 'MODE/*/*/%s'",
+                       what, gate->mode, gate->mode, gate->mode);
+    find_modes(comparison, &modes);
+    const char *nearest = xb_nearest(gate->mode, modes.names);
+    list_modes(&modes, list, sizeof list);
+    if (nearest != NULL)
+        return XB_FAIL(error, XB_ERR_USAGE, "%s: no mode is called \"%.60s\"; did you mean %.60s?",
+                       what, gate->mode, nearest);
+    return XB_FAIL(error, XB_ERR_USAGE, "%s: no mode is called \"%.60s\"%s", what, gate->mode,
+                   list);
+}
+
+/* ---- one gate ---- */
 
 static enum xb_status check_gate(const struct xb_comparison *comparison, size_t index,
                                  struct xb_error *error)
@@ -116,11 +205,14 @@ static enum xb_status check_gate(const struct xb_comparison *comparison, size_t 
     char text[192];
     struct names names = {0};
     const struct xb_gate *gate = &comparison->request.gates.items[index];
+    enum xb_status status = xb_gate_check_mode(comparison, gate, "--gate", error);
+    if (status != XB_OK)
+        return status;
     describe_gate(gate, index + 1, text, sizeof text);
     add_names(&names, gate, comparison->baseline);
     add_names(&names, gate, comparison->candidate);
     if (names.cases == 0)
-        return XB_FAIL(error, XB_ERR_USAGE, "--gate: no case of either file passes %s", text);
+        return XB_FAIL(error, XB_ERR_USAGE, "--gate: neither file has a case for %s", text);
     if (gate->figure == NULL)
         return XB_OK;
     for (size_t i = 0; i < names.count; i++)

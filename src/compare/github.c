@@ -76,12 +76,16 @@ static void annotate_overall(struct log *log)
     char text[XB_COMPARE_TEXT];
     struct xb_words words = {.length = 0};
     struct xb_words part;
-    enum kind kind = xb_compare_refused(comparison)                   ? ERROR
+    enum kind kind = xb_comparison_is_refused(comparison)             ? ERROR
                      : comparison->overall == XB_OUTCOME_INCONCLUSIVE ? WARNING
                                                                       : NOTICE;
-    xb_words_add(&words, "%s: %s\n%s", xb_compare_overall(comparison),
-                 xb_compare_plain(comparison->reason, text, sizeof text),
-                 xb_compare_rule(comparison, &part));
+    xb_words_add(&words, "%s: %s", xb_compare_overall(comparison),
+                 xb_compare_plain(comparison->reason, text, sizeof text));
+    if (comparison->next[0] != '\0')
+        xb_words_add(&words, "\nNext: %s", xb_compare_plain(comparison->next, text, sizeof text));
+    if (xb_compare_stack(comparison, &part)[0] != '\0')
+        xb_words_add(&words, "\nchanged: %s", part.text);
+    xb_words_add(&words, "\n%s", xb_compare_rule(comparison, &part));
     if (xb_compare_forced(comparison))
         xb_words_add(&words, "\n%s", xb_compare_forbidden(comparison, &part));
     if (xb_compare_needed(comparison, &part)[0] != '\0')
@@ -105,7 +109,7 @@ static void annotate_differences(struct log *log, bool forbid, enum kind kind, c
     size_t told = 0;
     for (size_t i = 0; i < comparison->difference_count; i++) {
         const struct xb_difference *difference = &comparison->differences[i];
-        if (difference->forbids != forbid || told++ >= most)
+        if (!xb_compare_is_listed(difference, forbid) || told++ >= most)
             continue;
         xb_compare_sides(difference, baseline, candidate);
         xb_words_add(&words, "%s%s: baseline %.40s, candidate %.70s", told > 1 ? "\n" : "",
@@ -142,7 +146,7 @@ static void annotate_case(struct log *log, const struct xb_compared *compared)
     struct xb_words words = {.length = 0};
     if (!kind_of(compared, &kind))
         return;
-    xb_compare_verdict(compared, verdict, sizeof verdict);
+    xb_compare_verdict(log->comparison, compared, verdict, sizeof verdict);
     xb_words_add(&words, "%s: %s: ", xb_compare_name(log->comparison, compared, name, sizeof name),
                  verdict);
     xb_compare_tell(&words, log->comparison, compared, ", ");
@@ -184,7 +188,7 @@ enum xb_status xb_compare_github_write(FILE *stream, const struct xb_comparison 
     annotate_unjudged(&log, XB_ONLY_IN_BASELINE, "only in the baseline");
     annotate_unjudged(&log, XB_ONLY_IN_CANDIDATE, "only in the candidate");
     annotate_unjudged(&log, XB_IN_BOTH, "nothing to judge");
-    annotate_differences(&log, false, NOTICE, "context differs");
+    annotate_differences(&log, false, NOTICE, "other differences");
     for (size_t i = 0; i < comparison->case_count; i++)
         annotate_case(&log, &comparison->cases[i]);
     finish_kinds(&log);

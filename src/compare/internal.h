@@ -6,10 +6,10 @@
 #include "comparison.h"
 #include "pairs.h"
 
-/* Fills comparison->differences and ->comparable. XB_ERR_MEMORY only. */
+/* Fills comparison->differences and ->comparable, and marks the pairs whose settings differ.
+ * XB_ERR_MEMORY only. */
 XB_MUST_CHECK enum xb_status xb_differences_find(struct xb_comparison *comparison,
-                                                 const struct xb_pairs *pairs,
-                                                 struct xb_error *error);
+                                                 struct xb_pairs *pairs, struct xb_error *error);
 
 /* As the JSON names it: "test", "indicative", "status", "none". */
 const char *xb_basis_name(enum xb_basis basis);
@@ -46,7 +46,27 @@ XB_MUST_CHECK enum xb_status xb_gates_check(const struct xb_comparison *comparis
 /* The number, from 1, of a gate that judges nothing; 0 for none. */
 size_t xb_gates_find_idle(const struct xb_comparison *comparison);
 
+/* Reads one gate, which it cuts up. XB_ERR_USAGE. */
+XB_MUST_CHECK enum xb_status xb_gate_read(char *text, struct xb_gate *gate, struct xb_error *error);
+/* XB_ERR_USAGE for a mode that nobody has: `what` says where it stands, "--gate". A direction or a
+ * figure in its place is told from a slip of the pen. */
+XB_MUST_CHECK enum xb_status xb_gate_check_mode(const struct xb_comparison *comparison,
+                                                const struct xb_gate *gate, const char *what,
+                                                struct xb_error *error);
+
+/* ---- thresholds ---- */
+
+/* That of a figure of a case, by what was asked. */
+double xb_threshold_of(const struct xb_comparison_request *request,
+                       const struct xb_compared *compared);
+/* XB_ERR_USAGE for one of a mode that neither file nor this program has. */
+XB_MUST_CHECK enum xb_status xb_thresholds_check(const struct xb_comparison *comparison,
+                                                 struct xb_error *error);
+
 /* ---- verdicts ---- */
+
+/* Fills comparison->any_differs and ->none_comparable, by all of its cases. */
+void xb_comparison_count_apart(struct xb_comparison *comparison);
 
 /* Adds to compared->note, behind "; " where it says something already. */
 void xb_compared_note(struct xb_compared *compared, const char *format, ...)
@@ -85,7 +105,13 @@ static inline bool xb_at_most(double probability, double alpha)
     return probability <= alpha * (1.0 + 1e-12);
 }
 
-/* The verdict over all gating cases, and its sentence. */
+/*
+ * About how many processes a side would decide every gating figure that the data leaves open, in 4
+ * of 5 comparisons, if processes scatter as they do. 0: more than can be compared.
+ */
+size_t xb_processes_to_decide(const struct xb_comparison *comparison);
+
+/* The verdict over all gating cases, its sentences, and what to do next. */
 void xb_judge_overall(struct xb_comparison *comparison);
 
 #endif

@@ -51,17 +51,33 @@ static void put_file(struct xb_json *json, const char *key, const struct xb_reco
 
 /* ---- what was asked ---- */
 
+static void put_gate(struct xb_json *json, const struct xb_gate *gate)
+{
+    xb_json_put_text(json, "mode", gate->mode);
+    xb_json_put_text(json, "direction", gate->direction);
+    xb_json_put_whole(json, "least_bytes", gate->least);
+    xb_json_put_known_whole(json, "most_bytes", gate->most < UINT64_MAX, gate->most);
+    xb_json_put_text(json, "figure", gate->figure);
+}
+
 static void put_gates(struct xb_json *json, const struct xb_gates *gates)
 {
     xb_json_open_array(json, "gates");
     for (size_t i = 0; i < gates->count; i++) {
-        const struct xb_gate *gate = &gates->items[i];
         xb_json_open_object(json, NULL);
-        xb_json_put_text(json, "mode", gate->mode);
-        xb_json_put_text(json, "direction", gate->direction);
-        xb_json_put_whole(json, "least_bytes", gate->least);
-        xb_json_put_known_whole(json, "most_bytes", gate->most < UINT64_MAX, gate->most);
-        xb_json_put_text(json, "figure", gate->figure);
+        put_gate(json, &gates->items[i]);
+        xb_json_close(json);
+    }
+    xb_json_close(json);
+}
+
+static void put_thresholds(struct xb_json *json, const struct xb_thresholds *thresholds)
+{
+    xb_json_open_array(json, "thresholds");
+    for (size_t i = 0; i < thresholds->count; i++) {
+        xb_json_open_object(json, NULL);
+        put_gate(json, &thresholds->items[i].cases);
+        xb_json_put_number(json, "share", thresholds->items[i].share);
         xb_json_close(json);
     }
     xb_json_close(json);
@@ -79,6 +95,8 @@ static void put_differences(struct xb_json *json, const struct xb_comparison *co
         xb_json_put_text(json, "baseline", difference->baseline);
         xb_json_put_text(json, "candidate", difference->candidate);
         xb_json_put_flag(json, "forbids", difference->forbids);
+        xb_json_put_flag(json, "of_rows", difference->of_rows);
+        xb_json_put_flag(json, "of_stack", difference->of_stack);
         xb_json_close(json);
     }
     xb_json_close(json);
@@ -114,6 +132,8 @@ static void put_verdict(struct xb_json *json, const struct xb_compared *compared
     xb_json_put_text(json, "verdict", xb_compare_judged(compared) ? outcome : NULL);
     xb_json_put_text(json, "indicative", indicative ? outcome : NULL);
     xb_json_put_flag(json, "cannot_pass", compared->cannot_pass);
+    xb_json_put_flag(json, "same_settings", !compared->differs);
+    xb_json_put_number(json, "threshold", compared->threshold);
 }
 
 static void put_side(struct xb_json *json, const char *key, bool is_present, size_t n,
@@ -170,6 +190,7 @@ static void put_overall(struct xb_json *json, const struct xb_comparison *compar
     xb_json_open_object(json, "overall");
     xb_json_put_text(json, "verdict", xb_compare_overall(comparison));
     xb_json_put_optional(json, "reason", comparison->reason);
+    xb_json_put_optional(json, "next", comparison->next);
     xb_json_put_index(json, "exit_code", xb_comparison_exit_code(comparison));
     xb_json_close(json);
 }
@@ -180,7 +201,9 @@ static void put_conditions(struct xb_json *json, const struct xb_comparison *com
     size_t needed = comparison->processes_needed;
     xb_json_put_flag(json, "comparable", comparison->comparable);
     xb_json_put_flag(json, "forced", xb_compare_forced(comparison));
+    xb_json_put_flag(json, "strict", request->strict);
     xb_json_put_number(json, "threshold", request->threshold);
+    put_thresholds(json, &request->thresholds);
     xb_json_put_number(json, "alpha", request->alpha);
     put_gates(json, &request->gates);
     xb_json_put_whole(json, "gating_tests", comparison->gating_count);

@@ -74,8 +74,8 @@ static bool judge_by_kind(const struct xb_comparison *comparison, const struct x
         return false;
     xb_compared_conclude(compared, XB_BASIS_STATUS, XB_OUTCOME_INCONCLUSIVE);
     xb_compared_note(compared,
-                     "%s has another unit in the candidate than in the baseline, or more of it is "
-                     "better in one and less in the other",
+                     "%s does not mean the same in both files: its unit differs, or more of it is "
+                     "better in one only",
                      compared->figure.name);
     return true;
 }
@@ -184,11 +184,11 @@ static enum xb_status p_at_most(const struct sides *sides, double bound, double 
 }
 
 /* Each P is small where its claim holds: what it refutes is the contrary. */
-static enum xb_status test_ratio(const struct xb_comparison *comparison, const struct sides *sides,
-                                 struct xb_compared *compared, struct xb_error *error)
+static enum xb_status test_ratio(const struct sides *sides, struct xb_compared *compared,
+                                 struct xb_error *error)
 {
-    double low = 1.0 - comparison->request.threshold;
-    double high = 1.0 + comparison->request.threshold;
+    double low = 1.0 - compared->threshold;
+    double high = 1.0 + compared->threshold;
     bool more = compared->figure.more_is_better;
     enum xb_status status = more ? p_at_least(sides, low, &compared->p_regression, error)
                                  : p_at_most(sides, high, &compared->p_regression, error);
@@ -206,11 +206,10 @@ static enum xb_status test_ratio(const struct xb_comparison *comparison, const s
  * The test is about the typical process: one of eight at a tenth of its rate can pass it. So a
  * minority that is worse, by the threshold, than every process of the baseline is told of.
  */
-static void note_stragglers(const struct xb_comparison *comparison, const struct sides *sides,
-                            struct xb_compared *compared)
+static void note_stragglers(const struct sides *sides, struct xb_compared *compared)
 {
     double sign = compared->figure.more_is_better ? 1.0 : -1.0;
-    double margin = -log(1.0 - sign * comparison->request.threshold); /* above 0 for more */
+    double margin = -log(1.0 - sign * compared->threshold); /* above 0 for more */
     double worst = sides->first[0];
     size_t count = 0;
     for (size_t i = 1; i < sides->n; i++)
@@ -222,7 +221,7 @@ static void note_stragglers(const struct xb_comparison *comparison, const struct
             compared,
             "%zu of %zu processes of the candidate are worse by %g %% or more than the baseline's "
             "worst",
-            count, sides->m, 100.0 * comparison->request.threshold);
+            count, sides->m, 100.0 * compared->threshold);
 }
 
 enum xb_status xb_judge_measure(const struct xb_comparison *comparison, const struct xb_pair *pair,
@@ -249,9 +248,9 @@ enum xb_status xb_judge_measure(const struct xb_comparison *comparison, const st
     compared->basis = XB_BASIS_TEST;
     take_logarithms(sides.first, sides.n);
     take_logarithms(sides.second, sides.m);
-    note_stragglers(comparison, &sides, compared);
+    note_stragglers(&sides, compared);
     enum xb_status status = estimate_ratio(comparison, pair, &sides, compared, error);
     if (status != XB_OK)
         return status;
-    return test_ratio(comparison, &sides, compared, error);
+    return test_ratio(&sides, compared, error);
 }

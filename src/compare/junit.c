@@ -63,10 +63,11 @@ static void end_testcase(FILE *stream, enum end end)
 
 /* ---- what becomes of a case ---- */
 
-static enum end end_of(const struct xb_compared *compared)
+static enum end end_of(const struct xb_comparison *comparison, const struct xb_compared *compared)
 {
     bool good = compared->outcome == XB_OUTCOME_PASS || compared->outcome == XB_OUTCOME_IMPROVED;
-    if (compared->basis == XB_BASIS_NONE)
+    /* What was not compared has neither passed nor failed; where all is so, the whole is red. */
+    if (compared->basis == XB_BASIS_NONE || xb_compared_is_apart(comparison, compared))
         return SKIPPED;
     if (!compared->gates)
         return compared->presence == XB_IN_BOTH && xb_compare_judged(compared) ? PASSED : SKIPPED;
@@ -87,7 +88,7 @@ static bool is_red(enum end end)
 static bool overall_is_needed(const struct xb_comparison *comparison)
 {
     for (size_t i = 0; i < comparison->case_count; i++)
-        if (is_red(end_of(&comparison->cases[i])))
+        if (is_red(end_of(comparison, &comparison->cases[i])))
             return false;
     return xb_comparison_exit_code(comparison) != 0;
 }
@@ -95,7 +96,7 @@ static bool overall_is_needed(const struct xb_comparison *comparison)
 static void count_ends(const struct xb_comparison *comparison, size_t *counts)
 {
     for (size_t i = 0; i < comparison->case_count; i++)
-        counts[end_of(&comparison->cases[i])]++;
+        counts[end_of(comparison, &comparison->cases[i])]++;
     counts[SKIPPED] += xb_compare_forced(comparison);
     counts[ERROR] += overall_is_needed(comparison);
 }
@@ -123,9 +124,12 @@ static void put_file(FILE *stream, const char *side, const struct xb_record *rec
 /* Both files, and how they were compared. */
 static void put_conditions(FILE *stream, const struct xb_comparison *comparison)
 {
-    struct xb_words words;
+    struct xb_words words, line = {.length = 0};
     if (xb_compare_forced(comparison))
         put_line(stream, xb_compare_forbidden(comparison, &words));
+    if (xb_compare_stack(comparison, &words)[0] != '\0')
+        xb_words_add(&line, "changed: %s", words.text);
+    put_line(stream, line.text);
     put_line(stream, xb_compare_rule(comparison, &words));
     put_line(stream, xb_compare_needed(comparison, &words));
     put_file(stream, "baseline", comparison->baseline);
@@ -138,7 +142,7 @@ static void put_differences(FILE *stream, const struct xb_comparison *comparison
     for (size_t i = 0; i < comparison->difference_count; i++) {
         const struct xb_difference *difference = &comparison->differences[i];
         struct xb_words words = {.length = 0};
-        if (difference->forbids != forbid)
+        if (!xb_compare_is_listed(difference, forbid))
             continue;
         xb_compare_sides(difference, baseline, candidate);
         xb_words_add(&words, "%s: baseline %s, candidate %s",
@@ -151,15 +155,17 @@ static void put_case(FILE *stream, const struct xb_comparison *comparison,
                      const struct xb_compared *compared)
 {
     char mode[XB_COMPARE_WORD], class_name[XB_COMPARE_WORD + 16];
-    char name[XB_COMPARE_TEXT], verdict[64], message[128], ratio[64];
+    char name[XB_COMPARE_TEXT], verdict[64], message[256], change[128];
     struct xb_words figures = {.length = 0};
-    enum end end = end_of(compared);
+    enum end end = end_of(comparison, compared);
     snprintf(class_name, sizeof class_name, "xferbench.%s",
              xb_compare_plain(compared->test->mode, mode, sizeof mode));
-    xb_compare_verdict(compared, verdict, sizeof verdict);
-    snprintf(message, sizeof message, "%s, ratio %s",
+    xb_compare_verdict(comparison, compared, verdict, sizeof verdict);
+    xb_compare_says(compared, change, sizeof change);
+    bool has_change = strcmp(change, "-") != 0;
+    snprintf(message, sizeof message, "%s%s%s",
              compared->basis == XB_BASIS_NONE ? "nothing to judge" : verdict,
-             xb_compare_ratio(comparison, compared, ratio, sizeof ratio));
+             has_change ? ": " : "", has_change ? change : "");
     begin_testcase(
         stream, &(struct testcase){.class_name = class_name,
                                    .name = xb_compare_name(comparison, compared, name, sizeof name),
@@ -180,6 +186,10 @@ static void put_overall_line(FILE *stream, const struct xb_comparison *compariso
     char reason[XB_COMPARE_TEXT];
     fprintf(stream, "%s: ", xb_compare_overall(comparison));
     put_line(stream, xb_compare_plain(comparison->reason, reason, sizeof reason));
+    if (comparison->next[0] == '\0')
+        return;
+    fputs("Next: ", stream);
+    put_line(stream, xb_compare_plain(comparison->next, reason, sizeof reason));
 }
 
 static void put_overall(FILE *stream, const struct xb_comparison *comparison)
@@ -232,7 +242,7 @@ static void put_whole(FILE *stream, const struct xb_comparison *comparison)
     put_overall_line(stream, comparison);
     put_conditions(stream, comparison);
     if (xb_compare_differences(comparison, false) > 0)
-        fputs("context that is not the same:\n", stream);
+        fputs("other differences:\n", stream);
     put_differences(stream, comparison, false);
     fputs("</system-out>\n", stream);
 }

@@ -90,6 +90,8 @@ static void put_opening(FILE *stream, const struct xb_comparison *comparison)
         fputs("\n\n", stream);
     }
     put_paragraph(stream, "Reason", xb_compare_plain(comparison->reason, reason, sizeof reason));
+    put_paragraph(stream, "Next", xb_compare_plain(comparison->next, reason, sizeof reason));
+    put_paragraph(stream, "Changed", xb_compare_stack(comparison, &words));
     put_paragraph(stream, "Note", xb_compare_needed(comparison, &words));
     fputs("| | file | measured |\n|---|---|---|\n", stream);
     put_file(stream, "baseline", comparison->baseline);
@@ -110,13 +112,14 @@ static void put_case(FILE *stream, const struct xb_comparison *comparison,
     put_escaped(stream, xb_compare_name(comparison, compared, text, sizeof text));
     put_cell(stream, xb_compare_baseline(compared, true, text, sizeof text));
     put_cell(stream, xb_compare_candidate(compared, true, text, sizeof text));
-    put_cell(stream, xb_compare_ratio(comparison, compared, text, sizeof text));
-    put_cell(stream, xb_compare_interval(comparison, compared, " to ", text, sizeof text));
+    put_cell(stream, xb_compare_says(compared, text, sizeof text));
+    put_cell(stream, xb_compare_ratio(compared, text, sizeof text));
+    put_cell(stream, xb_compare_interval(compared, " to ", text, sizeof text));
     if (with_level && xb_compare_level(compared, level, sizeof level)[0] != '\0')
         fprintf(stream, " (%s)", level);
     put_cell(stream, xb_compare_p(comparison, compared, text, sizeof text));
     fputs(" | ", stream);
-    xb_compare_verdict(compared, text, sizeof text);
+    xb_compare_verdict(comparison, compared, text, sizeof text);
     if (bad)
         put_bold(stream, text);
     else
@@ -132,8 +135,8 @@ static void put_cases(FILE *stream, const struct xb_comparison *comparison)
         return;
     xb_compare_common_level(comparison, level, sizeof level);
     fprintf(stream,
-            "| case | baseline | candidate | ratio | %s%sinterval | P | verdict | note |\n"
-            "|---|---:|---:|---:|---:|---:|---|---|\n",
+            "| case | baseline | candidate | change | ratio | %s%sinterval | P | verdict | note |\n"
+            "|---|---:|---:|---|---:|---:|---:|---|---|\n",
             level, level[0] != '\0' ? " " : "");
     for (size_t i = 0; i < comparison->case_count; i++)
         put_case(stream, comparison, &comparison->cases[i], level[0] == '\0');
@@ -148,7 +151,7 @@ static void put_differences(FILE *stream, const struct xb_comparison *comparison
     fputs("| condition | baseline | candidate |\n|---|---|---|\n", stream);
     for (size_t i = 0; i < comparison->difference_count; i++) {
         const struct xb_difference *difference = &comparison->differences[i];
-        if (difference->forbids != forbid)
+        if (!xb_compare_is_listed(difference, forbid))
             continue;
         xb_compare_sides(difference, baseline, candidate);
         fputs("| ", stream);
@@ -166,13 +169,12 @@ static void put_all_differences(FILE *stream, const struct xb_comparison *compar
 {
     size_t context = xb_compare_differences(comparison, false);
     if (xb_compare_differences(comparison, true) > 0) {
-        fputs("These must be the same in both files, and are not:\n\n", stream);
+        fputs("These must be the same in both files:\n\n", stream);
         put_differences(stream, comparison, true);
     }
     if (context == 0)
         return;
-    fprintf(stream, "<details><summary>Context that is not the same: %zu condition%s</summary>\n\n",
-            context, context == 1 ? "" : "s");
+    fprintf(stream, "<details><summary>Other differences: %zu</summary>\n\n", context);
     put_differences(stream, comparison, false);
     fputs("</details>\n", stream);
 }

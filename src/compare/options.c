@@ -9,11 +9,12 @@ static const char *const formats[] = {
 
 static const struct xb_option option_threshold = {
     .name = "threshold",
-    .short_name = 't',
     .type = XB_OPTION_TEXT,
-    .argument = "SHARE",
+    .argument = "SHARES",
     .default_text = "2%",
-    .help = "How much worse is a regression: 2% or 0.02. Losses smaller than this are none.",
+    .help =
+        "How much worse is a regression: 2% or 0.02. Of some cases another share, by a list: "
+        "2%,managed=10%,pinned/h2d=1%, with cases as for --gate; the last one that fits counts.",
 };
 static const struct xb_option option_alpha = {
     .name = "alpha",
@@ -21,7 +22,7 @@ static const struct xb_option option_alpha = {
     .type = XB_OPTION_TEXT,
     .argument = "SHARE",
     .default_text = "0.01",
-    .help = "Highest accepted chance of a false alarm, over all figures that gate: 0.01 or 1%. "
+    .help = "Highest accepted chance of a false alarm, over all figures that count: 0.01 or 1%. "
             "Failures and wrong data are judged apart (docs/compare.md).",
 };
 static const struct xb_option option_gate = {
@@ -32,14 +33,20 @@ static const struct xb_option option_gate = {
     .help =
         "What counts for the exit code: MODE[/DIRECTION[/SIZE[/FIGURE]]], a list with commas, '*' "
         "for any, a range of sizes as 64M..1G; such as pinned,async/h2d/64M..1G. FIGURE is the "
-        "name "
-        "of one in the result files: */*/*/overlap. Without it bandwidths and latencies count, and "
-        "without --gate those of all cases.",
+        "name of one in the result files: */*/*/overlap. Without it bandwidths and latencies "
+        "count, "
+        "and without --gate those of all cases.",
 };
 static const struct xb_option option_force = {
     .name = "force",
     .type = XB_OPTION_FLAG,
     .help = "Compare also what was not measured under the same conditions; the output says so.",
+};
+static const struct xb_option option_strict = {
+    .name = "strict",
+    .type = XB_OPTION_FLAG,
+    .help = "Refuse files of another driver, CUDA or HIP runtime, or kernel. Without it they are "
+            "compared, and the output says what changed.",
 };
 static const struct xb_option option_format = {
     .name = "format",
@@ -55,8 +62,8 @@ static const struct xb_option option_format = {
 };
 
 static const struct xb_option *const compare_rows[] = {
-    &option_threshold, &option_alpha,         &option_gate,       &option_force, &option_format,
-    &xb_option_output, &xb_option_plain_help, &xb_option_version, NULL,
+    &option_threshold, &option_alpha,     &option_gate,          &option_force,      &option_strict,
+    &option_format,    &xb_option_output, &xb_option_plain_help, &xb_option_version, NULL,
 };
 
 const struct xb_option *const *xb_compare_rows(void)

@@ -81,10 +81,7 @@ static void join(const struct xb_comparison *comparison, struct xb_pairs *pairs,
     struct xb_pair *pair = &pairs->items[before->item];
     pair->candidate = after->test;
     pair->is_other = !are_same(comparison, before->test, after->test);
-    if (pair->is_other)
-        pairs->items[after->item].is_other = true;
-    else
-        pairs->items[after->item].candidate = NULL; /* it does not stand alone */
+    pairs->items[after->item].candidate = NULL; /* it does not stand alone */
 }
 
 /* Joins a case with the one that is the same, if there is one. */
@@ -202,20 +199,6 @@ enum xb_status xb_pairs_make(const struct xb_comparison *comparison, struct xb_p
     keep_used(pairs);
     free(leftovers);
     return XB_OK;
-}
-
-void xb_pairs_decide(struct xb_pairs *pairs, bool forced)
-{
-    for (size_t i = 0; i < pairs->count; i++) {
-        struct xb_pair *pair = &pairs->items[i];
-        if (!pair->is_other)
-            continue;
-        bool is_pair = pair->baseline != NULL;
-        if (is_pair != forced)
-            pair->candidate = NULL; /* it stands elsewhere: here alone, there in the pair */
-        pair->is_other = is_pair && forced;
-    }
-    keep_used(pairs);
 }
 
 void xb_pairs_free(struct xb_pairs *pairs)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "read.h"
 
-#include "base/json_read.h"
+#include "read_internal.h"
+
 #include "base/note.h"
 #include "internal.h"
 
@@ -11,20 +12,12 @@
 
 #define MOST_CASES 100000 /* rows of a table that nobody would read */
 #define MOST_DIFFERENCES 10000
-#define MOST_DEVICES 1024
 #define MOST_GATES 1000
 #define MOST_PARAMETERS 64
-#define MOST_BYTES (UINT64_C(1) << 53)
-
-struct reader {
-    struct xb_json_reader json;
-    struct xb_arena **memory;
-};
 
 /* ---- values that xb_json_get_... does not have ---- */
 
-/* Zeroed; NULL where the reader has failed. */
-static void *room(struct reader *r, size_t count, size_t size)
+void *xb_comparison_room(struct xb_comparison_reader *r, size_t count, size_t size)
 {
     if (xb_json_failed(&r->json))
         return NULL;
@@ -34,8 +27,8 @@ static void *room(struct reader *r, size_t count, size_t size)
     return made;
 }
 
-/* May be empty; NULL for null. Belongs to the tree. */
-static const char *get_text(struct reader *r, const cJSON *object, const char *key)
+const char *xb_comparison_get_text(struct xb_comparison_reader *r, const cJSON *object,
+                                   const char *key)
 {
     const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, key);
     if (!cJSON_IsString(item) && !cJSON_IsNull(item))
@@ -44,12 +37,12 @@ static const char *get_text(struct reader *r, const cJSON *object, const char *k
 }
 
 /* The same as plain ASCII, which has as many characters, in a text of a comparison. */
-static void get_plain(struct reader *r, const cJSON *object, const char *key, char *plain,
-                      size_t size)
+static void get_plain(struct xb_comparison_reader *r, const cJSON *object, const char *key,
+                      char *plain, size_t size)
 {
-    const char *text = get_text(r, object, key);
+    const char *text = xb_comparison_get_text(r, object, key);
     size_t length = text != NULL ? strlen(text) : 0;
-    char *copy = text != NULL ? room(r, length, 1) : NULL;
+    char *copy = text != NULL ? xb_comparison_room(r, length, 1) : NULL;
     plain[0] = '\0';
     if (copy == NULL)
         return;
@@ -61,9 +54,8 @@ static void get_plain(struct reader *r, const cJSON *object, const char *key, ch
         memcpy(plain, copy, strlen(copy) + 1);
 }
 
-/* The array's first item and how many it has; refused where these are more than `most`. */
-static const cJSON *get_items(struct reader *r, const cJSON *object, const char *key, size_t most,
-                              size_t *count)
+const cJSON *xb_comparison_get_items(struct xb_comparison_reader *r, const cJSON *object,
+                                     const char *key, size_t most, size_t *count)
 {
     const cJSON *array = xb_json_get_array(&r->json, object, key);
     *count = (size_t)cJSON_GetArraySize(array);
@@ -75,16 +67,28 @@ static const cJSON *get_items(struct reader *r, const cJSON *object, const char 
 }
 
 /* Whole and from 0; `none` for null. */
-static uint64_t get_known_whole(struct reader *r, const cJSON *object, const char *key,
-                                uint64_t none)
+static uint64_t get_known_whole(struct xb_comparison_reader *r, const cJSON *object,
+                                const char *key, uint64_t none)
 {
     if (cJSON_IsNull(cJSON_GetObjectItemCaseSensitive(object, key)))
         return none;
     return xb_json_get_whole(&r->json, object, key, 0, MOST_BYTES);
 }
 
+/* What was added to the form has a default: files of before do not have it. */
+static bool has(const cJSON *object, const char *key)
+{
+    return cJSON_GetObjectItemCaseSensitive(object, key) != NULL;
+}
+
+static bool get_added_flag(struct xb_comparison_reader *r, const cJSON *object, const char *key,
+                           bool before)
+{
+    return has(object, key) ? xb_json_get_flag(&r->json, object, key) : before;
+}
+
 /* 1 for null. */
-static double get_p(struct reader *r, const cJSON *object, const char *key)
+static double get_p(struct xb_comparison_reader *r, const cJSON *object, const char *key)
 {
     double p = xb_json_get_known_number(&r->json, object, key, 1);
     return isnan(p) ? 1 : p;
@@ -96,10 +100,10 @@ static const enum xb_outcome outcomes[] = {XB_OUTCOME_PASS, XB_OUTCOME_IMPROVED,
                                            XB_OUTCOME_INCONCLUSIVE, XB_OUTCOME_REGRESSION};
 
 /* False for null, and for what is refused. */
-static bool get_outcome(struct reader *r, const cJSON *object, const char *key,
+static bool get_outcome(struct xb_comparison_reader *r, const cJSON *object, const char *key,
                         enum xb_outcome *outcome)
 {
-    const char *name = get_text(r, object, key);
+    const char *name = xb_comparison_get_text(r, object, key);
     for (size_t i = 0; name != NULL && i < sizeof outcomes / sizeof outcomes[0]; i++)
         if (strcmp(name, xb_outcome_name(outcomes[i])) == 0) {
             *outcome = outcomes[i];
@@ -110,7 +114,7 @@ static bool get_outcome(struct reader *r, const cJSON *object, const char *key,
     return false;
 }
 
-static enum xb_basis get_basis(struct reader *r, const cJSON *object, const char *key)
+static enum xb_basis get_basis(struct xb_comparison_reader *r, const cJSON *object, const char *key)
 {
     static const enum xb_basis all[] = {XB_BASIS_TEST, XB_BASIS_INDICATIVE, XB_BASIS_STATUS,
                                         XB_BASIS_NONE};
@@ -122,101 +126,77 @@ static enum xb_basis get_basis(struct reader *r, const cJSON *object, const char
     return XB_BASIS_NONE;
 }
 
-/* ---- the files that were compared ---- */
-
-static void read_devices(struct reader *r, const cJSON *object, struct xb_record_process *process)
-{
-    size_t count = 0;
-    const cJSON *item = get_items(r, object, "devices", MOST_DEVICES, &count);
-    process->devices = room(r, count, sizeof *process->devices);
-    if (process->devices == NULL)
-        return;
-    size_t outer = xb_place_enter(&r->json.place, "devices");
-    for (size_t i = 0; i < count; i++, item = item->next) {
-        size_t inner = xb_place_enter_item(&r->json.place, i);
-        process->devices[i].name = get_text(r, item, "name");
-        xb_place_leave(&r->json.place, inner);
-    }
-    xb_place_leave(&r->json.place, outer);
-    process->device_count = count;
-}
-
-static void read_processes(struct reader *r, const cJSON *object, struct xb_record *record)
-{
-    size_t count = 0;
-    const cJSON *item = get_items(r, object, "processes", XB_RECORD_PROCESSES, &count);
-    record->processes = room(r, count, sizeof *record->processes);
-    if (record->processes == NULL)
-        return;
-    size_t outer = xb_place_enter(&r->json.place, "processes");
-    for (size_t i = 0; i < count; i++, item = item->next) {
-        size_t inner = xb_place_enter_item(&r->json.place, i);
-        record->processes[i].interrupted = xb_json_get_flag(&r->json, item, "interrupted");
-        record->processes[i].deadline_met = xb_json_get_flag(&r->json, item, "deadline_met");
-        read_devices(r, item, &record->processes[i]);
-        xb_place_leave(&r->json.place, inner);
-    }
-    xb_place_leave(&r->json.place, outer);
-    record->process_count = count;
-}
-
-static void read_file(struct reader *r, const cJSON *root, const char *key,
-                      struct xb_record *record)
-{
-    const cJSON *object = xb_json_get_object(&r->json, root, key);
-    size_t outer = xb_place_enter(&r->json.place, key);
-    record->path = (char *)get_text(r, object, "path"); /* nobody writes to it */
-    record->backend = get_text(r, object, "backend");
-    record->driver = get_text(r, object, "driver_version");
-    record->asked_processes =
-        (size_t)xb_json_get_whole(&r->json, object, "asked_processes", 0, MOST_BYTES);
-    read_processes(r, object, record);
-    if (xb_json_get_whole(&r->json, object, "process_count", 0, MOST_BYTES) !=
-        record->process_count)
-        xb_json_refuse(&r->json, "process_count", "is not that of \"processes\"");
-    xb_place_leave(&r->json.place, outer);
-}
-
 /* ---- what was asked, and what differs ---- */
 
-static void read_gates(struct reader *r, const cJSON *root, struct xb_gates *gates)
+static struct xb_gate read_gate(struct xb_comparison_reader *r, const cJSON *item)
+{
+    return (struct xb_gate){
+        .mode = xb_comparison_get_text(r, item, "mode"),
+        .direction = xb_comparison_get_text(r, item, "direction"),
+        .least = xb_json_get_whole(&r->json, item, "least_bytes", 0, MOST_BYTES),
+        .most = get_known_whole(r, item, "most_bytes", UINT64_MAX),
+        .figure = xb_comparison_get_text(r, item, "figure"),
+    };
+}
+
+static void read_gates(struct xb_comparison_reader *r, const cJSON *root, struct xb_gates *gates)
 {
     size_t count = 0;
-    const cJSON *item = get_items(r, root, "gates", MOST_GATES, &count);
-    gates->items = room(r, count, sizeof *gates->items);
+    const cJSON *item = xb_comparison_get_items(r, root, "gates", MOST_GATES, &count);
+    gates->items = xb_comparison_room(r, count, sizeof *gates->items);
     if (gates->items == NULL)
         return;
     size_t outer = xb_place_enter(&r->json.place, "gates");
     for (size_t i = 0; i < count; i++, item = item->next) {
         size_t inner = xb_place_enter_item(&r->json.place, i);
-        gates->items[i] = (struct xb_gate){
-            .mode = get_text(r, item, "mode"),
-            .direction = get_text(r, item, "direction"),
-            .least = xb_json_get_whole(&r->json, item, "least_bytes", 0, MOST_BYTES),
-            .most = get_known_whole(r, item, "most_bytes", UINT64_MAX),
-            .figure = get_text(r, item, "figure")};
+        gates->items[i] = read_gate(r, item);
         xb_place_leave(&r->json.place, inner);
     }
     xb_place_leave(&r->json.place, outer);
     gates->count = count;
 }
 
-static void read_differences(struct reader *r, const cJSON *root, struct xb_comparison *comparison)
+static void read_thresholds(struct xb_comparison_reader *r, const cJSON *root,
+                            struct xb_thresholds *thresholds)
+{
+    size_t count = 0;
+    const cJSON *item = has(root, "thresholds")
+                            ? xb_comparison_get_items(r, root, "thresholds", MOST_GATES, &count)
+                            : NULL;
+    thresholds->items = xb_comparison_room(r, count, sizeof *thresholds->items);
+    if (thresholds->items == NULL)
+        return;
+    size_t outer = xb_place_enter(&r->json.place, "thresholds");
+    for (size_t i = 0; i < count; i++, item = item->next) {
+        size_t inner = xb_place_enter_item(&r->json.place, i);
+        thresholds->items[i] =
+            (struct xb_threshold){.cases = read_gate(r, item),
+                                  .share = xb_json_get_known_number(&r->json, item, "share", 1)};
+        xb_place_leave(&r->json.place, inner);
+    }
+    xb_place_leave(&r->json.place, outer);
+    thresholds->count = count;
+}
+
+static void read_differences(struct xb_comparison_reader *r, const cJSON *root,
+                             struct xb_comparison *comparison)
 {
     size_t count = 0;
     bool forbidden = false;
-    const cJSON *item = get_items(r, root, "differences", MOST_DIFFERENCES, &count);
-    comparison->differences = room(r, count, sizeof *comparison->differences);
+    const cJSON *item = xb_comparison_get_items(r, root, "differences", MOST_DIFFERENCES, &count);
+    comparison->differences = xb_comparison_room(r, count, sizeof *comparison->differences);
     if (comparison->differences == NULL)
         return;
     size_t outer = xb_place_enter(&r->json.place, "differences");
     for (size_t i = 0; i < count; i++, item = item->next) {
         size_t inner = xb_place_enter_item(&r->json.place, i);
         comparison->differences[i] =
-            (struct xb_difference){.name = get_text(r, item, "name"),
-                                   .baseline = get_text(r, item, "baseline"),
-                                   .candidate = get_text(r, item, "candidate"),
-                                   .forbids = xb_json_get_flag(&r->json, item, "forbids")};
+            (struct xb_difference){.name = xb_comparison_get_text(r, item, "name"),
+                                   .baseline = xb_comparison_get_text(r, item, "baseline"),
+                                   .candidate = xb_comparison_get_text(r, item, "candidate"),
+                                   .forbids = xb_json_get_flag(&r->json, item, "forbids"),
+                                   .of_rows = get_added_flag(r, item, "of_rows", false),
+                                   .of_stack = get_added_flag(r, item, "of_stack", false)};
         forbidden = forbidden || comparison->differences[i].forbids;
         xb_place_leave(&r->json.place, inner);
     }
@@ -228,7 +208,7 @@ static void read_differences(struct reader *r, const cJSON *root, struct xb_comp
 
 /* ---- cases ---- */
 
-static const char *value_of(struct reader *r, const cJSON *item)
+static const char *value_of(struct xb_comparison_reader *r, const cJSON *item)
 {
     if (cJSON_IsNull(item))
         return NULL;
@@ -242,13 +222,14 @@ static const char *value_of(struct reader *r, const cJSON *item)
     return kept;
 }
 
-static void read_parameters(struct reader *r, const cJSON *object, struct xb_record_case *test)
+static void read_parameters(struct xb_comparison_reader *r, const cJSON *object,
+                            struct xb_record_case *test)
 {
     const cJSON *parameters = xb_json_get_object(&r->json, object, "parameters");
     size_t count = (size_t)cJSON_GetArraySize(parameters);
     if (count > MOST_PARAMETERS)
         xb_json_refuse(&r->json, "parameters", "has more than %d keys", MOST_PARAMETERS);
-    struct xb_record_fact *facts = room(r, count, sizeof *facts);
+    struct xb_record_fact *facts = xb_comparison_room(r, count, sizeof *facts);
     const cJSON *item = count > 0 ? parameters->child : NULL;
     for (size_t i = 0; facts != NULL && i < count; i++, item = item->next)
         facts[i] = (struct xb_record_fact){
@@ -257,8 +238,8 @@ static void read_parameters(struct reader *r, const cJSON *object, struct xb_rec
     test->parameter_count = facts != NULL ? count : 0;
 }
 
-static void read_key(struct reader *r, const cJSON *object, struct xb_compared *compared,
-                     struct xb_record_case *test)
+static void read_key(struct xb_comparison_reader *r, const cJSON *object,
+                     struct xb_compared *compared, struct xb_record_case *test)
 {
     *test = (struct xb_record_case){
         .mode = xb_json_get_text(&r->json, object, "mode"),
@@ -279,11 +260,13 @@ static void read_key(struct reader *r, const cJSON *object, struct xb_compared *
     };
 }
 
-static void read_verdict(struct reader *r, const cJSON *object, struct xb_compared *compared)
+static void read_verdict(struct xb_comparison_reader *r, const cJSON *object,
+                         struct xb_compared *compared)
 {
     compared->gates = xb_json_get_flag(&r->json, object, "gates");
     compared->basis = get_basis(r, object, "basis");
     compared->cannot_pass = xb_json_get_flag(&r->json, object, "cannot_pass");
+    compared->differs = !get_added_flag(r, object, "same_settings", true);
     bool is_verdict = get_outcome(r, object, "verdict", &compared->outcome);
     bool is_indicative = get_outcome(r, object, "indicative", &compared->outcome);
     bool judged = compared->basis == XB_BASIS_TEST || compared->basis == XB_BASIS_STATUS;
@@ -292,8 +275,8 @@ static void read_verdict(struct reader *r, const cJSON *object, struct xb_compar
 }
 
 /* Whether the file has the case. */
-static bool read_side(struct reader *r, const cJSON *object, const char *key, size_t *n,
-                      double *median)
+static bool read_side(struct xb_comparison_reader *r, const cJSON *object, const char *key,
+                      size_t *n, double *median)
 {
     const cJSON *side = xb_json_get_object(&r->json, object, key);
     size_t outer = xb_place_enter(&r->json.place, key);
@@ -304,7 +287,8 @@ static bool read_side(struct reader *r, const cJSON *object, const char *key, si
     return is_present;
 }
 
-static void read_sides(struct reader *r, const cJSON *object, struct xb_compared *compared)
+static void read_sides(struct xb_comparison_reader *r, const cJSON *object,
+                       struct xb_compared *compared)
 {
     bool before =
         read_side(r, object, "baseline", &compared->baseline_n, &compared->baseline_median);
@@ -316,7 +300,8 @@ static void read_sides(struct reader *r, const cJSON *object, struct xb_compared
 }
 
 /* A bound that no number stands for is null. */
-static void read_interval(struct reader *r, const cJSON *object, struct xb_compared *compared)
+static void read_interval(struct xb_comparison_reader *r, const cJSON *object,
+                          struct xb_compared *compared)
 {
     const cJSON *interval = cJSON_GetObjectItemCaseSensitive(object, "interval");
     compared->has_interval = !cJSON_IsNull(interval);
@@ -331,8 +316,8 @@ static void read_interval(struct reader *r, const cJSON *object, struct xb_compa
     xb_place_leave(&r->json.place, outer);
 }
 
-static void read_case(struct reader *r, const cJSON *object, struct xb_compared *compared,
-                      struct xb_record_case *test)
+static void read_case(struct xb_comparison_reader *r, const cJSON *object,
+                      struct xb_compared *compared, struct xb_record_case *test)
 {
     read_key(r, object, compared, test);
     read_verdict(r, object, compared);
@@ -344,19 +329,23 @@ static void read_case(struct reader *r, const cJSON *object, struct xb_compared 
     compared->p_improved = get_p(r, object, "p_improved");
     compared->p_pass = get_p(r, object, "p_pass");
     get_plain(r, object, "note", compared->note, sizeof compared->note);
+    double threshold = xb_json_get_optional_number(&r->json, object, "threshold", 1);
+    compared->threshold = isnan(threshold) ? compared->threshold : threshold;
 }
 
-static void read_cases(struct reader *r, const cJSON *root, struct xb_comparison *comparison)
+static void read_cases(struct xb_comparison_reader *r, const cJSON *root,
+                       struct xb_comparison *comparison)
 {
     size_t count = 0;
-    const cJSON *item = get_items(r, root, "cases", MOST_CASES, &count);
-    struct xb_compared *cases = room(r, count, sizeof *cases);
-    struct xb_record_case *tests = room(r, count, sizeof *tests);
+    const cJSON *item = xb_comparison_get_items(r, root, "cases", MOST_CASES, &count);
+    struct xb_compared *cases = xb_comparison_room(r, count, sizeof *cases);
+    struct xb_record_case *tests = xb_comparison_room(r, count, sizeof *tests);
     if (cases == NULL || tests == NULL)
         return;
     size_t outer = xb_place_enter(&r->json.place, "cases");
     for (size_t i = 0; i < count && !xb_json_failed(&r->json); i++, item = item->next) {
         size_t inner = xb_place_enter_item(&r->json.place, i);
+        cases[i].threshold = comparison->request.threshold;
         read_case(r, item, &cases[i], &tests[i]);
         xb_place_leave(&r->json.place, inner);
     }
@@ -367,7 +356,7 @@ static void read_cases(struct reader *r, const cJSON *root, struct xb_comparison
 
 /* ---- the document ---- */
 
-static void check_schema(struct reader *r, const cJSON *root)
+static void check_schema(struct xb_comparison_reader *r, const cJSON *root)
 {
     const char *schema = xb_json_get_text(&r->json, root, "schema");
     if (schema != NULL && strcmp(schema, "xferbench.compare") != 0)
@@ -385,7 +374,8 @@ static void check_schema(struct reader *r, const cJSON *root)
                        (unsigned)version, XB_COMPARISON_VERSION);
 }
 
-static void read_conditions(struct reader *r, const cJSON *root, struct xb_comparison *comparison)
+static void read_conditions(struct xb_comparison_reader *r, const cJSON *root,
+                            struct xb_comparison *comparison)
 {
     struct xb_comparison_request *request = &comparison->request;
     comparison->comparable = xb_json_get_flag(&r->json, root, "comparable");
@@ -397,12 +387,15 @@ static void read_conditions(struct reader *r, const cJSON *root, struct xb_compa
     comparison->gating_count =
         (size_t)xb_json_get_whole(&r->json, root, "gating_tests", 0, MOST_BYTES);
     comparison->processes_needed = (size_t)get_known_whole(r, root, "processes_needed", 0);
+    request->strict = get_added_flag(r, root, "strict", false);
     read_gates(r, root, &request->gates);
+    read_thresholds(r, root, &request->thresholds);
     read_differences(r, root, comparison);
 }
 
 /* The comparison has been read, but for what stands here. */
-static void read_overall(struct reader *r, const cJSON *root, struct xb_comparison *comparison)
+static void read_overall(struct xb_comparison_reader *r, const cJSON *root,
+                         struct xb_comparison *comparison)
 {
     const cJSON *object = xb_json_get_object(&r->json, root, "overall");
     size_t outer = xb_place_enter(&r->json.place, "overall");
@@ -411,13 +404,16 @@ static void read_overall(struct reader *r, const cJSON *root, struct xb_comparis
     if (verdict == NULL || strcmp(verdict, "NOT COMPARABLE") != 0)
         get_outcome(r, object, "verdict", &comparison->overall);
     get_plain(r, object, "reason", comparison->reason, sizeof comparison->reason);
+    if (has(object, "next"))
+        get_plain(r, object, "next", comparison->next, sizeof comparison->next);
     int code = xb_json_get_index(&r->json, object, "exit_code");
     if (!xb_json_failed(&r->json) && code != xb_comparison_exit_code(comparison))
         xb_json_refuse(&r->json, "exit_code", "does not fit the verdict");
     xb_place_leave(&r->json.place, outer);
 }
 
-static void read_comparison(struct reader *r, const cJSON *root, struct xb_comparison_file *file)
+static void read_comparison(struct xb_comparison_reader *r, const cJSON *root,
+                            struct xb_comparison_file *file)
 {
     struct xb_comparison *comparison = &file->comparison;
     check_schema(r, root);
@@ -426,9 +422,10 @@ static void read_comparison(struct reader *r, const cJSON *root, struct xb_compa
     comparison->version = xb_json_get_text(&r->json, tool, "version");
     xb_place_leave(&r->json.place, outer);
     read_conditions(r, root, comparison);
-    read_file(r, root, "baseline", &file->baseline);
-    read_file(r, root, "candidate", &file->candidate);
+    xb_comparison_read_file(r, root, "baseline", &file->baseline);
+    xb_comparison_read_file(r, root, "candidate", &file->candidate);
     read_cases(r, root, comparison);
+    xb_comparison_count_apart(comparison);
     read_overall(r, root, comparison);
     comparison->baseline = &file->baseline;
     comparison->candidate = &file->candidate;
@@ -438,7 +435,7 @@ enum xb_status xb_comparison_parse(const char *path, const char *text, size_t le
                                    struct xb_comparison_file *file, struct xb_error *error)
 {
     memset(file, 0, sizeof *file);
-    struct reader r = {.json = {.place = {.path = path}}, .memory = &file->memory};
+    struct xb_comparison_reader r = {.json = {.place = {.path = path}}, .memory = &file->memory};
     file->tree = xb_json_read(&r.json, text, length);
     read_comparison(&r, file->tree, file);
     enum xb_status status = r.json.error.status;

@@ -227,13 +227,14 @@ static void note_tallies(const struct xb_comparison *comparison, const struct ta
     else if (before->bad > 0)
         say_bad(compared, "baseline", comparison->baseline, before);
     else if (before->cut + after->cut > 0)
-        xb_compared_note(compared, "a run was cut short: fewer processes than were asked for");
+        xb_compared_note(compared, "a run was cut short: there are fewer processes than asked for");
 }
 
 /*
  * Decides what figures cannot tell: a case that is in one file only, was not measured, or works
- * less often. Wrong data is a regression whatever there was before, unless there was as much of it;
- * and then it never passes, though what always failed without wrong data is only listed.
+ * less often, or was measured with other settings. Wrong data is a regression whatever there was
+ * before, unless there was as much of it; and then it never passes, though what always failed
+ * without wrong data is only listed.
  */
 bool xb_judge_by_status(const struct xb_comparison *comparison, const struct xb_pair *pair,
                         struct xb_compared *compared)
@@ -249,14 +250,19 @@ bool xb_judge_by_status(const struct xb_comparison *comparison, const struct xb_
         return conclude_nothing(comparison, &before, &after, compared);
     if (before.fine == 0)
         return conclude(compared, XB_OUTCOME_INCONCLUSIVE,
-                        "the baseline's run was cut short before it");
+                        "the baseline's run was cut short before this case");
     if (pair->candidate == NULL)
         return conclude(compared, XB_OUTCOME_INCONCLUSIVE, NULL);
+    if (compared->differs && !comparison->request.force) {
+        if (after.bad > 0)
+            say_bad(compared, "candidate", comparison->candidate, &after);
+        return conclude(compared, XB_OUTCOME_INCONCLUSIVE, NULL);
+    }
     if (works_less(comparison, &before, &after, &odds))
         return conclude_worse(comparison, &before, &after, &odds, compared);
     if (after.fine == 0)
         return conclude(compared, XB_OUTCOME_INCONCLUSIVE,
-                        "the candidate's run was cut short before it");
+                        "the candidate's run was cut short before this case");
     note_tallies(comparison, &before, &after, &odds, compared);
     return false;
 }

@@ -14,14 +14,22 @@
 /* The colour of an outcome; of one that is only indicative, or forced, that of a caution. */
 const char *xb_compare_colour(enum xb_outcome outcome, bool sure);
 
-/* A row for each figure of a case. XB_ERR_MEMORY. */
-XB_MUST_CHECK enum xb_status xb_compare_print_cases(FILE *stream,
-                                                    const struct xb_comparison *comparison,
-                                                    bool colour, struct xb_error *error);
+/* Which columns a table of cases has that a note explains. */
+struct xb_compare_shown {
+    bool sure, ratio, interval, p;
+};
+
+/* A row for each figure of a case, with as many of its columns as lines have room for.
+ * XB_ERR_MEMORY. */
+XB_MUST_CHECK enum xb_status
+xb_compare_print_cases(FILE *stream, const struct xb_comparison *comparison, size_t columns,
+                       bool colour, struct xb_compare_shown *shown, struct xb_error *error);
 /* What the numbers are, and what there is to say of a case. */
-void xb_compare_print_notes(FILE *stream, const struct xb_comparison *comparison);
+void xb_compare_print_notes(FILE *stream, const struct xb_comparison *comparison,
+                            const struct xb_compare_shown *shown);
 /* The conditions that differ: first those that forbid a comparison. Nothing where there are none.
  */
-void xb_compare_print_differences(FILE *stream, const struct xb_comparison *comparison);
+void xb_compare_print_differences(FILE *stream, const struct xb_comparison *comparison,
+                                  size_t columns);
 
 #endif

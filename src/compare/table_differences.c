@@ -47,12 +47,13 @@ static void share(size_t room, const size_t needed[2], size_t given[2])
 
 /* Columns as wide as their longest words if lines have room for them; names are kept whole as long
  * as they leave room for the values. */
-static void set_widths(struct widths *widths)
+static void set_widths(struct widths *widths, size_t columns)
 {
-    static const size_t separators = 4, most = XB_LINE_COLUMNS / 3;
+    static const size_t separators = 4;
+    const size_t most = columns / 3;
     size_t words[2], given[2];
     widths->given[NAME] = widths->whole[NAME] < most ? widths->whole[NAME] : most;
-    size_t room = XB_LINE_COLUMNS - separators - widths->given[NAME];
+    size_t room = columns - separators - widths->given[NAME];
     share(room, &widths->word[BASELINE], words);
     /* What is left beyond the longest words is shared as well. */
     const size_t wanted[2] = {widths->whole[BASELINE] - words[0],
@@ -113,7 +114,8 @@ static void print_difference(FILE *stream, const struct difference_row *row,
     }
 }
 
-static void print_differences(FILE *stream, const struct xb_comparison *comparison, bool forbid)
+static void print_differences(FILE *stream, const struct xb_comparison *comparison, size_t columns,
+                              bool forbid)
 {
     struct widths widths = {.whole = {0}};
     struct difference_row row;
@@ -121,28 +123,30 @@ static void print_differences(FILE *stream, const struct xb_comparison *comparis
         widen(&widths, i, headers[i]);
     for (size_t i = 0; i < comparison->difference_count; i++) {
         fill_difference(&row, &comparison->differences[i]);
-        for (size_t j = 0; comparison->differences[i].forbids == forbid && j < SIDES; j++)
+        for (size_t j = 0; xb_compare_is_listed(&comparison->differences[i], forbid) && j < SIDES;
+             j++)
             widen(&widths, j, row.cells[j]);
     }
-    set_widths(&widths);
+    set_widths(&widths, columns);
     for (size_t i = 0; i < SIDES; i++)
         snprintf(row.cells[i], sizeof row.cells[i], "%s", headers[i]);
     print_difference(stream, &row, &widths);
     for (size_t i = 0; i < comparison->difference_count; i++) {
         fill_difference(&row, &comparison->differences[i]);
-        if (comparison->differences[i].forbids == forbid)
+        if (xb_compare_is_listed(&comparison->differences[i], forbid))
             print_difference(stream, &row, &widths);
     }
 }
 
-void xb_compare_print_differences(FILE *stream, const struct xb_comparison *comparison)
+void xb_compare_print_differences(FILE *stream, const struct xb_comparison *comparison,
+                                  size_t columns)
 {
     if (xb_compare_differences(comparison, true) > 0) {
         fputs("\nNOT COMPARABLE: these must be the same in both files\n", stream);
-        print_differences(stream, comparison, true);
+        print_differences(stream, comparison, columns, true);
     }
     if (xb_compare_differences(comparison, false) > 0) {
-        fputs("\nContext that is not the same\n", stream);
-        print_differences(stream, comparison, false);
+        fputs("\nOther differences\n", stream);
+        print_differences(stream, comparison, columns, false);
     }
 }

@@ -26,7 +26,7 @@ static void print_note(FILE *stream, const struct xb_comparison *comparison, siz
     while (same_note(comparison, index + others + 1))
         others++;
     if (others > 0)
-        snprintf(more, sizeof more, " and the %zu below it", others);
+        snprintf(more, sizeof more, others > 1 ? " and the next %zu" : " and the next one", others);
     xb_note_print(stream, "case", XB_COMPARE_LABEL, "%s%s: %s",
                   xb_compare_name(comparison, compared, name, sizeof name), more, note);
 }
@@ -35,8 +35,7 @@ static void print_note(FILE *stream, const struct xb_comparison *comparison, siz
 static void print_levels(FILE *stream, const struct xb_comparison *comparison)
 {
     static const size_t most = 4;
-    static const char unknown[] =
-        "of the samples within single processes; its level cannot be told";
+    static const char unknown[] = "of the samples within single processes; its level is not known";
     char level[32], name[XB_COMPARE_TEXT], before[32] = "none yet";
     size_t changes = 0;
     if (xb_compare_common_level(comparison, level, sizeof level)[0] != '\0')
@@ -58,21 +57,22 @@ static void print_levels(FILE *stream, const struct xb_comparison *comparison)
                       changes - most);
 }
 
-void xb_compare_print_notes(FILE *stream, const struct xb_comparison *comparison)
+void xb_compare_print_notes(FILE *stream, const struct xb_comparison *comparison,
+                            const struct xb_compare_shown *shown)
 {
-    bool any_test = false;
-    for (size_t i = 0; i < comparison->case_count; i++)
-        any_test = any_test || comparison->cases[i].basis == XB_BASIS_TEST;
     fputs("\nNotes\n", stream);
     xb_note_print(stream, "figures", XB_COMPARE_LABEL,
-                  "each the median of the processes' medians, bandwidths in GB/s (10^9 bytes per "
-                  "second); RATIO is the candidate's divided by the baseline's");
-    if (any_test)
+                  "medians over the processes, bandwidths in GB/s (10^9 bytes per second)%s",
+                  shown->ratio ? "; RATIO is the candidate's figure divided by the baseline's"
+                               : "");
+    if (shown->sure)
+        xb_note_print(stream, "sure of", XB_COMPARE_LABEL,
+                      "how large the change is at least, or a loss at most: each row by itself");
+    if (shown->p)
         xb_note_print(stream, "P", XB_COMPARE_LABEL,
-                      "how likely data like this would be if the verdict were wrong, or the one "
-                      "that an INCONCLUSIVE case is nearest to; with Holm's correction where "
-                      "REGRESSION or IMPROVED gates");
-    print_levels(stream, comparison);
+                      "how likely data like this is if the verdict is wrong");
+    if (shown->interval)
+        print_levels(stream, comparison);
     for (size_t i = 0; i < comparison->case_count; i++)
         print_note(stream, comparison, i);
 }

@@ -38,19 +38,25 @@ bool xb_compare_refused(const struct xb_comparison *comparison)
 
 bool xb_compare_forced(const struct xb_comparison *comparison)
 {
-    return !comparison->comparable && comparison->request.force;
+    return comparison->request.force && (!comparison->comparable || comparison->any_differs);
 }
 
 const char *xb_compare_overall(const struct xb_comparison *comparison)
 {
-    return xb_compare_refused(comparison) ? "NOT COMPARABLE" : xb_outcome_name(comparison->overall);
+    return xb_comparison_is_refused(comparison) ? "NOT COMPARABLE"
+                                                : xb_outcome_name(comparison->overall);
+}
+
+bool xb_compare_is_listed(const struct xb_difference *difference, bool forbid)
+{
+    return forbid ? difference->forbids : !difference->forbids && !difference->of_stack;
 }
 
 size_t xb_compare_differences(const struct xb_comparison *comparison, bool forbid)
 {
     size_t count = 0;
     for (size_t i = 0; i < comparison->difference_count; i++)
-        count += comparison->differences[i].forbids == forbid;
+        count += xb_compare_is_listed(&comparison->differences[i], forbid);
     return count;
 }
 
@@ -59,6 +65,7 @@ const char *xb_compare_forbidden(const struct xb_comparison *comparison, struct 
     static const size_t most = 5;
     char name[XB_COMPARE_WORD];
     size_t told = 0;
+    size_t rows = 0;
     *words = (struct xb_words){.length = 0};
     xb_words_add(words, "%s",
                  xb_compare_forced(comparison) ? "FORCED: not comparable" : "NOT COMPARABLE");
@@ -70,18 +77,64 @@ const char *xb_compare_forbidden(const struct xb_comparison *comparison, struct 
     }
     if (told > most)
         xb_words_add(words, " and %zu more", told - most);
+    for (size_t i = 0; i < comparison->case_count; i++)
+        rows += comparison->cases[i].differs;
+    if (rows > 0)
+        xb_words_add(words, "%s%zu figure%s measured with other settings", told > 0 ? ", " : ": ",
+                     rows, rows == 1 ? "" : "s");
     return words->text;
+}
+
+const char *xb_compare_stack(const struct xb_comparison *comparison, struct xb_words *words)
+{
+    char name[XB_COMPARE_WORD], before[XB_COMPARE_WORD], after[XB_COMPARE_WORD];
+    *words = (struct xb_words){.length = 0};
+    for (size_t i = 0; i < comparison->difference_count; i++) {
+        const struct xb_difference *difference = &comparison->differences[i];
+        if (difference->of_stack && !difference->forbids)
+            xb_words_add(words, "%s%s %s -> %s", words->length > 0 ? ", " : "",
+                         xb_compare_plain(difference->name, name, sizeof name),
+                         xb_compare_plain(difference->baseline, before, sizeof before),
+                         xb_compare_plain(difference->candidate, after, sizeof after));
+    }
+    return words->text;
+}
+
+/* "managed h2d 64 MiB 10 %". */
+static void add_threshold(struct xb_words *words, const struct xb_threshold *threshold, bool first)
+{
+    const struct xb_gate *cases = &threshold->cases;
+    char word[XB_COMPARE_WORD];
+    xb_words_add(
+        words, "%s%s", first ? " (" : ", ",
+        xb_compare_plain(cases->mode != NULL ? cases->mode : "all modes", word, sizeof word));
+    if (cases->direction != NULL)
+        xb_words_add(words, " %s", xb_compare_plain(cases->direction, word, sizeof word));
+    if (cases->least > 0)
+        xb_words_add(words, " from %s", xb_size_format(cases->least, word, sizeof word));
+    if (cases->most < UINT64_MAX)
+        xb_words_add(words, " to %s", xb_size_format(cases->most, word, sizeof word));
+    if (cases->figure != NULL)
+        xb_words_add(words, " %s", xb_compare_plain(cases->figure, word, sizeof word));
+    xb_words_add(words, " %g %%", 100 * threshold->share);
 }
 
 const char *xb_compare_rule(const struct xb_comparison *comparison, struct xb_words *words)
 {
     const struct xb_comparison_request *request = &comparison->request;
+    size_t counting = 0;
     *words = (struct xb_words){.length = 0};
-    xb_words_add(words, "threshold %g %%, alpha %g %%", 100 * request->threshold,
-                 100 * request->alpha);
-    if (!xb_compare_refused(comparison))
-        xb_words_add(words, " shared by the tests that gate: %zu of %zu figures compared",
-                     comparison->gating_count, comparison->case_count);
+    xb_words_add(words, "worse by %g %% or more is a regression", 100 * request->threshold);
+    for (size_t i = 0; i < request->thresholds.count; i++)
+        add_threshold(words, &request->thresholds.items[i], i == 0);
+    if (request->thresholds.count > 0)
+        xb_words_add(words, ")");
+    if (xb_compare_refused(comparison))
+        return words->text;
+    for (size_t i = 0; i < comparison->case_count; i++)
+        counting += comparison->cases[i].gates;
+    xb_words_add(words, "; %zu of %zu figures count; chance of a false alarm: %g %% at most",
+                 counting, comparison->case_count, 100 * request->alpha);
     return words->text;
 }
 
@@ -110,13 +163,12 @@ const char *xb_compare_needed(const struct xb_comparison *comparison, struct xb_
     *words = (struct xb_words){.length = 0};
     if (fewest == 0 || gating == 0 || (needed > 0 && fewest >= needed))
         return words->text;
-    xb_words_add(words, "too few processes: %zu a side at the least, and ", fewest);
+    xb_words_add(words, "too few processes: a figure has %zu in a file, and ", fewest);
     if (needed > 0)
-        xb_words_add(words, "%zu are needed", needed);
+        xb_words_add(words, "to judge %zu figure%s takes %zu", gating, gating == 1 ? "" : "s",
+                     needed);
     else
-        xb_words_add(words, "no number is enough");
-    xb_words_add(words, " for %zu test%s that gate%s at alpha %g %%", gating,
-                 gating == 1 ? "" : "s", gating == 1 ? "s" : "", 100 * comparison->request.alpha);
+        xb_words_add(words, "for %zu figures no number is enough", gating);
     return words->text;
 }
 
@@ -224,14 +276,17 @@ const char *xb_compare_name(const struct xb_comparison *comparison,
                                 size);
 }
 
-const char *xb_compare_verdict(const struct xb_compared *compared, char *text, size_t size)
+const char *xb_compare_verdict(const struct xb_comparison *comparison,
+                               const struct xb_compared *compared, char *text, size_t size)
 {
     bool indicative = compared->basis == XB_BASIS_INDICATIVE;
     bool any = compared->basis != XB_BASIS_NONE;
-    const char *word = any ? xb_outcome_name(compared->outcome) : "-";
+    const char *word = xb_compared_is_apart(comparison, compared) ? "NOT COMPARABLE"
+                       : any ? xb_outcome_name(compared->outcome)
+                             : "-";
     if (any && (indicative || !compared->gates))
         snprintf(text, size, "%s (%s%s%s)", word, indicative ? "indicative" : "",
-                 indicative && !compared->gates ? ", " : "", compared->gates ? "" : "no gate");
+                 indicative && !compared->gates ? ", " : "", compared->gates ? "" : "not counted");
     else
         snprintf(text, size, "%s", word);
     return text;
@@ -287,8 +342,7 @@ static bool same_side(double value, double bound, int decimals)
     return (shown < bound) == (value < bound) && fabs(shown - bound) > on_it;
 }
 
-/* The fewest decimals, `least` or more, that leave a value on its side of all the bounds. */
-static int decimals_of(double value, const double *bounds, size_t count, int least)
+int xb_compare_decimals(double value, const double *bounds, size_t count, int least)
 {
     int decimals = least;
     bool good = false;
@@ -301,11 +355,11 @@ static int decimals_of(double value, const double *bounds, size_t count, int lea
     return decimals;
 }
 
-static int ratio_decimals(const struct xb_comparison *comparison, double ratio)
+static int ratio_decimals(const struct xb_compared *compared, double ratio)
 {
-    double share = comparison->request.threshold;
+    double share = compared->threshold;
     const double bounds[] = {1 - share, 1 + share, 1 / (1 - share), 1 / (1 + share)};
-    return decimals_of(ratio, bounds, sizeof bounds / sizeof bounds[0], 4);
+    return xb_compare_decimals(ratio, bounds, sizeof bounds / sizeof bounds[0], 4);
 }
 
 static const char *number_text(double value, int decimals, char *text, size_t size)
@@ -317,26 +371,23 @@ static const char *number_text(double value, int decimals, char *text, size_t si
     return text;
 }
 
-const char *xb_compare_ratio(const struct xb_comparison *comparison,
-                             const struct xb_compared *compared, char *text, size_t size)
+const char *xb_compare_ratio(const struct xb_compared *compared, char *text, size_t size)
 {
     if (compared->has_ratio && isfinite(compared->ratio))
-        return number_text(compared->ratio, ratio_decimals(comparison, compared->ratio), text,
-                           size);
+        return number_text(compared->ratio, ratio_decimals(compared, compared->ratio), text, size);
     snprintf(text, size, "-");
     return text;
 }
 
-const char *xb_compare_interval(const struct xb_comparison *comparison,
-                                const struct xb_compared *compared, const char *between, char *text,
+const char *xb_compare_interval(const struct xb_compared *compared, const char *between, char *text,
                                 size_t size)
 {
     char low[32], high[32];
     snprintf(text, size, "-");
     if (!compared->has_interval || !isfinite(compared->low) || !isfinite(compared->high))
         return text;
-    int decimals = ratio_decimals(comparison, compared->low);
-    int others = ratio_decimals(comparison, compared->high);
+    int decimals = ratio_decimals(compared, compared->low);
+    int others = ratio_decimals(compared, compared->high);
     decimals = decimals > others ? decimals : others;
     snprintf(text, size, "%s%s%s", number_text(compared->low, decimals, low, sizeof low), between,
              number_text(compared->high, decimals, high, sizeof high));
@@ -375,9 +426,9 @@ const char *xb_compare_common_level(const struct xb_comparison *comparison, char
 }
 
 /* What speaks for the verdict; where none is reached, for the one that is nearest. */
-static double p_of(const struct xb_comparison *comparison, const struct xb_compared *compared)
+static double p_of(const struct xb_compared *compared)
 {
-    double share = comparison->request.threshold;
+    double share = compared->threshold;
     bool worse = compared->figure.more_is_better ? compared->ratio <= 1 - share
                                                  : compared->ratio >= 1 + share;
     switch (compared->outcome) {
@@ -398,13 +449,13 @@ const char *xb_compare_p(const struct xb_comparison *comparison, const struct xb
 {
     static const double least = 0.001;
     double alpha = comparison->request.alpha;
-    double p = p_of(comparison, compared);
+    double p = p_of(compared);
     if (compared->basis != XB_BASIS_TEST || !isfinite(p))
         snprintf(text, size, "-");
     else if (p < least && alpha >= least)
         snprintf(text, size, "<%g", least);
     else
-        snprintf(text, size, "%.*f", decimals_of(p, &alpha, 1, alpha < least ? 6 : 3), p);
+        snprintf(text, size, "%.*f", xb_compare_decimals(p, &alpha, 1, alpha < least ? 6 : 3), p);
     return text;
 }
 
@@ -423,36 +474,4 @@ const char *xb_compare_note(const struct xb_compared *compared, char *text, size
 bool xb_compare_judged(const struct xb_compared *compared)
 {
     return compared->basis == XB_BASIS_TEST || compared->basis == XB_BASIS_STATUS;
-}
-
-static void tell_side(struct xb_words *words, const char *name, const char *figure, size_t n)
-{
-    xb_words_add(words, "%s %s", name, figure);
-    if (n > 0)
-        xb_words_add(words, " (%zu process%s)", n, n == 1 ? "" : "es");
-}
-
-void xb_compare_tell(struct xb_words *words, const struct xb_comparison *comparison,
-                     const struct xb_compared *compared, const char *separator)
-{
-    char text[XB_COMPARE_TEXT], level[32];
-    tell_side(words, "baseline", xb_compare_baseline(compared, true, text, sizeof text),
-              compared->baseline_n);
-    xb_words_add(words, "%s", separator);
-    tell_side(words, "candidate", xb_compare_candidate(compared, true, text, sizeof text),
-              compared->candidate_n);
-    if (compared->has_ratio)
-        xb_words_add(words, "%sratio %s", separator,
-                     xb_compare_ratio(comparison, compared, text, sizeof text));
-    if (compared->has_interval) {
-        xb_compare_level(compared, level, sizeof level);
-        xb_words_add(words, "%s%s%sinterval %s%s", separator, level, level[0] != '\0' ? " " : "",
-                     xb_compare_interval(comparison, compared, " to ", text, sizeof text),
-                     level[0] != '\0' ? "" : " (of samples; its level cannot be told)");
-    }
-    if (compared->basis == XB_BASIS_TEST)
-        xb_words_add(words, "%sP %s", separator,
-                     xb_compare_p(comparison, compared, text, sizeof text));
-    if (xb_compare_note(compared, text, sizeof text)[0] != '\0')
-        xb_words_add(words, "%s%s", separator, text);
 }

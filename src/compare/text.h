@@ -29,17 +29,25 @@ const char *xb_compare_plain(const char *text, char *plain, size_t size);
 
 /* Not comparable, and nobody asked to compare all the same: there are no cases. */
 bool xb_compare_refused(const struct xb_comparison *comparison);
-/* Not comparable, but compared all the same. */
+/* Not comparable, in whole or in some rows, but compared all the same. */
 bool xb_compare_forced(const struct xb_comparison *comparison);
 /* "REGRESSION", or "NOT COMPARABLE". */
 const char *xb_compare_overall(const struct xb_comparison *comparison);
-/* How many differences forbid it, or else are context. */
+/* Whether a difference is listed among those that forbid it, or else among the others; what people
+ * exchange on purpose stands on top. */
+bool xb_compare_is_listed(const struct xb_difference *difference, bool forbid);
+/* How many of either are. */
 size_t xb_compare_differences(const struct xb_comparison *comparison, bool forbid);
 /* "FORCED: not comparable: GPU model of device 0, option --chunk"; "NOT COMPARABLE: ...". */
 const char *xb_compare_forbidden(const struct xb_comparison *comparison, struct xb_words *words);
-/* "threshold 2 %, alpha 1 % shared by the 3 figures that gate; 4 compared". */
+/* "driver 580.159.04 -> 590.10, kernel 6.8 -> 6.9": what people exchange on purpose; "" for none.
+ */
+const char *xb_compare_stack(const struct xb_comparison *comparison, struct xb_words *words);
+/* "worse by 2 % or more is a regression; 3 of 4 figures count; chance of a false alarm: 1 % at
+ * most". */
 const char *xb_compare_rule(const struct xb_comparison *comparison, struct xb_words *words);
-/* "3 processes a side at the least, but 5 are needed ..."; "" where there are enough. */
+/* "too few processes: a figure has 3 in a file, and to judge 2 figures takes 5"; "" where there are
+ * enough. */
 const char *xb_compare_needed(const struct xb_comparison *comparison, struct xb_words *words);
 /* "8 processes, cuda, driver 580.159.04, NVIDIA H200". */
 const char *xb_compare_file(const struct xb_record *record, struct xb_words *words);
@@ -58,8 +66,9 @@ const char *xb_compare_name(const struct xb_comparison *comparison,
 const char *xb_compare_case_name(const struct xb_record_case *test, const struct xb_figure *figure,
                                  const struct xb_parameters *parameters, char *text, size_t size);
 bool xb_compare_is_rate(const struct xb_figure *figure); /* bytes per second */
-/* "REGRESSION (indicative, no gate)"; "-" where there is nothing to judge. */
-const char *xb_compare_verdict(const struct xb_compared *compared, char *text, size_t size);
+/* "REGRESSION (indicative, not counted)"; "-" where there is nothing to judge. */
+const char *xb_compare_verdict(const struct xb_comparison *comparison,
+                               const struct xb_compared *compared, char *text, size_t size);
 /* "55.44 GB/s", "3.31 us", or a number for what has no unit; "-" for none. The unit of a bandwidth
  * is left out unless `unit`. */
 const char *xb_compare_figure(const struct xb_figure *figure, size_t n, double median, bool unit,
@@ -69,15 +78,28 @@ const char *xb_compare_baseline(const struct xb_compared *compared, bool unit, c
                                 size_t size);
 const char *xb_compare_candidate(const struct xb_compared *compared, bool unit, char *text,
                                  size_t size);
+/* ---- change.c: what became of it, in words ---- */
+
+/* "51 % slower", "0.3 % longer", "no change"; "-" where there is no ratio. */
+const char *xb_compare_change(const struct xb_compared *compared, char *text, size_t size);
+/* The one side of the interval that matters for the verdict: "at least 50 %", "at most 0.2 %
+ * slower", "not slower"; without the word that xb_compare_change ends with. "-" where no interval
+ * has a level. */
+const char *xb_compare_sure(const struct xb_compared *compared, char *text, size_t size);
+/* How sure of that: "99 %", never more than it is; "" where it cannot be told. */
+const char *xb_compare_sureness(const struct xb_compared *compared, char *text, size_t size);
+/* Both: "51 % slower, 99 % sure of at least 50 %". */
+const char *xb_compare_says(const struct xb_compared *compared, char *text, size_t size);
+/* The fewest decimals, `least` or more, with which a value lies on its side of all bounds. */
+int xb_compare_decimals(double value, const double *bounds, size_t count, int least);
+
 /*
  * Four decimals, or as many as it takes not to read as if it lay on the other side of what the
  * verdict depends on. "-" for none.
  */
-const char *xb_compare_ratio(const struct xb_comparison *comparison,
-                             const struct xb_compared *compared, char *text, size_t size);
+const char *xb_compare_ratio(const struct xb_compared *compared, char *text, size_t size);
 /* "0.9402-0.9611", with what stands between the bounds given. */
-const char *xb_compare_interval(const struct xb_comparison *comparison,
-                                const struct xb_compared *compared, const char *between, char *text,
+const char *xb_compare_interval(const struct xb_compared *compared, const char *between, char *text,
                                 size_t size);
 /* "98%"; "" for an interval whose level cannot be told. */
 const char *xb_compare_level(const struct xb_compared *compared, char *text, size_t size);

@@ -98,10 +98,7 @@ static enum xb_status prepare(struct command *command, struct xb_error *error)
     session->sysfs = XB_PCI_DEVICES;
     session->attempts = (unsigned)xb_config_get(config, "attempts")->count;
     session->no_peers = xb_config_get(config, "no-peers")->flag;
-    enum xb_status status = xb_cli_refuse_operands(config, error);
-    if (status != XB_OK)
-        return status;
-    status = xb_backend_check_name(session->backend_name, error);
+    enum xb_status status = xb_backend_check_name(session->backend_name, error);
     if (status != XB_OK)
         return status;
     status = check_format(config, error);
@@ -308,25 +305,16 @@ static int fail_unread(const struct xb_error *error)
     return XB_LEVEL_UNKNOWN;
 }
 
-static void print_help(FILE *stream)
-{
-    fprintf(stream,
-            "xferbench link [OPTION]...: are the links of every GPU what they should be? Copies "
-            "both ways\nand between GPUs, reads every hop under load, and judges. One answer, and "
-            "an exit code.\n\n"
-            "Options:\n");
-    xb_help_print_options(stream, xb_link_rows());
-    fprintf(stream,
-            "\nExit: 0 OK; 1 WARNING; 2 CRITICAL; 3 UNKNOWN: it could not be tested, or the "
-            "command\nline is wrong. Codes of reasons: docs/link.md.\n");
-}
-
 const struct xb_command xb_command_link = {
     .name = "link",
-    .synopsis = "link [OPTION]...",
+    .synopsis = "link",
     .summary = "are the links of each GPU what they should be?",
+    .description = "Copies both ways and between GPUs, reads every hop of the link under load, and "
+                   "judges: one answer, and an exit code.",
+    .exits = "0 OK; 1 WARNING; 2 CRITICAL; 3 UNKNOWN: it could not be tested, or the command line "
+             "is wrong. Codes of reasons: docs/link.md.",
+    .example = "xferbench link --format nagios --expect gen5x16",
     .rows = xb_link_rows,
-    .print_help = print_help,
     .run = run,
     .fail = fail_unread,
 };

@@ -18,12 +18,11 @@ const char *xb_link_lanes_text(struct xb_lanes lanes, char *text, size_t size)
     return text;
 }
 
-void xb_link_put_line(FILE *stream, const struct xb_words *words)
+enum xb_colour xb_link_colour(enum xb_level level)
 {
-    size_t end = words->length < XB_LINE_COLUMNS ? words->length : XB_LINE_COLUMNS;
-    while (end > 0 && words->text[end - 1] == ' ')
-        end--;
-    fprintf(stream, "%.*s\n", (int)end, words->text);
+    if (level == XB_LEVEL_OK)
+        return XB_COLOUR_GOOD;
+    return level == XB_LEVEL_CRITICAL ? XB_COLOUR_BAD : XB_COLOUR_WARNING;
 }
 
 bool xb_link_first_of_code(const struct xb_findings *found, size_t index)

@@ -14,8 +14,8 @@ extern const enum xb_level xb_link_bad_levels[XB_LINK_BAD_LEVELS];
 /* "Gen5 x16"; "48 GT/s x16" for a rate that is no generation; "-" where either is not known. */
 const char *xb_link_lanes_text(struct xb_lanes lanes, char *text, size_t size);
 
-/* Writes a line of a table: what fits into it, without blanks at its end. */
-void xb_link_put_line(FILE *stream, const struct xb_words *words);
+/* Of a verdict on a terminal. */
+enum xb_colour xb_link_colour(enum xb_level level);
 
 /* Whether reason `index` is the first of its code: a list of codes names each once. */
 bool xb_link_first_of_code(const struct xb_findings *found, size_t index);

@@ -88,7 +88,7 @@ static const struct xb_option option_no_peers = {
 };
 static const struct xb_option option_limits = {
     .name = "limits",
-    .type = XB_OPTION_TEXT,
+    .type = XB_OPTION_FILE,
     .argument = "FILE",
     .help = "Limits by model of GPU and link, a JSON file (docs/limits.schema.json). Order: "
             "command line, then this file, then defaults.",
@@ -107,7 +107,7 @@ static const struct xb_option option_format = {
 static const struct xb_option option_json = {
     .name = "json",
     .short_name = 'j',
-    .type = XB_OPTION_TEXT,
+    .type = XB_OPTION_FILE,
     .argument = "FILE",
     .help = "Write everything that was observed, every attempt included, as JSON "
             "(docs/link.schema.json); '-' is standard output, in place of the table.",

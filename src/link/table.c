@@ -3,6 +3,7 @@
 #include "base/stream.h"
 #include "format.h"
 #include "table_nvlink.h"
+#include "table_path.h"
 #include "table_peers.h"
 
 #include "base/note.h"
@@ -24,79 +25,16 @@ static void print_words(FILE *stream, const char *label, const struct xb_words *
 static void print_verdict(FILE *stream, const struct xb_link_device *device,
                           const struct xb_verdict *verdict)
 {
-    xb_note_print(stream, "verdict", LABEL_WIDTH, "%s", xb_level_name(verdict->found.level));
+    enum xb_colour colour = xb_link_colour(verdict->found.level);
+    fprintf(stream, "  %-*s%s%s%s\n", LABEL_WIDTH, "verdict", xb_colour_begin(stream, colour),
+            xb_level_name(verdict->found.level), xb_colour_end(stream, colour));
     for (size_t i = 0; i < verdict->found.reason_count; i++) {
         const struct xb_reason *reason = &verdict->found.reasons[i];
-        xb_note_print(stream, xb_level_name(reason->level), LABEL_WIDTH, "%s: %s", reason->code,
-                      reason->text);
+        xb_note_print_in(stream, xb_link_colour(reason->level), xb_level_name(reason->level),
+                         LABEL_WIDTH, "%s: %s", reason->code, reason->text);
     }
     if (device->cut)
         xb_note_print(stream, "cut", LABEL_WIDTH, "the deadline came before all was tried");
-}
-
-/* ---- the path, hop by hop ---- */
-
-enum { CELL_LINK, CELL_LOAD, CELL_BEST, CELL_REST, CELL_MARKS, CELLS };
-
-struct cells {
-    char text[CELLS][64];
-};
-
-static void fill_marks(struct cells *cells, const struct xb_link_hop *hop, bool is_bottleneck)
-{
-    char *marks = cells->text[CELL_MARKS];
-    size_t size = sizeof cells->text[CELL_MARKS];
-    snprintf(marks, size, "%s%s", is_bottleneck ? "bottleneck" : "",
-             hop->on_package ? "on package" : "");
-    if (hop->changes > 0)
-        snprintf(marks + strlen(marks), size - strlen(marks), "%s%u change%s",
-                 marks[0] != '\0' ? ", " : "", hop->changes, hop->changes == 1 ? "" : "s");
-}
-
-static void fill_hop(struct cells *cells, const struct xb_link_hop *hop, bool is_bottleneck)
-{
-    const size_t size = sizeof cells->text[0];
-    snprintf(cells->text[CELL_LINK], size, "%.15s - %.16s", hop->lower,
-             hop->has_upper ? hop->upper : "(no bridge seen)");
-    xb_link_lanes_text(hop->load, cells->text[CELL_LOAD], size);
-    xb_link_lanes_text(hop->best, cells->text[CELL_BEST], size);
-    xb_link_lanes_text(hop->at_rest, cells->text[CELL_REST], size);
-    fill_marks(cells, hop, is_bottleneck);
-}
-
-static void print_cells(FILE *stream, const char *label, struct cells *cells, const int *widths)
-{
-    struct xb_words line = {.length = 0};
-    xb_words_add(&line, "  %-*s", LABEL_WIDTH, label);
-    for (size_t i = 0; i < CELLS; i++) {
-        xb_make_plain(cells->text[i]);
-        xb_words_add(&line, "%s%-*s", i > 0 ? "  " : "", widths[i], cells->text[i]);
-    }
-    xb_link_put_line(stream, &line);
-}
-
-static void print_path(FILE *stream, const struct xb_verdict *verdict)
-{
-    struct cells rows[XB_PCIE_HOPS + 1] = {
-        {{"LINK, device first", "UNDER LOAD", "BEST", "AT REST", ""}}};
-    const struct xb_link_hop *hops = verdict->facts.hops;
-    size_t count = verdict->facts.hop_count;
-    int widths[CELLS] = {0};
-    if (count == 0) {
-        xb_note_print(stream, "path", LABEL_WIDTH, "sysfs does not show the device");
-        return;
-    }
-    /* That a single link limits the path goes without saying. */
-    for (size_t i = 0; i < count; i++)
-        fill_hop(&rows[i + 1], &hops[i],
-                 count > 1 && i == verdict->bottleneck && hops[i].load.width > 0);
-    for (size_t i = 0; i <= count; i++)
-        for (size_t j = 0; j < CELLS; j++) {
-            int length = (int)strlen(rows[i].text[j]);
-            widths[j] = length > widths[j] ? length : widths[j];
-        }
-    for (size_t i = 0; i <= count; i++)
-        print_cells(stream, i == 0 ? "path" : "", &rows[i], widths);
 }
 
 /* ---- errors ---- */
@@ -180,7 +118,8 @@ static void print_copies(FILE *stream, const struct xb_link_attempt *attempt,
     print_bandwidth(stream, "H2D", &verdict->h2d);
     print_bandwidth(stream, "D2H", &verdict->d2h);
     if (attempt->data_wrong)
-        xb_note_print(stream, "data", LABEL_WIDTH, "WRONG: a copy arrived changed");
+        xb_note_print_in(stream, XB_COLOUR_BAD, "data", LABEL_WIDTH,
+                         "WRONG: a copy arrived changed");
     if (attempt->failure[0] != '\0')
         xb_note_print(stream, "failure", LABEL_WIDTH, "%s", attempt->failure);
 }
@@ -332,19 +271,20 @@ static void print_attempts(FILE *stream, const struct xb_link_device *device,
 
 /* ---- the whole ---- */
 
-static void print_device(FILE *stream, const struct xb_link_device *device,
+/* False: no memory. */
+static bool print_device(FILE *stream, const struct xb_link_device *device,
                          const struct xb_verdict *verdict)
 {
     const struct xb_link_attempt *attempt = xb_verdict_attempt(verdict, device);
     struct xb_words words = {.length = 0};
     xb_words_add(&words, "Device %u: %s%s%s", device->info.index, device->info.name,
                  device->info.pci_bdf[0] != '\0' ? ", " : "", device->info.pci_bdf);
-    xb_make_plain(words.text);
-    fprintf(stream, "\n%.*s\n", XB_LINE_COLUMNS, words.text);
+    fputc('\n', stream);
+    xb_heading_print(stream, XB_COLOUR_TITLE, "%s", words.text);
     print_verdict(stream, device, verdict);
     if (attempt == NULL)
-        return;
-    print_path(stream, verdict);
+        return true;
+    bool ok = xb_link_table_path(stream, LABEL_WIDTH, verdict);
     print_errors(stream, &verdict->facts);
     print_payload(stream, &verdict->ceiling);
     print_ceiling(stream, &verdict->ceiling);
@@ -353,6 +293,7 @@ static void print_device(FILE *stream, const struct xb_link_device *device,
     print_location(stream, &attempt->at_rest);
     print_health(stream, device, attempt, &verdict->facts);
     print_attempts(stream, device, verdict);
+    return ok;
 }
 
 static void print_header(FILE *stream, const struct xb_link_report *report)
@@ -366,8 +307,7 @@ static void print_header(FILE *stream, const struct xb_link_report *report)
         xb_words_add(&words, ", runtime %s", probe->runtime_version);
     if (probe->driver_version[0] != '\0')
         xb_words_add(&words, ", driver %s", probe->driver_version);
-    xb_make_plain(words.text);
-    fprintf(stream, "%.*s\n", XB_LINE_COLUMNS, words.text);
+    xb_heading_print(stream, XB_COLOUR_NONE, "%s", words.text);
     if (probe->runtime_library[0] != '\0')
         xb_note_print(stream, "library", LABEL_WIDTH, "%s%s%s", probe->runtime_library,
                       probe->runtime_override[0] != '\0' ? ", NAMED BY " : "",
@@ -377,13 +317,12 @@ static void print_header(FILE *stream, const struct xb_link_report *report)
 static const char *advice_for(const struct xb_link_report *report)
 {
     if (report->device_count == 0)
-        return "see what 'xferbench list' finds, put that right, and run this again:";
+        return "run 'xferbench list', fix what it finds, then run this again:";
     if (report->cut)
-        return "give it more time (--deadline), on a node where nothing else runs:";
+        return "give it more time (--deadline) on an idle node:";
     if (report->level == XB_LEVEL_UNKNOWN)
-        return "put right what kept it from being tested, and run this again:";
-    return "do what stands behind each code (docs/link.md has more), and run this again, on a "
-           "node where nothing else runs:";
+        return "fix what kept it from being tested, then run this again:";
+    return "do what each code says (more in docs/link.md), then run this again on an idle node:";
 }
 
 static void print_node(FILE *stream, const struct xb_link_report *report)
@@ -391,7 +330,9 @@ static void print_node(FILE *stream, const struct xb_link_report *report)
     size_t good = 0;
     for (size_t i = 0; i < report->device_count; i++)
         good += report->verdicts[i].found.level == XB_LEVEL_OK;
-    fprintf(stream, "\nNode: %s\n", xb_level_name(report->level));
+    enum xb_colour colour = xb_link_colour(report->level);
+    fprintf(stream, "\nNode: %s%s%s\n", xb_colour_begin(stream, colour),
+            xb_level_name(report->level), xb_colour_end(stream, colour));
     if (report->nothing[0] != '\0')
         xb_note_print(stream, "reason", LABEL_WIDTH, "%s", report->nothing);
     if (report->level == XB_LEVEL_OK)
@@ -407,12 +348,15 @@ enum xb_status xb_link_table_write(FILE *stream, const struct xb_link_report *re
                                    struct xb_error *error)
 {
     locale_t previous = xb_plain_locale_enter();
+    bool ok = true;
     print_header(stream, report);
-    for (size_t i = 0; i < report->device_count; i++)
-        print_device(stream, &report->devices[i], &report->verdicts[i]);
-    xb_link_table_pairs(stream, LABEL_WIDTH, report);
-    print_node(stream, report);
-    enum xb_status status = xb_stream_finish(stream, "the table", error);
+    for (size_t i = 0; ok && i < report->device_count; i++)
+        ok = print_device(stream, &report->devices[i], &report->verdicts[i]);
+    ok = ok && xb_link_table_pairs(stream, LABEL_WIDTH, report);
+    if (ok)
+        print_node(stream, report);
+    enum xb_status status = ok ? xb_stream_finish(stream, "the table", error)
+                               : XB_FAIL(error, XB_ERR_MEMORY, "not enough memory for the table");
     xb_plain_locale_leave(previous);
     return status;
 }

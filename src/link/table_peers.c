@@ -2,15 +2,27 @@
 #define _GNU_SOURCE
 #include "table_peers.h"
 
+#include "base/columns.h"
 #include "base/note.h"
 #include "base/text.h"
 #include "format.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- a line for each pair ---- */
 
-#define LINE "  %-*s  %-20s  %8s  %8s  %7s  %s"
+enum { CELL_PAIR, CELL_LINKS, CELL_RATE, CELL_CEILING, CELL_SHARE, CELL_VERDICT, CELLS };
+
+static const struct {
+    const char *name;
+    int flags;
+} headers[CELLS] = {
+    {"FROM, TO", 0},           {"LINKS, GB/s EACH", 0},
+    {"GB/s", SCOLS_FL_RIGHT},  {"CEILING", SCOLS_FL_RIGHT},
+    {"SHARE", SCOLS_FL_RIGHT}, {"VERDICT", 0},
+};
+static const unsigned char turns[CELLS] = {[CELL_LINKS] = 1, [CELL_CEILING] = 2};
 
 /* "NVLink, 18 x 26.56"; "-" where nothing is known. */
 static const char *link_text(const struct xb_peer_info *reach, char *text, size_t size)
@@ -50,27 +62,60 @@ static const char *verdict_text(const struct xb_pair_verdict *verdict,
     return xb_pair_is_judged(verdict) ? "OK" : "not judged";
 }
 
-static void print_pair(FILE *stream, int width, const struct xb_link_report *report, size_t index)
+static bool add_pair(FILE *stream, struct libscols_table *table,
+                     const struct xb_link_report *report, size_t index)
 {
     const struct xb_link_pair *pair = &report->pairs[index];
     const struct xb_pair_verdict *verdict = &report->pair_verdicts[index];
-    struct xb_words line = {.length = 0};
-    char label[32];
-    char link[64];
-    char measured[32];
-    char ceiling[32];
-    char share[16] = "-";
-    snprintf(label, sizeof label, "%u to %u", report->devices[pair->from].info.index,
+    const struct xb_pair_attempt *attempt = xb_pair_verdict_attempt(verdict, pair);
+    bool is_plain = verdict->found.level == XB_LEVEL_OK &&
+                    (has_no_access(attempt) || !xb_pair_is_judged(verdict));
+    struct libscols_line *line = scols_table_new_line(table, NULL);
+    struct xb_words words = {.length = 0};
+    char text[CELLS][64];
+    const size_t size = sizeof text[0];
+    snprintf(text[CELL_PAIR], size, "%u to %u", report->devices[pair->from].info.index,
              report->devices[pair->to].info.index);
+    snprintf(text[CELL_SHARE], size, "-");
     if (verdict->bandwidth.share > 0)
-        snprintf(share, sizeof share, "%.1f %%", 100 * verdict->bandwidth.share);
-    xb_words_add(&line, LINE, width, label, link_text(&verdict->reach, link, sizeof link),
-                 number_text(verdict->bandwidth.measured, measured, sizeof measured),
-                 number_text(verdict->ceiling, ceiling, sizeof ceiling), share,
-                 verdict_text(verdict, xb_pair_verdict_attempt(verdict, pair)));
+        snprintf(text[CELL_SHARE], size, "%.1f %%", 100 * verdict->bandwidth.share);
+    link_text(&verdict->reach, text[CELL_LINKS], size);
+    number_text(verdict->bandwidth.measured, text[CELL_RATE], size);
+    number_text(verdict->ceiling, text[CELL_CEILING], size);
+    xb_words_add(&words, "%s", verdict_text(verdict, attempt));
     if (xb_pair_attempts(pair) > 1)
-        xb_words_add(&line, ", attempt %zu of %zu", verdict->best + 1, xb_pair_attempts(pair));
-    xb_link_put_line(stream, &line);
+        xb_words_add(&words, ", attempt %zu of %zu", verdict->best + 1, xb_pair_attempts(pair));
+    snprintf(text[CELL_VERDICT], size, "%.63s", words.text);
+    bool ok = line != NULL;
+    for (size_t i = 0; ok && i < CELLS; i++)
+        ok = scols_line_set_data(line, i, text[i]) == 0;
+    return ok && (is_plain || xb_columns_paint(scols_line_get_cell(line, CELL_VERDICT), stream,
+                                               xb_link_colour(verdict->found.level)));
+}
+
+/* False: no memory. */
+static bool print_table(FILE *stream, const struct xb_link_report *report)
+{
+    const struct xb_columns columns = {.width = xb_terminal_columns(stream),
+                                       .label = "  ",
+                                       .with_colours = xb_terminal_has_colours(stream),
+                                       .wordy = CELL_LINKS,
+                                       .brief = "LINKS",
+                                       .turns = turns,
+                                       .elsewhere = "The JSON has all"};
+    struct libscols_table *table = scols_new_table();
+    bool ok = table != NULL;
+    for (size_t i = 0; ok && i < CELLS; i++)
+        ok = scols_table_new_column(table, headers[i].name, 0, headers[i].flags) != NULL;
+    for (size_t i = 0; ok && i < report->pair_count; i++)
+        ok = add_pair(stream, table, report, i);
+    char *text = ok ? xb_columns_fit(table, &columns) : NULL;
+    scols_unref_table(table);
+    if (text == NULL)
+        return false;
+    fputs(text, stream);
+    free(text);
+    return true;
 }
 
 /* ---- why one is not OK ---- */
@@ -80,28 +125,29 @@ static void print_reasons(FILE *stream, int width, const struct xb_link_report *
     for (size_t i = 0; i < report->pair_count; i++) {
         const struct xb_findings *found = &report->pair_verdicts[i].found;
         for (size_t j = 0; j < found->reason_count; j++)
-            xb_note_print(stream, xb_level_name(found->reasons[j].level), width, "%u to %u: %s: %s",
-                          report->devices[report->pairs[i].from].info.index,
-                          report->devices[report->pairs[i].to].info.index, found->reasons[j].code,
-                          found->reasons[j].text);
+            xb_note_print_in(stream, xb_link_colour(found->reasons[j].level),
+                             xb_level_name(found->reasons[j].level), width, "%u to %u: %s: %s",
+                             report->devices[report->pairs[i].from].info.index,
+                             report->devices[report->pairs[i].to].info.index,
+                             found->reasons[j].code, found->reasons[j].text);
     }
 }
 
-void xb_link_table_pairs(FILE *stream, int width, const struct xb_link_report *report)
+bool xb_link_table_pairs(FILE *stream, int width, const struct xb_link_report *report)
 {
     bool is_told = report->no_pairs != NULL && report->no_pairs[0] != '\0';
     if (report->pair_count == 0 && !is_told)
-        return;
-    fprintf(stream, "\nPeers: direct copies, sent by the source's copy engine\n");
+        return true;
+    fputc('\n', stream);
+    xb_heading_print(stream, XB_COLOUR_TITLE,
+                     "Peers: direct copies, sent by the source's copy engine");
     if (is_told)
         xb_note_print(stream, "pairs", width, "not tested: %s", report->no_pairs);
     if (report->pair_count == 0)
-        return;
-    fprintf(stream, LINE "\n", width, "FROM, TO", "LINKS, GB/s EACH", "GB/s", "CEILING", "SHARE",
-            "VERDICT");
-    for (size_t i = 0; i < report->pair_count; i++)
-        print_pair(stream, width, report, i);
+        return true;
+    bool ok = print_table(stream, report);
     print_reasons(stream, width, report);
+    return ok;
 }
 
 void xb_link_table_count_pairs(FILE *stream, int width, const struct xb_link_report *report)

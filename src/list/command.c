@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#define _POSIX_C_SOURCE 200809L /* open_memstream */
 #include "command.h"
 
 #include "base/plain_text.h"
@@ -12,108 +13,171 @@
 #include "measure/case.h"
 #include "measure/mode_list.h"
 
+#include <stdlib.h>
+
+/* Where the text behind names begins. */
+#define DEVICE_COLUMN 34
+#define MODE_COLUMN 17
+
 /* The names of capabilities, each behind a blank; "none" for none. */
-static void print_capabilities(uint32_t capabilities)
+static void add_capabilities(FILE *text, uint32_t capabilities)
 {
     for (size_t i = 0; xb_capability_names[i] != NULL; i++)
         if ((capabilities >> i & 1u) != 0)
-            printf(" %s", xb_capability_names[i]);
-    printf("%s", capabilities == 0 ? " none" : "");
+            fprintf(text, " %s", xb_capability_names[i]);
+    fprintf(text, "%s", capabilities == 0 ? " none" : "");
 }
 
-/* What a driver says of a device, behind something else; nothing where it says nothing. */
-static void print_words(const char *before, const char *text)
+/* Prints the name and, from that column on, what `add` writes of the subject. */
+static enum xb_status print_wrapped(const char *name, int column,
+                                    void (*add)(FILE *text, const void *subject),
+                                    const void *subject, struct xb_error *error)
+{
+    char *line = NULL;
+    size_t size = 0;
+    FILE *text = open_memstream(&line, &size);
+    if (text != NULL)
+        add(text, subject);
+    if (text == NULL || fclose(text) != 0) {
+        free(line);
+        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for a line of the list");
+    }
+    xb_help_print_entry(stdout, name, line, column);
+    free(line);
+    return XB_OK;
+}
+
+/* Adds what a driver says of a device, behind something else; nothing where it says nothing. */
+static void add_words(FILE *text, const char *before, const char *words)
 {
     char plain[2048];
-    if (text[0] != '\0')
-        printf("%s%s", before, xb_plain_text(text, plain, sizeof plain));
+    if (words[0] != '\0')
+        fprintf(text, "%s%s", before, xb_plain_text(words, plain, sizeof plain));
 }
 
-static void print_device(const struct xb_device_info *info)
+static void add_device(FILE *text, const void *subject)
 {
-    printf("    device %-22u", info->index);
-    print_words(" ", info->name);
-    print_words(", ", info->pci_bdf);
-    print_words(", ", info->architecture);
-    printf(", %.1f GiB; capabilities:", (double)info->memory_bytes / 0x1p30);
-    print_capabilities(info->capabilities);
-    printf("\n");
+    const struct xb_device_info *info = subject;
+    add_words(text, "", info->name);
+    add_words(text, ", ", info->pci_bdf);
+    add_words(text, ", ", info->architecture);
+    fprintf(text, ", %.1f GiB; capabilities:", (double)info->memory_bytes / 0x1p30);
+    add_capabilities(text, info->capabilities);
+}
+
+static void print_row(const char *name, const char *words)
+{
+    char plain[2048];
+    xb_help_print_entry(stdout, name, xb_plain_text(words, plain, sizeof plain), DEVICE_COLUMN);
+}
+
+static enum xb_status print_device(const struct xb_device_info *info, struct xb_error *error)
+{
+    char name[128];
+    snprintf(name, sizeof name, "    device %u", info->index);
+    enum xb_status status = print_wrapped(name, DEVICE_COLUMN, add_device, info, error);
     for (size_t i = 0; i < XB_CAPABILITIES; i++)
         if (info->lacks[i][0] != '\0') {
-            printf("      no %-25s", xb_capability_names[i]);
-            print_words(" ", info->lacks[i]);
-            printf("\n");
+            snprintf(name, sizeof name, "      no %s", xb_capability_names[i]);
+            print_row(name, info->lacks[i]);
         }
     for (size_t i = 0; i < info->fact_count; i++) {
-        printf("      %-28s", info->facts[i].key);
-        print_words(" ", info->facts[i].value);
-        printf("\n");
+        snprintf(name, sizeof name, "      %s", info->facts[i].key);
+        print_row(name, info->facts[i].value);
     }
+    return status;
 }
 
-static void print_backend(const struct xb_found_backend *found)
+static enum xb_status print_backend(const struct xb_found_backend *found, struct xb_error *error)
 {
     const struct xb_backend_entry *entry = found->entry;
+    char line[512];
     if (entry->backend == NULL) {
-        printf("  %s: not in this build: %s\n", entry->name, entry->absent_reason);
-        return;
+        printf("  ");
+        snprintf(line, sizeof line, "%s: not in this build: %s", entry->name, entry->absent_reason);
+        xb_help_print_wrapped(stdout, line, 4);
+        return XB_OK;
     }
-    printf("  %s: %s%s\n", entry->name, entry->backend->summary,
-           found->usable ? "" : " (cannot run here)");
+    printf("  ");
+    snprintf(line, sizeof line, "%s: %s%s", entry->name, entry->backend->summary,
+             found->usable ? "" : " (cannot run here)");
+    xb_help_print_wrapped(stdout, line, 4);
     xb_probe_print(stdout, &found->probe);
-    for (size_t i = 0; i < found->device_count; i++)
-        print_device(&found->devices[i]);
+    enum xb_status status = XB_OK;
+    for (size_t i = 0; i < found->device_count && status == XB_OK; i++)
+        status = print_device(&found->devices[i], error);
     for (size_t i = 0; i < found->failed_count; i++)
         printf("    %s\n", found->failures[i].message);
+    return status;
 }
 
 /* " staged by kernel (needs kernels mapped)" */
-static void print_variant(const struct xb_case *test)
+static void add_variant(FILE *text, const struct xb_case *test)
 {
     char settings[XB_CASE_SETTINGS_TEXT];
     uint32_t needed = test->mode->capabilities != NULL ? test->mode->capabilities(test) : 0;
-    printf(" %s%s", test->variant, xb_case_settings_text(test, settings, sizeof settings));
+    fprintf(text, " %s%s", test->variant, xb_case_settings_text(test, settings, sizeof settings));
     if (needed != 0) {
-        printf(" (needs");
-        print_capabilities(needed);
-        printf(")");
+        fprintf(text, " (needs");
+        add_capabilities(text, needed);
+        fprintf(text, ")");
     }
 }
 
-static void print_variants(const struct xb_mode *mode)
+static void add_variants(FILE *text, const struct xb_mode *mode)
 {
     const char *const only[] = {mode->variant, NULL};
     const char *const *variants =
         mode->variant_option != NULL ? mode->variant_option->choices : only;
+    const char *separator = "";
     for (size_t i = 0; variants[i] != NULL; i++) {
         struct xb_case test = {.mode = mode, .variant = variants[i]};
         for (size_t combination = 0; xb_case_set(&test, combination, NULL); combination++) {
-            printf("%s", i + combination > 0 ? "," : "");
-            print_variant(&test);
+            if (!xb_case_can_be(&test))
+                continue;
+            fprintf(text, "%s", separator);
+            add_variant(text, &test);
+            separator = ",";
         }
     }
 }
 
-static void print_mode(const struct xb_mode *mode)
+static void add_cases(FILE *text, const void *subject)
 {
-    printf("  %-14s %s\n%17sdirections:", mode->name, mode->summary, "");
-    xb_help_print_directions(stdout, mode);
-    printf("; variants:");
-    print_variants(mode);
-    printf("\n%17soptions:%s", "", mode->options == NULL ? " none" : "");
-    for (size_t i = 0; mode->options != NULL && mode->options[i] != NULL; i++)
-        printf(" --%s", mode->options[i]->name);
-    printf("\n");
+    const struct xb_mode *mode = subject;
+    fprintf(text, "directions:");
+    xb_help_print_directions(text, mode);
+    fprintf(text, "; variants:");
+    add_variants(text, mode);
 }
 
-static void print_list(const struct xb_inventory *inventory)
+static void add_options(FILE *text, const void *subject)
 {
+    const struct xb_mode *mode = subject;
+    fprintf(text, "options:%s", mode->options == NULL ? " none" : "");
+    for (size_t i = 0; mode->options != NULL && mode->options[i] != NULL; i++)
+        fprintf(text, " --%s", mode->options[i]->name);
+}
+
+static enum xb_status print_mode(const struct xb_mode *mode, struct xb_error *error)
+{
+    char name[64];
+    snprintf(name, sizeof name, "  %s", mode->name);
+    xb_help_print_entry(stdout, name, mode->summary, MODE_COLUMN);
+    enum xb_status status = print_wrapped("", MODE_COLUMN, add_cases, mode, error);
+    return status == XB_OK ? print_wrapped("", MODE_COLUMN, add_options, mode, error) : status;
+}
+
+static enum xb_status print_list(const struct xb_inventory *inventory, struct xb_error *error)
+{
+    enum xb_status status = XB_OK;
     printf("Backends\n");
-    for (size_t i = 0; i < inventory->count; i++)
-        print_backend(&inventory->backends[i]);
+    for (size_t i = 0; i < inventory->count && status == XB_OK; i++)
+        status = print_backend(&inventory->backends[i], error);
     printf("Modes\n");
-    for (size_t i = 0; xb_modes[i] != NULL; i++)
-        print_mode(xb_modes[i]);
+    for (size_t i = 0; xb_modes[i] != NULL && status == XB_OK; i++)
+        status = print_mode(xb_modes[i], error);
+    return status;
 }
 
 static enum xb_status write_list(const char *path, const struct xb_inventory *inventory,
@@ -142,7 +206,7 @@ static enum xb_status list(const struct xb_config *config, struct xb_error *erro
     if (status == XB_OK && json->is_set)
         status = write_list(json->text, &inventory, &on_stdout, error);
     if (status == XB_OK && !on_stdout)
-        print_list(&inventory);
+        status = print_list(&inventory, error);
     xb_inventory_free(&inventory);
     return status;
 }
@@ -151,14 +215,15 @@ static int run(struct xb_config *config, char *const *words)
 {
     struct xb_error error;
     (void)words;
-    if (xb_cli_refuse_operands(config, &error) != XB_OK || list(config, &error) != XB_OK)
+    if (list(config, &error) != XB_OK)
         return xb_cli_fail(&error);
     return XB_EXIT_OK;
 }
 
 static const struct xb_option option_json = {
     .name = "json",
-    .type = XB_OPTION_TEXT,
+    .short_name = 'j',
+    .type = XB_OPTION_FILE,
     .argument = "FILE",
     .help = "Write the same as JSON (docs/list.schema.json); - for standard output, in place of "
             "the text.",
@@ -170,19 +235,16 @@ static const struct xb_option *const *rows(void)
     return list_rows;
 }
 
-static void print_help(FILE *stream)
-{
-    fprintf(stream, "xferbench list [OPTION]...: backends with what each looked for, devices and "
-                    "modes with\ntheir capabilities.\n\nOptions:\n");
-    xb_help_print_options(stream, rows());
-}
-
 const struct xb_command xb_command_list = {
     .name = "list",
-    .synopsis = "list [--json FILE]",
+    .synopsis = "list",
     .summary = "show backends, devices and modes",
+    .description = "Shows the backends with what each looked for, the devices with their "
+                   "capabilities, and what each mode can measure.",
+    .exits = "0 all was shown; 1 it could not be written; 2 the command line is wrong, or FILE "
+             "cannot be.",
+    .example = "xferbench list --json list.json",
     .rows = rows,
-    .print_help = print_help,
     .run = run,
     .fail = xb_cli_fail,
 };

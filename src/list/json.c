@@ -129,7 +129,8 @@ static void put_variants(struct xb_json *json, const struct xb_mode *mode)
     for (size_t i = 0; variants[i] != NULL; i++) {
         struct xb_case test = {.mode = mode, .variant = variants[i]};
         for (size_t combination = 0; xb_case_set(&test, combination, NULL); combination++)
-            put_variant(json, &test);
+            if (xb_case_can_be(&test))
+                put_variant(json, &test);
     }
     xb_json_close(json);
 }

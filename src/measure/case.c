@@ -89,6 +89,12 @@ static bool same_setting(const struct xb_setting *a, const struct xb_setting *b)
 
 /* ---- cases ---- */
 
+bool xb_case_can_be(const struct xb_case *test)
+{
+    struct xb_error error;
+    return test->mode->check_variant == NULL || test->mode->check_variant(test, &error) == XB_OK;
+}
+
 bool xb_case_same_node(const struct xb_case *a, const struct xb_case *b)
 {
     return a->has_node == b->has_node && (!a->has_node || a->node == b->node);

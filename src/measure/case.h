@@ -12,6 +12,9 @@
  */
 bool xb_case_set(struct xb_case *test, size_t combination, const struct xb_config *config);
 
+/* Whether any machine can run the case's variant and words: mode->check_variant. */
+bool xb_case_can_be(const struct xb_case *test);
+
 /* Whether both have their host memory on the same NUMA node: one that is named, or near the device.
  */
 bool xb_case_same_node(const struct xb_case *a, const struct xb_case *b);

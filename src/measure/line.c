@@ -59,3 +59,13 @@ void xb_line_take(struct xb_mode_context *context, const struct xb_line_part *pa
 {
     context->line->part = part != NULL ? *part : (struct xb_line_part){0};
 }
+
+bool xb_line_is_whole(const struct xb_mode_context *context)
+{
+    return context->line->part.stages == 0;
+}
+
+bool xb_line_was_stopped(const struct xb_mode_context *context)
+{
+    return context->line->was_stopped;
+}

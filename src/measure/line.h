@@ -11,6 +11,7 @@ struct xb_line {
     const struct xb_stage *stages;
     unsigned stage_count;
     struct xb_line_part part;
+    bool was_stopped;        /* the latest iteration, in the middle */
     struct xb_crew *crew;    /* NULL where no stage is the host's, and so is the next */
     struct xb_event **freed; /* one a slot: the host may write to it again */
     struct xb_event *latest; /* of these the one recorded last; NULL: none yet */

@@ -333,5 +333,6 @@ enum xb_status xb_line_submit(struct xb_mode_context *context, struct xb_error *
      * it has released it. */
     if (status != XB_OK && !context->hold)
         wait_for_queues(context);
+    context->line->was_stopped = status == XB_ERR_STOPPED;
     return status;
 }

@@ -191,10 +191,9 @@ static enum xb_status conclude(struct xb_measurement *measurement, struct xb_err
     return status != XB_OK ? status : refuse_unverified(measurement->result, error);
 }
 
-/* XB_ERR_UNSUPPORTED, with what is lacking, where the device cannot do the variant. */
-static enum xb_status check_capabilities(const struct xb_case *test,
-                                         const struct xb_device_info *device,
-                                         struct xb_error *error)
+enum xb_status xb_measure_check_capabilities(const struct xb_case *test,
+                                             const struct xb_device_info *device,
+                                             struct xb_error *error)
 {
     uint32_t needed = test->mode->capabilities != NULL ? test->mode->capabilities(test) : 0;
     char settings[XB_CASE_SETTINGS_TEXT];
@@ -216,13 +215,17 @@ static enum xb_status check_lane(const struct xb_lane *lane, struct xb_error *er
     const struct xb_mode_context *context = &lane->context;
     const struct xb_case *test = context->test;
     if (test->latency && test->direction == XB_BIDIR)
-        return XB_FAIL(error, XB_ERR_UNSUPPORTED,
-                       "latency is that of a single operation, and both ways at once are several");
-    enum xb_status status = check_capabilities(test, &context->device->info, error);
+        return XB_FAIL(error, XB_ERR_UNSUPPORTED, XB_MEASURE_NO_LATENCY);
+    enum xb_status status = xb_measure_check_capabilities(test, &context->device->info, error);
     if (status != XB_OK)
         return status;
     if (context->peer_device != NULL) {
-        status = check_capabilities(test, &context->peer_device->info, error);
+        status = xb_measure_check_capabilities(test, &context->peer_device->info, error);
+        if (status != XB_OK)
+            return status;
+    }
+    if (test->mode->check_variant != NULL) {
+        status = test->mode->check_variant(test, error);
         if (status != XB_OK)
             return status;
     }

@@ -72,6 +72,14 @@ struct xb_measurement {
  */
 void xb_measure(struct xb_measurement *measurement);
 
+/* XB_ERR_UNSUPPORTED, with what is lacking, where the device cannot do the variant. */
+XB_MUST_CHECK enum xb_status xb_measure_check_capabilities(const struct xb_case *test,
+                                                           const struct xb_device_info *device,
+                                                           struct xb_error *error);
+/* Why a case both ways at once is skipped where latencies are asked for. */
+#define XB_MEASURE_NO_LATENCY                                                                      \
+    "latency is that of a single operation, and both ways at once are several"
+
 /* Makes the result an error row. */
 void xb_result_fail(struct xb_result *result, const struct xb_error *error);
 /* Makes it a skipped row. */

@@ -76,6 +76,14 @@ XB_MUST_CHECK enum xb_status xb_plan_check(const struct xb_config *config, struc
  */
 XB_MUST_CHECK enum xb_status xb_plan(struct xb_run *run, struct xb_error *error);
 
+/* How many rows from the first one on are measured together: one, or a sum and its devices or
+ * pairs. */
+size_t xb_run_rows_of(const struct xb_run *run, size_t first);
+
+/* Why the case of so many rows cannot be run at all with these devices; NULL if it can. Static
+ * text. */
+const char *xb_run_cannot(const struct xb_run *run, size_t first, size_t count);
+
 /*
  * Measures every case in turn and makes every result final. A case or a device that fails becomes
  * an error row and the run goes on; only what leaves nothing to report is returned. Blocks until

@@ -202,9 +202,7 @@ static enum xb_status open_needed(struct runner *runner, const struct xb_result 
 
 /* ---- cases ---- */
 
-/* How many rows from the first one on are measured together: one, or a sum and its devices or
- * pairs. */
-static size_t rows_of(const struct xb_run *run, size_t first)
+size_t xb_run_rows_of(const struct xb_run *run, size_t first)
 {
     size_t count = 1;
     if (!run->results[first].test.sum)
@@ -326,10 +324,9 @@ static enum xb_status run_case(struct runner *runner, struct xb_result *results,
     return XB_OK;
 }
 
-/* Why the case of these rows cannot be run at all; NULL if it can. */
-static const char *impossible(const struct xb_run *run, const struct xb_result *results,
-                              size_t count)
+const char *xb_run_cannot(const struct xb_run *run, size_t first, size_t count)
 {
+    const struct xb_result *results = &run->results[first];
     if (results->test.mode->pairs && run->backend->peer_info == NULL)
         return "this backend has no copies between devices";
     if (results->test.group != XB_GROUP_NONE && count < 3)
@@ -366,9 +363,10 @@ static void end_rows(struct xb_result *results, size_t count, enum xb_status sta
             xb_result_fail(&results[i], error);
 }
 
-static void run_rows(struct runner *runner, struct xb_result *results, size_t count)
+static void run_rows(struct runner *runner, size_t first, size_t count)
 {
-    const char *reason = impossible(runner->run, results, count);
+    struct xb_result *results = &runner->run->results[first];
+    const char *reason = xb_run_cannot(runner->run, first, count);
     if (reason != NULL) {
         skip_rows(results, count, reason);
         return;
@@ -398,7 +396,8 @@ static void note_cuts(struct xb_run *run)
 void xb_run_abandon(struct xb_run *run, const struct xb_error *error)
 {
     size_t in_flight = run->done_count;
-    size_t behind = in_flight < run->case_count ? in_flight + rows_of(run, in_flight) : in_flight;
+    size_t behind =
+        in_flight < run->case_count ? in_flight + xb_run_rows_of(run, in_flight) : in_flight;
     for (size_t i = in_flight; i < behind; i++)
         xb_result_fail(&run->results[i], error);
     for (size_t i = behind; i < run->case_count; i++)
@@ -416,8 +415,8 @@ static enum xb_status open_several(struct runner *runner, struct xb_error *error
     if (wanted == NULL)
         return XB_FAIL(error, XB_ERR_MEMORY, "no memory for a list of devices");
     for (size_t first = 0, count; first < run->case_count; first += count) {
-        count = rows_of(run, first);
-        if (impossible(run, &run->results[first], count) != NULL)
+        count = xb_run_rows_of(run, first);
+        if (xb_run_cannot(run, first, count) != NULL)
             continue;
         for (size_t k = first; k < first + count; k++)
             for (size_t i = 0; i < run->device_count; i++)
@@ -450,8 +449,8 @@ static void run_all_rows(struct runner *runner)
 {
     struct xb_run *run = runner->run;
     while (run->done_count < run->case_count) {
-        size_t count = rows_of(run, run->done_count);
-        run_rows(runner, &run->results[run->done_count], count);
+        size_t count = xb_run_rows_of(run, run->done_count);
+        run_rows(runner, run->done_count, count);
         run->done_count += count;
         if (runner->observer != NULL && runner->observer->finished != NULL)
             runner->observer->finished(runner->observer->argument, run);

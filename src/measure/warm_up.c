@@ -14,8 +14,6 @@
 #define SAMPLE_TARGET_S 1e-3
 /* The most iterations of a sample, where nothing else bounds them. */
 #define MAX_ITERATIONS 4096u
-/* If its samples never agree, a path is warmed up for this share of the time limit at most. */
-#define WARM_UP_MOST 0.25
 /* Enqueuing takes microseconds: of an iteration that lasts this long they are next to nothing, and
  * its warm-up need not be held. */
 #define LONG_S 5e-3
@@ -156,7 +154,7 @@ enum xb_status xb_measure_warm_up(struct xb_measurement *measurement, struct xb_
     double begin = xb_clock_now();
     double rest = rest_of(measurement, begin);
     double least = fmin(measurement->warm_up_least, rest);
-    double most = fmax(measurement->warm_up_least, measurement->time_limit * WARM_UP_MOST);
+    double most = fmax(measurement->warm_up_least, measurement->time_limit * XB_WARM_UP_MOST);
     size_t taken = 0;
     double first_s = 0;
     double elapsed = 0;

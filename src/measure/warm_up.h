@@ -4,6 +4,9 @@
 
 #include "measure.h"
 
+/* If its samples never agree, a path is warmed up for this share of the time limit at most. */
+#define XB_WARM_UP_MOST 0.25
+
 /*
  * Repeats the case until its samples agree (xb_samples_agree), but for measurement->warm_up_least
  * seconds at least, or for as long as the lanes have rested from the same path's work where that is

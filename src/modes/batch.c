@@ -179,8 +179,6 @@ static enum xb_status check(const struct xb_mode_context *context, struct xb_err
     uint64_t most = how == XB_BATCH_EACH    ? MOST_COPIES
                     : how == XB_BATCH_GRAPH ? MOST_IN_GRAPH
                                             : MOST_PIECES;
-    if (how == XB_BATCH_PITCHED && !has_word(test, "rows"))
-        return XB_FAIL(error, XB_ERR_UNSUPPORTED, "'pitched' copies rows: give --layout rows");
     if (count > most)
         return XB_FAIL(error, XB_ERR_UNSUPPORTED,
                        "%llu pieces are more than '%s' takes here (%llu); take a larger --piece or "
@@ -488,6 +486,7 @@ const struct xb_mode xb_mode_batch = {
     .capabilities = capabilities,
     .needs = needs,
     .check_options = check_options,
+    .check_variant = xb_batch_check_variant,
     .check = check,
     .setup = setup,
     .references = references,

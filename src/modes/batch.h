@@ -11,6 +11,8 @@
 extern const char *const xb_batch_words[]; /* of --batch, in the order of enum xb_batch_how */
 extern const struct xb_option xb_option_batch, xb_option_piece, xb_option_layout, xb_option_pitch;
 extern const struct xb_option xb_option_call_pieces, xb_option_blocks;
+/* Only rows have a pitch. */
+enum xb_status xb_batch_check_variant(const struct xb_case *test, struct xb_error *error);
 extern const struct xb_figure xb_figure_pieces_per_second, xb_figure_time_per_piece;
 extern const struct xb_figure xb_figure_blocks;
 /* The parts of `packed`. */

@@ -4,6 +4,8 @@
 
 #include "sm_tax.h"
 
+#include <string.h>
+
 const char *const xb_batch_words[] = {"each", "call", "graph", "packed", "kernel", "pitched", NULL};
 
 const struct xb_option xb_option_batch = {
@@ -123,3 +125,11 @@ const struct xb_figure *const xb_batch_figures[] = {&xb_figure_pieces_per_second
                                                     &xb_figure_packed_copy_time,
                                                     &xb_figure_unpack_time,
                                                     NULL};
+
+enum xb_status xb_batch_check_variant(const struct xb_case *test, struct xb_error *error)
+{
+    const char *layout = xb_case_setting(test, &xb_option_layout)->word;
+    if (strcmp(test->variant, xb_batch_words[XB_BATCH_PITCHED]) != 0 || strcmp(layout, "rows") == 0)
+        return XB_OK;
+    return XB_FAIL(error, XB_ERR_UNSUPPORTED, "'pitched' copies rows: give --layout rows");
+}

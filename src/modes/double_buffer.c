@@ -38,11 +38,6 @@ static enum xb_status check_options(const struct xb_case *test, const struct xb_
     return xb_chunk_check(test, 3, error);
 }
 
-static enum xb_status check(const struct xb_mode_context *context, struct xb_error *error)
-{
-    return xb_host_memory_refuse_pageable(context->test, error);
-}
-
 static struct xb_needs needs(const struct xb_case *test, const struct xb_config *config)
 {
     uint64_t chunk = xb_case_setting(test, &xb_option_chunk)->count;
@@ -323,7 +318,7 @@ const struct xb_mode xb_mode_double_buffer = {
     .capabilities = capabilities,
     .needs = needs,
     .check_options = check_options,
-    .check = check,
+    .check_variant = xb_host_memory_refuse_pageable,
     .setup = setup,
     .stages = stages,
     .references = references,

@@ -16,11 +16,6 @@ struct state {
     struct xb_buffer *fore;      /* what is copied to the device goes there; NULL: nothing is */
 };
 
-static enum xb_status check(const struct xb_mode_context *context, struct xb_error *error)
-{
-    return xb_host_memory_refuse_pageable(context->test, error);
-}
-
 /* ---- copies to the host after one to the device ---- */
 
 static bool is_wanted_after_h2d(const struct xb_mode_context *context)
@@ -154,7 +149,7 @@ const struct xb_mode xb_mode_pinned = {
     .state_bytes = sizeof(struct state),
     .capabilities = xb_host_memory_capabilities,
     .needs = xb_transfer_needs,
-    .check = check,
+    .check_variant = xb_host_memory_refuse_pageable,
     .setup = setup,
     .references = references,
     .prepare = xb_transfer_prepare,

@@ -32,12 +32,9 @@ static struct xb_needs needs(const struct xb_case *test, const struct xb_config 
     uint64_t pageable = xb_order_is_pageable(test->variant) ? slots : 0;
     (void)config;
     return (struct xb_needs){.host_bytes =
-                                 slots + pageable + results + xb_pipeline_slot_bytes(test),
+                                 slots + pageable + 2 * results + xb_pipeline_slot_bytes(test),
                              .device_bytes = slots + results};
 }
-
-/* Of each chunk: in, kernel, digest, out. */
-#define OPERATIONS 4
 
 static enum xb_status check_options(const struct xb_case *test, const struct xb_config *config,
                                     struct xb_error *error)
@@ -46,18 +43,21 @@ static enum xb_status check_options(const struct xb_case *test, const struct xb_
     enum xb_status status = xb_kernel_time_read(test, &seconds, error);
     if (status == XB_OK)
         status = xb_source_check(test, config, error);
-    return status == XB_OK ? xb_chunk_check(test, OPERATIONS, error) : status;
+    return status == XB_OK ? xb_chunk_check(test, XB_PIPELINE_OPERATIONS, error) : status;
+}
+
+static enum xb_status check_variant(const struct xb_case *test, struct xb_error *error)
+{
+    if (!xb_io_is_by_device(test) || !xb_order_is_pageable(test->variant))
+        return XB_OK;
+    return XB_FAIL(error, XB_ERR_UNSUPPORTED,
+                   "--io gds has no memory on the host: take --order serial");
 }
 
 static enum xb_status check(const struct xb_mode_context *context, struct xb_error *error)
 {
     const struct xb_case *test = context->test;
-    if (!xb_io_is_by_device(test))
-        return XB_OK;
-    if (xb_order_is_pageable(test->variant))
-        return XB_FAIL(error, XB_ERR_UNSUPPORTED,
-                       "--io gds has no memory on the host: take --order serial");
-    if (xb_case_setting(test, &xb_option_batch_files)->count > 0)
+    if (xb_io_is_by_device(test) && xb_case_setting(test, &xb_option_batch_files)->count > 0)
         return XB_FAIL(error, XB_ERR_UNSUPPORTED,
                        "--io gds reads one file in chunks; take another --io for --batch-files");
     return XB_OK;
@@ -246,7 +246,7 @@ static enum xb_status verify(struct xb_mode_context *context, struct xb_result *
     if (status == XB_OK)
         status = xb_pipeline_compute(result, error);
     return status == XB_OK
-               ? xb_pipeline_prove(&state->source, state->results->host_address, state->steps,
+               ? xb_pipeline_prove(&state->source, xb_pipeline_digests(context), state->steps,
                                    state->scratch->host_address, result, error)
                : status;
 }
@@ -298,10 +298,12 @@ const struct xb_mode xb_mode_pipeline = {
     .capabilities = capabilities,
     .needs = needs,
     .check_options = check_options,
+    .check_variant = check_variant,
     .check = check,
     .setup = xb_pipeline_setup,
     .stages = stages,
     .references = references,
+    .restore = xb_pipeline_restore,
     .prepare = xb_pipeline_prepare,
     .submit = xb_line_submit,
     .verify = verify,

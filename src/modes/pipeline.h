@@ -11,6 +11,9 @@
 /* What comes back of each item: the digest of what the kernel made of it. */
 #define XB_PIPELINE_RESULT_BYTES UINT64_C(8)
 
+/* Of each item on the device: in, kernel, digest, out. */
+#define XB_PIPELINE_OPERATIONS 4
+
 struct xb_pipeline {
     struct xb_source source;
     struct xb_reader *reader; /* NULL: the device reads */
@@ -20,14 +23,16 @@ struct xb_pipeline {
     struct xb_buffer *host; /* where they read to, one of those below */
     struct xb_buffer *pinned, *pageable;
     struct xb_buffer *slots, *digests;     /* on the device */
-    struct xb_buffer *results;             /* on the host: the digests that came back */
+    struct xb_buffer *results;             /* on the host: the digests that came back, and behind
+                                              them those of the iteration before */
     struct xb_buffer *scratch;             /* on the host: an item, to check by */
     uint64_t steps;                        /* of the kernel, on every word */
     double cached_at_first, cached_before; /* shares of the files: before anything, and before the
                                               first sample */
 };
 
-/* How many items of a case are under way, and how long a slot is at most, in whole blocks. */
+/* How many items of a case are on the device at a time, and how long a slot is at most, in whole
+ * blocks. */
 unsigned xb_pipeline_slots(const struct xb_case *test);
 uint64_t xb_pipeline_slot_bytes(const struct xb_case *test);
 
@@ -42,8 +47,12 @@ bool xb_pipeline_copies_in(const struct xb_mode_context *context);
 XB_MUST_CHECK enum xb_status xb_pipeline_look_at_cache(const struct xb_pipeline *state,
                                                        double *share, struct xb_error *error);
 
+/* Those of each item that came back in the latest iteration that was not stopped. */
+const unsigned long long *xb_pipeline_digests(const struct xb_mode_context *context);
+
 /* The mode's hooks of these names. */
 enum xb_status xb_pipeline_setup(struct xb_mode_context *context, struct xb_error *error);
+enum xb_status xb_pipeline_restore(struct xb_mode_context *context, struct xb_error *error);
 enum xb_status xb_pipeline_prepare(struct xb_mode_context *context, struct xb_error *error);
 void xb_pipeline_teardown(struct xb_mode_context *context);
 

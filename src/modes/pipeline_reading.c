@@ -37,11 +37,12 @@ static const struct xb_record_case *best_by(const struct xb_reading *reading, in
     return best;
 }
 
-static const char *detail_of(const struct xb_record_case *test, size_t process, const char *name)
+static const struct xb_record_detail *find_detail(const struct xb_record_case *test, size_t process,
+                                                  const char *name)
 {
     for (size_t i = 0; i < test->rows[process].detail_count; i++)
         if (strcmp(test->rows[process].details[i].name, name) == 0)
-            return test->rows[process].details[i].text;
+            return &test->rows[process].details[i];
     return NULL;
 }
 
@@ -51,7 +52,8 @@ static const char *common_detail(const struct xb_reading *reading,
 {
     const char *common = NULL;
     for (size_t i = 0; i < xb_reading_record(reading)->process_count; i++) {
-        const char *own = detail_of(test, i, name);
+        const struct xb_record_detail *detail = find_detail(test, i, name);
+        const char *own = detail != NULL ? detail->text : NULL;
         if (own != NULL && common != NULL && strcmp(own, common) != 0)
             return NULL;
         common = own != NULL ? own : common;
@@ -143,12 +145,13 @@ static void add_busy(struct xb_reading *reading, const struct xb_record_case *te
     xb_reading_number(reading, "gpu_busy", busy, XB_UNIT_RATIO);
 }
 
-static double number_of(const struct xb_record_case *test, size_t process, const char *name)
+/* Whether that process had the same kernel in both. */
+static bool is_same_kernel(const struct xb_record_case *test, const struct xb_record_case *other,
+                           size_t process)
 {
-    for (size_t i = 0; i < test->rows[process].detail_count; i++)
-        if (strcmp(test->rows[process].details[i].name, name) == 0)
-            return test->rows[process].details[i].number;
-    return NAN;
+    const struct xb_record_detail *own = find_detail(test, process, "compute_steps");
+    const struct xb_record_detail *others = find_detail(other, process, "compute_steps");
+    return own != NULL && others != NULL && own->number == others->number;
 }
 
 /* Whether both are the same work: of the same files in the same batches, with the same kernel. */
@@ -159,8 +162,7 @@ static bool is_same_work(const struct xb_reading *reading, const struct xb_recor
                xb_record_parameter(other, xb_option_batch_files.name)) != 0)
         return false;
     for (size_t i = 0; i < xb_reading_record(reading)->process_count; i++)
-        if (test->rows[i].is_there && other->rows[i].is_there &&
-            number_of(test, i, "compute_steps") != number_of(other, i, "compute_steps"))
+        if (test->rows[i].is_there && other->rows[i].is_there && !is_same_kernel(test, other, i))
             return false;
     return true;
 }

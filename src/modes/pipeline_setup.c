@@ -14,10 +14,8 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
-
-/* Of each item: in, kernel, digest, out. */
-#define OPERATIONS 4
 
 enum {
     READ = XB_PIPELINE_READ,
@@ -69,8 +67,8 @@ static enum xb_status borrow_buffers(struct xb_mode_context *context, struct xb_
         status = xb_workspace_fixed_buffer(workspace, 1, XB_MEMORY_PAGEABLE, slots,
                                            &state->pageable, error);
     if (status == XB_OK)
-        status = xb_workspace_fixed_buffer(workspace, 2, XB_MEMORY_PINNED, results, &state->results,
-                                           error);
+        status = xb_workspace_fixed_buffer(workspace, 2, XB_MEMORY_PINNED, 2 * results,
+                                           &state->results, error);
     if (status == XB_OK)
         status = xb_workspace_fixed_buffer(workspace, 3, XB_MEMORY_PAGEABLE, item, &state->scratch,
                                            error);
@@ -229,7 +227,7 @@ enum xb_status xb_pipeline_setup(struct xb_mode_context *context, struct xb_erro
         status = open_line(context, error);
     if (status != XB_OK)
         return status;
-    context->operations_per_iteration = OPERATIONS * state->source.items;
+    context->operations_per_iteration = XB_PIPELINE_OPERATIONS * state->source.items;
     context->bytes_moved = state->source.bytes;
     context->host_timed = context->host_waits = true;
     status = choose_steps(context, error);
@@ -249,19 +247,53 @@ void xb_pipeline_teardown(struct xb_mode_context *context)
     xb_source_close(&state->source);
 }
 
-/* Makes all results wrong, and what all slots hold. */
+/* Makes wrong what the slots hold of the iteration before and would be right again without being
+ * read or copied. The device fills from the beginning only, which does no harm. */
+static enum xb_status spoil_slots(struct xb_mode_context *context, struct xb_pattern wrong,
+                                  struct xb_error *error)
+{
+    const struct xb_pipeline *state = context->state;
+    unsigned slots = xb_pipeline_slots(context->test);
+    uint64_t end = 0;
+    for (unsigned i = 0; i < slots; i++) {
+        struct xb_source_own own = xb_source_own(&state->source, slots, i);
+        uint64_t at = i * state->source.item_most + own.from;
+        if (own.from == own.until)
+            continue;
+        end = i * state->source.item_most + own.until;
+        if (state->host != NULL)
+            xb_host_fill((char *)state->host->host_address + at, at, end - at, wrong);
+    }
+    return end > 0 ? xb_proof_fill(context->queues[0], state->slots, end, wrong, error) : XB_OK;
+}
+
+const unsigned long long *xb_pipeline_digests(const struct xb_mode_context *context)
+{
+    const struct xb_pipeline *state = context->state;
+    const unsigned long long *back = state->results->host_address;
+    return xb_line_was_stopped(context) ? back + state->source.items : back;
+}
+
+/* A stage alone is not verified, and `in` would copy what the CPU's caches hold of the filling: it
+ * is slower then than out of memory. */
+enum xb_status xb_pipeline_restore(struct xb_mode_context *context, struct xb_error *error)
+{
+    const struct xb_pipeline *state = context->state;
+    struct xb_pattern wrong = xb_proof_around(context->test->seed);
+    uint64_t results = state->source.items * XB_PIPELINE_RESULT_BYTES;
+    char *back = state->results->host_address;
+    if (!xb_line_is_whole(context))
+        return XB_OK;
+    memcpy(back + results, back, results);
+    xb_host_fill(back, 0, results, wrong);
+    enum xb_status status =
+        xb_proof_fill(context->queues[0], state->digests, results, wrong, error);
+    return status == XB_OK ? spoil_slots(context, wrong, error) : status;
+}
+
+/* Nothing is to be made wrong: restore does that before every iteration. */
 enum xb_status xb_pipeline_prepare(struct xb_mode_context *context, struct xb_error *error)
 {
     struct xb_pipeline *state = context->state;
-    struct xb_pattern wrong = xb_proof_around(context->test->seed);
-    uint64_t slots = xb_pipeline_slots(context->test) * state->source.item_most;
-    uint64_t results = state->source.items * XB_PIPELINE_RESULT_BYTES;
-    xb_host_fill(state->results->host_address, 0, results, wrong);
-    if (state->host != NULL)
-        xb_host_fill(state->host->host_address, 0, slots, wrong);
-    enum xb_status status = xb_proof_fill(context->queues[0], state->slots, slots, wrong, error);
-    if (status == XB_OK)
-        status = xb_proof_fill(context->queues[0], state->digests, results, wrong, error);
-    return status == XB_OK ? xb_pipeline_look_at_cache(state, &state->cached_before, error)
-                           : status;
+    return xb_pipeline_look_at_cache(state, &state->cached_before, error);
 }

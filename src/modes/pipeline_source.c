@@ -14,7 +14,7 @@
 
 const struct xb_option xb_option_file = {
     .name = "file",
-    .type = XB_OPTION_TEXT,
+    .type = XB_OPTION_FILE,
     .argument = "PATH",
     .help = "What to read: a file, all of it or the first --size bytes. A folder: a file of --size "
             "is made there and removed; with --batch-files the files in it are read. Without it "
@@ -88,10 +88,25 @@ uint64_t xb_source_bytes(const struct xb_config *config)
 
 /* ---- what the options may say ---- */
 
+/* Whether --batch-files asks for cases of one file beside those of batches. */
+static bool has_one_file_too(const struct xb_config *config)
+{
+    const struct xb_value *batches = xb_config_get(config, xb_option_batch_files.name);
+    for (size_t i = 0; i < xb_value_length(batches); i++)
+        if (xb_value_number(batches, i) == 0)
+            return true;
+    return false;
+}
+
 static enum xb_status check_batches(const struct xb_case *test, const struct xb_config *config,
                                     struct xb_error *error)
 {
     const struct xb_value *file = xb_config_get(config, xb_option_file.name);
+    if (file->is_set && is_folder(file->text) && has_one_file_too(config))
+        return XB_FAIL(error, XB_ERR_USAGE,
+                       "--batch-files 0 makes a file of --size in --file %.200s, and any other "
+                       "number reads all files there: run them one after the other",
+                       file->text);
     if (file->is_set && !is_folder(file->text))
         return XB_FAIL(error, XB_ERR_USAGE,
                        "--batch-files reads the files of a folder, and --file %.200s is a file",
@@ -202,11 +217,13 @@ static enum xb_status refuse_long_batch(const struct xb_source *source, uint64_t
                                         uint64_t bytes, struct xb_error *error)
 {
     char needed[32];
+    bool is_one = source->batch == 1;
     return XB_FAIL(error, XB_ERR_UNSUPPORTED,
-                   "batch %llu of %.400s, %zu files, takes %s: give that or more as --chunk, or "
-                   "fewer files as --batch-files",
+                   "batch %llu of %.400s, %zu %s, takes %s: give that or more as --chunk%s",
                    (unsigned long long)item, source->files->path, source->batch,
-                   xb_size_format(rounded_up(bytes, UINT64_C(1) << 20), needed, sizeof needed));
+                   is_one ? "file" : "files",
+                   xb_size_format(rounded_up(bytes, UINT64_C(1) << 20), needed, sizeof needed),
+                   is_one ? "" : ", or fewer files as --batch-files");
 }
 
 static enum xb_status lay_out_batches(const struct xb_case *test, uint64_t boundary,
@@ -284,6 +301,22 @@ uint64_t xb_source_item_bytes(const struct xb_source *source, uint64_t item)
     if (source->batch == 0)
         return xb_chunk_at(source->bytes, source->chunk, item).bytes;
     return end_of(source, item, first_file(source, item) + files_of(source, item) - 1);
+}
+
+/* Each item writes its slot from the beginning, so the longest is alone behind the second. */
+struct xb_source_own xb_source_own(const struct xb_source *source, unsigned slots, unsigned slot)
+{
+    struct xb_source_own own = {0};
+    for (uint64_t item = slot; item < source->items; item += slots) {
+        uint64_t bytes = xb_source_item_bytes(source, item);
+        if (bytes > own.until) {
+            own.from = own.until;
+            own.until = bytes;
+        } else if (bytes > own.from) {
+            own.from = bytes;
+        }
+    }
+    return own;
 }
 
 struct xb_source_piece xb_source_piece_of(const struct xb_source *source, uint64_t item,

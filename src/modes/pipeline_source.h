@@ -55,6 +55,14 @@ uint64_t xb_source_item_bytes(const struct xb_source *source, uint64_t item);
 struct xb_source_piece xb_source_piece_of(const struct xb_source *source, uint64_t item,
                                           uint64_t piece);
 
+/* From byte `from` of a slot to `until` only one of the items that go through it writes. After an
+ * iteration these bytes still hold what the next one is to put there; all others hold what another
+ * item has put over them. Of `slots` that items take in turn. */
+struct xb_source_own {
+    uint64_t from, until;
+};
+struct xb_source_own xb_source_own(const struct xb_source *source, unsigned slots, unsigned slot);
+
 /* Puts to `memory`, which holds item_most, what the item has to be: from the pattern, or where the
  * file is the user's by reading it again the plain way. Blocks. */
 XB_MUST_CHECK enum xb_status xb_source_expect(const struct xb_source *source, uint64_t item,

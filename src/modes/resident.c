@@ -44,11 +44,6 @@ static uint32_t capabilities(const struct xb_case *test)
     return XB_CAP_KERNELS | xb_host_memory_capabilities(test);
 }
 
-static enum xb_status check(const struct xb_mode_context *context, struct xb_error *error)
-{
-    return xb_host_memory_refuse_pageable(context->test, error);
-}
-
 static struct xb_needs needs(const struct xb_case *test, const struct xb_config *config)
 {
     (void)config;
@@ -329,7 +324,7 @@ const struct xb_mode xb_mode_resident = {
     .state_bytes = sizeof(struct state),
     .capabilities = capabilities,
     .needs = needs,
-    .check = check,
+    .check_variant = xb_host_memory_refuse_pageable,
     .setup = setup,
     .references = references,
     .prepare = prepare,

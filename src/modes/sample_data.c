@@ -12,6 +12,8 @@
 
 #define FILE_WORD "file:"
 
+static const char *const *list_words(void);
+
 const struct xb_option xb_option_data = {
     .name = "data",
     .type = XB_OPTION_CHOICES,
@@ -21,6 +23,7 @@ const struct xb_option xb_option_data = {
             "11 bits, 'floats' such as a sensor measures, 'text' of made-up words, 'zeros', or "
             "'file:PATH' (without a comma), repeated as often as it takes. One case is run for "
             "each.",
+    .offers = list_words,
     .selects = true,
 };
 
@@ -165,6 +168,14 @@ static const struct {
 };
 #define KINDS (sizeof kinds / sizeof kinds[0])
 
+static const char *const *list_words(void)
+{
+    static const char *words[KINDS + 1];
+    for (size_t i = 0; i < KINDS; i++)
+        words[i] = kinds[i].word;
+    return words;
+}
+
 /* The path behind the word for a file; NULL for another word. */
 static const char *path_of(const char *word)
 {
@@ -173,15 +184,12 @@ static const char *path_of(const char *word)
 
 enum xb_status xb_data_check(const char *word, struct xb_error *error)
 {
-    const char *words[KINDS + 1] = {NULL};
     if (path_of(word) != NULL)
         return xb_sample_file_check(path_of(word), error);
-    for (size_t i = 0; i < KINDS; i++) {
+    for (size_t i = 0; i < KINDS; i++)
         if (kinds[i].fill != NULL && strcmp(word, kinds[i].word) == 0)
             return XB_OK;
-        words[i] = kinds[i].word;
-    }
-    const char *nearest = xb_nearest(word, words);
+    const char *nearest = xb_nearest(word, list_words());
     return XB_FAIL(error, XB_ERR_USAGE,
                    "--data: '%.100s' is none of random, integers, floats, text, zeros and "
                    "file:PATH%s%s%s",

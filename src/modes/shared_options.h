@@ -42,7 +42,7 @@ unsigned xb_threads_usual(void);
 /* --chunk: how much one operation moves. */
 extern const struct xb_option xb_option_chunk;
 
-/* --buffers: how many chunks are under way at a time. */
+/* --buffers: how many chunks are on the device at a time. */
 extern const struct xb_option xb_option_buffers;
 
 /* --host-offset, --device-offset: how far behind its boundary the memory on that side begins. */

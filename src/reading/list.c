@@ -35,8 +35,10 @@ static const char *place_of(const struct xb_reading_list *list,
 
 void xb_reading_print(FILE *stream, const struct xb_reading_list *list)
 {
-    if (list->count > 0)
-        fputs("\nReading\n", stream);
+    if (list->count > 0) {
+        fputc('\n', stream);
+        xb_heading_print(stream, XB_COLOUR_TITLE, "Reading");
+    }
     for (size_t i = 0; i < list->count; i++) {
         char place[80];
         const struct xb_reading_entry *entry = &list->entries[i];

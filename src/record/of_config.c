@@ -50,6 +50,7 @@ static const char *value_text(const struct xb_value *value, struct xb_arena **te
     case XB_OPTION_CHOICES:
         return words_text(value, texts);
     case XB_OPTION_TEXT:
+    case XB_OPTION_FILE:
         break;
     }
     return xb_arena_print(texts, "%s", value->text);
@@ -66,7 +67,8 @@ enum xb_status xb_record_of_config(const struct xb_config *config, struct xb_rec
         *option = (struct xb_record_fact){
             .name = value->option->name,
             .value = known ? value_text(value, &record->texts) : NULL,
-            .is_text = value->option->type == XB_OPTION_TEXT,
+            .is_text =
+                value->option->type == XB_OPTION_TEXT || value->option->type == XB_OPTION_FILE,
         };
         if (known && option->value == NULL)
             break;

@@ -43,19 +43,23 @@ static bool same_parameters(const struct xb_record_case *a, const struct xb_reco
 
 static bool alike(const struct xb_record_case *a, const struct xb_record_case *b, const char *but)
 {
-    return a->bytes == b->bytes && strcmp(a->mode, b->mode) == 0 &&
-           strcmp(a->variant, b->variant) == 0 && strcmp(a->direction, b->direction) == 0 &&
-           same_parameters(a, b, but);
+    return strcmp(a->mode, b->mode) == 0 && strcmp(a->variant, b->variant) == 0 &&
+           strcmp(a->direction, b->direction) == 0 && same_parameters(a, b, but);
 }
 
 bool xb_cases_alike(const struct xb_record_case *a, const struct xb_record_case *b)
+{
+    return a->bytes == b->bytes && alike(a, b, NULL);
+}
+
+bool xb_cases_alike_but_size(const struct xb_record_case *a, const struct xb_record_case *b)
 {
     return alike(a, b, NULL);
 }
 
 bool xb_cases_alike_but_node(const struct xb_record_case *a, const struct xb_record_case *b)
 {
-    return alike(a, b, XB_RECORD_NUMA);
+    return a->bytes == b->bytes && alike(a, b, XB_RECORD_NUMA);
 }
 
 /* Whether the case belongs to the sum that stands before it. */
@@ -101,6 +105,20 @@ const char *xb_device_text(const struct xb_record *record, const struct xb_recor
     return text;
 }
 
+bool xb_case_was_not_run(const struct xb_record *record, const struct xb_record_case *test)
+{
+    size_t rows = 0;
+    for (size_t i = 0; i < record->process_count; i++) {
+        const struct xb_record_row *row = &test->rows[i];
+        if (!row->is_there)
+            continue;
+        if (row->status != XB_RESULT_SKIPPED || !row->is_cut)
+            return false;
+        rows++;
+    }
+    return rows > 0;
+}
+
 uint64_t xb_rows_size_below(const struct xb_record *record, uint64_t below)
 {
     uint64_t largest = 0;
@@ -110,4 +128,15 @@ uint64_t xb_rows_size_below(const struct xb_record *record, uint64_t below)
             largest = bytes;
     }
     return largest;
+}
+
+bool xb_rows_name_devices(const struct xb_record *record)
+{
+    size_t devices = 0;
+    xb_record_devices(record, &devices);
+    bool named = devices > 1;
+    for (size_t i = 0; i < record->case_count; i++)
+        named = named || record->cases[i].simultaneous || record->cases[i].peer >= 0 ||
+                record->cases[i].device != record->cases[0].device;
+    return named;
 }

@@ -26,8 +26,18 @@ const char *xb_device_text(const struct xb_record *record, const struct xb_recor
  * different devices. */
 bool xb_cases_alike(const struct xb_record_case *a, const struct xb_record_case *b);
 
+/* The same of cases whose sizes may differ. */
+bool xb_cases_alike_but_size(const struct xb_record_case *a, const struct xb_record_case *b);
+
 /* The same of cases whose host memory may lie on different NUMA nodes. */
 bool xb_cases_alike_but_node(const struct xb_record_case *a, const struct xb_record_case *b);
+
+/* Whether a signal or the deadline came before it was measured in any process: then there is
+ * nothing to show of it but that. */
+bool xb_case_was_not_run(const struct xb_record *record, const struct xb_record_case *test);
+
+/* Whether a row must say of which device it is: there are several, or pairs. */
+bool xb_rows_name_devices(const struct xb_record *record);
 
 /* The largest size below `below` of any case; 0 where there is none. */
 uint64_t xb_rows_size_below(const struct xb_record *record, uint64_t below);

@@ -15,7 +15,7 @@ struct xb_report_document;
 
 /* An answer that is being made. */
 struct xb_answering {
-    struct xb_arena **texts;
+    struct xb_arena **texts; /* where its texts lie */
     struct xb_answer *answer;
     bool failed; /* memory was short */
 };

@@ -141,26 +141,19 @@ static int run(struct xb_config *config, char *const *words)
     return left_out == 0 ? XB_EXIT_OK : XB_EXIT_FAILED;
 }
 
-static void print_help(FILE *stream)
-{
-    fputs(
-        "xferbench report FILE...: makes one HTML page of files that run, link, compare, list or "
-        "advise\nwrote as JSON, or run as a trace: what they say, the conditions, pictures, and "
-        "all numbers. The page\nstands alone: no script, no network. docs/report.md tells what is "
-        "in it.\n\nOptions\n",
-        stream);
-    xb_help_print_options(stream, rows());
-    fputs("\nExit code: 0 the page shows all files, 1 one could not be read (the page names it) or "
-          "the page\ncould not be written, 2 the command line is wrong.\n",
-          stream);
-}
-
 const struct xb_command xb_command_report = {
     .name = "report",
     .synopsis = "report FILE...",
     .summary = "an HTML page with pictures of JSON files of xferbench",
+    .description = "Makes one HTML page of files that run, link, compare, list or advise wrote as "
+                   "JSON, or run as a trace: what they say, the conditions, pictures, and all "
+                   "numbers. The page stands alone: no script, no network. docs/report.md tells "
+                   "what is in it.",
+    .exits = "0 the page shows all files; 1 one could not be read (the page names it) or the page "
+             "could not be written; 2 the command line is wrong.",
+    .example = "xferbench report result.json --output report.html",
+    .operands = XB_OPERANDS_FILES,
     .rows = rows,
-    .print_help = print_help,
     .run = run,
     .fail = xb_cli_fail,
 };

@@ -4,6 +4,8 @@
 
 #include <stdarg.h>
 
+struct xb_page;
+
 /* The longest text of a paragraph or cell; what is more is cut, and said to be. */
 #define XB_PAGE_TEXT 4096
 #define XB_PAGE_CUT " [cut]"

@@ -109,6 +109,7 @@ static void write_table(struct xb_page *page, const struct xb_comparison *compar
     xb_page_column(page, "Figure", false);
     xb_page_column(page, "Baseline", true);
     xb_page_column(page, "Candidate", true);
+    xb_page_column(page, "Change", false);
     xb_page_column(page, "Ratio", true);
     xb_page_column(page, "Interval", true);
     xb_page_column(page, "Level", true);
@@ -119,11 +120,11 @@ static void write_table(struct xb_page *page, const struct xb_comparison *compar
         xb_page_cell(page, "%s", xb_compare_name(comparison, compared, text, sizeof text));
         xb_page_cell(page, "%s", xb_compare_baseline(compared, true, text, sizeof text));
         xb_page_cell(page, "%s", xb_compare_candidate(compared, true, text, sizeof text));
-        xb_page_cell(page, "%s", xb_compare_ratio(comparison, compared, text, sizeof text));
-        xb_page_cell(page, "%s",
-                     xb_compare_interval(comparison, compared, " to ", text, sizeof text));
+        xb_page_cell(page, "%s", xb_compare_says(compared, text, sizeof text));
+        xb_page_cell(page, "%s", xb_compare_ratio(compared, text, sizeof text));
+        xb_page_cell(page, "%s", xb_compare_interval(compared, " to ", text, sizeof text));
         xb_page_cell(page, "%s", xb_compare_level(compared, text, sizeof text));
-        xb_page_cell(page, "%s", xb_compare_verdict(compared, text, sizeof text));
+        xb_page_cell(page, "%s", xb_compare_verdict(comparison, compared, text, sizeof text));
         xb_page_cell(page, "%s", xb_compare_note(compared, text, sizeof text));
     }
     xb_page_table_end(page);

@@ -7,6 +7,7 @@
 #include "cli/backend_choice.h"
 #include "cli/places.h"
 #include "deadline.h"
+#include "dry_run.h"
 #include "processes.h"
 #include "progress.h"
 
@@ -58,10 +59,7 @@ static enum xb_status check_stdout(const struct xb_config *config, struct xb_err
 /* Refuses what is wrong on any machine, before a backend is looked for. */
 static enum xb_status check_request(const struct xb_config *config, struct xb_error *error)
 {
-    enum xb_status status = xb_cli_refuse_operands(config, error);
-    if (status != XB_OK)
-        return status;
-    status = xb_plan_check(config, error);
+    enum xb_status status = xb_plan_check(config, error);
     if (status != XB_OK)
         return status;
     status = check_stdout(config, error);
@@ -201,6 +199,7 @@ static void note_finished(void *argument, const struct xb_run *run)
 {
     struct watched *watched = argument;
     xb_timelines_take(&watched->outputs->timelines, run);
+    xb_progress_finished(&watched->progress, run);
     xb_deadline_finished(run);
 }
 
@@ -228,6 +227,7 @@ static enum xb_status measure(struct xb_run *run, struct outputs *outputs, struc
     if (status != XB_OK)
         return status;
     xb_progress_start(&watched.progress, !xb_config_get(run->config, "quiet")->flag);
+    xb_progress_plan(&watched.progress, run);
     status = xb_run_execute(run, &observer, error);
     xb_deadline_doing(NULL);
     xb_progress_clear(&watched.progress);
@@ -259,6 +259,15 @@ static int run_with_backend(struct xb_run *run)
     return code;
 }
 
+/* Plans, and tells the plan. */
+static int plan_only(struct xb_run *run)
+{
+    struct xb_error error;
+    enum xb_status status = xb_plan(run, &error);
+    xb_deadline_doing(NULL);
+    return status == XB_OK ? xb_dry_run(run) : xb_cli_fail(&error);
+}
+
 /* When the run is to end, on the clock of src/base/clock.h; 0 for no deadline. Counted from here,
  * because looking for devices is part of the time. */
 static double deadline_of(const struct xb_config *config)
@@ -281,7 +290,7 @@ static int run_here(const struct xb_config *config)
     xb_deadline_doing("looking for devices");
     int code = (int)xb_backend_choose(xb_config_get(config, "backend")->text, &run);
     if (code == XB_EXIT_OK)
-        code = run_with_backend(&run);
+        code = xb_config_get(config, "dry-run")->flag ? plan_only(&run) : run_with_backend(&run);
     xb_deadline_doing("closing the driver");
     xb_run_free(&run);
     return code;
@@ -293,15 +302,21 @@ static int run(struct xb_config *config, char *const *words)
     (void)words;
     if (adapt_defaults(config, &error) != XB_OK || check_request(config, &error) != XB_OK)
         return xb_cli_fail(&error);
-    if (xb_processes_wanted(config))
+    if (xb_processes_wanted(config) && !xb_config_get(config, "dry-run")->flag)
         return xb_processes_run(config, deadline_of(config));
     return run_here(config);
 }
 
 const struct xb_command xb_command_run = {
     .name = "run",
-    .synopsis = "[run] [OPTION]...",
-    .summary = "measure",
+    .synopsis = "[run]",
+    .summary = "measure; the same as no command",
+    .description = "Measures how fast data moves, by every mode or by those that --mode names, and "
+                   "checks every byte that was moved. Prints a table and, below it, what it means.",
+    .exits = "0 every case is ok or was skipped for a stated reason; 1 a case failed or its data "
+             "did not verify, or a file could not be written; 2 the command line is wrong; 3 "
+             "nothing could be tested; 128 and the signal's number after a signal.",
+    .example = "xferbench --mode pinned,async --size 1G",
     .rows = xb_run_rows,
     .print_help = xb_run_print_help,
     .run = run,

@@ -13,7 +13,18 @@ const struct xb_option *const *xb_run_rows(void);
 /* Which of them belong to `run` itself: the first so many. */
 size_t xb_run_own_row_count(void);
 
-/* Prints the modes, the options and the exit codes (help.c). */
+/* Its help (help.c): what it does, the modes, its own options and the exit codes; and the same with
+ * the options of all modes. */
 void xb_run_print_help(FILE *stream);
+void xb_run_print_all_help(FILE *stream);
+/* The modes that have that option among theirs: "async, pinned"; "" for none. */
+const char *xb_run_takers(const struct xb_option *option, char *text, size_t size);
+
+/* The columns of the table, in its order; the last one's name is NULL (columns_help.c). */
+struct xb_column_help {
+    const char *name, *help;
+};
+extern const struct xb_column_help xb_column_helps[];
+void xb_run_print_columns_help(FILE *stream);
 
 #endif

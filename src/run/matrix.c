@@ -14,7 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LINE_COLUMNS 80
 #define PLACE_WIDTH 6 /* of a row's number */
 
 /* ---- which cases ---- */
@@ -155,15 +154,15 @@ struct block {
     int first, behind; /* turns */
     int limit;         /* of all */
     int width;         /* of a cell */
+    int room;          /* cells of a line */
 };
 
 /* The columns that fit, from block.behind on. False where there are none. */
 static bool next_block(const struct xb_matrix *matrix, struct block *block)
 {
-    int room = (LINE_COLUMNS - PLACE_WIDTH) / (block->width + 2);
     int count = 0;
     block->first = block->behind;
-    while (block->behind <= block->limit && (count < room || count == 0))
+    while (block->behind <= block->limit && (count < block->room || count == 0))
         count += takes_part(matrix, place_at(block->behind++, block->limit), false);
     return count > 0;
 }
@@ -202,6 +201,7 @@ static void print_block(FILE *stream, const struct xb_matrix *matrix, const stru
 void xb_matrix_print_cells(FILE *stream, const struct xb_matrix *matrix)
 {
     struct block block = {.limit = place_limit(matrix), .width = widest_cell(matrix)};
+    block.room = ((int)xb_terminal_columns(stream) - PLACE_WIDTH) / (block.width + 2);
     while (next_block(matrix, &block))
         print_block(stream, matrix, &block);
 }
@@ -246,8 +246,7 @@ static void print_title(FILE *stream, const struct xb_matrix *matrix,
 {
     struct xb_words words = {.length = 0};
     xb_matrix_add_title(&words, matrix, parameters);
-    xb_make_plain(words.text);
-    fprintf(stream, "%s\n", words.text);
+    xb_heading_print(stream, XB_COLOUR_TITLE, "%s", words.text);
 }
 
 /* ---- all matrices of a kind ---- */

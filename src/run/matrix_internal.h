@@ -64,7 +64,7 @@ void xb_matrix_print_each(FILE *stream, struct xb_matrix *matrix, bool first,
                           void (*each)(const struct xb_matrix *matrix, void *argument),
                           void *argument);
 
-/* Prints rows and columns of the cases that are in it, in 80 columns: those that do not fit stand
+/* Prints rows and columns of the cases that are in it. Columns that do not fit into a line stand
  * below. */
 void xb_matrix_print_cells(FILE *stream, const struct xb_matrix *matrix);
 

@@ -68,16 +68,14 @@ static bool any_device(const struct xb_record *record, bool known)
 
 static void print_marks(FILE *stream, const struct xb_record *record)
 {
-    bool some = any_device(record, true);
+    const char *text = "None is marked: the system does not say which node a device is close to.";
     if (record->host.numa_nodes == 1)
-        fputs("One cell a device: this machine has one NUMA node.\n", stream);
-    else if (some && any_device(record, false))
-        fputs("* the node that the device is close to; of some devices that is not known\n",
-              stream);
-    else if (some)
-        fputs("* the node that the device is close to\n", stream);
-    else
-        fputs("None is marked: the system does not say which node a device is close to.\n", stream);
+        text = "One cell a device: this machine has one NUMA node.";
+    else if (any_device(record, true))
+        text = any_device(record, false)
+                   ? "* the node that the device is close to; of some devices that is not known"
+                   : "* the node that the device is close to";
+    xb_lines_print(stream, xb_terminal_prose_columns(stream), "%s", text);
 }
 
 /* Whether an earlier case of the record says the same. */

@@ -138,8 +138,10 @@ enum xb_status xb_matrix_print(FILE *stream, const struct xb_record *record, boo
     if (differs) {
         matrix.kind = &of_links;
         collect_pairs(&matrix);
-        fputs("\nlinks between the devices, number x GB/s each way (rows: from, columns: to)\n",
-              stream);
+        fputc('\n', stream);
+        xb_heading_print(
+            stream, XB_COLOUR_TITLE,
+            "links between the devices, number x GB/s each way (rows: from, columns: to)");
         xb_matrix_print_cells(stream, &matrix);
     }
     free(matrix.cases);

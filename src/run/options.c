@@ -10,6 +10,26 @@
 
 static const char *const directions[] = {"h2d", "d2h", "both", "bidir", "d2d", NULL};
 
+static const char *const *list_modes(void)
+{
+    static const char *names[64] = {"all"};
+    for (size_t m = 0; xb_modes[m] != NULL && m + 2 < sizeof names / sizeof *names; m++)
+        names[m + 1] = xb_modes[m]->name;
+    return names;
+}
+
+static const char *const *list_devices(void)
+{
+    static const char *const words[] = {"all", NULL};
+    return words;
+}
+
+static const char *const *list_nodes(void)
+{
+    static const char *const words[] = {"near", "all", NULL};
+    return words;
+}
+
 static const struct xb_option option_mode = {
     .name = "mode",
     .short_name = 'm',
@@ -18,6 +38,8 @@ static const struct xb_option option_mode = {
     .default_text = "all",
     .help = "Which transfer strategies to measure; 'all' for every one, but those that are about a "
             "latency only with --latency.",
+    .brief = "which ways to move data, as pinned,async",
+    .offers = list_modes,
     .selects = true,
 };
 static const struct xb_option option_size = {
@@ -30,17 +52,19 @@ static const struct xb_option option_size = {
             "(4K..1G). K M G T are powers of 1024, KB MB GB TB powers of 1000. Without it "
             "--latency takes 4 bytes and --quick 64M. A mode that is about a latency of its own "
             "has another default; see --help MODE.",
+    .brief = "how much at a time: 1G, 64K,1M, 4K..1G",
     .selects = true,
 };
 static const struct xb_option option_direction = {
     .name = "direction",
     .short_name = 'd',
     .type = XB_OPTION_CHOICES,
-    .argument = "DIR",
+    .argument = "DIR[,DIR]",
     .help =
         "h2d (host to device), d2h (device to host), both, one after the other, bidir, both at "
         "the same time, or d2d (between two devices, or within one). Without it each mode takes "
         "its own; see --help MODE.",
+    .brief = "h2d, d2h, both, bidir or d2d",
     .choices = directions,
     .selects = true,
 };
@@ -52,6 +76,8 @@ static const struct xb_option option_device = {
     .default_text = "0",
     .help = "Which devices: numbers, PCI addresses (0000:0f:00.0), or all. They are measured one "
             "after the other. Modes that need several GPUs use all of them unless you name some.",
+    .brief = "which devices: 0,1 or all",
+    .offers = list_devices,
     .selects = true,
 };
 static const struct xb_option option_numa = {
@@ -62,6 +88,7 @@ static const struct xb_option option_numa = {
     .help = "On which NUMA nodes the host's memory lies and its threads run: near (the device's "
             "own), numbers such as 0,1, or all. Each node that is named is a case of its own; "
             "several give a matrix of nodes and devices.",
+    .offers = list_nodes,
     .selects = true,
 };
 static const struct xb_option option_time_limit = {
@@ -99,6 +126,7 @@ static const struct xb_option option_latency = {
     .help =
         "Time single small operations instead of bandwidth: percentiles by the host's clock and "
         "by the device's.",
+    .brief = "time single small operations",
     .selects = true,
 };
 static const struct xb_option option_simultaneous = {
@@ -114,6 +142,7 @@ static const struct xb_option option_quick = {
     .type = XB_OPTION_FLAG,
     .help = "A time limit of 100ms a case and 64M, where these are not given: every mode on one "
             "device in a few seconds. The intervals say what that costs.",
+    .brief = "every mode in a few seconds",
     .selects = true,
 };
 static const struct xb_option option_deadline = {
@@ -141,7 +170,7 @@ static const struct xb_option option_processes = {
 };
 static const struct xb_option option_interleave = {
     .name = "interleave",
-    .type = XB_OPTION_TEXT,
+    .type = XB_OPTION_FILE,
     .argument = "PROGRAM",
     .help = "Measure a baseline in turn with this program, the candidate, --processes of each: "
             "another build of xferbench, or a script that calls one with other settings. It gets "
@@ -150,30 +179,40 @@ static const struct xb_option option_interleave = {
 };
 static const struct xb_option option_baseline_json = {
     .name = "baseline-json",
-    .type = XB_OPTION_TEXT,
+    .type = XB_OPTION_FILE,
     .argument = "FILE",
     .help = "Where the results of --interleave's PROGRAM go; those of this one go to --json.",
     .selects = true,
 };
+static const struct xb_option option_dry_run = {
+    .name = "dry-run",
+    .type = XB_OPTION_FLAG,
+    .help = "Measure nothing and write no file: print which cases there would be, about how long "
+            "they take, how much memory, and which files would be written.",
+    .selects = true,
+};
 static const struct xb_option option_json = {
     .name = "json",
-    .type = XB_OPTION_TEXT,
+    .short_name = 'j',
+    .type = XB_OPTION_FILE,
     .argument = "FILE",
     .help = "Write everything that was measured as JSON (docs/result.schema.json, several "
             "processes docs/processes.schema.json); - for standard output, in place of the table.",
+    .brief = "write all that was measured as JSON",
     .selects = true,
 };
 static const struct xb_option option_csv = {
     .name = "csv",
-    .type = XB_OPTION_TEXT,
+    .type = XB_OPTION_FILE,
     .argument = "FILE",
     .help = "Write a line a case as CSV, of one process only; - for standard output, in place of "
             "the table.",
+    .brief = "write a line a case as CSV",
     .selects = true,
 };
 static const struct xb_option option_trace = {
     .name = "trace",
-    .type = XB_OPTION_TEXT,
+    .type = XB_OPTION_FILE,
     .argument = "FILE",
     .help = "Record one more iteration of each case, which no figure of the table counts, and "
             "write what happened when as Chrome trace events, for ui.perfetto.dev "
@@ -184,7 +223,7 @@ static const struct xb_option option_trace = {
 static const struct xb_option option_timeline = {
     .name = "timeline",
     .type = XB_OPTION_FLAG,
-    .help = "Record one more iteration of each case and draw it below the table, in 80 columns.",
+    .help = "Record one more iteration of each case and draw it below the table.",
     .selects = true,
 };
 static const struct xb_option option_quiet = {
@@ -192,15 +231,16 @@ static const struct xb_option option_quiet = {
     .short_name = 'q',
     .type = XB_OPTION_FLAG,
     .help = "Print no table and no progress: only errors, files and the exit code.",
+    .brief = "print no table and no progress",
     .selects = true,
 };
 static const struct xb_option *const own_rows[] = {
-    &option_mode,          &option_size,       &option_direction,  &option_device,
-    &option_numa,          &xb_option_backend, &option_latency,    &option_simultaneous,
-    &option_time_limit,    &option_warm_up,    &option_samples,    &option_processes,
-    &option_interleave,    &option_quick,      &option_deadline,   &option_json,
-    &option_baseline_json, &option_csv,        &option_trace,      &option_timeline,
-    &option_quiet,         &xb_option_help,    &xb_option_version,
+    &option_mode,       &option_size,          &option_direction, &option_device,
+    &option_numa,       &xb_option_backend,    &option_latency,   &option_simultaneous,
+    &option_time_limit, &option_warm_up,       &option_samples,   &option_processes,
+    &option_interleave, &option_quick,         &option_deadline,  &option_dry_run,
+    &option_json,       &option_baseline_json, &option_csv,       &option_trace,
+    &option_timeline,   &option_quiet,         &xb_option_help,   &xb_option_version,
 };
 #define OWN_ROWS (sizeof own_rows / sizeof own_rows[0])
 

@@ -175,6 +175,19 @@ static const char *candidate_path(const char *name)
     return xb_cli_is_one_file(self, name) ? name : self;
 }
 
+static void show_progress(struct session *session, const struct side *side)
+{
+    struct xb_progress_process process = {.number = side->set.count + 1,
+                                          .total = side->set.asked,
+                                          .role = side->set.role,
+                                          .deadline = session->deadline};
+    for (size_t i = 0; i < session->side_count; i++) {
+        process.done += session->sides[i].set.count;
+        process.all += session->sides[i].set.asked;
+    }
+    xb_progress_show_process(&session->progress, &process);
+}
+
 void xb_processes_run_one(struct session *session, struct side *side)
 {
     struct xb_process *process = &side->set.processes[side->set.count];
@@ -187,8 +200,7 @@ void xb_processes_run_one(struct session *session, struct side *side)
                                  .argv = words,
                                  .largest = MOST_DOCUMENTS - side->bytes,
                                  .end_at = end_of(session->deadline)};
-    xb_progress_show_process(&session->progress, side->set.count + 1, side->set.asked,
-                             side->set.role);
+    show_progress(session, side);
     enum xb_status status = words != NULL
                                 ? xb_program_run(&program, &outcome, &error)
                                 : XB_FAIL(&error, XB_ERR_MEMORY, "not enough memory to start it");

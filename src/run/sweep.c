@@ -18,6 +18,7 @@
 #define MOST_WAYS 8
 #define CELL_SIZE 64
 #define CELL_WIDTH 8 /* or more */
+#define VALUE_WIDTH 10
 
 /* What the rows or the columns of a table are by. */
 struct axis {
@@ -259,29 +260,42 @@ static void print_title(FILE *stream, const struct sweep *sweep)
         xb_words_add(&words, " (down) and %s (across)", sweep->across.option->name);
     if (sweep->has_more_ways)
         xb_words_add(&words, ", the first %zu", sweep->way_count);
-    xb_make_plain(words.text);
-    fprintf(stream, "%s\n", words.text);
+    xb_heading_print(stream, XB_COLOUR_TITLE, "%s", words.text);
 }
 
-static void print_table(FILE *stream, const struct sweep *sweep)
+/* Prints some of the ways: `width` columns each. */
+static void print_ways(FILE *stream, const struct sweep *sweep, size_t first, size_t behind,
+                       int width)
 {
     char cell[CELL_SIZE];
-    int width = CELL_WIDTH;
-    for (size_t w = 0; w < sweep->way_count; w++) {
-        int length = (int)strlen(label_of(sweep->across, sweep->ways[w], cell));
-        width = length > width ? length : width;
-    }
-    fprintf(stream, "%10s", "");
-    for (size_t w = 0; w < sweep->way_count; w++)
+    fprintf(stream, "%*s", VALUE_WIDTH, "");
+    for (size_t w = first; w < behind; w++)
         fprintf(stream, "  %*s", width, label_of(sweep->across, sweep->ways[w], cell));
     fputc('\n', stream);
     for (size_t v = 0; v < sweep->value_count; v++) {
-        fprintf(stream, "%10s", label_of(sweep->down, sweep->values[v], cell));
-        for (size_t w = 0; w < sweep->way_count; w++) {
+        fprintf(stream, "%*s", VALUE_WIDTH, label_of(sweep->down, sweep->values[v], cell));
+        for (size_t w = first; w < behind; w++) {
             cell_of(sweep, sweep->values[v], sweep->ways[w], cell);
             fprintf(stream, "  %*s", width, cell);
         }
         fputc('\n', stream);
+    }
+}
+
+/* Ways that do not fit into a line stand below. */
+static void print_table(FILE *stream, const struct sweep *sweep)
+{
+    char cell[CELL_SIZE];
+    size_t width = CELL_WIDTH;
+    for (size_t w = 0; w < sweep->way_count; w++) {
+        size_t length = strlen(label_of(sweep->across, sweep->ways[w], cell));
+        width = length > width ? length : width;
+    }
+    size_t room = (xb_terminal_columns(stream) - VALUE_WIDTH) / (width + 2);
+    room = room > 0 ? room : 1;
+    for (size_t w = 0; w < sweep->way_count; w += room) {
+        size_t behind = w + room < sweep->way_count ? w + room : sweep->way_count;
+        print_ways(stream, sweep, w, behind, (int)width);
     }
 }
 

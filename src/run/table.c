@@ -4,8 +4,11 @@
 #include "table.h"
 
 #include "base/columns.h"
+#include "base/note.h"
 #include "base/stream.h"
+#include "base/terminal.h"
 #include "base/text.h"
+#include "curve.h"
 #include "formats.h"
 #include "matrix.h"
 #include "reading/list.h"
@@ -14,13 +17,16 @@
 
 #include <libsmartcols/libsmartcols.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- a table ---- */
 
-/* Pairs of devices stand in matrices; how far processes differ, only a row can say. */
+/* Pairs of devices stand in matrices; how far processes differ, only a row can say. Cases that were
+ * not run are counted in a note, and have no rows. */
 static bool has_row(const struct xb_record *record, const struct xb_record_case *test)
 {
-    return record->is_merged || !xb_case_is_in_matrix(record, test);
+    return (record->is_merged || !xb_case_is_in_matrix(record, test)) &&
+           !xb_case_was_not_run(record, test);
 }
 
 static enum xb_status out_of_memory(struct xb_error *error)
@@ -28,53 +34,86 @@ static enum xb_status out_of_memory(struct xb_error *error)
     return XB_FAIL(error, XB_ERR_MEMORY, "not enough memory to print the table");
 }
 
-static bool add_columns(struct libscols_table *table, const struct xb_table_layout *layout)
+static bool add_columns(FILE *stream, struct libscols_table *table,
+                        const struct xb_table_layout *layout)
 {
     char name[XB_TABLE_CELL];
-    for (size_t i = 0; i < layout->shown_count; i++)
-        if (scols_table_new_column(table, xb_table_column_name(layout, i, name), 0,
-                                   xb_table_column_is_right(layout, i) ? SCOLS_FL_RIGHT : 0) ==
-            NULL)
+    for (size_t i = 0; i < layout->shown_count; i++) {
+        int flags = xb_table_column_is_right(layout, i) ? SCOLS_FL_RIGHT : 0;
+        struct libscols_column *column =
+            scols_table_new_column(table, xb_table_column_name(layout, i, name), 0, flags);
+        if (column == NULL ||
+            !xb_columns_paint(scols_column_get_header(column), stream, XB_COLOUR_TITLE))
             return false;
+    }
     return true;
 }
 
-static bool add_row(struct libscols_table *table, const struct xb_table_layout *layout,
-                    const struct xb_record_case *test)
+static enum xb_colour colour_of(const char *cell)
+{
+    if (strcmp(cell, "ERROR") == 0 || strcmp(cell, "NO") == 0)
+        return XB_COLOUR_BAD;
+    return strcmp(cell, "skipped") == 0 || strcmp(cell, "cut short") == 0 ? XB_COLOUR_WARNING
+                                                                          : XB_COLOUR_NONE;
+}
+
+static bool add_row(FILE *stream, struct libscols_table *table,
+                    const struct xb_table_layout *layout, const struct xb_record_case *test)
 {
     struct libscols_line *line = scols_table_new_line(table, NULL);
     bool ok = line != NULL;
     for (size_t i = 0; ok && i < layout->shown_count; i++) {
         char cell[XB_TABLE_CELL];
         xb_table_fill_cell(layout, i, test, cell);
-        ok = scols_line_set_data(line, i, cell) == 0;
+        ok = scols_line_set_data(line, i, cell) == 0 &&
+             xb_columns_paint(scols_line_get_cell(line, i), stream, colour_of(cell));
     }
     return ok;
 }
 
+/* Fits the table to where it is printed. NULL: no memory. */
+static char *fit(FILE *stream, struct libscols_table *table, const struct xb_table_layout *layout)
+{
+    unsigned char turns[XB_TABLE_COLUMNS];
+    const struct xb_columns columns = {.width = xb_terminal_columns(stream),
+                                       .with_colours = xb_terminal_has_colours(stream),
+                                       .wordy = layout->shown_count - 1,
+                                       .brief = "OK",
+                                       .turns = turns,
+                                       .elsewhere = "JSON and CSV have all"};
+    for (size_t i = 0; i < layout->shown_count; i++)
+        turns[i] = xb_table_column_turn(layout, i);
+    return xb_columns_fit(table, &columns);
+}
+
 /* The table of those devices that ran alone, or of those that ran together; NULL: no memory. */
-static char *table_text(const struct xb_table_layout *layout, bool together)
+static char *table_text(FILE *stream, const struct xb_table_layout *layout, bool together)
 {
     const struct xb_record *record = layout->record;
     struct libscols_table *table = scols_new_table();
-    bool ok = table != NULL && add_columns(table, layout);
+    bool ok = table != NULL && add_columns(stream, table, layout);
     for (size_t i = 0; ok && i < record->case_count; i++) {
         const struct xb_record_case *test = &record->cases[i];
         if (has_row(record, test) && test->simultaneous == together)
-            ok = add_row(table, layout, test);
+            ok = add_row(stream, table, layout, test);
     }
-    char *text = ok ? xb_columns_fit(table, layout->shown_count - 1, "OK") : NULL;
+    char *text = ok ? fit(stream, table, layout) : NULL;
     scols_unref_table(table);
     return text;
 }
 
+/* On a terminal the last table says where its columns are explained. */
 static enum xb_status print_table(FILE *stream, const struct xb_table_layout *layout, bool together,
-                                  struct xb_error *error)
+                                  bool says_columns, struct xb_error *error)
 {
-    char *text = table_text(layout, together);
+    char *text = table_text(stream, layout, together);
     if (text == NULL)
         return out_of_memory(error);
-    fprintf(stream, "%s\n", text);
+    fputs(text, stream);
+    if (says_columns && xb_is_terminal(stream)) {
+        bool is_whole = strstr(text, "\n\n") == NULL; /* else an empty line is there */
+        fprintf(stream, "%sColumns: xferbench help columns\n", is_whole ? "\n" : "");
+    }
     free(text);
     return XB_OK;
 }
@@ -110,10 +149,19 @@ static enum xb_status print_together(FILE *stream, const struct xb_table_layout 
     if (!first)
         fputc('\n', stream);
     if (devices > 1)
-        fprintf(stream, "%zu devices at the same time\n", devices);
+        xb_heading_print(stream, XB_COLOUR_TITLE, "%zu devices at the same time", devices);
     else
-        fputs("Devices at the same time\n", stream);
-    return print_table(stream, layout, true, error);
+        xb_heading_print(stream, XB_COLOUR_TITLE, "Devices at the same time");
+    return print_table(stream, layout, true, true, error);
+}
+
+/* Whether a signal or the deadline came before all of its cases. */
+static bool nothing_was_run(const struct xb_record *record)
+{
+    for (size_t i = 0; i < record->case_count; i++)
+        if (!xb_case_was_not_run(record, &record->cases[i]))
+            return false;
+    return record->case_count > 0;
 }
 
 static enum xb_status print_results(FILE *stream, const struct xb_record *record,
@@ -123,16 +171,22 @@ static enum xb_status print_results(FILE *stream, const struct xb_record *record
     bool alone = count_rows(record, false) > 0;
     bool together = count_rows(record, true) > 0;
     enum xb_status status = XB_OK;
+    if (nothing_was_run(record)) {
+        fputs("No case was run.\n", stream);
+        return XB_OK;
+    }
     if (alone || record->case_count == 0)
-        status = print_table(stream, &layout, false, error);
+        status = print_table(stream, &layout, false, !together, error);
     if (status == XB_OK && together)
         status = print_together(stream, &layout, !alone, error);
     if (status == XB_OK)
         status = xb_matrix_print_nodes(stream, record, false, error);
     if (status == XB_OK)
         status = xb_matrix_print(stream, record, !alone && !together, error);
-    if (status == XB_OK)
+    if (status == XB_OK) {
         xb_sweep_print(stream, record);
+        xb_curve_print(stream, record);
+    }
     return status;
 }
 
@@ -161,14 +215,14 @@ static enum xb_status print_all(FILE *stream, const struct xb_record *record,
                                 struct xb_error *error)
 {
     enum xb_status status = XB_OK;
+    bool has_rows = has_results(record);
     xb_table_header(stream, record);
-    if (has_results(record)) {
+    if (has_rows)
         status = print_results(stream, record, error);
-        if (status == XB_OK)
-            status = print_reading(stream, record, error);
-    }
     if (status == XB_OK)
         status = xb_table_notes(stream, record, error);
+    if (status == XB_OK && has_rows)
+        status = print_reading(stream, record, error);
     return status == XB_OK ? xb_stream_finish(stream, "the table", error) : status;
 }
 

@@ -32,6 +32,8 @@ struct xb_table_layout xb_table_layout_of(const struct xb_record *record);
 const char *xb_table_column_name(const struct xb_table_layout *layout, size_t index, char *name);
 /* Whether its cells stand at its right edge, as figures do. */
 bool xb_table_column_is_right(const struct xb_table_layout *layout, size_t index);
+/* When it goes from a line that is too narrow for all: 1 first; 0: never (xb_columns.turns). */
+unsigned char xb_table_column_turn(const struct xb_table_layout *layout, size_t index);
 /* What a column shows of a case, in `cell` (XB_TABLE_CELL): "-" for nothing. */
 void xb_table_fill_cell(const struct xb_table_layout *layout, size_t index,
                         const struct xb_record_case *test, char *cell);
@@ -42,9 +44,6 @@ void xb_table_fill_cell(const struct xb_table_layout *layout, size_t index,
 void xb_table_header(FILE *stream, const struct xb_record *record);
 
 /* ---- table_notes.c ---- */
-
-/* Whether a row must say of which device it is. */
-bool xb_table_names_devices(const struct xb_record *record);
 
 /* Why rows have no figure, what to beware of, and what kept the run from its end. Prints nothing
  * where there is nothing to say. XB_ERR_MEMORY only. */

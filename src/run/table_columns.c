@@ -6,6 +6,7 @@
 #include "base/note.h"
 #include "base/text.h"
 #include "measure/mode_list.h"
+#include "record/rows.h"
 #include "xferbench/units.h"
 
 #include <ctype.h>
@@ -194,44 +195,60 @@ static void fill_verified(const struct subject *subject, const struct xb_figure 
 enum { RATES = 1, LATENCIES = 2, ROWS = RATES | LATENCIES, SHARES = 4 };
 enum { ONE = 1, SEVERAL = 2, ANY = ONE | SEVERAL };
 
+/* In which order columns leave a line that is too narrow: first those that say least of how fast a
+ * copy is, or that follow from others. */
+enum {
+    STAYS,
+    DONE_GOES,
+    SUBMIT_GOES,
+    N_GOES,
+    P99_GOES,
+    ENDS_GO,
+    P95_GOES,
+    SPREAD_GOES,
+    INTERVAL_GOES,
+    SHARE_GOES
+};
+
 struct xb_column {
     const char *name;
     bool to_the_right;
+    unsigned char turn; /* to go, as above */
     unsigned rows, processes;
     cell_fill *fill;
     const struct xb_figure *figure; /* NULL: of none */
 };
 
 static const struct xb_column columns_of_case[] = {
-    {"MODE", false, ROWS, ANY, fill_mode, NULL},
-    {"VARIANT", false, ROWS, ANY, fill_variant, NULL},
-    {"DIR", false, ROWS, ANY, fill_direction, NULL},
-    {"SIZE", true, ROWS, ANY, fill_size, NULL},
+    {"MODE", false, STAYS, ROWS, ANY, fill_mode, NULL},
+    {"VARIANT", false, STAYS, ROWS, ANY, fill_variant, NULL},
+    {"DIR", false, STAYS, ROWS, ANY, fill_direction, NULL},
+    {"SIZE", true, STAYS, ROWS, ANY, fill_size, NULL},
 };
 
 /* Behind these stands a column for each parameter that differs; then, if rows name it: */
-static const struct xb_column column_of_device = {"DEV", true, ROWS, ANY, fill_device, NULL};
+static const struct xb_column column_of_device = {"DEV", true, STAYS, ROWS, ANY, fill_device, NULL};
 
 static const struct xb_column columns_of_figures[] = {
-    {"GB/s", true, RATES, ANY, fill_main, &xb_figure_bandwidth},
-    {"95% INTERVAL", true, RATES, ANY, fill_interval, &xb_figure_bandwidth},
-    {"MIN", true, RATES, ANY, fill_min, &xb_figure_bandwidth},
-    {"MAX", true, RATES, ANY, fill_max, &xb_figure_bandwidth},
-    {"SPREAD", true, RATES, SEVERAL, fill_spread, &xb_figure_bandwidth},
-    {"OF LINK", true, SHARES, ANY, fill_share, &xb_figure_share_of_ceiling},
-    {"SUBMIT", true, RATES, ONE, fill_median, &xb_figure_submit_time},
-    {"DONE", true, RATES, ONE, fill_median, &xb_figure_wall_time},
-    {"HOST P50", true, LATENCIES, ANY, fill_main, &xb_figure_latency_host},
-    {"P95", true, LATENCIES, ONE, fill_p95, &xb_figure_latency_host},
-    {"P99", true, LATENCIES, ONE, fill_p99, &xb_figure_latency_host},
-    {"MIN", true, LATENCIES, SEVERAL, fill_min, &xb_figure_latency_host},
-    {"MAX", true, LATENCIES, SEVERAL, fill_max, &xb_figure_latency_host},
-    {"SPREAD", true, LATENCIES, SEVERAL, fill_spread, &xb_figure_latency_host},
-    {"DEVICE P50", true, LATENCIES, ANY, fill_median, &xb_figure_latency_device},
-    {"P95", true, LATENCIES, ONE, fill_p95, &xb_figure_latency_device},
-    {"P99", true, LATENCIES, ONE, fill_p99, &xb_figure_latency_device},
-    {"N", true, ROWS, ANY, fill_n, NULL},
-    {"VERIFIED", false, ROWS, ANY, fill_verified, NULL},
+    {"GB/s", true, STAYS, RATES, ANY, fill_main, &xb_figure_bandwidth},
+    {"95% INTERVAL", true, INTERVAL_GOES, RATES, ANY, fill_interval, &xb_figure_bandwidth},
+    {"MIN", true, ENDS_GO, RATES, ANY, fill_min, &xb_figure_bandwidth},
+    {"MAX", true, ENDS_GO, RATES, ANY, fill_max, &xb_figure_bandwidth},
+    {"SPREAD", true, SPREAD_GOES, RATES, SEVERAL, fill_spread, &xb_figure_bandwidth},
+    {"OF LINK", true, SHARE_GOES, SHARES, ANY, fill_share, &xb_figure_share_of_ceiling},
+    {"SUBMIT", true, SUBMIT_GOES, RATES, ONE, fill_median, &xb_figure_submit_time},
+    {"DONE", true, DONE_GOES, RATES, ONE, fill_median, &xb_figure_wall_time},
+    {"HOST P50", true, STAYS, LATENCIES, ANY, fill_main, &xb_figure_latency_host},
+    {"P95", true, P95_GOES, LATENCIES, ONE, fill_p95, &xb_figure_latency_host},
+    {"P99", true, P99_GOES, LATENCIES, ONE, fill_p99, &xb_figure_latency_host},
+    {"MIN", true, ENDS_GO, LATENCIES, SEVERAL, fill_min, &xb_figure_latency_host},
+    {"MAX", true, ENDS_GO, LATENCIES, SEVERAL, fill_max, &xb_figure_latency_host},
+    {"SPREAD", true, SPREAD_GOES, LATENCIES, SEVERAL, fill_spread, &xb_figure_latency_host},
+    {"DEVICE P50", true, STAYS, LATENCIES, ANY, fill_median, &xb_figure_latency_device},
+    {"P95", true, P95_GOES, LATENCIES, ONE, fill_p95, &xb_figure_latency_device},
+    {"P99", true, P99_GOES, LATENCIES, ONE, fill_p99, &xb_figure_latency_device},
+    {"N", true, N_GOES, ROWS, ANY, fill_n, NULL},
+    {"VERIFIED", false, STAYS, ROWS, ANY, fill_verified, NULL},
 };
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
@@ -260,7 +277,7 @@ struct xb_table_layout xb_table_layout_of(const struct xb_record *record)
         show(&layout, &columns_of_case[i]);
     for (size_t i = 0; i < layout.parameters.count; i++)
         layout.shown[layout.shown_count++].parameter = layout.parameters.names[i];
-    if (xb_table_names_devices(record))
+    if (xb_rows_name_devices(record))
         show(&layout, &column_of_device);
     for (size_t i = 0; i < COUNT(columns_of_figures); i++)
         show(&layout, &columns_of_figures[i]);
@@ -280,6 +297,12 @@ bool xb_table_column_is_right(const struct xb_table_layout *layout, size_t index
 {
     const struct xb_column *column = layout->shown[index].column;
     return column == NULL || column->to_the_right;
+}
+
+unsigned char xb_table_column_turn(const struct xb_table_layout *layout, size_t index)
+{
+    const struct xb_column *column = layout->shown[index].column;
+    return column != NULL ? column->turn : STAYS;
 }
 
 /* A latency of the mode's own is timed by the device, and stands where that of a copy would.

@@ -86,8 +86,7 @@ static void print_device(FILE *stream, const struct xb_record_device *device)
         xb_words_add(&words, ", %.1f GiB", (double)device->memory_bytes / (double)(1ULL << 30));
     if (device->architecture != NULL)
         xb_words_add(&words, ", %s", device->architecture);
-    xb_make_plain(words.text);
-    fprintf(stream, "Device %u: %s\n", device->index, words.text);
+    xb_heading_print(stream, XB_COLOUR_NONE, "Device %u: %s", device->index, words.text);
     print_link(stream, device);
     print_binding(stream, device);
     print_facts(stream, device);
@@ -103,8 +102,7 @@ static void print_program(FILE *stream, const struct xb_record *record)
         xb_words_add(&words, ", runtime %s", record->runtime);
     if (record->driver != NULL)
         xb_words_add(&words, ", driver %s", record->driver);
-    xb_make_plain(words.text);
-    fprintf(stream, "%s\n", words.text);
+    xb_heading_print(stream, XB_COLOUR_NONE, "%s", words.text);
     if (record->library != NULL)
         xb_note_print(stream, "library", XB_TABLE_LABEL, "%s%s%s", record->library,
                       record->library_named_by != NULL ? ", NAMED BY " : "",

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "table.h"
 
+#include "alike.h"
 #include "base/arena.h"
 #include "base/note.h"
 #include "base/plain_text.h"
@@ -17,17 +18,6 @@
 
 /* ---- names of rows ---- */
 
-bool xb_table_names_devices(const struct xb_record *record)
-{
-    size_t devices = 0;
-    xb_record_devices(record, &devices);
-    bool named = devices > 1;
-    for (size_t i = 0; i < record->case_count; i++)
-        named = named || record->cases[i].simultaneous || record->cases[i].peer >= 0 ||
-                record->cases[i].device != record->cases[0].device;
-    return named;
-}
-
 /* What a name needs to tell its row from others. */
 struct names {
     const struct xb_record *record;
@@ -39,7 +29,7 @@ static struct names names_of(const struct xb_record *record)
 {
     return (struct names){.record = record,
                           .parameters = xb_parameters_that_differ(record),
-                          .with_devices = xb_table_names_devices(record)};
+                          .with_devices = xb_rows_name_devices(record)};
 }
 
 /* " sum of 4", " 0>1", " device 0 (with 3 others)"; nothing where there is one device only. */
@@ -70,102 +60,130 @@ static void add_name(struct xb_words *name, const struct names *names,
     add_device(name, names, test);
 }
 
-/* ---- what is noted of cases: once for all of which the same is true ---- */
+/* ---- why cases have no figure: once for all of which the same is true ---- */
 
-struct note {
-    struct note *next;
+struct trouble {
+    struct trouble *next;
     const struct xb_record_case *test; /* the first of them */
     size_t others;                     /* how many more */
     const char *text;
-    enum xb_result_status status; /* of a case that is not ok */
-    size_t processes;             /* in how many */
+    enum xb_result_status status;
+    size_t processes; /* in how many */
 };
 
-struct notes {
+struct troubles {
     const struct xb_record *record;
-    struct xb_arena *arena; /* where the notes and their texts lie */
-    struct note *first, *last;
-    size_t count, most; /* kinds of them; 0: as many as there are */
-    bool more;          /* there are others, which are not kept */
-    bool failed;        /* no memory */
+    struct xb_arena *arena; /* where they and their texts lie */
+    struct trouble *first, *last;
+    bool failed; /* no memory */
 };
 
-typedef bool same_note(const struct notes *notes, const struct note *a, const struct note *b);
-
-static void append(struct notes *notes, const struct note *note)
+static void append_trouble(struct troubles *troubles, const struct trouble *trouble)
 {
-    struct note *added = xb_arena_allocate(&notes->arena, sizeof *added);
-    const char *text = xb_arena_print(&notes->arena, "%s", note->text);
-    notes->failed = notes->failed || added == NULL || text == NULL;
-    if (notes->failed)
+    struct trouble *added = xb_arena_allocate(&troubles->arena, sizeof *added);
+    const char *text = xb_arena_print(&troubles->arena, "%s", trouble->text);
+    troubles->failed = troubles->failed || added == NULL || text == NULL;
+    if (troubles->failed)
         return;
-    *added = *note;
+    *added = *trouble;
     added->text = text;
-    if (notes->last != NULL)
-        notes->last->next = added;
+    if (troubles->last != NULL)
+        troubles->last->next = added;
     else
-        notes->first = added;
-    notes->last = added;
-    notes->count++;
+        troubles->first = added;
+    troubles->last = added;
 }
 
-static void take(struct notes *notes, const struct note *note, same_note *same)
+static bool same_trouble(const struct trouble *a, const struct trouble *b)
 {
-    for (struct note *known = notes->first; known != NULL; known = known->next)
-        if (same(notes, known, note)) {
-            known->others++;
-            return;
-        }
-    notes->more = notes->more || (notes->most > 0 && notes->count == notes->most);
-    if (!notes->more)
-        append(notes, note);
-}
-
-static bool same_trouble(const struct notes *notes, const struct note *a, const struct note *b)
-{
-    (void)notes;
     return a->status == b->status && a->processes == b->processes && strcmp(a->text, b->text) == 0;
 }
 
-static void take_trouble(struct notes *notes, const struct xb_record_case *test)
+/* What was not run is one line for all (print_stop). */
+static void take_trouble(struct troubles *troubles, const struct xb_record_case *test)
 {
-    char text[XB_RECORD_REASON];
-    struct xb_record_summary summary = xb_record_summarize(notes->record, test);
-    const char *reason = xb_record_reason(test, &summary, text, sizeof text);
-    const struct note note = {.test = test,
-                              .text = reason,
-                              .status = summary.status,
-                              .processes = summary.processes - summary.ok};
-    if (reason != NULL)
-        take(notes, &note, same_trouble);
-}
-
-/* Warnings of several processes rarely agree to the last figure: alike is the same. */
-static bool same_warning(const struct notes *notes, const struct note *a, const struct note *b)
-{
-    return notes->record->is_merged ? xb_record_like_warnings(a->text, b->text)
-                                    : strcmp(a->text, b->text) == 0;
-}
-
-static void take_warning(struct notes *notes, const struct xb_record_case *test, const char *text,
-                         size_t processes)
-{
-    const struct note note = {.test = test, .text = text, .processes = processes};
-    take(notes, &note, same_warning);
-}
-
-static void take_warnings(struct notes *notes, const struct xb_record_case *test)
-{
-    struct xb_record_warning warnings[XB_RECORD_WARNINGS];
-    const struct xb_record_row *row = &test->rows[0];
-    if (!notes->record->is_merged) {
-        for (size_t i = 0; i < row->warning_count; i++)
-            take_warning(notes, test, row->warning_texts[i], 1);
+    if (xb_case_was_not_run(troubles->record, test))
         return;
+    char text[XB_RECORD_REASON];
+    struct xb_record_summary summary = xb_record_summarize(troubles->record, test);
+    const char *reason = xb_record_reason(test, &summary, text, sizeof text);
+    const struct trouble trouble = {.test = test,
+                                    .text = reason,
+                                    .status = summary.status,
+                                    .processes = summary.processes - summary.ok};
+    if (reason == NULL)
+        return;
+    for (struct trouble *known = troubles->first; known != NULL; known = known->next)
+        if (same_trouble(known, &trouble)) {
+            known->others++;
+            return;
+        }
+    append_trouble(troubles, &trouble);
+}
+
+/* ---- warnings: once for all that differ in their numbers only ---- */
+
+struct warning {
+    struct xb_alike alike;
+    const struct xb_record_case *first, *last; /* rows that have it */
+    size_t rows;
+    size_t last_process;
+    size_t processes;    /* of the last row, that have it */
+    size_t fewest, most; /* the same of the rows before */
+};
+
+struct warnings {
+    const struct xb_record *record;
+    struct warning kinds[MOST_WARNINGS];
+    size_t count;
+    bool more; /* there are others, which are not kept */
+};
+
+/* Takes the last row to those before it. */
+static void end_row(struct warning *warning)
+{
+    size_t processes = warning->processes;
+    if (warning->fewest == 0 || processes < warning->fewest)
+        warning->fewest = processes;
+    warning->most = processes > warning->most ? processes : warning->most;
+}
+
+static void count_row(struct warning *warning, const struct xb_record_case *test, size_t process)
+{
+    if (warning->last == test) {
+        warning->processes += warning->last_process != process;
+    } else {
+        end_row(warning);
+        warning->rows++;
+        warning->last = test;
+        warning->processes = 1;
     }
-    size_t count = xb_record_warnings(notes->record, test, warnings);
-    for (size_t i = 0; i < count; i++)
-        take_warning(notes, test, warnings[i].text, warnings[i].processes);
+    warning->last_process = process;
+}
+
+static void take_warning(struct warnings *warnings, const struct xb_record_case *test,
+                         size_t process, const char *text)
+{
+    for (size_t i = 0; i < warnings->count; i++)
+        if (xb_alike_add(&warnings->kinds[i].alike, text)) {
+            count_row(&warnings->kinds[i], test, process);
+            return;
+        }
+    warnings->more = warnings->more || warnings->count == MOST_WARNINGS;
+    if (warnings->count < MOST_WARNINGS)
+        warnings->kinds[warnings->count++] = (struct warning){.alike = xb_alike_begin(text),
+                                                              .first = test,
+                                                              .last = test,
+                                                              .rows = 1,
+                                                              .last_process = process,
+                                                              .processes = 1};
+}
+
+static void take_warnings(struct warnings *warnings, const struct xb_record_case *test)
+{
+    for (size_t i = 0; i < warnings->record->process_count; i++)
+        for (size_t k = 0; k < test->rows[i].warning_count; k++)
+            take_warning(warnings, test, i, test->rows[i].warning_texts[k]);
 }
 
 /* ---- they are printed: the first brings the heading ---- */
@@ -177,48 +195,92 @@ struct printer {
     bool begun;
 };
 
-static void print(struct printer *printer, const char *label, const struct xb_words *words)
+static void print(struct printer *printer, enum xb_colour colour, const char *label,
+                  const struct xb_words *words)
 {
-    if (!printer->begun)
-        fputs("\nNotes\n", printer->stream);
+    if (!printer->begun) {
+        fputc('\n', printer->stream);
+        xb_heading_print(printer->stream, XB_COLOUR_TITLE, "Notes");
+    }
     printer->begun = true;
-    xb_note_print(printer->stream, label, XB_TABLE_LABEL, "%s", words->text);
+    xb_note_print_in(printer->stream, colour, label, XB_TABLE_LABEL, "%s", words->text);
 }
 
-/* "pinned alloc h2d 1 GiB and 3 more rows" */
-static struct xb_words words_of(const struct printer *printer, const struct note *note)
+/* "pinned alloc h2d 1 GiB and 3 more rows: the copy failed" */
+static void print_trouble(struct printer *printer, const struct trouble *trouble)
 {
     struct xb_words words = {.length = 0};
-    add_name(&words, &printer->names, note->test);
-    if (note->others > 0)
-        xb_words_add(&words, " and %zu more row%s", note->others, note->others > 1 ? "s" : "");
-    return words;
+    size_t all = xb_record_summarize(printer->record, trouble->test).processes;
+    bool is_skipped = trouble->status == XB_RESULT_SKIPPED;
+    add_name(&words, &printer->names, trouble->test);
+    if (trouble->others > 0)
+        xb_words_add(&words, " and %zu more row%s", trouble->others,
+                     trouble->others > 1 ? "s" : "");
+    if (trouble->processes < all)
+        xb_words_add(&words, " in %zu of %zu processes%s", trouble->processes, all,
+                     trouble->processes > 1 ? ", at the worst" : "");
+    xb_words_add(&words, ": %s", trouble->text);
+    print(printer, is_skipped ? XB_COLOUR_WARNING : XB_COLOUR_BAD, is_skipped ? "skipped" : "ERROR",
+          &words);
 }
 
-static void print_trouble(struct printer *printer, const struct note *note)
+/* " in 1 to 3 of 5 processes", " in all 5 processes"; nothing of one process. */
+static void add_processes(struct xb_words *words, const struct xb_record *record,
+                          const struct warning *warning)
 {
-    struct xb_words words = words_of(printer, note);
-    size_t all = xb_record_summarize(printer->record, note->test).processes;
-    if (note->processes < all)
-        xb_words_add(&words, " in %zu of %zu processes%s", note->processes, all,
-                     note->processes > 1 ? ", at the worst" : "");
-    xb_words_add(&words, ": %s", note->text);
-    print(printer, note->status == XB_RESULT_SKIPPED ? "skipped" : "ERROR", &words);
+    if (!record->is_merged || record->process_count < 2)
+        return;
+    if (warning->fewest == record->process_count && warning->fewest == 2) {
+        xb_words_add(words, " in both processes");
+        return;
+    }
+    if (warning->fewest == record->process_count) {
+        xb_words_add(words, " in all %zu processes", record->process_count);
+        return;
+    }
+    xb_words_add(words, " in %zu", warning->fewest);
+    if (warning->most > warning->fewest)
+        xb_words_add(words, " to %zu", warning->most);
+    xb_words_add(words, " of %zu processes", record->process_count);
 }
 
-/* The first process's words stand for all: only their figures differ. */
-static void print_warning(struct printer *printer, const struct note *note)
+/* "12 rows: the median is known only to within 4 to 13 %"; if there are one or two, by name. */
+static void add_warning(struct xb_words *words, const struct printer *printer,
+                        struct warning *warning, size_t from)
 {
-    struct xb_words words = words_of(printer, note);
-    size_t all = xb_record_summarize(printer->record, note->test).processes;
-    bool merged = printer->record->is_merged;
-    xb_words_add(&words, merged ? ": %.400s" : ": %s", note->text);
-    if (note->processes > 1)
-        xb_words_add(&words, ", and like it in %zu more of %zu processes", note->processes - 1,
-                     all);
-    else if (merged && all > 1)
-        xb_words_add(&words, ", in 1 of %zu processes", all);
-    print(printer, "warning", &words);
+    struct xb_words text = {.length = 0};
+    if (warning->rows > 2)
+        xb_words_add(words, "%zu rows", warning->rows);
+    else
+        add_name(words, &printer->names, warning->first);
+    if (warning->rows == 2)
+        xb_words_add(words, " and 1 more row");
+    end_row(warning);
+    add_processes(words, printer->record, warning);
+    xb_alike_say(&warning->alike, from, &text);
+    xb_words_add(words, printer->record->is_merged ? ": %.400s" : ": %s", text.text);
+}
+
+static const char noisy[] = "noisy: ";
+
+static bool is_noisy(const struct warning *warning)
+{
+    return strncmp(warning->alike.text, noisy, strlen(noisy)) == 0;
+}
+
+/* All kinds of noise are one note. */
+static void print_noise(struct printer *printer, struct warnings *warnings)
+{
+    struct xb_words words = {.length = 0};
+    for (size_t i = 0; i < warnings->count; i++) {
+        struct warning *warning = &warnings->kinds[i];
+        if (!is_noisy(warning))
+            continue;
+        xb_words_add(&words, "%s", words.length > 0 ? "; " : "");
+        add_warning(&words, printer, warning, strlen(noisy));
+    }
+    if (words.length > 0)
+        print(printer, XB_COLOUR_WARNING, "noisy", &words);
 }
 
 static void print_stop(struct printer *printer)
@@ -227,8 +289,11 @@ static void print_stop(struct printer *printer)
     const bool stopped[] = {record->interrupted, record->has_deadline && !record->deadline_met};
     static const char *const why[] = {"interrupted by a signal", "the deadline came"};
     size_t measured = 0;
-    for (size_t i = 0; i < record->case_count; i++)
+    size_t not_run = 0;
+    for (size_t i = 0; i < record->case_count; i++) {
         measured += xb_record_summarize(record, &record->cases[i]).status == XB_RESULT_OK;
+        not_run += xb_case_was_not_run(record, &record->cases[i]);
+    }
     for (size_t i = 0; i < 2; i++) {
         struct xb_words words = {.length = 0};
         if (!stopped[i])
@@ -239,7 +304,11 @@ static void print_stop(struct printer *printer)
         else
             xb_words_add(&words, "%s: %zu of %zu cases were measured", why[i], measured,
                          record->case_count);
-        print(printer, "STOPPED", &words);
+        if (not_run > 0)
+            xb_words_add(&words,
+                         record->is_merged ? "; %zu cases were not run in any" : ", %zu not run",
+                         not_run);
+        print(printer, XB_COLOUR_BAD, "STOPPED", &words);
     }
 }
 
@@ -258,7 +327,7 @@ static void print_failures(struct printer *printer)
     for (size_t i = 0; i < printer->record->process_count; i++) {
         struct xb_words words = {.length = 0};
         if (add_failure(&words, printer->record, i))
-            print(printer, "FAILED", &words);
+            print(printer, XB_COLOUR_BAD, "FAILED", &words);
     }
 }
 
@@ -274,40 +343,46 @@ static void print_cut(struct printer *printer)
             continue;
         add_name(&words, &printer->names, &record->cases[i]);
         xb_words_add(&words, ": %s", cut);
-        print(printer, "warning", &words);
+        print(printer, XB_COLOUR_WARNING, "warning", &words);
     }
 }
 
-static void print_warnings(struct printer *printer, const struct notes *warnings)
+static void print_warnings(struct printer *printer, struct warnings *warnings)
 {
     struct xb_words more = {.length = 0};
-    for (const struct note *note = warnings->first; note != NULL; note = note->next)
-        print_warning(printer, note);
-    xb_words_add(&more, "and others, which stand in the JSON");
+    for (size_t i = 0; i < warnings->count; i++) {
+        struct xb_words words = {.length = 0};
+        if (is_noisy(&warnings->kinds[i]))
+            continue;
+        add_warning(&words, printer, &warnings->kinds[i], 0);
+        print(printer, XB_COLOUR_WARNING, "warning", &words);
+    }
+    xb_words_add(&more, "there are more: the JSON has all");
     if (warnings->more)
-        print(printer, "warning", &more);
+        print(printer, XB_COLOUR_WARNING, "warning", &more);
 }
 
 enum xb_status xb_table_notes(FILE *stream, const struct xb_record *record, struct xb_error *error)
 {
     struct printer printer = {.stream = stream, .record = record, .names = names_of(record)};
-    struct notes troubles = {.record = record};
-    struct notes warnings = {.record = record, .most = MOST_WARNINGS};
+    struct troubles troubles = {.record = record};
+    struct warnings warnings = {.record = record};
     for (size_t i = 0; i < record->case_count; i++) {
         take_trouble(&troubles, &record->cases[i]);
         take_warnings(&warnings, &record->cases[i]);
     }
-    bool failed = troubles.failed || warnings.failed;
+    bool failed = troubles.failed;
     if (!failed) {
         print_stop(&printer);
         print_failures(&printer);
-        for (const struct note *note = troubles.first; note != NULL; note = note->next)
-            print_trouble(&printer, note);
+        for (const struct trouble *trouble = troubles.first; trouble != NULL;
+             trouble = trouble->next)
+            print_trouble(&printer, trouble);
         print_cut(&printer);
+        print_noise(&printer, &warnings);
         print_warnings(&printer, &warnings);
     }
     xb_arena_free(troubles.arena);
-    xb_arena_free(warnings.arena);
     return failed ? XB_FAIL(error, XB_ERR_MEMORY, "not enough memory to print the notes") : XB_OK;
 }
 

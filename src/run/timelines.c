@@ -4,6 +4,7 @@
 
 #include "base/plain_text.h"
 #include "base/stream.h"
+#include "base/terminal.h"
 #include "cli/command.h"
 #include "trace/text.h"
 
@@ -33,7 +34,7 @@ static enum xb_status take_one(struct xb_timelines *timelines, const struct xb_r
     if (timelines->output->stream != NULL)
         status = xb_chrome_add(&timelines->chrome, result, error);
     if (status == XB_OK && timelines->drawing != NULL)
-        status = xb_timeline_print(timelines->drawing, result, error);
+        status = xb_timeline_print(timelines->drawing, xb_terminal_columns(stdout), result, error);
     return status;
 }
 

@@ -6,11 +6,11 @@
 #include "base/interrupt.h"
 #include "base/json_read.h"
 #include "base/plain_text.h"
+#include "base/terminal.h"
 #include "cases.h"
 #include "cli/help.h"
 #include "cli/options.h"
 #include "cli/places.h"
-#include "compare/command.h"
 #include "compare/read.h"
 #include "link/read.h"
 #include "record/kind.h"
@@ -33,7 +33,7 @@ static const struct xb_option option_case = {
 };
 static const struct xb_option option_csv = {
     .name = "csv",
-    .type = XB_OPTION_TEXT,
+    .type = XB_OPTION_FILE,
     .argument = "FILE",
     .help = "Also write the cases of all result files as one CSV, a line a case; - for standard "
             "output, in place of the tables. Links and comparisons have no lines in it.",
@@ -120,8 +120,8 @@ static enum xb_status show_comparison(struct show *show, const char *path, const
     status = xb_show_keep_of_comparison(path, &file.comparison, &show->gates, error);
     if (status == XB_OK && prints(show)) {
         xb_show_say_kept(stdout, file.comparison.case_count, all);
-        status = xb_compare_table_write(stdout, &file.comparison, xb_compare_wants_colour(stdout),
-                                        error);
+        status = xb_compare_table_write(stdout, &file.comparison, xb_terminal_columns(stdout),
+                                        xb_terminal_has_colours(stdout), error);
     }
     xb_comparison_file_free(&file);
     return status;
@@ -296,24 +296,17 @@ static const struct xb_option *const *rows(void)
     return all;
 }
 
-static void print_help(FILE *stream)
-{
-    fputs("xferbench show FILE...: prints what files say that run or link wrote with --json, or "
-          "compare\nwith --format json: the tables and notes that the command printed. Nothing is "
-          "measured, and no\nGPU is needed.\n\nOptions\n",
-          stream);
-    xb_help_print_options(stream, rows());
-    fputs("\nExit code: 0 all files were shown, 1 one of them could not be, 2 the command line is "
-          "wrong.\n",
-          stream);
-}
-
 const struct xb_command xb_command_show = {
     .name = "show",
     .synopsis = "show FILE...",
     .summary = "what a JSON file of xferbench says, as a table",
+    .description = "Prints what files say that run or link wrote with --json, or compare with "
+                   "--format json: the tables and notes that the command printed. Nothing is "
+                   "measured, and no GPU is needed.",
+    .exits = "0 all files were shown; 1 one of them could not be; 2 the command line is wrong.",
+    .example = "xferbench show result.json",
+    .operands = XB_OPERANDS_FILES,
     .rows = rows,
-    .print_help = print_help,
     .run = run,
     .fail = xb_cli_fail,
 };

@@ -35,6 +35,7 @@
 
 struct making {
     const char *where;
+    bool is_named; /* `where`, by who asked for the files; else it is the usual place */
     size_t count;
     uint64_t bytes_each;
     bool need_names;
@@ -117,27 +118,37 @@ void xb_made_files_remove(const struct xb_files *files)
 
 /* ---- what fails ---- */
 
+static const char *files_word(const struct making *making)
+{
+    return making->count == 1 ? "file" : "files";
+}
+
+static const char *advice(const struct making *making)
+{
+    return making->is_named ? "name another folder, or make less"
+                            : "name another place by TMPDIR, or make less";
+}
+
 static enum xb_status failed(const struct making *making, const char *call, int code,
                              struct xb_error *error)
 {
     bool is_full = code == ENOSPC || code == EDQUOT;
     char size[32];
     return XB_FAIL_NATIVE(error, is_full ? XB_ERR_MEMORY : XB_ERR_RUNTIME, call, code,
-                          xb_errno_name(code),
-                          "%.300s: %zu %s of %s cannot be made here, %s: name another place by "
-                          "TMPDIR, or make less",
-                          making->where, making->count, making->count == 1 ? "file" : "files",
-                          xb_size_format(making->bytes_each, size, sizeof size), strerror(code));
+                          xb_errno_name(code), "%.300s: %zu %s of %s cannot be made here, %s: %s",
+                          making->where, making->count, files_word(making),
+                          xb_size_format(making->bytes_each, size, sizeof size), strerror(code),
+                          advice(making));
 }
 
 static enum xb_status do_not_fit(const struct making *making, const char *what, uint64_t needed,
                                  uint64_t left, struct xb_error *error)
 {
     return XB_FAIL(error, XB_ERR_MEMORY,
-                   "%.300s: %zu files of %llu bytes need %llu %s, and %llu are free: name another "
-                   "place by TMPDIR, or make less",
-                   making->where, making->count, (unsigned long long)making->bytes_each,
-                   (unsigned long long)needed, what, (unsigned long long)left);
+                   "%.300s: %zu %s of %llu bytes %s %llu %s, and %llu are free: %s", making->where,
+                   making->count, files_word(making), (unsigned long long)making->bytes_each,
+                   making->count == 1 ? "needs" : "need", (unsigned long long)needed, what,
+                   (unsigned long long)left, advice(making));
 }
 
 /* Before anything is made. */
@@ -367,6 +378,7 @@ enum xb_status xb_files_make(const char *where, size_t count, uint64_t bytes_eac
 {
     const char *usual = secure_getenv("TMPDIR");
     struct making making = {.where = where,
+                            .is_named = where != NULL,
                             .count = count,
                             .bytes_each = bytes_each,
                             .need_names = need_names,
@@ -376,8 +388,8 @@ enum xb_status xb_files_make(const char *where, size_t count, uint64_t bytes_eac
         making.where = usual != NULL && usual[0] != '\0' ? usual : "/var/tmp";
     *files = (struct xb_files){.folder = -1};
     if (count == 0 || bytes_each == 0)
-        return XB_FAIL(error, XB_ERR_USAGE, "no file can be made of %zu files of %llu bytes", count,
-                       (unsigned long long)bytes_each);
+        return XB_FAIL(error, XB_ERR_USAGE, "no file to be made: %zu of %llu bytes were asked for",
+                       count, (unsigned long long)bytes_each);
     enum xb_status status = make(&making, files, error);
     if (status != XB_OK)
         xb_files_close(files);

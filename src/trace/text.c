@@ -3,6 +3,7 @@
 
 #include "words.h"
 
+#include "base/note.h"
 #include "measure/case.h"
 #include "measure/shares.h"
 #include "xferbench/units.h"
@@ -11,9 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WIDTH 80
 #define LABEL 20 /* "device 1 stream 10" and two spaces */
-#define COLUMNS (WIDTH - LABEL)
+#define MOST_COLUMNS (XB_TIMELINE_WIDTH - LABEL)
 /* More of them in a row cannot be told apart. */
 #define MOST_ITEMS 12u
 #define MOST_ROWS 24u
@@ -38,7 +38,8 @@ struct picture {
     const struct xb_timeline *timeline; /* its */
     struct row rows[MOST_ROWS];
     size_t row_count, rows_left_out;
-    double end; /* of what is shown */
+    double end;         /* of what is shown */
+    int width, columns; /* of a line; of what a row draws */
     bool is_window;
     bool has_stages; /* which the rows are */
 };
@@ -207,8 +208,8 @@ static void choose_window(struct picture *picture)
 /* The column in which that time is. */
 static int column_of(const struct picture *picture, double seconds)
 {
-    double column = round(seconds / picture->end * COLUMNS);
-    return (int)fmin(fmax(column, 0), COLUMNS);
+    double column = round(seconds / picture->end * picture->columns);
+    return (int)fmin(fmax(column, 0), picture->columns);
 }
 
 /* The item's number between brackets where there is room for it, else its last digit all along. */
@@ -226,9 +227,9 @@ static void draw_cell(char *line, const struct cell *cell, int from, int to)
     memcpy(line + from + 1 + (room - length) / 2, number, (size_t)length);
 }
 
-/* Whose column is which: `owners` has COLUMNS indices of cells, or -1. Of several that are under
- * way it is the one that ends first: work that waits behind other work on the same device is drawn
- * where that ends. What is there has one column at least. */
+/* Whose column is which: `owners` has picture->columns indices of cells, or -1. Of several that are
+ * under way it is the one that ends first: work that waits behind other work on the same device is
+ * drawn where that ends. What is there has one column at least. */
 static void share_columns(const struct picture *picture, const struct row *row, long *owners)
 {
     int taken = 0;            /* columns, the last that shows something included */
@@ -239,15 +240,15 @@ static void share_columns(const struct picture *picture, const struct row *row, 
         int to = column_of(picture, cell->end);
         bool has_any = false;
         from = from < taken && cell->begin >= shown ? taken : from;
-        from = from < COLUMNS ? from : COLUMNS - 1;
+        from = from < picture->columns ? from : picture->columns - 1;
         to = to > from ? to : from + 1;
-        for (int c = from; c < to && c < COLUMNS; c++)
+        for (int c = from; c < to && c < picture->columns; c++)
             if (owners[c] < 0 || cell->end < row->cells[owners[c]].end) {
                 owners[c] = (long)i;
                 has_any = true;
             }
         to = has_any || to > taken ? to : taken + 1;
-        if (!has_any && to <= COLUMNS)
+        if (!has_any && to <= picture->columns)
             owners[to - 1] = (long)i;
         taken = to > taken ? to : taken;
         shown = fmax(shown, cell->end);
@@ -256,15 +257,15 @@ static void share_columns(const struct picture *picture, const struct row *row, 
 
 static void print_row(FILE *stream, const struct picture *picture, const struct row *row)
 {
-    char line[COLUMNS];
-    long owners[COLUMNS];
+    char line[MOST_COLUMNS];
+    long owners[MOST_COLUMNS];
     int length = 0;
-    for (int c = 0; c < COLUMNS; c++)
+    for (int c = 0; c < picture->columns; c++)
         owners[c] = -1;
     share_columns(picture, row, owners);
     memset(line, ' ', sizeof line);
-    for (int from = 0, to; from < COLUMNS; from = to) {
-        for (to = from + 1; to < COLUMNS && owners[to] == owners[from]; to++)
+    for (int from = 0, to; from < picture->columns; from = to) {
+        for (to = from + 1; to < picture->columns && owners[to] == owners[from]; to++)
             ;
         if (owners[from] < 0)
             continue;
@@ -281,8 +282,14 @@ static void print_scale(FILE *stream, const struct picture *picture)
     char all[32];
     xb_duration_format(picture->end / 2, half, sizeof half);
     xb_duration_format(picture->end, all, sizeof all);
-    fprintf(stream, "%*s|%-*s|%-*s%s|\n", LABEL, "", COLUMNS / 2 - 1, "0",
-            COLUMNS / 2 - 2 - (int)strlen(all), half, all);
+    int rest = picture->columns / 2 - 2 - (int)strlen(all);
+    if (rest < (int)strlen(half)) { /* no room for the middle */
+        fprintf(stream, "%*s|%-*s%s|\n", LABEL, "", picture->columns - 2 - (int)strlen(all), "0",
+                all);
+        return;
+    }
+    fprintf(stream, "%*s|%-*s|%-*s%s|\n", LABEL, "", picture->columns / 2 - 1, "0", rest, half,
+            all);
 }
 
 static void print_busy(FILE *stream, const struct picture *picture)
@@ -292,9 +299,9 @@ static void print_busy(FILE *stream, const struct picture *picture)
         char text[XB_TRACK_NAME + 32];
         int length = snprintf(text, sizeof text, " %s %.0f %%%s", picture->rows[i].label,
                               100 * picture->rows[i].busy, i + 1 < picture->row_count ? "," : "");
-        if (used + length > WIDTH) {
-            fprintf(stream, "\n  ");
-            used = 2;
+        if (used + length > picture->width) {
+            fprintf(stream, "\n "); /* each text begins with a blank */
+            used = 1;
         }
         fputs(text, stream);
         used += length;
@@ -309,28 +316,33 @@ static void print_title(FILE *stream, const struct picture *picture)
     char shown[32];
     char took[32];
     char usual[32];
-    fprintf(stream, "\nTimeline: %s\n", xb_case_text(&result->test, name, sizeof name));
-    fprintf(stream, "One iteration, recorded: %s (median of the samples: %s)\n",
-            xb_duration_format(picture->timeline->seconds, took, sizeof took),
-            xb_duration_format((double)result->bytes_moved / result->bandwidth.median, usual,
-                               sizeof usual));
+    size_t width = (size_t)picture->width;
+    fputc('\n', stream);
+    xb_lines_print(stream, width, "Timeline: %s", xb_case_text(&result->test, name, sizeof name));
+    xb_lines_print(stream, width, "One iteration, recorded: %s (median of the samples: %s)",
+                   xb_duration_format(picture->timeline->seconds, took, sizeof took),
+                   xb_duration_format((double)result->bytes_moved / result->bandwidth.median, usual,
+                                      sizeof usual));
     if (picture->is_window)
-        fprintf(stream, "Only its first %s are drawn, %.3g %% of it\n",
-                xb_duration_format(picture->end, shown, sizeof shown),
-                100 * picture->end / picture->timeline->seconds);
+        xb_lines_print(stream, width, "Only its first %s are drawn, %.3g %% of it",
+                       xb_duration_format(picture->end, shown, sizeof shown),
+                       100 * picture->end / picture->timeline->seconds);
 }
 
 static void print_legend(FILE *stream, const struct picture *picture)
 {
     const char *what =
         picture->has_stages ? "chunks or batches" : "the row's operations; dots: waits";
-    fprintf(stream, "numbers: %s; narrow cells show the last digit\n", what);
+    xb_lines_print(stream, (size_t)picture->width, "numbers: %s; narrow cells show the last digit",
+                   what);
 }
 
-enum xb_status xb_timeline_print(FILE *stream, const struct xb_result *result,
+enum xb_status xb_timeline_print(FILE *stream, size_t width, const struct xb_result *result,
                                  struct xb_error *error)
 {
     struct picture picture = {.result = result, .timeline = result->timeline};
+    picture.width = width < XB_TIMELINE_WIDTH ? (int)width : XB_TIMELINE_WIDTH;
+    picture.columns = picture.width - LABEL;
     enum xb_status status = make_rows(&picture, error);
     if (status == XB_OK) {
         choose_window(&picture);
@@ -342,12 +354,13 @@ enum xb_status xb_timeline_print(FILE *stream, const struct xb_result *result,
         if (picture.timeline->left_out == 0)
             print_busy(stream, &picture);
         if (picture.rows_left_out > 0)
-            fprintf(stream, "%zu more rows are left out: --trace FILE has all\n",
-                    picture.rows_left_out);
+            xb_lines_print(stream, (size_t)picture.width,
+                           "%zu more rows are left out: --trace FILE has all",
+                           picture.rows_left_out);
         if (picture.timeline->left_out > 0)
-            fprintf(stream,
-                    "%llu operations were too many to record: nothing says who was at work\n",
-                    (unsigned long long)picture.timeline->left_out);
+            xb_lines_print(stream, (size_t)picture.width,
+                           "%llu operations were too many to record: nothing says who was at work",
+                           (unsigned long long)picture.timeline->left_out);
     }
     for (size_t i = 0; i < picture.row_count; i++)
         free(picture.rows[i].cells);

@@ -6,12 +6,16 @@
 
 #include <stdio.h>
 
+/* A drawing is not made wider. */
+#define XB_TIMELINE_WIDTH 80
+
 /*
- * Draws the timeline of a result that has one, for a terminal of 80 columns: a row a stage of the
+ * Draws the timeline of a result that has one, in `width` columns, 40 or more: a row a stage of the
  * mode's line, else a row a thread and a stream; time goes from left to right. XB_ERR_MEMORY only:
  * a failure of the stream shows when it is flushed.
  */
-XB_MUST_CHECK enum xb_status xb_timeline_print(FILE *stream, const struct xb_result *result,
+XB_MUST_CHECK enum xb_status xb_timeline_print(FILE *stream, size_t width,
+                                               const struct xb_result *result,
                                                struct xb_error *error);
 
 #endif

@@ -138,7 +138,7 @@ class Measured(Advise):
             outcome = self.assert_ends(YES, "advise", *arguments)
             lines = outcome.out.splitlines()
             header = next(at for at, line in enumerate(lines) if line.startswith("CHECK "))
-            self.assertIn("PREDICTED MEASURED", lines[header])
+            self.assertIn("PREDICTED  MEASURED", lines[header])
             document = self.load("advice.json")
             self.assertEqual([one["strategy"] for one in document["strategies"]], names)
             for at, one in enumerate(document["strategies"], header + 1):

@@ -130,8 +130,31 @@ class Answers(Case):
         self.assertEqual(outcome.code, 2, outcome)
         self.assert_words(outcome.err, ("cannot write", "ENOENT"))
 
+    def test_list_has_what_modes_can_run(self):
+        """What a mode refuses on any machine is not among its variants, and all else is."""
+        self.assert_succeeds("list", "--json", "list.json")
+        modes = {mode["name"]: mode for mode in validate_json.load(self.path("list.json"))["modes"]}
+
+        def listed(mode):
+            return {
+                (one["name"], *(parameter["value"] for parameter in one["parameters"]))
+                for one in modes[mode]["variants"]
+            }
+
+        page_locked = {("registered",), ("alloc",), ("write-combined",)}
+        for mode in ("pinned", "double-buffer", "resident"):
+            self.assertEqual(listed(mode), page_locked, mode)
+        self.assertEqual(listed("async"), page_locked | {("pageable",)})
+        self.assertEqual([one for one in listed("batch") if one[0] == "pitched"], [("pitched", "rows")])
+        self.assertIn(("serial", "gds"), listed("pipeline"))
+        self.assertNotIn(("serial-pageable", "gds"), listed("pipeline"))
+        text = self.assert_succeeds("list").out
+        for mode in ("pinned", "async"):
+            part = re.search(rf"(?ms)^  {mode} .*?options:", text)[0]
+            self.assertEqual("pageable" in part.partition("variants:")[2], mode == "async")
+
     def test_help(self):
-        outcome = self.assert_succeeds("--help")
+        outcome = self.assert_succeeds("help", "all")
         self.assertEqual(outcome.err, "")
         self.assert_words(outcome.out, ("xferbench list", "--help MODE", "Exit:"))
         names = "mode size direction device backend time-limit samples json csv quiet latency"
@@ -141,8 +164,25 @@ class Answers(Case):
         for option in (*names.split(), "simultaneous", "quick", "deadline", *of_modes):
             self.assertRegex(outcome.out, rf"(?m)^ +(-\w, )?--{option}\b")
         self.assertLessEqual(max(len(line) for line in outcome.out.splitlines()), 100)
-        for arguments in (("-h",), ("run", "--help")):
+        for arguments in (("--help", "all"), ("run", "--help", "all")):
             self.assertEqual(self.assert_succeeds(*arguments).out, outcome.out, arguments)
+
+    def test_short_help(self):
+        """One screen: every command, every mode, few options, and where more is told."""
+        out = self.assert_succeeds("--help").out
+        self.assertEqual(self.assert_succeeds("-h").out, out)
+        self.assertLessEqual(len(out.splitlines()), 40)
+        self.assertLessEqual(max(len(line) for line in out.splitlines()), 100)
+        words = ("  compare BASELINE CANDIDATE  ", "help WORD", "help all", "help columns", "-m, --mode")
+        self.assert_words(out, (*words, *MODES))
+        self.assertEqual(len(re.findall(r"(?m)^ {2,6}(?:-\w, )?--[a-z]", out)), 10)
+        self.assertNotIn("--host-memory", out)
+
+    def test_help_of_run(self):
+        """Its own options, without those of modes."""
+        out = self.assert_succeeds("run", "--help").out
+        self.assert_words(out, ("--time-limit", "--deadline", "Exit:", "help MODE", *MODES))
+        self.assertNotRegex(out, r"(?m)^ +--(host-memory|chunk)\b")
 
     def test_help_of_list(self):
         """Its own options and none that it would refuse."""
@@ -159,7 +199,7 @@ class Answers(Case):
                 by_default = f" (by default {' '.join(usual)})" if usual != ways else ""
                 line = f"Directions: {' '.join(ways)}{by_default}"
                 self.assertIn(line, outcome.out.splitlines())
-                found = re.findall(r"(?m)^ +(?:-\w, )?--([a-z-]+)", outcome.out)
+                found = re.findall(r"(?m)^ {2,6}(?:-\w, )?--([a-z-]+)", outcome.out)
                 self.assertEqual([name for name in found if name in options], options)
                 rows = outcome.out.partition("Its own options:\n")[2]
                 self.assertEqual(len(re.findall(r"(?m)^ {1,6}--", rows)), len(options))
@@ -174,7 +214,7 @@ class Answers(Case):
     def test_help_wins_over_what_cannot_run(self):
         environment = absent_environment()
         outcome = self.assert_succeeds("--backend", "cuda", "--help", environment=environment)
-        self.assertIn("Options:", outcome.out)
+        self.assertIn("Options used most:", outcome.out)
 
 
 if __name__ == "__main__":

@@ -6,9 +6,12 @@ usage: test_compare.py BUILD_FOLDER [UNITTEST_ARGUMENT...]
 """
 
 import copy
+import fcntl
 import json
 import os
 import re
+import struct
+import termios
 import xml.etree.ElementTree
 
 import harness
@@ -113,13 +116,28 @@ class Compare(Case):
         self.assertEqual(forced.code, PASS)
         self.assertIn("FORCED", forced.out)
 
-    def test_context_is_shown(self):
-        def other_kernel(document):
-            document["host"]["kernel"] = "Linux 7.1"
+    def test_another_driver_or_kernel_is_what_people_test(self):
+        def other_stack(document):
+            document["host"] |= {"kernel": "Linux 7.1"}
+            document["backend"] |= {"driver_version": "590.10", "runtime_version": "13.1"}
 
-        done = self.compare(merged(EVEN), merged(EVEN, other_kernel))
+        def other_host(document):
+            document["host"] |= {"hostname": "other"}
+
+        files = merged(EVEN), merged(EVEN, other_stack)
+        done = self.compare(*files)
         self.assertEqual(done.code, PASS)
-        self.assertIn("Linux 7.1", done.out)
+        told = " ".join(done.out.split())
+        for change in ("changed driver 580.", " -> 590.10, kernel ", " -> Linux 7.1, runtime version 13.0 -> 13.1 rule"):
+            self.assertIn(change, told)
+        self.assertNotIn("CONDITION", done.out)
+        refused = self.compare(*files, "--strict")
+        self.assertEqual(refused.code, NOT_COMPARABLE)
+        self.assertRegex(refused.out, r"(?m)^driver +580\S+ +590.10$")
+        self.assertEqual(self.compare(*files, "--strict", "--force").code, PASS)
+        done = self.compare(merged(EVEN), merged(EVEN, other_host), "--strict")
+        self.assertEqual(done.code, PASS)
+        self.assertRegex(done.out, r"(?m)^Other differences\nCONDITION")
 
     def test_gate(self):
         slower = merged(EVEN)
@@ -135,6 +153,30 @@ class Compare(Case):
         self.assertEqual(self.compare(*files, "--threshold", "10%").code, PASS)
         self.assertEqual(self.compare(*files, "--threshold", "0.1").code, PASS)
         self.assertEqual(self.compare(*files, "--threshold", "4%").code, REGRESSION)
+        self.assertEqual(self.compare(*files, "--threshold", "pinned=10%").code, PASS)
+        self.assertEqual(self.compare(*files, "--threshold", "pinned=10%,pinned/d2h=4%").code, REGRESSION)
+        self.assertEqual(self.compare(*files, "--threshold", "2%,managed=10%").code, REGRESSION)
+        code, document = self.verdicts(*files, "--threshold", "1%,pinned/h2d=10%")
+        self.assertEqual([case["threshold"] for case in document["cases"]], [0.1, 0.01])
+        self.assertEqual([case["verdict"] for case in document["cases"]], ["PASS", "REGRESSION"])
+
+    def test_words_in_the_place_of_a_mode(self):
+        files = merged(EVEN), merged(EVEN)
+        for arguments, words in (
+            (("--gate", "h2d"), "no mode is called h2d: that is a direction. Write '*/h2d' for all modes, or MODE/h2d"),
+            (("--threshold", "d2h=3%"), "no mode is called d2h: that is a direction. Write '*/d2h'"),
+            (("--threshold", "bandwidth=3%"), "that is a figure. Write '*/*/*/bandwidth'"),
+            (("--threshold", "2%,manged=3%"), 'no mode is called "manged"; did you mean managed?'),
+            (("--gate", "pined"), 'no mode is called "pined"; did you mean pinned?'),
+            (("--threshold", "5"), '"5": for 5 % write 5% or 0.05'),
+            (("--threshold", "0.5"), "this could mean 0.5 % or 50 %: write 0.5% or 50%"),
+            (("--threshold", "pinned=7"), "for 7 % write 7% or 0.07"),
+            (("--threshold", "1%,2%"), "two thresholds"),
+        ):
+            with self.subTest(arguments=arguments):
+                done = self.compare(*files, *arguments)
+                self.assertEqual((done.code, done.out), (USAGE, ""))
+                self.assertIn(words, done.err)
 
     def test_alpha(self):
         """The least P of 8 processes a side is 1/12870."""
@@ -194,10 +236,13 @@ class Compare(Case):
         document = json.loads(done.out)
         self.assertEqual(document["differences"], [])
         for case in document["cases"]:
-            present = (case["baseline"]["present"], case["candidate"]["present"])
-            chunk = case["parameters"].get("chunk")
-            expected = {None: (True, True), 8 << 20: (True, False), 64 << 10: (False, True)}[chunk]
-            self.assertEqual(present, expected, case)
+            self.assertTrue(case["baseline"]["present"] and case["candidate"]["present"], case)
+            self.assertEqual(case["same_settings"], case["mode"] != "async")
+            self.assertEqual(case["ratio"] is None, case["mode"] == "async")
+        self.assertEqual(self.run_compare(*files, "--gate", "pinned").code, PASS)
+        refused = self.run_compare(*files, "--gate", "async")
+        self.assertEqual(refused.code, NOT_COMPARABLE)
+        self.assertRegex(refused.out, r"(?m)^async .* NOT COMPARABLE$")
 
     def test_parameters_that_differ_by_force(self):
         baseline = os.path.join(RESULTS, "compare-baseline.json")
@@ -233,6 +278,26 @@ class Compare(Case):
                 text = self.read("out")
                 self.assertEqual(self.run_compare("old.json", "new.json", "-f", name).out, text)
                 getattr(self, "check_" + name.replace("-", "_"))(text)
+
+    def test_lines_are_as_wide_as_the_terminal(self):
+        """Also with a parameter, a device that has no end, and verdicts that do not count."""
+        old, new = self.write_json("old.json", merged(EVEN)), self.write_json("new.json", merged([0.95] * 8))
+        results = [os.path.join(RESULTS, f"{name}.json") for name in ("all-1g-1", "all-1g-7", "pinned-1g")]
+        for columns in (60, 80, 120):
+            for arguments in ((old, new), results[:2], (*results[:2], "--gate", "pinned"), (old, results[2])):
+                with self.subTest(columns=columns, arguments=arguments):
+                    lines = self.on_terminal_of(columns, *arguments).splitlines()
+                    self.assertLessEqual(max(map(len, lines)), columns, lines)
+                    self.assertTrue([line for line in lines if line.startswith("Overall: ")])
+
+    def on_terminal_of(self, columns, *arguments):
+        terminal = Terminal()
+        window = struct.pack("4H", 24, columns, 0, 0)
+        fcntl.ioctl(terminal.slave, termios.TIOCSWINSZ, window)
+        done = self.run_compare(
+            *arguments, environment={"TERM": "dumb"}, terminal=terminal, stdout=terminal.slave
+        )
+        return done.err
 
     def check_table(self, text):
         self.assertTrue(text.isascii())

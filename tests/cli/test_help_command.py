@@ -2,10 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """`help`, and help on a command or a mode. usage: test_help_command.py BUILD_FOLDER [UNITTEST_ARGUMENT...]"""
 
-import harness
-from harness import MODES, Case
+import fcntl
+import struct
+import termios
 
-COMMANDS = "run list link compare".split()
+import harness
+from harness import MODES, Case, Terminal
+
+COMMANDS = "run list link compare show advise".split()
 
 
 class HelpCommand(Case):
@@ -19,7 +23,7 @@ class HelpCommand(Case):
 
     def test_alone(self):
         out = self.assert_same(("help",), ("--help",))
-        self.assertIn("xferbench help [COMMAND|MODE]", out)
+        self.assertIn("\n  help [WORD] ", out)
         self.assert_same(("help", "help"), ("--help",))
         self.assert_same(("help", "--help"), ("--help",))
 
@@ -28,6 +32,46 @@ class HelpCommand(Case):
             with self.subTest(command=command):
                 self.assert_same(("help", command), (command, "--help"))
                 self.assert_same(("--help", command), (command, "--help"))
+
+    def test_word_help_behind_a_command(self):
+        """Where nothing else can be meant. `show help` is about a file of that name."""
+        for command in ("run", "list", "link"):
+            with self.subTest(command=command):
+                self.assert_same((command, "help"), (command, "--help"))
+        self.assertNotEqual(self.run_program("show", "help").code, 0)
+
+    def test_options(self):
+        """With dashes or without, of every command that has it."""
+        out = self.assert_same(("help", "--device"), ("help", "device"))
+        self.assert_same(("help", "-D"), ("help", "device"))
+        for command in ("run", "link", "advise"):
+            self.assertRegex(out, rf"(?m)^xferbench {command}$")
+        out = self.assert_same(("help", "--chunk"), ("--help", "chunk"))
+        self.assertRegex(out, r"(?m)^xferbench run, modes async, double-buffer, ")
+        self.assert_words(self.assert_succeeds("help", "backend").out, ("xferbench run, link, advise\n",))
+
+    def test_topics(self):
+        self.assertIn("95% INTERVAL", self.assert_same(("help", "columns"), ("--help", "columns")))
+        whole = self.assert_same(("help", "all"), ("--help", "all"))
+        for command in COMMANDS:
+            own = self.assert_succeeds("help", command).out.splitlines()
+            left = [line for line in own if line not in whole.splitlines()]
+            self.assertEqual([line for line in left if not line.startswith("Options of modes: ")], [], command)
+
+    def test_it_fits_the_terminal(self):
+        for columns in (60, 80, 120):
+            for word in ("", "all", "columns", "pipeline", "--size"):  # `all` has every command
+                with self.subTest(columns=columns, word=word):
+                    lines = self.shown_in(columns, "help", *word.split())
+                    self.assertLessEqual(max(len(line) for line in lines), min(columns, 100))
+
+    def shown_in(self, columns, *arguments):
+        """The lines that a terminal of so many columns is given."""
+        terminal = Terminal()
+        fcntl.ioctl(terminal.slave, termios.TIOCSWINSZ, struct.pack("4H", 24, columns, 0, 0))
+        outcome = self.run_program(*arguments, terminal=terminal, stdout=terminal.slave)
+        self.assertEqual(outcome.code, 0, outcome)
+        return outcome.err.splitlines()
 
     def test_modes(self):
         for mode in MODES:
@@ -41,14 +85,14 @@ class HelpCommand(Case):
                 with self.subTest(word=word, asked=asked):
                     words = (f"{asked}: there is no command and no mode '{word}'", f"did you mean '{nearest}'?")
                     self.assert_usage(words, asked, word)
-        for word in ("nonsense", "", "all"):
+        for word in ("nonsense", ""):
             with self.subTest(word=word):
                 outcome = self.assert_usage((f"'{word}'", "see xferbench --help"), "help", word)
                 self.assertNotIn("did you mean", outcome.err)
 
     def test_one_word_too_many(self):
-        self.assert_usage(("help takes one command or mode", "'list'"), "help", "link", "list")
-        self.assert_usage(("--help takes one command or mode", "'async'"), "--help", "pinned", "async")
+        self.assert_usage(("help takes one command, mode or option", "'list'"), "help", "link", "list")
+        self.assert_usage(("--help takes one command, mode or option", "'async'"), "--help", "pinned", "async")
 
     def test_options_of_others(self):
         self.assert_usage(("unknown option --json",), "help", "--json", "x")

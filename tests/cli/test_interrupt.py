@@ -7,12 +7,15 @@ usage: test_interrupt.py BUILD_FOLDER [UNITTEST_ARGUMENT...]
 import csv
 import fcntl
 import os
+import re
 import signal
+import struct
 import subprocess
+import termios
 import time
 
 import harness
-from harness import ENDLESS, GUARD_S, Case, Terminal, figure, wait_until
+from harness import ENDLESS, GUARD_S, HOST, SMALL, Case, Terminal, figure, wait_until
 
 
 def processor_time(pid):
@@ -31,10 +34,44 @@ class Progress(Case):
         shown = terminal.read_until(b" GB/s")
         process.send_signal(signal.SIGINT)
         outcome = self.finish(process)
-        self.assert_words(shown.decode() + outcome.err, ("[1/2] pinned registered h2d 64 KiB device 0: ",))
+        self.assert_words(shown.decode() + outcome.err, ("[1/2] pinned registered h2d 64 KiB: ",))
         self.assertRegex(shown, rb" [0-9]+ samples, [0-9.]+ GB/s\x1b\[K")
         self.assertTrue(outcome.err.endswith("\r\x1b[K"), "the line is not wiped out at the end")
         self.assertNotIn("samples, ", outcome.out)
+
+    def sized_terminal(self, rows, columns):
+        terminal = Terminal()
+        fcntl.ioctl(terminal.slave, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+        return terminal
+
+    # Three ways, each of which warms up: the last is at work when the first 0.5 s, which are silent, are over.
+    THREE = (*HOST, "--mode", "pinned,pageable", "--direction", "h2d", "--size", "4M")
+    SEVERAL = (*THREE, "--time-limit", "300ms", "--warm-up", "250ms")
+
+    def test_rows_appear_as_they_are_finished(self):
+        """And are wiped out before the table is printed, which has them all."""
+        terminal = self.sized_terminal(24, 60)
+        outcome = self.finish(self.start(*self.SEVERAL, terminal=terminal, environment={"TERM": "xterm"}))
+        self.assertEqual(outcome.code, 0, outcome)
+        rows = re.findall(r"[\r\n](\w+ \w+ h2d 4 MiB) .* GB/s", outcome.err)
+        self.assertEqual(rows, ["pinned registered h2d 4 MiB", "pageable driver h2d 4 MiB"], outcome)
+        self.assertTrue(outcome.err.endswith("\r\x1b[K\r\x1b[2A\x1b[J"), outcome)
+        self.assertRegex(outcome.err, r", about [0-9]+ s left\x1b\[K")
+        for line in re.split(r"[\r\n]+", re.sub(r"\x1b\[[0-9]*[A-Zm]", "", outcome.err)):
+            self.assertLess(len(line), 60)
+
+    def test_processes(self):
+        """How long the rest takes is known once one is done."""
+        outcome = self.finish(self.start(*SMALL, "--processes", "3", terminal=Terminal()))
+        self.assertEqual(outcome.code, 0, outcome)
+        self.assertTrue(outcome.err.startswith("\rprocess 1 of 3\x1b[K"), outcome)
+        self.assertRegex(outcome.err, r"\rprocess 2 of 3, about [0-9]+ s left\x1b\[K\r.*process 3 of 3, about ")
+
+    def test_no_rows_on_a_dumb_terminal(self):
+        outcome = self.finish(self.start(*self.SEVERAL, terminal=Terminal(), environment={"TERM": "dumb"}))
+        self.assertEqual(outcome.code, 0, outcome)
+        self.assertIn("[3/3] ", outcome.err)
+        self.assertNotIn("\n", outcome.err)
 
     def assert_shows_nothing(self, process):
         """Until another, begun when this one had been at it for a while, shows its line."""
@@ -87,7 +124,8 @@ class Interrupt(Case):
                 files = ("--json", "out.json", "--csv", "out.csv")
                 outcome = self.interrupted(number, *files)
                 self.check_document(self.load("out.json"))
-                self.assert_words(outcome.out, ("interrupted by a signal", "1 of 2 cases"))
+                self.assert_words(outcome.out, ("interrupted by a signal: 1 of 2 cases were measured, 1 not run\n",))
+                self.assertNotRegex(outcome.out, r"(?m)^ *(pinned .* d2h|skipped) ")
                 with open(self.path("out.csv"), encoding="utf-8", newline="") as file:
                     lines = list(csv.DictReader(file))
                 self.assertEqual([line["stop_reason"] for line in lines], ["interrupted", ""])

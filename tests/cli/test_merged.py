@@ -192,7 +192,7 @@ class Warnings(MergedCase):
         for row in merged["results"]:
             self.assertIn({"text": few, "processes": 3}, row["warnings"])
         self.assertIn(
-            f"warning  pinned registered h2d 4 KiB and 1 more row: {few}, and like it in 2 more of 3 processes",
+            f"warning  pinned registered h2d 4 KiB and 1 more row in all 3 processes: {few}",
             self.notes(done.out),
         )
         self.assertIn("memory   the host's own: no copy crosses a link", done.out)
@@ -213,9 +213,11 @@ class Warnings(MergedCase):
         )
         notes = self.notes(table)
         self.assertIn(
-            f"4 KiB and 1 more row: {NOISY.format(31)}, and like it in 2 more of 4 processes", notes
+            "noisy    pinned registered h2d 4 KiB and 1 more row in 1 to 3 of 4 processes: "
+            + NOISY.partition(": ")[2].format("7 to 34"),
+            notes,
         )
-        self.assertIn("8 KiB: bound to NUMA node 0: here, in 1 of 4 processes", notes)
+        self.assertIn("8 KiB in 1 of 4 processes: bound to NUMA node 0: here", notes)
         self.assertEqual(notes.count("noisy"), 1, notes)
 
     def test_none(self):
@@ -232,7 +234,7 @@ class Warnings(MergedCase):
         merged, table = self.merge(documents)
         self.assertEqual(len(merged["results"][0]["warnings"]), 48)
         self.assertEqual(table.count("  warning "), 33)
-        self.assertIn("and others, which stand in the JSON", table)
+        self.assertIn("there are more: the JSON has all", table)
 
     def test_not_plain(self):
         documents = self.copies(2)

@@ -320,6 +320,8 @@ class Pipeline(Measuring):
             (("--kernel-time",), ("--kernel-time", "soon")),
             (("--batch-files", "folder"), ("--batch-files", "4", "--file", path)),
             (("--batch-files", "--size"), ("--batch-files", "4", "--file", self.own, "--size", "1M")),
+            (("--batch-files 0 makes", "one after the other"), ("--batch-files", "0,2", "--file", self.own)),
+            (("--batch-files 0 makes", "one after the other"), ("--batch-files", "2,0", "--file", self.own)),
             (("--batch-files",), ("--batch-files", "4096", "--chunk", "4096", "--size", "1M")),
             (("--order",), ("--order", "parallel")),
             (("--io",), ("--io", "fast")),
@@ -353,6 +355,11 @@ class Pipeline(Measuring):
         (result,) = self.measure(*arguments, "--chunk", "1M", expected=3)
         self.assertEqual(result["status"], "skipped")
         self.assert_words(result["reason"], ("batch 1 ", "takes 4 MiB: give that or more as --chunk"))
+        self.assertIn("or fewer files", result["reason"])
+        alone = ("--file", self.own, "--batch-files", "1", "--order", "overlapped", "--io", "cached")
+        (result,) = self.measure(*alone, "--chunk", "1M", expected=3)
+        self.assert_words(result["reason"], (" 1 file, takes 3 MiB: give that or more as --chunk",))
+        self.assertNotIn("fewer", result["reason"])
         (result,) = self.measure(*arguments, "--chunk", "4M")
         self.assertEqual((result["status"], result["verified"]), ("ok", True))
 
@@ -372,8 +379,8 @@ class Pipeline(Measuring):
             (("EIO", "65536", "data"), "preadv 65536 EIO", ("--file", path)),
             (("EIO", "131072"), "preadv 131072 EIO", ("--size", "200000")),
             (("shorter", "data"), "preadv 65536 end", ("--file", path)),
-            (("ENOSPC",), "fallocate 1 ENOSPC", ("--size", "200000")),
-            (("ENOSPC",), "pwrite 0 ENOSPC", ("--size", "200000")),
+            (("ENOSPC", "1 file of", "by TMPDIR"), "fallocate 1 ENOSPC", ("--size", "200000")),
+            (("ENOSPC", "name another folder"), "pwrite 0 ENOSPC", ("--size", "200000", "--file", self.own)),
             (("ENOSPC",), "pwrite 0 ENOSPC", ("--size", "200000", "--batch-files", "2")),
         ):
             for result in self.measure(*arguments, "--chunk", "64K", expected=1, failing=failing):

@@ -421,7 +421,7 @@ class Anyway(Show):
 
     def test_help(self):
         said = self.assert_succeeds("show", "--help").out
-        self.assert_words(said, ("show FILE...", "--json", "Exit code: "))
+        self.assert_words(said, ("show FILE...", "--json", "Exit: "))
 
     def test_output_that_cannot_be_written(self):
         self.assert_succeeds(*SMALL, "--json", "one.json")

@@ -71,6 +71,49 @@ class Usage(Case):
                 outcome = self.assert_usage(words, *arguments)
                 self.assertNotIn("did you mean", outcome.err)
 
+    def test_word_in_the_wrong_place(self):
+        """A mode, an option or a command where another one stands: the message writes it as it is right."""
+        for words, arguments in (
+            (("'pinned' is a mode: xferbench --mode pinned",), ("pinned",)),
+            (("'pinned' is a mode: xferbench --mode pinned",), ("run", "pinned")),
+            (("'async' is a mode: xferbench --mode async",), ("--size", "4K", "async")),
+            (("did you mean the mode 'pinned': xferbench --mode pinned?",), ("pined",)),
+            (("'version' is an option: xferbench --version",), ("version",)),
+            (("'size' is an option: xferbench --size SIZE",), ("size",)),
+            (("'list' is a command, not an option: xferbench list",), ("--list",)),
+            (("'compare' is a command, not an option: xferbench compare",), ("--compare", "a", "b")),
+            (("'list' is a command, and comes first: xferbench list",), ("--size", "4K", "list")),
+            (("'4K' is not an option", "see xferbench help run"), ("--quiet", "4K")),
+        ):
+            with self.subTest(arguments=arguments):
+                self.assert_usage(words, *arguments)
+
+    def test_option_as_an_argument(self):
+        """Its own argument was forgotten: nothing is measured, and no file of that name is written."""
+        for option in ("json", "csv", "trace", "baseline-json", "interleave", "file"):
+            for taken in ("--backend=host", "--quick", "-q", "--"):
+                with self.subTest(option=option, taken=taken):
+                    words = (f"--{option} needs a file; '{taken}' looks like an option", f"write ./{taken}")
+                    self.assert_usage(words, *SMALL, f"--{option}", taken)
+        for arguments in (("list", "--json", "-q"), ("compare", "--output", "--force", "a", "b"), ("-j", "-q")):
+            with self.subTest(arguments=arguments):
+                self.assert_usage((" needs a file; '", "looks like an option"), *arguments)
+        for words, arguments in (
+            (("--mode needs an argument (MODE[,MODE]); '--size' looks like",), ("--mode", "--size", "4K")),
+            (("--size needs an argument (SIZE); '-q' looks like",), ("--size", "-q")),
+            (("--kernel-time needs an argument (TIME); '-q' looks like",), ("--kernel-time=-q",)),
+            (("--threshold needs an argument (SHARES)",), ("compare", "--threshold", "--force", "a", "b")),
+            (('"-4"', "--size"), ("--size", "-4")),
+        ):
+            with self.subTest(arguments=arguments):
+                self.assert_usage(words, *arguments)
+        self.assert_folder_has()
+
+    def test_file_named_like_an_option(self):
+        self.assert_succeeds(*SMALL, "--json", "./-q")
+        self.assert_folder_has("-q")
+        self.assertIn("{", self.assert_succeeds(*SMALL, "--json", "-").out)
+
     def test_ambiguous_beginning(self):
         outcome = self.assert_usage(("--s is ambiguous",), "--s", "4K")
         self.assert_words(outcome.err, ("--size", "--samples", "--streams", "--simultaneous"))

@@ -2,6 +2,8 @@
 #define _POSIX_C_SOURCE 200809L
 #include "damage.h"
 
+#include "xferbench/slot_checks.h"
+
 #include <pthread.h>
 
 #define BLOCK UINT64_C(4096)

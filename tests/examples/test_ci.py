@@ -83,8 +83,45 @@ class Examples(harness.Case):
                 ended, text = self.run_script(script, workflow["env"], measured)
                 self.assertEqual(ended, code, text)
                 self.assertIn(word, text)
+                self.assertEqual(os.path.exists(self.path("chart.json")), measured is not UNREADABLE)
+                if measured is not UNREADABLE:
+                    self.check_history(workflow["jobs"]["history"])
+                    os.unlink(self.path("chart.json"))
         self.expect_measured(workflow["env"]["ARGUMENTS"])
         self.assertIn("REGRESSION", self.read("summary.md"))
+
+    def check_history(self, job):
+        """The chart is of the form that the action takes, and the job takes it from there."""
+        action = [step for step in job["steps"] if step["uses"].startswith("benchmark-action/")][0]
+        self.assertEqual(action["with"]["tool"], "customBiggerIsBetter")
+        entries = harness.read_json(self.path(action["with"]["output-file-path"]))
+        self.assertTrue(entries)
+        for entry in entries:
+            self.assertGreater(entry["value"], 0)
+            self.assertEqual(entry["unit"], "GB/s")
+            self.assertLessEqual(set(entry), {"name", "unit", "value", "range", "extra"})
+
+    def test_steps_to_a_new_baseline(self):
+        """The commands of docs/ci/README.md, as they stand, in a repository of their own."""
+        with open(os.path.join(harness.SOURCE, "docs", "ci", "README.md"), encoding="utf-8") as file:
+            steps = file.read().split("## A history")[0]
+        commands = [line[8:] for line in steps.splitlines() if line.startswith(" " * 8)]
+        self.assertGreater(len(commands), 10)
+        begin = "git init -q . && git config user.name n && git config user.email e && git config commit.gpgsign false\n"
+        own = {
+            "PATH": f"{os.path.dirname(harness.XFERBENCH)}:/usr/bin:/bin",
+            "GIT_CONFIG_GLOBAL": "/dev/null",
+            "GIT_CONFIG_NOSYSTEM": "1",
+        }
+        arguments = ("--noprofile", "--norc", "-eo", "pipefail", "-c", begin + "\n".join(commands))
+        done = self.run_program(*arguments, program="bash", environment=own)
+        self.assertEqual(done.code, 0, (done.out, done.err))
+        self.assertEqual(done.out.count("\nOverall: "), 3)
+        for code in ("exit code 2", "exit code 4"):
+            self.assertNotIn(code, done.out)
+        log = self.run_program("-C", self.folder, "log", "--format=%B", program="git", environment=own).out
+        self.assertEqual(log.count("Transfer speed: "), 2)
+        self.assertIn("Overall: ", log)
 
     def test_gitlab(self):
         pipeline = load("gitlab-ci.yml")

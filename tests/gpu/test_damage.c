@@ -94,6 +94,10 @@ static const struct {
     {"by", "engine,kernel"},
 };
 
+/* A case of pipeline in a row has one slot, of a chunk: what comes from 2 MiB further on in it must
+ * have as much behind it, or nothing is damaged. */
+#define CHUNK_TO_SHIFT "3000008"
+
 static bool takes(const struct xb_mode *mode, const char *option)
 {
     for (size_t i = 0; mode->options != NULL && mode->options[i] != NULL; i++)
@@ -115,7 +119,7 @@ static void add_word(struct command *command, const char *word)
 }
 
 /* All of a mode, in every direction. Pairs need the second device. */
-static void make_command(struct command *command, const struct xb_mode *mode)
+static void make_command(struct command *command, const struct xb_mode *mode, enum xb_damage damage)
 {
     /* Whether a copy is right does not take a warm device. */
     static const char *const fixed[] = {"run", "--samples",    "2",   "--warm-up",
@@ -139,11 +143,13 @@ static void make_command(struct command *command, const struct xb_mode *mode)
     add_word(command, mode->pairs ? "0,1" : "0");
     for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++) {
         char name[32];
+        bool is_to_shift = damage == XB_DAMAGE_SHIFTED_2MIB && takes(mode, "order") &&
+                           strcmp(settings[i].option, "chunk") == 0;
         if (!takes(mode, settings[i].option))
             continue;
         snprintf(name, sizeof name, "--%s", settings[i].option);
         add_word(command, name);
-        add_word(command, settings[i].value);
+        add_word(command, is_to_shift ? CHUNK_TO_SHIFT : settings[i].value);
     }
 }
 
@@ -157,7 +163,7 @@ static void test_mode(const struct xb_backend *backend, const struct xb_mode *mo
     struct xb_run run = {.backend = backend};
     struct xb_error error;
     char text[1024];
-    make_command(&command, mode);
+    make_command(&command, mode, damages[d].damage);
     xb_damaged_how = damages[d].damage;
     xb_damage_count = 0;
     if (execute(&run, &config, command.argc, command.argv, &error) != XB_OK) {

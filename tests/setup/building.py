@@ -62,8 +62,9 @@ class Installing(Building):
     def place(self, name, *names):
         """A file of a folder that this build installs into, such as BINDIR, under the prefix of the test."""
         folder = read_cache(f"CMAKE_INSTALL_{name}")
-        if name == "DOCDIR" and not folder:
-            folder = os.path.join(read_cache("CMAKE_INSTALL_DATAROOTDIR"), "doc", "xferbench")
+        if not folder:
+            inside = {"DOCDIR": "doc/xferbench", "MANDIR": "man", "DATADIR": ""}[name]
+            folder = os.path.join(read_cache("CMAKE_INSTALL_DATAROOTDIR"), inside)
         return self.path("prefix", folder, *names)
 
     def install(self, component):

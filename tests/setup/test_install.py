@@ -41,6 +41,14 @@ class Installed(Installing):
         self.assert_succeeds("--version", program=program)
         self.assertFalse(self.library_of(program, "libcjson").startswith(self.folder))
 
+    def test_manual_and_completion(self):
+        """Where `man` and each shell look."""
+        self.install("program")
+        self.assertIn("xferbench.1", os.listdir(self.place("MANDIR", "man1")))
+        for path in ("bash-completion/completions/xferbench", "zsh/site-functions/_xferbench",
+                     "fish/vendor_completions.d/xferbench.fish"):
+            self.assertTrue(os.path.getsize(self.place("DATADIR", path)) > 1000, path)
+
     def test_bundle(self):
         """Libraries that a node may lack are taken from the bundle, from where only it looks."""
         self.install("program")

@@ -12,6 +12,8 @@
 
 #include <cmocka.h>
 
+#define WIDE 250 /* columns: no table loses any */
+
 #define NASTY                                                                                      \
     "a|b `c` <script>x</script> ]]> & \"q\" 'r' *s* _t_ [u](v) @all #1 %0A::error::no "            \
     "##[error]x\n::error::yes\r\n\x1b[31mred\x01 \xff\xc0 \xe2\x80\x8b end \xe2\x82"
@@ -19,16 +21,22 @@
 enum xb_status plain_table(FILE *stream, const struct xb_comparison *comparison,
                            struct xb_error *error)
 {
-    return xb_compare_table_write(stream, comparison, false, error);
+    return xb_compare_table_write(stream, comparison, WIDE, false, error);
+}
+
+enum xb_status usual_table(FILE *stream, const struct xb_comparison *comparison,
+                           struct xb_error *error)
+{
+    return xb_compare_table_write(stream, comparison, 100, false, error);
 }
 
 enum xb_status colour_table(FILE *stream, const struct xb_comparison *comparison,
                             struct xb_error *error)
 {
-    return xb_compare_table_write(stream, comparison, true, error);
+    return xb_compare_table_write(stream, comparison, 100, true, error);
 }
 
-const struct format sinks[SINKS] = {{"txt", plain_table},
+const struct format sinks[SINKS] = {{"txt", usual_table},
                                     {"colour", colour_table},
                                     {"json", xb_compare_json_write},
                                     {"md", xb_compare_markdown_write},
@@ -114,6 +122,7 @@ static struct xb_compared *add_case(struct node *n, const char *variant,
                                                  : second == NULL ? XB_ONLY_IN_BASELINE
                                                                   : XB_IN_BOTH,
                                      .gates = true,
+                                     .threshold = 0.02,
                                      .basis = XB_BASIS_NONE,
                                      .p_regression = 1,
                                      .p_improved = 1,
@@ -157,8 +166,8 @@ void conclude(struct node *n, enum xb_outcome outcome, const char *reason)
 void add_difference(struct node *n, const char *name, const char *baseline, const char *candidate,
                     bool forbids)
 {
-    n->differences[n->comparison.difference_count++] =
-        (struct xb_difference){name, baseline, candidate, forbids};
+    n->differences[n->comparison.difference_count++] = (struct xb_difference){
+        .name = name, .baseline = baseline, .candidate = candidate, .forbids = forbids};
 }
 
 void make_empty(struct node *n)
@@ -307,6 +316,38 @@ void make_parameters(struct node *n)
     conclude(n, XB_OUTCOME_REGRESSION, "1 of 3 gating cases");
 }
 
+/* One row of two measured with other settings, by another driver and kernel. */
+void make_rows_apart(struct node *n)
+{
+    make_parameters(n);
+    n->comparison.case_count = 2;
+    n->comparison.gating_count = 1;
+    struct xb_compared *apart = &n->cases[1];
+    apart->basis = XB_BASIS_STATUS;
+    apart->outcome = XB_OUTCOME_INCONCLUSIVE;
+    apart->differs = n->comparison.any_differs = true;
+    apart->has_ratio = apart->has_interval = false;
+    apart->p_regression = apart->p_improved = apart->p_pass = 1;
+    snprintf(apart->note, sizeof apart->note,
+             "measured with chunk 64 KiB, the baseline with chunk 8 MiB");
+    add_difference(n, "driver", "580.82", "590.10", false);
+    add_difference(n, "kernel", "6.8", "6.9", false);
+    n->differences[0].of_stack = n->differences[1].of_stack = true;
+    conclude(n, XB_OUTCOME_INCONCLUSIVE, "1 of 2 figures cannot be compared");
+    snprintf(n->comparison.next, sizeof n->comparison.next,
+             "Measure both files with the same settings.");
+}
+
+/* Nothing that gates is left. */
+void make_all_apart(struct node *n)
+{
+    make_rows_apart(n);
+    n->cases[0] = n->cases[1];
+    n->comparison.case_count = 1;
+    n->comparison.gating_count = 0;
+    n->comparison.none_comparable = true;
+}
+
 void make_many(struct node *n)
 {
     for (size_t i = 0; i < CASES; i++) {
@@ -360,6 +401,8 @@ const struct kind kinds[KINDS] = {{"empty", make_empty},
                                   {"forced", make_forced},
                                   {"latency", make_latency},
                                   {"parameters", make_parameters},
+                                  {"rows_apart", make_rows_apart},
+                                  {"all_apart", make_all_apart},
                                   {"many", make_many},
                                   {"nasty", make_nasty}};
 
@@ -430,6 +473,18 @@ char *line_with(const char *text, const char *part)
 void assert_line(const char *text, const char *part, const char *expected)
 {
     char *line = line_with(text, part);
+    assert_has(line, expected);
+    free(line);
+}
+
+void assert_row(const char *text, const char *part, const char *expected)
+{
+    char *line = line_with(text, part);
+    char *out = line;
+    for (const char *c = line; *c != '\0'; c++)
+        if (*c != ' ' || c[1] != ' ')
+            *out++ = *c;
+    *out = '\0';
     assert_has(line, expected);
     free(line);
 }

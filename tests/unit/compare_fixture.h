@@ -52,6 +52,8 @@ void make_forced(struct node *n);
 void make_latency(struct node *n);
 /* Of cases that differ in their parameters alone. */
 void make_parameters(struct node *n);
+void make_rows_apart(struct node *n); /* measured with other settings */
+void make_all_apart(struct node *n);
 void make_many(struct node *n);
 void make_nasty(struct node *n); /* texts that could break a format */
 
@@ -59,7 +61,7 @@ struct kind {
     const char *name;
     void (*make)(struct node *n);
 };
-#define KINDS ((size_t)11)
+#define KINDS ((size_t)13)
 extern const struct kind kinds[KINDS];
 
 struct format {
@@ -69,6 +71,9 @@ struct format {
 #define SINKS ((size_t)7)
 extern const struct format sinks[SINKS];
 enum xb_status plain_table(FILE *stream, const struct xb_comparison *comparison,
+                           struct xb_error *error);
+/* In 100 columns, as a file gets it. */
+enum xb_status usual_table(FILE *stream, const struct xb_comparison *comparison,
                            struct xb_error *error);
 enum xb_status colour_table(FILE *stream, const struct xb_comparison *comparison,
                             struct xb_error *error);
@@ -82,5 +87,7 @@ size_t count_of(const char *text, const char *part);
 char *line_with(const char *text, const char *part);
 /* The first line that holds `part` holds `expected` too. */
 void assert_line(const char *text, const char *part, const char *expected);
+/* The same, however wide the columns are. */
+void assert_row(const char *text, const char *part, const char *expected);
 
 #endif

@@ -81,8 +81,8 @@ void assert_overall(enum xb_outcome outcome, int code, const char *words)
 {
     assert_string_equal(xb_outcome_name(result.overall), xb_outcome_name(outcome));
     assert_int_equal(xb_comparison_exit_code(&result), code);
-    if (strstr(result.reason, words) == NULL)
-        fail_msg("\"%s\" does not say \"%s\"", result.reason, words);
+    if (strstr(result.reason, words) == NULL && strstr(result.next, words) == NULL)
+        fail_msg("\"%s\" and \"%s\" do not say \"%s\"", result.reason, result.next, words);
 }
 
 const struct xb_compared *assert_case(size_t i, enum xb_basis basis, enum xb_outcome outcome,

@@ -33,12 +33,16 @@ static void benchmark_action_has_the_candidates_figures(void **state)
     assert_text_at(one, "unit", "GB/s");
     assert_number_at(one, "value", 55.44 * 0.9402);
     assert_text_at(one, "range", "\xC2\xB1 0.182"); /* 3.5 thousandths */
-    assert_text_at(one, "extra", "8 processes; ratio 0.9402; REGRESSION");
+    assert_text_at(
+        one, "extra",
+        "8 processes; 6.0 % slower, 99 % sure of at least 5.8 %; ratio 0.9402; REGRESSION");
     one = entry(root, "pinned new h2d 1 GiB device 0 bandwidth");
     assert_number_at(one, "value", 21);
     assert_text_at(one, "extra", "8 processes; -; only in the candidate");
     one = entry(root, "pinned loose h2d 1 GiB device 0 bandwidth");
-    assert_text_at(one, "extra", "8 processes; ratio 0.8000; REGRESSION (no gate)");
+    assert_text_at(one, "extra",
+                   "8 processes; 20.0 % slower, 99 % sure of at least 19.8 %; "
+                   "ratio 0.8000; REGRESSION (not counted)");
     cJSON_Delete(root);
 }
 
@@ -50,9 +54,12 @@ static void benchmark_action_makes_bigger_better(void **state)
     assert_int_equal(cJSON_GetArraySize(root), 2);
     const cJSON *one = entry(root, "pinned alloc h2d 1 GiB device 0 latency_device");
     assert_number_at(one, "value", 1 / 2.2e-6);
-    assert_text_at(one, "extra", "8 processes; ratio 1.0000; PASS");
+    assert_text_at(one, "extra",
+                   "8 processes; no change, 99 % sure of not longer; ratio 1.0000; PASS");
     one = entry(root, "pinned alloc h2d 1 GiB device 0 latency_host");
-    assert_text_at(one, "extra", "8 processes; ratio 1.0634; REGRESSION");
+    assert_text_at(one, "extra",
+                   "8 processes; 6.3 % longer, 99 % sure of at least 6.0 %; "
+                   "ratio 1.0634; REGRESSION");
     assert_text_at(one, "unit", "1/s");
     assert_number_at(one, "value", 1 / 3.52e-6);
     assert_text_at(one, "range", "\xC2\xB1 994");

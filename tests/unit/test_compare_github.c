@@ -49,17 +49,18 @@ static void github_is_as_grave_as_the_case(void **state)
     assert_memory_equal(text, "::notice title=xferbench REGRESSION::REGRESSION: 3 of 6", 55);
     assert_line(text, "pinned registered",
                 "::error title=xferbench REGRESSION::pinned registered h2d 1 GiB device 0 "
-                "bandwidth: REGRESSION: baseline 55.44 GB/s (8 processes), candidate 52.12 GB/s "
+                "bandwidth: REGRESSION: 6.0 %25 slower, 99 %25 sure of at least 5.8 %25, baseline "
+                "55.44 GB/s (8 processes), candidate 52.12 GB/s "
                 "(8 processes), ratio 0.9402, 98%25 interval 0.9389 to 0.9414, P <0.001");
     assert_line(
         text, "pinned gone h2d 1 GiB device 0 bandwidth: ", "::error title=xferbench REGRESSION::");
     assert_line(text, "pinned broken", "candidate -, error in all processes: the data is wrong");
     assert_line(text, "pinned unclear", "::warning title=xferbench INCONCLUSIVE::");
     assert_line(text, "pinned faster", "::notice title=xferbench IMPROVED::");
-    assert_line(text, "pinned loose", "::notice title=xferbench REGRESSION (no gate)::");
+    assert_line(text, "pinned loose", "::notice title=xferbench REGRESSION (not counted)::");
     assert_line(text, "title=xferbench only in the candidate::", "::pinned new h2d");
     assert_line(text, "title=xferbench nothing to judge::", "::pinned void h2d");
-    assert_line(text, "title=xferbench context differs::",
+    assert_line(text, "title=xferbench other differences::",
                 "hostname: baseline node1, candidate node2%0Akernel: baseline 6.8.0, candidate "
                 "not known");
     free(text);
@@ -90,7 +91,7 @@ static void github_is_silent_on_what_is_open_and_does_not_gate(void **state)
     n->cases[0].basis = XB_BASIS_INDICATIVE;
     n->cases[0].outcome = XB_OUTCOME_REGRESSION;
     text = written(xb_compare_github_write, n);
-    assert_has(text, "::notice title=xferbench REGRESSION (indicative%2C no gate)::pinned");
+    assert_has(text, "::notice title=xferbench REGRESSION (indicative%2C not counted)::pinned");
     assert_int_equal(check_github(text, "notice"), 2);
     free(text);
 }
@@ -113,6 +114,25 @@ static void github_of_what_is_not_comparable(void **state)
         add_difference(n, "condition", "one", "two", true);
     text = written(xb_compare_github_write, n);
     assert_has(text, "candidate two%0Aand 9 more\n");
+    free(text);
+}
+
+static void github_of_rows_that_are_not_compared(void **state)
+{
+    struct node *n = *state;
+    make_rows_apart(n);
+    char *text = written(xb_compare_github_write, n);
+    assert_line(text, "title=xferbench INCONCLUSIVE::",
+                "%0ANext: Measure both files with the same settings.%0Achanged: driver 580.82 -> "
+                "590.10, kernel 6.8 -> 6.9%0A");
+    assert_line(text, "NOT COMPARABLE", "::warning title=xferbench NOT COMPARABLE::async ");
+    assert_int_equal(check_github(text, "error"), 0);
+    free(text);
+    n->cases[0] = n->cases[1]; /* nothing else is left */
+    n->comparison.case_count = 1;
+    n->comparison.none_comparable = true;
+    text = written(xb_compare_github_write, n);
+    assert_memory_equal(text, "::error title=xferbench NOT COMPARABLE::NOT COMPARABLE: ", 56);
     free(text);
 }
 
@@ -169,6 +189,7 @@ int main(void)
         RUN_TEST(github_of_what_is_indicative),
         RUN_TEST(github_is_silent_on_what_is_open_and_does_not_gate),
         RUN_TEST(github_of_what_is_not_comparable),
+        RUN_TEST(github_of_rows_that_are_not_compared),
         RUN_TEST(github_marks_each_when_forced),
         RUN_TEST(github_stays_within_ten_of_a_kind),
         RUN_TEST(github_is_not_to_be_injected_into),

@@ -17,20 +17,26 @@ static void junit_of_a_regression(void **state)
     char *text = written(xb_compare_junit_write, n);
     assert_memory_equal(text, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites ", 51);
     assert_int_equal(count_of(text, "tests=\"9\" failures=\"3\" errors=\"1\" skipped=\"2\">"), 2);
-    assert_has(text, "    <testcase classname=\"xferbench.pinned\" name=\"pinned registered h2d 1 "
-                     "GiB device 0 bandwidth\">\n"
-                     "      <failure message=\"REGRESSION, ratio 0.9402\">REGRESSION\n"
-                     "baseline 55.44 GB/s (8 processes)\ncandidate 52.12 GB/s (8 processes)\n"
-                     "ratio 0.9402\n98% interval 0.9389 to 0.9414\nP &lt;0.001\nthreshold 2 %, ");
+    assert_has(text,
+               "    <testcase classname=\"xferbench.pinned\" name=\"pinned registered h2d 1 "
+               "GiB device 0 bandwidth\">\n"
+               "      <failure message=\"REGRESSION: 6.0 % slower, 99 % sure of at least 5.8 %\">"
+               "REGRESSION\n6.0 % slower, 99 % sure of at least 5.8 %\n"
+               "baseline 55.44 GB/s (8 processes)\ncandidate 52.12 GB/s (8 processes)\n"
+               "ratio 0.9402\n98% interval 0.9389 to 0.9414\nP &lt;0.001\nworse by 2 % or ");
     assert_has(text, "\nbaseline file results/base.json: 8 processes, cuda,");
-    assert_has(text, "<failure message=\"REGRESSION, ratio -\">");
-    assert_has(text, "<error message=\"INCONCLUSIVE, ratio 0.9791\">INCONCLUSIVE\n");
-    assert_has(text, "<system-out>REGRESSION (no gate)\nbaseline 55.44");
-    assert_has(text, "<system-out>PASS\nbaseline 55.44 GB/s");
-    assert_has(text, "<skipped message=\"nothing to judge, ratio -\">-\nbaseline absent\ncandidate "
+    assert_has(text, "<failure message=\"REGRESSION\">");
+    assert_has(
+        text,
+        "<error message=\"INCONCLUSIVE: 2.1 % slower, 99 % sure of at most 2.3 %\">INCONCLUSIVE\n");
+    assert_has(text, "<system-out>REGRESSION (not counted)\n20.0 % slower, 99 % sure of at least "
+                     "19.8 %\nbaseline 55.44");
+    assert_has(text,
+               "<system-out>PASS\n0.09 % slower, 99 % sure of at most 0.22 %\nbaseline 55.44 GB/s");
+    assert_has(text, "<skipped message=\"nothing to judge\">-\nbaseline absent\ncandidate "
                      "21.00 GB/s (8 processes)\nonly in the candidate");
     assert_has(text, "    <system-out>REGRESSION: 3 of 6 gating");
-    assert_has(text, "context that is not the same:\nhostname: baseline node1, candidate node2\n");
+    assert_has(text, "other differences:\nhostname: baseline node1, candidate node2\n");
     assert_lacks(text, "overall verdict");
     free(text);
 }
@@ -64,9 +70,9 @@ static void junit_of_what_is_indicative(void **state)
     n->cases[2].gates = false;
     char *text = written(xb_compare_junit_write, n);
     assert_int_equal(count_of(text, "tests=\"4\" failures=\"0\" errors=\"2\" skipped=\"2\">"), 2);
-    assert_has(text, "<error message=\"REGRESSION (indicative), ratio 0.9000\">");
-    assert_has(text, "<skipped message=\"PASS (indicative), ratio 1.0000\">");
-    assert_has(text, "interval 0.8987 to 0.9012 (of samples; its level cannot be told)\n");
+    assert_has(text, "<error message=\"REGRESSION (indicative): 10.0 % slower\">");
+    assert_has(text, "<skipped message=\"PASS (indicative): no change\">");
+    assert_has(text, "interval 0.8987 to 0.9012 (of samples; its level is not known)\n");
     assert_lacks(text, "\nP ");
     free(text);
     make_only_passes_indicative(n);
@@ -87,7 +93,8 @@ static void junit_of_what_does_not_gate(void **state)
     char *text = written(xb_compare_junit_write, n);
     assert_int_equal(red(text), 0);
     assert_int_equal(count_of(text, "skipped=\"3\""), 2); /* gone, new, void */
-    assert_has(text, "<system-out>REGRESSION (no gate)\nbaseline 55.44 GB/s (8 processes)\n");
+    assert_has(text, "<system-out>REGRESSION (not counted)\n20.0 % slower, 99 % sure of at least "
+                     "19.8 %\nbaseline 55.44 GB/s (8 processes)\n");
     free(text);
 }
 
@@ -112,6 +119,25 @@ static void junit_of_what_is_not_comparable(void **state)
     free(text);
 }
 
+/* A row that was not compared is neither green nor red; where nothing else counts, the whole is. */
+static void junit_of_rows_that_are_not_compared(void **state)
+{
+    struct node *n = *state;
+    make_rows_apart(n);
+    char *text = written(xb_compare_junit_write, n);
+    assert_has(text, "<skipped message=\"NOT COMPARABLE\">NOT COMPARABLE\nbaseline 55.44 GB/s");
+    assert_has(text, "name=\"overall verdict\">\n      <error message=\"INCONCLUSIVE\">");
+    assert_has(text, "\nNext: Measure both files with the same settings.\n");
+    assert_has(text, "\nchanged: driver 580.82 -&gt; 590.10, kernel 6.8 -&gt; 6.9\n");
+    free(text);
+    n->cases[0] = n->cases[1]; /* nothing else is left */
+    n->comparison.case_count = 1;
+    n->comparison.none_comparable = true;
+    text = written(xb_compare_junit_write, n);
+    assert_has(text, "<error message=\"NOT COMPARABLE\">");
+    free(text);
+}
+
 static void junit_escapes(void **state)
 {
     struct node *n = *state;
@@ -133,6 +159,7 @@ int main(void)
         RUN_TEST(junit_of_what_is_indicative),
         RUN_TEST(junit_of_what_does_not_gate),
         RUN_TEST(junit_of_what_is_not_comparable),
+        RUN_TEST(junit_of_rows_that_are_not_compared),
         RUN_TEST(junit_escapes),
     };
     return cmocka_run_group_tests_name("compare_junit", tests, NULL, NULL);

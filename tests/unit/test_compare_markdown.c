@@ -19,21 +19,37 @@ static void markdown_of_a_regression(void **state)
     char *text = written(xb_compare_markdown_write, n);
     assert_memory_equal(text, "## xferbench compare: REGRESSION\n\n", 34);
     assert_has(text, "| baseline | <code>results/base.json</code> | 8 processes, cuda, driver ");
-    assert_has(text, "| case | baseline | candidate | ratio | 98% interval | P | verdict | note |\n"
-                     "|---|---:|---:|---:|---:|---:|---|---|\n");
+    assert_has(
+        text,
+        "| case | baseline | candidate | change | ratio | 98% interval | P | verdict | note |\n"
+        "|---|---:|---:|---|---:|---:|---:|---|---|\n");
     assert_line(text, "registered",
                 "| pinned registered h2d 1 GiB device 0 bandwidth | 55.44 GB/s | 52.12 "
-                "GB/s | 0.9402 | 0.9389 to 0.9414 | &#60;0.001 | "
+                "GB/s | 6.0 % slower, 99 % sure of at least 5.8 % | 0.9402 | 0.9389 to 0.9414 | "
+                "&#60;0.001 | "
                 "<strong>REGRESSION</strong> |");
-    assert_line(text, "loose", "| REGRESSION (no gate) |");
+    assert_line(text, "loose", "| REGRESSION (not counted) |");
     assert_line(text, "gone", "| absent | ");
     assert_line(text, "void", "| - |");
-    assert_has(text, "<details><summary>Context that is not the same: 2 conditions</summary>\n\n"
+    assert_has(text, "<details><summary>Other differences: 2</summary>\n\n"
                      "| condition | baseline | candidate |\n|---|---|---|\n"
                      "| <code>hostname</code> | <code>node1</code> | <code>node2</code> |\n");
     assert_lacks(text, "These must be the same");
     assert_lacks(text, "FORCED");
     assert_int_equal(count_of(text, "<strong>"), 3);
+    free(text);
+}
+
+static void markdown_of_rows_that_are_not_compared(void **state)
+{
+    struct node *n = *state;
+    make_rows_apart(n);
+    char *text = written(xb_compare_markdown_write, n);
+    assert_has(text, "Next: Measure both files with the same settings.\n\n");
+    assert_has(text, "Changed: driver 580.82 -&#62; 590.10, kernel 6.8 -&#62; 6.9\n\n");
+    assert_line(text, "chunk 64 KiB",
+                "| 55.44 GB/s | 49.90 GB/s | - | - | - | - | NOT COMPARABLE | measured with chunk");
+    assert_lacks(text, "Other differences");
     free(text);
 }
 
@@ -57,7 +73,7 @@ static void markdown_of_what_is_not_comparable(void **state)
     make_refused(n);
     char *text = written(xb_compare_markdown_write, n);
     assert_has(text, "## xferbench compare: NOT COMPARABLE\n");
-    assert_has(text, "These must be the same in both files, and are not:\n\n| condition |");
+    assert_has(text, "These must be the same in both files:\n\n| condition |");
     assert_lacks(text, "| case |");
     assert_lacks(text, "INCONCLUSIVE");
     assert_int_equal(count_of(text, "node2"), 1);
@@ -114,6 +130,7 @@ int main(void)
         RUN_TEST(markdown_of_a_regression),
         RUN_TEST(markdown_tells_levels_where_they_differ),
         RUN_TEST(markdown_of_what_is_not_comparable),
+        RUN_TEST(markdown_of_rows_that_are_not_compared),
         RUN_TEST(markdown_keeps_its_form),
     };
     return cmocka_run_group_tests_name("compare_markdown", tests, NULL, NULL);

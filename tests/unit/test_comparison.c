@@ -58,7 +58,7 @@ static void passes_what_is_the_same(void **state)
     assert_int_equal(result.processes_needed, 5);
     assert_true(result.comparable);
     assert_int_equal(result.difference_count, 0);
-    assert_overall(XB_OUTCOME_PASS, 0, "all 1 gating figures pass: none got 2 % worse");
+    assert_overall(XB_OUTCOME_PASS, 0, "The 1 figure passes: none got worse by 2 % or more");
 }
 
 static void judges_bandwidth(void **state)
@@ -70,16 +70,16 @@ static void judges_bandwidth(void **state)
     assert_near(compared->ratio, 0.97);
     assert_true(compared->low < 0.97 && compared->high > 0.97 && compared->high < 0.98);
     assert_near(compared->candidate_median, 0.97 * RATE * (1.0 + 3.5 * STEP));
-    assert_overall(XB_OUTCOME_REGRESSION, 1, "1 of 1 gating figures are worse by 2 % or more");
+    assert_overall(XB_OUTCOME_REGRESSION, 1, "1 of 1 figure got worse by 2 % or more");
     verdict_of(0.985, XB_OUTCOME_PASS);
     verdict_of(1.015, XB_OUTCOME_PASS);
     compared = verdict_of(1.03, XB_OUTCOME_IMPROVED);
     assert_near(compared->p_improved, 1.0 / 12870.0);
     assert_near(compared->p_pass, 1.0 / 12870.0);
     assert_overall(XB_OUTCOME_IMPROVED, 0,
-                   "all 1 gating figures pass: none got 2 % worse, and 1 got");
+                   "The 1 figure passes: none got worse by 2 % or more, and 1 got");
     verdict_of(0.98, XB_OUTCOME_INCONCLUSIVE);
-    assert_overall(XB_OUTCOME_INCONCLUSIVE, 3, "1 of 1 gating figures: the data does not tell");
+    assert_overall(XB_OUTCOME_INCONCLUSIVE, 3, "1 of 1 figure: the data does not tell");
     verdict_of(1.02, XB_OUTCOME_PASS);
 }
 
@@ -220,7 +220,7 @@ static void compares_unequal_numbers(void **state)
     const struct xb_compared *compared =
         assert_case(0, XB_BASIS_INDICATIVE, XB_OUTCOME_REGRESSION, "");
     assert_near(compared->confidence, 1.0 - 2.0 / 45);
-    assert_overall(XB_OUTCOME_INCONCLUSIVE, 3, "too few processes to judge 1 of 1 gating figures");
+    assert_overall(XB_OUTCOME_INCONCLUSIVE, 3, "Too few processes to judge 1 of 1 figure.");
 }
 
 /* However many there are on the other side: a lucky few against a hundred would look certain. */
@@ -233,7 +233,7 @@ static void needs_enough_processes_on_either_side(void **state)
         add_pinned(0.9);
         compare();
         assert_case(0, XB_BASIS_INDICATIVE, XB_OUTCOME_REGRESSION, "");
-        assert_overall(XB_OUTCOME_INCONCLUSIVE, 3, "takes 5 processes a side");
+        assert_overall(XB_OUTCOME_INCONCLUSIVE, 3, "each with --processes 5 or more");
     }
 }
 
@@ -248,7 +248,7 @@ static void compares_a_hundred_processes(void **state)
     assert_int_equal(compared->baseline_n, 100);
     assert_int_equal(compared->candidate_n, 100);
     assert_case(1, XB_BASIS_TEST, XB_OUTCOME_PASS, "");
-    assert_overall(XB_OUTCOME_REGRESSION, 1, "1 of 2 gating figures");
+    assert_overall(XB_OUTCOME_REGRESSION, 1, "1 of 2 figures");
 }
 
 /* ---- all together ---- */
@@ -261,13 +261,13 @@ static void puts_a_regression_before_all_else(void **state)
     add_pinned(1.5);
     compare();
     assert_overall(XB_OUTCOME_IMPROVED, 0,
-                   "all 2 gating figures pass: none got 2 % worse, and 1 got");
+                   "All 2 figures pass: none got worse by 2 % or more, and 1 got");
     add_pinned(0.98);
     compare();
-    assert_overall(XB_OUTCOME_INCONCLUSIVE, 3, "1 of 3 gating figures: the data does not tell");
+    assert_overall(XB_OUTCOME_INCONCLUSIVE, 3, "1 of 3 figures: the data does not tell");
     add_pinned(0.9);
     compare();
-    assert_overall(XB_OUTCOME_REGRESSION, 1, "1 of 4 gating figures are worse");
+    assert_overall(XB_OUTCOME_REGRESSION, 1, "1 of 4 figures got worse");
 }
 
 static void compares_what_cannot_be_compared_only_by_force(void **state)
@@ -286,11 +286,11 @@ static void compares_what_cannot_be_compared_only_by_force(void **state)
     assert_false(result.comparable);
     assert_int_equal(result.difference_count, 1);
     assert_case(0, XB_BASIS_TEST, XB_OUTCOME_REGRESSION, "");
-    assert_overall(XB_OUTCOME_REGRESSION, 1, "1 of 1 gating figures");
+    assert_overall(XB_OUTCOME_REGRESSION, 1, "1 of 1 figure");
     after.backend = "cuda"; /* force changes nothing where it is not needed */
     compare();
     assert_true(result.comparable);
-    assert_overall(XB_OUTCOME_REGRESSION, 1, "1 of 1 gating figures");
+    assert_overall(XB_OUTCOME_REGRESSION, 1, "1 of 1 figure");
 }
 
 static void releases_what_is_empty(void **state)

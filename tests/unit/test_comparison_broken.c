@@ -10,9 +10,8 @@
 
 #include "comparison_fixture.h"
 
-#define CHANCE                                                                                     \
-    "did so more often in the candidate, and more processes may show whether that is chance"
-#define NO_MORE "find out why first; more processes do not mend that"
+#define CHANCE "did so more often in the candidate."
+#define NO_MORE "Find out why first: more processes do not help."
 
 /* The first `count` processes of a case. */
 static void spoil_first(struct xb_record_case *test, size_t count, enum xb_verified verified)
@@ -48,8 +47,8 @@ static void wrong_data_in_all_does_not_pass(void **state)
     assert_true(compared->cannot_pass);
     assert_case(1, XB_BASIS_TEST, XB_OUTCOME_PASS, "");
     assert_overall(XB_OUTCOME_INCONCLUSIVE, 3,
-                   "1 of 2 gating figures did not work, or had wrong data, in processes of both "
-                   "files: " NO_MORE);
+                   "1 of 2 figures failed, or had wrong data, in processes of both "
+                   "files.");
 }
 
 /* A case that did not work at all, now and then with wrong data, and still has some. */
@@ -72,10 +71,10 @@ static void wrong_data_in_all_is_told_only_where_it_gates(void **state)
     add_both("async", "h2d", MIB, 1.0);
     gate("async");
     compare();
-    assert_overall(XB_OUTCOME_PASS, 0, "all 1 gating figures pass");
+    assert_overall(XB_OUTCOME_PASS, 0, "The 1 figure passes");
     gate("pinned");
     compare();
-    assert_overall(XB_OUTCOME_INCONCLUSIVE, 3, "1 of 1 gating figures did not work");
+    assert_overall(XB_OUTCOME_INCONCLUSIVE, 3, "1 of 1 figure failed");
 }
 
 /* What is always refused, such as a mode that the device cannot do, is no news. */
@@ -86,7 +85,7 @@ static void failures_in_all_are_listed(void **state)
     add_passing(1);
     compare();
     assert_case(0, XB_BASIS_NONE, XB_OUTCOME_PASS, "failed in 6 of 6 processes of the candidate");
-    assert_overall(XB_OUTCOME_PASS, 0, "all 1 gating figures pass");
+    assert_overall(XB_OUTCOME_PASS, 0, "The 1 figure passes");
 }
 
 static void wrong_data_that_is_gone_is_listed(void **state)
@@ -97,7 +96,7 @@ static void wrong_data_that_is_gone_is_listed(void **state)
     compare();
     assert_case(0, XB_BASIS_NONE, XB_OUTCOME_PASS,
                 "wrong data in 6 of 6 processes of the baseline");
-    assert_overall(XB_OUTCOME_PASS, 0, "all 1 gating figures pass");
+    assert_overall(XB_OUTCOME_PASS, 0, "The 1 figure passes");
 }
 
 /* ---- what more processes can tell ---- */

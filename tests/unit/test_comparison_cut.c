@@ -25,8 +25,8 @@ static void blames_no_run_that_was_cut_short(void **state)
             }
             compare();
             assert_case(0, XB_BASIS_STATUS, XB_OUTCOME_INCONCLUSIVE,
-                        "the candidate's run was cut short before it");
-            assert_overall(XB_OUTCOME_INCONCLUSIVE, 3, "1 of 1 gating figures");
+                        "the candidate's run was cut short before this case");
+            assert_overall(XB_OUTCOME_INCONCLUSIVE, 3, "1 of 1 figure");
 
             /* In a single one of them it was skipped for a reason of its own. */
             after.processes[3].interrupted = there;
@@ -68,7 +68,7 @@ static void compares_the_processes_that_are_left(void **state)
         assert_case(0, XB_BASIS_TEST, XB_OUTCOME_PASS, ""); /* before the signal */
         const struct xb_compared *compared =
             assert_case(1, XB_BASIS_TEST, XB_OUTCOME_PASS,
-                        "a run was cut short: fewer processes than were asked for");
+                        "a run was cut short: there are fewer processes than asked for");
         assert_int_equal(compared->baseline_n, side == 0 ? 7 : 8);
         assert_int_equal(compared->candidate_n, side == 0 ? 8 : 7);
         assert_near(compared->p_pass, 1.0 / 6435);
@@ -78,7 +78,7 @@ static void compares_the_processes_that_are_left(void **state)
         }
         compare();
         assert_case(1, XB_BASIS_INDICATIVE, XB_OUTCOME_PASS, "a run was cut short");
-        assert_overall(XB_OUTCOME_INCONCLUSIVE, 3, "1 of 2 gating figures");
+        assert_overall(XB_OUTCOME_INCONCLUSIVE, 3, "1 of 2 figures");
     }
 }
 
@@ -96,7 +96,7 @@ static void takes_rows_that_were_cut_short_for_not_reached(void **state)
         compare();
         const struct xb_compared *compared =
             assert_case(0, XB_BASIS_TEST, XB_OUTCOME_PASS,
-                        "a run was cut short: fewer processes than were asked for");
+                        "a run was cut short: there are fewer processes than asked for");
         assert_int_equal(side == 0 ? compared->baseline_n : compared->candidate_n, 7);
     }
     begin(1, 1); /* and there is nothing left where it is the only one */
@@ -106,7 +106,7 @@ static void takes_rows_that_were_cut_short_for_not_reached(void **state)
     after.cases[0].rows[0].figure_count = 0;
     compare();
     assert_case(0, XB_BASIS_STATUS, XB_OUTCOME_INCONCLUSIVE,
-                "the candidate's run was cut short before it");
+                "the candidate's run was cut short before this case");
 }
 
 static void judges_nothing_before_which_the_baseline_was_cut(void **state)
@@ -118,8 +118,8 @@ static void judges_nothing_before_which_the_baseline_was_cut(void **state)
     cut_short(&before.cases[0], 0);
     compare();
     assert_case(0, XB_BASIS_STATUS, XB_OUTCOME_INCONCLUSIVE,
-                "the baseline's run was cut short before it");
-    assert_overall(XB_OUTCOME_INCONCLUSIVE, 3, "1 of 1 gating figures");
+                "the baseline's run was cut short before this case");
+    assert_overall(XB_OUTCOME_INCONCLUSIVE, 3, "1 of 1 figure");
 }
 
 int main(void)

@@ -76,7 +76,7 @@ static void leaves_out_what_does_not_gate(void **state)
     assert_int_equal(result.gating_count, 1);
     assert_int_equal(xb_comparison_count(&result, XB_OUTCOME_REGRESSION), 0);
     assert_int_equal(xb_comparison_count(&result, XB_OUTCOME_IMPROVED), 0);
-    assert_overall(XB_OUTCOME_PASS, 0, "all 1 gating figures pass");
+    assert_overall(XB_OUTCOME_PASS, 0, "The 1 figure passes");
 }
 
 /* Each at its own alpha, so that many others take nothing from it. */
@@ -90,8 +90,7 @@ static void judges_at_full_alpha_what_does_not_gate(void **state)
     compare();
     assert_near(assert_case(0, XB_BASIS_TEST, XB_OUTCOME_REGRESSION, "")->p_regression, 1.0 / 252);
     assert_case(1, XB_BASIS_INDICATIVE, XB_OUTCOME_PASS, ""); /* 20 take seven a side */
-    assert_overall(XB_OUTCOME_INCONCLUSIVE, 3,
-                   "too few processes to judge 20 of 20 gating figures");
+    assert_overall(XB_OUTCOME_INCONCLUSIVE, 3, "Too few processes to judge 20 of 20 figures");
     gate("async");
     compare();
     assert_case(0, XB_BASIS_TEST, XB_OUTCOME_REGRESSION, "");
@@ -119,14 +118,18 @@ static void refuses_a_gate_that_nothing_passes(void **state)
     add_pinned(1.0); /* h2d, 1 MiB */
     add_named(&before, "peer", "d2d", 2 * MIB, false);
     add_named(&after, "zero-copy", "d2h", 4 * MIB, false);
-    assert_gate_refused("pined", "gate 1 (mode pined, direction any, any size");
+    assert_gate_refused("pined", "no mode is called \"pined\"; did you mean pinned?");
+    assert_gate_refused("qqqqqq", "no mode is called \"qqqqqq\"; the files have pinned, ");
+    assert_gate_refused("h2d", "no mode is called h2d: that is a direction. Write '*/h2d' for all "
+                               "modes, or MODE/h2d");
+    assert_gate_refused("bandwidth", "that is a figure. Write '*/*/*/bandwidth' for all modes");
     assert_gate_refused("pinned/d2h", "gate 1 (mode pinned, direction d2h, any size");
     assert_gate_refused("*/*/3M", "mode any, direction any, 3145728 to 3145728 bytes");
     assert_gate_refused("pinned,async,peer", "gate 2 (mode async");
     assert_gate_refused("pinned/*/2M..1G", "gate 1 (mode pinned");
     gate("peer,zero-copy"); /* in one of the files is enough not to be refused */
     compare();
-    assert_overall(XB_OUTCOME_INCONCLUSIVE, 3, "gate 1 of --gate judges nothing");
+    assert_overall(XB_OUTCOME_INCONCLUSIVE, 3, "Gate 1 of --gate has nothing to judge");
 }
 
 /* ---- figures that do not gate by themselves ---- */
@@ -157,7 +160,7 @@ static void compares_a_figure_that_a_gate_names(void **state)
     add_double_buffer(0.9);
     compare(); /* nobody asked for it */
     assert_int_equal(result.case_count, 2);
-    assert_overall(XB_OUTCOME_PASS, 0, "all 2 gating figures pass");
+    assert_overall(XB_OUTCOME_PASS, 0, "All 2 figures pass");
 
     gate("double-buffer/*/*/speed_up");
     compare();
@@ -171,7 +174,7 @@ static void compares_a_figure_that_a_gate_names(void **state)
     assert_near(compared->ratio, 0.9);
     assert_near(compared->baseline_median, 1.6);
     assert_int_equal(result.gating_count, 1);
-    assert_overall(XB_OUTCOME_REGRESSION, 1, "1 of 1 gating figures");
+    assert_overall(XB_OUTCOME_REGRESSION, 1, "1 of 1 figure");
 
     gate("pinned,double-buffer/*/*/speed_up"); /* by itself, and by name */
     compare();
@@ -180,7 +183,7 @@ static void compares_a_figure_that_a_gate_names(void **state)
     gate("*/*/*/bandwidth"); /* the other one is then not compared */
     compare();
     assert_int_equal(result.case_count, 2);
-    assert_overall(XB_OUTCOME_PASS, 0, "all 2 gating figures pass");
+    assert_overall(XB_OUTCOME_PASS, 0, "All 2 figures pass");
 }
 
 /* One process a side has no interval of a figure that has no samples. */
@@ -195,7 +198,7 @@ static void compares_computed_figures_of_one_process(void **state)
         assert_case(1, XB_BASIS_INDICATIVE, XB_OUTCOME_REGRESSION, "");
     assert_false(compared->has_interval);
     assert_near(compared->ratio, 0.9);
-    assert_overall(XB_OUTCOME_INCONCLUSIVE, 3, "too few processes to judge 1 of 1");
+    assert_overall(XB_OUTCOME_INCONCLUSIVE, 3, "Too few processes to judge 1 of 1 figure");
 }
 
 /* A case that failed everywhere has its own figure, and what the baseline had. */
@@ -210,14 +213,14 @@ static void judges_a_named_figure_that_is_gone(void **state)
     compare();
     assert_case(0, XB_BASIS_STATUS, XB_OUTCOME_REGRESSION, "failed in 8 of 8 processes");
     assert_case(1, XB_BASIS_STATUS, XB_OUTCOME_REGRESSION, "failed in 8 of 8 processes");
-    assert_overall(XB_OUTCOME_REGRESSION, 1, "1 of 1 gating figures");
+    assert_overall(XB_OUTCOME_REGRESSION, 1, "1 of 1 figure");
 
     for (size_t i = 0; i < 8; i++) /* in both: nothing is left to judge, which is no slip */
         spoil(&before.cases[0], i, XB_RESULT_ERROR, XB_VERIFIED_UNKNOWN, "no memory");
     compare();
     assert_int_equal(result.case_count, 1);
     assert_string_equal(result.cases[0].figure.name, "bandwidth");
-    assert_overall(XB_OUTCOME_INCONCLUSIVE, 3, "gate 1 of --gate judges nothing");
+    assert_overall(XB_OUTCOME_INCONCLUSIVE, 3, "Gate 1 of --gate has nothing to judge");
 
     begin(8, 8); /* it works, but no longer has the figure */
     add_both("double-buffer", "h2d", MIB, 1.0);
@@ -225,7 +228,7 @@ static void judges_a_named_figure_that_is_gone(void **state)
     gate("*/*/*/speed_up");
     compare();
     assert_case(1, XB_BASIS_STATUS, XB_OUTCOME_INCONCLUSIVE, "the candidate has no speed_up");
-    assert_overall(XB_OUTCOME_INCONCLUSIVE, 3, "1 of 1 gating figures");
+    assert_overall(XB_OUTCOME_INCONCLUSIVE, 3, "1 of 1 figure");
 }
 
 /* A share may be 0, and of 0 there is no ratio. */
@@ -262,7 +265,8 @@ static void does_not_compare_other_units(void **state)
         }
         gate("*/*/*/speed_up");
         compare();
-        assert_case(1, XB_BASIS_STATUS, XB_OUTCOME_INCONCLUSIVE, "speed_up has another unit");
+        assert_case(1, XB_BASIS_STATUS, XB_OUTCOME_INCONCLUSIVE,
+                    "speed_up does not mean the same in both files");
     }
 }
 
@@ -274,7 +278,7 @@ static void refuses_a_figure_that_no_case_has(void **state)
     add_double_buffer(1.0);
     add_latency(1.0, 1.0);
     assert_gate_refused("double-buffer/*/*/speedup",
-                        "no case that passes gate 1 (mode double-buffer, direction any, any size) "
+                        "no case of gate 1 (mode double-buffer, direction any, any size) "
                         "has a figure \"speedup\"; did you mean speed_up? They have: bandwidth, "
                         "speed_up");
     assert_gate_refused("pinned/*/*/speed_up", "They have: bandwidth");

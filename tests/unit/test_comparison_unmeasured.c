@@ -50,7 +50,7 @@ static void finds_what_works_no_more(void **state)
         assert_case(0, XB_BASIS_STATUS, XB_OUTCOME_REGRESSION, rows[i].note);
         assert_int_equal(result.gating_count, 1); /* no test of figures */
         assert_overall(XB_OUTCOME_REGRESSION, 1,
-                       "1 of 2 gating figures are worse by 2 % or more, or no "
+                       "1 of 2 figures got worse by 2 % or more, or no "
                        "longer work");
     }
     begin(8, 8);
@@ -67,7 +67,7 @@ static void finds_what_works_no_more(void **state)
     assert_case(0, XB_BASIS_INDICATIVE, XB_OUTCOME_PASS, "");
     assert_case(1, XB_BASIS_STATUS, XB_OUTCOME_REGRESSION, "wrong data in 1 of 1");
     assert_case(2, XB_BASIS_STATUS, XB_OUTCOME_REGRESSION, "wrong data in 1 of 1");
-    assert_overall(XB_OUTCOME_REGRESSION, 1, "2 of 3 gating figures");
+    assert_overall(XB_OUTCOME_REGRESSION, 1, "2 of 3 figures");
 }
 
 static void names_the_worst_that_happened(void **state)
@@ -105,7 +105,7 @@ static void blames_nobody_where_both_are_flaky(void **state)
         spoil(&after.cases[0], 1, XB_RESULT_ERROR, XB_VERIFIED_UNKNOWN, "no memory either");
         compare();
         assert_case(0, XB_BASIS_TEST, XB_OUTCOME_INCONCLUSIVE, "candidate: no memory either");
-        assert_overall(XB_OUTCOME_INCONCLUSIVE, 3, "1 of 1 gating figures");
+        assert_overall(XB_OUTCOME_INCONCLUSIVE, 3, "1 of 1 figure");
     }
 }
 
@@ -128,7 +128,7 @@ static void finds_what_is_worse_than_a_flaky_baseline(void **state)
     assert_int_equal(compared->baseline_n, 7);
     assert_int_equal(compared->candidate_n, 7);
     assert_case(1, XB_BASIS_STATUS, XB_OUTCOME_REGRESSION, "failed in 8 of 8 processes");
-    assert_overall(XB_OUTCOME_REGRESSION, 1, "2 of 2 gating figures");
+    assert_overall(XB_OUTCOME_REGRESSION, 1, "2 of 2 figures");
 }
 
 /* Whatever there was to compare with. */
@@ -146,7 +146,7 @@ static void finds_wrong_data_everywhere(void **state)
     compare();
     assert_case(0, XB_BASIS_STATUS, XB_OUTCOME_REGRESSION, "wrong data in 1 of 8");
     assert_case(2, XB_BASIS_STATUS, XB_OUTCOME_REGRESSION, "byte 6");
-    assert_overall(XB_OUTCOME_REGRESSION, 1, "2 of 3 gating figures");
+    assert_overall(XB_OUTCOME_REGRESSION, 1, "2 of 3 figures");
 }
 
 /* Of two gates one judges nothing: what it stands for would pass unseen. */
@@ -161,10 +161,10 @@ static void does_not_pass_an_idle_gate(void **state)
     gate("pinned,zero-copy");
     compare();
     assert_case(0, XB_BASIS_TEST, XB_OUTCOME_PASS, "");
-    assert_overall(XB_OUTCOME_INCONCLUSIVE, 3, "gate 2 of --gate judges nothing");
+    assert_overall(XB_OUTCOME_INCONCLUSIVE, 3, "Gate 2 of --gate has nothing to judge");
     gate("pinned");
     compare();
-    assert_overall(XB_OUTCOME_PASS, 0, "all 1 gating figures pass");
+    assert_overall(XB_OUTCOME_PASS, 0, "The 1 figure passes");
 }
 
 static void finds_wrong_data_also_after_a_flaky_baseline(void **state)
@@ -226,7 +226,8 @@ static void judges_nothing_that_was_not_measured_before(void **state)
         assert_int_equal(compared->baseline_n, 0);
         assert_true(compared->baseline_median == 0.0);
         assert_int_equal(compared->candidate_n, both ? 0 : 2);
-        assert_overall(XB_OUTCOME_INCONCLUSIVE, 3, "nothing that gates was measured in both files");
+        assert_overall(XB_OUTCOME_INCONCLUSIVE, 3,
+                       "No figure that counts was measured in both files");
         assert_int_equal(xb_comparison_count(&result, XB_OUTCOME_PASS), 0);
     }
 }
@@ -247,7 +248,7 @@ static void lists_what_one_file_has(void **state)
     assert_near(compared->candidate_median, RATE * (1.0 + 3.5 * STEP));
     assert_false(compared->gates);
     assert_false(compared->has_ratio);
-    assert_overall(XB_OUTCOME_PASS, 0, "all 2 gating figures pass");
+    assert_overall(XB_OUTCOME_PASS, 0, "All 2 figures pass");
 
     measure(&before, add_named(&before, "peer", "d2d", MIB, false), &xb_figure_bandwidth, RATE,
             STEP);
@@ -259,7 +260,7 @@ static void lists_what_one_file_has(void **state)
     assert_true(compared->gates);
     assert_case(3, XB_BASIS_NONE, XB_OUTCOME_PASS, ""); /* comes last */
     assert_int_equal(result.case_count, 4);
-    assert_overall(XB_OUTCOME_INCONCLUSIVE, 3, "1 of 3 gating figures");
+    assert_overall(XB_OUTCOME_INCONCLUSIVE, 3, "1 of 3 figures");
 
     begin(8, 8); /* never measured, and no longer there */
     spoil(add_named(&before, "peer", "d2d", MIB, false), 0, XB_RESULT_SKIPPED, XB_VERIFIED_UNKNOWN,
@@ -267,7 +268,7 @@ static void lists_what_one_file_has(void **state)
     add_pinned(1.0);
     compare();
     assert_case(0, XB_BASIS_NONE, XB_OUTCOME_PASS, "not measured in 7 of 8");
-    assert_overall(XB_OUTCOME_PASS, 0, "all 1 gating figures pass");
+    assert_overall(XB_OUTCOME_PASS, 0, "The 1 figure passes");
 }
 
 static void compares_nothing_with_nothing(void **state)
@@ -278,7 +279,7 @@ static void compares_nothing_with_nothing(void **state)
     assert_int_equal(result.case_count, 0);
     assert_int_equal(result.gating_count, 0);
     assert_int_equal(result.processes_needed, 5); /* for one */
-    assert_overall(XB_OUTCOME_INCONCLUSIVE, 3, "nothing that gates was measured in both files");
+    assert_overall(XB_OUTCOME_INCONCLUSIVE, 3, "No figure that counts was measured in both files");
 }
 
 /* Everything that makes a case another one. */

@@ -17,6 +17,7 @@
 
 static struct xb_record before, after;
 static struct xb_comparison result;
+static bool strict;
 
 static void finish(void)
 {
@@ -53,7 +54,7 @@ static void add_both(const char *mode)
 static void compare(void)
 {
     const struct xb_comparison_request request = {
-        .threshold = 0.02, .alpha = 0.01, .rows = xb_run_rows()};
+        .threshold = 0.02, .alpha = 0.01, .strict = strict, .rows = xb_run_rows()};
     struct xb_error error;
     xb_comparison_free(&result);
     assert_int_equal(xb_compare(&before, &after, &request, &result, &error), XB_OK);
@@ -63,7 +64,8 @@ static void compare(void)
         assert_true(i == 0 || result.differences[i - 1].forbids || !result.differences[i].forbids);
     }
     assert_int_equal(result.comparable, comparable);
-    assert_int_equal(xb_comparison_exit_code(&result) == 4, !comparable);
+    assert_int_equal(xb_comparison_exit_code(&result) == 4, xb_comparison_is_refused(&result));
+    assert_true(comparable || xb_comparison_is_refused(&result));
     assert_int_equal(result.case_count > 0, comparable && before.case_count > 0);
 }
 
@@ -94,6 +96,16 @@ static void assert_only(const char *name, const char *baseline, const char *cand
     assert_int_equal(result.difference_count, 1);
 }
 
+/* Which rows differ in a setting of theirs: "01". */
+static void assert_rows(const char *expected)
+{
+    assert_int_equal(result.case_count, strlen(expected));
+    for (size_t i = 0; i < result.case_count; i++) {
+        assert_int_equal(result.cases[i].differs, expected[i] == '1');
+        assert_int_equal(xb_compared_is_apart(&result, &result.cases[i]), expected[i] == '1');
+    }
+}
+
 static void assert_none(void)
 {
     compare();
@@ -119,22 +131,35 @@ static void forbids_another_backend(void **state)
     assert_only("backend", "cuda", "hip", true);
 }
 
-static void compares_major_versions_of_the_driver(void **state)
+/* What people exchange to see what that does, unless they want to be sure that nothing did. */
+static void compares_drivers_runtimes_and_kernels(void **state)
 {
     static const struct {
-        const char *baseline, *candidate;
-        bool forbids;
-    } rows[] = {{"580.159.04", "580.82", false}, {"580.82", "575.1", true}, {"580", "580.1", false},
-                {"58.1", "580.1", true},         {"580.1", "58.1", true},   {"580", "58", true},
-                {"580.1", NULL, false},          {NULL, "580.1", false},    {"12", "13", true}};
+        const char *name, *baseline, *candidate;
+    } rows[] = {{"driver", "580.159.04", "580.82"}, {"driver", "580.82", "575.1"},
+                {"driver", "580.1", NULL},          {"driver", NULL, "580.1"},
+                {"kernel", "6.8", "6.9"},           {"kernel", NULL, "6.9"},
+                {"runtime version", "12.9", "13.0"}};
     (void)state;
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        begin();
-        add_both("pinned");
-        before.driver = rows[i].baseline;
-        after.driver = rows[i].candidate;
-        assert_only("driver", rows[i].baseline, rows[i].candidate, rows[i].forbids);
-    }
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        for (int is_strict = 0; is_strict < 2; is_strict++) {
+            bool both = rows[i].baseline != NULL && rows[i].candidate != NULL;
+            begin();
+            add_both("pinned");
+            if (strcmp(rows[i].name, "driver") == 0) {
+                before.driver = rows[i].baseline;
+                after.driver = rows[i].candidate;
+            } else {
+                set_fact(&before, rows[i].name, rows[i].baseline);
+                set_fact(&after, rows[i].name, rows[i].candidate);
+            }
+            strict = is_strict;
+            assert_only(rows[i].name, rows[i].baseline, rows[i].candidate, is_strict && both);
+            assert_int_equal(result.differences[0].of_stack, both);
+        }
+    strict = false;
+    begin();
+    add_both("pinned");
     before.driver = after.driver = NULL; /* the host backend has none */
     assert_none();
 }
@@ -386,7 +411,8 @@ static void asks_whose_option_it_is(void **state)
     add(&before, "batch");
     assert_only("option --pitch", "8388608", "4194304", false);
     add(&after, "batch");
-    assert_only("option --pitch", "8388608", "4194304", true);
+    assert_only("option --pitch", "8388608", "4194304", false);
+    assert_rows("01"); /* pinned has no such option */
 
     begin();
     add_both("pinned");
@@ -400,9 +426,28 @@ static void asks_whose_option_it_is(void **state)
     set_option(&after, "kernel-time", "2");
     set_option(&after, "pitch", "4194304");
     compare();
-    assert_difference(0, "option --kernel-time", "1", "2", true);
-    assert_difference(1, "option --pitch", "8388608", "4194304", false);
+    assert_difference(0, "option --pitch", "8388608", "4194304", false);
+    assert_difference(1, "option --kernel-time", "1", "2", false);
     assert_int_equal(result.difference_count, 2);
+    assert_false(result.differences[0].of_rows);
+    assert_true(result.differences[1].of_rows);
+    assert_rows("1");
+    assert_string_equal(result.cases[0].note, "measured with --kernel-time 2, the baseline with 1");
+}
+
+/* Where cases say themselves what they were measured with, the files' option does not matter. */
+static void takes_a_case_s_own_parameter(void **state)
+{
+    static const struct xb_record_fact own = {.name = "kernel-time", .value = "1"};
+    (void)state;
+    begin();
+    add_both("double-buffer");
+    set_option(&before, "kernel-time", "1");
+    set_option(&after, "kernel-time", "2");
+    before.cases[0].parameters = after.cases[0].parameters = &own;
+    before.cases[0].parameter_count = after.cases[0].parameter_count = 1;
+    compare();
+    assert_rows("0");
 }
 
 /* Of a program that has more modes than this one. */
@@ -412,7 +457,8 @@ static void expects_the_worst_of_a_mode_that_it_does_not_know(void **state)
     begin();
     add_both("teleport");
     set_option(&after, "pitch", "4194304");
-    assert_only("option --pitch", "8388608", "4194304", true);
+    assert_only("option --pitch", "8388608", "4194304", false);
+    assert_rows("1");
 }
 
 static void takes_an_option_of_one_file_as_context(void **state)
@@ -502,9 +548,9 @@ static void tells_first_what_forbids(void **state)
     assert_int_equal(result.difference_count, 8);
     assert_difference(0, "link of device 0", "32 GT/s x16", "16 GT/s x16", true);
     assert_difference(1, "option --time-limit", "0.25", "1", true);
-    assert_difference(2, "option --pitch", "8388608", "1", true);
-    assert_difference(3, "driver", "580.82.07", "580.1", false);
-    assert_difference(4, "device 1", NULL, "NVIDIA H200", false);
+    assert_difference(2, "driver", "580.82.07", "580.1", false);
+    assert_difference(3, "device 1", NULL, "NVIDIA H200", false);
+    assert_difference(4, "option --pitch", "8388608", "1", false);
     assert_difference(5, "option --old", "1", NULL, false);
     assert_difference(6, "option --new", NULL, "1", false);
     assert_difference(7, "hostname", "node1", "node2", false);
@@ -515,7 +561,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(finds_nothing_where_nothing_differs),
         cmocka_unit_test(forbids_another_backend),
-        cmocka_unit_test(compares_major_versions_of_the_driver),
+        cmocka_unit_test(compares_drivers_runtimes_and_kernels),
         cmocka_unit_test(forbids_another_model),
         cmocka_unit_test(forbids_another_link),
         cmocka_unit_test(forbids_a_link_that_differs_in_one_process),
@@ -529,6 +575,7 @@ int main(void)
         cmocka_unit_test(compares_a_hundred_processes),
         cmocka_unit_test(forbids_another_option_of_all_modes),
         cmocka_unit_test(asks_whose_option_it_is),
+        cmocka_unit_test(takes_a_case_s_own_parameter),
         cmocka_unit_test(expects_the_worst_of_a_mode_that_it_does_not_know),
         cmocka_unit_test(takes_an_option_of_one_file_as_context),
         cmocka_unit_test(ignores_what_only_selects),

@@ -236,8 +236,10 @@ static void test_no_space(void **state)
 {
     steer.statvfs_blocks = 2; /* of 4096 */
     const char *message = assert_not_made(*state, 3, 1, XB_ERR_MEMORY);
-    assert_has(message, "need 12288 bytes, and 8192 are free");
-    assert_not_made(*state, 1, UINT64_MAX, XB_ERR_MEMORY);
+    assert_has(message,
+               "3 files of 1 bytes need 12288 bytes, and 8192 are free: name another folder");
+    message = assert_not_made(*state, 1, UINT64_MAX, XB_ERR_MEMORY);
+    assert_has(message, "1 file of 18446744073709551615 bytes needs ");
     make_and_check(*state, 2, 4096, 1);
 }
 

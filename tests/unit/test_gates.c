@@ -112,7 +112,7 @@ static void refuses_what_is_no_gate(void **state)
         "pinned//",  "pinned/,*",   "*/h2d/1M..2M/"};
     (void)state;
     for (size_t i = 0; i < sizeof shapeless / sizeof shapeless[0]; i++)
-        refuses(shapeless[i], "a gate is MODE");
+        refuses(shapeless[i], "cases are MODE");
 }
 
 static void refuses_what_is_no_size(void **state)

@@ -33,6 +33,7 @@ static struct {
     bool in_samples;            /* only what is begun in samples counts */
     unsigned fails_at, late_at; /* the so-manyth of these, counted from 1; it happens once */
     atomic_uint set_up, taken_down;
+    unsigned parts; /* how often restore came before a part of the line */
 } seen;
 
 static uint64_t item_bytes(const struct xb_mode_context *context)
@@ -121,6 +122,13 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
     return status == XB_OK ? xb_line_open(context, &plan, error) : status;
 }
 
+static enum xb_status restore(struct xb_mode_context *context, struct xb_error *error)
+{
+    (void)error;
+    seen.parts += !xb_line_is_whole(context);
+    return XB_OK;
+}
+
 static enum xb_status prepare(struct xb_mode_context *context, struct xb_error *error)
 {
     struct state *state = context->state;
@@ -165,6 +173,7 @@ const struct xb_mode xb_mode_line_of_two = {
     .setup = setup,
     .stages = stages,
     .references = references,
+    .restore = restore,
     .prepare = prepare,
     .submit = xb_line_submit,
     .verify = verify,
@@ -194,16 +203,20 @@ static void test_a_row_with_parts_as_references(void **state)
         fail_msg("%s", error.message);
     RUN(&f, TWO_SIZES);
     expect_all(&f, XB_RESULT_OK);
+    size_t parts = 0;
     for (size_t i = 0; i < f.run.case_count; i++) {
         const struct xb_result *result = &f.run.results[i];
         assert_int_equal(result->verified, XB_VERIFIED_TRUE);
         assert_int_equal(result->times.count, 2);
+        parts += figure_of(result, "write_time")->samples.count +
+                 figure_of(result, "send_time")->samples.count;
         assert_true(figure_of(result, "write_time")->samples.count >= 2);
         assert_true(figure_of(result, "row_time")->samples.count >= 2);
         /* All on one queue, which is the first: no thread was waited for. */
         double an_item = (double)result->test.bytes / ITEMS * XB_FAKE_SECONDS_PER_BYTE;
         expect_samples(result, "send_time", ITEMS * (xb_fake.operation_s + an_item));
     }
+    assert_int_equal(seen.parts, parts);
     assert_int_equal(atomic_load(&seen.items) % ITEMS, 0);
     assert_int_equal(atomic_load(&seen.taken_down), 2);
     finish(&f);
@@ -236,19 +249,29 @@ static void test_a_deadline_within_an_iteration_keeps_the_samples(void **state)
     finish(&f);
 }
 
+/* In which turn something happens: of those in samples, or of all. */
+struct when {
+    bool in_samples;
+    unsigned at;
+};
+
+/* Plans a run in which it happens then; `turn` is what of `seen` says so. */
+static void plan_when(struct fixture *f, const struct when *when, unsigned *turn)
+{
+    set_up(NULL);
+    seen.in_samples = when->in_samples;
+    *turn = when->at;
+    PLAN(f, TWO_SIZES);
+}
+
 static void test_a_deadline_within_an_iteration_before_the_first_sample(void **state)
 {
     (void)state;
-    static const struct {
-        bool in_samples;
-        unsigned at;
-    } rows[] = {{false, 5}, {false, ITEMS + 5}, {false, 2 * ITEMS + 5}, {true, 5}};
+    static const struct when rows[] = {
+        {false, 5}, {false, ITEMS + 5}, {false, 2 * ITEMS + 5}, {true, 5}};
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         struct fixture f;
-        set_up(NULL);
-        seen.in_samples = rows[i].in_samples;
-        seen.late_at = rows[i].at;
-        PLAN(&f, TWO_SIZES);
+        plan_when(&f, &rows[i], &seen.late_at);
         f.run.deadline = xb_clock_now() + 1000;
         go(&f, NULL);
         expect_reason(&f.run.results[0], XB_RESULT_SKIPPED,
@@ -262,16 +285,12 @@ static void test_a_deadline_within_an_iteration_before_the_first_sample(void **s
 static void test_a_failing_turn_is_an_error_row(void **state)
 {
     (void)state;
-    static const struct {
-        bool in_samples;
-        unsigned at;
-    } rows[] = {{false, 1}, {false, 5}, {false, ITEMS}, {false, ITEMS + 1}, {true, 1}, {true, 13}};
+    static const struct when rows[] = {{false, 1},         {false, 5}, {false, ITEMS},
+                                       {false, ITEMS + 1}, {true, 1},  {true, 13}};
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         struct fixture f;
-        set_up(NULL);
-        seen.in_samples = rows[i].in_samples;
-        seen.fails_at = rows[i].at;
-        RUN(&f, TWO_SIZES);
+        plan_when(&f, &rows[i], &seen.fails_at);
+        go(&f, NULL);
         expect_reason(&f.run.results[0], XB_RESULT_ERROR, "there is nothing to write");
         expect_status(&f.run.results[1], XB_RESULT_OK);
         assert_int_equal(f.run.results[1].verified, XB_VERIFIED_TRUE);

@@ -8,9 +8,13 @@
 
 #include <cmocka.h>
 
+#include "base/clock.h"
 #include "modes/pipeline_figures.h"
+#include "modes/pipeline_source.h"
 #include "modes_fixture.h"
 #include "sanitized.h"
+
+#include <sys/uio.h>
 
 #define PIPELINE "--mode", "pipeline", "--readers", "2", "--buffers", "2", "--io", "cached,gds"
 
@@ -50,25 +54,240 @@ static void test_what_does_not_arrive_never_verifies(void **state)
     }
 }
 
-/* Right all through warm-up, nothing from the first timed sample on: all that is in slots, on
- * either side, is of before. */
-static void stop_when_warm(void *argument, const struct xb_run *run, size_t samples,
-                           double bandwidth)
+/* ---- what goes wrong later than the first samples ---- */
+
+/* This program is linked with --wrap for these. */
+ssize_t __real_preadv(int descriptor, const struct iovec *parts, int count, off_t offset);
+ssize_t __real_pread(int descriptor, void *memory, size_t bytes, off_t offset);
+ssize_t __wrap_preadv(int descriptor, const struct iovec *parts, int count, off_t offset);
+ssize_t __wrap_pread(int descriptor, void *memory, size_t bytes, off_t offset);
+
+#define RIGHT_SAMPLES 2
+
+/* From sample RIGHT_SAMPLES on: this damage, or reads that leave these bytes of the file out. */
+static struct {
+    enum xb_damage damage;
+    uint64_t from, until;
+} later;
+
+static atomic_bool leaves_out;
+
+/* When the first chunk but one is read in the sample behind so many, the deadline comes. */
+#define LATE_OFFSET (32 << 10)
+static size_t late_after;
+static atomic_bool is_late;
+
+/* A part of what a read was asked for, as it was before. */
+struct left_out {
+    uint64_t at, bytes;
+    char *content;
+};
+
+static struct left_out keep(const void *memory, uint64_t bytes, uint64_t offset)
 {
-    hurry(argument, run, samples, bandwidth);
-    xb_fake.damage = samples < 2 ? XB_DAMAGE_NOTHING_COPIED : XB_DAMAGE_NONE;
+    uint64_t from = offset > later.from ? offset : later.from;
+    uint64_t until = offset + bytes < later.until ? offset + bytes : later.until;
+    struct left_out kept = {0};
+    if (!atomic_load(&leaves_out) || from >= until)
+        return kept;
+    kept = (struct left_out){
+        .at = from - offset, .bytes = until - from, .content = malloc(until - from)};
+    if (kept.content == NULL)
+        abort();
+    memcpy(kept.content, (const char *)memory + kept.at, kept.bytes);
+    return kept;
 }
 
-static void test_what_warm_up_left_does_not_verify(void **state)
+static void put_back(void *memory, const struct left_out *kept)
 {
+    if (kept->content != NULL)
+        memcpy((char *)memory + kept->at, kept->content, kept->bytes);
+    free(kept->content);
+}
+
+ssize_t __wrap_preadv(int descriptor, const struct iovec *parts, int count, off_t offset)
+{
+    struct left_out kept = keep(parts[0].iov_base, parts[0].iov_len, (uint64_t)offset);
+    if (offset == LATE_OFFSET && atomic_exchange(&is_late, false))
+        atomic_fetch_add(&clock_ahead_ns, 2000000000000);
+    ssize_t got = __real_preadv(descriptor, parts, count, offset);
+    put_back(parts[0].iov_base, &kept);
+    return got;
+}
+
+ssize_t __wrap_pread(int descriptor, void *memory, size_t bytes, off_t offset)
+{
+    struct left_out kept = keep(memory, bytes, (uint64_t)offset);
+    ssize_t got = __real_pread(descriptor, memory, bytes, offset);
+    put_back(memory, &kept);
+    return got;
+}
+
+static void go_wrong(void *argument, const struct xb_run *run, size_t samples, double bandwidth)
+{
+    bool is_wrong = samples >= RIGHT_SAMPLES;
+    hurry(argument, run, samples, bandwidth);
+    xb_fake.damage = is_wrong ? later.damage : XB_DAMAGE_NONE;
+    atomic_store(&leaves_out, is_wrong && later.until > 0);
+    atomic_store(&is_late, late_after > 0 && samples == late_after);
+}
+
+/* All that is in slots and results is of a right iteration then, and without a kernel that changes
+ * it what lies in a slot stays right: it must not pass for what was to come. */
+static void test_what_earlier_iterations_left_does_not_verify(void **state)
+{
+    static const struct {
+        const char *size, *chunk;
+        enum xb_damage damage;
+        uint64_t from, until;
+    } rows[] = {
+        /* As many slots as chunks, or more: each chunk lies where it lay before. */
+        {"64K", "32K", XB_DAMAGE_NOTHING_COPIED, 0, 0},
+        {"64K", "32K", XB_DAMAGE_NONE, 0, 64 << 10},
+        {"64K", "32K", XB_DAMAGE_NONE, (64 << 10) - 1, 64 << 10},
+        {"64K", "64K", XB_DAMAGE_NOTHING_COPIED, 0, 0},
+        {"64K", "64K", XB_DAMAGE_NONE, 0, 4096},
+        /* Of three chunks in two slots the second one is alone in its own. */
+        {"96K", "32K", XB_DAMAGE_NONE, 32 << 10, 64 << 10},
+        /* The third is shorter than the first, whose end it leaves as it is. */
+        {"160K", "64K", XB_DAMAGE_NONE, 48 << 10, 64 << 10},
+        /* Each slot has two, one over the other. */
+        {"128K", "32K", XB_DAMAGE_NONE, 64 << 10, 65 << 10},
+        {"128K", "32K", XB_DAMAGE_NOTHING_COPIED, 0, 0},
+    };
+    const struct xb_run_observer observer = {.progress = go_wrong};
     (void)state;
-    const struct xb_run_observer observer = {.progress = stop_when_warm};
-    struct fixture f;
-    /* As many slots as chunks: each chunk lies where it lay before. */
-    execute(&f, WORDS(PIPELINE, "--size", "64K", "--chunk", "32K", "--warm-up", "200ms"),
-            &observer);
-    expect_unverified(&f, XB_DAMAGE_NOTHING_COPIED);
-    finish(&f);
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct fixture f;
+        reset_fake();
+        later.damage = rows[i].damage;
+        later.from = rows[i].from;
+        later.until = rows[i].until;
+        execute(&f,
+                WORDS(PIPELINE, "--kernel-time", "none", "--size", rows[i].size, "--chunk",
+                      rows[i].chunk, "--samples", "4"),
+                &observer);
+        atomic_store(&leaves_out, false);
+        expect_unverified(&f, rows[i].damage);
+        finish(&f);
+    }
+}
+
+static enum xb_status no_digest(struct xb_queue *queue, struct xb_buffer *buffer, uint64_t offset,
+                                uint64_t bytes, struct xb_buffer *target, uint64_t target_offset,
+                                struct xb_error *error)
+{
+    if (atomic_load(&leaves_out))
+        return XB_OK;
+    return xb_fake_backend.queue_digest(queue, buffer, offset, bytes, target, target_offset, error);
+}
+
+static enum xb_status no_copy_back(struct xb_queue *queue, struct xb_buffer *target,
+                                   uint64_t target_offset, struct xb_buffer *source,
+                                   uint64_t source_offset, uint64_t bytes, struct xb_error *error)
+{
+    if (atomic_load(&leaves_out) && target->memory != XB_MEMORY_DEVICE)
+        return XB_OK;
+    return xb_fake_backend.queue_copy(queue, target, target_offset, source, source_offset, bytes,
+                                      error);
+}
+
+/* Digests that are not made, and those that are not brought back, while all data is right. */
+static void test_results_of_earlier_iterations_do_not_verify(void **state)
+{
+    const struct xb_run_observer observer = {.progress = go_wrong};
+    (void)state;
+    later.damage = XB_DAMAGE_NONE;
+    later.from = later.until = UINT64_MAX; /* of the file nothing is left out */
+    for (int i = 0; i < 2; i++) {
+        struct fixture f;
+        struct xb_backend *variant = vary_fake();
+        if (i == 0)
+            variant->queue_digest = no_digest;
+        else
+            variant->queue_copy = no_copy_back;
+        execute(&f, WORDS(PIPELINE, "--size", "128K", "--chunk", "32K", "--samples", "4"),
+                &observer);
+        atomic_store(&leaves_out, false);
+        expect_unverified(&f, XB_DAMAGE_NONE);
+        finish(&f);
+    }
+}
+
+/* What a stopped iteration left is not all, so the one before is looked at, and only that. */
+static void test_stopped_within_an_iteration(void **state)
+{
+    static const struct {
+        const char *order;
+        uint64_t until; /* of what is left out */
+        enum xb_result_status status;
+    } rows[] = {
+        {"overlapped", 0, XB_RESULT_OK},
+        {"serial", 0, XB_RESULT_OK},
+        {"overlapped", 4096, XB_RESULT_ERROR},
+    };
+    const struct xb_run_observer observer = {.progress = go_wrong};
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct fixture f;
+        later.damage = XB_DAMAGE_NONE;
+        later.from = 0;
+        later.until = rows[i].until;
+        late_after = 3;
+        PLAN(&f, "--mode", "pipeline", "--readers", "1", "--order", rows[i].order, "--size", "128K",
+             "--chunk", "32K", "--samples=1000", "--time-limit=100s");
+        f.run.deadline = xb_clock_now() + 1000;
+        go(&f, &observer);
+        late_after = 0;
+        atomic_store(&leaves_out, false);
+        const struct xb_result *result = &f.run.results[0];
+        expect_status(result, rows[i].status);
+        assert_int_equal(result->stop_reason, XB_STOP_DEADLINE);
+        assert_int_equal(result->times.count, 3);
+        assert_int_equal(result->verified,
+                         rows[i].status == XB_RESULT_OK ? XB_VERIFIED_TRUE : XB_VERIFIED_FALSE);
+        finish(&f);
+    }
+}
+
+/* ---- which bytes of a slot only one item writes ---- */
+
+static void expect_own(const struct xb_source *source, unsigned slots, unsigned slot, uint64_t from,
+                       uint64_t until)
+{
+    struct xb_source_own own = xb_source_own(source, slots, slot);
+    assert_int_equal(own.from, from);
+    assert_int_equal(own.until, until);
+}
+
+static void test_own_bytes_of_chunks(void **state)
+{
+    const struct xb_source source = {.bytes = 4500, .chunk = 1000, .items = 5};
+    (void)state;
+    expect_own(&source, 1, 0, 1000, 1000);
+    expect_own(&source, 2, 0, 1000, 1000);
+    expect_own(&source, 3, 0, 1000, 1000);
+    expect_own(&source, 3, 1, 500, 1000); /* items 1 and 4, the last */
+    expect_own(&source, 3, 2, 0, 1000);
+    expect_own(&source, 8, 4, 0, 500);
+    expect_own(&source, 8, 5, 0, 0); /* nobody's */
+}
+
+/* Batches are of any length, and the longest need not come first. */
+static void test_own_bytes_of_batches(void **state)
+{
+    struct xb_file_entry entries[] = {{.bytes = 80},  {.bytes = 400}, {.bytes = 240},
+                                      {.bytes = 160}, {.bytes = 800}, {.bytes = 8}};
+    uint64_t positions[COUNT_OF(entries)] = {0};
+    struct xb_files files = {.entries = entries, .count = COUNT_OF(entries)};
+    const struct xb_source source = {
+        .files = &files, .batch = 1, .positions = positions, .items = COUNT_OF(entries)};
+    (void)state;
+    expect_own(&source, 1, 0, 400, 800);
+    expect_own(&source, 2, 0, 240, 800);
+    expect_own(&source, 2, 1, 160, 400);
+    expect_own(&source, 4, 0, 80, 800);
+    expect_own(&source, 4, 3, 0, 160);
 }
 
 /* A comparison that gates on a share must not call a busier device a regression. */
@@ -85,7 +304,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         MODES_TEST(test_what_does_not_arrive_never_verifies),
-        MODES_TEST(test_what_warm_up_left_does_not_verify),
+        MODES_TEST(test_what_earlier_iterations_left_does_not_verify),
+        MODES_TEST(test_results_of_earlier_iterations_do_not_verify),
+        MODES_TEST(test_stopped_within_an_iteration),
+        cmocka_unit_test(test_own_bytes_of_chunks),
+        cmocka_unit_test(test_own_bytes_of_batches),
         cmocka_unit_test(test_to_be_busy_is_better),
     };
     return cmocka_run_group_tests_name("modes_pipeline", tests, NULL, NULL);

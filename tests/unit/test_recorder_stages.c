@@ -14,6 +14,13 @@
 #include "timeline_fixture.h"
 #include "xferbench/workspace.h"
 
+/* What both modes of this test have in common: a copy to the device. */
+#define OF_BOTH_MODES                                                                              \
+    .summary = "for test_recorder_stages.c", .description = "For test_recorder_stages.c.",         \
+    .directions = XB_H2D, .by_default = XB_H2D, .variant = "only", .only_named = true,             \
+    .state_bytes = sizeof(struct xb_transfer), .needs = xb_transfer_needs,                         \
+    .prepare = xb_transfer_prepare, .verify = xb_transfer_verify
+
 /* ---- a mode with stages ---- */
 
 static const struct xb_figure busy_read = {.name = "busy_read", .unit = XB_UNIT_RATIO, .help = "x"};
@@ -74,20 +81,11 @@ static enum xb_status setup_stages(struct xb_mode_context *context, struct xb_er
 extern const struct xb_mode xb_mode_stages_test;
 const struct xb_mode xb_mode_stages_test = {
     .name = "stages-test",
-    .summary = "for test_recorder_stages.c",
-    .description = "For test_recorder_stages.c.",
-    .directions = XB_H2D,
-    .by_default = XB_H2D,
-    .variant = "only",
-    .only_named = true,
-    .state_bytes = sizeof(struct xb_transfer),
+    OF_BOTH_MODES,
     .figures = stage_figures,
     .stages = stages,
-    .needs = xb_transfer_needs,
     .setup = setup_stages,
-    .prepare = xb_transfer_prepare,
     .submit = submit_stages,
-    .verify = xb_transfer_verify,
 };
 
 static double computed(const struct xb_result *result, const char *name)
@@ -215,20 +213,11 @@ static enum xb_status setup_line(struct xb_mode_context *context, struct xb_erro
 extern const struct xb_mode xb_mode_line_recorded_test;
 const struct xb_mode xb_mode_line_recorded_test = {
     .name = "line-recorded-test",
-    .summary = "for test_recorder_stages.c",
-    .description = "For test_recorder_stages.c.",
-    .directions = XB_H2D,
-    .by_default = XB_H2D,
-    .variant = "only",
-    .only_named = true,
-    .state_bytes = sizeof(struct xb_transfer),
+    OF_BOTH_MODES,
     .figures = (const struct xb_figure *const[]){&busy_read, &wait_read, NULL},
     .stages = line_stages,
-    .needs = xb_transfer_needs,
     .setup = setup_line,
-    .prepare = xb_transfer_prepare,
     .submit = xb_line_submit,
-    .verify = xb_transfer_verify,
 };
 
 /* Each turn but an item's first has a wait of its thread before it, which ends when it begins. */

@@ -218,13 +218,13 @@ static void matrix_of_groups(void **state)
     char *text = body(&n->run);
     assert_true(strncmp(text, "peer direct-read, d2d, 256 MiB, GB/s (rows", 42) == 0);
     assert_has(text, "\npeer direct-read, d2d, 256 MiB, group one-to-all, at the same time, GB/s "
-                     "(rows: from, columns: to; NVLink 18 x 26.6 GB/s)\n"
+                     "(rows: from, columns: to;\n  NVLink 18 x 26.6 GB/s)\n"
                      "            0      1      2    all\n"
                      "     0      -  195.0  195.0  390.0\n"
                      "     1      -      -      -      -\n"
                      "     2  196.0  196.0      -    ERR\n");
     assert_has(text, "\npeer direct-read, d2d, 256 MiB, group all-to-one, at the same time, GB/s "
-                     "(rows: from, columns: to; NVLink 18 x 26.6 GB/s)\n"
+                     "(rows: from, columns: to;\n  NVLink 18 x 26.6 GB/s)\n"
                      "            0      1      2\n"
                      "     0      -  190.0      -\n"
                      "     1      -      -      -\n"

@@ -160,7 +160,8 @@ static void table_shows_shares_of_the_ceiling(void **state)
     set_computed(both, &xb_figure_bandwidth_d2h, 43.09e9);
     text = written(xb_table_write, &f->run);
     assert_row(text, "pinned alloc bidir 1 GiB 0 54.77 54.53-55.02 3.58 55.35 50.0+75.0% 3.33 us "
-                     "21.5 ms 20 yes");
+                     "20 yes");
+    assert_row(text, "Not shown in 100 columns: DONE. JSON and CSV have all.");
     free(text);
 }
 
@@ -205,6 +206,32 @@ static void table_says_that_it_was_interrupted(void **state)
     f->run.interrupted = true;
     char *text = written(xb_table_write, &f->run);
     assert_line(text, "  STOPPED  interrupted by a signal: 2 of 5 cases were measured");
+    free(text);
+}
+
+/* They are counted in a note and have no rows, whether a signal or the deadline kept them. */
+static void table_counts_what_was_not_run(void **state)
+{
+    struct node *n = *state;
+    add(n, &pinned, "alloc", XB_H2D, 55);
+    for (size_t i = 0; i < 3; i++) {
+        struct xb_result *cut = add(n, &async, "alloc", i == 0 ? XB_D2H : XB_H2D, 54);
+        spoil(cut, XB_RESULT_SKIPPED, "interrupted before it began");
+        cut->stop_reason = i == 1 ? XB_STOP_DEADLINE : XB_STOP_INTERRUPTED;
+        cut->test.bytes = MIB << i;
+    }
+    n->run.interrupted = true;
+    char *text = body(&n->run);
+    assert_line(text, "  STOPPED  interrupted by a signal: 1 of 4 cases were measured, 3 not run");
+    assert_has(text, "pinned");
+    assert_lacks(text, "async");
+    assert_lacks(text, "skipped");
+    free(text);
+    spoil(&n->results[0], XB_RESULT_SKIPPED, "interrupted before it began");
+    n->results[0].stop_reason = XB_STOP_INTERRUPTED;
+    text = body(&n->run);
+    assert_line(text, "No case was run.");
+    assert_lacks(text, "MODE");
     free(text);
 }
 
@@ -393,12 +420,12 @@ static void table_has_room_for_some_warnings(void **state)
     for (size_t i = 0; i < 5; i++) {
         struct xb_result *row = add(n, &pinned, "alloc", XB_H2D, 55);
         for (size_t j = 0; j < XB_RESULT_WARNINGS; j++)
-            xb_result_warn(row, "warning %zu", XB_RESULT_WARNINGS * i + j);
+            xb_result_warn(row, "kind%zu", XB_RESULT_WARNINGS * i + j);
     }
     char *text = body(&n->run);
-    assert_has(text, ": warning 31\n");
-    assert_lacks(text, ": warning 32\n");
-    assert_has(text, "  warning  and others, which stand in the JSON\n");
+    assert_has(text, ": kind31\n");
+    assert_lacks(text, ": kind32\n");
+    assert_has(text, "  warning  there are more: the JSON has all\n");
     free(text);
 }
 
@@ -419,6 +446,7 @@ int main(void)
         RUN_TEST(table_without_notes_ends_with_its_rows),
         RUN_TEST(table_shows_four_digits_of_any_rate),
         NODE_TEST(table_says_that_the_deadline_came),
+        NODE_TEST(table_counts_what_was_not_run),
         NODE_TEST(table_shows_parameters_that_differ),
         NODE_TEST(table_shows_numbers_of_lists),
         NODE_TEST(matrices_differ_in_parameters),

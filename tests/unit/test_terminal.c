@@ -82,6 +82,30 @@ static void terminal_without_a_window_takes_the_environment(void **state)
     assert_int_equal(xb_terminal_columns(terminal->stream), 1000);
 }
 
+static void terminal_has_the_height_of_its_window(void **state)
+{
+    struct terminal *terminal = *state;
+    set_columns(terminal, 80);
+    assert_int_equal(xb_terminal_rows(terminal->stream), 24);
+    const struct winsize window = {.ws_row = 7, .ws_col = 80};
+    assert_int_equal(ioctl(terminal->master, TIOCSWINSZ, &window), 0);
+    assert_int_equal(xb_terminal_rows(terminal->stream), 7);
+    const struct winsize unknown = {.ws_row = 0, .ws_col = 80};
+    assert_int_equal(ioctl(terminal->master, TIOCSWINSZ, &unknown), 0);
+    assert_int_equal(xb_terminal_rows(terminal->stream), 24);
+}
+
+static void dumb_terminal_has_no_cursor(void **state)
+{
+    struct terminal *terminal = *state;
+    assert_true(xb_terminal_has_cursor(terminal->stream));
+    setenv("TERM", "xterm", 1);
+    setenv("NO_COLOR", "1", 1);
+    assert_true(xb_terminal_has_cursor(terminal->stream));
+    setenv("TERM", "dumb", 1);
+    assert_false(xb_terminal_has_cursor(terminal->stream));
+}
+
 static void all_else_has_one_width_and_no_colours(void **state)
 {
     char *text = NULL;
@@ -96,6 +120,8 @@ static void all_else_has_one_width_and_no_colours(void **state)
     FILE *const streams[] = {memory, null};
     for (size_t i = 0; i < 2; i++) {
         assert_int_equal(xb_terminal_columns(streams[i]), 100);
+        assert_int_equal(xb_terminal_rows(streams[i]), 0);
+        assert_false(xb_terminal_has_cursor(streams[i]));
         assert_false(xb_terminal_has_colours(streams[i]));
         assert_false(xb_terminal_has_utf8(streams[i]));
         assert_string_equal(xb_colour_begin(streams[i], XB_COLOUR_BAD), "");
@@ -144,6 +170,9 @@ int main(void)
                                         close_terminal),
         cmocka_unit_test_setup_teardown(terminal_without_a_window_takes_the_environment,
                                         open_terminal, close_terminal),
+        cmocka_unit_test_setup_teardown(terminal_has_the_height_of_its_window, open_terminal,
+                                        close_terminal),
+        cmocka_unit_test_setup_teardown(dumb_terminal_has_no_cursor, open_terminal, close_terminal),
         cmocka_unit_test_setup_teardown(all_else_has_one_width_and_no_colours, open_terminal,
                                         close_terminal),
         cmocka_unit_test_setup_teardown(colours_can_be_refused, open_terminal, close_terminal),

@@ -93,17 +93,22 @@ static void make_line(struct made *made)
     }
 }
 
-static char *drawn(const struct made *made)
+static char *drawn_in(const struct made *made, size_t width)
 {
     struct xb_error error;
     char *text = NULL;
     size_t size = 0;
     FILE *stream = open_memstream(&text, &size);
     assert_non_null(stream);
-    if (xb_timeline_print(stream, &made->result, &error) != XB_OK)
+    if (xb_timeline_print(stream, width, &made->result, &error) != XB_OK)
         fail_msg("%s", error.message);
     fclose(stream);
     return text;
+}
+
+static char *drawn(const struct made *made)
+{
+    return drawn_in(made, 100); /* more than a drawing takes */
 }
 
 #define SCALE "                    |0                            |30.0 ms              60.0 ms|\n"
@@ -122,6 +127,26 @@ static void test_a_row_a_stage(void **state)
               "copy (copy)                   [-0-]     [-1-]     [-2-]\n"
               "compute (device)                   [---0----][---1----][---2----]\n" SCALE LEGEND
               "at work: read (CPU) 50 %, copy (copy) 25 %, compute (device) 50 %\n");
+    free(text);
+}
+
+static void test_a_narrow_drawing(void **state)
+{
+    (void)state;
+    struct made made;
+    make_line(&made);
+    char *text = drawn_in(&made, 60);
+    assert_string_equal(text,
+                        "\nTimeline: line only h2d 1 KiB device 0\n"
+                        "One iteration, recorded: 60.0 ms (median of the samples:\n  50.0 ms)\n"
+                        "read (CPU)          [--0--][-1--][--2--]\n"
+                        "copy (copy)                [0]   [1-]   [2]\n"
+                        "compute (device)              [--0--][-1--][--2--]\n"
+                        "                    |0                  |30.0 ms    60.0 ms|\n" LEGEND
+                        "at work: read (CPU) 50 %, copy (copy) 25 %,\n  compute (device) 50 %\n");
+    free(text);
+    text = drawn_in(&made, 40);
+    assert_has(text, "\n                    |0          60.0 ms|\n"); /* no middle */
     free(text);
 }
 
@@ -382,6 +407,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_row_a_stage),
+        cmocka_unit_test(test_a_narrow_drawing),
         cmocka_unit_test(test_a_share_is_the_mean_of_the_threads),
         cmocka_unit_test(test_a_row_a_track),
         cmocka_unit_test(test_the_beginning_of_many_items),

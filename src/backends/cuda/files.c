@@ -3,6 +3,8 @@
 #include "cuda.h"
 #include "cufile.h"
 
+#include "xferbench/slot_checks.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -4,6 +4,8 @@
 
 #include "machine/host_memory.h"
 
+#include "xferbench/slot_checks.h"
+
 #include <stdlib.h>
 
 struct gpu_buffer {

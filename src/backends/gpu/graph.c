@@ -2,6 +2,8 @@
 /* Graphs: copies that are captured once and then enqueued by one call. */
 #include "gpu.h"
 
+#include "xferbench/slot_checks.h"
+
 #include <stdlib.h>
 
 struct gpu_graph {

@@ -4,6 +4,8 @@
 
 #include "codecs/codec.h"
 
+#include "xferbench/slot_checks.h"
+
 #include <stdint.h>
 
 /* Filling and checking use at most this many blocks. They fill any GPU, and each block strides over

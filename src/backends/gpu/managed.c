@@ -2,6 +2,8 @@
 /* Says where the pages of managed memory should be. */
 #include "gpu.h"
 
+#include "xferbench/slot_checks.h"
+
 enum xb_status xb_gpu_buffer_advise(struct xb_buffer *buffer, enum xb_advice advice,
                                     struct xb_error *error)
 {

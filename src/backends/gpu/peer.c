@@ -2,6 +2,8 @@
 /* Opens one device's memory to another device, and copies between two devices. */
 #include "gpu.h"
 
+#include "xferbench/slot_checks.h"
+
 enum xb_status xb_gpu_peer_access(const struct xb_gpu_runtime *runtime, unsigned index,
                                   unsigned other, bool *can_access, struct xb_error *error)
 {

@@ -2,6 +2,8 @@
 /* Many copies by one call: a batch of the runtime, a kernel, or rows. */
 #include "gpu.h"
 
+#include "xferbench/slot_checks.h"
+
 #include <stdlib.h>
 #include <string.h>
 

@@ -2,6 +2,8 @@
 /* Queues, which are the runtime's streams. */
 #include "gpu.h"
 
+#include "xferbench/slot_checks.h"
+
 #include <stdlib.h>
 
 struct gpu_queue {

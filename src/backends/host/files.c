@@ -3,6 +3,8 @@
 /* Files of the host backend: pread(2) into the memory that plays the device's. */
 #include "host.h"
 
+#include "xferbench/slot_checks.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -9,6 +9,8 @@
 
 #include "machine/host_memory.h"
 
+#include "xferbench/slot_checks.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -7,6 +7,8 @@
  */
 #include "host.h"
 
+#include "xferbench/slot_checks.h"
+
 #include <stdlib.h>
 #include <string.h>
 

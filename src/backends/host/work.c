@@ -8,6 +8,8 @@
 
 #include "codecs/codec.h"
 
+#include "xferbench/slot_checks.h"
+
 #include <pthread.h>
 #include <string.h>
 

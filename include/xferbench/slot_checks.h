@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef XFERBENCH_SLOT_CHECKS_H
+#define XFERBENCH_SLOT_CHECKS_H
+
+#include "xferbench/backend.h"
+
+/* For backends: whether a call keeps to the rules that backend.h has for its slot; XB_ERR_USAGE
+ * where it does not. They look at what is given and call nothing. */
+
+/* Of buffer_register. */
+enum xb_status xb_register_check(const void *address, uint64_t bytes, struct xb_error *error);
+
+/* Of queue_copy. */
+enum xb_status xb_copy_check(const struct xb_queue *queue, const struct xb_buffer *target,
+                             uint64_t target_offset, const struct xb_buffer *source,
+                             uint64_t source_offset, uint64_t bytes, struct xb_error *error);
+
+/* Of a fill or check of the first `bytes` of a DEVICE or MANAGED buffer. */
+enum xb_status xb_device_range_check(const struct xb_buffer *buffer, uint64_t bytes,
+                                     struct xb_error *error);
+
+/* Of queue_kernel_copy, queue_compute, queue_chain, queue_chase, queue_prefetch and
+ * queue_copy_peer. */
+enum xb_status xb_kernel_copy_check(const struct xb_queue *queue, const struct xb_buffer *target,
+                                    uint64_t target_offset, const struct xb_buffer *source,
+                                    uint64_t source_offset, uint64_t bytes, struct xb_error *error);
+enum xb_status xb_compute_check(const struct xb_buffer *buffer, uint64_t offset, uint64_t bytes,
+                                struct xb_error *error);
+enum xb_status xb_chain_check(const struct xb_queue *queue, const struct xb_buffer *buffer,
+                              uint64_t bytes, struct xb_error *error);
+enum xb_status xb_chase_check(const struct xb_queue *queue, const struct xb_buffer *chain,
+                              const struct xb_buffer *cursor, struct xb_error *error);
+enum xb_status xb_prefetch_check(const struct xb_buffer *buffer, uint64_t bytes,
+                                 struct xb_error *error);
+enum xb_status xb_peer_copy_check(const struct xb_queue *queue, const struct xb_buffer *target,
+                                  uint64_t target_offset, const struct xb_buffer *source,
+                                  uint64_t source_offset, uint64_t bytes, struct xb_error *error);
+
+/* Of queue_digest. */
+enum xb_status xb_digest_check(const struct xb_queue *queue, const struct xb_buffer *buffer,
+                               uint64_t offset, uint64_t bytes, const struct xb_buffer *target,
+                               uint64_t target_offset, struct xb_error *error);
+
+/* Of file_read, of a file of that device. */
+enum xb_status xb_file_read_check(const struct xb_file *file, const struct xb_buffer *buffer,
+                                  uint64_t offset, uint64_t bytes, struct xb_error *error);
+
+/* Of queue_decode. */
+enum xb_status xb_decode_check(const struct xb_queue *queue, const struct xb_decoding *decoding,
+                               struct xb_error *error);
+
+/* Of pieces_open, queue_copy_pieces with graph_open, queue_kernel_pieces, queue_graph,
+ * and queue_copy_rows. */
+enum xb_status xb_pieces_check(const struct xb_buffer *target, const struct xb_buffer *source,
+                               const struct xb_piece *pieces, size_t count, struct xb_error *error);
+enum xb_status xb_copy_pieces_check(const struct xb_queue *queue, const struct xb_pieces *list,
+                                    struct xb_error *error);
+enum xb_status xb_kernel_pieces_check(const struct xb_queue *queue, const struct xb_pieces *list,
+                                      struct xb_error *error);
+enum xb_status xb_graph_check(const struct xb_queue *queue, const struct xb_graph *graph,
+                              struct xb_error *error);
+enum xb_status xb_rows_check(const struct xb_queue *queue, const struct xb_rows *target,
+                             const struct xb_rows *source, uint64_t bytes, uint64_t count,
+                             struct xb_error *error);
+
+#endif

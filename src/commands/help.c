@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `help` and --help: on the program, a command, a mode, an option, the columns. */
+#include "help.h"
+
+#include "base/plain_text.h"
+#include "cli/help.h"
+#include "measure/mode_list.h"
+#include "run/command.h"
+#include "xferbench/version.h"
+
+#include <string.h>
+
+/* ---- on the program ---- */
+
+static void print_title(FILE *stream)
+{
+    xb_help_print_wrapped(stream,
+                          "xferbench " XB_VERSION ": how fast data moves between a host and its "
+                          "GPUs, by every strategy a program can choose, with every byte verified.",
+                          0);
+}
+
+static void print_commands(FILE *stream, const struct xb_command *const *commands)
+{
+    size_t widest = 0;
+    for (size_t i = 0; commands[i] != NULL; i++)
+        if (strlen(commands[i]->synopsis) > widest)
+            widest = strlen(commands[i]->synopsis);
+    fprintf(stream, "\nUsage: xferbench [COMMAND] [OPTION]...\n\nCommands:\n");
+    for (size_t i = 0; commands[i] != NULL; i++) {
+        char line[160];
+        snprintf(line, sizeof line, "  %s", commands[i]->synopsis);
+        xb_help_print_entry(stream, line, commands[i]->summary, (int)(strlen("  ") + widest + 2));
+    }
+}
+
+static void print_mode_names(FILE *stream)
+{
+    char names[1024];
+    size_t used = 0;
+    names[0] = '\0';
+    for (size_t m = 0; xb_modes[m] != NULL && used < sizeof names; m++)
+        used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", m > 0 ? ", " : "",
+                                 xb_modes[m]->name);
+    fprintf(stream, "\nModes: ");
+    xb_help_print_wrapped(stream, names, (int)strlen("Modes: "));
+}
+
+void xb_help_print_program(FILE *stream, const struct xb_command *const *commands)
+{
+    print_title(stream);
+    print_commands(stream, commands);
+    print_mode_names(stream);
+    fprintf(stream, "\nOptions used most:\n");
+    xb_help_print_brief_options(stream, xb_run_rows());
+    fprintf(stream, "\nExample: %s\n\nMore:\n", xb_command_run.example);
+    xb_help_print_entry(stream, "  xferbench help WORD", "on a command, a mode, or an option", 26);
+    for (const struct xb_topic *topic = xb_topics; topic->name != NULL; topic++) {
+        char name[64];
+        snprintf(name, sizeof name, "  xferbench help %s", topic->name);
+        xb_help_print_entry(stream, name, topic->summary, 26);
+    }
+    xb_help_print_entry(stream, "  man xferbench", "the manual, where it is installed", 26);
+}
+
+static void print_all(FILE *stream, const struct xb_command *const *commands)
+{
+    print_title(stream);
+    print_commands(stream, commands);
+    for (size_t i = 0; commands[i] != NULL; i++) {
+        fprintf(stream, "\n---- %s ----\n\n", commands[i]->name);
+        if (commands[i] == &xb_command_run)
+            xb_run_print_all_help(stream);
+        else if (commands[i]->operands != XB_OPERANDS_TOPIC)
+            xb_help_print_command(stream, commands[i]);
+        else
+            xb_help_print_wrapped(stream, commands[i]->description, 0);
+    }
+}
+
+static void print_columns(FILE *stream, const struct xb_command *const *commands)
+{
+    (void)commands;
+    xb_run_print_columns_help(stream);
+}
+
+const struct xb_topic xb_topics[] = {
+    {"columns", "what the columns of the table are", print_columns},
+    {"all", "every command and every option", print_all},
+    {NULL, NULL, NULL},
+};
+
+/* ---- on an option ---- */
+
+/* Whether the user means that option: "--size", "-s" or "size". */
+static bool is_meant(const struct xb_option *option, const char *word)
+{
+    if (word[0] == '-' && word[1] != '-')
+        return word[1] == option->short_name && word[1] != '\0' && word[2] == '\0';
+    return strcmp(word[0] == '-' ? word + 2 : word, option->name) == 0;
+}
+
+static const struct xb_option *find_row(const struct xb_command *command, const char *word)
+{
+    const struct xb_option *const *rows = command->rows();
+    for (size_t i = 0; rows[i] != NULL; i++)
+        if (is_meant(rows[i], word))
+            return rows[i];
+    return NULL;
+}
+
+/* Whether a command before the one at `index` has the very same row. */
+static bool is_told(const struct xb_command *const *commands, size_t index,
+                    const struct xb_option *row, const char *word)
+{
+    for (size_t i = 0; i < index; i++)
+        if (find_row(commands[i], word) == row)
+            return true;
+    return false;
+}
+
+static void print_takers(FILE *stream, const struct xb_command *const *commands, size_t index,
+                         const struct xb_option *row, const char *word)
+{
+    char modes[512];
+    fprintf(stream, "xferbench %s", commands[index]->name);
+    for (size_t i = index + 1; commands[i] != NULL; i++)
+        if (find_row(commands[i], word) == row)
+            fprintf(stream, ", %s", commands[i]->name);
+    if (xb_run_takers(row, modes, sizeof modes)[0] != '\0') {
+        fprintf(stream, ", modes ");
+        xb_help_print_wrapped(stream, modes, 2);
+    } else {
+        fputc('\n', stream);
+    }
+}
+
+bool xb_help_print_option_named(FILE *stream, const struct xb_command *const *commands,
+                                const char *word)
+{
+    bool found = false;
+    for (size_t i = 0; commands[i] != NULL; i++) {
+        const struct xb_option *row = find_row(commands[i], word);
+        if (row == NULL || is_told(commands, i, row, word))
+            continue;
+        print_takers(stream, commands, i, row, word);
+        xb_help_print_option(stream, row);
+        found = true;
+    }
+    return found;
+}
+
+/* ---- which of them ---- */
+
+/* No word of `asked` ("--help") is a command or a mode. */
+static int unknown_topic(const struct xb_command *const *commands, const char *asked,
+                         const char *word)
+{
+    const char *names[96];
+    size_t count = 0;
+    for (size_t i = 0; commands[i] != NULL && count < 24; i++)
+        names[count++] = commands[i]->name;
+    for (size_t i = 0; xb_topics[i].name != NULL && count < 32; i++)
+        names[count++] = xb_topics[i].name;
+    for (size_t m = 0; xb_modes[m] != NULL && count + 1 < sizeof names / sizeof *names; m++)
+        names[count++] = xb_modes[m]->name;
+    names[count] = NULL;
+    const char *nearest = xb_nearest(word, names);
+    if (nearest != NULL)
+        xb_say("%s: there is no command and no mode '%s'; did you mean '%s'?", asked, word,
+               nearest);
+    else
+        xb_say("%s: there is no command and no mode '%s'; see xferbench --help", asked, word);
+    return XB_EXIT_USAGE;
+}
+
+/* Prints help on the word. False if there is nothing of that name. */
+static bool print_on(FILE *stream, const struct xb_command *const *commands, const char *word)
+{
+    const struct xb_mode *mode = xb_mode_find(word);
+    if (mode != NULL) {
+        xb_help_print_mode(stream, mode);
+        return true;
+    }
+    for (size_t i = 0; commands[i] != NULL; i++)
+        if (strcmp(word, commands[i]->name) == 0) {
+            xb_help_print_command(stream, commands[i]);
+            return true;
+        }
+    for (const struct xb_topic *topic = xb_topics; topic->name != NULL; topic++)
+        if (strcmp(word, topic->name) == 0) {
+            topic->print(stream, commands);
+            return true;
+        }
+    return xb_help_print_option_named(stream, commands, word);
+}
+
+int xb_help_answer(const char *asked, const struct xb_config *config,
+                   const struct xb_command *command, const struct xb_command *const *commands)
+{
+    if (config->operand_count > 1) {
+        xb_say("%s takes one command, mode or option; '%s' is one too many", asked,
+               config->operands[1]);
+        return XB_EXIT_USAGE;
+    }
+    if (config->operand_count == 0)
+        xb_help_print_command(stdout, command);
+    else if (!print_on(stdout, commands, config->operands[0]))
+        return unknown_topic(commands, asked, config->operands[0]);
+    return XB_EXIT_OK;
+}

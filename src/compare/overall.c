@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The verdict over all that gates, in words that need no statistics. */
+#include "internal.h"
+
+#include "text.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- counts ---- */
+
+size_t xb_comparison_count(const struct xb_comparison *comparison, enum xb_outcome outcome)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < comparison->case_count; i++) {
+        const struct xb_compared *compared = &comparison->cases[i];
+        count += compared->gates && compared->outcome == outcome &&
+                 (compared->basis == XB_BASIS_TEST || compared->basis == XB_BASIS_STATUS);
+    }
+    return count;
+}
+
+/* How many gating figures are indicative only; how many of them look like a regression. */
+static size_t count_indicative(const struct xb_comparison *comparison, size_t *regressions)
+{
+    size_t count = 0;
+    *regressions = 0;
+    for (size_t i = 0; i < comparison->case_count; i++) {
+        const struct xb_compared *compared = &comparison->cases[i];
+        if (!compared->gates || compared->basis != XB_BASIS_INDICATIVE)
+            continue;
+        count++;
+        *regressions += compared->outcome == XB_OUTCOME_REGRESSION;
+    }
+    return count;
+}
+
+/* How many gating figures failed, or had wrong data, on both sides, and are not worse by figures.
+ * *more: how many of these did so in a larger share of the candidate's processes. */
+static size_t count_broken(const struct xb_comparison *comparison, size_t *more)
+{
+    size_t count = 0;
+    *more = 0;
+    for (size_t i = 0; i < comparison->case_count; i++) {
+        const struct xb_compared *compared = &comparison->cases[i];
+        if (!compared->gates || !compared->cannot_pass ||
+            compared->outcome != XB_OUTCOME_INCONCLUSIVE)
+            continue;
+        count++;
+        *more += compared->fails_more;
+    }
+    return count;
+}
+
+/* What decides over the whole, in the order in which it does. */
+struct counts {
+    size_t regressions, improved, open, apart, absent, indicative, broken, all;
+    size_t indicated_regressions; /* of the indicative ones */
+    size_t fails_more;            /* of the broken ones */
+};
+
+/* Of the open ones: those whose settings differ, and those that are open for what became of them.
+ */
+static void count_open(const struct xb_comparison *comparison, struct counts *counts)
+{
+    for (size_t i = 0; i < comparison->case_count; i++) {
+        const struct xb_compared *compared = &comparison->cases[i];
+        bool is_open = compared->gates && compared->outcome == XB_OUTCOME_INCONCLUSIVE &&
+                       compared->basis == XB_BASIS_STATUS;
+        bool is_apart = xb_compared_is_apart(comparison, compared);
+        counts->apart += is_open && is_apart;
+        counts->absent += is_open && !is_apart;
+    }
+}
+
+static struct counts count_all(const struct xb_comparison *comparison)
+{
+    struct counts counts = {.regressions = xb_comparison_count(comparison, XB_OUTCOME_REGRESSION),
+                            .improved = xb_comparison_count(comparison, XB_OUTCOME_IMPROVED),
+                            .open = xb_comparison_count(comparison, XB_OUTCOME_INCONCLUSIVE)};
+    counts.indicative = count_indicative(comparison, &counts.indicated_regressions);
+    counts.broken = count_broken(comparison, &counts.fails_more);
+    counts.all = counts.regressions + counts.open + counts.improved + counts.indicative +
+                 xb_comparison_count(comparison, XB_OUTCOME_PASS);
+    count_open(comparison, &counts);
+    return counts;
+}
+
+/* ---- sentences ---- */
+
+/* "s" behind a word of which there are so many. */
+static const char *plural(size_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
+/* "2 %", where all that gates has that threshold, else "their threshold". */
+static const char *threshold_text(const struct xb_comparison *comparison, char *text, size_t size)
+{
+    double share = -1;
+    for (size_t i = 0; i < comparison->case_count; i++) {
+        const struct xb_compared *compared = &comparison->cases[i];
+        bool counts = compared->gates && compared->basis != XB_BASIS_NONE;
+        if (counts && share >= 0 && share != compared->threshold)
+            return "their threshold";
+        share = counts ? compared->threshold : share;
+    }
+    snprintf(text, size, "%g %%", 100 * (share >= 0 ? share : comparison->request.threshold));
+    return text;
+}
+
+/* Adds to the reason. */
+static void say(struct xb_comparison *comparison, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void say(struct xb_comparison *comparison, const char *format, ...)
+{
+    va_list arguments;
+    size_t length = strlen(comparison->reason);
+    va_start(arguments, format);
+    vsnprintf(comparison->reason + length, sizeof comparison->reason - length, format, arguments);
+    va_end(arguments);
+}
+
+/* Adds to what to do next. */
+static void advise(struct xb_comparison *comparison, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void advise(struct xb_comparison *comparison, const char *format, ...)
+{
+    va_list arguments;
+    if (comparison->next[0] != '\0')
+        strncat(comparison->next, " ", sizeof comparison->next - strlen(comparison->next) - 1);
+    size_t length = strlen(comparison->next);
+    va_start(arguments, format);
+    vsnprintf(comparison->next + length, sizeof comparison->next - length, format, arguments);
+    va_end(arguments);
+}
+
+/* How far it is on the wrong side, whatever its figure is. */
+static double loss_of(const struct xb_compared *compared)
+{
+    return compared->figure.more_is_better ? -log(compared->ratio) : log(compared->ratio);
+}
+
+/* The regression that is the largest by its figures; NULL where there is none. */
+static const struct xb_compared *find_worst(const struct xb_comparison *comparison)
+{
+    const struct xb_compared *worst = NULL;
+    for (size_t i = 0; i < comparison->case_count; i++) {
+        const struct xb_compared *compared = &comparison->cases[i];
+        if (compared->gates && compared->basis == XB_BASIS_TEST &&
+            compared->outcome == XB_OUTCOME_REGRESSION &&
+            (worst == NULL || loss_of(compared) > loss_of(worst)))
+            worst = compared;
+    }
+    return worst;
+}
+
+/* ---- what decides ---- */
+
+/* Whether --strict alone refuses them. */
+static bool is_refused_by_strict(const struct xb_comparison *comparison)
+{
+    for (size_t i = 0; i < comparison->difference_count; i++)
+        if (comparison->differences[i].forbids && !comparison->differences[i].of_stack)
+            return false;
+    return true;
+}
+
+static void say_refused(struct xb_comparison *comparison, const struct counts *counts)
+{
+    if (comparison->comparable) {
+        say(comparison,
+            "%s was measured with other settings in the candidate than in the baseline.",
+            counts->open == 1 ? "The only figure that counts" : "Every figure that counts");
+        advise(comparison, "Measure both files with the same settings; --force compares them "
+                           "anyway.");
+        return;
+    }
+    say(comparison, "The files were not measured under the same conditions.");
+    if (is_refused_by_strict(comparison))
+        advise(comparison, "Without --strict they are compared.");
+    else
+        advise(comparison,
+               "Measure both files under the same conditions; --force compares them anyway.");
+}
+
+static void say_regression(struct xb_comparison *comparison, const struct counts *counts,
+                           const char *threshold)
+{
+    char name[XB_COMPARE_TEXT], change[XB_COMPARE_TEXT];
+    const struct xb_compared *worst = find_worst(comparison);
+    say(comparison, "%zu of %zu figure%s got worse by %s or more, or no longer work%s.",
+        counts->regressions, counts->all, plural(counts->all), threshold,
+        counts->regressions == 1 ? "s" : "");
+    if (worst != NULL)
+        say(comparison, " The worst: %.160s, %.120s.",
+            xb_compare_name(comparison, worst, name, sizeof name),
+            xb_compare_says(worst, change, sizeof change));
+}
+
+/* More processes mend nothing, but they can tell a higher rate of failures from chance. */
+static void say_broken(struct xb_comparison *comparison, const struct counts *counts)
+{
+    say(comparison, "%zu of %zu figure%s failed, or had wrong data, in processes of both files.",
+        counts->broken, counts->all, plural(counts->all));
+    if (counts->fails_more > 0) {
+        say(comparison, " %zu did so more often in the candidate.", counts->fails_more);
+        advise(comparison, "Find out why first. More processes may show whether the higher share "
+                           "in the candidate is chance.");
+    } else {
+        advise(comparison, "Find out why first: more processes do not help.");
+    }
+}
+
+static void say_indicative(struct xb_comparison *comparison, const struct counts *counts)
+{
+    say(comparison, "Too few processes to judge %zu of %zu figure%s.", counts->indicative,
+        counts->all, plural(counts->all));
+    if (counts->indicated_regressions > 0)
+        say(comparison, " %zu look%s like a regression, which may be chance.",
+            counts->indicated_regressions, counts->indicated_regressions == 1 ? "s" : "");
+    if (comparison->processes_needed > 0)
+        advise(comparison, "Measure both files again, each with --processes %zu or more.",
+               comparison->processes_needed);
+    else
+        advise(comparison, "No number of processes is enough for so many figures: let fewer count "
+                           "(--gate), or accept a higher --alpha.");
+}
+
+/* What more processes could decide, and how many it takes. */
+static void advise_processes(struct xb_comparison *comparison)
+{
+    size_t needed = xb_processes_to_decide(comparison);
+    if (needed > 0)
+        advise(comparison,
+               "Measure both files again with --processes %zu: about so many are enough if "
+               "processes scatter as they do here.",
+               needed);
+    else
+        advise(comparison, "More processes will hardly decide it: the change is too near the "
+                           "threshold, or the machine too noisy. Make it quieter, or choose "
+                           "another --threshold.");
+}
+
+static void say_open(struct xb_comparison *comparison, const struct counts *counts,
+                     const char *threshold)
+{
+    size_t unsure = counts->open - counts->apart - counts->absent;
+    const char *of = " of ";
+    char all[32];
+    snprintf(all, sizeof all, "%zu figure%s", counts->all, plural(counts->all));
+    if (unsure > 0) {
+        say(comparison, "%zu%s%s: the data does not tell whether %s got worse by %s or more.",
+            unsure, of, all, unsure == 1 ? "it" : "they", threshold);
+        advise_processes(comparison);
+    }
+    if (counts->apart > 0) {
+        say(comparison, "%s%zu%s%s cannot be compared: measured with other settings.",
+            unsure > 0 ? " " : "", counts->apart, of, all);
+        advise(comparison, "Measure both files with the same settings, or leave those cases out "
+                           "(--gate).");
+    }
+    if (counts->absent > 0) {
+        say(comparison, "%s%zu%s%s cannot be judged: see its note.",
+            unsure + counts->apart > 0 ? " " : "", counts->absent, of, all);
+        advise(comparison, "What the candidate lacks has not passed: measure it too, or leave it "
+                           "out (--gate).");
+    }
+}
+
+static void say_passed(struct xb_comparison *comparison, const struct counts *counts,
+                       const char *threshold)
+{
+    say(comparison, "%s%zu figure%s pass%s: none got worse by %s or more",
+        counts->all == 1 ? "The " : "All ", counts->all, plural(counts->all),
+        counts->all == 1 ? "es" : "", threshold);
+    if (counts->improved > 0)
+        say(comparison, ", and %zu got better by as much", counts->improved);
+    say(comparison, ".");
+}
+
+void xb_judge_overall(struct xb_comparison *comparison)
+{
+    char share[32];
+    struct counts counts = count_all(comparison);
+    const char *threshold = threshold_text(comparison, share, sizeof share);
+    comparison->reason[0] = comparison->next[0] = '\0';
+    comparison->overall = XB_OUTCOME_INCONCLUSIVE;
+    xb_comparison_count_apart(comparison);
+    if (xb_comparison_is_refused(comparison)) {
+        say_refused(comparison, &counts);
+    } else if (counts.regressions > 0) {
+        comparison->overall = XB_OUTCOME_REGRESSION;
+        say_regression(comparison, &counts, threshold);
+    } else if (comparison->idle_gate > 0) {
+        say(comparison,
+            "Gate %zu of --gate has nothing to judge: none of its cases was measured in both "
+            "files.",
+            comparison->idle_gate);
+    } else if (counts.broken > 0) {
+        say_broken(comparison, &counts);
+    } else if (counts.indicative > 0) {
+        say_indicative(comparison, &counts);
+    } else if (counts.open > 0) {
+        say_open(comparison, &counts, threshold);
+    } else if (counts.all == 0) {
+        say(comparison, "No figure that counts was measured in both files.");
+    } else {
+        comparison->overall = counts.improved > 0 ? XB_OUTCOME_IMPROVED : XB_OUTCOME_PASS;
+        say_passed(comparison, &counts, threshold);
+    }
+}

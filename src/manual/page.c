@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The man page, in the macros of man(7). */
+#include "manual.h"
+
+#include "cli/options.h"
+#include "commands.h"
+#include "measure/mode_list.h"
+#include "run/command.h"
+#include "xferbench/version.h"
+
+#include <string.h>
+
+/* Writes text so that every character stands for itself. */
+static void put(FILE *stream, const char *text)
+{
+    static const struct {
+        char character;
+        const char *escape;
+    } escapes[] = {{'\\', "\\e"},  {'-', "\\-"},   {'\'', "\\(aq"}, {'`', "\\(ga"},
+                   {'^', "\\(ha"}, {'~', "\\(ti"}, {'"', "\\(dq"}};
+    for (; *text != '\0'; text++) {
+        const char *escape = NULL;
+        for (size_t i = 0; i < sizeof escapes / sizeof *escapes; i++)
+            if (*text == escapes[i].character)
+                escape = escapes[i].escape;
+        if (escape != NULL)
+            fputs(escape, stream);
+        else
+            fputc(*text, stream);
+    }
+}
+
+/* A paragraph's text. A line that began with a dot or an apostrophe would be a macro. */
+static void put_text(FILE *stream, const char *text)
+{
+    fputs(text[0] == '.' ? "\\&" : "", stream);
+    put(stream, text);
+    fputc('\n', stream);
+}
+
+static void put_bold(FILE *stream, const char *text)
+{
+    fputs("\\fB", stream);
+    put(stream, text);
+    fputs("\\fR", stream);
+}
+
+static void put_italic(FILE *stream, const char *text)
+{
+    fputs("\\fI", stream);
+    put(stream, text);
+    fputs("\\fR", stream);
+}
+
+/* An indented paragraph below a name. */
+static void put_entry(FILE *stream, const char *name, const char *text)
+{
+    fputs(".TP\n", stream);
+    put_bold(stream, name);
+    fputc('\n', stream);
+    put_text(stream, text);
+}
+
+static void put_name(FILE *stream, const struct xb_option *option)
+{
+    char name[80];
+    fputs(".TP\n", stream);
+    if (option->short_name != 0) {
+        snprintf(name, sizeof name, "-%c", option->short_name);
+        put_bold(stream, name);
+        fputs(", ", stream);
+    }
+    snprintf(name, sizeof name, "--%s", option->name);
+    put_bold(stream, name);
+    if (option->argument != NULL) {
+        fputc(' ', stream);
+        put_italic(stream, option->argument);
+    }
+    fputc('\n', stream);
+}
+
+static void put_option(FILE *stream, const struct xb_option *option)
+{
+    const char *const *words = xb_option_words(option);
+    char takers[512];
+    put_name(stream, option);
+    put_text(stream, option->help);
+    if (words != NULL) {
+        fputs("Words:", stream);
+        for (size_t i = 0; words[i] != NULL; i++) {
+            fputs(i > 0 ? ", " : " ", stream);
+            put(stream, words[i]);
+        }
+        fputs(".\n", stream);
+    }
+    if (option->default_text != NULL) {
+        fputs("Default: ", stream);
+        put(stream, option->default_text);
+        fputs(".\n", stream);
+    }
+    if (xb_run_takers(option, takers, sizeof takers)[0] != '\0') {
+        fputs("Modes: ", stream);
+        put(stream, takers);
+        fputs(".\n", stream);
+    }
+}
+
+/* Its own options, without those that every command has. */
+static void put_command_options(FILE *stream, const struct xb_command *command)
+{
+    const struct xb_option *const *rows = command->rows();
+    for (size_t i = 0; rows[i] != NULL; i++)
+        if (strcmp(rows[i]->name, xb_option_help.name) != 0 && rows[i] != &xb_option_version)
+            put_option(stream, rows[i]);
+}
+
+/* What stands above the options of a command. */
+static void put_synopsis(FILE *stream, const struct xb_command *command)
+{
+    put_bold(stream, "xferbench");
+    fputc(' ', stream);
+    put(stream, command->synopsis);
+    fputs(" [", stream);
+    put_italic(stream, "OPTION");
+    fputs("]...\n", stream);
+}
+
+static void put_synopses(FILE *stream)
+{
+    fputs(".SH SYNOPSIS\n.nf\n", stream);
+    for (size_t i = 0; xb_commands[i] != NULL; i++)
+        put_synopsis(stream, xb_commands[i]);
+    fputs(".fi\n", stream);
+}
+
+static void put_commands(FILE *stream)
+{
+    fputs(".SH COMMANDS\n", stream);
+    for (size_t i = 0; xb_commands[i] != NULL; i++)
+        put_entry(stream, xb_commands[i]->synopsis, xb_commands[i]->description);
+}
+
+static void put_options(FILE *stream)
+{
+    fputs(".SH OPTIONS\n.SS \"Every command\"\n", stream);
+    put_option(stream, &xb_option_help);
+    put_option(stream, &xb_option_version);
+    for (size_t i = 0; xb_commands[i] != NULL; i++) {
+        if (xb_commands[i]->operands == XB_OPERANDS_TOPIC)
+            continue;
+        fputs(".SS \"xferbench ", stream);
+        put(stream, xb_commands[i]->name);
+        fputs("\"\n", stream);
+        put_command_options(stream, xb_commands[i]);
+    }
+}
+
+static void put_modes(FILE *stream)
+{
+    fputs(".SH MODES\n", stream);
+    for (size_t m = 0; xb_modes[m] != NULL; m++) {
+        char directions[64] = "";
+        put_entry(stream, xb_modes[m]->name, xb_modes[m]->description);
+        for (unsigned d = 0; d < XB_DIRECTIONS; d++)
+            if ((xb_modes[m]->directions >> d & 1u) != 0) {
+                size_t used = strlen(directions);
+                snprintf(directions + used, sizeof directions - used, "%s%s", used > 0 ? ", " : "",
+                         xb_direction_name((enum xb_direction)(1u << d)));
+            }
+        fprintf(stream, "Directions: %s.\n", directions);
+    }
+}
+
+static void put_columns(FILE *stream)
+{
+    fputs(".SH COLUMNS\n", stream);
+    for (const struct xb_column_help *column = xb_column_helps; column->name != NULL; column++)
+        put_entry(stream, column->name, column->help);
+}
+
+static void put_exits(FILE *stream)
+{
+    fputs(".SH \"EXIT STATUS\"\n", stream);
+    for (size_t i = 0; xb_commands[i] != NULL; i++)
+        put_entry(stream, xb_commands[i]->name, xb_commands[i]->exits);
+}
+
+static void put_environment(FILE *stream)
+{
+    static const char *const variables[][2] = {
+        {"COLUMNS", "How wide a terminal is that does not say so itself."},
+        {"NO_COLOR", "With any value: no colours."},
+        {"TERM", "dumb: no colours."},
+        {"LC_ALL, LC_CTYPE, LANG", "The first that is set says whether a terminal shows UTF-8."},
+        {"TMPDIR", "Where files are made that are read from disk, and removed again."},
+        {"XDG_CACHE_HOME", "Kernels compiled for AMD GPUs are kept in its folder xferbench; "
+                           "without it in ~/.cache/xferbench."},
+        {"XFERBENCH_HIP_LIBRARY", "The HIP runtime to open, in place of those that are found."},
+    };
+    fputs(".SH ENVIRONMENT\n", stream);
+    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
+        put_entry(stream, variables[i][0], variables[i][1]);
+}
+
+static void put_examples(FILE *stream)
+{
+    fputs(".SH EXAMPLES\n", stream);
+    for (size_t i = 0; xb_commands[i] != NULL; i++)
+        if (xb_commands[i]->example != NULL)
+            put_entry(stream, xb_commands[i]->example, xb_commands[i]->summary);
+}
+
+void xb_manual_write_page(FILE *stream, const char *date)
+{
+    fprintf(stream,
+            ".\\\" SPDX-License-Identifier: Apache-2.0\n.TH XFERBENCH 1 %s \"xferbench %s\"\n",
+            date, XB_VERSION);
+    fputs(".SH NAME\nxferbench \\- measure how fast data moves between a host and its GPUs\n",
+          stream);
+    put_synopses(stream);
+    fputs(".SH DESCRIPTION\n", stream);
+    put_text(stream, xb_command_run.description);
+    fputs(
+        "Without a command \\fBxferbench\\fR does what \\fBxferbench run\\fR does. An option means "
+        "the same in every command that has it.\n",
+        stream);
+    put_commands(stream);
+    put_options(stream);
+    put_modes(stream);
+    put_columns(stream);
+    put_exits(stream);
+    put_environment(stream);
+    put_examples(stream);
+    fputs(".SH SEE ALSO\nThe folder of documents that is installed with the program: README.md, "
+          "docs/measurement.md, docs/reading.md, docs/compare.md, docs/link.md, docs/options.md.\n",
+          stream);
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "alike.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char digits[] = "0123456789";
+
+/* The length of the number that stands there: digits, and perhaps a point with more of them. */
+static size_t number_length(const char *text)
+{
+    size_t length = strspn(text, digits);
+    size_t behind = length > 0 && text[length] == '.' ? strspn(text + length + 1, digits) : 0;
+    return behind > 0 ? length + 1 + behind : length;
+}
+
+/* Whether a word ends before `c`, so that a number there is one, and no part of a name. */
+static bool ends_word(char c)
+{
+    return c == '\0' || strchr(" ,;:)%", c) != NULL;
+}
+
+/* The next number that is a word of its own; NULL: none. */
+static const char *next_number(const char *text, const char *from)
+{
+    for (const char *c = from; *c != '\0'; c++) {
+        size_t length = number_length(c);
+        if (length == 0)
+            continue;
+        if ((c == text || c[-1] == ' ' || c[-1] == '(') &&
+            (ends_word(c[length]) || (c[length] == '.' && ends_word(c[length + 1]))))
+            return c;
+        c += length - 1;
+    }
+    return NULL;
+}
+
+static size_t find_numbers(const char *text, const char **numbers)
+{
+    size_t count = 0;
+    const char *number = next_number(text, text);
+    while (number != NULL && count < XB_ALIKE_NUMBERS) {
+        numbers[count++] = number;
+        number = next_number(text, number + number_length(number));
+    }
+    return count;
+}
+
+struct xb_alike xb_alike_begin(const char *text)
+{
+    struct xb_alike alike = {.text = text};
+    const char *numbers[XB_ALIKE_NUMBERS];
+    size_t count = find_numbers(text, numbers);
+    for (size_t i = 0; i < count; i++)
+        alike.numbers[i].least = alike.numbers[i].most = numbers[i];
+    return alike;
+}
+
+/* Whether the texts are equal but for their numbers. */
+static bool is_alike(const char *a, const char *const *of_a, const char *b, const char *const *of_b,
+                     size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        size_t length = (size_t)(of_a[i] - a);
+        if (length != (size_t)(of_b[i] - b) || strncmp(a, b, length) != 0)
+            return false;
+        a = of_a[i] + number_length(of_a[i]);
+        b = of_b[i] + number_length(of_b[i]);
+    }
+    return strcmp(a, b) == 0;
+}
+
+bool xb_alike_add(struct xb_alike *alike, const char *text)
+{
+    const char *first[XB_ALIKE_NUMBERS];
+    const char *numbers[XB_ALIKE_NUMBERS];
+    size_t count = find_numbers(text, numbers);
+    if (find_numbers(alike->text, first) != count ||
+        !is_alike(alike->text, first, text, numbers, count))
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        double number = strtod(numbers[i], NULL);
+        if (number < strtod(alike->numbers[i].least, NULL))
+            alike->numbers[i].least = numbers[i];
+        if (number > strtod(alike->numbers[i].most, NULL))
+            alike->numbers[i].most = numbers[i];
+    }
+    return true;
+}
+
+void xb_alike_say(const struct xb_alike *alike, size_t from, struct xb_words *words)
+{
+    const char *numbers[XB_ALIKE_NUMBERS];
+    const char *text = alike->text + from;
+    size_t count = find_numbers(alike->text, numbers);
+    for (size_t i = 0; i < count; i++) {
+        const char *least = alike->numbers[i].least;
+        const char *most = alike->numbers[i].most;
+        if (numbers[i] < text)
+            continue;
+        xb_words_add(words, "%.*s%.*s", (int)(numbers[i] - text), text, (int)number_length(least),
+                     least);
+        if (strtod(least, NULL) < strtod(most, NULL))
+            xb_words_add(words, " to %.*s", (int)number_length(most), most);
+        text = numbers[i] + number_length(numbers[i]);
+    }
+    xb_words_add(words, "%s", text);
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the columns of the table are. */
+#include "command.h"
+
+#include "cli/help.h"
+
+const struct xb_column_help xb_column_helps[] = {
+    {"MODE", "The way a program moves data; `xferbench help MODE` tells of each."},
+    {"VARIANT", "Which kind of the mode: how memory is made, who copies, in which order."},
+    {"DIR",
+     "h2d: host to device. d2h: device to host. bidir: both at once. d2d: within a device, or "
+     "from one to another."},
+    {"SIZE", "How much one operation moves; of bidir so much each way."},
+    {"PIECE, CHUNK, ...", "An option of a mode, where rows differ in it: --piece, --chunk."},
+    {"DEV", "The number of the device; of a pair source and target."},
+    {"GB/s", "10^9 bytes moved in a second: the median of the samples. By the device's clock; by "
+             "the host's "
+             "where its own work counts, as with a ring of threads. Of bidir both ways together."},
+    {"95% INTERVAL", "The true median lies in it with 95 % certainty. Narrow is good."},
+    {"MIN", "The slowest sample of a bandwidth; the fastest of a latency."},
+    {"MAX", "The fastest sample of a bandwidth; the slowest of a latency."},
+    {"SPREAD", "Of several processes: how far their medians lie apart, as a share of the median."},
+    {"OF LINK", "The share of what the link can carry after packet headers; of bidir to the device "
+                "and from it."},
+    {"SUBMIT",
+     "How long the call took to return, by the host's clock: so long the thread is kept."},
+    {"DONE", "How long until the data was there, by the host's clock."},
+    {"HOST P50", "With --latency: the median time of one operation, by the host's clock."},
+    {"DEVICE P50", "The same by the device's clock, without the way there."},
+    {"P95", "95 of 100 operations were faster; by the clock of the column before it."},
+    {"P99", "99 of 100 operations were faster."},
+    {"N", "How many samples there are; with --processes how many processes count."},
+    {"VERIFIED, OK", "yes: every byte that arrived was checked and is right. NO: some are wrong."},
+    {NULL, NULL},
+};
+
+void xb_run_print_columns_help(FILE *stream)
+{
+    fprintf(stream, "Columns of the table\n\n");
+    for (const struct xb_column_help *column = xb_column_helps; column->name != NULL; column++) {
+        char name[64];
+        snprintf(name, sizeof name, "  %s", column->name);
+        xb_help_print_entry(stream, name, column->help, 22);
+    }
+    fputc('\n', stream);
+    xb_help_print_wrapped(
+        stream,
+        "A case that was not measured shows skipped, ERROR or cut short in place "
+        "of its figure, and a note below says why. \"-\": there is nothing to say.",
+        0);
+}

@@ -1,0 +1,180 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What people read fits the place where they read it, and no number is broken for that.
+usage: test_width.py BUILD_FOLDER [UNITTEST_ARGUMENT...]
+"""
+
+import fcntl
+import os
+import re
+import struct
+import termios
+
+import harness
+from harness import FEW, HOST, SOURCE, Case, Terminal
+
+NARROW = (40, 60, 80, 120)
+WIDE = 400  # where nothing is left out
+PIPED = 100
+COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+NUMBER = re.compile(r"\d+(?:\.\d+)?")
+LEFT_OUT = re.compile(r"Not shown in (\d+)\s+columns:")
+# A table of every kind: bandwidths, latencies, devices together, several processes, sweeps, matrices
+# of two and of four devices, links and pairs of devices.
+FILES = (
+    "h200/all-256m.json",
+    "h200/latency.json",
+    "h200/sweep.json",
+    "h200/batch-sweep.json",
+    "h200/compare-again.json",
+    "h200/pipeline-chunks.json",
+    "h200/link-expect-gen6x16.json",
+    "h200-x2/all-devices-1g.json",
+    "h200-x2/simultaneous.json",
+    "h200-x4/link-pairs.json",
+    "h200-x4/nvb-peer.json",
+)
+
+
+def result(name):
+    return os.path.join(SOURCE, "bench", "results", name)
+
+
+JOB = ("--in", "256M", "--out", "1M", "--gpu-time", "5ms", "--cpu-time", "90ms")
+ADVISE = ("advise", result("h200/crossover.json"), *JOB)
+
+
+class Width(Case):
+    def on_terminal(self, columns, *arguments, **environment):
+        """What it prints on a terminal that wide."""
+        terminal = Terminal()
+        self.addCleanup(terminal.close)
+        fcntl.ioctl(terminal.slave, termios.TIOCSWINSZ, struct.pack("4H", 24, columns, 0, 0))
+        variables = {"TERM": "xterm", "LC_ALL": "C.UTF-8", "NO_COLOR": None, "COLUMNS": None} | environment
+        process = self.start(*arguments, stdout=terminal.slave, environment=variables)
+        terminal.close_slave()
+        text = terminal.read_rest().decode("utf-8").replace("\r\n", "\n")
+        outcome = self.finish(process)
+        self.assertIn(outcome.code, (0, 1, 2), outcome)  # link's verdict is a code
+        self.assertEqual(outcome.err, "", outcome)
+        return text
+
+    def piped(self, *arguments):
+        return self.run_program(*arguments).out
+
+    def check_lines(self, text, columns):
+        for line in COLOUR.sub("", text).splitlines():
+            self.assertLessEqual(len(line), columns, line)
+            self.assertEqual(line, line.rstrip())
+            self.assertNotIn("...", line)
+
+    def check(self, *arguments):
+        """The same numbers at every width, as far as they are shown. Returns what is piped."""
+        whole = COLOUR.sub("", self.on_terminal(WIDE, *arguments))
+        numbers = set(NUMBER.findall(whole))
+        self.assertNotIn("Not shown", whole)
+        piped = self.piped(*arguments)
+        self.assertNotIn("\x1b", piped)
+        shown = {columns: self.on_terminal(columns, *arguments) for columns in NARROW}
+        for columns, text in (*shown.items(), (PIPED, piped)):
+            with self.subTest(arguments=arguments, columns=columns):
+                self.check_lines(text, columns)
+                said = LEFT_OUT.findall(text)
+                self.assertEqual(set(said) - {str(columns)}, set())
+                plain = LEFT_OUT.sub("", COLOUR.sub("", text))
+                self.assertEqual(set(NUMBER.findall(plain)) - numbers, set(), text)
+        return piped
+
+    def test_files(self):
+        for name in FILES:
+            self.check("show", result(name))
+
+    def test_matrices_are_whole(self):
+        """And so are tables of a sweep: what does not fit beside the rest stands below it."""
+        for name, begin in (("h200-x4/nvb-peer.json", "\npeer "), ("h200/batch-sweep.json", "\nbatch h2d,")):
+            whole, narrow = (
+                COLOUR.sub("", self.on_terminal(columns, "show", result(name)))
+                for columns in (WIDE, 40)
+            )
+            matrices, split = (
+                re.findall(r"\d+\.\d+", text[text.index(begin) :].partition("\nReading\n")[0])
+                for text in (whole, narrow)
+            )
+            self.assertEqual(sorted(split), sorted(matrices))
+            self.assertGreater(len(narrow.splitlines()), len(whole.splitlines()) + 20)
+
+    def test_advise(self):
+        self.check(*ADVISE)
+
+    def test_run(self):
+        """Every run has other figures: only the lines are looked at."""
+        several = ("--mode", "pinned,async,double-buffer", "--streams", "1,2", "--chunk", "4K,8K,16K")
+        for arguments in (
+            (*HOST, *several, "--size", "64K", "--direction", "both,bidir", *FEW),
+            (*HOST, "--mode", "pinned", "--size", "4K", "--latency", *FEW),
+            (*HOST, "--mode", "double-buffer", "--size", "64K", "--chunk", "4K", "--timeline", *FEW),
+        ):
+            for columns in (40, 60, 120):
+                text = self.on_terminal(columns, *arguments)
+                self.check_lines(text, columns)
+            self.check_lines(self.piped(*arguments), PIPED)
+
+    def test_long_words(self):
+        """A terminal breaks them where they reach its edge. In a file they stay whole, to be searched for."""
+        path = "/opt/" + 30 * "vendor/" + "lib.so"
+        document = harness.read_json(result("h200/pinned-1g.json"))
+        document["devices"][0]["name"] = "Accelerator with a name of " + 80 * "X"
+        document["backend"]["runtime_library"] = path
+        self.write_json("long.json", document)
+        text = COLOUR.sub("", self.on_terminal(60, "show", "long.json"))
+        self.check_lines(text, 60)
+        self.assertIn(path, re.sub(r"\n *", "", text))
+        self.assertIn(path, self.piped("show", "long.json"))
+
+    def test_columns_that_went_are_named(self):
+        text = COLOUR.sub("", self.on_terminal(80, "show", result(FILES[0])))
+        header = next(line for line in text.splitlines() if line.startswith("MODE"))
+        self.assertEqual(
+            header.split(),
+            "MODE VARIANT DIR SIZE BUFFERS GB/s 95% INTERVAL OK".split(),
+        )
+        self.assertIn("\nNot shown in 80 columns: MIN, MAX, SUBMIT, DONE, N. JSON and CSV have all.\n", text)
+
+    def test_reading_comes_last(self):
+        text = self.piped("show", result(FILES[0]))
+        self.assertLess(text.index("\nNotes\n"), text.index("\nReading\n"))
+        self.assertIn("\n  noisy    managed fault h2d 256 MiB and 1 more row: the median is known", text)
+
+    def test_columns_are_explained_on_a_terminal(self):
+        words = "\nColumns: xferbench help columns\n"
+        for name in ("h200/all-256m.json", "h200-x2/simultaneous.json"):
+            self.assertEqual(self.on_terminal(80, "show", result(name)).count(words), 1)
+            self.assertNotIn(words, self.piped("show", result(name)))
+
+    def test_colours(self):
+        """On a terminal that has them, unless nobody wants them; and they take no column."""
+        bold, red, yellow, green = (f"\x1b[{code}m" for code in (1, 31, 33, 32))
+        for name, colours in (
+            ("h200/all-256m.json", (bold + "Reading", yellow + "skipped", yellow + "noisy")),
+            ("h200-x4/link-pairs.json", (green + "OK", bold + "Device 0")),
+            ("h200/link-expect-gen6x16.json", (red + "CRITICAL",)),
+        ):
+            text = self.on_terminal(80, "show", result(name))
+            self.assert_words(text, colours)
+            for environment in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):
+                plain = self.on_terminal(80, "show", result(name), **environment)
+                self.assertEqual(plain, COLOUR.sub("", text))
+        self.assertIn(f"{green}advice", self.on_terminal(80, *ADVISE))
+
+    def test_colours_of_what_failed(self):
+        document = harness.read_json(result("h200/pinned-1g.json"))
+        document["results"][0] |= {"status": "error", "reason": "17 bytes are wrong", "verified": False}
+        self.write_json("failed.json", document)
+        text = self.on_terminal(80, "show", "failed.json")
+        for words in ("ERROR", "NO"):
+            self.assertIn(f" \x1b[31m{words}\x1b[0m", text)
+        self.assertIn("  \x1b[31mERROR\x1b[0m    pinned registered h2d 1 GiB: 17 bytes are wrong", text)
+
+
+if __name__ == "__main__":
+    harness.main()

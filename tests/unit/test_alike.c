@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "run/alike.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+static void assert_said(const struct xb_alike *alike, size_t from, const char *expected)
+{
+    struct xb_words words = {.length = 0};
+    xb_alike_say(alike, from, &words);
+    assert_string_equal(words.text, expected);
+}
+
+static void numbers_that_differ_are_a_range(void **state)
+{
+    struct xb_alike alike = xb_alike_begin("noisy: known to within 9 % (of 3 samples)");
+    (void)state;
+    assert_said(&alike, 0, "noisy: known to within 9 % (of 3 samples)");
+    assert_true(xb_alike_add(&alike, "noisy: known to within 13 % (of 3 samples)"));
+    assert_true(xb_alike_add(&alike, "noisy: known to within 4.5 % (of 3 samples)"));
+    assert_true(xb_alike_add(&alike, "noisy: known to within 5 % (of 3 samples)"));
+    assert_said(&alike, 0, "noisy: known to within 4.5 to 13 % (of 3 samples)");
+    assert_said(&alike, 7, "known to within 4.5 to 13 % (of 3 samples)");
+}
+
+static void other_words_are_another_kind(void **state)
+{
+    struct xb_alike alike = xb_alike_begin("after 3 samples");
+    (void)state;
+    assert_false(xb_alike_add(&alike, "after 4 operations"));
+    assert_false(xb_alike_add(&alike, "before 4 samples"));
+    assert_false(xb_alike_add(&alike, "after 4 samples of 5"));
+    assert_false(xb_alike_add(&alike, "after samples"));
+    assert_said(&alike, 0, "after 3 samples");
+}
+
+/* A range of what is no number of its own would be nonsense. */
+static void numbers_within_names_must_be_equal(void **state)
+{
+    struct xb_alike alike = xb_alike_begin("by /opt/lib1.so on nodes 0-1, 0000:0f:00.0");
+    (void)state;
+    assert_true(xb_alike_add(&alike, "by /opt/lib1.so on nodes 0-1, 0000:0f:00.0"));
+    assert_false(xb_alike_add(&alike, "by /opt/lib2.so on nodes 0-1, 0000:0f:00.0"));
+    assert_false(xb_alike_add(&alike, "by /opt/lib1.so on nodes 0-2, 0000:0f:00.0"));
+    assert_false(xb_alike_add(&alike, "by /opt/lib1.so on nodes 0-1, 0000:1f:00.0"));
+}
+
+static void number_at_either_end_counts(void **state)
+{
+    struct xb_alike alike = xb_alike_begin("3 of 16.");
+    (void)state;
+    assert_true(xb_alike_add(&alike, "2 of 8."));
+    assert_said(&alike, 0, "2 to 3 of 8 to 16.");
+    alike = xb_alike_begin("warning 1");
+    assert_true(xb_alike_add(&alike, "warning 2"));
+    assert_said(&alike, 0, "warning 1 to 2");
+}
+
+/* There is room for eight. */
+static void further_numbers_must_be_equal(void **state)
+{
+    struct xb_alike alike = xb_alike_begin("1 2 3 4 5 6 7 8 9");
+    (void)state;
+    assert_true(xb_alike_add(&alike, "1 2 3 4 5 6 7 9 9"));
+    assert_false(xb_alike_add(&alike, "1 2 3 4 5 6 7 8 8"));
+    assert_said(&alike, 0, "1 2 3 4 5 6 7 8 to 9 9");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(numbers_that_differ_are_a_range),
+        cmocka_unit_test(other_words_are_another_kind),
+        cmocka_unit_test(numbers_within_names_must_be_equal),
+        cmocka_unit_test(number_at_either_end_counts),
+        cmocka_unit_test(further_numbers_must_be_equal),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
