@@ -55,7 +55,7 @@ static void benchmark_action_makes_bigger_better(void **state)
     const cJSON *one = entry(root, "pinned alloc h2d 1 GiB device 0 latency_device");
     assert_number_at(one, "value", 1 / 2.2e-6);
     assert_text_at(one, "extra",
-                   "8 processes; no change, 99 % sure of not longer; ratio 1.0000; PASS");
+                   "8 processes; 0.00 %, 99 % sure of not longer; ratio 1.0000; PASS");
     one = entry(root, "pinned alloc h2d 1 GiB device 0 latency_host");
     assert_text_at(one, "extra",
                    "8 processes; 6.3 % longer, 99 % sure of at least 6.0 %; "
