@@ -336,7 +336,7 @@ static void table_tells_thresholds(void **state)
     n->comparison.request.thresholds = (struct xb_thresholds){.items = own, .count = 3};
     char *text = written(plain_table, n);
     assert_has(text, "  rule      worse by 2 % or more is a regression (pinned 1 %, all modes d2h "
-                     "4 KiB 10 %, all\n            modes from 4 KiB to 8 KiB 3 %); 1 of 1 figures "
+                     "4 KiB 10 %, all modes\n            from 4 KiB to 8 KiB 3 %); 1 of 1 figures "
                      "count;");
     free(text);
 }
