@@ -234,7 +234,8 @@ static void put_page(FILE *stream, const char *date)
     put_environment(stream);
     put_examples(stream);
     fputs(".SH SEE ALSO\nThe folder of documents that is installed with the program: README.md, "
-          "docs/measurement.md, docs/reading.md, docs/compare.md, docs/link.md, docs/options.md.\n",
+          "docs/measurement.md, docs/reading.md, docs/compare.md, docs/report.md, "
+          "docs/timeline.md, docs/link.md, docs/advise.md, docs/options.md.\n",
           stream);
 }
 
