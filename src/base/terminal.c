@@ -88,17 +88,24 @@ bool xb_terminal_has_utf8(FILE *stream)
     return false;
 }
 
-const char *xb_colour_begin(FILE *stream, enum xb_colour colour)
+const char *xb_colour_code(enum xb_colour colour)
 {
-    static const char *const codes[] = {[XB_COLOUR_NONE] = "",
+    static const char *const codes[] = {[XB_COLOUR_NONE] = "\033[0m",
                                         [XB_COLOUR_GOOD] = "\033[32m",
                                         [XB_COLOUR_WARNING] = "\033[33m",
                                         [XB_COLOUR_BAD] = "\033[31m",
                                         [XB_COLOUR_TITLE] = "\033[1m"};
-    return xb_terminal_has_colours(stream) ? codes[colour] : "";
+    return codes[colour];
+}
+
+const char *xb_colour_begin(FILE *stream, enum xb_colour colour)
+{
+    bool any = colour != XB_COLOUR_NONE && xb_terminal_has_colours(stream);
+    return any ? xb_colour_code(colour) : "";
 }
 
 const char *xb_colour_end(FILE *stream, enum xb_colour colour)
 {
-    return colour != XB_COLOUR_NONE && xb_terminal_has_colours(stream) ? "\033[0m" : "";
+    bool any = colour != XB_COLOUR_NONE && xb_terminal_has_colours(stream);
+    return any ? xb_colour_code(XB_COLOUR_NONE) : "";
 }

@@ -106,8 +106,10 @@ static enum xb_status print_backend(const struct xb_found_backend *found, struct
     enum xb_status status = XB_OK;
     for (size_t i = 0; i < found->device_count && status == XB_OK; i++)
         status = print_device(&found->devices[i], error);
-    for (size_t i = 0; i < found->failed_count; i++)
-        printf("    %s\n", found->failures[i].message);
+    for (size_t i = 0; i < found->failed_count; i++) {
+        printf("    ");
+        xb_help_print_wrapped(stdout, found->failures[i].message, 4);
+    }
     return status;
 }
 
