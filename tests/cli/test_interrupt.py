@@ -69,13 +69,13 @@ class Progress(Case):
 
     def test_processes_in_a_narrow_window(self):
         """The role goes rather than that the line takes two."""
-        arguments = (*SMALL, "--interleave", XFERBENCH, "--json", "new.json", "--baseline-json", "old.json")
+        arguments = (*SMALL, "--interleave", XFERBENCH, "--processes", "2", "--json", "new.json", "--baseline-json", "old.json")
         wide, narrow = (
             self.finish(self.start(*arguments, terminal=self.sized_terminal(24, columns))).err
             for columns in (80, 40)
         )
         self.assertRegex(wide, r"\(\w+\), about [0-9]+ s left\x1b\[K\r")
-        self.assertRegex(narrow, r"\rprocess 1 of 1, about [0-9]+ s left\x1b\[K\r")
+        self.assertRegex(narrow, r"\rprocess 2 of 2, about [0-9]+ s left\x1b\[K\r")
 
     def test_nothing_where_no_line_can_be_wiped_out(self):
         """On a dumb terminal, and in a window so narrow that lines take several."""
