@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/plain_text.h"
+#include "base/terminal.h"
 #include "cli/command.h"
 #include "measure/case.h"
 
@@ -38,8 +39,6 @@ static struct {
 /* Says what does not end, and where to look. */
 static void tell(const char *what, const char *written)
 {
-    if (isatty(STDERR_FILENO))
-        fputs("\r\033[K", stderr); /* the line of progress */
     xb_say("the deadline was %.0f s ago, and %s has not come to an end: a call of the driver "
            "hangs, or "
            "takes that long. %s Look for a hung GPU in the kernel's log (dmesg), take another "
@@ -73,6 +72,8 @@ _Noreturn static void end_process(void)
     char what[160];
     char written[96] = "";
     snprintf(what, sizeof what, "%s", watch.doing);
+    if (xb_terminal_has_cursor(stderr))
+        fputs("\r\033[K", stderr); /* the line of progress: the table comes next */
     if (watch.write != NULL && !write_rest(what, sizeof what, written, sizeof written))
         snprintf(written, sizeof written, "Not all of what was measured could be written.");
     tell(what, written);
