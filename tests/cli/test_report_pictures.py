@@ -165,7 +165,7 @@ class Pictures(Case):
         self.assertIn("below 0.98 is worse", picture.find(f"{SVG}desc").text)
         table = self.table_of(page, "Ratios")
         self.assertEqual(len(table), 1 + 6)
-        self.assertEqual(table[1][3:5], ["0.4866", "0.4865 to 0.4867"])
+        self.assertEqual(table[1][3:6], ["51.3 % slower, 99 % sure of at least 51.3 %", "0.4866", "0.4865 to 0.4867"])
 
     # ---- trends ----
 
