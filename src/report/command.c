@@ -21,7 +21,7 @@
 
 static const struct xb_option option_svg = {
     .name = "svg",
-    .type = XB_OPTION_TEXT,
+    .type = XB_OPTION_FILE,
     .argument = "FOLDER",
     .help = "Also write each picture into a file of its own, named after its place in the page, "
             "such as file-1-by-size-1.svg. Makes the folder if it is not there; replaces pictures "
