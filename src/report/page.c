@@ -97,6 +97,7 @@ void xb_page_section_begin(struct xb_page *page, int level, const char *id, cons
 {
     snprintf(page->section, sizeof page->section, "%s", id);
     snprintf(page->title, sizeof page->title, "%s", title);
+    page->level = level;
     page->section_pictures = 0;
     page->left_out = 0;
     fputs("<section>\n", page->stream);
@@ -175,11 +176,11 @@ void xb_page_remark(struct xb_page *page, const char *format, ...)
 void xb_page_title(struct xb_page *page, const char *format, ...)
 {
     va_list arguments;
-    fputs("<h4>", page->stream);
+    fprintf(page->stream, "<h%d>", page->level + 1);
     va_start(arguments, format);
     xb_page_put(page, format, arguments);
     va_end(arguments);
-    fputs("</h4>\n", page->stream);
+    fprintf(page->stream, "</h%d>\n", page->level + 1);
 }
 
 void xb_page_list_begin(struct xb_page *page, size_t number, const char *name, const char *subject)

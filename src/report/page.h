@@ -33,6 +33,7 @@ struct xb_page {
     /* page.c's own: */
     char section[XB_PAGE_ID - 16]; /* id of the section that is written */
     char title[64];                /* its heading */
+    int level;                     /* of that heading */
     size_t pictures;               /* so far, in the page */
     size_t section_pictures;       /* so far, in the section */
     size_t left_out;               /* pictures, of the section */
@@ -69,7 +70,7 @@ void xb_page_paragraph(struct xb_page *page, const char *format, ...)
 /* Smaller and paler: of what is left out, or how something was made. */
 void xb_page_remark(struct xb_page *page, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* A heading within a section. */
+/* A heading within a section, a level below the section's. */
 void xb_page_title(struct xb_page *page, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

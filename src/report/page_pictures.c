@@ -75,7 +75,7 @@ static enum xb_status put_picture(struct xb_page *page, const struct xb_picture 
 {
     fputs("<figure><figcaption>", page->stream);
     xb_markup_text(page->stream, head->title);
-    fputs("</figcaption><div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"",
+    fputs("</figcaption><div class=\"wide\" tabindex=\"0\" role=\"group\" aria-label=\"",
           page->stream);
     xb_markup_text(page->stream, head->title);
     fputs("\">\n", page->stream);

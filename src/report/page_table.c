@@ -13,7 +13,7 @@ void xb_page_table_begin(struct xb_page *page, const char *caption)
     page->table.column = 0;
     page->table.rows = 0;
     /* It can be scrolled with the keyboard. */
-    fputs("<div class=\"wide table\" tabindex=\"0\" role=\"region\" aria-label=\"", page->stream);
+    fputs("<div class=\"wide table\" tabindex=\"0\" role=\"group\" aria-label=\"", page->stream);
     xb_markup_text(page->stream, caption);
     fputs("\"><table>", page->stream);
     if (strcmp(caption, page->title) != 0) {

@@ -85,6 +85,9 @@ class Report(Case):
         page = Page(text)
         self.assertEqual(len(page.ids), len(set(page.ids)), "ids are unique")
         self.assertEqual(set(page.links) - set(page.ids), set(), "links lead to ids")
+        levels = [int(name[1]) for name in page.elements if re.fullmatch("h[1-6]", name)]
+        for above, below in zip([0] + levels, levels):
+            self.assertLessEqual(below, above + 1, "no level of headings is left out")
         self.assertEqual(page.references, [], "nothing is fetched, nothing runs")
         self.assertNotIn("script", page.elements)
         self.assertNotRegex(page.styles, r"@import|url\(")
@@ -107,7 +110,7 @@ class Report(Case):
         self.assert_says(
             page,
             "Host to device: up to 55.34 GB/s by pinned registered, 1 GiB; 95.3 % of what the link can carry.",
-            "NVIDIA H200",
+            "NVIDIA H200 on host vm",
             "580.159.04",  # the driver
             "PCIe Gen5 x16",
             "pinned registered is 6.74 times as fast as pageable driver",  # the Reading

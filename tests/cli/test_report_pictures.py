@@ -129,6 +129,21 @@ class Pictures(Case):
         ])
         self.assertEqual(table[2][5], "less than both ends can do; limits the path")
 
+    # ---- by mode ----
+
+    def test_ways_side_by_side_begin_at_zero(self):
+        """So a way that reaches half as far is half as fast."""
+        page = self.report(os.path.join(RESULTS, "h200", "all-1g-7.json"))
+        for picture in self.pictures_of(page, "by-mode"):
+            places = {}
+            for text in picture.iter(f"{SVG}text"):
+                if text.get("text-anchor") == "middle" and re.fullmatch(r"\d+", text.text or ""):
+                    places[int(text.text)] = float(text.get("x"))
+            self.assertIn(0, places)
+            (axis,) = (line for line in picture.iter(f"{SVG}line")
+                       if line.get("class") == "axis" and line.get("y1") == line.get("y2"))
+            self.assertEqual(places[0], float(axis.get("x1")))
+
     # ---- timelines ----
 
     def test_timelines_of_a_trace(self):
@@ -204,6 +219,13 @@ class Pictures(Case):
     def test_no_change_is_no_change(self):
         page = self.report(*self.write_dated(14, 99))
         self.assertEqual({row[3] for row in self.table_of(page, "Cases of several dates")[1:]}, {"no"})
+        self.assertNotIn("it changed", self.words_of(page))
+
+    def test_copies_of_a_file_are_no_further_evidence(self):
+        first, second, third = self.write_dated(3, 1)
+        page = self.report(*[first] * 7, *[second] * 7, third)
+        table = self.table_of(page, "Cases of several dates")
+        self.assertEqual({(row[2], row[3]) for row in table[1:]}, {("3", "too few files to tell")})
         self.assertNotIn("it changed", self.words_of(page))
 
     def test_few_files_tell_no_change(self):
