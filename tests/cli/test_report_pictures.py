@@ -117,8 +117,8 @@ class Pictures(Case):
         self.write_json("link.json", document)
         page = self.report("link.json")
         (picture,) = self.pictures_of(page, "path")
-        looks = {group.get("class"): " ".join(self.texts_of(group)) for group in picture.iter(f"{SVG}g")}
-        self.assertIn("Gen5 x8 of Gen5 x16, limits the path", looks["bad"])
+        looks = self.looks_of(picture)
+        self.assertIn("Gen5 x8 of Gen5 x16 limits the path", looks["bad"])
         self.assertIn("0000:04:00.0", looks["bad"])
         self.assertIn("NVIDIA H200", looks["good"])
         self.assertIn("the link at 0000:04:00.0 is weak", picture.find(f"{SVG}desc").text)
@@ -128,6 +128,39 @@ class Pictures(Case):
             ["0000:04:00.0 - 0000:00:01.0", "Gen5 x8", "Gen5 x16"],
         ])
         self.assertEqual(table[2][5], "less than both ends can do; limits the path")
+
+    def looks_of(self, picture):
+        """What is written in each look. Nothing is cut: a text that is has a title."""
+        self.assertEqual([text for text in picture.iter(f"{SVG}text") if len(text)], [])
+        looks = {}
+        for group in picture.iter(f"{SVG}g"):
+            looks.setdefault(group.get("class"), []).extend(self.texts_of(group))
+        return {look: " ".join(texts) for look, texts in looks.items()}
+
+    def test_a_shared_hop_that_limits_the_second_device(self):
+        """The first device has a worse link of its own; the other's is as it should be."""
+        document = self.load_result("h200", "link-1.json")
+        document["devices"].append(copy.deepcopy(document["devices"][0]))
+        for index, device in enumerate(document["devices"]):
+            address = f"0000:{index + 5:02x}:00.0"
+            device.update(index=index, pci_bdf=address)
+            device["verdict"].update(bottleneck=index, level="WARNING")
+            for attempt in device["attempts"]:
+                for path in (attempt["at_rest"], attempt["after"]):
+                    (hop,) = path["hops"]
+                    ends = [dict(hop["lower"], bdf=end) for end in ("0000:02:00.0", "0000:00:01.0")]
+                    path["hops"].append(dict(hop, lower=ends[0], upper=ends[1]))
+                    hop["upper"] = dict(hop["lower"], bdf=f"0000:03:{index:02x}.0")
+                    hop["lower"] = dict(hop["lower"], bdf=address)
+                (seen,) = attempt["under_load"]["hops"]
+                attempt["under_load"]["hops"] = [dict(seen, width=16 if index else 4), dict(seen, width=8)]
+        self.write_json("link.json", document)
+        (picture,) = self.pictures_of(self.report("link.json"), "path")
+        looks = self.looks_of(picture)
+        self.assertIn("Gen5 x8 of Gen5 x16 limits the path bridge", looks["bad"])
+        self.assertIn("Gen5 x4 of Gen5 x16 limits the path device 0: WARNING", looks["bad"])
+        self.assertEqual(looks["good"], "Gen5 x16")
+        self.assertIn("device 1: WARNING", looks["unsure"])
 
     # ---- by mode ----
 
