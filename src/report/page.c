@@ -6,6 +6,7 @@
 #include "plot/svg.h"
 #include "xferbench/version.h"
 
+#include <limits.h>
 #include <stdarg.h>
 #include <string.h>
 
@@ -60,6 +61,7 @@ static const char style[] =
 void xb_page_begin(struct xb_page *page, const char *title)
 {
     FILE *stream = page->stream;
+    page->full_at = LONG_MAX;
     fputs("<!DOCTYPE html>\n<html lang=\"en\" xmlns=\"http://www.w3.org/1999/xhtml\">\n<head>\n"
           "<meta charset=\"utf-8\"/>\n"
           "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n"
@@ -82,6 +84,18 @@ void xb_page_end(struct xb_page *page)
                    "network and no script.",
                    XB_VERSION);
     fputs("</footer>\n</body>\n</html>\n", page->stream);
+}
+
+void xb_page_share(struct xb_page *page, size_t parts)
+{
+    long written = ftell(page->stream);
+    long left = written < XB_PAGE_BYTES ? XB_PAGE_BYTES - written : 0;
+    page->full_at = written + left / (long)parts;
+}
+
+bool xb_page_has_room(const struct xb_page *page)
+{
+    return ftell(page->stream) < page->full_at;
 }
 
 void xb_page_heading(struct xb_page *page, int level, const char *id, const char *text)
@@ -108,8 +122,8 @@ void xb_page_section_end(struct xb_page *page)
 {
     if (page->left_out > 0)
         xb_page_remark(page,
-                       "%zu more picture%s would stand here: a page has %d at most. Name fewer "
-                       "files to see all.",
+                       "%zu more picture%s would stand here, but a page has %d at most, and about "
+                       "1 MB. Name fewer files to see all.",
                        page->left_out, page->left_out > 1 ? "s" : "", XB_PAGE_PICTURES);
     fputs("</section>\n", page->stream);
 }

@@ -252,6 +252,17 @@ class Report(Case):
         self.assertEqual(shown, list(range(11, 31)))  # the newest
         self.assert_says(page, "30. day-30.json")
 
+    def test_many_sweeps_make_a_small_page(self):
+        """What has no room goes from the end of each file, and the page says so."""
+        outcome = self.run_program("report", *[os.path.join(H200, "sweep.json")] * 20)
+        self.assertEqual((outcome.code, outcome.err), (0, ""))
+        self.assertLess(len(outcome.out.encode()), 1_000_000)
+        page = self.check(outcome.out)
+        self.assert_says(page, "but a page has 120 at most, and about 1 MB", "more rows are not shown")
+        for number in range(1, 21):
+            self.assertIn(f"file-{number}-by-size-1-title", page.ids)  # each has its first picture
+            self.assertIn(f"file-{number}-numbers", page.ids)
+
 
 if __name__ == "__main__":
     harness.main()
