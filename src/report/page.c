@@ -55,7 +55,8 @@ static const char style[] =
     "--link:#000;--good:#116329;--bad:#b3001b;--unsure:#7a4e00}\n"
     "body{max-width:none;padding:0;font-size:10pt}\n"
     "table{font-size:7pt}th,td{padding:.1rem .25rem}\n"
-    ".wide{overflow:visible}\nfigure,tr,li{break-inside:avoid}\n"
+    /* A picture that is longer than the sheet would be cut in two. */
+    ".wide{overflow:visible}\nfigure,tr,li{break-inside:avoid}\nfigure svg{max-height:85vh}\n"
     "h2,h3,h4{break-after:avoid}}\n";
 
 void xb_page_begin(struct xb_page *page, const char *title)
