@@ -195,7 +195,8 @@ void xb_strips_draw(FILE *stream, const struct xb_strips *strips, bool is_alone)
     place_across(&frame);
     frame.top = 10.0 + XB_LINE_HEIGHT * (double)level_count(strips);
     frame.bottom = frame.top + frame.row * fmax((double)frame.count, 2.0);
-    frame.x = xb_ruler_make(strips->x.scale, range_of(&frame), false, frame.left, frame.right);
+    frame.x = xb_ruler_make(strips->x.scale, range_of(&frame), strips->x_from_zero, frame.left,
+                            frame.right);
     double height = frame.bottom + xb_ruler_bottom_room(strips->x.label) + 4.0;
     bool is_cut = frame.count < strips->count;
 

@@ -22,6 +22,7 @@ struct xb_strip {
 struct xb_strips {
     struct xb_picture picture;
     struct xb_axis x;
+    bool x_from_zero; /* so that distances from the left compare as the values do */
     const struct xb_strip *strips;
     size_t count;
     /* Upright lines, such as a ratio of 1 and the threshold. */

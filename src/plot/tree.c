@@ -7,10 +7,11 @@
 #include <string.h>
 
 #define LINES 3
+#define EDGE_LINES 2
 #define BOX_MOST 200.0
 #define BOX_LEAST 90.0
 #define BETWEEN_BOXES 18.0
-#define BETWEEN_LEVELS 44.0
+#define BETWEEN_LEVELS 54.0
 #define TRUNK 10.0
 #define WIDTH_LEAST 360.0
 
@@ -44,20 +45,30 @@ static bool is_root(const struct frame *frame, size_t node)
     return frame->tree->nodes[node].parent >= node;
 }
 
-static void measure_box(const struct xb_node *node, struct place *place)
+/* The width of the widest of so many lines; *lines is how many there are. */
+static double measure(const char *text, size_t most, size_t *lines)
 {
     char line[512];
-    size_t lines = 0;
-    place->width = BOX_LEAST;
-    for (const char *rest = node->name; rest != NULL && lines < LINES; lines++) {
+    double width = 0.0;
+    *lines = 0;
+    for (const char *rest = text; rest != NULL && *lines < most; (*lines)++) {
         rest = take_line(rest, line, sizeof line);
-        place->width = fmax(place->width, fmin(xb_svg_text_width(line) + 20.0, BOX_MOST));
+        width = fmax(width, xb_svg_text_width(line));
     }
+    return width;
+}
+
+static void measure_box(const struct xb_node *node, struct place *place)
+{
+    size_t lines;
+    double width = measure(node->name, LINES, &lines);
+    place->width = fmax(fmin(width + 20.0, BOX_MOST), BOX_LEAST);
     place->height = 14.0 + XB_LINE_HEIGHT * (double)lines;
     place->room = place->width;
     /* The name of the edge stands at its right, from the middle of the box on. */
     if (node->edge != NULL)
-        place->room = fmax(place->room, 2.0 * fmin(xb_svg_text_width(node->edge) + 10.0, BOX_MOST));
+        place->room =
+            fmax(place->room, 2.0 * fmin(measure(node->edge, EDGE_LINES, &lines) + 10.0, BOX_MOST));
 }
 
 /* Children follow their parents, so one pass from the last node to the first sums up all rooms, and
@@ -115,10 +126,16 @@ static void draw_edge(FILE *stream, const struct frame *frame, size_t node)
     const struct place *place = &frame->places[node];
     const struct place *parent = &frame->places[frame->tree->nodes[node].parent];
     xb_svg_line(stream, "edge", place->x, parent->y + parent->height + TRUNK, place->x, place->y);
-    const char *name = frame->tree->nodes[node].edge;
-    if (name != NULL)
-        xb_svg_text_within(stream, "edge-name", place->x + 8.0, place->y - 12.0, XB_ANCHOR_START,
-                           BOX_MOST, name);
+    char line[512];
+    size_t lines;
+    (void)measure(frame->tree->nodes[node].edge, EDGE_LINES, &lines);
+    const char *rest = frame->tree->nodes[node].edge;
+    for (size_t left = lines; left > 0; left--) {
+        rest = take_line(rest, line, sizeof line);
+        xb_svg_text_within(stream, "edge-name", place->x + 8.0,
+                           place->y + 5.0 - XB_LINE_HEIGHT * (double)left, XB_ANCHOR_START,
+                           BOX_MOST, line);
+    }
 }
 
 static void draw_box(FILE *stream, const struct frame *frame, size_t node)
@@ -146,9 +163,12 @@ void xb_tree_draw(FILE *stream, const struct xb_tree *tree, bool is_alone)
     for (size_t i = 0; i < frame.count; i++)
         draw_trunk(stream, &frame, i);
     for (size_t i = 0; i < frame.count; i++) {
-        const char *look = tree->nodes[i].look;
-        xb_svg_group_begin(stream, look != NULL ? look : "", NULL);
+        const char *look = tree->nodes[i].look != NULL ? tree->nodes[i].look : "";
+        const char *edge_look = tree->nodes[i].edge_look;
+        xb_svg_group_begin(stream, edge_look != NULL ? edge_look : look, NULL);
         draw_edge(stream, &frame, i);
+        xb_svg_group_end(stream);
+        xb_svg_group_begin(stream, look, NULL);
         draw_box(stream, &frame, i);
         xb_svg_group_end(stream);
     }

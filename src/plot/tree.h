@@ -9,8 +9,10 @@
 struct xb_node {
     size_t parent;    /* index of an earlier node; its own index: a root */
     const char *name; /* in the box, up to three lines parted by '\n' */
-    const char *edge; /* beside the line to its parent, such as "Gen4 x8"; NULL: nothing */
-    const char *look; /* class of that line and box: "good", "bad", "unsure" or "" */
+    /* Beside the line to its parent, such as "Gen4 x8", up to two lines; NULL: nothing. */
+    const char *edge;
+    const char *look;      /* class of the box: "good", "bad", "unsure" or "" */
+    const char *edge_look; /* class of that line; NULL: as the box */
 };
 
 struct xb_tree {

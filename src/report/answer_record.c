@@ -13,7 +13,7 @@
 #include <math.h>
 #include <string.h>
 
-/* "2 x NVIDIA H200 in vm-1"; devices are named once where they are of one model. */
+/* "2 x NVIDIA H200 on host vm-1"; devices are named once where they are of one model. */
 static void add_devices(struct xb_words *words, const struct xb_record *record)
 {
     size_t count = 0;
@@ -29,7 +29,7 @@ static void add_devices(struct xb_words *words, const struct xb_record *record)
         i = next;
     }
     if (record->host.hostname != NULL)
-        xb_words_add(words, "%s%.200s", count > 0 ? " in " : "", record->host.hostname);
+        xb_words_add(words, "%shost %.200s", count > 0 ? " on " : "", record->host.hostname);
 }
 
 /* Which cases are spoken of. */

@@ -107,7 +107,7 @@ static void answer_advice(struct xb_answering *answering, const cJSON *root)
     const cJSON *source = cJSON_GetObjectItemCaseSensitive(root, "source");
     struct xb_words subject = {.length = 0};
     struct xb_words words = {.length = 0};
-    xb_words_add(&subject, "%.200s in %.200s", xb_report_text(source, "device_name"),
+    xb_words_add(&subject, "%.200s on host %.200s", xb_report_text(source, "device_name"),
                  xb_report_text(source, "hostname"));
     xb_answer_subject(answering, &subject);
     xb_words_add(&words, "%.2000s", xb_report_text(root, "advice"));

@@ -112,6 +112,7 @@ static enum xb_status draw(struct xb_page *page, const struct xb_ways *ways,
     const struct xb_strips strips = {
         .picture = {.title = drawing->title, .description = drawing->description},
         .x = {XB_SCALE_LINEAR, xb_way_unit(group->first)},
+        .x_from_zero = true,
         .strips = drawing->strips,
         .count = drawing->count,
         .levels = levels,

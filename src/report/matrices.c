@@ -62,7 +62,7 @@ static void write_table(struct xb_page *page, const struct xb_matrix_grid *grid)
 
 struct drawing {
     struct xb_page *page;
-    size_t count;
+    size_t count, left_out;
 };
 
 static enum xb_status write_grid(void *argument, const struct xb_matrix_grid *grid,
@@ -71,6 +71,10 @@ static enum xb_status write_grid(void *argument, const struct xb_matrix_grid *gr
     struct drawing *drawing = argument;
     struct xb_page *page = drawing->page;
     struct xb_words description = {.length = 0};
+    if (!xb_page_has_room(page)) {
+        drawing->left_out++;
+        return XB_OK;
+    }
     describe(&description, grid);
     const struct xb_cells cells = {
         .picture = {.title = grid->title, .description = description.text},
@@ -147,6 +151,9 @@ static enum xb_status write(struct xb_page *page, const struct xb_report_documen
     enum xb_status status = xb_matrix_each(document->record, write_grid, &drawing, error);
     if (drawing.count > DRAWN)
         xb_page_remark(page, "Of %zu matrices the first %d have a picture.", drawing.count, DRAWN);
+    if (drawing.left_out > 0)
+        xb_page_remark(page, "%zu more matrices have no room in the page: name fewer files.",
+                       drawing.left_out);
     xb_plain_locale_leave(previous);
     return status;
 }

@@ -6,6 +6,7 @@
 #include "plot/svg.h"
 #include "xferbench/version.h"
 
+#include <limits.h>
 #include <stdarg.h>
 #include <string.h>
 
@@ -54,12 +55,14 @@ static const char style[] =
     "--link:#000;--good:#116329;--bad:#b3001b;--unsure:#7a4e00}\n"
     "body{max-width:none;padding:0;font-size:10pt}\n"
     "table{font-size:7pt}th,td{padding:.1rem .25rem}\n"
-    ".wide{overflow:visible}\nfigure,tr,li{break-inside:avoid}\n"
+    /* A picture that is longer than the sheet would be cut in two. */
+    ".wide{overflow:visible}\nfigure,tr,li{break-inside:avoid}\nfigure svg{max-height:85vh}\n"
     "h2,h3,h4{break-after:avoid}}\n";
 
 void xb_page_begin(struct xb_page *page, const char *title)
 {
     FILE *stream = page->stream;
+    page->full_at = LONG_MAX;
     fputs("<!DOCTYPE html>\n<html lang=\"en\" xmlns=\"http://www.w3.org/1999/xhtml\">\n<head>\n"
           "<meta charset=\"utf-8\"/>\n"
           "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n"
@@ -84,6 +87,18 @@ void xb_page_end(struct xb_page *page)
     fputs("</footer>\n</body>\n</html>\n", page->stream);
 }
 
+void xb_page_share(struct xb_page *page, size_t parts)
+{
+    long written = ftell(page->stream);
+    long left = written < XB_PAGE_BYTES ? XB_PAGE_BYTES - written : 0;
+    page->full_at = written + left / (long)parts;
+}
+
+bool xb_page_has_room(const struct xb_page *page)
+{
+    return ftell(page->stream) < page->full_at;
+}
+
 void xb_page_heading(struct xb_page *page, int level, const char *id, const char *text)
 {
     fprintf(page->stream, "<h%d id=\"", level);
@@ -97,6 +112,7 @@ void xb_page_section_begin(struct xb_page *page, int level, const char *id, cons
 {
     snprintf(page->section, sizeof page->section, "%s", id);
     snprintf(page->title, sizeof page->title, "%s", title);
+    page->level = level;
     page->section_pictures = 0;
     page->left_out = 0;
     fputs("<section>\n", page->stream);
@@ -107,8 +123,8 @@ void xb_page_section_end(struct xb_page *page)
 {
     if (page->left_out > 0)
         xb_page_remark(page,
-                       "%zu more picture%s would stand here: a page has %d at most. Name fewer "
-                       "files to see all.",
+                       "%zu more picture%s would stand here, but a page has %d at most, and about "
+                       "1 MB. Name fewer files to see all.",
                        page->left_out, page->left_out > 1 ? "s" : "", XB_PAGE_PICTURES);
     fputs("</section>\n", page->stream);
 }
@@ -175,11 +191,11 @@ void xb_page_remark(struct xb_page *page, const char *format, ...)
 void xb_page_title(struct xb_page *page, const char *format, ...)
 {
     va_list arguments;
-    fputs("<h4>", page->stream);
+    fprintf(page->stream, "<h%d>", page->level + 1);
     va_start(arguments, format);
     xb_page_put(page, format, arguments);
     va_end(arguments);
-    fputs("</h4>\n", page->stream);
+    fprintf(page->stream, "</h%d>\n", page->level + 1);
 }
 
 void xb_page_list_begin(struct xb_page *page, size_t number, const char *name, const char *subject)

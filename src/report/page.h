@@ -16,6 +16,9 @@
 /* A page stays small whatever its files are: what is more is counted, and said. */
 #define XB_PAGE_PICTURES 120 /* in all */
 #define XB_PAGE_ROWS 120     /* of a table */
+/* About so long is a page at most: what comes last of a file may be a little more. */
+#define XB_PAGE_BYTES 900000
+#define XB_PAGE_ROWS_LEAST 3 /* of a table, however full the page is */
 
 #define XB_PAGE_COLUMNS 48
 #define XB_PAGE_ID 80
@@ -33,18 +36,22 @@ struct xb_page {
     /* page.c's own: */
     char section[XB_PAGE_ID - 16]; /* id of the section that is written */
     char title[64];                /* its heading */
+    int level;                     /* of that heading */
     size_t pictures;               /* so far, in the page */
     size_t section_pictures;       /* so far, in the section */
     size_t left_out;               /* pictures, of the section */
+    long full_at;                  /* see xb_page_share() */
     struct {
         bool numbers[XB_PAGE_COLUMNS]; /* which columns are of numbers */
         size_t columns, column;
-        size_t rows;
+        size_t rows, left_out;
+        bool is_shown; /* the row that is written */
     } table;
 };
 
 /* ---- frame ---- */
 
+/* page->stream must tell how much was written to it (ftell), as a stream to memory does. */
 void xb_page_begin(struct xb_page *page, const char *title);
 void xb_page_end(struct xb_page *page);
 /* A heading of that level (2 to 4) with an id that may be linked to. */
@@ -53,6 +60,15 @@ void xb_page_heading(struct xb_page *page, int level, const char *id, const char
 void xb_page_section_begin(struct xb_page *page, int level, const char *id, const char *title);
 /* Says what was left out of it. */
 void xb_page_section_end(struct xb_page *page);
+
+/*
+ * Of the bytes that are left of XB_PAGE_BYTES, what comes now may take one part of so many. When
+ * they are used up it has no further pictures, and only XB_PAGE_ROWS_LEAST rows in each table.
+ * Before the first call there is no end.
+ */
+void xb_page_share(struct xb_page *page, size_t parts);
+/* Whether they are not used up. */
+bool xb_page_has_room(const struct xb_page *page);
 
 /* Links to parts of the page, by their ids. */
 void xb_page_contents_begin(struct xb_page *page);
@@ -69,7 +85,7 @@ void xb_page_paragraph(struct xb_page *page, const char *format, ...)
 /* Smaller and paler: of what is left out, or how something was made. */
 void xb_page_remark(struct xb_page *page, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* A heading within a section. */
+/* A heading within a section, a level below the section's. */
 void xb_page_title(struct xb_page *page, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

@@ -60,7 +60,7 @@ static enum xb_status write_alone(const struct xb_page *page, const char *id, dr
 /* Whether there is still room in the page for one; then it has an id. */
 static bool take_room(struct xb_page *page, char *id)
 {
-    if (page->pictures >= XB_PAGE_PICTURES) {
+    if (page->pictures >= XB_PAGE_PICTURES || !xb_page_has_room(page)) {
         page->left_out++;
         return false;
     }
@@ -75,7 +75,7 @@ static enum xb_status put_picture(struct xb_page *page, const struct xb_picture 
 {
     fputs("<figure><figcaption>", page->stream);
     xb_markup_text(page->stream, head->title);
-    fputs("</figcaption><div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"",
+    fputs("</figcaption><div class=\"wide\" tabindex=\"0\" role=\"group\" aria-label=\"",
           page->stream);
     xb_markup_text(page->stream, head->title);
     fputs("\">\n", page->stream);

@@ -12,8 +12,9 @@ void xb_page_table_begin(struct xb_page *page, const char *caption)
     page->table.columns = 0;
     page->table.column = 0;
     page->table.rows = 0;
+    page->table.left_out = 0;
     /* It can be scrolled with the keyboard. */
-    fputs("<div class=\"wide table\" tabindex=\"0\" role=\"region\" aria-label=\"", page->stream);
+    fputs("<div class=\"wide table\" tabindex=\"0\" role=\"group\" aria-label=\"", page->stream);
     xb_markup_text(page->stream, caption);
     fputs("\"><table>", page->stream);
     if (strcmp(caption, page->title) != 0) {
@@ -58,29 +59,41 @@ static void put_cell(struct xb_page *page, const char *format, va_list arguments
     fprintf(page->stream, "%s</%s>", shown >= sizeof text ? XB_PAGE_CUT : "", element);
 }
 
+static bool has_room(const struct xb_page *page)
+{
+    size_t rows = page->table.rows;
+    return rows < XB_PAGE_ROWS_LEAST || (rows < XB_PAGE_ROWS && xb_page_has_room(page));
+}
+
 void xb_page_cell(struct xb_page *page, const char *format, ...)
 {
-    bool is_shown = page->table.rows < XB_PAGE_ROWS;
     va_list arguments;
-    if (page->table.rows == 0 && page->table.column == 0)
-        fputs("</tr></thead>\n<tbody>\n", page->stream);
+    if (page->table.column == 0) {
+        /* Once a row is left out, so are all below it. */
+        page->table.is_shown = page->table.left_out == 0 && has_room(page);
+        if (page->table.rows == 0)
+            fputs("</tr></thead>\n<tbody>\n", page->stream);
+    }
     va_start(arguments, format);
-    if (is_shown)
+    if (page->table.is_shown)
         put_cell(page, format, arguments);
     va_end(arguments);
     if (++page->table.column < page->table.columns)
         return;
-    if (is_shown)
-        fputs("</tr>\n", page->stream);
     page->table.column = 0;
     page->table.rows++;
+    if (page->table.is_shown)
+        fputs("</tr>\n", page->stream);
+    else
+        page->table.left_out++;
 }
 
 void xb_page_table_end(struct xb_page *page)
 {
     fputs(page->table.rows == 0 ? "</tr></thead>\n</table></div>\n" : "</tbody>\n</table></div>\n",
           page->stream);
-    if (page->table.rows > XB_PAGE_ROWS)
-        xb_page_remark(page, "%zu more rows are not shown: the file has them.",
-                       page->table.rows - XB_PAGE_ROWS);
+    if (page->table.left_out > 0)
+        xb_page_remark(page, "%zu more row%s not shown: the file has %s.", page->table.left_out,
+                       page->table.left_out > 1 ? "s are" : " is",
+                       page->table.left_out > 1 ? "them" : "it");
 }

@@ -31,6 +31,7 @@ struct drawing {
     struct xb_arena *texts;
     bool failed; /* memory was short */
     struct xb_words description;
+    const struct xb_link_report *report;
 };
 
 /* ---- nodes ---- */
@@ -80,6 +81,18 @@ static bool limits(const struct xb_verdict *verdict, size_t hop)
            is_known(verdict->facts.hops[hop].load);
 }
 
+/* Whether a link limits the path of any device: several may share it. */
+static bool limits_any(const struct xb_link_report *report, const struct xb_link_hop *hop)
+{
+    for (size_t i = 0; i < report->device_count; i++) {
+        const struct xb_verdict *verdict = &report->verdicts[i];
+        for (size_t k = 0; k < verdict->facts.hop_count; k++)
+            if (strcmp(verdict->facts.hops[k].lower, hop->lower) == 0 && limits(verdict, k))
+                return true;
+    }
+    return false;
+}
+
 static const char *look_of_hop(const struct xb_link_hop *hop)
 {
     return is_weak(hop) ? "bad" : is_known(hop->load) ? "good" : "unsure";
@@ -93,19 +106,19 @@ static const char *look_of_device(const struct xb_link_hop *hop, enum xb_level l
     return is_known(hop->load) && level == XB_LEVEL_OK ? "good" : "unsure";
 }
 
-/* "Gen4 x8 of Gen5 x16, limits the path" */
-static const char *edge_of(struct drawing *drawing, const struct xb_verdict *verdict, size_t index)
+/* "Gen4 x8 of Gen5 x16", and below it "limits the path" */
+static const char *edge_of(struct drawing *drawing, const struct xb_link_hop *hop)
 {
-    const struct xb_link_hop *hop = &verdict->facts.hops[index];
     char load[32];
     char best[32];
     if (!is_known(hop->load))
         return "not seen under load";
     xb_link_lanes_text(hop->load, load, sizeof load);
     xb_link_lanes_text(hop->best, best, sizeof best);
-    return keep(drawing, xb_arena_print(&drawing->texts, "%s%s%s%s", load,
-                                        is_weak(hop) ? " of " : "", is_weak(hop) ? best : "",
-                                        limits(verdict, index) ? ", limits the path" : ""));
+    return keep(drawing,
+                xb_arena_print(&drawing->texts, "%s%s%s%s", load, is_weak(hop) ? " of " : "",
+                               is_weak(hop) ? best : "",
+                               limits_any(drawing->report, hop) ? "\nlimits the path" : ""));
 }
 
 /* ---- the way to a device ---- */
@@ -138,7 +151,7 @@ static void add_path(struct drawing *drawing, const struct xb_link_device *devic
                                                      hops[i - 1].on_package ? "bridge on the card"
                                                                             : "bridge",
                                                      hops[i].lower)),
-                .edge = edge_of(drawing, verdict, i),
+                .edge = edge_of(drawing, &hops[i]),
                 .look = look_of_hop(&hops[i])};
         }
         parent = node;
@@ -152,7 +165,8 @@ static void add_path(struct drawing *drawing, const struct xb_link_device *devic
             keep(drawing, xb_arena_print(&drawing->texts, "device %u: %s\n%s\n%s",
                                          device->info.index, xb_level_name(verdict->found.level),
                                          device->info.name, hops[0].lower)),
-        .edge = edge_of(drawing, verdict, 0),
+        .edge = edge_of(drawing, &hops[0]),
+        .edge_look = look_of_hop(&hops[0]),
         .look = look_of_device(&hops[0], verdict->found.level)};
 }
 
@@ -213,7 +227,7 @@ static enum xb_status write(struct xb_page *page, const struct xb_report_documen
                             struct xb_error *error)
 {
     const struct xb_link_report *report = &document->link->report;
-    struct drawing drawing = {.count = 1};
+    struct drawing drawing = {.count = 1, .report = report};
     enum xb_status status = XB_OK;
     drawing.nodes[0] = (struct xb_node){.parent = 0, .name = "host memory", .look = ""};
     drawing.addresses[0] = "";

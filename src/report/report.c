@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The whole page: what all files say in short, then one after the other. */
-#define _POSIX_C_SOURCE 200809L /* gmtime_r */
+#define _POSIX_C_SOURCE 200809L /* gmtime_r, open_memstream */
 #include "report.h"
 
 #include "answer.h"
@@ -241,6 +241,7 @@ static enum xb_status write_common(struct xb_page *page, const struct report *re
         if (!section->speaks(report->states[i]))
             continue;
         xb_page_section_begin(page, 2, section->name, section->title);
+        xb_page_share(page, 2); /* the other half is for what comes behind it */
         status = section->write(page, report->states[i], error);
         xb_page_section_end(page);
     }
@@ -326,6 +327,21 @@ static void write_contents(struct xb_page *page, const struct report *report)
     xb_page_contents_end(page);
 }
 
+/* Each may take its share of what is left, and what it does not need is for those behind it. */
+static enum xb_status write_all_files(struct xb_page *page, struct report *report,
+                                      struct xb_error *error)
+{
+    enum xb_status status = XB_OK;
+    size_t left = count_in_full(report);
+    for (size_t i = 0; status == XB_OK && i < report->request->count; i++) {
+        if (!report->files[i].in_full)
+            continue;
+        xb_page_share(page, left--);
+        status = write_file(page, report, i, error);
+    }
+    return status;
+}
+
 static enum xb_status write_page(struct xb_page *page, struct report *report,
                                  struct xb_error *error)
 {
@@ -344,10 +360,33 @@ static enum xb_status write_page(struct xb_page *page, struct report *report,
     if (report->request->count > 1)
         write_files(page, report);
     status = write_common(page, report, error);
-    for (size_t i = 0; status == XB_OK && i < report->request->count; i++)
-        if (report->files[i].in_full)
-            status = write_file(page, report, i, error);
+    if (status == XB_OK)
+        status = write_all_files(page, report, error);
     xb_page_end(page);
+    return status;
+}
+
+/* Into memory first: what is left out depends on how long the page is. */
+static enum xb_status write_stream(struct xb_page *page, struct report *report,
+                                   struct xb_error *error)
+{
+    FILE *stream = page->stream;
+    char *text = NULL;
+    size_t length = 0;
+    page->stream = open_memstream(&text, &length);
+    if (page->stream == NULL) {
+        page->stream = stream;
+        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for a report");
+    }
+    enum xb_status status = write_page(page, report, error);
+    bool failed = ferror(page->stream) != 0;
+    failed = fclose(page->stream) != 0 || failed;
+    page->stream = stream;
+    if (status == XB_OK && failed)
+        status = XB_FAIL(error, XB_ERR_MEMORY, "no memory for a report");
+    if (status == XB_OK)
+        (void)fwrite(text, 1, length, stream);
+    free(text);
     return status;
 }
 
@@ -361,7 +400,7 @@ enum xb_status xb_report_write(struct xb_page *page, const struct xb_report_requ
     enum xb_status status = take_all(&report, error);
     choose(&report);
     if (status == XB_OK)
-        status = write_page(page, &report, error);
+        status = write_stream(page, &report, error);
     for (size_t i = 0; xb_common_sections[i] != NULL && i < MOST_COMMON; i++)
         xb_common_sections[i]->free(report.states[i]);
     *left_out = report.left_out;

@@ -177,6 +177,14 @@ static void write_table(struct xb_page *page, const struct xb_record *record,
     xb_page_table_end(page);
 }
 
+static bool has_more_samples(const struct drawing *drawing)
+{
+    for (size_t i = 0; i < drawing->count; i++)
+        if (drawing->all[i].samples > drawing->all[i].drawn)
+            return true;
+    return false;
+}
+
 static enum xb_status write(struct xb_page *page, const struct xb_report_document *document,
                             struct xb_error *error)
 {
@@ -193,11 +201,14 @@ static enum xb_status write(struct xb_page *page, const struct xb_report_documen
         write_table(page, record, drawing);
     if (drawing->count == 0)
         xb_page_remark(page, "No case has more than one sample.");
+    if (has_more_samples(drawing))
+        xb_page_remark(page, "Of more than %d samples of a case %d are drawn, evenly by rank.",
+                       POINTS, POINTS);
     if (drawing->left_out > 0)
         xb_page_remark(page,
                        "%zu more cases are not drawn: the largest sizes come first, and %d have "
-                       "room. Of very many samples %d are drawn, evenly by rank.",
-                       drawing->left_out, DRAWN, POINTS);
+                       "room.",
+                       drawing->left_out, DRAWN);
     free(drawing);
     return status;
 }

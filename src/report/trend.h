@@ -20,7 +20,7 @@ struct xb_trend_point {
 struct xb_trend {
     const char *key;   /* all that makes the case */
     const char *name;  /* "pinned registered h2d 1 GiB, device 0" */
-    const char *place; /* "NVIDIA H200 in host vm-1, backend cuda" */
+    const char *place; /* "NVIDIA H200 on host vm-1, backend cuda" */
     const char *unit;  /* "GB/s", "us" */
     uint64_t bytes;
     struct xb_trend_point *points; /* by date when they are written */

@@ -48,7 +48,7 @@ static void add_place(struct xb_words *words, const struct xb_record *record,
                       const struct xb_record_case *test)
 {
     const struct xb_record_device *device = xb_record_device(record, test->device);
-    xb_words_add(words, "%.200s in host %.200s, backend %.60s",
+    xb_words_add(words, "%.200s on host %.200s, backend %.60s",
                  device != NULL ? device->name : "several devices",
                  record->host.hostname != NULL ? record->host.hostname : "not known",
                  record->backend);
@@ -195,13 +195,37 @@ static int by_change(const void *a, const void *b)
     return by_weight(a, b);
 }
 
+static int by_number(double one, double other)
+{
+    return (one > other) - (one < other);
+}
+
 static int by_date(const void *a, const void *b)
 {
     const struct xb_trend_point *one = a;
     const struct xb_trend_point *other = b;
-    if (one->date < other->date || one->date > other->date)
-        return one->date < other->date ? -1 : 1;
-    return (one->file > other->file) - (one->file < other->file);
+    int order = by_number(one->date, other->date);
+    if (order == 0)
+        order = by_number(one->value, other->value);
+    return order != 0 ? order : (one->file > other->file) - (one->file < other->file);
+}
+
+/* Whether two files hold one measurement: a copy, or the same file twice. */
+static bool is_copy(const struct xb_trend_point *one, const struct xb_trend_point *other)
+{
+    return one->date == other->date && one->value == other->value &&
+           by_number(one->low, other->low) == 0 && by_number(one->high, other->high) == 0;
+}
+
+/* By date, and each measurement once: copies are no further evidence of a change. */
+static void put_in_order(struct xb_trend *trend)
+{
+    size_t kept = 0;
+    qsort(trend->points, trend->count, sizeof *trend->points, by_date);
+    for (size_t i = 0; i < trend->count; i++)
+        if (kept == 0 || !is_copy(&trend->points[kept - 1], &trend->points[i]))
+            trend->points[kept++] = trend->points[i];
+    trend->count = kept;
 }
 
 static enum xb_status find_change(struct xb_trend *trend, size_t rows, struct xb_error *error)
@@ -209,7 +233,6 @@ static enum xb_status find_change(struct xb_trend *trend, size_t rows, struct xb
     double *values = malloc(trend->count * sizeof *values);
     if (values == NULL)
         return XB_FAIL(error, XB_ERR_MEMORY, "no memory for a trend");
-    qsort(trend->points, trend->count, sizeof *trend->points, by_date);
     for (size_t i = 0; i < trend->count; i++)
         values[i] = trend->points[i].value;
     enum xb_status status = xb_change_find(values, trend->count, rows, &trend->change, error);
@@ -316,9 +339,12 @@ static enum xb_status write(struct xb_page *page, const void *own, struct xb_err
     struct xb_trend **list = calloc(state->count + 1, sizeof(struct xb_trend *));
     if (list == NULL)
         return XB_FAIL(error, XB_ERR_MEMORY, "no memory for a report");
-    for (size_t i = 0; i < state->count; i++)
-        if (is_trend(&state->trends[i]))
-            list[count++] = &state->trends[i];
+    for (size_t i = 0; i < state->count; i++) {
+        if (!is_trend(&state->trends[i]))
+            continue;
+        put_in_order(&state->trends[i]);
+        list[count++] = &state->trends[i];
+    }
     qsort(list, count, sizeof(struct xb_trend *), by_weight);
     size_t looked_at = count < TESTED ? count : TESTED;
     enum xb_status status = write_list(page, list, looked_at, error);

@@ -85,6 +85,9 @@ class Report(Case):
         page = Page(text)
         self.assertEqual(len(page.ids), len(set(page.ids)), "ids are unique")
         self.assertEqual(set(page.links) - set(page.ids), set(), "links lead to ids")
+        levels = [int(name[1]) for name in page.elements if re.fullmatch("h[1-6]", name)]
+        for above, below in zip([0] + levels, levels):
+            self.assertLessEqual(below, above + 1, "no level of headings is left out")
         self.assertEqual(page.references, [], "nothing is fetched, nothing runs")
         self.assertNotIn("script", page.elements)
         self.assertNotRegex(page.styles, r"@import|url\(")
@@ -107,7 +110,7 @@ class Report(Case):
         self.assert_says(
             page,
             "Host to device: up to 55.34 GB/s by pinned registered, 1 GiB; 95.3 % of what the link can carry.",
-            "NVIDIA H200",
+            "NVIDIA H200 on host vm",
             "580.159.04",  # the driver
             "PCIe Gen5 x16",
             "pinned registered is 6.74 times as fast as pageable driver",  # the Reading
@@ -248,6 +251,17 @@ class Report(Case):
         shown = [number for number in range(1, 31) if f"file-{number}" in page.ids]
         self.assertEqual(shown, list(range(11, 31)))  # the newest
         self.assert_says(page, "30. day-30.json")
+
+    def test_many_sweeps_make_a_small_page(self):
+        """What has no room goes from the end of each file, and the page says so."""
+        outcome = self.run_program("report", *[os.path.join(H200, "sweep.json")] * 20)
+        self.assertEqual((outcome.code, outcome.err), (0, ""))
+        self.assertLess(len(outcome.out.encode()), 1_000_000)
+        page = self.check(outcome.out)
+        self.assert_says(page, "but a page has 120 at most, and about 1 MB", "more rows are not shown")
+        for number in range(1, 21):
+            self.assertIn(f"file-{number}-by-size-1-title", page.ids)  # each has its first picture
+            self.assertIn(f"file-{number}-numbers", page.ids)
 
 
 if __name__ == "__main__":

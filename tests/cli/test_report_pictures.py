@@ -117,8 +117,8 @@ class Pictures(Case):
         self.write_json("link.json", document)
         page = self.report("link.json")
         (picture,) = self.pictures_of(page, "path")
-        looks = {group.get("class"): " ".join(self.texts_of(group)) for group in picture.iter(f"{SVG}g")}
-        self.assertIn("Gen5 x8 of Gen5 x16, limits the path", looks["bad"])
+        looks = self.looks_of(picture)
+        self.assertIn("Gen5 x8 of Gen5 x16 limits the path", looks["bad"])
         self.assertIn("0000:04:00.0", looks["bad"])
         self.assertIn("NVIDIA H200", looks["good"])
         self.assertIn("the link at 0000:04:00.0 is weak", picture.find(f"{SVG}desc").text)
@@ -128,6 +128,54 @@ class Pictures(Case):
             ["0000:04:00.0 - 0000:00:01.0", "Gen5 x8", "Gen5 x16"],
         ])
         self.assertEqual(table[2][5], "less than both ends can do; limits the path")
+
+    def looks_of(self, picture):
+        """What is written in each look. Nothing is cut: a text that is has a title."""
+        self.assertEqual([text for text in picture.iter(f"{SVG}text") if len(text)], [])
+        looks = {}
+        for group in picture.iter(f"{SVG}g"):
+            looks.setdefault(group.get("class"), []).extend(self.texts_of(group))
+        return {look: " ".join(texts) for look, texts in looks.items()}
+
+    def test_a_shared_hop_that_limits_the_second_device(self):
+        """The first device has a worse link of its own; the other's is as it should be."""
+        document = self.load_result("h200", "link-1.json")
+        document["devices"].append(copy.deepcopy(document["devices"][0]))
+        for index, device in enumerate(document["devices"]):
+            address = f"0000:{index + 5:02x}:00.0"
+            device.update(index=index, pci_bdf=address)
+            device["verdict"].update(bottleneck=index, level="WARNING")
+            for attempt in device["attempts"]:
+                for path in (attempt["at_rest"], attempt["after"]):
+                    (hop,) = path["hops"]
+                    ends = [dict(hop["lower"], bdf=end) for end in ("0000:02:00.0", "0000:00:01.0")]
+                    path["hops"].append(dict(hop, lower=ends[0], upper=ends[1]))
+                    hop["upper"] = dict(hop["lower"], bdf=f"0000:03:{index:02x}.0")
+                    hop["lower"] = dict(hop["lower"], bdf=address)
+                (seen,) = attempt["under_load"]["hops"]
+                attempt["under_load"]["hops"] = [dict(seen, width=16 if index else 4), dict(seen, width=8)]
+        self.write_json("link.json", document)
+        (picture,) = self.pictures_of(self.report("link.json"), "path")
+        looks = self.looks_of(picture)
+        self.assertIn("Gen5 x8 of Gen5 x16 limits the path bridge", looks["bad"])
+        self.assertIn("Gen5 x4 of Gen5 x16 limits the path device 0: WARNING", looks["bad"])
+        self.assertEqual(looks["good"], "Gen5 x16")
+        self.assertIn("device 1: WARNING", looks["unsure"])
+
+    # ---- by mode ----
+
+    def test_ways_side_by_side_begin_at_zero(self):
+        """So a way that reaches half as far is half as fast."""
+        page = self.report(os.path.join(RESULTS, "h200", "all-1g-7.json"))
+        for picture in self.pictures_of(page, "by-mode"):
+            places = {}
+            for text in picture.iter(f"{SVG}text"):
+                if text.get("text-anchor") == "middle" and re.fullmatch(r"\d+", text.text or ""):
+                    places[int(text.text)] = float(text.get("x"))
+            self.assertIn(0, places)
+            (axis,) = (line for line in picture.iter(f"{SVG}line")
+                       if line.get("class") == "axis" and line.get("y1") == line.get("y2"))
+            self.assertEqual(places[0], float(axis.get("x1")))
 
     # ---- timelines ----
 
@@ -204,6 +252,13 @@ class Pictures(Case):
     def test_no_change_is_no_change(self):
         page = self.report(*self.write_dated(14, 99))
         self.assertEqual({row[3] for row in self.table_of(page, "Cases of several dates")[1:]}, {"no"})
+        self.assertNotIn("it changed", self.words_of(page))
+
+    def test_copies_of_a_file_are_no_further_evidence(self):
+        first, second, third = self.write_dated(3, 1)
+        page = self.report(*[first] * 7, *[second] * 7, third)
+        table = self.table_of(page, "Cases of several dates")
+        self.assertEqual({(row[2], row[3]) for row in table[1:]}, {("3", "too few files to tell")})
         self.assertNotIn("it changed", self.words_of(page))
 
     def test_few_files_tell_no_change(self):

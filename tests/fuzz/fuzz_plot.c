@@ -191,6 +191,7 @@ static void draw_tree(FILE *stream, struct bytes *bytes, size_t count, bool is_a
         nodes[i] = (struct xb_node){.parent = take(bytes) % (i + 1),
                                     .name = take_name(bytes, 3 + i % 37),
                                     .edge = take(bytes) % 2 == 0 ? bytes->names[3] : NULL,
+                                    .edge_look = take(bytes) % 2 == 0 ? "bad" : NULL,
                                     .look = take_look(bytes)};
     xb_tree_draw(stream, &tree, is_alone);
 }

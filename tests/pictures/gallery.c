@@ -263,14 +263,14 @@ static void draw_timeline(FILE *stream, bool is_alone)
 static void draw_tree(FILE *stream, bool is_alone)
 {
     const struct xb_node nodes[] = {
-        {0, "CPU 0\nIntel Xeon Platinum 8480C\nNUMA node 0", NULL, ""},
-        {0, "root port\n0000:15:01.0", NULL, ""},
-        {1, "switch\n0000:16:00.0", "Gen5 x16", "good"},
-        {2, "GPU 0\nNVIDIA H200\n0000:18:00.0", "Gen4 x8, can do Gen5 x16", "bad"},
-        {2, "GPU 1\n" LONG, "Gen5 x16", "good"},
-        {0, "root port\n0000:3a:01.0", NULL, ""},
-        {5, "GPU 2\n" HOSTILE "\n0000:3b:00.0", "not known", "unsure"},
-        {7, "CPU 1", NULL, ""}};
+        {0, "CPU 0\nIntel Xeon Platinum 8480C\nNUMA node 0", NULL, "", NULL},
+        {0, "root port\n0000:15:01.0", NULL, "", NULL},
+        {1, "switch\n0000:16:00.0", "Gen5 x16", "good", NULL},
+        {2, "GPU 0\nNVIDIA H200\n0000:18:00.0", "Gen4 x8, can do Gen5 x16", "bad", NULL},
+        {2, "GPU 1\n" LONG, "Gen5 x16", "bad", "good"},
+        {0, "root port\n0000:3a:01.0", NULL, "", NULL},
+        {5, "GPU 2\n" HOSTILE "\n0000:3b:00.0", "not known", "unsure", NULL},
+        {7, "CPU 1", NULL, "", NULL}};
     const struct xb_tree tree = {picture_of("tree", "The ways to the GPUs"), nodes,
                                  COUNT_OF(nodes)};
     xb_tree_draw(stream, &tree, is_alone);
