@@ -113,7 +113,7 @@ class Report(Case):
             "pinned registered is 6.74 times as fast as pageable driver",  # the Reading
             "GB/s by mode, 1 GiB",
             "Samples around their median",
-            "it needs two devices",  # why a row has no figure
+            "it takes two devices",  # why a row has no figure
             "16.73",  # a number of the table
         )
         self.assertFalse("by size" in page.text)
