@@ -39,10 +39,18 @@ static struct {
 /* Says what does not end, and where to look. */
 static void tell(const char *what, const char *written)
 {
+<<<<<<< HEAD
     xb_say("the deadline was %.0f s ago, and %s has not come to an end: a call of the driver "
            "hangs, or "
            "takes that long. %s Look for a hung GPU in the kernel's log (dmesg), take another "
            "--backend or --device, or give it more time with --deadline.",
+=======
+    if (isatty(STDERR_FILENO))
+        fputs("\r\033[K", stderr); /* the line of progress */
+    xb_say("the deadline was %.0f s ago, and %s has not ended: a driver call hangs, or takes that "
+           "long. %s Look for a hung GPU in the kernel's log (dmesg), take another --backend or "
+           "--device, or give it more time with --deadline.",
+>>>>>>> words
            XB_DEADLINE_GRACE_S, what, written);
 }
 
@@ -55,11 +63,11 @@ static bool write_rest(char *what, size_t size, char *written, size_t written_si
         (void)xb_case_text(&run->results[done].test, what, size);
     else
         snprintf(what, size, "closing the devices");
-    snprintf(written, written_size, "The %zu of %zu rows that came before it are written.", done,
+    snprintf(written, written_size, "The %zu of %zu rows before it are written.", done,
              run->case_count);
     (void)XB_FAIL(&error, XB_ERR_RUNTIME,
-                  "it had not come to an end %.0f s after the deadline: a call of the driver "
-                  "hangs, or takes that long",
+                  "it had not ended %.0f s after the deadline: a driver call hangs, or takes that "
+                  "long",
                   XB_DEADLINE_GRACE_S);
     xb_run_abandon(run, &error);
     return watch.write(watch.argument, run);

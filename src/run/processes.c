@@ -250,7 +250,7 @@ static void say_refused(const struct session *session)
 {
     for (size_t i = 0; session->refused != 0 && session->side_count == SIDES && i < SIDES; i++)
         if (is_refused(&session->sides[i]))
-            xb_say("the %s, '%s', left with exit code %d and no results",
+            xb_say("the %s, '%s', ended with exit code %d and no results",
                    session->sides[i].set.role, session->sides[i].name, session->refused);
 }
 
