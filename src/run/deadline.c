@@ -39,18 +39,9 @@ static struct {
 /* Says what does not end, and where to look. */
 static void tell(const char *what, const char *written)
 {
-<<<<<<< HEAD
-    xb_say("the deadline was %.0f s ago, and %s has not come to an end: a call of the driver "
-           "hangs, or "
-           "takes that long. %s Look for a hung GPU in the kernel's log (dmesg), take another "
-           "--backend or --device, or give it more time with --deadline.",
-=======
-    if (isatty(STDERR_FILENO))
-        fputs("\r\033[K", stderr); /* the line of progress */
     xb_say("the deadline was %.0f s ago, and %s has not ended: a driver call hangs, or takes that "
            "long. %s Look for a hung GPU in the kernel's log (dmesg), take another --backend or "
            "--device, or give it more time with --deadline.",
->>>>>>> words
            XB_DEADLINE_GRACE_S, what, written);
 }
 
