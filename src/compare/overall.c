@@ -270,8 +270,8 @@ static void advise_processes(struct xb_comparison *comparison)
     size_t needed = xb_processes_to_decide(comparison);
     if (needed > 0)
         advise(comparison,
-               "Measure both files again with --processes %zu: about so many are enough if "
-               "processes scatter as they do here.",
+               "Measure both files again with --processes %zu: about so many are enough if the "
+               "change and the scatter are as they look here.",
                needed);
     else
         advise(comparison, "More processes will hardly decide it: the change is too near the "
