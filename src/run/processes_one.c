@@ -93,7 +93,7 @@ static char **words_for(const struct session *session, const struct side *side)
 
 /* ---- one process ---- */
 
-/* How a process ended: "it was ended by SIGSEGV", "it left with exit code 1". */
+/* How a process ended: "it was ended by SIGSEGV", "it ended with exit code 1". */
 static const char *end_text(const struct xb_process *process, char *text, size_t size)
 {
     if (process->signal[0] != '\0')
