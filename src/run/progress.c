@@ -18,8 +18,8 @@
 
 void xb_progress_start(struct xb_progress *progress, bool enabled)
 {
-    *progress = (struct xb_progress){.enabled = enabled && xb_is_terminal(stderr),
-                                     .begin = xb_clock_now()};
+    *progress =
+        (struct xb_progress){.enabled = enabled && xb_is_terminal(stderr), .begin = xb_clock_now()};
 }
 
 void xb_progress_plan(struct xb_progress *progress, const struct xb_run *run)
