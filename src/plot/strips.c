@@ -68,6 +68,10 @@ static struct xb_range range_of(const struct frame *frame)
     }
     for (size_t i = 0; i < level_count(strips); i++)
         xb_range_add(&range, scale, strips->levels[i].at);
+    if (strips->x_low < strips->x_high) {
+        xb_range_add(&range, scale, strips->x_low);
+        xb_range_add(&range, scale, strips->x_high);
+    }
     return range;
 }
 

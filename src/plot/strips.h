@@ -22,7 +22,8 @@ struct xb_strip {
 struct xb_strips {
     struct xb_picture picture;
     struct xb_axis x;
-    bool x_from_zero; /* so that distances from the left compare as the values do */
+    double x_low, x_high; /* the axis reaches them at least; both 0: there is no such rule */
+    bool x_from_zero;     /* so that distances from the left compare as the values do */
     const struct xb_strip *strips;
     size_t count;
     /* Upright lines, such as a ratio of 1 and the threshold. */

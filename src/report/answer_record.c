@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "measure/mode_list.h"
 #include "record/rows.h"
+#include "ways.h"
 #include "xferbench/record.h"
 #include "xferbench/units.h"
 
@@ -98,17 +99,23 @@ static void add_fastest(struct xb_answering *answering, const struct xb_record *
     size_t devices = 0;
     if (test == NULL)
         return;
+    const struct xb_ways ways = {.record = record, .parameters = xb_parameters_that_differ(record)};
     double share = xb_record_median(record, test, xb_figure_share_of_ceiling.name);
+    double bandwidth = xb_record_median(record, test, xb_figure_bandwidth.name);
+    double raw = 1e9 * xb_case_raw_rate(record, test);
     xb_words_add(&words, "%s%s: ", path->name, choice == SINGLE ? ", one operation" : "");
     add_value(&words, record, test);
     xb_words_add(&words, " by ");
-    xb_words_add(&words, "%.60s %.60s, %s", test->mode, test->variant,
-                 xb_size_format(test->bytes, text, sizeof text));
+    xb_way_add_case(&words, &ways, test);
+    xb_words_add(&words, ", %s", xb_size_format(test->bytes, text, sizeof text));
     (void)xb_record_devices(record, &devices);
     if (devices > 1)
         xb_words_add(&words, ", device %s", xb_device_text(record, test, text, sizeof text));
     if (isfinite(share))
         xb_words_add(&words, "; %.1f %% of what the link can carry", 100 * share);
+    else if (raw > 0 && bandwidth > raw)
+        xb_words_add(&words, "; more than the raw rate of the link, %s GB/s",
+                     xb_rate_text(raw, text, sizeof text));
     xb_words_add(&words, ".");
     xb_answer_line(answering, &words);
 }

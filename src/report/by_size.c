@@ -258,8 +258,7 @@ static enum xb_status write(struct xb_page *page, const struct xb_report_documen
     enum xb_status status = xb_ways_make(document->record, &ways, error);
     if (status != XB_OK)
         return status;
-    if (xb_ways_have_levels(&ways))
-        xb_page_remark(page, "%s", XB_WAY_LEVELS_ARE);
+    xb_ways_write_levels(page, &ways);
     for (size_t i = 0; status == XB_OK && i < ways.count; i++)
         if (is_drawn(&ways.groups[i]))
             status = write_group(page, &ways, &ways.groups[i], error);

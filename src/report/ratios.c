@@ -117,24 +117,24 @@ static void write_table(struct xb_page *page, const struct xb_comparison *compar
     char text[XB_COMPARE_TEXT];
     xb_page_table_begin(page, "Ratios, each figure that both files have");
     xb_page_column(page, "Figure", false);
+    xb_page_column(page, "Verdict", false);
     xb_page_column(page, "Baseline", true);
     xb_page_column(page, "Candidate", true);
     xb_page_column(page, "Change", false);
     xb_page_column(page, "Ratio", true);
     xb_page_column(page, "Interval", true);
     xb_page_column(page, "Level", true);
-    xb_page_column(page, "Verdict", false);
     xb_page_column(page, "Why", false);
     for (size_t i = 0; i < comparison->case_count; i++) {
         const struct xb_compared *compared = &comparison->cases[i];
         xb_page_cell(page, "%s", xb_compare_name(comparison, compared, text, sizeof text));
+        xb_page_cell(page, "%s", xb_compare_verdict(comparison, compared, text, sizeof text));
         xb_page_cell(page, "%s", xb_compare_baseline(compared, true, text, sizeof text));
         xb_page_cell(page, "%s", xb_compare_candidate(compared, true, text, sizeof text));
         xb_page_cell(page, "%s", xb_compare_says(compared, text, sizeof text));
         xb_page_cell(page, "%s", xb_compare_ratio(compared, text, sizeof text));
         xb_page_cell(page, "%s", xb_compare_interval(compared, " to ", text, sizeof text));
         xb_page_cell(page, "%s", xb_compare_level(compared, text, sizeof text));
-        xb_page_cell(page, "%s", xb_compare_verdict(comparison, compared, text, sizeof text));
         xb_page_cell(page, "%s", xb_compare_note(compared, text, sizeof text));
     }
     xb_page_table_end(page);

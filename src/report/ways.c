@@ -44,7 +44,7 @@ const char *xb_way_value_text(double value, char *text, size_t size)
     return text;
 }
 
-void xb_way_add_name(struct xb_words *words, const struct xb_ways *ways,
+void xb_way_add_case(struct xb_words *words, const struct xb_ways *ways,
                      const struct xb_record_case *test)
 {
     char text[64];
@@ -55,6 +55,13 @@ void xb_way_add_name(struct xb_words *words, const struct xb_ways *ways,
         if (value != NULL && xb_parameter_differs(ways->record, test, name))
             xb_words_add(words, ", %.60s %.60s", name, value);
     }
+}
+
+void xb_way_add_name(struct xb_words *words, const struct xb_ways *ways,
+                     const struct xb_record_case *test)
+{
+    char text[64];
+    xb_way_add_case(words, ways, test);
     if (xb_case_is_of_pairs(test))
         xb_words_add(words, ", %s", xb_device_text(ways->record, test, text, sizeof text));
 }
@@ -242,31 +249,35 @@ bool xb_ways_any(const struct xb_record *record, bool (*passes)(const struct xb_
 
 /* ---- the link ---- */
 
-/* The device over whose link all of the group's data goes; NULL: there is none. */
-static const struct xb_record_device *device_of(const struct xb_ways *ways,
-                                                const struct xb_way_group *group)
+/* The device over whose link all of the case's data goes; NULL: there is none. */
+static const struct xb_record_device *device_of(const struct xb_record *record,
+                                                const struct xb_record_case *test)
 {
-    const struct xb_record_case *test = group->first;
     bool host = strcmp(test->direction, "d2d") != 0;
     if (!host || !xb_way_is_rate(test) || test->simultaneous || test->device < 0 ||
         xb_case_is_of_pairs(test))
         return NULL;
-    const struct xb_record_device *device = xb_record_device(ways->record, test->device);
+    const struct xb_record_device *device = xb_record_device(record, test->device);
     return device != NULL && !device->shares_host_memory ? device : NULL;
+}
+
+double xb_case_raw_rate(const struct xb_record *record, const struct xb_record_case *test)
+{
+    const struct xb_record_device *device = device_of(record, test);
+    if (device == NULL || !device->link_known)
+        return 0;
+    double each = xb_pcie_raw_rate(device->link_speed_gts, device->link_width) / 1e9;
+    return strcmp(test->direction, "bidir") == 0 ? 2 * each : each;
 }
 
 double xb_way_group_raw(const struct xb_ways *ways, const struct xb_way_group *group)
 {
-    const struct xb_record_device *device = device_of(ways, group);
-    if (device == NULL || !device->link_known)
-        return 0;
-    double each = xb_pcie_raw_rate(device->link_speed_gts, device->link_width) / 1e9;
-    return strcmp(group->first->direction, "bidir") == 0 ? 2 * each : each;
+    return xb_case_raw_rate(ways->record, group->first);
 }
 
 double xb_way_group_ceiling(const struct xb_ways *ways, const struct xb_way_group *group)
 {
-    const struct xb_record_device *device = device_of(ways, group);
+    const struct xb_record_device *device = device_of(ways->record, group->first);
     const char *direction = group->first->direction;
     if (device == NULL || device->ceiling == NULL)
         return 0;
@@ -275,11 +286,44 @@ double xb_way_group_ceiling(const struct xb_ways *ways, const struct xb_way_grou
     return strcmp(direction, "h2d") == 0 ? to : strcmp(direction, "d2h") == 0 ? from : to + from;
 }
 
-bool xb_ways_have_levels(const struct xb_ways *ways)
+static bool have_levels(const struct xb_ways *ways)
 {
     for (size_t i = 0; i < ways->count; i++)
         if (xb_way_group_raw(ways, &ways->groups[i]) > 0 ||
             xb_way_group_ceiling(ways, &ways->groups[i]) > 0)
             return true;
     return false;
+}
+
+static bool is_above_raw(const struct xb_record *record, const struct xb_way *way)
+{
+    for (size_t i = 0; i < way->count; i++) {
+        struct xb_statistics value;
+        double raw = xb_case_raw_rate(record, way->cases[i]);
+        if (raw > 0 && xb_way_value(record, way->cases[i], &value) && value.median > raw)
+            return true;
+    }
+    return false;
+}
+
+static bool any_is_above_raw(const struct xb_ways *ways)
+{
+    for (size_t g = 0; g < ways->count; g++)
+        for (size_t i = 0; i < ways->groups[g].count; i++)
+            if (is_above_raw(ways->record, &ways->groups[g].ways[i]))
+                return true;
+    return false;
+}
+
+void xb_ways_write_levels(struct xb_page *page, const struct xb_ways *ways)
+{
+    if (!have_levels(ways))
+        return;
+    xb_page_remark(page,
+                   "Raw rate: what the link moves, the headers of its packets included. Link's "
+                   "ceiling: the most that is left for a program's data.%s",
+                   any_is_above_raw(ways) ? " A way above the raw rate sends less than all of its "
+                                            "data over the link, or the link was read when it was "
+                                            "slower."
+                                          : "");
 }

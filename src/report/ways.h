@@ -3,6 +3,7 @@
 #define XFERBENCH_REPORT_WAYS_H
 
 #include "base/note.h"
+#include "page.h"
 #include "record/shown_parameters.h"
 #include "xferbench/record.h"
 
@@ -49,7 +50,9 @@ bool xb_way_is_rate(const struct xb_record_case *test);
 const char *xb_way_unit(const struct xb_record_case *test);
 const char *xb_way_value_text(double value, char *text, size_t size);
 
-/* "pinned registered", with the parameters that tell it from others, and of a pair its devices. */
+/* "pinned registered", with the parameters that tell it from others; and of a pair its devices. */
+void xb_way_add_case(struct xb_words *words, const struct xb_ways *ways,
+                     const struct xb_record_case *test);
 void xb_way_add_name(struct xb_words *words, const struct xb_ways *ways,
                      const struct xb_record_case *test);
 /* "Host to device", "Both ways at once, device 1", "Latency, host to device". */
@@ -72,13 +75,13 @@ const struct xb_record_case *xb_way_case(const struct xb_way *way, uint64_t byte
 double xb_way_group_raw(const struct xb_ways *ways, const struct xb_way_group *group);
 double xb_way_group_ceiling(const struct xb_ways *ways, const struct xb_way_group *group);
 
-/* How these are called in pictures, and what that means; whether any group has one. */
+/* How these are called in pictures. */
 #define XB_WAY_RAW "raw rate"
 #define XB_WAY_CEILING "link's ceiling"
-#define XB_WAY_LEVELS_ARE                                                                          \
-    "Raw rate: what the link moves, the headers of its packets included. Link's ceiling: the "     \
-    "most "                                                                                        \
-    "that is left for a program's data."
-bool xb_ways_have_levels(const struct xb_ways *ways);
+/* What that means, where any group has one, and what to think of a way above the raw rate. */
+void xb_ways_write_levels(struct xb_page *page, const struct xb_ways *ways);
+
+/* What the link of the case's device moves in its direction, in GB/s; 0 as above. */
+double xb_case_raw_rate(const struct xb_record *record, const struct xb_record_case *test);
 
 #endif

@@ -142,13 +142,20 @@ static enum xb_status show_text(struct show *show, const char *path, const char 
 {
     struct xb_json_reader reader = {.place = {.path = path}};
     cJSON *root = xb_json_read(&reader, text, length);
-    show_kind *of = of_kind[xb_document_kind_of(root)];
-    if (of == NULL)
+    enum xb_document_kind kind = xb_document_kind_of(root);
+    show_kind *of = of_kind[kind];
+    if (of == NULL && kind == XB_DOCUMENT_FOREIGN)
         xb_json_refuse(&reader, "schema",
                        "is not that of a file which run, link or compare wrote as JSON");
     cJSON_Delete(root);
     if (of != NULL)
         return of(show, path, text, length, error);
+    if (kind != XB_DOCUMENT_FOREIGN)
+        return XB_FAIL(
+            error, XB_ERR_USAGE,
+            "%.300s: is a file of the kind '%s', which show cannot print: xferbench report "
+            "makes a page of it",
+            path, xb_document_kind_name(kind));
     *error = reader.error;
     return error->status;
 }

@@ -188,6 +188,28 @@ class Report(Case):
         self.assertNotIn("img", page.elements)
         self.assert_says(page, '"><img src=x onerror=alert(1)>')
 
+    def test_a_sample_of_next_to_no_time_has_no_rate(self):
+        """Of a file as older versions wrote it: rates are made of its times."""
+        document = harness.read_json(os.path.join(H200, "pinned-1g.json"))
+        document["results"][0]["samples_s"][0] = 1e-308
+        self.write_json("zero.json", document)
+        page = self.report("zero.json")
+        self.assertNotRegex(page.text, r"\b(inf|nan)\b")
+        self.assert_says(page, "The widest is pinned registered d2h 1 GiB: 0.5 % from least to largest.")
+
+    def test_data_that_does_not_cross_the_link_as_it_is(self):
+        """The fastest says what it sent, and that no link is so fast."""
+        page = self.report(os.path.join(H200, "compress.json"))
+        self.assert_says(
+            page,
+            "up to 3864 GB/s by compress sent, data zeros, codec for, 1 GiB; more than the raw rate of the link, "
+            "63.02 GB/s.",
+            "A way above the raw rate sends less than all of its data over the link",
+        )
+        page = self.report(os.path.join(H200, "pinned-1g.json"))
+        self.assertNotIn("more than the raw rate", page.text)
+        self.assertNotIn("A way above the raw rate", page.text)
+
     def test_pictures_alone(self):
         outcome = self.assert_succeeds("report", os.path.join(H200, "crossover.json"), "-o", "report.html",
                                        "--svg", "pictures")

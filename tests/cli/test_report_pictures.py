@@ -177,6 +177,13 @@ class Pictures(Case):
                        if line.get("class") == "axis" and line.get("y1") == line.get("y2"))
             self.assertEqual(places[0], float(axis.get("x1")))
 
+    def test_a_spread_of_next_to_nothing_looks_like_it(self):
+        page = self.report(os.path.join(RESULTS, "h200", "compare-baseline.json"))
+        (picture,) = self.pictures_of(page, "samples")
+        ticks = [float(text) for text in self.texts_of(picture) if re.fullmatch(r"[0-9.]+", text)]
+        self.assertLessEqual(min(ticks), 99)
+        self.assertGreaterEqual(max(ticks), 101)
+
     # ---- timelines ----
 
     def test_timelines_of_a_trace(self):
@@ -213,7 +220,8 @@ class Pictures(Case):
         self.assertIn("below 0.98 is worse", picture.find(f"{SVG}desc").text)
         table = self.table_of(page, "Ratios")
         self.assertEqual(len(table), 1 + 6)
-        self.assertEqual(table[1][3:6], ["51.3 % slower, 99 % sure of at least 51.3 %", "0.4866", "0.4865 to 0.4867"])
+        self.assertEqual(table[1][1], "REGRESSION")
+        self.assertEqual(table[1][4:7], ["51.3 % slower, 99 % sure of at least 51.3 %", "0.4866", "0.4865 to 0.4867"])
 
     # ---- trends ----
 
