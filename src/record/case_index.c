@@ -80,6 +80,8 @@ void xb_record_keep(struct xb_record *record, xb_record_case_test *keeps, const 
     for (size_t i = 0; i < record->case_count; i++)
         if (keeps(&record->cases[i], what))
             record->cases[kept++] = record->cases[i];
+        else
+            free(record->cases[i].rows);
     record->case_count = kept;
     for (size_t i = 0; i < kept; i++)
         record->index[i] = &record->cases[i];

@@ -53,6 +53,7 @@ static const char style[] =
     "@media print{:root{--ink:#000;--pale:#444;--paper:#fff;--line:#bbb;--raised:#fff;"
     "--link:#000;--good:#116329;--bad:#b3001b;--unsure:#7a4e00}\n"
     "body{max-width:none;padding:0;font-size:10pt}\n"
+    "table{font-size:7pt}th,td{padding:.1rem .25rem}\n"
     ".wide{overflow:visible}\nfigure,tr,li{break-inside:avoid}\n"
     "h2,h3,h4{break-after:avoid}}\n";
 

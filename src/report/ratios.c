@@ -21,6 +21,7 @@ struct drawing {
     char names[XB_STRIPS_MOST][XB_COMPARE_TEXT];
     char notes[XB_STRIPS_MOST][64];
     size_t count, left_out;
+    double threshold; /* of all strips; NAN where they differ */
 };
 
 static const char *look_of(const struct xb_compared *compared)
@@ -54,9 +55,14 @@ static void collect(const struct xb_comparison *comparison, bool more_is_better,
             continue;
         }
         size_t at = drawing->count++;
+        if (at == 0)
+            drawing->threshold = compared->threshold;
+        else if (compared->threshold != drawing->threshold)
+            drawing->threshold = (double)NAN;
         xb_compare_name(comparison, compared, drawing->names[at], sizeof drawing->names[at]);
-        snprintf(drawing->notes[at], sizeof drawing->notes[at], "%s%s",
-                 xb_outcome_name(compared->outcome),
+        char change[XB_COMPARE_TEXT];
+        snprintf(drawing->notes[at], sizeof drawing->notes[at], "%.60s%s",
+                 xb_compare_change(compared, change, sizeof change),
                  compared->basis == XB_BASIS_INDICATIVE ? "?" : "");
         drawing->strips[at] =
             (struct xb_strip){.name = drawing->names[at],
@@ -74,28 +80,32 @@ static enum xb_status draw(struct xb_page *page, const struct xb_comparison *com
     char threshold[64];
     char title[128];
     char description[512];
-    double share = comparison->request.threshold;
+    char rule[160];
     collect(comparison, more_is_better, drawing);
     if (drawing->count == 0)
         return XB_OK;
+    double share = drawing->threshold;
     snprintf(threshold, sizeof threshold, "%g %% %s", 100 * share,
              more_is_better ? "less" : "more");
     const struct xb_level levels[] = {{"no change", 1},
                                       {threshold, more_is_better ? 1 - share : 1 + share}};
     snprintf(title, sizeof title, "Candidate by baseline, where %s is better",
              more_is_better ? "more" : "less");
+    if (isfinite(share))
+        snprintf(rule, sizeof rule, "what lies %s %g is worse by the threshold or more",
+                 more_is_better ? "below" : "above", levels[1].at);
+    else
+        snprintf(rule, sizeof rule, "not all have the same threshold");
     snprintf(description, sizeof description,
              "%zu figures, a line each: the ratio of the candidate's to the baseline's, with its "
-             "interval and the verdict. 1 is no change; what lies %s %g is worse by the threshold "
-             "or more. Overall: %s.",
-             drawing->count, more_is_better ? "below" : "above", levels[1].at,
-             xb_compare_overall(comparison));
+             "interval and what changed. 1 is no change; %s. Overall: %s.",
+             drawing->count, rule, xb_compare_overall(comparison));
     const struct xb_strips strips = {.picture = {.title = title, .description = description},
                                      .x = {XB_SCALE_LINEAR, "ratio of candidate to baseline"},
                                      .strips = drawing->strips,
                                      .count = drawing->count,
                                      .levels = levels,
-                                     .level_count = 2};
+                                     .level_count = isfinite(share) ? 2 : 1};
     enum xb_status status = xb_page_strips(page, &strips, error);
     if (status == XB_OK && drawing->left_out > 0)
         xb_page_remark(page, "%zu more figures are in the table only.", drawing->left_out);

@@ -25,7 +25,7 @@ const struct xb_section *const xb_sections[] = {
 };
 
 const struct xb_common_section *const xb_common_sections[] = {
-    &xb_section_conditions,
     &xb_section_trends,
+    &xb_section_conditions,
     NULL,
 };

@@ -56,15 +56,16 @@ static void add_place(struct xb_words *words, const struct xb_record *record,
 
 static const char *keep(struct state *state, const char *text)
 {
-    const char *kept = xb_arena_print(&state->texts, "%.400s", text);
+    const char *kept = xb_arena_print(&state->texts, "%s", text);
     state->failed = state->failed || kept == NULL;
     return kept;
 }
 
 /* The trend of that key and place; NULL where there is no room or no memory. */
 static struct xb_trend *find(struct state *state, const char *key, const char *place,
-                             const char *name)
+                             const struct xb_record *record, const struct xb_record_case *test)
 {
+    struct xb_words name = {.length = 0};
     for (size_t i = 0; i < state->count; i++)
         if (strcmp(state->trends[i].key, key) == 0 && strcmp(state->trends[i].place, place) == 0)
             return &state->trends[i];
@@ -74,7 +75,8 @@ static struct xb_trend *find(struct state *state, const char *key, const char *p
     }
     struct xb_trend *trend = &state->trends[state->count];
     trend->key = keep(state, key);
-    trend->name = keep(state, name);
+    add_name(&name, record, test, false);
+    trend->name = keep(state, name.text);
     trend->place = keep(state, place);
     if (state->failed)
         return NULL;
@@ -105,15 +107,13 @@ static void take_case(struct state *state, const struct xb_report_document *docu
                       const struct xb_record_case *test, const struct xb_trend_point *of)
 {
     struct xb_words key = {.length = 0};
-    struct xb_words name = {.length = 0};
     struct xb_words place = {.length = 0};
     struct xb_statistics value;
     if (!xb_way_value(document->record, test, &value))
         return;
     add_name(&key, document->record, test, true);
-    add_name(&name, document->record, test, false);
     add_place(&place, document->record, test);
-    struct xb_trend *trend = find(state, key.text, place.text, name.text);
+    struct xb_trend *trend = find(state, key.text, place.text, document->record, test);
     if (trend == NULL)
         return;
     struct xb_trend_point point = *of;

@@ -25,8 +25,9 @@ class NoGpu(Case):
     """No GPU can be had: the program says what it looked for, and takes nothing else instead."""
 
     def assert_nothing(self, words, *arguments, environment):
-        words = ("--backend host", *words)
-        return self.assert_fails(3, words, *arguments, environment=environment)
+        outcome = self.assert_ends(3, *arguments, environment=environment)
+        self.assert_words(" ".join(outcome.err.split()), ("--backend host", *words), outcome)
+        return outcome
 
     def test_auto_says_what_was_looked_for(self):
         for arguments in ((), ("run",), ("--backend", "auto"), ("--size", "1K", "--quiet")):
