@@ -256,10 +256,10 @@ const struct xb_command xb_command_advise = {
     .description = "Says by which strategy a job's data travels fastest, and whether the GPU then "
                    "beats the CPU: from the rows of a result file (run --json FILE), or from a "
                    "quick measurement now. --in and --gpu-time are required.",
-    .exits = "0 the GPU is worth it, or nothing was asked of the CPU; 1 it is not; 2 the command "
-             "line is wrong, a file cannot be read or written, or a job of --check failed; 3 "
-             "cannot say: rows are missing, or nothing can be measured here. docs/advise.md has "
-             "the formulas.",
+    .exits = "0 the GPU is worth it, or --cpu-time was not given; 1 it is not; 2 the command line "
+             "is wrong, a file cannot be read or written, or a job of --check failed; 3 cannot "
+             "say: rows are missing, or nothing can be measured here. docs/advise.md has the "
+             "formulas.",
     .example = "xferbench advise --in 1G --gpu-time 5ms",
     .operands = XB_OPERANDS_FILES,
     .rows = xb_advise_rows,

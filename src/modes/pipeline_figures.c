@@ -31,7 +31,7 @@ const struct xb_figure xb_pipeline_busy[XB_PIPELINE_STAGES] = {
     {                                                                                              \
         .name = "wait_" stage, .unit = XB_UNIT_RATIO,                                              \
         .help = "In one recorded iteration: the share of the time in which " who                   \
-                " waited, between the first turn and the last",                                    \
+                " waited between the first turn and the last",                                     \
     }
 const struct xb_figure xb_pipeline_wait[XB_PIPELINE_STAGES] = {
     WAIT("read", "the readers, on average,"),

@@ -5,7 +5,7 @@
 #include "cli/help.h"
 
 const struct xb_column_help xb_column_helps[] = {
-    {"MODE", "The way a program moves data; `xferbench help MODE` tells of each."},
+    {"MODE", "The way a program moves data; `xferbench help MODE` explains each."},
     {"VARIANT", "Which kind of the mode: how memory is made, who copies, in which order."},
     {"DIR",
      "h2d: host to device. d2h: device to host. bidir: both at once. d2d: within a device, or "
