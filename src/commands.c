@@ -215,10 +215,24 @@ static bool is_option_of(const struct xb_command *command, const char *word)
     return false;
 }
 
+/* Whether an option of the command can be written so: getopt_long takes the beginning of a name. */
+static bool begins_option_of(const struct xb_command *command, const char *name)
+{
+    const struct xb_option *const *rows = command->rows();
+    for (size_t i = 0; rows[i] != NULL; i++)
+        if (strncmp(rows[i]->name, name, strlen(name)) == 0)
+            return true;
+    return false;
+}
+
 /* Runs what is meant by a command line that begins with an option, or is empty. */
 static int run_unnamed(int argc, char **argv)
 {
     const char *name = argc > 1 && strncmp(argv[1], "--", 2) == 0 ? argv[1] + 2 : "";
+    if (xb_mode_find(name) != NULL && !begins_option_of(&xb_command_run, name)) {
+        xb_say("'%s' is a mode, not an option: xferbench --mode %s", name, name);
+        return XB_EXIT_USAGE;
+    }
     if (xb_command_find(name) != NULL && find_option(&xb_command_run, name) == NULL) {
         xb_say("'%s' is a command, not an option: xferbench %s", name, name);
         return XB_EXIT_USAGE;

@@ -19,7 +19,7 @@
  *
  * Rules for every slot:
  *  - It works on the object it is given and needs no "current device" set by the caller.
- *  - On failure it fills *error, leaves its output parameters alone and has released what it took.
+ *  - On failure it fills *error, leaves its output parameters unchanged and releases what it took.
  *  - Objects are owned by the caller of open/allocate and go back through close/free, children
  *    before parents. close and free accept NULL and cannot fail.
  *  - One thread uses one device at a time; different devices may be used by different threads.
@@ -113,8 +113,8 @@ struct xb_device_info {
     char pci_bdf[16];      /* "0000:0f:00.0", lower case; "" if it is not a PCI device */
     uint64_t memory_bytes;
     uint32_t capabilities; /* bits of enum xb_capability */
-    /* Of a capability that is missing, in the order of the bits: why, and what to do, where there
-     * is more to say than that this device has it not; else "". */
+    /* For each missing capability, in the order of the bits: why, and what to do; "" if there is
+     * nothing to add. */
     char lacks[XB_CAPABILITIES][256];
     struct xb_fact facts[XB_DEVICE_FACTS];
     size_t fact_count;
@@ -122,7 +122,7 @@ struct xb_device_info {
      * copy within the device counts as XB_LOCAL_COPY_OPERATIONS of them. Meaningful with
      * XB_CAP_HOLD. */
     unsigned held_operations;
-    /* How many blocks queue_kernel_pieces has where it is asked for 0; 0: nobody knows. */
+    /* How many blocks queue_kernel_pieces uses if asked for 0; 0: not known. */
     unsigned multiprocessors;
     /* The device's memory is the host's: both needs of a case come out of one. */
     bool shares_host_memory;
@@ -170,7 +170,7 @@ struct xb_nvlink {
 
 #define XB_NVLINKS 36 /* of one device, at most: NVML_NVLINK_MAX_LINKS */
 
-/* What a vendor's management library knows of a device besides. Every field may be unknown. */
+/* What a vendor's management library adds about a device. Every field may be unknown. */
 struct xb_device_health {
     bool replays_known;
     uint64_t replays; /* PCIe packets sent again since boot */
@@ -401,8 +401,8 @@ struct xb_backend {
     /*
      * Holds the queue: operations enqueued after it do not start until queue_release. Never enqueue
      * a copy of pageable memory behind a hold: the call may wait for the copy, which waits for the
-     * release. Must bound the wait: a hold that is never released gives way after some seconds,
-     * and queue_wait then fails, so that no time taken behind it is believed. XB_CAP_HOLD.
+     * release. Must bound the wait: a hold that is never released ends after some seconds, and
+     * queue_wait then fails, so that no time measured behind it counts. XB_CAP_HOLD.
      */
     enum xb_status (*queue_hold)(struct xb_queue *queue, struct xb_error *error);
     /* Releases a held queue; does nothing to one that is not held. Does not block. XB_CAP_HOLD. */

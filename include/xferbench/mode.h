@@ -155,12 +155,13 @@ typedef enum xb_status xb_submit(struct xb_mode_context *context, struct xb_erro
 XB_MUST_CHECK enum xb_status xb_mode_time(struct xb_mode_context *context, xb_submit *submit,
                                           double *seconds, struct xb_error *error);
 
-/* Whose clock times a reference: that which times its case's samples, or always the one. */
+/* Whose clock times a reference: the clock of its case's samples, or always the host's or the
+ * device's. */
 enum xb_clock { XB_CLOCK_OF_CASE, XB_CLOCK_OF_DEVICE, XB_CLOCK_OF_HOST };
 
 /*
- * A measurement that a mode wants beside its own, to compare with: the same work done another way,
- * or a part of it. Taken after warm-up, before the samples, by the same rules but fewer of them.
+ * A measurement to compare the mode's own with: the same work done another way, or a part of it.
+ * Taken after warm-up and before the samples, by the same rules, with fewer repetitions.
  */
 struct xb_reference {
     /* Its time in seconds, or the rate at which it moves `bytes`. */
@@ -169,17 +170,17 @@ struct xb_reference {
     /* Of a mode with stages, in place of `submit`: what of its line runs. */
     const struct xb_line_part *part;
     enum xb_clock clock; /* the host's: until the queues are done */
-    /* One whose difference from the case itself something is concluded from: it has one repetition
-     * that does not count, then as many samples as an interval takes. */
+    /* The difference from the case itself is used for a conclusion: so the reference has one
+     * repetition that does not count, then as many samples as an interval takes. */
     bool has_interval;
     /* What one iteration of it moves, for one that does a part of the work. NULL:
      * context->bytes_moved. */
     uint64_t (*bytes)(const struct xb_mode_context *context);
     /*
-     * NULL, or enqueues on queues[0] what comes right before each repetition and is not timed. Such
-     * a reference asks what earlier work does to the case itself: it is for a case of one queue,
-     * gets another on which nothing ran before, has as many samples as an interval takes, and its
-     * data is proved by prepare and verify.
+     * Enqueues on queues[0] what comes right before each repetition and is not timed; or NULL. Such
+     * a reference shows how earlier work changes the case itself: for a case of one queue. It gets
+     * a new queue on which nothing ran before, has as many samples as an interval takes, and
+     * prepare and verify prove its data.
      */
     xb_submit *before;
     /* Whether this case has the reference. NULL: every case has it. */
@@ -187,27 +188,27 @@ struct xb_reference {
 };
 
 /*
- * An option that makes a case what it is, as its variant and its size do: it stands in every row
- * and in what `compare` tells cases apart by. One that takes several values (CHOICES, SIZES,
- * COUNTS) gives a case for each. What a case has of it: xb_case_setting.
+ * An option that is part of a case's identity, like its variant and size: every row has it, and
+ * `compare` tells cases apart by it. One that takes several values (CHOICES, SIZES, COUNTS) gives a
+ * case for each. xb_case_setting returns the value that a case has.
  */
 struct xb_parameter {
-    /* COUNT, SIZE, TEXT, CHOICES, SIZES, or COUNTS; it has a default. Of a list the first by
-     * default goes without saying: a row is told apart by another, and what files have that were
-     * written before there was the option is that. */
+    /* COUNT, SIZE, TEXT, CHOICES, SIZES, or COUNTS; it has a default. Of a list, the first default
+     * value is not named in tables: only another value is. Files older than the option count as
+     * having it. */
     const struct xb_option *option;
     const char *variant; /* the only one that it matters for; NULL: all of them */
 };
 
-/* What a mode can say under one label of the Reading, in words of reading.h. A mode of pairs has
- * `say_of_pairs`, any other has `say`. */
+/* What a mode can say under one label of the Reading, with the functions of reading.h. A mode of
+ * pairs has `say_of_pairs`, any other has `say`. */
 struct xb_reading_line {
     const char *label; /* "pinning"; at most 12 characters */
     const char *code;  /* "XB-PINNING": what a file calls what is said here (docs/reading.md) */
     /*
      * What can be said of one device at one size: adds whole sentences (xb_reading_add) and returns
      * true, or adds nothing and returns false. Asked for the largest size first, until there is an
-     * answer. Which device and size that is the Reading says where it has to.
+     * answer. The Reading adds device and size where they are needed.
      */
     bool (*say)(struct xb_reading *reading, int device, uint64_t bytes);
     /* The same of all sizes of a device together, such as from which size on something pays. The
@@ -232,8 +233,8 @@ struct xb_mode {
     unsigned directions;     /* bits of enum xb_direction that it knows */
     unsigned by_default;     /* those that are run when no --direction is given */
     bool pairs;              /* its cases are of ordered pairs of devices */
-    /* Several devices, or pairs of them one way, can be started together, because submit never
-     * blocks; but not in the variant `only_alone` (NULL: in all). */
+    /* Several devices, or pairs of them one way, can start together, because submit never blocks;
+     * except in the variant `only_alone` (NULL: no exception). */
     bool simultaneous;
     const char *only_alone;
     /* The option whose words are this mode's variants; NULL: one variant, named `variant`. */
@@ -255,25 +256,25 @@ struct xb_mode {
      * neither a bandwidth nor the latencies of a copy. NULL for any other mode.
      */
     const struct xb_figure *latency;
-    /* --mode all leaves it out, and its rows are not set against other modes': what it asks is
-     * another question than how fast a buffer moves. */
+    /* --mode all leaves it out, and its rows are not compared with other modes': it answers another
+     * question than how fast a buffer moves. */
     bool only_named;
-    /* How large its cases are where --size is not given; 0: what --size says by default. */
+    /* The size of its cases if --size is not given; 0: the default of --size. */
     uint64_t bytes_by_default;
-    /* The same where options of its own tell, such as the length of a file that they name; 0:
-     * bytes_by_default counts. NULL: they never tell. */
+    /* The same if options of its own decide it, such as the length of a file that they name; 0:
+     * bytes_by_default counts. NULL: they never decide it. */
     uint64_t (*bytes_of_options)(const struct xb_config *config);
     /* What it can say in the Reading; the last one's label is NULL; NULL: nothing. */
     const struct xb_reading_line *reading;
-    /* What to try first where a case of the mode is far below the best way: adds it to the
-     * statement that says so (xb_reading_try in reading.h) and returns true, where rows of the
-     * record show that it helps. NULL: nothing. */
+    /* What to try first if a case of the mode is far below the best way: adds it to the statement
+     * that says so (xb_reading_try in reading.h) and returns true, if rows of the record show that
+     * it helps. NULL: nothing. */
     bool (*say_first_thing)(struct xb_reading *reading, const struct xb_record_case *slow);
-    /* Nothing but the link limits its copies one way: where they are far below what that can carry,
-     * something is wrong with the link. */
+    /* Only the link limits its copies one way: if they are far below what it can carry, something
+     * is wrong with the link. */
     bool shows_link;
-    /* What crosses the link in an iteration is not its bytes once: the runtime moves them when it
-     * likes, or they are made smaller before. Its time then says nothing of the link. */
+    /* An iteration does not move its bytes across the link exactly once: the runtime moves them
+     * when it likes, or they are made smaller before. Its time then says nothing about the link. */
     bool crosses_otherwise;
     size_t state_bytes;
 

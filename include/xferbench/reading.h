@@ -6,14 +6,14 @@
 #include "xferbench/record.h"
 
 /*
- * The Reading: what the figures of a record mean, in a few sentences below the table. What can be
- * said of any mode (which ways are slow, what both ways at once give, devices at the same time) the
- * Reading says by itself; what only a mode knows to say, the mode declares as lines of its own
- * (struct xb_reading_line in mode.h).
+ * The Reading: what the figures of a record mean, in a few sentences below the table. The Reading
+ * itself says what applies to any mode (which ways are slow, what both ways at once give, devices
+ * at the same time); a mode declares what only it knows as lines of its own (struct xb_reading_line
+ * in mode.h).
  */
 
-/* Smaller than this, latency hides what a path carries: of bandwidths the Reading speaks only in
- * larger rows. */
+/* Below this size latency hides what a path carries: the Reading uses bandwidths of larger rows
+ * only. */
 #define XB_LARGE_BYTES ((uint64_t)16 << 20)
 
 /* struct xb_reading is the record that is read, and the statement that is being made. */
@@ -24,16 +24,16 @@
 const struct xb_record *xb_reading_record(const struct xb_reading *reading);
 
 /* Whether a case ran in full, was verified and has that figure. Where NUMA nodes were named
- * (--numa), only those of one node are spoken of: the device's own, else the first. */
+ * (--numa), only cases of one node count: the device's own, else the first. */
 bool xb_reading_has(const struct xb_reading *reading, const struct xb_record_case *test,
                     const struct xb_figure *figure);
 
-/* Whether that is so of its bandwidth, and the case is large: of bandwidths the Reading speaks of
- * no others. */
+/* Whether that is true of its bandwidth, and the case is large: the Reading uses no other
+ * bandwidths. */
 bool xb_reading_usable(const struct xb_reading *reading, const struct xb_record_case *test);
 
-/* The fastest usable case by that device alone, of a mode and one of its variants or, for NULL, of
- * any. NULL: there is none. */
+/* The fastest usable case of that device alone, of a mode and one of its variants (NULL: any). NULL
+ * if there is none. */
 const struct xb_record_case *xb_reading_best(const struct xb_reading *reading, int device,
                                              uint64_t bytes, enum xb_direction direction,
                                              const char *mode, const char *variant);
@@ -50,10 +50,9 @@ uint64_t xb_reading_size_below(const struct xb_reading *reading, uint64_t below)
 bool xb_reading_device_timed(const struct xb_reading *reading, const struct xb_record_case *test);
 
 /*
- * How one case stands to another. Faster or slower is only what can be said for certain: the
- * intervals of the two bandwidths do not meet, and the medians differ by 2 % or more. Less than
- * that a machine drifts by from case to case, which no interval holds. Unknown where one of them
- * has no interval.
+ * How one case stands to another. Faster or slower only if it is certain: the intervals of the two
+ * bandwidths do not meet, and the medians differ by 2 % or more. A machine drifts by less than that
+ * from case to case, and no interval shows it. Unknown if one of them has no interval.
  */
 enum xb_reading_order {
     XB_READING_UNKNOWN,
@@ -83,8 +82,8 @@ const struct xb_record_case *xb_reading_faster(const struct xb_reading *reading,
 double xb_reading_median(const struct xb_reading *reading, const struct xb_record_case *test,
                          const struct xb_figure *figure);
 
-/* Describes many values, one a pair or a device: collect each, then take what they come to. False
- * where there are none; either way none are left. */
+/* Describes many values, one per pair or device: collect each, then ask for their spread. False if
+ * there are none. Afterwards the collection is empty. */
 void xb_reading_collect(struct xb_reading *reading, double value);
 bool xb_reading_spread(struct xb_reading *reading, struct xb_statistics *spread);
 
@@ -122,8 +121,8 @@ void xb_reading_number(struct xb_reading *reading, const char *name, double valu
 /* Notes that the line rests on that case, once; to add its name does so too. NULL is no case. */
 void xb_reading_rests_on(struct xb_reading *reading, const struct xb_record_case *test);
 
-/* Ends what was said so far as a statement of its own, with its numbers and cases. What is added
- * from now on is another one under the same label; nothing need be. */
+/* Ends the statement made so far, with its numbers and cases. What is added from now on is another
+ * statement under the same label; there need be none. */
 void xb_reading_next(struct xb_reading *reading);
 
 /* ---- one way to move data against another ---- */
@@ -141,10 +140,10 @@ struct xb_reading_way {
 bool xb_reading_compare(struct xb_reading *reading, int device, uint64_t bytes,
                         struct xb_reading_way way, struct xb_reading_way other);
 
-/* For say_first_thing: " Try first: page-locked memory, 7.20 times as fast.", where that way is
- * faster than `slow` (xb_reading_judge) at the same device, size and direction. Where their clocks
- * differ it says so, as xb_reading_compare does. False where it is
- * not, or was not measured. Its number is first_thing_ratio. */
+/* For say_first_thing: " Try first: page-locked memory, 7.20 times as fast.", if that way is faster
+ * than `slow` (xb_reading_judge) at the same device, size and direction. Says so if their clocks
+ * differ, as xb_reading_compare does. False if it is not faster, or was not measured. Its number is
+ * first_thing_ratio. */
 bool xb_reading_try(struct xb_reading *reading, const struct xb_record_case *slow,
                     struct xb_reading_way way, const char *what);
 

@@ -181,8 +181,8 @@ struct xb_record {
 /*
  * Reads a regular file of at most XB_RECORD_LARGEST_BYTES; `-`, pipes and devices are refused. Does
  * not block. XB_ERR_USAGE names the file and the place of whatever is wrong: not JSON (line and
- * column), another program's or a newer form, a key twice, a number that no run can give, a file
- * that changed meanwhile. XB_ERR_SYSTEM, XB_ERR_MEMORY. On failure nothing is left to free.
+ * column), of another program or a newer version, a key twice, an impossible number, a file that
+ * changed meanwhile. XB_ERR_SYSTEM, XB_ERR_MEMORY. On failure nothing is left to free.
  */
 XB_MUST_CHECK enum xb_status xb_record_read(const char *path, struct xb_record *record,
                                             struct xb_error *error);
@@ -205,8 +205,8 @@ const struct xb_record_case *xb_record_find(const struct xb_record *record,
 /* Whether a case is meant by `what`. */
 typedef bool xb_record_case_test(const struct xb_record_case *test, const void *what);
 
-/* Drops every case that `keeps` says no to; the others keep their order. Pointers to cases no
- * longer hold. What the record says of the run as a whole stays as it is. */
+/* Drops every case that `keeps` rejects; the others keep their order. Pointers to cases no longer
+ * hold. What the record says of the run as a whole stays as it is. */
 void xb_record_keep(struct xb_record *record, xb_record_case_test *keeps, const void *what);
 
 /* Orders cases by everything that makes them but their parameters; 0 where they differ in nothing
@@ -214,17 +214,17 @@ void xb_record_keep(struct xb_record *record, xb_record_case_test *keeps, const 
 int xb_record_order_alike(const struct xb_record_case *a, const struct xb_record_case *b);
 
 /*
- * What differs in that under which two records were measured, so that their figures cannot be taken
- * together: backend, options (but for what is left of a deadline), the machine, and per index the
- * device, which one may also lack. "device 0 is another one (NVIDIA H200, then NVIDIA B200)" in
- * `text`, which has room for XB_RECORD_DIFFERENCE; NULL for nothing.
+ * Which condition differs between two records, so that their figures cannot be combined: backend,
+ * options (but for what is left of a deadline), the machine, and per index the device, which one
+ * may also lack. "device 0 is another one (NVIDIA H200, then NVIDIA B200)" in `text`, which has
+ * room for XB_RECORD_DIFFERENCE; NULL for nothing.
  */
 const char *xb_record_other_condition(const struct xb_record *first, const struct xb_record *other,
                                       char *text, size_t size);
 
 /*
- * What all processes together say of a case. One that failed says nothing; one that has results,
- * but no such row, has it skipped.
+ * What all processes together say of a case. A failed process says nothing; one with results but
+ * without the row counts as having skipped it.
  */
 struct xb_record_summary {
     enum xb_result_status status; /* the worst */
@@ -239,8 +239,8 @@ struct xb_record_summary xb_record_summarize(const struct xb_record *record,
                                              const struct xb_record_case *test);
 
 #define XB_RECORD_REASON 64
-/* Why it is not ok, of the process that is worst; NULL where it is ok. `text` (XB_RECORD_REASON) is
- * for a row that is not there: "process 1 has no such row". */
+/* Why the worst process is not ok; NULL if it is ok. `text` (XB_RECORD_REASON) is for a row that is
+ * not there: "process 1 has no such row". */
 const char *xb_record_reason(const struct xb_record_case *test,
                              const struct xb_record_summary *summary, char *text, size_t size);
 
@@ -261,7 +261,7 @@ struct xb_record_warning {
 size_t xb_record_warnings(const struct xb_record *record, const struct xb_record_case *test,
                           struct xb_record_warning *warnings);
 
-/* Whether two warnings say the same of other figures: up to a number or a colon they agree. */
+/* Whether two warnings differ in figures only: they agree up to a number or a colon. */
 bool xb_record_like_warnings(const char *a, const char *b);
 
 /* Whether a row's figures stand beside others: it is ok, and was not cut short. */
@@ -274,11 +274,10 @@ bool xb_record_row_counts(const struct xb_record_row *row);
 size_t xb_record_medians(const struct xb_record *record, const struct xb_record_case *test,
                          const char *figure, double *values);
 
-/* The parameter that a case has which is of pairs that ran at the same time: "one-to-all", or
- * "all-to-one". */
+/* The parameter of a case of pairs that ran at the same time: "one-to-all" or "all-to-one". */
 #define XB_RECORD_GROUP "group"
-/* The parameter that a case has whose host memory lies on a NUMA node that was named: its number.
- * Without it the memory is near the device. */
+/* The parameter of a case whose host memory lies on a named NUMA node: the node's number. Without
+ * it the memory is near the device. */
 #define XB_RECORD_NUMA "numa"
 
 /* The NUMA node that was named for the case's host memory; -1 where that is near the device, and

@@ -49,7 +49,7 @@ static enum xb_status require(const struct xb_config *config, const char *option
     if (xb_config_get(config, option)->is_set)
         return XB_OK;
     return XB_FAIL(error, XB_ERR_USAGE,
-                   "advise has to know --%s: xferbench advise --in 400M --out 4K --gpu-time 2ms "
+                   "advise needs --%s: xferbench advise --in 400M --out 4K --gpu-time 2ms "
                    "--cpu-time 50ms",
                    option);
 }
@@ -76,7 +76,7 @@ static enum xb_status read_job(struct command *command, struct xb_error *error)
         return XB_FAIL(error, XB_ERR_USAGE, "--memory: one at a time");
     job->in = xb_config_get(config, "in")->count;
     if (job->in == 0)
-        return XB_FAIL(error, XB_ERR_USAGE, "--in: a job takes in 1 byte to 1 TiB, and not 0");
+        return XB_FAIL(error, XB_ERR_USAGE, "--in: give 1 byte to 1 TiB");
     job->out = xb_config_get(config, "out")->count;
     job->times = xb_config_get(config, "times")->count;
     job->is_in_pinned = strcmp(memory->words[0], xb_memory_words[XB_MEMORY_WORD_PINNED]) == 0;
@@ -255,7 +255,7 @@ const struct xb_command xb_command_advise = {
     .summary = "is a GPU worth the trip, and by which strategy?",
     .description = "Says by which strategy a job's data travels fastest, and whether the GPU then "
                    "beats the CPU: from the rows of a result file (run --json FILE), or from a "
-                   "quick measurement now. --in and --gpu-time must be given.",
+                   "quick measurement now. --in and --gpu-time are required.",
     .exits = "0 the GPU is worth it, or nothing was asked of the CPU; 1 it is not; 2 the command "
              "line is wrong, a file cannot be read or written, or a job of --check failed; 3 "
              "cannot say: rows are missing, or nothing can be measured here. docs/advise.md has "

@@ -9,7 +9,7 @@ static const struct xb_option option_in = {
     .name = "in",
     .type = XB_OPTION_SIZE,
     .argument = "SIZE",
-    .help = "How much the job takes to the GPU. Must be given.",
+    .help = "How much data the job takes to the GPU. Required.",
     .minimum = 0, /* which is refused with the limits of a job, not of any size */
     .maximum = UINT64_C(1) << 40,
 };
@@ -18,7 +18,7 @@ static const struct xb_option option_out = {
     .type = XB_OPTION_SIZE,
     .argument = "SIZE",
     .default_text = "0",
-    .help = "How much it brings back.",
+    .help = "How much data it brings back.",
     .minimum = 0,
     .maximum = UINT64_C(1) << 40,
 };
@@ -26,23 +26,22 @@ static const struct xb_option option_gpu_time = {
     .name = "gpu-time",
     .type = XB_OPTION_TEXT,
     .argument = "TIME",
-    .help = "How long the GPU computes, without any copy: a time such as 2ms, or 'none'. Must be "
-            "given.",
+    .help = "How long the GPU computes, without any copy: a time such as 2ms, or 'none'. Required.",
 };
 static const struct xb_option option_cpu_time = {
     .name = "cpu-time",
     .type = XB_OPTION_DURATION,
     .argument = "TIME",
-    .help = "How long the same work takes on the CPU. Without it the strategies are compared, and "
-            "nothing is said of the CPU.",
+    .help = "How long the same work takes on the CPU. Without it, advise compares only the "
+            "strategies.",
 };
 static const struct xb_option option_times = {
     .name = "times",
     .type = XB_OPTION_COUNT,
     .argument = "N",
     .default_text = "1",
-    .help = "How often the job runs with the same memory: what page-locking it costs is divided by "
-            "that.",
+    .help = "How often the job runs with the same memory: the cost of page-locking it is divided "
+            "by that.",
     .minimum = 1,
     .maximum = UINT64_C(1000000000000),
 };
@@ -61,15 +60,15 @@ static const struct xb_option option_device = {
     .type = XB_OPTION_COUNT,
     .argument = "DEV",
     .default_text = "0",
-    .help = "Which device, by its number: the one that is measured, or whose rows of FILE count.",
+    .help = "Which device, by its number: the one to measure, or the one whose rows in FILE count.",
     .minimum = 0,
     .maximum = 1000,
 };
 static const struct xb_option option_check = {
     .name = "check",
     .type = XB_OPTION_FLAG,
-    .help = "Run the job, by each strategy, and print what was predicted beside what was measured. "
-            "With FILE only on the machine that it is of.",
+    .help = "Run the job by each strategy, and print the prediction beside the measurement. With "
+            "FILE, only on the machine where FILE was measured.",
 };
 static const struct xb_option option_json = {
     .name = "json",

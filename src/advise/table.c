@@ -192,8 +192,8 @@ static void print_basis(FILE *stream, const struct xb_advice_report *report,
                      xb_size_format(report->costs->both->bytes, size, sizeof size));
     if (one->lacks_both_ways)
         xb_words_add(&words,
-                     "; there are no rows of both ways at once: TOTAL is for copies that do not "
-                     "slow each other, HIGH for one after the other");
+                     "; there are no rows of both ways at once: TOTAL assumes copies that do not "
+                     "slow each other, HIGH one after the other");
     xb_note_print(stream, name, LABEL_WIDTH, "%s", words.text);
 }
 

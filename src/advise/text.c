@@ -117,7 +117,7 @@ static void say_unknown(const struct xb_predictions *predictions, struct xb_word
     char high[32];
     if (best == NULL) {
         xb_words_add(words, is_too_large(predictions)
-                                ? "Cannot say: the device's memory does not hold the job."
+                                ? "Cannot say: the job does not fit into the device's memory."
                                 : "Cannot say: rows are missing for every strategy.");
         return;
     }
@@ -228,9 +228,9 @@ void xb_advice_say_command(const struct xb_job *job, struct xb_words *words)
 void xb_advice_say_missing(const struct xb_prediction *prediction, struct xb_words *words)
 {
     static const char *const reasons[] = {
-        [XB_UNKNOWN_SMALL] = "too little comes in to cut it into chunks that overlap",
+        [XB_UNKNOWN_SMALL] = "too little data comes in to cut it into chunks that overlap",
         [XB_UNKNOWN_ONE_STEP] = "nothing to overlap: no kernel, and nothing comes back",
-        [XB_UNKNOWN_TOO_LARGE] = "the device's memory does not hold the job",
+        [XB_UNKNOWN_TOO_LARGE] = "the job does not fit into the device's memory",
         [XB_UNKNOWN_NOT_ASKED] = "its data is in pinned memory",
     };
     const struct xb_cost_source *source = &xb_cost_sources[prediction->missing];
@@ -277,7 +277,7 @@ void xb_advice_say_break_even(const struct xb_break_even *found, struct xb_words
     else if (found->has_from && found->has_to)
         xb_words_add(words, "the GPU is faster from %s to %s in", from, to);
     else if (found->has_from)
-        xb_words_add(words, "the GPU is faster from %s in on, looked at up to %s", from, most);
+        xb_words_add(words, "the GPU is faster from %s in upwards (checked up to %s)", from, most);
     else if (found->has_to)
         xb_words_add(words, "the GPU is faster up to %s in", to);
     else
@@ -285,7 +285,7 @@ void xb_advice_say_break_even(const struct xb_break_even *found, struct xb_words
                      most);
     xb_words_add(words, ", if bytes out, GPU time and CPU time grow with the bytes in");
     if (found->fills_device)
-        xb_words_add(words, "; the device's memory holds no more");
+        xb_words_add(words, "; more does not fit into the device's memory");
 }
 
 /* ---- the check ---- */
@@ -321,7 +321,7 @@ void xb_advice_say_kernel(double asked, double measured, struct xb_words *words)
     char other[32];
     if (!(asked > 0) || !(fabs(measured / asked - 1) > AS_ASKED))
         return;
-    xb_words_add(words, "its kernel took %s and not %s, which is part of DIFF",
+    xb_words_add(words, "its kernel took %s instead of %s, which is part of DIFF",
                  xb_duration_format(measured, one, sizeof one),
                  xb_duration_format(asked, other, sizeof other));
 }

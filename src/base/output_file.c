@@ -183,6 +183,8 @@ static enum xb_status find(struct xb_output *output, struct xb_error *error)
         (fd >= 0 ? fstat(fd, &output->file) : stat(output->path, &output->file)) == 0;
     if (!output->is_there && (fd != NO_DESCRIPTOR || errno != ENOENT))
         return xb_output_refuse(error, output->path, "stat", errno);
+    if (output->is_there && S_ISDIR(output->file.st_mode))
+        return xb_output_refuse(error, output->path, "stat", EISDIR);
     if (output->is_there)
         output->standard = standard_stream(&output->file);
     output->is_stdout = output->standard == stdout;
@@ -304,7 +306,7 @@ static enum xb_status open_path(const struct xb_output *output, double deadline,
     return XB_OK;
 }
 
-/* Writes to a device, a FIFO or the like as it is. A directory fails with EISDIR. */
+/* Writes to a device, a FIFO or the like as it is. */
 static enum xb_status open_as_it_is(struct xb_output *output, double deadline,
                                     struct xb_error *error)
 {

@@ -34,14 +34,20 @@ static size_t columns_of_environment(void)
     return columns > 0 && *end == '\0' ? (size_t)columns : USUAL_COLUMNS;
 }
 
-size_t xb_terminal_columns(FILE *stream)
+/* Of a terminal, however few. */
+static size_t columns_of_window(FILE *stream)
 {
     struct winsize window;
+    return ioctl(fileno(stream), TIOCGWINSZ, &window) == 0 && window.ws_col > 0
+               ? window.ws_col
+               : columns_of_environment();
+}
+
+size_t xb_terminal_columns(FILE *stream)
+{
     if (!xb_is_terminal(stream))
         return XB_PLAIN_COLUMNS;
-    size_t columns = ioctl(fileno(stream), TIOCGWINSZ, &window) == 0 && window.ws_col > 0
-                         ? window.ws_col
-                         : columns_of_environment();
+    size_t columns = columns_of_window(stream);
     if (columns < XB_LEAST_COLUMNS)
         return XB_LEAST_COLUMNS;
     return columns < MOST_COLUMNS ? columns : MOST_COLUMNS;
@@ -62,15 +68,20 @@ size_t xb_terminal_rows(FILE *stream)
                                                                                 : USUAL_ROWS;
 }
 
-bool xb_terminal_has_cursor(FILE *stream)
+static bool is_dumb(void)
 {
     const char *terminal = getenv("TERM");
-    return xb_is_terminal(stream) && (terminal == NULL || strcmp(terminal, "dumb") != 0);
+    return terminal != NULL && strcmp(terminal, "dumb") == 0;
+}
+
+bool xb_terminal_has_cursor(FILE *stream)
+{
+    return xb_is_terminal(stream) && !is_dumb() && columns_of_window(stream) >= XB_LEAST_COLUMNS;
 }
 
 bool xb_terminal_has_colours(FILE *stream)
 {
-    return xb_terminal_has_cursor(stream) && !is_given(getenv("NO_COLOR"));
+    return xb_is_terminal(stream) && !is_dumb() && !is_given(getenv("NO_COLOR"));
 }
 
 bool xb_terminal_has_utf8(FILE *stream)
@@ -88,17 +99,24 @@ bool xb_terminal_has_utf8(FILE *stream)
     return false;
 }
 
-const char *xb_colour_begin(FILE *stream, enum xb_colour colour)
+const char *xb_colour_code(enum xb_colour colour)
 {
-    static const char *const codes[] = {[XB_COLOUR_NONE] = "",
+    static const char *const codes[] = {[XB_COLOUR_NONE] = "\033[0m",
                                         [XB_COLOUR_GOOD] = "\033[32m",
                                         [XB_COLOUR_WARNING] = "\033[33m",
                                         [XB_COLOUR_BAD] = "\033[31m",
                                         [XB_COLOUR_TITLE] = "\033[1m"};
-    return xb_terminal_has_colours(stream) ? codes[colour] : "";
+    return codes[colour];
+}
+
+const char *xb_colour_begin(FILE *stream, enum xb_colour colour)
+{
+    bool any = colour != XB_COLOUR_NONE && xb_terminal_has_colours(stream);
+    return any ? xb_colour_code(colour) : "";
 }
 
 const char *xb_colour_end(FILE *stream, enum xb_colour colour)
 {
-    return colour != XB_COLOUR_NONE && xb_terminal_has_colours(stream) ? "\033[0m" : "";
+    bool any = colour != XB_COLOUR_NONE && xb_terminal_has_colours(stream);
+    return any ? xb_colour_code(XB_COLOUR_NONE) : "";
 }

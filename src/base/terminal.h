@@ -31,8 +31,8 @@ size_t xb_terminal_prose_columns(FILE *stream);
 /* How many lines it shows at a time: of a terminal that does not know 24; 0 of what is none. */
 size_t xb_terminal_rows(FILE *stream);
 
-/* Whether the cursor can go back to lines that are written: on a terminal, unless it is a dumb one
- * (TERM). */
+/* Whether the cursor can go back to what is written: on a terminal, unless it is a dumb one (TERM),
+ * or narrower than XB_LEAST_COLUMNS, because lines that are wider than it take several. */
 bool xb_terminal_has_cursor(FILE *stream);
 
 /* Whether to colour: on a terminal, unless it is a dumb one (TERM) or NO_COLOR has any value
@@ -54,5 +54,9 @@ enum xb_colour {
  * column. Static memory. */
 const char *xb_colour_begin(FILE *stream, enum xb_colour colour);
 const char *xb_colour_end(FILE *stream, enum xb_colour colour);
+
+/* The same without a stream, for a text that goes to one later: the code that begins the colour,
+ * of XB_COLOUR_NONE the one that ends any. */
+const char *xb_colour_code(enum xb_colour colour);
 
 #endif

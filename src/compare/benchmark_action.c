@@ -93,7 +93,7 @@ static void put_extra(struct xb_json *json, const struct xb_comparison *comparis
         xb_words_add(&words, "; %s", xb_compare_verdict(comparison, compared, text, sizeof text));
     if (compared != NULL && xb_compare_note(compared, text, sizeof text)[0] != '\0')
         xb_words_add(&words, "; %s", text);
-    if (!comparison->comparable)
+    if (!comparison->comparable || xb_compare_forced(comparison))
         xb_words_add(&words, "; %s", xb_compare_forbidden(comparison, &forbidden));
     xb_json_put_text(json, "extra", words.text);
 }

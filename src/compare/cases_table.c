@@ -214,7 +214,7 @@ static void fill_row(struct row *row, const struct xb_comparison *comparison,
 }
 
 static enum xb_status add_row(struct libscols_table *table, const struct layout *layout,
-                              const struct row *row, const char *colour, struct xb_error *error)
+                              const struct row *row, enum xb_colour colour, struct xb_error *error)
 {
     struct libscols_line *line = scols_table_new_line(table, NULL);
     if (line == NULL)
@@ -222,8 +222,9 @@ static enum xb_status add_row(struct libscols_table *table, const struct layout 
     for (size_t i = 0; i < layout->count; i++)
         if (scols_line_set_data(line, i, row->cells[layout->columns[i]]) != 0)
             return out_of_memory(error);
-    if (colour != NULL &&
-        scols_cell_set_color(scols_line_get_cell(line, layout->count - 1), colour) != 0)
+    if (colour != XB_COLOUR_NONE &&
+        scols_cell_set_color(scols_line_get_cell(line, layout->count - 1),
+                             xb_colour_code(colour)) != 0)
         return out_of_memory(error);
     return XB_OK;
 }
@@ -238,8 +239,9 @@ static enum xb_status fill(struct libscols_table *table, const struct xb_compari
         struct row row;
         const struct xb_compared *compared = &comparison->cases[i];
         bool sure = xb_compare_judged(compared) && !xb_compare_forced(comparison);
-        const char *colour =
-            compared->basis != XB_BASIS_NONE ? xb_compare_colour(compared->outcome, sure) : NULL;
+        enum xb_colour colour = compared->basis != XB_BASIS_NONE
+                                    ? xb_compare_colour(compared->outcome, sure)
+                                    : XB_COLOUR_NONE;
         fill_row(&row, comparison, &contents, compared);
         enum xb_status status = add_row(table, layout, &row, colour, error);
         if (status != XB_OK)

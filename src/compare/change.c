@@ -45,6 +45,23 @@ static double rounded(double percent, int decimals, int direction)
            scale;
 }
 
+/* The same for a bound, which is rounded one way only: 1.96 %, rounded up, must not read as a
+ * threshold of 2 % reached. */
+static int decimals_of_bound(double percent, double threshold, int direction)
+{
+    static const double on_it = 1e-10; /* a verdict does not depend on as little */
+    const double bound = 100 * threshold;
+    int decimals = decimals_of(percent, threshold);
+    if (fabs(percent - bound) <= on_it)
+        return decimals;
+    for (; decimals < 10; decimals++) {
+        double shown = rounded(percent, decimals, direction);
+        if ((shown < bound) == (percent < bound) && fabs(shown - bound) > on_it)
+            break;
+    }
+    return decimals;
+}
+
 const char *xb_compare_change(const struct xb_compared *compared, char *text, size_t size)
 {
     struct words words = words_of(&compared->figure);
@@ -57,7 +74,7 @@ const char *xb_compare_change(const struct xb_compared *compared, char *text, si
         snprintf(text, size, "%.*f %% %s", decimals, percent,
                  compared->ratio < 1 ? words.less : words.more);
     else
-        snprintf(text, size, "no change");
+        snprintf(text, size, "%.*f %%", decimals, 0.0); /* which way nobody can tell */
     return text;
 }
 
@@ -88,7 +105,7 @@ const char *xb_compare_sure(const struct xb_compared *compared, char *text, size
     snprintf(text, size, "-");
     if (!compared->has_interval || !(compared->confidence > 0) || !is_number(percent))
         return text;
-    int decimals = decimals_of(percent, compared->threshold);
+    int decimals = decimals_of_bound(percent, compared->threshold, direction);
     double shown = rounded(percent, decimals, direction);
     const char *word = is_loss || direction > 0 ? worse : better;
     if (shown > 0)

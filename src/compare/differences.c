@@ -61,16 +61,16 @@ static void add_if_other(struct search *search, const char *name, const char *ba
 }
 
 /* Driver, runtime, kernel: people exchange them to see what that does. What one file does not know
- * is context. */
+ * is context, but where nothing may have changed nobody can tell that it has not. */
 static void add_stack(struct search *search, const char *name, const char *baseline,
                       const char *candidate)
 {
     struct xb_comparison *comparison = search->comparison;
     bool both = baseline != NULL && candidate != NULL;
     size_t count = comparison->difference_count;
-    add_if_other(search, name, baseline, candidate, both && comparison->request.strict);
+    add_if_other(search, name, baseline, candidate, comparison->request.strict);
     if (comparison->difference_count > count)
-        comparison->differences[count].of_stack = both;
+        comparison->differences[count].of_stack = both || comparison->request.strict;
 }
 
 /* ---- backend, driver, devices ---- */

@@ -197,6 +197,33 @@ enum xb_status xb_gate_check_mode(const struct xb_comparison *comparison,
                    list);
 }
 
+static bool has_figure(const struct xb_record *record, const char *figure)
+{
+    for (size_t i = 0; i < record->case_count; i++)
+        for (size_t p = 0; p < record->process_count; p++)
+            if (xb_record_row_figure(&record->cases[i].rows[p], figure) != NULL)
+                return true;
+    return false;
+}
+
+enum xb_status xb_gate_check_words(const struct xb_comparison *comparison,
+                                   const struct xb_gate *gate, const char *what,
+                                   struct xb_error *error)
+{
+    enum xb_status status = xb_gate_check_mode(comparison, gate, what, error);
+    if (status != XB_OK)
+        return status;
+    if (gate->direction != NULL && !is_direction(gate->direction))
+        return XB_FAIL(error, XB_ERR_USAGE, "%s: no direction is called \"%.60s\"", what,
+                       gate->direction);
+    if (gate->figure != NULL && xb_figure_find(gate->figure) == NULL &&
+        !has_figure(comparison->baseline, gate->figure) &&
+        !has_figure(comparison->candidate, gate->figure))
+        return XB_FAIL(error, XB_ERR_USAGE, "%s: no figure is called \"%.60s\"", what,
+                       gate->figure);
+    return XB_OK;
+}
+
 /* ---- one gate ---- */
 
 static enum xb_status check_gate(const struct xb_comparison *comparison, size_t index,

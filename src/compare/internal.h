@@ -53,13 +53,17 @@ XB_MUST_CHECK enum xb_status xb_gate_read(char *text, struct xb_gate *gate, stru
 XB_MUST_CHECK enum xb_status xb_gate_check_mode(const struct xb_comparison *comparison,
                                                 const struct xb_gate *gate, const char *what,
                                                 struct xb_error *error);
+/* The same for a direction or a figure that nobody has: what such words name is no case. */
+XB_MUST_CHECK enum xb_status xb_gate_check_words(const struct xb_comparison *comparison,
+                                                 const struct xb_gate *gate, const char *what,
+                                                 struct xb_error *error);
 
 /* ---- thresholds ---- */
 
 /* That of a figure of a case, by what was asked. */
 double xb_threshold_of(const struct xb_comparison_request *request,
                        const struct xb_compared *compared);
-/* XB_ERR_USAGE for one of a mode that neither file nor this program has. */
+/* XB_ERR_USAGE for one of a mode, direction or figure that neither file nor this program has. */
 XB_MUST_CHECK enum xb_status xb_thresholds_check(const struct xb_comparison *comparison,
                                                  struct xb_error *error);
 

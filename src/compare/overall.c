@@ -56,13 +56,13 @@ static size_t count_broken(const struct xb_comparison *comparison, size_t *more)
 
 /* What decides over the whole, in the order in which it does. */
 struct counts {
-    size_t regressions, improved, open, apart, absent, indicative, broken, all;
+    size_t regressions, improved, open, apart, absent, unjudged, indicative, broken, all;
     size_t indicated_regressions; /* of the indicative ones */
     size_t fails_more;            /* of the broken ones */
 };
 
-/* Of the open ones: those whose settings differ, and those that are open for what became of them.
- */
+/* Of the open ones: those whose settings differ, those that the candidate lacks, and those that are
+ * open for what else became of them. */
 static void count_open(const struct xb_comparison *comparison, struct counts *counts)
 {
     for (size_t i = 0; i < comparison->case_count; i++) {
@@ -71,7 +71,8 @@ static void count_open(const struct xb_comparison *comparison, struct counts *co
                        compared->basis == XB_BASIS_STATUS;
         bool is_apart = xb_compared_is_apart(comparison, compared);
         counts->apart += is_open && is_apart;
-        counts->absent += is_open && !is_apart;
+        counts->absent += is_open && !is_apart && compared->presence == XB_ONLY_IN_BASELINE;
+        counts->unjudged += is_open && !is_apart && compared->presence != XB_ONLY_IN_BASELINE;
     }
 }
 
@@ -216,6 +217,37 @@ static void say_broken(struct xb_comparison *comparison, const struct counts *co
     }
 }
 
+/* Behind what is said already. */
+static const char *blank(const struct xb_comparison *comparison)
+{
+    return comparison->reason[0] != '\0' ? " " : "";
+}
+
+/* What no figures decide, and no number of processes. */
+static void say_not_judged(struct xb_comparison *comparison, const struct counts *counts)
+{
+    char all[32];
+    snprintf(all, sizeof all, "%zu figure%s", counts->all, plural(counts->all));
+    if (counts->apart > 0) {
+        say(comparison, "%s%zu of %s cannot be compared: measured with other settings.",
+            blank(comparison), counts->apart, all);
+        advise(comparison, "Measure both files with the same settings, or leave those cases out "
+                           "(--gate).");
+    }
+    if (counts->absent > 0) {
+        say(comparison, "%s%zu of %s %s not in the candidate.", blank(comparison), counts->absent,
+            all, counts->absent == 1 ? "is" : "are");
+        advise(comparison, "What the candidate lacks has not passed: measure it too, or leave it "
+                           "out (--gate).");
+    }
+    if (counts->unjudged > 0) {
+        say(comparison, "%s%zu of %s cannot be judged: see the notes.", blank(comparison),
+            counts->unjudged, all);
+        advise(comparison, "Mend what the notes tell of and measure again, or leave those cases "
+                           "out (--gate).");
+    }
+}
+
 static void say_indicative(struct xb_comparison *comparison, const struct counts *counts)
 {
     say(comparison, "Too few processes to judge %zu of %zu figure%s.", counts->indicative,
@@ -229,6 +261,7 @@ static void say_indicative(struct xb_comparison *comparison, const struct counts
     else
         advise(comparison, "No number of processes is enough for so many figures: let fewer count "
                            "(--gate), or accept a higher --alpha.");
+    say_not_judged(comparison, counts);
 }
 
 /* What more processes could decide, and how many it takes. */
@@ -237,8 +270,8 @@ static void advise_processes(struct xb_comparison *comparison)
     size_t needed = xb_processes_to_decide(comparison);
     if (needed > 0)
         advise(comparison,
-               "Measure both files again with --processes %zu: about so many are enough if "
-               "processes scatter as they do here.",
+               "Measure both files again with --processes %zu: about so many are enough if the "
+               "change and the scatter are as they look here.",
                needed);
     else
         advise(comparison, "More processes will hardly decide it: the change is too near the "
@@ -249,27 +282,14 @@ static void advise_processes(struct xb_comparison *comparison)
 static void say_open(struct xb_comparison *comparison, const struct counts *counts,
                      const char *threshold)
 {
-    size_t unsure = counts->open - counts->apart - counts->absent;
-    const char *of = " of ";
-    char all[32];
-    snprintf(all, sizeof all, "%zu figure%s", counts->all, plural(counts->all));
+    size_t unsure = counts->open - counts->apart - counts->absent - counts->unjudged;
     if (unsure > 0) {
-        say(comparison, "%zu%s%s: the data does not tell whether %s got worse by %s or more.",
-            unsure, of, all, unsure == 1 ? "it" : "they", threshold);
+        say(comparison,
+            "%zu of %zu figure%s: the data does not tell whether %s got worse by %s or more.",
+            unsure, counts->all, plural(counts->all), unsure == 1 ? "it" : "they", threshold);
         advise_processes(comparison);
     }
-    if (counts->apart > 0) {
-        say(comparison, "%s%zu%s%s cannot be compared: measured with other settings.",
-            unsure > 0 ? " " : "", counts->apart, of, all);
-        advise(comparison, "Measure both files with the same settings, or leave those cases out "
-                           "(--gate).");
-    }
-    if (counts->absent > 0) {
-        say(comparison, "%s%zu%s%s cannot be judged: see its note.",
-            unsure + counts->apart > 0 ? " " : "", counts->absent, of, all);
-        advise(comparison, "What the candidate lacks has not passed: measure it too, or leave it "
-                           "out (--gate).");
-    }
+    say_not_judged(comparison, counts);
 }
 
 static void say_passed(struct xb_comparison *comparison, const struct counts *counts,
@@ -301,6 +321,7 @@ void xb_judge_overall(struct xb_comparison *comparison)
             "Gate %zu of --gate has nothing to judge: none of its cases was measured in both "
             "files.",
             comparison->idle_gate);
+        advise(comparison, "Measure them in both files, or take that gate out of the list.");
     } else if (counts.broken > 0) {
         say_broken(comparison, &counts);
     } else if (counts.indicative > 0) {

@@ -8,16 +8,13 @@
 
 #include <string.h>
 
-#define GREEN "\033[32m"
-#define YELLOW "\033[33m"
-
-const char *xb_compare_colour(enum xb_outcome outcome, bool sure)
+enum xb_colour xb_compare_colour(enum xb_outcome outcome, bool sure)
 {
-    static const char *const colours[] = {[XB_OUTCOME_PASS] = GREEN,
-                                          [XB_OUTCOME_IMPROVED] = GREEN,
-                                          [XB_OUTCOME_INCONCLUSIVE] = YELLOW,
-                                          [XB_OUTCOME_REGRESSION] = XB_COMPARE_RED};
-    return sure ? colours[outcome] : YELLOW;
+    static const enum xb_colour colours[] = {[XB_OUTCOME_PASS] = XB_COLOUR_GOOD,
+                                             [XB_OUTCOME_IMPROVED] = XB_COLOUR_GOOD,
+                                             [XB_OUTCOME_INCONCLUSIVE] = XB_COLOUR_WARNING,
+                                             [XB_OUTCOME_REGRESSION] = XB_COLOUR_BAD};
+    return sure ? colours[outcome] : XB_COLOUR_WARNING;
 }
 
 /* ---- what is compared ---- */
@@ -81,12 +78,12 @@ static void print_overall(FILE *stream, const struct xb_comparison *comparison, 
     char text[XB_COMPARE_TEXT];
     const char *verdict = xb_compare_overall(comparison);
     const char *forced = xb_compare_forced(comparison) ? " (FORCED: not comparable)" : "";
-    const char *shade =
+    enum xb_colour shade =
         xb_comparison_is_refused(comparison)
-            ? XB_COMPARE_RED
+            ? XB_COLOUR_BAD
             : xb_compare_colour(comparison->overall, !xb_compare_forced(comparison));
-    fprintf(stream, "\nOverall: %s%s%s%s:", colour ? shade : "", verdict,
-            colour ? XB_COMPARE_NO_COLOUR : "", forced);
+    fprintf(stream, "\nOverall: %s%s%s%s:", colour ? xb_colour_code(shade) : "", verdict,
+            colour ? xb_colour_code(XB_COLOUR_NONE) : "", forced);
     size_t used = strlen("Overall: :") + strlen(verdict) + strlen(forced);
     xb_compare_plain(comparison->reason, text, sizeof text);
     print_wrapped(stream, text, used, columns);

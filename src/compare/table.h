@@ -2,17 +2,15 @@
 #ifndef XFERBENCH_COMPARE_TABLE_H
 #define XFERBENCH_COMPARE_TABLE_H
 
+#include "base/terminal.h"
 #include "comparison.h"
 
 /* The parts of the table for people, each with an empty line before it. */
 
 #define XB_COMPARE_LABEL 10 /* columns of a note's label */
 
-#define XB_COMPARE_RED "\033[31m"
-#define XB_COMPARE_NO_COLOUR "\033[0m"
-
 /* The colour of an outcome; of one that is only indicative, or forced, that of a caution. */
-const char *xb_compare_colour(enum xb_outcome outcome, bool sure);
+enum xb_colour xb_compare_colour(enum xb_outcome outcome, bool sure);
 
 /* Which columns a table of cases has that a note explains. */
 struct xb_compare_shown {

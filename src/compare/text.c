@@ -110,9 +110,11 @@ static void add_threshold(struct xb_words *words, const struct xb_threshold *thr
         xb_compare_plain(cases->mode != NULL ? cases->mode : "all modes", word, sizeof word));
     if (cases->direction != NULL)
         xb_words_add(words, " %s", xb_compare_plain(cases->direction, word, sizeof word));
+    bool is_range = cases->least < cases->most;
     if (cases->least > 0)
-        xb_words_add(words, " from %s", xb_size_format(cases->least, word, sizeof word));
-    if (cases->most < UINT64_MAX)
+        xb_words_add(words, " %s%s", is_range ? "from " : "",
+                     xb_size_format(cases->least, word, sizeof word));
+    if (is_range && cases->most < UINT64_MAX)
         xb_words_add(words, " to %s", xb_size_format(cases->most, word, sizeof word));
     if (cases->figure != NULL)
         xb_words_add(words, " %s", xb_compare_plain(cases->figure, word, sizeof word));

@@ -80,7 +80,7 @@ const char *xb_compare_candidate(const struct xb_compared *compared, bool unit, 
                                  size_t size);
 /* ---- change.c: what became of it, in words ---- */
 
-/* "51 % slower", "0.3 % longer", "no change"; "-" where there is no ratio. */
+/* "51 % slower", "0.3 % longer", "0.00 %"; "-" where there is no ratio. */
 const char *xb_compare_change(const struct xb_compared *compared, char *text, size_t size);
 /* The one side of the interval that matters for the verdict: "at least 50 %", "at most 0.2 %
  * slower", "not slower"; without the word that xb_compare_change ends with. "-" where no interval

@@ -107,7 +107,7 @@ enum xb_status xb_thresholds_check(const struct xb_comparison *comparison, struc
     const struct xb_thresholds *asked = &comparison->request.thresholds;
     for (size_t i = 0; i < asked->count; i++) {
         enum xb_status status =
-            xb_gate_check_mode(comparison, &asked->items[i].cases, "--threshold", error);
+            xb_gate_check_words(comparison, &asked->items[i].cases, "--threshold", error);
         if (status != XB_OK)
             return status;
     }

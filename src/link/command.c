@@ -216,7 +216,7 @@ static int report(struct command *command, bool done)
     snprintf(report.nothing, sizeof report.nothing, "%s", session->nothing);
     if (!done && report.device_count == 0 && report.nothing[0] == '\0')
         snprintf(report.nothing, sizeof report.nothing,
-                 "the deadline came while devices were looked for");
+                 "the deadline came while it looked for devices");
     bool written = write_all(command, &report);
     free(verdicts);
     free(pair_verdicts);

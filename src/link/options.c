@@ -32,8 +32,8 @@ static const struct xb_option option_count = {
     .type = XB_OPTION_COUNT,
     .argument = "N",
     .help =
-        "How many devices there must be: each that is missing is CRITICAL. Without it a GPU that "
-        "the runtime does not see is not missed.",
+        "How many devices there must be: each missing one is CRITICAL. Without it nobody misses a "
+        "GPU that the runtime does not see.",
     .minimum = 1,
     .maximum = XB_RUN_DEVICES,
 };
@@ -42,8 +42,7 @@ static const struct xb_option option_attempts = {
     .type = XB_OPTION_COUNT,
     .argument = "N",
     .default_text = "3",
-    .help = "How often to test a device or a pair at most, before it is called anything but OK. "
-            "The best "
+    .help = "Test a device or a pair up to this often before calling it anything but OK. The best "
             "attempt counts; all are on record.",
     .minimum = 1,
     .maximum = 10,
@@ -53,13 +52,13 @@ static const struct xb_option option_deadline = {
     .type = XB_OPTION_DURATION,
     .argument = "TIME",
     .default_text = "30s",
-    .help = "When to be done, also if a GPU hangs: what is not tested by then is UNKNOWN.",
+    .help = "Finish within this time, even if a GPU hangs: what is not tested by then is UNKNOWN.",
 };
 static const struct xb_option option_expect = {
     .name = "expect",
     .type = XB_OPTION_TEXT,
     .argument = "LINK",
-    .help = "What the link must be under load at least: gen5x16, gen4 or x8. Less is CRITICAL.",
+    .help = "What the link must reach under load: gen5x16, gen4 or x8. Less is CRITICAL.",
 };
 static const struct xb_option option_min_h2d = {
     .name = "min-h2d",
@@ -109,8 +108,8 @@ static const struct xb_option option_json = {
     .short_name = 'j',
     .type = XB_OPTION_FILE,
     .argument = "FILE",
-    .help = "Write everything that was observed, every attempt included, as JSON "
-            "(docs/link.schema.json); '-' is standard output, in place of the table.",
+    .help = "Write all that was observed, with every attempt, as JSON (docs/link.schema.json); "
+            "'-' is standard output, in place of the table.",
 };
 static const struct xb_option *const link_rows[] = {
     &xb_option_backend,    &option_device,     &option_no_peers,

@@ -232,7 +232,7 @@ static void note_death(struct xb_link_session *session)
         session->pairs[i].interrupted = session->pairs[i].cut;
     if (session->device_count == 0 && session->nothing[0] == '\0')
         snprintf(session->nothing, sizeof session->nothing,
-                 "the process that measures died while devices were looked for");
+                 "the process that measures died while it looked for devices");
 }
 
 bool xb_link_session_wait(struct xb_link_session *session)

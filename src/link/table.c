@@ -34,7 +34,8 @@ static void print_verdict(FILE *stream, const struct xb_link_device *device,
                          LABEL_WIDTH, "%s: %s", reason->code, reason->text);
     }
     if (device->cut)
-        xb_note_print(stream, "cut", LABEL_WIDTH, "the deadline came before all was tried");
+        xb_note_print(stream, "cut", LABEL_WIDTH,
+                      "the deadline came before all attempts were made");
 }
 
 /* ---- errors ---- */

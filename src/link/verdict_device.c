@@ -122,8 +122,8 @@ static void judge_cut(const struct xb_link_device *device, struct xb_verdict *ve
                       "a signal ended the test");
     else
         xb_reason_add(&verdict->found, XB_LEVEL_UNKNOWN, "XB-DEADLINE",
-                      "the deadline came before the device was done with: give it more time "
-                      "(--deadline), or look whether it hangs");
+                      "the deadline came before the device's test ended: give it more time "
+                      "(--deadline), or check whether it hangs");
 }
 
 void xb_verdict_of_device(const struct xb_link_device *device, const struct xb_link_limits *limits,
@@ -135,7 +135,7 @@ void xb_verdict_of_device(const struct xb_link_device *device, const struct xb_l
     xb_verdict_set_limits(limits, verdict); /* They hold also for a device without an attempt. */
     if (device->missing) {
         xb_reason_add(&verdict->found, XB_LEVEL_CRITICAL, "XB-DEVICE-MISSING",
-                      "fewer devices are there than --count asks for: see lspci and dmesg");
+                      "there are fewer devices than --count asks for: see lspci and dmesg");
         return;
     }
     if (xb_link_attempts(device) == 0) {

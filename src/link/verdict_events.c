@@ -93,5 +93,5 @@ void xb_judge_health(const struct xb_link_attempt *attempt, struct xb_verdict *v
     if (slowed->throttle_known && slowed->slowed_by_hardware)
         xb_reason_add(&verdict->found, XB_LEVEL_WARNING, "XB-THROTTLE",
                       "the hardware slows the device down (%s): check cooling and power",
-                      slowed->throttle[0] != '\0' ? slowed->throttle : "no reason is told");
+                      slowed->throttle[0] != '\0' ? slowed->throttle : "no reason given");
 }

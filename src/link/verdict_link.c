@@ -35,8 +35,10 @@ static struct sight sight_of(const struct xb_pcie_hop *hop, bool is_slot)
                               "the slot cannot be seen from here (virtual machine)",
                               "the slot cannot be seen from here (virtual machine)"};
     if (!knows_both_ends(hop))
-        return (struct sight){XB_LEVEL_WARNING, "one end", "the other end does not tell its best",
-                              "the other end does not tell its best"};
+        return (struct sight){XB_LEVEL_WARNING, "one end",
+                              "the other end does not say what it "
+                              "can do",
+                              "the other end does not say what it can do"};
     if (!is_slot)
         return (struct sight){XB_LEVEL_CRITICAL, "both ends",
                               "a link above the device: check the switch, its riser or cable, and "
@@ -86,8 +88,8 @@ static void judge_slot(const struct xb_link_attempt *attempt, size_t slot,
     if (limits->width.is_set || !xb_pcie_hop_upper_is_real(hop) || port == 0 || port >= card)
         return;
     xb_reason_add(&verdict->found, XB_LEVEL_WARNING, "XB-LINK-SLOT",
-                  "the port has x%u and the card could do x%u at %s: check bifurcation, or say "
-                  "--expect if it is meant so",
+                  "the port has x%u and the card could do x%u at %s: check bifurcation, or give "
+                  "--expect if this is intended",
                   port, card, hop->lower.bdf);
 }
 
@@ -137,7 +139,7 @@ static void judge_expectation(const struct xb_link_hop *slot, const struct xb_li
         snprintf(expected + strlen(expected), sizeof expected - strlen(expected), " x%u", width);
     xb_reason_add(
         &verdict->found, XB_LEVEL_CRITICAL, "XB-LINK-EXPECT",
-        "%s x%u under load at %s, expected is%s or better: check what is plugged in where",
+        "%s x%u under load at %s, expected is%s or better: check which card is in which slot",
         xb_speed_name(slot->load.speed_gts, is), slot->load.width, slot->lower, expected);
 }
 
@@ -152,7 +154,7 @@ static void judge_bottleneck(const struct xb_link_hop *hop, const struct xb_link
     char own[24];
     xb_reason_add(&verdict->found, XB_LEVEL_WARNING, "XB-LINK-BOTTLENECK",
                   "the link above the device at %s carries less than its own: %s x%u, its own is "
-                  "%s x%u: a slot with a better way to the CPU would serve it",
+                  "%s x%u: try a slot with a better path to the CPU",
                   hop->lower, xb_speed_name(hop->load.speed_gts, is), hop->load.width,
                   xb_speed_name(slot->load.speed_gts, own), slot->load.width);
 }
@@ -232,8 +234,8 @@ static void judge_lesser(const struct xb_link_device *device, const struct xb_li
         size_t hop = find_lesser(attempt, best);
         struct xb_pcie_seen seen = xb_attempt_seen(attempt, hop);
         xb_reason_add(&verdict->found, XB_LEVEL_WARNING, "XB-LINK-UNSTABLE",
-                      "attempt %zu of %zu ran at %s x%u at %s, another at more: reseat the card, "
-                      "check the riser and power management (ASPM)",
+                      "attempt %zu of %zu ran at %s x%u at %s, another ran faster: reseat the "
+                      "card, check the riser and power management (ASPM)",
                       i + 1, count, xb_speed_name(seen.speed_gts, speed), seen.width,
                       attempt->at_rest.hops[hop].lower.bdf);
         return;

@@ -91,7 +91,7 @@ void xb_judge_nvlinks(const struct xb_nvlink_facts *facts, struct xb_findings *f
     found = find_culprits(facts, was_lost);
     if (found.count > 0)
         xb_reason_add(findings, XB_LEVEL_UNKNOWN, "XB-NVLINK-UNREADABLE",
-                      "NVLink: %s could not be read after the test any more: see nvidia-smi nvlink "
+                      "NVLink: %s could no longer be read after the test: see nvidia-smi nvlink "
                       "-s and dmesg",
                       found.names);
     found = find_culprits(facts, was_trained_again);

@@ -217,8 +217,8 @@ static void judge_cut(const struct xb_link_pair *pair, struct xb_pair_verdict *v
                       "a signal ended the test");
     else
         xb_reason_add(&verdict->found, XB_LEVEL_UNKNOWN, "XB-DEADLINE",
-                      "the deadline came before the pair was done with: give it more time "
-                      "(--deadline), or look whether a device hangs");
+                      "the deadline came before the pair's test ended: give it more time "
+                      "(--deadline), or check whether a device hangs");
 }
 
 void xb_verdict_of_pairs(const struct xb_link_device *devices, const struct xb_link_pair *pairs,

@@ -2,9 +2,10 @@
 #define _POSIX_C_SOURCE 200809L /* open_memstream */
 #include "command.h"
 
-#include "base/plain_text.h"
-
+#include "base/note.h"
 #include "base/output.h"
+#include "base/plain_text.h"
+#include "base/terminal.h"
 #include "cli/backend_choice.h"
 #include "cli/help.h"
 #include "cli/options.h"
@@ -88,26 +89,33 @@ static enum xb_status print_device(const struct xb_device_info *info, struct xb_
     return status;
 }
 
+/* Why a device cannot be used. */
+static void print_failure(const char *message)
+{
+    char plain[2048];
+    printf("    %s", xb_colour_begin(stdout, XB_COLOUR_BAD));
+    xb_help_print_wrapped(stdout, xb_plain_text(message, plain, sizeof plain), 4);
+    fputs(xb_colour_end(stdout, XB_COLOUR_BAD), stdout);
+}
+
 static enum xb_status print_backend(const struct xb_found_backend *found, struct xb_error *error)
 {
     const struct xb_backend_entry *entry = found->entry;
-    char line[512];
-    if (entry->backend == NULL) {
-        printf("  ");
-        snprintf(line, sizeof line, "%s: not in this build: %s", entry->name, entry->absent_reason);
-        xb_help_print_wrapped(stdout, line, 4);
+    const struct xb_backend *backend = entry->backend;
+    char label[64];
+    int width = snprintf(label, sizeof label, "%s:", entry->name) + 1;
+    if (backend == NULL) {
+        xb_note_print(stdout, label, width, "not in this build: %s", entry->absent_reason);
         return XB_OK;
     }
-    printf("  ");
-    snprintf(line, sizeof line, "%s: %s%s", entry->name, entry->backend->summary,
-             found->usable ? "" : " (cannot run here)");
-    xb_help_print_wrapped(stdout, line, 4);
+    xb_note_print_in(stdout, found->usable ? XB_COLOUR_GOOD : XB_COLOUR_WARNING, label, width,
+                     "%s%s", backend->summary, found->usable ? "" : " (cannot run here)");
     xb_probe_print(stdout, &found->probe);
     enum xb_status status = XB_OK;
     for (size_t i = 0; i < found->device_count && status == XB_OK; i++)
         status = print_device(&found->devices[i], error);
     for (size_t i = 0; i < found->failed_count; i++)
-        printf("    %s\n", found->failures[i].message);
+        print_failure(found->failures[i].message);
     return status;
 }
 
@@ -171,10 +179,10 @@ static enum xb_status print_mode(const struct xb_mode *mode, struct xb_error *er
 static enum xb_status print_list(const struct xb_inventory *inventory, struct xb_error *error)
 {
     enum xb_status status = XB_OK;
-    printf("Backends\n");
+    xb_heading_print(stdout, XB_COLOUR_TITLE, "Backends");
     for (size_t i = 0; i < inventory->count && status == XB_OK; i++)
         status = print_backend(&inventory->backends[i], error);
-    printf("Modes\n");
+    xb_heading_print(stdout, XB_COLOUR_TITLE, "Modes");
     for (size_t i = 0; xb_modes[i] != NULL && status == XB_OK; i++)
         status = print_mode(xb_modes[i], error);
     return status;

@@ -139,8 +139,8 @@ static enum xb_status no_meminfo(const char *root, int code, struct xb_error *er
         return XB_FAIL(error, XB_ERR_SYSTEM,
                        "%s/proc/meminfo does not say how much memory is available", root);
     return XB_FAIL_ERRNO(error, "fopen", code,
-                         "%s/proc/meminfo cannot be read, so that nothing says how much memory is "
-                         "available%s",
+                         "%s/proc/meminfo cannot be read, so how much memory is available is not "
+                         "known%s",
                          root, code == ENOENT ? ": is /proc mounted?" : "");
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The man page, in the macros of man(7). */
+#define _POSIX_C_SOURCE 200809L /* open_memstream */
 #include "manual.h"
 
 #include "cli/options.h"
@@ -8,6 +9,7 @@
 #include "run/command.h"
 #include "xferbench/version.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* Writes text so that every character stands for itself. */
@@ -210,7 +212,7 @@ static void put_examples(FILE *stream)
             put_entry(stream, xb_commands[i]->example, xb_commands[i]->summary);
 }
 
-void xb_manual_write_page(FILE *stream, const char *date)
+static void put_page(FILE *stream, const char *date)
 {
     fprintf(stream,
             ".\\\" SPDX-License-Identifier: Apache-2.0\n.TH XFERBENCH 1 %s \"xferbench %s\"\n",
@@ -232,6 +234,66 @@ void xb_manual_write_page(FILE *stream, const char *date)
     put_environment(stream);
     put_examples(stream);
     fputs(".SH SEE ALSO\nThe folder of documents that is installed with the program: README.md, "
-          "docs/measurement.md, docs/reading.md, docs/compare.md, docs/link.md, docs/options.md.\n",
+          "docs/measurement.md, docs/reading.md, docs/compare.md, docs/report.md, "
+          "docs/timeline.md, docs/link.md, docs/advise.md, docs/options.md.\n",
           stream);
+}
+
+/* ---- lines ---- */
+
+#define LONGEST 79 /* bytes of a line: mandoc -Tlint tells of longer ones */
+
+/* Whether a sentence ends before the blank. What formats the page leaves more room behind one that
+ * ends its line, so each does. */
+static bool is_end(const char *line, const char *blank)
+{
+    return blank > line && blank[-1] == '.';
+}
+
+/* How much of the line goes on one: up to the end of a sentence, or as many words as there is room
+ * for. */
+static size_t first_part(const char *line, size_t length)
+{
+    size_t last = 0;
+    for (size_t i = 0; i < length && (i <= LONGEST || last == 0); i++) {
+        if (line[i] != ' ')
+            continue;
+        last = i;
+        if (is_end(line, line + i))
+            return i;
+    }
+    return length > LONGEST && last > 0 ? last : length;
+}
+
+/* A line of text; those of macros stay whole. One that begins with a dot would be a macro. */
+static void put_line(FILE *stream, const char *line, size_t length)
+{
+    bool is_text = line[0] != '.';
+    while (is_text && first_part(line, length) < length) {
+        size_t part = first_part(line, length);
+        fprintf(stream, "%.*s\n", (int)part, line);
+        line += part + 1;
+        length -= part + 1;
+        fputs(line[0] == '.' ? "\\&" : "", stream);
+    }
+    fprintf(stream, "%.*s\n", (int)length, line);
+}
+
+void xb_manual_write_page(FILE *stream, const char *date)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *whole = open_memstream(&text, &size);
+    if (whole != NULL)
+        put_page(whole, date);
+    if (whole != NULL && fclose(whole) == 0) {
+        for (const char *line = text; *line != '\0';) {
+            size_t length = strcspn(line, "\n");
+            put_line(stream, line, length);
+            line += length + (line[length] == '\n');
+        }
+    } else {
+        put_page(stream, date); /* in long lines, which read alike */
+    }
+    free(text);
 }

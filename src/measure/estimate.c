@@ -124,7 +124,25 @@ static uint64_t times(uint64_t bytes, uint64_t count)
     return count > 0 && bytes > UINT64_MAX / count ? UINT64_MAX : bytes * count;
 }
 
-static void take_memory(const struct xb_run *run, size_t first, size_t count,
+/* The size of the largest case. */
+static uint64_t largest_of(const struct xb_run *run)
+{
+    uint64_t largest = 0;
+    for (size_t i = 0; i < run->case_count; i++)
+        largest = run->results[i].test.bytes > largest ? run->results[i].test.bytes : largest;
+    return largest;
+}
+
+/* What a case that needs so much gets: buffers that are as long as the case are allocated for the
+ * largest case of the run, because they are kept for it (workspace.c). */
+static uint64_t allocated(const struct xb_case *test, uint64_t needed, uint64_t largest)
+{
+    if (test->bytes == 0 || test->simultaneous)
+        return needed;
+    return add_up(times(largest, needed / test->bytes), needed % test->bytes);
+}
+
+static void take_memory(const struct xb_run *run, size_t first, size_t count, uint64_t largest,
                         struct xb_estimate *estimate)
 {
     size_t lanes = run->results[first].test.sum ? count - 1 : 1;
@@ -132,15 +150,16 @@ static void take_memory(const struct xb_run *run, size_t first, size_t count,
         &run->results[run->results[first].test.sum ? first + 1 : first].test;
     struct xb_needs needs = test->mode->needs(test, run->config);
     uint64_t others = times(test->bytes, placements_of(run, test) - 1);
-    uint64_t host = times(add_up(needs.host_bytes, others), lanes);
+    uint64_t host = times(allocated(test, add_up(needs.host_bytes, others), largest), lanes);
+    uint64_t device = allocated(test, needs.device_bytes, largest);
     estimate->host_bytes = host > estimate->host_bytes ? host : estimate->host_bytes;
-    if (needs.device_bytes > estimate->device_bytes)
-        estimate->device_bytes = needs.device_bytes;
+    estimate->device_bytes = device > estimate->device_bytes ? device : estimate->device_bytes;
 }
 
 struct xb_estimate xb_estimate_run(const struct xb_run *run)
 {
     struct xb_estimate estimate = {.rows = run->case_count};
+    uint64_t largest = largest_of(run);
     struct xb_error error;
     for (size_t first = 0, count; first < run->case_count; first += count) {
         count = xb_run_rows_of(run, first);
@@ -151,7 +170,7 @@ struct xb_estimate xb_estimate_run(const struct xb_run *run)
         struct xb_duration_guess one = xb_estimate_case(run, first, count);
         estimate.time.least += one.least;
         estimate.time.most += one.most;
-        take_memory(run, first, count, &estimate);
+        take_memory(run, first, count, largest, &estimate);
     }
     if (estimate.skipped < estimate.rows) {
         estimate.time.least += LEAST_OPENING_S;

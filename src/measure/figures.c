@@ -9,19 +9,19 @@ const struct xb_figure xb_figure_bandwidth = {
     .unit = XB_UNIT_RATE,
     .more_is_better = true,
     .gates = true,
-    .help = "The bytes that one iteration moves by the time that it takes",
+    .help = "The bytes that one iteration moves, divided by its time",
 };
 const struct xb_figure xb_figure_bandwidth_h2d = {
     .name = "bandwidth_h2d",
     .unit = XB_UNIT_RATE,
     .more_is_better = true,
-    .help = "Of a case that goes both ways at once, the way from host to device alone",
+    .help = "Both ways at once: the part from host to device",
 };
 const struct xb_figure xb_figure_bandwidth_d2h = {
     .name = "bandwidth_d2h",
     .unit = XB_UNIT_RATE,
     .more_is_better = true,
-    .help = "Of a case that goes both ways at once, the way from device to host alone",
+    .help = "Both ways at once: the part from device to host",
 };
 const struct xb_figure xb_figure_latency_host = {
     .name = "latency_host",
@@ -45,32 +45,32 @@ const struct xb_figure xb_figure_share_of_alone = {
     .name = "share_of_alone",
     .unit = XB_UNIT_RATIO,
     .more_is_better = true,
-    .help = "The bandwidth of a device beside others by what it has alone",
+    .help = "The bandwidth of a device beside others, divided by its bandwidth alone",
 };
 const struct xb_figure xb_figure_share_of_ceiling = {
     .name = "share_of_ceiling",
     .unit = XB_UNIT_RATIO,
     .more_is_better = true,
-    .help = "The bandwidth of one way by the most that the PCIe link can carry that way",
+    .help = "The bandwidth of one way, divided by the most that the PCIe link can carry that way",
 };
 const struct xb_figure xb_figure_share_of_ceiling_h2d = {
     .name = "share_of_ceiling_h2d",
     .unit = XB_UNIT_RATIO,
     .more_is_better = true,
-    .help = "Of a case that goes both ways at once, the same of the way from host to device",
+    .help = "Both ways at once: the same, of the part from host to device",
 };
 const struct xb_figure xb_figure_share_of_ceiling_d2h = {
     .name = "share_of_ceiling_d2h",
     .unit = XB_UNIT_RATIO,
     .more_is_better = true,
-    .help = "Of a case that goes both ways at once, the same of the way from device to host",
+    .help = "Both ways at once: the same, of the part from device to host",
 };
 const struct xb_figure xb_figure_between_placements = {
     .name = "between_placements",
     .unit = XB_UNIT_RATIO,
     .help =
         "How much the bandwidth differs by where the host's memory lies: the highest median of a "
-        "placement less the lowest, by the median of all",
+        "placement minus the lowest, divided by the median of all",
 };
 const struct xb_figure xb_figure_submit_time = {
     .name = "submit_time",
@@ -86,9 +86,9 @@ const struct xb_figure xb_figure_setup_time = {
     .name = "setup_time",
     .unit = XB_UNIT_SECONDS,
     .help =
-        "What preparing the case took: making, page-locking and filling memory. Memory that "
-        "is kept from the case before costs nothing. A mode that is about preparing memory takes "
-        "samples of that alone",
+        "How long preparing the case took: making, page-locking and filling memory. Memory kept "
+        "from the case before costs nothing. A mode that measures preparing memory takes samples "
+        "of that alone",
 };
 
 const struct xb_figure *const xb_runner_figures[] = {

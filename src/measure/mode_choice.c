@@ -30,7 +30,7 @@ enum xb_status xb_choice_refuse_all_beside_others(const struct xb_value *value,
 {
     for (size_t i = 0; value->word_count > 1 && i < value->word_count; i++)
         if (strcmp(value->words[i], "all") == 0)
-            return XB_FAIL(error, XB_ERR_USAGE, "--%s: 'all' stands alone", value->option->name);
+            return XB_FAIL(error, XB_ERR_USAGE, "--%s: give 'all' alone", value->option->name);
     return XB_OK;
 }
 
@@ -235,7 +235,7 @@ static enum xb_status refuse_idle_simultaneous(const struct xb_config *config,
         return XB_OK;
     if (xb_config_get(config, "latency")->flag)
         return XB_FAIL(error, XB_ERR_USAGE,
-                       "--simultaneous is about bandwidth; leave --latency away");
+                       "--simultaneous measures bandwidth; leave out --latency");
     for (size_t m = 0; m < choice->count; m++)
         if (xb_mode_directions_together(config, choice->modes[m]) != 0)
             return XB_OK;

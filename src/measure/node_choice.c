@@ -63,7 +63,7 @@ static enum xb_status add_node(const struct xb_topology *topology, const char *w
         if (choice->nodes[i] == node)
             return XB_FAIL(error, XB_ERR_USAGE, "--numa: node %u is named twice", node);
     if (choice->count == XB_NODES)
-        return XB_FAIL(error, XB_ERR_USAGE, "--numa: these are more than %d nodes", XB_NODES);
+        return XB_FAIL(error, XB_ERR_USAGE, "--numa names more than %d nodes", XB_NODES);
     choice->nodes[choice->count++] = node;
     return XB_OK;
 }
@@ -88,7 +88,7 @@ static enum xb_status check_words(const struct xb_config *config, const struct x
 {
     for (size_t i = 0; value->word_count > 1 && i < value->word_count; i++)
         if (strcmp(value->words[i], "near") == 0 || strcmp(value->words[i], "all") == 0)
-            return XB_FAIL(error, XB_ERR_USAGE, "--numa: '%s' stands alone", value->words[i]);
+            return XB_FAIL(error, XB_ERR_USAGE, "--numa: give '%s' alone", value->words[i]);
     for (size_t m = 0; m < modes->count; m++)
         if (xb_mode_host_directions(modes->modes[m], xb_mode_directions(config, modes->modes[m])) !=
             0)

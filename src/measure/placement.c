@@ -43,7 +43,8 @@ void xb_placements_open(struct xb_measurement *measurement)
                                                       measurement->placements, &error);
     if (measurement->placements < wanted)
         xb_result_warn(measurement->result,
-                       "host memory lies in %u of %u places: there is no more of it (%.150s)",
+                       "host memory lies in only %u of %u places: there was no memory for more "
+                       "(%.150s)",
                        measurement->placements, wanted, error.message);
 }
 

@@ -44,7 +44,7 @@ static void add_shares(struct xb_result *result, const struct xb_timeline *timel
     if (timeline->left_out > 0) {
         xb_result_warn(result,
                        "%llu operations were too many to record: nothing says which stage waited "
-                       "(larger chunks make fewer)",
+                       "(take larger chunks)",
                        (unsigned long long)timeline->left_out);
         return;
     }

@@ -71,7 +71,7 @@ static enum xb_status add(struct xb_measurement *measurement, const struct xb_re
     if (is_rate && !(seconds > 0))
         return XB_FAIL(error, XB_ERR_RUNTIME,
                        "%s: the events around a copy of %.0f bytes are %g s apart: the device's "
-                       "clock cannot be believed",
+                       "clock is wrong",
                        reference->figure->name, bytes, seconds);
     return xb_result_sample(measurement->result, reference->figure,
                             is_rate ? bytes / seconds : seconds, error);

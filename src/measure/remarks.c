@@ -13,7 +13,9 @@
 static void add_runtime(const struct xb_probe *probe, struct xb_result *result)
 {
     if (probe->runtime_override[0] != '\0')
-        xb_result_warn(result, "by %.150s, which %s names in place of the installed runtime",
+        xb_result_warn(result,
+                       "measured with %.150s, which %s names in place of the installed "
+                       "runtime",
                        probe->runtime_library, probe->runtime_override);
 }
 
@@ -27,8 +29,8 @@ static enum xb_status add_overlap(struct xb_result *result, struct xb_error *err
         return status;
     if (xb_result_has(result, &xb_figure_overlap) && overlap < LEAST_OVERLAP)
         xb_result_warn(result,
-                       "only %.0f %% of the time was spent with all of it in flight together: the "
-                       "sum is less than what the paths carry at the same time",
+                       "all of it moved together for only %.0f %% of the time: the sum is less "
+                       "than the paths can carry together",
                        100 * overlap);
     return XB_OK;
 }
@@ -40,12 +42,12 @@ static void add_placements(struct xb_result *result)
     if (!bandwidth->has_interval)
         xb_result_warn(result,
                        "%zu places for the host's memory are too few for a confidence interval "
-                       "(%u make one)",
+                       "(it takes %u)",
                        result->placement_count, XB_STOP_LEAST_SAMPLES);
     else if (bandwidth->ci95_high - bandwidth->ci95_low > 2 * WIDE_INTERVAL * bandwidth->median)
         xb_result_warn(result,
                        "it depends on where the host's memory lies: %zu places gave %.1f to %.1f "
-                       "GB/s, and a process with one of them has one of these",
+                       "GB/s, and a process gets one of them",
                        result->placement_count, bandwidth->ci95_low / 1e9,
                        bandwidth->ci95_high / 1e9);
 }
@@ -55,14 +57,14 @@ static void add_precision(struct xb_result *result)
     const struct xb_statistics *bandwidth = &result->bandwidth;
     bool single = xb_case_is_single(&result->test);
     if (single && result->times.count < XB_STOP_LATENCY_SAMPLES)
-        xb_result_warn(result, "%zu operations are too few for a 99th percentile (%u make one)",
+        xb_result_warn(result, "%zu operations are too few for a 99th percentile (it takes %u)",
                        result->times.count, XB_STOP_LATENCY_SAMPLES);
     else if (single)
         return;
     else if (result->placement_count > 0)
         add_placements(result);
     else if (!bandwidth->has_interval)
-        xb_result_warn(result, "%zu samples are too few for a confidence interval (%u make one)",
+        xb_result_warn(result, "%zu samples are too few for a confidence interval (it takes %u)",
                        bandwidth->n, XB_STOP_LEAST_SAMPLES);
     else if (bandwidth->ci95_high - bandwidth->ci95_low > 2 * WIDE_INTERVAL * bandwidth->median)
         xb_result_warn(result, "noisy: the median is known only to within %.0f %%",

@@ -52,8 +52,8 @@ static enum xb_status check_buffer(const struct xb_measurement *measurement, str
     if (share_on_node(&places) >= LEAST_ON_NODE)
         return XB_OK;
     return XB_FAIL(error, XB_ERR_RUNTIME,
-                   "%.0f %% of a host buffer lie on NUMA node %u, where all was to be (it lies on "
-                   "%s): no measurement of that node; has it memory free?",
+                   "only %.0f %% of a host buffer lies on NUMA node %u (it lies on %s): this does "
+                   "not measure that node. Has it free memory?",
                    100 * share_on_node(&places), node, places.nodes);
 }
 
@@ -107,10 +107,10 @@ static void doubt_node(const struct xb_measurement *measurement, const struct xb
     if (xb_topology_node_count(measurement->run->topology) == 1)
         return;
     if (lane->worst.known == 0)
-        xb_result_warn(result, "nothing tells whether the host memory lies on NUMA node %u",
+        xb_result_warn(result, "unknown whether the host memory lies on NUMA node %u",
                        result->test.node);
     else if (lane->worst.on_node < lane->worst.known)
-        xb_result_warn(result, "%.0f %% of a host buffer lie elsewhere than on NUMA node %u (%s)",
+        xb_result_warn(result, "%.0f %% of a host buffer does not lie on NUMA node %u (%s)",
                        100 - 100 * share_on_node(&lane->worst), result->test.node,
                        lane->worst.nodes);
 }

@@ -61,8 +61,8 @@ static enum xb_status check_device_memory(const struct opened *opened, uint64_t 
     if (needed <= free_bytes)
         return XB_OK;
     return XB_FAIL(error, XB_ERR_MEMORY,
-                   "device %u has %.2f GiB of memory free, and the case needs %.2f GiB; "
-                   "something else uses the device, or take a smaller --size",
+                   "device %u has %.2f GiB of memory free, and the case needs %.2f GiB; free the "
+                   "device of other programs, or take a smaller --size",
                    device->info.index, (double)free_bytes / 0x1p30, (double)needed / 0x1p30);
 }
 
@@ -330,11 +330,12 @@ const char *xb_run_cannot(const struct xb_run *run, size_t first, size_t count)
     if (results->test.mode->pairs && run->backend->peer_info == NULL)
         return "this backend has no copies between devices";
     if (results->test.group != XB_GROUP_NONE && count < 3)
-        return "one to all and all to one take three devices: of two they are the pair alone";
+        return "one to all and all to one need three devices: with two they are the pair alone";
     if (results->test.mode->pairs && results->test.peer == XB_NO_PEER && !results->test.sum)
-        return "it takes two devices, and one is chosen or there: none of its variants is tested";
+        return "it needs two devices, and only one is chosen or present: none of its variants is "
+               "tested";
     if (results->test.sum && count < 3)
-        return "devices at the same time take two of them, and one is chosen or there";
+        return "devices at the same time: it needs two, and only one is chosen or present";
     return NULL;
 }
 

@@ -23,15 +23,15 @@ static bool can_hold(struct xb_measurement *measurement, const struct xb_lane *l
     if ((device->capabilities & XB_CAP_HOLD) == 0) {
         const char *reason = xb_device_lacks(device, XB_CAP_HOLD);
         xb_result_warn(measurement->result,
-                       "queues cannot be held here%s%.120s%s: enqueuing may be part of the time",
+                       "queues cannot be held here%s%.120s%s: the time may include enqueuing",
                        reason[0] != '\0' ? " (" : "", reason, reason[0] != '\0' ? ")" : "");
         return false;
     }
     if (operations <= device->held_operations)
         return true;
     xb_result_warn(measurement->result,
-                   "%llu operations do not fit behind a held queue (%u do): enqueuing them may be "
-                   "part of the time",
+                   "%llu operations do not fit behind a held queue (%u do): the time may include "
+                   "enqueuing them",
                    (unsigned long long)operations, device->held_operations);
     return false;
 }
@@ -165,7 +165,7 @@ static enum xb_status add_lane(struct xb_measurement *measurement, struct xb_lan
     if (!(seconds > 0))
         return XB_FAIL(error, XB_ERR_RUNTIME,
                        "the events around a copy of %llu bytes are %g s apart: the device's clock "
-                       "cannot be believed",
+                       "is wrong",
                        (unsigned long long)result->test.bytes, seconds);
     enum xb_status status = xb_samples_add(&result->times, seconds, error);
     if (status != XB_OK)
@@ -175,7 +175,7 @@ static enum xb_status add_lane(struct xb_measurement *measurement, struct xb_lan
         if (!(lane->timing.spans[i] > 0))
             return XB_FAIL(error, XB_ERR_RUNTIME,
                            "%s: the events around a copy of %llu bytes are %g s apart: the "
-                           "device's clock cannot be believed",
+                           "device's clock is wrong",
                            span->figure->name, (unsigned long long)span->bytes,
                            lane->timing.spans[i] / iterations);
         double rate = (double)span->bytes * iterations / lane->timing.spans[i];

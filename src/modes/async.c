@@ -14,8 +14,8 @@ static const struct xb_option option_streams = {
     .type = XB_OPTION_COUNTS,
     .argument = "N[,N]",
     .default_text = "2",
-    .help = "How many queues (CUDA and HIP call them streams) take the chunks in turn; for bidir "
-            "so many each way. One, a list (1,2,4) or a range that doubles (1..16). One case is "
+    .help = "How many queues (streams in CUDA and HIP) take the chunks in turn; for bidir, this "
+            "many each way. A number, a list (1,2,4) or a range that doubles (1..16). One case is "
             "run for each.",
     .minimum = 1,
     .maximum = 64,
@@ -40,8 +40,8 @@ static enum xb_status check(const struct xb_mode_context *context, struct xb_err
     if ((test->direction == XB_BIDIR || test->simultaneous) &&
         xb_host_memory_of(test->variant) == XB_MEMORY_PAGEABLE)
         return XB_FAIL(error, XB_ERR_UNSUPPORTED,
-                       "a copy of pageable memory blocks its caller until it is done: what should "
-                       "run beside it would only begin behind it");
+                       "a pageable copy blocks the calling thread until it is done: what should "
+                       "run beside it would start only after it");
     return XB_OK;
 }
 
@@ -125,9 +125,9 @@ const struct xb_mode xb_mode_async = {
         "from the first chunk's start to the last chunk's end on the device. Copies in one "
         "direction share one link, so one way shows what chunking costs, not a gain; compare it "
         "with pinned. bidir moves a second buffer the other way at the same time: the row shows "
-        "the sum, its parts each direction, and the share of the time in which both were in "
-        "flight. With --host-memory pageable the calls block until the data is moved: "
-        "compare the times under SUBMIT and DONE.",
+        "the sum, each direction, and the share of the time in which both ways moved data. With "
+        "--host-memory pageable the calls block until the data is moved: compare the times under "
+        "SUBMIT and DONE.",
     .directions = XB_H2D | XB_D2H | XB_BIDIR,
     .by_default = XB_H2D | XB_D2H,
     .simultaneous = true,

@@ -446,7 +446,7 @@ static enum xb_status verify(struct xb_mode_context *context, struct xb_result *
     if (status != XB_ERR_MEMORY)
         return status;
     /* Someone took the memory meanwhile. The bandwidth is as good without. */
-    xb_result_warn(result, "no SM tax was measured: %.150s", error->message);
+    xb_result_warn(result, "SM tax not measured: %.150s", error->message);
     return XB_OK;
 }
 
@@ -464,15 +464,14 @@ static const struct xb_parameter parameters[] = {
 
 const struct xb_mode xb_mode_batch = {
     .name = "batch",
-    .summary = "many small pieces, by each way that a program can move them",
+    .summary = "many small pieces, in each way that a program can move them",
     .description =
-        "Moves --size bytes as pieces of --piece between page-locked host memory and the device, "
-        "by the ways that --batch names, which are the variants. The host's clock times all of "
-        "them, from the first call until the last byte is there: with small pieces the calls are "
-        "most of the time. 'packed' is timed with the gathering and the scattering; what each part "
-        "takes alone stands beside it. For 'kernel' and 'packed' the SM tax says how much slower "
-        "kernels compute meanwhile. Every piece is checked at its place, and what lies around it. "
-        "--mode all leaves this mode out.",
+        "Moves --size bytes as pieces of --piece between page-locked host memory and the device. "
+        "Each way of --batch is a variant. The host's clock times all of them, from the first "
+        "call until the last byte is there: with small pieces the calls take most of the time. "
+        "'packed' includes gathering and scattering; beside it stands each part alone. For "
+        "'kernel' and 'packed' the SM tax says how much slower other kernels compute meanwhile. "
+        "Checks every piece, and what lies around it. --mode all leaves this mode out.",
     .directions = XB_H2D | XB_D2H,
     .by_default = XB_H2D | XB_D2H,
     .only_named = true,

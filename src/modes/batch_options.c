@@ -43,9 +43,9 @@ const struct xb_option xb_option_layout = {
     .type = XB_OPTION_CHOICES,
     .argument = "HOW[,HOW]",
     .default_text = "scattered",
-    .help = "Where pieces lie: 'scattered' in an order without a pattern on both sides, "
-            "'host-scattered' or 'device-scattered' on that side, 'contiguous' one behind the "
-            "other, 'rows' every --pitch bytes on the host. One case is run for each.",
+    .help = "Where pieces lie: 'scattered' in random order on both sides, 'host-scattered' or "
+            "'device-scattered' on that side, 'contiguous' one behind the other, 'rows' every "
+            "--pitch bytes on the host. One case is run for each.",
     .choices = layout_words,
     .selects = true,
 };
@@ -65,9 +65,7 @@ const struct xb_option xb_option_call_pieces = {
     .type = XB_OPTION_COUNTS,
     .argument = "N[,N]",
     .default_text = "4096",
-    .help =
-        "How many pieces one call of --batch call takes at most; 0 for all of them. One case is "
-        "run for each.",
+    .help = "Most pieces in one call of --batch call; 0 for all of them. One case is run for each.",
     .minimum = 0,
     .maximum = 1 << 24,
     .selects = true,
@@ -78,9 +76,9 @@ const struct xb_option xb_option_blocks = {
     .type = XB_OPTION_COUNTS,
     .argument = "N[,N]",
     .default_text = "0",
-    .help = "How many blocks of up to 1024 threads the kernel has, each of which keeps about one "
-            "multiprocessor busy; 0 finds the least that are as fast as any. One case is run for "
-            "each.",
+    .help = "How many blocks of up to 1024 threads the kernel has; each keeps about one "
+            "multiprocessor busy. 0 finds the fewest that are as fast as any number. One case is "
+            "run for each.",
     .minimum = 0,
     .maximum = 65535,
     .selects = true,
@@ -90,12 +88,12 @@ const struct xb_figure xb_figure_pieces_per_second = {
     .name = "pieces_per_second",
     .unit = XB_UNIT_PER_SECOND,
     .more_is_better = true,
-    .help = "How many pieces one second moves",
+    .help = "Pieces moved in one second",
 };
 const struct xb_figure xb_figure_time_per_piece = {
     .name = "time_per_piece",
     .unit = XB_UNIT_SECONDS,
-    .help = "The time of all pieces by their number",
+    .help = "The time of all pieces, divided by their number",
 };
 const struct xb_figure xb_figure_blocks = {
     .name = "blocks",

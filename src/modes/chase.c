@@ -11,7 +11,7 @@ const struct xb_figure xb_figure_load_latency = {
     .name = "load_latency",
     .unit = XB_UNIT_SECONDS,
     .gates = true,
-    .help = "One load by one thread, where each has to wait for the one before",
+    .help = "One load by one thread; each load waits for the one before",
 };
 
 const struct xb_figure *const xb_chase_figures[] = {&xb_figure_load_latency, NULL};
@@ -21,11 +21,9 @@ enum xb_status xb_chase_refuse_small(const struct xb_case *test, struct xb_error
     char least[32];
     if (test->bytes >= XB_CHASE_LEAST_BYTES)
         return XB_OK;
-    return XB_FAIL(
-        error, XB_ERR_UNSUPPORTED,
-        "%s goes through %s or more, so that no load of a sample hits a line that it has "
-        "loaded before",
-        test->mode->name, xb_size_format(XB_CHASE_LEAST_BYTES, least, sizeof least));
+    return XB_FAIL(error, XB_ERR_UNSUPPORTED,
+                   "%s goes through %s or more, so that no sample loads a line twice",
+                   test->mode->name, xb_size_format(XB_CHASE_LEAST_BYTES, least, sizeof least));
 }
 
 /* ---- the cursor, which only copies reach ---- */
@@ -134,8 +132,8 @@ static void conclude(const struct xb_chase *chase, uint64_t bytes, uint64_t end,
     result->verified = end == right ? XB_VERIFIED_TRUE : XB_VERIFIED_FALSE;
     if (end != right)
         snprintf(result->reason, sizeof result->reason,
-                 "the chain ended at byte %llu and not at %llu: of %llu loads one or more brought "
-                 "another word than the one that was written",
+                 "the chain ended at byte %llu and not at %llu: at least one of %llu loads "
+                 "brought a wrong word",
                  (unsigned long long)end, (unsigned long long)right,
                  (unsigned long long)chase->loads);
 }

@@ -14,9 +14,9 @@ static const struct xb_option option_timed = {
     .type = XB_OPTION_CHOICES,
     .argument = "WHAT[,WHAT]",
     .default_text = "sent,made-and-sent",
-    .help = "What is in the time: 'sent' the sending and restoring of data that was compressed "
-            "beforehand, as a checkpoint is, 'made-and-sent' the compressing too, at the same "
-            "time. One case is run for each.",
+    .help = "What is timed: 'sent' sends and restores data that was compressed before, as a "
+            "checkpoint is; 'made-and-sent' also compresses it, at the same time. One case is run "
+            "for each.",
     .choices = timed_words,
     .selects = true,
 };
@@ -28,9 +28,9 @@ static const struct xb_option option_codec = {
     .type = XB_OPTION_CHOICES,
     .argument = "CODEC[,CODEC]",
     .default_text = "for,lz4",
-    .help = "How data is compressed: 'for' takes integers of 32 bits, 1024 at a time, and keeps "
-            "of each what it is above the least of them, in as few bits as that takes; 'lz4' is "
-            "LZ4 in blocks of 64 KiB. One case is run for each.",
+    .help = "How data is compressed: 'for' takes 1024 integers of 32 bits at a time and keeps how "
+            "far each is above the smallest, in as few bits as that needs; 'lz4' is LZ4 in blocks "
+            "of 64 KiB. One case is run for each.",
     .choices = codec_words,
     .selects = true,
 };
@@ -119,15 +119,14 @@ const struct xb_mode xb_mode_compress = {
     .name = "compress",
     .summary = "data compressed on the host, sent, and restored on the device",
     .description =
-        "Host threads (--threads) compress data chunk by chunk, what they made crosses, and "
-        "kernels restore it, all at the same time on different chunks: 'made-and-sent'. 'sent' "
-        "begins with data that was compressed beforehand. The row shows the bytes of the original "
-        "by the whole time, until the last is restored. Beside it stand the plain copy of the "
-        "same data (plain_bandwidth, speed_up), the ratio, compressing alone by one thread and by "
-        "all, restoring alone, how many threads are enough to be faster than the plain copy, and "
-        "for 'sent' after how many sends the compressing has paid. What pays depends on the data "
-        "(--data): give a file of your own. All of what was restored is compared with the "
-        "original.",
+        "'made-and-sent': host threads (--threads) compress data chunk by chunk, the result "
+        "crosses, and kernels restore it, all at the same time on different chunks. 'sent' begins "
+        "with compressed data. The row shows the original's bytes divided by the whole time, "
+        "until the last is restored. Beside it stand the plain copy of the same data "
+        "(plain_bandwidth, speed_up), the ratio, compressing alone by one thread and by all, "
+        "restoring alone, how many threads beat the plain copy, and for 'sent' after how many "
+        "sends compressing has paid. What pays depends on the data (--data): give a file of your "
+        "own. All restored data is compared with the original.",
     .directions = XB_H2D,
     .by_default = XB_H2D,
     .variant_option = &option_timed,

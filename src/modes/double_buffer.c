@@ -300,13 +300,13 @@ const struct xb_mode xb_mode_double_buffer = {
     .description =
         "Sends one buffer through the device in chunks of --chunk: in, a kernel that computes on "
         "every word, and out, with --buffers chunks under way at a time. The same work is timed "
-        "in a row first, and each stage alone. The row shows the bytes that went in and out by "
-        "the time of the overlapped run. Its other figures tell how much faster that is than in a "
-        "row (speed_up), the share of the time in which the device computed (gpu_busy), and how "
-        "near it is to the best possible (share_of_bound): the slowest stage by the whole, where "
-        "the copies' stage is both ways at once, because that is how the pipeline has the link. "
-        "Filling and draining the pipeline is part of the time. What the kernel made of the data "
-        "is checked, every word.",
+        "one step after the other first, and each stage alone. The row shows the bytes in and out "
+        "divided by the time of the overlapped run. Its other figures tell how much faster "
+        "overlap is (speed_up), the share of the time in which the device computed (gpu_busy), "
+        "and how near it is to the best possible (share_of_bound): the slowest stage's time "
+        "divided by the whole. The copies are one stage, both ways at once, because the pipeline "
+        "uses the link that way. Filling and draining the pipeline is part of the time. Checks "
+        "every word that the kernel made.",
     .directions = XB_BIDIR,
     .by_default = XB_BIDIR,
     .variant_option = &xb_option_host_memory,

@@ -12,9 +12,9 @@ const struct xb_option xb_option_encode_chunk = {
     .type = XB_OPTION_SIZES,
     .argument = "SIZE[,SIZE]",
     .default_text = "0",
-    .help = "How much is encoded as one, by one thread, and sent and restored as one: a size, a "
-            "list, a range that doubles, or 0 for 4 MiB where threads encode while others are "
-            "sent, and 64 MiB where all was encoded beforehand. One case is run for each.",
+    .help = "How much one thread encodes at a time; it is sent and restored as one: a size, a "
+            "list, a range that doubles, or 0 for 4 MiB, and for 64 MiB if all was encoded "
+            "before. One case is run for each.",
     .minimum = 0,
     .maximum = XB_FORMAT_CHUNK_MOST,
     .selects = true,
@@ -60,8 +60,7 @@ enum xb_status xb_encoded_check_options(const struct xb_case *test, struct xb_er
         return chunk > 0 ? xb_chunk_check_count(test, &xb_option_encode_chunk, OPERATIONS, error)
                          : XB_OK;
     return XB_FAIL(error, XB_ERR_USAGE,
-                   "--encode-chunk: encoded chunks begin on boundaries of %u bytes, and %llu is "
-                   "no multiple of that",
+                   "--encode-chunk: must be a multiple of %u bytes, and %llu is not",
                    XB_FORMAT_ALIGNMENT, (unsigned long long)chunk);
 }
 

@@ -18,19 +18,19 @@ const struct xb_figure xb_figure_plain_bandwidth = {
     .name = "plain_bandwidth",
     .unit = XB_UNIT_RATE,
     .more_is_better = true,
-    .help = "The same data as it is, by one copy out of page-locked memory",
+    .help = "The same data, not encoded, in one copy from page-locked memory",
 };
 const struct xb_figure xb_figure_ratio = {
     .name = "ratio",
     .unit = XB_UNIT_RATIO,
     .more_is_better = true,
-    .help = "The bytes of the original by those that crossed",
+    .help = "The original's bytes divided by those that crossed",
 };
 const struct xb_figure xb_figure_encode_rate = {
     .name = "encode_rate",
     .unit = XB_UNIT_RATE,
     .more_is_better = true,
-    .help = "How many bytes of the original all host threads make smaller, with nothing beside",
+    .help = "The original's bytes that all host threads encode in a second, with nothing beside",
 };
 const struct xb_figure xb_figure_encode_rate_one = {
     .name = "encode_rate_one",
@@ -42,35 +42,34 @@ const struct xb_figure xb_figure_decode_rate = {
     .name = "decode_rate",
     .unit = XB_UNIT_RATE,
     .more_is_better = true,
-    .help = "How many bytes of the original the device restores, with nothing beside",
+    .help = "The original's bytes that the device restores in a second, with nothing beside",
 };
 const struct xb_figure xb_figure_threads = {
     .name = "threads",
     .unit = XB_UNIT_RATIO,
-    .help =
-        "How many host threads there were; of two or more one feeds the device and encodes nothing",
+    .help = "How many host threads there were; of two or more, one only feeds the device",
 };
 const struct xb_figure xb_figure_break_even_threads = {
     .name = "break_even_threads",
     .unit = XB_UNIT_RATIO,
-    .help = "How many host threads are enough for the whole to be faster than the plain copy; none "
-            "where all of them are not",
+    .help = "The fewest host threads with which the whole beats the plain copy; none if all of "
+            "them do not",
 };
 const struct xb_figure xb_figure_break_even_sends = {
     .name = "break_even_sends",
     .unit = XB_UNIT_RATIO,
-    .help = "How often the data must be sent before making it smaller once has paid; none where "
-            "sending it takes no less time",
+    .help = "After how many sends encoding the data once has paid; none if sending it encoded "
+            "takes no less time",
 };
 const struct xb_figure xb_figure_error_max = {
     .name = "error_max",
     .unit = XB_UNIT_RATIO,
-    .help = "The largest error of a value by the value",
+    .help = "The largest error of a value, divided by the value",
 };
 const struct xb_figure xb_figure_error_rms = {
     .name = "error_rms",
     .unit = XB_UNIT_RATIO,
-    .help = "The root of the mean square of all errors by that of all values",
+    .help = "The root mean square of all errors, divided by that of all values",
 };
 
 /* ---- is it right ---- */
@@ -199,8 +198,8 @@ static void conclude(struct xb_result *result, const struct sum *sum,
     if (report->refused_blocks != 0)
         snprintf(
             result->reason, sizeof result->reason,
-            "the device refused what is no valid encoding: %llu times in all samples, the first "
-            "at byte %llu",
+            "the device refused invalid encodings: %llu times in all samples, the first at byte "
+            "%llu",
             report->refused_blocks, report->first_refused);
     else if (sum->wrong.wrong_bytes != 0)
         snprintf(result->reason, sizeof result->reason,

@@ -127,9 +127,9 @@ static void add_break_even(struct xb_reading *reading, const struct seen *seen)
         xb_reading_add(reading, " %.0f thread%s enough to be faster.", threads,
                        threads > 1 ? "s are" : " is");
     if (!seen->is_made && sends > 1)
-        xb_reading_add(reading, " Compressing once has paid after %.0f sends.", sends);
+        xb_reading_add(reading, " Compressing once pays after %.0f sends.", sends);
     else if (!seen->is_made && sends > 0)
-        xb_reading_add(reading, " Compressing has paid with the first send.");
+        xb_reading_add(reading, " Compressing pays with the first send.");
 }
 
 /* How many threads would encode as fast as the plain copy goes. Of several one feeds the device and

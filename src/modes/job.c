@@ -141,7 +141,7 @@ static enum xb_status check(const struct xb_mode_context *context, struct xb_err
     if (context->test->bytes >= 8 || gpu_time_of(context->test) == 0)
         return XB_OK;
     return XB_FAIL(error, XB_ERR_UNSUPPORTED,
-                   "the kernel works on words of 8 bytes, and %llu bytes hold none",
+                   "the kernel works on words of 8 bytes, and %llu bytes are too few",
                    (unsigned long long)context->test->bytes);
 }
 
@@ -408,15 +408,14 @@ const struct xb_mode xb_mode_job = {
     .summary = "a whole job: data in, a kernel, the result back, until the host has it",
     .description =
         "Brings --size bytes to the device, computes on them for --gpu-time and brings --job-out "
-        "bytes back, by each --way. One iteration is timed by the host's clock from the first call "
-        "until all is done, because that is how long a program waits for such a job. in_time and "
-        "out_time are the copies alone by the same clock, kernel_time is the kernel alone by the "
-        "device's. The kernel takes every word through as many steps as make it last that long; a "
-        "time that is shorter than reading and writing the data once is refused. The row shows the "
-        "bytes that went in and out by the time of the job. What came back is checked, every byte; "
-        "where less comes back than went in, what is left on the device is fetched and checked "
-        "too. `xferbench advise --check` sets this mode beside what it predicts. --mode all leaves "
-        "this mode out.",
+        "bytes back, by each --way. The host's clock times one iteration from the first call "
+        "until all is done: a program waits that long for such a job. in_time and out_time are "
+        "the copies alone by the same clock, kernel_time is the kernel alone by the device's. The "
+        "kernel repeats its steps on every word until --gpu-time is over; a time shorter than "
+        "reading and writing the data once is refused. The row shows the bytes in and out divided "
+        "by the time of the job. Checks every byte that came back; if less came back than went "
+        "in, it fetches and checks the rest too. `xferbench advise --check` prints this mode's "
+        "times beside its prediction. --mode all leaves this mode out.",
     .directions = XB_BIDIR,
     .by_default = XB_BIDIR,
     .only_named = true,

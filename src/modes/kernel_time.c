@@ -12,9 +12,9 @@ const struct xb_option xb_option_kernel_time = {
     .argument = "TIME",
     .default_text = "auto",
     .help =
-        "How long the kernel computes on a chunk: 'auto' 5 % longer than what else is done with "
-        "it takes (double-buffer: its copies both ways; pipeline: the slower of reading it and "
-        "copying it in), 'none' for no kernel, or a duration such as 500us.",
+        "How long the kernel computes on a chunk: 'auto' 5 % longer than the rest takes "
+        "(double-buffer: the copies both ways; pipeline: the slower of reading and copying in), "
+        "'none' for no kernel, or a time such as 500us.",
 };
 
 /* Of one chunk. */

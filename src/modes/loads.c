@@ -148,14 +148,14 @@ const struct xb_mode xb_mode_loads = {
     .name = "loads",
     .summary = "the latency of a load from the host's memory and from the device's own",
     .description =
-        "One thread follows a chain through memory: each load brings the address of the next, and "
-        "has to wait for the one before. h2d goes through page-locked host memory that is mapped "
-        "into the device's address space, d2d through the device's own. A sample is 16384 loads, "
-        "of a line of 128 bytes each; the figure is what one takes. --size says how much memory "
-        "the chain goes through: 2 MiB where it is not given, which most devices' caches hold "
-        "where it is their own memory. Sequential loads seldom have to look up where a page lies, "
-        "random ones in much memory nearly always. The word of --access is the variant. --mode "
-        "all has this mode only with --latency.",
+        "One thread follows a chain through memory: each load brings the address of the next and "
+        "waits for the one before. h2d goes through page-locked host memory that is mapped into "
+        "the device's address space, d2d through the device's own. A sample is 16384 loads, each "
+        "of a line of 128 bytes; the figure is the time of one. --size says how much memory the "
+        "chain goes through: by default 2 MiB, which most devices' caches hold if it is their own "
+        "memory. Sequential loads seldom have to look up where a page lies, random ones in much "
+        "memory nearly always. The word of --access is the variant. --mode all has this mode only "
+        "with --latency.",
     .directions = XB_H2D | XB_D2D,
     .by_default = XB_H2D | XB_D2D,
     .variant_option = &xb_option_access,

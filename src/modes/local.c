@@ -153,12 +153,11 @@ const struct xb_mode xb_mode_local = {
     .name = "local",
     .summary = "one copy within a device's own memory",
     .description =
-        "Copies one buffer of the device's memory to another of the same device. No byte crosses a "
-        "link: it is what copies across one can be held against. The bandwidth is that of the "
-        "bytes copied; the memory moves twice as much, because each byte is read and written. "
-        "Buffers that fit into the device's cache are copied within that. The word of --by is the "
-        "variant: 'engine' is whatever the runtime does for such a copy, which may be a kernel of "
-        "its own.",
+        "Copies one buffer of the device's memory to another of the same device. No byte crosses "
+        "a link: compare copies across a link with it. The bandwidth is that of the bytes copied; "
+        "the memory moves twice as much, because each byte is read and written. Buffers that fit "
+        "into the device's cache are copied inside it. The word of --by is the variant: 'engine' "
+        "is the runtime's own copy, which may be a kernel too.",
     .directions = XB_D2D,
     .by_default = XB_D2D,
     .variant_option = &xb_option_by,

@@ -17,8 +17,8 @@ static const struct xb_option option_managed = {
     .argument = "HOW[,HOW]",
     .default_text = "fault,prefetch",
     .help =
-        "How managed memory gets to the other side: 'fault', whoever touches a page fetches it; "
-        "'prefetch', the runtime is asked to move it; 'advise', it is told to stay on the host "
+        "How managed memory gets to the other side: 'fault': whoever touches a page fetches it; "
+        "'prefetch': the runtime moves it on request; 'advise': it is told to stay on the host, "
         "and the device reads or writes it there. One case is run for each.",
     .choices = managed_words,
     .selects = true,
@@ -263,12 +263,12 @@ const struct xb_mode xb_mode_managed = {
     .name = "managed",
     .summary = "memory with one address for both sides, moved by faults, on request or not at all",
     .description =
-        "Moves managed (unified) memory. fault: h2d is a kernel that reads pages lying on the host "
-        "(and writes what it read to device memory); d2h is one CPU thread that reads a byte of "
-        "every page lying on the device, and there the host's clock times it. prefetch: the "
-        "runtime is asked to move the pages. advise: the pages are told to stay on the host, and a "
-        "kernel reads or writes them there across the link. Between iterations the pages are put "
-        "back, which is not timed. Never more than half of the device's free memory is asked for.",
+        "Moves managed (unified) memory. fault: h2d is a kernel that reads pages lying on the "
+        "host (and writes what it read to device memory); d2h is one CPU thread that reads a byte "
+        "of every page lying on the device, timed by the host's clock. prefetch: the runtime "
+        "moves the pages on request. advise: the pages are told to stay on the host, and a kernel "
+        "reads or writes them there across the link. Putting the pages back between iterations is "
+        "not timed. Never asks for more than half of the device's free memory.",
     .directions = XB_H2D | XB_D2H,
     .by_default = XB_H2D | XB_D2H,
     .variant_option = &option_managed,

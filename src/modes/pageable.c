@@ -20,8 +20,8 @@ static const struct xb_option option_staging = {
     .argument = "WHO[,WHO]",
     .default_text = "driver,ring",
     .help = "Who copies pageable memory piece by piece through page-locked memory: 'driver' the "
-            "runtime's own copy, 'ring' host threads (--threads) by a ring of theirs (--ring-chunk,"
-            " --ring-slots). One case is run for each.",
+            "runtime's own copy, 'ring' host threads (--threads) through their own ring "
+            "(--ring-chunk, --ring-slots). One case is run for each.",
     .choices = staging_words,
     .selects = true,
 };
@@ -179,14 +179,14 @@ const struct xb_mode xb_mode_pageable = {
     .summary =
         "ordinary host memory, staged through page-locked memory by the driver or by threads",
     .description =
-        "Copies one buffer of ordinary (pageable) host memory, every page of which was touched "
-        "before. The device cannot reach such memory by itself: somebody copies it piece by piece "
-        "through page-locked memory. With --staging driver that is the driver, which costs CPU "
-        "time, and the call that starts the copy may return only when the data is moved. So the "
-        "queue is never held, and the time the call takes to return stands beside the bandwidth. "
-        "With --staging ring host threads copy through a small ring of page-locked chunks while "
-        "the device copies those before: timed by the host's clock until the last byte is there. "
-        "Beside it stand what the threads' copies and the device's reach alone.",
+        "Copies one buffer of ordinary (pageable) host memory; every page was touched before. The "
+        "device cannot reach such memory by itself: somebody copies it piece by piece through "
+        "page-locked memory. With --staging driver the driver does. That costs CPU time, and the "
+        "call that starts the copy may return only when the data is moved. So the queue is never "
+        "held, and SUBMIT shows how long the call took to return. With --staging ring host "
+        "threads copy through a small ring of page-locked chunks while the device copies the "
+        "chunks before. The host's clock times it until the last byte is there. Beside it stand "
+        "the threads' copies alone and the device's alone.",
     .directions = XB_H2D | XB_D2H,
     .by_default = XB_H2D | XB_D2H,
     .variant_option = &option_staging,

@@ -7,8 +7,8 @@ const struct xb_option xb_option_pairs = {
     .name = "pairs",
     .type = XB_OPTION_CHOICES,
     .argument = "FROM:TO[,FROM:TO]",
-    .help = "Which pairs of devices, by number. Without it every ordered pair of --device, or of "
-            "all devices where that is not given.",
+    .help = "Which pairs of devices, by number. Without it: every ordered pair of --device, or of "
+            "all devices.",
     .selects = true,
 };
 

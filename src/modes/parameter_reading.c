@@ -216,7 +216,7 @@ static void add_which(const struct family *family, const char *noun)
     xb_reading_add(reading, " is as good");
 }
 
-/* " 4 MiB and 16 MiB cannot be told from it." */
+/* " 4 MiB and 16 MiB may be as good: the samples vary too much to tell." */
 static void add_open(const struct family *family)
 {
     struct xb_reading *reading = family->reading;
@@ -230,8 +230,7 @@ static void add_open(const struct family *family)
         before = --left == 1 ? " and " : ", ";
     }
     if (family->open > 0)
-        xb_reading_add(reading, " cannot be told from %s: the samples vary too much.",
-                       family->first == family->last ? "it" : "them");
+        xb_reading_add(reading, " may be as good: the samples vary too much to tell.");
 }
 
 static void add_best(const struct family *family, const char *noun)

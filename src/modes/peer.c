@@ -28,13 +28,13 @@ static const struct xb_figure bandwidth_there = {
     .name = "bandwidth_there",
     .unit = XB_UNIT_RATE,
     .more_is_better = true,
-    .help = "Of a pair that copies both ways at once, the way from the first device to the second",
+    .help = "Both ways at once: the part from the first device to the second",
 };
 static const struct xb_figure bandwidth_back = {
     .name = "bandwidth_back",
     .unit = XB_UNIT_RATE,
     .more_is_better = true,
-    .help = "Of a pair that copies both ways at once, the way from the second device to the first",
+    .help = "Both ways at once: the part from the second device to the first",
 };
 static const struct xb_figure *const figures[] = {&bandwidth_there, &bandwidth_back, NULL};
 
@@ -459,13 +459,12 @@ const struct xb_mode xb_mode_peer = {
         "For every ordered pair of devices, copies a buffer from the first to the second. "
         "direct-read: peer access is on, and the destination fetches the data. direct-write: the "
         "source sends it. staged: in chunks of --chunk through a ring of page-locked host memory, "
-        "one device's copy into it overlapping the other's out of it. Each of them by copy engine "
-        "or, with --by kernel, by the device's cores, which load every word from where it is and "
-        "store it where it belongs. bidir is the same in both directions at the same time. The "
-        "paths are never exchanged for each other: a pair without direct access is skipped in the "
-        "direct variants. The device that makes the first copy has the clock. With --simultaneous "
-        "the pairs that begin at one device copy at the same time (one-to-all), and then those "
-        "that end there (all-to-one), each between buffers of its own; staged ones do not.",
+        "one device's copy into it overlapping the other's out of it. Each by copy engine or, "
+        "with --by kernel, by the device's cores, which load and store every word. bidir goes "
+        "both ways at the same time. No path stands in for another: the direct variants skip a "
+        "pair without direct access. The device that makes the first copy has the clock. With "
+        "--simultaneous all pairs that begin at one device copy at the same time (one-to-all), "
+        "then all that end there (all-to-one), each between its own buffers; staged ones do not.",
     .directions = XB_D2D | XB_BIDIR,
     .by_default = XB_D2D | XB_BIDIR,
     .pairs = true,

@@ -66,11 +66,11 @@ const struct xb_mode xb_mode_peer_loads = {
     .summary = "the latency of a load from another device's memory",
     .description =
         "For every ordered pair of devices: one thread of the second follows a chain through the "
-        "first one's memory, with peer access on. Each load brings the address of the next, and "
-        "has to wait for the one before. A sample is 16384 loads, of a line of 128 bytes each; "
-        "the figure is what one takes. --size says how much memory the chain goes through: 2 MiB "
-        "where it is not given, which the first device's caches may hold. The word of --access is "
-        "the variant. --mode all has this mode only with --latency.",
+        "first one's memory, with peer access on. Each load brings the address of the next and "
+        "waits for the one before. A sample is 16384 loads, each of a line of 128 bytes; the "
+        "figure is the time of one. --size says how much memory the chain goes through: by "
+        "default 2 MiB, which the first device's caches may hold. The word of --access is the "
+        "variant. --mode all has this mode only with --latency.",
     .directions = XB_D2D,
     .by_default = XB_D2D,
     .pairs = true,

@@ -19,11 +19,11 @@ static const struct xb_option option_pin_by = {
     .type = XB_OPTION_CHOICES,
     .argument = "WAY[,WAY]",
     .default_text = "alloc,register,used,used-huge,copy",
-    .help = "How memory gets page-locked: 'alloc' by the runtime's allocator, 'register' as new "
-            "memory in huge pages, which is touched and then registered, 'used' and 'used-huge' as "
-            "memory that a program has filled, registered where it lies, in pages of 4 KiB and of "
-            "2 MiB; 'copy' leaves the data in ordinary memory and copies it through a page-locked "
-            "buffer as large. One case is run for each.",
+    .help = "How memory gets page-locked: 'alloc' the runtime allocates it; 'register' new memory "
+            "in huge pages, touched and then registered; 'used' and 'used-huge' memory that a "
+            "program has filled, registered where it lies, in pages of 4 KiB and of 2 MiB; 'copy' "
+            "leaves the data in ordinary memory and copies it through a page-locked buffer of its "
+            "size. One case is run for each.",
     .choices = xb_pin_words,
     .selects = true,
 };
@@ -342,14 +342,14 @@ const struct xb_mode xb_mode_pin = {
     .name = "pin",
     .summary = "what page-locking memory costs, and after how many copies it has paid",
     .description =
-        "Page-locks (pins) memory by the ways that --pin-by names, several times, and says what "
-        "that takes (setup_time), what undoing it takes (unpin_time) and how much memory there was "
-        "at the most. The bandwidth is that of one copy from or to such memory; for 'copy' with "
-        "the copy that host threads make between it and ordinary memory. All is timed by the "
-        "host's clock until the data is there. Beside it stand the same copy of ordinary memory by "
-        "the runtime (pageable_time) and through a page-locked ring that host threads feed "
-        "(ring_time), and after how many copies page-locking has paid against each. Every byte of "
-        "the copy itself is checked; of those two, none. --mode all leaves this mode out.",
+        "Page-locks (pins) memory in each way of --pin-by, several times, and says how long that "
+        "takes (setup_time), how long undoing it takes (unpin_time) and how much memory it needed "
+        "at most. The bandwidth is that of one copy from or to such memory; 'copy' includes the "
+        "copy that host threads make between it and ordinary memory. The host's clock times all "
+        "until the data is there. Beside it stand the same copy of ordinary memory by the runtime "
+        "(pageable_time) and through a page-locked ring that host threads feed (ring_time), and "
+        "after how many copies page-locking has paid against each. Checks every byte of the copy "
+        "itself, none of those two. --mode all leaves this mode out.",
     .directions = XB_H2D | XB_D2H,
     .by_default = XB_H2D | XB_D2H,
     .only_named = true,

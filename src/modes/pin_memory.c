@@ -170,20 +170,19 @@ void xb_pin_release(struct xb_mode_context *context)
 const struct xb_figure xb_figure_unpin_time = {
     .name = "unpin_time",
     .unit = XB_UNIT_SECONDS,
-    .help = "What undoing the page-lock takes; of memory that was made for it, with freeing it",
+    .help = "How long undoing the page-lock takes; includes freeing memory that was made for it",
 };
 const struct xb_figure xb_figure_peak_host_memory = {
     .name = "peak_host_memory",
     .unit = XB_UNIT_BYTES,
-    .help = "How much more memory the process had at the most, from before the data had any until "
-            "it was page-locked: --size, or twice that where the data stays where it is and is "
-            "copied",
+    .help = "The most memory that the process used until the data was page-locked, less what it "
+            "used before the data had any: --size, or twice that if the data stays in place and "
+            "is copied",
 };
 const struct xb_figure xb_figure_peak_device_memory = {
     .name = "peak_device_memory",
     .unit = XB_UNIT_BYTES,
-    .help = "How much less memory the device had free once the host's was page-locked; without "
-            "what the data takes there",
+    .help = "Device memory that page-locking host memory takes, without what the data takes there",
 };
 
 static double more(uint64_t after, uint64_t before)

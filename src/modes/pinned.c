@@ -38,8 +38,8 @@ static const struct xb_figure bandwidth_after_h2d = {
     .name = "bandwidth_after_h2d",
     .unit = XB_UNIT_RATE,
     .more_is_better = true,
-    .help = "Of a copy to the host, the bandwidth right after a copy to the device on the same "
-            "queue; where the runtime chooses the copy engine by what ran before",
+    .help = "Device to host right after a copy to the device on the same queue; only where the "
+            "runtime chooses the copy engine by what ran before",
 };
 static const struct xb_figure *const figures[] = {&bandwidth_after_h2d, NULL};
 
@@ -104,8 +104,8 @@ static bool say_after_h2d(struct xb_reading *reading, int device, uint64_t bytes
     xb_reading_number(reading, "bandwidth", alone.median, XB_UNIT_RATE);
     if (sure && share < 1 - LEAST_LOSS)
         xb_reading_add(reading, " Give each direction a queue of its own: one that copies only to "
-                                "the host keeps the faster rate. Or try HSA_ENABLE_SDMA=0, with "
-                                "which shaders copy in place of the engines.");
+                                "the host keeps the faster rate. Or try HSA_ENABLE_SDMA=0: "
+                                "shaders then copy instead of the engines.");
     return true;
 }
 
@@ -128,15 +128,15 @@ static const struct xb_reading_line reading_lines[] = {
 
 const struct xb_mode xb_mode_pinned = {
     .name = "pinned",
-    .summary = "one copy of page-locked host memory; what the link gives at its best",
+    .summary = "one copy of page-locked host memory: the best that the link gives",
     .description =
-        "Copies one buffer of page-locked (pinned) host memory in a single operation. The device's "
-        "copy engine reads or writes the memory directly, so this is the bandwidth of the link "
-        "itself. Allocating and page-locking the memory is not timed. bidir is one such copy each "
-        "way at the same time, with buffers of their own: the row shows the sum, and its parts "
-        "each direction. With HIP, d2h is measured on a queue that never copied to the device, and "
-        "once more right after such a copy (bandwidth_after_h2d), because the runtime chooses the "
-        "copy engine by what ran before.",
+        "Copies one buffer of page-locked (pinned) host memory in a single operation. The "
+        "device's copy engine reads or writes the memory directly, so this is the bandwidth of "
+        "the link itself. Allocating and page-locking the memory is not timed. bidir is one such "
+        "copy each way at the same time, with buffers of their own: the row shows the sum and "
+        "each direction. With HIP, d2h is measured on a queue that never copied to the device, "
+        "and once more right after such a copy (bandwidth_after_h2d), because the runtime chooses "
+        "the copy engine by what ran before.",
     .directions = XB_H2D | XB_D2H | XB_BIDIR,
     .by_default = XB_H2D | XB_D2H,
     .simultaneous = true,

@@ -50,8 +50,7 @@ static enum xb_status check_variant(const struct xb_case *test, struct xb_error 
 {
     if (!xb_io_is_by_device(test) || !xb_order_is_pageable(test->variant))
         return XB_OK;
-    return XB_FAIL(error, XB_ERR_UNSUPPORTED,
-                   "--io gds has no memory on the host: take --order serial");
+    return XB_FAIL(error, XB_ERR_UNSUPPORTED, "--io gds uses no host memory: take --order serial");
 }
 
 static enum xb_status check(const struct xb_mode_context *context, struct xb_error *error)
@@ -195,7 +194,7 @@ static enum xb_status tell_way(struct xb_mode_context *context, struct xb_result
         const char *way = xb_reader_way(state->reader);
         xb_result_detail_text(result, "read_by", "%s", way);
         if (xb_reader_is_second_choice(state->reader))
-            xb_result_warn(result, "files are read another way than --io asks for: %.180s", way);
+            xb_result_warn(result, "files are not read the way that --io asks for: %.180s", way);
         return XB_OK;
     }
     struct xb_file_way way;
@@ -226,7 +225,7 @@ static enum xb_status tell_files(struct xb_mode_context *context, struct xb_resu
     xb_result_detail_number(result, "readers", (double)xb_readers_of(context->test));
     xb_result_detail_number(result, "compute_steps", (double)state->steps);
     if (state->steps == 1)
-        xb_result_warn(result, "no kernel is shorter than this one, which may be longer than "
+        xb_result_warn(result, "the shortest kernel possible here may be longer than "
                                "--kernel-time asks");
     xb_result_detail_text(result, "verified_by", "%s",
                           state->source.is_made ? "digests of what was written"
@@ -268,21 +267,20 @@ const struct xb_mode xb_mode_pipeline = {
     .name = "pipeline",
     .summary = "from disk to device: read, copy, compute, bring the result back",
     .description =
-        "Reads a file (--file, else one that it makes of --size and removes), copies it to the "
+        "Reads a file (--file, or one of --size that it makes and removes), copies it to the "
         "device in chunks of --chunk, has a kernel compute on every word, and brings the result "
-        "back: a digest of each chunk, which a kernel of its own makes. --order says whether these "
-        "stages follow one another or go "
-        "on at the same time over --buffers chunks; --io says how --readers threads read. One "
-        "iteration is all of the file, timed by the host's clock from the first call until the "
-        "last result is there. The row shows the file's bytes by that time. Beside it stand each "
-        "stage's rate alone (rate_read and so on), the share of the time in which the device "
-        "computed (gpu_busy), the whole by its slowest stage (share_of_bound), and how much faster "
-        "that is than in a row (speed_up). busy_ and wait_ of each stage come from one more "
-        "iteration that is recorded. Whether the file was in the page cache before is looked up "
-        "and stands in the row. With --kernel-time auto the kernel takes as long as the slower of "
-        "reading and copying, and 5 % more. With --batch-files an item is not a chunk but a batch "
-        "of small files, as a data loader has them. What the kernel made of every chunk is "
-        "checked. --mode all leaves this mode out.",
+        "back: a digest of each chunk, made by a second kernel. --order says whether these stages "
+        "follow one another or overlap, with --buffers chunks; --io says how --readers threads "
+        "read. One iteration is all of the file, timed by the host's clock from the first call "
+        "until the last result is there. The row shows the file's bytes divided by that time. "
+        "Beside it stand each stage's rate alone (rate_read and so on), the share of the time in "
+        "which the device computed (gpu_busy), how near it is to its slowest stage's rate "
+        "(share_of_bound), and how much faster it is than one step after the other (speed_up). "
+        "busy_ and wait_ of each stage come from one more, recorded iteration. The row says "
+        "whether the file was in the page cache before. With --kernel-time auto the kernel takes "
+        "5 % longer than the slower of reading and copying. With --batch-files an item is not a "
+        "chunk but a batch of small files, as a data loader has them. Checks what the kernel made "
+        "of every chunk. --mode all leaves this mode out.",
     .directions = XB_H2D,
     .by_default = XB_H2D,
     .only_named = true,

@@ -6,7 +6,7 @@
 #define RATE(stage, what)                                                                          \
     {                                                                                              \
         .name = "rate_" stage, .unit = XB_UNIT_RATE, .more_is_better = true,                       \
-        .help = what " alone: the bytes of the files by its time",                                 \
+        .help = what " alone: the files' bytes divided by its time",                               \
     }
 const struct xb_figure xb_pipeline_rates[XB_PIPELINE_STAGES] = {
     RATE("read", "Reading"),
@@ -18,7 +18,7 @@ const struct xb_figure xb_pipeline_rates[XB_PIPELINE_STAGES] = {
 #define BUSY(stage, when)                                                                          \
     {                                                                                              \
         .name = "busy_" stage, .unit = XB_UNIT_RATIO, .more_is_better = true,                      \
-        .help = "In one recorded iteration, the share of the time in which " when,                 \
+        .help = "In one recorded iteration: the share of the time in which " when,                 \
     }
 const struct xb_figure xb_pipeline_busy[XB_PIPELINE_STAGES] = {
     BUSY("read", "the readers read, on average"),
@@ -30,8 +30,8 @@ const struct xb_figure xb_pipeline_busy[XB_PIPELINE_STAGES] = {
 #define WAIT(stage, who)                                                                           \
     {                                                                                              \
         .name = "wait_" stage, .unit = XB_UNIT_RATIO,                                              \
-        .help = "In one recorded iteration, the share of the time in which " who                   \
-                " stood still between the first turn and the last",                                \
+        .help = "In one recorded iteration: the share of the time in which " who                   \
+                " waited, between the first turn and the last",                                    \
     }
 const struct xb_figure xb_pipeline_wait[XB_PIPELINE_STAGES] = {
     WAIT("read", "the readers, on average,"),

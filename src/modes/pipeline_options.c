@@ -71,8 +71,8 @@ const struct xb_option xb_option_readers = {
     .argument = "N[,N]",
     .default_text = "0",
     .help = "How many host threads read: a number, a list (1,4,16), a range that doubles (1..16), "
-            "or 0 for one on each CPU near the device but one, which feeds the device, up to 16; "
-            "4 for direct and gds. One case is run for each.",
+            "or 0 for one on each CPU near the device except one, which feeds the device (16 at "
+            "most; 4 for direct and gds). One case is run for each.",
     .minimum = 0,
     .maximum = XB_CREW_THREADS - 1,
     .selects = true,

@@ -17,8 +17,8 @@ static void conclude(const struct xb_source *source, const struct wrong *wrong,
     if (wrong->count == 0)
         return;
     snprintf(result->reason, sizeof result->reason,
-             "%llu of %llu %s of %.400s did not arrive as they are in the file, or were not "
-             "computed on; the first is number %llu",
+             "%llu of %llu %s of %.400s arrived wrong or were not computed on; the first is "
+             "number %llu",
              (unsigned long long)wrong->count, (unsigned long long)source->items,
              source->batch > 0 ? "batches" : "chunks", source->files->path,
              (unsigned long long)wrong->first);

@@ -180,7 +180,7 @@ static void add_other(struct xb_reading *reading, const struct xb_record_case *b
         return;
     xb_reading_rests_on(reading, other);
     if (order == XB_READING_ALIKE) {
-        xb_reading_add(reading, " It cannot be told from %s.", other->variant);
+        xb_reading_add(reading, " It and %s differ by no more than the noise.", other->variant);
         return;
     }
     xb_reading_add(reading, " It is ");

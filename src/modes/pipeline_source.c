@@ -105,7 +105,7 @@ static enum xb_status check_batches(const struct xb_case *test, const struct xb_
     if (file->is_set && is_folder(file->text) && has_one_file_too(config))
         return XB_FAIL(error, XB_ERR_USAGE,
                        "--batch-files 0 makes a file of --size in --file %.200s, and any other "
-                       "number reads all files there: run them one after the other",
+                       "number reads all files there: give 0 a run of its own",
                        file->text);
     if (file->is_set && !is_folder(file->text))
         return XB_FAIL(error, XB_ERR_USAGE,
@@ -113,7 +113,7 @@ static enum xb_status check_batches(const struct xb_case *test, const struct xb_
                        file->text);
     if (file->is_set && xb_config_get(config, "size")->given)
         return XB_FAIL(error, XB_ERR_USAGE,
-                       "--batch-files reads all files of --file %.200s: leave --size away",
+                       "--batch-files reads all files of --file %.200s: leave out --size",
                        file->text);
     if (file->is_set || (made_bytes(test) > 0 && made_bytes(test) <= test->bytes))
         return XB_OK;

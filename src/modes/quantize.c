@@ -106,15 +106,15 @@ const struct xb_mode xb_mode_quantize = {
     .name = "quantize",
     .summary = "float32 values narrowed on the host, sent, and widened again on the device",
     .description =
-        "Host threads (--threads) narrow float32 values chunk by chunk, what they made crosses, "
-        "and a kernel widens it again, all at the same time on different chunks. The row shows "
-        "the bytes of the float32 values by the whole time, until the last is widened. Beside it "
-        "stand the plain copy of the same values (plain_bandwidth, speed_up), the narrowing alone "
-        "by one thread and by all, the widening alone, how many threads are enough to be faster "
-        "than the plain copy, and what is lost: the largest error of a value by the value, and "
-        "the root mean square of all errors by that of the values. The values are made: any sign "
-        "and mantissa, magnitudes from 2^-6 to 2. Every value on the device is compared with what "
-        "plain C makes of it.",
+        "Host threads (--threads) narrow float32 values chunk by chunk, the result crosses, and a "
+        "kernel widens it again, all at the same time on different chunks. The row shows the "
+        "float32 values' bytes divided by the whole time, until the last is widened. Beside it "
+        "stand the plain copy of the same values (plain_bandwidth, speed_up), narrowing alone by "
+        "one thread and by all, widening alone, how many threads beat the plain copy, and what is "
+        "lost: the largest error of a value divided by the value, and the root mean square of all "
+        "errors divided by that of the values. The values are made: any sign and mantissa, "
+        "magnitudes from 2^-6 to 2. Every value on the device is compared with what plain C makes "
+        "of it.",
     .directions = XB_H2D,
     .by_default = XB_H2D,
     .variant_option = &option_to,

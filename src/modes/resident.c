@@ -113,7 +113,7 @@ static enum xb_status submit_round_trips(struct xb_mode_context *context, struct
 static const struct xb_figure resident_time = {
     .name = "resident_time",
     .unit = XB_UNIT_SECONDS,
-    .help = "All kernels with the data kept on the device, the copy in and the copy out included",
+    .help = "All kernels with the data kept on the device, with one copy in and one copy out",
 };
 static const struct xb_figure round_trip_time = {
     .name = "round_trip_time",
@@ -129,7 +129,7 @@ static const struct xb_figure predicted_speed_up = {
     .name = "predicted_speed_up",
     .unit = XB_UNIT_RATIO,
     .more_is_better = true,
-    .help = "What speed_up should be by the times of the copies and the kernels alone",
+    .help = "speed_up as the times of the copies and kernels alone predict it",
 };
 static const struct xb_figure *const figures[] = {
     &resident_time,         &round_trip_time,    &xb_figure_in_time,
@@ -306,13 +306,13 @@ const struct xb_mode xb_mode_resident = {
     .description =
         "Copies one buffer to the device, runs --steps kernels on it one after the other, and "
         "copies it back once. Each kernel reads and writes every word once. The row shows the "
-        "bytes that went in and out by that time. Beside it the same kernels are timed with a copy "
-        "in before each and a copy out behind each, as a program has it that fetches the data "
-        "after every step. The host does nothing with the data meanwhile and is not waited for, "
-        "so this is the least that such trips cost. speed_up is how many times as long they take, "
-        "trip_cost what each trip between two kernels adds, and predicted_speed_up what follows "
-        "from the times of the copies and the kernels alone. What the kernels made of the data is "
-        "checked, every word. --mode all leaves this mode out.",
+        "bytes in and out divided by the time. Beside it the same kernels are timed with a copy "
+        "in before each and a copy out after each, like a program that fetches the data after "
+        "every step. The host does nothing with the data and nothing waits for it, so this is the "
+        "least that such trips cost. speed_up is how many times as long they take, trip_cost what "
+        "each trip between two kernels adds, and predicted_speed_up what the times of the copies "
+        "and kernels alone predict. Checks every word that the kernels made. --mode all leaves "
+        "this mode out.",
     .directions = XB_BIDIR,
     .by_default = XB_BIDIR,
     .only_named = true,

@@ -14,8 +14,8 @@ const struct xb_option xb_option_ring_chunk = {
     .type = XB_OPTION_SIZES,
     .argument = "SIZE[,SIZE]",
     .default_text = "0",
-    .help = "How much crosses at a time between ring and device: a size, a list, a range that "
-            "doubles, or 0 for a part of the whole, 16 MiB at most. One case is run for each.",
+    .help = "The size of the ring's chunks: a size, a list, a range that doubles, or 0 for a part "
+            "of the whole, 16 MiB at most. One case is run for each.",
     .minimum = 0,
     .maximum = UINT64_C(1) << 30,
     .selects = true,
@@ -26,7 +26,7 @@ const struct xb_option xb_option_ring_slots = {
     .type = XB_OPTION_COUNTS,
     .argument = "N[,N]",
     .default_text = "4",
-    .help = "How many such chunks the ring holds: a number or a list. One case is run for each.",
+    .help = "How many chunks the ring holds: a number or a list. One case is run for each.",
     .minimum = XB_RING_LEAST_SLOTS,
     .maximum = 1024,
     .selects = true,

@@ -19,10 +19,10 @@ const struct xb_option xb_option_data = {
     .type = XB_OPTION_CHOICES,
     .argument = "WHAT[,WHAT]",
     .default_text = "integers",
-    .help = "What is made smaller: 'random' bytes, 'integers' of 32 bits that differ in their low "
-            "11 bits, 'floats' such as a sensor measures, 'text' of made-up words, 'zeros', or "
-            "'file:PATH' (without a comma), repeated as often as it takes. One case is run for "
-            "each.",
+    .help = "Which data to make smaller: 'random' bytes, 'integers' of 32 bits that differ in "
+            "their low 11 bits, 'floats' such as a sensor measures, 'text' of made-up words, "
+            "'zeros', or 'file:PATH' (no comma in it), repeated to fill --size. One case is run "
+            "for each.",
     .offers = list_words,
     .selects = true,
 };

@@ -62,9 +62,8 @@ const struct xb_option xb_option_access = {
     .argument = "ORDER[,ORDER]",
     .default_text = "sequential",
     .help = "In which order kernels go through memory: 'sequential', 'strided' (each step goes on "
-            "by 512, and so to another page) or 'random'. A step is a word of 8 bytes from thread "
-            "to thread, and where one thread loads alone a line of 128 bytes. One case is run for "
-            "each.",
+            "by 512, to another page) or 'random'. A step is a word of 8 bytes from thread to "
+            "thread, or a line of 128 bytes if one thread loads alone. One case is run for each.",
     .choices = access_words,
     .selects = true,
 };
@@ -83,9 +82,9 @@ const struct xb_option xb_option_by = {
     .type = XB_OPTION_CHOICES,
     .argument = "WHAT[,WHAT]",
     .default_text = "engine",
-    .help = "What moves the data: 'engine' a copy of the runtime's, which copy engines make where "
-            "the device has them, 'kernel' the device's cores, which load every word and store it. "
-            "One case is run for each.",
+    .help = "What moves the data: 'engine' the runtime's copy, by a copy engine if the device has "
+            "one; 'kernel' the device's cores, which load and store every word. One case is run "
+            "for each.",
     .choices = by_words,
     .selects = true,
 };
@@ -102,10 +101,8 @@ const struct xb_option xb_option_threads = {
     .default_text = "0",
     .help =
         "How many host threads copy or encode: a number, a list (1,4,16), a range that doubles "
-        "(1..16), or 0 for one on each CPU near the device, up to 64 and to the CPU time that the "
-        "process's cgroup allows. Of two or more one feeds "
-        "the device and does nothing "
-        "else. One case is run for each.",
+        "(1..16), or 0 for one on each CPU near the device (64 at most, and no more than the "
+        "cgroup's CPU limit). Of two or more, one only feeds the device. One case is run for each.",
     .minimum = 0,
     .maximum = XB_CREW_THREADS,
     .selects = true,
@@ -131,8 +128,8 @@ const struct xb_option xb_option_chunk = {
     .type = XB_OPTION_SIZES,
     .argument = "SIZE[,SIZE]",
     .default_text = "8M",
-    .help = "How much one operation moves; the last chunk may be shorter. One, a list (64K,8M) or "
-            "a range that doubles (64K..8M). One case is run for each.",
+    .help = "How much one operation moves; the last chunk may be shorter. A size, a list (64K,8M) "
+            "or a range that doubles (64K..8M). One case is run for each.",
     .minimum = 1,
     .maximum = INT64_MAX,
     .selects = true,
@@ -158,9 +155,8 @@ const struct xb_option xb_option_host_offset = {
     .type = XB_OPTION_SIZES,
     .argument = "BYTES[,BYTES]",
     .default_text = "0",
-    .help = "How many bytes behind a boundary the host's memory begins: one, a list (0,1,64) or a "
-            "range that doubles (1..256). The boundary is that on which it is allocated, a page "
-            "or more. One case is run for each.",
+    .help = "Start the host's buffer this many bytes after a boundary (a page or more): a number, "
+            "a list (0,1,64) or a range that doubles (1..256). One case is run for each.",
     .minimum = 0,
     .maximum = OFFSET_LIMIT,
     .selects = true,
@@ -171,9 +167,8 @@ const struct xb_option xb_option_device_offset = {
     .type = XB_OPTION_SIZES,
     .argument = "BYTES[,BYTES]",
     .default_text = "0",
-    .help = "How many bytes behind a boundary the device's memory begins: one, a list (0,1,64) or "
-            "a range that doubles (1..256). The boundary is that on which it is allocated, 256 "
-            "bytes or more. One case is run for each.",
+    .help = "Start the device's buffer this many bytes after a boundary (256 bytes or more): a "
+            "number, a list (0,1,64) or a range that doubles (1..256). One case is run for each.",
     .minimum = 0,
     .maximum = OFFSET_LIMIT,
     .selects = true,

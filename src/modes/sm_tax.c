@@ -29,8 +29,8 @@
 const struct xb_figure xb_figure_sm_tax = {
     .name = "sm_tax",
     .unit = XB_UNIT_RATIO,
-    .help = "How much slower kernels compute while the transfer runs: the time that they lose by "
-            "the time that it takes",
+    .help = "How much slower kernels compute while the transfer runs: the time that they lose, "
+            "divided by the transfer's time",
 };
 
 /* The kernels, and the clock on their queue. */

@@ -27,7 +27,7 @@ const struct xb_figure xb_figure_share_of_bound = {
     .name = "share_of_bound",
     .unit = XB_UNIT_RATIO,
     .more_is_better = true,
-    .help = "The bandwidth by that of the slowest stage alone: 1 is the best possible",
+    .help = "The bandwidth divided by that of the slowest stage alone: 1 is the best possible",
 };
 
 const struct xb_figure xb_figure_serial_time = {
@@ -40,5 +40,6 @@ const struct xb_figure xb_figure_gpu_busy = {
     .name = "gpu_busy",
     .unit = XB_UNIT_RATIO,
     .more_is_better = true,
-    .help = "The share of the time in which the device computed: its kernels alone by the whole",
+    .help = "The share of the time in which the device computed: its kernels' time alone, divided "
+            "by the whole",
 };

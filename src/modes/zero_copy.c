@@ -171,7 +171,7 @@ static const struct xb_figure explicit_time = {
 static const struct xb_figure break_even_passes = {
     .name = "break_even_passes",
     .unit = XB_UNIT_RATIO,
-    .help = "From how many passes over the data on it is faster to copy it first; 0 for never",
+    .help = "The fewest passes over the data with which copying it first is faster; 0 for never",
 };
 static const struct xb_figure *const figures[] = {&copy_time, &kernel_time, &explicit_time,
                                                   &break_even_passes, NULL};
@@ -255,10 +255,9 @@ const struct xb_mode xb_mode_zero_copy = {
         "device's address space: h2d reads it and writes device memory, d2h reads device memory "
         "and writes it. Every word crosses the link once a pass, by the device's cores and not by "
         "its copy engine. bidir is one such kernel each way at the same time, each with half of "
-        "the cores and buffers of its own. Beside it the explicit way is timed, one copy and the "
-        "same kernels on "
-        "the device's own memory, and from both the number of passes from which on copying wins. "
-        "The word of --access is the variant.",
+        "the cores and buffers of its own. Beside it the explicit way is timed: one copy, then "
+        "the same kernels on the device's own memory. Both tell from how many passes copying is "
+        "faster. The word of --access is the variant.",
     .directions = XB_H2D | XB_D2H | XB_BIDIR,
     .by_default = XB_H2D | XB_D2H,
     .simultaneous = true,

@@ -37,7 +37,7 @@ static void add_placements(struct xb_reading *reading, const struct xb_record_ca
         !xb_record_describe(reading->record, both, xb_figure_bandwidth.name, &statistics) ||
         !statistics.has_interval)
         return;
-    xb_reading_add(reading, " Where the host's memory lies decides: %zu places gave ",
+    xb_reading_add(reading, " The rate depends on where the host's memory lies: %zu places gave ",
                    row->placements.count);
     xb_reading_add_rate(reading, statistics.ci95_low);
     xb_reading_add(reading, " to ");

@@ -68,8 +68,7 @@ static bool say_way(struct xb_reading *reading, const struct pair *pair, const c
     if (pair->far == NULL)
         return false;
     xb_reading_add(reading,
-                   "%s, memory on NUMA node %d costs %.0f %% of the bandwidth that node "
-                   "%d gives, which is near (",
+                   "%s, memory on NUMA node %d gives %.0f %% less than on node %d, which is near (",
                    way, xb_record_case_node(pair->far), 100 - 100 * pair->share,
                    xb_record_case_node(pair->near));
     xb_reading_add_name_but(reading, pair->near, XB_RECORD_NUMA);

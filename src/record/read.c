@@ -137,7 +137,7 @@ static void read_form(struct xb_reader *reader, const cJSON *document, const cha
     if (version > XB_RECORD_VERSION)
         xb_json_refuse(&reader->json, "schema_version",
                        "%u was written by a newer xferbench than this one, which reads up to %d; "
-                       "use that one",
+                       "use the newer one",
                        (unsigned)version, XB_RECORD_VERSION);
     reader->version = (unsigned)version;
 }

@@ -20,6 +20,19 @@ static bool ends_word(char c)
     return c == '\0' || strchr(" ,;:)%", c) != NULL;
 }
 
+/* Whether the word before the number says that it is a name: nodes 0 and 3 are not "node 0 to 3".
+ */
+static bool is_name(const char *text, const char *number)
+{
+    static const char *const words[] = {"node ", "device ", "GPU ", "lies on "};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        size_t length = strlen(words[i]);
+        if ((size_t)(number - text) >= length && strncmp(number - length, words[i], length) == 0)
+            return true;
+    }
+    return false;
+}
+
 /* The next number that is a word of its own; NULL: none. */
 static const char *next_number(const char *text, const char *from)
 {
@@ -27,7 +40,7 @@ static const char *next_number(const char *text, const char *from)
         size_t length = number_length(c);
         if (length == 0)
             continue;
-        if ((c == text || c[-1] == ' ' || c[-1] == '(') &&
+        if ((c == text || c[-1] == ' ' || c[-1] == '(') && !is_name(text, c) &&
             (ends_word(c[length]) || (c[length] == '.' && ends_word(c[length + 1]))))
             return c;
         c += length - 1;
@@ -88,6 +101,14 @@ bool xb_alike_add(struct xb_alike *alike, const char *text)
     return true;
 }
 
+/* Whether two numbers are the ends of a range in the text itself: "5.1 to 7.2". */
+static bool is_range(const char *from, const char *to)
+{
+    static const char between[] = " to ";
+    const char *behind = from + number_length(from);
+    return strncmp(behind, between, strlen(between)) == 0 && behind + strlen(between) == to;
+}
+
 void xb_alike_say(const struct xb_alike *alike, size_t from, struct xb_words *words)
 {
     const char *numbers[XB_ALIKE_NUMBERS];
@@ -98,10 +119,13 @@ void xb_alike_say(const struct xb_alike *alike, size_t from, struct xb_words *wo
         const char *most = alike->numbers[i].most;
         if (numbers[i] < text)
             continue;
-        xb_words_add(words, "%.*s%.*s", (int)(numbers[i] - text), text, (int)number_length(least),
-                     least);
-        if (strtod(least, NULL) < strtod(most, NULL))
-            xb_words_add(words, " to %.*s", (int)number_length(most), most);
+        bool begins = i + 1 < count && is_range(numbers[i], numbers[i + 1]);
+        bool ends = i > 0 && is_range(numbers[i - 1], numbers[i]);
+        xb_words_add(words, "%.*s", (int)(numbers[i] - text), text);
+        if (!ends)
+            xb_words_add(words, "%.*s", (int)number_length(least), least);
+        if (ends || (!begins && strtod(least, NULL) < strtod(most, NULL)))
+            xb_words_add(words, "%s%.*s", ends ? "" : " to ", (int)number_length(most), most);
         text = numbers[i] + number_length(numbers[i]);
     }
     xb_words_add(words, "%s", text);

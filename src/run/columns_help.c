@@ -10,20 +10,20 @@ const struct xb_column_help xb_column_helps[] = {
     {"DIR",
      "h2d: host to device. d2h: device to host. bidir: both at once. d2d: within a device, or "
      "from one to another."},
-    {"SIZE", "How much one operation moves; of bidir so much each way."},
+    {"SIZE", "How much one operation moves; for bidir, this much each way."},
     {"PIECE, CHUNK, ...", "An option of a mode, where rows differ in it: --piece, --chunk."},
-    {"DEV", "The number of the device; of a pair source and target."},
+    {"DEV", "The number of the device; for a pair, source and target."},
     {"GB/s", "10^9 bytes moved in a second: the median of the samples. By the device's clock; by "
-             "the host's "
-             "where its own work counts, as with a ring of threads. Of bidir both ways together."},
+             "the host's if its own work counts, as with a ring of threads. For bidir, both ways "
+             "together."},
     {"95% INTERVAL", "The true median lies in it with 95 % certainty. Narrow is good."},
     {"MIN", "The slowest sample of a bandwidth; the fastest of a latency."},
     {"MAX", "The fastest sample of a bandwidth; the slowest of a latency."},
     {"SPREAD", "Of several processes: how far their medians lie apart, as a share of the median."},
-    {"OF LINK", "The share of what the link can carry after packet headers; of bidir to the device "
-                "and from it."},
+    {"OF LINK", "The share of what the link can carry after packet headers; for bidir, to the "
+                "device and from it."},
     {"SUBMIT",
-     "How long the call took to return, by the host's clock: so long the thread is kept."},
+     "How long the call took to return, by the host's clock: the thread is blocked that long."},
     {"DONE", "How long until the data was there, by the host's clock."},
     {"HOST P50", "With --latency: the median time of one operation, by the host's clock."},
     {"DEVICE P50", "The same by the device's clock, without the way there."},

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/plain_text.h"
+#include "base/terminal.h"
 #include "cli/command.h"
 #include "measure/case.h"
 
@@ -38,12 +39,9 @@ static struct {
 /* Says what does not end, and where to look. */
 static void tell(const char *what, const char *written)
 {
-    if (isatty(STDERR_FILENO))
-        fputs("\r\033[K", stderr); /* the line of progress */
-    xb_say("the deadline was %.0f s ago, and %s has not come to an end: a call of the driver "
-           "hangs, or "
-           "takes that long. %s Look for a hung GPU in the kernel's log (dmesg), take another "
-           "--backend or --device, or give it more time with --deadline.",
+    xb_say("the deadline was %.0f s ago, and %s has not ended: a driver call hangs, or takes that "
+           "long. %s Look for a hung GPU in the kernel's log (dmesg), take another --backend or "
+           "--device, or give it more time with --deadline.",
            XB_DEADLINE_GRACE_S, what, written);
 }
 
@@ -56,11 +54,11 @@ static bool write_rest(char *what, size_t size, char *written, size_t written_si
         (void)xb_case_text(&run->results[done].test, what, size);
     else
         snprintf(what, size, "closing the devices");
-    snprintf(written, written_size, "The %zu of %zu rows that came before it are written.", done,
+    snprintf(written, written_size, "The %zu of %zu rows before it are written.", done,
              run->case_count);
     (void)XB_FAIL(&error, XB_ERR_RUNTIME,
-                  "it had not come to an end %.0f s after the deadline: a call of the driver "
-                  "hangs, or takes that long",
+                  "it had not ended %.0f s after the deadline: a driver call hangs, or takes that "
+                  "long",
                   XB_DEADLINE_GRACE_S);
     xb_run_abandon(run, &error);
     return watch.write(watch.argument, run);
@@ -73,6 +71,8 @@ _Noreturn static void end_process(void)
     char what[160];
     char written[96] = "";
     snprintf(what, sizeof what, "%s", watch.doing);
+    if (xb_terminal_has_cursor(stderr))
+        fputs("\r\033[K", stderr); /* the line of progress: the table comes next */
     if (watch.write != NULL && !write_rest(what, sizeof what, written, sizeof written))
         snprintf(written, sizeof written, "Not all of what was measured could be written.");
     tell(what, written);

@@ -10,9 +10,11 @@
 #include "eta.h"
 #include "measure/estimate.h"
 #include "plan_text.h"
+#include "processes.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define LABEL 9
@@ -29,6 +31,7 @@ struct reason {
 struct reasons {
     struct reason kinds[REASONS];
     size_t count;
+    size_t other_rows; /* of other kinds */
 };
 
 static void take_reason(struct reasons *reasons, const char *text, size_t first, size_t rows)
@@ -40,8 +43,10 @@ static void take_reason(struct reasons *reasons, const char *text, size_t first,
             reasons->kinds[i].rows += rows;
             return;
         }
-    if (reasons->count == REASONS)
+    if (reasons->count == REASONS) {
+        reasons->other_rows += rows;
         return;
+    }
     struct reason *added = &reasons->kinds[reasons->count++];
     *added = (struct reason){.first = first, .rows = rows};
     memcpy(added->text, kept, sizeof kept);
@@ -63,6 +68,8 @@ static void print_skipped(FILE *stream, const struct xb_run *run)
                       run->results[kind->first].test.mode->name, kind->rows,
                       kind->rows > 1 ? "s" : "", kind->text);
     }
+    if (reasons.other_rows > 0)
+        xb_note_print(stream, "skipped", LABEL, "%zu more for other reasons", reasons.other_rows);
 }
 
 static void print_cases(FILE *stream, const struct xb_estimate *estimate)
@@ -136,27 +143,34 @@ static void print_memory(FILE *stream, const struct xb_run *run, const struct xb
 
 struct files {
     struct xb_output json, csv, trace, baseline;
-    struct xb_cli_place places[OUTPUTS]; /* with these outputs */
+    char *program; /* of --interleave; NULL: none */
+    struct xb_cli_place
+        places[OUTPUTS + 1]; /* with these outputs, and the program, which is read */
 };
 
-/* Finds all outputs. XB_ERR_USAGE as the run itself has it. */
+/* Finds all outputs, and what is read. XB_ERR_USAGE as the run itself has it. */
 static enum xb_status find_files(const struct xb_run *run, struct files *files,
                                  struct xb_error *error)
 {
-    const struct xb_cli_place places[OUTPUTS] = {
-        {.option = "--json", .output = &files->json},
-        {.option = "--csv", .output = &files->csv},
-        {.option = "--trace", .output = &files->trace},
-        {.option = "--baseline-json", .output = &files->baseline}};
+    const struct xb_cli_place places[] = {{.option = "--json", .output = &files->json},
+                                          {.option = "--csv", .output = &files->csv},
+                                          {.option = "--trace", .output = &files->trace},
+                                          {.option = "--baseline-json", .output = &files->baseline},
+                                          {.option = "--interleave"}};
     memcpy(files->places, places, sizeof places);
+    enum xb_status status = xb_processes_find_baseline(run->config, &files->program, error);
+    if (status != XB_OK)
+        return status;
+    files->places[OUTPUTS].input = files->program;
     for (size_t i = 0; i < OUTPUTS; i++) {
         const struct xb_value *value = xb_config_get(run->config, places[i].option + strlen("--"));
-        enum xb_status status =
-            value->is_set ? xb_output_find(places[i].output, value->text, error) : XB_OK;
+        if (!value->is_set)
+            continue;
+        status = xb_output_find(places[i].output, value->text, error);
         if (status != XB_OK)
             return status;
     }
-    return xb_cli_check_places(places, OUTPUTS, error);
+    return xb_cli_check_places(files->places, OUTPUTS + 1, error);
 }
 
 static void print_files(FILE *stream, const struct files *files)
@@ -179,7 +193,8 @@ static void print_files(FILE *stream, const struct files *files)
 
 static void print_head(FILE *stream, const struct xb_run *run)
 {
-    fputs("Plan only: nothing measured or written\n\nWhere\n", stream);
+    fputs("Plan only: nothing measured or written\n\n", stream);
+    xb_heading_print(stream, XB_COLOUR_TITLE, "Where");
     xb_note_print(stream, "backend", LABEL, "%s", run->backend->name);
     for (size_t i = 0; i < run->device_count; i++) {
         const struct xb_device_info *info = &run->devices[i].info;
@@ -195,9 +210,11 @@ static enum xb_status print_all(FILE *stream, const struct xb_run *run,
 {
     locale_t previous = xb_plain_locale_enter();
     print_head(stream, run);
-    fputs("\nCases\n", stream);
+    fputc('\n', stream);
+    xb_heading_print(stream, XB_COLOUR_TITLE, "Cases");
     xb_plan_print(stream, run);
-    fputs("\nEstimate\n", stream);
+    fputc('\n', stream);
+    xb_heading_print(stream, XB_COLOUR_TITLE, "Estimate");
     print_cases(stream, estimate);
     print_skipped(stream, run);
     if (estimate->skipped < estimate->rows) {
@@ -219,6 +236,7 @@ int xb_dry_run(const struct xb_run *run)
         status = print_all(stdout, run, &estimate, &files, &error);
     for (size_t i = 0; i < OUTPUTS; i++)
         xb_output_discard(files.places[i].output);
+    free(files.program);
     if (status != XB_OK)
         return xb_cli_fail(&error);
     return estimate.skipped < estimate.rows ? XB_EXIT_OK : XB_EXIT_NOTHING;

@@ -33,7 +33,7 @@ const char *xb_live_name(const struct xb_run *run, size_t index, char *name, siz
 void xb_live_rows_begin(struct xb_live_rows *live, FILE *stream, const struct xb_run *run)
 {
     size_t lines = xb_terminal_rows(stream);
-    *live = (struct xb_live_rows){.columns = xb_terminal_columns(stream)};
+    *live = (struct xb_live_rows){.columns = xb_terminal_columns(stream), .lines = lines};
     if (run->case_count < 2 || lines <= OTHER_LINES || !xb_terminal_has_cursor(stream))
         return;
     live->most = lines - OTHER_LINES < XB_LIVE_ROWS ? lines - OTHER_LINES : XB_LIVE_ROWS;
@@ -121,8 +121,19 @@ void xb_live_rows_take(struct xb_live_rows *live, const struct xb_run *run)
 
 /* ---- on the terminal ---- */
 
+/* In a window that is smaller than it was, rows may take two lines or be out of reach. Then nobody
+ * knows where the first one is: those that are there stay, and no others are shown. */
+static void give_up_if_smaller(struct xb_live_rows *live, FILE *stream)
+{
+    if (xb_terminal_columns(stream) >= live->columns && xb_terminal_rows(stream) >= live->lines)
+        return;
+    live->most = live->count = live->drawn = 0;
+    live->moved = false;
+}
+
 void xb_live_rows_draw(struct xb_live_rows *live, FILE *stream)
 {
+    give_up_if_smaller(live, stream);
     if (live->drawn == live->count && !live->moved)
         return;
     size_t first = live->moved ? 0 : live->drawn;
@@ -138,6 +149,7 @@ void xb_live_rows_draw(struct xb_live_rows *live, FILE *stream)
 
 void xb_live_rows_erase(struct xb_live_rows *live, FILE *stream)
 {
+    give_up_if_smaller(live, stream);
     if (live->drawn > 0)
         fprintf(stream, "\r\033[%zuA\033[J", live->drawn);
     live->drawn = 0;

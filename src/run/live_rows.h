@@ -14,9 +14,9 @@
 #define XB_LIVE_ROW 256 /* characters of a line */
 
 struct xb_live_rows {
-    size_t most;       /* lines that there is room for; 0: none are shown */
-    size_t name_width; /* of the longest name of a case */
-    size_t columns;
+    size_t most;           /* lines that there is room for; 0: none are shown */
+    size_t name_width;     /* of the longest name of a case */
+    size_t columns, lines; /* of the window, when they began */
     struct {
         char text[XB_LIVE_ROW];
         enum xb_colour colour;

@@ -36,8 +36,8 @@ static const struct xb_option option_mode = {
     .type = XB_OPTION_CHOICES,
     .argument = "MODE[,MODE]",
     .default_text = "all",
-    .help = "Which transfer strategies to measure; 'all' for every one, but those that are about a "
-            "latency only with --latency.",
+    .help = "Which transfer strategies to measure, or 'all'. It takes latency modes only with "
+            "--latency.",
     .brief = "which ways to move data, as pinned,async",
     .offers = list_modes,
     .selects = true,
@@ -50,8 +50,8 @@ static const struct xb_option option_size = {
     .default_text = "256M",
     .help = "How much one operation moves: a size (1G), a list (64K,1M) or a range that doubles "
             "(4K..1G). K M G T are powers of 1024, KB MB GB TB powers of 1000. Without it "
-            "--latency takes 4 bytes and --quick 64M. A mode that is about a latency of its own "
-            "has another default; see --help MODE.",
+            "--latency takes 4 bytes and --quick 64M. Latency modes have another default; see "
+            "--help MODE.",
     .brief = "how much at a time: 1G, 64K,1M, 4K..1G",
     .selects = true,
 };
@@ -61,8 +61,8 @@ static const struct xb_option option_direction = {
     .type = XB_OPTION_CHOICES,
     .argument = "DIR[,DIR]",
     .help =
-        "h2d (host to device), d2h (device to host), both, one after the other, bidir, both at "
-        "the same time, or d2d (between two devices, or within one). Without it each mode takes "
+        "h2d (host to device), d2h (device to host), both (one after the other), bidir (both at "
+        "the same time) or d2d (between two devices, or within one). Without it each mode takes "
         "its own; see --help MODE.",
     .brief = "h2d, d2h, both, bidir or d2d",
     .choices = directions,
@@ -86,8 +86,8 @@ static const struct xb_option option_numa = {
     .argument = "NODE[,NODE]",
     .default_text = "near",
     .help = "On which NUMA nodes the host's memory lies and its threads run: near (the device's "
-            "own), numbers such as 0,1, or all. Each node that is named is a case of its own; "
-            "several give a matrix of nodes and devices.",
+            "own), numbers such as 0,1, or all. Each named node is a case of its own; several "
+            "give a matrix of nodes and devices.",
     .offers = list_nodes,
     .selects = true,
 };
@@ -98,25 +98,24 @@ static const struct xb_option option_time_limit = {
     .argument = "TIME",
     .default_text = "250ms",
     .help =
-        "When to stop sampling a case whose median is not yet known to within 0.5 %. At least 6 "
-        "samples are taken all the same, and warm-up (--warm-up) may add a quarter of it.",
+        "Stop sampling a case after this time even if its median is not yet known to within 0.5 "
+        "%. It takes at least 6 samples all the same, and warm-up (--warm-up) may add a quarter.",
 };
 static const struct xb_option option_warm_up = {
     .name = "warm-up",
     .type = XB_OPTION_DURATION,
     .argument = "TIME",
     .default_text = "50ms",
-    .help = "Warm up each case at least so long; where its mode was at work on the same device "
-            "just before, at least as long as the device has rested since. Idle links and clocks "
-            "need tens of milliseconds of work before they run at full speed: with less, the "
-            "samples may be too slow.",
+    .help = "Warm up each case at least this long; if its mode just ran on the same device, only "
+            "as long as the device has rested since. Idle links and clocks need tens of "
+            "milliseconds of work to reach full speed: with less, samples may be too slow.",
 };
 static const struct xb_option option_samples = {
     .name = "samples",
     .short_name = 'n',
     .type = XB_OPTION_COUNT,
     .argument = "N",
-    .help = "Take exactly so many samples instead of stopping by precision or time.",
+    .help = "Take exactly this many samples instead of stopping by precision or time.",
     .minimum = 1,
     .maximum = 1000000,
 };
@@ -132,16 +131,16 @@ static const struct xb_option option_latency = {
 static const struct xb_option option_simultaneous = {
     .name = "simultaneous",
     .type = XB_OPTION_FLAG,
-    .help = "After each device alone, measure all named devices at the same time: each, their sum, "
-            "and each one's share of what it had alone. Of pairs those that begin at one device, "
-            "and those that end there.",
+    .help = "After each device alone, measure all named devices at the same time: each, their "
+            "sum, and each one's share of its rate alone. Of pairs: those that begin at one "
+            "device, then those that end there.",
     .selects = true,
 };
 static const struct xb_option option_quick = {
     .name = "quick",
     .type = XB_OPTION_FLAG,
-    .help = "A time limit of 100ms a case and 64M, where these are not given: every mode on one "
-            "device in a few seconds. The intervals say what that costs.",
+    .help = "Short for --time-limit 100ms --size 64M, where these are not given: every mode on "
+            "one device in a few seconds. Expect wider intervals.",
     .brief = "every mode in a few seconds",
     .selects = true,
 };
@@ -150,10 +149,10 @@ static const struct xb_option option_deadline = {
     .type = XB_OPTION_DURATION,
     .argument = "TIME",
     .help =
-        "Stop after so long and write what is there; what is left is skipped and says so. A "
-        "repetition that runs, or memory that is being made, is not cut short; but where it takes "
-        "5 s longer, as in a driver that hangs, the row is an error, what is measured is written "
-        "and the program ends. With --processes it is for all of them together.",
+        "Stop after this time and write what is there; the rest is skipped and says so. A running "
+        "repetition or allocation is not cut short; but if it takes 5 s longer, as in a driver "
+        "that hangs, its row is an error, and the program writes what is measured and ends. With "
+        "--processes it holds for all of them together.",
     .selects = true,
 };
 static const struct xb_option option_processes = {
@@ -161,8 +160,8 @@ static const struct xb_option option_processes = {
     .type = XB_OPTION_COUNT,
     .argument = "N",
     .default_text = "1",
-    .help = "Measure in so many fresh processes, one after the other, each with a context and "
-            "memory of its own, and merge them: figures are then medians of the processes' medians "
+    .help = "Measure in this many fresh processes, one after the other, each with its own context "
+            "and memory. Figures are then medians of the processes' medians "
             "(docs/processes.schema.json).",
     .minimum = 1,
     .maximum = XB_RECORD_PROCESSES,
@@ -172,23 +171,23 @@ static const struct xb_option option_interleave = {
     .name = "interleave",
     .type = XB_OPTION_FILE,
     .argument = "PROGRAM",
-    .help = "Measure a baseline in turn with this program, the candidate, --processes of each: "
-            "another build of xferbench, or a script that calls one with other settings. It gets "
-            "the options of this command line.",
+    .help = "Measure PROGRAM, the baseline, in turn with this program, the candidate, --processes "
+            "of each. PROGRAM is another build of xferbench, or a script that calls one with "
+            "other settings; it gets the options of this command line.",
     .selects = true,
 };
 static const struct xb_option option_baseline_json = {
     .name = "baseline-json",
     .type = XB_OPTION_FILE,
     .argument = "FILE",
-    .help = "Where the results of --interleave's PROGRAM go; those of this one go to --json.",
+    .help = "Write the results of --interleave's PROGRAM here; those of this program go to --json.",
     .selects = true,
 };
 static const struct xb_option option_dry_run = {
     .name = "dry-run",
     .type = XB_OPTION_FLAG,
-    .help = "Measure nothing and write no file: print which cases there would be, about how long "
-            "they take, how much memory, and which files would be written.",
+    .help = "Measure nothing and write no file: print the cases, about how long they take, how "
+            "much memory they need, and which files a run would write.",
     .selects = true,
 };
 static const struct xb_option option_json = {
@@ -196,8 +195,8 @@ static const struct xb_option option_json = {
     .short_name = 'j',
     .type = XB_OPTION_FILE,
     .argument = "FILE",
-    .help = "Write everything that was measured as JSON (docs/result.schema.json, several "
-            "processes docs/processes.schema.json); - for standard output, in place of the table.",
+    .help = "Write all that was measured as JSON (docs/result.schema.json, several processes "
+            "docs/processes.schema.json); - for standard output, in place of the table.",
     .brief = "write all that was measured as JSON",
     .selects = true,
 };
@@ -205,19 +204,18 @@ static const struct xb_option option_csv = {
     .name = "csv",
     .type = XB_OPTION_FILE,
     .argument = "FILE",
-    .help = "Write a line a case as CSV, of one process only; - for standard output, in place of "
-            "the table.",
-    .brief = "write a line a case as CSV",
+    .help = "Write one line per case as CSV, of one process only; - for standard output, in place "
+            "of the table.",
+    .brief = "write one line per case as CSV",
     .selects = true,
 };
 static const struct xb_option option_trace = {
     .name = "trace",
     .type = XB_OPTION_FILE,
     .argument = "FILE",
-    .help = "Record one more iteration of each case, which no figure of the table counts, and "
-            "write what happened when as Chrome trace events, for ui.perfetto.dev "
-            "(docs/timeline.md). Of one process only; - for standard output, in place of the "
-            "table.",
+    .help = "Record one more iteration of each case, which counts in no figure, and write what "
+            "happened when as Chrome trace events, for ui.perfetto.dev (docs/timeline.md). Of one "
+            "process only; - for standard output, in place of the table.",
     .selects = true,
 };
 static const struct xb_option option_timeline = {

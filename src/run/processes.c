@@ -201,15 +201,27 @@ static enum xb_status prepare_candidate(struct session *session, struct xb_error
                         error);
 }
 
-static enum xb_status prepare_baseline(struct session *session, struct xb_error *error)
+enum xb_status xb_processes_find_baseline(const struct xb_config *config, char **path,
+                                          struct xb_error *error)
 {
-    struct side *side = &session->sides[BASELINE];
     struct xb_error cause;
+    *path = NULL;
+    if (!is_interleaved(config))
+        return XB_OK;
     enum xb_status status =
-        xb_program_find(xb_config_get(session->config, "interleave")->text, &side->path, &cause);
+        xb_program_find(xb_config_get(config, "interleave")->text, path, &cause);
     if (status != XB_OK)
         return XB_FAIL_NATIVE(error, status, cause.call, cause.native_code, cause.native_name,
                               "--interleave: %s", cause.message);
+    return XB_OK;
+}
+
+static enum xb_status prepare_baseline(struct session *session, struct xb_error *error)
+{
+    struct side *side = &session->sides[BASELINE];
+    enum xb_status status = xb_processes_find_baseline(session->config, &side->path, error);
+    if (status != XB_OK)
+        return status;
     side->name = strdup(side->path);
     session->side_count = SIDES;
     status = prepare_side(session, side, "baseline", "baseline-json", error);
@@ -250,7 +262,7 @@ static void say_refused(const struct session *session)
 {
     for (size_t i = 0; session->refused != 0 && session->side_count == SIDES && i < SIDES; i++)
         if (is_refused(&session->sides[i]))
-            xb_say("the %s, '%s', left with exit code %d and no results",
+            xb_say("the %s, '%s', ended with exit code %d and no results",
                    session->sides[i].set.role, session->sides[i].name, session->refused);
 }
 

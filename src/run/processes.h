@@ -15,6 +15,11 @@ bool xb_processes_wanted(const struct xb_config *config);
 XB_MUST_CHECK enum xb_status xb_processes_check(const struct xb_config *config,
                                                 struct xb_error *error);
 
+/* Finds the program of --interleave: its path, which free() releases, or NULL where none was given.
+ * XB_ERR_USAGE where there is none that can be run. */
+XB_MUST_CHECK enum xb_status xb_processes_find_baseline(const struct xb_config *config, char **path,
+                                                        struct xb_error *error);
+
 /*
  * Runs the processes one after the other, merges what they write, and writes it. `deadline` is on
  * the clock of src/base/clock.h, 0 for none. Opens no backend. Blocks. Returns the exit code.

@@ -93,13 +93,13 @@ static char **words_for(const struct session *session, const struct side *side)
 
 /* ---- one process ---- */
 
-/* How a process ended: "it was ended by SIGSEGV", "it left with exit code 1". */
+/* How a process ended: "it was ended by SIGSEGV", "it ended with exit code 1". */
 static const char *end_text(const struct xb_process *process, char *text, size_t size)
 {
     if (process->signal[0] != '\0')
         snprintf(text, size, "it was ended by %s", process->signal);
     else
-        snprintf(text, size, "it left with exit code %d", process->exit_code);
+        snprintf(text, size, "it ended with exit code %d", process->exit_code);
     return text;
 }
 
@@ -148,8 +148,7 @@ static void judge(struct side *side, struct xb_process *process, struct xb_progr
     side->overdue = side->overdue || outcome->overdue;
     if (outcome->too_long)
         snprintf(process->failure, sizeof process->failure,
-                 "it printed more than there is room for: the results of all together may be %zu "
-                 "MiB, so take fewer samples",
+                 "it printed too much: all results together may be %zu MiB, so take fewer samples",
                  XB_RECORD_LARGEST_BYTES >> 20);
     else if (outcome->overdue && outcome->length == 0)
         snprintf(process->failure, sizeof process->failure,

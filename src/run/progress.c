@@ -8,7 +8,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #define QUIET_S 0.5 /* shorter work shows no progress */
 #define EVERY_S 0.1 /* a line that changes more often cannot be read */
@@ -19,8 +18,8 @@
 
 void xb_progress_start(struct xb_progress *progress, bool enabled)
 {
-    *progress = (struct xb_progress){.enabled = enabled && isatty(STDERR_FILENO) != 0,
-                                     .begin = xb_clock_now()};
+    *progress =
+        (struct xb_progress){.enabled = enabled && xb_is_terminal(stderr), .begin = xb_clock_now()};
 }
 
 void xb_progress_plan(struct xb_progress *progress, const struct xb_run *run)
@@ -78,7 +77,8 @@ void xb_progress_show(void *argument, const struct xb_run *run, size_t samples, 
 {
     struct xb_progress *progress = argument;
     double now = xb_clock_now();
-    if (!progress->enabled || now - progress->begin < QUIET_S || now - progress->last < EVERY_S)
+    if (!progress->enabled || now - progress->begin < QUIET_S || now - progress->last < EVERY_S ||
+        !xb_terminal_has_cursor(stderr))
         return;
     char test[NAME_SIZE], line[XB_PROGRESS_LINE];
     const struct xb_progress_text text = {
@@ -109,23 +109,34 @@ void xb_progress_finished(struct xb_progress *progress, const struct xb_run *run
 
 /* ---- processes ---- */
 
+/* "process 2 of 5 (baseline), about 40 s left"; the role goes where there is no room for it. */
+static void process_text(const struct xb_progress_process *process, double left, size_t columns,
+                         char *line)
+{
+    char begin[64], role[48] = "", eta[XB_ETA_TEXT];
+    snprintf(begin, sizeof begin, "process %zu of %zu", process->number, process->total);
+    if (process->role != NULL)
+        snprintf(role, sizeof role, " (%s)", process->role);
+    xb_eta_text(left, eta);
+    bool fits = strlen(begin) + strlen(role) + strlen(eta) <= columns;
+    snprintf(line, XB_PROGRESS_LINE, "%s%s%s", begin, fits ? role : "", eta);
+}
+
 void xb_progress_show_process(struct xb_progress *progress,
                               const struct xb_progress_process *process)
 {
-    char eta[XB_ETA_TEXT];
+    char line[XB_PROGRESS_LINE];
     double now = xb_clock_now();
-    if (!progress->enabled)
+    if (!progress->enabled || !xb_terminal_has_cursor(stderr))
         return;
     double left =
         xb_eta_of_parts(process->done, now - progress->begin, process->all - process->done);
     if (isfinite(left) && process->deadline > 0)
         left = fmin(left, fmax(process->deadline - now, 0));
     progress->shown = true;
-    fprintf(stderr, "\rprocess %zu of %zu", process->number, process->total);
-    if (process->role != NULL)
-        fprintf(stderr, " (%s)", process->role);
+    process_text(process, left, xb_terminal_columns(stderr) - 1, line);
     /* What the process itself prints begins its own line. */
-    fprintf(stderr, "%s\033[K\r", xb_eta_text(left, eta));
+    fprintf(stderr, "\r%s\033[K\r", line);
     fflush(stderr);
 }
 

@@ -80,7 +80,7 @@ bool xb_timelines_end(struct xb_timelines *timelines, const struct xb_run *run)
     struct xb_error error;
     /* Whoever holds the lock now is stuck in the middle of writing: such a file is no trace. */
     if (pthread_mutex_trylock(&timelines->lock) != 0) {
-        xb_say("the timelines were not written: writing them does not come to an end");
+        xb_say("the timelines were not written: writing them does not end");
         return false;
     }
     bool is_written = end(timelines, run, &error) == XB_OK;

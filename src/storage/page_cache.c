@@ -21,7 +21,7 @@ static enum xb_status failed(const struct xb_files *files, size_t file, const ch
 {
     char label[XB_STORAGE_LABEL];
     return XB_FAIL_NATIVE(error, XB_ERR_RUNTIME, call, code, xb_errno_name(code),
-                          "%.300s (%s): nobody can tell what of it is in the page cache, %s",
+                          "%.300s (%s): how much of it is in the page cache is not known, %s",
                           xb_files_label(files, file, label), files->file_system, strerror(code));
 }
 
@@ -76,8 +76,8 @@ static enum xb_status count_file(const struct xb_files *files, size_t file, uint
     if (!may_look(fd)) {
         close(fd);
         return XB_FAIL(error, XB_ERR_UNSUPPORTED,
-                       "%.300s: Linux tells only the owner of a file, or who may write it, what of "
-                       "it is in the page cache",
+                       "%.300s: Linux tells only the owner of a file, or who may write it, how "
+                       "much of it is in the page cache",
                        xb_files_label(files, file, label));
     }
     int code = 0;
@@ -88,8 +88,8 @@ static enum xb_status count_file(const struct xb_files *files, size_t file, uint
     *pages += (bytes + page - 1) / page;
     if (code == ENODEV) /* of mmap: some file systems in user space map nothing */
         return XB_FAIL_NATIVE(error, XB_ERR_UNSUPPORTED, call, code, xb_errno_name(code),
-                              "%.300s: this file system cannot map files, so nobody can tell what "
-                              "of it is in the page cache",
+                              "%.300s: this file system cannot map files, so how much of it is in "
+                              "the page cache is not known",
                               xb_files_label(files, file, label));
     return code == 0 ? XB_OK : failed(files, file, call, code, error);
 }

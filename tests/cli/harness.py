@@ -348,7 +348,10 @@ class Case(unittest.TestCase):
         own; its value None means that the variable is not set. The rest are options of Popen."""
         if Case.hung:
             self.fail(f"left out: the program hung already, given {Case.hung}")
-        variables = base_environment() | {"XDG_CACHE_HOME": self.cache} | (environment or {})
+        variables = base_environment() | {"XDG_CACHE_HOME": self.cache}
+        if terminal:
+            variables["TERM"] = "xterm"  # this one, whatever the caller's is
+        variables |= environment or {}
         options = {
             "stdin": subprocess.DEVNULL,
             "stdout": subprocess.PIPE,

@@ -28,7 +28,7 @@ class Bounds(Measuring):
         self.assertEqual(found, alone + together)
         self.assert_statuses(results, ["ok"] * 4 + ["skipped"] * 4)
         for result in results[4:]:
-            self.assert_skipped(result, "two of them", "one is chosen or there")
+            self.assert_skipped(result, "it needs two", "only one is chosen or present")
         (_, alone), (_, together) = self.tables(out)
         self.assertEqual((len(alone), len(together)), (4, 4))
         self.assertEqual([" sum " in row for row in together], [True, False] * 2)

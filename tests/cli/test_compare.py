@@ -166,6 +166,8 @@ class Compare(Case):
             (("--gate", "h2d"), "no mode is called h2d: that is a direction. Write '*/h2d' for all modes, or MODE/h2d"),
             (("--threshold", "d2h=3%"), "no mode is called d2h: that is a direction. Write '*/d2h'"),
             (("--threshold", "bandwidth=3%"), "that is a figure. Write '*/*/*/bandwidth'"),
+            (("--threshold", "pinned/h2x=3%"), '--threshold: no direction is called "h2x"'),
+            (("--threshold", "*/*/*/bandwith=3%"), '--threshold: no figure is called "bandwith"'),
             (("--threshold", "2%,manged=3%"), 'no mode is called "manged"; did you mean managed?'),
             (("--gate", "pined"), 'no mode is called "pined"; did you mean pinned?'),
             (("--threshold", "5"), '"5": for 5 % write 5% or 0.05'),

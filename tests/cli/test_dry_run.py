@@ -65,8 +65,12 @@ class DryRun(Case):
     def test_what_a_run_refuses(self):
         self.assert_usage(("--size",), *ONE, "--dry-run", "--size", "0")
         self.assert_usage(("missing",), *SMALL, "--dry-run", "--json", "missing/out.json")
+        self.assert_usage(("Is a directory",), *SMALL, "--dry-run", "--json", self.folder)
         self.assert_usage(("one and the same file",), *SMALL, "--dry-run", "--json", "a", "--csv", "./a")
         self.assert_usage(("--csv",), *SMALL, "--dry-run", "--csv", "a", "--processes", "2")
+        both = (*SMALL, "--dry-run", "--processes", "2", "--baseline-json", "b")
+        self.assert_usage(("--interleave", "cannot be run"), *both, "--json", "a", "--interleave", "./missing")
+        self.assert_usage(("replace", "--interleave"), *both, "--json", "/bin/true", "--interleave", "/bin/true")
         self.assert_folder_has()
 
     def test_nothing_can_be_measured(self):

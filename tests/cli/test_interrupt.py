@@ -15,7 +15,7 @@ import termios
 import time
 
 import harness
-from harness import ENDLESS, GUARD_S, HOST, SMALL, Case, Terminal, figure, wait_until
+from harness import ENDLESS, GUARD_S, HOST, SMALL, XFERBENCH, Case, Terminal, figure, wait_until
 
 
 def processor_time(pid):
@@ -51,7 +51,7 @@ class Progress(Case):
     def test_rows_appear_as_they_are_finished(self):
         """And are wiped out before the table is printed, which has them all."""
         terminal = self.sized_terminal(24, 60)
-        outcome = self.finish(self.start(*self.SEVERAL, terminal=terminal, environment={"TERM": "xterm"}))
+        outcome = self.finish(self.start(*self.SEVERAL, terminal=terminal))
         self.assertEqual(outcome.code, 0, outcome)
         rows = re.findall(r"[\r\n](\w+ \w+ h2d 4 MiB) .* GB/s", outcome.err)
         self.assertEqual(rows, ["pinned registered h2d 4 MiB", "pageable driver h2d 4 MiB"], outcome)
@@ -67,11 +67,21 @@ class Progress(Case):
         self.assertTrue(outcome.err.startswith("\rprocess 1 of 3\x1b[K"), outcome)
         self.assertRegex(outcome.err, r"\rprocess 2 of 3, about [0-9]+ s left\x1b\[K\r.*process 3 of 3, about ")
 
-    def test_no_rows_on_a_dumb_terminal(self):
-        outcome = self.finish(self.start(*self.SEVERAL, terminal=Terminal(), environment={"TERM": "dumb"}))
-        self.assertEqual(outcome.code, 0, outcome)
-        self.assertIn("[3/3] ", outcome.err)
-        self.assertNotIn("\n", outcome.err)
+    def test_processes_in_a_narrow_window(self):
+        """The role goes rather than that the line takes two."""
+        arguments = (*SMALL, "--interleave", XFERBENCH, "--processes", "2", "--json", "new.json", "--baseline-json", "old.json")
+        wide, narrow = (
+            self.finish(self.start(*arguments, terminal=self.sized_terminal(24, columns))).err
+            for columns in (80, 40)
+        )
+        self.assertRegex(wide, r"\(\w+\), about [0-9]+ s left\x1b\[K\r")
+        self.assertRegex(narrow, r"\rprocess 2 of 2, about [0-9]+ s left\x1b\[K\r")
+
+    def test_nothing_where_no_line_can_be_wiped_out(self):
+        """On a dumb terminal, and in a window so narrow that lines take several."""
+        for terminal, name in ((Terminal(), "dumb"), (self.sized_terminal(24, 39), "xterm")):
+            outcome = self.finish(self.start(*self.SEVERAL, terminal=terminal, environment={"TERM": name}))
+            self.assertEqual((outcome.code, outcome.err), (0, ""), outcome)
 
     def assert_shows_nothing(self, process):
         """Until another, begun when this one had been at it for a while, shows its line."""

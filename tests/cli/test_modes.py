@@ -35,7 +35,7 @@ class Modes(Measuring):
                     words = ("pinned is about page-locked memory", "pageable or async")
                     self.assert_skipped(result, *words)
                 else:
-                    self.assert_skipped(result, "pageable memory blocks its caller")
+                    self.assert_skipped(result, "a pageable copy blocks the calling thread")
 
     def test_pageable_pipeline(self):
         document, _ = self.run_whatever(3, *self.PIPELINE, "--host-memory", "pageable")

@@ -95,7 +95,7 @@ class Numa(Measuring):
         self.assert_usage([words], *SMALL, "--numa", "7", "--json", "out.json", environment=TWO)
         self.assert_usage([words], *SMALL, "--numa", "7", "--processes", "2", environment=TWO)
         self.assert_usage(["'some' is no NUMA node"], *ONE, "--numa", "some", environment=TWO)
-        self.assert_usage(["'all' stands alone"], *ONE, "--numa", "0,all", environment=TWO)
+        self.assert_usage(["give 'all' alone"], *ONE, "--numa", "0,all", environment=TWO)
         self.assert_usage(["no effect"], *HOST, "--mode", "local", "--numa", "0", environment=TWO)
         self.assert_folder_has()
 

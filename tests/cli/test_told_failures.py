@@ -51,7 +51,7 @@ class Processes(Case):
         )
         os.chmod(script, 0o755)
         several = (*SMALL, "--processes", "3", "--interleave", script, "--baseline-json", "b")
-        line = "xferbench: baseline process {} of 3: it left with exit code 1 and printed no results\n"
+        line = "xferbench: baseline process {} of 3: it ended with exit code 1 and printed no results\n"
         for files in (("--quiet", "--json", "a"), ("--json", "-")):
             with self.subTest(files=files):
                 outcome = self.assert_ends(1, *several, *files)

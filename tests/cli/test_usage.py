@@ -81,6 +81,7 @@ class Usage(Case):
             (("'version' is an option: xferbench --version",), ("version",)),
             (("'size' is an option: xferbench --size SIZE",), ("size",)),
             (("'list' is a command, not an option: xferbench list",), ("--list",)),
+            (("'pinned' is a mode, not an option: xferbench --mode pinned",), ("--pinned", "--size", "1M")),
             (("'compare' is a command, not an option: xferbench compare",), ("--compare", "a", "b")),
             (("'list' is a command, and comes first: xferbench list",), ("--size", "4K", "list")),
             (("'4K' is not an option", "see xferbench help run"), ("--quiet", "4K")),

@@ -61,7 +61,7 @@ class Width(Case):
         terminal.close_slave()
         text = terminal.read_rest().decode("utf-8").replace("\r\n", "\n")
         outcome = self.finish(process)
-        self.assertIn(outcome.code, (0, 1, 2), outcome)  # link's verdict is a code
+        self.assertIn(outcome.code, (0, 1, 2, 3, 4), outcome)  # verdicts of link and compare are codes
         self.assertEqual(outcome.err, "", outcome)
         return text
 
@@ -111,6 +111,24 @@ class Width(Case):
 
     def test_advise(self):
         self.check(*ADVISE)
+
+    def test_compare(self):
+        """A change, none that is seen, and cases that cannot be compared. The files are where this folder's
+        path, which a narrow terminal breaks, is not part of what is printed."""
+        shutil.copy(result("h200/compare-baseline.json"), self.path("old.json"))
+        for candidate in ("compare-busy-link", "compare-later", "compare-small-chunks"):
+            shutil.copy(result(f"h200/{candidate}.json"), self.path("new.json"))
+            self.check("compare", "old.json", "new.json")
+
+    def test_list(self):
+        """What a backend looked for may have long words, which stay whole."""
+        for columns in (*NARROW, PIPED):
+            text = self.piped("list") if columns == PIPED else self.on_terminal(columns, "list")
+            for line in COLOUR.sub("", text).splitlines():
+                self.assertTrue(len(line) <= columns or " " not in line.strip(), line)
+        coloured = self.on_terminal(80, "list")
+        self.assert_words(coloured, ("\x1b[1mBackends\x1b[0m\n", "\x1b[1mModes\x1b[0m\n", "\x1b[32mhost:\x1b[0m "))
+        self.assertEqual(self.on_terminal(80, "list", NO_COLOR="1"), COLOUR.sub("", coloured))
 
     def test_run(self):
         """Every run has other figures: only the lines are looked at."""

@@ -119,7 +119,7 @@ class Deadline(HipCase):
         ok, hung, cut = outcome.rows()
         self.assert_ok([ok], outcome)
         self.assertEqual(hung["status"], "error", outcome)
-        self.assertIn("had not come to an end 5 s after the deadline", hung["reason"], outcome)
+        self.assertIn("had not ended 5 s after the deadline", hung["reason"], outcome)
         self.assert_skipped([cut], ("the deadline came before it began",), outcome)
         self.assertEqual(cut["stop_reason"], "deadline", outcome)
         self.assertIs(outcome.document["deadline_met"], False, outcome)
@@ -135,7 +135,7 @@ class Deadline(HipCase):
     def test_table(self):
         outcome = self.outcome_of("table")
         self.assert_hung(("pinned registered",), outcome)
-        self.assertIn("had not come to an end", outcome.out)
+        self.assertIn("had not ended", outcome.out)
 
     def test_after_the_last_row(self):
         """Devices are closed, the library is closed: everything is written."""

@@ -50,7 +50,7 @@ class Works(HipCase):
     def assert_library_named(self, outcome):
         """By a warning of every row; a long path is cut."""
         for row in outcome.rows():
-            found = [w for w in row["warnings"] if OVERRIDE in w and f"by {STAND_IN[:150]}" in w]
+            found = [w for w in row["warnings"] if OVERRIDE in w and f"with {STAND_IN[:150]}" in w]
             self.assertEqual(len(found), 1, (row["warnings"], row, outcome.label))
 
     def test_all_modes_on_two_devices(self):

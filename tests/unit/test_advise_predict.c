@@ -577,10 +577,10 @@ static void test_break_even_ends_where_a_job_cannot_be(void **state)
     assert_true(found.wins && !found.has_to && found.fills_device);
     assert_true(found.most <= 1024.0 * MIB && found.most > 800.0 * MIB);
     xb_advice_say_break_even(&found, &words);
-    assert_non_null(strstr(words.text, "the device's memory holds no more"));
+    assert_non_null(strstr(words.text, "more does not fit into the device's memory"));
     job.in = 2048 * MIB;
     assert_int_equal(predict(&job, XB_STRATEGY_PAGEABLE).why, XB_UNKNOWN_TOO_LARGE);
-    say(&job, "Cannot say: the device's memory does not hold the job.", "");
+    say(&job, "Cannot say: the job does not fit into the device's memory.", "");
     made.process.device_count = 0;
     job = (struct xb_job){.in = 1, .out = UINT64_C(1) << 30, .cpu_time = 1000, .times = 1};
     found = break_even(&job);
@@ -635,7 +635,7 @@ static void test_a_kernel_of_another_length_is_told(void **state)
     xb_advice_say_kernel(1e-3, 1.04e-3, &words);
     assert_int_equal(words.length, 0);
     xb_advice_say_kernel(20e-3, 10.7e-3, &words);
-    assert_string_equal(words.text, "its kernel took 10.7 ms and not 20.0 ms, which is part of "
+    assert_string_equal(words.text, "its kernel took 10.7 ms instead of 20.0 ms, which is part of "
                                     "DIFF");
 }
 

@@ -49,6 +49,29 @@ static void numbers_within_names_must_be_equal(void **state)
     assert_false(xb_alike_add(&alike, "by /opt/lib1.so on nodes 0-1, 0000:1f:00.0"));
 }
 
+/* So would one of what is the name of something. */
+static void numbers_that_are_names_must_be_equal(void **state)
+{
+    struct xb_alike alike = xb_alike_begin("100 % lie elsewhere than on NUMA node 1 (GPU 0)");
+    (void)state;
+    assert_false(xb_alike_add(&alike, "100 % lie elsewhere than on NUMA node 2 (GPU 0)"));
+    assert_false(xb_alike_add(&alike, "100 % lie elsewhere than on NUMA node 1 (GPU 1)"));
+    assert_true(xb_alike_add(&alike, "90 % lie elsewhere than on NUMA node 1 (GPU 0)"));
+    assert_said(&alike, 0, "90 to 100 % lie elsewhere than on NUMA node 1 (GPU 0)");
+    alike = xb_alike_begin("the host buffer lies on 1");
+    assert_false(xb_alike_add(&alike, "the host buffer lies on 0"));
+}
+
+static void ranges_become_one(void **state)
+{
+    struct xb_alike alike = xb_alike_begin("40 places gave 5.1 to 7.2 GB/s");
+    (void)state;
+    assert_said(&alike, 0, "40 places gave 5.1 to 7.2 GB/s");
+    assert_true(xb_alike_add(&alike, "36 places gave 6.3 to 9.9 GB/s"));
+    assert_true(xb_alike_add(&alike, "38 places gave 5.5 to 7.0 GB/s"));
+    assert_said(&alike, 0, "36 to 40 places gave 5.1 to 9.9 GB/s");
+}
+
 static void number_at_either_end_counts(void **state)
 {
     struct xb_alike alike = xb_alike_begin("3 of 16.");
@@ -76,6 +99,8 @@ int main(void)
         cmocka_unit_test(numbers_that_differ_are_a_range),
         cmocka_unit_test(other_words_are_another_kind),
         cmocka_unit_test(numbers_within_names_must_be_equal),
+        cmocka_unit_test(numbers_that_are_names_must_be_equal),
+        cmocka_unit_test(ranges_become_one),
         cmocka_unit_test(number_at_either_end_counts),
         cmocka_unit_test(further_numbers_must_be_equal),
     };

@@ -55,7 +55,7 @@ static void benchmark_action_makes_bigger_better(void **state)
     const cJSON *one = entry(root, "pinned alloc h2d 1 GiB device 0 latency_device");
     assert_number_at(one, "value", 1 / 2.2e-6);
     assert_text_at(one, "extra",
-                   "8 processes; no change, 99 % sure of not longer; ratio 1.0000; PASS");
+                   "8 processes; 0.00 %, 99 % sure of not longer; ratio 1.0000; PASS");
     one = entry(root, "pinned alloc h2d 1 GiB device 0 latency_host");
     assert_text_at(one, "extra",
                    "8 processes; 6.3 % longer, 99 % sure of at least 6.0 %; "
@@ -124,6 +124,23 @@ static void benchmark_action_is_written_whatever_the_verdict(void **state)
     cJSON_Delete(root);
 }
 
+/* A chart shows entries by themselves: each says what was forced, also where the files are alike.
+ */
+static void benchmark_action_tells_of_forced_rows(void **state)
+{
+    static const char words[] = "FORCED: not comparable: 1 figure measured with other settings";
+    struct node *n = *state;
+    make_rows_apart(n);
+    for (int force = 0; force < 2; force++) {
+        n->comparison.request.force = force;
+        cJSON *root = parsed(xb_compare_benchmark_action_write, n);
+        const cJSON *one = cJSON_GetArrayItem(root, 0);
+        const char *extra = cJSON_GetStringValue(at(one, "extra"));
+        assert_int_equal(strstr(extra, words) != NULL, force);
+        cJSON_Delete(root);
+    }
+}
+
 /* Two runs that differ in their figures alone have the same names. */
 static void benchmark_action_names_are_the_cases(void **state)
 {
@@ -150,6 +167,7 @@ int main(void)
         RUN_TEST(benchmark_action_makes_bigger_better),
         RUN_TEST(benchmark_action_has_any_figure),
         RUN_TEST(benchmark_action_is_written_whatever_the_verdict),
+        RUN_TEST(benchmark_action_tells_of_forced_rows),
         RUN_TEST(benchmark_action_names_are_the_cases),
     };
     return cmocka_run_group_tests_name("compare_benchmark_action", tests, NULL, NULL);

@@ -46,8 +46,8 @@ static void tells_the_side_that_matters(void **state)
          "51.0 % shorter, 99 % sure of at least 49.5 %"},
         {XB_OUTCOME_PASS, 0.9852, 0.9854, 0.9856, "1.5 % slower, 99 % sure of at most 1.5 %",
          "1.5 % shorter, 99 % sure of at least 1.4 %"},
-        {XB_OUTCOME_PASS, 0.9999, 1.00001, 1.0002, "no change, 99 % sure of at most 0.01 % slower",
-         "no change, 99 % sure of at most 0.02 % longer"},
+        {XB_OUTCOME_PASS, 0.9999, 1.00001, 1.0002, "0.00 %, 99 % sure of at most 0.01 % slower",
+         "0.00 %, 99 % sure of at most 0.02 % longer"},
         {XB_OUTCOME_PASS, 0.9999, 1.0010, 1.0020,
          "0.10 % faster, 99 % sure of at most 0.01 % slower",
          "0.10 % longer, 99 % sure of at most 0.20 %"},
@@ -55,8 +55,8 @@ static void tells_the_side_that_matters(void **state)
          "1.5 % shorter, 99 % sure of at most 0.10 % longer"},
         {XB_OUTCOME_IMPROVED, 1.0501, 1.06, 1.07, "6.0 % faster, 99 % sure of at least 5.0 %",
          "6.0 % longer, 99 % sure of at most 7.0 %"},
-        {XB_OUTCOME_PASS, 1.0, 1.0, 1.0, "no change, 99 % sure of not slower",
-         "no change, 99 % sure of not longer"},
+        {XB_OUTCOME_PASS, 1.0, 1.0, 1.0, "0.00 %, 99 % sure of not slower",
+         "0.00 %, 99 % sure of not longer"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -92,6 +92,12 @@ static void rounds_to_what_is_sure(void **state)
     assert_says(&compared, "1.995 % slower, 99 % sure of at most 1.996 %");
     compared = compared_of(&xb_figure_bandwidth, XB_OUTCOME_REGRESSION, 0.9, 0.97996, 0.97999);
     assert_says(&compared, "2.004 % slower, 99 % sure of at least 2.001 %");
+    compared = compared_of(&xb_figure_bandwidth, XB_OUTCOME_PASS, 0.9804, 0.985, 0.99);
+    assert_says(&compared, "1.5 % slower, 99 % sure of at most 1.96 %"); /* not 2.0 % */
+    compared = compared_of(&xb_figure_bandwidth, XB_OUTCOME_REGRESSION, 0.9, 0.95, 0.9793);
+    assert_says(&compared, "5.0 % slower, 99 % sure of at least 2.07 %");
+    compared = compared_of(&xb_figure_latency_host, XB_OUTCOME_PASS, 1.0, 1.01, 1.01934);
+    assert_says(&compared, "1.0 % longer, 99 % sure of at most 1.94 %");
 }
 
 static void is_no_surer_than_the_interval(void **state)

@@ -255,7 +255,7 @@ static void table_of_latencies(void **state)
                "1>2 latency_host 3.31 us 3.52 us 6.3 % longer at least 6.0 % 1.0634 "
                "1.0601-1.0688 <0.001 REGR");
     assert_row(text, "2.20 us",
-               "2.20 us 2.20 us no change not longer 1.0000 1.0000-1.0000 1.000 PASS");
+               "2.20 us 2.20 us 0.00 % not longer 1.0000 1.0000-1.0000 1.000 PASS");
     assert_has(text, "8 of 10 processes, 2 INTERRUPTED, 1 CUT BY THE DEADLINE, cuda,");
     free(text);
 }
@@ -283,7 +283,7 @@ static void table_has_a_column_for_parameters_that_differ(void **state)
     char *text = written(plain_table, n);
     assert_row(text, "VARIANT", " SIZE CHUNK BASELINE ");
     assert_lacks(text, "WAY"); /* the same in all */
-    assert_row(text, " 8 MiB ", "async registered h2d 1 GiB 8 MiB 55.44 55.44 no change ");
+    assert_row(text, " 8 MiB ", "async registered h2d 1 GiB 8 MiB 55.44 55.44 0.00 % ");
     assert_row(text, "0.9000",
                "1 GiB 64 KiB 55.44 49.90 10.0 % slower at least 9.8 % 0.9000 0.8987-0.9012 <0.001 "
                "REGRESSION");
@@ -304,7 +304,7 @@ static void table_of_figures_without_a_unit(void **state)
     n->cases[2].candidate_median = 0;
     n->cases[2].baseline_median = 0.829;
     char *text = written(plain_table, n);
-    assert_row(text, "0.8290", " speed_up 0.8290 0 no change - 1.0000 - <0.001 REGRESSION");
+    assert_row(text, "0.8290", " speed_up 0.8290 0 0.00 % - 1.0000 - <0.001 REGRESSION");
     free(text);
 }
 
@@ -329,13 +329,15 @@ static void table_of_rows_that_are_not_compared(void **state)
 static void table_tells_thresholds(void **state)
 {
     struct xb_threshold own[] = {{{.mode = "pinned", .most = UINT64_MAX}, 0.01},
-                                 {{.direction = "d2h", .least = 4096, .most = 4096}, 0.1}};
+                                 {{.direction = "d2h", .least = 4096, .most = 4096}, 0.1},
+                                 {{.least = 4096, .most = 8192}, 0.03}};
     struct node *n = *state;
     make_pass(n);
-    n->comparison.request.thresholds = (struct xb_thresholds){.items = own, .count = 2};
+    n->comparison.request.thresholds = (struct xb_thresholds){.items = own, .count = 3};
     char *text = written(plain_table, n);
     assert_has(text, "  rule      worse by 2 % or more is a regression (pinned 1 %, all modes d2h "
-                     "from 4 KiB to 4 KiB\n            10 %); 1 of 1 figures count;");
+                     "4 KiB 10 %, all modes\n            from 4 KiB to 8 KiB 3 %); 1 of 1 figures "
+                     "count;");
     free(text);
 }
 

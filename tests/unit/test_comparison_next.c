@@ -81,6 +81,51 @@ static void says_nothing_where_all_is_decided(void **state)
                    "% sure of at least ");
 }
 
+/* A case of both files with a setting that differs, one that the candidate lacks, and one by other
+ * clocks. */
+static void add_what_no_process_decides(void)
+{
+    static const struct xb_record_fact chunks[] = {{.name = "chunk", .value = "65536"},
+                                                   {.name = "chunk", .value = "8388608"}};
+    struct xb_record *const records[] = {&before, &after};
+    for (size_t i = 0; i < 2; i++) {
+        struct xb_record_case *test = add_named(records[i], "async", "h2d", MIB, false);
+        test->parameters = &chunks[i];
+        test->parameter_count = 1;
+        measure(records[i], test, &xb_figure_bandwidth, RATE, STEP);
+    }
+    measure(&before, add_named(&before, "zero-copy", "h2d", MIB, false), &xb_figure_bandwidth, RATE,
+            STEP);
+    add_both("managed", "h2d", MIB, 1.0);
+    for (size_t i = 0; i < after.case_count; i++)
+        for (size_t p = 0; strcmp(after.cases[i].mode, "managed") == 0 && p < after.process_count;
+             p++)
+            after.cases[i].rows[p].timer = "host-clock";
+}
+
+/* Whoever does what is said must not find the next reason then. */
+static void says_all_that_is_to_be_done(void **state)
+{
+    static const char *const words[] = {
+        "1 of 4 figures cannot be compared: measured with other settings.",
+        "1 of 4 figures is not in the candidate.",
+        "1 of 4 figures cannot be judged: see the notes.",
+        "Measure both files with the same settings, or leave those cases out (--gate).",
+        "What the candidate lacks has not passed: measure it too, or leave it out (--gate).",
+        "Mend what the notes tell of and measure again, or leave those cases out (--gate)."};
+    (void)state;
+    for (size_t processes = 2; processes <= 8; processes += 6) {
+        begin(processes, processes);
+        add_both("pinned", "h2d", MIB, 1.0);
+        add_what_no_process_decides();
+        compare();
+        for (size_t i = 0; i < COUNT_OF(words); i++)
+            assert_overall(XB_OUTCOME_INCONCLUSIVE, 3, words[i]);
+        bool told = strstr(result.next, "--processes") != NULL;
+        assert_int_equal(told, processes == 2);
+    }
+}
+
 /* ---- thresholds ---- */
 
 static enum xb_status parse(const char *text, struct xb_error *error)
@@ -178,6 +223,7 @@ int main(void)
         cmocka_unit_test(says_how_many_processes_decide),
         cmocka_unit_test(less_is_better_of_latencies),
         cmocka_unit_test(says_nothing_where_all_is_decided),
+        cmocka_unit_test(says_all_that_is_to_be_done),
         cmocka_unit_test(reads_thresholds),
         cmocka_unit_test(judges_each_by_its_own),
         cmocka_unit_test(refuses_what_is_no_threshold),

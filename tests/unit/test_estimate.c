@@ -92,6 +92,12 @@ static void memory_is_that_of_the_largest_case(void **state)
     struct xb_estimate e = ESTIMATE("--mode", "pinned", "--direction", "h2d", "--size", "1M,8M,2M");
     assert_int_equal(e.host_bytes, 8 * MIB);
     assert_int_equal(e.device_bytes, 8 * MIB);
+    /* Buffers of a small case are made for the large one that comes behind it. */
+    struct xb_estimate alone = ESTIMATE("--mode", "job");
+    e = ESTIMATE("--mode", "job,pipeline");
+    assert_true(alone.host_bytes < 1024u * (uint64_t)MIB);
+    assert_true(e.host_bytes >= 1024u * (uint64_t)MIB);
+    assert_true(e.device_bytes >= 1024u * (uint64_t)MIB);
     xb_fake.device_memory_free = 1u << 30; /* memory of its own */
     /* Both ways at once host memory lies in several places. */
     e = ESTIMATE("--mode", "pinned", "--direction", "bidir", "--size", "1M");

@@ -187,7 +187,7 @@ static void table_tells_what_was_cut(void **state)
     char *text = written(xb_link_table_write, n);
     assert_has(text,
                "Device 1: NVIDIA H200\n  verdict  UNKNOWN\n  UNKNOWN  XB-DEADLINE: the deadline "
-               "came\n  cut      the deadline came before all was tried\n\nPeers: ");
+               "came\n  cut      the deadline came before all attempts were made\n\nPeers: ");
     assert_has(text, "  1 to 0    -                    -        -      -  UNKNOWN\n"
                      "  UNKNOWN  1 to 0: XB-DEADLINE: too late\n\nNode: UNKNOWN\n"
                      "  devices  1 of 2 OK\n  pairs    0 of 1 OK\n");

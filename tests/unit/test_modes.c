@@ -226,7 +226,7 @@ static void test_pageable_memory_is_for_async(void **state)
         if (strcmp(result->test.mode->name, "async") != 0) {
             expect_reason(result, XB_RESULT_SKIPPED, "is about page-locked memory");
         } else if (result->test.direction == XB_BIDIR) {
-            expect_reason(result, XB_RESULT_SKIPPED, "blocks its caller until it is done");
+            expect_reason(result, XB_RESULT_SKIPPED, "blocks the calling thread until it is done");
         } else {
             expect_status(result, XB_RESULT_OK);
             assert_string_equal(detail(result, "held"), "no");

@@ -394,7 +394,7 @@ static void expect_wrong(const struct fixture *f, int damage)
             fail_msg("damage %d: %s of %llu bytes passed", damage, result->test.variant,
                      (unsigned long long)result->test.bytes);
         if (strstr(result->reason, "wrong after they were restored") == NULL)
-            assert_non_null(strstr(result->reason, "no valid encoding"));
+            assert_non_null(strstr(result->reason, "invalid encodings"));
     }
 }
 
@@ -449,7 +449,7 @@ static void test_what_the_device_refuses_fails_the_row_and_says_where(void **sta
     assert_int_equal(f.run.case_count, 4);
     for (size_t i = 0; i < f.run.case_count; i++) {
         const struct xb_result *result = &f.run.results[i];
-        expect_reason(result, XB_RESULT_ERROR, "no valid encoding");
+        expect_reason(result, XB_RESULT_ERROR, "invalid encodings");
         expect_reason(result, XB_RESULT_ERROR, "the first at byte 32768");
         assert_int_equal(result->verified, XB_VERIFIED_FALSE);
     }

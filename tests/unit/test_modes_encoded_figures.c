@@ -369,9 +369,9 @@ static void test_the_data_may_be_a_file(void **state)
 static void test_what_cannot_be_is_refused(void **state)
 {
     (void)state;
-    EXPECT_USAGE("boundaries of 128 bytes, and 1000 is no multiple", "--mode", "quantize",
+    EXPECT_USAGE("must be a multiple of 128 bytes, and 1000 is not", "--mode", "quantize",
                  "--encode-chunk", "4K,1000");
-    EXPECT_USAGE("boundaries of 128 bytes", "--mode", "compress", "--encode-chunk", "64");
+    EXPECT_USAGE("must be a multiple of 128 bytes", "--mode", "compress", "--encode-chunk", "64");
     EXPECT_USAGE("4098 bytes are no whole number of float32 values", "--mode", "quantize", "--size",
                  "4K,4098");
     EXPECT_USAGE("did you mean 'integers'?", "--mode", "compress", "--data", "zeros,integer");

@@ -361,7 +361,7 @@ static void test_a_kernel_that_is_too_short_is_refused(void **state)
     finish(&f);
     xb_fake_reset();
     JOB(&f, "--way", "pinned", "--size", "7", "--gpu-time", "1us");
-    expect_reason(&f.run.results[0], XB_RESULT_SKIPPED, "7 bytes hold none");
+    expect_reason(&f.run.results[0], XB_RESULT_SKIPPED, "7 bytes are too few");
     finish(&f);
     xb_fake_reset();
     JOB(&f, "--way", "pinned", "--size", "7", "--gpu-time", "none");

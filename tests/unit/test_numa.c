@@ -158,8 +158,8 @@ static void mistakes_are_told(void **state)
                  "--size", "4K", "--numa", "far");
     EXPECT_USAGE("'-1' is no NUMA node", "--mode", "pinned", "--size", "4K", "--numa", "-1");
     EXPECT_USAGE("node 1 is named twice", "--mode", "pinned", "--size", "4K", "--numa", "1,0,01");
-    EXPECT_USAGE("'all' stands alone", "--mode", "pinned", "--size", "4K", "--numa", "all,0");
-    EXPECT_USAGE("'near' stands alone", "--mode", "pinned", "--size", "4K", "--numa", "0,near");
+    EXPECT_USAGE("give 'all' alone", "--mode", "pinned", "--size", "4K", "--numa", "all,0");
+    EXPECT_USAGE("give 'near' alone", "--mode", "pinned", "--size", "4K", "--numa", "0,near");
     EXPECT_USAGE("--numa has no effect on the chosen modes", "--mode", "local", "--size", "4K",
                  "--numa", "0");
 }
@@ -295,7 +295,7 @@ static void a_modes_own_memory_counts_too(void **state)
         RUN(&f, "--mode", "pin", "--pin-by", "copy", "--size", "2M", "--direction", "h2d", "--numa",
             "1");
         expect_reason(&f.run.results[0], XB_RESULT_ERROR,
-                      "0 % of a host buffer lie on NUMA node 1");
+                      "only 0 % of a host buffer lies on NUMA node 1");
         finish(&f);
     }
 }
@@ -306,16 +306,15 @@ static void memory_that_lies_elsewhere_is_no_measurement(void **state)
     struct fixture f;
     run_full(&f, 100, "pinned");
     expect_reason(&f.run.results[0], XB_RESULT_ERROR,
-                  "0 % of a host buffer lie on NUMA node 0, where all was to be (it lies on 1)");
+                  "only 0 % of a host buffer lies on NUMA node 0 (it lies on 1)");
     finish(&f);
     run_full(&f, 30, "async");
-    expect_reason(&f.run.results[0], XB_RESULT_ERROR, "no measurement of that node");
+    expect_reason(&f.run.results[0], XB_RESULT_ERROR, "does not measure that node");
     finish(&f);
     run_full(&f, 5, "pinned"); /* 15 of 256 */
     const struct xb_result *result = &f.run.results[0];
     expect_status(result, XB_RESULT_OK);
-    assert_string_equal(doubt(result),
-                        "6 % of a host buffer lie elsewhere than on NUMA node 0 (0,1)");
+    assert_string_equal(doubt(result), "6 % of a host buffer does not lie on NUMA node 0 (0,1)");
     expect_number(result, "host_memory_on_node", 241.0 / 256);
     assert_string_equal(detail(result, "host_memory_numa_nodes"), "0,1");
     finish(&f);
@@ -342,7 +341,7 @@ static void what_nobody_knows_is_doubted(void **state)
     expect_all(&f, XB_RESULT_OK);
     for (size_t i = 0; i < 2; i++) {
         assert_string_equal(doubt(&f.run.results[i]),
-                            "nothing tells whether the host memory lies on NUMA node 1");
+                            "unknown whether the host memory lies on NUMA node 1");
     }
     finish(&f);
 }

@@ -279,7 +279,7 @@ static void memory_for_fewer_placements_is_told(void **state)
     assert_int_equal(result->placement_count, 3);
     assert_int_equal(result->placement_samples[2], 4);
     assert_false(result->bandwidth.has_interval);
-    expect_warning(result, "host memory lies in 3 of 6 places", true);
+    expect_warning(result, "host memory lies in only 3 of 6 places", true);
     expect_warning(result, "the host is full", true);
     finish(&f);
 }

@@ -151,8 +151,8 @@ static void test_plan_refuses_what_cannot_be(void **state)
     (void)state;
     xb_fake.device_count = 2;
     EXPECT_USAGE("did you mean 'pinned'", "--mode", "pined");
-    EXPECT_USAGE("'all' stands alone", "--mode", "pinned,all");
-    EXPECT_USAGE("'all' stands alone", "--device", "all,0");
+    EXPECT_USAGE("give 'all' alone", "--mode", "pinned,all");
+    EXPECT_USAGE("give 'all' alone", "--device", "all,0");
     EXPECT_USAGE("0000:02:00.0", "--device", "2");
     EXPECT_USAGE("no device 'ff:00.0'", "--device", "ff:00.0");
     EXPECT_USAGE("named twice", "--device", "0,0000:01:00.0");
@@ -176,7 +176,7 @@ static void test_simultaneous_refuses_what_cannot_be(void **state)
 {
     (void)state;
     xb_fake.device_count = 2;
-    EXPECT_USAGE("leave --latency away", "--mode", "pinned", "--simultaneous", "--latency");
+    EXPECT_USAGE("leave out --latency", "--mode", "pinned", "--simultaneous", "--latency");
     EXPECT_USAGE("starts several devices together: take pinned, async, zero-copy or peer d2d (not "
                  "staged)",
                  "--mode", "pageable,managed", "--simultaneous");
@@ -333,7 +333,7 @@ static void test_one_device_has_one_row_to_say_so(void **state)
         xb_fake.device_count = i == 2 ? 3 : 1; /* of three, one was named */
         execute(&f, ways[i], NULL);
         assert_int_equal(f.run.case_count, 1);
-        expect_reason(&f.run.results[0], XB_RESULT_SKIPPED, "it takes two devices");
+        expect_reason(&f.run.results[0], XB_RESULT_SKIPPED, "it needs two devices");
         finish(&f);
     }
 }

@@ -233,6 +233,32 @@ static void rows_of_latencies(void **state)
     finish(&f);
 }
 
+/* Of a window that got smaller nobody knows where rows begin: what stands there is left alone. */
+static void rows_end_with_a_smaller_window(void **state)
+{
+    struct fixture f;
+    (void)state;
+    PLAN(&f, "--mode", "pinned", "--direction", "h2d", "--size", "4K,5K");
+    has_rate(&f, 0, 7e9);
+    has_rate(&f, 1, 8e9);
+    const struct xb_live_rows before[] = {{.most = 3, .name_width = 30, .columns = 100, .lines = 1},
+                                          {.most = 3, .name_width = 30, .columns = 101}};
+    for (size_t i = 0; i < sizeof before / sizeof before[0]; i++) {
+        struct xb_live_rows live = before[i]; /* what has no window has 100 columns and no line */
+        f.run.done_count = 0;
+        take(&live, &f);
+        live.drawn = 1;
+        take(&live, &f);
+        struct xb_live_rows other = live;
+        expect_drawn(&live, xb_live_rows_draw, "");
+        expect_drawn(&other, xb_live_rows_erase, "");
+        live.columns = 100;
+        live.lines = 0;
+        expect_drawn(&live, xb_live_rows_erase, "");
+    }
+    finish(&f);
+}
+
 /* One case is no list, and what is no terminal has no rows. */
 static void rows_are_for_terminals(void **state)
 {
@@ -262,6 +288,7 @@ int main(void)
         TEST(rows_appear_one_by_one_and_go),
         TEST(rows_are_no_wider_than_the_terminal),
         TEST(rows_of_latencies),
+        TEST(rows_end_with_a_smaller_window),
         TEST(rows_are_for_terminals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -128,15 +128,15 @@ static void what_was_compressed_before_pays_after_some_sends(void **state)
     compressed(n, "sent", "for", "integers", &measured);
     assert_said(n, "sent",
                 "integers by for pays: 150.0 GB/s, 2.73 times as fast as the plain copy (55.00 "
-                "GB/s). Compressing once has paid after 9 sends. The link is the limit: 159.5 "
+                "GB/s). Compressing once pays after 9 sends. The link is the limit: 159.5 "
                 "GB/s alone.");
     measured.sends = 1;
     compressed(n, "sent", "for", "zeros", &measured);
     assert_said(n, "sent",
                 "integers by for pays: 150.0 GB/s, 2.73 times as fast as the plain copy (55.00 "
-                "GB/s). Compressing once has paid after 9 sends. The link is the limit: 159.5 "
+                "GB/s). Compressing once pays after 9 sends. The link is the limit: 159.5 "
                 "GB/s alone.\nzeros by for pays: 150.0 GB/s, 2.73 times as fast as the plain copy "
-                "(55.00 GB/s). Compressing has paid with the first send. The link is the limit: "
+                "(55.00 GB/s). Compressing pays with the first send. The link is the limit: "
                 "159.5 GB/s alone.");
     assert_said(n, "made", "");
 }

@@ -35,10 +35,10 @@ static void the_far_node_has_a_price_each_way(void **state)
     add_node(n, XB_D2H, 0, 45);
     add_node(n, XB_D2H, 1, 60);
     assert_said(n, "NUMA",
-                "Host to device, memory on NUMA node 0 costs 20 % of the bandwidth "
-                "that node 1 gives, which is near (pinned alloc, 40.00 and 50.00 GB/s). Device to "
-                "host, memory on NUMA node 0 costs 25 % of the bandwidth that node 1 gives, which "
-                "is near (pinned alloc, 45.00 and 60.00 GB/s).");
+                "Host to device, memory on NUMA node 0 gives 20 % less than on node 1, which is "
+                "near (pinned alloc, 40.00 and 50.00 GB/s). Device to host, memory on NUMA node 0 "
+                "gives 25 % less than on node 1, which is near (pinned alloc, 45.00 and 60.00 "
+                "GB/s).");
 }
 
 static void the_farthest_of_several_counts(void **state)
@@ -50,8 +50,8 @@ static void the_farthest_of_several_counts(void **state)
     add_node(n, XB_D2H, 2, 30);
     add_node(n, XB_D2H, 3, 40);
     assert_said(n, "NUMA",
-                "Device to host, memory on NUMA node 2 costs 40 % of the bandwidth "
-                "that node 0 gives, which is near (pinned alloc, 30.00 and 50.00 GB/s).");
+                "Device to host, memory on NUMA node 2 gives 40 % less than on node 0, which is "
+                "near (pinned alloc, 30.00 and 50.00 GB/s).");
 }
 
 /* Intervals that meet leave it open; so do too few samples for one. */
@@ -62,8 +62,8 @@ static void what_the_samples_leave_open_is_not_said(void **state)
     struct xb_result *near = add_node(n, XB_H2D, 0, 50);
     struct xb_result *far = add_node(n, XB_H2D, 1, 49);
     assert_said(n, "NUMA",
-                "Host to device, memory on NUMA node 1 costs 2 % of the bandwidth "
-                "that node 0 gives, which is near (pinned alloc, 49.00 and 50.00 GB/s).");
+                "Host to device, memory on NUMA node 1 gives 2 % less than on node 0, which is "
+                "near (pinned alloc, 49.00 and 50.00 GB/s).");
     set_bandwidth(far, 49.9); /* nothing that anybody would see */
     assert_said(n, "NUMA", "");
     set_bandwidth(far, 49);
@@ -139,8 +139,8 @@ static void like_is_compared_with_like_on_the_devices_own_node(void **state)
     begin(n, 0);
     assert_number(n, "XB-PINNING", "ratio_h2d", 9);
     assert_said(n, "NUMA",
-                "Host to device, memory on NUMA node 1 costs 26 % of the bandwidth that node 0 "
-                "gives, which is near (pinned alloc, 40.00 and 54.00 GB/s).");
+                "Host to device, memory on NUMA node 1 gives 26 % less than on node 0, which is "
+                "near (pinned alloc, 40.00 and 54.00 GB/s).");
 }
 
 /* Without knowing which is near, or where that was not measured: near rows, else the first. */

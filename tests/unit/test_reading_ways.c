@@ -103,7 +103,8 @@ static void reading_of_placements(void **state)
 {
     struct node *n = *state;
     struct xb_result *both = add(n, &async, "alloc", XB_BIDIR, 90);
-    const char *line = " Where the host's memory lies decides: 6 places gave 80.00 to 90.00 GB/s.";
+    const char *line = " The rate depends on where the host's memory lies: 6 places gave 80.00 to "
+                       "90.00 GB/s.";
     set_figure(both, "overlap", 0.97);
     assert_int_equal(both->times.count, 7);
     for (size_t i = 0; i < 6; i++)
@@ -226,10 +227,10 @@ static void reading_after_h2d(void **state)
     struct xb_result *row = add(n, &pinned, "registered", XB_D2H, 56);
     assert_not_read(n, "after h2d"); /* not measured */
     add_figure(row, after, 48e9);
-    assert_read(n, "  after h2d    Device to host, pinned registered is 86 % as fast right after a "
-                   "copy to the device on the same queue (48.00, without it 56.00 GB/s). Give each "
-                   "direction a queue of its own: one that copies only to the host keeps the "
-                   "faster rate. Or try HSA_ENABLE_SDMA=0, with which shaders copy in place of the "
+    assert_read(n, "  after h2d    Device to host, pinned registered is 86 % as fast right after "
+                   "a copy to the device on the same queue (48.00, without it 56.00 GB/s). Give "
+                   "each direction a queue of its own: one that copies only to the host keeps the "
+                   "faster rate. Or try HSA_ENABLE_SDMA=0: shaders then copy instead of the "
                    "engines.\n");
     struct xb_samples *samples = &row->figures[row->figure_count - 1].samples;
     samples->values[0] = 57e9; /* of 7 the least and the most are the interval's ends */

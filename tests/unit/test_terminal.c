@@ -106,6 +106,16 @@ static void dumb_terminal_has_no_cursor(void **state)
     assert_false(xb_terminal_has_cursor(terminal->stream));
 }
 
+static void narrow_terminal_has_no_cursor(void **state)
+{
+    struct terminal *terminal = *state;
+    set_columns(terminal, 40);
+    assert_true(xb_terminal_has_cursor(terminal->stream));
+    set_columns(terminal, 39);
+    assert_false(xb_terminal_has_cursor(terminal->stream));
+    assert_true(xb_terminal_has_colours(terminal->stream));
+}
+
 static void all_else_has_one_width_and_no_colours(void **state)
 {
     char *text = NULL;
@@ -173,6 +183,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(terminal_has_the_height_of_its_window, open_terminal,
                                         close_terminal),
         cmocka_unit_test_setup_teardown(dumb_terminal_has_no_cursor, open_terminal, close_terminal),
+        cmocka_unit_test_setup_teardown(narrow_terminal_has_no_cursor, open_terminal,
+                                        close_terminal),
         cmocka_unit_test_setup_teardown(all_else_has_one_width_and_no_colours, open_terminal,
                                         close_terminal),
         cmocka_unit_test_setup_teardown(colours_can_be_refused, open_terminal, close_terminal),

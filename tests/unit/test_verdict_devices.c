@@ -253,7 +253,7 @@ static void tells_of_a_device_that_is_not_there(void **state)
     device.info.pci_bdf[0] = '\0';
     verdict = verdict_of_device(0);
     assert_only(&verdict, XB_LEVEL_CRITICAL, "XB-DEVICE-MISSING",
-                "fewer devices are there than --count asks for: see lspci and dmesg");
+                "there are fewer devices than --count asks for: see lspci and dmesg");
 }
 
 static void tells_the_link_under_load(void **state)

@@ -136,7 +136,7 @@ static void looks_at_the_devices_health(void **state)
     assert_attempt_ok(&attempt);
     attempt = healthy();
     attempt.health_before.slowed_by_hardware = true;
-    assert_attempt(&attempt, XB_LEVEL_WARNING, "XB-THROTTLE", "no reason is told");
+    assert_attempt(&attempt, XB_LEVEL_WARNING, "XB-THROTTLE", "no reason given");
     attempt = healthy();
     strcpy(after->throttle, "power cap"); /* that a user set */
     assert_attempt_ok(&attempt);

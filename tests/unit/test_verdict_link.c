@@ -71,7 +71,7 @@ static void does_not_accuse_a_slot_that_tells_nothing(void **state)
     attempt.h2d = attempt.d2h = 27.5e9;
     attempt.at_rest.hops[0].upper.link = (struct xb_pcie_link){0};
     attempt.after = attempt.at_rest;
-    assert_attempt(&attempt, XB_LEVEL_WARNING, "XB-LINK-WIDTH", "the other end does not tell");
+    assert_attempt(&attempt, XB_LEVEL_WARNING, "XB-LINK-WIDTH", "the other end does not say");
 }
 
 /* What only one end can do is nothing to ask for. */

@@ -113,7 +113,8 @@ static void a_link_that_cannot_be_read_any_more_is_unknown(void **state)
     after[5] = (struct xb_nvlink){.known = false}; /* it leads nowhere */
     assert_attempt_ok(&attempt);
     after[11] = (struct xb_nvlink){.known = false};
-    assert_attempt(&attempt, XB_LEVEL_UNKNOWN, "XB-NVLINK-UNREADABLE", "link 11 could not be read");
+    assert_attempt(&attempt, XB_LEVEL_UNKNOWN, "XB-NVLINK-UNREADABLE",
+                   "link 11 could no longer be read");
     attempt.health_after = (struct xb_device_health){.nvlinks_known = false}; /* nor is anything */
     assert_attempt_ok(&attempt);
 }

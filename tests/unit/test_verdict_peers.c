@@ -339,7 +339,7 @@ static void a_test_that_was_cut_is_unknown_unless_it_was_ok(void **state)
     node.pairs[0].cut = true;
     assert_node_ok();
     node.pairs[0].attempt_count = 0;
-    assert_pair(0, XB_LEVEL_UNKNOWN, "XB-DEADLINE", "before the pair was done with");
+    assert_pair(0, XB_LEVEL_UNKNOWN, "XB-DEADLINE", "before the pair's test ended");
     node.pairs[0].interrupted = true;
     assert_pair(0, XB_LEVEL_UNKNOWN, "XB-INTERRUPTED", "a signal");
     node.pairs[0].attempt_count = 1;

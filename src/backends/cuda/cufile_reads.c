@@ -121,7 +121,7 @@ static enum xb_status tell_setup(const struct xb_cufile_reads *reads, struct xb_
     memset(&found, 0, sizeof found);
     enum xb_status status =
         xb_cufile_status(reads->library->properties(&found), "cuFileDriverGetProperties",
-                         "libcufile does not tell how it is set up", error);
+                         "libcufile does not say how it is set up", error);
     if (status != XB_OK)
         return status;
     int number = version_of(reads->library);

@@ -83,7 +83,7 @@ static void check_devices(struct xb_probe *probe, cudaError_t counted, int count
     if (ok)
         XB_GPU_FOUND(check, "%d", count);
     else if (counted == cudaErrorInsufficientDriver)
-        XB_GPU_FOUND(check, "not asked: the driver cannot serve this runtime");
+        XB_GPU_FOUND(check, "not counted: the driver cannot serve this runtime");
     else if (counted == cudaErrorNoDevice || counted == cudaSuccess)
         XB_GPU_FOUND(check,
                      "none: no GPU is there, or CUDA_VISIBLE_DEVICES or the container hides it");

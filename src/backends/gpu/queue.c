@@ -133,7 +133,7 @@ enum xb_status xb_gpu_queue_wait(struct xb_queue *queue, struct xb_error *error)
         return status;
     if (xb_gpu_hold_expired(&awaited->hold))
         return XB_FAIL(error, XB_ERR_RUNTIME,
-                       "a held stream gave way without a release: times taken behind it mean "
-                       "nothing; the machine may be overloaded");
+                       "a held stream went on without its release: times measured behind it are "
+                       "wrong; the machine may be overloaded");
     return XB_OK;
 }

@@ -114,7 +114,7 @@ static int explain_result(const struct rtc *rtc, hiprtcProgram program, hiprtcRe
     size_t size = 0;
     char *log = NULL;
     if (result == HIPRTC_SUCCESS)
-        return explain(out, "hipRTC says that it succeeded, and gives no code");
+        return explain(out, "hipRTC reports success but gives no code");
     if (rtc->log_size(program, &size) == HIPRTC_SUCCESS && size > 1)
         log = calloc(1, size + 1);
     if (log != NULL && rtc->log(program, log) == HIPRTC_SUCCESS && log[0] != '\0') {
@@ -194,10 +194,9 @@ static void explain_death(const struct job *job, const struct xb_child *child)
     first_line(job->said, line, sizeof line);
     const char *separator = line[0] != '\0' ? ": " : "";
     if (child->killed_at > 0)
-        snprintf(text, sizeof text, "hipRTC did not come to an end for %s in %.0f s", architecture,
-                 LIMIT_S);
+        snprintf(text, sizeof text, "hipRTC did not end for %s in %.0f s", architecture, LIMIT_S);
     else if (child->wait_error != 0)
-        snprintf(text, sizeof text, "nobody can say how hipRTC ended over %s", architecture);
+        snprintf(text, sizeof text, "how hipRTC ended over %s is not known", architecture);
     else if (child->signal != 0)
         snprintf(text, sizeof text, "hipRTC died (%s) over %s, which this release may not know%s%s",
                  strsignal(child->signal), architecture, separator, line);

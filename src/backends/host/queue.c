@@ -263,8 +263,8 @@ enum xb_status xb_host_queue_wait(struct xb_queue *queue, struct xb_error *error
     pthread_mutex_unlock(&lock);
     if (expired)
         return XB_FAIL(error, XB_ERR_RUNTIME,
-                       "a held queue gave way after %d s without a release: times taken behind it "
-                       "mean nothing; the machine may be overloaded",
+                       "a held queue went on after %d s without its release: times measured "
+                       "behind it are wrong; the machine may be overloaded",
                        HOLD_LIMIT_S);
     return XB_OK;
 }
