@@ -189,6 +189,9 @@ XB_MUST_CHECK enum xb_status xb_record_read(const char *path, struct xb_record *
 /* The same from memory; `path` is for messages only. */
 XB_MUST_CHECK enum xb_status xb_record_parse(const char *path, const char *text, size_t length,
                                              struct xb_record *record, struct xb_error *error);
+/* The same from a tree of xb_json_read(), which belongs to the record then, or is released. */
+XB_MUST_CHECK enum xb_status xb_record_of_tree(const char *path, struct cJSON *tree,
+                                               struct xb_record *record, struct xb_error *error);
 /* The options of a configuration, in the form in which a result file has them; nothing else is in
  * the record. XB_ERR_MEMORY. The record keeps nothing of *config. */
 XB_MUST_CHECK enum xb_status xb_record_of_config(const struct xb_config *config,

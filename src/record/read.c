@@ -265,20 +265,31 @@ static void read_root(struct xb_reader *reader, const cJSON *root)
     free(entries.entries);
 }
 
-enum xb_status xb_record_parse(const char *path, const char *text, size_t length,
-                               struct xb_record *record, struct xb_error *error)
+enum xb_status xb_record_of_tree(const char *path, cJSON *tree, struct xb_record *record,
+                                 struct xb_error *error)
 {
     struct xb_reader reader = {.json = {.place = {.path = path}}, .record = record};
-    *record = (struct xb_record){.path = strdup(path)};
+    *record = (struct xb_record){.path = strdup(path), .tree = tree};
     if (record->path == NULL)
         xb_json_refuse_memory(&reader.json);
-    record->tree = xb_json_read(&reader.json, text, length);
-    if (record->tree != NULL)
-        read_root(&reader, record->tree);
+    else
+        read_root(&reader, tree);
     if (!xb_json_failed(&reader.json))
         return XB_OK;
     xb_record_free(record);
     *error = reader.json.error;
+    return error->status;
+}
+
+enum xb_status xb_record_parse(const char *path, const char *text, size_t length,
+                               struct xb_record *record, struct xb_error *error)
+{
+    struct xb_json_reader reader = {.place = {.path = path}};
+    cJSON *tree = xb_json_read(&reader, text, length);
+    *record = (struct xb_record){.path = NULL};
+    if (tree != NULL)
+        return xb_record_of_tree(path, tree, record, error);
+    *error = reader.error;
     return error->status;
 }
 

@@ -45,11 +45,11 @@ struct xb_report_held {
     cJSON *tree;
 };
 
-static enum xb_status take_record(const char *text, size_t length,
-                                  struct xb_report_document *document, struct xb_error *error)
+static enum xb_status take_record(cJSON *root, struct xb_report_document *document,
+                                  struct xb_error *error)
 {
     struct xb_report_held *held = document->held;
-    enum xb_status status = xb_record_parse(document->path, text, length, &held->record, error);
+    enum xb_status status = xb_record_of_tree(document->path, root, &held->record, error);
     if (status == XB_OK)
         document->record = &held->record;
     return status;
@@ -98,8 +98,8 @@ static enum xb_status take_trace(const cJSON *root, struct xb_report_document *d
     return status;
 }
 
-/* Keeps the tree of what has no reader of its own. The others make their own tree, and two of them
- * would need twice the memory. */
+/* Keeps the tree of what has no reader of its own, and gives a result its own. The others make a
+ * tree again, and two of them would need twice the memory. */
 static enum xb_status take(const char *text, size_t length, cJSON *root,
                            struct xb_report_document *document, struct xb_error *error)
 {
@@ -110,14 +110,14 @@ static enum xb_status take(const char *text, size_t length, cJSON *root,
         document->held->tree = root;
         document->tree = root;
         return document->kind == XB_DOCUMENT_TRACE ? take_trace(root, document, error) : XB_OK;
+    case XB_DOCUMENT_RESULT:
+    case XB_DOCUMENT_PROCESSES:
+        return take_record(root, document, error);
     default:
         cJSON_Delete(root);
         break;
     }
     switch (document->kind) {
-    case XB_DOCUMENT_RESULT:
-    case XB_DOCUMENT_PROCESSES:
-        return take_record(text, length, document, error);
     case XB_DOCUMENT_LINK:
         return take_link(text, length, document, error);
     case XB_DOCUMENT_COMPARE:

@@ -72,11 +72,12 @@ static enum xb_status write_lines(struct show *show, const struct xb_record *rec
                            : status;
 }
 
-static enum xb_status show_record(struct show *show, const char *path, const char *text,
-                                  size_t length, struct xb_error *error)
+/* The tree is the record's then. */
+static enum xb_status show_record(struct show *show, const char *path, cJSON *tree,
+                                  struct xb_error *error)
 {
     struct xb_record record;
-    enum xb_status status = xb_record_parse(path, text, length, &record, error);
+    enum xb_status status = xb_record_of_tree(path, tree, &record, error);
     if (status != XB_OK)
         return status;
     size_t all = record.case_count;
@@ -130,9 +131,10 @@ static enum xb_status show_comparison(struct show *show, const char *path, const
 typedef enum xb_status show_kind(struct show *show, const char *path, const char *text,
                                  size_t length, struct xb_error *error);
 
+/* Results are shown from the tree that tells their kind: they may be large. */
 static show_kind *const of_kind[] = {
-    [XB_DOCUMENT_RESULT] = show_record, [XB_DOCUMENT_PROCESSES] = show_record,
-    [XB_DOCUMENT_LINK] = show_link,     [XB_DOCUMENT_COMPARE] = show_comparison,
+    [XB_DOCUMENT_LINK] = show_link,
+    [XB_DOCUMENT_COMPARE] = show_comparison,
     [XB_DOCUMENT_FOREIGN] = NULL,
 };
 
@@ -144,6 +146,8 @@ static enum xb_status show_text(struct show *show, const char *path, const char 
     cJSON *root = xb_json_read(&reader, text, length);
     enum xb_document_kind kind = xb_document_kind_of(root);
     show_kind *of = of_kind[kind];
+    if (kind == XB_DOCUMENT_RESULT || kind == XB_DOCUMENT_PROCESSES)
+        return show_record(show, path, root, error);
     if (of == NULL && kind == XB_DOCUMENT_FOREIGN)
         xb_json_refuse(&reader, "schema",
                        "is not that of a file which run, link or compare wrote as JSON");
