@@ -69,7 +69,7 @@ class NoGpu(Case):
             "libcuda.so.1   found",
             "supports CUDA 11.0: too old for runtime",
             "update the NVIDIA driver",
-            "CUDA devices                  not asked",
+            "CUDA devices                  not counted",
         )
         self.assert_nothing(words, environment=stub_environment("old-driver"))
 
