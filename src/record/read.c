@@ -145,7 +145,7 @@ static void read_form(struct xb_reader *reader, const cJSON *document, const cha
 static void make_processes(struct xb_reader *reader, size_t count)
 {
     struct xb_record *record = reader->record;
-    if (xb_json_failed(&reader->json))
+    if (xb_json_failed(&reader->json) || count == 0)
         return;
     record->processes = calloc(count, sizeof *record->processes);
     if (record->processes == NULL)

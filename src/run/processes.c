@@ -220,7 +220,7 @@ static enum xb_status prepare_baseline(struct session *session, struct xb_error 
 {
     struct side *side = &session->sides[BASELINE];
     enum xb_status status = xb_processes_find_baseline(session->config, &side->path, error);
-    if (status != XB_OK)
+    if (status != XB_OK || side->path == NULL)
         return status;
     side->name = strdup(side->path);
     session->side_count = SIDES;

@@ -193,6 +193,7 @@ class AsTold(Show):
         """Of schema version 1, by builds of every age."""
         files = [path for path in sorted(glob.glob(f"{RESULTS}/*/*.json")) if not FOREIGN.search(path)]
         self.assertGreater(len(files), 60)
+        files = files[::3] if harness.is_sanitized() else files  # which take their time
         out = self.show(*files)
         parts = re.split(r"(?m)^==> (.*) <==\n\n", out)
         self.assertEqual(parts[1::2], files)
