@@ -107,4 +107,5 @@ def main():
                 statistics.median(values)))
 
 
-main()
+if __name__ == "__main__":
+    main()

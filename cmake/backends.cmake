@@ -54,11 +54,20 @@ function(xferbench_summary)
   if(NOT URING_FOUND)
     set(uring_found "left out: install liburing-dev 2.2 or later (Fedora: liburing-devel); preadv reads files instead")
   endif()
+  get_property(shared GLOBAL PROPERTY XFERBENCH_SHARED)
+  list(TRANSFORM shared REPLACE ">=.*" "")
+  list(JOIN shared " " libraries)
+  if(XFERBENCH_STATIC_LIBRARIES)
+    get_property(archives GLOBAL PROPERTY XFERBENCH_ARCHIVES)
+    list(JOIN archives " " archives)
+    string(APPEND libraries ", of which no archive was found\n          part of the programs: ${archives}")
+  endif()
   message(STATUS "xferbench ${PROJECT_VERSION}, ${CMAKE_BUILD_TYPE}\n"
           "   modes  ${modes}\n"
           "   cuda   ${cuda_found}${architectures}\n"
           "   hip    ${hip_found}\n"
           "   host   built in\n"
           "   uring  ${uring_found}\n"
+          "   shared ${libraries}\n"
           "   tests  ${XFERBENCH_TESTS}")
 endfunction()

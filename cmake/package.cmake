@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-# What `cmake --install` puts where, and the portable bundle that `cpack -G TGZ` makes.
+# What `cmake --install` puts where, and the packages that cpack makes: see docs/packages.md. By components:
 #
-# The bundle is what is installed and more, the component "bundle": the libraries that a node may lack,
-# in a folder of their own, where only our programs look; and with XFERBENCH_TESTS=ON what tests a
-# machine with a GPU. It then needs glibc, the GPU's driver, hwloc and libsmartcols of the node.
+# program       what `cmake --install` installs, and part of every package
+# bundle        for TGZ: the libraries that a node may lack, in a folder of their own, where only our
+#               programs look, and README; with XFERBENCH_TESTS=ON what tests a machine with a GPU
+# distribution  for DEB and RPM: makes of what is installed what a distribution expects
+# deb           for DEB: what only Debian has
 include(GNUInstallDirs)
 # Named, so that cpack leaves install_manifest.txt alone: by that an installed xferbench is removed.
 set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME program)
@@ -12,38 +14,26 @@ set(documents ${CMAKE_INSTALL_DOCDIR})
 set(private_libraries ${CMAKE_INSTALL_LIBDIR}/xferbench)
 set(helpers ${CMAKE_INSTALL_LIBEXECDIR}/xferbench)
 
-# xferbench_look_for_private_libraries(<folder of the programs> <program>...)
+# xferbench_look_for_private_libraries(<folder of the programs> <program>...): as DT_RPATH, by which the
+# libraries there find each other too. After it the folders of CMAKE_INSTALL_RPATH, and of libraries outside the system's.
 function(xferbench_look_for_private_libraries folder)
   cmake_path(ABSOLUTE_PATH folder BASE_DIRECTORY ${CMAKE_INSTALL_PREFIX})
   set(libraries ${private_libraries})
   cmake_path(ABSOLUTE_PATH libraries BASE_DIRECTORY ${CMAKE_INSTALL_PREFIX})
   cmake_path(RELATIVE_PATH libraries BASE_DIRECTORY ${folder})
-  set_target_properties(${ARGN} PROPERTIES INSTALL_RPATH "$ORIGIN/${libraries}")
-endfunction()
-
-# The file of a library as the linker found it, under the name that programs ask for, and its terms.
-function(xferbench_bundle_library imported package)
-  get_target_property(paths PkgConfig::${imported} INTERFACE_LINK_LIBRARIES)
-  list(GET paths 0 path)
-  get_filename_component(real "${path}" REALPATH)
-  get_filename_component(name "${real}" NAME)
-  string(REGEX REPLACE "(\\.so\\.[0-9]+).*" "\\1" soname "${name}")
-  install(FILES "${real}" DESTINATION ${private_libraries} RENAME "${soname}" COMPONENT bundle EXCLUDE_FROM_ALL)
-  string(REGEX REPLACE "^lib" "" without_lib ${package}) # Fedora's name for it
-  file(GLOB terms /usr/share/doc/${package}*/copyright /usr/share/licenses/${package}*/* /usr/share/licenses/${without_lib}*/*)
-  foreach(file IN LISTS terms)
-    get_filename_component(name "${file}" NAME)
-    install(FILES "${file}" DESTINATION ${documents} RENAME ${package}-${name} COMPONENT bundle EXCLUDE_FROM_ALL)
+  set(paths "$ORIGIN/${libraries}" ${CMAKE_INSTALL_RPATH})
+  # In the build folder already: else CMake keeps the room for it with colons, and the loader takes what is between
+  # two of them for the folder in which the program is started, where anybody may have put a library. So it needs
+  # those of libraries that the system does not know, too.
+  set_target_properties(${ARGN} PROPERTIES INSTALL_RPATH "${paths}" INSTALL_RPATH_USE_LINK_PATH ON
+                        BUILD_WITH_INSTALL_RPATH ON)
+  foreach(program IN LISTS ARGN)
+    target_link_options(${program} PRIVATE -Wl,--disable-new-dtags)
   endforeach()
 endfunction()
 
 xferbench_look_for_private_libraries(${CMAKE_INSTALL_BINDIR} xferbench)
 install(TARGETS xferbench DESTINATION ${CMAKE_INSTALL_BINDIR})
-xferbench_bundle_library(CJSON libcjson)
-xferbench_bundle_library(LZ4 liblz4)
-if(URING_FOUND AND NOT XFERBENCH_URING_STATIC)
-  xferbench_bundle_library(URING liburing)
-endif()
 
 install(FILES ${manual_folder}/xferbench.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 # Where each shell looks for what comes with programs.
@@ -52,28 +42,108 @@ install(FILES ${manual_folder}/xferbench.bash DESTINATION ${CMAKE_INSTALL_DATADI
 install(FILES ${manual_folder}/_xferbench DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
 install(FILES ${manual_folder}/xferbench.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 
-# In the folders they have in the source tree, so that their links lead somewhere here too.
+# In the folders they have in the source tree, so that their links lead somewhere here too. With stated
+# permissions: those of a source tree depend on who checked it out.
 install(FILES README.md CONTRIBUTING.md LICENSE CHANGELOG.md DESTINATION ${documents})
 install(DIRECTORY docs DESTINATION ${documents} PATTERN "*.c" EXCLUDE)
-install(DIRECTORY scripts/examples DESTINATION ${documents}/scripts USE_SOURCE_PERMISSIONS)
+install(DIRECTORY scripts/examples DESTINATION ${documents}/scripts
+        PATTERN "*.sh" PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ
+        WORLD_EXECUTE)
 install(DIRECTORY bench/results bench/traces DESTINATION ${documents}/bench)
 
+# All that goes into a package: less than "all" with the tests.
+add_custom_target(packaged DEPENDS xferbench manual)
+
+# ---- the bundle ----
+set(bundle_programs $<TARGET_FILE:xferbench>)
+set(bundle_modules "")
+get_property(bundle_archives GLOBAL PROPERTY XFERBENCH_ARCHIVES)
+if(NOT XFERBENCH_ABSENT_cuda)
+  get_target_property(archive CUDA::cudart_static IMPORTED_LOCATION)
+  if(NOT archive)
+    set(archive ${CUDA_cudart_static_LIBRARY})
+  endif()
+  list(APPEND bundle_archives ${archive})
+endif()
 if(XFERBENCH_TESTS)
   set(for_gpus test_contract test_damage hold_depth)
   xferbench_look_for_private_libraries(${helpers} ${for_gpus})
   install(TARGETS ${for_gpus} DESTINATION ${helpers} COMPONENT bundle EXCLUDE_FROM_ALL)
   install(PROGRAMS scripts/test-gpu.sh DESTINATION ${helpers} COMPONENT bundle EXCLUDE_FROM_ALL)
+  foreach(program IN LISTS for_gpus)
+    list(APPEND bundle_programs $<TARGET_FILE:${program}>)
+  endforeach()
   install(TARGETS fake_nvml DESTINATION ${helpers}/fake_nvml COMPONENT bundle EXCLUDE_FROM_ALL)
+  list(APPEND bundle_modules $<TARGET_FILE:fake_nvml>)
+  add_dependencies(packaged ${for_gpus} fake_nvml)
   if(TARGET xferbench_hip_cuda)
     install(TARGETS xferbench_hip_cuda DESTINATION ${helpers}/hip_cuda COMPONENT bundle EXCLUDE_FROM_ALL)
+    list(APPEND bundle_modules $<TARGET_FILE:xferbench_hip_cuda>)
+    add_dependencies(packaged xferbench_hip_cuda)
   endif()
-  xferbench_bundle_library(CMOCKA libcmocka)
 endif()
+set(bundle_backends host)
+foreach(backend cuda hip)
+  if(NOT XFERBENCH_ABSENT_${backend})
+    list(APPEND bundle_backends ${backend})
+  endif()
+endforeach()
+list(JOIN bundle_backends ", " backends)
+install(CODE "
+set(bundle_version \"${PROJECT_VERSION}\")
+set(bundle_architecture \"${CMAKE_SYSTEM_PROCESSOR}\")
+set(bundle_backends \"${backends}\")
+set(bundle_cuda_release \"${CUDAToolkit_VERSION}\")
+set(bundle_built_programs \"${bundle_programs}\")
+set(bundle_built_modules \"${bundle_modules}\")
+set(bundle_archives \"${bundle_archives}\")
+set(bundle_program_folder \"${CMAKE_INSTALL_BINDIR}\")
+set(bundle_helpers_folder \"${helpers}\")
+set(bundle_libraries_folder \"${private_libraries}\")
+set(bundle_documents_folder \"${documents}\")
+set(bundle_manual_folder \"${CMAKE_INSTALL_MANDIR}\")
+set(bundle_readelf \"${CMAKE_READELF}\")
+set(bundle_source \"${PROJECT_SOURCE_DIR}/packaging/bundle\")
+" COMPONENT bundle EXCLUDE_FROM_ALL)
+install(SCRIPT packaging/bundle/install.cmake COMPONENT bundle EXCLUDE_FROM_ALL)
 
-set(CPACK_GENERATOR TGZ)
-set(CPACK_PACKAGE_FILE_NAME "xferbench-${PROJECT_VERSION}-${CMAKE_SYSTEM_PROCESSOR}")
+# ---- packages for distributions ----
+# Who makes packages for others says who he is: -DCPACK_PACKAGE_CONTACT="Name <address>".
+if(NOT CPACK_PACKAGE_CONTACT)
+  set(CPACK_PACKAGE_CONTACT "xferbench developers <xferbench@example.org>")
+endif()
+find_program(XFERBENCH_GZIP gzip)
+foreach(component distribution deb)
+  install(CODE "
+set(package_program \"${CMAKE_INSTALL_BINDIR}/xferbench\")
+set(package_manual \"${CMAKE_INSTALL_MANDIR}/man1/xferbench.1\")
+set(package_documents \"${documents}\")
+set(package_version \"${PROJECT_VERSION}\")
+set(package_maintainer \"${CPACK_PACKAGE_CONTACT}\")
+set(package_gzip \"${XFERBENCH_GZIP}\")
+set(package_source \"${PROJECT_SOURCE_DIR}/packaging\")
+" COMPONENT ${component} EXCLUDE_FROM_ALL)
+endforeach()
+install(SCRIPT packaging/distribution.cmake COMPONENT distribution EXCLUDE_FROM_ALL)
+install(SCRIPT packaging/deb/install.cmake COMPONENT deb EXCLUDE_FROM_ALL)
+
+# What they share; packaging/cpack.cmake has what each kind of package needs.
+set(CPACK_PACKAGE_VENDOR "xferbench developers")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "measures how fast data moves between a host and its GPUs")
+set(CPACK_PACKAGE_DESCRIPTION "\
+xferbench measures every way in which a program can move data between the
+memory of a host and that of its GPUs, checks every byte that it moved, and
+tells whether a PCIe link gives what it should.
+
+The backends in this package: ${backends}. It needs no package of CUDA or
+ROCm: for NVIDIA GPUs it needs the driver, for AMD GPUs HIP's runtime
+(libamdhip64). It looks for both when it runs.")
 set(CPACK_STRIP_FILES ON)
 set(CPACK_VERBATIM_VARIABLES ON)
-set(CPACK_INSTALL_CMAKE_PROJECTS
-    "${PROJECT_BINARY_DIR};xferbench;program;/;${PROJECT_BINARY_DIR};xferbench;bundle;/")
+set(CPACK_GENERATOR TGZ)
+set(CPACK_PROJECT_CONFIG_FILE ${PROJECT_SOURCE_DIR}/packaging/cpack.cmake)
+set(CPACK_XFERBENCH_BUILD ${PROJECT_BINARY_DIR})
+set(CPACK_XFERBENCH_STATIC ${XFERBENCH_STATIC_LIBRARIES})
+set(CPACK_XFERBENCH_ARCHITECTURE ${CMAKE_SYSTEM_PROCESSOR})
+set(CPACK_XFERBENCH_TESTS ${XFERBENCH_TESTS})
 include(CPack)

@@ -8,6 +8,7 @@
 #include "cli/options.h"
 #include "commands/help.h"
 #include "compare/command.h"
+#include "fleet/command.h"
 #include "link/command.h"
 #include "list/command.h"
 #include "measure/mode_list.h"
@@ -21,9 +22,11 @@
 static const struct xb_command command_help;
 
 const struct xb_command *const xb_commands[] = {
-    &xb_command_run,     &xb_command_list, &xb_command_link,
-    &xb_command_compare, &xb_command_show, &xb_command_report,
-    &xb_command_advise,  &command_help,    NULL,
+    &xb_command_run,    &xb_command_list,
+    &xb_command_link,   &xb_command_compare,
+    &xb_command_fleet,  &xb_command_show,
+    &xb_command_report, &xb_command_advise,
+    &command_help,      NULL,
 };
 
 const struct xb_command *xb_command_find(const char *name)

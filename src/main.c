@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What comes before any subcommand and after it. */
 #include "backends/registry.h"
+#include "base/began.h"
 #include "base/plain_text.h"
 #include "commands.h"
 #include "measure/mode_list.h"
@@ -38,6 +39,7 @@ static void fill_closed_streams(void)
 int main(int argc, char **argv)
 {
     struct xb_error error;
+    xb_began_note();
     fill_closed_streams();
     if (xb_registry_check(xb_backends, &error) != XB_OK ||
         xb_modes_check(xb_modes, &error) != XB_OK)

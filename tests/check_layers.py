@@ -38,6 +38,7 @@ ROOMS = [
     "list",
     "show",
     "advise",  # it measures by runs, and predicts from records
+    "fleet",  # many nodes, judged by each other
     "report",  # a page of what files of any kind say
     "commands",  # src/commands.c: the list of all subcommands
     "main",  # src/main.c

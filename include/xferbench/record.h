@@ -145,6 +145,26 @@ struct xb_record_host {
     const char *hostname, *os, *kernel, *cpu_model;
     uint64_t logical_cpus, memory_bytes; /* 0 where not known */
     uint64_t numa_nodes;                 /* 0 where not known */
+    const char *node;                    /* its name in the fleet; NULL in files of early builds */
+    const char *node_named_by;           /* the variable that named it; NULL: it is the host name */
+};
+
+/* Which of the processes that a launcher (Slurm, mpirun) started together this one is. */
+struct xb_record_launcher {
+    int64_t rank;         /* from 0; -1: no launcher told one */
+    uint64_t ranks;       /* how many there are; 0: not told */
+    const char *named_by; /* the variable that told the rank; NULL: none */
+};
+
+/* When measuring began, and how well this node's clock is kept. */
+struct xb_record_start {
+    const char *asked;    /* the agreed time, such as "2026-11-23T06:40:00.000000Z"; NULL: none */
+    const char *by;       /* the option: "start-at", "barrier"; NULL: none */
+    const char *began;    /* NULL: it did not, or a file of an early build */
+    double late_s;        /* how long after the agreed time; NAN: no time was agreed */
+    bool clock_known;     /* false: the next two are not known */
+    bool synchronised;    /* chronyd or the like kept the clock */
+    double clock_error_s; /* the clock's largest possible error; NAN: not known */
 };
 
 struct xb_record {
@@ -153,6 +173,8 @@ struct xb_record {
     const char *compiler, *build_type; /* that it was made with */
     const char *timestamp;             /* when it was written; NULL: not yet */
     struct xb_record_host host;
+    struct xb_record_launcher launcher;
+    struct xb_record_start start;
     const char *backend;                    /* its name */
     const char *driver;                     /* version; NULL where there is none */
     const char *runtime;                    /* version */

@@ -6,8 +6,10 @@
 #include "base/interrupt.h"
 #include "base/output.h"
 #include "cli/backend_choice.h"
+#include "cli/file_name.h"
 #include "cli/help.h"
 #include "cli/places.h"
+#include "machine/node.h"
 #include "measure.h"
 #include "modes/kernel_time.h"
 #include "report.h"
@@ -101,6 +103,9 @@ static enum xb_status read_request(struct command *command, struct xb_error *err
         status = read_job(command, error);
     if (status == XB_OK)
         status = xb_backend_check_name(xb_config_get(config, "backend")->text, error);
+    bool measures = command->path == NULL || xb_config_get(config, "check")->flag;
+    if (status == XB_OK && measures) /* a file names its own node */
+        status = xb_node_check(error);
     return status;
 }
 
@@ -111,7 +116,7 @@ static enum xb_status open_output(struct command *command, struct xb_error *erro
     xb_interrupt_catch(); /* before there is a temporary file to leave behind */
     if (!json->is_set)
         return XB_OK;
-    enum xb_status status = xb_output_find(&command->json, json->text, error);
+    enum xb_status status = xb_cli_find_output("--json", json->text, &command->json, error);
     const struct xb_cli_place places[] = {{.option = "--json", .output = &command->json},
                                           {.option = "FILE", .input = command->path}};
     return status == XB_OK ? xb_cli_open_places(places, sizeof places / sizeof places[0], 0, error)

@@ -5,6 +5,7 @@
 #include "base/columns.h"
 #include "base/stream.h"
 #include "base/text.h"
+#include "machine/node.h"
 #include "xferbench/units.h"
 #include "xferbench/version.h"
 
@@ -287,7 +288,13 @@ static bool print_all(FILE *stream, const struct xb_advice_report *report)
     const struct xb_predictions *all = report->predictions;
     struct xb_words verdict = {.length = 0};
     struct xb_words break_even = {.length = 0};
-    fprintf(stream, "xferbench %s, advise\n\n", XB_VERSION);
+    const struct xb_record_host *host = &report->record->host;
+    char node[XB_NODE_TEXT];
+    fprintf(stream, "xferbench %s, advise\n", XB_VERSION);
+    xb_node_text(host->node, host->hostname, node);
+    if (node[0] != '\0')
+        xb_note_print(stream, "node", LABEL_WIDTH, "%s", node);
+    fputc('\n', stream);
     xb_advice_say(all, &verdict);
     xb_note_print_in(stream,
                      xb_advice_judge(all) == XB_WORTH_YES ? XB_COLOUR_GOOD : XB_COLOUR_WARNING,

@@ -100,7 +100,7 @@ static void refuse_at(struct xb_json_reader *reader, const char *text, const cha
 static const char *string_end(const char *c, const char *end, const char **wrong)
 {
     while (c < end && *c != '"' && *wrong == NULL) {
-        if ((unsigned char)*c < ' ' || strncmp(c, "\\u0000", 6) == 0)
+        if ((unsigned char)*c < ' ' || (*c == '\\' && strncmp(c, "\\u0000", 6) == 0))
             *wrong = c;
         c += *c == '\\' && c + 1 < end ? 2 : 1;
     }
@@ -148,64 +148,106 @@ static int compare_keys(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-static void check_no_key_twice(struct xb_json_reader *reader, const cJSON *object)
+/* Of so few keys each is compared with each: nearly all objects have no more. */
+#define FEW 16
+
+static const char *find_twice_of_few(const char *const *keys, size_t count)
 {
-    size_t count = (size_t)cJSON_GetArraySize(object);
-    const char **keys = malloc((count + 1) * sizeof *keys);
+    for (size_t i = 1; i < count; i++)
+        for (size_t k = 0; k < i; k++)
+            if (keys[i][0] == keys[k][0] && strcmp(keys[i], keys[k]) == 0)
+                return keys[i];
+    return NULL;
+}
+
+static const char *find_twice_of_many(struct xb_json_reader *reader, const cJSON *object,
+                                      size_t count)
+{
+    const char *twice = NULL;
     const cJSON *item;
+    const char **keys = malloc(count * sizeof *keys);
     if (keys == NULL) {
         xb_json_refuse_memory(reader);
-        return;
+        return NULL;
     }
     count = 0;
     cJSON_ArrayForEach(item, object) keys[count++] = item->string;
     qsort(keys, count, sizeof *keys, compare_keys);
-    for (size_t i = 1; i < count; i++)
+    for (size_t i = 1; i < count && twice == NULL; i++)
         if (strcmp(keys[i - 1], keys[i]) == 0)
-            xb_json_refuse(reader, keys[i], "is there twice");
+            twice = keys[i];
     free(keys);
+    return twice;
 }
 
-static void check_item(struct xb_json_reader *reader, const cJSON *item)
+/* A key that the object has more than once; NULL for none. */
+static const char *find_twice(struct xb_json_reader *reader, const cJSON *object)
 {
-    if (cJSON_IsNumber(item) && !isfinite(item->valuedouble))
-        xb_json_refuse(reader, NULL, "the number is too large to hold");
-    if (cJSON_IsObject(item))
-        check_no_key_twice(reader, item);
+    const char *keys[FEW];
+    size_t count = 0;
+    const cJSON *item;
+    cJSON_ArrayForEach(item, object)
+    {
+        if (count < FEW)
+            keys[count] = item->string;
+        count++;
+    }
+    return count <= FEW ? find_twice_of_few(keys, count)
+                        : find_twice_of_many(reader, object, count);
 }
 
-/* An object or array on the way down, and which of its items comes next. */
+/* An object or array on the way down, and its item that the way goes through. */
 struct level {
-    const cJSON *parent, *next;
-    size_t index;
-    size_t length; /* of the place before it was entered */
+    const cJSON *parent, *item, *next;
+    size_t index; /* of `next` */
 };
+
+/* Only now that something is wrong are the keys on the way put together: most are never asked for.
+ */
+static void refuse_below(struct xb_json_reader *reader, const struct level *way, size_t depth,
+                         const char *key, const char *what)
+{
+    struct xb_place *place = &reader->place;
+    size_t length = strlen(place->text);
+    for (size_t i = 0; i < depth; i++)
+        if (cJSON_IsObject(way[i].parent))
+            xb_place_enter(place, way[i].item->string);
+        else
+            xb_place_enter_item(place, way[i].index - 1);
+    xb_json_refuse(reader, key, "%s", what);
+    xb_place_leave(place, length);
+}
+
+static void check_item(struct xb_json_reader *reader, const cJSON *item, const struct level *way,
+                       size_t depth)
+{
+    const char *twice = cJSON_IsObject(item) ? find_twice(reader, item) : NULL;
+    if (cJSON_IsNumber(item) && !isfinite(item->valuedouble))
+        refuse_below(reader, way, depth, NULL, "the number is too large to hold");
+    if (twice != NULL)
+        refuse_below(reader, way, depth, twice, "is there twice");
+}
 
 /* No deeper than check_text allows. */
 static void check_tree(struct xb_json_reader *reader, const cJSON *root)
 {
-    struct xb_place *place = &reader->place;
     struct level way[DEEPEST] = {{.parent = root, .next = root->child}};
     size_t depth = 1;
-    check_item(reader, root);
+    check_item(reader, root, way, 0);
     while (depth > 0 && !xb_json_failed(reader)) {
         struct level *level = &way[depth - 1];
         const cJSON *item = level->next;
         if (item == NULL) {
-            xb_place_leave(place, level->length);
             depth--;
             continue;
         }
+        level->item = item;
         level->next = item->next;
-        size_t length = cJSON_IsObject(level->parent) ? xb_place_enter(place, item->string)
-                                                      : xb_place_enter_item(place, level->index++);
-        check_item(reader, item);
+        level->index++;
+        check_item(reader, item, way, depth);
         if (item->child != NULL)
-            way[depth++] = (struct level){.parent = item, .next = item->child, .length = length};
-        else
-            xb_place_leave(place, length);
+            way[depth++] = (struct level){.parent = item, .next = item->child};
     }
-    xb_place_leave(place, way[0].length);
 }
 
 /* NULL, and an error, for what is no JSON. */

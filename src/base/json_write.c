@@ -265,22 +265,52 @@ void xb_json_put_raw(struct xb_json *json, const char *key, const char *document
 
 /* ---- the end ---- */
 
-static enum xb_status print_tree(const cJSON *root, FILE *stream, bool is_part, const char *what,
+enum form { INDENTED, LINE, PART };
+
+/* Drops white space but within texts; returns the new length. cJSON_Minify() takes the end of a
+ * text that ends with a backslash for a quote within it. */
+static size_t drop_blanks(char *text)
+{
+    char *out = text;
+    bool in_text = false;
+    for (const char *next = text; *next != '\0'; next++) {
+        if (!in_text && strchr(" \t\r\n", *next) != NULL)
+            continue;
+        if (*next == '"')
+            in_text = !in_text;
+        *out++ = *next;
+        if (in_text && *next == '\\') /* what stands behind it ends no text */
+            *out++ = *++next;
+    }
+    return (size_t)(out - text);
+}
+
+/* In one call, which a stream without a buffer passes on as it is. Documents that stand in it as
+ * they were read may have lines of their own. */
+static bool print_line(char *text, FILE *stream)
+{
+    size_t length = drop_blanks(text);
+    text[length] = '\n'; /* in place of the zero, which nobody needs any more */
+    return fwrite(text, 1, length + 1, stream) == length + 1;
+}
+
+static enum xb_status print_tree(const cJSON *root, FILE *stream, enum form form, const char *what,
                                  struct xb_error *error)
 {
-    char *text = is_part ? cJSON_PrintUnformatted(root) : cJSON_Print(root);
+    char *text = form == INDENTED ? cJSON_Print(root) : cJSON_PrintUnformatted(root);
     if (text == NULL)
         return XB_FAIL(error, XB_ERR_MEMORY,
                        "not enough memory to write %s: measure fewer cases in one run", what);
-    bool is_written = fprintf(stream, "%s%s", text, is_part ? "" : "\n") >= 0;
+    bool is_written = form == LINE ? print_line(text, stream)
+                                   : fprintf(stream, "%s%s", text, form == PART ? "" : "\n") >= 0;
     int code = errno;
     cJSON_free(text);
     if (!is_written)
         return xb_stream_fail(what, code, error);
-    return is_part ? XB_OK : xb_stream_finish(stream, what, error);
+    return form == PART ? XB_OK : xb_stream_finish(stream, what, error);
 }
 
-static enum xb_status finish(struct xb_json *json, FILE *stream, bool is_part, const char *what,
+static enum xb_status finish(struct xb_json *json, FILE *stream, enum form form, const char *what,
                              struct xb_error *error)
 {
     enum xb_status status;
@@ -290,7 +320,7 @@ static enum xb_status finish(struct xb_json *json, FILE *stream, bool is_part, c
         *error = json->error;
         status = error->status;
     } else {
-        status = print_tree(json->root, stream, is_part, what, error);
+        status = print_tree(json->root, stream, form, what, error);
     }
     cJSON_Delete(json->root);
     xb_plain_locale_leave(json->previous_locale);
@@ -300,11 +330,17 @@ static enum xb_status finish(struct xb_json *json, FILE *stream, bool is_part, c
 enum xb_status xb_json_finish(struct xb_json *json, FILE *stream, const char *what,
                               struct xb_error *error)
 {
-    return finish(json, stream, false, what, error);
+    return finish(json, stream, INDENTED, what, error);
+}
+
+enum xb_status xb_json_finish_line(struct xb_json *json, FILE *stream, const char *what,
+                                   struct xb_error *error)
+{
+    return finish(json, stream, LINE, what, error);
 }
 
 enum xb_status xb_json_finish_part(struct xb_json *json, FILE *stream, const char *what,
                                    struct xb_error *error)
 {
-    return finish(json, stream, true, what, error);
+    return finish(json, stream, PART, what, error);
 }

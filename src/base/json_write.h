@@ -47,8 +47,18 @@ void xb_json_begin(struct xb_json *json);
 XB_MUST_CHECK enum xb_status xb_json_finish(struct xb_json *json, FILE *stream, const char *what,
                                             struct xb_error *error);
 
-/* Does the same, but prints it in one line without a newline, and flushes nothing: for a part of a
- * larger document. */
+/* Does the same, but prints one line that ends with a newline, even if documents that were put in
+ * raw have several lines. Then several processes can write to one stream, one line each, if each
+ * writes its line in one call: xb_output_unbuffer(). */
+XB_MUST_CHECK enum xb_status xb_json_finish_line(struct xb_json *json, FILE *stream,
+                                                 const char *what, struct xb_error *error);
+
+/* Either of the two, for a writer whose caller chooses the form. */
+typedef enum xb_status xb_json_finisher(struct xb_json *json, FILE *stream, const char *what,
+                                        struct xb_error *error);
+
+/* Does the same as xb_json_finish(), but prints it in one line without a newline, and flushes
+ * nothing: for a part of a larger document. */
 XB_MUST_CHECK enum xb_status xb_json_finish_part(struct xb_json *json, FILE *stream,
                                                  const char *what, struct xb_error *error);
 

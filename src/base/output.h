@@ -23,6 +23,9 @@ struct xb_output {
     bool is_stdout;   /* `standard` is standard output */
     int descriptor;   /* the open descriptor that the path names; negative if it names none */
     char *target;     /* the file to replace, links followed; NULL if written as it is */
+    /* Set by the caller before xb_output_commit: a file that somebody else put in the place after
+     * xb_output_find looked is not replaced, but committing fails. */
+    bool keeps_others;
     /* xb_output_open sets these. */
     FILE *stream;
     int directory;      /* descriptor of the target's directory; 0 if it is not open */
@@ -40,6 +43,10 @@ XB_MUST_CHECK enum xb_status xb_output_find(struct xb_output *output, const char
  */
 XB_MUST_CHECK enum xb_status xb_output_open(struct xb_output *output, double deadline,
                                             struct xb_error *error);
+/* Call it after opening and before writing. Each write then goes to the kernel in one call, or in
+ * as few as a pipe allows, so that it does not mix with the writes of other processes to the same
+ * file or pipe. */
+void xb_output_unbuffer(struct xb_output *output);
 /*
  * Flushes, syncs and puts the file in its place. On failure the old file is unchanged, unless
  * writing over it has begun. If only the last step failed, the error names the file that holds the

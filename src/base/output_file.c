@@ -15,6 +15,9 @@
 const char *xb_output_advice(int code)
 {
     switch (code) {
+    case EEXIST:
+        return "somebody else wrote it meanwhile: give each process a file of its own, as with %h "
+               "and %r in its name";
     case ENOENT:
         return "create its directory first (or, if it is a link, the file that it names)";
     case ENOTDIR:
@@ -330,6 +333,13 @@ static enum xb_status open_found(struct xb_output *output, double deadline, stru
                    : open_as_it_is(output, deadline, error);
 }
 
+void xb_output_unbuffer(struct xb_output *output)
+{
+    if (output->stream != NULL)
+        (void)setvbuf(output->stream, NULL, _IONBF,
+                      0); /* else it mixes, and is right all the same */
+}
+
 enum xb_status xb_output_open(struct xb_output *output, double deadline, struct xb_error *error)
 {
     enum xb_status status = open_found(output, deadline, error);
@@ -377,10 +387,12 @@ enum xb_status xb_output_commit(struct xb_output *output, struct xb_error *error
     const char *call = lost ? "write" : complete(output, &kept);
     int code = errno != 0 ? errno : EIO;
     if (kept != NULL) /* the file is complete but not in its place, for example at a mount point */
-        status = XB_FAIL_ERRNO(error, call, code,
-                               "what was to be written is in '%s': cannot put '%.200s' in its "
-                               "place: %s (%s)",
-                               kept, output->path, strerror(code), xb_errno_name(code));
+        status =
+            XB_FAIL_ERRNO(error, call, code,
+                          "what was to be written is in '%s': cannot put '%.200s' in its "
+                          "place: %s (%s)%s%s",
+                          kept, output->path, strerror(code), xb_errno_name(code),
+                          code == EEXIST ? ": " : "", code == EEXIST ? xb_output_advice(code) : "");
     else if (call != NULL)
         status = xb_output_fail(output, call, code, error);
     free(kept);

@@ -12,6 +12,7 @@
 #include <limits.h>
 #include <poll.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -93,8 +94,20 @@ static void begin(struct pipe_end *end)
         end->until = (now > end->deadline ? now : end->deadline) + GRACE_S;
 }
 
+/* How much can be written at once without blocking: PIPE_BUF bytes where there is room at all, and
+ * as many as the pipe holds where it is empty. What is written at once is not mixed with what
+ * others write to the same pipe. */
+static size_t room_of(const struct pipe_end *end)
+{
+    int queued = 1;
+    int holds = fcntl(end->fd, F_GETPIPE_SZ);
+    if (holds > PIPE_BUF && ioctl(end->fd, FIONREAD, &queued) == 0 && queued == 0)
+        return (size_t)holds;
+    return PIPE_BUF;
+}
+
 /* The write function for fopencookie(): it reports a failure by returning less than `size`. After
- * poll() sees room, writing PIPE_BUF bytes does not block, unless somebody else filled the pipe in
+ * poll() sees room, writing that much does not block, unless somebody else filled the pipe in
  * between. A descriptor with O_NONBLOCK then returns EAGAIN, and we wait again. */
 static ssize_t write_pieces(void *cookie, const char *text, size_t size)
 {
@@ -103,8 +116,10 @@ static ssize_t write_pieces(void *cookie, const char *text, size_t size)
     if (!end->begun)
         begin(end);
     while (done < size && !end->failed) {
-        size_t piece = size - done < PIPE_BUF ? size - done : PIPE_BUF;
-        ssize_t written = wait_for_room(end) ? write(end->fd, text + done, piece) : -1;
+        bool has_room = wait_for_room(end);
+        size_t room = has_room ? room_of(end) : 0;
+        size_t piece = size - done < room ? size - done : room;
+        ssize_t written = has_room ? write(end->fd, text + done, piece) : -1;
         end->failed = written < 0 && errno != EAGAIN;
         done += written > 0 ? (size_t)written : 0;
     }

@@ -226,9 +226,42 @@ static const char *write_over(const struct xb_output *output)
     return failed;
 }
 
+/* Whether somebody else has put a file there since the target was looked for. */
+static bool is_anothers(const struct xb_output *output)
+{
+    struct stat now;
+    return fstatat(output->directory, base_of(output), &now, AT_SYMLINK_NOFOLLOW) == 0 &&
+           (!output->is_there || !xb_is_same_file(&now, &output->file));
+}
+
+/* For a file system that cannot rename without replacing, such as NFS: a link replaces nothing. */
+static int link_to_name(const struct xb_output *output)
+{
+    if (linkat(output->directory, output->temporary, output->directory, base_of(output), 0) == 0)
+        return unlinkat(output->directory, output->temporary, 0);
+    if (errno == EEXIST)
+        return -1;
+    return renameat(output->directory, output->temporary, output->directory, base_of(output));
+}
+
+/* Gives the new file the target's name. Where none should be there, the kernel looks once more, if
+ * this file system can: ranks of a job end in the same moment. */
+static int take_name(const struct xb_output *output)
+{
+    if (output->keeps_others && is_anothers(output)) {
+        errno = EEXIST;
+        return -1;
+    }
+    bool is_new = output->keeps_others && !output->is_there;
+    int failed = renameat2(output->directory, output->temporary, output->directory, base_of(output),
+                           is_new ? RENAME_NOREPLACE : 0);
+    return failed != 0 && is_new && (errno == EINVAL || errno == ENOSYS) ? link_to_name(output)
+                                                                         : failed;
+}
+
 static const char *rename_over(struct xb_output *output)
 {
-    if (renameat(output->directory, output->temporary, output->directory, base_of(output)) != 0)
+    if (take_name(output) != 0)
         return "rename";
     output->temporary[0] = '\0'; /* the temporary name is gone: nothing to remove */
     return NULL;

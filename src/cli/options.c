@@ -5,6 +5,8 @@
 #include "backends/registry.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 const struct xb_option xb_option_help = {
     .name = "help",
@@ -36,6 +38,35 @@ const struct xb_option xb_option_output = {
     .help = "Where that goes; '-' is standard output. A file is replaced only when its new content "
             "is complete.",
 };
+
+const struct xb_option xb_option_alpha = {
+    .name = "alpha",
+    .short_name = 'a',
+    .type = XB_OPTION_TEXT,
+    .argument = "SHARE",
+    .default_text = "0.01",
+    .help = "Highest accepted chance of a false alarm, over all figures that count together: 0.01 "
+            "or 1%. Failures and wrong data are judged apart.",
+};
+
+enum xb_status xb_option_alpha_read(const struct xb_config *config, double *alpha,
+                                    struct xb_error *error)
+{
+    const double most = 0.5;
+    const char *text = xb_config_get(config, "alpha")->text;
+    size_t digits = strspn(text, "0123456789.");
+    bool percent = strcmp(text + digits, "%") == 0;
+    char *end = NULL;
+    double number = strtod(text, &end); /* the program keeps the C locale */
+    *alpha = percent ? number / 100.0 : number;
+    bool whole = digits > 0 && end == text + digits && (percent || text[digits] == '\0');
+    if (!whole || !(*alpha < most) || !(*alpha > 0.0))
+        return XB_FAIL(
+            error, XB_ERR_USAGE,
+            "--alpha: \"%.40s\" is not a share above 0 and below %g, such as 1%% or 0.01", text,
+            most);
+    return XB_OK;
+}
 
 static const char *const *list_backends(void)
 {

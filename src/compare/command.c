@@ -6,7 +6,9 @@
 #include "base/output.h"
 #include "base/plain_text.h"
 #include "base/terminal.h"
+#include "cli/file_name.h"
 #include "cli/help.h"
+#include "cli/options.h"
 #include "cli/places.h"
 #include "comparison.h"
 #include "run/command.h"
@@ -33,25 +35,6 @@ static int fail(const struct xb_error *error)
 }
 
 /* ---- what is asked ---- */
-
-/* "1%" or "0.01", above 0 and below `most`. */
-static enum xb_status read_alpha(const struct xb_config *config, double most, double *share,
-                                 struct xb_error *error)
-{
-    const char *text = xb_config_get(config, "alpha")->text;
-    size_t digits = strspn(text, "0123456789.");
-    bool percent = strcmp(text + digits, "%") == 0;
-    char *end = NULL;
-    double number = strtod(text, &end); /* the program keeps the C locale */
-    *share = percent ? number / 100.0 : number;
-    bool whole = digits > 0 && end == text + digits && (percent || text[digits] == '\0');
-    if (!whole || !(*share < most) || !(*share > 0.0))
-        return XB_FAIL(
-            error, XB_ERR_USAGE,
-            "--alpha: \"%.40s\" is not a share above 0 and below %g, such as 1%% or 0.01", text,
-            most);
-    return XB_OK;
-}
 
 static enum xb_status read_thresholds(const struct xb_config *config,
                                       struct xb_comparison_request *request, struct xb_error *error)
@@ -80,7 +63,7 @@ static enum xb_status read_request(struct command *command, struct xb_error *err
     enum xb_status status = read_thresholds(config, request, error);
     if (status != XB_OK)
         return status;
-    status = read_alpha(config, 0.5, &request->alpha, error);
+    status = xb_option_alpha_read(config, &request->alpha, error);
     if (status != XB_OK || !gate->is_set)
         return status;
     struct xb_error cause;
@@ -111,20 +94,12 @@ static enum xb_status read_files(struct command *command, struct xb_error *error
     return xb_record_read(paths[1], &command->candidate, error);
 }
 
-/* What `run` would have measured by without any option. */
+/* The request borrows them. */
 static enum xb_status read_defaults(struct command *command, struct xb_error *error)
 {
-    char name[] = "run";
-    char *argv[] = {name, NULL};
-    struct xb_config config;
-    enum xb_status status = xb_config_parse(xb_run_rows(), 1, argv, &config, error);
-    if (status != XB_OK)
-        return status;
-    status = xb_record_of_config(&config, &command->defaults, error);
     command->request.defaults = &command->defaults;
     command->request.rows = xb_run_rows();
-    xb_config_free(&config);
-    return status;
+    return xb_run_read_defaults(&command->defaults, error);
 }
 
 /* Nor may the output take the place of what it is made of. */
@@ -132,8 +107,8 @@ static enum xb_status open_output(struct command *command, struct xb_error *erro
 {
     const struct xb_config *config = command->config;
     xb_interrupt_catch(); /* before there is a temporary file to leave behind */
-    enum xb_status status =
-        xb_output_find(&command->output, xb_config_get(config, "output")->text, error);
+    enum xb_status status = xb_cli_find_output("--output", xb_config_get(config, "output")->text,
+                                               &command->output, error);
     const struct xb_cli_place places[] = {{.option = "--output", .output = &command->output},
                                           {.option = "BASELINE", .input = config->operands[0]},
                                           {.option = "CANDIDATE", .input = config->operands[1]}};

@@ -40,6 +40,8 @@ static void put_file(struct xb_json *json, const char *key, const struct xb_reco
     xb_json_put_text(json, "path", record->path);
     xb_json_put_text(json, "backend", record->backend);
     xb_json_put_text(json, "driver_version", record->driver);
+    xb_json_put_text(json, "hostname", record->host.hostname);
+    xb_json_put_text(json, "node", record->host.node);
     xb_json_put_whole(json, "process_count", record->process_count);
     xb_json_put_whole(json, "asked_processes", record->asked_processes);
     xb_json_open_array(json, "processes");

@@ -16,15 +16,6 @@ static const struct xb_option option_threshold = {
         "How much worse is a regression: 2% or 0.02. Of some cases another share, by a list: "
         "2%,managed=10%,pinned/h2d=1%, with cases as for --gate; the last one that fits counts.",
 };
-static const struct xb_option option_alpha = {
-    .name = "alpha",
-    .short_name = 'a',
-    .type = XB_OPTION_TEXT,
-    .argument = "SHARE",
-    .default_text = "0.01",
-    .help = "Highest accepted chance of a false alarm, over all figures that count: 0.01 or 1%. "
-            "Failures and wrong data are judged apart (docs/compare.md).",
-};
 static const struct xb_option option_gate = {
     .name = "gate",
     .short_name = 'g',
@@ -62,7 +53,7 @@ static const struct xb_option option_format = {
 };
 
 static const struct xb_option *const compare_rows[] = {
-    &option_threshold, &option_alpha,     &option_gate,          &option_force,      &option_strict,
+    &option_threshold, &xb_option_alpha,  &option_gate,          &option_force,      &option_strict,
     &option_format,    &xb_option_output, &xb_option_plain_help, &xb_option_version, NULL,
 };
 

@@ -51,6 +51,9 @@ void xb_comparison_read_file(struct xb_comparison_reader *r, const cJSON *root, 
     record->path = (char *)xb_comparison_get_text(r, object, "path"); /* nobody writes to it */
     record->backend = xb_comparison_get_text(r, object, "backend");
     record->driver = xb_comparison_get_text(r, object, "driver_version");
+    /* Files of early builds have none of these. */
+    record->host.hostname = xb_json_get_optional_text(&r->json, object, "hostname");
+    record->host.node = xb_json_get_optional_text(&r->json, object, "node");
     record->asked_processes =
         (size_t)xb_json_get_whole(&r->json, object, "asked_processes", 0, MOST_BYTES);
     read_processes(r, object, record);

@@ -3,6 +3,7 @@
 #include "text.h"
 
 #include "base/text.h"
+#include "machine/node.h"
 #include "xferbench/units.h"
 
 #include <math.h>
@@ -203,7 +204,7 @@ static void add_models(struct xb_words *words, const struct xb_record *record)
 
 const char *xb_compare_file(const struct xb_record *record, struct xb_words *words)
 {
-    char name[XB_COMPARE_WORD];
+    char name[XB_COMPARE_WORD], node[XB_NODE_TEXT];
     size_t interrupted = 0;
     size_t late = 0;
     for (size_t i = 0; i < record->process_count; i++) {
@@ -219,6 +220,9 @@ const char *xb_compare_file(const struct xb_record *record, struct xb_words *wor
         xb_words_add(words, ", %zu INTERRUPTED", interrupted);
     if (late > 0)
         xb_words_add(words, ", %zu CUT BY THE DEADLINE", late);
+    xb_node_text(record->host.node, record->host.hostname, node);
+    if (node[0] != '\0')
+        xb_words_add(words, ", node %s", xb_compare_plain(node, name, sizeof name));
     xb_words_add(words, ", %s", xb_compare_plain(record->backend, name, sizeof name));
     if (record->driver != NULL)
         xb_words_add(words, ", driver %s", xb_compare_plain(record->driver, name, sizeof name));

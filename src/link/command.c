@@ -5,11 +5,16 @@
 
 #include "backends/choice.h"
 #include "base/clock.h"
+#include "cli/file_name.h"
 #include "cli/help.h"
+#include "cli/json_place.h"
 #include "cli/places.h"
+#include "cli/start_options.h"
 
 #include "base/interrupt.h"
 #include "base/output.h"
+#include "machine/environment.h"
+#include "machine/node.h"
 #include "report.h"
 #include "session.h"
 #include "xferbench/version.h"
@@ -25,6 +30,10 @@ struct command {
     struct xb_limits_file *file;
     struct xb_link_session *session;
     struct xb_output output, json;
+    struct xb_json_place json_place;
+    struct xb_start_options start;
+    struct xb_node node;
+    struct xb_host_facts host;
     bool only_json; /* both are standard output */
 };
 
@@ -104,6 +113,16 @@ static enum xb_status prepare(struct command *command, struct xb_error *error)
     status = check_format(config, error);
     if (status != XB_OK)
         return status;
+    status = xb_node_check(error);
+    if (status == XB_OK)
+        status = xb_node_find(&command->node, error);
+    if (status != XB_OK)
+        return status;
+    xb_host_facts_read(&command->host);
+    status = xb_start_options_read(config, session->deadline, &command->start, error);
+    if (status != XB_OK)
+        return status;
+    session->start_request = &command->start.request;
     return read_limits(command, error);
 }
 
@@ -112,24 +131,28 @@ static enum xb_status prepare(struct command *command, struct xb_error *error)
 static enum xb_status open_outputs(struct command *command, struct xb_error *error)
 {
     const struct xb_config *config = command->config;
-    const struct xb_value *json = xb_config_get(config, "json");
+    const struct xb_json_place *json = &command->json_place;
     double deadline = command->session->deadline;
     xb_interrupt_catch(); /* A signal must leave no temporary file behind. */
-    enum xb_status status = XB_OK;
-    if (json->is_set)
-        status = xb_output_find(&command->json, json->text, error);
+    enum xb_status status = xb_json_place_choose(config, &command->json_place, error);
+    if (status == XB_OK && json->path != NULL)
+        status = xb_cli_find_output(json->option, json->path, &command->json, error);
     if (status != XB_OK)
         return status;
-    status = xb_output_find(&command->output, xb_config_get(config, "output")->text, error);
+    status = xb_cli_find_output("--output", xb_config_get(config, "output")->text, &command->output,
+                                error);
     if (status != XB_OK)
         return status;
     /* With JSON on standard output nothing else goes there. */
     command->only_json = command->json.is_stdout && command->output.is_stdout;
     const struct xb_cli_place places[] = {
-        {.option = "--json", .output = &command->json},
+        {.option = json->option, .output = &command->json},
         {.option = "--output", .output = command->only_json ? NULL : &command->output},
         {.option = "--limits", .input = xb_config_get(config, "limits")->text}};
-    return xb_cli_open_places(places, sizeof places / sizeof places[0], deadline, error);
+    status = xb_cli_open_places(places, sizeof places / sizeof places[0], deadline, error);
+    if (status == XB_OK && json->is_line)
+        xb_output_unbuffer(&command->json);
+    return status;
 }
 
 /* ---- what came of it ---- */
@@ -159,7 +182,9 @@ static bool write_output(struct xb_output *output, write_report *write,
 static bool write_all(struct command *command, const struct xb_link_report *report)
 {
     const char *format = xb_config_get(command->config, "format")->words[0];
-    bool written = write_output(&command->json, xb_link_json_write, report);
+    bool written = write_output(
+        &command->json, command->json_place.is_line ? xb_link_json_line_write : xb_link_json_write,
+        report);
     if (!command->only_json)
         written = write_output(&command->output, writer(format), report) && written;
     return written;
@@ -212,6 +237,9 @@ static int report(struct command *command, bool done)
         .deadline = xb_config_get(command->config, "deadline")->seconds,
         .cut = !done,
         .config = command->config,
+        .start = &session->start,
+        .node = command->node.name,
+        .hostname = command->host.hostname,
     };
     snprintf(report.nothing, sizeof report.nothing, "%s", session->nothing);
     if (!done && report.device_count == 0 && report.nothing[0] == '\0')
@@ -259,6 +287,7 @@ static int test(struct command *command)
 {
     struct xb_link_session *session = command->session;
     struct xb_error error;
+    xb_start_options_say(&command->start);
     if (xb_link_session_start(session, &error) != XB_OK)
         return fail(command, &error);
     bool done = xb_link_session_wait(session);

@@ -324,11 +324,13 @@ static void put_device(struct xb_json *json, const struct xb_link_device *device
     xb_json_close(json);
 }
 
-enum xb_status xb_link_json_write(FILE *stream, const struct xb_link_report *report,
-                                  struct xb_error *error)
+static enum xb_status write_as(FILE *stream, const struct xb_link_report *report,
+                               xb_json_finisher *finish, struct xb_error *error)
 {
-    const struct xb_conditions conditions = {
-        .config = report->config, .backend = report->backend, .probe = &report->probe};
+    const struct xb_conditions conditions = {.config = report->config,
+                                             .backend = report->backend,
+                                             .probe = &report->probe,
+                                             .start = report->start};
     struct xb_record node;
     struct xb_json json;
     enum xb_status status = xb_record_of_conditions(&conditions, &node, error);
@@ -339,6 +341,8 @@ enum xb_status xb_link_json_write(FILE *stream, const struct xb_link_report *rep
     xb_document_put_schema(&json, "xferbench.link", 1);
     xb_json_put_optional(&json, "command", report->command);
     xb_record_put_host(&json, &node);
+    xb_record_put_launcher(&json, &node);
+    xb_record_put_start(&json, &node);
     xb_record_put_backend(&json, &node);
     xb_json_put_text(&json, "level", xb_level_name(report->level));
     xb_json_put_optional(&json, "nothing_tested", report->nothing);
@@ -354,5 +358,17 @@ enum xb_status xb_link_json_write(FILE *stream, const struct xb_link_report *rep
     xb_record_put_config(&json, &node);
     xb_json_close(&json);
     xb_record_free(&node);
-    return xb_json_finish(&json, stream, "the JSON", error);
+    return finish(&json, stream, "the JSON", error);
+}
+
+enum xb_status xb_link_json_write(FILE *stream, const struct xb_link_report *report,
+                                  struct xb_error *error)
+{
+    return write_as(stream, report, xb_json_finish, error);
+}
+
+enum xb_status xb_link_json_line_write(FILE *stream, const struct xb_link_report *report,
+                                       struct xb_error *error)
+{
+    return write_as(stream, report, xb_json_finish_line, error);
 }

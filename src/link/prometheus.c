@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
+#include "base/prometheus.h"
 #include "base/stream.h"
 #include "format.h"
 
@@ -23,32 +24,6 @@ struct label {
     const char *name, *value;
 };
 
-/* Writes UTF-8, and escapes the characters that could end a value. */
-static void put_value(FILE *stream, const char *text)
-{
-    while (*text != '\0') {
-        size_t length = xb_utf8_length(text);
-        if (length == 0)
-            fputs(XB_UTF8_REPLACEMENT, stream);
-        else if (*text == '\n')
-            fputs("\\n", stream);
-        else if (*text == '"' || *text == '\\')
-            fprintf(stream, "\\%c", *text);
-        else if (length == 1 && (unsigned char)*text < ' ')
-            fputc(' ', stream);
-        else
-            fwrite(text, 1, length, stream);
-        text += length > 0 ? length : 1;
-    }
-}
-
-static void put_label(FILE *stream, char before, const char *name, const char *value)
-{
-    fprintf(stream, "%c%s=\"", before, name);
-    put_value(stream, value);
-    fputc('"', stream);
-}
-
 static void begin(struct family *family)
 {
     if (!family->begun)
@@ -65,10 +40,10 @@ static void put_sample(struct family *family, const struct xb_device_info *gpu,
     char text[32];
     begin(family);
     snprintf(text, sizeof text, "%u", gpu->index);
-    put_label(family->stream, '{', "gpu", text);
-    put_label(family->stream, ',', "pci", gpu->pci_bdf);
+    xb_prometheus_put_label(family->stream, '{', "gpu", text);
+    xb_prometheus_put_label(family->stream, ',', "pci", gpu->pci_bdf);
     for (; labels->name != NULL; labels++)
-        put_label(family->stream, ',', labels->name, labels->value);
+        xb_prometheus_put_label(family->stream, ',', labels->name, labels->value);
     fprintf(family->stream, "} %s\n", xb_number_text(value, text, sizeof text));
 }
 

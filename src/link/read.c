@@ -12,7 +12,7 @@
 /* ---- texts and words ---- */
 
 /* A copy that the file keeps. */
-static const char *keep(struct xb_json_reader *r, struct xb_arena **texts, const char *text)
+const char *xb_link_keep_text(struct xb_json_reader *r, struct xb_arena **texts, const char *text)
 {
     const char *kept = xb_link_read_failed(r) ? NULL : xb_arena_print(texts, "%s", text);
     if (kept == NULL)
@@ -63,7 +63,7 @@ void xb_link_read_findings(struct xb_json_reader *r, const cJSON *verdict, struc
     found->reason_count = xb_link_read_array(r, verdict, "reasons", read_reason, found->reasons,
                                              sizeof *found->reasons, XB_VERDICT_REASONS);
     for (size_t i = 0; i < found->reason_count; i++)
-        found->reasons[i].code = keep(r, texts, found->reasons[i].code);
+        found->reasons[i].code = xb_link_keep_text(r, texts, found->reasons[i].code);
 }
 
 static void read_packet_sizes(struct xb_json_reader *r, const cJSON *object,
@@ -239,7 +239,7 @@ static void read_backend(struct xb_json_reader *r, const cJSON *root, struct xb_
     if (object == NULL)
         return;
     size_t outer = xb_place_enter(&r->place, "backend");
-    report->backend = keep(r, texts, xb_link_get_text(r, object, "name"));
+    report->backend = xb_link_keep_text(r, texts, xb_link_get_text(r, object, "name"));
     xb_link_copy_text(xb_link_get_known_text(r, object, "runtime_version"), probe->runtime_version,
                       sizeof probe->runtime_version);
     xb_link_copy_text(xb_link_get_known_text(r, object, "driver_version"), probe->driver_version,
@@ -267,7 +267,7 @@ static void read_tool(struct xb_json_reader *r, const cJSON *root, struct xb_are
 {
     const cJSON *object = xb_json_get_object(r, root, "tool");
     size_t outer = xb_place_enter(&r->place, "tool");
-    report->version = keep(r, texts, xb_link_get_text(r, object, "version"));
+    report->version = xb_link_keep_text(r, texts, xb_link_get_text(r, object, "version"));
     xb_place_leave(&r->place, outer);
 }
 
@@ -276,9 +276,10 @@ static void read_report(struct xb_json_reader *r, const cJSON *root, struct xb_l
     struct xb_link_report *report = &file->report;
     check_schema(r, root);
     read_tool(r, root, &file->texts, report);
+    xb_link_read_origin(r, root, file);
     read_backend(r, root, &file->texts, report);
     if (xb_link_is_known(r, root, "command"))
-        report->command = keep(r, &file->texts, xb_link_get_text(r, root, "command"));
+        report->command = xb_link_keep_text(r, &file->texts, xb_link_get_text(r, root, "command"));
     report->level = get_level(r, root, "level");
     xb_link_copy_text(xb_link_get_known_text(r, root, "nothing_tested"), report->nothing,
                       sizeof report->nothing);
@@ -290,22 +291,38 @@ static void read_report(struct xb_json_reader *r, const cJSON *root, struct xb_l
         return;
     xb_link_read_pairs(r, root, file);
     if (xb_link_is_known(r, root, "pairs_not_tested"))
-        report->no_pairs = keep(r, &file->texts, xb_link_get_text(r, root, "pairs_not_tested"));
+        report->no_pairs =
+            xb_link_keep_text(r, &file->texts, xb_link_get_text(r, root, "pairs_not_tested"));
+}
+
+/* What a reader that has the tree makes of it. */
+static enum xb_status take_tree(struct xb_json_reader *reader, const cJSON *tree,
+                                struct xb_link_file *file, struct xb_error *error)
+{
+    memset(file, 0, sizeof *file);
+    read_report(reader, tree, file);
+    if (!xb_link_read_failed(reader))
+        return XB_OK;
+    xb_link_file_free(file);
+    *error = reader->error;
+    return reader->error.status;
+}
+
+enum xb_status xb_link_report_of_tree(const char *path, const cJSON *tree,
+                                      struct xb_link_file *file, struct xb_error *error)
+{
+    struct xb_json_reader reader = {.place = {.path = path}};
+    return take_tree(&reader, tree, file, error);
 }
 
 enum xb_status xb_link_report_parse(const char *path, const char *text, size_t length,
                                     struct xb_link_file *file, struct xb_error *error)
 {
     struct xb_json_reader reader = {.place = {.path = path}};
-    memset(file, 0, sizeof *file);
     cJSON *root = xb_json_read(&reader, text, length);
-    read_report(&reader, root, file);
+    enum xb_status status = take_tree(&reader, root, file, error);
     cJSON_Delete(root);
-    if (!xb_link_read_failed(&reader))
-        return XB_OK;
-    xb_link_file_free(file);
-    *error = reader.error;
-    return reader.error.status;
+    return status;
 }
 
 enum xb_status xb_link_report_read(const char *path, struct xb_link_file *file,

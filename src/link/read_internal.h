@@ -67,6 +67,12 @@ void xb_link_read_findings(struct xb_json_reader *r, const cJSON *verdict, struc
 void xb_link_read_bandwidth_limit(struct xb_json_reader *r, const cJSON *object, const char *key,
                                   struct xb_link_direction *bandwidth);
 
+/* A copy that the arena keeps; NULL for a reader that has failed. */
+const char *xb_link_keep_text(struct xb_json_reader *r, struct xb_arena **texts, const char *text);
+
+/* Reads on which machine and by which of several processes it was measured, and when written. */
+void xb_link_read_origin(struct xb_json_reader *r, const cJSON *root, struct xb_link_file *file);
+
 /* All pairs, into file->pairs and its report; the devices must have been read. */
 void xb_link_read_pairs(struct xb_json_reader *r, const cJSON *root, struct xb_link_file *file);
 

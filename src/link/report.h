@@ -2,6 +2,7 @@
 #ifndef XFERBENCH_LINK_REPORT_H
 #define XFERBENCH_LINK_REPORT_H
 
+#include "machine/start.h"
 #include "peers.h"
 #include "xferbench/options.h"
 
@@ -27,8 +28,10 @@ struct xb_link_report {
     enum xb_level level;  /* of the node */
     char nothing[512];    /* why no device could be tested; "" otherwise */
     unsigned attempts_allowed;
-    double deadline; /* seconds for the whole test */
-    bool cut;        /* the deadline came before all was done */
+    double deadline;              /* seconds for the whole test */
+    bool cut;                     /* the deadline came before all was done */
+    const char *node, *hostname;  /* NULL where not known */
+    const struct xb_start *start; /* how it began; NULL: not known */
     const struct xb_config *config;
 };
 
@@ -62,5 +65,8 @@ xb_link_prometheus_write(FILE *stream, const struct xb_link_report *report, stru
 /* JSON after docs/link.schema.json. */
 XB_MUST_CHECK enum xb_status xb_link_json_write(FILE *stream, const struct xb_link_report *report,
                                                 struct xb_error *error);
+/* The same in one line. */
+XB_MUST_CHECK enum xb_status
+xb_link_json_line_write(FILE *stream, const struct xb_link_report *report, struct xb_error *error);
 
 #endif

@@ -18,10 +18,11 @@ struct xb_link_session {
     /* What is asked; set before it is started, and not written to after. */
     const char *backend_name, *device_text, *size_text;
     unsigned attempts;
-    bool no_peers;                     /* pairs are left out */
-    double deadline;                   /* on the clock of src/base/clock.h */
-    struct xb_link_limits limits;      /* of the command line */
-    const struct xb_limits_file *file; /* NULL: none */
+    bool no_peers;                                /* pairs are left out */
+    double deadline;                              /* on the clock of src/base/clock.h */
+    const struct xb_start_request *start_request; /* when to begin; NULL: at once */
+    struct xb_link_limits limits;                 /* of the command line */
+    const struct xb_limits_file *file;            /* NULL: none */
     const char *sysfs; /* where PCI devices are shown; another place than Linux's only in tests */
 
     /* What came of it; read and written with the lock held. */
@@ -32,7 +33,8 @@ struct xb_link_session {
     struct xb_error error;
     const struct xb_backend *backend; /* NULL while none is open */
     struct xb_probe probe;
-    char nothing[512]; /* why nothing can be tested; "" otherwise */
+    struct xb_start start; /* how it began */
+    char nothing[512];     /* why nothing can be tested; "" otherwise */
     struct xb_link_device devices[XB_RUN_DEVICES];
     size_t device_count;
     struct xb_link_pair pairs[XB_LINK_PAIRS]; /* every ordered pair of the devices */

@@ -8,6 +8,7 @@
 
 #include "base/note.h"
 #include "base/text.h"
+#include "machine/node.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -300,6 +301,7 @@ static bool print_device(FILE *stream, const struct xb_link_device *device,
 static void print_header(FILE *stream, const struct xb_link_report *report)
 {
     struct xb_words words = {.length = 0};
+    char node[XB_NODE_TEXT];
     const struct xb_probe *probe = &report->probe;
     xb_words_add(&words, "xferbench %s link", report->version);
     if (report->backend != NULL)
@@ -309,10 +311,23 @@ static void print_header(FILE *stream, const struct xb_link_report *report)
     if (probe->driver_version[0] != '\0')
         xb_words_add(&words, ", driver %s", probe->driver_version);
     xb_heading_print(stream, XB_COLOUR_NONE, "%s", words.text);
+    xb_node_text(report->node, report->hostname, node);
+    if (node[0] != '\0')
+        xb_note_print(stream, "node", LABEL_WIDTH, "%s", node);
     if (probe->runtime_library[0] != '\0')
         xb_note_print(stream, "library", LABEL_WIDTH, "%s%s%s", probe->runtime_library,
                       probe->runtime_override[0] != '\0' ? ", NAMED BY " : "",
                       probe->runtime_override);
+}
+
+/* Where nodes were to begin at once: whether this one did. */
+static void print_start(FILE *stream, const struct xb_start *start)
+{
+    char text[XB_START_WARNING];
+    if (start == NULL || !(start->asked > 0) || !(start->began > 0))
+        return;
+    if (xb_start_warning(start->began - start->asked, &start->clock, text) != NULL)
+        xb_note_print_in(stream, XB_COLOUR_WARNING, "warning", LABEL_WIDTH, "%s", text);
 }
 
 static const char *advice_for(const struct xb_link_report *report)
@@ -351,6 +366,7 @@ enum xb_status xb_link_table_write(FILE *stream, const struct xb_link_report *re
     locale_t previous = xb_plain_locale_enter();
     bool ok = true;
     print_header(stream, report);
+    print_start(stream, report->start);
     for (size_t i = 0; ok && i < report->device_count; i++)
         ok = print_device(stream, &report->devices[i], &report->verdicts[i]);
     ok = ok && xb_link_table_pairs(stream, LABEL_WIDTH, report);

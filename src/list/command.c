@@ -7,10 +7,13 @@
 #include "base/plain_text.h"
 #include "base/terminal.h"
 #include "cli/backend_choice.h"
+#include "cli/file_name.h"
 #include "cli/help.h"
 #include "cli/options.h"
 #include "cli/places.h"
 #include "json.h"
+#include "machine/environment.h"
+#include "machine/node.h"
 #include "measure/case.h"
 #include "measure/mode_list.h"
 
@@ -178,7 +181,16 @@ static enum xb_status print_mode(const struct xb_mode *mode, struct xb_error *er
 
 static enum xb_status print_list(const struct xb_inventory *inventory, struct xb_error *error)
 {
-    enum xb_status status = XB_OK;
+    struct xb_node node;
+    struct xb_host_facts host;
+    char text[XB_NODE_TEXT];
+    enum xb_status status = xb_node_find(&node, error);
+    if (status != XB_OK)
+        return status;
+    xb_host_facts_read(&host);
+    xb_lines_print(stdout, xb_terminal_columns(stdout), "Node %s",
+                   xb_node_text(node.name, host.hostname, text));
+    fputc('\n', stdout);
     xb_heading_print(stdout, XB_COLOUR_TITLE, "Backends");
     for (size_t i = 0; i < inventory->count && status == XB_OK; i++)
         status = print_backend(&inventory->backends[i], error);
@@ -192,7 +204,7 @@ static enum xb_status write_list(const char *path, const struct xb_inventory *in
                                  bool *on_stdout, struct xb_error *error)
 {
     struct xb_output output = {0};
-    enum xb_status status = xb_output_find(&output, path, error);
+    enum xb_status status = xb_cli_find_output("--json", path, &output, error);
     const struct xb_cli_place place = {.option = "--json", .output = &output};
     if (status == XB_OK)
         status = xb_cli_open_places(&place, 1, 0, error);

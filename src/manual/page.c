@@ -198,6 +198,8 @@ static void put_environment(FILE *stream)
         {"XDG_CACHE_HOME", "Kernels compiled for AMD GPUs are kept in its folder xferbench; "
                            "without it in ~/.cache/xferbench."},
         {"XFERBENCH_HIP_LIBRARY", "The HIP runtime to open, in place of those that are found."},
+        {"XFERBENCH_NODE", "This node's name in its fleet, in place of SLURMD_NODENAME and of the "
+                           "host name."},
     };
     fputs(".SH ENVIRONMENT\n", stream);
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)

@@ -42,12 +42,12 @@ static void begin(struct xb_opening *opening)
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-void xb_openings_begin(struct xb_opening *openings, const bool *wanted, size_t count)
+void xb_openings_begin(struct xb_opening *openings, const bool *wanted, size_t count, bool also_one)
 {
     size_t several = 0;
     for (size_t i = 0; i < count; i++)
         several += wanted[i];
-    for (size_t i = 0; several > 1 && i < count; i++)
+    for (size_t i = 0; (several > 1 || also_one) && i < count; i++)
         if (wanted[i])
             begin(&openings[i]);
 }

@@ -25,10 +25,12 @@ struct xb_opening {
     atomic_bool done;
 };
 
-/* Begins to open those `count` devices that are `wanted`, if they are several; a single one is
- * opened by whoever waits for it. Set `run` and `position` of all before; zero the rest. The run's
- * topology is open and its devices are described; neither changes until all are waited for. */
-void xb_openings_begin(struct xb_opening *openings, const bool *wanted, size_t count);
+/* Begins to open the `wanted` ones of `count` devices. A single one is opened only when somebody
+ * waits for it, unless `also_one`. Set `run` and `position` of all before; zero the rest. The run's
+ * topology must be open and its devices described; do not change them until you have waited for
+ * all. */
+void xb_openings_begin(struct xb_opening *openings, const bool *wanted, size_t count,
+                       bool also_one);
 
 /*
  * Waits until all that have begun are done, so that nothing is measured while a context is created.

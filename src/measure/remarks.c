@@ -57,14 +57,14 @@ static void add_precision(struct xb_result *result)
     const struct xb_statistics *bandwidth = &result->bandwidth;
     bool single = xb_case_is_single(&result->test);
     if (single && result->times.count < XB_STOP_LATENCY_SAMPLES)
-        xb_result_warn(result, "%zu operations are too few for a 99th percentile (it takes %u)",
+        xb_result_warn(result, "too few operations for a 99th percentile: %zu (it takes %u)",
                        result->times.count, XB_STOP_LATENCY_SAMPLES);
     else if (single)
         return;
     else if (result->placement_count > 0)
         add_placements(result);
     else if (!bandwidth->has_interval)
-        xb_result_warn(result, "%zu samples are too few for a confidence interval (it takes %u)",
+        xb_result_warn(result, "too few samples for a confidence interval: %zu (it takes %u)",
                        bandwidth->n, XB_STOP_LEAST_SAMPLES);
     else if (bandwidth->ci95_high - bandwidth->ci95_low > 2 * WIDE_INTERVAL * bandwidth->median)
         xb_result_warn(result, "noisy: the median is known only to within %.0f %%",

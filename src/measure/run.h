@@ -4,6 +4,7 @@
 
 #include "backends/registry.h"
 #include "machine/pcie_path.h"
+#include "machine/start.h"
 #include "machine/topology.h"
 #include "xferbench/options.h"
 #include "xferbench/result.h"
@@ -40,6 +41,9 @@ struct xb_run {
                              counted meanwhile */
     bool keeps_timelines; /* asked: each case has one more iteration recorded, and keeps that */
     bool interrupted;
+    const struct xb_start_request *start_request; /* asked: when to begin; NULL: at once. All
+                                                     devices are opened before */
+    struct xb_start start;                        /* how it began */
     const char *sysfs; /* where PCI devices are shown; NULL: XB_PCI_DEVICES, as except in tests */
     double deadline;   /* on the clock of src/base/clock.h; 0 for none */
     bool deadline_met; /* false: it cut cases short */
@@ -55,6 +59,9 @@ bool xb_run_should_stop(const struct xb_run *run);
 
 /* What the runner tells while it works. */
 struct xb_run_observer {
+    /* The devices are open, and if there was something to wait for, that is over: measuring begins.
+     * May be NULL. */
+    void (*begun)(void *argument, const struct xb_run *run);
     /* The case results[done_count] has that many samples so far; `bandwidth` is the last one's. */
     void (*progress)(void *argument, const struct xb_run *run, size_t samples, double bandwidth);
     /* More results are final: run->done_count of them. May be NULL. */
@@ -88,7 +95,8 @@ const char *xb_run_cannot(const struct xb_run *run, size_t first, size_t count);
  * Measures every case in turn and makes every result final. A case or a device that fails becomes
  * an error row and the run goes on; only what leaves nothing to report is returned. Blocks until
  * done or until xb_run_should_stop(): the case in flight then keeps the samples it has, and the
- * rows behind it are skipped.
+ * rows behind it are skipped. If run->start_request asks for a barrier that fails, returns its
+ * error.
  */
 XB_MUST_CHECK enum xb_status
 xb_run_execute(struct xb_run *run, const struct xb_run_observer *observer, struct xb_error *error);

@@ -408,7 +408,8 @@ void xb_run_abandon(struct xb_run *run, const struct xb_error *error)
     run->deadline_met = run->deadline_met && behind == in_flight;
 }
 
-/* Opens the devices of all cases at the same time, and none that only impossible cases have. */
+/* Opens the devices of all cases at the same time, and none that only impossible cases have. A
+ * single one only where nodes begin at once: creating its context must not make this one late. */
 static enum xb_status open_several(struct runner *runner, struct xb_error *error)
 {
     const struct xb_run *run = runner->run;
@@ -425,7 +426,7 @@ static enum xb_status open_several(struct runner *runner, struct xb_error *error
                     wanted[i] || concerns(&run->results[k].test, run->devices[i].info.index);
     }
     if (!xb_run_should_stop(run))
-        xb_openings_begin(runner->openings, wanted, run->device_count);
+        xb_openings_begin(runner->openings, wanted, run->device_count, run->start_request != NULL);
     xb_openings_settle(runner->openings, run->device_count);
     free(wanted);
     return XB_OK;
@@ -458,6 +459,21 @@ static void run_all_rows(struct runner *runner)
     }
 }
 
+/* Opens the devices, and waits for the time at which measuring begins. */
+static enum xb_status begin(struct runner *runner, struct xb_error *error)
+{
+    const struct xb_start_request at_once = {.by = XB_START_AT_ONCE};
+    struct xb_run *run = runner->run;
+    enum xb_status status = open_several(runner, error);
+    if (status != XB_OK)
+        return status;
+    status = xb_start_wait(run->start_request != NULL ? run->start_request : &at_once, &run->start,
+                           error);
+    if (status == XB_OK && runner->observer != NULL && runner->observer->begun != NULL)
+        runner->observer->begun(runner->observer->argument, run);
+    return status;
+}
+
 enum xb_status xb_run_execute(struct xb_run *run, const struct xb_run_observer *observer,
                               struct xb_error *error)
 {
@@ -467,7 +483,7 @@ enum xb_status xb_run_execute(struct xb_run *run, const struct xb_run_observer *
         return status;
     status = list_devices(&runner, error);
     if (status == XB_OK) {
-        status = open_several(&runner, error);
+        status = begin(&runner, error);
         if (status == XB_OK)
             run_all_rows(&runner);
         close_devices(&runner);

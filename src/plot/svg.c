@@ -225,6 +225,12 @@ void xb_svg_path_line(FILE *stream, double x, double y)
     write_step(stream, 'L', x, y);
 }
 
+void xb_svg_path_down(FILE *stream, double length)
+{
+    fputc('v', stream);
+    write_length(stream, length);
+}
+
 void xb_svg_path_dot(FILE *stream, double x, double y)
 {
     write_step(stream, 'M', x, y);

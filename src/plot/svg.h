@@ -73,6 +73,8 @@ void xb_svg_marker(FILE *stream, size_t series, double x, double y, const char *
 void xb_svg_path_begin(FILE *stream, const char *look);
 void xb_svg_path_move(FILE *stream, double x, double y);
 void xb_svg_path_line(FILE *stream, double x, double y);
+/* A line straight down. */
+void xb_svg_path_down(FILE *stream, double length);
 void xb_svg_path_dot(FILE *stream, double x, double y);
 void xb_svg_path_close(FILE *stream);
 void xb_svg_path_end(FILE *stream);

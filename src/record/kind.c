@@ -14,6 +14,7 @@ static const struct {
     [XB_DOCUMENT_COMPARE] = {"xferbench.compare", "comparison"},
     [XB_DOCUMENT_LIST] = {"xferbench.list", "list of devices"},
     [XB_DOCUMENT_ADVISE] = {"xferbench.advise", "advice"},
+    [XB_DOCUMENT_FLEET] = {"xferbench.fleet", "judgement of many nodes"},
     [XB_DOCUMENT_TRACE] = {NULL, "timeline"}, /* its form is that of the browsers' traces */
     [XB_DOCUMENT_FOREIGN] = {NULL, "unknown"},
 };

@@ -13,6 +13,7 @@ enum xb_document_kind {
     XB_DOCUMENT_COMPARE,   /* compare --format json */
     XB_DOCUMENT_LIST,      /* list --json */
     XB_DOCUMENT_ADVISE,    /* advise --json */
+    XB_DOCUMENT_FLEET,     /* fleet --format json */
     XB_DOCUMENT_TRACE,     /* run --trace */
     XB_DOCUMENT_FOREIGN    /* not a file of xferbench, or one that others than its user read */
 };

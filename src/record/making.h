@@ -2,6 +2,7 @@
 #ifndef XFERBENCH_RECORD_MAKING_H
 #define XFERBENCH_RECORD_MAKING_H
 
+#include "machine/start.h"
 #include "xferbench/record.h"
 
 /* A record that is being made. Once memory was short everything that follows does nothing. */
@@ -14,6 +15,9 @@ struct xb_making {
 void *xb_making_room(struct xb_making *making, size_t count, size_t size);
 /* The record's own copy of a text; NULL for one that is not there. */
 const char *xb_making_keep(struct xb_making *making, const char *text);
+
+/* Fills record->start. */
+void xb_making_keep_start(struct xb_making *making, const struct xb_start *start);
 
 /* Makes record->index of its cases, for xb_record_find. False where memory is short. */
 XB_MUST_CHECK bool xb_record_make_index(struct xb_record *record);

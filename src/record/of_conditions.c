@@ -3,10 +3,13 @@
 #include "of_conditions.h"
 
 #include "base/arena.h"
+#include "base/day_time.h"
 #include "machine/environment.h"
+#include "machine/node.h"
 #include "making.h"
 #include "xferbench/version.h"
 
+#include <math.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -38,6 +41,49 @@ static void keep_host(struct xb_making *making, const struct xb_topology *topolo
     host->logical_cpus = facts.logical_cpus;
     host->memory_bytes = facts.memory_bytes;
     host->numa_nodes = topology != NULL ? xb_topology_node_count(topology) : 0;
+}
+
+/* To a microsecond, as the times themselves are told. */
+static double late_by(const struct xb_start *start)
+{
+    return fmax(round((start->began - start->asked) * 1e6) / 1e6, 0);
+}
+
+void xb_making_keep_start(struct xb_making *making, const struct xb_start *start)
+{
+    struct xb_record_start *kept = &making->record->start;
+    const struct xb_clock_state *clock = &start->clock;
+    char text[XB_DAY_TIME];
+    bool is_late = start->asked > 0 && start->began > 0;
+    *kept =
+        (struct xb_record_start){.by = xb_start_by_name(start->by),
+                                 .late_s = is_late ? late_by(start) : (double)NAN,
+                                 .clock_known = clock->is_known,
+                                 .synchronised = clock->is_synchronised,
+                                 .clock_error_s = clock->is_known ? clock->error_s : (double)NAN};
+    if (start->asked > 0)
+        kept->asked = xb_making_keep(making, xb_day_time_text(start->asked, text));
+    if (start->began > 0)
+        kept->began = xb_making_keep(making, xb_day_time_text(start->began, text));
+}
+
+/* The node and the rank, as the environment names them. */
+static enum xb_status keep_place(struct xb_making *making, struct xb_error *error)
+{
+    struct xb_record *record = making->record;
+    struct xb_node node;
+    struct xb_launcher launcher;
+    enum xb_status status = xb_node_find(&node, error);
+    if (status != XB_OK)
+        return status;
+    status = xb_launcher_find(&launcher, error);
+    if (status != XB_OK)
+        return status;
+    record->host.node = xb_making_keep(making, node.name);
+    record->host.node_named_by = node.named_by;
+    record->launcher = (struct xb_record_launcher){
+        .rank = launcher.rank, .ranks = launcher.ranks, .named_by = launcher.named_by};
+    return XB_OK;
 }
 
 static void keep_backend(struct xb_making *making, const char *backend,
@@ -89,18 +135,23 @@ enum xb_status xb_record_of_conditions(const struct xb_conditions *conditions,
 {
     struct xb_making making = {.record = record};
     *record = (struct xb_record){0};
-    if (conditions->config != NULL) {
-        enum xb_status status = xb_record_of_config(conditions->config, record, error);
-        if (status != XB_OK)
-            return status;
-    }
+    if (conditions->config != NULL &&
+        xb_record_of_config(conditions->config, record, error) != XB_OK)
+        return error->status;
     record->version = XB_VERSION;
     record->compiler = XB_COMPILER;
     record->build_type = XB_BUILD_TYPE;
     keep_host(&making, conditions->topology);
+    enum xb_status status = keep_place(&making, error);
+    if (status != XB_OK) {
+        xb_record_free(record);
+        return status;
+    }
     if (conditions->backend != NULL)
         keep_backend(&making, conditions->backend, conditions->probe);
     keep_environment(&making);
+    const struct xb_start none = {.began = 0};
+    xb_making_keep_start(&making, conditions->start != NULL ? conditions->start : &none);
     if (!making.failed)
         return XB_OK;
     xb_record_free(record);

@@ -454,7 +454,8 @@ enum xb_status xb_record_of_run(const struct xb_run *run, struct xb_record *reco
     const struct xb_conditions conditions = {.config = run->config,
                                              .backend = run->backend->name,
                                              .probe = &run->probe,
-                                             .topology = run->topology};
+                                             .topology = run->topology,
+                                             .start = &run->start};
     struct xb_making making = {.record = record};
     enum xb_status status = xb_record_of_conditions(&conditions, record, error);
     if (status != XB_OK)

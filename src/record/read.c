@@ -234,6 +234,7 @@ static void read_merged(struct xb_reader *reader, const cJSON *root,
     xb_place_leave(&reader->json.place, outer);
     if (record->backend == NULL)
         xb_json_refuse(&reader->json, "processes", "none of them has results");
+    xb_reader_read_start(reader, root, &record->start); /* of all, not of the first */
 }
 
 static void read_single(struct xb_reader *reader, const cJSON *root,
@@ -269,7 +270,7 @@ enum xb_status xb_record_of_tree(const char *path, cJSON *tree, struct xb_record
                                  struct xb_error *error)
 {
     struct xb_reader reader = {.json = {.place = {.path = path}}, .record = record};
-    *record = (struct xb_record){.path = strdup(path), .tree = tree};
+    *record = (struct xb_record){.launcher.rank = -1, .path = strdup(path), .tree = tree};
     if (record->path == NULL)
         xb_json_refuse_memory(&reader.json);
     else

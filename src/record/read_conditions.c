@@ -2,6 +2,9 @@
 /* Under which conditions it was measured, but for the devices. */
 #include "reader.h"
 
+#include "machine/node.h"
+
+#include <math.h>
 #include <stdlib.h>
 
 /* More of these come from no run, and would make work for nothing. */
@@ -55,7 +58,52 @@ static void read_host(struct xb_reader *reader, const cJSON *document)
         xb_json_get_optional_whole(&reader->json, object, "memory_bytes", XB_RECORD_MOST_BYTES);
     host->numa_nodes =
         xb_json_get_optional_whole(&reader->json, object, "numa_nodes", XB_RECORD_MOST_BYTES);
+    host->node = xb_json_get_optional_text(&reader->json, object, "node");
+    host->node_named_by = xb_json_get_optional_text(&reader->json, object, "node_named_by");
     xb_place_leave(&reader->json.place, length);
+}
+
+/* Files of early builds have none. */
+static void read_launcher(struct xb_reader *reader, const cJSON *document)
+{
+    struct xb_record_launcher *launcher = &reader->record->launcher;
+    const cJSON *object =
+        xb_json_get_optional_object(&reader->json, document, "launcher", MOST_VARIABLES);
+    launcher->rank = -1;
+    if (object == NULL)
+        return;
+    size_t length = xb_place_enter(&reader->json.place, "launcher");
+    uint64_t rank = xb_json_get_whole(&reader->json, object, "rank", 0, XB_RANKS - 1);
+    launcher->ranks = xb_json_get_optional_whole(&reader->json, object, "ranks", XB_RANKS);
+    launcher->named_by = xb_json_get_optional_text(&reader->json, object, "named_by");
+    if (launcher->ranks > 0 && rank >= launcher->ranks)
+        xb_json_refuse(&reader->json, "rank", "must be below the number of ranks");
+    launcher->rank = (int64_t)rank;
+    xb_place_leave(&reader->json.place, length);
+}
+
+void xb_reader_read_start(struct xb_reader *reader, const cJSON *document,
+                          struct xb_record_start *start)
+{
+    struct xb_json_reader *json = &reader->json;
+    const cJSON *object = xb_json_get_optional_object(json, document, "start", MOST_VARIABLES);
+    if (object == NULL)
+        return;
+    size_t outer = xb_place_enter(&json->place, "start");
+    start->asked = xb_json_get_optional_text(json, object, "asked");
+    start->by = xb_json_get_optional_text(json, object, "by");
+    start->began = xb_json_get_optional_text(json, object, "began");
+    start->late_s = xb_json_get_optional_number(json, object, "late_s", XB_RECORD_MOST_SECONDS);
+    const cJSON *clock = xb_json_get_optional_object(json, object, "clock", MOST_VARIABLES);
+    size_t inner = xb_place_enter(&json->place, "clock");
+    if (clock != NULL) {
+        start->synchronised =
+            xb_json_get_known_flag(json, clock, "synchronised", &start->clock_known);
+        start->clock_error_s =
+            xb_json_get_optional_number(json, clock, "error_s", XB_RECORD_MOST_SECONDS);
+    }
+    xb_place_leave(&json->place, inner);
+    xb_place_leave(&json->place, outer);
 }
 
 /* The options in effect. They are an array of their own, so that a caller can add to them. */
@@ -87,6 +135,9 @@ void xb_reader_read_conditions(struct xb_reader *reader, const cJSON *document)
     read_options(reader, document);
     read_tool(reader, document);
     read_host(reader, document);
+    read_launcher(reader, document);
+    record->start = (struct xb_record_start){.late_s = (double)NAN, .clock_error_s = (double)NAN};
+    xb_reader_read_start(reader, document, &record->start);
     const cJSON *environment =
         xb_json_get_optional_object(&reader->json, document, "environment", MOST_VARIABLES);
     xb_reader_take_facts(reader, environment, &record->environment, &record->environment_count);

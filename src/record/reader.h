@@ -33,6 +33,10 @@ void xb_reader_take_facts(struct xb_reader *reader, const cJSON *object,
 
 /* Backend, program, host, environment and options, into reader->record. */
 void xb_reader_read_conditions(struct xb_reader *reader, const cJSON *document);
+/* Reads when measuring began, of one process or of several. Leaves *start alone if the document
+ * does not say it. */
+void xb_reader_read_start(struct xb_reader *reader, const cJSON *document,
+                          struct xb_record_start *start);
 /* Fails where the document, whose devices *process has, was measured under other conditions than
  * reader->record. */
 void xb_reader_check_conditions(struct xb_reader *reader, const cJSON *document,

@@ -36,6 +36,44 @@ void xb_record_put_host(struct xb_json *json, const struct xb_record *record)
     xb_json_put_whole(json, "logical_cpus", host->logical_cpus);
     xb_json_put_whole(json, "memory_bytes", host->memory_bytes);
     xb_json_put_known_whole(json, "numa_nodes", host->numa_nodes > 0, host->numa_nodes);
+    if (host->node != NULL) { /* a record of an early file has none */
+        xb_json_put_text(json, "node", host->node);
+        xb_json_put_text(json, "node_named_by", host->node_named_by);
+    }
+    xb_json_close(json);
+}
+
+void xb_record_put_launcher(struct xb_json *json, const struct xb_record *record)
+{
+    const struct xb_record_launcher *launcher = &record->launcher;
+    if (launcher->rank < 0) {
+        xb_json_put_null(json, "launcher");
+        return;
+    }
+    xb_json_open_object(json, "launcher");
+    xb_json_put_whole(json, "rank", (uint64_t)launcher->rank);
+    xb_json_put_known_whole(json, "ranks", launcher->ranks > 0, launcher->ranks);
+    xb_json_put_text(json, "named_by", launcher->named_by);
+    xb_json_close(json);
+}
+
+static void put_clock(struct xb_json *json, const struct xb_record_start *start)
+{
+    xb_json_open_object(json, "clock");
+    xb_json_put_known_flag(json, "synchronised", start->clock_known, start->synchronised);
+    xb_json_put_known_number(json, "error_s", start->clock_known, start->clock_error_s);
+    xb_json_close(json);
+}
+
+void xb_record_put_start(struct xb_json *json, const struct xb_record *record)
+{
+    const struct xb_record_start *start = &record->start;
+    xb_json_open_object(json, "start");
+    xb_json_put_text(json, "asked", start->asked);
+    xb_json_put_text(json, "by", start->by);
+    xb_json_put_text(json, "began", start->began);
+    xb_json_put_known_number(json, "late_s", start->asked != NULL, start->late_s);
+    put_clock(json, start);
     xb_json_close(json);
 }
 
@@ -276,6 +314,8 @@ void xb_record_put(struct xb_json *json, const struct xb_record *record)
     xb_json_put_flag(json, "interrupted", record->interrupted);
     xb_json_put_known_flag(json, "deadline_met", record->has_deadline, record->deadline_met);
     xb_record_put_host(json, record);
+    xb_record_put_launcher(json, record);
+    xb_record_put_start(json, record);
     xb_record_put_backend(json, record);
     xb_record_put_devices(json, record);
     xb_record_put_environment(json, record);

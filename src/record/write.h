@@ -13,8 +13,11 @@ void xb_record_put(struct xb_json *json, const struct xb_record *record);
 
 /* ---- parts that other documents have too ---- */
 
-/* One member each, of that name. The backend and the config are null where the record has none. */
+/* Each writes one member, of that name. Launcher, backend and config are null if the record has
+ * none. */
 void xb_record_put_host(struct xb_json *json, const struct xb_record *record);
+void xb_record_put_launcher(struct xb_json *json, const struct xb_record *record);
+void xb_record_put_start(struct xb_json *json, const struct xb_record *record);
 void xb_record_put_backend(struct xb_json *json, const struct xb_record *record);
 void xb_record_put_devices(struct xb_json *json, const struct xb_record *record);
 void xb_record_put_environment(struct xb_json *json, const struct xb_record *record);

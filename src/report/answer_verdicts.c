@@ -135,12 +135,61 @@ static void answer_trace(struct xb_answering *answering, const cJSON *root)
     }
 }
 
+static double number_of(const cJSON *object, const char *key)
+{
+    const cJSON *number = cJSON_GetObjectItemCaseSensitive(object, key);
+    return cJSON_IsNumber(number) ? number->valuedouble : 0.0;
+}
+
+/* "gpu17 GPU 3: link h2d 52.20 GB/s, ..." */
+static void add_finding(struct xb_words *words, const cJSON *finding)
+{
+    const cJSON *gpu = cJSON_GetObjectItemCaseSensitive(finding, "gpu");
+    xb_words_add(words, "%.200s", xb_report_text(finding, "node"));
+    if (cJSON_IsObject(gpu))
+        xb_words_add(words, " GPU %.0f", number_of(gpu, "index"));
+    xb_words_add(words, ": %.500s", xb_report_text(finding, "text"));
+}
+
+static void answer_fleet(struct xb_answering *answering, const cJSON *root)
+{
+    const cJSON *findings = cJSON_GetObjectItemCaseSensitive(root, "findings");
+    const cJSON *finding;
+    struct xb_words subject = {.length = 0};
+    struct xb_words words = {.length = 0};
+    bool is_judged = number_of(root, "judged_gpus") > 0.0;
+    int bad = 0;
+    cJSON_ArrayForEach(finding, findings)
+    {
+        bad += cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(finding, "is_to_drain"));
+    }
+    xb_words_add(&subject, "%.0f GPUs of %.0f nodes", number_of(root, "gpus"),
+                 number_of(root, "nodes"));
+    xb_answer_subject(answering, &subject);
+    xb_words_add(&words,
+                 "%.0f GPUs judged by their siblings; %d findings, %d of them a reason to take a "
+                 "node out of service.",
+                 number_of(root, "judged_gpus"), cJSON_GetArraySize(findings), bad);
+    xb_answer_line(answering, &words);
+    answering->answer->look = bad > 0 ? "bad" : is_judged ? "good" : "unsure";
+    cJSON_ArrayForEach(finding, findings)
+    {
+        struct xb_words line = {.length = 0};
+        if (answering->answer->count == XB_ANSWER_LINES)
+            break;
+        add_finding(&line, finding);
+        xb_answer_line(answering, &line);
+    }
+}
+
 void xb_answer_tree(struct xb_answering *answering, const struct xb_report_document *document)
 {
     if (document->kind == XB_DOCUMENT_LIST)
         answer_list(answering, document->tree);
     else if (document->kind == XB_DOCUMENT_ADVISE)
         answer_advice(answering, document->tree);
+    else if (document->kind == XB_DOCUMENT_FLEET)
+        answer_fleet(answering, document->tree);
     else
         answer_trace(answering, document->tree);
 }

@@ -7,6 +7,7 @@
 #include "base/interrupt.h"
 #include "base/plain_text.h"
 #include "base/stream.h"
+#include "cli/file_name.h"
 #include "cli/help.h"
 #include "cli/options.h"
 #include "cli/places.h"
@@ -61,7 +62,8 @@ static enum xb_status open_page(const struct xb_config *config, struct xb_output
     for (size_t i = 1; i < count; i++)
         places[i] = (struct xb_cli_place){.option = "FILE", .input = config->operands[i - 1]};
     xb_interrupt_catch(); /* before there is a temporary file to leave behind */
-    enum xb_status status = xb_output_find(output, xb_config_get(config, "output")->text, error);
+    enum xb_status status =
+        xb_cli_find_output("--output", xb_config_get(config, "output")->text, output, error);
     if (status == XB_OK)
         status = xb_cli_open_places(places, count, 0, error);
     free(places);
@@ -80,27 +82,14 @@ static enum xb_status make_folder(const char *folder, struct xb_error *error)
                    strerror(code), xb_output_advice(code));
 }
 
-/* What `run` would have measured by without any option. */
-static enum xb_status read_defaults(struct xb_record *defaults, struct xb_error *error)
-{
-    char name[] = "run";
-    char *argv[] = {name, NULL};
-    struct xb_config config;
-    enum xb_status status = xb_config_parse(xb_run_rows(), 1, argv, &config, error);
-    if (status != XB_OK)
-        return status;
-    status = xb_record_of_config(&config, defaults, error);
-    xb_config_free(&config);
-    return status;
-}
-
 /* ---- the command ---- */
 
 static enum xb_status write_report(const struct xb_config *config, struct xb_output *output,
                                    size_t *left_out, struct xb_error *error)
 {
     const struct xb_value *svg = xb_config_get(config, "svg");
-    struct xb_page page = {.folder = svg->is_set ? svg->text : NULL};
+    char folder[XB_FILE_NAME];
+    struct xb_page page = {.folder = svg->is_set ? folder : NULL};
     struct xb_record defaults = {.path = NULL};
     const struct xb_report_request request = {.paths = config->operands,
                                               .count = config->operand_count,
@@ -108,7 +97,9 @@ static enum xb_status write_report(const struct xb_config *config, struct xb_out
                                               .defaults = &defaults,
                                               .rows = xb_run_rows(),
                                               .tell = tell};
-    enum xb_status status = read_defaults(&defaults, error);
+    enum xb_status status = xb_run_read_defaults(&defaults, error);
+    if (status == XB_OK && svg->is_set)
+        status = xb_file_name_make("--svg", svg->text, folder, error);
     if (status == XB_OK)
         status = make_folder(page.folder, error);
     if (status == XB_OK)
@@ -145,10 +136,11 @@ const struct xb_command xb_command_report = {
     .name = "report",
     .synopsis = "report FILE...",
     .summary = "an HTML page with pictures of JSON files of xferbench",
-    .description = "Makes one HTML page of files that run, link, compare, list or advise wrote as "
-                   "JSON, or run as a trace: what they say, the conditions, pictures, and all "
-                   "numbers. The page stands alone: no script, no network. docs/report.md tells "
-                   "what is in it.",
+    .description =
+        "Makes one HTML page of files that run, link, compare, list, advise or fleet wrote as "
+        "JSON, or run as a trace: what they say, the conditions, pictures, and all "
+        "numbers. The page stands alone: no script, no network. docs/report.md tells "
+        "what is in it.",
     .exits = "0 the page shows all files; 1 one could not be read (the page names it) or the page "
              "could not be written; 2 the command line is wrong.",
     .example = "xferbench report result.json --output report.html",

@@ -68,11 +68,11 @@ enum xb_status xb_report_document_interpret(struct xb_report_document *document,
     return status;
 }
 
-static enum xb_status take_link(const char *text, size_t length,
-                                struct xb_report_document *document, struct xb_error *error)
+static enum xb_status take_link(const cJSON *root, struct xb_report_document *document,
+                                struct xb_error *error)
 {
     struct xb_link_file *link = &document->held->link;
-    enum xb_status status = xb_link_report_parse(document->path, text, length, link, error);
+    enum xb_status status = xb_link_report_of_tree(document->path, root, link, error);
     if (status == XB_OK)
         document->link = link;
     return status;
@@ -98,14 +98,22 @@ static enum xb_status take_trace(const cJSON *root, struct xb_report_document *d
     return status;
 }
 
-/* Keeps the tree of what has no reader of its own, and gives a result its own. The others make a
- * tree again, and two of them would need twice the memory. */
+static enum xb_status refuse(const struct xb_report_document *document, struct xb_error *error)
+{
+    return XB_FAIL(error, XB_ERR_USAGE,
+                   "%s: is not a file that a command of xferbench wrote as JSON", document->path);
+}
+
+/* Keeps the tree of what has no reader of its own, and gives a result its own. A comparison's
+ * reader makes a tree again, and two of them would need twice the memory. */
 static enum xb_status take(const char *text, size_t length, cJSON *root,
                            struct xb_report_document *document, struct xb_error *error)
 {
+    enum xb_status status = XB_OK;
     switch (document->kind) {
     case XB_DOCUMENT_LIST:
     case XB_DOCUMENT_ADVISE:
+    case XB_DOCUMENT_FLEET:
     case XB_DOCUMENT_TRACE:
         document->held->tree = root;
         document->tree = root;
@@ -113,19 +121,16 @@ static enum xb_status take(const char *text, size_t length, cJSON *root,
     case XB_DOCUMENT_RESULT:
     case XB_DOCUMENT_PROCESSES:
         return take_record(root, document, error);
-    default:
-        cJSON_Delete(root);
-        break;
-    }
-    switch (document->kind) {
     case XB_DOCUMENT_LINK:
-        return take_link(text, length, document, error);
+        status = take_link(root, document, error);
+        cJSON_Delete(root);
+        return status;
     case XB_DOCUMENT_COMPARE:
+        cJSON_Delete(root);
         return take_comparison(text, length, document, error);
     default:
-        return XB_FAIL(error, XB_ERR_USAGE,
-                       "%s: is not a file that a command of xferbench wrote as JSON",
-                       document->path);
+        cJSON_Delete(root);
+        return refuse(document, error);
     }
 }
 

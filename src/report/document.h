@@ -15,6 +15,10 @@ struct xb_report_document {
     enum xb_document_kind kind;
     double date; /* seconds since 1970; NAN where the file does not say */
 
+    /* The file's text, with a zero byte after it; borrowed. */
+    const char *text;
+    size_t length;
+
     /* By its kind one of these is not NULL: */
     const struct xb_record *record; /* RESULT and PROCESSES (xferbench/record.h), */
     const struct xb_reading_list
@@ -22,7 +26,7 @@ struct xb_report_document {
     const struct xb_link_file *link;        /* LINK (link/read.h) */
     const struct xb_comparison *comparison; /* COMPARE (compare/comparison.h) */
     const struct xb_trace *trace;           /* TRACE (trace/read.h) */
-    const struct cJSON *tree; /* LIST, ADVISE and TRACE: nobody has checked what is in it */
+    const struct cJSON *tree; /* LIST, ADVISE, FLEET and TRACE: nobody has checked its content */
 
     /* The options as they are by default, in a record that has nothing else; NULL: not known. */
     const struct xb_record *defaults;

@@ -27,6 +27,7 @@
 struct xb_chart;
 struct xb_strips;
 struct xb_cells;
+struct xb_dots;
 struct xb_spans;
 struct xb_tree;
 
@@ -127,6 +128,8 @@ XB_MUST_CHECK enum xb_status xb_page_strips(struct xb_page *page, const struct x
                                             struct xb_error *error);
 XB_MUST_CHECK enum xb_status xb_page_cells(struct xb_page *page, const struct xb_cells *cells,
                                            struct xb_error *error);
+XB_MUST_CHECK enum xb_status xb_page_dots(struct xb_page *page, const struct xb_dots *dots,
+                                          struct xb_error *error);
 XB_MUST_CHECK enum xb_status xb_page_spans(struct xb_page *page, const struct xb_spans *spans,
                                            struct xb_error *error);
 XB_MUST_CHECK enum xb_status xb_page_tree(struct xb_page *page, const struct xb_tree *tree,

@@ -5,6 +5,7 @@
 #include "base/output.h"
 #include "plot/cells.h"
 #include "plot/chart.h"
+#include "plot/dots.h"
 #include "plot/spans.h"
 #include "plot/strips.h"
 #include "plot/tree.h"
@@ -27,6 +28,11 @@ static void draw_strips(FILE *stream, const void *picture, bool alone)
 static void draw_cells(FILE *stream, const void *picture, bool alone)
 {
     xb_cells_draw(stream, picture, alone);
+}
+
+static void draw_dots(FILE *stream, const void *picture, bool alone)
+{
+    xb_dots_draw(stream, picture, alone);
 }
 
 static void draw_spans(FILE *stream, const void *picture, bool alone)
@@ -109,6 +115,15 @@ enum xb_status xb_page_cells(struct xb_page *page, const struct xb_cells *cells,
     struct xb_cells own = *cells;
     own.picture.id = id;
     return take_room(page, id) ? put_picture(page, &own.picture, draw_cells, &own, error) : XB_OK;
+}
+
+enum xb_status xb_page_dots(struct xb_page *page, const struct xb_dots *dots,
+                            struct xb_error *error)
+{
+    char id[XB_PAGE_ID];
+    struct xb_dots own = *dots;
+    own.picture.id = id;
+    return take_room(page, id) ? put_picture(page, &own.picture, draw_dots, &own, error) : XB_OK;
 }
 
 enum xb_status xb_page_spans(struct xb_page *page, const struct xb_spans *spans,

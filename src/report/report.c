@@ -45,17 +45,20 @@ static enum xb_status take(struct report *report, struct file *file,
     return status;
 }
 
+/* Leaves the file's text to the caller, to free. */
 static enum xb_status read_document(const struct report *report, size_t index,
-                                    struct xb_report_document *document, struct xb_error *error)
+                                    struct xb_report_document *document, char **text,
+                                    struct xb_error *error)
 {
     const char *path = report->request->paths[index];
-    char *text = NULL;
     size_t length = 0;
-    enum xb_status status = report->request->read(path, &text, &length, error);
+    *text = NULL;
+    enum xb_status status = report->request->read(path, text, &length, error);
     if (status == XB_OK)
-        status = xb_report_document_parse(path, text, length, document, error);
-    free(text);
+        status = xb_report_document_parse(path, *text, length, document, error);
     if (status == XB_OK) {
+        document->text = *text;
+        document->length = length;
         document->number = index + 1;
         document->defaults = report->request->defaults;
         document->rows = report->request->rows;
@@ -82,25 +85,38 @@ static enum xb_status check_stop(struct xb_error *error)
     return XB_FAIL(error, XB_ERR_STOPPED, "stopped by a signal: there is no report");
 }
 
+/* What is told of all files takes what it needs of this one. */
+static enum xb_status take_file(struct report *report, size_t index, struct xb_error *error)
+{
+    struct file *file = &report->files[index];
+    struct xb_report_document document;
+    struct xb_error cause;
+    char *text = NULL;
+    enum xb_status status = XB_OK;
+    file->path = report->request->paths[index];
+    file->kind = XB_DOCUMENT_FOREIGN;
+    file->date = (double)NAN;
+    if (read_document(report, index, &document, &text, &cause) == XB_OK) {
+        status = take(report, file, &document, error);
+        xb_report_document_free(&document);
+    } else {
+        status = leave_out(report, file, &cause, error);
+    }
+    free(text);
+    return status;
+}
+
 static enum xb_status take_all(struct report *report, struct xb_error *error)
 {
     enum xb_status status = XB_OK;
     for (size_t i = 0; status == XB_OK && i < report->request->count; i++) {
-        struct xb_report_document document;
-        struct xb_error cause;
         status = check_stop(error);
-        if (status != XB_OK)
-            break;
-        report->files[i].path = report->request->paths[i];
-        report->files[i].kind = XB_DOCUMENT_FOREIGN;
-        report->files[i].date = (double)NAN;
-        if (read_document(report, i, &document, &cause) != XB_OK) {
-            status = leave_out(report, &report->files[i], &cause, error);
-            continue;
-        }
-        status = take(report, &report->files[i], &document, error);
-        xb_report_document_free(&document);
+        if (status == XB_OK)
+            status = take_file(report, i, error);
     }
+    for (size_t i = 0; status == XB_OK && xb_common_sections[i] != NULL && i < MOST_COMMON; i++)
+        if (report->states[i] != NULL && xb_common_sections[i]->finish != NULL)
+            status = xb_common_sections[i]->finish(report->states[i], error);
     return status;
 }
 
@@ -233,12 +249,12 @@ static void write_files(struct xb_page *page, const struct report *report)
 /* ---- sections ---- */
 
 static enum xb_status write_common(struct xb_page *page, const struct report *report,
-                                   struct xb_error *error)
+                                   bool comes_first, struct xb_error *error)
 {
     enum xb_status status = XB_OK;
     for (size_t i = 0; status == XB_OK && xb_common_sections[i] != NULL && i < MOST_COMMON; i++) {
         const struct xb_common_section *section = xb_common_sections[i];
-        if (!section->speaks(report->states[i]))
+        if (section->comes_first != comes_first || !section->speaks(report->states[i]))
             continue;
         xb_page_section_begin(page, 2, section->name, section->title);
         xb_page_share(page, 2); /* the other half is for what comes behind it */
@@ -283,13 +299,14 @@ static enum xb_status write_file(struct xb_page *page, struct report *report, si
     char id[32];
     char title[512];
     char date[32];
+    char *text = NULL;
     enum xb_status status = check_stop(error);
     if (status != XB_OK)
         return status;
     snprintf(id, sizeof id, "file-%zu", index + 1);
     title_of(report, index, title, sizeof title);
     xb_page_file_begin(page, id, title);
-    if (read_document(report, index, &document, &cause) == XB_OK) {
+    if (read_document(report, index, &document, &text, &cause) == XB_OK) {
         date_text(file->date, date, sizeof date);
         xb_page_remark(page, "%s%s%.1000s", date, date[0] != '\0' ? ", " : "", file->path);
         status = xb_report_document_interpret(&document, error);
@@ -300,8 +317,18 @@ static enum xb_status write_file(struct xb_page *page, struct report *report, si
         status = leave_out(report, file, &cause, error);
         xb_page_paragraph(page, "%s", cause.message);
     }
+    free(text);
     xb_page_file_end(page);
     return status;
+}
+
+static void list_common(struct xb_page *page, const struct report *report, bool comes_first)
+{
+    for (size_t i = 0; xb_common_sections[i] != NULL && i < MOST_COMMON; i++) {
+        const struct xb_common_section *section = xb_common_sections[i];
+        if (section->comes_first == comes_first && section->speaks(report->states[i]))
+            xb_page_contents_item(page, section->name, section->title);
+    }
 }
 
 /* Links to the parts of a page of several files. */
@@ -310,13 +337,12 @@ static void write_contents(struct xb_page *page, const struct report *report)
     char id[32];
     char title[512];
     xb_page_contents_begin(page);
+    list_common(page, report, true);
     xb_page_contents_item(page, "short", "In short");
     if (report->left_out > 0)
         xb_page_contents_item(page, "left-out", "Left out");
     xb_page_contents_item(page, "files", "Files");
-    for (size_t i = 0; xb_common_sections[i] != NULL && i < MOST_COMMON; i++)
-        if (xb_common_sections[i]->speaks(report->states[i]))
-            xb_page_contents_item(page, xb_common_sections[i]->name, xb_common_sections[i]->title);
+    list_common(page, report, false);
     for (size_t i = 0; i < report->request->count; i++) {
         if (!report->files[i].in_full)
             continue;
@@ -355,11 +381,13 @@ static enum xb_status write_page(struct xb_page *page, struct report *report,
     xb_page_begin(page, title);
     if (report->request->count > 1)
         write_contents(page, report);
+    status = write_common(page, report, true, error);
     write_answers(page, report);
     write_left_out(page, report);
     if (report->request->count > 1)
         write_files(page, report);
-    status = write_common(page, report, error);
+    if (status == XB_OK)
+        status = write_common(page, report, false, error);
     if (status == XB_OK)
         status = write_all_files(page, report, error);
     xb_page_end(page);

@@ -27,9 +27,13 @@ struct xb_section {
  * afterwards, so that memory is needed only for what take() keeps. */
 struct xb_common_section {
     const char *name, *title;
+    bool comes_first; /* it is the answer, before what each file says */
     /* `*state` is NULL with the first file. XB_ERR_MEMORY only. */
     enum xb_status (*take)(void **state, const struct xb_report_document *document,
                            struct xb_error *error);
+    /* Called after the last file, to judge everything that take() kept. NULL: not needed.
+     * XB_ERR_MEMORY only. */
+    enum xb_status (*finish)(void *state, struct xb_error *error);
     /* Whether there is anything to say; `state` is NULL where nothing was taken. */
     bool (*speaks)(const void *state);
     enum xb_status (*write)(struct xb_page *page, const void *state, struct xb_error *error);

@@ -19,12 +19,14 @@ const struct xb_section *const xb_sections[] = {
     &xb_section_timelines,
     &xb_section_strategies,
     &xb_section_devices,
+    &xb_section_findings,
     /* and what is long */
     &xb_section_numbers,
     NULL,
 };
 
 const struct xb_common_section *const xb_common_sections[] = {
+    &xb_section_fleet,
     &xb_section_trends,
     &xb_section_conditions,
     NULL,

@@ -14,6 +14,7 @@ extern const struct xb_section xb_section_samples;
 extern const struct xb_section xb_section_reasons;     /* the verdicts of a link test */
 extern const struct xb_section xb_section_strategies;  /* what advise predicted */
 extern const struct xb_section xb_section_devices;     /* what list found */
+extern const struct xb_section xb_section_findings;    /* of fleet */
 extern const struct xb_section xb_section_numbers;     /* the rows of a result */
 extern const struct xb_section xb_section_matrices;    /* of pairs, and of NUMA nodes */
 extern const struct xb_section xb_section_path;        /* the links of a link test, as a tree */
@@ -23,6 +24,7 @@ extern const struct xb_section xb_section_differences; /* of its two files */
 
 /* Of all files together. */
 extern const struct xb_common_section xb_section_conditions;
+extern const struct xb_common_section xb_section_fleet; /* GPUs of many nodes, by their siblings */
 extern const struct xb_common_section xb_section_trends;
 
 #endif

@@ -5,7 +5,10 @@
 #include "base/clock.h"
 #include "base/plain_text.h"
 #include "cli/backend_choice.h"
+#include "cli/file_name.h"
+#include "cli/json_place.h"
 #include "cli/places.h"
+#include "cli/start_options.h"
 #include "deadline.h"
 #include "dry_run.h"
 #include "processes.h"
@@ -14,6 +17,7 @@
 #include "base/interrupt.h"
 #include "base/output.h"
 #include "formats.h"
+#include "machine/node.h"
 #include "record/of_run.h"
 #include "timelines.h"
 
@@ -22,6 +26,7 @@
 /* The files of a run, and whether one of them is standard output. */
 struct outputs {
     struct xb_output json, csv, trace;
+    struct xb_json_place json_place;
     bool on_stdout;
     struct xb_timelines timelines;
 };
@@ -34,7 +39,7 @@ static bool is_stdout(const struct xb_value *value)
 /* Standard output is for one thing. */
 static enum xb_status check_stdout(const struct xb_config *config, struct xb_error *error)
 {
-    static const char *const options[] = {"json", "csv", "trace"};
+    static const char *const options[] = {"json", "json-lines", "csv", "trace"};
     const char *first = NULL;
     for (size_t i = 0; i < sizeof options / sizeof options[0]; i++) {
         if (!is_stdout(xb_config_get(config, options[i])))
@@ -62,6 +67,13 @@ static enum xb_status check_request(const struct xb_config *config, struct xb_er
     enum xb_status status = xb_plan_check(config, error);
     if (status != XB_OK)
         return status;
+    status = xb_node_check(error);
+    if (status != XB_OK)
+        return status;
+    struct xb_json_place json;
+    status = xb_json_place_choose(config, &json, error);
+    if (status != XB_OK)
+        return status;
     status = check_stdout(config, error);
     if (status != XB_OK)
         return status;
@@ -72,30 +84,43 @@ static enum xb_status check_request(const struct xb_config *config, struct xb_er
 static enum xb_status find_output(const struct xb_config *config, const char *option,
                                   struct xb_output *output, struct xb_error *error)
 {
-    const struct xb_value *value = xb_config_get(config, option);
-    return value->is_set ? xb_output_find(output, value->text, error) : XB_OK;
+    const struct xb_value *value = xb_config_get(config, option + strlen("--"));
+    return value->is_set ? xb_cli_find_output(option, value->text, output, error) : XB_OK;
+}
+
+static enum xb_status find_json(const struct xb_config *config, struct outputs *outputs,
+                                struct xb_error *error)
+{
+    struct xb_json_place *place = &outputs->json_place;
+    enum xb_status status = xb_json_place_choose(config, place, error);
+    if (status != XB_OK || place->path == NULL)
+        return status;
+    return xb_cli_find_output(place->option, place->path, &outputs->json, error);
 }
 
 static enum xb_status open_outputs(const struct xb_run *run, struct outputs *outputs,
                                    struct xb_error *error)
 {
-    const struct xb_cli_place places[] = {{.option = "--json", .output = &outputs->json},
-                                          {.option = "--csv", .output = &outputs->csv},
-                                          {.option = "--trace", .output = &outputs->trace}};
-    enum xb_status status = find_output(run->config, "json", &outputs->json, error);
+    enum xb_status status = find_json(run->config, outputs, error);
     if (status != XB_OK)
         return status;
-    status = find_output(run->config, "csv", &outputs->csv, error);
+    status = find_output(run->config, "--csv", &outputs->csv, error);
     if (status != XB_OK)
         return status;
-    status = find_output(run->config, "trace", &outputs->trace, error);
+    status = find_output(run->config, "--trace", &outputs->trace, error);
     if (status != XB_OK)
         return status;
+    const struct xb_cli_place places[] = {
+        {.option = outputs->json_place.option, .output = &outputs->json},
+        {.option = "--csv", .output = &outputs->csv},
+        {.option = "--trace", .output = &outputs->trace}};
     outputs->on_stdout =
         outputs->json.is_stdout || outputs->csv.is_stdout || outputs->trace.is_stdout;
     status = xb_cli_open_places(places, sizeof places / sizeof places[0], run->deadline, error);
     if (status != XB_OK)
         return status;
+    if (outputs->json_place.is_line)
+        xb_output_unbuffer(&outputs->json);
     return xb_timelines_begin(&outputs->timelines, run, &outputs->trace, error);
 }
 
@@ -123,7 +148,9 @@ static bool write_output(struct xb_output *output, const struct xb_record *recor
 static bool write_record(struct outputs *outputs, const struct xb_record *record, bool quiet)
 {
     struct xb_error error;
-    bool written = write_output(&outputs->json, record, xb_result_json_write);
+    bool written = write_output(&outputs->json, record,
+                                outputs->json_place.is_line ? xb_result_json_line_write
+                                                            : xb_result_json_write);
     written = write_output(&outputs->csv, record, xb_csv_write) && written;
     if (outputs->on_stdout || quiet) {
         xb_failures_say(record);
@@ -187,6 +214,13 @@ struct watched {
     struct outputs *outputs;
 };
 
+/* Not before: waiting for other nodes tells nothing of how long a case takes. */
+static void plan_progress(void *argument, const struct xb_run *run)
+{
+    struct watched *watched = argument;
+    xb_progress_plan(&watched->progress, run);
+}
+
 static void show_progress(void *argument, const struct xb_run *run, size_t samples,
                           double bandwidth)
 {
@@ -221,13 +255,14 @@ static bool write_overdue(void *argument, const struct xb_run *run)
 static enum xb_status measure(struct xb_run *run, struct outputs *outputs, struct xb_error *error)
 {
     struct watched watched = {.outputs = outputs};
-    struct xb_run_observer observer = {
-        .progress = show_progress, .finished = note_finished, .argument = &watched};
+    struct xb_run_observer observer = {.begun = plan_progress,
+                                       .progress = show_progress,
+                                       .finished = note_finished,
+                                       .argument = &watched};
     enum xb_status status = xb_deadline_measuring(run, write_overdue, outputs, error);
     if (status != XB_OK)
         return status;
     xb_progress_start(&watched.progress, !xb_config_get(run->config, "quiet")->flag);
-    xb_progress_plan(&watched.progress, run);
     status = xb_run_execute(run, &observer, error);
     xb_deadline_doing(NULL);
     xb_progress_clear(&watched.progress);
@@ -277,10 +312,13 @@ static double deadline_of(const struct xb_config *config)
 }
 
 /* Measures in this process. */
-static int run_here(const struct xb_config *config)
+static int run_here(const struct xb_config *config, double deadline,
+                    const struct xb_start_options *start)
 {
+    bool is_agreed = start->request.by != XB_START_AT_ONCE;
     struct xb_run run = {.config = config,
-                         .deadline = deadline_of(config),
+                         .deadline = deadline,
+                         .start_request = is_agreed ? &start->request : NULL,
                          .keeps_timelines = xb_config_get(config, "trace")->is_set ||
                                             xb_config_get(config, "timeline")->flag};
     struct xb_error error;
@@ -299,12 +337,18 @@ static int run_here(const struct xb_config *config)
 static int run(struct xb_config *config, char *const *words)
 {
     struct xb_error error;
+    struct xb_start_options start;
+    double deadline = deadline_of(config);
     (void)words;
-    if (adapt_defaults(config, &error) != XB_OK || check_request(config, &error) != XB_OK)
+    if (adapt_defaults(config, &error) != XB_OK || check_request(config, &error) != XB_OK ||
+        xb_start_options_read(config, deadline, &start, &error) != XB_OK)
         return xb_cli_fail(&error);
-    if (xb_processes_wanted(config) && !xb_config_get(config, "dry-run")->flag)
-        return xb_processes_run(config, deadline_of(config));
-    return run_here(config);
+    bool is_dry = xb_config_get(config, "dry-run")->flag;
+    if (!is_dry)
+        xb_start_options_say(&start);
+    if (xb_processes_wanted(config) && !is_dry)
+        return xb_processes_run(config, deadline, &start.request);
+    return run_here(config, deadline, &start);
 }
 
 const struct xb_command xb_command_run = {

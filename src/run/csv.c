@@ -3,14 +3,13 @@
 #include "csv.h"
 
 #include "base/arena.h"
+#include "base/csv_line.h"
 #include "base/stream.h"
 #include "base/text.h"
 #include "formats.h"
 #include "measure/mode_list.h"
 
 #include <errno.h>
-#include <inttypes.h>
-#include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +22,7 @@ static const char *const columns[] = {
     "bytes_moved", "simultaneous", "overlap", "share_of_alone", "latency", "host_latency_p50_s",
     "host_latency_p95_s", "host_latency_p99_s", "device_latency_p50_s", "device_latency_p95_s",
     "device_latency_p99_s", "backend", "device_name", "parameters", "hostname", "file", "file_time",
+    "node",
     /* Behind these stands a column for each other figure that the record has, then one for each
      * parameter. */
 };
@@ -33,64 +33,6 @@ static const struct xb_figure *const named[] = {
     &xb_figure_overlap,        &xb_figure_share_of_alone, &xb_figure_latency_host,
     &xb_figure_latency_device,
 };
-
-struct line {
-    FILE *stream;
-    bool begun;
-};
-
-static void separate(struct line *line)
-{
-    if (line->begun)
-        fputc(',', line->stream);
-    line->begun = true;
-}
-
-/* The characters of a text, with quotes doubled (RFC 4180, 2.7) and what is no UTF-8 replaced. A
- * line break stands as \n, and the like: a result is one line for every reader. */
-static void put_quoted(FILE *stream, const char *text)
-{
-    for (size_t length; *text != '\0'; text += length) {
-        length = xb_utf8_length(text);
-        if (length == 0) {
-            fputs(XB_UTF8_REPLACEMENT, stream);
-            length = 1;
-            continue;
-        }
-        char character[5] = "", plain[17];
-        memcpy(character, text, length);
-        if (*text == '"')
-            fputc('"', stream);
-        fputs(xb_plain_text(character, plain, sizeof plain), stream);
-    }
-}
-
-static bool needs_quotes(const char *text)
-{
-    return strpbrk(text, ",\"") != NULL;
-}
-
-static void cell(struct line *line, const char *text)
-{
-    const char *quote = needs_quotes(text) ? "\"" : "";
-    separate(line);
-    fputs(quote, line->stream);
-    put_quoted(line->stream, text);
-    fputs(quote, line->stream);
-}
-
-static void cell_whole(struct line *line, bool known, uint64_t value)
-{
-    separate(line);
-    if (known)
-        fprintf(line->stream, "%" PRIu64, value);
-}
-
-static void cell_number(struct line *line, bool known, double value)
-{
-    char text[32];
-    cell(line, known && isfinite(value) ? xb_number_text(value, text, sizeof text) : "");
-}
 
 /* ---- which figures and parameters there are ---- */
 
@@ -179,7 +121,7 @@ void xb_csv_free(struct xb_csv *csv)
 
 /* "setup_time_s", "bandwidth_h2d_bytes_per_second", "peak_host_memory_bytes", "speed_up": its unit
  * in words, as the older columns have it. */
-static void put_name(struct line *line, const struct xb_csv_figure *figure)
+static void put_name(struct xb_csv_line *line, const struct xb_csv_figure *figure)
 {
     char name[128];
     const char *unit = strcmp(figure->unit, XB_UNIT_RATE) == 0      ? "_bytes_per_second"
@@ -187,13 +129,14 @@ static void put_name(struct line *line, const struct xb_csv_figure *figure)
                        : strcmp(figure->unit, XB_UNIT_BYTES) == 0   ? "_bytes"
                                                                     : "";
     snprintf(name, sizeof name, "%s%s", figure->name, unit);
-    cell(line, name);
+    xb_csv_put(line, name);
 }
 
 /* "host_offset": an underscore for a dash, as in the names of the older columns. Where a figure or
  * another column has that name, "threads_given": what the option said, which may be 0 for as many
  * as fit. */
-static void put_parameter_name(struct line *line, const struct xb_csv *csv, const char *parameter)
+static void put_parameter_name(struct xb_csv_line *line, const struct xb_csv *csv,
+                               const char *parameter)
 {
     char name[104], column[112];
     snprintf(name, sizeof name, "%.100s", parameter);
@@ -204,7 +147,7 @@ static void put_parameter_name(struct line *line, const struct xb_csv *csv, cons
     for (size_t i = 0; !is_taken && i < sizeof columns / sizeof columns[0]; i++)
         is_taken = strcmp(columns[i], name) == 0;
     snprintf(column, sizeof column, "%s%s", name, is_taken ? "_given" : "");
-    cell(line, column);
+    xb_csv_put(line, column);
 }
 
 /* ---- a line ---- */
@@ -230,47 +173,47 @@ static struct subject subject_of(const struct xb_record *record, const struct xb
     return subject;
 }
 
-static void cell_median(struct line *line, const struct subject *subject, const char *figure)
+static void cell_median(struct xb_csv_line *line, const struct subject *subject, const char *figure)
 {
-    cell_number(line, true, xb_record_median(subject->record, subject->test, figure));
+    xb_csv_put_number(line, true, xb_record_median(subject->record, subject->test, figure));
 }
 
-static void put_case(struct line *line, const struct subject *subject)
+static void put_case(struct xb_csv_line *line, const struct subject *subject)
 {
     const struct xb_record_case *test = subject->test;
     char text[XB_RECORD_REASON];
     const char *reason = xb_record_reason(test, &subject->summary, text, sizeof text);
-    cell(line, test->mode);
-    cell(line, test->variant);
-    cell(line, test->direction);
-    cell_whole(line, true, test->bytes);
-    cell_whole(line, test->device >= 0, (uint64_t)test->device);
-    cell_whole(line, test->peer >= 0, (uint64_t)test->peer);
-    cell(line, xb_result_status_name(subject->summary.status));
-    cell(line, reason != NULL ? reason : "");
-    cell(line, subject->row->timer != NULL ? subject->row->timer : "");
+    xb_csv_put(line, test->mode);
+    xb_csv_put(line, test->variant);
+    xb_csv_put(line, test->direction);
+    xb_csv_put_whole(line, true, test->bytes);
+    xb_csv_put_whole(line, test->device >= 0, (uint64_t)test->device);
+    xb_csv_put_whole(line, test->peer >= 0, (uint64_t)test->peer);
+    xb_csv_put(line, xb_result_status_name(subject->summary.status));
+    xb_csv_put(line, reason != NULL ? reason : "");
+    xb_csv_put(line, subject->row->timer != NULL ? subject->row->timer : "");
 }
 
 /* Where a copy failed or did not verify there is no figure, but the count of its samples. */
-static void put_bandwidth(struct line *line, const struct subject *subject)
+static void put_bandwidth(struct xb_csv_line *line, const struct subject *subject)
 {
     struct xb_statistics s = {0};
     bool known = xb_record_describe(subject->record, subject->test, xb_figure_bandwidth.name, &s);
     size_t n = subject->record->is_merged ? subject->summary.ok - subject->summary.cut
                                           : subject->row->time_count;
-    cell_number(line, known, s.median);
-    cell_number(line, known && s.has_interval, s.ci95_low);
-    cell_number(line, known && s.has_interval, s.ci95_high);
-    cell_number(line, known, s.min);
-    cell_number(line, known, s.max);
-    cell_number(line, known, s.p5);
-    cell_number(line, known, s.p95);
-    cell_number(line, known, s.mad);
-    cell_whole(line, n > 0, n);
+    xb_csv_put_number(line, known, s.median);
+    xb_csv_put_number(line, known && s.has_interval, s.ci95_low);
+    xb_csv_put_number(line, known && s.has_interval, s.ci95_high);
+    xb_csv_put_number(line, known, s.min);
+    xb_csv_put_number(line, known, s.max);
+    xb_csv_put_number(line, known, s.p5);
+    xb_csv_put_number(line, known, s.p95);
+    xb_csv_put_number(line, known, s.mad);
+    xb_csv_put_whole(line, n > 0, n);
 }
 
 /* "a warning; and another" */
-static void put_warnings(struct line *line, const struct subject *subject)
+static void put_warnings(struct xb_csv_line *line, const struct subject *subject)
 {
     struct xb_record_warning kinds[XB_RECORD_WARNINGS];
     const struct xb_record_row *row = subject->row;
@@ -279,77 +222,80 @@ static void put_warnings(struct line *line, const struct subject *subject)
     size_t count =
         merged ? xb_record_warnings(subject->record, subject->test, kinds) : row->warning_count;
     for (size_t i = 0; i < count; i++)
-        quoted = quoted || needs_quotes(merged ? kinds[i].text : row->warning_texts[i]);
-    separate(line);
+        quoted = quoted || xb_csv_needs_quotes(merged ? kinds[i].text : row->warning_texts[i]);
+    xb_csv_separate(line);
     fputs(quoted ? "\"" : "", line->stream);
     for (size_t i = 0; i < count; i++) {
         fputs(i > 0 ? "; " : "", line->stream);
-        put_quoted(line->stream, merged ? kinds[i].text : row->warning_texts[i]);
+        xb_csv_put_part(line->stream, merged ? kinds[i].text : row->warning_texts[i]);
     }
     fputs(quoted ? "\"" : "", line->stream);
 }
 
-static void put_percentiles(struct line *line, const struct subject *subject,
+static void put_percentiles(struct xb_csv_line *line, const struct subject *subject,
                             const struct xb_figure *figure)
 {
     struct xb_statistics s = {0};
     bool known = xb_record_describe(subject->record, subject->test, figure->name, &s);
-    cell_number(line, known, s.median);
-    cell_number(line, known, s.p95);
-    cell_number(line, known, s.p99);
+    xb_csv_put_number(line, known, s.median);
+    xb_csv_put_number(line, known, s.p95);
+    xb_csv_put_number(line, known, s.p99);
 }
 
-static void put_end(struct line *line, const struct subject *subject)
+static void put_end(struct xb_csv_line *line, const struct subject *subject)
 {
     static const char *const verified[] = {"", "true", "false"};
     const char *stop = subject->measured ? subject->row->stop_reason : NULL;
-    cell(line, stop != NULL ? stop : "");
-    cell(line, verified[subject->summary.verified]);
+    xb_csv_put(line, stop != NULL ? stop : "");
+    xb_csv_put(line, verified[subject->summary.verified]);
     put_warnings(line, subject);
-    cell_whole(line, subject->row->bytes_moved > 0, subject->row->bytes_moved);
-    cell(line, subject->test->simultaneous ? "true" : "false");
+    xb_csv_put_whole(line, subject->row->bytes_moved > 0, subject->row->bytes_moved);
+    xb_csv_put(line, subject->test->simultaneous ? "true" : "false");
 }
 
 /* What ran. The sum over several devices has no device of its own. */
-static void put_where(struct line *line, const struct subject *subject)
+static void put_where(struct xb_csv_line *line, const struct subject *subject)
 {
     const struct xb_record_device *device =
         xb_record_device(subject->record, subject->test->device);
-    cell(line, subject->record->backend != NULL ? subject->record->backend : "");
-    cell(line, device != NULL ? device->name : "");
+    xb_csv_put(line, subject->record->backend != NULL ? subject->record->backend : "");
+    xb_csv_put(line, device != NULL ? device->name : "");
 }
 
 /* "chunk=8388608;streams=2" */
-static void put_parameters(struct line *line, const struct xb_record_case *test)
+static void put_parameters(struct xb_csv_line *line, const struct xb_record_case *test)
 {
     bool quoted = false;
     for (size_t i = 0; i < test->parameter_count; i++)
-        quoted = quoted ||
-                 (test->parameters[i].value != NULL && needs_quotes(test->parameters[i].value));
-    separate(line);
+        quoted = quoted || (test->parameters[i].value != NULL &&
+                            xb_csv_needs_quotes(test->parameters[i].value));
+    xb_csv_separate(line);
     fputs(quoted ? "\"" : "", line->stream);
     for (size_t i = 0; i < test->parameter_count; i++) {
         const char *value = test->parameters[i].value;
         fputs(i > 0 ? ";" : "", line->stream);
-        put_quoted(line->stream, test->parameters[i].name);
+        xb_csv_put_part(line->stream, test->parameters[i].name);
         fputc('=', line->stream);
-        put_quoted(line->stream, value != NULL ? value : "");
+        xb_csv_put_part(line->stream, value != NULL ? value : "");
     }
     fputs(quoted ? "\"" : "", line->stream);
 }
 
 /* Who measured, and in which file that stands. */
-static void put_source(struct line *line, const struct xb_record *record)
+static void put_source(struct xb_csv_line *line, const struct xb_record *record)
 {
-    cell(line, record->host.hostname != NULL ? record->host.hostname : "");
-    cell(line, record->path != NULL ? record->path : "");
-    cell(line, record->timestamp != NULL ? record->timestamp : "");
+    xb_csv_put(line, record->host.hostname != NULL ? record->host.hostname : "");
+    xb_csv_put(line, record->path != NULL ? record->path : "");
+    xb_csv_put(line, record->timestamp != NULL ? record->timestamp : "");
+    xb_csv_put(line, record->host.node != NULL       ? record->host.node
+                     : record->host.hostname != NULL ? record->host.hostname
+                                                     : "");
 }
 
 static void put_line(FILE *stream, const struct xb_csv *csv, const struct xb_record *record,
                      const struct xb_record_case *test)
 {
-    struct line line = {.stream = stream};
+    struct xb_csv_line line = {.stream = stream};
     struct subject subject = subject_of(record, test);
     put_case(&line, &subject);
     put_bandwidth(&line, &subject);
@@ -358,7 +304,7 @@ static void put_line(FILE *stream, const struct xb_csv *csv, const struct xb_rec
     put_end(&line, &subject);
     cell_median(&line, &subject, xb_figure_overlap.name);
     cell_median(&line, &subject, xb_figure_share_of_alone.name);
-    cell(&line, test->latency ? "true" : "false");
+    xb_csv_put(&line, test->latency ? "true" : "false");
     put_percentiles(&line, &subject, &xb_figure_latency_host);
     put_percentiles(&line, &subject, &xb_figure_latency_device);
     put_where(&line, &subject);
@@ -367,8 +313,8 @@ static void put_line(FILE *stream, const struct xb_csv *csv, const struct xb_rec
     for (size_t i = 0; i < csv->figure_count; i++)
         cell_median(&line, &subject, csv->figures[i].name);
     for (size_t i = 0; i < csv->parameter_count; i++)
-        cell(&line, xb_record_parameter(test, csv->parameters[i]));
-    fputs("\r\n", stream);
+        xb_csv_put(&line, xb_record_parameter(test, csv->parameters[i]));
+    xb_csv_end(&line);
 }
 
 static enum xb_status written(FILE *stream, struct xb_error *error)
@@ -378,14 +324,14 @@ static enum xb_status written(FILE *stream, struct xb_error *error)
 
 enum xb_status xb_csv_write_header(FILE *stream, const struct xb_csv *csv, struct xb_error *error)
 {
-    struct line line = {.stream = stream};
+    struct xb_csv_line line = {.stream = stream};
     for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++)
-        cell(&line, columns[i]);
+        xb_csv_put(&line, columns[i]);
     for (size_t i = 0; i < csv->figure_count; i++)
         put_name(&line, &csv->figures[i]);
     for (size_t i = 0; i < csv->parameter_count; i++)
         put_parameter_name(&line, csv, csv->parameters[i]);
-    fputs("\r\n", stream);
+    xb_csv_end(&line);
     return written(stream, error);
 }
 

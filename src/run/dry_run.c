@@ -6,6 +6,8 @@
 #include "base/stream.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/file_name.h"
+#include "cli/json_place.h"
 #include "cli/places.h"
 #include "eta.h"
 #include "measure/estimate.h"
@@ -152,13 +154,17 @@ struct files {
 static enum xb_status find_files(const struct xb_run *run, struct files *files,
                                  struct xb_error *error)
 {
-    const struct xb_cli_place places[] = {{.option = "--json", .output = &files->json},
+    struct xb_json_place json;
+    enum xb_status status = xb_json_place_choose(run->config, &json, error);
+    if (status != XB_OK)
+        return status;
+    const struct xb_cli_place places[] = {{.option = json.option, .output = &files->json},
                                           {.option = "--csv", .output = &files->csv},
                                           {.option = "--trace", .output = &files->trace},
                                           {.option = "--baseline-json", .output = &files->baseline},
                                           {.option = "--interleave"}};
     memcpy(files->places, places, sizeof places);
-    enum xb_status status = xb_processes_find_baseline(run->config, &files->program, error);
+    status = xb_processes_find_baseline(run->config, &files->program, error);
     if (status != XB_OK)
         return status;
     files->places[OUTPUTS].input = files->program;
@@ -166,7 +172,7 @@ static enum xb_status find_files(const struct xb_run *run, struct files *files,
         const struct xb_value *value = xb_config_get(run->config, places[i].option + strlen("--"));
         if (!value->is_set)
             continue;
-        status = xb_output_find(places[i].output, value->text, error);
+        status = xb_cli_find_output(places[i].option, value->text, places[i].output, error);
         if (status != XB_OK)
             return status;
     }

@@ -5,8 +5,8 @@
 #include "reading/list.h"
 #include "record/write.h"
 
-enum xb_status xb_result_json_write(FILE *stream, const struct xb_record *record,
-                                    struct xb_error *error)
+static enum xb_status write_as(FILE *stream, const struct xb_record *record,
+                               xb_json_finisher *finish, struct xb_error *error)
 {
     struct xb_json json;
     xb_json_begin(&json);
@@ -14,5 +14,17 @@ enum xb_status xb_result_json_write(FILE *stream, const struct xb_record *record
     xb_record_put(&json, record);
     xb_reading_put_of(&json, record);
     xb_json_close(&json);
-    return xb_json_finish(&json, stream, "the JSON", error);
+    return finish(&json, stream, "the JSON", error);
+}
+
+enum xb_status xb_result_json_write(FILE *stream, const struct xb_record *record,
+                                    struct xb_error *error)
+{
+    return write_as(stream, record, xb_json_finish, error);
+}
+
+enum xb_status xb_result_json_line_write(FILE *stream, const struct xb_record *record,
+                                         struct xb_error *error)
+{
+    return write_as(stream, record, xb_json_finish_line, error);
 }

@@ -2,7 +2,10 @@
 /* The rows that declare the options of `run`; modes declare theirs. */
 #include "command.h"
 
+#include "cli/file_name.h"
+#include "cli/json_place.h"
 #include "cli/options.h"
+#include "cli/start_options.h"
 #include "measure/mode_list.h"
 #include "xferbench/record.h"
 
@@ -196,7 +199,8 @@ static const struct xb_option option_json = {
     .type = XB_OPTION_FILE,
     .argument = "FILE",
     .help = "Write all that was measured as JSON (docs/result.schema.json, several processes "
-            "docs/processes.schema.json); - for standard output, in place of the table.",
+            "docs/processes.schema.json); - for standard output, in place of the "
+            "table." XB_FILE_NAME_HELP,
     .brief = "write all that was measured as JSON",
     .selects = true,
 };
@@ -233,12 +237,16 @@ static const struct xb_option option_quiet = {
     .selects = true,
 };
 static const struct xb_option *const own_rows[] = {
-    &option_mode,       &option_size,          &option_direction, &option_device,
-    &option_numa,       &xb_option_backend,    &option_latency,   &option_simultaneous,
-    &option_time_limit, &option_warm_up,       &option_samples,   &option_processes,
-    &option_interleave, &option_quick,         &option_deadline,  &option_dry_run,
-    &option_json,       &option_baseline_json, &option_csv,       &option_trace,
-    &option_timeline,   &option_quiet,         &xb_option_help,   &xb_option_version,
+    &option_mode,          &option_size,         &option_direction,
+    &option_device,        &option_numa,         &xb_option_backend,
+    &option_latency,       &option_simultaneous, &option_time_limit,
+    &option_warm_up,       &option_samples,      &option_processes,
+    &option_interleave,    &option_quick,        &option_deadline,
+    &xb_option_start_at,   &xb_option_barrier,   &xb_option_barrier_tasks,
+    &option_dry_run,       &option_json,         &xb_option_json_lines,
+    &option_baseline_json, &option_csv,          &option_trace,
+    &option_timeline,      &option_quiet,        &xb_option_help,
+    &xb_option_version,
 };
 #define OWN_ROWS (sizeof own_rows / sizeof own_rows[0])
 
@@ -266,4 +274,17 @@ const struct xb_option *const *xb_run_rows(void)
     }
     rows[count] = NULL;
     return rows;
+}
+
+enum xb_status xb_run_read_defaults(struct xb_record *defaults, struct xb_error *error)
+{
+    char name[] = "run";
+    char *argv[] = {name, NULL};
+    struct xb_config config;
+    enum xb_status status = xb_config_parse(xb_run_rows(), 1, argv, &config, error);
+    if (status != XB_OK)
+        return status;
+    status = xb_record_of_config(&config, defaults, error);
+    xb_config_free(&config);
+    return status;
 }

@@ -41,7 +41,8 @@ static enum xb_status check_interleave(const struct xb_config *config, struct xb
         return XB_FAIL(error, XB_ERR_USAGE,
                        "--baseline-json is where the results of a baseline go: name that with "
                        "--interleave PROGRAM");
-    if (!baseline || !xb_config_get(config, "json")->is_set)
+    if (!baseline ||
+        (!xb_config_get(config, "json")->is_set && !xb_config_get(config, "json-lines")->is_set))
         return XB_FAIL(error, XB_ERR_USAGE,
                        "--interleave writes two files: give --json FILE for the candidate, which "
                        "is this program, and --baseline-json FILE for the baseline");
@@ -175,10 +176,9 @@ static enum xb_status no_memory(struct xb_error *error)
 }
 
 static enum xb_status prepare_side(const struct session *session, struct side *side,
-                                   const char *role, const char *to, struct xb_error *error)
+                                   const char *role, struct xb_error *error)
 {
     size_t asked = (size_t)count_of(session->config);
-    side->to = to;
     side->set.role = role;
     side->set.program = side->name;
     side->set.asked = asked;
@@ -197,8 +197,10 @@ static enum xb_status prepare_candidate(struct session *session, struct xb_error
     target[length] = '\0';
     side->name = strdup(target);
     session->side_count = 1;
-    return prepare_side(session, side, is_interleaved(session->config) ? "candidate" : NULL, "json",
-                        error);
+    enum xb_status status = xb_json_place_choose(session->config, &side->to, error);
+    if (status != XB_OK)
+        return status;
+    return prepare_side(session, side, is_interleaved(session->config) ? "candidate" : NULL, error);
 }
 
 enum xb_status xb_processes_find_baseline(const struct xb_config *config, char **path,
@@ -224,7 +226,11 @@ static enum xb_status prepare_baseline(struct session *session, struct xb_error 
         return status;
     side->name = strdup(side->path);
     session->side_count = SIDES;
-    status = prepare_side(session, side, "baseline", "baseline-json", error);
+    side->to = (struct xb_json_place){
+        .option = "--baseline-json",
+        .path = xb_config_get(session->config, "baseline-json")->text,
+    };
+    status = prepare_side(session, side, "baseline", error);
     side->set.counterpart = session->sides[CANDIDATE].name;
     session->sides[CANDIDATE].set.counterpart = side->name;
     return status;
@@ -276,12 +282,24 @@ static bool has_results(const struct session *session)
     return false;
 }
 
-int xb_processes_run(const struct xb_config *config, double deadline)
+/* Waits for the time to begin once, for all processes. */
+static enum xb_status begin(struct session *session, const struct xb_start_request *request,
+                            struct xb_error *error)
+{
+    struct xb_start start;
+    enum xb_status status = xb_start_wait(request, &start, error);
+    for (size_t i = 0; i < session->side_count; i++)
+        session->sides[i].set.start = start;
+    return status;
+}
+
+int xb_processes_run(const struct xb_config *config, double deadline,
+                     const struct xb_start_request *request)
 {
     struct session session = {.config = config, .deadline = deadline};
     struct xb_error error;
     int code = 0;
-    if (prepare(&session, &error) != XB_OK) {
+    if (prepare(&session, &error) != XB_OK || begin(&session, request, &error) != XB_OK) {
         code = xb_cli_fail(&error);
         release(&session);
         return code;

@@ -2,6 +2,7 @@
 #ifndef XFERBENCH_RUN_PROCESSES_H
 #define XFERBENCH_RUN_PROCESSES_H
 
+#include "machine/start.h"
 #include "xferbench/options.h"
 
 #include <stdbool.h>
@@ -22,8 +23,10 @@ XB_MUST_CHECK enum xb_status xb_processes_find_baseline(const struct xb_config *
 
 /*
  * Runs the processes one after the other, merges what they write, and writes it. `deadline` is on
- * the clock of src/base/clock.h, 0 for none. Opens no backend. Blocks. Returns the exit code.
+ * the clock of src/base/clock.h, 0 for none. *request says when the first begins. Opens no backend.
+ * Blocks. Returns the exit code.
  */
-int xb_processes_run(const struct xb_config *config, double deadline);
+int xb_processes_run(const struct xb_config *config, double deadline,
+                     const struct xb_start_request *request);
 
 #endif

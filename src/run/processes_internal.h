@@ -3,6 +3,7 @@
 #define XFERBENCH_RUN_PROCESSES_INTERNAL_H
 
 #include "cli/command.h"
+#include "cli/json_place.h"
 #include "cli/places.h"
 
 #include "processes_set.h"
@@ -15,9 +16,9 @@ enum { CANDIDATE, BASELINE, SIDES };
 
 /* One of the programs that are measured. */
 struct side {
-    char *path;     /* the file that is run; NULL for this program */
-    char *name;     /* the program, for people and argv[0] */
-    const char *to; /* the option that says where its results go */
+    char *path;              /* the file that is run; NULL for this program */
+    char *name;              /* the program, for people and argv[0] */
+    struct xb_json_place to; /* where its results go */
     struct xb_output output;
     struct xb_processes set;
     size_t bytes; /* of the processes' documents */

@@ -209,7 +209,8 @@ static void put_process(struct xb_json *json, const struct xb_process *process, 
 /* What the first process says of machine and options; null where none says anything. */
 static void put_conditions(struct xb_json *json, const struct xb_processes *set)
 {
-    static const char *const keys[] = {"host", "backend", "devices", "environment", "config"};
+    static const char *const keys[] = {"host",    "launcher",    "backend",
+                                       "devices", "environment", "config"};
     const struct xb_process *first = xb_processes_first(set);
     if (first == NULL) {
         for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
@@ -217,14 +218,27 @@ static void put_conditions(struct xb_json *json, const struct xb_processes *set)
         return;
     }
     xb_record_put_host(json, &first->record);
+    xb_record_put_launcher(json, &first->record);
     xb_record_put_backend(json, &first->record);
     xb_record_put_devices(json, &first->record);
     xb_record_put_environment(json, &first->record);
     xb_record_put_config(json, &first->record);
 }
 
+/* When the first of them began, as this process saw it. */
+static void put_start(struct xb_json *json, const struct xb_start *start)
+{
+    struct xb_record own = {.launcher.rank = -1};
+    struct xb_making making = {.record = &own};
+    xb_making_keep_start(&making, start);
+    if (making.failed)
+        xb_json_fail_memory(json);
+    xb_record_put_start(json, &own);
+    xb_record_free(&own);
+}
+
 enum xb_status xb_processes_json_write(FILE *stream, const struct xb_processes *set,
-                                       struct xb_error *error)
+                                       xb_json_finisher *finish, struct xb_error *error)
 {
     struct xb_json json;
     xb_json_begin(&json);
@@ -236,6 +250,7 @@ enum xb_status xb_processes_json_write(FILE *stream, const struct xb_processes *
     xb_json_put_optional(&json, "interleaved_with", set->counterpart);
     xb_json_put_flag(&json, "interrupted", set->interrupted);
     xb_json_put_known_flag(&json, "deadline_met", set->has_deadline, set->deadline_met);
+    put_start(&json, &set->start);
     put_conditions(&json, set);
     xb_json_open_array(&json, "processes");
     for (size_t i = 0; i < set->count; i++)
@@ -243,5 +258,5 @@ enum xb_status xb_processes_json_write(FILE *stream, const struct xb_processes *
     xb_json_close(&json);
     put_merged(&json, set);
     xb_json_close(&json);
-    return xb_json_finish(&json, stream, "the JSON", error);
+    return finish(&json, stream, "the JSON", error);
 }

@@ -2,7 +2,9 @@
 #define _POSIX_C_SOURCE 200809L /* open_memstream */
 #include "processes_internal.h"
 
+#include "base/json_write.h"
 #include "base/plain_text.h"
+#include "cli/file_name.h"
 #include "formats.h"
 #include "xferbench/version.h"
 
@@ -15,18 +17,23 @@ enum xb_status xb_processes_open_outputs(struct session *session, struct xb_erro
 {
     for (size_t i = 0; i < session->side_count; i++) {
         struct side *side = &session->sides[i];
-        const struct xb_value *file = xb_config_get(session->config, side->to);
-        if (!file->is_set)
+        if (side->to.path == NULL)
             continue;
-        enum xb_status status = xb_output_find(&side->output, file->text, error);
+        enum xb_status status =
+            xb_cli_find_output(side->to.option, side->to.path, &side->output, error);
         if (status != XB_OK)
             return status;
     }
     const struct xb_cli_place places[] = {
-        {.option = "--json", .output = &session->sides[CANDIDATE].output},
+        {.option = session->sides[CANDIDATE].to.option,
+         .output = &session->sides[CANDIDATE].output},
         {.option = "--baseline-json", .output = &session->sides[BASELINE].output},
         {.option = "--interleave", .input = session->sides[BASELINE].path}};
-    return xb_cli_open_places(places, sizeof places / sizeof places[0], session->deadline, error);
+    enum xb_status status =
+        xb_cli_open_places(places, sizeof places / sizeof places[0], session->deadline, error);
+    if (status == XB_OK && session->sides[CANDIDATE].to.is_line)
+        xb_output_unbuffer(&session->sides[CANDIDATE].output);
+    return status;
 }
 
 static bool say(const struct xb_error *error)
@@ -47,7 +54,8 @@ static enum xb_status write_document(const struct side *side, char **text, size_
     FILE *stream = open_memstream(text, length);
     if (stream == NULL)
         return no_memory(error);
-    enum xb_status status = xb_processes_json_write(stream, &side->set, error);
+    enum xb_status status = xb_processes_json_write(
+        stream, &side->set, side->to.is_line ? xb_json_finish_line : xb_json_finish, error);
     bool closed = fclose(stream) == 0;
     if (status != XB_OK)
         return status;
@@ -82,7 +90,8 @@ static bool write_file(struct side *side, const char *text, size_t length)
 static enum xb_status outline(const struct xb_processes *set, struct xb_record *record,
                               struct xb_error *error)
 {
-    *record = (struct xb_record){.is_merged = true,
+    *record = (struct xb_record){.launcher.rank = -1,
+                                 .is_merged = true,
                                  .version = XB_VERSION,
                                  .role = set->role,
                                  .program = set->program,

@@ -2,6 +2,8 @@
 #ifndef XFERBENCH_RUN_PROCESSES_SET_H
 #define XFERBENCH_RUN_PROCESSES_SET_H
 
+#include "base/json_write.h"
+#include "machine/start.h"
 #include "xferbench/options.h"
 #include "xferbench/record.h"
 
@@ -32,9 +34,10 @@ struct xb_processes {
     size_t asked;                 /* how many there should be */
     struct xb_process *processes; /* those that were begun, in their order; room for `asked` */
     size_t count;
-    bool interrupted;  /* a signal ended it before all was measured */
-    bool has_deadline; /* a deadline was set */
-    bool deadline_met; /* it cut nothing short */
+    struct xb_start start; /* of all of them together */
+    bool interrupted;      /* a signal ended it before all was measured */
+    bool has_deadline;     /* a deadline was set */
+    bool deadline_met;     /* it cut nothing short */
 };
 
 void xb_processes_free(struct xb_processes *set);
@@ -44,9 +47,11 @@ const struct xb_process *xb_processes_first(const struct xb_processes *set);
 
 /*
  * JSON after docs/processes.schema.json: every process's document and, for each case, the medians
- * of the processes and their statistics. A failed write leaves its mark on the stream.
+ * of the processes and their statistics. `finish` decides the form. A failed write leaves its mark
+ * on the stream.
  */
 XB_MUST_CHECK enum xb_status xb_processes_json_write(FILE *stream, const struct xb_processes *set,
+                                                     xb_json_finisher *finish,
                                                      struct xb_error *error);
 
 #endif

@@ -4,6 +4,7 @@
 #include "table.h"
 
 #include "base/note.h"
+#include "machine/node.h"
 #include "machine/pcie.h"
 
 #include <string.h>
@@ -95,6 +96,7 @@ static void print_device(FILE *stream, const struct xb_record_device *device)
 static void print_program(FILE *stream, const struct xb_record *record)
 {
     struct xb_words words = {.length = 0};
+    char node[XB_NODE_TEXT];
     xb_words_add(&words, "xferbench %s", record->version != NULL ? record->version : "?");
     if (record->backend != NULL)
         xb_words_add(&words, ", backend %s", record->backend);
@@ -103,6 +105,9 @@ static void print_program(FILE *stream, const struct xb_record *record)
     if (record->driver != NULL)
         xb_words_add(&words, ", driver %s", record->driver);
     xb_heading_print(stream, XB_COLOUR_NONE, "%s", words.text);
+    xb_node_text(record->host.node, record->host.hostname, node);
+    if (node[0] != '\0')
+        xb_note_print(stream, "node", XB_TABLE_LABEL, "%s", node);
     if (record->library != NULL)
         xb_note_print(stream, "library", XB_TABLE_LABEL, "%s%s%s", record->library,
                       record->library_named_by != NULL ? ", NAMED BY " : "",

@@ -8,6 +8,7 @@
 #include "base/note.h"
 #include "base/plain_text.h"
 #include "formats.h"
+#include "machine/start.h"
 #include "record/rows.h"
 #include "record/shown_parameters.h"
 #include "xferbench/units.h"
@@ -347,6 +348,20 @@ static void print_cut(struct printer *printer)
     }
 }
 
+/* Where nodes were to begin at once: whether this one did. */
+static void print_start(struct printer *printer)
+{
+    const struct xb_record_start *start = &printer->record->start;
+    const struct xb_clock_state clock = {.is_known = start->clock_known,
+                                         .is_synchronised = start->synchronised};
+    char text[XB_START_WARNING];
+    struct xb_words words = {.length = 0};
+    if (start->asked == NULL || xb_start_warning(start->late_s, &clock, text) == NULL)
+        return;
+    xb_words_add(&words, "%s", text);
+    print(printer, XB_COLOUR_WARNING, "warning", &words);
+}
+
 static void print_warnings(struct printer *printer, struct warnings *warnings)
 {
     struct xb_words more = {.length = 0};
@@ -374,6 +389,7 @@ enum xb_status xb_table_notes(FILE *stream, const struct xb_record *record, stru
     bool failed = troubles.failed;
     if (!failed) {
         print_stop(&printer);
+        print_start(&printer);
         print_failures(&printer);
         for (const struct trouble *trouble = troubles.first; trouble != NULL;
              trouble = trouble->next)

@@ -8,6 +8,7 @@
 #include "base/plain_text.h"
 #include "base/terminal.h"
 #include "cases.h"
+#include "cli/file_name.h"
 #include "cli/help.h"
 #include "cli/options.h"
 #include "cli/places.h"
@@ -154,6 +155,11 @@ static enum xb_status show_text(struct show *show, const char *path, const char 
     cJSON_Delete(root);
     if (of != NULL)
         return of(show, path, text, length, error);
+    if (kind == XB_DOCUMENT_FLEET)
+        return XB_FAIL(error, XB_ERR_USAGE,
+                       "%.300s: is a %s, which show cannot print: xferbench fleet prints it from "
+                       "the documents it was made of",
+                       path, xb_document_kind_name(kind));
     if (kind != XB_DOCUMENT_FOREIGN)
         return XB_FAIL(
             error, XB_ERR_USAGE,
@@ -252,7 +258,7 @@ static enum xb_status begin_csv(struct show *show, const struct xb_config *confi
     xb_interrupt_catch(); /* before there is a temporary file to leave behind */
     enum xb_status status = refuse_pipes(config, error);
     if (status == XB_OK)
-        status = xb_output_find(&show->output, csv->text, error);
+        status = xb_cli_find_output("--csv", csv->text, &show->output, error);
     if (status == XB_OK)
         status = open_output(show, config, error);
     if (status == XB_OK)

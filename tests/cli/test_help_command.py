@@ -9,7 +9,7 @@ import termios
 import harness
 from harness import MODES, Case, Terminal
 
-COMMANDS = "run list link compare show advise".split()
+COMMANDS = "run list link compare fleet show advise".split()
 
 
 class HelpCommand(Case):

@@ -188,7 +188,7 @@ class Warnings(MergedCase):
             *ONE, *FEW, "--size", self.SIZES, "--processes", "3", "--json", "out.json"
         )
         merged = json.loads(self.read("out.json"))
-        few = "3 samples are too few for a confidence interval (it takes 6)"
+        few = "too few samples for a confidence interval: 3 (it takes 6)"
         for row in merged["results"]:
             self.assertIn({"text": few, "processes": 3}, row["warnings"])
         self.assertIn(

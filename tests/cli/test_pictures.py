@@ -62,6 +62,14 @@ class Pictures(Case):
                 for word in element.get("class", "plot").split():
                     self.assertRegex(style, rf"\.{re.escape(word)}[ {{,]", name)
 
+    def test_80_000_values_make_a_small_picture(self):
+        text = self.read("large-fleet.svg")
+        self.assertLessEqual(len(text.encode()), 150_000)
+        texts = ["".join(text.itertext()) for text in self.pictures["large-fleet.svg"].iter(f"{SVG}text")]
+        for part in ("as their siblings: 80000", "slow: 8000", "fast: 2000", "gpu0001", "gpu10000",
+                     "9800 more of those that stand out are drawn as cells."):
+            self.assertIn(part, texts)
+
     def test_the_page_has_each_name_once(self):
         page = self.read("gallery.html")
         names = re.findall(r'\sid="([^"]*)"', page)

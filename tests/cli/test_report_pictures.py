@@ -223,6 +223,75 @@ class Pictures(Case):
         self.assertEqual(table[1][1], "REGRESSION")
         self.assertEqual(table[1][4:7], ["51.3 % slower, 99 % sure of at least 51.3 %", "0.4866", "0.4865 to 0.4867"])
 
+    # ---- fleets ----
+
+    def write_fleet(self, nodes, odds):
+        """Link tests of so many nodes of two GPUs, alike but for `odds`: factors by node and GPU."""
+        original = self.load_result("h200-x2", "link-pairs.json")
+        names = []
+        for node in range(1, nodes + 1):
+            document = copy.deepcopy(original)
+            document["host"]["hostname"] = f"gpu{node}"
+            document["timestamp"] = f"2026-03-{node:02}T12:00:00Z"
+            for device in document["devices"]:
+                device["uuid"] = f"GPU-{node}-{device['index']}"
+                factor = odds.get((node, device["index"]), 1) * (1 + 0.0002 * (node * 7 % 5 + device["index"]))
+                # Both are of one device: those of the file differ by more.
+                device["attempts"][0]["h2d_bytes_per_second"] = 53.2e9 * factor
+                device["verdict"]["h2d_share"] = 53.2e9 * factor / 58080802266.03722
+            names.append(f"gpu{node}.json")
+            self.write_json(names[-1], document)
+        return names
+
+    def test_a_fleet_names_what_is_not_like_its_siblings(self):
+        page = self.report(*self.write_fleet(12, {(10, 1): 0.95, (3, 0): 1.04}))
+        words = self.words_of(page)
+        self.assertIn("24 of 24 GPUs on 12 nodes are judged by their siblings. Findings: 1 slow, 1 fast, 0 of", words)
+        self.assertIn("Look at 1 node: gpu10.", words)
+        self.assertLess(words.index("Look at 1 node"), words.index("24 of 24 GPUs"))
+        # It is the answer: twelve files would push it out of sight.
+        self.assertLess(words.index("Look at 1 node"), words.index("Link of device 0"))
+        findings = self.table_of(page, "Findings, the worst first")
+        self.assertEqual([row[:3] for row in findings[1:]], [["gpu10", "1", "slow"], ["gpu3", "0", "fast"]])
+        picture = self.pictures_of(page, "fleet")[0]
+        self.assertTrue(picture.find(f"{SVG}title").text.startswith("link h2d by node: NVIDIA H200, Gen5 x16, driver "))
+        texts = self.texts_of(picture)
+        for text in ("-5.0 %: gpu10 GPU 1", "+4.0 %: gpu3 GPU 0", "gpu1", "gpu12", "like their siblings: 22"):
+            self.assertIn(text, texts)
+        figures = self.table_of(page, "Figures, and how alike")
+        self.assertEqual(figures[1][0], "link h2d")
+        self.assertEqual(figures[1][2:5], ["24 GPUs", "12", "GB/s"])
+        self.assertEqual(figures[1][-2:], ["1", "1"])
+
+    def test_a_node_with_many_slow_gpus_leaves_room_for_others(self):
+        """A GPU has one row, however many of its figures are slow."""
+        names = self.write_fleet(12, {(10, 1): 0.95, (3, 0): 0.96})
+        for name in names:
+            document = self.load(name)
+            for device in document["devices"]:
+                device["attempts"][0]["d2h_bytes_per_second"] = device["attempts"][0]["h2d_bytes_per_second"]
+            self.write_json(name, document)
+        findings = self.table_of(self.report(*names), "Findings, the worst first")
+        self.assertEqual([row[:3] for row in findings[1:]], [["gpu10", "1", "slow"], ["gpu3", "0", "slow"]])
+        self.assertTrue(all(row[3].endswith("; and in 1 more") for row in findings[1:]), findings)
+
+    def test_a_fleet_takes_six_gpus_of_two_nodes(self):
+        self.assertNotIn("Siblings are", self.words_of(self.report(*self.write_fleet(2, {}))))
+        self.assertIn("Siblings are", self.words_of(self.report(*self.write_fleet(3, {}))))
+
+    def test_what_fleet_wrote(self):
+        finding = {"code": "slow", "is_to_drain": True, "node": "<b>gpu7", "gpu": {"index": 3}, "peer": None,
+                   "text": "link h2d 52.1 GB/s, 2.0 % below its 95 siblings"}
+        self.write_json("fleet.json", {
+            "schema": "xferbench.fleet", "schema_version": 1, "nodes": 12, "gpus": 96, "judged_gpus": 90,
+            "findings": [finding, {"code": "other-driver", "is_to_drain": False, "node": "gpu8", "gpu": None}, 7]})
+        page = self.report("fleet.json")
+        self.assertIn("96 GPUs of 12 nodes", self.words_of(page))
+        self.assertIn("90 GPUs judged by their siblings; 3 findings, 1 of them a reason", self.words_of(page))
+        self.assertIn("<b>gpu7 GPU 3: link h2d 52.1 GB/s", self.words_of(page))
+        self.assertEqual(self.table_of(page, "Findings, the worst first")[1:], [
+            ["<b>gpu7", "3", "slow", finding["text"]], ["gpu8", "-", "other-driver", "-"], ["-"] * 4])
+
     # ---- trends ----
 
     def write_dated(self, count, step):

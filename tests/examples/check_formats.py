@@ -1,9 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Holds what `xferbench link` writes against its readers: check_formats.py TEST-LINK-SINKS SOURCE-FOLDER
+"""Holds what `xferbench link` or `fleet` writes against its readers:
+check_formats.py TEST-FORMATS SOURCE-FOLDER SCHEMA
 
-TEST-LINK-SINKS writes reports of every kind in every format. The JSON must be what
-docs/link.schema.json says, and promtool, where it is installed, must take the metrics. Ends with 77
+TEST-FORMATS writes reports of every kind in every format. The JSON must be what
+docs/SCHEMA.schema.json says, and promtool, where it is installed, must take the metrics. Ends with 77
 where neither could be asked.
 """
 
@@ -17,10 +18,10 @@ import tempfile
 SKIPPED = 77
 
 
-def check_json(source, files):
+def check_json(source, name, files):
     """None where there is no validator."""
     script = os.path.join(source, "tests", "validate_json.py")
-    schema = os.path.join(source, "docs", "link.schema.json")
+    schema = os.path.join(source, "docs", f"{name}.schema.json")
     try:
         __import__("jsonschema")
     except ImportError:
@@ -47,17 +48,17 @@ def check_metrics(files):
 
 
 def main(arguments):
-    if len(arguments) != 2:
+    if len(arguments) != 3:
         print(__doc__, file=sys.stderr)
         return 2
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run([arguments[0], folder], check=True)
         json_files = sorted(glob.glob(os.path.join(folder, "*.json")))
         metrics = sorted(glob.glob(os.path.join(folder, "*.prom")))
-        if len(json_files) < 8 or len(metrics) != len(json_files):
+        if len(json_files) < 7 or len(metrics) != len(json_files):
             print("there are too few files to check", file=sys.stderr)
             return 1
-        checks = [check_json(arguments[1], json_files), check_metrics(metrics)]
+        checks = [check_json(arguments[1], arguments[2], json_files), check_metrics(metrics)]
     if False in checks:
         return 1
     return 0 if True in checks else SKIPPED

@@ -289,7 +289,7 @@ class Files(ExampleTest):
     def test_scripts_pass_shellcheck(self):
         if shutil.which("shellcheck") is None:
             self.skipTest("no shellcheck")
-        for name in ("slurm-prolog.sh", "xferbench.nhc"):
+        for name in ("npd-xferbench.sh", "slurm-prolog.sh", "xferbench.nhc"):
             run = self.run_command(["shellcheck", os.path.join(EXAMPLES, name)])
             self.assertEqual(run.out, "")
             self.assertEqual(run.code, 0)

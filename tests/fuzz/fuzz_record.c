@@ -130,6 +130,12 @@ static void walk_host(const struct xb_record *record)
     use_text(record->build_type, true);
     use_text(record->timestamp, true);
     use_text(record->host.hostname, true);
+    use_text(record->host.node, true);
+    use_text(record->host.node_named_by, true);
+    use_text(record->launcher.named_by, true);
+    use_text(record->start.asked, true);
+    use_text(record->start.by, true);
+    use_text(record->start.began, true);
     use_text(record->host.os, true);
     use_text(record->host.kernel, true);
     use_text(record->host.cpu_model, true);

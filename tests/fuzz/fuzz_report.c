@@ -7,8 +7,10 @@
 #define _POSIX_C_SOURCE 200809L /* open_memstream */
 #include "backends/registry.h"
 #include "check_markup.h"
+#include "link/command.h"
 #include "measure/mode_list.h"
 #include "report/report.h"
+#include "run/command.h"
 #include "xferbench/mode.h"
 
 #include <stdint.h>
@@ -20,7 +22,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 #define SIZE_MOST ((size_t)4 << 20)
 
 /* Modes as a report sees them: a name and options. No mode runs here. */
-static const struct xb_option chunk = {.name = "chunk", .type = XB_OPTION_SIZES};
+static const struct xb_option chunk = {
+    .name = "chunk", .type = XB_OPTION_SIZES, .argument = "SIZES", .default_text = "8M"};
 static const struct xb_mode pageable = {.name = "pageable", .variant = "malloc"};
 static const struct xb_mode pinned = {
     .name = "pinned",
@@ -28,6 +31,21 @@ static const struct xb_mode pinned = {
     .parameters = (const struct xb_parameter[]){{&chunk, "registered"}, {NULL, NULL}}};
 const struct xb_mode *const xb_modes[] = {&pageable, &pinned, NULL};
 const struct xb_backend_entry xb_backends[] = {{.name = NULL}};
+
+/* Options by which values of several nodes are compared. */
+const struct xb_option *const *xb_run_rows(void)
+{
+    static const struct xb_option *const rows[] = {&chunk, NULL};
+    return rows;
+}
+
+const struct xb_option *const *xb_link_rows(void)
+{
+    static const struct xb_option size = {
+        .name = "size", .type = XB_OPTION_SIZE, .argument = "SIZE", .default_text = "256M"};
+    static const struct xb_option *const rows[] = {&size, NULL};
+    return rows;
+}
 
 /* The file: its name is its text. */
 static const uint8_t *file;

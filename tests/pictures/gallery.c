@@ -7,6 +7,7 @@
  */
 #include "plot/cells.h"
 #include "plot/chart.h"
+#include "plot/dots.h"
 #include "plot/spans.h"
 #include "plot/strips.h"
 #include "plot/tree.h"
@@ -142,8 +143,15 @@ static void draw_empty(FILE *stream, bool is_alone)
                                    .y = {XB_SCALE_LOG, NULL}};
     const struct xb_strips strips = {.picture = picture_of("no-strips", "Nothing")};
     xb_chart_draw(stream, &chart, is_alone);
-    if (!is_alone)
+    const struct xb_dots dots = {.picture = picture_of("no-dots", "Nothing"),
+                                 .places_are = "",
+                                 .band_low = NONE,
+                                 .dots_are = "",
+                                 .counted = ""};
+    if (!is_alone) {
         xb_strips_draw(stream, &strips, is_alone);
+        xb_dots_draw(stream, &dots, is_alone);
+    }
 }
 
 /* ---- strips ---- */
@@ -184,6 +192,102 @@ static void draw_ratios(FILE *stream, bool is_alone)
                                       .levels = levels,
                                       .level_count = 2};
     xb_strips_draw(stream, &picture, is_alone);
+}
+
+/* ---- dots ---- */
+
+#define PLACES 10000
+
+/* A fleet of so many nodes with 8 GPUs each. `further` stand out besides six that are named. */
+static void draw_fleet(FILE *stream, bool is_alone, const char *id, size_t place_count,
+                       size_t further)
+{
+    static char texts[PLACES][16];
+    static const char *names[PLACES];
+    static struct xb_dot dots[PLACES * 8];
+    static struct xb_dot_out outs[PLACES];
+    for (size_t i = 0; i < place_count; i++) {
+        snprintf(texts[i], sizeof texts[i], "gpu%04zu", i + 1);
+        names[i] = texts[i];
+        for (size_t k = 0; k < 8; k++)
+            dots[i * 8 + k] =
+                (struct xb_dot){i, 55.4 + 0.08 * sin((double)(i * i + 31 * k)) * cos((double)i)};
+    }
+    for (size_t i = 0; i < 6; i++)
+        outs[i] = (struct xb_dot_out){i < 4 ? place_count / 3 + i % 2 : place_count - 1 - i % 2,
+                                      i == 3 ? 27.5 : 54.2 + 0.01 * (double)i + (i > 4 ? 2.0 : 0.0),
+                                      i < 5, i == 1 ? HOSTILE : "gpu0123 GPU 3: -2.1 %",
+                                      "gpu0123 GPU 3: 54.2 GB/s"};
+    for (size_t i = 0; i < further; i++)
+        outs[6 + i] = (struct xb_dot_out){i * 7919 % place_count, 54.0 + (double)(i % 50) / 100.0,
+                                          i % 5 != 0, NULL, NULL};
+    const struct xb_level levels[] = {
+        {"named above 55.9", 55.9}, {"median 55.4", 55.4}, {"named below 54.9", 54.9}};
+    const struct xb_dots picture = {.picture = picture_of(id, "GB/s by node"),
+                                    .places = names,
+                                    .place_count = place_count,
+                                    .places_are = "nodes in the order of their names",
+                                    .y = {XB_SCALE_LINEAR, "GB/s"},
+                                    .y_low = 53.8,
+                                    .y_high = 56.6,
+                                    .dots = dots,
+                                    .count = place_count * 8,
+                                    .outs = outs,
+                                    .out_count = 6 + further,
+                                    .band_low = 55.34,
+                                    .band_high = 55.46,
+                                    .levels = levels,
+                                    .level_count = 3,
+                                    .dots_are = "as their siblings",
+                                    .bad_are = "slow",
+                                    .others_are = "fast",
+                                    .band_is = "1 spread",
+                                    .counted = "GPUs"};
+    xb_dots_draw(stream, &picture, is_alone);
+}
+
+static void draw_small_fleet(FILE *stream, bool is_alone)
+{
+    draw_fleet(stream, is_alone, "small-fleet", 12, 0);
+}
+
+static void draw_large_fleet(FILE *stream, bool is_alone)
+{
+    draw_fleet(stream, is_alone, "large-fleet", PLACES, PLACES - 6);
+}
+
+/* Values that no axis can show, places that are not there, and names that are anything. */
+static void draw_odd_dots(FILE *stream, bool is_alone)
+{
+    static const char *const names[] = {HOSTILE, LONG, ""};
+    const struct xb_dot dots[] = {{0, NONE}, {1, (double)INFINITY}, {2, 5.0}, {3, 5.0}};
+    const struct xb_dot_out outs[] = {{0, NONE, true, LONG, HOSTILE},
+                                      {1, -1e300, true, LONG, HOSTILE},
+                                      {1, 1e99, false, HOSTILE, NULL},
+                                      {2, 6.0, true, LONG, LONG},
+                                      {9, 5.0, true, "nowhere", NULL}};
+    const struct xb_level levels[] = {{HOSTILE, 5.0}, {LONG, 6.0}, {"none", NONE}};
+    const struct xb_dots picture = {.picture = picture_of("odd-dots", HOSTILE),
+                                    .places = names,
+                                    .place_count = COUNT_OF(names),
+                                    .places_are = LONG,
+                                    .y = {XB_SCALE_LINEAR, HOSTILE},
+                                    .y_low = 4.0,
+                                    .y_high = 7.0,
+                                    .dots = dots,
+                                    .count = COUNT_OF(dots),
+                                    .outs = outs,
+                                    .out_count = COUNT_OF(outs),
+                                    .band_low = NONE,
+                                    .band_high = NONE,
+                                    .levels = levels,
+                                    .level_count = COUNT_OF(levels),
+                                    .dots_are = HOSTILE,
+                                    .bad_are = LONG,
+                                    .others_are = "",
+                                    .band_is = LONG,
+                                    .counted = HOSTILE};
+    xb_dots_draw(stream, &picture, is_alone);
 }
 
 /* ---- cells ---- */
@@ -281,10 +385,21 @@ static void draw_tree(FILE *stream, bool is_alone)
 static const struct {
     const char *name;
     draw draw;
-} pictures[] = {{"sizes", draw_sizes},       {"trend", draw_trend},       {"latency", draw_latency},
-                {"many", draw_many},         {"odd", draw_odd},           {"empty", draw_empty},
-                {"samples", draw_samples},   {"ratios", draw_ratios},     {"matrix", draw_matrix},
-                {"equal", draw_equal_cells}, {"timeline", draw_timeline}, {"tree", draw_tree}};
+} pictures[] = {{"sizes", draw_sizes},
+                {"trend", draw_trend},
+                {"latency", draw_latency},
+                {"many", draw_many},
+                {"odd", draw_odd},
+                {"empty", draw_empty},
+                {"samples", draw_samples},
+                {"ratios", draw_ratios},
+                {"matrix", draw_matrix},
+                {"equal", draw_equal_cells},
+                {"timeline", draw_timeline},
+                {"tree", draw_tree},
+                {"small-fleet", draw_small_fleet},
+                {"large-fleet", draw_large_fleet},
+                {"odd-dots", draw_odd_dots}};
 
 static FILE *open_file(const char *folder, const char *name, const char *suffix)
 {

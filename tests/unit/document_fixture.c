@@ -23,7 +23,12 @@
     "\"tool\":{\"name\":\"xferbench\",\"version\":\"0.1.0\",\"compiler\":\"GNU\","                 \
     "\"build_type\":\"Release\"},"                                                                 \
     "\"host\":{\"hostname\":\"node1\",\"os\":null,\"kernel\":\"Linux\",\"cpu_model\":\"CPU\","     \
-    "\"logical_cpus\":8,\"memory_bytes\":270334357504,\"numa_nodes\":2},"                          \
+    "\"logical_cpus\":8,\"memory_bytes\":270334357504,\"numa_nodes\":2,"                           \
+    "\"node\":\"gpu007\",\"node_named_by\":\"SLURMD_NODENAME\"},"                                  \
+    "\"start\":{\"asked\":\"2026-01-02T03:04:05.000000Z\",\"by\":\"start-at\","                    \
+    "\"began\":\"2026-01-02T03:04:05.250000Z\",\"late_s\":0.25,"                                   \
+    "\"clock\":{\"synchronised\":false,\"error_s\":16}},"                                          \
+    "\"launcher\":{\"rank\":2,\"ranks\":4,\"named_by\":\"SLURM_PROCID\"},"                         \
     "\"backend\":{\"name\":\"hip\",\"runtime_version\":\"6.1\",\"driver_version\":\"580.1\","      \
     "\"runtime_library\":null,\"runtime_override\":null},"                                         \
     "\"devices\":[{\"index\":0,\"name\":\"GPU A\",\"uuid\":\"U0\",\"architecture\":\"sm_90\","     \

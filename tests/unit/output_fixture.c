@@ -17,7 +17,8 @@
 
 /* ---- systems that lack something: the linker puts these in the place of the calls ---- */
 
-bool without_unnamed_files, without_links, without_chown;
+bool without_unnamed_files, without_links, without_chown, without_exclusive_rename;
+bool another_is_first;
 int allocation_error;
 
 int __real_openat(int folder, const char *path, int flags, ...);
@@ -59,6 +60,22 @@ int __wrap_linkat(int from_directory, const char *from, int to_directory, const 
     return __real_linkat(from_directory, from, to_directory, to, flags);
 }
 
+int __real_renameat2(int from_directory, const char *from, int to_directory, const char *to,
+                     unsigned flags);
+int __wrap_renameat2(int from_directory, const char *from, int to_directory, const char *to,
+                     unsigned flags);
+int __wrap_renameat2(int from_directory, const char *from, int to_directory, const char *to,
+                     unsigned flags)
+{
+    if (another_is_first)
+        write_file(to, "another's"); /* the working directory is the target's */
+    if (without_exclusive_rename && flags != 0) {
+        errno = EINVAL;
+        return -1;
+    }
+    return __real_renameat2(from_directory, from, to_directory, to, flags);
+}
+
 int __real_fchown(int fd, uid_t owner, gid_t group);
 int __wrap_fchown(int fd, uid_t owner, gid_t group);
 int __wrap_fchown(int fd, uid_t owner, gid_t group)
@@ -83,6 +100,7 @@ int setup(void **state)
              parent != NULL ? parent : "/tmp");
     umask(022);
     without_unnamed_files = without_links = without_chown = false;
+    without_exclusive_rename = another_is_first = false;
     allocation_error = 0;
     return start_directory < 0 || mkdtemp(directory) == NULL || chdir(directory) != 0;
 }

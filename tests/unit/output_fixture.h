@@ -3,7 +3,7 @@
 #define XFERBENCH_TESTS_OUTPUT_FIXTURE_H
 
 /* Outputs in an empty folder, on systems that lack something. Link with --wrap=openat,
- * --wrap=linkat, --wrap=fchown and --wrap=fallocate. */
+ * --wrap=linkat, --wrap=renameat2, --wrap=fchown and --wrap=fallocate. */
 
 #include "base/output.h"
 
@@ -13,7 +13,9 @@
 #include <sys/stat.h>
 
 /* What the system lacks, and the errno of reserving space; setup() sets them to nothing. */
-extern bool without_unnamed_files, without_links, without_chown;
+extern bool without_unnamed_files, without_links, without_chown, without_exclusive_rename;
+/* Another process writes the target in the very moment in which it is renamed. */
+extern bool another_is_first;
 extern int allocation_error;
 
 /* Each test runs in an empty directory of its own. */

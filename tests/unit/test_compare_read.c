@@ -282,10 +282,11 @@ static void refuses_texts_that_are_too_long(void **state)
 /* What nothing is read of. */
 static bool may_be_missing(const char *key)
 {
-    static const char *const keys[] = {
-        "name", "compiler", "build_type", "index", "link_speed_gts", "link_width", "chunk", "way",
-        /* added to version 2: */
-        "next", "strict", "thresholds", "threshold", "of_rows", "of_stack", "same_settings"};
+    static const char *const keys[] = {"name", "compiler", "build_type", "index", "link_speed_gts",
+                                       "link_width", "chunk", "way",
+                                       /* added to version 2: */
+                                       "next", "strict", "thresholds", "threshold", "of_rows",
+                                       "of_stack", "same_settings", "hostname", "node"};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         if (strcmp(keys[i], key) == 0)
             return true;

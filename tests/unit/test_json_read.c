@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -225,6 +226,24 @@ static void keeps_what_the_parser_found(void **state)
     assert_refused(&reader, "a.json: a: is there twice");
 }
 
+static void a_key_twice_is_found_wherever_it_is(void **state)
+{
+    struct xb_json_reader reader;
+    char text[1000];
+    (void)state;
+    for (int keys = 2; keys < 40; keys++) { /* few and many are looked through in other ways */
+        size_t length = (size_t)snprintf(text, sizeof text, "{\"list\":[7,{\"inner\":{");
+        for (int i = 0; i < keys; i++)
+            length += (size_t)snprintf(text + length, sizeof text - length, "\"key %d\":1,", i);
+        snprintf(text + length, sizeof text - length, "\"key %d\":2}}]}", keys / 2);
+        assert_null(read_text(&reader, text));
+        char expected[100];
+        snprintf(expected, sizeof expected, "a.json: list[1].inner.key %d: is there twice",
+                 keys / 2);
+        assert_refused(&reader, expected);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -233,6 +252,7 @@ int main(void)
         cmocka_unit_test(refuses_each_kind_with_its_place),
         cmocka_unit_test(keeps_the_first_error),
         cmocka_unit_test(keeps_what_the_parser_found),
+        cmocka_unit_test(a_key_twice_is_found_wherever_it_is),
     };
     return cmocka_run_group_tests_name("json_read", tests, NULL, NULL);
 }

@@ -259,9 +259,33 @@ static void refuses_calls_that_make_no_document(void **state)
     assert_misused(&json, "deeper");
 }
 
+/* Whatever lines a document has that stands in it, and whatever is in its texts. */
+static void a_line_has_one_newline(void **state)
+{
+    struct xb_json json;
+    struct xb_error error;
+    char *text = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&text, &size);
+    (void)state;
+    assert_non_null(stream);
+    xb_json_begin(&json);
+    xb_json_open_object(&json, NULL);
+    xb_json_put_text(&json, "text", "a // b \n /* c */ \"");
+    xb_json_put_number(&json, "number", 0.1);
+    xb_json_put_raw(&json, "raw", "{\n\t\"a b\":\t[1.50,\n \"c\\\\\", \" \\\" \"]\n}\n");
+    xb_json_close(&json);
+    assert_int_equal(xb_json_finish_line(&json, stream, "the JSON", &error), XB_OK);
+    fclose(stream);
+    assert_string_equal(text, "{\"text\":\"a // b \\n /* c */ \\\"\",\"number\":0.1,"
+                              "\"raw\":{\"a b\":[1.50,\"c\\\\\",\" \\\" \"]}}\n");
+    free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_line_has_one_newline),
         cmocka_unit_test(writes_every_kind),
         cmocka_unit_test(writes_any_value_as_the_document),
         cmocka_unit_test(makes_texts_and_keys_utf8),

@@ -92,6 +92,8 @@ static void formats_tell_what_they_told(void **state)
         if (parse(json, &error) != XB_OK)
             fail_msg("%s: %s", kinds[i].name, error.message);
         free(json);
+        n->report.node = file.node; /* the fixture has none, the file this machine's */
+        n->report.hostname = file.hostname;
         for (size_t j = 0; j < FORMATS; j++) {
             if (formats[j].write == xb_link_json_write)
                 continue;
@@ -119,7 +121,9 @@ static void reads_the_files_of_before(void **state)
         if (xb_link_report_read(found.gl_pathv[i], &file, &error) != XB_OK)
             fail_msg("%s", error.message);
         char *text = told(xb_link_table_write, &file.report);
-        assert_has(text, "xferbench 0.1.0 link, backend cuda, runtime 13.0, driver 580.159.04\n");
+        assert_has(
+            text,
+            "xferbench 0.1.0 link, backend cuda, runtime 13.0, driver 580.159.04\n  node     ");
         assert_has(text, "Gen5 x16    Gen5 x16");
         assert_has(text, "  packets  payload 256 bytes (read), read request 4096 bytes (read)\n");
         assert_has(text, "GB/s, 95.");
@@ -214,6 +218,10 @@ static void names_what_is_wrong(void **state)
         {ATTEMPT, "h2d_bytes_per_second", "0", "h2d_bytes_per_second: must be a number above 0"},
         {"", "pairs", "{}", "f.json: pairs: must be an array"},
         {"", "pairs", FIFTY_SEVEN, "f.json: pairs: has more than 56 items"},
+        {"", "launcher", "{\"rank\":4,\"ranks\":4}", "launcher.rank: must be below the number"},
+        {"host", "node", "7", "host.node: must be"},
+        {"start", "began", "\"now\"", "start.began: must be a time"},
+        {"start.clock", "synchronised", "1", "start.clock.synchronised: must be"},
         {"pairs.1", "to", "2", "pairs[1].to: must be the index of one of the devices"},
         {"pairs.0.verdict", "attempt", "1", "pairs[0].verdict.attempt: must be a whole number"},
         {"pairs.0.attempts.0.there", "direct", "1", "attempts[0].there.direct: must be true"},
@@ -229,6 +237,71 @@ static void names_what_is_wrong(void **state)
         assert_has(error.message, rows[i].message);
         cJSON_Delete(tree);
     }
+}
+
+/* Leaves what was read in `file`. */
+static void keep_tree(cJSON *tree)
+{
+    struct xb_error error = {.message = ""};
+    char *text = cJSON_PrintUnformatted(tree);
+    if (parse(text, &error) != XB_OK)
+        fail_msg("%s", error.message);
+    cJSON_free(text);
+    cJSON_Delete(tree);
+}
+
+static void reads_where_and_when(void **state)
+{
+    (void)state;
+    cJSON *tree = tree_of(make_amd);
+    put(tree, "host", "hostname", "\"alias7\"");
+    put(tree, "host", "node", "\"gpu007\"");
+    put(tree, "host", "node_named_by", "\"SLURMD_NODENAME\"");
+    put(tree, "", "timestamp", "\"2026-11-23T06:40:00Z\"");
+    put(tree, "", "launcher",
+        "{\"rank\":3,\"ranks\":4,\"named_by\":\"SLURM_PROCID\",\"later\":[]}");
+    keep_tree(tree);
+    assert_string_equal(file.hostname, "alias7");
+    assert_string_equal(file.node, "gpu007");
+    assert_string_equal(file.node_named_by, "SLURMD_NODENAME");
+    assert_string_equal(file.timestamp, "2026-11-23T06:40:00Z");
+    assert_int_equal(file.rank, 3);
+    assert_int_equal(file.ranks, 4);
+    xb_link_file_free(&file);
+}
+
+static void reads_when_it_began(void **state)
+{
+    (void)state;
+    cJSON *tree = tree_of(make_amd);
+    put(tree, "", "start",
+        "{\"asked\":\"2026-11-23T06:40:00.000000Z\",\"by\":\"barrier\","
+        "\"began\":\"2026-11-23T06:40:00.250000Z\",\"late_s\":0.25,"
+        "\"clock\":{\"synchronised\":true,\"error_s\":0.5}}");
+    keep_tree(tree);
+    const struct xb_start *start = file.report.start;
+    assert_int_equal(start->by, XB_START_AT_BARRIER);
+    assert_true(start->began - start->asked == 0.25);
+    assert_true(start->clock.is_known && start->clock.is_synchronised);
+    assert_true(start->clock.error_s == 0.5);
+    char *text = told(xb_link_table_write, &file.report);
+    assert_has(text, "  warning  this node began 250 ms after the agreed time\n");
+    free(text);
+    xb_link_file_free(&file);
+}
+
+static void early_files_have_no_node_and_no_rank(void **state)
+{
+    (void)state;
+    cJSON *tree = tree_of(make_amd);
+    cJSON_DeleteItemFromObject(tree, "launcher");
+    cJSON_DeleteItemFromObject(tree, "start");
+    put(tree, "", "host", "{\"hostname\":\"alias7\"}");
+    keep_tree(tree);
+    assert_string_equal(file.hostname, "alias7");
+    assert_null(file.node);
+    assert_int_equal(file.rank, -1);
+    xb_link_file_free(&file);
 }
 
 static void refuses_what_is_no_report(void **state)
@@ -249,7 +322,7 @@ static bool may_be_missing(const char *key)
     static const char *const keys[] = {"host",  "timestamp", "environment", "config",
                                        "facts", "compiler",  "build_type",  "packets",
                                        "dead",  "drops",     "nvlinks",     "health_seconds",
-                                       "peers", "pairs"};
+                                       "peers", "pairs",     "launcher",    "start"};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         if (strcmp(keys[i], key) == 0)
             return true;
@@ -388,9 +461,15 @@ static void survives_having_no_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(formats_tell_what_they_told), cmocka_unit_test(reads_the_files_of_before),
-        cmocka_unit_test(names_what_is_wrong),         cmocka_unit_test(refuses_what_is_no_report),
-        cmocka_unit_test(survives_any_damage),         RUN_TEST(cuts_texts_between_characters),
+        cmocka_unit_test(formats_tell_what_they_told),
+        cmocka_unit_test(reads_the_files_of_before),
+        cmocka_unit_test(names_what_is_wrong),
+        cmocka_unit_test(refuses_what_is_no_report),
+        cmocka_unit_test(reads_where_and_when),
+        cmocka_unit_test(early_files_have_no_node_and_no_rank),
+        cmocka_unit_test(reads_when_it_began),
+        cmocka_unit_test(survives_any_damage),
+        RUN_TEST(cuts_texts_between_characters),
         RUN_TEST(survives_having_no_memory),
     };
     return cmocka_run_group_tests_name("link_read", tests, NULL, NULL);

@@ -44,7 +44,7 @@ static void test_few_operations_are_too_few_for_a_percentile(void **state)
     expect_seconds(result, 65536e-9);
     assert_true(result->event_times);
     assert_int_equal(result->warning_count, 1);
-    assert_non_null(strstr(result->warnings[0], "21 operations are too few"));
+    assert_non_null(strstr(result->warnings[0], "too few operations for a 99th percentile: 21"));
     finish(&f);
 }
 

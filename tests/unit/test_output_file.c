@@ -189,6 +189,53 @@ static void a_file_that_gets_no_name_is_copied(void **state)
     assert_int_equal(file_count(), 1);
 }
 
+static void assert_others_is_kept(void)
+{
+    struct xb_output output;
+    struct xb_error error = {0};
+    open_output(&output, "new.json");
+    output.keeps_others = true;
+    fputs("new", output.stream);
+    another_is_first = true;
+    assert_int_equal(xb_output_commit(&output, &error), XB_ERR_SYSTEM);
+    assert_non_null(strstr(error.message, "EEXIST"));
+    assert_non_null(strstr(error.message, ".xferbench-"));
+    assert_content("new.json", "another's");
+    assert_int_equal(file_count(), 2);
+}
+
+/* Ranks of a node that have one name by mistake end in the same moment. */
+static void what_another_wrote_in_the_same_moment_is_kept(void **state)
+{
+    (void)state;
+    assert_others_is_kept();
+}
+
+/* NFS cannot rename so, but link. */
+static void it_is_kept_on_any_file_system_with_links(void **state)
+{
+    (void)state;
+    without_exclusive_rename = true;
+    assert_others_is_kept();
+}
+
+static void a_new_file_needs_no_exclusive_rename(void **state)
+{
+    struct xb_output output;
+    (void)state;
+    without_exclusive_rename = true;
+    for (int i = 0; i < 2; i++) { /* the second time without links too */
+        open_output(&output, "new.json");
+        output.keeps_others = true;
+        fputs("new", output.stream);
+        commit(&output);
+        assert_content("new.json", "new");
+        assert_int_equal(file_count(), 1);
+        assert_int_equal(unlink("new.json"), 0);
+        without_links = true;
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -204,6 +251,9 @@ int main(void)
         RUN_TEST(a_file_has_no_name_before_it_is_complete),
         RUN_TEST(a_file_system_without_unnamed_files_will_do),
         RUN_TEST(a_file_that_gets_no_name_is_copied),
+        RUN_TEST(what_another_wrote_in_the_same_moment_is_kept),
+        RUN_TEST(it_is_kept_on_any_file_system_with_links),
+        RUN_TEST(a_new_file_needs_no_exclusive_rename),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -69,6 +69,18 @@ static void check_conditions(const struct xb_record *record)
     assert_int_equal(record->host.logical_cpus, 8);
     assert_int_equal(record->host.memory_bytes, 270334357504);
     assert_int_equal(record->host.numa_nodes, 2);
+    assert_string_equal(record->host.node, "gpu007");
+    assert_string_equal(record->host.node_named_by, "SLURMD_NODENAME");
+    assert_int_equal(record->launcher.rank, 2);
+    assert_int_equal(record->launcher.ranks, 4);
+    assert_string_equal(record->launcher.named_by, "SLURM_PROCID");
+    assert_string_equal(record->start.asked, "2026-01-02T03:04:05.000000Z");
+    assert_string_equal(record->start.by, "start-at");
+    assert_string_equal(record->start.began, "2026-01-02T03:04:05.250000Z");
+    assert_true(record->start.late_s == 0.25);
+    assert_true(record->start.clock_known);
+    assert_false(record->start.synchronised);
+    assert_true(record->start.clock_error_s == 16);
     assert_false(record->is_merged);
     assert_null(record->role);
     assert_null(record->program);
@@ -98,6 +110,26 @@ static void reads_conditions(void **state)
         xb_record_free(&record);
         xb_record_free(&record); /* accepts a zeroed one */
     }
+}
+
+static void early_files_name_no_node_and_no_rank(void **state)
+{
+    (void)state;
+    cJSON *tree = result_2_tree();
+    put(tree, "host.node", NULL);
+    put(tree, "host.node_named_by", NULL);
+    put(tree, "launcher", NULL);
+    put(tree, "start", NULL);
+    struct xb_record record = read_tree(tree);
+    assert_null(record.host.node);
+    assert_null(record.host.node_named_by);
+    assert_int_equal(record.launcher.rank, -1);
+    assert_int_equal(record.launcher.ranks, 0);
+    assert_null(record.launcher.named_by);
+    assert_null(record.start.began);
+    assert_true(isnan(record.start.late_s));
+    assert_false(record.start.clock_known);
+    xb_record_free(&record);
 }
 
 static void reads_other_programs_and_runtimes(void **state)
@@ -448,6 +480,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_conditions),
+        cmocka_unit_test(early_files_name_no_node_and_no_rank),
         cmocka_unit_test(reads_other_programs_and_runtimes),
         cmocka_unit_test(reads_devices),
         cmocka_unit_test(reads_how_it_ended),

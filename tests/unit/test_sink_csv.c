@@ -289,14 +289,14 @@ static void csv_has_any_figure(void **state)
     static const struct xb_figure surprise = {.name = "surprise", .unit = XB_UNIT_SECONDS};
     struct fixture *f = *state;
     struct csv csv = read_csv(&f->run);
-    assert_string_equal(csv.cells[0][csv.columns - 1], "file_time");
+    assert_string_equal(csv.cells[0][csv.columns - 1], "node");
     free(csv.text);
     add_figure(&f->results[ROW_FEW], &surprise, 0.25);
     add_figure(&f->results[ROW_OK], &xb_figure_bandwidth_h2d, 25e9);
     set_computed(&f->results[ROW_OK], xb_figure_find("speed_up"), 1.5);
     add_figure(&f->results[ROW_UNVERIFIED], &xb_figure_bandwidth_d2h, 25e9);
     csv = read_csv(&f->run);
-    assert_string_equal(csv.cells[0][csv.columns - 4], "file_time");
+    assert_string_equal(csv.cells[0][csv.columns - 4], "node");
     assert_string_equal(csv.cells[0][csv.columns - 1], "surprise_s");
     assert_string_equal(csv_cell(&csv, ROW_OK, "bandwidth_h2d_bytes_per_second"), "25000000000");
     assert_string_equal(csv_cell(&csv, ROW_OK, "speed_up"), "1.5");

@@ -405,6 +405,7 @@ static void table_of_a_record_that_says_little(void **state)
     record_of(&n->run, &record);
     record.version = "9.8.7";
     record.runtime = record.driver = NULL;
+    record.host.hostname = record.host.node = NULL;
     record.processes[0].devices[0].memory_bytes = 0;
     record.processes[0].devices[0].numa_note = NULL;
     char *text = written_record(xb_table_write, &record);

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _POSIX_C_SOURCE 200809L
+/*
+ * How often `fleet` names a GPU of a fleet of equals, and how often it finds slow ones: it judges
+ * whole fleets of made-up values like documents. Prints one line per case, the same in every run.
+ *
+ *     fleet_simulation [FLEETS [CASE...]]    10000 fleets of every case unless told otherwise
+ */
+#include "fleet/judgement.h"
+#include "tests/unit/random.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define RATE 55.7e9
+#define ALPHA 0.01
+
+enum shape { NORMAL, LOG_NORMAL, LAPLACE, STUDENT_5 };
+
+struct simulated {
+    const char *name;
+    size_t nodes, gpus, figures;
+    double spread;     /* standard deviation of a GPU's value, as a share */
+    double node_share; /* the share of its variance that all GPUs of a node have in common */
+    enum shape shape;
+    double scatter; /* as the documents tell it; NAN: they do not */
+    size_t slow;    /* so many nodes' first GPUs ... */
+    double loss;    /* ... are slower by this share */
+};
+
+static const struct simulated cases[] = {
+    {"equal-500", 500, 1, 1, 0.003, 0, NORMAL, NAN, 0, 0},
+    {"equal-500-2-figures", 500, 1, 2, 0.003, 0, NORMAL, NAN, 0, 0},
+    {"equal-500x8", 500, 8, 1, 0.003, 0, NORMAL, NAN, 0, 0},
+    {"equal-500x8-2-figures", 500, 8, 2, 0.003, 0, NORMAL, NAN, 0, 0},
+    {"equal-6", 6, 1, 1, 0.003, 0, NORMAL, NAN, 0, 0},
+    {"equal-7", 7, 1, 1, 0.003, 0, NORMAL, NAN, 0, 0},
+    {"equal-8", 8, 1, 1, 0.003, 0, NORMAL, NAN, 0, 0},
+    {"equal-12", 12, 1, 1, 0.003, 0, NORMAL, NAN, 0, 0},
+    {"equal-16", 16, 1, 1, 0.003, 0, NORMAL, NAN, 0, 0},
+    {"equal-50", 50, 1, 1, 0.003, 0, NORMAL, NAN, 0, 0},
+    {"equal-5000", 5000, 1, 1, 0.003, 0, NORMAL, NAN, 0, 0},
+    {"equal-1x8-4-figures", 1, 8, 4, 0.003, 0, NORMAL, NAN, 0, 0},
+    {"equal-8-spread-2%", 8, 1, 1, 0.02, 0, NORMAL, NAN, 0, 0},
+    {"equal-500-spread-2%", 500, 1, 1, 0.02, 0, NORMAL, NAN, 0, 0},
+    {"log-normal-8-spread-2%", 8, 1, 1, 0.02, 0, LOG_NORMAL, NAN, 0, 0},
+    {"log-normal-500-spread-2%", 500, 1, 1, 0.02, 0, LOG_NORMAL, NAN, 0, 0},
+    {"equal-8-spread-0.05%", 8, 1, 1, 0.0005, 0, NORMAL, NAN, 0, 0},
+    {"equal-500-spread-0.05%", 500, 1, 1, 0.0005, 0, NORMAL, NAN, 0, 0},
+    {"equal-500-scatter-0.3%", 500, 1, 1, 0.003, 0, NORMAL, 0.003, 0, 0},
+    {"nodes-differ-2x8", 2, 8, 1, 0.003, 0.9, NORMAL, NAN, 0, 0},
+    {"nodes-differ-3x8", 3, 8, 1, 0.003, 0.9, NORMAL, NAN, 0, 0},
+    {"nodes-differ-6x8", 6, 8, 1, 0.003, 0.9, NORMAL, NAN, 0, 0},
+    {"nodes-half-differ-6x8", 6, 8, 1, 0.003, 0.5, NORMAL, NAN, 0, 0},
+    {"nodes-differ-20x8", 20, 8, 1, 0.003, 0.9, NORMAL, NAN, 0, 0},
+    {"nodes-differ-500x8", 500, 8, 1, 0.003, 0.9, NORMAL, NAN, 0, 0},
+    {"laplace-8", 8, 1, 1, 0.003, 0, LAPLACE, NAN, 0, 0},
+    {"laplace-500", 500, 1, 1, 0.003, 0, LAPLACE, NAN, 0, 0},
+    {"student-5-8", 8, 1, 1, 0.003, 0, STUDENT_5, NAN, 0, 0},
+    {"student-5-500", 500, 1, 1, 0.003, 0, STUDENT_5, NAN, 0, 0},
+    {"3-of-500-slower-1%", 500, 1, 1, 0.003, 0, NORMAL, NAN, 3, 0.01},
+    {"3-of-500-slower-2%", 500, 1, 1, 0.003, 0, NORMAL, NAN, 3, 0.02},
+    {"3-of-500-slower-5%", 500, 1, 1, 0.003, 0, NORMAL, NAN, 3, 0.05},
+    {"3-of-500-slower-1%-2-figures", 500, 1, 2, 0.003, 0, NORMAL, NAN, 3, 0.01},
+    {"3-of-500-slower-2%-2-figures", 500, 1, 2, 0.003, 0, NORMAL, NAN, 3, 0.02},
+    {"3-of-500-slower-5%-2-figures", 500, 1, 2, 0.003, 0, NORMAL, NAN, 3, 0.05},
+    {"3-of-500x8-slower-2%", 500, 8, 1, 0.003, 0, NORMAL, NAN, 3, 0.02},
+    {"1-of-8-slower-2%", 8, 1, 1, 0.003, 0, NORMAL, NAN, 1, 0.02},
+    {"1-of-8-slower-5%", 8, 1, 1, 0.003, 0, NORMAL, NAN, 1, 0.05},
+    {"1-of-8-slower-10%", 8, 1, 1, 0.003, 0, NORMAL, NAN, 1, 0.1},
+    {"1-of-16-slower-5%", 16, 1, 1, 0.003, 0, NORMAL, NAN, 1, 0.05},
+    {"50-of-500-slower-5%", 500, 1, 1, 0.003, 0, NORMAL, NAN, 50, 0.05},
+};
+
+static void must(enum xb_status status, const struct xb_error *error)
+{
+    if (status == XB_OK)
+        return;
+    fprintf(stderr, "%s\n", error->message);
+    exit(EXIT_FAILURE);
+}
+
+/* With a standard deviation of 1. */
+static double draw(enum shape shape, uint64_t *state)
+{
+    if (shape == NORMAL || shape == LOG_NORMAL)
+        return normal(state);
+    if (shape == LAPLACE) {
+        double size = -log(uniform(state)) / sqrt(2);
+        return uniform(state) < 0.5 ? -size : size;
+    }
+    double squares = 0;
+    double top = normal(state);
+    for (int i = 0; i < 5; i++)
+        squares += pow(normal(state), 2);
+    return top / sqrt(squares / 5) / sqrt(5.0 / 3);
+}
+
+/* A fleet whose values have no value yet. */
+static void build(const struct simulated *simulated, struct xb_fleet *fleet)
+{
+    struct xb_error error;
+    size_t source = 0;
+    char name[32];
+    must(xb_fleet_open(fleet, &error), &error);
+    for (size_t i = 0; i < simulated->nodes * simulated->gpus; i++) {
+        struct xb_fleet_node node = {.name = name};
+        struct xb_fleet_gpu gpu = {.index = (unsigned)(i % simulated->gpus)};
+        struct xb_fleet_source document = {.path = name, .late_s = NAN, .began = NAN};
+        snprintf(name, sizeof name, "n%zu", i / simulated->gpus);
+        must(xb_fleet_add_source(fleet, &document, &source, &error), &error);
+        must(xb_fleet_add_node(fleet, &node, &gpu.node, &error), &error);
+        struct xb_fleet_value value = {.peer = -1, .scatter = simulated->scatter};
+        must(xb_fleet_add_gpu(fleet, &gpu, &value.gpu, &error), &error);
+        for (size_t k = 0; k < simulated->figures; k++) {
+            snprintf(name, sizeof name, "figure %zu", k);
+            struct xb_fleet_figure figure = {.name = name, .unit = "B/s", .more_is_better = true};
+            must(xb_fleet_add_figure(fleet, &figure, &value.figure, &error), &error);
+            must(xb_fleet_add_value(fleet, &value, &error), &error);
+        }
+    }
+}
+
+static bool is_slow(const struct simulated *simulated, const struct xb_fleet *fleet, size_t gpu)
+{
+    return fleet->gpus[gpu].node < simulated->slow && fleet->gpus[gpu].index == 0;
+}
+
+/* Each fleet has its own random numbers, which do not depend on the fleets before it. Judging sorts
+ * the values by figure and node, so values of one node lie together. */
+static void fill(const struct simulated *simulated, uint64_t number, struct xb_fleet *fleet)
+{
+    uint64_t state = UINT64_C(0x5EED) + (number << 32);
+    double common = 0;
+    size_t node = XB_FLEET_NONE;
+    for (size_t i = 0; i < fleet->value_count; i++) {
+        struct xb_fleet_value *value = &fleet->values[i];
+        if (fleet->gpus[value->gpu].node != node) {
+            node = fleet->gpus[value->gpu].node;
+            common = draw(simulated->shape, &state);
+        }
+        double own = draw(simulated->shape, &state);
+        double share = simulated->node_share;
+        double off = share > 0 ? sqrt(share) * common + sqrt(1 - share) * own : own;
+        double loss = is_slow(simulated, fleet, value->gpu) ? simulated->loss : 0;
+        if (simulated->shape == LOG_NORMAL)
+            value->value = RATE * exp(simulated->spread * off) * (1 - loss);
+        else
+            value->value = RATE * (1 + simulated->spread * off - loss);
+    }
+}
+
+struct outcome {
+    size_t alarms;        /* fleets in which an equal GPU was named */
+    size_t found;         /* slow GPUs */
+    size_t all;           /* fleets in which all slow GPUs were found */
+    size_t named, spoken; /* equal GPUs' values that were named; fleets with notes */
+};
+
+static void judge(const struct simulated *simulated, struct xb_fleet *fleet,
+                  struct outcome *outcome)
+{
+    struct xb_fleet_request request = {.alpha = ALPHA};
+    struct xb_fleet_judgement judgement;
+    struct xb_error error;
+    bool found[64] = {false};
+    size_t named = 0;
+    size_t all = 0;
+    must(xb_fleet_judge(fleet, &request, &judgement, &error), &error);
+    for (size_t i = 0; i < judgement.finding_count; i++) {
+        size_t gpu = judgement.findings[i].gpu;
+        if (is_slow(simulated, fleet, gpu) && judgement.findings[i].code == XB_FLEET_SLOW)
+            found[fleet->gpus[gpu].node] = true;
+        else
+            named++;
+    }
+    for (size_t i = 0; i < simulated->slow; i++)
+        all += found[i];
+    outcome->alarms += named > 0;
+    outcome->named += named;
+    outcome->found += all;
+    outcome->all += all == simulated->slow;
+    outcome->spoken += judgement.note_count > 0;
+    xb_fleet_judgement_free(&judgement);
+}
+
+/* Wilson, Journal of the American Statistical Association 22, 1927: 95 %. */
+static void print_share(size_t count, size_t of)
+{
+    double n = (double)of;
+    double p = (double)count / n;
+    double z = 1.959964;
+    double middle = (p + z * z / (2 * n)) / (1 + z * z / n);
+    double half = z / (1 + z * z / n) * sqrt(p * (1 - p) / n + z * z / (4 * n * n));
+    printf(" %8.3f [%.3f, %.3f]", 100 * p, 100 * fmax(middle - half, 0),
+           100 * fmin(middle + half, 1));
+}
+
+static void simulate(const struct simulated *simulated, size_t fleets)
+{
+    struct xb_fleet fleet;
+    struct outcome outcome = {.alarms = 0};
+    build(simulated, &fleet);
+    for (size_t i = 0; i < fleets; i++) {
+        fill(simulated, i, &fleet);
+        judge(simulated, &fleet, &outcome);
+    }
+    printf("%-30s", simulated->name);
+    print_share(outcome.alarms, fleets);
+    printf("  %zu values, notes in %zu", outcome.named, outcome.spoken);
+    if (simulated->slow > 0) {
+        printf("; found each");
+        print_share(outcome.found, fleets * simulated->slow);
+        printf(" all");
+        print_share(outcome.all, fleets);
+    }
+    printf("\n");
+    fflush(stdout);
+    xb_fleet_free(&fleet);
+}
+
+int main(int argc, char **argv)
+{
+    size_t fleets = argc > 1 ? strtoul(argv[1], NULL, 10) : 10000;
+    if (fleets == 0)
+        return EXIT_FAILURE;
+    printf(
+        "# %zu fleets a case, alpha %g. Percent [95 %% interval] of fleets in which a GPU that is "
+        "like the others was named.\n",
+        fleets, ALPHA);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        bool wanted = argc <= 2;
+        for (int k = 2; k < argc; k++)
+            wanted = wanted || strcmp(argv[k], cases[i].name) == 0;
+        if (wanted)
+            simulate(&cases[i], fleets);
+    }
+    return EXIT_SUCCESS;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef XFERBENCH_BASE_CSV_LINE_H
+#define XFERBENCH_BASE_CSV_LINE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* One line of a CSV after RFC 4180, written cell by cell. */
+struct xb_csv_line {
+    FILE *stream;
+    bool begun; /* it has a cell */
+};
+
+void xb_csv_put(struct xb_csv_line *line, const char *text);
+/* An unknown value, and a number that is not finite, give an empty cell. */
+void xb_csv_put_whole(struct xb_csv_line *line, bool known, uint64_t value);
+void xb_csv_put_number(struct xb_csv_line *line, bool known, double value);
+void xb_csv_end(struct xb_csv_line *line);
+
+/* ---- a cell of several parts: between quotes if one of them needs quotes ---- */
+
+/* Writes the comma before a cell, if it is not the first. */
+void xb_csv_separate(struct xb_csv_line *line);
+bool xb_csv_needs_quotes(const char *text);
+/* Writes a text with quotes doubled (RFC 4180, 2.7) and invalid UTF-8 replaced. Writes a line break
+ * as \n, and so on: a result must be one line for every reader. */
+void xb_csv_put_part(FILE *stream, const char *text);
+
+#endif

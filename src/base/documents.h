@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef XFERBENCH_BASE_DOCUMENTS_H
+#define XFERBENCH_BASE_DOCUMENTS_H
+
+#include "xferbench/error.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/*
+ * Cuts a stream into its JSON objects, which follow each other: one per line, or printed over
+ * several lines, or both mixed. It parses nothing: a whole piece may still be no JSON.
+ *
+ * A broken document is a piece too, and says why it is broken. The next document begins where a
+ * line begins with `{`, so a document that was cut short never spoils the next one.
+ *
+ * Launchers put labels in front of lines: `n3: {` (pdsh, clush), `3: {` (srun --label),
+ * `[1,3]<stdout>:{` (mpirun --tag-output). A label is one word that ends with a colon, has no other
+ * colon, no quote and no bracket of an object, and at most one blank after it. Once a document has
+ * begun after a label, all lines with that label belong to it, even if other lines stand between.
+ */
+#define XB_DOCUMENTS_LABEL 300 /* bytes of a label: a host name has 253 at most */
+
+struct xb_documents {
+    FILE *stream;
+    size_t largest;    /* most bytes of a document */
+    char *window;      /* the bytes that were read and are still needed */
+    size_t capacity;   /* of the window, without one byte after it */
+    size_t begin, at;  /* in the window: the first byte not yet given, and how far it is scanned */
+    size_t end;        /* of the bytes in the window */
+    size_t held;       /* where a zero byte stands after a piece, in place of `holds` */
+    char holds;        /* the byte that stood there */
+    bool is_held;      /* there is such a zero byte */
+    bool is_over;      /* the stream has ended */
+    bool is_told;      /* the caller knows of `failure` */
+    int failure;       /* errno if the stream could not be read to its end; else 0 */
+    uint64_t line;     /* from 1, at `at` */
+    bool line_is_open; /* `at` is not where a line begins */
+    struct xb_strands *strands; /* documents of lines with labels */
+    char label[XB_DOCUMENTS_LABEL];
+    size_t label_length;   /* of the line at `at`, where it is */
+    bool line_is_labelled; /* and that line not all taken */
+    bool label_has_blank;  /* behind it */
+};
+
+struct xb_document_piece {
+    const char *text; /* ends with a zero byte; valid until the next call; NULL: it is broken */
+    size_t length;
+    uint64_t line;   /* where it begins, from 1 */
+    const char *why; /* why it is broken, static text; NULL for a whole one */
+    bool is_none;    /* it is lines in which no document begins */
+};
+
+/* The stream is borrowed. */
+void xb_documents_open(struct xb_documents *documents, FILE *stream, size_t largest);
+/* Gives the next piece; *any is false after the last. Blocks while the stream does. Needs memory
+ * for at most twice `largest`, or 16 times as much if many labels have open documents.
+ * XB_ERR_MEMORY; XB_ERR_STOPPED after a signal. */
+XB_MUST_CHECK enum xb_status xb_documents_next(struct xb_documents *documents,
+                                               struct xb_document_piece *piece, bool *any,
+                                               struct xb_error *error);
+void xb_documents_close(struct xb_documents *documents);
+
+#endif

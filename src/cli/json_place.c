@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "json_place.h"
+
+const struct xb_option xb_option_json_lines = {
+    .name = "json-lines",
+    .type = XB_OPTION_FILE,
+    .argument = "FILE",
+    .help =
+        "Write what --json writes, but in one line; use it in place of --json. srun and mpirun cut "
+        "long lines: give srun --label, or write one file per node (--json %h.json).",
+    .selects = true,
+};
+
+enum xb_status xb_json_place_choose(const struct xb_config *config, struct xb_json_place *place,
+                                    struct xb_error *error)
+{
+    const struct xb_value *json = xb_config_get(config, "json");
+    const struct xb_value *lines = xb_config_get(config, "json-lines");
+    if (json->is_set && lines->is_set)
+        return XB_FAIL(error, XB_ERR_USAGE,
+                       "--json and --json-lines write the same document: give one of them");
+    *place = (struct xb_json_place){.option = lines->is_set ? "--json-lines" : "--json",
+                                    .path = lines->is_set  ? lines->text
+                                            : json->is_set ? json->text
+                                                           : NULL,
+                                    .is_line = lines->is_set};
+    return XB_OK;
+}

@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE /* tdestroy */
+#include "fleet.h"
+
+#include "base/arena.h"
+
+#include <search.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The key of an item: its kind and its words. Texts are compared by address, because the fleet has
+ * each text only once. */
+enum kind { OF_NODE, OF_UUID, OF_ADDRESS, OF_INDEX, OF_FIGURE };
+struct name {
+    uintptr_t words[10];
+    size_t index;
+};
+
+/* Each array of a fleet has room for a power of two. */
+struct xb_fleet_names {
+    void *texts, *things;                 /* search trees of const char and of struct name */
+    time_t *link_told;                    /* of every GPU: when its link was */
+    size_t sources, nodes, gpus, figures; /* that there is room for */
+    size_t link_tolds, values, complaints, left_out;
+};
+
+enum xb_status xb_fleet_open(struct xb_fleet *fleet, struct xb_error *error)
+{
+    *fleet = (struct xb_fleet){.names = calloc(1, sizeof *fleet->names)};
+    if (fleet->names == NULL)
+        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for a fleet");
+    return XB_OK;
+}
+
+/* The arena owns the items of the trees. */
+static void leave(void *nothing)
+{
+    (void)nothing;
+}
+
+void xb_fleet_free(struct xb_fleet *fleet)
+{
+    if (fleet->names != NULL) {
+        tdestroy(fleet->names->texts, leave);
+        tdestroy(fleet->names->things, leave);
+        free(fleet->names->link_told);
+        free(fleet->names);
+    }
+    free(fleet->sources);
+    free(fleet->nodes);
+    free(fleet->gpus);
+    free(fleet->figures);
+    free(fleet->values);
+    free(fleet->complaints);
+    free(fleet->left_out);
+    xb_arena_free(fleet->texts);
+    *fleet = (struct xb_fleet){.names = NULL};
+}
+
+static enum xb_status no_memory(struct xb_error *error)
+{
+    return XB_FAIL(error, XB_ERR_MEMORY,
+                   "no memory for what the documents say; give fewer of them at once");
+}
+
+/* Makes room for one more in an array of `count` pieces of `size` bytes. NULL: no memory; the array
+ * stays as it is. */
+static void *room_for_one(void *array, size_t count, size_t *capacity, size_t size)
+{
+    if (count < *capacity)
+        return array;
+    size_t more = *capacity == 0 ? 16 : 2 * *capacity;
+    void *grown = more <= SIZE_MAX / size ? realloc(array, more * size) : NULL;
+    if (grown != NULL)
+        *capacity = more;
+    return grown;
+}
+
+#define GROW(array, count, capacity) room_for_one((array), (count), (capacity), sizeof *(array))
+
+static int compare_texts(const void *left, const void *right)
+{
+    return strcmp(left, right);
+}
+
+static int compare_names(const void *left, const void *right)
+{
+    const struct name *a = left;
+    const struct name *b = right;
+    return memcmp(a->words, b->words, sizeof a->words);
+}
+
+/* Puts the fleet's own copy of a text in its place. NULL stays. */
+static bool keep_text(struct xb_fleet *fleet, const char **text)
+{
+    if (*text == NULL)
+        return true;
+    const char *const *found = tfind(*text, &fleet->names->texts, compare_texts);
+    if (found == NULL) {
+        const char *copy = xb_arena_print(&fleet->texts, "%s", *text);
+        found = copy == NULL ? NULL : tsearch(copy, &fleet->names->texts, compare_texts);
+    }
+    if (found != NULL)
+        *text = *found;
+    return found != NULL;
+}
+
+static const struct name *find(const struct xb_fleet *fleet, const struct name *name)
+{
+    const struct name *const *found = tfind(name, &fleet->names->things, compare_names);
+    return found != NULL ? *found : NULL;
+}
+
+/* Notes under which name a thing is found, also where it is another's until now. */
+static bool keep_name(struct xb_fleet *fleet, const struct name *name)
+{
+    struct name **found = tfind(name, &fleet->names->things, compare_names);
+    if (found != NULL) {
+        (*found)->index = name->index;
+        return true;
+    }
+    struct name *kept = xb_arena_allocate(&fleet->texts, sizeof *kept);
+    if (kept == NULL)
+        return false;
+    *kept = *name;
+    return tsearch(kept, &fleet->names->things, compare_names) != NULL;
+}
+
+enum xb_status xb_fleet_add_source(struct xb_fleet *fleet, const struct xb_fleet_source *source,
+                                   size_t *index, struct xb_error *error)
+{
+    struct xb_fleet_source kept = *source;
+    if (!keep_text(fleet, &kept.path) || !keep_text(fleet, &kept.kind))
+        return no_memory(error);
+    struct xb_fleet_source *grown =
+        GROW(fleet->sources, fleet->source_count, &fleet->names->sources);
+    if (grown == NULL)
+        return no_memory(error);
+    fleet->sources = grown;
+    *index = fleet->source_count++;
+    fleet->sources[*index] = kept;
+    return XB_OK;
+}
+
+enum xb_status xb_fleet_add_node(struct xb_fleet *fleet, const struct xb_fleet_node *node,
+                                 size_t *index, struct xb_error *error)
+{
+    struct xb_fleet_node kept = *node;
+    if (!keep_text(fleet, &kept.name) || !keep_text(fleet, &kept.hostname) ||
+        !keep_text(fleet, &kept.driver))
+        return no_memory(error);
+    struct name name = {{OF_NODE, (uintptr_t)kept.name}, fleet->node_count};
+    const struct name *known = find(fleet, &name);
+    if (known == NULL) {
+        struct xb_fleet_node *grown = GROW(fleet->nodes, fleet->node_count, &fleet->names->nodes);
+        if (grown == NULL)
+            return no_memory(error);
+        fleet->nodes = grown;
+        if (!keep_name(fleet, &name))
+            return no_memory(error);
+        fleet->nodes[fleet->node_count++] = kept;
+        *index = name.index;
+        return XB_OK;
+    }
+    struct xb_fleet_node *old = &fleet->nodes[known->index];
+    if (old->hostname == NULL)
+        old->hostname = kept.hostname;
+    if (kept.driver != NULL && (old->driver == NULL || kept.driver_told >= old->driver_told)) {
+        old->driver = kept.driver;
+        old->driver_told = kept.driver_told;
+    }
+    *index = known->index;
+    return XB_OK;
+}
+
+/* Under which names a GPU is found; those that it does not have are 0 in their first word. */
+struct gpu_names {
+    struct name uuid, address, index;
+};
+
+static struct gpu_names names_of(const struct xb_fleet_gpu *gpu, size_t index)
+{
+    struct gpu_names names = {.uuid = {.index = index}, .address = {.index = index}};
+    names.index = (struct name){{OF_INDEX, gpu->node, (uintptr_t)gpu->model, gpu->index}, index};
+    if (gpu->uuid != NULL)
+        names.uuid = (struct name){{OF_UUID, (uintptr_t)gpu->uuid}, index};
+    if (gpu->pci_bdf != NULL)
+        names.address = (struct name){{OF_ADDRESS, gpu->node, (uintptr_t)gpu->pci_bdf}, index};
+    return names;
+}
+
+/* The index of the GPU, or XB_FLEET_NONE. A document without UUIDs is of the GPU that a document
+ * with them found at the same place. */
+static size_t find_gpu(const struct xb_fleet *fleet, const struct xb_fleet_gpu *gpu)
+{
+    struct gpu_names names = names_of(gpu, 0);
+    const struct name *known = gpu->uuid != NULL ? find(fleet, &names.uuid) : NULL;
+    if (known != NULL)
+        return known->index;
+    known = find(fleet, gpu->pci_bdf != NULL ? &names.address : &names.index);
+    if (known == NULL)
+        return XB_FLEET_NONE;
+    bool other = gpu->uuid != NULL && fleet->gpus[known->index].uuid != NULL;
+    return other ? XB_FLEET_NONE : known->index;
+}
+
+static bool keep_gpu_names(struct xb_fleet *fleet, const struct xb_fleet_gpu *gpu, size_t index)
+{
+    struct gpu_names names = names_of(gpu, index);
+    if (gpu->uuid != NULL && !keep_name(fleet, &names.uuid))
+        return false;
+    return keep_name(fleet, gpu->pci_bdf != NULL ? &names.address : &names.index);
+}
+
+static void take_link(struct xb_fleet *fleet, size_t index, const struct xb_fleet_gpu *from)
+{
+    struct xb_fleet_gpu *gpu = &fleet->gpus[index];
+    if (from->link_speed_gts > 0 && from->link_width > 0 &&
+        (gpu->link_width == 0 || from->told >= fleet->names->link_told[index])) {
+        gpu->link_speed_gts = from->link_speed_gts;
+        gpu->link_width = from->link_width;
+        fleet->names->link_told[index] = from->told;
+    }
+}
+
+static void take_newer(struct xb_fleet *fleet, size_t index, const struct xb_fleet_gpu *from)
+{
+    struct xb_fleet_gpu *gpu = &fleet->gpus[index];
+    bool newer = from->told >= gpu->told;
+    if (from->uuid != NULL)
+        gpu->uuid = from->uuid;
+    if (from->pci_bdf != NULL && (newer || gpu->pci_bdf == NULL))
+        gpu->pci_bdf = from->pci_bdf;
+    if (from->model != NULL && (newer || gpu->model == NULL))
+        gpu->model = from->model;
+    if (newer) {
+        gpu->node = from->node;
+        gpu->index = from->index;
+        gpu->told = from->told;
+    }
+    take_link(fleet, index, from);
+}
+
+enum xb_status xb_fleet_add_gpu(struct xb_fleet *fleet, const struct xb_fleet_gpu *gpu,
+                                size_t *index, struct xb_error *error)
+{
+    struct xb_fleet_gpu kept = *gpu;
+    if (!keep_text(fleet, &kept.model) || !keep_text(fleet, &kept.uuid) ||
+        !keep_text(fleet, &kept.pci_bdf))
+        return no_memory(error);
+    size_t known = find_gpu(fleet, &kept);
+    size_t place = known == XB_FLEET_NONE ? fleet->gpu_count : known;
+    struct xb_fleet_gpu *grown = GROW(fleet->gpus, fleet->gpu_count, &fleet->names->gpus);
+    if (grown == NULL)
+        return no_memory(error);
+    fleet->gpus = grown;
+    time_t *tolds = GROW(fleet->names->link_told, fleet->gpu_count, &fleet->names->link_tolds);
+    if (tolds == NULL)
+        return no_memory(error);
+    fleet->names->link_told = tolds;
+    if (!keep_gpu_names(fleet, &kept, place))
+        return no_memory(error);
+    if (known == XB_FLEET_NONE) {
+        fleet->gpus[fleet->gpu_count++] = kept;
+        tolds[place] = kept.told;
+    } else {
+        take_newer(fleet, place, &kept);
+    }
+    *index = place;
+    return XB_OK;
+}
+
+enum xb_status xb_fleet_add_figure(struct xb_fleet *fleet, const struct xb_fleet_figure *figure,
+                                   size_t *index, struct xb_error *error)
+{
+    struct xb_fleet_figure kept = *figure;
+    const char **texts[] = {&kept.name, &kept.unit,   &kept.backend, &kept.model,
+                            &kept.link, &kept.driver, &kept.options};
+    struct name name = {{OF_FIGURE, kept.more_is_better}, fleet->figure_count};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        if (!keep_text(fleet, texts[i]))
+            return no_memory(error);
+        name.words[2 + i] = (uintptr_t)*texts[i];
+    }
+    const struct name *known = find(fleet, &name);
+    if (known != NULL) {
+        *index = known->index;
+        return XB_OK;
+    }
+    struct xb_fleet_figure *grown =
+        GROW(fleet->figures, fleet->figure_count, &fleet->names->figures);
+    if (grown == NULL)
+        return no_memory(error);
+    fleet->figures = grown;
+    if (!keep_name(fleet, &name))
+        return no_memory(error);
+    fleet->figures[fleet->figure_count++] = kept;
+    *index = name.index;
+    return XB_OK;
+}
+
+enum xb_status xb_fleet_add_value(struct xb_fleet *fleet, const struct xb_fleet_value *value,
+                                  struct xb_error *error)
+{
+    struct xb_fleet_value *grown = GROW(fleet->values, fleet->value_count, &fleet->names->values);
+    if (grown == NULL)
+        return no_memory(error);
+    fleet->values = grown;
+    fleet->values[fleet->value_count++] = *value;
+    return XB_OK;
+}
+
+enum xb_status xb_fleet_add_complaint(struct xb_fleet *fleet,
+                                      const struct xb_fleet_complaint *complaint,
+                                      struct xb_error *error)
+{
+    struct xb_fleet_complaint kept = *complaint;
+    if (!keep_text(fleet, &kept.text))
+        return no_memory(error);
+    struct xb_fleet_complaint *grown =
+        GROW(fleet->complaints, fleet->complaint_count, &fleet->names->complaints);
+    if (grown == NULL)
+        return no_memory(error);
+    fleet->complaints = grown;
+    fleet->complaints[fleet->complaint_count++] = kept;
+    return XB_OK;
+}
+
+enum xb_status xb_fleet_leave_out(struct xb_fleet *fleet, const char *what, const char *why,
+                                  bool is_foreign, struct xb_error *error)
+{
+    struct xb_fleet_left_out kept = {what, why};
+    fleet->unread_count += !is_foreign;
+    if (fleet->left_out_count >= XB_FLEET_TOLD) {
+        fleet->left_out_count++;
+        return XB_OK;
+    }
+    if (!keep_text(fleet, &kept.what) || !keep_text(fleet, &kept.why))
+        return no_memory(error);
+    struct xb_fleet_left_out *grown =
+        GROW(fleet->left_out, fleet->left_out_count, &fleet->names->left_out);
+    if (grown == NULL)
+        return no_memory(error);
+    fleet->left_out = grown;
+    fleet->left_out[fleet->left_out_count++] = kept;
+    return XB_OK;
+}

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef XFERBENCH_FLEET_FLEET_H
+#define XFERBENCH_FLEET_FLEET_H
+
+#include "xferbench/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <time.h>
+
+/*
+ * A fleet: everything in many documents of many nodes that helps to compare siblings. It takes one
+ * document after the other and forgets it: memory grows with nodes, GPUs and values, never with the
+ * size of the documents.
+ *
+ * The fleet copies every text that it is given, and owns every text in it. NULL: not known.
+ */
+
+#define XB_FLEET_NONE SIZE_MAX /* no node, no GPU, no figure */
+
+/* Where a document came from. */
+struct xb_fleet_source {
+    const char *path;    /* as the user named it, or of a file in a named folder; "-" */
+    size_t number;       /* of the document in it, from 1; 0 where it is the only one */
+    const char *kind;    /* "link", "run": what a newer one of the same kind can replace */
+    time_t written;      /* its timestamp; 0 where it has none */
+    double began;        /* when measuring began, seconds since the epoch; NAN where not known */
+    double late_s;       /* after the agreed time; NAN where none was agreed */
+    bool unsynchronised; /* the node said that its clock follows no other */
+    unsigned rank,
+        ranks; /* which of how many processes of a launcher wrote it; 0 ranks: not known */
+};
+
+/* A node, under the name that its launcher and scheduler use. */
+struct xb_fleet_node {
+    const char *name;
+    const char *hostname;
+    const char *driver; /* version, from the newest document that has one; NULL: none has */
+    time_t driver_told; /* when that document was written */
+};
+
+struct xb_fleet_gpu {
+    size_t node;
+    unsigned index; /* as in the newest document */
+    const char *model;
+    const char *uuid, *pci_bdf;
+    /* Of the link to the slot, under load, from the newest document that knows it; 0: none does. */
+    double link_speed_gts;
+    unsigned link_width;
+    time_t told; /* when the newest document was written */
+};
+
+/* What was measured, and everything that must be the same before values are compared: two that
+ * differ in any text are two figures. */
+struct xb_fleet_figure {
+    const char *name; /* "link h2d", "pinned h2d 1 GiB bandwidth", "link peer" */
+    const char *unit; /* XB_UNIT_... */
+    bool more_is_better;
+    const char *backend;
+    const char *model;   /* of the GPU */
+    const char *link;    /* what it can do: "Gen5 x16"; for pairs what they go by: "NVLink x18", and
+                            where their links cannot be counted also which place of a node that is:
+                            "PCIe 0000:0f:00.0>0000:1f:00.0" */
+    unsigned links;      /* of a pair: how many such links; 0 for PCIe */
+    bool links_known;    /* and that is known */
+    const char *driver;  /* version */
+    const char *options; /* the options in effect that change a figure: "size=1073741824 ..." */
+};
+
+/* One value of one GPU, or of a GPU and its peer. */
+struct xb_fleet_value {
+    size_t figure, gpu;
+    int peer;       /* index of the other device of a pair; -1 for none */
+    double value;   /* median, in the figure's unit; above 0 */
+    double scatter; /* standard error of that median, from its own samples, as a share of it; NAN:
+                       the document does not say */
+    size_t source;
+};
+
+/* What a document says against its own node or GPU, without siblings. */
+enum xb_fleet_fault {
+    XB_FLEET_WRONG_DATA, /* a copy arrived wrong */
+    XB_FLEET_FAILED,     /* a case failed: "pinned h2d 1 GiB: CUDA error 719 ..." */
+    XB_FLEET_CUT,        /* a signal or a deadline ended the measurement early */
+    XB_FLEET_VERDICT     /* its own link test says WARNING, CRITICAL or UNKNOWN, and why */
+};
+
+struct xb_fleet_complaint {
+    enum xb_fleet_fault fault;
+    size_t node, gpu; /* gpu: XB_FLEET_NONE if it is about the node */
+    const char *text; /* in the document's words, so it may hold anything */
+    size_t source;
+};
+
+/* A document, a file or a folder that was left out, and why. */
+struct xb_fleet_left_out {
+    const char *what; /* path, and the document's number if it has one */
+    const char *why;
+};
+
+struct xb_fleet {
+    struct xb_fleet_source *sources;
+    size_t source_count;
+    struct xb_fleet_node *nodes;
+    size_t node_count;
+    struct xb_fleet_gpu *gpus;
+    size_t gpu_count;
+    struct xb_fleet_figure *figures;
+    size_t figure_count;
+    struct xb_fleet_value *values;
+    size_t value_count;
+    struct xb_fleet_complaint *complaints;
+    size_t complaint_count;
+    struct xb_fleet_left_out *left_out; /* the first XB_FLEET_TOLD of them */
+    size_t left_out_count;              /* how many were left out */
+    size_t unread_count;                /* how many of them are broken, so may be any node's */
+    struct xb_fleet_names *names;       /* finds what is already in the fleet */
+    struct xb_arena *texts;
+};
+
+#define XB_FLEET_TOLD 1000 /* names at most so many of the documents that are left out */
+
+/* An empty fleet. XB_ERR_MEMORY. */
+XB_MUST_CHECK enum xb_status xb_fleet_open(struct xb_fleet *fleet, struct xb_error *error);
+void xb_fleet_free(struct xb_fleet *fleet); /* accepts a zeroed one */
+
+/*
+ * ---- adding what a document says: each function gives the index of the item ----
+ * Adding the same again gives the same index. All fail with XB_ERR_MEMORY only.
+ */
+
+XB_MUST_CHECK enum xb_status xb_fleet_add_source(struct xb_fleet *fleet,
+                                                 const struct xb_fleet_source *source,
+                                                 size_t *index, struct xb_error *error);
+/* The `name` identifies a node. The newest document (`driver_told`) gives the driver. */
+XB_MUST_CHECK enum xb_status xb_fleet_add_node(struct xb_fleet *fleet,
+                                               const struct xb_fleet_node *node, size_t *index,
+                                               struct xb_error *error);
+/* Its UUID identifies a GPU; without one its node and PCI address; without that its node, model and
+ * index. The newest document (`told`) gives the rest, as far as it knows it. */
+XB_MUST_CHECK enum xb_status xb_fleet_add_gpu(struct xb_fleet *fleet,
+                                              const struct xb_fleet_gpu *gpu, size_t *index,
+                                              struct xb_error *error);
+XB_MUST_CHECK enum xb_status xb_fleet_add_figure(struct xb_fleet *fleet,
+                                                 const struct xb_fleet_figure *figure,
+                                                 size_t *index, struct xb_error *error);
+/* A GPU may have any number of values of a figure: xb_fleet_judge() takes the newest, and says so.
+ */
+XB_MUST_CHECK enum xb_status xb_fleet_add_value(struct xb_fleet *fleet,
+                                                const struct xb_fleet_value *value,
+                                                struct xb_error *error);
+XB_MUST_CHECK enum xb_status xb_fleet_add_complaint(struct xb_fleet *fleet,
+                                                    const struct xb_fleet_complaint *complaint,
+                                                    struct xb_error *error);
+/* `is_foreign`: the document is not broken, but it is of no node. */
+XB_MUST_CHECK enum xb_status xb_fleet_leave_out(struct xb_fleet *fleet, const char *what,
+                                                const char *why, bool is_foreign,
+                                                struct xb_error *error);
+
+#endif

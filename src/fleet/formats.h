@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef XFERBENCH_FLEET_FORMATS_H
+#define XFERBENCH_FLEET_FORMATS_H
+
+#include "judgement.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+
+/*
+ * Writes a judgement; each format is in a file of its name. All flush the stream. XB_ERR_SYSTEM if
+ * writing failed; XB_ERR_MEMORY. Texts from documents cannot break any of the formats.
+ */
+
+/* For people, `columns` wide: the answer, the findings (worst first), a histogram for each figure,
+ * and the documents that were left out. */
+XB_MUST_CHECK enum xb_status xb_fleet_table_write(FILE *stream,
+                                                  const struct xb_fleet_judgement *judgement,
+                                                  size_t columns, bool colours,
+                                                  struct xb_error *error);
+/* docs/fleet.schema.json. */
+XB_MUST_CHECK enum xb_status xb_fleet_json_write(FILE *stream,
+                                                 const struct xb_fleet_judgement *judgement,
+                                                 struct xb_error *error);
+/* One line for each finding, after a line of column names. */
+XB_MUST_CHECK enum xb_status xb_fleet_csv_write(FILE *stream,
+                                                const struct xb_fleet_judgement *judgement,
+                                                struct xb_error *error);
+/* For the textfile collector of Prometheus' node_exporter. */
+XB_MUST_CHECK enum xb_status xb_fleet_prometheus_write(FILE *stream,
+                                                       const struct xb_fleet_judgement *judgement,
+                                                       struct xb_error *error);
+/* The nodes to take out of service, as a host expression of Slurm in one line; nothing if there are
+ * none. */
+XB_MUST_CHECK enum xb_status xb_fleet_nodelist_write(FILE *stream,
+                                                     const struct xb_fleet_judgement *judgement,
+                                                     struct xb_error *error);
+
+/* Whether to take its node out of service: the finding is bad, certain, and not shared with many
+ * siblings. */
+bool xb_fleet_is_to_drain(const struct xb_fleet_finding *finding);
+
+/* Whether the finding begins a row of a table for people. What a GPU has in several figures is one:
+ * the worst of them stands for all, and the others follow it. */
+bool xb_fleet_table_is_row(const struct xb_fleet_judgement *judgement, size_t index);
+
+/* "GPU 3 0000:8a:00.0", "GPU 0>1"; "-" for a finding of a node. */
+const char *xb_fleet_gpu_text(const struct xb_fleet *fleet, const struct xb_fleet_finding *finding,
+                              char *text, size_t size);
+
+#endif

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "internal.h"
+#include "node_tally.h"
+
+#include <math.h>
+
+/*
+ * Two racks with different settings make two narrow groups with nothing between them. If the groups
+ * are equally large, the spread is about their distance, and no GPU is named. So this file looks
+ * for the widest gap that leaves enough values on each side.
+ */
+
+#define NOTED 10u      /* most figures that get a note */
+#define APART 6        /* least distance of the medians, in spreads of the wider group */
+#define EMPTY (1. / 3) /* least width of the gap, as a share of that distance */
+
+bool xb_fleet_is_together(size_t named, size_t count)
+{
+    return named >= XB_FLEET_TOGETHER && (double)named > XB_FLEET_TOGETHER_SHARE * (double)count;
+}
+
+/* The median of sorted values. */
+static double middle_of(const struct xb_tested *values, size_t count)
+{
+    return (values[(count - 1) / 2].logarithm + values[count / 2].logarithm) / 2;
+}
+
+/* The distance from the median to the quartile on the wider side (0.6745 standard deviations for
+ * normal values), scaled to a standard deviation. Needs no memory. */
+static double width_of(const struct xb_tested *values, size_t count)
+{
+    double middle = middle_of(values, count);
+    double low = middle - values[count / 4].logarithm;
+    double high = values[count - 1 - count / 4].logarithm - middle;
+    return XB_FLEET_TO_DEVIATION * fmax(low, high);
+}
+
+/* The index where the upper group begins; 0 if there is only one group. */
+static size_t find_gap(const struct xb_tested *values, size_t count)
+{
+    size_t least = (size_t)(XB_FLEET_TOGETHER_SHARE * (double)count);
+    if (least < XB_FLEET_TOGETHER)
+        least = XB_FLEET_TOGETHER;
+    size_t begin = 0;
+    double widest = 0;
+    for (size_t i = least; i + least <= count; i++) {
+        double gap = values[i].logarithm - values[i - 1].logarithm;
+        if (gap > widest) {
+            widest = gap;
+            begin = i;
+        }
+    }
+    if (begin == 0)
+        return 0;
+    double distance = middle_of(values + begin, count - begin) - middle_of(values, begin);
+    double width = fmax(width_of(values, begin), width_of(values + begin, count - begin));
+    bool apart = distance >= APART * fmax(width, XB_FLEET_LEAST_SPREAD) &&
+                 distance >= XB_FLEET_LEAST_DEVIATION && widest >= EMPTY * distance;
+    return apart ? begin : 0;
+}
+
+static enum xb_status count_nodes(const struct xb_fleet *fleet, const struct xb_tested *values,
+                                  size_t count, size_t *nodes, struct xb_error *error)
+{
+    struct xb_node_tally tally;
+    enum xb_status status = xb_node_tally_open(&tally, fleet, error);
+    for (size_t i = 0; status == XB_OK && i < count; i++)
+        xb_node_tally_add(&tally, fleet->gpus[fleet->values[values[i].value].gpu].node);
+    *nodes = tally.count;
+    xb_node_tally_close(&tally);
+    return status;
+}
+
+/* Of the smaller of two groups. */
+static enum xb_status note_group(struct xb_judging *judging, size_t figure,
+                                 const struct xb_tested *values, size_t count, size_t begin,
+                                 struct xb_error *error)
+{
+    bool lower = begin <= count - begin;
+    const struct xb_tested *group = lower ? values : values + begin;
+    size_t members = lower ? begin : count - begin;
+    double distance = middle_of(values + begin, count - begin) - middle_of(values, begin);
+    double share = expm1(lower ? -distance : distance);
+    size_t nodes = 0;
+    char name[256];
+    char percent[64];
+    enum xb_status status = count_nodes(judging->fleet, group, members, &nodes, error);
+    if (status != XB_OK)
+        return status;
+    return xb_fleet_add_note(
+        judging, error,
+        "%s: %zu of %zu values, on %zu node%s, form a group %s %s the others. Another setting "
+        "(firmware, power, driver) is likelier than so many faults: compare a node of each group.",
+        xb_fleet_figure_text(&judging->fleet->figures[figure], name, sizeof name), members, count,
+        nodes, nodes == 1 ? "" : "s", xb_fleet_percent_text(fmin(share, 1e6), percent),
+        lower ? "below" : "above");
+}
+
+enum xb_status xb_fleet_note_groups(struct xb_judging *judging,
+                                    const struct xb_fleet_siblings *siblings,
+                                    const struct xb_tested *values, size_t count,
+                                    struct xb_error *error)
+{
+    size_t begin = find_gap(values, count);
+    bool slow = xb_fleet_is_together(siblings->slow_nodes, siblings->nodes);
+    bool fast = xb_fleet_is_together(siblings->fast_nodes, siblings->nodes);
+    if (begin == 0 && !slow && !fast)
+        return XB_OK;
+    if (++judging->group_notes > NOTED)
+        return XB_OK;
+    if (begin > 0)
+        return note_group(judging, siblings->figure, values, count, begin, error);
+    char name[256];
+    return xb_fleet_add_note(
+        judging, error,
+        "%s: %zu of %zu values are slow and %zu fast. Look for what they have in common before you "
+        "take nodes out of service.",
+        xb_fleet_figure_text(&judging->fleet->figures[siblings->figure], name, sizeof name),
+        siblings->slow, count, siblings->fast);
+}
+
+enum xb_status xb_fleet_note_more(struct xb_judging *judging, struct xb_error *error)
+{
+    if (judging->group_notes <= NOTED)
+        return XB_OK;
+    return xb_fleet_add_note(judging, error, "The same holds for %zu more figures.",
+                             judging->group_notes - NOTED);
+}

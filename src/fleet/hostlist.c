@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Slurm's host expressions, taken apart. */
+#define _POSIX_C_SOURCE 200809L
+#include "hostlist.h"
+
+#include "base/arena.h"
+#include "base/file_text.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NAME_SIZE 256     /* of a name with its zero byte: a domain name has at most 253 */
+#define LARGEST_DIGITS 18 /* of a number in brackets: fits 64 bits */
+#define BRACKETS 8
+#define LARGEST_FILE ((size_t)256 << 20)
+
+/* These separate names, as for Slurm. */
+#define SEPARATORS ", \t\r\n"
+
+/* The text that is parsed, and the list that its names go to. */
+struct parser {
+    const char *whole; /* the whole text, for messages */
+    struct xb_hostlist *list;
+    size_t room; /* of list->names */
+    struct xb_error *error;
+};
+
+static enum xb_status fail_at(const struct parser *parser, const char *at, const char *what)
+{
+    return XB_FAIL(parser->error, XB_ERR_USAGE, "\"%.80s%s\", character %zu: %s", parser->whole,
+                   strlen(parser->whole) > 80 ? "..." : "", (size_t)(at - parser->whole) + 1, what);
+}
+
+bool xb_hostlist_takes(char c)
+{
+    return isalnum((unsigned char)c) || c == '-' || c == '.' || c == '_';
+}
+
+/* ---- names ---- */
+
+static enum xb_status add_name(struct parser *parser, const char *at, const char *name)
+{
+    struct xb_hostlist *list = parser->list;
+    if (list->count == XB_HOSTLIST_LARGEST)
+        return fail_at(parser, at, "these are more than 1000000 names");
+    if (name[0] == '-')
+        return fail_at(parser, at, "a name that begins with a dash");
+    if (list->count == parser->room) {
+        size_t room = parser->room == 0 ? 64 : 2 * parser->room;
+        const char **grown = realloc(list->names, room * sizeof(const char *));
+        if (grown == NULL)
+            return XB_FAIL(parser->error, XB_ERR_MEMORY, "no memory for %zu names of hosts", room);
+        list->names = grown;
+        parser->room = room;
+    }
+    const char *kept = xb_arena_print(&list->texts, "%s", name);
+    if (kept == NULL)
+        return XB_FAIL(parser->error, XB_ERR_MEMORY, "no memory for the names of hosts");
+    list->names[list->count++] = kept;
+    return XB_OK;
+}
+
+struct place {
+    const char *name;
+    size_t index;
+};
+
+static int by_name(const void *a, const void *b)
+{
+    const struct place *first = a;
+    const struct place *second = b;
+    int order = strcmp(first->name, second->name);
+    return order != 0 ? order : (first->index > second->index) - (first->index < second->index);
+}
+
+/* Keeps the first of names that are the same, in the order given. */
+static enum xb_status leave_out_same(struct parser *parser)
+{
+    struct xb_hostlist *list = parser->list;
+    struct place *places = calloc(list->count + 1, sizeof *places);
+    if (places == NULL)
+        return XB_FAIL(parser->error, XB_ERR_MEMORY, "no memory to sort the names of hosts");
+    for (size_t i = 0; i < list->count; i++)
+        places[i] = (struct place){.name = list->names[i], .index = i};
+    qsort(places, list->count, sizeof *places, by_name);
+    for (size_t i = 1; i < list->count; i++)
+        if (strcmp(places[i].name, places[i - 1].name) == 0)
+            list->names[places[i].index] = NULL;
+    free(places);
+    size_t kept = 0;
+    for (size_t i = 0; i < list->count; i++)
+        if (list->names[i] != NULL)
+            list->names[kept++] = list->names[i];
+    list->count = kept;
+    return XB_OK;
+}
+
+/* ---- one word of the expression ---- */
+
+static const char wrong_brackets[] =
+    "brackets hold numbers and ranges of numbers, such as [001-003,7]";
+
+/* Brackets in a name, which turn like the wheels of a counter: the last one fastest. */
+struct wheel {
+    const char *open, *close;
+    const char *next; /* behind the range that is on */
+    uint64_t number, last;
+    int width; /* digits of the range's first number: the others have as many, as for Slurm */
+};
+
+/* Reads the digits at *at, and goes behind them. NULL, or what is wrong there. */
+static const char *read_number(const char **at, uint64_t *number, int *width)
+{
+    size_t digits = strspn(*at, "0123456789");
+    if (digits == 0)
+        return wrong_brackets;
+    if (digits > LARGEST_DIGITS)
+        return "a number of more than 18 digits";
+    *number = strtoull(*at, NULL, 10);
+    *width = (int)digits;
+    *at += digits;
+    return NULL;
+}
+
+/* Puts the range "001-003" at wheel->next on the wheel. NULL, or what is wrong at wheel->next. */
+static const char *turn_to_range(struct wheel *wheel)
+{
+    const char *begin = wheel->next;
+    const char *wrong = read_number(&wheel->next, &wheel->number, &wheel->width);
+    wheel->last = wheel->number;
+    if (wrong == NULL && *wheel->next == '-') {
+        int ignored = 0;
+        wheel->next++;
+        wrong = read_number(&wheel->next, &wheel->last, &ignored);
+    }
+    if (wrong != NULL || wheel->last >= wheel->number)
+        return wrong;
+    wheel->next = begin;
+    return "this range ends before it begins";
+}
+
+/* Reads all ranges once, so that turning cannot fail later, and begins with the first. */
+static enum xb_status make_wheel(struct parser *parser, const char *open, struct wheel *wheel)
+{
+    *wheel = (struct wheel){.open = open, .close = open + strcspn(open, "]"), .next = open + 1};
+    if (*wheel->close == '\0')
+        return fail_at(parser, open, "this bracket is not closed");
+    for (;;) {
+        const char *wrong = turn_to_range(wheel);
+        if (wrong == NULL && wheel->next != wheel->close && *wheel->next != ',')
+            wrong = wrong_brackets;
+        if (wrong != NULL)
+            return fail_at(parser, wheel->next, wrong);
+        if (wheel->next == wheel->close)
+            break;
+        wheel->next++;
+    }
+    wheel->next = open + 1;
+    return turn_to_range(wheel) == NULL ? XB_OK : fail_at(parser, open, wrong_brackets);
+}
+
+/* Whether there was another number; else the wheel is at its first again. */
+static bool turn(struct wheel *wheel)
+{
+    bool goes_on = wheel->number < wheel->last;
+    if (goes_on) {
+        wheel->number++;
+        return true;
+    }
+    goes_on = wheel->next != wheel->close;
+    wheel->next = goes_on ? wheel->next + 1 : wheel->open + 1;
+    (void)turn_to_range(wheel);
+    return goes_on;
+}
+
+/* Finds the brackets of the word. */
+static enum xb_status make_wheels(struct parser *parser, const char *word, struct wheel *wheels,
+                                  size_t *count)
+{
+    *count = 0;
+    for (const char *at = word; *at != '\0' && strchr(SEPARATORS, *at) == NULL; at++) {
+        if (*at == ']')
+            return fail_at(parser, at, "this bracket was not opened");
+        if (*at != '[' && !xb_hostlist_takes(*at))
+            return fail_at(parser, at,
+                           "names are of letters, digits, dashes, dots and underscores");
+        if (*at != '[')
+            continue;
+        if (*count == BRACKETS)
+            return fail_at(parser, at, "a name of more than 8 brackets");
+        enum xb_status status = make_wheel(parser, at, &wheels[*count]);
+        if (status != XB_OK)
+            return status;
+        at = wheels[(*count)++].close;
+    }
+    return XB_OK;
+}
+
+/* The name as the wheels stand. */
+static enum xb_status add_turned(struct parser *parser, const char *word,
+                                 const struct wheel *wheels, size_t count)
+{
+    char name[NAME_SIZE];
+    size_t length = 0;
+    size_t i = 0;
+    for (const char *at = word; *at != '\0' && strchr(SEPARATORS, *at) == NULL; at++) {
+        if (i < count && at == wheels[i].open) {
+            length += (size_t)snprintf(name + length, NAME_SIZE - length, "%0*" PRIu64,
+                                       wheels[i].width, wheels[i].number);
+            at = wheels[i++].close;
+        } else {
+            name[length++] = *at;
+        }
+        if (length >= NAME_SIZE)
+            return fail_at(parser, word, "a name of more than 255 characters");
+    }
+    name[length] = '\0';
+    return add_name(parser, word, name);
+}
+
+static enum xb_status expand_word(struct parser *parser, const char *word)
+{
+    struct wheel wheels[BRACKETS];
+    size_t count = 0;
+    enum xb_status status = make_wheels(parser, word, wheels, &count);
+    while (status == XB_OK) {
+        status = add_turned(parser, word, wheels, count);
+        size_t i = count;
+        while (i > 0 && !turn(&wheels[i - 1]))
+            i--;
+        if (i == 0)
+            break;
+    }
+    return status;
+}
+
+/* Where the word ends: a comma in brackets does not end it. */
+static const char *end_of_word(const char *at)
+{
+    bool inside = false;
+    for (; *at != '\0' && (inside || strchr(SEPARATORS, *at) == NULL); at++)
+        inside = *at == '[' || (inside && *at != ']');
+    return at;
+}
+
+static enum xb_status expand_words(struct parser *parser)
+{
+    const char *at = parser->whole + strspn(parser->whole, SEPARATORS);
+    while (*at != '\0') {
+        enum xb_status status = expand_word(parser, at);
+        if (status != XB_OK)
+            return status;
+        at = end_of_word(at);
+        at += strspn(at, SEPARATORS);
+    }
+    return XB_OK;
+}
+
+/* ---- from outside ---- */
+
+enum xb_status xb_hostlist_expand(const char *text, struct xb_hostlist *list,
+                                  struct xb_error *error)
+{
+    *list = (struct xb_hostlist){.names = NULL};
+    struct parser parser = {.whole = text, .list = list, .error = error};
+    enum xb_status status = expand_words(&parser);
+    if (status == XB_OK && list->count == 0)
+        return XB_FAIL(error, XB_ERR_USAGE, "\"%.80s\" names no host", text);
+    return status == XB_OK ? leave_out_same(&parser) : status;
+}
+
+/* One line, which it ends with a zero byte. */
+static enum xb_status expand_line(struct parser *parser, char *line, const char *path,
+                                  size_t number)
+{
+    struct xb_error *error = parser->error;
+    struct xb_error cause;
+    line[strcspn(line, "#")] = '\0';
+    parser->whole = line;
+    parser->error = &cause;
+    enum xb_status status = expand_words(parser);
+    parser->error = error;
+    return status == XB_OK
+               ? XB_OK
+               : XB_FAIL(error, status, "'%.300s', line %zu: %s", path, number, cause.message);
+}
+
+static enum xb_status expand_lines(char *text, size_t length, const char *path,
+                                   struct xb_hostlist *list, struct xb_error *error)
+{
+    struct parser parser = {.list = list, .error = error};
+    size_t number = 1;
+    if (memchr(text, '\0', length) != NULL)
+        return XB_FAIL(error, XB_ERR_USAGE, "'%.300s' has zero bytes: no list of hosts", path);
+    for (char *line = text; *line != '\0'; number++) {
+        char *next = line + strcspn(line, "\n");
+        if (*next == '\n')
+            *next++ = '\0';
+        enum xb_status status = expand_line(&parser, line, path, number);
+        if (status != XB_OK)
+            return status;
+        line = next;
+    }
+    if (list->count == 0)
+        return XB_FAIL(error, XB_ERR_USAGE, "'%.300s' names no host", path);
+    return leave_out_same(&parser);
+}
+
+enum xb_status xb_hostlist_read(const char *path, struct xb_hostlist *list, struct xb_error *error)
+{
+    char *text = NULL;
+    size_t length = 0;
+    *list = (struct xb_hostlist){.names = NULL};
+    enum xb_status status = xb_file_text_read(path, LARGEST_FILE, true, &text, &length, error);
+    if (status == XB_OK)
+        status = expand_lines(text, length, path, list, error);
+    free(text);
+    return status;
+}
+
+void xb_hostlist_free(struct xb_hostlist *list)
+{
+    free(list->names);
+    xb_arena_free(list->texts);
+    *list = (struct xb_hostlist){.names = NULL};
+}

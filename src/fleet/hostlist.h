@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef XFERBENCH_FLEET_HOSTLIST_H
+#define XFERBENCH_FLEET_HOSTLIST_H
+
+#include "xferbench/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct xb_arena;
+
+/* Slurm's host expressions: "gpu[001-003,7],login1" (slurm.conf(5), "NodeName"). */
+
+#define XB_HOSTLIST_LARGEST 1000000 /* names of an expression */
+
+struct xb_hostlist {
+    const char **names; /* in the order given, each name once */
+    size_t count;
+    struct xb_arena *texts;
+};
+
+/* XB_ERR_USAGE says where the text is wrong; XB_ERR_MEMORY. Free the list also after a failure. */
+XB_MUST_CHECK enum xb_status xb_hostlist_expand(const char *text, struct xb_hostlist *list,
+                                                struct xb_error *error);
+/* The same for a file with one expression per line; ignores empty lines and comments after a #. */
+XB_MUST_CHECK enum xb_status xb_hostlist_read(const char *path, struct xb_hostlist *list,
+                                              struct xb_error *error);
+void xb_hostlist_free(struct xb_hostlist *list); /* accepts a zeroed one */
+
+/* Whether a host name may have that character: a letter, a digit, a dash, a dot, an underscore. */
+bool xb_hostlist_takes(char c);
+/* Whether a whole name can be in an expression: such characters; no dash in front, which would make
+ * it an option of the command that it is given to; and not "ALL", which Slurm takes for all nodes.
+ */
+bool xb_hostlist_is_name(const char *name);
+
+/* A short expression that Slurm expands to these names, in order; "" for none. Leaves out and
+ * counts names that no scheduler takes (with spaces, commas, brackets, ...). The text is in *arena.
+ * XB_ERR_MEMORY. */
+XB_MUST_CHECK enum xb_status xb_hostlist_compress(const char *const *names, size_t count,
+                                                  struct xb_arena **arena, const char **text,
+                                                  size_t *left_out, struct xb_error *error);
+
+#endif

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef XFERBENCH_FLEET_INTERNAL_H
+#define XFERBENCH_FLEET_INTERNAL_H
+
+#include "judgement.h"
+
+/* Shared by the parts of judging. All functions fail with XB_ERR_MEMORY only. */
+
+/* A smaller deviation is never named, even if the siblings agree closely. */
+#define XB_FLEET_LEAST_DEVIATION 0.005
+/* The standard deviation of normal values is their median absolute deviation times this:
+ * 1 / 0.6745. */
+#define XB_FLEET_TO_DEVIATION 1.4826022185056018
+/* The least spread of siblings, as a share: smaller differences come from rounding and the clock.
+ */
+#define XB_FLEET_LEAST_SPREAD 0.001
+/* Where more than this share of the nodes, and so many, are named for the same, they are named
+ * together (struct xb_fleet_finding). Nodes count and not GPUs: all eight of one node are slow for
+ * one fault. */
+#define XB_FLEET_TOGETHER_SHARE 0.1
+#define XB_FLEET_TOGETHER 5
+
+/* A value on its way to a finding. */
+struct xb_tested {
+    size_t value; /* index in the fleet */
+    double logarithm;
+    double centre;      /* median of its siblings' logarithms */
+    double spread;      /* of its siblings' logarithms; it is judged by this */
+    size_t siblings;    /* how many */
+    double independent; /* how many independent values they count as */
+    double wide;        /* struct xb_fleet_siblings */
+    double p;
+};
+
+struct xb_judging {
+    struct xb_fleet *fleet;
+    struct xb_fleet_judgement *judgement;
+    size_t finding_capacity, note_capacity;
+    struct xb_tested *tested; /* the newest value of every GPU and peer, figure by figure */
+    size_t tested_count;
+    size_t unusable;    /* how many values are no positive numbers */
+    size_t group_notes; /* how many figures have a note of groups.c */
+};
+
+/* newest.c: sorts the fleet's values and lists the ones to judge. */
+XB_MUST_CHECK enum xb_status xb_fleet_take_newest(struct xb_judging *judging,
+                                                  struct xb_error *error);
+
+/* siblings.c: describes each figure, and gives each value with enough siblings its centre and
+ * spread. `tested` keeps only these values, still figure by figure. */
+XB_MUST_CHECK enum xb_status xb_fleet_gather_siblings(struct xb_judging *judging,
+                                                      struct xb_error *error);
+/* siblings.c: sorts `count` values of one figure by their logarithms, and gives each the centre and
+ * spread of the others. `offsets` has room for `count` numbers. */
+void xb_fleet_leave_each_out(struct xb_tested *values, size_t count, double *offsets);
+
+/* alike.c: sets how many values that know nothing of each other judge as well as these of one
+ * figure, which are in the order of their nodes and GPUs, and of how many nodes they are. Changes
+ * the order of pairs. `scratch` has room for as many. */
+XB_MUST_CHECK enum xb_status
+xb_fleet_independent(const struct xb_fleet *fleet, struct xb_tested *values, size_t count,
+                     double *scratch, struct xb_fleet_siblings *siblings, struct xb_error *error);
+
+/* wide.c: the length of the tails of sorted values if both are longer than normal; else 0. See
+ * struct xb_fleet_siblings. */
+double xb_fleet_wide(const struct xb_tested *values, size_t count, double spread);
+
+/* outliers.c: names slow and fast GPUs. */
+XB_MUST_CHECK enum xb_status xb_fleet_name_outliers(struct xb_judging *judging,
+                                                    struct xb_error *error);
+
+/* groups.c: adds a note if the values of a figure form two groups, or if many of them are named.
+ * `values` are sorted. */
+XB_MUST_CHECK enum xb_status xb_fleet_note_groups(struct xb_judging *judging,
+                                                  const struct xb_fleet_siblings *siblings,
+                                                  const struct xb_tested *values, size_t count,
+                                                  struct xb_error *error);
+/* groups.c: adds a note on how many more figures have such notes than were written. */
+XB_MUST_CHECK enum xb_status xb_fleet_note_more(struct xb_judging *judging, struct xb_error *error);
+/* Whether so many of `count` nodes are named for the same that it is no coincidence. */
+bool xb_fleet_is_together(size_t named, size_t count);
+
+/* complaints.c, missing.c, fewer.c, narrower.c, narrower_pairs.c, drivers.c, start.c: a kind of
+ * finding or of notes each. */
+XB_MUST_CHECK enum xb_status xb_fleet_name_complaints(struct xb_judging *judging,
+                                                      struct xb_error *error);
+XB_MUST_CHECK enum xb_status xb_fleet_name_missing(struct xb_judging *judging,
+                                                   struct xb_error *error);
+XB_MUST_CHECK enum xb_status xb_fleet_name_fewer_gpus(struct xb_judging *judging,
+                                                      struct xb_error *error);
+XB_MUST_CHECK enum xb_status xb_fleet_name_narrower(struct xb_judging *judging,
+                                                    struct xb_error *error);
+XB_MUST_CHECK enum xb_status xb_fleet_name_narrower_pairs(struct xb_judging *judging,
+                                                          struct xb_error *error);
+XB_MUST_CHECK enum xb_status xb_fleet_name_drivers(struct xb_judging *judging,
+                                                   struct xb_error *error);
+XB_MUST_CHECK enum xb_status xb_fleet_note_start(struct xb_judging *judging,
+                                                 struct xb_error *error);
+
+/* findings.c: adds one, with a text as by printf. Everything that `finding` does not know is NAN or
+ * XB_FLEET_NONE. */
+XB_MUST_CHECK enum xb_status xb_fleet_add_finding(struct xb_judging *judging,
+                                                  const struct xb_fleet_finding *finding,
+                                                  struct xb_error *error, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+/* A finding about a node or one of its GPUs, without a figure. */
+struct xb_fleet_finding xb_fleet_plain_finding(enum xb_fleet_code code, const char *node,
+                                               size_t gpu);
+/* Sorts them, the worst first. */
+XB_MUST_CHECK enum xb_status xb_fleet_sort_findings(struct xb_judging *judging,
+                                                    struct xb_error *error);
+
+/* notes.c: adds a note, as by printf. */
+XB_MUST_CHECK enum xb_status xb_fleet_add_note(struct xb_judging *judging, struct xb_error *error,
+                                               const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* The first few names of a list: "n1, n2, n3 and 9 more". `text` of XB_FLEET_NAMES_SIZE bytes. */
+#define XB_FLEET_NAMES_SIZE 256
+const char *xb_fleet_names_text(const char *const *names, size_t count, char *text);
+
+/* value_text.c: "52.93 GB/s" or "52.93", "12.1 us"; a share as "5.0 %". `text` of 64 bytes. */
+const char *xb_fleet_value_text(double value, const char *unit, bool with_unit, char *text);
+const char *xb_fleet_percent_text(double share, char *text);
+/* "h2d, NVIDIA H200, Gen5 x16": the figure's name and conditions, as far as they are known. */
+const char *xb_fleet_figure_text(const struct xb_fleet_figure *figure, char *text, size_t size);
+
+/* Fails with XB_ERR_MEMORY and its message. */
+XB_MUST_CHECK static inline enum xb_status xb_fleet_no_memory(struct xb_error *error)
+{
+    (void)XB_FAIL(error, XB_ERR_MEMORY, "no memory to judge the fleet; give fewer documents");
+    return XB_ERR_MEMORY;
+}
+
+#endif

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "majority.h"
+
+#include "judgement.h"
+#include "natural.h"
+
+#include <stdlib.h>
+
+static int compare_what(const struct xb_vote *left, const struct xb_vote *right)
+{
+    int order = (left->number > right->number) - (left->number < right->number);
+    return order != 0 ? order : xb_natural_compare(left->text, right->text);
+}
+
+static int compare_votes(const void *left, const void *right)
+{
+    const struct xb_vote *a = left;
+    const struct xb_vote *b = right;
+    int order = xb_natural_compare(a->group, b->group);
+    if (order == 0)
+        order = compare_what(a, b);
+    return order != 0 ? order : (a->item > b->item) - (a->item < b->item);
+}
+
+void xb_votes_sort(struct xb_vote *votes, size_t count)
+{
+    if (count > 0)
+        qsort(votes, count, sizeof *votes, compare_votes);
+}
+
+struct xb_majority xb_votes_count(const struct xb_vote *votes, size_t count, size_t begin)
+{
+    struct xb_majority majority = {.begin = begin, .end = begin};
+    while (majority.end < count &&
+           xb_natural_compare(votes[majority.end].group, votes[begin].group) == 0) {
+        size_t first = majority.end;
+        size_t last = first;
+        while (last < count && xb_natural_compare(votes[last].group, votes[begin].group) == 0 &&
+               compare_what(&votes[last], &votes[first]) == 0)
+            last++;
+        if (last - first > majority.last - majority.first) {
+            majority.first = first;
+            majority.last = last;
+        }
+        majority.end = last;
+    }
+    majority.judged = majority.end - begin > XB_FLEET_SIBLINGS;
+    majority.found = 2 * (majority.last - majority.first) > majority.end - begin;
+    return majority;
+}

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "internal.h"
+#include "natural.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Finds expected nodes without a document, and nodes that nobody expected. A node is found by its
+ * name or its host name. "gpu1" on one side and "gpu1.cluster" on the other are the same node,
+ * unless another name on either side begins with "gpu1.": then nobody could tell.
+ */
+
+/* A name of an expected node, or of one that has a document. */
+struct called {
+    const char *name;
+    size_t owner;
+};
+
+static size_t length_of_short(const char *name)
+{
+    return strcspn(name, ".");
+}
+
+/* Compares the short names: up to the first dot. */
+static int compare_short(const char *left, const char *right)
+{
+    size_t a = length_of_short(left);
+    size_t b = length_of_short(right);
+    int order = memcmp(left, right, a < b ? a : b);
+    return order != 0 ? order : (a > b) - (a < b);
+}
+
+static int compare_called(const void *left, const void *right)
+{
+    const struct called *a = left;
+    const struct called *b = right;
+    int order = compare_short(a->name, b->name);
+    if (order == 0)
+        order = strcmp(a->name, b->name);
+    return order != 0 ? order : (a->owner > b->owner) - (a->owner < b->owner);
+}
+
+struct roll {
+    struct called *items;
+    size_t count;
+    bool *met; /* of every owner */
+};
+
+/* All names of both sides that have one short name. */
+struct range {
+    struct called *expected, *there;
+    size_t expected_count, there_count;
+};
+
+static size_t length_of_range(const struct roll *roll, size_t begin, const char *name)
+{
+    size_t end = begin;
+    while (end < roll->count && compare_short(roll->items[end].name, name) == 0)
+        end++;
+    return end - begin;
+}
+
+/* Whether all have the same owner or the same whole name. */
+static bool is_one(const struct called *items, size_t count)
+{
+    for (size_t i = 1; i < count; i++)
+        if (strcmp(items[i].name, items[0].name) != 0 && items[i].owner != items[0].owner)
+            return false;
+    return count > 0;
+}
+
+static bool all_dotted(const struct called *items, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strchr(items[i].name, '.') == NULL)
+            return false;
+    return true;
+}
+
+/* Both are in order, so one pass finds the names that are on both sides. */
+static void meet(const struct range *range, bool *expected_met, bool *there_met)
+{
+    for (size_t i = 0, k = 0; i < range->expected_count && k < range->there_count;) {
+        int order = strcmp(range->expected[i].name, range->there[k].name);
+        if (order == 0) {
+            expected_met[range->expected[i].owner] = true;
+            there_met[range->there[k].owner] = true;
+        }
+        /* One name may be of several on either side. */
+        if (order < 0 || (order == 0 && i + 1 < range->expected_count &&
+                          strcmp(range->expected[i + 1].name, range->expected[i].name) == 0))
+            i++;
+        else
+            k++;
+    }
+    bool one =
+        is_one(range->expected, range->expected_count) && is_one(range->there, range->there_count);
+    bool differ = all_dotted(range->expected, range->expected_count) !=
+                  all_dotted(range->there, range->there_count);
+    if (!one || !differ)
+        return;
+    expected_met[range->expected[0].owner] = true;
+    for (size_t k = 0; k < range->there_count; k++)
+        there_met[range->there[k].owner] = true;
+}
+
+static void meet_all(struct roll *expected, struct roll *there)
+{
+    qsort(expected->items, expected->count, sizeof *expected->items, compare_called);
+    qsort(there->items, there->count, sizeof *there->items, compare_called);
+    size_t k = 0;
+    for (size_t i = 0; i < expected->count;) {
+        const char *name = expected->items[i].name;
+        while (k < there->count && compare_short(there->items[k].name, name) < 0)
+            k++;
+        struct range range = {expected->items + i, there->items + k,
+                              length_of_range(expected, i, name), length_of_range(there, k, name)};
+        meet(&range, expected->met, there->met);
+        i += range.expected_count;
+        k += range.there_count;
+    }
+}
+
+static bool open_roll(struct roll *roll, size_t owners)
+{
+    *roll = (struct roll){.items = calloc(2 * owners + 1, sizeof *roll->items),
+                          .met = calloc(owners + 1, sizeof *roll->met)};
+    return roll->items != NULL && roll->met != NULL;
+}
+
+static void close_roll(struct roll *roll)
+{
+    free(roll->items);
+    free(roll->met);
+}
+
+static enum xb_status note_unexpected(struct xb_judging *judging, const bool *met,
+                                      struct xb_error *error)
+{
+    const struct xb_fleet *fleet = judging->fleet;
+    const char *first[3];
+    size_t count = 0;
+    char text[XB_FLEET_NAMES_SIZE];
+    for (size_t i = 0; i < fleet->node_count; i++) {
+        if (met[i])
+            continue;
+        if (count < 3)
+            first[count] = fleet->nodes[i].name;
+        count++;
+    }
+    if (count == 0)
+        return XB_OK;
+    return xb_fleet_add_note(judging, error, "Not expected, but have documents: %s.",
+                             xb_fleet_names_text(first, count, text));
+}
+
+static size_t count_missing(const bool *met, size_t count)
+{
+    size_t missing = 0;
+    for (size_t i = 0; i < count; i++)
+        missing += !met[i];
+    return missing;
+}
+
+/* Where no expected node is there, the folder or the names are likelier to be wrong than all nodes:
+ * a file of names that is misspelt is a name. Where many are not, a launcher that died is likelier.
+ */
+static enum xb_status name_missing(struct xb_judging *judging, const bool *met,
+                                   struct xb_error *error)
+{
+    const struct xb_fleet_request *request = &judging->judgement->request;
+    bool unread = judging->fleet->unread_count > 0;
+    size_t missing = count_missing(met, request->expected_count);
+    bool unsure = unread || missing == request->expected_count;
+    bool together = xb_fleet_is_together(missing, request->expected_count);
+    enum xb_status status = XB_OK;
+    for (size_t i = 0; status == XB_OK && i < request->expected_count; i++) {
+        if (met[i])
+            continue;
+        struct xb_fleet_finding finding =
+            xb_fleet_plain_finding(XB_FLEET_MISSING, request->expected[i], XB_FLEET_NONE);
+        finding.unsure = unsure;
+        finding.together = together;
+        status =
+            xb_fleet_add_finding(judging, &finding, error,
+                                 unread ? "expected, but no document that could be read is of it"
+                                        : "expected, but there is no document of it");
+    }
+    return status;
+}
+
+enum xb_status xb_fleet_name_missing(struct xb_judging *judging, struct xb_error *error)
+{
+    const struct xb_fleet *fleet = judging->fleet;
+    const struct xb_fleet_request *request = &judging->judgement->request;
+    struct roll expected;
+    struct roll there;
+    if (request->expected == NULL)
+        return XB_OK;
+    bool opened = open_roll(&expected, request->expected_count);
+    opened = open_roll(&there, fleet->node_count) && opened;
+    enum xb_status status = opened ? XB_OK : xb_fleet_no_memory(error);
+    if (status == XB_OK) {
+        for (size_t i = 0; i < request->expected_count; i++)
+            expected.items[expected.count++] = (struct called){request->expected[i], i};
+        for (size_t i = 0; i < fleet->node_count; i++) {
+            const struct xb_fleet_node *node = &fleet->nodes[i];
+            there.items[there.count++] = (struct called){node->name, i};
+            if (node->hostname != NULL)
+                there.items[there.count++] = (struct called){node->hostname, i};
+        }
+        meet_all(&expected, &there);
+        status = name_missing(judging, expected.met, error);
+    }
+    if (status == XB_OK)
+        status = note_unexpected(judging, there.met, error);
+    close_roll(&expected);
+    close_roll(&there);
+    return status;
+}

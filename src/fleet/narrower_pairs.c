@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "internal.h"
+#include "majority.h"
+#include "node_tally.h"
+
+#include <stdlib.h>
+
+/*
+ * GPUs that reach others by fewer links than most pairs of the model do. Their bandwidths are
+ * another figure, so nobody would call them slow: an NVSwitch that lost a link, or a fabric that
+ * does not run, shows here alone.
+ */
+
+/* Two GPUs, by the newest document that knows what they go by. */
+struct pair {
+    size_t gpu, figure;
+    int peer;
+    time_t written;
+};
+
+static int compare_pairs(const void *left, const void *right)
+{
+    const struct pair *a = left;
+    const struct pair *b = right;
+    int order = (a->gpu > b->gpu) - (a->gpu < b->gpu);
+    if (order == 0)
+        order = (a->peer > b->peer) - (a->peer < b->peer);
+    if (order == 0)
+        order = (a->written < b->written) - (a->written > b->written);
+    return order != 0 ? order : (a->figure > b->figure) - (a->figure < b->figure);
+}
+
+static size_t list_pairs(const struct xb_fleet *fleet, struct pair *pairs)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < fleet->value_count; i++) {
+        const struct xb_fleet_value *value = &fleet->values[i];
+        time_t written =
+            value->source < fleet->source_count ? fleet->sources[value->source].written : 0;
+        if (value->peer >= 0 && fleet->figures[value->figure].links_known)
+            pairs[count++] = (struct pair){value->gpu, value->figure, value->peer, written};
+    }
+    if (count > 0)
+        qsort(pairs, count, sizeof *pairs, compare_pairs);
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++)
+        if (kept == 0 || pairs[kept - 1].gpu != pairs[i].gpu ||
+            pairs[kept - 1].peer != pairs[i].peer)
+            pairs[kept++] = pairs[i];
+    return kept;
+}
+
+/* Where most pairs of the model have more links, by which figure; else XB_FLEET_NONE. */
+static enum xb_status find_usual(const struct xb_fleet *fleet, const struct pair *pairs,
+                                 size_t count, size_t *usual, struct xb_error *error)
+{
+    struct xb_vote *votes = calloc(count + 1, sizeof *votes);
+    if (votes == NULL)
+        return xb_fleet_no_memory(error);
+    for (size_t i = 0; i < count; i++) {
+        const struct xb_fleet_figure *figure = &fleet->figures[pairs[i].figure];
+        votes[i] = (struct xb_vote){.group = figure->model, .number = figure->links, .item = i};
+        usual[i] = XB_FLEET_NONE;
+    }
+    xb_votes_sort(votes, count);
+    for (size_t begin = 0; begin < count;) {
+        struct xb_majority most = xb_votes_count(votes, count, begin);
+        for (size_t i = begin; most.judged && most.found && i < most.first; i++)
+            usual[votes[i].item] = pairs[votes[most.first].item].figure;
+        begin = most.end;
+    }
+    free(votes);
+    return XB_OK;
+}
+
+static bool is_together(const struct xb_fleet *fleet, const struct pair *pairs, size_t count,
+                        const size_t *usual, struct xb_node_tally *tally)
+{
+    xb_node_tally_begin(tally);
+    for (size_t i = 0; i < count; i++)
+        if (usual[i] != XB_FLEET_NONE)
+            xb_node_tally_add(tally, fleet->gpus[pairs[i].gpu].node);
+    size_t narrower = tally->count;
+    xb_node_tally_begin(tally);
+    for (size_t i = 0; i < count; i++)
+        xb_node_tally_add(tally, fleet->gpus[pairs[i].gpu].node);
+    return xb_fleet_is_together(narrower, tally->count);
+}
+
+/* Names a GPU of `count` pairs, if any of them is narrower. */
+static enum xb_status name(struct xb_judging *judging, const struct pair *pairs, size_t count,
+                           const size_t *usual, bool together, struct xb_error *error)
+{
+    const struct xb_fleet *fleet = judging->fleet;
+    size_t narrower = 0;
+    size_t worst = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (usual[i] == XB_FLEET_NONE)
+            continue;
+        if (narrower == 0 ||
+            fleet->figures[pairs[i].figure].links < fleet->figures[pairs[worst].figure].links)
+            worst = i;
+        narrower++;
+    }
+    if (narrower == 0)
+        return XB_OK;
+    struct xb_fleet_finding finding = xb_fleet_plain_finding(
+        XB_FLEET_NARROWER, fleet->nodes[fleet->gpus[pairs->gpu].node].name, pairs->gpu);
+    finding.together = together;
+    return xb_fleet_add_finding(judging, &finding, error,
+                                "fewer links to %zu of %zu GPUs: to GPU %d %.40s; most pairs of "
+                                "its siblings have %.40s",
+                                narrower, count, pairs[worst].peer,
+                                fleet->figures[pairs[worst].figure].link,
+                                fleet->figures[usual[worst]].link);
+}
+
+enum xb_status xb_fleet_name_narrower_pairs(struct xb_judging *judging, struct xb_error *error)
+{
+    const struct xb_fleet *fleet = judging->fleet;
+    struct pair *pairs = calloc(fleet->value_count + 1, sizeof *pairs);
+    size_t *usual = calloc(fleet->value_count + 1, sizeof *usual);
+    struct xb_node_tally tally;
+    size_t count = 0;
+    enum xb_status status = xb_node_tally_open(&tally, fleet, error);
+    if (status == XB_OK && (pairs == NULL || usual == NULL))
+        status = xb_fleet_no_memory(error);
+    if (status == XB_OK) {
+        count = list_pairs(fleet, pairs);
+        status = find_usual(fleet, pairs, count, usual, error);
+    }
+    bool together = status == XB_OK && is_together(fleet, pairs, count, usual, &tally);
+    for (size_t begin = 0, end = 0; status == XB_OK && begin < count; begin = end) {
+        while (end < count && pairs[end].gpu == pairs[begin].gpu)
+            end++;
+        status = name(judging, pairs + begin, end - begin, usual + begin, together, error);
+    }
+    xb_node_tally_close(&tally);
+    free(pairs);
+    free(usual);
+    return status;
+}

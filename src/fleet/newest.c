@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* A document without a timestamp counts as older than any with one. Of two that are equally old the
+ * one that was given later counts. */
+struct place {
+    struct xb_fleet_value value;
+    size_t quantity; /* the first figure that is the same but for driver and link */
+    size_t node;
+    time_t written;
+    bool is_old; /* a newer one has the same, maybe with another driver */
+};
+
+#define ORDER_ADDRESSES(left, right)                                                               \
+    (((uintptr_t)(left) > (uintptr_t)(right)) - ((uintptr_t)(left) < (uintptr_t)(right)))
+
+/* A figure on its way to a quantity; equal texts have one address. */
+struct quantity {
+    const struct xb_fleet_figure *figure;
+    size_t index;
+};
+
+static int compare_what(const struct xb_fleet_figure *left, const struct xb_fleet_figure *right)
+{
+    int order = ORDER_ADDRESSES(left->name, right->name);
+    if (order == 0)
+        order = ORDER_ADDRESSES(left->model, right->model);
+    if (order == 0)
+        order = ORDER_ADDRESSES(left->backend, right->backend);
+    if (order == 0)
+        order = ORDER_ADDRESSES(left->options, right->options);
+    return order != 0 ? order : ORDER_ADDRESSES(left->unit, right->unit);
+}
+
+static int compare_quantities(const void *left, const void *right)
+{
+    const struct quantity *a = left;
+    const struct quantity *b = right;
+    int order = compare_what(a->figure, b->figure);
+    return order != 0 ? order : (a->index > b->index) - (a->index < b->index);
+}
+
+/* Of every figure. NULL: no memory. */
+static size_t *find_quantities(const struct xb_fleet *fleet)
+{
+    size_t *found = calloc(fleet->figure_count + 1, sizeof *found);
+    struct quantity *sorted = calloc(fleet->figure_count + 1, sizeof *sorted);
+    if (found == NULL || sorted == NULL) {
+        free(found);
+        free(sorted);
+        return NULL;
+    }
+    for (size_t i = 0; i < fleet->figure_count; i++)
+        sorted[i] = (struct quantity){&fleet->figures[i], i};
+    qsort(sorted, fleet->figure_count, sizeof *sorted, compare_quantities);
+    size_t first = 0;
+    for (size_t i = 0; i < fleet->figure_count; i++) {
+        if (i == 0 || compare_what(sorted[i].figure, sorted[i - 1].figure) != 0)
+            first = sorted[i].index;
+        found[sorted[i].index] = first;
+    }
+    free(sorted);
+    return found;
+}
+
+static int compare_sizes(size_t left, size_t right)
+{
+    return (left > right) - (left < right);
+}
+
+/* By node, GPU and peer; the newest of each first. */
+static int compare_rest(const struct place *a, const struct place *b)
+{
+    int order = compare_sizes(a->node, b->node);
+    if (order == 0)
+        order = compare_sizes(a->value.gpu, b->value.gpu);
+    if (order == 0)
+        order = (a->value.peer > b->value.peer) - (a->value.peer < b->value.peer);
+    if (order == 0)
+        order = (a->written < b->written) - (a->written > b->written);
+    if (order == 0)
+        order = -compare_sizes(a->value.source, b->value.source);
+    return order != 0 ? order
+                      : (a->value.value > b->value.value) - (a->value.value < b->value.value);
+}
+
+static int sort_by_quantity(const void *left, const void *right)
+{
+    const struct place *a = left;
+    const struct place *b = right;
+    int order = compare_sizes(a->quantity, b->quantity);
+    return order != 0 ? order : compare_rest(a, b);
+}
+
+static int sort_by_figure(const void *left, const void *right)
+{
+    const struct place *a = left;
+    const struct place *b = right;
+    int order = compare_sizes(a->value.figure, b->value.figure);
+    return order != 0 ? order : compare_rest(a, b);
+}
+
+static bool is_same(const struct place *left, const struct place *right)
+{
+    return left->quantity == right->quantity && left->value.gpu == right->value.gpu &&
+           left->value.peer == right->value.peer;
+}
+
+/* Lists the fleet's values in the order of their figures, and which of them are old. */
+static enum xb_status sort_values(struct xb_fleet *fleet, struct place **sorted,
+                                  struct xb_error *error)
+{
+    size_t *quantities = find_quantities(fleet);
+    struct place *places = malloc(fleet->value_count * sizeof *places);
+    *sorted = places;
+    if (places == NULL || quantities == NULL) {
+        free(quantities);
+        return xb_fleet_no_memory(error);
+    }
+    for (size_t i = 0; i < fleet->value_count; i++) {
+        size_t source = fleet->values[i].source;
+        time_t written = source < fleet->source_count ? fleet->sources[source].written : 0;
+        places[i] = (struct place){fleet->values[i], quantities[fleet->values[i].figure],
+                                   fleet->gpus[fleet->values[i].gpu].node, written, false};
+    }
+    free(quantities);
+    qsort(places, fleet->value_count, sizeof *places, sort_by_quantity);
+    for (size_t i = 1; i < fleet->value_count; i++)
+        places[i].is_old = is_same(&places[i], &places[i - 1]);
+    qsort(places, fleet->value_count, sizeof *places, sort_by_figure);
+    for (size_t i = 0; i < fleet->value_count; i++)
+        fleet->values[i] = places[i].value;
+    return XB_OK;
+}
+
+enum xb_status xb_fleet_take_newest(struct xb_judging *judging, struct xb_error *error)
+{
+    struct xb_fleet *fleet = judging->fleet;
+    if (fleet->value_count == 0)
+        return XB_OK;
+    struct place *places = NULL;
+    enum xb_status status = sort_values(fleet, &places, error);
+    if (status == XB_OK)
+        judging->tested = calloc(fleet->value_count, sizeof *judging->tested);
+    if (status == XB_OK && judging->tested == NULL)
+        status = xb_fleet_no_memory(error);
+    for (size_t i = 0; status == XB_OK && i < fleet->value_count; i++) {
+        const struct xb_fleet_value *value = &fleet->values[i];
+        if (places[i].is_old) {
+            judging->judgement->duplicates++;
+        } else if (!(value->value > 0) || isinf(value->value)) {
+            judging->unusable++;
+        } else {
+            judging->tested[judging->tested_count++] =
+                (struct xb_tested){.value = i, .logarithm = log(value->value), .p = 1};
+        }
+    }
+    free(places);
+    return status;
+}

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "formats.h"
+
+#include "base/arena.h"
+#include "base/plain_text.h"
+#include "base/stream.h"
+#include "hostlist.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define TOLD 10 /* names that cannot be listed: so many are told */
+
+/* A node that is left out here would stay in service without anybody knowing. */
+static void tell_left_out(const char *const *names, size_t count, size_t left_out)
+{
+    size_t told = 0;
+    for (size_t i = 0; i < count && told < TOLD; i++) {
+        if (xb_hostlist_is_name(names[i]))
+            continue;
+        xb_say("not in the node list, because it is no valid host name: '%.80s'", names[i]);
+        told++;
+    }
+    if (left_out > told)
+        xb_say("and %zu more names that are no valid host names", left_out - told);
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static size_t length_of_short(const char *name)
+{
+    return strcspn(name, ".");
+}
+
+/* "gpu1" and "gpu1.cluster" */
+static bool is_short_of_other(const char *a, const char *b)
+{
+    size_t length = length_of_short(a);
+    return length == length_of_short(b) && strncmp(a, b, length) == 0 &&
+           (a[length] == '\0') != (b[length] == '\0');
+}
+
+/* How the user calls the node: hosts that call themselves gpu1.cluster are gpu1 to a scheduler that
+ * knows them so, and it refuses a list with one name that it does not know. The document's name
+ * where that is what was expected, or where two could be meant. */
+static const char *called(const struct xb_fleet_judgement *judgement, const char *name)
+{
+    const struct xb_fleet_request *request = &judgement->request;
+    const struct xb_fleet *fleet = judgement->fleet;
+    const char *found = NULL;
+    size_t candidates = 0;
+    for (size_t i = 0; i < request->expected_count; i++) {
+        if (strcmp(request->expected[i], name) == 0)
+            return name;
+        if (!is_short_of_other(request->expected[i], name))
+            continue;
+        found = request->expected[i];
+        candidates++;
+    }
+    for (size_t i = 0; candidates == 1 && i < fleet->node_count; i++)
+        if (strcmp(fleet->nodes[i].name, name) != 0 &&
+            (strcmp(fleet->nodes[i].name, found) == 0 ||
+             is_short_of_other(fleet->nodes[i].name, found)))
+            candidates++;
+    return candidates == 1 ? found : name;
+}
+
+/* The nodes to take out of service, each once; returns how many. */
+static size_t find_bad(const struct xb_fleet_judgement *judgement, const char **names)
+{
+    size_t found = 0;
+    size_t kept = 0;
+    for (size_t i = 0; i < judgement->finding_count; i++)
+        if (xb_fleet_is_to_drain(&judgement->findings[i]))
+            names[found++] = judgement->findings[i].node;
+    qsort(names, found, sizeof(const char *), by_name);
+    for (size_t i = 0; i < found; i++)
+        if (kept == 0 || strcmp(names[kept - 1], names[i]) != 0)
+            names[kept++] = names[i];
+    for (size_t i = 0; i < kept; i++)
+        names[i] = called(judgement, names[i]);
+    return kept;
+}
+
+/* The list may be all that a script looks at. */
+static void tell_undrained(const struct xb_fleet_judgement *judgement)
+{
+    size_t count = 0;
+    size_t unsure = 0;
+    for (size_t i = 0; i < judgement->finding_count; i++) {
+        const struct xb_fleet_finding *finding = &judgement->findings[i];
+        unsure += finding->unsure;
+        count += finding->together && !finding->unsure && xb_fleet_code_is_bad(finding->code);
+    }
+    if (unsure > 0 && unsure == judgement->request.expected_count)
+        xb_say(
+            "expected nodes are not listed: %zu, but none of them is there. Are the names and the "
+            "folder right?",
+            unsure);
+    else if (unsure > 0)
+        xb_say("missing nodes are not listed: %zu, but %zu documents could not be read, and may be "
+               "theirs; see --format table",
+               unsure, judgement->fleet->unread_count);
+    if (count > 0)
+        xb_say("%zu findings drain no node: so many have the same that one cause is likelier than "
+               "so many faults; see --format table",
+               count);
+}
+
+enum xb_status xb_fleet_nodelist_write(FILE *stream, const struct xb_fleet_judgement *judgement,
+                                       struct xb_error *error)
+{
+    struct xb_arena *arena = NULL;
+    const char *text = NULL;
+    size_t left_out = 0;
+    const char **names = calloc(judgement->finding_count + 1, sizeof(const char *));
+    if (names == NULL)
+        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for the names of nodes");
+    size_t count = find_bad(judgement, names);
+    enum xb_status status = xb_hostlist_compress(names, count, &arena, &text, &left_out, error);
+    if (status == XB_OK) {
+        tell_left_out(names, count, left_out);
+        tell_undrained(judgement);
+        if (text[0] != '\0')
+            fprintf(stream, "%s\n", text);
+        status = xb_stream_finish(stream, "the node list", error);
+    }
+    xb_arena_free(arena);
+    free(names);
+    return status;
+}

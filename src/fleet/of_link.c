@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Takes a link test into a fleet. */
+#include "link/read.h"
+#include "measure/run.h"
+#include "taking.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define SIZE "size" /* the only option of `link` that changes what a healthy link reaches */
+
+/* A link test on its way into a fleet. */
+struct test {
+    struct xb_fleet_taking *taking;
+    const struct xb_link_report *report;
+    const char *options;
+    size_t gpus[XB_RUN_DEVICES]; /* in the fleet */
+};
+
+/* ---- what is wrong ---- */
+
+/* Complains "CRITICAL: bandwidth-h2d: 20.1 GB/s, ...; ..." about a GPU or pair. */
+static void complain_of_verdict(struct test *test, size_t gpu, const char *of,
+                                const struct xb_findings *found)
+{
+    char text[1024];
+    size_t length = (size_t)snprintf(text, sizeof text, "%s%s", of, xb_level_name(found->level));
+    for (size_t i = 0; i < found->reason_count && length < sizeof text; i++)
+        length +=
+            (size_t)snprintf(text + length, sizeof text - length, "%s %s: %s", i == 0 ? ":" : ";",
+                             found->reasons[i].code, found->reasons[i].text);
+    if (found->level != XB_LEVEL_OK)
+        xb_taking_complain(test->taking, XB_FLEET_VERDICT, gpu, text);
+}
+
+static bool any_wrong(const struct xb_link_device *device)
+{
+    for (size_t i = 0; i < xb_link_attempts(device); i++)
+        if (device->attempts[i].data_wrong)
+            return true;
+    return false;
+}
+
+static bool any_pair_wrong(const struct xb_link_pair *pair)
+{
+    for (size_t i = 0; i < xb_pair_attempts(pair); i++)
+        if (pair->attempts[i].data_wrong)
+            return true;
+    return false;
+}
+
+/* ---- a GPU ---- */
+
+/* The link as its own end could have it: a GPU that trained fewer lanes than it has still belongs
+ * to those with all lanes. */
+static const char *own_link(const struct xb_link_attempt *attempt, char *text)
+{
+    if (attempt == NULL || xb_link_hops(&attempt->at_rest) == 0)
+        return NULL;
+    const struct xb_pcie_link *link = &attempt->at_rest.hops[0].lower.link;
+    return xb_taking_link_text(link->max_speed_gts, link->max_width, text);
+}
+
+static size_t add_gpu(struct test *test, const struct xb_device_info *info,
+                      const struct xb_verdict *verdict)
+{
+    const struct xb_link_facts *facts = &verdict->facts;
+    struct xb_fleet_gpu gpu = {
+        .index = info->index,
+        .model = info->name,
+        .uuid = info->uuid[0] != '\0' ? info->uuid : NULL,
+        .pci_bdf = info->pci_bdf[0] != '\0' ? info->pci_bdf : NULL,
+    };
+    if (facts->slot < facts->hop_count) {
+        gpu.link_speed_gts = facts->hops[facts->slot].load.speed_gts;
+        gpu.link_width = facts->hops[facts->slot].load.width;
+    }
+    return xb_taking_add_gpu(test->taking, gpu);
+}
+
+static void take_direction(struct test *test, size_t gpu, const char *name, const char *model,
+                           const char *link, double bandwidth)
+{
+    xb_taking_add_value(test->taking,
+                        (struct xb_fleet_figure){.name = name,
+                                                 .unit = XB_UNIT_RATE,
+                                                 .more_is_better = true,
+                                                 .model = model,
+                                                 .link = link,
+                                                 .options = test->options},
+                        (struct xb_fleet_value){
+                            .gpu = gpu, .peer = -1, .value = bandwidth, .scatter = (double)NAN});
+}
+
+/* Whether it stands for one that should be there and is not. */
+static bool is_missing(const struct xb_verdict *verdict)
+{
+    for (size_t i = 0; i < verdict->found.reason_count; i++)
+        if (strcmp(verdict->found.reasons[i].code, "XB-DEVICE-MISSING") == 0)
+            return true;
+    return false;
+}
+
+static void complain_of_missing(struct test *test, size_t i)
+{
+    char of[32];
+    snprintf(of, sizeof of, "GPU %u: ", test->report->devices[i].info.index);
+    test->gpus[i] = XB_FLEET_NONE;
+    complain_of_verdict(test, XB_FLEET_NONE, of, &test->report->verdicts[i].found);
+}
+
+static void take_device(struct test *test, size_t i)
+{
+    char link[XB_TAKING_LINK];
+    const struct xb_link_device *device = &test->report->devices[i];
+    const struct xb_verdict *verdict = &test->report->verdicts[i];
+    const struct xb_link_attempt *best = xb_verdict_attempt(verdict, device);
+    const char *model = device->info.name;
+    size_t gpu = test->gpus[i] = add_gpu(test, &device->info, verdict);
+    if (any_wrong(device))
+        xb_taking_complain(test->taking, XB_FLEET_WRONG_DATA, gpu, "a copy arrived wrong");
+    if (device->cut)
+        xb_taking_complain(test->taking, XB_FLEET_CUT, gpu,
+                           "the deadline or a signal came before it was tested");
+    complain_of_verdict(test, gpu, "", &verdict->found);
+    if (best == NULL || best->data_wrong)
+        return;
+    const char *own = own_link(best, link);
+    take_direction(test, gpu, "link h2d", model, own, verdict->h2d.measured);
+    take_direction(test, gpu, "link d2h", model, own, verdict->d2h.measured);
+}
+
+/* ---- a pair ---- */
+
+static void take_pair(struct test *test, size_t i)
+{
+    char of[64], text[128], link[XB_TAKING_LINK];
+    const struct xb_link_pair *pair = &test->report->pairs[i];
+    const struct xb_pair_verdict *verdict = &test->report->pair_verdicts[i];
+    const struct xb_device_info *from = &test->report->devices[pair->from].info;
+    const struct xb_device_info *to = &test->report->devices[pair->to].info;
+    size_t gpu = test->gpus[pair->from];
+    snprintf(of, sizeof of, "GPU %u>%u: ", from->index, to->index);
+    snprintf(text, sizeof text, "%sa copy arrived wrong", of);
+    if (any_pair_wrong(pair))
+        xb_taking_complain(test->taking, XB_FLEET_WRONG_DATA, gpu, text);
+    complain_of_verdict(test, gpu, of, &verdict->found);
+    const struct xb_pair_attempt *best = xb_pair_verdict_attempt(verdict, pair);
+    if (best == NULL || best->data_wrong)
+        return;
+    struct xb_fleet_figure figure = {.name = "link peer",
+                                     .unit = XB_UNIT_RATE,
+                                     .more_is_better = true,
+                                     .model = from->name,
+                                     .options = test->options};
+    xb_taking_pair_link(&figure, verdict->reach.link, verdict->reach.links,
+                        &(struct xb_taking_end){from->pci_bdf, from->index},
+                        &(struct xb_taking_end){to->pci_bdf, to->index}, link);
+    xb_taking_add_value(test->taking, figure,
+                        (struct xb_fleet_value){.gpu = gpu,
+                                                .peer = (int)to->index,
+                                                .value = verdict->bandwidth.measured,
+                                                .scatter = (double)NAN});
+}
+
+/* ---- all of it ---- */
+
+static void take_report(struct test *test)
+{
+    const struct xb_link_report *report = test->report;
+    char text[sizeof report->nothing + 32];
+    snprintf(text, sizeof text, "nothing could be tested: %s", report->nothing);
+    if (report->nothing[0] != '\0')
+        xb_taking_complain(test->taking, XB_FLEET_VERDICT, XB_FLEET_NONE, text);
+    if (report->cut)
+        xb_taking_complain(test->taking, XB_FLEET_CUT, XB_FLEET_NONE,
+                           "the deadline or a signal came before all was tested");
+    for (size_t i = 0; i < report->device_count; i++)
+        if (is_missing(&report->verdicts[i]))
+            complain_of_missing(test, i);
+        else
+            take_device(test, i);
+    for (size_t i = 0; i < report->pair_count; i++)
+        take_pair(test, i);
+}
+
+/* "size=1073741824", or "" for what is copied by default. */
+static const char *options_of(const struct xb_fleet_terms *terms, const cJSON *document, char *text,
+                              size_t size)
+{
+    const cJSON *config = cJSON_GetObjectItemCaseSensitive(document, "config");
+    const cJSON *bytes = cJSON_GetObjectItemCaseSensitive(config, SIZE);
+    text[0] = '\0';
+    if (cJSON_IsNumber(bytes) && bytes->valuedouble != (double)terms->link_bytes)
+        snprintf(text, size, SIZE "=%.0f", bytes->valuedouble);
+    return text;
+}
+
+void xb_taking_link(struct xb_fleet_taking *taking, struct xb_json_reader *reader,
+                    const cJSON *document, const char *path, size_t number)
+{
+    char options[400];
+    struct xb_link_file file;
+    if (xb_link_report_of_tree(reader->place.path, document, &file, &reader->error) != XB_OK)
+        return;
+    struct test test = {.taking = taking,
+                        .report = &file.report,
+                        .options = options_of(taking->terms, document, options, sizeof options)};
+    xb_taking_begin(taking, path, number);
+    take_report(&test);
+    xb_link_file_free(&file);
+}

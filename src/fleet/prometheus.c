@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _POSIX_C_SOURCE 200809L
+#include "formats.h"
+
+#include "base/arena.h"
+#include "base/prometheus.h"
+#include "base/stream.h"
+#include "base/text.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- counts ---- */
+
+static void put_family(FILE *stream, const char *name, const char *help)
+{
+    fprintf(stream, "# HELP %s %s\n# TYPE %s gauge\n", name, help, name);
+}
+
+static void put_count(FILE *stream, const char *name, const char *help, size_t count)
+{
+    put_family(stream, name, help);
+    fprintf(stream, "%s %zu\n", name, count);
+}
+
+static size_t count_code(const struct xb_fleet_judgement *judgement, enum xb_fleet_code code)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < judgement->finding_count; i++)
+        count += judgement->findings[i].code == code;
+    return count;
+}
+
+/* Writes codes without a finding too: a rule that watches one needs its sample. */
+static void put_codes(FILE *stream, const struct xb_fleet_judgement *judgement)
+{
+    static const char name[] = "xferbench_fleet_findings";
+    put_family(stream, name, "Findings of each code.");
+    for (enum xb_fleet_code code = 0; code < XB_FLEET_CODES; code++) {
+        fputs(name, stream);
+        xb_prometheus_put_label(stream, '{', "code", xb_fleet_code_name(code));
+        fprintf(stream, "} %zu\n", count_code(judgement, code));
+    }
+}
+
+static void put_counts(FILE *stream, const struct xb_fleet_judgement *judgement)
+{
+    put_count(
+        stream, "xferbench_fleet_status",
+        "Verdict: 0 no findings, 1 findings, or a document could not be read, 2 none could be "
+        "read, 3 too few siblings to judge.",
+        (size_t)xb_fleet_exit_code(judgement));
+    put_count(stream, "xferbench_fleet_nodes", "Nodes with a document.",
+              judgement->fleet->node_count);
+    put_count(stream, "xferbench_fleet_gpus", "GPUs with a document.", judgement->fleet->gpu_count);
+    put_count(stream, "xferbench_fleet_judged_gpus", "GPUs judged by their siblings.",
+              judgement->judged_gpus);
+    put_count(stream, "xferbench_fleet_missing_nodes", "Expected nodes without a document.",
+              count_code(judgement, XB_FLEET_MISSING));
+    put_count(stream, "xferbench_fleet_left_out_documents",
+              "Documents, files and folders that were left out.", judgement->fleet->left_out_count);
+    put_codes(stream, judgement);
+}
+
+/* ---- a sample a finding ---- */
+
+struct sample {
+    const char *labels;
+    const struct xb_fleet_finding *finding;
+};
+
+static void put_known(FILE *stream, const char *name, const char *value)
+{
+    if (value != NULL && value[0] != '\0')
+        xb_prometheus_put_label(stream, ',', name, value);
+}
+
+static void put_index(FILE *stream, const char *name, long index)
+{
+    char text[24];
+    snprintf(text, sizeof text, "%ld", index);
+    xb_prometheus_put_label(stream, ',', name, text);
+}
+
+static void put_labels(FILE *stream, const struct xb_fleet *fleet,
+                       const struct xb_fleet_finding *finding)
+{
+    xb_prometheus_put_label(stream, '{', "node", finding->node);
+    xb_prometheus_put_label(stream, ',', "code", xb_fleet_code_name(finding->code));
+    if (finding->gpu != XB_FLEET_NONE) {
+        const struct xb_fleet_gpu *gpu = &fleet->gpus[finding->gpu];
+        put_index(stream, "gpu", (long)gpu->index);
+        put_known(stream, "pci", gpu->pci_bdf);
+        put_known(stream, "uuid", gpu->uuid);
+    }
+    if (finding->peer >= 0)
+        put_index(stream, "peer", finding->peer);
+    if (finding->figure != XB_FLEET_NONE) {
+        const struct xb_fleet_figure *figure = &fleet->figures[finding->figure];
+        put_known(stream, "figure", figure->name);
+        put_known(stream, "options", figure->options);
+    }
+    put_known(stream, "together", finding->together ? "true" : NULL);
+    put_known(stream, "unsure", finding->unsure ? "true" : NULL);
+    fputc('}', stream);
+}
+
+/* NULL: no memory. */
+static const char *labels_of(const struct xb_fleet *fleet, const struct xb_fleet_finding *finding,
+                             struct xb_arena **arena)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&text, &size);
+    if (stream == NULL)
+        return NULL;
+    put_labels(stream, fleet, finding);
+    bool ok = fclose(stream) == 0;
+    const char *labels = ok ? xb_arena_print(arena, "%s", text) : NULL;
+    free(text);
+    return labels;
+}
+
+/* Of those with the same labels the worst comes first. */
+static int by_labels(const void *a, const void *b)
+{
+    const struct sample *first = a;
+    const struct sample *second = b;
+    int order = strcmp(first->labels, second->labels);
+    return order != 0 ? order
+                      : (first->finding > second->finding) - (first->finding < second->finding);
+}
+
+/* A sample may not appear twice, and a node may have failed twice. Returns how many are left. */
+static size_t leave_out_same(struct sample *samples, size_t count)
+{
+    size_t kept = 0;
+    qsort(samples, count, sizeof *samples, by_labels);
+    for (size_t i = 0; i < count; i++)
+        if (kept == 0 || strcmp(samples[kept - 1].labels, samples[i].labels) != 0)
+            samples[kept++] = samples[i];
+    return kept;
+}
+
+static void put_samples(FILE *stream, const struct sample *samples, size_t count)
+{
+    static const char finding[] = "xferbench_fleet_finding";
+    static const char deviation[] = "xferbench_fleet_deviation_ratio";
+    char number[32];
+    bool begun = false;
+    if (count > 0)
+        put_family(stream, finding, "1 for each finding.");
+    for (size_t i = 0; i < count; i++)
+        fprintf(stream, "%s%s 1\n", finding, samples[i].labels);
+    for (size_t i = 0; i < count; i++) {
+        double share = samples[i].finding->deviation;
+        if (!isfinite(share))
+            continue;
+        if (!begun)
+            put_family(stream, deviation, "Value of a finding / its siblings' median - 1.");
+        begun = true;
+        fprintf(stream, "%s%s %s\n", deviation, samples[i].labels,
+                xb_number_text(share, number, sizeof number));
+    }
+}
+
+/* False: no memory. */
+static bool put_findings(FILE *stream, const struct xb_fleet_judgement *judgement)
+{
+    struct xb_arena *arena = NULL;
+    size_t count = judgement->finding_count;
+    struct sample *samples = calloc(count + 1, sizeof *samples);
+    bool ok = samples != NULL;
+    for (size_t i = 0; ok && i < count; i++) {
+        samples[i].finding = &judgement->findings[i];
+        samples[i].labels = labels_of(judgement->fleet, &judgement->findings[i], &arena);
+        ok = samples[i].labels != NULL;
+    }
+    if (ok)
+        put_samples(stream, samples, leave_out_same(samples, count));
+    free(samples);
+    xb_arena_free(arena);
+    return ok;
+}
+
+enum xb_status xb_fleet_prometheus_write(FILE *stream, const struct xb_fleet_judgement *judgement,
+                                         struct xb_error *error)
+{
+    locale_t previous = xb_plain_locale_enter();
+    put_counts(stream, judgement);
+    enum xb_status status =
+        put_findings(stream, judgement)
+            ? xb_stream_finish(stream, "the metrics", error)
+            : XB_FAIL(error, XB_ERR_MEMORY, "not enough memory to write the metrics");
+    xb_plain_locale_leave(previous);
+    return status;
+}

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Draws a histogram of each figure, and lists the figures that could not be judged. */
+#define _POSIX_C_SOURCE 200809L
+#include "table_internal.h"
+
+#include <string.h>
+
+#define MIDDLE (XB_FLEET_BINS / 2)
+#define UNJUDGED 5 /* figures that are named */
+
+/* ---- which figure it is ---- */
+
+static bool is_same(const char *a, const char *b)
+{
+    return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
+}
+
+/* Whether another figure would have the same title without its driver and options. */
+static bool is_ambiguous(const struct xb_fleet_judgement *judgement, size_t index)
+{
+    const struct xb_fleet_figure *figures = judgement->fleet->figures;
+    const struct xb_fleet_figure *figure = &figures[judgement->siblings[index].figure];
+    for (size_t i = 0; i < judgement->sibling_count; i++) {
+        const struct xb_fleet_figure *other = &figures[judgement->siblings[i].figure];
+        if (i != index && is_same(figure->name, other->name) &&
+            is_same(figure->model, other->model) && is_same(figure->link, other->link))
+            return true;
+    }
+    return false;
+}
+
+static void add_known(struct xb_words *words, const char *before, const char *text)
+{
+    if (text != NULL && text[0] != '\0')
+        xb_words_add(words, "%s%.200s", before, text);
+}
+
+/* "link h2d, NVIDIA H200, Gen5 x16" */
+static void add_title(struct xb_words *words, const struct xb_fleet_judgement *judgement,
+                      size_t index)
+{
+    const struct xb_fleet_figure *figure =
+        &judgement->fleet->figures[judgement->siblings[index].figure];
+    xb_words_add(words, "%.200s", figure->name);
+    add_known(words, ", ", figure->model);
+    add_known(words, ", ", figure->link);
+    if (!is_ambiguous(judgement, index))
+        return;
+    add_known(words, ", ", figure->backend);
+    add_known(words, ", driver ", figure->driver);
+    add_known(words, ", ", figure->options);
+}
+
+/* ---- the line ---- */
+
+/* One cell for `step` bins, the middle ones in the middle. Returns how many. */
+static size_t merge_bins(const size_t *bins, size_t step, size_t *cells)
+{
+    size_t side = (MIDDLE - step / 2 + step - 1) / step;
+    size_t count = 2 * side + 1;
+    memset(cells, 0, count * sizeof *cells);
+    for (size_t i = 0; i < XB_FLEET_BINS; i++)
+        cells[(i + side * step + step / 2 - MIDDLE) / step] += bins[i];
+    return count;
+}
+
+/* Each value shows: one of thousands is the lowest block, and not nothing. */
+static const char *mark_of(size_t count, size_t most, bool with_blocks)
+{
+    static const char *const blocks[] = {" ",
+                                         "\xE2\x96\x81",
+                                         "\xE2\x96\x82",
+                                         "\xE2\x96\x83",
+                                         "\xE2\x96\x84",
+                                         "\xE2\x96\x85",
+                                         "\xE2\x96\x86",
+                                         "\xE2\x96\x87",
+                                         "\xE2\x96\x88"};
+    static const char *const letters[] = {" ", ".", ":", "-", "=", "+", "*", "#", "@"};
+    size_t height = count == 0 ? 0 : 1 + (size_t)(7.0 * (double)count / (double)most);
+    return with_blocks ? blocks[height] : letters[height];
+}
+
+/* The bins from the least value to the most, as cells of a line. */
+struct drawn {
+    size_t cells[XB_FLEET_BINS];
+    size_t first, last; /* that have values, or the median */
+    size_t middle, most;
+};
+
+static void merge(const struct xb_fleet_siblings *siblings, size_t step, struct drawn *drawn)
+{
+    size_t count = merge_bins(siblings->bins, step, drawn->cells);
+    drawn->middle = count / 2;
+    drawn->first = drawn->last = drawn->middle;
+    drawn->most = 1;
+    for (size_t i = 0; i < count; i++) {
+        if (drawn->cells[i] == 0)
+            continue;
+        drawn->first = i < drawn->first ? i : drawn->first;
+        drawn->last = i > drawn->last ? i : drawn->last;
+        drawn->most = drawn->cells[i] > drawn->most ? drawn->cells[i] : drawn->most;
+    }
+}
+
+/* "  49.90 GB/s [.    :@=   ] 60.98 GB/s", and the median's place below it. */
+static void put_histogram(const struct xb_fleet_view *view,
+                          const struct xb_fleet_siblings *siblings, const char *unit)
+{
+    bool with_blocks = xb_terminal_has_utf8(view->stream);
+    struct drawn drawn;
+    char least[48];
+    char most[48];
+    char median[48];
+    xb_fleet_table_value(unit, siblings->least, least, sizeof least);
+    xb_fleet_table_value(unit, siblings->most, most, sizeof most);
+    xb_fleet_table_value(unit, siblings->centre, median, sizeof median);
+    size_t before = 2 + strlen(least) + 2;
+    size_t behind = 2 + strlen(most);
+    merge(siblings, 1, &drawn);
+    /* An odd number of bins in each cell: the median stays in the middle of its own. */
+    for (size_t step = 3; before + drawn.last - drawn.first + 1 + behind > view->columns; step += 2)
+        if (step < XB_FLEET_BINS)
+            merge(siblings, step, &drawn);
+        else
+            break;
+    fprintf(view->stream, "  %s [", least);
+    for (size_t i = drawn.first; i <= drawn.last; i++)
+        fputs(mark_of(drawn.cells[i], drawn.most, with_blocks), view->stream);
+    fprintf(view->stream, "] %s\n", most);
+    fprintf(view->stream, "%*s^ %s\n", (int)(before + drawn.middle - drawn.first), "", median);
+}
+
+static void put_judged(const struct xb_fleet_view *view, size_t index)
+{
+    const struct xb_fleet_siblings *siblings = &view->judgement->siblings[index];
+    const struct xb_fleet_figure *figure = &view->judgement->fleet->figures[siblings->figure];
+    struct xb_words words = {.length = 0};
+    char a[32];
+    char b[32];
+    char c[32];
+    char d[32];
+    fputc('\n', view->stream);
+    add_title(&words, view->judgement, index);
+    xb_fleet_table_put(view, XB_COLOUR_TITLE, "%s", words.text);
+    put_histogram(view, siblings, figure->unit);
+    words = (struct xb_words){.length = 0};
+    xb_words_add(&words, "%s values of %s node%s; spread %s%s; ",
+                 xb_fleet_table_count(siblings->values, a, sizeof a),
+                 xb_fleet_table_count(siblings->nodes, b, sizeof b),
+                 siblings->nodes == 1 ? "" : "s",
+                 xb_fleet_table_share(siblings->spread, false, c, sizeof c),
+                 siblings->is_floor ? " (the least that is assumed)" : "");
+    if (siblings->named_from < 1 || !figure->more_is_better) /* no rate is below 0 */
+        xb_words_add(&words, "named from %s off",
+                     xb_fleet_table_share(siblings->named_from, false, d, sizeof d));
+    else
+        xb_words_add(&words, "too few and too scattered to name a slow one");
+    if (siblings->slow > 0)
+        xb_words_add(&words, "; %s slow", xb_fleet_table_count(siblings->slow, a, sizeof a));
+    if (siblings->fast > 0)
+        xb_words_add(&words, "; %s fast", xb_fleet_table_count(siblings->fast, a, sizeof a));
+    xb_fleet_table_put(view, XB_COLOUR_NONE, "  %s.", words.text);
+}
+
+/* ---- those without siblings ---- */
+
+static void put_unjudged(const struct xb_fleet_view *view)
+{
+    const struct xb_fleet_judgement *judgement = view->judgement;
+    struct xb_words words = {.length = 0};
+    size_t count = 0;
+    char text[24];
+    for (size_t i = 0; i < judgement->sibling_count; i++) {
+        if (judgement->siblings[i].judged || count++ >= UNJUDGED)
+            continue;
+        xb_words_add(&words, "%s", words.length > 0 ? "; " : "");
+        add_title(&words, judgement, i);
+        xb_words_add(&words, " (%s)",
+                     xb_fleet_table_count(judgement->siblings[i].values, text, sizeof text));
+    }
+    if (count == 0)
+        return;
+    if (count > UNJUDGED)
+        xb_words_add(&words, "; and %s more: --format json",
+                     xb_fleet_table_count(count - UNJUDGED, text, sizeof text));
+    fputc('\n', view->stream);
+    xb_fleet_table_put(view, XB_COLOUR_NONE, "Not judged, with fewer than %d values: %s.",
+                       XB_FLEET_SIBLINGS + 1, words.text);
+}
+
+static bool has_named(const struct xb_fleet_siblings *siblings)
+{
+    return siblings->slow + siblings->fast > 0;
+}
+
+/* Figures with a named GPU come first, because a screen has room for some only. */
+void xb_fleet_table_figures(const struct xb_fleet_view *view)
+{
+    const struct xb_fleet_judgement *judgement = view->judgement;
+    size_t judged = 0;
+    char count[24];
+    for (int named = 1; named >= 0; named--)
+        for (size_t i = 0; i < judgement->sibling_count; i++)
+            if (judgement->siblings[i].judged &&
+                has_named(&judgement->siblings[i]) == (named > 0) && judged++ < view->figures)
+                put_judged(view, i);
+    if (judged > view->figures) {
+        fputc('\n', view->stream);
+        xb_fleet_table_put(view, XB_COLOUR_NONE, "and %s more figures: --format json",
+                           xb_fleet_table_count(judged - view->figures, count, sizeof count));
+    }
+    put_unjudged(view);
+}

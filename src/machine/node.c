@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "node.h"
+
+#include "base/plain_text.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+/* The variable's value; NULL if it is not set or empty. */
+static const char *find_value(const char *variable)
+{
+    const char *value = getenv(variable);
+    return value != NULL && value[0] != '\0' ? value : NULL;
+}
+
+/* ---- the node's name ---- */
+
+/* Why a text is no name; NULL if it is one. */
+static const char *name_fault(const char *text)
+{
+    size_t length = strlen(text);
+    if (length == 0)
+        return "is empty";
+    if (length >= XB_NODE_NAME)
+        return "is too long";
+    if (strcmp(text, ".") == 0 || strcmp(text, "..") == 0)
+        return "is a folder's name";
+    if (strchr(text, '/') != NULL)
+        return "has a '/'";
+    for (size_t bytes = 0; *text != '\0'; text += bytes) {
+        bytes = xb_utf8_length(text);
+        if (xb_utf8_is_harmful(text, bytes))
+            return "has a character that cannot be shown";
+    }
+    return NULL;
+}
+
+static enum xb_status take_name(struct xb_node *node, const char *variable, const char *text,
+                                struct xb_error *error)
+{
+    const char *fault = name_fault(text);
+    if (fault != NULL && variable != NULL)
+        return XB_FAIL(error, XB_ERR_USAGE,
+                       "%s should name this node, but \"%.60s\" %s: set %s to a name such as "
+                       "gpu007",
+                       variable, text, fault, XB_NODE_VARIABLE);
+    if (fault != NULL)
+        return XB_FAIL(error, XB_ERR_USAGE,
+                       "the host name \"%.60s\" %s: set %s to a name such as gpu007", text, fault,
+                       XB_NODE_VARIABLE);
+    snprintf(node->name, sizeof node->name, "%s", text);
+    node->named_by = variable;
+    return XB_OK;
+}
+
+const char *xb_node_text(const char *name, const char *hostname, char *text)
+{
+    const char *node = name != NULL ? name : hostname != NULL ? hostname : "";
+    bool has_other = hostname != NULL && strcmp(hostname, node) != 0;
+    snprintf(text, XB_NODE_TEXT, "%.*s%s%.*s%s", XB_NODE_NAME - 1, node, has_other ? " (host " : "",
+             XB_NODE_NAME - 1, has_other ? hostname : "", has_other ? ")" : "");
+    return text;
+}
+
+/* ---- the rank ---- */
+
+/* A launcher's variables; NULL for those that it does not set. */
+struct kind {
+    const char *rank;
+    const char *ranks[3]; /* the first that is set counts */
+};
+
+/* SLURM_STEP_NUM_TASKS counts the step that srun started; the others may count the whole job. */
+#define SLURM_RANKS "SLURM_STEP_NUM_TASKS", "SLURM_NTASKS", "SLURM_NPROCS"
+
+#define OMPI_RANK "OMPI_COMM_WORLD_RANK"
+#define PMI_RANK "PMI_RANK"
+
+static const struct kind slurm = {"SLURM_PROCID", {SLURM_RANKS}};
+static const struct kind pmix = {"PMIX_RANK", {NULL}};
+static const struct kind *const kinds[] = {
+    &(const struct kind){OMPI_RANK, {"OMPI_COMM_WORLD_SIZE"}},
+    &(const struct kind){PMI_RANK, {"PMI_SIZE"}},
+    &pmix,
+    &slurm,
+};
+
+/* Whether Slurm's variables are those of a batch script, and not of this process: mpiexec of MPICH
+ * and of Intel hands the script's whole environment on to all nodes, with its SLURMD_NODENAME and
+ * its SLURM_PROCID 0. */
+static bool is_handed_on(void)
+{
+    const char *rank = find_value(OMPI_RANK) == NULL ? find_value(PMI_RANK) : NULL;
+    const char *of_slurm = find_value(slurm.rank);
+    return rank != NULL && of_slurm != NULL && strcmp(rank, of_slurm) != 0;
+}
+
+enum xb_status xb_node_find(struct xb_node *node, struct xb_error *error)
+{
+    static const char *const variables[] = {XB_NODE_VARIABLE, "SLURMD_NODENAME"};
+    size_t count = is_handed_on() ? 1 : sizeof variables / sizeof variables[0];
+    struct utsname system = {.nodename = ""};
+    for (size_t i = 0; i < count; i++) {
+        const char *value = find_value(variables[i]);
+        if (value != NULL)
+            return take_name(node, variables[i], value, error);
+    }
+    (void)uname(&system); /* it fails for a bad address only */
+    return take_name(node, NULL, system.nodename, error);
+}
+
+/* A whole number in plain digits, from `least` to `most`. */
+static enum xb_status take_number(const char *variable, const char *text, uint64_t least,
+                                  uint64_t most, uint64_t *number, struct xb_error *error)
+{
+    size_t length = strlen(text);
+    *number = 0;
+    if (length > 9 || strspn(text, "0123456789") < length)
+        length = 0;
+    for (size_t i = 0; i < length; i++)
+        *number = *number * 10 + (uint64_t)(text[i] - '0');
+    if (length > 0 && *number >= least && *number <= most)
+        return XB_OK;
+    return XB_FAIL(error, XB_ERR_USAGE,
+                   "%s should hold what the launcher told, but \"%.40s\" is no whole number from "
+                   "%u to %u: unset it",
+                   variable, text, (unsigned)least, (unsigned)most);
+}
+
+static enum xb_status take_ranks(const struct kind *kind, uint64_t *ranks, struct xb_error *error)
+{
+    *ranks = 0;
+    for (size_t i = 0; i < sizeof kind->ranks / sizeof kind->ranks[0]; i++) {
+        const char *value = kind->ranks[i] != NULL ? find_value(kind->ranks[i]) : NULL;
+        if (value != NULL)
+            return take_number(kind->ranks[i], value, 1, XB_RANKS, ranks, error);
+    }
+    return XB_OK;
+}
+
+/* PMIx has no variable for the number of ranks. If srun uses PMIx, Slurm's own variables have the
+ * same rank, and the number too. */
+static const struct kind *counting_kind(const struct kind *kind, const char *rank)
+{
+    const char *of_slurm = find_value(slurm.rank);
+    return kind == &pmix && of_slurm != NULL && strcmp(of_slurm, rank) == 0 ? &slurm : kind;
+}
+
+static enum xb_status take_rank(struct xb_launcher *launcher, const struct kind *kind,
+                                const char *value, struct xb_error *error)
+{
+    uint64_t rank = 0;
+    enum xb_status status = take_number(kind->rank, value, 0, XB_RANKS - 1, &rank, error);
+    if (status != XB_OK)
+        return status;
+    status = take_ranks(counting_kind(kind, value), &launcher->ranks, error);
+    if (status != XB_OK)
+        return status;
+    if (launcher->ranks > 0 && rank >= launcher->ranks)
+        return XB_FAIL(error, XB_ERR_USAGE,
+                       "%s is %u, but there are only %u ranks, counted from 0: start xferbench "
+                       "with the launcher, or unset %s",
+                       kind->rank, (unsigned)rank, (unsigned)launcher->ranks, kind->rank);
+    launcher->rank = (int64_t)rank;
+    launcher->named_by = kind->rank;
+    return XB_OK;
+}
+
+enum xb_status xb_launcher_find(struct xb_launcher *launcher, struct xb_error *error)
+{
+    *launcher = (struct xb_launcher){.rank = -1};
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        const char *value = find_value(kinds[i]->rank);
+        if (value != NULL)
+            return take_rank(launcher, kinds[i], value, error);
+    }
+    return XB_OK;
+}
+
+enum xb_status xb_node_check(struct xb_error *error)
+{
+    struct xb_node node;
+    struct xb_launcher launcher;
+    enum xb_status status = xb_node_find(&node, error);
+    return status != XB_OK ? status : xb_launcher_find(&launcher, error);
+}

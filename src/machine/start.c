@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _POSIX_C_SOURCE 200809L /* nanosleep */
+#include "start.h"
+
+#include "base/clock.h"
+#include "base/day_time.h"
+#include "base/interrupt.h"
+#include "xferbench/units.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+/* So often it looks for a signal. */
+#define GLANCE_S 0.05
+
+const char *xb_start_by_name(enum xb_start_by by)
+{
+    return by == XB_START_AT_TIME ? "start-at" : by == XB_START_AT_BARRIER ? "barrier" : NULL;
+}
+
+const char *xb_start_warning(double late_s, const struct xb_clock_state *clock, char *text)
+{
+    char late[32] = "";
+    bool is_late = late_s > XB_START_LATE_S;
+    bool is_free = clock->is_known && !clock->is_synchronised;
+    if (!is_late && !is_free)
+        return NULL;
+    if (is_late)
+        xb_duration_format(late_s, late, sizeof late);
+    snprintf(text, XB_START_WARNING, "%s%s%s%s%s", is_late ? "this node began " : "", late,
+             is_late ? " after the agreed time" : "", is_late && is_free ? "; " : "",
+             is_free ? "nothing keeps this node's clock (chronyd, ntpd): the node may have begun "
+                       "at another time than the others"
+                     : "");
+    return text;
+}
+
+/* False if a signal or the deadline came before the time. Sleeps until a time of day, not for a
+ * duration: if somebody sets the clock meanwhile, the start moves with it. */
+static bool sleep_until(double when, double deadline)
+{
+    for (;;) {
+        double now = xb_day_time_now();
+        struct timespec time = {.tv_nsec = (long)(fmin(when - now, GLANCE_S) * 1e9)};
+        if (now >= when)
+            return true;
+        if (xb_interrupt_signal() != 0 || (deadline > 0 && xb_clock_now() >= deadline))
+            return false;
+        (void)nanosleep(&time, NULL);
+    }
+}
+
+static enum xb_status meet(const struct xb_start_request *request, struct xb_start *start,
+                           struct xb_error *error)
+{
+    struct xb_barrier barrier = request->barrier;
+    barrier.until = request->deadline > 0 ? request->deadline : xb_clock_now() + XB_BARRIER_LIMIT_S;
+    return xb_barrier_meet(&barrier, &start->asked, error);
+}
+
+enum xb_status xb_start_wait(const struct xb_start_request *request, struct xb_start *start,
+                             struct xb_error *error)
+{
+    enum xb_status status = XB_OK;
+    *start = (struct xb_start){.by = request->by};
+    if (request->by == XB_START_AT_TIME)
+        start->asked = request->at;
+    else if (request->by == XB_START_AT_BARRIER)
+        status = meet(request, start, error);
+    start->clock = xb_clock_state_read();
+    if (status == XB_OK && (start->asked == 0 || sleep_until(start->asked, request->deadline)))
+        start->began = xb_day_time_now();
+    return status;
+}

@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The section "Fleet": in files of many nodes, the GPUs that are not like their siblings. */
+#include "sections.h"
+
+#include "base/note.h"
+#include "fleet/formats.h"
+#include "fleet/natural.h"
+#include "fleet/read.h"
+#include "siblings.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ALPHA 0.01  /* as `fleet` has it without --alpha */
+#define FINDINGS 40 /* rows: `fleet` tells all */
+#define NAMED 10    /* nodes that the first sentence names */
+#define NOTES 8
+#define DRAWN 12      /* pictures of figures in which a GPU is named */
+#define DRAWN_QUIET 4 /* or so many of any, where fewer have one */
+
+struct state {
+    struct xb_fleet fleet;
+    struct xb_fleet_judgement judgement;
+};
+
+/* ---- taking ---- */
+
+static bool is_of_a_node(const struct xb_report_document *document)
+{
+    return document->kind == XB_DOCUMENT_RESULT || document->kind == XB_DOCUMENT_PROCESSES ||
+           document->kind == XB_DOCUMENT_LINK;
+}
+
+static enum xb_status take(void **own, const struct xb_report_document *document,
+                           struct xb_error *error)
+{
+    struct state *state = *own;
+    if (!is_of_a_node(document))
+        return XB_OK;
+    if (state == NULL) {
+        state = calloc(1, sizeof *state);
+        *own = state;
+        enum xb_status status = state != NULL
+                                    ? xb_fleet_open(&state->fleet, error)
+                                    : XB_FAIL(error, XB_ERR_MEMORY, "no memory for a report");
+        if (status != XB_OK)
+            return status;
+    }
+    return xb_fleet_read_text(&state->fleet, document->path, 0, document->text, document->length,
+                              error);
+}
+
+static enum xb_status finish(void *own, struct xb_error *error)
+{
+    struct state *state = own;
+    const struct xb_fleet_request request = {.alpha = ALPHA};
+    return xb_fleet_judge(&state->fleet, &request, &state->judgement, error);
+}
+
+static bool is_judged(const struct xb_fleet_siblings *siblings)
+{
+    return siblings->judged && siblings->nodes >= 2;
+}
+
+static bool speaks(const void *own)
+{
+    const struct state *state = own;
+    for (size_t i = 0; state != NULL && i < state->judgement.sibling_count; i++)
+        if (is_judged(&state->judgement.siblings[i]))
+            return true;
+    return false;
+}
+
+/* ---- the answer ---- */
+
+/* Of pointers to names, and of what begins with one. */
+static int by_name(const void *a, const void *b)
+{
+    return xb_natural_compare(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* The nodes to take out of service, each once and by name. Returns how many. */
+static size_t find_bad_nodes(const struct xb_fleet_judgement *judgement, const char **nodes)
+{
+    size_t all = 0;
+    size_t count = 0;
+    for (size_t i = 0; i < judgement->finding_count; i++)
+        if (xb_fleet_is_to_drain(&judgement->findings[i]))
+            nodes[all++] = judgement->findings[i].node;
+    qsort(nodes, all, sizeof *nodes, by_name);
+    for (size_t i = 0; i < all; i++)
+        if (count == 0 || strcmp(nodes[count - 1], nodes[i]) != 0)
+            nodes[count++] = nodes[i];
+    return count;
+}
+
+static void write_bad_nodes(struct xb_page *page, const char *const *nodes, size_t count)
+{
+    struct xb_words words = {.length = 0};
+    if (count == 0) {
+        xb_page_paragraph(page, "No finding is a reason to take a node out of service.");
+        return;
+    }
+    for (size_t i = 0; i < count && i < NAMED; i++)
+        xb_words_add(&words, "%s%.100s", i > 0 ? ", " : "", nodes[i]);
+    if (count > NAMED)
+        xb_words_add(&words, " and %zu more", count - NAMED);
+    xb_page_paragraph(page, "Look at %zu node%s: %s.", count, count == 1 ? "" : "s", words.text);
+}
+
+static size_t count_findings(const struct xb_fleet_judgement *judgement, enum xb_fleet_code code)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < judgement->finding_count; i++)
+        count += judgement->findings[i].code == code;
+    return count;
+}
+
+/* One cause of many findings is no fault of each node. */
+static void write_together(struct xb_page *page, const struct xb_fleet_judgement *judgement)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < judgement->finding_count; i++)
+        count += judgement->findings[i].together;
+    if (count > 0)
+        xb_page_paragraph(page,
+                          "%zu findings are the same on so many GPUs or nodes that one cause is "
+                          "likelier than so many faults: look for it before you take these nodes "
+                          "out of service.",
+                          count);
+}
+
+static enum xb_status write_answer(struct xb_page *page, const struct xb_fleet_judgement *judgement,
+                                   struct xb_error *error)
+{
+    const struct xb_fleet *fleet = judgement->fleet;
+    const char **nodes = calloc(judgement->finding_count + 1, sizeof *nodes);
+    if (nodes == NULL)
+        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for a report");
+    write_bad_nodes(page, nodes, find_bad_nodes(judgement, nodes));
+    write_together(page, judgement);
+    xb_page_paragraph(page,
+                      "%zu of %zu GPUs on %zu nodes are judged by their siblings. Findings: %zu "
+                      "slow, %zu fast, %zu of other kinds.",
+                      judgement->judged_gpus, fleet->gpu_count, fleet->node_count,
+                      count_findings(judgement, XB_FLEET_SLOW),
+                      count_findings(judgement, XB_FLEET_FAST),
+                      judgement->finding_count - count_findings(judgement, XB_FLEET_SLOW) -
+                          count_findings(judgement, XB_FLEET_FAST));
+    xb_page_remark(page,
+                   "Siblings are GPUs with the same model, link, driver and options. If all GPUs "
+                   "were equal, any would be named slow or fast in at most %g %% of such reports. "
+                   "docs/fleet.md tells how.",
+                   100.0 * judgement->request.alpha);
+    free(nodes);
+    return XB_OK;
+}
+
+static void write_notes(struct xb_page *page, const struct xb_fleet_judgement *judgement)
+{
+    for (size_t i = 0; i < judgement->note_count && i < NOTES; i++)
+        xb_page_remark(page, "%s", judgement->notes[i]);
+    if (judgement->note_count > NOTES)
+        xb_page_remark(page, "%zu more notes: xferbench fleet prints them.",
+                       judgement->note_count - NOTES);
+    if (judgement->fleet->left_out_count > 0)
+        xb_page_remark(page,
+                       "%zu of the files could not be judged here: xferbench fleet says which, and "
+                       "why.",
+                       judgement->fleet->left_out_count);
+}
+
+/* ---- tables ---- */
+
+static void put_gpu(struct xb_page *page, const struct xb_fleet *fleet,
+                    const struct xb_fleet_finding *finding)
+{
+    if (finding->gpu == XB_FLEET_NONE)
+        xb_page_cell(page, "-");
+    else if (finding->peer >= 0)
+        xb_page_cell(page, "%u>%d", fleet->gpus[finding->gpu].index, finding->peer);
+    else
+        xb_page_cell(page, "%u", fleet->gpus[finding->gpu].index);
+}
+
+/* How many findings are in the row that begins there: of one node with eight slow GPUs there are
+ * 72, and no other would have room. */
+static size_t count_in_row(const struct xb_fleet_judgement *judgement, size_t begin)
+{
+    size_t count = 1;
+    while (begin + count < judgement->finding_count &&
+           !xb_fleet_table_is_row(judgement, begin + count))
+        count++;
+    return count;
+}
+
+static void write_findings(struct xb_page *page, const struct xb_fleet_judgement *judgement)
+{
+    size_t told = 0;
+    if (judgement->finding_count == 0)
+        return;
+    xb_page_table_begin(page, "Findings, the worst first");
+    xb_page_column(page, "Node", false);
+    xb_page_column(page, "GPU", true);
+    xb_page_column(page, "What", false);
+    xb_page_column(page, "Finding", false);
+    for (size_t rows = 0; told < judgement->finding_count && rows < FINDINGS; rows++) {
+        const struct xb_fleet_finding *finding = &judgement->findings[told];
+        size_t count = count_in_row(judgement, told);
+        xb_page_cell(page, "%s", finding->node);
+        put_gpu(page, judgement->fleet, finding);
+        xb_page_cell(page, "%s", xb_fleet_code_name(finding->code));
+        if (count > 1)
+            xb_page_cell(page, "%s; and in %zu more", finding->text, count - 1);
+        else
+            xb_page_cell(page, "%s", finding->text);
+        told += count;
+    }
+    xb_page_table_end(page);
+    if (told < judgement->finding_count)
+        xb_page_remark(page, "And %zu more findings: xferbench fleet names all.",
+                       judgement->finding_count - told);
+}
+
+static void put_value(struct xb_page *page, const struct xb_fleet_figure *figure, double value)
+{
+    char text[32];
+    xb_page_cell(page, "%s",
+                 isfinite(value) ? xb_siblings_value_text(figure, value, text, sizeof text) : "-");
+}
+
+static void put_share(struct xb_page *page, double share)
+{
+    if (isfinite(share))
+        xb_page_cell(page, "%.2g %%", 100.0 * share);
+    else
+        xb_page_cell(page, "-");
+}
+
+static void write_figure(struct xb_page *page, const struct xb_fleet_judgement *judgement,
+                         const struct xb_fleet_siblings *siblings)
+{
+    const struct xb_fleet_figure *figure = &judgement->fleet->figures[siblings->figure];
+    char kind[XB_SIBLINGS_KIND];
+    xb_page_cell(page, "%s", figure->name);
+    xb_page_cell(page, "%s", xb_siblings_kind_text(figure, kind, sizeof kind));
+    xb_page_cell(page, "%zu %s", siblings->values, xb_siblings_counted(judgement, siblings));
+    xb_page_cell(page, "%zu", siblings->nodes);
+    xb_page_cell(page, "%s", xb_siblings_unit(figure));
+    put_value(page, figure, siblings->least);
+    put_value(page, figure, siblings->centre);
+    put_value(page, figure, siblings->most);
+    put_share(page, siblings->spread);
+    put_share(page, siblings->judged ? siblings->named_from : (double)NAN);
+    if (siblings->judged) {
+        xb_page_cell(page, "%zu", siblings->slow);
+        xb_page_cell(page, "%zu", siblings->fast);
+    } else {
+        xb_page_cell(page, "too few");
+        xb_page_cell(page, "too few");
+    }
+}
+
+static void write_figures(struct xb_page *page, const struct xb_fleet_judgement *judgement,
+                          const struct xb_fleet_siblings *const *list, size_t count)
+{
+    xb_page_table_begin(page, "Figures, and how alike their GPUs are");
+    xb_page_column(page, "Figure", false);
+    xb_page_column(page, "Of", false);
+    xb_page_column(page, "Values", true);
+    xb_page_column(page, "Nodes", true);
+    xb_page_column(page, "Unit", false);
+    xb_page_column(page, "Least", true);
+    xb_page_column(page, "Median", true);
+    xb_page_column(page, "Most", true);
+    xb_page_column(page, "Spread", true);
+    xb_page_column(page, "Named from", true);
+    xb_page_column(page, "Slow", true);
+    xb_page_column(page, "Fast", true);
+    for (size_t i = 0; i < count; i++)
+        write_figure(page, judgement, list[i]);
+    xb_page_table_end(page);
+}
+
+/* ---- pictures ---- */
+
+struct named_node {
+    const char *name;
+    size_t node;
+};
+
+/* For each node where its name stands among all. NULL: no memory. */
+static size_t *rank_nodes(const struct xb_fleet *fleet)
+{
+    size_t *ranks = calloc(fleet->node_count + 1, sizeof *ranks);
+    struct named_node *nodes = calloc(fleet->node_count + 1, sizeof *nodes);
+    if (ranks != NULL && nodes != NULL) {
+        for (size_t i = 0; i < fleet->node_count; i++)
+            nodes[i] = (struct named_node){fleet->nodes[i].name, i};
+        qsort(nodes, fleet->node_count, sizeof *nodes, by_name);
+        for (size_t i = 0; i < fleet->node_count; i++)
+            ranks[nodes[i].node] = i;
+    } else {
+        free(ranks);
+        ranks = NULL;
+    }
+    free(nodes);
+    return ranks;
+}
+
+/* Figures in which more GPUs are named stand first, and those that are not judged last. */
+static int by_weight(const void *a, const void *b)
+{
+    const struct xb_fleet_siblings *one = *(const struct xb_fleet_siblings *const *)a;
+    const struct xb_fleet_siblings *other = *(const struct xb_fleet_siblings *const *)b;
+    if (is_judged(one) != is_judged(other))
+        return is_judged(one) ? -1 : 1;
+    if (one->slow != other->slow)
+        return one->slow > other->slow ? -1 : 1;
+    if (one->fast != other->fast)
+        return one->fast > other->fast ? -1 : 1;
+    return (one > other) - (one < other); /* as the judgement has them */
+}
+
+/* How many of the list have a picture. */
+static size_t count_drawn(const struct xb_fleet_siblings *const *list, size_t count)
+{
+    size_t drawn = 0;
+    while (drawn < count && is_judged(list[drawn]) &&
+           drawn < (list[drawn]->slow + list[drawn]->fast > 0 ? DRAWN : DRAWN_QUIET))
+        drawn++;
+    return drawn;
+}
+
+static enum xb_status draw_figures(struct xb_page *page, const struct xb_fleet_judgement *judgement,
+                                   const struct xb_fleet_siblings *const *list, size_t count,
+                                   struct xb_error *error)
+{
+    enum xb_status status = XB_OK;
+    size_t drawn = count_drawn(list, count);
+    size_t *ranks = rank_nodes(judgement->fleet);
+    if (ranks == NULL)
+        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for a report");
+    for (size_t i = 0; status == XB_OK && i < drawn; i++)
+        status = xb_siblings_draw(page, judgement, list[i], ranks, error);
+    free(ranks);
+    if (status == XB_OK && drawn < count)
+        xb_page_remark(page,
+                       "%zu of %zu figures have a picture, first those in which a GPU is named. "
+                       "The table below has the numbers of all.",
+                       drawn, count);
+    return status;
+}
+
+static enum xb_status write(struct xb_page *page, const void *own, struct xb_error *error)
+{
+    const struct xb_fleet_judgement *judgement = &((const struct state *)own)->judgement;
+    size_t count = judgement->sibling_count;
+    const struct xb_fleet_siblings **list = calloc(count + 1, sizeof(struct xb_fleet_siblings *));
+    if (list == NULL)
+        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for a report");
+    for (size_t i = 0; i < count; i++)
+        list[i] = &judgement->siblings[i];
+    qsort(list, count, sizeof(struct xb_fleet_siblings *), by_weight);
+    enum xb_status status = write_answer(page, judgement, error);
+    if (status == XB_OK) {
+        write_notes(page, judgement);
+        write_findings(page, judgement);
+        status = draw_figures(page, judgement, list, count, error);
+    }
+    if (status == XB_OK)
+        write_figures(page, judgement, list, count);
+    free(list);
+    return status;
+}
+
+static void free_state(void *own)
+{
+    struct state *state = own;
+    if (state == NULL)
+        return;
+    xb_fleet_judgement_free(&state->judgement);
+    xb_fleet_free(&state->fleet);
+    free(state);
+}
+
+const struct xb_common_section xb_section_fleet = {
+    .name = "fleet",
+    .title = "Fleet",
+    .comes_first = true,
+    .take = take,
+    .finish = finish,
+    .speaks = speaks,
+    .write = write,
+    .free = free_state,
+};

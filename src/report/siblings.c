@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Draws the values of one figure by node. */
+#define _GNU_SOURCE /* text.h */
+#include "siblings.h"
+
+#include "base/arena.h"
+#include "base/text.h"
+#include "plot/dots.h"
+#include "xferbench/figure.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The axis reaches values up to so many limits from the median; others stand at its edge. Else one
+ * link with half its lanes would press all other values into a line. */
+#define LIMITS 8.0
+/* A node with so many named GPUs has one name in the picture, not one for each GPU. */
+#define TOGETHER 3
+
+/* ---- words ---- */
+
+static double unit_of(const struct xb_fleet_figure *figure)
+{
+    if (strcmp(figure->unit, XB_UNIT_RATE) == 0)
+        return 1e9;
+    return strcmp(figure->unit, XB_UNIT_SECONDS) == 0 ? 1e-6 : 1.0;
+}
+
+const char *xb_siblings_unit(const struct xb_fleet_figure *figure)
+{
+    if (strcmp(figure->unit, XB_UNIT_RATE) == 0)
+        return "GB/s";
+    if (strcmp(figure->unit, XB_UNIT_SECONDS) == 0)
+        return "us";
+    return strcmp(figure->unit, XB_UNIT_RATIO) == 0 ? "factor" : figure->unit;
+}
+
+const char *xb_siblings_value_text(const struct xb_fleet_figure *figure, double value, char *text,
+                                   size_t size)
+{
+    double shown = value / unit_of(figure);
+    snprintf(text, size, "%.*f", xb_decimals_for(shown), shown);
+    return text;
+}
+
+const char *xb_siblings_kind_text(const struct xb_fleet_figure *figure, char *text, size_t size)
+{
+    const char *const parts[] = {figure->model, figure->link, figure->driver, figure->options};
+    size_t length = 0;
+    snprintf(text, size, "any GPU");
+    for (size_t i = 0; i < sizeof parts / sizeof *parts && length < size; i++)
+        if (parts[i] != NULL && parts[i][0] != '\0')
+            length += (size_t)snprintf(text + length, size - length, "%s%s%.150s",
+                                       length > 0 ? ", " : "", i == 2 ? "driver " : "", parts[i]);
+    return text;
+}
+
+const char *xb_siblings_counted(const struct xb_fleet_judgement *judgement,
+                                const struct xb_fleet_siblings *siblings)
+{
+    const struct xb_fleet *fleet = judgement->fleet;
+    for (size_t i = 0; i < fleet->value_count; i++)
+        if (fleet->values[i].figure == siblings->figure)
+            return fleet->values[i].peer >= 0 ? "pairs" : "GPUs";
+    return "GPUs";
+}
+
+/* ---- values ---- */
+
+struct value {
+    size_t rank; /* of its node's name */
+    size_t gpu;
+    int peer;
+    time_t written;
+    size_t source;
+    double value; /* as it is shown */
+    size_t place; /* of its node in the picture */
+    bool is_named;
+};
+
+/* What a picture is made of. */
+struct sheet {
+    const struct xb_fleet_judgement *judgement;
+    const struct xb_fleet_siblings *siblings;
+    const struct xb_fleet_figure *figure;
+    const size_t *ranks;
+    struct value *values; /* by node, the newest of each GPU or pair */
+    size_t count;
+    const char **places; /* nodes that have any */
+    size_t *named_of;    /* for each how many are named */
+    size_t place_count;
+    struct xb_dot *dots;
+    size_t dot_count;
+    struct xb_dot_out *outs; /* in the order of the findings */
+    size_t out_count;
+    struct xb_arena *texts;
+    bool failed; /* memory was short */
+};
+
+static const struct xb_fleet_gpu *gpu_of(const struct sheet *sheet, size_t gpu)
+{
+    return &sheet->judgement->fleet->gpus[gpu];
+}
+
+static int by_number(size_t one, size_t other)
+{
+    return (one > other) - (one < other);
+}
+
+static int by_pair(const void *a, const void *b)
+{
+    const struct value *one = a;
+    const struct value *other = b;
+    int order = by_number(one->rank, other->rank);
+    if (order == 0)
+        order = by_number(one->gpu, other->gpu);
+    return order != 0 ? order : (one->peer > other->peer) - (one->peer < other->peer);
+}
+
+/* As the judgement takes them: of the same time the one that was given later. */
+static int by_pair_newest_first(const void *a, const void *b)
+{
+    const struct value *one = a;
+    const struct value *other = b;
+    int order = by_pair(a, b);
+    if (order == 0)
+        order = (one->written < other->written) - (one->written > other->written);
+    return order != 0 ? order : by_number(other->source, one->source);
+}
+
+static void take_values(struct sheet *sheet)
+{
+    const struct xb_fleet *fleet = sheet->judgement->fleet;
+    size_t all = 0;
+    for (size_t i = 0; i < fleet->value_count; i++) {
+        const struct xb_fleet_value *value = &fleet->values[i];
+        if (value->figure == sheet->siblings->figure)
+            sheet->values[all++] =
+                (struct value){.rank = sheet->ranks[fleet->gpus[value->gpu].node],
+                               .gpu = value->gpu,
+                               .peer = value->peer,
+                               .written = fleet->sources[value->source].written,
+                               .source = value->source,
+                               .value = value->value / unit_of(sheet->figure)};
+    }
+    qsort(sheet->values, all, sizeof *sheet->values, by_pair_newest_first);
+    for (size_t i = 0; i < all; i++)
+        if (sheet->count == 0 || by_pair(&sheet->values[sheet->count - 1], &sheet->values[i]) != 0)
+            sheet->values[sheet->count++] = sheet->values[i];
+}
+
+static void place_nodes(struct sheet *sheet)
+{
+    for (size_t i = 0; i < sheet->count; i++) {
+        struct value *value = &sheet->values[i];
+        if (i == 0 || sheet->values[i - 1].rank != value->rank)
+            sheet->places[sheet->place_count++] =
+                sheet->judgement->fleet->nodes[gpu_of(sheet, value->gpu)->node].name;
+        value->place = sheet->place_count - 1;
+    }
+}
+
+/* ---- what stands out ---- */
+
+/* "-2.1 %: gpu012 GPU 3". The share stands first: where a node's name is long, the end is cut. */
+static const char *name_of(struct sheet *sheet, const struct xb_fleet_finding *finding)
+{
+    char peer[16] = "";
+    if (finding->peer >= 0)
+        snprintf(peer, sizeof peer, ">%d", finding->peer);
+    const char *name =
+        xb_arena_print(&sheet->texts, "%+.1f %%: %.200s GPU %u%s", 100.0 * finding->deviation,
+                       finding->node, gpu_of(sheet, finding->gpu)->index, peer);
+    sheet->failed = sheet->failed || name == NULL;
+    return name;
+}
+
+static bool is_of(const struct sheet *sheet, const struct xb_fleet_finding *finding)
+{
+    return (finding->code == XB_FLEET_SLOW || finding->code == XB_FLEET_FAST) &&
+           finding->figure == sheet->siblings->figure && finding->gpu != XB_FLEET_NONE;
+}
+
+static struct value *value_of(const struct sheet *sheet, const struct xb_fleet_finding *finding)
+{
+    const struct value key = {.rank = sheet->ranks[gpu_of(sheet, finding->gpu)->node],
+                              .gpu = finding->gpu,
+                              .peer = finding->peer};
+    return bsearch(&key, sheet->values, sheet->count, sizeof key, by_pair);
+}
+
+static void take_findings(struct sheet *sheet)
+{
+    const struct xb_fleet_judgement *judgement = sheet->judgement;
+    for (size_t i = 0; i < judgement->finding_count; i++) {
+        const struct xb_fleet_finding *finding = &judgement->findings[i];
+        struct value *value = is_of(sheet, finding) ? value_of(sheet, finding) : NULL;
+        if (value == NULL || value->is_named)
+            continue;
+        value->is_named = true;
+        sheet->named_of[value->place]++;
+        sheet->outs[sheet->out_count++] =
+            (struct xb_dot_out){.place = value->place,
+                                .value = value->value,
+                                .is_bad = finding->code == XB_FLEET_SLOW,
+                                .name = name_of(sheet, finding),
+                                .tip = finding->text};
+    }
+}
+
+/* Of a node with many named GPUs the worst has the name of all. */
+static void name_together(struct sheet *sheet)
+{
+    for (size_t i = 0; i < sheet->out_count; i++) {
+        struct xb_dot_out *out = &sheet->outs[i];
+        size_t *named = &sheet->named_of[out->place];
+        if (*named == 0)
+            out->name = NULL;
+        if (*named < TOGETHER)
+            continue;
+        out->name = xb_arena_print(&sheet->texts, "%.200s: %zu %s", sheet->places[out->place],
+                                   *named, xb_siblings_counted(sheet->judgement, sheet->siblings));
+        sheet->failed = sheet->failed || out->name == NULL;
+        *named = 0;
+    }
+}
+
+static void take_dots(struct sheet *sheet)
+{
+    for (size_t i = 0; i < sheet->count; i++)
+        if (!sheet->values[i].is_named)
+            sheet->dots[sheet->dot_count++] =
+                (struct xb_dot){sheet->values[i].place, sheet->values[i].value};
+}
+
+/* ---- the picture ---- */
+
+static double limit_of(const struct sheet *sheet)
+{
+    const struct xb_fleet_siblings *siblings = sheet->siblings;
+    double share = isfinite(siblings->named_from) ? siblings->named_from : 3.0 * siblings->spread;
+    return share * siblings->centre / unit_of(sheet->figure);
+}
+
+static void find_ends(const struct sheet *sheet, double *low, double *high)
+{
+    double centre = sheet->siblings->centre / unit_of(sheet->figure);
+    double limit = limit_of(sheet);
+    *low = centre - 1.2 * limit;
+    *high = centre + 1.2 * limit;
+    for (size_t i = 0; i < sheet->count; i++) {
+        double value = sheet->values[i].value;
+        if (fabs(value - centre) > LIMITS * limit)
+            continue;
+        *low = fmin(*low, value);
+        *high = fmax(*high, value);
+    }
+}
+
+static const char *level_text(struct sheet *sheet, const char *name, double value)
+{
+    char text[32];
+    const char *kept =
+        xb_arena_print(&sheet->texts, "%s %s", name,
+                       xb_siblings_value_text(sheet->figure, value, text, sizeof text));
+    sheet->failed = sheet->failed || kept == NULL;
+    return kept != NULL ? kept : "";
+}
+
+static size_t make_levels(struct sheet *sheet, struct xb_level *levels)
+{
+    const struct xb_fleet_siblings *siblings = sheet->siblings;
+    bool more = sheet->figure->more_is_better;
+    double values[3] = {siblings->centre, siblings->centre * (1.0 - siblings->named_from),
+                        siblings->centre * (1.0 + siblings->named_from)};
+    const char *const names[3] = {"median", more ? "slow below" : "fast below",
+                                  more ? "fast above" : "slow above"};
+    size_t count = isfinite(siblings->named_from) ? 3 : 1;
+    for (size_t i = 0; i < count; i++)
+        levels[i] = (struct xb_level){level_text(sheet, names[i], values[i]),
+                                      values[i] / unit_of(sheet->figure)};
+    return count;
+}
+
+static const char *describe(struct sheet *sheet)
+{
+    const struct xb_fleet_siblings *siblings = sheet->siblings;
+    char centre[32];
+    char least[32];
+    char most[32];
+    const char *text = xb_arena_print(
+        &sheet->texts,
+        "%zu %s of %zu nodes: median %s %s, from %s to %s; %zu named slow, %zu fast.%s%.300s%s",
+        siblings->values, xb_siblings_counted(sheet->judgement, siblings), siblings->nodes,
+        xb_siblings_value_text(sheet->figure, siblings->centre, centre, sizeof centre),
+        xb_siblings_unit(sheet->figure),
+        xb_siblings_value_text(sheet->figure, siblings->least, least, sizeof least),
+        xb_siblings_value_text(sheet->figure, siblings->most, most, sizeof most), siblings->slow,
+        siblings->fast, sheet->out_count > 0 ? " The worst is " : "",
+        sheet->out_count > 0 ? sheet->outs[0].name : "", sheet->out_count > 0 ? "." : "");
+    sheet->failed = sheet->failed || text == NULL;
+    return text != NULL ? text : "";
+}
+
+static enum xb_status draw_sheet(struct xb_page *page, struct sheet *sheet, struct xb_error *error)
+{
+    const struct xb_fleet_siblings *siblings = sheet->siblings;
+    struct xb_level levels[3];
+    char kind[XB_SIBLINGS_KIND];
+    char title[XB_SIBLINGS_KIND + 300];
+    char band[100];
+    double centre = siblings->centre / unit_of(sheet->figure);
+    snprintf(title, sizeof title, "%.200s by node: %.400s", sheet->figure->name,
+             xb_siblings_kind_text(sheet->figure, kind, sizeof kind));
+    snprintf(band, sizeof band, "one spread on each side of the median: %.2g %%%s",
+             100.0 * siblings->spread, siblings->is_floor ? ", the least assumed" : "");
+    struct xb_dots dots = {
+        .picture = {.title = title, .description = describe(sheet)},
+        .places = sheet->places,
+        .place_count = sheet->place_count,
+        .places_are = "nodes in the order of their names",
+        .y = {XB_SCALE_LINEAR, xb_siblings_unit(sheet->figure)},
+        .dots = sheet->dots,
+        .count = sheet->dot_count,
+        .outs = sheet->outs,
+        .out_count = sheet->out_count,
+        .band_low = centre * (1.0 - siblings->spread),
+        .band_high = centre * (1.0 + siblings->spread),
+        .levels = levels,
+        .level_count = make_levels(sheet, levels),
+        .dots_are = "like their siblings",
+        .bad_are = "slow",
+        .others_are = "fast",
+        .band_is = band,
+        .counted = xb_siblings_counted(sheet->judgement, siblings),
+    };
+    find_ends(sheet, &dots.y_low, &dots.y_high);
+    if (sheet->failed)
+        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for the pictures of a report");
+    return xb_page_dots(page, &dots, error);
+}
+
+enum xb_status xb_siblings_draw(struct xb_page *page, const struct xb_fleet_judgement *judgement,
+                                const struct xb_fleet_siblings *siblings, const size_t *ranks,
+                                struct xb_error *error)
+{
+    const struct xb_fleet *fleet = judgement->fleet;
+    enum xb_status status = XB_OK;
+    struct sheet sheet = {.judgement = judgement,
+                          .siblings = siblings,
+                          .figure = &fleet->figures[siblings->figure],
+                          .ranks = ranks};
+    size_t most = 1;
+    for (size_t i = 0; i < fleet->value_count; i++)
+        most += fleet->values[i].figure == siblings->figure;
+    sheet.values = calloc(most, sizeof *sheet.values);
+    sheet.dots = calloc(most, sizeof *sheet.dots);
+    sheet.outs = calloc(most, sizeof *sheet.outs);
+    sheet.places = calloc(fleet->node_count + 1, sizeof *sheet.places);
+    sheet.named_of = calloc(fleet->node_count + 1, sizeof *sheet.named_of);
+    if (sheet.values == NULL || sheet.dots == NULL || sheet.outs == NULL || sheet.places == NULL ||
+        sheet.named_of == NULL) {
+        status = XB_FAIL(error, XB_ERR_MEMORY, "no memory for the pictures of a report");
+    } else {
+        take_values(&sheet);
+        place_nodes(&sheet);
+        take_findings(&sheet);
+        name_together(&sheet);
+        take_dots(&sheet);
+        status = draw_sheet(page, &sheet, error);
+    }
+    free(sheet.values);
+    free(sheet.dots);
+    free(sheet.outs);
+    free(sheet.places);
+    free(sheet.named_of);
+    xb_arena_free(sheet.texts);
+    return status;
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * libFuzzer's target for the reader of many nodes' documents: the bytes are a stream of them. What
+ * comes of it holds together, whatever they are: every index is one of something, every value is
+ * above 0, and it can be judged.
+ */
+#define _POSIX_C_SOURCE 200809L /* fmemopen */
+#include "backends/registry.h"
+#include "fleet/judgement.h"
+#include "fleet/read.h"
+#include "link/command.h"
+#include "measure/mode_list.h"
+#include "run/command.h"
+#include "xferbench/mode.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* Modes and options as a reader sees them: names and defaults. No mode runs here. */
+static const struct xb_option chunk = {
+    .name = "chunk", .type = XB_OPTION_SIZES, .argument = "SIZES", .default_text = "8M"};
+static const struct xb_option samples = {
+    .name = "samples", .type = XB_OPTION_COUNT, .argument = "N", .maximum = 1000};
+static const struct xb_option size_option = {
+    .name = "size", .type = XB_OPTION_SIZE, .argument = "SIZE", .default_text = "256M"};
+static const struct xb_option *const of_pinned[] = {&chunk, NULL};
+static const struct xb_mode pageable = {.name = "pageable", .variant = "malloc"};
+static const struct xb_mode pinned = {
+    .name = "pinned",
+    .variant = "registered",
+    .options = of_pinned,
+    .parameters = (const struct xb_parameter[]){{&chunk, "registered"}, {NULL, NULL}}};
+const struct xb_mode *const xb_modes[] = {&pageable, &pinned, NULL};
+const struct xb_backend_entry xb_backends[] = {{.name = NULL}};
+
+const struct xb_option *const *xb_run_rows(void)
+{
+    static const struct xb_option *const rows[] = {&chunk, &samples, NULL};
+    return rows;
+}
+
+const struct xb_option *const *xb_link_rows(void)
+{
+    static const struct xb_option *const rows[] = {&size_option, NULL};
+    return rows;
+}
+
+static void require(bool holds, const char *what)
+{
+    if (holds)
+        return;
+    fprintf(stderr, "does not hold: %s\n", what);
+    abort();
+}
+
+static void check_values(const struct xb_fleet *fleet)
+{
+    for (size_t i = 0; i < fleet->value_count; i++) {
+        const struct xb_fleet_value *value = &fleet->values[i];
+        require(value->figure < fleet->figure_count, "a value is of a figure");
+        require(value->gpu < fleet->gpu_count, "a value is of a GPU");
+        require(value->source < fleet->source_count, "a value is of a document");
+        require(value->value > 0.0 && isfinite(value->value), "a value is above 0");
+        require(isnan(value->scatter) || (value->scatter >= 0.0 && isfinite(value->scatter)),
+                "a scatter is a share");
+        require(value->peer >= -1, "a peer is an index, or none");
+    }
+}
+
+static void check_fleet(const struct xb_fleet *fleet)
+{
+    for (size_t i = 0; i < fleet->node_count; i++)
+        require(fleet->nodes[i].name != NULL && fleet->nodes[i].name[0] != '\0',
+                "a node has a name");
+    for (size_t i = 0; i < fleet->gpu_count; i++) {
+        require(fleet->gpus[i].node < fleet->node_count, "a GPU is of a node");
+        require(fleet->gpus[i].model != NULL, "a GPU has a model");
+    }
+    for (size_t i = 0; i < fleet->figure_count; i++)
+        require(fleet->figures[i].name != NULL && fleet->figures[i].unit != NULL &&
+                    fleet->figures[i].options != NULL,
+                "a figure has a name, a unit and options");
+    for (size_t i = 0; i < fleet->complaint_count; i++) {
+        const struct xb_fleet_complaint *complaint = &fleet->complaints[i];
+        require(complaint->node < fleet->node_count, "a complaint is of a node");
+        require(complaint->gpu == XB_FLEET_NONE || complaint->gpu < fleet->gpu_count,
+                "a complaint is of a GPU, or of none");
+        require(complaint->source < fleet->source_count, "a complaint is of a document");
+        require(complaint->text != NULL, "a complaint says something");
+    }
+    for (size_t i = 0; i < fleet->left_out_count && i < XB_FLEET_TOLD; i++)
+        require(fleet->left_out[i].what != NULL && fleet->left_out[i].why[0] != '\0',
+                "what is left out is named");
+}
+
+static void judge(struct xb_fleet *fleet)
+{
+    const struct xb_fleet_request request = {.alpha = 0.01};
+    struct xb_fleet_judgement judgement;
+    struct xb_error error;
+    require(xb_fleet_judge(fleet, &request, &judgement, &error) == XB_OK, "a fleet is judged");
+    for (size_t i = 0; i < judgement.finding_count; i++) {
+        const struct xb_fleet_finding *finding = &judgement.findings[i];
+        require(finding->node != NULL && finding->text != NULL, "a finding is of a node");
+        require(finding->gpu == XB_FLEET_NONE || finding->gpu < fleet->gpu_count,
+                "a finding is of a GPU, or of none");
+        require(finding->figure == XB_FLEET_NONE || finding->figure < fleet->figure_count,
+                "a finding is of a figure, or of none");
+    }
+    xb_fleet_judgement_free(&judgement);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct xb_fleet fleet;
+    struct xb_error error;
+    FILE *stream = size > 0 ? fmemopen((void *)(uintptr_t)data, size, "r") : NULL;
+    if (stream == NULL) /* of no bytes */
+        return 0;
+    require(xb_fleet_open(&fleet, &error) == XB_OK, "there is memory");
+    require(xb_fleet_read_stream(&fleet, "-", stream, &error) == XB_OK, "a stream is read");
+    fclose(stream);
+    check_fleet(&fleet);
+    check_values(&fleet);
+    judge(&fleet);
+    xb_fleet_free(&fleet);
+    return 0;
+}

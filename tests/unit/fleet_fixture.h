@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef XFERBENCH_TESTS_FLEET_FIXTURE_H
+#define XFERBENCH_TESTS_FLEET_FIXTURE_H
+
+/* A fleet made by hand, and its judgement. There is only one, so every test starts with begin().
+ * Include after cmocka.h. */
+#include "fleet/judgement.h"
+
+extern struct xb_fleet fleet;
+extern struct xb_fleet_judgement judged;
+extern struct xb_fleet_request request;
+/* The next GPUs, figures and documents are made like these. */
+extern struct xb_fleet_figure next_figure;
+extern struct xb_fleet_gpu next_gpu;
+extern struct xb_fleet_source next_source;
+extern const char *next_driver;
+
+/* An empty fleet, alpha 1 %, H200s behind Gen5 x16, documents of link at time 1000, figure h2d. */
+void begin(void);
+/* The teardown of a group: frees what the last test left. */
+int finish_group(void **state);
+
+size_t add_document(void);
+size_t add_node(const char *name);
+/* Adds a GPU of a node that add_node() returned, with a UUID made of both numbers. */
+size_t add_gpu(size_t node, unsigned index);
+size_t add_figure(const char *name);
+void add_value(size_t figure, size_t gpu, double value);
+/* Adds nodes "n0", "n1", ..., each with one document and one GPU. Their figure h2d is
+ * `centre` x (1 + step x -2, -1, 0, 1, 2, -2, ...). Returns the figure. */
+size_t add_fleet(size_t nodes, double centre, double step);
+void complain(enum xb_fleet_fault fault, size_t node, size_t gpu, const char *text);
+
+void judge(void);
+/* Asserts that the only finding with the code is about that node, and that its text has the words.
+ */
+const struct xb_fleet_finding *assert_finding(enum xb_fleet_code code, const char *node,
+                                              const char *words);
+size_t count_of(enum xb_fleet_code code);
+/* Asserts that one note, or no note, has these words. */
+void assert_note(const char *words);
+void assert_no_note(const char *words);
+void assert_close(double value, double expected);
+
+#endif

@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE /* fmemopen, fopencookie */
+#include "base/documents.h"
+#include "checks.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define MARK "\xEF\xBB\xBF"
+#define LARGEST 200
+#define LONG "0123456789012345678901234567890123456789012345678901234567890123456789"
+
+/* What a stream is cut into: documents as they are, and "!LINE: " and a part of why for what is
+ * broken. */
+static void expect_bytes(const char *text, size_t length, const char *const *expected)
+{
+    struct xb_documents documents;
+    struct xb_document_piece piece;
+    struct xb_error error;
+    bool any = true;
+    char line[32];
+    FILE *stream = fmemopen((char *)text, length, "r"); /* which is only read */
+    assert_non_null(stream);
+    xb_documents_open(&documents, stream, LARGEST);
+    for (size_t i = 0;; i++) {
+        assert_int_equal(xb_documents_next(&documents, &piece, &any, &error), XB_OK);
+        if (!any) {
+            assert_null(expected[i]);
+            break;
+        }
+        assert_non_null(expected[i]);
+        if (piece.why == NULL) {
+            assert_string_equal(piece.text, expected[i]);
+            assert_int_equal(piece.length, strlen(expected[i]));
+            continue;
+        }
+        assert_null(piece.text);
+        int length_of_line = snprintf(line, sizeof line, "!%d: ", (int)piece.line);
+        assert_int_equal(strncmp(line, expected[i], (size_t)length_of_line), 0);
+        assert_has(piece.why, expected[i] + length_of_line);
+    }
+    xb_documents_close(&documents);
+    fclose(stream);
+}
+
+#define EXPECT(text, ...)                                                                          \
+    expect_bytes(text, sizeof(text) - 1, (const char *const[]){__VA_ARGS__, NULL})
+#define EXPECT_NOTHING(text) expect_bytes(text, sizeof(text) - 1, (const char *const[]){NULL})
+
+static void documents_stand_one_behind_the_other(void **state)
+{
+    (void)state;
+    EXPECT("{}", "{}");
+    EXPECT("{\"a\":1}\n{\"b\":2}\n", "{\"a\":1}", "{\"b\":2}");
+    EXPECT("{\"a\":1}\n{\"b\":2}", "{\"a\":1}", "{\"b\":2}");
+    EXPECT("{\"a\":1}{\"b\":2} \t{}\n", "{\"a\":1}", "{\"b\":2}", "{}");
+    EXPECT("{\n  \"a\": [\n    {\"b\": 1}\n  ]\n}\n{\n}\n", "{\n  \"a\": [\n    {\"b\": 1}\n  ]\n}",
+           "{\n}");
+    EXPECT("{\n  \"a\": 1\n}\n{\"b\":2}\n{\n \"c\": 3}\n", "{\n  \"a\": 1\n}", "{\"b\":2}",
+           "{\n \"c\": 3}");
+    EXPECT("  {\n    \"a\": 1\n  }\n", "{\n    \"a\": 1\n  }");
+}
+
+static void what_editors_and_windows_add_does_not_matter(void **state)
+{
+    (void)state;
+    EXPECT("{\"a\":1}\r\n\r\n{\"b\":2}\r\n", "{\"a\":1}", "{\"b\":2}");
+    EXPECT("\n\n \n{\"a\":1}\n\n\n{\"b\":2}\n\n", "{\"a\":1}", "{\"b\":2}");
+    EXPECT(MARK "{\"a\":1}\n" MARK "{\"b\":2}\n", "{\"a\":1}", "{\"b\":2}");
+    EXPECT_NOTHING(MARK);
+    EXPECT_NOTHING("\n");
+    EXPECT_NOTHING(" \r\n\t\n");
+}
+
+static void texts_may_hold_anything(void **state)
+{
+    (void)state;
+    EXPECT("{\"a\":\"}{][\"}\n{}", "{\"a\":\"}{][\"}", "{}");
+    EXPECT("{\"a\":\"\\\"}\\\\\"}\n{}", "{\"a\":\"\\\"}\\\\\"}", "{}");
+    EXPECT("{\"{\":\"n1: {\"}\n", "{\"{\":\"n1: {\"}");
+    EXPECT("{\"a\":\"\xff\x01\"}\n", "{\"a\":\"\xff\x01\"}");
+}
+
+/* The next line is another document's. */
+static void a_broken_line_takes_no_other_with_it(void **state)
+{
+    (void)state;
+    EXPECT("{\"a\":{\"b\":1\n{\"c\":2}\n", "!1: another document begins", "{\"c\":2}");
+    EXPECT("{\"a\":1,\n{\"c\":2}\n", "!1: another document begins", "{\"c\":2}");
+    EXPECT("{\"a\":\"bc\n{\"c\":2}\n", "!1: a line ends within a text", "{\"c\":2}");
+    EXPECT("{\"a\":\"bc\\\n{\"c\":2}\n", "!1: a line ends within a text", "{\"c\":2}");
+    EXPECT("{\"a\":[1}\n{\"c\":2}\n", "!1: its brackets do not match", "{\"c\":2}");
+    EXPECT("{}\n{\"a\":\n", "{}", "!2: does not end");
+    /* Where an object may stand, only what comes later shows that it is another document. */
+    EXPECT("{\"a\":\n{\"c\":2}\n{\"d\":3}\n", "!1: another document begins", "{\"c\":2}",
+           "{\"d\":3}");
+    EXPECT("{\"a\":[1,\n{\"c\":2}\n{\"d\":3}\n", "!1: another document begins", "{\"c\":2}",
+           "{\"d\":3}");
+    EXPECT("{\"a\":[1,\n{\"c\":2}\n", "!1: does not end", "{\"c\":2}");
+    EXPECT("{\"a\":[1,\n{\"c\":[2,\n{\"d\":3}\n", "!1: does not end", "!2: does not end",
+           "{\"d\":3}");
+    EXPECT("{\n  \"a\": [\n    {\n      \"b\": 1\n{\n  \"c\": 2\n}\n",
+           "!1: another document begins", "{\n  \"c\": 2\n}");
+}
+
+/* As some programs indent by nothing. */
+static void a_line_of_a_whole_document_may_begin_with_a_bracket(void **state)
+{
+    (void)state;
+    EXPECT("{\n\"a\": [\n{\n\"b\": 1\n},\n{\n}\n]\n}\n{}",
+           "{\n\"a\": [\n{\n\"b\": 1\n},\n{\n}\n]\n}", "{}");
+}
+
+static void lines_of_several_programs_are_reported(void **state)
+{
+    (void)state;
+    EXPECT("{\n{\n  \"a\": 1\n  \"a\": 1\n}\n}\n", "!1: write one file per node",
+           "{\n  \"a\": 1\n  \"a\": 1\n}", "!6: document begins here");
+    EXPECT("{\n  \"a\": 1,\n{\"b\":2}\n  \"c\": 3\n}\n", "!1: several programs", "{\"b\":2}",
+           "!4: document begins here");
+}
+
+static void what_is_no_document_is_one_piece(void **state)
+{
+    (void)state;
+    EXPECT("srun: job 7 queued\nand: \"so on\"\n{\"a\":1}\n", "!1: document begins here",
+           "{\"a\":1}");
+    EXPECT("{\"a\":1},\n{\"b\":2}\n]\n", "{\"a\":1}", "!1: document begins here", "{\"b\":2}",
+           "!3: document begins here");
+    EXPECT("[{\"a\":1}]\n", "!1: document begins here");
+    EXPECT("word {\"a\":1}\n{\"b\":2}\n", "!1: document begins here", "{\"b\":2}");
+    expect_bytes("\0\0\n{}", 5, (const char *const[]){"!1: document begins here", "{}", NULL});
+}
+
+static void labels_of_launchers_are_taken_off(void **state)
+{
+    (void)state;
+    EXPECT("n3: {\"a\":1}\nn10: {\"b\":2}\n", "{\"a\":1}", "{\"b\":2}");
+    EXPECT("3: {\"a\":1}\n[1,3]<stdout>:{\"b\":2}\n", "{\"a\":1}", "{\"b\":2}");
+    EXPECT("n3: {\"a\":1} \r\nn3: {\"b\":2}{}", "{\"a\":1}", "{\"b\":2}", "{}");
+    EXPECT(" 7: {\n 7:   \"a\": {\n 7:   }\n 7: }\n10: {}\n", "{  \"a\": {  }}", "{}");
+    EXPECT("{\nn1: {}\n", "!1: another document begins", "{}");
+    EXPECT("n1: word\nn1: {}\nn1: word\n{}\n", "!1: document begins here", "{}",
+           "!3: document begins here", "{}");
+}
+
+static void lines_with_one_label_belong_together(void **state)
+{
+    (void)state;
+    EXPECT("n1: {\nn2: {\nn2: }\nn1: }\n", "{}", "{}");
+    EXPECT("0: {\"a\":\"b\n1: {\"c\":{\"d\n0: c\"}\n1: \":1\n1: }}\n0: {}\n", "{\"a\":\"bc\"}",
+           "{\"c\":{\"d\":1}}", "{}");
+    /* Cut before a bracket, a blank, behind a backslash. */
+    EXPECT("0: {\"a\":[\n0: {},\n0: {}]}\n", "{\"a\":[{},{}]}");
+    EXPECT("0: {\"a\":\"b\n0:  {c\"}\n", "{\"a\":\"b {c\"}");
+    EXPECT("0: {\"a\":\"b\\\n0: \"\"}\n", "{\"a\":\"b\\\"\"}");
+    /* Others stand between. */
+    EXPECT("0: {\"a\":\n{\"b\":2}\nword\n0: 1}\n", "{\"b\":2}", "!3: document begins here",
+           "{\"a\":1}");
+}
+
+static void what_is_broken_behind_a_label_takes_nothing_with_it(void **state)
+{
+    (void)state;
+    EXPECT("0: {\"a\":1,\n0: {\"b\":2}\n", "!1: another document begins", "{\"b\":2}");
+    EXPECT("0: {\"a\":[}\n1: {}\n0: 1,2\n0: 3}\n0: {\"b\":2}\n", "!1: brackets do not match", "{}",
+           "{\"b\":2}");
+    EXPECT("0: {\"a\":1,\n1: {}\n2: {\n", "{}", "!1: does not end", "!3: does not end");
+    EXPECT("0: {\"a\":\"" LONG LONG "\n1: {}\n0: " LONG "\"}\n0: {\"b\":2}\n", "{}",
+           "!1: too large", "{\"b\":2}");
+}
+
+static void within_a_text_the_next_document_is_seen(void **state)
+{
+    (void)state;
+    EXPECT("n1: {\"a\":\"bc\nn1: {\"b\":2}\nn1: {\"c\":3}\n", "!1: another document begins",
+           "{\"b\":2}", "{\"c\":3}");
+}
+
+/* A blank at the beginning of a piece belongs to a text where labels have none behind them. */
+static void a_blank_behind_a_label_may_be_the_texts(void **state)
+{
+    (void)state;
+    EXPECT("[1,3]<stdout>:{\"a\":\"b\n[1,3]<stdout>: c\"}\n", "{\"a\":\"b c\"}");
+    EXPECT("[1,3]<stdout>:{\"a\":\"b\n[1,3]<stdout>: {\"}\n", "{\"a\":\"b {\"}");
+    EXPECT("3: {\"a\":\"b\n3: c\"}\n", "{\"a\":\"bc\"}");
+}
+
+static void a_large_document_is_skipped(void **state)
+{
+    (void)state;
+    EXPECT("{\"a\":\"" LONG LONG LONG "\"}\n{\"b\":2}\n", "!1: too large", "{\"b\":2}");
+    EXPECT("{\"a\":\"" LONG LONG "\"}\n{\"b\":2}\n", "{\"a\":\"" LONG LONG "\"}", "{\"b\":2}");
+}
+
+static void nesting_has_an_end(void **state)
+{
+    (void)state;
+    static const char deep[] = "{\"a\":[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[\n{}\n";
+    EXPECT(deep, "!1: nested deeper", "{}");
+}
+
+/* ---- larger than what is read at once ---- */
+
+/* A stream that gives a text again and again, by a few bytes a time. */
+struct source {
+    const char *begin, *text, *end; /* once, often, once */
+    size_t times, step;
+    size_t at;
+};
+
+static ssize_t give(void *cookie, char *bytes, size_t size)
+{
+    struct source *source = cookie;
+    size_t once = strlen(source->begin);
+    size_t length = strlen(source->text);
+    size_t often = length * source->times;
+    size_t all = once + often + strlen(source->end);
+    size_t given = 0;
+    for (; given < size && given < source->step && source->at < all; source->at++, given++)
+        bytes[given] = source->at < once           ? source->begin[source->at]
+                       : source->at < once + often ? source->text[(source->at - once) % length]
+                                                   : source->end[source->at - once - often];
+    return (ssize_t)given;
+}
+
+/* Returns how many documents are whole; the last must be `{}`. */
+static size_t count_whole(struct source source, size_t largest, size_t *broken)
+{
+    struct xb_documents documents;
+    struct xb_document_piece piece;
+    struct xb_error error;
+    char last[8] = "";
+    size_t whole = 0;
+    bool any = true;
+    FILE *stream = fopencookie(&source, "r", (cookie_io_functions_t){.read = give});
+    assert_non_null(stream);
+    xb_documents_open(&documents, stream, largest);
+    *broken = 0;
+    for (;;) {
+        assert_int_equal(xb_documents_next(&documents, &piece, &any, &error), XB_OK);
+        if (!any)
+            break;
+        *broken += piece.why != NULL;
+        whole += piece.why == NULL;
+        snprintf(last, sizeof last, "%s", piece.text != NULL ? piece.text : "");
+        assert_true(documents.capacity <= 2 * largest + (512 << 10));
+    }
+    assert_string_equal(last, "{}");
+    xb_documents_close(&documents);
+    fclose(stream);
+    return whole;
+}
+
+static void a_stream_may_come_in_pieces_of_any_length(void **state)
+{
+    (void)state;
+    size_t broken;
+    for (size_t step = 1; step < 20; step += 6) {
+        const struct source source = {.begin = "",
+                                      .text = "n1: {\nn1:   \"a\": \"b\"\nn1: }\n{\"c\":[1]}\r\n",
+                                      .end = "{}",
+                                      .times = 5000,
+                                      .step = step};
+        assert_int_equal(count_whole(source, 1000, &broken), 10001);
+        assert_int_equal(broken, 0);
+    }
+}
+
+static void memory_stays_small_whatever_comes(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {"garbage ", "\n{\"a\":[",      "{", "\"", "{\"a\":[\n",
+                                        "[{},\n",   "\n{\"a\":[1,\n{}"};
+    size_t broken;
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        const struct source source = {
+            .begin = "", .text = texts[i], .end = "\n{}", .times = 300000, .step = 65536};
+        (void)count_whole(source, 100000, &broken);
+        assert_true(broken > 0);
+    }
+}
+
+/* As many as no fleet has: none is looked at again for each other one. */
+static void many_labels_have_an_end(void **state)
+{
+    (void)state;
+    struct xb_documents documents;
+    struct xb_document_piece piece;
+    struct xb_error error;
+    size_t counts[2] = {0};
+    bool any = true;
+    char *text = NULL;
+    size_t length = 0;
+    FILE *stream = open_memstream(&text, &length);
+    assert_non_null(stream);
+    for (int i = 0; i < 200000; i++)
+        fprintf(stream, "%d: {\n", i);
+    assert_int_equal(fclose(stream), 0);
+    stream = fmemopen(text, length, "r");
+    assert_non_null(stream);
+    xb_documents_open(&documents, stream, 10 << 20);
+    for (;;) {
+        assert_int_equal(xb_documents_next(&documents, &piece, &any, &error), XB_OK);
+        if (!any)
+            break;
+        assert_non_null(piece.why);
+        counts[strstr(piece.why, "too many") != NULL]++;
+    }
+    assert_int_equal(counts[0] + counts[1], 200000);
+    assert_true(counts[0] > 100000 && counts[1] > 0); /* 160 MiB, 1 KiB and a label each */
+    xb_documents_close(&documents);
+    fclose(stream);
+    free(text);
+}
+
+static void of_a_large_one_nothing_is_kept(void **state)
+{
+    (void)state;
+    size_t broken;
+    const struct source source = {
+        .begin = "{\"a\":[0", .text = ",1000\n", .end = "]}\n{}", .times = 500000, .step = 65536};
+    assert_int_equal(count_whole(source, 100000, &broken), 1);
+    assert_int_equal(broken, 1);
+}
+
+static void a_stream_that_fails_says_so(void **state)
+{
+    (void)state;
+    struct xb_documents documents;
+    struct xb_document_piece piece;
+    struct xb_error error;
+    bool any = false;
+    FILE *stream = fopen("/", "r"); /* a folder opens, and cannot be read */
+    assert_non_null(stream);
+    xb_documents_open(&documents, stream, LARGEST);
+    assert_int_equal(xb_documents_next(&documents, &piece, &any, &error), XB_OK);
+    assert_true(any);
+    assert_has(piece.why, "EISDIR");
+    assert_int_equal(xb_documents_next(&documents, &piece, &any, &error), XB_OK);
+    assert_false(any);
+    xb_documents_close(&documents);
+    fclose(stream);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(documents_stand_one_behind_the_other),
+        cmocka_unit_test(what_editors_and_windows_add_does_not_matter),
+        cmocka_unit_test(texts_may_hold_anything),
+        cmocka_unit_test(a_broken_line_takes_no_other_with_it),
+        cmocka_unit_test(a_line_of_a_whole_document_may_begin_with_a_bracket),
+        cmocka_unit_test(lines_of_several_programs_are_reported),
+        cmocka_unit_test(what_is_no_document_is_one_piece),
+        cmocka_unit_test(labels_of_launchers_are_taken_off),
+        cmocka_unit_test(lines_with_one_label_belong_together),
+        cmocka_unit_test(what_is_broken_behind_a_label_takes_nothing_with_it),
+        cmocka_unit_test(within_a_text_the_next_document_is_seen),
+        cmocka_unit_test(a_blank_behind_a_label_may_be_the_texts),
+        cmocka_unit_test(a_large_document_is_skipped),
+        cmocka_unit_test(nesting_has_an_end),
+        cmocka_unit_test(a_stream_may_come_in_pieces_of_any_length),
+        cmocka_unit_test(memory_stays_small_whatever_comes),
+        cmocka_unit_test(many_labels_have_an_end),
+        cmocka_unit_test(of_a_large_one_nothing_is_kept),
+        cmocka_unit_test(a_stream_that_fails_says_so),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "checks.h"
+#include "fleet_fixture.h"
+
+/* What is kept of documents. */
+
+static void test_texts_are_copied(void **state)
+{
+    char name[] = "n0";
+    (void)state;
+    begin();
+    size_t node = add_node(name);
+    name[1] = '7';
+    assert_string_equal(fleet.nodes[node].name, "n0");
+    assert_int_equal(add_node("n0"), node);
+    assert_int_not_equal(add_node(name), node);
+    assert_int_equal(fleet.node_count, 2);
+    /* The same text is kept once. */
+    assert_ptr_equal(fleet.nodes[0].driver, fleet.nodes[1].driver);
+}
+
+static void test_newest_driver(void **state)
+{
+    (void)state;
+    begin();
+    next_source.written = 2000;
+    add_node("n");
+    next_source.written = 1000;
+    next_driver = "old";
+    add_node("n");
+    next_source.written = 3000;
+    next_driver = NULL;
+    add_node("n");
+    assert_string_equal(fleet.nodes[0].driver, "580.1");
+    assert_int_equal(fleet.nodes[0].driver_told, 2000);
+}
+
+static size_t add(const char *uuid, const char *pci, unsigned index, size_t node)
+{
+    struct xb_fleet_gpu gpu = next_gpu;
+    struct xb_error error;
+    size_t place = XB_FLEET_NONE;
+    gpu.node = node;
+    gpu.uuid = uuid;
+    gpu.pci_bdf = pci;
+    gpu.index = index;
+    assert_int_equal(xb_fleet_add_gpu(&fleet, &gpu, &place, &error), XB_OK);
+    return place;
+}
+
+static void test_gpus_are_known_by(void **state)
+{
+    (void)state;
+    begin();
+    size_t a = add_node("a");
+    size_t b = add_node("b");
+    size_t first = add("GPU-1", "01", 0, a);
+    assert_int_equal(add("GPU-1", "02", 5, a), first); /* its UUID, wherever it is */
+    assert_int_equal(add(NULL, "01", 9, a), first);    /* where it was, without a UUID */
+    size_t second = add(NULL, "01", 0, b);             /* another node's */
+    assert_int_not_equal(second, first);
+    assert_int_equal(add(NULL, "01", 3, b), second);
+    assert_int_equal(add("GPU-2", "01", 3, b), second); /* now it has one */
+    assert_string_equal(fleet.gpus[second].uuid, "GPU-2");
+    assert_int_not_equal(add("GPU-3", "01", 3, b), second); /* it was replaced */
+    size_t plain = add(NULL, NULL, 0, a);
+    assert_int_equal(add(NULL, NULL, 0, a), plain);
+    assert_int_not_equal(add(NULL, NULL, 1, a), plain);
+    next_gpu.model = "B200";
+    assert_int_not_equal(add(NULL, NULL, 0, a), plain);
+}
+
+/* The newest tells where a GPU is; a document that does not know the link leaves it as it is. */
+static void test_newest_gpu(void **state)
+{
+    (void)state;
+    begin();
+    size_t node = add_node("n");
+    next_gpu.told = 2000;
+    size_t gpu = add("GPU-1", "01", 4, node);
+    next_gpu.told = 1000;
+    next_gpu.link_width = 8;
+    add("GPU-1", "02", 7, node);
+    next_gpu.told = 3000;
+    next_gpu.link_width = 0;
+    add("GPU-1", NULL, 5, node);
+    assert_int_equal(fleet.gpus[gpu].index, 5);
+    assert_string_equal(fleet.gpus[gpu].pci_bdf, "01");
+    assert_int_equal(fleet.gpus[gpu].link_width, 16);
+    next_gpu.told = 2500;
+    next_gpu.link_width = 4;
+    add("GPU-1", "01", 6, node);
+    assert_int_equal(fleet.gpus[gpu].link_width, 4);
+    assert_int_equal(fleet.gpus[gpu].index, 5);
+}
+
+static void test_figures(void **state)
+{
+    (void)state;
+    begin();
+    size_t first = add_figure("h2d");
+    assert_int_equal(add_figure("h2d"), first);
+    size_t others[6];
+    next_figure.unit = "s";
+    others[0] = add_figure("h2d");
+    next_figure.more_is_better = false;
+    others[1] = add_figure("h2d");
+    next_figure.options = "size=1";
+    others[2] = add_figure("h2d");
+    next_figure.link = NULL;
+    others[3] = add_figure("h2d");
+    next_figure.link = "";
+    others[4] = add_figure("h2d");
+    next_figure.driver = "x";
+    others[5] = add_figure("h2d");
+    for (size_t i = 0; i < 6; i++)
+        assert_int_equal(others[i], first + 1 + i);
+}
+
+/* Many, and no more texts than there are different ones. */
+static void test_many(void **state)
+{
+    (void)state;
+    begin();
+    for (unsigned i = 0; i < 20000; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "n%u", i % 10000);
+        assert_int_equal(add_node(name), i % 10000);
+        assert_int_equal(add_gpu(i % 10000, 0), i % 10000);
+    }
+    assert_int_equal(fleet.gpu_count, 10000);
+    assert_ptr_equal(fleet.gpus[0].model, fleet.gpus[9999].model);
+}
+
+static void test_left_out(void **state)
+{
+    (void)state;
+    begin();
+    for (unsigned i = 0; i < XB_FLEET_TOLD + 5; i++) {
+        struct xb_error error;
+        char what[16];
+        snprintf(what, sizeof what, "f%u", i);
+        assert_int_equal(xb_fleet_leave_out(&fleet, what, "broken", false, &error), XB_OK);
+    }
+    assert_int_equal(fleet.left_out_count, XB_FLEET_TOLD + 5);
+    assert_string_equal(fleet.left_out[XB_FLEET_TOLD - 1].what, "f999");
+}
+
+static void test_free_twice(void **state)
+{
+    struct xb_fleet empty = {.names = NULL};
+    struct xb_fleet_judgement nothing = {.notes = NULL};
+    (void)state;
+    xb_fleet_free(&empty);
+    xb_fleet_judgement_free(&nothing);
+    begin();
+    finish_group(NULL);
+    finish_group(NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_texts_are_copied),  cmocka_unit_test(test_newest_driver),
+        cmocka_unit_test(test_gpus_are_known_by), cmocka_unit_test(test_newest_gpu),
+        cmocka_unit_test(test_figures),           cmocka_unit_test(test_many),
+        cmocka_unit_test(test_left_out),          cmocka_unit_test(test_free_twice),
+    };
+    return cmocka_run_group_tests(tests, NULL, finish_group);
+}

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "checks.h"
+#include "fleet_fixture.h"
+
+/* What documents say by themselves, and when it is no longer true. */
+
+#define RATE 1e10
+
+static size_t figure, gpu;
+
+/* Twenty equal nodes, and a GPU of one more with a document of that time and kind. */
+static void begin_with(const char *kind, time_t written)
+{
+    begin();
+    figure = add_fleet(20, RATE, 0.001);
+    next_source.kind = kind;
+    next_source.written = written;
+    add_document();
+    gpu = add_gpu(add_node("bad"), 3);
+}
+
+static void add_newer(const char *kind, time_t written)
+{
+    next_source.kind = kind;
+    next_source.written = written;
+    add_document();
+}
+
+static void test_codes(void **state)
+{
+    (void)state;
+    begin_with("link", 1000);
+    add_value(figure, gpu, RATE);
+    complain(XB_FLEET_VERDICT, fleet.gpus[gpu].node, gpu, "CRITICAL: 8 lanes");
+    complain(XB_FLEET_WRONG_DATA, fleet.gpus[gpu].node, gpu, "h2d: byte 7");
+    complain(XB_FLEET_FAILED, fleet.gpus[gpu].node, gpu, "error 719");
+    complain(XB_FLEET_FAILED, fleet.gpus[gpu].node, gpu, "error 700");
+    complain(XB_FLEET_CUT, fleet.gpus[gpu].node, XB_FLEET_NONE, "SIGTERM");
+    judge();
+    assert_int_equal(judged.finding_count, 4);
+    assert_int_equal(assert_finding(XB_FLEET_LINK_VERDICT, "bad", "CRITICAL: 8 lanes")->gpu, gpu);
+    assert_finding(XB_FLEET_HAS_WRONG_DATA, "bad", "h2d: byte 7");
+    assert_finding(XB_FLEET_HAS_FAILED, "bad", "error 719 (and 1 more)");
+    assert_true(assert_finding(XB_FLEET_IS_CUT, "bad", "SIGTERM")->gpu == XB_FLEET_NONE);
+    for (size_t i = 1; i < judged.finding_count; i++)
+        assert_true(judged.findings[i].code > judged.findings[i - 1].code);
+    assert_int_equal(xb_fleet_exit_code(&judged), 1);
+}
+
+/* The link was repaired and measured again; the documents come in either order. */
+static void test_newer_link_document_clears(void **state)
+{
+    static const time_t times[] = {2000, 1000, 500};
+    static const size_t left[] = {0, 1, 1};
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        begin_with("link", 1000);
+        add_value(figure, gpu, RATE);
+        complain(XB_FLEET_VERDICT, fleet.gpus[gpu].node, gpu, "CRITICAL");
+        complain(XB_FLEET_CUT, fleet.gpus[gpu].node, XB_FLEET_NONE, "SIGTERM");
+        add_newer("link", times[i]);
+        add_value(figure, gpu, RATE);
+        judge();
+        assert_int_equal(count_of(XB_FLEET_LINK_VERDICT), left[i]);
+        assert_int_equal(count_of(XB_FLEET_IS_CUT), left[i]);
+    }
+}
+
+/* What a run measured says nothing of a link's verdict. */
+static void test_other_figures_do_not_clear(void **state)
+{
+    (void)state;
+    begin_with("link", 1000);
+    add_value(figure, gpu, RATE);
+    size_t other = add_figure("d2h");
+    add_value(other, gpu, RATE);
+    complain(XB_FLEET_VERDICT, fleet.gpus[gpu].node, gpu, "CRITICAL");
+    add_newer("run", 2000);
+    add_value(add_figure("pinned h2d"), gpu, RATE);
+    judge();
+    assert_finding(XB_FLEET_LINK_VERDICT, "bad", "CRITICAL");
+    add_newer("link", 2000);
+    add_value(figure, gpu, RATE);
+    judge();
+    assert_finding(XB_FLEET_LINK_VERDICT, "bad", "CRITICAL"); /* d2h was not measured again */
+    add_value(other, gpu, RATE);
+    judge();
+    assert_int_equal(judged.finding_count, 0);
+}
+
+/* Another driver makes other figures, but the same is measured. */
+static void test_clears_with_another_driver(void **state)
+{
+    (void)state;
+    begin_with("link", 1000);
+    add_value(figure, gpu, RATE);
+    complain(XB_FLEET_VERDICT, fleet.gpus[gpu].node, gpu, "CRITICAL");
+    add_newer("link", 2000);
+    next_figure.driver = "590.0";
+    add_value(add_figure("h2d"), gpu, RATE);
+    judge();
+    assert_int_equal(count_of(XB_FLEET_LINK_VERDICT), 0);
+}
+
+/* A document without any figure of the GPU is replaced by the next of its kind that has some. */
+static void test_nothing_measured(void **state)
+{
+    static const char *const kinds[] = {"link", "run"};
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        begin_with("link", 1000);
+        complain(XB_FLEET_FAILED, fleet.gpus[gpu].node, gpu, "error 719");
+        add_newer(kinds[i], 2000);
+        add_value(figure, gpu, RATE);
+        judge();
+        assert_int_equal(count_of(XB_FLEET_HAS_FAILED), i);
+    }
+}
+
+/* Another GPU's newer figures are no excuse. */
+static void test_other_gpu_does_not_clear(void **state)
+{
+    (void)state;
+    begin_with("link", 1000);
+    add_value(figure, gpu, RATE);
+    complain(XB_FLEET_VERDICT, fleet.gpus[gpu].node, gpu, "CRITICAL");
+    add_newer("link", 2000);
+    add_value(figure, add_gpu(add_node("bad"), 4), RATE);
+    judge();
+    assert_finding(XB_FLEET_LINK_VERDICT, "bad", "CRITICAL");
+}
+
+/* The newest of several is told, and only those that still count are counted. */
+static void test_newest_text(void **state)
+{
+    (void)state;
+    begin_with("link", 1000);
+    complain(XB_FLEET_VERDICT, fleet.gpus[gpu].node, gpu, "WARNING: old");
+    add_newer("link", 2000);
+    add_value(figure, gpu, RATE);
+    complain(XB_FLEET_VERDICT, fleet.gpus[gpu].node, gpu, "CRITICAL: new");
+    judge();
+    const struct xb_fleet_finding *finding =
+        assert_finding(XB_FLEET_LINK_VERDICT, "bad", "CRITICAL: new");
+    assert_lacks(finding->text, "more");
+}
+
+/* A pair is proven by itself, and a node by all GPUs that the document measured. */
+static void test_other_pairs_and_gpus_do_not_clear(void **state)
+{
+    (void)state;
+    for (int peer = 1; peer < 3; peer++) {
+        begin_with("link", 1000);
+        add_value(figure, gpu, RATE);
+        fleet.values[fleet.value_count - 1].peer = 1;
+        complain(XB_FLEET_VERDICT, fleet.gpus[gpu].node, gpu, "GPU 3>1: CRITICAL");
+        add_newer("link", 2000);
+        add_value(figure, gpu, RATE);
+        fleet.values[fleet.value_count - 1].peer = peer;
+        judge();
+        assert_int_equal(count_of(XB_FLEET_LINK_VERDICT), peer - 1);
+    }
+    for (unsigned index = 3; index < 5; index++) {
+        begin_with("link", 1000);
+        add_value(figure, gpu, RATE);
+        complain(XB_FLEET_CUT, fleet.gpus[gpu].node, XB_FLEET_NONE, "SIGTERM");
+        add_newer("link", 2000);
+        add_value(figure, add_gpu(add_node("bad"), index), RATE);
+        judge();
+        assert_int_equal(count_of(XB_FLEET_IS_CUT), index - 3);
+    }
+}
+
+/* One process a GPU: that another one found its GPU says nothing of one that found none. */
+static void test_another_rank_does_not_clear(void **state)
+{
+    static const struct {
+        unsigned rank, ranks;
+        size_t left;
+    } newer[] = {{1, 8, 1}, {0, 8, 0}, {1, 7, 0}, {0, 0, 0}};
+    (void)state;
+    for (size_t i = 0; i < 4; i++) {
+        begin();
+        figure = add_fleet(20, RATE, 0.001);
+        next_source.ranks = 8;
+        add_document();
+        complain(XB_FLEET_VERDICT, add_node("bad"), XB_FLEET_NONE, "nothing could be tested");
+        next_source.rank = newer[i].rank;
+        next_source.ranks = newer[i].ranks;
+        add_newer("link", 1003);
+        add_value(figure, add_gpu(add_node("bad"), 0), RATE);
+        judge();
+        assert_int_equal(count_of(XB_FLEET_LINK_VERDICT), newer[i].left);
+    }
+}
+
+/* What a tenth of the nodes say of themselves is likelier a limit that is wrong. */
+static void test_many_together(void **state)
+{
+    static const enum xb_fleet_fault faults[] = {XB_FLEET_WRONG_DATA, XB_FLEET_FAILED, XB_FLEET_CUT,
+                                                 XB_FLEET_VERDICT};
+    (void)state;
+    for (size_t many = 4; many < 6; many++)
+        for (size_t i = 0; i < 4; i++) {
+            begin_with("link", 1000);
+            for (size_t node = 0; node < many; node++)
+                complain(faults[i], node, XB_FLEET_NONE, "so");
+            judge();
+            assert_int_equal(judged.finding_count, many);
+            assert_int_equal(judged.findings[0].together,
+                             many == 5 && faults[i] != XB_FLEET_WRONG_DATA);
+        }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_codes),
+        cmocka_unit_test(test_newer_link_document_clears),
+        cmocka_unit_test(test_other_figures_do_not_clear),
+        cmocka_unit_test(test_clears_with_another_driver),
+        cmocka_unit_test(test_nothing_measured),
+        cmocka_unit_test(test_other_gpu_does_not_clear),
+        cmocka_unit_test(test_newest_text),
+        cmocka_unit_test(test_other_pairs_and_gpus_do_not_clear),
+        cmocka_unit_test(test_another_rank_does_not_clear),
+        cmocka_unit_test(test_many_together),
+    };
+    return cmocka_run_group_tests(tests, NULL, finish_group);
+}

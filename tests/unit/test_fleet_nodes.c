@@ -1,0 +1,460 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "checks.h"
+#include "fleet_fixture.h"
+
+#include "fleet/natural.h"
+
+/* What is told of nodes: missing ones, GPUs, links, drivers, when they began, and what many have.
+ */
+
+#define RATE 1e10
+
+static void expect(const char *const *names, size_t count)
+{
+    request.expected = names;
+    request.expected_count = count;
+}
+
+static void test_missing(void **state)
+{
+    static const char *const names[] = {"n0", "n10", "n2", "gone10", "gone9"};
+    (void)state;
+    begin();
+    add_fleet(12, RATE, 0.001);
+    expect(names, 5);
+    judge();
+    assert_int_equal(count_of(XB_FLEET_MISSING), 2);
+    assert_string_equal(judged.findings[0].node, "gone9");
+    assert_string_equal(judged.findings[1].node, "gone10");
+    assert_note("Not expected, but have documents: n1, n3, n4 and 6 more.");
+    expect(NULL, 0);
+    judge();
+    assert_int_equal(judged.finding_count, 0);
+    assert_int_equal(judged.note_count, 0);
+}
+
+/* Whoever expects 50 nodes and measured 40 of them did not mean to drain the others. */
+static void test_many_missing(void **state)
+{
+    static char texts[50][8];
+    const char *names[50];
+    (void)state;
+    for (size_t i = 0; i < 50; i++) {
+        snprintf(texts[i], sizeof texts[i], "n%zu", i);
+        names[i] = texts[i];
+    }
+    for (size_t there = 45; there >= 44; there--) {
+        begin();
+        add_fleet(there, RATE, 0.001);
+        expect(names, 50);
+        judge();
+        assert_int_equal(count_of(XB_FLEET_MISSING), 50 - there);
+        assert_int_equal(judged.findings[0].together, there == 44);
+    }
+}
+
+static void test_host_names(void **state)
+{
+    static const char *const names[] = {"alias", "n0.cluster", "short", "a.one", "a.two"};
+    (void)state;
+    begin();
+    add_fleet(1, RATE, 0);
+    struct xb_fleet_node node = {.name = "n1", .hostname = "alias"};
+    size_t index = 0;
+    struct xb_error error;
+    assert_int_equal(xb_fleet_add_node(&fleet, &node, &index, &error), XB_OK);
+    add_node("short.cluster");
+    add_node("a");
+    expect(names, 5);
+    judge();
+    /* "a" may be either: nobody is taken for the other. */
+    assert_int_equal(count_of(XB_FLEET_MISSING), 2);
+    assert_string_equal(judged.findings[0].node, "a.one");
+    assert_string_equal(judged.findings[1].node, "a.two");
+    assert_note("Not expected, but have documents: a.");
+}
+
+static void add_gpus(const char *name, unsigned count)
+{
+    add_document();
+    size_t node = add_node(name);
+    for (unsigned i = 0; i < count; i++)
+        add_gpu(node, i);
+}
+
+static void test_fewer_gpus(void **state)
+{
+    static const char *const names[] = {"a", "b", "c", "d", "e"};
+    (void)state;
+    begin();
+    for (size_t i = 0; i < 5; i++)
+        add_gpus(names[i], 8);
+    judge();
+    assert_int_equal(judged.finding_count, 0);
+    add_gpus("f", 7);
+    judge();
+    assert_finding(XB_FLEET_FEWER_GPUS, "f", "7 x H200; 5 of 6 nodes have 8");
+    add_gpus("empty", 0);
+    judge();
+    assert_int_equal(count_of(XB_FLEET_FEWER_GPUS), 2);
+    for (int i = 0; i < 4; i++) {
+        char name[8];
+        snprintf(name, sizeof name, "g%d", i);
+        add_gpus(name, 4);
+    }
+    judge();
+    assert_note("H200: nodes have different numbers of these GPUs; at most 5 of 10");
+    assert_finding(XB_FLEET_FEWER_GPUS, "empty", "no GPU; 10 of 11 nodes have some");
+}
+
+/* A GPU that was replaced at its place does not count twice. */
+static void test_replaced_gpu(void **state)
+{
+    (void)state;
+    begin();
+    for (int i = 0; i < 6; i++) {
+        char name[8];
+        snprintf(name, sizeof name, "n%d", i);
+        next_gpu.pci_bdf = "0000:01:00.0";
+        add_gpus(name, 1);
+        next_gpu.pci_bdf = "0000:02:00.0";
+        if (i != 4)
+            add_gpu(add_node(name), 1);
+    }
+    next_gpu.pci_bdf = "0000:01:00.0";
+    next_gpu.told = 2000;
+    next_gpu.uuid = "GPU-new";
+    add_gpu(add_node("n4"), 0);
+    judge();
+    assert_finding(XB_FLEET_FEWER_GPUS, "n4", "1 x H200; 5 of 6 nodes have 2");
+    assert_note("1 GPU was at a PCI address where a newer document has another (first: n4, "
+                "0000:01:00.0)");
+}
+
+static void test_narrower(void **state)
+{
+    (void)state;
+    begin();
+    add_fleet(5, RATE, 0.001);
+    next_gpu.link_width = 8;
+    size_t lanes = add_gpu(add_node("lanes"), 0);
+    next_gpu.link_width = 16;
+    next_gpu.link_speed_gts = 16;
+    size_t rate = add_gpu(add_node("rate"), 0);
+    next_gpu.link_speed_gts = 0; /* not known */
+    add_gpu(add_node("unknown"), 0);
+    judge();
+    assert_int_equal(count_of(XB_FLEET_NARROWER), 2);
+    assert_int_equal(judged.findings[0].gpu, lanes);
+    assert_has(judged.findings[0].text, "link Gen5 x8 under load; most of its 6 siblings");
+    assert_has(judged.findings[0].text, "have Gen5 x16");
+    assert_int_equal(judged.findings[1].gpu, rate);
+    assert_has(judged.findings[1].text, "link Gen4 x16 under load");
+}
+
+/* Eight GPUs of one node that are slow have one fault, though they are an eighth of all. */
+static void test_a_whole_node_is_one_fault(void **state)
+{
+    (void)state;
+    begin();
+    size_t figure = add_figure("h2d");
+    for (unsigned i = 0; i < 64; i++) {
+        char name[8];
+        snprintf(name, sizeof name, "n%u", i / 8);
+        next_gpu.link_width = i / 8 == 3 ? 8 : 16;
+        add_document();
+        add_value(figure, add_gpu(add_node(name), i % 8),
+                  RATE * (i / 8 == 3 ? 0.5 : 1) * (1 + 0.001 * (i % 5)));
+    }
+    judge();
+    assert_int_equal(count_of(XB_FLEET_SLOW), 8);
+    assert_int_equal(count_of(XB_FLEET_NARROWER), 8);
+    for (size_t i = 0; i < judged.finding_count; i++)
+        assert_false(judged.findings[i].together);
+    assert_no_note("take nodes out of service");
+}
+
+/* Five of forty nodes are more than so many faults. */
+static void test_a_tenth_of_the_nodes_is_together(void **state)
+{
+    (void)state;
+    for (unsigned bad = 4; bad < 6; bad++) {
+        begin();
+        size_t figure = add_figure("h2d");
+        for (unsigned i = 0; i < 40; i++) {
+            char name[8];
+            snprintf(name, sizeof name, "n%u", i);
+            next_gpu.link_width = i < bad ? 8 : 16;
+            add_document();
+            add_value(figure, add_gpu(add_node(name), 0),
+                      RATE * (i < bad ? 0.5 : 1) * (1 + 0.001 * (i % 5)));
+        }
+        judge();
+        assert_int_equal(judged.finding_count, 2 * bad);
+        for (size_t i = 0; i < judged.finding_count; i++)
+            assert_int_equal(judged.findings[i].together, bad == 5);
+    }
+}
+
+static void test_no_majority_of_links(void **state)
+{
+    (void)state;
+    begin();
+    add_fleet(4, RATE, 0.001);
+    next_gpu.link_width = 8;
+    for (int i = 0; i < 4; i++) {
+        char name[8];
+        snprintf(name, sizeof name, "w%d", i);
+        add_gpu(add_node(name), 0);
+    }
+    judge();
+    assert_int_equal(count_of(XB_FLEET_NARROWER), 0);
+    assert_note("at most 4 of 8 GPUs have the same width");
+}
+
+/* Six nodes of two GPUs, whose links one end of the last has fewer of. */
+static void test_narrower_pairs(void **state)
+{
+    static const char *const links[] = {"NVLink x17", "PCIe 01>02"};
+    (void)state;
+    for (unsigned k = 0; k < 2; k++) {
+        begin();
+        for (unsigned i = 0; i < 12; i++) {
+            char name[8];
+            snprintf(name, sizeof name, "n%u", i / 2);
+            next_figure.links_known = true;
+            next_figure.links = i == 11 ? 17 * (1 - k) : 18;
+            next_figure.link = i == 11 ? links[k] : "NVLink x18";
+            add_document();
+            add_value(add_figure("link peer"), add_gpu(add_node(name), i % 2), RATE);
+            fleet.values[fleet.value_count - 1].peer = 1 - (int)(i % 2);
+        }
+        judge();
+        const struct xb_fleet_finding *finding =
+            assert_finding(XB_FLEET_NARROWER, "n5", "fewer links to 1 of 1 GPUs: to GPU 0");
+        assert_has(finding->text, links[k]);
+        assert_has(finding->text, "have NVLink x18");
+        size_t gpu = finding->gpu;
+        assert_int_equal(fleet.gpus[gpu].index, 1);
+        /* A newer document does not know what they go by. */
+        next_source.written = 2000;
+        next_figure.links_known = false;
+        next_figure.link = "unknown 01>02";
+        add_document();
+        add_value(add_figure("peer staged"), gpu, RATE);
+        fleet.values[fleet.value_count - 1].peer = 0;
+        judge();
+        assert_int_equal(count_of(XB_FLEET_NARROWER), 1);
+        /* It was repaired and measured again. */
+        next_figure.links_known = true;
+        next_figure.links = 18;
+        next_figure.link = "NVLink x18";
+        add_document();
+        add_value(add_figure("link peer"), gpu, RATE);
+        fleet.values[fleet.value_count - 1].peer = 0;
+        judge();
+        assert_int_equal(count_of(XB_FLEET_NARROWER), 0);
+    }
+}
+
+static void test_drivers(void **state)
+{
+    (void)state;
+    begin();
+    add_fleet(5, RATE, 0.001);
+    next_driver = next_figure.driver = "570.0";
+    size_t figure = add_figure("h2d");
+    add_document();
+    add_value(figure, add_gpu(add_node("old"), 0), RATE);
+    judge();
+    assert_false(
+        assert_finding(XB_FLEET_OTHER_DRIVER, "old", "driver 570.0; 5 of 6 nodes have 580.1")
+            ->together);
+    assert_false(xb_fleet_code_is_bad(XB_FLEET_OTHER_DRIVER));
+    for (int i = 0; i < 4; i++) {
+        char name[8];
+        snprintf(name, sizeof name, "o%d", i);
+        add_document();
+        add_value(figure, add_gpu(add_node(name), 0), RATE);
+    }
+    judge();
+    assert_int_equal(count_of(XB_FLEET_OTHER_DRIVER), 0);
+    assert_note("Drivers differ (backend cuda): at most 5 of 10 nodes");
+}
+
+static void test_start(void **state)
+{
+    static const double late[] = {0.2, -0.5, 3.25, 1.5};
+    (void)state;
+    begin();
+    add_fleet(6, RATE, 0.001);
+    judge();
+    assert_int_equal(judged.note_count, 0);
+    for (size_t i = 0; i < 4; i++) {
+        next_source.late_s = late[i];
+        next_source.unsynchronised = i == 1;
+        add_document();
+    }
+    judge();
+    assert_note("2 of 4 documents began more than 1 s after the agreed time, up to 3.25");
+    assert_note("1 of 10 documents come from nodes whose clock nothing keeps");
+}
+
+static void test_exit_codes(void **state)
+{
+    static const char *const names[] = {"n0", "gone"};
+    (void)state;
+    begin();
+    expect(names, 2);
+    judge();
+    assert_int_equal(xb_fleet_exit_code(&judged), 2);
+    expect(NULL, 0);
+    add_fleet(1, RATE, 0);
+    judge();
+    assert_int_equal(xb_fleet_exit_code(&judged), 3);
+    expect(names, 2);
+    judge();
+    assert_int_equal(xb_fleet_exit_code(&judged), 1);
+    begin();
+    add_fleet(6, RATE, 0);
+    judge();
+    assert_int_equal(xb_fleet_exit_code(&judged), 0);
+}
+
+/* Twenty nodes of which so many have the fault. */
+static void judge_faults(enum xb_fleet_fault fault, size_t count)
+{
+    begin();
+    add_fleet(20, RATE, 0.001);
+    for (size_t i = 0; i < count; i++)
+        complain(fault, fleet.gpus[i].node, i, "the same");
+    judge();
+    assert_int_equal(judged.finding_count, count);
+}
+
+static bool all_together(void)
+{
+    size_t together = 0;
+    for (size_t i = 0; i < judged.finding_count; i++)
+        together += judged.findings[i].together;
+    assert_true(together == 0 || together == judged.finding_count);
+    return together > 0;
+}
+
+/* A deadline that is too short cuts a whole fleet short. A script must not drain it. */
+static void test_one_cause(void **state)
+{
+    static const enum xb_fleet_fault faults[] = {XB_FLEET_FAILED, XB_FLEET_CUT, XB_FLEET_VERDICT};
+    static const char *const names[] = {"a", "b", "c", "d", "e", "n0", "n1", "n2"};
+    (void)state;
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+        judge_faults(faults[i], 4);
+        assert_false(all_together());
+        judge_faults(faults[i], 5);
+        assert_true(all_together());
+    }
+    judge_faults(XB_FLEET_WRONG_DATA, 20);
+    assert_false(all_together());
+    /* Five findings of one node are of one node. */
+    begin();
+    add_fleet(20, RATE, 0.001);
+    for (unsigned i = 1; i < 6; i++)
+        complain(XB_FLEET_FAILED, 0, add_gpu(0, i), "the same");
+    judge();
+    assert_int_equal(count_of(XB_FLEET_HAS_FAILED), 5);
+    assert_false(all_together());
+    begin();
+    add_fleet(3, RATE, 0.001);
+    expect(names, 8);
+    judge();
+    assert_int_equal(judged.finding_count, 5);
+    assert_true(all_together());
+}
+
+/* A folder without any document says nothing of a node. */
+static void test_nobody_is_there(void **state)
+{
+    static const char *const names[] = {"n0", "gone"};
+    (void)state;
+    begin();
+    expect(names, 2);
+    judge();
+    assert_int_equal(judged.finding_count, 2);
+    assert_true(judged.findings[0].unsure && judged.findings[1].unsure);
+    add_fleet(1, RATE, 0);
+    judge();
+    assert_int_equal(judged.finding_count, 1);
+    assert_false(judged.findings[0].unsure);
+    expect((const char *const[]){"misspelt"}, 1);
+    judge();
+    assert_true(judged.findings[0].unsure);
+}
+
+static void test_natural_order(void **state)
+{
+    static const char *const names[] = {"",
+                                        "n",
+                                        "n1",
+                                        "n01",
+                                        "n2",
+                                        "n10",
+                                        "n10a2",
+                                        "n10a10",
+                                        "n99999999999999999998",
+                                        "n99999999999999999999",
+                                        "na"};
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+            int order = xb_natural_compare(names[i], names[k]);
+            if (strcmp(names[i], "n1") == 0 && strcmp(names[k], "n01") == 0)
+                assert_true(order != 0);
+            else if (strcmp(names[i], "n01") != 0 || strcmp(names[k], "n1") != 0)
+                assert_int_equal((order > 0) - (order < 0), (i > k) - (i < k));
+        }
+    assert_true(xb_natural_compare(NULL, "") < 0);
+}
+
+static void test_names_of_codes(void **state)
+{
+    (void)state;
+    for (int i = 0; i < XB_FLEET_CODES; i++)
+        assert_non_null(xb_fleet_code_name((enum xb_fleet_code)i));
+    assert_string_equal(xb_fleet_code_name(XB_FLEET_NARROWER), "narrower-link");
+    assert_true(xb_fleet_code_is_bad(XB_FLEET_MISSING));
+    assert_false(xb_fleet_code_is_bad(XB_FLEET_FAST));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_missing),
+        cmocka_unit_test(test_many_missing),
+        cmocka_unit_test(test_host_names),
+        cmocka_unit_test(test_fewer_gpus),
+        cmocka_unit_test(test_replaced_gpu),
+        cmocka_unit_test(test_narrower),
+        cmocka_unit_test(test_no_majority_of_links),
+        cmocka_unit_test(test_narrower_pairs),
+        cmocka_unit_test(test_a_whole_node_is_one_fault),
+        cmocka_unit_test(test_a_tenth_of_the_nodes_is_together),
+        cmocka_unit_test(test_drivers),
+        cmocka_unit_test(test_start),
+        cmocka_unit_test(test_exit_codes),
+        cmocka_unit_test(test_natural_order),
+        cmocka_unit_test(test_names_of_codes),
+        cmocka_unit_test(test_one_cause),
+        cmocka_unit_test(test_nobody_is_there),
+    };
+    return cmocka_run_group_tests(tests, NULL, finish_group);
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "plot/captions.h"
+#include "plot/markup.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define LEFT 50.0
+#define RIGHT 500.0
+#define TOP 30.0
+#define BOTTOM 290.0
+#define TEXT_HIGH 13.0 /* the font size of pictures */
+
+static bool overlap(const struct xb_caption *one, const struct xb_caption *other)
+{
+    double left = fmax(one->text_x, other->text_x);
+    double right = fmin(one->text_x + xb_svg_text_width(one->name),
+                        other->text_x + xb_svg_text_width(other->name));
+    return left < right && fabs(one->text_y - other->text_y) < TEXT_HIGH;
+}
+
+static void check(const struct xb_caption *captions, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct xb_caption *caption = &captions[i];
+        if (!caption->is_placed)
+            continue;
+        assert_non_null(caption->name);
+        double end = caption->text_x + xb_svg_text_width(caption->name);
+        assert_true(caption->text_x >= LEFT && end <= RIGHT);
+        assert_true(caption->text_y >= TOP && caption->text_y <= BOTTOM);
+        for (size_t k = 0; k < count; k++) {
+            bool is_upon = captions[k].x > caption->text_x && captions[k].x < end &&
+                           fabs(captions[k].y - caption->text_y) < TEXT_HIGH / 2.0;
+            assert_false(is_upon);
+            assert_false(k < i && captions[k].is_placed && overlap(caption, &captions[k]));
+        }
+    }
+}
+
+static void names_stand_beside_their_points(void **state)
+{
+    (void)state;
+    struct xb_caption captions[] = {{.x = 100.0, .y = 100.0, .name = "gpu001 GPU 3"},
+                                    {.x = 480.0, .y = 100.0, .name = "gpu500 GPU 0"}};
+    assert_int_equal(xb_captions_place(captions, 2, LEFT, RIGHT, TOP, BOTTOM), 2);
+    assert_true(captions[0].text_x > 100.0 && captions[0].text_x < 115.0);
+    assert_true(captions[1].text_x + xb_svg_text_width(captions[1].name) < 480.0);
+    assert_true(captions[0].text_y == 100.0 && captions[1].text_y == 100.0);
+    check(captions, 2);
+}
+
+/* Points at one place, in a row, and without a name among them. */
+static void no_name_stands_upon_another(void **state)
+{
+    (void)state;
+    struct xb_caption captions[60];
+    for (size_t i = 0; i < 60; i++) {
+        captions[i] = (struct xb_caption){.x = 60.0 + 7.0 * (double)i,
+                                          .y = 150.0 + 40.0 * sin((double)(i * i)),
+                                          .name = i % 3 == 2 ? NULL : "gpu012 GPU 3: -2.1 %"};
+        if (i < 8)
+            captions[i].x = captions[i].y = 200.0;
+    }
+    size_t placed = xb_captions_place(captions, 60, LEFT, RIGHT, TOP, BOTTOM);
+    assert_in_range(placed, 6, XB_CAPTIONS_MOST);
+    check(captions, 60);
+    assert_true(captions[0].is_placed); /* the first is the worst */
+}
+
+static void where_there_is_no_room_there_is_no_name(void **state)
+{
+    (void)state;
+    struct xb_caption captions[100];
+    for (size_t i = 0; i < 100; i++)
+        captions[i] = (struct xb_caption){.x = 51.0 + 0.5 * (double)i, .y = 160.0, .name = "gpu"};
+    size_t placed = xb_captions_place(captions, 100, LEFT, 101.0, TOP, BOTTOM);
+    assert_in_range(placed, 1, 20);
+    for (size_t i = 0; i < 100; i++)
+        assert_true(!captions[i].is_placed || captions[i].text_x + 10.0 < 101.0);
+    assert_int_equal(xb_captions_place(captions, 100, LEFT, LEFT, TOP, BOTTOM), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(names_stand_beside_their_points),
+        cmocka_unit_test(no_name_stands_upon_another),
+        cmocka_unit_test(where_there_is_no_room_there_is_no_name),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a report shows of a fleet, whoever read and judged it: both are done here, by hand. */
+#define _POSIX_C_SOURCE 200809L /* open_memstream */
+#include "../fuzz/check_markup.h"
+#include "base/arena.h"
+#include "fleet/judgement.h"
+#include "fleet/read.h"
+#include "report/sections.h"
+#include "xferbench/figure.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define NONE ((double)NAN)
+#define GPUS 8u
+#define MEDIAN 55.4e9
+#define HOSTILE "<script>alert(\"1\")</script> & ]]> \x01\xff\xe2\x80\xae"
+#define LARGEST_PICTURE 150000
+
+/* ---- reading and judging ---- */
+
+/* A GPU that is not like the others. */
+struct odd {
+    const char *node;
+    unsigned gpu;
+    double share; /* of the median */
+};
+
+static const struct odd *odds;
+static size_t odd_count;
+static size_t every;     /* of so many nodes one has all its GPUs slow; 0: none */
+static bool is_together; /* what is slow is so for one reason */
+static size_t reads;
+
+static double share_of(const char *node, unsigned gpu)
+{
+    for (size_t i = 0; i < odd_count; i++)
+        if (strcmp(odds[i].node, node) == 0 && odds[i].gpu == gpu)
+            return odds[i].share;
+    if (every > 0 && reads % every == 0)
+        return 0.97;
+    return 1.0 + 0.001 * sin((double)(reads * 31 + gpu));
+}
+
+enum xb_status __wrap_xb_fleet_read_text(struct xb_fleet *fleet, const char *path, size_t number,
+                                         const char *text, size_t length, struct xb_error *error);
+enum xb_status __wrap_xb_fleet_judge(struct xb_fleet *fleet, const struct xb_fleet_request *request,
+                                     struct xb_fleet_judgement *judgement, struct xb_error *error);
+void __wrap_xb_fleet_judgement_free(struct xb_fleet_judgement *judgement);
+
+/* The document's text is its node's name. */
+enum xb_status __wrap_xb_fleet_read_text(struct xb_fleet *fleet, const char *path, size_t number,
+                                         const char *text, size_t length, struct xb_error *error)
+{
+    const struct xb_fleet_source source = {
+        .path = path, .number = number, .written = (time_t)reads};
+    const struct xb_fleet_node node = {.name = text};
+    const struct xb_fleet_figure figure = {.name = "link h2d",
+                                           .unit = XB_UNIT_RATE,
+                                           .more_is_better = true,
+                                           .backend = "cuda",
+                                           .model = "NVIDIA H200 " HOSTILE,
+                                           .link = "Gen5 x16",
+                                           .driver = "580",
+                                           .options = ""};
+    struct xb_fleet_value value = {.peer = -1, .scatter = NONE};
+    struct xb_fleet_gpu gpu = {.model = figure.model};
+    assert_int_equal(length, strlen(text));
+    assert_int_equal(xb_fleet_add_source(fleet, &source, &value.source, error), XB_OK);
+    assert_int_equal(xb_fleet_add_node(fleet, &node, &gpu.node, error), XB_OK);
+    assert_int_equal(xb_fleet_add_figure(fleet, &figure, &value.figure, error), XB_OK);
+    reads++;
+    for (gpu.index = 0; gpu.index < GPUS; gpu.index++) {
+        assert_int_equal(xb_fleet_add_gpu(fleet, &gpu, &value.gpu, error), XB_OK);
+        value.value = MEDIAN * share_of(text, gpu.index);
+        assert_int_equal(xb_fleet_add_value(fleet, &value, error), XB_OK);
+    }
+    return XB_OK;
+}
+
+static struct xb_fleet_finding finding_of(struct xb_fleet *fleet,
+                                          struct xb_fleet_judgement *judgement,
+                                          const struct xb_fleet_value *value)
+{
+    const struct xb_fleet_gpu *gpu = &fleet->gpus[value->gpu];
+    double deviation = value->value / MEDIAN - 1.0;
+    const char *name = fleet->nodes[gpu->node].name;
+    return (struct xb_fleet_finding){.code = deviation < 0.0 ? XB_FLEET_SLOW : XB_FLEET_FAST,
+                                     .node = name,
+                                     .gpu = value->gpu,
+                                     .peer = -1,
+                                     .figure = value->figure,
+                                     .value = value->value,
+                                     .centre = MEDIAN,
+                                     .deviation = deviation,
+                                     .together = is_together,
+                                     .text = xb_arena_print(&judgement->texts,
+                                                            "%s GPU %u: link h2d is %.1f %% off",
+                                                            name, gpu->index, 100.0 * deviation)};
+}
+
+/* Names what is 1 % away or farther; the values are already those of a fleet of one figure. */
+enum xb_status __wrap_xb_fleet_judge(struct xb_fleet *fleet, const struct xb_fleet_request *request,
+                                     struct xb_fleet_judgement *judgement, struct xb_error *error)
+{
+    (void)error;
+    *judgement = (struct xb_fleet_judgement){.fleet = fleet, .request = *request};
+    judgement->findings = calloc(fleet->value_count + 1, sizeof *judgement->findings);
+    judgement->siblings = calloc(1, sizeof *judgement->siblings);
+    assert_non_null(judgement->findings);
+    assert_non_null(judgement->siblings);
+    struct xb_fleet_siblings *siblings = judgement->siblings;
+    *siblings = (struct xb_fleet_siblings){.values = fleet->gpu_count,
+                                           .nodes = fleet->node_count,
+                                           .judged = fleet->gpu_count > XB_FLEET_SIBLINGS,
+                                           .centre = MEDIAN,
+                                           .spread = 0.001,
+                                           .is_floor = true,
+                                           .least = MEDIAN,
+                                           .most = MEDIAN,
+                                           .named_from = 0.005};
+    judgement->sibling_count = fleet->value_count > 0;
+    judgement->judged_gpus = fleet->gpu_count;
+    for (size_t i = 0; i < fleet->value_count; i++) {
+        const struct xb_fleet_value *value = &fleet->values[i];
+        siblings->least = fmin(siblings->least, value->value);
+        siblings->most = fmax(siblings->most, value->value);
+        if (fabs(value->value / MEDIAN - 1.0) < 0.01)
+            continue;
+        judgement->findings[judgement->finding_count] = finding_of(fleet, judgement, value);
+        siblings->slow += value->value < MEDIAN;
+        siblings->fast += value->value > MEDIAN;
+        judgement->finding_count++;
+    }
+    return XB_OK;
+}
+
+void __wrap_xb_fleet_judgement_free(struct xb_fleet_judgement *judgement)
+{
+    free(judgement->findings);
+    free(judgement->siblings);
+    xb_arena_free(judgement->texts);
+}
+
+/* ---- the page ---- */
+
+static void take(void **own, enum xb_document_kind kind, const char *node)
+{
+    struct xb_error error;
+    const struct xb_report_document document = {
+        .path = "a.json", .kind = kind, .text = node, .length = strlen(node)};
+    assert_int_equal(xb_section_fleet.take(own, &document, &error), XB_OK);
+}
+
+static void finish(void *own)
+{
+    struct xb_error error;
+    assert_int_equal(xb_section_fleet.finish(own, &error), XB_OK);
+}
+
+static void check_page(const char *text)
+{
+    static const char *const elements[] = {
+        "html",  "head", "meta", "title", "style",   "body", "header", "main",       "footer",
+        "h1",    "h2",   "h3",   "p",     "section", "div",  "table",  "caption",    "thead",
+        "tbody", "tr",   "th",   "td",    "figure",  "svg",  "desc",   "figcaption", "g",
+        "line",  "rect", "path", "text",  "circle",  NULL};
+    static const char type[] = "<!DOCTYPE html>\n";
+    assert_memory_equal(text, type, sizeof type - 1);
+    check_markup(text + sizeof type - 1, elements);
+}
+
+/* The page with this section; release it with free(3). */
+static char *write_page(void *own)
+{
+    struct xb_page page = {.folder = NULL};
+    struct xb_error error;
+    char *text = NULL;
+    size_t length = 0;
+    page.stream = open_memstream(&text, &length);
+    assert_non_null(page.stream);
+    xb_page_begin(&page, "A fleet");
+    xb_page_section_begin(&page, 2, xb_section_fleet.name, xb_section_fleet.title);
+    assert_true(xb_section_fleet.speaks(own));
+    assert_int_equal(xb_section_fleet.write(&page, own, &error), XB_OK);
+    xb_page_section_end(&page);
+    xb_page_end(&page);
+    assert_int_equal(fclose(page.stream), 0);
+    check_page(text);
+    return text;
+}
+
+static void *make_fleet(size_t nodes)
+{
+    void *own = NULL;
+    char name[32];
+    reads = 0;
+    for (size_t i = 1; i <= nodes; i++) {
+        snprintf(name, sizeof name, "gpu%zu", i);
+        take(&own, XB_DOCUMENT_LINK, name);
+    }
+    finish(own);
+    return own;
+}
+
+static size_t count_texts(const char *text, const char *part)
+{
+    size_t count = 0;
+    for (const char *at = strstr(text, part); at != NULL; at = strstr(at + 1, part))
+        count++;
+    return count;
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    odds = NULL;
+    odd_count = every = reads = 0;
+    is_together = false;
+    return 0;
+}
+
+static void set_odds(const struct odd *list, size_t count)
+{
+    odds = list;
+    odd_count = count;
+}
+
+/* ---- tests ---- */
+
+static void nothing_is_said_of_one_node(void **state)
+{
+    (void)state;
+    void *own = NULL;
+    assert_false(xb_section_fleet.speaks(NULL));
+    xb_section_fleet.free(NULL);
+    take(&own, XB_DOCUMENT_LINK, "gpu1");
+    take(&own, XB_DOCUMENT_RESULT, "gpu1");
+    finish(own);
+    assert_false(xb_section_fleet.speaks(own));
+    xb_section_fleet.free(own);
+}
+
+static void only_what_was_measured_on_nodes_is_taken(void **state)
+{
+    (void)state;
+    void *own = NULL;
+    take(&own, XB_DOCUMENT_COMPARE, "gpu1");
+    take(&own, XB_DOCUMENT_LIST, "gpu2");
+    take(&own, XB_DOCUMENT_TRACE, "gpu3");
+    assert_null(own);
+    take(&own, XB_DOCUMENT_PROCESSES, "gpu4");
+    assert_non_null(own);
+    assert_int_equal(reads, 1);
+    xb_section_fleet.free(own);
+}
+
+static void the_slow_and_the_fast_are_named(void **state)
+{
+    (void)state;
+    static const struct odd few[] = {
+        {"gpu2", 3, 0.98}, {"gpu10", 0, 0.979}, {"gpu10", 5, 0.978}, {"gpu7", 1, 1.03}};
+    set_odds(few, 4);
+    void *own = make_fleet(12);
+    char *text = write_page(own);
+    assert_non_null(strstr(text, "96 of 96 GPUs on 12 nodes are judged"));
+    assert_non_null(strstr(text, "Findings: 3 slow, 1 fast, 0 of other kinds."));
+    assert_non_null(strstr(text, "Look at 2 nodes: gpu2, gpu10.")); /* 2 before 10 */
+    assert_non_null(strstr(text, ">-2.0 %: gpu2 GPU 3<"));
+    assert_non_null(strstr(text, ">-2.2 %: gpu10 GPU 5<"));
+    assert_non_null(strstr(text, ">+3.0 %: gpu7 GPU 1<"));
+    assert_non_null(strstr(text, ">like their siblings: 92<"));
+    assert_int_equal(count_texts(text, "class=\"marker\" cx="), 92 + 1); /* and in the legend */
+    assert_non_null(strstr(text, ">slow: 3<"));
+    assert_non_null(strstr(text, ">fast: 1<"));
+    assert_non_null(strstr(text, ">slow below 55.12<"));
+    assert_non_null(strstr(text, ">gpu12<")); /* the last place of the axis */
+    assert_int_equal(count_texts(text, "<svg"), 1);
+    assert_null(strstr(text, "one cause is likelier"));
+    free(text);
+    xb_section_fleet.free(own);
+}
+
+static void a_node_that_is_slow_as_a_whole_has_one_name(void **state)
+{
+    (void)state;
+    every = 5;
+    is_together = true;
+    void *own = make_fleet(9);
+    char *text = write_page(own);
+    assert_non_null(strstr(text, ">gpu5: 8 GPUs<"));
+    assert_non_null(
+        strstr(text, "8 findings are the same on so many GPUs or nodes that one cause"));
+    assert_non_null(strstr(text, "No finding is a reason to take a node out of service."));
+    assert_int_equal(count_texts(text, ": gpu5 GPU "), 0);
+    free(text);
+    xb_section_fleet.free(own);
+}
+
+/* Half of the lanes: the others are not drawn as one line for it. */
+static void what_is_far_away_stands_at_the_edge(void **state)
+{
+    (void)state;
+    static const struct odd far[] = {{"gpu4", 2, 0.5}, {"gpu5", 2, 0.985}};
+    set_odds(far, 2);
+    void *own = make_fleet(9);
+    char *text = write_page(own);
+    assert_non_null(strstr(text, "Arrows: 1 beyond the axis."));
+    assert_non_null(strstr(text, ">-50.0 %: gpu4 GPU 2<"));
+    /* Ticks: the axis does not reach it. */
+    assert_non_null(strstr(text, ">55<"));
+    assert_null(strstr(text, ">30<"));
+    assert_null(strstr(text, ">50<"));
+    free(text);
+    xb_section_fleet.free(own);
+}
+
+static void the_newest_value_of_a_gpu_counts(void **state)
+{
+    (void)state;
+    void *own = NULL;
+    for (size_t i = 0; i < 3; i++) {
+        take(&own, XB_DOCUMENT_LINK, "gpu1");
+        take(&own, XB_DOCUMENT_LINK, "gpu2");
+    }
+    finish(own);
+    char *text = write_page(own);
+    assert_non_null(strstr(text, ">like their siblings: 16<"));
+    assert_non_null(strstr(text, "No finding is a reason to take a node out of service."));
+    free(text);
+    xb_section_fleet.free(own);
+}
+
+/* check_page() has looked at the markup. */
+static void names_may_be_anything(void **state)
+{
+    (void)state;
+    static const struct odd list[] = {{HOSTILE, 1, 0.9}, {HOSTILE HOSTILE, 1, 0.9}};
+    void *own = NULL;
+    set_odds(list, 2);
+    take(&own, XB_DOCUMENT_LINK, HOSTILE);
+    take(&own, XB_DOCUMENT_LINK, "");
+    take(&own, XB_DOCUMENT_LINK, HOSTILE HOSTILE);
+    finish(own);
+    char *text = write_page(own);
+    assert_null(strstr(text, "<script"));
+    assert_non_null(strstr(text, "&lt;script&gt;"));
+    free(text);
+    xb_section_fleet.free(own);
+}
+
+static void a_large_fleet_has_a_small_picture(void **state)
+{
+    (void)state;
+    every = 20;
+    void *own = make_fleet(10000);
+    char *text = write_page(own);
+    const char *picture = strstr(text, "<svg");
+    const char *end = picture != NULL ? strstr(picture, "</svg>") : NULL;
+    assert_non_null(end);
+    assert_in_range(end - picture, 1, LARGEST_PICTURE);
+    assert_non_null(strstr(text, ">like their siblings: 76000<"));
+    assert_non_null(strstr(text, ">slow: 4000<"));
+    assert_non_null(strstr(text, ">gpu10000<"));
+    assert_non_null(strstr(text, "And 3960 more findings: xferbench fleet names all."));
+    assert_non_null(strstr(text, "gpu180, gpu200 and 490 more."));
+    assert_true(count_texts(text, "<tr>") < 60);
+    free(text);
+    xb_section_fleet.free(own);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(nothing_is_said_of_one_node, set_up),
+        cmocka_unit_test_setup(only_what_was_measured_on_nodes_is_taken, set_up),
+        cmocka_unit_test_setup(the_slow_and_the_fast_are_named, set_up),
+        cmocka_unit_test_setup(a_node_that_is_slow_as_a_whole_has_one_name, set_up),
+        cmocka_unit_test_setup(what_is_far_away_stands_at_the_edge, set_up),
+        cmocka_unit_test_setup(the_newest_value_of_a_gpu_counts, set_up),
+        cmocka_unit_test_setup(names_may_be_anything, set_up),
+        cmocka_unit_test_setup(a_large_fleet_has_a_small_picture, set_up),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

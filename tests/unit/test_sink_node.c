@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the table says of one node of many: its name, and whether it began with the others. */
+#include "checks.h"
+#include "sink_fixture.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void assert_node_line(const char *node, const char *hostname, const char *line)
+{
+    struct xb_record record = {.launcher.rank = -1, .host = {.node = node, .hostname = hostname}};
+    char *text = written_record(xb_table_write, &record);
+    assert_line(text, line);
+    free(text);
+}
+
+static void table_names_the_node(void **state)
+{
+    (void)state;
+    assert_node_line("gpu007", "gpu007", "  node     gpu007");
+    assert_node_line("gpu007", NULL, "  node     gpu007");
+    assert_node_line("gpu007", "alias7", "  node     gpu007 (host alias7)");
+    assert_node_line(NULL, "alias7", "  node     alias7");
+    assert_node_line("a\x1b[2J", "a\x1b[2J", "  node     a?[2J");
+}
+
+/* Only where nodes were to begin at once. */
+static void table_tells_of_a_late_start(void **state)
+{
+    static const struct {
+        struct xb_record_start start;
+        const char *words; /* NULL: nothing */
+    } rows[] = {
+        {{.asked = "x", .late_s = 0.35, .clock_known = true, .synchronised = true},
+         "warning  this node began 350 ms after the agreed time\n"},
+        {{.asked = "x", .late_s = 0.09, .clock_known = true, .synchronised = true}, NULL},
+        {{.asked = "x", .late_s = 0.0, .clock_known = true}, "nothing keeps this node's clock"},
+        {{.asked = "x", .late_s = 0.35, .clock_known = true}, "agreed time; nothing keeps"},
+        {{.asked = "x", .late_s = 0.0, .clock_known = false}, NULL},
+        {{.asked = NULL, .late_s = 0.35, .clock_known = true}, NULL},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct xb_record record = {.launcher.rank = -1, .start = rows[i].start};
+        char *text = written_record(xb_table_write, &record);
+        if (rows[i].words != NULL)
+            assert_has(text, rows[i].words);
+        else
+            assert_null(strstr(text, "warning"));
+        free(text);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(table_names_the_node),
+        cmocka_unit_test(table_tells_of_a_late_start),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
