@@ -126,13 +126,30 @@ need_for_tests() {
     need_package python3-scipy python3-scipy
     need_package python3-yaml python3-pyyaml
     need_package libcmocka-dev libcmocka-devel
+    want_engines
     # With clang 14.0.0 and older there is no libclang-rt-dev: clang itself brings the libraries.
     clang_can_sanitize || want libclang-rt-dev compiler-rt
     if [ "$manager" = dnf ]; then
         need_package '' libtsan # with apt-get it comes with gcc
     fi
+    if [ "$manager" = apt-get ]; then # what makes a package for Debian
+        need_command dpkg-shlibdeps dpkg-dev ''
+        need_command file file ''
+    fi
     has_german || need locales glibc-langpack-de
     has_hip || want libamdhip64-dev rocm-hip-devel
+}
+
+# Slurm and Open MPI, which tests run on one machine. Tried with Debian's alone: elsewhere those tests
+# run where somebody has installed the programs.
+want_engines() {
+    local PATH=$PATH:/usr/sbin # where users do not look
+    [ "$manager" = apt-get ] || return 0
+    command -v mungekey >/dev/null || want munge munge
+    command -v slurmctld >/dev/null || want slurmctld slurm-slurmctld
+    command -v slurmd >/dev/null || want slurmd slurm-slurmd
+    command -v srun >/dev/null || want slurm-client slurm
+    command -v mpirun >/dev/null || want openmpi-bin openmpi
 }
 
 # A locale with another decimal sign. With apt-get its package has only the sources. Not grep -q: it
@@ -425,6 +442,17 @@ if [ "${#missing[@]}" -gt 0 ]; then
     install_missing
 fi
 keep_known
+# Tests start a munge and a Slurm of their own. The system's stay off, where systemd would start them.
+daemons=()
+for package in "${optional[@]}"; do
+    case "$package" in
+    munge | slurmctld | slurmd) [ ! -d /run/systemd/system ] || daemons+=("$package.service") ;;
+    esac
+done
 if [ "${#optional[@]}" -gt 0 ]; then
+    if [ "${#daemons[@]}" -gt 0 ] && $can_install; then
+        echo "To stay off (systemctl unmask lets them start): ${daemons[*]}"
+        as_root systemctl mask "${daemons[@]}" || echo 'systemctl mask failed: they may run from now on'
+    fi
     { $can_install && install_packages "${optional[@]}"; } || echo "Left out: ${optional[*]} could not be installed"
 fi

@@ -67,15 +67,17 @@ class Installing(Building):
             folder = os.path.join(read_cache("CMAKE_INSTALL_DATAROOTDIR"), inside)
         return self.path("prefix", folder, *names)
 
-    def install(self, component):
-        """CMake's script notes in the build folder what it has installed. Here it notes that in the folder
-        of the test: tests run at the same time, and maybe as a user who cannot write into the build."""
+    def write_install_script(self, name):
+        """CMake's script notes in the build folder what it has installed. This one notes that in the folder of
+        the test: tests run at the same time, and maybe as a user who cannot write into the build."""
         build = read_cache("CMAKE_CACHEFILE_DIR")
         with open(os.path.join(build, "cmake_install.cmake"), encoding="utf-8") as file:
             script = file.read()
         note = f'file(WRITE "{build}/'
         self.assertIn(note, script)
-        self.write("install.cmake", script.replace(note, f'file(WRITE "{self.folder}/'))
-        prefix = self.path("prefix")
-        options = (f"-DCMAKE_INSTALL_PREFIX={prefix}", f"-DCMAKE_INSTALL_COMPONENT={component}")
-        self.assert_succeeds(*options, "-P", self.path("install.cmake"), program=CMAKE)
+        return self.write(name, script.replace(note, f'file(WRITE "{self.folder}/'))
+
+    def install(self, component):
+        script = self.write_install_script("install.cmake")
+        options = (f"-DCMAKE_INSTALL_PREFIX={self.path('prefix')}", f"-DCMAKE_INSTALL_COMPONENT={component}")
+        self.assert_succeeds(*options, "-P", script, program=CMAKE)

@@ -13,7 +13,7 @@ sys.path.insert(1, os.path.join(os.path.dirname(os.path.realpath(__file__)), "..
 import harness
 from building import Installing
 
-FOLDERS = ("docs", "bench", "scripts", "tests", "src", "include")
+FOLDERS = ("docs", "bench", "packaging", "scripts", "tests", "src", "include")
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 
 

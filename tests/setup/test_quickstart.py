@@ -18,7 +18,7 @@ SCRIPTS = os.path.join(harness.SOURCE, "scripts")
 # What the scripts may call as it is. Nothing else is on PATH.
 TOOLS = "bash cat chmod dirname env grep head mktemp nproc rm sed sort tail touch".split()
 PRESENT = "cc g++ make pkg-config sudo".split()
-FOR_TESTS = "ninja awk clang clang-format clang-tidy diff find fish gcc groff man mandoc python3 readelf tar xargs zsh".split()
+FOR_TESTS = "ninja awk clang clang-format clang-tidy diff dpkg-shlibdeps file find fish gcc groff man mandoc mpirun mungekey python3 readelf slurmctld slurmd srun tar xargs zsh".split()
 
 APT_GET = """echo "apt-get $*" >>{log}
 case "$*" in
