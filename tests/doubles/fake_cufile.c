@@ -6,10 +6,17 @@
 
 #include <errno.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 struct fake_cufile fake_cufile;
+
+__attribute__((destructor)) static void end(void)
+{
+    if (fake_cufile.crashes_at_end)
+        abort();
+}
 
 #define OUTCOME(first)                                                                             \
     (struct xb_cufile_outcome)                                                                     \

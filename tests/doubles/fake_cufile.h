@@ -19,6 +19,7 @@ struct fake_cufile {
     bool counts_nothing;
     enum { FAKE_CUFILE_POSIX, FAKE_CUFILE_NVFS, FAKE_CUFILE_P2P } way;
     unsigned nvfs_major, nvfs_control;
+    bool crashes_at_end; /* of the process */
 
     /* Seen: */
     unsigned opened, reads, files, buffers;

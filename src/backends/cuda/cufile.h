@@ -77,8 +77,6 @@ struct xb_cufile {
     struct xb_cufile_outcome (*set_stats_level)(int level);
     struct xb_cufile_outcome (*stats_start)(void);
     struct xb_cufile_outcome (*counts)(struct xb_cufile_counts *counts);
-    struct xb_cufile_outcome (*stats_stop)(void);
-    struct xb_cufile_outcome (*close_driver)(void);
 };
 
 /* ---- cufile.c ---- */
@@ -89,7 +87,8 @@ const char *xb_cufile_path(void);
 
 /*
  * Opens the library and its driver, once, and has it count its reads. It stays open as long as the
- * process lives; any thread may call this. May take long. XB_ERR_UNSUPPORTED, each time again,
+ * process lives. At its end the process skips what atexit() got before this call. Any thread may
+ * call this. May take long. XB_ERR_UNSUPPORTED, each time again,
  * with what the library or the loader said.
  */
 enum xb_status xb_cufile_open(const struct xb_cufile **library, struct xb_error *error);
