@@ -68,6 +68,10 @@ enum xb_reading_order xb_reading_judge_by(const struct xb_reading *reading,
                                           const struct xb_figure *figure,
                                           const struct xb_record_case *test,
                                           const struct xb_record_case *other);
+/* How the bandwidth of a case stands to the one that it has of the same work done the plain way. */
+enum xb_reading_order xb_reading_judge_own(const struct xb_reading *reading,
+                                           const struct xb_record_case *test,
+                                           const struct xb_figure *plain_bandwidth);
 
 /* How many iterations each sample of a case has, in the process that has most; 0 where that is not
  * known. */

@@ -87,7 +87,8 @@ static enum xb_status submit_restoring(struct xb_mode_context *context, struct x
 }
 
 const struct xb_reference xb_encoded_references[] = {
-    {.figure = &xb_figure_plain_bandwidth, .submit = submit_plain}, /* by the clock of the whole */
+    /* By the clock of the whole, and with an interval: whether it pays depends on both. */
+    {.figure = &xb_figure_plain_bandwidth, .submit = submit_plain, .has_interval = true},
     {.figure = &xb_figure_decode_rate, .submit = submit_restoring, .clock = XB_CLOCK_OF_DEVICE},
     {.figure = &xb_figure_encode_rate_one,
      .submit = submit_making_by_one,

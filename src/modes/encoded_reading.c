@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-/* A gain or loss below this is none: the plain copy and the case are not measured in turn. */
+/* Data that gets smaller by less than this gets no smaller to speak of. */
 #define MATTERS 0.02
 
 /* What is compared: one case and its figures. */
@@ -18,6 +18,7 @@ struct seen {
     const struct xb_record_case *test;
     double rate, plain, ratio, speed_up;
     double encode, decode, threads; /* NAN where not known */
+    enum xb_reading_order order;    /* to the plain copy */
     bool is_made;
 };
 
@@ -32,6 +33,7 @@ static struct seen look(const struct xb_reading *reading, const struct xb_record
         .encode = xb_reading_median(reading, test, &xb_figure_encode_rate),
         .decode = xb_reading_median(reading, test, &xb_figure_decode_rate),
         .threads = xb_reading_median(reading, test, &xb_figure_threads),
+        .order = xb_reading_judge_own(reading, test, &xb_figure_plain_bandwidth),
         .is_made = strcmp(test->variant, "sent") != 0,
     };
 }
@@ -99,19 +101,24 @@ static void add_gigabytes(struct xb_reading *reading, double rate)
     xb_reading_add(reading, " GB/s");
 }
 
-static bool gains(const struct seen *seen)
-{
-    return seen->speed_up > 1 + MATTERS;
-}
-
 /* The answer, and by how much. */
 static void add_answer(struct xb_reading *reading, const struct seen *seen)
 {
-    bool loses = seen->speed_up < 1 - MATTERS;
-    const char *answer = gains(seen) ? "pays" : loses ? "does not pay" : "gains nothing";
-    xb_reading_add(reading, " %s: ", answer);
-    add_gigabytes(reading, seen->rate);
-    xb_reading_add(reading, ", ");
+    static const char *const answers[] = {
+        [XB_READING_UNKNOWN] = "may or may not pay (too few samples to tell)",
+        [XB_READING_ALIKE] = "and the plain copy differ by no more than the noise",
+        [XB_READING_FASTER] = "pays",
+        [XB_READING_SLOWER] = "does not pay",
+    };
+    xb_reading_add(reading, " %s: ", answers[seen->order]);
+    xb_reading_add_rate(reading, seen->rate);
+    if (seen->order == XB_READING_ALIKE) {
+        xb_reading_add(reading, " and ");
+        add_gigabytes(reading, seen->plain);
+        xb_reading_add(reading, ".");
+        return;
+    }
+    xb_reading_add(reading, " GB/s, ");
     xb_reading_add_speed(reading, seen->speed_up);
     xb_reading_add(reading, " as the plain copy (");
     add_gigabytes(reading, seen->plain);
@@ -140,7 +147,7 @@ static double threads_wanted(const struct seen *seen)
     return ceil(seen->plain / (seen->encode / encoding)) + 1;
 }
 
-/* Why it does not pay, and what to do. */
+/* Why it does not pay, or not for certain, and what to do. */
 static void add_why_not(struct xb_reading *reading, const struct seen *seen)
 {
     if (seen->ratio < 1 + MATTERS) {
@@ -156,7 +163,7 @@ static void add_why_not(struct xb_reading *reading, const struct seen *seen)
         xb_reading_add(reading, " The device is too slow: alone, it restores ");
         add_gigabytes(reading, seen->decode);
         xb_reading_add(reading, ".");
-    } else {
+    } else if (seen->order == XB_READING_SLOWER) {
         xb_reading_add(reading, " Each stage alone is fast enough; together they are not.");
     }
 }
@@ -192,10 +199,10 @@ static void say(struct xb_reading *reading, const struct seen *seen)
 {
     add_subject(reading, seen);
     add_answer(reading, seen);
-    if (gains(seen)) {
+    if (seen->order == XB_READING_FASTER) {
         add_break_even(reading, seen);
         add_limit(reading, seen);
-    } else {
+    } else if (seen->order != XB_READING_UNKNOWN) {
         add_why_not(reading, seen);
     }
     add_errors(reading, seen);

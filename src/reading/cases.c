@@ -155,20 +155,37 @@ static bool is_below(const struct xb_statistics *one, const struct xb_statistics
     return one->ci95_high < other->ci95_low && one->median <= (1 - VISIBLE) * other->median;
 }
 
-enum xb_reading_order xb_reading_judge_by(const struct xb_reading *reading,
-                                          const struct xb_figure *figure,
-                                          const struct xb_record_case *test,
-                                          const struct xb_record_case *other)
+/* The two figures are one, or two of one unit. */
+static enum xb_reading_order judge(const struct xb_reading *reading,
+                                   const struct xb_record_case *test,
+                                   const struct xb_figure *figure,
+                                   const struct xb_record_case *other,
+                                   const struct xb_figure *other_figure)
 {
     struct xb_statistics own, its;
     if (!xb_record_describe(reading->record, test, figure->name, &own) || !own.has_interval ||
-        !xb_record_describe(reading->record, other, figure->name, &its) || !its.has_interval)
+        !xb_record_describe(reading->record, other, other_figure->name, &its) || !its.has_interval)
         return XB_READING_UNKNOWN;
     if (is_above(&own, &its))
         return figure->more_is_better ? XB_READING_FASTER : XB_READING_SLOWER;
     if (is_below(&own, &its))
         return figure->more_is_better ? XB_READING_SLOWER : XB_READING_FASTER;
     return XB_READING_ALIKE;
+}
+
+enum xb_reading_order xb_reading_judge_by(const struct xb_reading *reading,
+                                          const struct xb_figure *figure,
+                                          const struct xb_record_case *test,
+                                          const struct xb_record_case *other)
+{
+    return judge(reading, test, figure, other, figure);
+}
+
+enum xb_reading_order xb_reading_judge_own(const struct xb_reading *reading,
+                                           const struct xb_record_case *test,
+                                           const struct xb_figure *plain_bandwidth)
+{
+    return judge(reading, test, &xb_figure_bandwidth, test, plain_bandwidth);
 }
 
 enum xb_reading_order xb_reading_judge(const struct xb_reading *reading,
