@@ -29,6 +29,7 @@ DEFAULTS = {"host-offset": 0, "device-offset": 0, "ring-chunk": 0, "ring-slots":
             "by": "engine", "passes": 1}
 GENERATIONS = {2.5: 1, 5: 2, 8: 3, 16: 4, 32: 5, 64: 6}  # of PCIe, by GT/s a lane
 GIB, MIB = 2**30, 2**20
+GPUS_ENOUGH = 5  # of fewer the page says so: they may all be on one busy host
 
 # One figure that everybody can measure again. `sizes`: the sizes that count. A machine's largest one is shown.
 Reference = collections.namedtuple(
@@ -249,13 +250,17 @@ def in_order(references):
     return sorted(references, key=lambda reference: order.get(reference, len(order)))
 
 
+def gpus_words(count):
+    return "1 GPU" if count == 1 else "%d GPUs" % count
+
+
 def machine_section(machine, references):
     every = [value for sizes in references.values() for value in chosen(sizes)[1]]
     nodes = "one NUMA node" if machine.numa_nodes == 1 else "%s NUMA nodes" % (machine.numa_nodes or "unknown")
     lines = ["### %s: %s, %s %s" % (machine.folder, machine.gpu, machine.backend, machine.runtime), "",
-             "%s, backend %s, runtime %s, driver %s. %s, %d CPUs, %s, %s. %d GPUs in all, by their UUIDs." % (
+             "%s, backend %s, runtime %s, driver %s. %s, %d CPUs, %s, %s. %s in all, by their UUIDs." % (
                  machine.link, machine.backend, machine.runtime, machine.driver, machine.cpu, machine.cpus,
-                 nodes, machine.system, gpus_among(every)), ""]
+                 nodes, machine.system, gpus_words(gpus_among(every))), ""]
     rows = []
     for reference in in_order(references):
         size, values = chosen(references[reference])
@@ -285,6 +290,9 @@ def answer(gpu, link, machines):
         lines += ["Pinned memory, one way: **%s GB/s to the GPU, %s GB/s from it**." % (
             four(statistics.median(value.value for value in there)),
             four(statistics.median(value.value for value in back))), ""]
+    gpus = gpus_among([value for sizes in references.values() for value in chosen(sizes)[1]])
+    if gpus < GPUS_ENOUGH:
+        lines += ["From %s only: yours may well give more or less." % gpus_words(gpus), ""]
     rows = []
     for reference in in_order(references):
         size, of_size = chosen(references[reference])
