@@ -267,6 +267,50 @@ static void test_narrower_pairs(void **state)
     }
 }
 
+/* Nodes of four GPUs in a ring: each has links to its neighbours only. Of the last node two
+ * neighbours have lost theirs if `broken`. */
+static void judge_rings(unsigned nodes, bool broken)
+{
+    begin();
+    for (unsigned node = 0; node < nodes; node++) {
+        char name[16];
+        snprintf(name, sizeof name, "n%u", node);
+        add_document();
+        for (unsigned i = 0; i < 16; i++) {
+            unsigned from = i / 4;
+            unsigned to = i % 4;
+            bool lost = broken && node == nodes - 1 && from + to == 1;
+            bool linked = (from + to) % 2 == 1 && !lost;
+            if (from == to)
+                continue;
+            next_figure.links_known = true;
+            next_figure.links = linked ? 2 : 0;
+            next_figure.link = linked ? "NVLink x2" : "PCIe";
+            add_value(add_figure("link peer"), add_gpu(add_node(name), from), RATE);
+            fleet.values[fleet.value_count - 1].peer = (int)to;
+        }
+    }
+    judge();
+}
+
+/* A third of the pairs have no link on any node: that is how they are built. */
+static void test_rings(void **state)
+{
+    (void)state;
+    for (unsigned nodes = 2; nodes < 8; nodes++) {
+        judge_rings(nodes, false);
+        assert_int_equal(count_of(XB_FLEET_NARROWER), 0);
+        assert_note("pairs of GPUs have fewer links than most pairs of their model");
+        judge_rings(nodes, true);
+        assert_int_equal(count_of(XB_FLEET_NARROWER), 2);
+        for (size_t i = 0; i < judged.finding_count; i++) {
+            assert_int_equal(judged.findings[i].node[1], '0' + (int)nodes - 1);
+            assert_false(judged.findings[i].together);
+            assert_has(judged.findings[i].text, "fewer links to 1 of 3 GPUs: to GPU");
+        }
+    }
+}
+
 static void test_drivers(void **state)
 {
     (void)state;
@@ -446,6 +490,7 @@ int main(void)
         cmocka_unit_test(test_narrower),
         cmocka_unit_test(test_no_majority_of_links),
         cmocka_unit_test(test_narrower_pairs),
+        cmocka_unit_test(test_rings),
         cmocka_unit_test(test_a_whole_node_is_one_fault),
         cmocka_unit_test(test_a_tenth_of_the_nodes_is_together),
         cmocka_unit_test(test_drivers),
