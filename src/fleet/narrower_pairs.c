@@ -10,7 +10,8 @@
  * GPUs that reach others by fewer links than most pairs of the model do. Their bandwidths are
  * another figure, so nobody would call them slow: an NVSwitch that lost a link, or a fabric that
  * does not run, shows here alone. But where GPUs are built into rings, some pairs have no link on
- * every node: a pair is as it should be if most nodes have as few links at its place.
+ * every node: a pair is as it should be if most nodes have as few links at its place. Where GPUs
+ * are bridged by twos, most pairs have none: then only most nodes tell which should have some.
  */
 
 /* Two GPUs, by the newest document that knows what they go by. */
@@ -115,9 +116,25 @@ static size_t acquit_spot(const struct spot *spots, size_t count, size_t *usual)
     return cleared;
 }
 
-/* Clears `usual` of pairs that are built so. */
-static enum xb_status acquit_built_so(struct xb_judging *judging, const struct pair *pairs,
-                                      size_t count, size_t *usual, struct xb_error *error)
+/* Of one place: sets `usual` where more than half have more. */
+static void accuse_spot(const struct spot *spots, size_t count, const struct pair *pairs,
+                        size_t *usual)
+{
+    const struct spot *most = &spots[count / 2]; /* of the majority, if there is one */
+    size_t fewer = 0;
+    size_t alike = 0;
+    while (spots[fewer].links < most->links)
+        fewer++;
+    while (fewer + alike < count && spots[fewer + alike].links == most->links)
+        alike++;
+    for (size_t i = 0; i < fewer && count > XB_FLEET_SIBLINGS && 2 * alike > count; i++)
+        usual[spots[i].pair] = pairs[most->pair].figure;
+}
+
+/* Clears `usual` of pairs that are built so, and sets it where others at the same place have more.
+ */
+static enum xb_status compare_places(struct xb_judging *judging, const struct pair *pairs,
+                                     size_t count, size_t *usual, struct xb_error *error)
 {
     const struct xb_fleet *fleet = judging->fleet;
     size_t cleared = 0;
@@ -134,6 +151,7 @@ static enum xb_status acquit_built_so(struct xb_judging *judging, const struct p
         while (end < count && compare_spots(&spots[end], &spots[begin]) == 0)
             end++;
         cleared += acquit_spot(spots + begin, end - begin, usual);
+        accuse_spot(spots + begin, end - begin, pairs, usual);
     }
     free(spots);
     if (cleared == 0)
@@ -201,7 +219,7 @@ enum xb_status xb_fleet_name_narrower_pairs(struct xb_judging *judging, struct x
         status = find_usual(fleet, pairs, count, usual, error);
     }
     if (status == XB_OK)
-        status = acquit_built_so(judging, pairs, count, usual, error);
+        status = compare_places(judging, pairs, count, usual, error);
     bool together = status == XB_OK && is_together(fleet, pairs, count, usual, &tally);
     for (size_t begin = 0, end = 0; status == XB_OK && begin < count; begin = end) {
         while (end < count && pairs[end].gpu == pairs[begin].gpu)

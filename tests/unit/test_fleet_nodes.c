@@ -311,6 +311,36 @@ static void test_rings(void **state)
     }
 }
 
+/* Nodes of four GPUs, of which two and two have a bridge: most pairs have none. */
+static void test_bridges(void **state)
+{
+    (void)state;
+    for (unsigned nodes = 5; nodes < 7; nodes++) {
+        begin();
+        for (unsigned i = 0; i < 12 * nodes; i++) {
+            char name[16];
+            unsigned from = i % 4;
+            unsigned to = (from + 1 + i / 4 % 3) % 4;
+            bool linked = from / 2 == to / 2 && (i >= 12 || from >= 2);
+            snprintf(name, sizeof name, "n%u", i / 12);
+            next_figure.links_known = true;
+            next_figure.links = linked ? 12 : 0;
+            next_figure.link = linked ? "NVLink x12" : "PCIe";
+            add_document();
+            add_value(add_figure("link peer"), add_gpu(add_node(name), from), RATE);
+            fleet.values[fleet.value_count - 1].peer = (int)to;
+        }
+        judge();
+        assert_int_equal(count_of(XB_FLEET_NARROWER), nodes < 6 ? 0 : 2);
+        for (size_t i = 0; i < judged.finding_count; i++) {
+            assert_string_equal(judged.findings[i].node, "n0");
+            assert_true(fleet.gpus[judged.findings[i].gpu].index < 2);
+            assert_has(judged.findings[i].text, "fewer links to 1 of 3 GPUs");
+            assert_has(judged.findings[i].text, "PCIe; most pairs of its siblings have NVLink x12");
+        }
+    }
+}
+
 static void test_drivers(void **state)
 {
     (void)state;
@@ -491,6 +521,7 @@ int main(void)
         cmocka_unit_test(test_no_majority_of_links),
         cmocka_unit_test(test_narrower_pairs),
         cmocka_unit_test(test_rings),
+        cmocka_unit_test(test_bridges),
         cmocka_unit_test(test_a_whole_node_is_one_fault),
         cmocka_unit_test(test_a_tenth_of_the_nodes_is_together),
         cmocka_unit_test(test_drivers),
