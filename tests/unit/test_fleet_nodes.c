@@ -405,15 +405,20 @@ static void test_exit_codes(void **state)
     assert_int_equal(xb_fleet_exit_code(&judged), 0);
 }
 
-/* Twenty nodes of which so many have the fault. */
-static void judge_faults(enum xb_fleet_fault fault, size_t count)
+/* Nodes of which so many have the fault. */
+static void judge_faults_of(enum xb_fleet_fault fault, size_t count, size_t nodes)
 {
     begin();
-    add_fleet(20, RATE, 0.001);
+    add_fleet(nodes, RATE, 0.001);
     for (size_t i = 0; i < count; i++)
         complain(fault, fleet.gpus[i].node, i, "the same");
     judge();
     assert_int_equal(judged.finding_count, count);
+}
+
+static void judge_faults(enum xb_fleet_fault fault, size_t count)
+{
+    judge_faults_of(fault, count, 20);
 }
 
 static bool all_together(void)
@@ -453,6 +458,23 @@ static void test_one_cause(void **state)
     judge();
     assert_int_equal(judged.finding_count, 5);
     assert_true(all_together());
+}
+
+/* Nor may it drain a small one. */
+static void test_one_cause_of_few(void **state)
+{
+    static const struct {
+        size_t count, nodes;
+        bool together;
+    } cases[] = {{1, 1, false}, {1, 2, false}, {2, 2, true}, {2, 3, true},
+                 {2, 4, false}, {3, 4, true},  {4, 8, false}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        judge_faults_of(XB_FLEET_CUT, cases[i].count, cases[i].nodes);
+        assert_int_equal(all_together(), cases[i].together);
+    }
+    judge_faults_of(XB_FLEET_WRONG_DATA, 2, 2);
+    assert_false(all_together());
 }
 
 /* A folder without any document says nothing of a node. */
@@ -530,6 +552,7 @@ int main(void)
         cmocka_unit_test(test_natural_order),
         cmocka_unit_test(test_names_of_codes),
         cmocka_unit_test(test_one_cause),
+        cmocka_unit_test(test_one_cause_of_few),
         cmocka_unit_test(test_nobody_is_there),
     };
     return cmocka_run_group_tests(tests, NULL, finish_group);
