@@ -80,8 +80,10 @@ XB_MUST_CHECK enum xb_status xb_fleet_note_more(struct xb_judging *judging, stru
 /* Whether so many of `count` nodes are named for the same that it is no coincidence. */
 bool xb_fleet_is_together(size_t named, size_t count);
 
-/* complaints.c, missing.c, fewer.c, narrower.c, narrower_pairs.c, drivers.c, start.c: a kind of
- * finding or of notes each. */
+/* lacking.c, complaints.c, missing.c, fewer.c, narrower.c, narrower_pairs.c, drivers.c, start.c: a
+ * kind of finding or of notes each. */
+XB_MUST_CHECK enum xb_status xb_fleet_note_lacking(struct xb_judging *judging,
+                                                   struct xb_error *error);
 XB_MUST_CHECK enum xb_status xb_fleet_name_complaints(struct xb_judging *judging,
                                                       struct xb_error *error);
 XB_MUST_CHECK enum xb_status xb_fleet_name_missing(struct xb_judging *judging,

@@ -341,6 +341,31 @@ static void test_bridges(void **state)
     }
 }
 
+/* Twelve GPUs of two models have h2d; peer is lacking on some of the first model. */
+static void test_lacking(void **state)
+{
+    (void)state;
+    for (size_t lacking = 0; lacking < 7; lacking++) {
+        begin();
+        for (size_t i = 0; i < 24; i++) {
+            char name[16];
+            snprintf(name, sizeof name, "n%zu", i);
+            next_gpu.model = next_figure.model = i % 2 == 0 ? "H200" : "L40S";
+            next_figure.driver = i < 4 ? "570" : "580"; /* another driver measures the same */
+            add_document();
+            size_t gpu = add_gpu(add_node(name), 3);
+            add_value(add_figure("h2d"), gpu, RATE);
+            if (i % 2 == 0 && i / 2 >= lacking)
+                add_value(add_figure("peer"), gpu, RATE);
+        }
+        judge();
+        if (lacking > 0 && lacking < 6)
+            assert_note("have, and others do not: 1 (first: peer, not on n0 GPU 3)");
+        else
+            assert_no_note("have, and others do not");
+    }
+}
+
 static void test_drivers(void **state)
 {
     (void)state;
@@ -544,6 +569,7 @@ int main(void)
         cmocka_unit_test(test_narrower_pairs),
         cmocka_unit_test(test_rings),
         cmocka_unit_test(test_bridges),
+        cmocka_unit_test(test_lacking),
         cmocka_unit_test(test_a_whole_node_is_one_fault),
         cmocka_unit_test(test_a_tenth_of_the_nodes_is_together),
         cmocka_unit_test(test_drivers),
