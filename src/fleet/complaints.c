@@ -164,11 +164,16 @@ static void decide_by_figures(const struct proofs *proofs, struct xb_charge *cha
     }
 }
 
-/* Whether both are of one launch, and of different processes of it. */
-static bool is_of_another_rank(const struct xb_fleet_source *left,
-                               const struct xb_fleet_source *right)
+/* Documents do not name their launch. Those of one are written within so many seconds; later ones
+ * are of another, which may have given the node another rank. */
+#define LAUNCH_S (6 * 3600)
+
+/* Whether both may be of one launch, and are of different processes of it; `newer` is. */
+static bool is_of_another_rank(const struct xb_fleet_source *newer,
+                               const struct xb_fleet_source *older)
 {
-    return left->ranks > 1 && left->ranks == right->ranks && left->rank != right->rank;
+    bool apart = older->written > 0 && newer->written > older->written + LAUNCH_S;
+    return newer->ranks > 1 && newer->ranks == older->ranks && newer->rank != older->rank && !apart;
 }
 
 static void decide_by_kind(const struct proofs *proofs, const struct xb_fleet *fleet,

@@ -186,10 +186,13 @@ static void test_another_rank_does_not_clear(void **state)
 {
     static const struct {
         unsigned rank, ranks;
+        time_t written;
         size_t left;
-    } newer[] = {{1, 8, 1}, {0, 8, 0}, {1, 7, 0}, {0, 0, 0}};
+    } newer[] = {
+        {1, 8, 1003, 1}, {0, 8, 1003, 0}, {1, 7, 1003, 0}, {0, 0, 1003, 0}, {1, 8, 90000, 0},
+    };
     (void)state;
-    for (size_t i = 0; i < 4; i++) {
+    for (size_t i = 0; i < sizeof newer / sizeof *newer; i++) {
         begin();
         figure = add_fleet(20, RATE, 0.001);
         next_source.ranks = 8;
@@ -197,7 +200,7 @@ static void test_another_rank_does_not_clear(void **state)
         complain(XB_FLEET_VERDICT, add_node("bad"), XB_FLEET_NONE, "nothing could be tested");
         next_source.rank = newer[i].rank;
         next_source.ranks = newer[i].ranks;
-        add_newer("link", 1003);
+        add_newer("link", newer[i].written);
         add_value(figure, add_gpu(add_node("bad"), 0), RATE);
         judge();
         assert_int_equal(count_of(XB_FLEET_LINK_VERDICT), newer[i].left);
