@@ -166,7 +166,7 @@ static void decide_by_figures(const struct proofs *proofs, struct xb_charge *cha
 
 /* Documents do not name their launch. Those of one are written within so many seconds; later ones
  * are of another, which may have given the node another rank. */
-#define LAUNCH_S (6 * 3600)
+#define LAUNCH_S ((time_t)6 * 3600)
 
 /* Whether both may be of one launch, and are of different processes of it; `newer` is. */
 static bool is_of_another_rank(const struct xb_fleet_source *newer,
