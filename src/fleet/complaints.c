@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "charge.h"
 #include "internal.h"
-#include "node_tally.h"
 
 #include <stdlib.h>
 
@@ -154,15 +154,7 @@ static void mark_replaced(struct proofs *proofs)
     }
 }
 
-/* A complaint that may still count. */
-struct charge {
-    size_t subject;
-    const struct xb_fleet_complaint *complaint;
-    time_t written;
-    bool decided, replaced;
-};
-
-static void decide_by_figures(const struct proofs *proofs, struct charge *charge)
+static void decide_by_figures(const struct proofs *proofs, struct xb_charge *charge)
 {
     struct proof wanted = {.subject = charge->subject, .source = charge->complaint->source};
     const struct proof *found = find_first(proofs, &wanted, compare_documents);
@@ -172,15 +164,20 @@ static void decide_by_figures(const struct proofs *proofs, struct charge *charge
     }
 }
 
-/* Whether both are of one launch, and of different processes of it. */
-static bool is_of_another_rank(const struct xb_fleet_source *left,
-                               const struct xb_fleet_source *right)
+/* Documents do not name their launch. Those of one are written within so many seconds; later ones
+ * are of another, which may have given the node another rank. */
+#define LAUNCH_S ((time_t)6 * 3600)
+
+/* Whether both may be of one launch, and are of different processes of it; `newer` is. */
+static bool is_of_another_rank(const struct xb_fleet_source *newer,
+                               const struct xb_fleet_source *older)
 {
-    return left->ranks > 1 && left->ranks == right->ranks && left->rank != right->rank;
+    bool apart = older->written > 0 && newer->written > older->written + LAUNCH_S;
+    return newer->ranks > 1 && newer->ranks == older->ranks && newer->rank != older->rank && !apart;
 }
 
 static void decide_by_kind(const struct proofs *proofs, const struct xb_fleet *fleet,
-                           struct charge *charge)
+                           struct xb_charge *charge)
 {
     const struct xb_fleet_source *own = &fleet->sources[charge->complaint->source];
     struct proof wanted = {.subject = charge->subject, .kind = own->kind};
@@ -195,23 +192,26 @@ static void decide_by_kind(const struct proofs *proofs, const struct xb_fleet *f
         proof < end && compare_kinds(proof, &wanted) == 0 && proof->written > charge->written;
 }
 
-/* One GPU's or node's of one code lie together, the newest first. */
+/* One GPU's or node's of one code lie together. The first is the one to tell: one that few nodes
+ * have, and the newest of these. */
 static int compare_charges(const void *left, const void *right)
 {
-    const struct charge *a = left;
-    const struct charge *b = right;
+    const struct xb_charge *a = left;
+    const struct xb_charge *b = right;
     int order = ORDER(a->replaced, b->replaced);
     if (order == 0)
         order = ORDER(a->subject, b->subject);
     if (order == 0)
         order = ORDER(a->complaint->fault, b->complaint->fault);
     if (order == 0)
+        order = ORDER(a->together, b->together);
+    if (order == 0)
         order = ORDER(b->written, a->written);
     return order != 0 ? order : ORDER_ADDRESSES(a->complaint, b->complaint);
 }
 
-static enum xb_status name(struct xb_judging *judging, const struct charge *first, size_t count,
-                           bool together, struct xb_error *error)
+static enum xb_status name(struct xb_judging *judging, const struct xb_charge *first, size_t count,
+                           struct xb_error *error)
 {
     static const enum xb_fleet_code codes[] = {
         [XB_FLEET_WRONG_DATA] = XB_FLEET_HAS_WRONG_DATA,
@@ -222,45 +222,24 @@ static enum xb_status name(struct xb_judging *judging, const struct charge *firs
     const struct xb_fleet_complaint *complaint = first->complaint;
     struct xb_fleet_finding finding = xb_fleet_plain_finding(
         codes[complaint->fault], judging->fleet->nodes[complaint->node].name, complaint->gpu);
-    finding.together = together;
+    finding.together = first->together;
     const char *text = complaint->text != NULL ? complaint->text : "no reason given";
     if (count == 1)
         return xb_fleet_add_finding(judging, &finding, error, "%.900s", text);
     return xb_fleet_add_finding(judging, &finding, error, "%.900s (and %zu more)", text, count - 1);
 }
 
-/* Whether so many nodes have the same said against them that a limit, an option or a driver is
- * likelier than so many faults. Data that is wrong is wrong on every node. */
-static enum xb_status find_together(const struct xb_fleet *fleet, const struct charge *charges,
-                                    size_t count, bool *together, struct xb_error *error)
+static enum xb_status name_charges(struct xb_judging *judging, struct xb_charge *charges,
+                                   size_t count, struct xb_error *error)
 {
-    struct xb_node_tally tally;
-    enum xb_status status = xb_node_tally_open(&tally, fleet, error);
-    for (int fault = XB_FLEET_WRONG_DATA; status == XB_OK && fault <= XB_FLEET_VERDICT; fault++) {
-        xb_node_tally_begin(&tally);
-        for (size_t i = 0; i < count && !charges[i].replaced; i++)
-            if ((int)charges[i].complaint->fault == fault)
-                xb_node_tally_add(&tally, charges[i].complaint->node);
-        together[fault] =
-            fault != XB_FLEET_WRONG_DATA && xb_fleet_is_together(tally.count, fleet->node_count);
-    }
-    xb_node_tally_close(&tally);
-    return status;
-}
-
-static enum xb_status name_charges(struct xb_judging *judging, struct charge *charges, size_t count,
-                                   struct xb_error *error)
-{
-    bool together[XB_FLEET_VERDICT + 1];
+    enum xb_status status = xb_charges_mark_together(judging->fleet, charges, count, error);
     qsort(charges, count, sizeof *charges, compare_charges);
-    enum xb_status status = find_together(judging->fleet, charges, count, together, error);
     for (size_t i = 0; status == XB_OK && i < count && !charges[i].replaced;) {
         size_t begin = i;
         while (i < count && !charges[i].replaced && charges[i].subject == charges[begin].subject &&
                charges[i].complaint->fault == charges[begin].complaint->fault)
             i++;
-        status = name(judging, &charges[begin], i - begin,
-                      together[charges[begin].complaint->fault], error);
+        status = name(judging, &charges[begin], i - begin, error);
     }
     return status;
 }
@@ -272,16 +251,19 @@ enum xb_status xb_fleet_name_complaints(struct xb_judging *judging, struct xb_er
     struct proofs proofs = {.items = NULL};
     if (count == 0)
         return XB_OK;
-    struct charge *charges = calloc(count, sizeof *charges);
+    struct xb_charge *charges = calloc(count, sizeof *charges);
     enum xb_status status =
         charges != NULL ? gather_proofs(fleet, &proofs, error) : xb_fleet_no_memory(error);
     if (status == XB_OK) {
         mark_replaced(&proofs);
         for (size_t i = 0; i < count; i++) {
             const struct xb_fleet_complaint *complaint = &fleet->complaints[i];
-            charges[i] =
-                (struct charge){subject_of(fleet, complaint->node, complaint->gpu), complaint,
-                                fleet->sources[complaint->source].written, false, false};
+            charges[i] = (struct xb_charge){subject_of(fleet, complaint->node, complaint->gpu),
+                                            complaint,
+                                            fleet->sources[complaint->source].written,
+                                            false,
+                                            false,
+                                            false};
             decide_by_figures(&proofs, &charges[i]);
         }
         qsort(proofs.items, proofs.count, sizeof *proofs.items, sort_by_kind);

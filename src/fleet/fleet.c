@@ -315,7 +315,7 @@ enum xb_status xb_fleet_add_complaint(struct xb_fleet *fleet,
                                       struct xb_error *error)
 {
     struct xb_fleet_complaint kept = *complaint;
-    if (!keep_text(fleet, &kept.text))
+    if (!keep_text(fleet, &kept.text) || !keep_text(fleet, &kept.causes))
         return no_memory(error);
     struct xb_fleet_complaint *grown =
         GROW(fleet->complaints, fleet->complaint_count, &fleet->names->complaints);

@@ -91,6 +91,8 @@ struct xb_fleet_complaint {
     size_t node, gpu; /* gpu: XB_FLEET_NONE if it is about the node */
     const char *text; /* in the document's words, so it may hold anything */
     size_t source;
+    const char *causes; /* of what, a line each, without what differs from node to node: "CRITICAL
+                           XB-LINK-WIDTH"; NULL: not known */
 };
 
 /* A document, a file or a folder that was left out, and why. */

@@ -16,7 +16,9 @@
 
 bool xb_fleet_is_together(size_t named, size_t count)
 {
-    return named >= XB_FLEET_TOGETHER && (double)named > XB_FLEET_TOGETHER_SHARE * (double)count;
+    bool many =
+        named >= XB_FLEET_TOGETHER && (double)named > XB_FLEET_TOGETHER_SHARE * (double)count;
+    return many || (named > 1 && 2 * named > count);
 }
 
 /* The median of sorted values. */

@@ -15,8 +15,8 @@
  */
 #define XB_FLEET_LEAST_SPREAD 0.001
 /* Where more than this share of the nodes, and so many, are named for the same, they are named
- * together (struct xb_fleet_finding). Nodes count and not GPUs: all eight of one node are slow for
- * one fault. */
+ * together (struct xb_fleet_finding); so are more than half of a few. Nodes count and not GPUs: all
+ * eight of one node are slow for one fault. */
 #define XB_FLEET_TOGETHER_SHARE 0.1
 #define XB_FLEET_TOGETHER 5
 
@@ -80,8 +80,10 @@ XB_MUST_CHECK enum xb_status xb_fleet_note_more(struct xb_judging *judging, stru
 /* Whether so many of `count` nodes are named for the same that it is no coincidence. */
 bool xb_fleet_is_together(size_t named, size_t count);
 
-/* complaints.c, missing.c, fewer.c, narrower.c, narrower_pairs.c, drivers.c, start.c: a kind of
- * finding or of notes each. */
+/* lacking.c, complaints.c, missing.c, fewer.c, narrower.c, narrower_pairs.c, drivers.c, start.c: a
+ * kind of finding or of notes each. */
+XB_MUST_CHECK enum xb_status xb_fleet_note_lacking(struct xb_judging *judging,
+                                                   struct xb_error *error);
 XB_MUST_CHECK enum xb_status xb_fleet_name_complaints(struct xb_judging *judging,
                                                       struct xb_error *error);
 XB_MUST_CHECK enum xb_status xb_fleet_name_missing(struct xb_judging *judging,

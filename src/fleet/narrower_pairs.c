@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "internal.h"
 #include "majority.h"
+#include "natural.h"
 #include "node_tally.h"
 
 #include <stdlib.h>
@@ -8,7 +9,9 @@
 /*
  * GPUs that reach others by fewer links than most pairs of the model do. Their bandwidths are
  * another figure, so nobody would call them slow: an NVSwitch that lost a link, or a fabric that
- * does not run, shows here alone.
+ * does not run, shows here alone. But where GPUs are built into rings, some pairs have no link on
+ * every node: a pair is as it should be if most nodes have as few links at its place. Where GPUs
+ * are bridged by twos, most pairs have none: then only most nodes tell which should have some.
  */
 
 /* Two GPUs, by the newest document that knows what they go by. */
@@ -73,6 +76,92 @@ static enum xb_status find_usual(const struct xb_fleet *fleet, const struct pair
     return XB_OK;
 }
 
+/* Where a pair is on its node. */
+struct spot {
+    const char *model;
+    unsigned gpu, links; /* gpu: index in its node */
+    int peer;
+    size_t pair;
+};
+
+static int compare_spots(const struct spot *left, const struct spot *right)
+{
+    int order = xb_natural_compare(left->model, right->model);
+    if (order == 0)
+        order = (left->gpu > right->gpu) - (left->gpu < right->gpu);
+    return order != 0 ? order : (left->peer > right->peer) - (left->peer < right->peer);
+}
+
+static int sort_spots(const void *left, const void *right)
+{
+    const struct spot *a = left;
+    const struct spot *b = right;
+    int order = compare_spots(a, b);
+    return order != 0 ? order : (a->links > b->links) - (a->links < b->links);
+}
+
+/* Of one place, in the order of their links: clears `usual` where more than half of the others have
+ * as few. Returns how many it cleared. */
+static size_t acquit_spot(const struct spot *spots, size_t count, size_t *usual)
+{
+    size_t cleared = 0;
+    for (size_t begin = 0, end = 0; begin < count; begin = end) {
+        while (end < count && spots[end].links == spots[begin].links)
+            end++;
+        for (size_t i = begin; i < end && 2 * (end - 1) > count - 1; i++) {
+            cleared += usual[spots[i].pair] != XB_FLEET_NONE;
+            usual[spots[i].pair] = XB_FLEET_NONE;
+        }
+    }
+    return cleared;
+}
+
+/* Of one place: sets `usual` where more than half have more. */
+static void accuse_spot(const struct spot *spots, size_t count, const struct pair *pairs,
+                        size_t *usual)
+{
+    const struct spot *most = &spots[count / 2]; /* of the majority, if there is one */
+    size_t fewer = 0;
+    size_t alike = 0;
+    while (spots[fewer].links < most->links)
+        fewer++;
+    while (fewer + alike < count && spots[fewer + alike].links == most->links)
+        alike++;
+    for (size_t i = 0; i < fewer && count > XB_FLEET_SIBLINGS && 2 * alike > count; i++)
+        usual[spots[i].pair] = pairs[most->pair].figure;
+}
+
+/* Clears `usual` of pairs that are built so, and sets it where others at the same place have more.
+ */
+static enum xb_status compare_places(struct xb_judging *judging, const struct pair *pairs,
+                                     size_t count, size_t *usual, struct xb_error *error)
+{
+    const struct xb_fleet *fleet = judging->fleet;
+    size_t cleared = 0;
+    struct spot *spots = calloc(count + 1, sizeof *spots);
+    if (spots == NULL)
+        return xb_fleet_no_memory(error);
+    for (size_t i = 0; i < count; i++) {
+        const struct xb_fleet_figure *figure = &fleet->figures[pairs[i].figure];
+        spots[i] = (struct spot){figure->model, fleet->gpus[pairs[i].gpu].index, figure->links,
+                                 pairs[i].peer, i};
+    }
+    qsort(spots, count, sizeof *spots, sort_spots);
+    for (size_t begin = 0, end = 0; begin < count; begin = end) {
+        while (end < count && compare_spots(&spots[end], &spots[begin]) == 0)
+            end++;
+        cleared += acquit_spot(spots + begin, end - begin, usual);
+        accuse_spot(spots + begin, end - begin, pairs, usual);
+    }
+    free(spots);
+    if (cleared == 0)
+        return XB_OK;
+    return xb_fleet_add_note(judging, error,
+                             "%zu pairs of GPUs have fewer links than most pairs of their model, "
+                             "but as many as most nodes have there: nodes are built so.",
+                             cleared);
+}
+
 static bool is_together(const struct xb_fleet *fleet, const struct pair *pairs, size_t count,
                         const size_t *usual, struct xb_node_tally *tally)
 {
@@ -129,6 +218,8 @@ enum xb_status xb_fleet_name_narrower_pairs(struct xb_judging *judging, struct x
         count = list_pairs(fleet, pairs);
         status = find_usual(fleet, pairs, count, usual, error);
     }
+    if (status == XB_OK)
+        status = compare_places(judging, pairs, count, usual, error);
     bool together = status == XB_OK && is_together(fleet, pairs, count, usual, &tally);
     for (size_t begin = 0, end = 0; status == XB_OK && begin < count; begin = end) {
         while (end < count && pairs[end].gpu == pairs[begin].gpu)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "internal.h"
+#include "quantity.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -23,7 +24,7 @@ struct quantity {
     size_t index;
 };
 
-static int compare_what(const struct xb_fleet_figure *left, const struct xb_fleet_figure *right)
+int xb_quantity_compare(const struct xb_fleet_figure *left, const struct xb_fleet_figure *right)
 {
     int order = ORDER_ADDRESSES(left->name, right->name);
     if (order == 0)
@@ -39,7 +40,7 @@ static int compare_quantities(const void *left, const void *right)
 {
     const struct quantity *a = left;
     const struct quantity *b = right;
-    int order = compare_what(a->figure, b->figure);
+    int order = xb_quantity_compare(a->figure, b->figure);
     return order != 0 ? order : (a->index > b->index) - (a->index < b->index);
 }
 
@@ -58,7 +59,7 @@ static size_t *find_quantities(const struct xb_fleet *fleet)
     qsort(sorted, fleet->figure_count, sizeof *sorted, compare_quantities);
     size_t first = 0;
     for (size_t i = 0; i < fleet->figure_count; i++) {
-        if (i == 0 || compare_what(sorted[i].figure, sorted[i - 1].figure) != 0)
+        if (i == 0 || xb_quantity_compare(sorted[i].figure, sorted[i - 1].figure) != 0)
             first = sorted[i].index;
         found[sorted[i].index] = first;
     }

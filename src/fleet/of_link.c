@@ -24,14 +24,18 @@ struct test {
 static void complain_of_verdict(struct test *test, size_t gpu, const char *of,
                                 const struct xb_findings *found)
 {
-    char text[1024];
+    char text[1024], causes[1024] = "";
     size_t length = (size_t)snprintf(text, sizeof text, "%s%s", of, xb_level_name(found->level));
+    size_t end = 0;
     for (size_t i = 0; i < found->reason_count && length < sizeof text; i++)
         length +=
             (size_t)snprintf(text + length, sizeof text - length, "%s %s: %s", i == 0 ? ":" : ";",
                              found->reasons[i].code, found->reasons[i].text);
+    for (size_t i = 0; i < found->reason_count && end < sizeof causes; i++)
+        end += (size_t)snprintf(causes + end, sizeof causes - end, "%s%s %s", i == 0 ? "" : "\n",
+                                xb_level_name(found->reasons[i].level), found->reasons[i].code);
     if (found->level != XB_LEVEL_OK)
-        xb_taking_complain(test->taking, XB_FLEET_VERDICT, gpu, text);
+        xb_taking_complain(test->taking, XB_FLEET_VERDICT, gpu, text, causes);
 }
 
 static bool any_wrong(const struct xb_link_device *device)
@@ -119,10 +123,10 @@ static void take_device(struct test *test, size_t i)
     const char *model = device->info.name;
     size_t gpu = test->gpus[i] = add_gpu(test, &device->info, verdict);
     if (any_wrong(device))
-        xb_taking_complain(test->taking, XB_FLEET_WRONG_DATA, gpu, "a copy arrived wrong");
+        xb_taking_complain(test->taking, XB_FLEET_WRONG_DATA, gpu, "a copy arrived wrong", NULL);
     if (device->cut)
         xb_taking_complain(test->taking, XB_FLEET_CUT, gpu,
-                           "the deadline or a signal came before it was tested");
+                           "the deadline or a signal came before it was tested", NULL);
     complain_of_verdict(test, gpu, "", &verdict->found);
     if (best == NULL || best->data_wrong)
         return;
@@ -144,7 +148,7 @@ static void take_pair(struct test *test, size_t i)
     snprintf(of, sizeof of, "GPU %u>%u: ", from->index, to->index);
     snprintf(text, sizeof text, "%sa copy arrived wrong", of);
     if (any_pair_wrong(pair))
-        xb_taking_complain(test->taking, XB_FLEET_WRONG_DATA, gpu, text);
+        xb_taking_complain(test->taking, XB_FLEET_WRONG_DATA, gpu, text, NULL);
     complain_of_verdict(test, gpu, of, &verdict->found);
     const struct xb_pair_attempt *best = xb_pair_verdict_attempt(verdict, pair);
     if (best == NULL || best->data_wrong)
@@ -172,10 +176,10 @@ static void take_report(struct test *test)
     char text[sizeof report->nothing + 32];
     snprintf(text, sizeof text, "nothing could be tested: %s", report->nothing);
     if (report->nothing[0] != '\0')
-        xb_taking_complain(test->taking, XB_FLEET_VERDICT, XB_FLEET_NONE, text);
+        xb_taking_complain(test->taking, XB_FLEET_VERDICT, XB_FLEET_NONE, text, NULL);
     if (report->cut)
         xb_taking_complain(test->taking, XB_FLEET_CUT, XB_FLEET_NONE,
-                           "the deadline or a signal came before all was tested");
+                           "the deadline or a signal came before all was tested", NULL);
     for (size_t i = 0; i < report->device_count; i++)
         if (is_missing(&report->verdicts[i]))
             complain_of_missing(test, i);

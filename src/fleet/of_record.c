@@ -253,6 +253,28 @@ static void take_figures(struct result *result, const struct xb_record_case *tes
 
 /* ---- what is wrong ---- */
 
+/* Copies the words without a digit: numbers and addresses differ from node to node. */
+static const char *without_numbers(const char *text, char *copy, size_t size)
+{
+    size_t length = 0;
+    copy[0] = '\0';
+    while (*text != '\0' && length < size) {
+        size_t word = strcspn(text, " \n");
+        if (word > 0 && strcspn(text, "0123456789") >= word)
+            length += (size_t)snprintf(copy + length, size - length, "%.*s ", (int)word, text);
+        text += word + (text[word] != '\0');
+    }
+    return copy;
+}
+
+static void complain_of_failure(struct result *result, size_t gpu, const char *text,
+                                const char *why)
+{
+    char cause[XB_RECORD_REASON];
+    xb_taking_complain(result->taking, XB_FLEET_FAILED, gpu, text,
+                       without_numbers(why != NULL ? why : "", cause, sizeof cause));
+}
+
 static void complain_of_case(struct result *result, const struct xb_record_case *test,
                              size_t device, const struct xb_record_summary *summary)
 {
@@ -264,9 +286,9 @@ static void complain_of_case(struct result *result, const struct xb_record_case 
     xb_words_add(&words, ", device %s: %s", xb_record_case_device(test, of, sizeof of),
                  why != NULL ? why : "a copy arrived wrong");
     if (summary->verified == XB_VERIFIED_FALSE)
-        xb_taking_complain(result->taking, XB_FLEET_WRONG_DATA, gpu, words.text);
+        xb_taking_complain(result->taking, XB_FLEET_WRONG_DATA, gpu, words.text, NULL);
     else if (summary->status == XB_RESULT_ERROR)
-        xb_taking_complain(result->taking, XB_FLEET_FAILED, gpu, words.text);
+        complain_of_failure(result, gpu, words.text, why);
 }
 
 static void take_case(struct result *result, const struct xb_record_case *test)
@@ -284,14 +306,14 @@ static void complain_of_run(struct result *result)
     char text[1024];
     if (record->interrupted)
         xb_taking_complain(result->taking, XB_FLEET_CUT, XB_FLEET_NONE,
-                           "a signal came before all was measured");
+                           "a signal came before all was measured", NULL);
     else if (record->has_deadline && !record->deadline_met)
         xb_taking_complain(result->taking, XB_FLEET_CUT, XB_FLEET_NONE,
-                           "the deadline came before all was measured");
+                           "the deadline came before all was measured", NULL);
     for (size_t i = 0; i < record->process_count; i++)
         if (record->processes[i].failure != NULL) {
             snprintf(text, sizeof text, "process %zu: %s", i, record->processes[i].failure);
-            xb_taking_complain(result->taking, XB_FLEET_FAILED, XB_FLEET_NONE, text);
+            complain_of_failure(result, XB_FLEET_NONE, text, record->processes[i].failure);
         }
 }
 

@@ -51,12 +51,16 @@ static bool is_named(const struct xb_judging *judging, const struct xb_tested *t
            fabs(share) >= XB_FLEET_LEAST_DEVIATION;
 }
 
+static bool is_low(const struct xb_tested *tested)
+{
+    return !(tested->logarithm > tested->centre);
+}
+
 static enum xb_fleet_code code_of(const struct xb_judging *judging, const struct xb_tested *tested)
 {
     const struct xb_fleet *fleet = judging->fleet;
-    bool more = tested->logarithm > tested->centre;
     bool better = fleet->figures[fleet->values[tested->value].figure].more_is_better;
-    return more == better ? XB_FLEET_FAST : XB_FLEET_SLOW;
+    return !is_low(tested) == better ? XB_FLEET_FAST : XB_FLEET_SLOW;
 }
 
 static enum xb_status name(struct xb_judging *judging, const struct xb_tested *tested,
@@ -108,6 +112,40 @@ static size_t count_named(const struct xb_judging *judging, const struct xb_test
     return named;
 }
 
+static const struct xb_tested *from_end(const struct xb_tested *tested, size_t count, size_t i,
+                                        bool low)
+{
+    return &tested[low ? i : count - 1 - i];
+}
+
+/* Names those at one end of sorted values, the outermost first. One is together with others if so
+ * many nodes lie at least half as far out: many that are a little slow do not excuse one that is
+ * very slow. */
+static enum xb_status name_end(struct xb_judging *judging, const struct xb_tested *tested,
+                               const struct xb_fleet_siblings *siblings, bool low,
+                               struct xb_node_tally *tally, struct xb_error *error)
+{
+    const struct xb_fleet *fleet = judging->fleet;
+    size_t count = siblings->values;
+    double centre = log(siblings->centre);
+    enum xb_status status = XB_OK;
+    xb_node_tally_begin(tally);
+    for (size_t i = 0, near = 0; status == XB_OK && i < count; i++) {
+        const struct xb_tested *own = from_end(tested, count, i, low);
+        if (!is_named(judging, own) || is_low(own) != low)
+            continue;
+        for (; near < count; near++) {
+            const struct xb_tested *other = from_end(tested, count, near, low);
+            if (2 * fabs(other->logarithm - centre) < fabs(own->logarithm - centre))
+                break;
+            if (is_named(judging, other) && is_low(other) == low)
+                xb_node_tally_add(tally, fleet->gpus[fleet->values[other->value].gpu].node);
+        }
+        status = name(judging, own, xb_fleet_is_together(tally->count, siblings->nodes), error);
+    }
+    return status;
+}
+
 /* Names those of one figure, and notes where they are many. */
 static enum xb_status name_of_figure(struct xb_judging *judging, const struct xb_tested *tested,
                                      struct xb_fleet_siblings *siblings,
@@ -118,14 +156,9 @@ static enum xb_status name_of_figure(struct xb_judging *judging, const struct xb
     siblings->slow_nodes = tally->count;
     siblings->fast = count_named(judging, tested, count, XB_FLEET_FAST, tally);
     siblings->fast_nodes = tally->count;
-    enum xb_status status = XB_OK;
-    for (size_t i = 0; status == XB_OK && i < count; i++) {
-        if (!is_named(judging, &tested[i]))
-            continue;
-        bool slow = code_of(judging, &tested[i]) == XB_FLEET_SLOW;
-        size_t nodes = slow ? siblings->slow_nodes : siblings->fast_nodes;
-        status = name(judging, &tested[i], xb_fleet_is_together(nodes, siblings->nodes), error);
-    }
+    enum xb_status status = name_end(judging, tested, siblings, true, tally, error);
+    if (status == XB_OK)
+        status = name_end(judging, tested, siblings, false, tally, error);
     if (status == XB_OK)
         status = xb_fleet_note_groups(judging, siblings, tested, count, error);
     return status;

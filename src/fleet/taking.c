@@ -112,10 +112,14 @@ void xb_taking_add_value(struct xb_fleet_taking *taking, struct xb_fleet_figure 
 }
 
 void xb_taking_complain(struct xb_fleet_taking *taking, enum xb_fleet_fault fault, size_t gpu,
-                        const char *text)
+                        const char *text, const char *causes)
 {
-    const struct xb_fleet_complaint complaint = {
-        .fault = fault, .node = taking->node, .gpu = gpu, .text = text, .source = taking->source};
+    const struct xb_fleet_complaint complaint = {.fault = fault,
+                                                 .node = taking->node,
+                                                 .gpu = gpu,
+                                                 .text = text,
+                                                 .source = taking->source,
+                                                 .causes = causes};
     if (taking->status == XB_OK)
         taking->status = xb_fleet_add_complaint(taking->fleet, &complaint, &taking->error);
 }

@@ -42,9 +42,10 @@ size_t xb_taking_add_gpu(struct xb_fleet_taking *taking, struct xb_fleet_gpu gpu
  * has no GPU. */
 void xb_taking_add_value(struct xb_fleet_taking *taking, struct xb_fleet_figure figure,
                          struct xb_fleet_value value);
-/* Adds a complaint about a GPU, or about the node if `gpu` is XB_FLEET_NONE. */
+/* Adds a complaint about a GPU, or about the node if `gpu` is XB_FLEET_NONE. `causes` as in struct
+ * xb_fleet_complaint. */
 void xb_taking_complain(struct xb_fleet_taking *taking, enum xb_fleet_fault fault, size_t gpu,
-                        const char *text);
+                        const char *text, const char *causes);
 
 /* "Gen5 x16", or NULL where the link is not known. `text` holds XB_TAKING_LINK. */
 #define XB_TAKING_LINK 80

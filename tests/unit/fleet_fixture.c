@@ -19,6 +19,7 @@ struct xb_fleet_figure next_figure;
 struct xb_fleet_gpu next_gpu;
 struct xb_fleet_source next_source;
 const char *next_driver;
+const char *next_causes;
 
 static struct xb_error error;
 static size_t source;
@@ -46,6 +47,7 @@ void begin(void)
     next_source = (struct xb_fleet_source){
         .path = "n.json", .kind = "link", .written = 1000, .began = NAN, .late_s = NAN};
     next_driver = "580.1";
+    next_causes = NULL;
 }
 
 int finish_group(void **state)
@@ -114,7 +116,7 @@ size_t add_fleet(size_t nodes, double centre, double step)
 
 void complain(enum xb_fleet_fault fault, size_t node, size_t gpu, const char *text)
 {
-    struct xb_fleet_complaint complaint = {fault, node, gpu, text, source};
+    struct xb_fleet_complaint complaint = {fault, node, gpu, text, source, next_causes};
     must(xb_fleet_add_complaint(&fleet, &complaint, &error));
 }
 

@@ -14,6 +14,8 @@ extern struct xb_fleet_figure next_figure;
 extern struct xb_fleet_gpu next_gpu;
 extern struct xb_fleet_source next_source;
 extern const char *next_driver;
+/* of the next complaints; NULL */
+extern const char *next_causes;
 
 /* An empty fleet, alpha 1 %, H200s behind Gen5 x16, documents of link at time 1000, figure h2d. */
 void begin(void);

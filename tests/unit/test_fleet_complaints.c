@@ -186,10 +186,13 @@ static void test_another_rank_does_not_clear(void **state)
 {
     static const struct {
         unsigned rank, ranks;
+        time_t written;
         size_t left;
-    } newer[] = {{1, 8, 1}, {0, 8, 0}, {1, 7, 0}, {0, 0, 0}};
+    } newer[] = {
+        {1, 8, 1003, 1}, {0, 8, 1003, 0}, {1, 7, 1003, 0}, {0, 0, 1003, 0}, {1, 8, 90000, 0},
+    };
     (void)state;
-    for (size_t i = 0; i < 4; i++) {
+    for (size_t i = 0; i < sizeof newer / sizeof *newer; i++) {
         begin();
         figure = add_fleet(20, RATE, 0.001);
         next_source.ranks = 8;
@@ -197,7 +200,7 @@ static void test_another_rank_does_not_clear(void **state)
         complain(XB_FLEET_VERDICT, add_node("bad"), XB_FLEET_NONE, "nothing could be tested");
         next_source.rank = newer[i].rank;
         next_source.ranks = newer[i].ranks;
-        add_newer("link", 1003);
+        add_newer("link", newer[i].written);
         add_value(figure, add_gpu(add_node("bad"), 0), RATE);
         judge();
         assert_int_equal(count_of(XB_FLEET_LINK_VERDICT), newer[i].left);
@@ -222,6 +225,65 @@ static void test_many_together(void **state)
         }
 }
 
+/* A warning of all nodes hides neither another code of one of them nor the same at another level.
+ */
+static void test_other_causes_are_not_together(void **state)
+{
+    static const char *const own[] = {"CRITICAL XB-AER\nWARNING XB-PACKETS", "CRITICAL XB-PACKETS"};
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        begin_with("link", 1000);
+        next_causes = "WARNING XB-PACKETS";
+        for (size_t node = 0; node < 20; node++)
+            complain(XB_FLEET_VERDICT, node, XB_FLEET_NONE, "WARNING: small packets");
+        next_causes = own[i];
+        complain(XB_FLEET_VERDICT, fleet.gpus[gpu].node, gpu, "CRITICAL: its own");
+        judge();
+        assert_int_equal(judged.finding_count, 21);
+        assert_string_equal(judged.findings[0].node, "bad"); /* the worst */
+        for (size_t k = 0; k < judged.finding_count; k++)
+            assert_int_equal(judged.findings[k].together, k > 0);
+    }
+}
+
+/* Several causes that many have, each in another company. */
+static void test_each_cause_is_common(void **state)
+{
+    static const char *const causes[] = {"WARNING A", "WARNING B", "WARNING A\nWARNING B"};
+    (void)state;
+    begin_with("link", 1000);
+    for (size_t node = 0; node < 9; node++) {
+        next_causes = causes[node < 8 ? node % 2 : 2];
+        complain(XB_FLEET_VERDICT, node, XB_FLEET_NONE, "WARNING");
+    }
+    judge();
+    assert_int_equal(judged.finding_count, 9);
+    for (size_t i = 0; i < judged.finding_count; i++)
+        assert_true(judged.findings[i].together);
+}
+
+/* What only this GPU has is told, not what all have. */
+static void test_own_cause_is_told(void **state)
+{
+    (void)state;
+    begin_with("run", 1000);
+    for (int own = 0; own < 2; own++) {
+        next_causes = "not permitted";
+        for (size_t i = 0; i < 20; i++)
+            complain(XB_FLEET_FAILED, fleet.gpus[i].node, i, "async h2d: not permitted");
+        complain(XB_FLEET_FAILED, fleet.gpus[gpu].node, gpu, "async h2d: not permitted");
+        next_causes = "fell off the bus";
+        if (own == 0)
+            complain(XB_FLEET_FAILED, fleet.gpus[gpu].node, gpu, "pinned h2d: fell off the bus");
+    }
+    judge();
+    assert_int_equal(judged.finding_count, 21);
+    assert_string_equal(judged.findings[0].node, "bad");
+    assert_has(judged.findings[0].text, "pinned h2d: fell off the bus (and 2 more)");
+    for (size_t i = 0; i < judged.finding_count; i++)
+        assert_int_equal(judged.findings[i].together, i > 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -235,6 +297,9 @@ int main(void)
         cmocka_unit_test(test_other_pairs_and_gpus_do_not_clear),
         cmocka_unit_test(test_another_rank_does_not_clear),
         cmocka_unit_test(test_many_together),
+        cmocka_unit_test(test_other_causes_are_not_together),
+        cmocka_unit_test(test_each_cause_is_common),
+        cmocka_unit_test(test_own_cause_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, finish_group);
 }

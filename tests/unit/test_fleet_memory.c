@@ -53,7 +53,7 @@ static enum xb_status add(struct xb_fleet *fleet, size_t i, struct xb_error *err
         .model = "H200", .uuid = name, .link_speed_gts = 32, .link_width = i == 8 ? 8 : 16};
     struct xb_fleet_figure figure = {.name = "h2d", .unit = "B/s", .backend = "cuda"};
     struct xb_fleet_value value = {.peer = -1, .value = i == 9 ? 1e9 : 5e10, .scatter = NAN};
-    struct xb_fleet_complaint complaint = {XB_FLEET_FAILED, 0, XB_FLEET_NONE, name, 0};
+    struct xb_fleet_complaint complaint = {XB_FLEET_FAILED, 0, XB_FLEET_NONE, name, 0, "a\nb"};
     enum xb_status status = xb_fleet_add_source(fleet, &source, &value.source, error);
     figure.driver = node.driver;
     if (status == XB_OK)

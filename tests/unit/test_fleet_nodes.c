@@ -267,6 +267,105 @@ static void test_narrower_pairs(void **state)
     }
 }
 
+/* Nodes of four GPUs in a ring: each has links to its neighbours only. Of the last node two
+ * neighbours have lost theirs if `broken`. */
+static void judge_rings(unsigned nodes, bool broken)
+{
+    begin();
+    for (unsigned node = 0; node < nodes; node++) {
+        char name[16];
+        snprintf(name, sizeof name, "n%u", node);
+        add_document();
+        for (unsigned i = 0; i < 16; i++) {
+            unsigned from = i / 4;
+            unsigned to = i % 4;
+            bool lost = broken && node == nodes - 1 && from + to == 1;
+            bool linked = (from + to) % 2 == 1 && !lost;
+            if (from == to)
+                continue;
+            next_figure.links_known = true;
+            next_figure.links = linked ? 2 : 0;
+            next_figure.link = linked ? "NVLink x2" : "PCIe";
+            add_value(add_figure("link peer"), add_gpu(add_node(name), from), RATE);
+            fleet.values[fleet.value_count - 1].peer = (int)to;
+        }
+    }
+    judge();
+}
+
+/* A third of the pairs have no link on any node: that is how they are built. */
+static void test_rings(void **state)
+{
+    (void)state;
+    for (unsigned nodes = 2; nodes < 8; nodes++) {
+        judge_rings(nodes, false);
+        assert_int_equal(count_of(XB_FLEET_NARROWER), 0);
+        assert_note("pairs of GPUs have fewer links than most pairs of their model");
+        judge_rings(nodes, true);
+        assert_int_equal(count_of(XB_FLEET_NARROWER), 2);
+        for (size_t i = 0; i < judged.finding_count; i++) {
+            assert_int_equal(judged.findings[i].node[1], '0' + (int)nodes - 1);
+            assert_false(judged.findings[i].together);
+            assert_has(judged.findings[i].text, "fewer links to 1 of 3 GPUs: to GPU");
+        }
+    }
+}
+
+/* Nodes of four GPUs, of which two and two have a bridge: most pairs have none. */
+static void test_bridges(void **state)
+{
+    (void)state;
+    for (unsigned nodes = 5; nodes < 7; nodes++) {
+        begin();
+        for (unsigned i = 0; i < 12 * nodes; i++) {
+            char name[16];
+            unsigned from = i % 4;
+            unsigned to = (from + 1 + i / 4 % 3) % 4;
+            bool linked = from / 2 == to / 2 && (i >= 12 || from >= 2);
+            snprintf(name, sizeof name, "n%u", i / 12);
+            next_figure.links_known = true;
+            next_figure.links = linked ? 12 : 0;
+            next_figure.link = linked ? "NVLink x12" : "PCIe";
+            add_document();
+            add_value(add_figure("link peer"), add_gpu(add_node(name), from), RATE);
+            fleet.values[fleet.value_count - 1].peer = (int)to;
+        }
+        judge();
+        assert_int_equal(count_of(XB_FLEET_NARROWER), nodes < 6 ? 0 : 2);
+        for (size_t i = 0; i < judged.finding_count; i++) {
+            assert_string_equal(judged.findings[i].node, "n0");
+            assert_true(fleet.gpus[judged.findings[i].gpu].index < 2);
+            assert_has(judged.findings[i].text, "fewer links to 1 of 3 GPUs");
+            assert_has(judged.findings[i].text, "PCIe; most pairs of its siblings have NVLink x12");
+        }
+    }
+}
+
+/* Twelve GPUs of two models have h2d; peer is lacking on some of the first model. */
+static void test_lacking(void **state)
+{
+    (void)state;
+    for (size_t lacking = 0; lacking < 7; lacking++) {
+        begin();
+        for (size_t i = 0; i < 24; i++) {
+            char name[16];
+            snprintf(name, sizeof name, "n%zu", i);
+            next_gpu.model = next_figure.model = i % 2 == 0 ? "H200" : "L40S";
+            next_figure.driver = i < 4 ? "570" : "580"; /* another driver measures the same */
+            add_document();
+            size_t gpu = add_gpu(add_node(name), 3);
+            add_value(add_figure("h2d"), gpu, RATE);
+            if (i % 2 == 0 && i / 2 >= lacking)
+                add_value(add_figure("peer"), gpu, RATE);
+        }
+        judge();
+        if (lacking > 0 && lacking < 6)
+            assert_note("have, and others do not: 1 (first: peer, not on n0 GPU 3)");
+        else
+            assert_no_note("have, and others do not");
+    }
+}
+
 static void test_drivers(void **state)
 {
     (void)state;
@@ -331,15 +430,20 @@ static void test_exit_codes(void **state)
     assert_int_equal(xb_fleet_exit_code(&judged), 0);
 }
 
-/* Twenty nodes of which so many have the fault. */
-static void judge_faults(enum xb_fleet_fault fault, size_t count)
+/* Nodes of which so many have the fault. */
+static void judge_faults_of(enum xb_fleet_fault fault, size_t count, size_t nodes)
 {
     begin();
-    add_fleet(20, RATE, 0.001);
+    add_fleet(nodes, RATE, 0.001);
     for (size_t i = 0; i < count; i++)
         complain(fault, fleet.gpus[i].node, i, "the same");
     judge();
     assert_int_equal(judged.finding_count, count);
+}
+
+static void judge_faults(enum xb_fleet_fault fault, size_t count)
+{
+    judge_faults_of(fault, count, 20);
 }
 
 static bool all_together(void)
@@ -379,6 +483,23 @@ static void test_one_cause(void **state)
     judge();
     assert_int_equal(judged.finding_count, 5);
     assert_true(all_together());
+}
+
+/* Nor may it drain a small one. */
+static void test_one_cause_of_few(void **state)
+{
+    static const struct {
+        size_t count, nodes;
+        bool together;
+    } cases[] = {{1, 1, false}, {1, 2, false}, {2, 2, true}, {2, 3, true},
+                 {2, 4, false}, {3, 4, true},  {4, 8, false}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        judge_faults_of(XB_FLEET_CUT, cases[i].count, cases[i].nodes);
+        assert_int_equal(all_together(), cases[i].together);
+    }
+    judge_faults_of(XB_FLEET_WRONG_DATA, 2, 2);
+    assert_false(all_together());
 }
 
 /* A folder without any document says nothing of a node. */
@@ -446,6 +567,9 @@ int main(void)
         cmocka_unit_test(test_narrower),
         cmocka_unit_test(test_no_majority_of_links),
         cmocka_unit_test(test_narrower_pairs),
+        cmocka_unit_test(test_rings),
+        cmocka_unit_test(test_bridges),
+        cmocka_unit_test(test_lacking),
         cmocka_unit_test(test_a_whole_node_is_one_fault),
         cmocka_unit_test(test_a_tenth_of_the_nodes_is_together),
         cmocka_unit_test(test_drivers),
@@ -454,6 +578,7 @@ int main(void)
         cmocka_unit_test(test_natural_order),
         cmocka_unit_test(test_names_of_codes),
         cmocka_unit_test(test_one_cause),
+        cmocka_unit_test(test_one_cause_of_few),
         cmocka_unit_test(test_nobody_is_there),
     };
     return cmocka_run_group_tests(tests, NULL, finish_group);

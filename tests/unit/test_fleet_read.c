@@ -122,6 +122,13 @@ static void what_failed_is_told(void **state)
     take(tree);
     assert_int_equal(find_complaint(XB_FLEET_FAILED)->gpu, 0);
     assert_null(find_complaint(XB_FLEET_WRONG_DATA));
+    xb_fleet_free(&fleet);
+    assert_int_equal(open_fleet(state), 0);
+    tree = result_2_tree();
+    put(tree, "results[3].verified", "null");
+    put(tree, "results[3].reason", "\"lost 0x7f00 after 3 s\\nby GPU 1\"");
+    take(tree);
+    assert_string_equal(find_complaint(XB_FLEET_FAILED)->causes, "lost after s by GPU ");
 }
 
 static void what_was_cut_is_told(void **state)

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "internal.h"
+#include "quantity.h"
+
+#include <stdlib.h>
+
+/*
+ * Tells of GPUs without a figure that most GPUs of their model have. A row that was skipped is no
+ * value and no failure: a node where direct copies between GPUs are off would look like all others.
+ */
+
+/* A GPU has a value of a figure. */
+struct holding {
+    const struct xb_fleet_figure *figure;
+    size_t gpu;
+};
+
+static int compare_holdings(const void *left, const void *right)
+{
+    const struct holding *a = left;
+    const struct holding *b = right;
+    int order = xb_quantity_compare(a->figure, b->figure);
+    return order != 0 ? order : (a->gpu > b->gpu) - (a->gpu < b->gpu);
+}
+
+/* What is lacking: how many figures in all, and the first. */
+struct lacking {
+    size_t figures, gpu;
+    const struct xb_fleet_figure *figure;
+};
+
+/* A GPU among those of its model. */
+struct seat {
+    const char *model;
+    size_t gpu;
+};
+
+static int compare_seats(const void *left, const void *right)
+{
+    const struct seat *a = left;
+    const struct seat *b = right;
+    int order =
+        ((uintptr_t)a->model > (uintptr_t)b->model) - ((uintptr_t)a->model < (uintptr_t)b->model);
+    return order != 0 ? order : (a->gpu > b->gpu) - (a->gpu < b->gpu);
+}
+
+static struct seat *list_seats(const struct xb_fleet *fleet)
+{
+    struct seat *seats = calloc(fleet->gpu_count + 1, sizeof *seats);
+    for (size_t i = 0; seats != NULL && i < fleet->gpu_count; i++)
+        seats[i] = (struct seat){fleet->gpus[i].model, i};
+    if (seats != NULL)
+        qsort(seats, fleet->gpu_count, sizeof *seats, compare_seats);
+    return seats;
+}
+
+/* The first of the model, at or behind the end if there is none. */
+static size_t find_model(const struct seat *seats, size_t count, const char *model)
+{
+    size_t low = 0;
+    for (size_t high = count; low < high;) {
+        size_t middle = low + (high - low) / 2;
+        if ((uintptr_t)seats[middle].model < (uintptr_t)model)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* `holders` are GPUs with one figure, each once and in order. Looks at no more than twice as many:
+ * then the holders are no majority. */
+static void find_lacking(const struct seat *seats, size_t seat_count, const struct holding *holders,
+                         size_t count, struct lacking *lacking)
+{
+    size_t gpus = 0;
+    size_t first = XB_FLEET_NONE;
+    const char *model = holders->figure->model;
+    size_t begin = find_model(seats, seat_count, model);
+    for (size_t i = begin, k = 0; i < seat_count && seats[i].model == model && gpus < 2 * count;
+         i++, gpus++) {
+        while (k < count && holders[k].gpu < seats[i].gpu)
+            k++;
+        bool holds = k < count && holders[k].gpu == seats[i].gpu;
+        if (!holds && first == XB_FLEET_NONE)
+            first = seats[i].gpu;
+    }
+    if (first == XB_FLEET_NONE || count <= XB_FLEET_SIBLINGS || gpus >= 2 * count)
+        return;
+    if (lacking->figures++ == 0) {
+        lacking->gpu = first;
+        lacking->figure = holders->figure;
+    }
+}
+
+static size_t list_holdings(const struct xb_fleet *fleet, struct holding *holdings)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < fleet->value_count; i++)
+        holdings[i] =
+            (struct holding){&fleet->figures[fleet->values[i].figure], fleet->values[i].gpu};
+    qsort(holdings, fleet->value_count, sizeof *holdings, compare_holdings);
+    for (size_t i = 0; i < fleet->value_count; i++)
+        if (kept == 0 || compare_holdings(&holdings[kept - 1], &holdings[i]) != 0)
+            holdings[kept++] = holdings[i];
+    return kept;
+}
+
+static enum xb_status note(struct xb_judging *judging, const struct lacking *lacking,
+                           struct xb_error *error)
+{
+    const struct xb_fleet *fleet = judging->fleet;
+    const struct xb_fleet_gpu *gpu = &fleet->gpus[lacking->gpu];
+    return xb_fleet_add_note(judging, error,
+                             "Figures that most GPUs of a model have, and others do not: %zu "
+                             "(first: %.200s, not on %.64s "
+                             "GPU %u). Was it skipped there?",
+                             lacking->figures,
+                             lacking->figure->name != NULL ? lacking->figure->name : "-",
+                             fleet->nodes[gpu->node].name, gpu->index);
+}
+
+enum xb_status xb_fleet_note_lacking(struct xb_judging *judging, struct xb_error *error)
+{
+    const struct xb_fleet *fleet = judging->fleet;
+    struct lacking lacking = {.figures = 0};
+    struct holding *holdings = calloc(fleet->value_count + 1, sizeof *holdings);
+    struct seat *seats = list_seats(fleet);
+    enum xb_status status = holdings != NULL && seats != NULL ? XB_OK : xb_fleet_no_memory(error);
+    size_t count = status == XB_OK ? list_holdings(fleet, holdings) : 0;
+    for (size_t begin = 0, end = 0; begin < count; begin = end) {
+        while (end < count &&
+               xb_quantity_compare(holdings[end].figure, holdings[begin].figure) == 0)
+            end++;
+        find_lacking(seats, fleet->gpu_count, holdings + begin, end - begin, &lacking);
+    }
+    free(holdings);
+    free(seats);
+    return status == XB_OK && lacking.figures > 0 ? note(judging, &lacking, error) : status;
+}
