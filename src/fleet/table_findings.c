@@ -4,6 +4,7 @@
 #include "formats.h"
 #include "table_internal.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,6 +56,16 @@ static void put_cell(char *cell, size_t room, const char *text)
     xb_make_plain(cell);
     if (strlen(cell) > most || is_cut)
         snprintf(cell + (strlen(cell) < most ? strlen(cell) : most) - 3, 4, "...");
+}
+
+/* How much of a node's name a row shows. A name that no Linux host can have is not worth other
+ * columns; any other is cut only if rows would become paragraphs. */
+static size_t room_for_name(const struct xb_fleet_view *view, const char *name)
+{
+    size_t third = view->columns / 3;
+    if (strlen(name) <= HOST_NAME_MAX)
+        return view->columns - 2;
+    return third > LEAST_NAME ? third : LEAST_NAME;
 }
 
 /* --format csv has long names whole. */
@@ -119,7 +130,7 @@ static bool add_row(const struct xb_fleet_view *view, struct libscols_table *tab
     char cells[CELLS][CELL_SIZE];
     for (size_t i = 0; i < CELLS; i++)
         snprintf(cells[i], CELL_SIZE, "-");
-    put_node(cells[CELL_NODE], view->columns - 2, finding->node);
+    put_node(cells[CELL_NODE], room_for_name(view, finding->node), finding->node);
     put_gpu(view, finding, cells);
     put_figure(view, finding, cells);
     if (more > 0)
