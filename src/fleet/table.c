@@ -183,6 +183,8 @@ static bool count_findings(const struct xb_fleet_judgement *judgement, struct ta
 /* "3 slow, 1 missing" */
 static void put_codes(const struct xb_fleet_view *view, const struct tally *tally)
 {
+    const struct xb_fleet *fleet = view->judgement->fleet;
+    const char *name = fleet->node_count > 0 ? fleet->nodes[0].name : NULL;
     struct xb_words words = {.length = 0};
     char count[24];
     for (enum xb_fleet_code code = 0; code < XB_FLEET_CODES; code++)
@@ -200,7 +202,9 @@ static void put_codes(const struct xb_fleet_view *view, const struct tally *tall
     if (tally->unsure > 0 && tally->unsure == view->judgement->request.expected_count)
         xb_fleet_table_put(view, XB_COLOUR_WARNING,
                            "None of the expected nodes is there: are the names and the folder "
-                           "right?");
+                           "right?%s%.100s",
+                           name != NULL ? " The first document is of " : "",
+                           name != NULL ? name : "");
     else if (tally->unsure > 0)
         xb_fleet_table_put(view, XB_COLOUR_WARNING,
                            "The documents that could not be read (below) may come from missing "

@@ -185,7 +185,7 @@ class Fleet(Case):
         self.assertEqual(outcome.out, "")
         self.assertIn("expected nodes are not listed: 1, but none of them is there", outcome.err)
         out = self.assert_ends(1, "fleet", "results", "--expect-hosts", "hostz").out
-        self.assertIn("None of the expected nodes is there: are the names and the folder right?", out)
+        self.assertIn("None of the expected nodes is there: are the names and the folder right? The first document is of\n  gpu001\n", out)
 
     def test_what_was_cut_short_is_not_drained(self):
         """A deadline or a signal is hardly the node's fault. The list may be all that a script looks at."""
