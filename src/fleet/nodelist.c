@@ -119,8 +119,8 @@ static void tell_undrained(const struct xb_fleet_judgement *judgement)
 enum xb_status xb_fleet_drain_list(const struct xb_fleet_judgement *judgement,
                                    struct xb_drain_list *list, struct xb_error *error)
 {
-    *list =
-        (struct xb_drain_list){.names = calloc(judgement->finding_count + 1, sizeof(const char *))};
+    *list = (struct xb_drain_list){
+        .names = calloc(judgement->finding_count + 1, sizeof(const char *)), .text = ""};
     if (list->names == NULL)
         return XB_FAIL(error, XB_ERR_MEMORY, "no memory for the names of nodes");
     list->count = find_bad(judgement, list->names);
