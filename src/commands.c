@@ -145,7 +145,7 @@ static const struct xb_command command_help = {
     .synopsis = "help [WORD]",
     .summary = "on a command, a mode or an option",
     .description = "Prints help on the program, or on a command, a mode or an option: help link, "
-                   "help pinned, help --size. `help columns` tells what the columns of the table "
+                   "help pinned, help --size. `help columns` tells what the columns of the tables "
                    "are, `help all` everything. --help does the same.",
     .exits = "0 there is help; 2 there is none on that.",
     .example = "xferbench help pinned",

@@ -20,6 +20,17 @@ size_t xb_widest_line(const char *text)
     }
 }
 
+void xb_cut_middle(const char *text, size_t room, char *cut)
+{
+    size_t length = strlen(text);
+    size_t behind = (room - 3) / 2;
+    if (length <= room)
+        snprintf(cut, room + 1, "%s", text);
+    else
+        snprintf(cut, room + 1, "%.*s...%s", (int)(room - 3 - behind), text,
+                 text + length - behind);
+}
+
 bool xb_columns_paint(struct libscols_cell *cell, FILE *stream, enum xb_colour colour)
 {
     const char *code = xb_colour_begin(stream, colour);
@@ -247,6 +258,38 @@ static bool fits(struct libscols_table *table, const size_t *widths, size_t blan
     return behind <= room;
 }
 
+/* What the columns behind the first take, with a blank before each. */
+static size_t width_behind(struct libscols_table *table, const size_t *widths)
+{
+    size_t behind = 0;
+    for (size_t i = 1; i < scols_table_get_ncols(table); i++) {
+        struct libscols_column *column = scols_table_get_column(table, i);
+        if (!scols_column_is_hidden(column))
+            behind += 1 + larger(widths[i], strlen(name_of(column)));
+    }
+    return behind;
+}
+
+/* Cuts the cells of the first column that are longer than `room`. */
+static bool cut_names(struct libscols_table *table, size_t room)
+{
+    char *name = malloc(room + 1);
+    struct libscols_iter *lines = scols_new_iter(SCOLS_ITER_FORWARD);
+    struct libscols_line *line = NULL;
+    bool ok = name != NULL && lines != NULL;
+    while (ok && scols_table_next_line(table, lines, &line) == 0) {
+        struct libscols_cell *cell = scols_line_get_cell(line, 0);
+        const char *data = cell != NULL ? scols_cell_get_data(cell) : NULL;
+        if (data == NULL || strlen(data) <= room)
+            continue;
+        xb_cut_middle(data, room, name);
+        ok = scols_cell_set_data(cell, name) == 0;
+    }
+    scols_free_iter(lines);
+    free(name);
+    return ok;
+}
+
 /* Takes from the table what it has to lose. All before it is printed: the library never makes a
  * column narrower than it once was. *separator is what then stands between columns. */
 static bool make_narrower(struct libscols_table *table, const struct xb_columns *columns,
@@ -265,6 +308,11 @@ static bool make_narrower(struct libscols_table *table, const struct xb_columns 
     for (unsigned turn = 1; ok && is_wide && turn <= last_turn(table, columns); turn++)
         if (!fits(table, widths, 1, room))
             ok = hide(table, columns, turn);
+    if (ok && columns->least > 0 && !fits(table, widths, 1, room)) {
+        size_t behind = width_behind(table, widths);
+        if (behind + columns->least <= room)
+            ok = cut_names(table, room - behind);
+    }
     free(widths);
     return ok;
 }

@@ -20,16 +20,23 @@ struct xb_columns {
      * go together. NULL: all stay. */
     const unsigned char *turns;
     const char *elsewhere; /* "They are in --json": where to find what went; NULL: nowhere */
+    size_t least; /* the first column has names that may be cut in the middle, to so many characters
+                     and no fewer; 0: they may not */
 };
 
 /*
  * Prints the table to a text whose lines fit into columns->width. For as long as they are too
  * long, first the space between columns shrinks, then a header gets brief, then columns go, which
- * a last line below the table names. If those that stay are still too wide, each row becomes a
- * paragraph: "MODE pinned  VARIANT alloc ...". No figure is ever cut. Cells are plain ASCII.
+ * a last line below the table names. Then names in the first column are cut, if columns->least
+ * allows it. If that is still too wide, each row becomes a paragraph: "MODE pinned  VARIANT alloc
+ * ...". No figure is ever cut. Cells are plain ASCII.
  * Returns NULL if there is no memory. Release with free().
  */
 char *xb_columns_fit(struct libscols_table *table, const struct xb_columns *columns);
+
+/* Writes the text into `cut`, of room + 1 bytes; a longer one with "..." in its middle, because
+ * names differ at either end. `room` is 5 at least. */
+void xb_cut_middle(const char *text, size_t room, char *cut);
 
 /* Colours a cell for where its table is printed, if that has colours. False: no memory, or there is
  * no cell. */

@@ -11,8 +11,7 @@
 
 static const char *kind_of(mode_t mode)
 {
-    return S_ISDIR(mode)    ? "a directory"
-           : S_ISFIFO(mode) ? "a pipe"
+    return S_ISFIFO(mode)   ? "a pipe"
            : S_ISCHR(mode)  ? "a character device"
            : S_ISBLK(mode)  ? "a block device"
            : S_ISSOCK(mode) ? "a socket"
@@ -23,6 +22,8 @@ static enum xb_status check_kind(const char *path, mode_t mode, bool pipes, stru
 {
     if (S_ISREG(mode) || (pipes && S_ISFIFO(mode)))
         return XB_OK;
+    if (S_ISDIR(mode))
+        return XB_FAIL(error, XB_ERR_USAGE, "%.300s: is a directory; name the files in it", path);
     return XB_FAIL(error, XB_ERR_USAGE, "%.300s: is %s%s", path, kind_of(mode),
                    pipes ? ", neither a regular file nor a pipe" : "; name a regular file");
 }

@@ -4,6 +4,7 @@
 
 #include "base/plain_text.h"
 #include "cli/help.h"
+#include "fleet/command.h"
 #include "measure/mode_list.h"
 #include "run/command.h"
 #include "xferbench/version.h"
@@ -82,10 +83,12 @@ static void print_columns(FILE *stream, const struct xb_command *const *commands
 {
     (void)commands;
     xb_run_print_columns_help(stream);
+    fprintf(stream, "\nColumns of the table of fleet\n\n");
+    xb_run_print_columns(stream, xb_fleet_column_helps);
 }
 
 const struct xb_topic xb_topics[] = {
-    {"columns", "what the columns of the table are", print_columns},
+    {"columns", "what the columns of the tables are", print_columns},
     {"all", "every command and every option", print_all},
     {NULL, NULL, NULL},
 };

@@ -3,10 +3,14 @@
 #define XFERBENCH_FLEET_COMMAND_H
 
 #include "cli/command.h"
+#include "run/command.h"
 
 /* `xferbench fleet`: 0 nothing was named, 1 something was or a document could not be read, 2 none
  * could be or the command line is wrong, 3 too few siblings to judge. */
 extern const struct xb_command xb_command_fleet;
+
+/* The columns of its table; the last one's name is NULL (columns_help.c). */
+extern const struct xb_column_help xb_fleet_column_helps[];
 
 /* The rows of its options, of options.c. */
 const struct xb_option *const *xb_fleet_rows(void);

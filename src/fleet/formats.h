@@ -4,6 +4,8 @@
 
 #include "judgement.h"
 
+#include "base/arena.h"
+
 #include <stdbool.h>
 #include <stdio.h>
 
@@ -35,6 +37,21 @@ XB_MUST_CHECK enum xb_status xb_fleet_prometheus_write(FILE *stream,
 XB_MUST_CHECK enum xb_status xb_fleet_nodelist_write(FILE *stream,
                                                      const struct xb_fleet_judgement *judgement,
                                                      struct xb_error *error);
+
+/* The nodes to take out of service. */
+struct xb_drain_list {
+    const char **names; /* each once */
+    size_t count;
+    const char *text; /* all as a host expression of Slurm; "" for none */
+    size_t left_out;  /* how many are not in the text: no scheduler takes such a name */
+    struct xb_arena *arena;
+};
+
+/* XB_ERR_MEMORY. Free the list also after a failure. */
+XB_MUST_CHECK enum xb_status xb_fleet_drain_list(const struct xb_fleet_judgement *judgement,
+                                                 struct xb_drain_list *list,
+                                                 struct xb_error *error);
+void xb_fleet_drain_list_free(struct xb_drain_list *list);
 
 /* Whether to take its node out of service: the finding is bad, certain, and not shared with many
  * siblings. */

@@ -48,27 +48,15 @@ static enum xb_status sort_siblings(struct xb_judging *judging, struct xb_error 
     return XB_OK;
 }
 
-/* What was left out of judging. */
+/* What was judged with more caution, and what could not be. */
 static enum xb_status note_left_out(struct xb_judging *judging, struct xb_error *error)
 {
     const struct xb_fleet_judgement *judgement = judging->judgement;
-    size_t few = 0;
-    size_t values = 0;
     size_t wide = 0;
     enum xb_status status = XB_OK;
-    for (size_t i = 0; i < judgement->sibling_count; i++) {
+    for (size_t i = 0; i < judgement->sibling_count; i++)
         wide += judgement->siblings[i].wide > 0;
-        if (judgement->siblings[i].judged)
-            continue;
-        few++;
-        values += judgement->siblings[i].values;
-    }
-    if (few > 0)
-        status = xb_fleet_add_note(judging, error,
-                                   "%zu of %zu figures are not judged, with %zu values: fewer than "
-                                   "%d GPUs measured the same under the same conditions.",
-                                   few, judgement->sibling_count, values, XB_FLEET_SIBLINGS + 1);
-    if (status == XB_OK && wide > 0)
+    if (wide > 0)
         status = xb_fleet_add_note(judging, error,
                                    "Figures with longer tails on both sides than a normal "
                                    "distribution: %zu. There a GPU must deviate more to be named.",

@@ -90,9 +90,11 @@ static void tell_undrained(const struct xb_fleet_judgement *judgement)
 {
     size_t count = 0;
     size_t unsure = 0;
+    size_t cut = 0;
     for (size_t i = 0; i < judgement->finding_count; i++) {
         const struct xb_fleet_finding *finding = &judgement->findings[i];
         unsure += finding->unsure;
+        cut += finding->code == XB_FLEET_IS_CUT;
         count += finding->together && !finding->unsure && xb_fleet_code_is_bad(finding->code);
     }
     if (unsure > 0 && unsure == judgement->request.expected_count)
@@ -104,31 +106,46 @@ static void tell_undrained(const struct xb_fleet_judgement *judgement)
         xb_say("missing nodes are not listed: %zu, but %zu documents could not be read, and may be "
                "theirs; see --format table",
                unsure, judgement->fleet->unread_count);
+    if (cut > 0)
+        xb_say("findings of cut-short list no node: %zu; measure those nodes again, see --format "
+               "table",
+               cut);
     if (count > 0)
         xb_say("%zu findings drain no node: so many have the same that one cause is likelier than "
                "so many faults; see --format table",
                count);
 }
 
+enum xb_status xb_fleet_drain_list(const struct xb_fleet_judgement *judgement,
+                                   struct xb_drain_list *list, struct xb_error *error)
+{
+    *list = (struct xb_drain_list){
+        .names = calloc(judgement->finding_count + 1, sizeof(const char *)), .text = ""};
+    if (list->names == NULL)
+        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for the names of nodes");
+    list->count = find_bad(judgement, list->names);
+    return xb_hostlist_compress(list->names, list->count, &list->arena, &list->text,
+                                &list->left_out, error);
+}
+
+void xb_fleet_drain_list_free(struct xb_drain_list *list)
+{
+    xb_arena_free(list->arena);
+    free(list->names);
+}
+
 enum xb_status xb_fleet_nodelist_write(FILE *stream, const struct xb_fleet_judgement *judgement,
                                        struct xb_error *error)
 {
-    struct xb_arena *arena = NULL;
-    const char *text = NULL;
-    size_t left_out = 0;
-    const char **names = calloc(judgement->finding_count + 1, sizeof(const char *));
-    if (names == NULL)
-        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for the names of nodes");
-    size_t count = find_bad(judgement, names);
-    enum xb_status status = xb_hostlist_compress(names, count, &arena, &text, &left_out, error);
+    struct xb_drain_list list;
+    enum xb_status status = xb_fleet_drain_list(judgement, &list, error);
     if (status == XB_OK) {
-        tell_left_out(names, count, left_out);
+        tell_left_out(list.names, list.count, list.left_out);
         tell_undrained(judgement);
-        if (text[0] != '\0')
-            fprintf(stream, "%s\n", text);
+        if (list.text[0] != '\0')
+            fprintf(stream, "%s\n", list.text);
         status = xb_stream_finish(stream, "the node list", error);
     }
-    xb_arena_free(arena);
-    free(names);
+    xb_fleet_drain_list_free(&list);
     return status;
 }

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #define LEFT_OUT_TOLD 10
+#define INDENT 2 /* of further lines, by xb_lines_print() */
 
 /* ---- what all parts share ---- */
 
@@ -86,14 +87,18 @@ struct some {
 /* What is named. */
 struct tally {
     size_t codes[XB_FLEET_CODES];
-    struct some bad;    /* to be taken out of service */
-    struct some many;   /* what is bad, but many have it */
-    bool by_siblings;   /* what is bad is told by siblings alone, but for missing nodes */
-    size_t missing;     /* nodes */
-    size_t missing_bad; /* of them to be drained */
-    size_t together;    /* rows that many siblings have */
-    size_t unsure;      /* missing nodes that may have sent what could not be read */
+    struct some bad;  /* to be taken out of service */
+    struct some many; /* what is bad, but many have it */
+    bool by_siblings; /* what is bad is told by siblings alone, but for missing nodes */
+    size_t missing;   /* nodes */
+    struct xb_drain_list drained;
+    size_t together; /* rows that many siblings have */
+    size_t unsure;   /* missing nodes that may have sent what could not be read */
+    struct some cut; /* what was not measured to the end */
 };
+
+/* Of which findings to count nodes and GPUs. */
+typedef bool is_counted(const struct xb_fleet_finding *finding);
 
 static int by_name(const void *a, const void *b)
 {
@@ -109,14 +114,26 @@ static size_t count_different(const char **names, size_t count)
     return different;
 }
 
-static bool is_of(const struct xb_fleet_finding *finding, bool to_drain)
+static bool is_bad(const struct xb_fleet_finding *finding)
 {
-    bool is_bad = xb_fleet_code_is_bad(finding->code) && finding->code != XB_FLEET_MISSING;
-    return is_bad && xb_fleet_is_to_drain(finding) == to_drain;
+    return finding->code != XB_FLEET_MISSING && xb_fleet_is_to_drain(finding);
 }
 
-/* Counts those with a finding to drain for, or with one that many have. False: no memory. */
-static bool count_some(const struct xb_fleet_judgement *judgement, bool to_drain, struct some *some)
+/* Bad, but many have it. */
+static bool is_of_many(const struct xb_fleet_finding *finding)
+{
+    return finding->code != XB_FLEET_MISSING && xb_fleet_code_is_bad(finding->code) &&
+           !xb_fleet_is_to_drain(finding);
+}
+
+static bool is_cut(const struct xb_fleet_finding *finding)
+{
+    return finding->code == XB_FLEET_IS_CUT;
+}
+
+/* Counts the nodes and GPUs with such a finding. False: no memory. */
+static bool count_some(const struct xb_fleet_judgement *judgement, is_counted *counts,
+                       struct some *some)
 {
     const char **names = calloc(judgement->finding_count + 1, sizeof(const char *));
     bool *is_named = calloc(judgement->fleet->gpu_count + 1, sizeof *is_named);
@@ -125,7 +142,7 @@ static bool count_some(const struct xb_fleet_judgement *judgement, bool to_drain
     size_t of_gpus = 0;
     for (size_t i = 0; ok && i < judgement->finding_count; i++) {
         const struct xb_fleet_finding *finding = &judgement->findings[i];
-        if (finding->gpu == XB_FLEET_NONE || !is_of(finding, to_drain))
+        if (finding->gpu == XB_FLEET_NONE || !counts(finding))
             continue;
         names[of_gpus++] = finding->node;
         some->gpus += !is_named[finding->gpu];
@@ -133,7 +150,7 @@ static bool count_some(const struct xb_fleet_judgement *judgement, bool to_drain
     }
     size_t with_gpus = ok ? count_different(names, of_gpus) : 0;
     for (size_t i = 0; ok && i < judgement->finding_count; i++)
-        if (is_of(&judgement->findings[i], to_drain))
+        if (counts(&judgement->findings[i]))
             names[all++] = judgement->findings[i].node;
     some->nodes = ok ? count_different(names, all) : 0;
     some->whole = some->nodes - with_gpus;
@@ -148,7 +165,7 @@ static bool count_findings(const struct xb_fleet_judgement *judgement, struct ta
     for (size_t i = 0; i < judgement->finding_count; i++) {
         const struct xb_fleet_finding *finding = &judgement->findings[i];
         enum xb_fleet_code code = finding->code;
-        if (is_of(finding, true) && code != XB_FLEET_FEWER_GPUS && code != XB_FLEET_NARROWER &&
+        if (is_bad(finding) && code != XB_FLEET_FEWER_GPUS && code != XB_FLEET_NARROWER &&
             code != XB_FLEET_SLOW)
             tally->by_siblings = false;
         if (!xb_fleet_table_is_row(judgement, i))
@@ -156,15 +173,18 @@ static bool count_findings(const struct xb_fleet_judgement *judgement, struct ta
         tally->codes[code]++;
         tally->together += finding->together && !finding->unsure;
         tally->unsure += finding->unsure;
-        tally->missing_bad += code == XB_FLEET_MISSING && xb_fleet_is_to_drain(finding);
     }
     tally->missing = tally->codes[XB_FLEET_MISSING];
-    return count_some(judgement, true, &tally->bad) && count_some(judgement, false, &tally->many);
+    return count_some(judgement, is_bad, &tally->bad) &&
+           count_some(judgement, is_of_many, &tally->many) &&
+           count_some(judgement, is_cut, &tally->cut);
 }
 
 /* "3 slow, 1 missing" */
 static void put_codes(const struct xb_fleet_view *view, const struct tally *tally)
 {
+    const struct xb_fleet *fleet = view->judgement->fleet;
+    const char *name = fleet->node_count > 0 ? fleet->nodes[0].name : NULL;
     struct xb_words words = {.length = 0};
     char count[24];
     for (enum xb_fleet_code code = 0; code < XB_FLEET_CODES; code++)
@@ -182,7 +202,9 @@ static void put_codes(const struct xb_fleet_view *view, const struct tally *tall
     if (tally->unsure > 0 && tally->unsure == view->judgement->request.expected_count)
         xb_fleet_table_put(view, XB_COLOUR_WARNING,
                            "None of the expected nodes is there: are the names and the folder "
-                           "right?");
+                           "right?%s%.100s",
+                           name != NULL ? " The first document is of " : "",
+                           name != NULL ? name : "");
     else if (tally->unsure > 0)
         xb_fleet_table_put(view, XB_COLOUR_WARNING,
                            "The documents that could not be read (below) may come from missing "
@@ -238,6 +260,12 @@ static void add_limits(struct xb_words *words, const struct xb_fleet_judgement *
                      xb_fleet_table_count(tally->missing, a, sizeof a),
                      xb_fleet_table_count(judgement->request.expected_count, b, sizeof b),
                      plural(judgement->request.expected_count), tally->missing == 1 ? "is" : "are");
+    if (tally->cut.nodes > 0)
+        xb_words_add(words, " %s of %s node%s %s not measured to the end: measure %s again.",
+                     xb_fleet_table_count(tally->cut.nodes, a, sizeof a),
+                     xb_fleet_table_count(fleet->node_count, b, sizeof b),
+                     plural(fleet->node_count), tally->cut.nodes == 1 ? "was" : "were",
+                     tally->cut.nodes == 1 ? "it" : "them");
     /* Those that are named need no siblings to be known. */
     size_t known = judgement->judged_gpus + tally->bad.gpus + tally->many.gpus;
     if (judgement->finding_count > 0 && known < fleet->gpu_count)
@@ -252,31 +280,42 @@ static void add_limits(struct xb_words *words, const struct xb_fleet_judgement *
                      plural(fleet->unread_count));
 }
 
+/* Names them if their names have room in a line. */
+static void put_drained(const struct xb_fleet_view *view, const struct xb_drain_list *list)
+{
+    char count[24];
+    xb_fleet_table_count(list->count, count, sizeof count);
+    if (list->left_out == 0 && strlen(list->text) + INDENT <= view->prose)
+        xb_fleet_table_put(view, XB_COLOUR_NONE,
+                           "Drain %s node%s: %s (for a script: --format "
+                           "nodelist)",
+                           count, plural(list->count), list->text);
+    else
+        xb_fleet_table_put(view, XB_COLOUR_NONE,
+                           "Drain %s node%s: the same command with --format nodelist names %s for "
+                           "Slurm.",
+                           count, plural(list->count), list->count == 1 ? "it" : "them");
+}
+
 /* Something is named. */
 static void answer_named(const struct xb_fleet_view *view, const struct tally *tally)
 {
     const struct xb_fleet *fleet = view->judgement->fleet;
-    size_t drained = tally->bad.nodes + tally->missing_bad;
-    char count[24];
     struct xb_words words = {.length = 0};
     if (tally->bad.nodes > 0) {
         add_bad(&words, fleet, tally);
     } else if (tally->many.nodes > 0) {
         add_some(&words, fleet, &tally->many);
         xb_words_add(&words, " not as they should be, but many have the same.");
-    } else if (tally->missing == 0) {
+    } else if (tally->missing == 0 && tally->cut.nodes == 0) {
         xb_words_add(&words, "No node needs to be drained, but not all are alike.");
     }
     add_limits(&words, view->judgement, tally);
-    xb_fleet_table_put(view, drained > 0 ? XB_COLOUR_BAD : XB_COLOUR_WARNING, "%s",
+    xb_fleet_table_put(view, tally->drained.count > 0 ? XB_COLOUR_BAD : XB_COLOUR_WARNING, "%s",
                        words.text + (words.text[0] == ' '));
     put_codes(view, tally);
-    if (drained > 0)
-        xb_fleet_table_put(view, XB_COLOUR_NONE,
-                           "Drain %s node%s: the same command with --format nodelist names %s for "
-                           "Slurm.",
-                           xb_fleet_table_count(drained, count, sizeof count), plural(drained),
-                           drained == 1 ? "it" : "them");
+    if (tally->drained.count > 0)
+        put_drained(view, &tally->drained);
 }
 
 static void answer_good(const struct xb_fleet_view *view, const struct tally *tally)
@@ -356,21 +395,23 @@ static void put_left_out(const struct xb_fleet_view *view)
 
 /* ---- all of it ---- */
 
-static bool put_table(const struct xb_fleet_view *view)
+static bool put_table(const struct xb_fleet_view *view, struct xb_error *error)
 {
     struct tally tally = {.missing = 0};
-    if (!count_findings(view->judgement, &tally))
-        return false;
-    put_answer(view, &tally);
+    bool ok = xb_fleet_drain_list(view->judgement, &tally.drained, error) == XB_OK &&
+              count_findings(view->judgement, &tally);
+    if (ok)
+        put_answer(view, &tally);
+    xb_fleet_drain_list_free(&tally.drained);
     /* Without any document each expected node is missing: only why there is none helps. */
-    if (view->judgement->fleet->source_count > 0) {
-        if (!xb_fleet_table_findings(view))
-            return false;
+    if (ok && view->judgement->fleet->source_count > 0) {
+        ok = xb_fleet_table_findings(view);
         xb_fleet_table_figures(view);
         put_notes(view);
     }
-    put_left_out(view);
-    return true;
+    if (ok)
+        put_left_out(view);
+    return ok;
 }
 
 enum xb_status xb_fleet_table_write(FILE *stream, const struct xb_fleet_judgement *judgement,
@@ -386,7 +427,7 @@ enum xb_status xb_fleet_table_write(FILE *stream, const struct xb_fleet_judgemen
         .figures = xb_is_terminal(stream) ? XB_FLEET_FIGURES : SIZE_MAX,
     };
     locale_t previous = xb_plain_locale_enter();
-    enum xb_status status = put_table(&view)
+    enum xb_status status = put_table(&view, error)
                                 ? xb_stream_finish(stream, "the table", error)
                                 : XB_FAIL(error, XB_ERR_MEMORY, "not enough memory for the table");
     xb_plain_locale_leave(previous);

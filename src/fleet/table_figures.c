@@ -185,8 +185,13 @@ static void put_unjudged(const struct xb_fleet_view *view)
         xb_words_add(&words, "; and %s more: --format json",
                      xb_fleet_table_count(count - UNJUDGED, text, sizeof text));
     fputc('\n', view->stream);
-    xb_fleet_table_put(view, XB_COLOUR_NONE, "Not judged, with fewer than %d values: %s.",
-                       XB_FLEET_SIBLINGS + 1, words.text);
+    if (judgement->tests == 0) /* the answer says why */
+        xb_fleet_table_put(view, XB_COLOUR_NONE, "Not judged (number of values): %s.", words.text);
+    else
+        xb_fleet_table_put(view, XB_COLOUR_NONE,
+                           "Not judged, because fewer than %d GPUs measured the same under the "
+                           "same conditions (number of values): %s.",
+                           XB_FLEET_SIBLINGS + 1, words.text);
 }
 
 static bool has_named(const struct xb_fleet_siblings *siblings)

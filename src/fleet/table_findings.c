@@ -4,6 +4,7 @@
 #include "formats.h"
 #include "table_internal.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,6 +44,7 @@ static const unsigned char turns[CELLS] = {[CELL_UUID] = 1, [CELL_SPREADS] = 2, 
                                            [CELL_PCI] = 4,  [CELL_VALUE] = 5,   [CELL_MORE] = 6};
 
 #define CELL_SIZE 128
+#define LEAST_NAME 16 /* of a node, where long ones are cut */
 
 /* Texts of documents, of any length. What has no room ends with "...": --format csv has all. */
 static void put_cell(char *cell, size_t room, const char *text)
@@ -54,6 +56,23 @@ static void put_cell(char *cell, size_t room, const char *text)
     xb_make_plain(cell);
     if (strlen(cell) > most || is_cut)
         snprintf(cell + (strlen(cell) < most ? strlen(cell) : most) - 3, 4, "...");
+}
+
+/* How much of a node's name a row shows. A name that no Linux host can have is not worth other
+ * columns; any other is cut only if rows would become paragraphs. */
+static size_t room_for_name(const struct xb_fleet_view *view, const char *name)
+{
+    size_t third = view->columns / 3;
+    if (strlen(name) <= HOST_NAME_MAX)
+        return view->columns - 2;
+    return third > LEAST_NAME ? third : LEAST_NAME;
+}
+
+/* --format csv has long names whole. */
+static void put_node(char *cell, size_t room, const char *name)
+{
+    xb_cut_middle(name, room < CELL_SIZE - 1 ? room : CELL_SIZE - 1, cell);
+    xb_make_plain(cell);
 }
 
 static void put_gpu(const struct xb_fleet_view *view, const struct xb_fleet_finding *finding,
@@ -111,7 +130,7 @@ static bool add_row(const struct xb_fleet_view *view, struct libscols_table *tab
     char cells[CELLS][CELL_SIZE];
     for (size_t i = 0; i < CELLS; i++)
         snprintf(cells[i], CELL_SIZE, "-");
-    put_cell(cells[CELL_NODE], view->columns - 2, finding->node);
+    put_node(cells[CELL_NODE], room_for_name(view, finding->node), finding->node);
     put_gpu(view, finding, cells);
     put_figure(view, finding, cells);
     if (more > 0)
@@ -135,11 +154,11 @@ static const char *const next_steps[XB_FLEET_CODES] = {
     [XB_FLEET_MISSING] = "there is no document of it. Does it run? srun -w NODE xferbench link",
     [XB_FLEET_HAS_WRONG_DATA] = "a copy arrived wrong. Let nobody compute there.",
     [XB_FLEET_HAS_FAILED] = "a measurement ended with an error. Look at its text.",
-    [XB_FLEET_IS_CUT] = "a signal or the deadline ended it. Measure again.",
     [XB_FLEET_LINK_VERDICT] = "its own link test is not OK. docs/link.md has the codes.",
     [XB_FLEET_FEWER_GPUS] = "most nodes have more. Does nvidia-smi or rocm-smi see all?",
-    [XB_FLEET_NARROWER] = "most GPUs have more. Seat the card, its riser or cable.",
+    [XB_FLEET_NARROWER] = "most GPUs have more. Reseat the card, its riser or cable.",
     [XB_FLEET_SLOW] = "measure it again, alone. If it stays slow: xferbench link on the node.",
+    [XB_FLEET_IS_CUT] = "not drained. A signal or the deadline ended it: measure again.",
     [XB_FLEET_FAST] = "not drained. Is something different about it?",
     [XB_FLEET_OTHER_DRIVER] = "not drained. Install the same on all.",
 };
@@ -172,7 +191,7 @@ static void put_reasons(const struct xb_fleet_view *view, size_t end)
         if (!begun)
             fputc('\n', view->stream);
         begun = true;
-        put_cell(node, view->columns - 3, finding->node);
+        put_node(node, view->columns - 3, finding->node);
         bool has_gpu = finding->gpu != XB_FLEET_NONE;
         xb_fleet_gpu_text(view->judgement->fleet, finding, gpu, sizeof gpu);
         xb_fleet_table_put(view, XB_COLOUR_NONE, "%s%s%s: %.1000s", node, has_gpu ? ", " : "",
@@ -234,7 +253,8 @@ bool xb_fleet_table_findings(const struct xb_fleet_view *view)
                                        .wordy = CELL_MEDIAN,
                                        .brief = "MEDIAN",
                                        .turns = turns,
-                                       .elsewhere = "See --format csv"};
+                                       .elsewhere = "See --format csv",
+                                       .least = LEAST_NAME};
     size_t end = 0;
     size_t left_out = 0;
     if (view->judgement->finding_count == 0)

@@ -5,6 +5,7 @@
 
 #include "cli/options.h"
 #include "commands.h"
+#include "fleet/command.h"
 #include "measure/mode_list.h"
 #include "run/command.h"
 #include "xferbench/version.h"
@@ -176,7 +177,12 @@ static void put_modes(FILE *stream)
 static void put_columns(FILE *stream)
 {
     fputs(".SH COLUMNS\n", stream);
+    fputs(".SS run\n", stream);
     for (const struct xb_column_help *column = xb_column_helps; column->name != NULL; column++)
+        put_entry(stream, column->name, column->help);
+    fputs(".SS fleet\n", stream);
+    for (const struct xb_column_help *column = xb_fleet_column_helps; column->name != NULL;
+         column++)
         put_entry(stream, column->name, column->help);
 }
 
@@ -237,7 +243,8 @@ static void put_page(FILE *stream, const char *date)
     put_examples(stream);
     fputs(".SH SEE ALSO\nThe folder of documents that is installed with the program: README.md, "
           "docs/measurement.md, docs/reading.md, docs/compare.md, docs/report.md, "
-          "docs/timeline.md, docs/link.md, docs/advise.md, docs/options.md.\n",
+          "docs/timeline.md, docs/link.md, docs/fleet.md, docs/fleet-output.md, docs/advise.md, "
+          "docs/options.md.\n",
           stream);
 }
 
@@ -249,7 +256,8 @@ static void put_page(FILE *stream, const char *date)
  * ends its line, so each does. */
 static bool is_end(const char *line, const char *blank)
 {
-    return blank > line && blank[-1] == '.';
+    bool has_dots = blank - line >= 2 && blank[-2] == '.'; /* "FILE... [OPTION]..." */
+    return blank > line && blank[-1] == '.' && !has_dots;
 }
 
 /* How much of the line goes on one: up to the end of a sentence, or as many words as there is room

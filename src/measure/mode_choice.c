@@ -20,9 +20,9 @@ static enum xb_status unknown_mode(const char *name, struct xb_error *error)
     names[count++] = "all";
     names[count] = NULL;
     const char *nearest = xb_nearest(name, names);
-    return XB_FAIL(error, XB_ERR_USAGE, "--mode: there is no mode '%s'%s%s%s; the modes are: %sall",
+    return XB_FAIL(error, XB_ERR_USAGE, "--mode: there is no mode '%s'%s%s%s The modes are: %sall",
                    name, nearest != NULL ? "; did you mean '" : "", nearest != NULL ? nearest : "",
-                   nearest != NULL ? "'?" : "", list);
+                   nearest != NULL ? "'?" : ".", list);
 }
 
 enum xb_status xb_choice_refuse_all_beside_others(const struct xb_value *value,

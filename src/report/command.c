@@ -7,6 +7,7 @@
 #include "base/interrupt.h"
 #include "base/plain_text.h"
 #include "base/stream.h"
+#include "base/terminal.h"
 #include "cli/file_name.h"
 #include "cli/help.h"
 #include "cli/options.h"
@@ -122,6 +123,12 @@ static int run(struct xb_config *config, char *const *words)
     if (config->operand_count == 0) {
         (void)XB_FAIL(&error, XB_ERR_USAGE,
                       "report takes the files to show: xferbench report FILE... --output "
+                      "report.html");
+        return xb_cli_fail(&error);
+    }
+    if (strcmp(xb_config_get(config, "output")->text, "-") == 0 && xb_is_terminal(stdout)) {
+        (void)XB_FAIL(&error, XB_ERR_USAGE,
+                      "the page is HTML, which a terminal does not show: name a file with --output "
                       "report.html");
         return xb_cli_fail(&error);
     }

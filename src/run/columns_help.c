@@ -34,14 +34,19 @@ const struct xb_column_help xb_column_helps[] = {
     {NULL, NULL},
 };
 
-void xb_run_print_columns_help(FILE *stream)
+void xb_run_print_columns(FILE *stream, const struct xb_column_help *columns)
 {
-    fprintf(stream, "Columns of the table\n\n");
-    for (const struct xb_column_help *column = xb_column_helps; column->name != NULL; column++) {
+    for (const struct xb_column_help *column = columns; column->name != NULL; column++) {
         char name[64];
         snprintf(name, sizeof name, "  %s", column->name);
         xb_help_print_entry(stream, name, column->help, 22);
     }
+}
+
+void xb_run_print_columns_help(FILE *stream)
+{
+    fprintf(stream, "Columns of the table\n\n");
+    xb_run_print_columns(stream, xb_column_helps);
     fputc('\n', stream);
     xb_help_print_wrapped(
         stream,

@@ -32,5 +32,7 @@ struct xb_column_help {
 };
 extern const struct xb_column_help xb_column_helps[];
 void xb_run_print_columns_help(FILE *stream);
+/* Only the columns, of any table. */
+void xb_run_print_columns(FILE *stream, const struct xb_column_help *columns);
 
 #endif

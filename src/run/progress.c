@@ -45,8 +45,8 @@ static void end_text(const struct xb_progress_text *text, int without, char *end
     else if (without == 1)
         snprintf(end, size, ": %.2f GB/s%s", text->bandwidth * 1e-9, eta);
     else
-        snprintf(end, size, ": %zu samples, %.2f GB/s%s", text->samples, text->bandwidth * 1e-9,
-                 eta);
+        snprintf(end, size, ": %zu sample%s, %.2f GB/s%s", text->samples,
+                 text->samples == 1 ? "" : "s", text->bandwidth * 1e-9, eta);
 }
 
 const char *xb_progress_text(const struct xb_progress_text *text, size_t columns, char *line)

@@ -185,7 +185,19 @@ class Fleet(Case):
         self.assertEqual(outcome.out, "")
         self.assertIn("expected nodes are not listed: 1, but none of them is there", outcome.err)
         out = self.assert_ends(1, "fleet", "results", "--expect-hosts", "hostz").out
-        self.assertIn("None of the expected nodes is there: are the names and the folder right?", out)
+        self.assertIn("None of the expected nodes is there: are the names and the folder right? The first document is of\n  gpu001\n", out)
+
+    def test_what_was_cut_short_is_not_drained(self):
+        """A deadline or a signal is hardly the node's fault. The list may be all that a script looks at."""
+        folder = self.write_nodes()
+        made = document(9)
+        made["cut"] = made["devices"][0]["cut"] = True
+        self.write_json(f"{folder}/n9.json", made)
+        found = self.findings(1, folder)
+        self.assertEqual({(one["node"], one["code"], one["is_to_drain"]) for one in found}, {("gpu009", "cut-short", False)})
+        outcome = self.assert_ends(1, "fleet", folder, "--format", "nodelist")
+        self.assertEqual(outcome.out, "")
+        self.assertIn("findings of cut-short list no node: 2; measure those nodes again", outcome.err)
 
     def test_documents_that_are_there_twice(self):
         """Of one node the newest counts, wherever it comes from."""

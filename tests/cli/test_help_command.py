@@ -52,6 +52,7 @@ class HelpCommand(Case):
 
     def test_topics(self):
         self.assertIn("95% INTERVAL", self.assert_same(("help", "columns"), ("--help", "columns")))
+        self.assertIn("\n  SPREADS ", self.assert_succeeds("help", "columns").out)
         whole = self.assert_same(("help", "all"), ("--help", "all"))
         for command in COMMANDS:
             own = self.assert_succeeds("help", command).out.splitlines()

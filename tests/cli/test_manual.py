@@ -88,6 +88,12 @@ class Manual(Case):
         self.assertIn("'registered' by", text)
         self.assertNotRegex(text, "[\u2010\u2019\u2018]")
 
+    def test_a_command_has_one_line(self):
+        with open(PAGE) as page:
+            lines = re.search(r"(?s)\.SH SYNOPSIS\n\.nf\n(.*?)\.fi\n", page.read())[1].splitlines()
+        for line in lines:
+            self.assertRegex(line, r"^\\fBxferbench\\fR .*\[\\fIOPTION\\fR\]\.\.\.$")
+
 
 class Columns(Case):
     """Every heading of the table is explained."""

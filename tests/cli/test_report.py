@@ -104,6 +104,13 @@ class Report(Case):
         self.assertGreater(page.elements.count("svg"), 0)
         self.assertGreaterEqual(page.elements.count("table"), page.elements.count("svg"))
 
+    def test_a_terminal_is_not_filled_with_html(self):
+        terminal = harness.Terminal()
+        outcome = self.run_program("report", os.path.join(H200, "link-1.json"), terminal=terminal, stdout=terminal.slave)
+        self.assertEqual(outcome.code, 2, outcome)
+        self.assertIn("name a file with --output report.html", outcome.err)
+        self.assertNotIn("<html", outcome.err)
+
     def test_of_one_result(self):
         page = self.report(os.path.join(H200, "all-1g-7.json"))
         self.assert_pictures_have_numbers(page)

@@ -113,6 +113,33 @@ static void rows_that_do_not_fit_become_paragraphs(void **state)
                                                    "MODE peer  GB/s skipped\n");
 }
 
+/* Names differ at either end. If cutting them is not enough, they stay whole. */
+static void long_names_are_cut_before_rows_become_paragraphs(void **state)
+{
+    (void)state;
+    assert_table((struct xb_columns){.width = 24, .brief = "OK", .turns = turns, .least = 9},
+                 "MODE            GB/s OK\n"
+                 "doubl...ffer   80.83 yes\n"
+                 "pinned         55.31 NO\n"
+                 "peer         skipped -\n"
+                 "\n"
+                 "Not shown in 24 columns:\n"
+                 "  MIN, MAX, N.\n");
+    assert_table((struct xb_columns){.width = 20, .brief = "OK", .turns = turns, .least = 9},
+                 "MODE double-buffer\n"
+                 "  GB/s 80.83\n"
+                 "  VERIFIED yes\n"
+                 "MODE pinned\n"
+                 "  GB/s 55.31\n"
+                 "  VERIFIED NO\n"
+                 "MODE peer\n"
+                 "  GB/s skipped\n"
+                 "\n"
+                 "Not shown in 20\n"
+                 "  columns: MIN, MAX,\n"
+                 "  N.\n");
+}
+
 static void long_cell_breaks_between_words(void **state)
 {
     struct libscols_table *table = scols_new_table();
@@ -207,6 +234,7 @@ int main(void)
         cmocka_unit_test(space_between_columns_shrinks_first),
         cmocka_unit_test(columns_go_in_their_turn_and_are_named),
         cmocka_unit_test(rows_that_do_not_fit_become_paragraphs),
+        cmocka_unit_test(long_names_are_cut_before_rows_become_paragraphs),
         cmocka_unit_test(long_cell_breaks_between_words),
         cmocka_unit_test(brief_header_narrows_a_column_between_others),
         cmocka_unit_test(label_indents_the_table),

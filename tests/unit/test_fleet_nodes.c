@@ -554,6 +554,7 @@ static void test_names_of_codes(void **state)
     assert_string_equal(xb_fleet_code_name(XB_FLEET_NARROWER), "narrower-link");
     assert_true(xb_fleet_code_is_bad(XB_FLEET_MISSING));
     assert_false(xb_fleet_code_is_bad(XB_FLEET_FAST));
+    assert_false(xb_fleet_code_is_bad(XB_FLEET_IS_CUT));
 }
 
 int main(void)

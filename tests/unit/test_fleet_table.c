@@ -209,7 +209,9 @@ static void every_finding_has_its_row(void **state)
         "gpu005, GPU 4 0000:13:00.0: pinned h2d 1 GiB: CUDA error 719 (cudaErrorLaunchFailure)\n");
     assert_has(text, "Found: 1 missing, 1 failed, 2 slow, 1 fast.\n");
     assert_has(text, "old/n7.json: is no JSON\n");
-    assert_has(text, "fewer than 6 values: pinned h2d 1 KiB latency, NVIDIA H200, Gen5 x16 (3).\n");
+    assert_has(text, "Not judged, because fewer than 6 GPUs measured the same under the same "
+                     "conditions (number of\n  values): pinned h2d 1 KiB latency, NVIDIA H200, "
+                     "Gen5 x16 (3).\n");
     free(text);
 }
 
@@ -250,13 +252,78 @@ static void what_many_have_is_not_drained(void **state)
         made.findings[i].together = i != 0;
     char *text = table(100, false);
     assert_has(text, "1 of 40 GPUs, on 1 of 40 nodes, is not like its siblings.\n");
-    assert_has(text, "Drain 1 node: the same command with --format nodelist names it for Slurm.\n");
+    assert_has(text, "Drain 1 node: gpu001 (for a script: --format nodelist)\n");
     assert_has(text, "99 of these are what many have: look for one cause");
     assert_has(text, "slow, as many are\n");
     free(text);
     text = written(xb_fleet_nodelist_write, &made);
     assert_string_equal(text, "gpu001\n");
     free(text);
+}
+
+/* Who set the deadline or sent the signal is mostly not the node. */
+static void what_was_cut_short_is_not_drained(void **state)
+{
+    (void)state;
+    make_outliers(&made);
+    made.findings[1].code = XB_FLEET_IS_CUT;
+    assert_answer("2 of 40 GPUs, on 2 of 40 nodes, are not like their siblings. 1 of 40 expected "
+                  "nodes is missing. 1 of 40 nodes was not measured to the end: measure it "
+                  "again.\nFound: 1 missing, 2 slow, 1 cut-short, 1 fast.\nDrain 3 nodes: "
+                  "gpu[003,008,099] (for a script: --format nodelist)\n");
+    char *text = table(100, false);
+    assert_has(text, "cut-short: not drained. A signal or the deadline ended it: measure again.\n");
+    free(text);
+    made.findings[0] = made.findings[1];
+    made.judgement.finding_count = 1;
+    assert_answer("1 of 40 nodes was not measured to the end: measure it again.\nFound: 1 "
+                  "cut-short.\n");
+    text = written(xb_fleet_nodelist_write, &made);
+    assert_string_equal(text, "");
+    free(text);
+}
+
+/* A list that has no room in a line would be broken, and copied in part. */
+static void a_long_list_of_nodes_is_not_in_the_answer(void **state)
+{
+    (void)state;
+    make_outliers(&made);
+    char *text = table(40, false);
+    assert_has(text, "gpu[003,005,008,099]");
+    free(text);
+    made.findings[0].node = "a-node-with-quite-a-long-name-099";
+    text = table(40, false);
+    assert_lacks(text, "gpu[");
+    assert_has(
+        text,
+        "Drain 4 nodes: the same command with\n  --format nodelist names them for\n  Slurm.\n");
+    free(text);
+    made.findings[0].node = "no host";
+    text = table(100, false);
+    assert_has(text,
+               "Drain 4 nodes: the same command with --format nodelist names them for Slurm.\n");
+    free(text);
+}
+
+static void one_long_name_leaves_the_rows_as_they_are(void **state)
+{
+    char name[201];
+    (void)state;
+    make_outliers(&made);
+    memset(name, 'n', sizeof name - 1);
+    snprintf(name + sizeof name - 4, 4, "-17");
+    made.findings[3].node = name;
+    for (size_t columns = 80; columns <= 200; columns += 20) {
+        char *text = table(columns, false);
+        assert_has(text, "\nNODE ");
+        assert_has(text, "\ngpu003 ");
+        assert_has(text, "nnnn...nnnn");
+        assert_has(text, "nn-17 ");
+        assert_lacks(text, "NODE gpu");
+        if (columns >= 100)
+            assert_has(text, " VALUE ");
+        free(text);
+    }
 }
 
 static void figures_of_one_name_are_told_apart(void **state)
@@ -321,6 +388,9 @@ int main(void)
         cmocka_unit_test(a_gpu_has_one_row_for_all_its_figures),
         cmocka_unit_test(long_lists_are_cut_where_that_is_told),
         cmocka_unit_test(what_many_have_is_not_drained),
+        cmocka_unit_test(what_was_cut_short_is_not_drained),
+        cmocka_unit_test(a_long_list_of_nodes_is_not_in_the_answer),
+        cmocka_unit_test(one_long_name_leaves_the_rows_as_they_are),
         cmocka_unit_test(figures_of_one_name_are_told_apart),
         cmocka_unit_test(the_histogram_has_every_value),
         cmocka_unit_test(the_histogram_goes_from_the_least_to_the_most),

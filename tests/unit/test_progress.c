@@ -120,6 +120,16 @@ static void line_fits(void **state)
     expect_line(20, "[3/17] , about 7 s l");
 }
 
+static void one_sample_is_no_samples(void **state)
+{
+    const struct xb_progress_text text = {
+        .number = 1, .total = 2, .test = "pinned", .samples = 1, .bandwidth = 1e9, .left = 7};
+    char line[XB_PROGRESS_LINE];
+    (void)state;
+    assert_string_equal(xb_progress_text(&text, 80, line),
+                        "[1/2] pinned: 1 sample, 1.00 GB/s, about 7 s left");
+}
+
 static void line_of_a_warm_up(void **state)
 {
     const struct xb_progress_text text = {
@@ -284,6 +294,7 @@ int main(void)
         TEST(what_is_skipped_tells_nothing),
         TEST(processes_are_alike),
         TEST(line_fits),
+        TEST(one_sample_is_no_samples),
         TEST(line_of_a_warm_up),
         TEST(rows_appear_one_by_one_and_go),
         TEST(rows_are_no_wider_than_the_terminal),
