@@ -356,6 +356,37 @@ class Fleet(Case):
             self.assert_ended(128 + signal.SIGINT, process)
         self.assert_folder_has()
 
+    def test_a_signal_ends_waiting_for_a_pipe(self):
+        """A FIFO that nobody opens for writing; one whose writer says nothing more; and one with names of hosts."""
+        os.mkfifo(self.path("pipe"))
+        silent = self.start("fleet", "pipe")
+        harness.wait_until(lambda: self.catches(silent, signal.SIGTERM))
+        silent.send_signal(signal.SIGTERM)
+        self.assert_ended(128 + signal.SIGTERM, silent)
+        begun = self.start("fleet", "pipe")
+        with open(self.path("pipe"), "wb", buffering=0) as stream:
+            stream.write((self.lines_of() * 20).encode())
+            begun.send_signal(signal.SIGTERM)
+            self.assert_ended(128 + signal.SIGTERM, begun)
+        names = self.start("fleet", "pipe", "--expect-hosts", "./pipe")
+        with open(self.path("pipe"), "wb", buffering=0):  # once it is open there, the program waits for it
+            names.send_signal(signal.SIGTERM)
+            self.assert_ended(-signal.SIGTERM, names)
+
+    def catches(self, process, number):
+        """Whether the program has a handler for the signal by now."""
+        with open(f"/proc/{process.pid}/status", encoding="ascii") as file:
+            caught = int(re.search(r"SigCgt:\s*(\w+)", file.read())[1], 16)
+        return bool(caught >> (number - 1) & 1)
+
+    def test_a_pipe_with_a_name(self):
+        os.mkfifo(self.path("pipe"))
+        process = self.start("fleet", "pipe", "--format", "nodelist")
+        with open(self.path("pipe"), "wb", buffering=0) as stream:
+            stream.write(self.lines_of(slow=(4,)).encode())
+        out, _ = process.communicate(timeout=harness.GUARD_S)
+        self.assertEqual((process.returncode, out), (1, b"gpu004\n"))
+
 
 if __name__ == "__main__":
     harness.main()
