@@ -162,15 +162,20 @@ static enum xb_status read_all(struct command *command, struct xb_error *error)
 
 /* ---- the output ---- */
 
-/* The output may not replace a document that was read, in a folder neither. */
+/* The output may not replace what was read: a document, in a folder neither, or the names of the
+ * expected nodes. */
 static enum xb_status open_output(struct command *command, struct xb_error *error)
 {
     const struct xb_fleet *fleet = &command->fleet;
     const struct xb_config *config = command->config;
-    size_t count = 1 + fleet->source_count + config->operand_count;
+    size_t others = 1 + config->operand_count + fleet->source_count;
+    size_t count = others + command->expected_file;
     struct xb_cli_place *places = calloc(count, sizeof *places);
     if (places == NULL)
         return XB_FAIL(error, XB_ERR_MEMORY, "no memory for the names of %zu files", count);
+    if (command->expected_file)
+        places[others] = (struct xb_cli_place){
+            .option = "--expect-hosts", .input = xb_config_get(config, "expect-hosts")->text};
     places[0] = (struct xb_cli_place){.option = "--output", .output = &command->output};
     for (size_t i = 0; i < config->operand_count; i++)
         places[1 + i] = (struct xb_cli_place){.option = "FILE", .input = config->operands[i]};

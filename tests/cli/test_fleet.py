@@ -337,6 +337,12 @@ class Fleet(Case):
         self.assert_succeeds("fleet", folder, "--format", "csv", "--output", "fleet.csv")
         self.assertTrue(self.read("fleet.csv").startswith("node,code,"))
 
+    def test_the_list_of_nodes_is_not_written_over(self):
+        folder = self.write_nodes()
+        self.write("hosts", "gpu[001-008]\n")
+        self.assert_usage(("--output", "--expect-hosts"), "fleet", folder, "--expect-hosts", "hosts", "--output", "hosts")
+        self.assertEqual(self.read("hosts"), "gpu[001-008]\n")
+
     def test_an_output_that_cannot_be_written(self):
         self.write_nodes()
         self.assert_usage(("no/such",), "fleet", "results", "--output", "no/such/fleet.csv")
