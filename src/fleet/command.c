@@ -13,8 +13,8 @@
 #include "cli/places.h"
 #include "formats.h"
 #include "hostlist.h"
+#include "patient_input.h"
 #include "read.h"
-#include "standard_input.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +26,7 @@ struct command {
     const struct xb_config *config;
     struct xb_fleet_request request;
     struct xb_hostlist expected;
+    bool expected_file; /* they came from a file */
     struct xb_fleet fleet;
     struct xb_fleet_judgement judgement;
     struct xb_output output;
@@ -60,28 +61,42 @@ static void tell_usual(void)
           stderr);
 }
 
-/* Says whether it took the text as a file or as names: else a misspelt file would look like a
- * missing host. */
+static bool names_a_file(const char *text)
+{
+    struct stat found;
+    return strchr(text, '/') != NULL || stat(text, &found) == 0;
+}
+
 static enum xb_status read_expected(struct command *command, struct xb_error *error)
 {
     const struct xb_value *value = xb_config_get(command->config, "expect-hosts");
     struct xb_hostlist *expected = &command->expected;
     struct xb_error cause;
-    struct stat found;
     if (!value->is_set)
         return XB_OK;
-    bool is_file = strchr(value->text, '/') != NULL || stat(value->text, &found) == 0;
-    enum xb_status status = is_file ? xb_hostlist_read(value->text, expected, &cause)
-                                    : xb_hostlist_expand(value->text, expected, &cause);
+    command->expected_file = names_a_file(value->text);
+    enum xb_status status = command->expected_file
+                                ? xb_hostlist_read(value->text, expected, &cause)
+                                : xb_hostlist_expand(value->text, expected, &cause);
     if (status != XB_OK)
         return XB_FAIL(error, status, "--expect-hosts, taken as %s: %s",
-                       is_file ? "a file" : "names of hosts", cause.message);
-    xb_say("--expect-hosts: %zu %s of the %s %.80s%s", expected->count,
-           expected->count == 1 ? "node" : "nodes", is_file ? "file" : "expression", value->text,
-           strlen(value->text) > 80 ? "..." : "");
+                       command->expected_file ? "a file" : "names of hosts", cause.message);
     command->request.expected = expected->names;
     command->request.expected_count = expected->count;
     return XB_OK;
+}
+
+/* Says whether it took the text as a file or as names: else a misspelt file would look like a
+ * missing host. */
+static void tell_expected(const struct command *command)
+{
+    const struct xb_value *value = xb_config_get(command->config, "expect-hosts");
+    const struct xb_hostlist *expected = &command->expected;
+    if (value->is_set)
+        xb_say("--expect-hosts: %zu %s of the %s %.80s%s", expected->count,
+               expected->count == 1 ? "node" : "nodes",
+               command->expected_file ? "file" : "expression", value->text,
+               strlen(value->text) > 80 ? "..." : "");
 }
 
 static enum xb_status read_request(struct command *command, struct xb_error *error)
@@ -116,7 +131,7 @@ static void show_progress(const struct command *command, size_t index, const cha
 
 static enum xb_status read_standard_input(struct xb_fleet *fleet, struct xb_error *error)
 {
-    FILE *stream = xb_standard_input_open();
+    FILE *stream = xb_patient_input_open(STDIN_FILENO, false);
     if (stream == NULL)
         return XB_FAIL(error, XB_ERR_MEMORY, "no memory to read standard input");
     enum xb_status status = xb_fleet_read_stream(fleet, "-", stream, error);
@@ -147,15 +162,20 @@ static enum xb_status read_all(struct command *command, struct xb_error *error)
 
 /* ---- the output ---- */
 
-/* The output may not replace a document that was read, in a folder neither. */
+/* The output may not replace what was read: a document, in a folder neither, or the names of the
+ * expected nodes. */
 static enum xb_status open_output(struct command *command, struct xb_error *error)
 {
     const struct xb_fleet *fleet = &command->fleet;
     const struct xb_config *config = command->config;
-    size_t count = 1 + fleet->source_count + config->operand_count;
+    size_t others = 1 + config->operand_count + fleet->source_count;
+    size_t count = others + command->expected_file;
     struct xb_cli_place *places = calloc(count, sizeof *places);
     if (places == NULL)
         return XB_FAIL(error, XB_ERR_MEMORY, "no memory for the names of %zu files", count);
+    if (command->expected_file)
+        places[others] = (struct xb_cli_place){
+            .option = "--expect-hosts", .input = xb_config_get(config, "expect-hosts")->text};
     places[0] = (struct xb_cli_place){.option = "--output", .output = &command->output};
     for (size_t i = 0; i < config->operand_count; i++)
         places[1 + i] = (struct xb_cli_place){.option = "FILE", .input = config->operands[i]};
@@ -220,6 +240,11 @@ static enum xb_status judge(struct command *command, struct xb_error *error)
 {
     const char *path = xb_config_get(command->config, "output")->text;
     enum xb_status status = read_request(command, error);
+    /* Only now: until here a signal may kill, also one that comes while --expect-hosts waits for
+     * the writer of a pipe. From here on it would leave a temporary file behind. */
+    xb_interrupt_catch();
+    if (status == XB_OK)
+        tell_expected(command);
     if (status == XB_OK)
         status = xb_cli_find_output("--output", path, &command->output, error); /* before reading */
     if (status == XB_OK)
@@ -234,7 +259,6 @@ static int run(struct xb_config *config, char *const *words)
     struct command command = {.config = config};
     struct xb_error error;
     (void)words;
-    xb_interrupt_catch(); /* before there is a temporary file to leave behind */
     int code =
         judge(&command, &error) == XB_OK ? xb_fleet_exit_code(&command.judgement) : fail(&error);
     if (config->operand_count == 0)

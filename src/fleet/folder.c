@@ -18,6 +18,7 @@ static int compare_names(const FTSENT **a, const FTSENT **b)
 enum xb_status xb_folder_open(struct xb_folder *folder, const char *path, struct xb_error *error)
 {
     char *const paths[] = {(char *)path, NULL}; /* which fts_open(3) does not write to */
+    *folder = (struct xb_folder){.path = path};
     folder->tree = fts_open(paths, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR, compare_names);
     if (folder->tree == NULL)
         return XB_FAIL_ERRNO(error, "fts_open", errno, "%.300s: no memory to read the folder",
@@ -44,10 +45,20 @@ static bool leads_to_folder(const FTSENT *entry)
     return stat(entry->fts_accpath, &file) == 0 && S_ISDIR(file.st_mode);
 }
 
+/* The next of the tree, of any kind; NULL after the last, and with errno where the list breaks off:
+ * without that, what follows would be missing, and nobody would know. */
+static const FTSENT *read_entry(struct xb_folder *folder)
+{
+    errno = 0;
+    const FTSENT *entry = !folder->is_over ? fts_read(folder->tree) : NULL;
+    folder->is_over = entry == NULL;
+    return entry;
+}
+
 const struct xb_folder_entry *xb_folder_next(struct xb_folder *folder)
 {
-    FTSENT *entry;
-    while ((entry = fts_read(folder->tree)) != NULL) {
+    const FTSENT *entry;
+    while ((entry = read_entry(folder)) != NULL) {
         folder->entry = (struct xb_folder_entry){.path = entry->fts_path};
         switch (entry->fts_info) {
         case FTS_DNR:
@@ -69,7 +80,8 @@ const struct xb_folder_entry *xb_folder_next(struct xb_folder *folder)
             break;
         }
     }
-    return NULL;
+    folder->entry = (struct xb_folder_entry){.path = folder->path, .failure = errno};
+    return folder->entry.failure != 0 ? &folder->entry : NULL;
 }
 
 void xb_folder_close(struct xb_folder *folder)

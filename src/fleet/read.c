@@ -5,6 +5,7 @@
 #include "base/documents.h"
 #include "batch.h"
 #include "folder.h"
+#include "patient_input.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -64,7 +65,8 @@ static enum xb_status leave_out_unread(struct xb_batch *batch, const char *path,
 }
 
 /* Opens a file that can hold a document; NULL with errno for anything else. Looks at its type
- * first, because opening a device can make it act. */
+ * first, because opening a device can make it act. Opening a FIFO would wait for its writer, also
+ * after a signal: O_NONBLOCK leaves the waiting to the stream. */
 static FILE *open_file(const char *path, bool pipes, struct stat *file)
 {
     FILE *stream = NULL;
@@ -73,9 +75,10 @@ static FILE *open_file(const char *path, bool pipes, struct stat *file)
     errno = S_ISDIR(file->st_mode) ? EISDIR : EINVAL;
     if (!S_ISREG(file->st_mode) && !(pipes && S_ISFIFO(file->st_mode)))
         return NULL;
-    int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     if (descriptor >= 0)
-        stream = fdopen(descriptor, "r");
+        stream = S_ISFIFO(file->st_mode) ? xb_patient_input_open(descriptor, true)
+                                         : fdopen(descriptor, "r");
     if (descriptor >= 0 && stream == NULL)
         close(descriptor);
     return stream;

@@ -32,7 +32,8 @@ const char *xb_fleet_table_value(const char *unit, double value, char *text, siz
     else if (strcmp(unit, XB_UNIT_RATIO) == 0)
         snprintf(text, size, "%.4g", value);
     else
-        snprintf(text, size, "%.4g %s", value, unit);
+        snprintf(text, size, "%.4g %.12s", value, unit);
+    xb_make_plain(text); /* a document may name any unit */
     return text;
 }
 

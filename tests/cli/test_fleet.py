@@ -349,6 +349,12 @@ class Fleet(Case):
         self.assert_succeeds("fleet", folder, "--format", "csv", "--output", "fleet.csv")
         self.assertTrue(self.read("fleet.csv").startswith("node,code,"))
 
+    def test_the_list_of_nodes_is_not_written_over(self):
+        folder = self.write_nodes()
+        self.write("hosts", "gpu[001-008]\n")
+        self.assert_usage(("--output", "--expect-hosts"), "fleet", folder, "--expect-hosts", "hosts", "--output", "hosts")
+        self.assertEqual(self.read("hosts"), "gpu[001-008]\n")
+
     def test_an_output_that_cannot_be_written(self):
         self.write_nodes()
         self.assert_usage(("no/such",), "fleet", "results", "--output", "no/such/fleet.csv")
@@ -367,6 +373,37 @@ class Fleet(Case):
             process.send_signal(signal.SIGINT)
             self.assert_ended(128 + signal.SIGINT, process)
         self.assert_folder_has()
+
+    def test_a_signal_ends_waiting_for_a_pipe(self):
+        """A FIFO that nobody opens for writing; one whose writer says nothing more; and one with names of hosts."""
+        os.mkfifo(self.path("pipe"))
+        silent = self.start("fleet", "pipe")
+        harness.wait_until(lambda: self.catches(silent, signal.SIGTERM))
+        silent.send_signal(signal.SIGTERM)
+        self.assert_ended(128 + signal.SIGTERM, silent)
+        begun = self.start("fleet", "pipe")
+        with open(self.path("pipe"), "wb", buffering=0) as stream:
+            stream.write((self.lines_of() * 20).encode())
+            begun.send_signal(signal.SIGTERM)
+            self.assert_ended(128 + signal.SIGTERM, begun)
+        names = self.start("fleet", "pipe", "--expect-hosts", "./pipe")
+        with open(self.path("pipe"), "wb", buffering=0):  # once it is open there, the program waits for it
+            names.send_signal(signal.SIGTERM)
+            self.assert_ended(-signal.SIGTERM, names)
+
+    def catches(self, process, number):
+        """Whether the program has a handler for the signal by now."""
+        with open(f"/proc/{process.pid}/status", encoding="ascii") as file:
+            caught = int(re.search(r"SigCgt:\s*(\w+)", file.read())[1], 16)
+        return bool(caught >> (number - 1) & 1)
+
+    def test_a_pipe_with_a_name(self):
+        os.mkfifo(self.path("pipe"))
+        process = self.start("fleet", "pipe", "--format", "nodelist")
+        with open(self.path("pipe"), "wb", buffering=0) as stream:
+            stream.write(self.lines_of(slow=(4,)).encode())
+        out, _ = process.communicate(timeout=harness.GUARD_S)
+        self.assertEqual((process.returncode, out), (1, b"gpu004\n"))
 
 
 if __name__ == "__main__":

@@ -7,6 +7,8 @@
 #include "fleet/read.h"
 #include "xferbench/figure.h"
 
+#include <errno.h>
+#include <fts.h>
 #include <math.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -397,6 +399,38 @@ static void write_node(const char *root, const char *path, const char *name)
     cJSON_Delete(tree);
 }
 
+static size_t entries_to_read = SIZE_MAX; /* until memory is short */
+
+FTSENT *__real_fts_read(FTS *tree);
+FTSENT *__wrap_fts_read(FTS *tree);
+
+FTSENT *__wrap_fts_read(FTS *tree)
+{
+    if (entries_to_read > 0) {
+        entries_to_read--;
+        return __real_fts_read(tree);
+    }
+    errno = ENOMEM;
+    return NULL;
+}
+
+/* What was not listed is no missing node. */
+static void a_list_that_breaks_off_is_told(void **state)
+{
+    const char *root = *state;
+    assert_int_equal(open_fleet(NULL), 0);
+    write_node(root, "n1.json", "n1");
+    write_node(root, "n2.json", "n2");
+    entries_to_read = 2; /* the folder and n1 */
+    assert_int_equal(xb_fleet_read(&fleet, root, &error), XB_OK);
+    entries_to_read = SIZE_MAX;
+    assert_int_equal(fleet.node_count, 1);
+    assert_int_equal(fleet.unread_count, 1);
+    assert_string_equal(fleet.left_out[0].what, root);
+    assert_has(fleet.left_out[0].why, "(ENOMEM)");
+    close_fleet(NULL);
+}
+
 static void a_folder_is_read_in_the_order_of_names(void **state)
 {
     const char *root = *state;
@@ -486,6 +520,7 @@ int main(void)
         TEST(a_stream_has_many_documents),
         TEST(the_only_document_has_no_number),
         TEST(the_order_is_that_of_the_stream),
+        TEST_OF_FILES(a_list_that_breaks_off_is_told),
         TEST_OF_FILES(a_folder_is_read_in_the_order_of_names),
         TEST_OF_FILES(what_cannot_be_read_is_left_out),
         TEST(a_signal_ends_reading),

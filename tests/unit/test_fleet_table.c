@@ -49,6 +49,21 @@ static void no_line_is_too_wide_and_all_is_plain(void **state)
     }
 }
 
+/* A figure that this release does not know has the unit that its document names. */
+static void no_unit_steers_the_terminal(void **state)
+{
+    (void)state;
+    make_outliers(&made);
+    for (size_t i = 0; i < 3; i++)
+        made.figures[i].unit = "x\033[31m\xC2\x9B\n::error::forged";
+    char *text = table(100, false);
+    for (const char *c = text; *c != '\0'; c++)
+        assert_true((*c >= ' ' && *c <= '~') || *c == '\n');
+    assert_has(text, " x?[31m");
+    assert_null(strstr(text, "::"));
+    free(text);
+}
+
 static const char *end_of_colour(const char *c)
 {
     assert_int_equal(c[1], '[');
@@ -378,6 +393,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_line_is_too_wide_and_all_is_plain),
+        cmocka_unit_test(no_unit_steers_the_terminal),
         cmocka_unit_test(colours_take_no_column),
         cmocka_unit_test(numbers_are_not_broken),
         cmocka_unit_test(the_answer_comes_first),

@@ -196,9 +196,10 @@ static void prometheus_escapes_labels(void **state)
 {
     struct node *n = *state;
     make_healthy(n);
-    snprintf(n->devices[0].info.name, sizeof n->devices[0].info.name, "a\"b\\c\nd\xff\xc2\xae\r");
+    snprintf(n->devices[0].info.name, sizeof n->devices[0].info.name,
+             "a\"b\\c\nd\xff\xc2\xae\r\x7f\xc2\x9b\xe2\x80\xae");
     char *text = written(xb_link_prometheus_write, n);
-    assert_has(text, ",name=\"a\\\"b\\\\c\\nd\xEF\xBF\xBD\xc2\xae \"} 0\n");
+    assert_has(text, ",name=\"a\\\"b\\\\c\\nd\xEF\xBF\xBD\xc2\xae    \"} 0\n");
     free(text);
 }
 
