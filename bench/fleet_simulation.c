@@ -28,50 +28,61 @@ struct simulated {
     double scatter; /* as the documents tell it; NAN: they do not */
     size_t slow;    /* so many nodes' first GPUs ... */
     double loss;    /* ... are slower by this share */
+    size_t slots;   /* so many of a node's GPUs, the last ones, ... */
+    double less;    /* ... are slower by this share on every node */
 };
 
 static const struct simulated cases[] = {
-    {"equal-500", 500, 1, 1, 0.003, 0, NORMAL, NAN, 0, 0},
-    {"equal-500-2-figures", 500, 1, 2, 0.003, 0, NORMAL, NAN, 0, 0},
-    {"equal-500x8", 500, 8, 1, 0.003, 0, NORMAL, NAN, 0, 0},
-    {"equal-500x8-2-figures", 500, 8, 2, 0.003, 0, NORMAL, NAN, 0, 0},
-    {"equal-6", 6, 1, 1, 0.003, 0, NORMAL, NAN, 0, 0},
-    {"equal-7", 7, 1, 1, 0.003, 0, NORMAL, NAN, 0, 0},
-    {"equal-8", 8, 1, 1, 0.003, 0, NORMAL, NAN, 0, 0},
-    {"equal-12", 12, 1, 1, 0.003, 0, NORMAL, NAN, 0, 0},
-    {"equal-16", 16, 1, 1, 0.003, 0, NORMAL, NAN, 0, 0},
-    {"equal-50", 50, 1, 1, 0.003, 0, NORMAL, NAN, 0, 0},
-    {"equal-5000", 5000, 1, 1, 0.003, 0, NORMAL, NAN, 0, 0},
-    {"equal-1x8-4-figures", 1, 8, 4, 0.003, 0, NORMAL, NAN, 0, 0},
-    {"equal-8-spread-2%", 8, 1, 1, 0.02, 0, NORMAL, NAN, 0, 0},
-    {"equal-500-spread-2%", 500, 1, 1, 0.02, 0, NORMAL, NAN, 0, 0},
-    {"log-normal-8-spread-2%", 8, 1, 1, 0.02, 0, LOG_NORMAL, NAN, 0, 0},
-    {"log-normal-500-spread-2%", 500, 1, 1, 0.02, 0, LOG_NORMAL, NAN, 0, 0},
-    {"equal-8-spread-0.05%", 8, 1, 1, 0.0005, 0, NORMAL, NAN, 0, 0},
-    {"equal-500-spread-0.05%", 500, 1, 1, 0.0005, 0, NORMAL, NAN, 0, 0},
-    {"equal-500-scatter-0.3%", 500, 1, 1, 0.003, 0, NORMAL, 0.003, 0, 0},
-    {"nodes-differ-2x8", 2, 8, 1, 0.003, 0.9, NORMAL, NAN, 0, 0},
-    {"nodes-differ-3x8", 3, 8, 1, 0.003, 0.9, NORMAL, NAN, 0, 0},
-    {"nodes-differ-6x8", 6, 8, 1, 0.003, 0.9, NORMAL, NAN, 0, 0},
-    {"nodes-half-differ-6x8", 6, 8, 1, 0.003, 0.5, NORMAL, NAN, 0, 0},
-    {"nodes-differ-20x8", 20, 8, 1, 0.003, 0.9, NORMAL, NAN, 0, 0},
-    {"nodes-differ-500x8", 500, 8, 1, 0.003, 0.9, NORMAL, NAN, 0, 0},
-    {"laplace-8", 8, 1, 1, 0.003, 0, LAPLACE, NAN, 0, 0},
-    {"laplace-500", 500, 1, 1, 0.003, 0, LAPLACE, NAN, 0, 0},
-    {"student-5-8", 8, 1, 1, 0.003, 0, STUDENT_5, NAN, 0, 0},
-    {"student-5-500", 500, 1, 1, 0.003, 0, STUDENT_5, NAN, 0, 0},
-    {"3-of-500-slower-1%", 500, 1, 1, 0.003, 0, NORMAL, NAN, 3, 0.01},
-    {"3-of-500-slower-2%", 500, 1, 1, 0.003, 0, NORMAL, NAN, 3, 0.02},
-    {"3-of-500-slower-5%", 500, 1, 1, 0.003, 0, NORMAL, NAN, 3, 0.05},
-    {"3-of-500-slower-1%-2-figures", 500, 1, 2, 0.003, 0, NORMAL, NAN, 3, 0.01},
-    {"3-of-500-slower-2%-2-figures", 500, 1, 2, 0.003, 0, NORMAL, NAN, 3, 0.02},
-    {"3-of-500-slower-5%-2-figures", 500, 1, 2, 0.003, 0, NORMAL, NAN, 3, 0.05},
-    {"3-of-500x8-slower-2%", 500, 8, 1, 0.003, 0, NORMAL, NAN, 3, 0.02},
-    {"1-of-8-slower-2%", 8, 1, 1, 0.003, 0, NORMAL, NAN, 1, 0.02},
-    {"1-of-8-slower-5%", 8, 1, 1, 0.003, 0, NORMAL, NAN, 1, 0.05},
-    {"1-of-8-slower-10%", 8, 1, 1, 0.003, 0, NORMAL, NAN, 1, 0.1},
-    {"1-of-16-slower-5%", 16, 1, 1, 0.003, 0, NORMAL, NAN, 1, 0.05},
-    {"50-of-500-slower-5%", 500, 1, 1, 0.003, 0, NORMAL, NAN, 50, 0.05},
+    {"equal-500", 500, 1, 1, 0.003, 0, NORMAL, NAN, 0, 0, 0, 0},
+    {"equal-500-2-figures", 500, 1, 2, 0.003, 0, NORMAL, NAN, 0, 0, 0, 0},
+    {"equal-500x8", 500, 8, 1, 0.003, 0, NORMAL, NAN, 0, 0, 0, 0},
+    {"equal-500x8-2-figures", 500, 8, 2, 0.003, 0, NORMAL, NAN, 0, 0, 0, 0},
+    {"equal-6", 6, 1, 1, 0.003, 0, NORMAL, NAN, 0, 0, 0, 0},
+    {"equal-7", 7, 1, 1, 0.003, 0, NORMAL, NAN, 0, 0, 0, 0},
+    {"equal-8", 8, 1, 1, 0.003, 0, NORMAL, NAN, 0, 0, 0, 0},
+    {"equal-12", 12, 1, 1, 0.003, 0, NORMAL, NAN, 0, 0, 0, 0},
+    {"equal-16", 16, 1, 1, 0.003, 0, NORMAL, NAN, 0, 0, 0, 0},
+    {"equal-50", 50, 1, 1, 0.003, 0, NORMAL, NAN, 0, 0, 0, 0},
+    {"equal-5000", 5000, 1, 1, 0.003, 0, NORMAL, NAN, 0, 0, 0, 0},
+    {"equal-1x8-4-figures", 1, 8, 4, 0.003, 0, NORMAL, NAN, 0, 0, 0, 0},
+    {"equal-8-spread-2%", 8, 1, 1, 0.02, 0, NORMAL, NAN, 0, 0, 0, 0},
+    {"equal-500-spread-2%", 500, 1, 1, 0.02, 0, NORMAL, NAN, 0, 0, 0, 0},
+    {"log-normal-8-spread-2%", 8, 1, 1, 0.02, 0, LOG_NORMAL, NAN, 0, 0, 0, 0},
+    {"log-normal-500-spread-2%", 500, 1, 1, 0.02, 0, LOG_NORMAL, NAN, 0, 0, 0, 0},
+    {"equal-8-spread-0.05%", 8, 1, 1, 0.0005, 0, NORMAL, NAN, 0, 0, 0, 0},
+    {"equal-500-spread-0.05%", 500, 1, 1, 0.0005, 0, NORMAL, NAN, 0, 0, 0, 0},
+    {"equal-500-scatter-0.3%", 500, 1, 1, 0.003, 0, NORMAL, 0.003, 0, 0, 0, 0},
+    {"nodes-differ-2x8", 2, 8, 1, 0.003, 0.9, NORMAL, NAN, 0, 0, 0, 0},
+    {"nodes-differ-3x8", 3, 8, 1, 0.003, 0.9, NORMAL, NAN, 0, 0, 0, 0},
+    {"nodes-differ-6x8", 6, 8, 1, 0.003, 0.9, NORMAL, NAN, 0, 0, 0, 0},
+    {"nodes-half-differ-6x8", 6, 8, 1, 0.003, 0.5, NORMAL, NAN, 0, 0, 0, 0},
+    {"nodes-differ-20x8", 20, 8, 1, 0.003, 0.9, NORMAL, NAN, 0, 0, 0, 0},
+    {"nodes-differ-500x8", 500, 8, 1, 0.003, 0.9, NORMAL, NAN, 0, 0, 0, 0},
+    {"laplace-8", 8, 1, 1, 0.003, 0, LAPLACE, NAN, 0, 0, 0, 0},
+    {"laplace-500", 500, 1, 1, 0.003, 0, LAPLACE, NAN, 0, 0, 0, 0},
+    {"student-5-8", 8, 1, 1, 0.003, 0, STUDENT_5, NAN, 0, 0, 0, 0},
+    {"student-5-500", 500, 1, 1, 0.003, 0, STUDENT_5, NAN, 0, 0, 0, 0},
+    {"3-of-500-slower-1%", 500, 1, 1, 0.003, 0, NORMAL, NAN, 3, 0.01, 0, 0},
+    {"3-of-500-slower-2%", 500, 1, 1, 0.003, 0, NORMAL, NAN, 3, 0.02, 0, 0},
+    {"3-of-500-slower-5%", 500, 1, 1, 0.003, 0, NORMAL, NAN, 3, 0.05, 0, 0},
+    {"3-of-500-slower-1%-2-figures", 500, 1, 2, 0.003, 0, NORMAL, NAN, 3, 0.01, 0, 0},
+    {"3-of-500-slower-2%-2-figures", 500, 1, 2, 0.003, 0, NORMAL, NAN, 3, 0.02, 0, 0},
+    {"3-of-500-slower-5%-2-figures", 500, 1, 2, 0.003, 0, NORMAL, NAN, 3, 0.05, 0, 0},
+    {"3-of-500x8-slower-2%", 500, 8, 1, 0.003, 0, NORMAL, NAN, 3, 0.02, 0, 0},
+    {"1-of-8-slower-2%", 8, 1, 1, 0.003, 0, NORMAL, NAN, 1, 0.02, 0, 0},
+    {"1-of-8-slower-5%", 8, 1, 1, 0.003, 0, NORMAL, NAN, 1, 0.05, 0, 0},
+    {"1-of-8-slower-10%", 8, 1, 1, 0.003, 0, NORMAL, NAN, 1, 0.1, 0, 0},
+    {"1-of-16-slower-5%", 16, 1, 1, 0.003, 0, NORMAL, NAN, 1, 0.05, 0, 0},
+    {"50-of-500-slower-5%", 500, 1, 1, 0.003, 0, NORMAL, NAN, 50, 0.05, 0, 0},
+    {"slots-differ-500x8", 500, 8, 1, 0.003, 0, NORMAL, NAN, 0, 0, 4, 0.04},
+    {"slots-differ-40x8", 40, 8, 1, 0.003, 0, NORMAL, NAN, 0, 0, 4, 0.04},
+    {"slots-differ-6x8", 6, 8, 1, 0.003, 0, NORMAL, NAN, 0, 0, 4, 0.04},
+    {"one-slot-differs-40x8", 40, 8, 1, 0.003, 0, NORMAL, NAN, 0, 0, 1, 0.04},
+    {"slots-differ-1%-40x8", 40, 8, 1, 0.003, 0, NORMAL, NAN, 0, 0, 4, 0.01},
+    {"slots-differ-1%-8x8", 8, 8, 1, 0.003, 0, NORMAL, NAN, 0, 0, 4, 0.01},
+    {"3-of-500x8-slower-2%-slots", 500, 8, 1, 0.003, 0, NORMAL, NAN, 3, 0.02, 4, 0.04},
+    {"1-of-40x8-slower-5%", 40, 8, 1, 0.003, 0, NORMAL, NAN, 1, 0.05, 0, 0},
+    {"1-of-40x8-slower-5%-slots", 40, 8, 1, 0.003, 0, NORMAL, NAN, 1, 0.05, 4, 0.04},
 };
 
 static void must(enum xb_status status, const struct xb_error *error)
@@ -104,12 +115,14 @@ static void build(const struct simulated *simulated, struct xb_fleet *fleet)
     struct xb_error error;
     size_t source = 0;
     char name[32];
+    char address[32];
     must(xb_fleet_open(fleet, &error), &error);
     for (size_t i = 0; i < simulated->nodes * simulated->gpus; i++) {
         struct xb_fleet_node node = {.name = name};
-        struct xb_fleet_gpu gpu = {.index = (unsigned)(i % simulated->gpus)};
+        struct xb_fleet_gpu gpu = {.index = (unsigned)(i % simulated->gpus), .pci_bdf = address};
         struct xb_fleet_source document = {.path = name, .late_s = NAN, .began = NAN};
         snprintf(name, sizeof name, "n%zu", i / simulated->gpus);
+        snprintf(address, sizeof address, "0000:%02x:00.0", gpu.index);
         must(xb_fleet_add_source(fleet, &document, &source, &error), &error);
         must(xb_fleet_add_node(fleet, &node, &gpu.node, &error), &error);
         struct xb_fleet_value value = {.peer = -1, .scatter = simulated->scatter};
@@ -126,6 +139,16 @@ static void build(const struct simulated *simulated, struct xb_fleet *fleet)
 static bool is_slow(const struct simulated *simulated, const struct xb_fleet *fleet, size_t gpu)
 {
     return fleet->gpus[gpu].node < simulated->slow && fleet->gpus[gpu].index == 0;
+}
+
+/* The figure of all slots: judging may have given the value one of its own slot. */
+static size_t figure_of_all(const struct xb_fleet *fleet, size_t figure)
+{
+    const char *name = fleet->figures[figure].name;
+    size_t first = 0;
+    while (fleet->figures[first].name != name) /* equal texts have one address */
+        first++;
+    return first;
 }
 
 /* Each fleet has its own random numbers, which do not depend on the fleets before it. Judging sorts
@@ -145,6 +168,9 @@ static void fill(const struct simulated *simulated, uint64_t number, struct xb_f
         double share = simulated->node_share;
         double off = share > 0 ? sqrt(share) * common + sqrt(1 - share) * own : own;
         double loss = is_slow(simulated, fleet, value->gpu) ? simulated->loss : 0;
+        value->figure = figure_of_all(fleet, value->figure);
+        if (fleet->gpus[value->gpu].index >= simulated->gpus - simulated->slots)
+            loss += simulated->less;
         if (simulated->shape == LOG_NORMAL)
             value->value = RATE * exp(simulated->spread * off) * (1 - loss);
         else

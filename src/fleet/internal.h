@@ -46,6 +46,12 @@ struct xb_judging {
 XB_MUST_CHECK enum xb_status xb_fleet_take_newest(struct xb_judging *judging,
                                                   struct xb_error *error);
 
+/* slots.c: makes several figures of one whose values depend on the slot, with a note. */
+XB_MUST_CHECK enum xb_status xb_fleet_part_slots(struct xb_judging *judging,
+                                                 struct xb_error *error);
+
+/* siblings.c: where the figure of `tested` that begins at `begin` ends. */
+size_t xb_fleet_end_of_figure(const struct xb_judging *judging, size_t begin);
 /* siblings.c: describes each figure, and gives each value with enough siblings its centre and
  * spread. `tested` keeps only these values, still figure by figure. */
 XB_MUST_CHECK enum xb_status xb_fleet_gather_siblings(struct xb_judging *judging,

@@ -95,7 +95,8 @@ struct xb_fleet_judgement {
     struct xb_arena *texts;
 };
 
-/* Judges everything in the fleet, and may reorder its values. XB_ERR_MEMORY only. */
+/* Judges everything in the fleet. May reorder its values, and give them figures that are told apart
+ * by the slot. XB_ERR_MEMORY only. */
 XB_MUST_CHECK enum xb_status xb_fleet_judge(struct xb_fleet *fleet,
                                             const struct xb_fleet_request *request,
                                             struct xb_fleet_judgement *judgement,

@@ -3,14 +3,20 @@
 #include "majority.h"
 #include "node_tally.h"
 
+#include "base/arena.h"
 #include "machine/pcie.h"
 
 #include <stdlib.h>
 
-/* The link under load of most GPUs of the same model. */
+/*
+ * A GPU is compared with those of its model in the same slot of other nodes, because a slot may
+ * have fewer lanes by design; where these are too few or do not agree, with all of its model.
+ */
+
+/* The link under load of most of those GPUs. */
 struct usual {
     double speed_gts, width; /* 0: no majority, or too few */
-    size_t alike;            /* GPUs of the model */
+    size_t alike;            /* GPUs that were compared */
 };
 
 static double vote_of(const struct xb_fleet_gpu *gpu, bool of_width)
@@ -37,27 +43,32 @@ static enum xb_status note_no_majority(struct xb_judging *judging, const struct 
                              of_width ? "" : " GT/s");
 }
 
-/* Fills in the width or the rate that most GPUs have. */
-static enum xb_status count_votes(struct xb_judging *judging, bool of_width, struct xb_vote *votes,
+/* Fills in the width or the rate that most GPUs in a slot have, or in all. */
+static enum xb_status count_votes(struct xb_judging *judging, bool of_width,
+                                  const char *const *slots, struct xb_vote *votes,
                                   struct usual *usual, struct xb_error *error)
 {
     const struct xb_fleet *fleet = judging->fleet;
     enum xb_status status = XB_OK;
     size_t count = 0;
     for (size_t i = 0; i < fleet->gpu_count; i++)
-        if (is_known(&fleet->gpus[i]))
-            votes[count++] = (struct xb_vote){.group = fleet->gpus[i].model,
-                                              .number = vote_of(&fleet->gpus[i], of_width),
-                                              .item = i};
+        if (is_known(&fleet->gpus[i]) && (slots == NULL || slots[i] != NULL))
+            votes[count++] =
+                (struct xb_vote){.group = slots != NULL ? slots[i] : fleet->gpus[i].model,
+                                 .number = vote_of(&fleet->gpus[i], of_width),
+                                 .item = i};
     xb_votes_sort(votes, count);
     for (size_t begin = 0; status == XB_OK && begin < count;) {
         struct xb_majority most = xb_votes_count(votes, count, begin);
         for (size_t i = begin; most.judged && most.found && i < most.end; i++) {
             struct usual *own = &usual[votes[i].item];
-            *(of_width ? &own->width : &own->speed_gts) = votes[most.first].number;
+            double *number = of_width ? &own->width : &own->speed_gts;
+            if (*number > 0) /* by its slot */
+                continue;
+            *number = votes[most.first].number;
             own->alike = most.end - begin;
         }
-        if (most.judged && !most.found)
+        if (slots == NULL && most.judged && !most.found)
             status = note_no_majority(judging, votes, &most, of_width, error);
         begin = most.end;
     }
@@ -119,19 +130,52 @@ static enum xb_status name_of_model(struct xb_judging *judging, const struct xb_
     return status;
 }
 
+/* Of each GPU its model and slot, in the judgement's memory; NULL where the slot is not known.
+ * Returns NULL without memory. */
+static const char **list_slots(struct xb_judging *judging)
+{
+    const struct xb_fleet *fleet = judging->fleet;
+    const char **slots = calloc(fleet->gpu_count + 1, sizeof *slots);
+    for (size_t i = 0; slots != NULL && i < fleet->gpu_count; i++) {
+        const struct xb_fleet_gpu *gpu = &fleet->gpus[i];
+        if (gpu->pci_bdf == NULL)
+            continue;
+        slots[i] = xb_arena_print(&judging->judgement->texts, "%s %s", gpu->pci_bdf,
+                                  gpu->model != NULL ? gpu->model : "");
+        if (slots[i] == NULL) {
+            free(slots);
+            return NULL;
+        }
+    }
+    return slots;
+}
+
+/* Leaves the votes sorted by model. */
+static enum xb_status find_usual(struct xb_judging *judging, const char *const *slots,
+                                 struct xb_vote *votes, struct usual *usual, struct xb_error *error)
+{
+    const struct {
+        bool of_width;
+        const char *const *slots;
+    } rounds[] = {{false, slots}, {true, slots}, {false, NULL}, {true, NULL}};
+    enum xb_status status = XB_OK;
+    for (size_t i = 0; status == XB_OK && i < sizeof rounds / sizeof *rounds; i++)
+        status = count_votes(judging, rounds[i].of_width, rounds[i].slots, votes, usual, error);
+    return status;
+}
+
 enum xb_status xb_fleet_name_narrower(struct xb_judging *judging, struct xb_error *error)
 {
     const struct xb_fleet *fleet = judging->fleet;
     struct xb_vote *votes = calloc(fleet->gpu_count + 1, sizeof *votes);
     struct usual *usual = calloc(fleet->gpu_count + 1, sizeof *usual);
+    const char **slots = list_slots(judging);
     struct xb_node_tally tally;
     enum xb_status status = xb_node_tally_open(&tally, fleet, error);
-    if (status == XB_OK && (votes == NULL || usual == NULL))
+    if (status == XB_OK && (votes == NULL || usual == NULL || slots == NULL))
         status = xb_fleet_no_memory(error);
     if (status == XB_OK)
-        status = count_votes(judging, false, votes, usual, error);
-    if (status == XB_OK)
-        status = count_votes(judging, true, votes, usual, error);
+        status = find_usual(judging, slots, votes, usual, error);
     size_t count = 0;
     for (size_t i = 0; status == XB_OK && i < fleet->gpu_count; i++)
         count += is_known(&fleet->gpus[i]);
@@ -143,5 +187,6 @@ enum xb_status xb_fleet_name_narrower(struct xb_judging *judging, struct xb_erro
     xb_node_tally_close(&tally);
     free(votes);
     free(usual);
+    free(slots);
     return status;
 }

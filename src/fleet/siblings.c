@@ -163,7 +163,7 @@ static enum xb_status gather(const struct xb_fleet *fleet, struct xb_tested *val
     return XB_OK;
 }
 
-static size_t end_of_figure(const struct xb_judging *judging, size_t begin)
+size_t xb_fleet_end_of_figure(const struct xb_judging *judging, size_t begin)
 {
     const struct xb_fleet_value *values = judging->fleet->values;
     size_t figure = values[judging->tested[begin].value].figure;
@@ -187,7 +187,7 @@ enum xb_status xb_fleet_gather_siblings(struct xb_judging *judging, struct xb_er
     }
     enum xb_status status = XB_OK;
     for (size_t begin = 0; status == XB_OK && begin < judging->tested_count;) {
-        size_t end = end_of_figure(judging, begin);
+        size_t end = xb_fleet_end_of_figure(judging, begin);
         struct xb_fleet_siblings *siblings = &judgement->siblings[judgement->sibling_count++];
         status =
             gather(judging->fleet, judging->tested + begin, end - begin, scratch, siblings, error);

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "internal.h"
+#include "tail.h"
+#include "xferbench/statistics.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * A slot may be slower than others of its node by design: behind one more switch, or beside another
+ * CPU. Together, such GPUs look as if they scatter, which hides one that is slow for its slot; or
+ * those of few slots look slow on every node. So where the slots of a figure differ, it becomes
+ * several: one for each slot that enough nodes have.
+ */
+
+/* Slots differ if the median of one is so many spreads from that of all, by the spread within
+ * slots: of six equal values that happens by chance for one slot in 10,000. */
+#define APART 2
+/* They are told apart in any case if it lies so far from that of all, as a share of the deviation
+ * that is named: then many of its GPUs would be. */
+#define NEARLY_NAMED 0.5
+
+/* A value and the slot of its GPU. */
+struct seat {
+    const char *slot; /* PCI address; equal texts have one address */
+    double logarithm;
+    size_t tested;
+};
+
+/* What the slots of one figure say that have enough values. Logarithms. */
+struct slots {
+    size_t large, values; /* slots, and values in them */
+    double least, most;   /* medians of slots */
+    double middle;        /* median of all values */
+    double within, all; /* spread of values around the median of their slot, and around `middle` */
+};
+
+static int compare_seats(const void *left, const void *right)
+{
+    const struct seat *a = left;
+    const struct seat *b = right;
+    int order = strcmp(a->slot, b->slot);
+    if (order == 0)
+        order = (a->logarithm > b->logarithm) - (a->logarithm < b->logarithm);
+    return order != 0 ? order : (a->tested > b->tested) - (a->tested < b->tested);
+}
+
+static size_t end_of_slot(const struct seat *seats, size_t count, size_t begin)
+{
+    size_t end = begin;
+    while (end < count && seats[end].slot == seats[begin].slot)
+        end++;
+    return end;
+}
+
+static bool is_large(size_t values)
+{
+    return values > XB_FLEET_SIBLINGS;
+}
+
+/* Lists values of one figure by slot: those of GPUs whose slot is known, and not of pairs. Returns
+ * how many. */
+static size_t list_seats(const struct xb_judging *judging, size_t begin, size_t end,
+                         struct seat *seats)
+{
+    const struct xb_fleet *fleet = judging->fleet;
+    size_t count = 0;
+    for (size_t i = begin; i < end; i++) {
+        const struct xb_fleet_value *value = &fleet->values[judging->tested[i].value];
+        const char *slot = fleet->gpus[value->gpu].pci_bdf;
+        if (slot != NULL && value->peer < 0)
+            seats[count++] = (struct seat){slot, judging->tested[i].logarithm, i};
+    }
+    if (count > 0)
+        qsort(seats, count, sizeof *seats, compare_seats);
+    return count;
+}
+
+static double spread_of(double *offsets, size_t count)
+{
+    return fmax(XB_FLEET_TO_DEVIATION * xb_median_of(offsets, count), XB_FLEET_LEAST_SPREAD);
+}
+
+/* Of large slots only. */
+static struct slots describe(const struct seat *seats, size_t count, double *scratch)
+{
+    struct slots slots = {.least = INFINITY, .most = -INFINITY};
+    for (size_t begin = 0, end = 0; begin < count; begin = end) {
+        end = end_of_slot(seats, count, begin);
+        if (!is_large(end - begin))
+            continue;
+        slots.large++;
+        for (size_t i = begin; i < end; i++)
+            scratch[slots.values++] = seats[i].logarithm;
+    }
+    slots.middle = xb_median_of(scratch, slots.values);
+    for (size_t i = 0; i < slots.values; i++)
+        scratch[i] = fabs(scratch[i] - slots.middle);
+    slots.all = spread_of(scratch, slots.values);
+    size_t values = 0;
+    for (size_t begin = 0, end = 0; begin < count; begin = end) {
+        end = end_of_slot(seats, count, begin);
+        if (!is_large(end - begin))
+            continue;
+        double low = seats[begin + (end - begin - 1) / 2].logarithm;
+        double median = (low + seats[begin + (end - begin) / 2].logarithm) / 2;
+        slots.least = fmin(slots.least, median);
+        slots.most = fmax(slots.most, median);
+        for (size_t i = begin; i < end; i++)
+            scratch[values++] = fabs(seats[i].logarithm - median);
+    }
+    slots.within = spread_of(scratch, values);
+    return slots;
+}
+
+/* Told apart, a slot's values have fewer siblings, by which less can be named. So slots that differ
+ * are told apart only if a smaller deviation can be named then, or if healthy GPUs would be named
+ * otherwise. `p`: what a single test must reach. */
+static bool differ(const struct slots *slots, double p)
+{
+    if (slots->large < 2)
+        return false;
+    double far = fmax(slots->most - slots->middle, slots->middle - slots->least);
+    double together = xb_tail_limit(p, (double)slots->values - 1) * slots->all;
+    double apart =
+        xb_tail_limit(p, (double)slots->values / (double)slots->large - 1) * slots->within;
+    return far >= XB_FLEET_LEAST_DEVIATION && far >= APART * slots->within &&
+           (apart < together || far >= NEARLY_NAMED * together);
+}
+
+/* Gives the values of each large slot a figure of their own. */
+static enum xb_status part(struct xb_judging *judging, const struct seat *seats, size_t count,
+                           struct xb_error *error)
+{
+    struct xb_fleet *fleet = judging->fleet;
+    enum xb_status status = XB_OK;
+    for (size_t begin = 0, end = 0; status == XB_OK && begin < count; begin = end) {
+        end = end_of_slot(seats, count, begin);
+        if (!is_large(end - begin))
+            continue;
+        size_t old = fleet->values[judging->tested[seats[begin].tested].value].figure;
+        struct xb_fleet_figure figure = fleet->figures[old];
+        char link[160];
+        size_t own = 0;
+        snprintf(link, sizeof link, "%.80s%sslot %.64s", figure.link != NULL ? figure.link : "",
+                 figure.link != NULL ? ", " : "", seats[begin].slot);
+        figure.link = link;
+        status = xb_fleet_add_figure(fleet, &figure, &own, error);
+        for (size_t i = begin; status == XB_OK && i < end; i++)
+            fleet->values[judging->tested[seats[i].tested].value].figure = own;
+    }
+    return status;
+}
+
+struct ordered {
+    size_t figure;
+    struct xb_tested tested;
+};
+
+static int compare_ordered(const void *left, const void *right)
+{
+    const struct ordered *a = left;
+    const struct ordered *b = right;
+    int order = (a->figure > b->figure) - (a->figure < b->figure);
+    return order != 0 ? order
+                      : (a->tested.value > b->tested.value) - (a->tested.value < b->tested.value);
+}
+
+/* Figure by figure again, of each in the order of the values: by node and GPU. */
+static enum xb_status sort_tested(struct xb_judging *judging, struct xb_error *error)
+{
+    struct ordered *sorted = calloc(judging->tested_count, sizeof *sorted);
+    if (sorted == NULL)
+        return xb_fleet_no_memory(error);
+    for (size_t i = 0; i < judging->tested_count; i++)
+        sorted[i] = (struct ordered){judging->fleet->values[judging->tested[i].value].figure,
+                                     judging->tested[i]};
+    qsort(sorted, judging->tested_count, sizeof *sorted, compare_ordered);
+    for (size_t i = 0; i < judging->tested_count; i++)
+        judging->tested[i] = sorted[i].tested;
+    free(sorted);
+    return XB_OK;
+}
+
+static enum xb_status note(struct xb_judging *judging, const char *first, double distance,
+                           size_t figures, struct xb_error *error)
+{
+    char percent[64];
+    return xb_fleet_add_note(judging, error,
+                             "Figures that depend on the slot: %zu (first: %.200s: slots differ by "
+                             "%s). There a GPU is compared with those in the same slot of other "
+                             "nodes.",
+                             figures, first, xb_fleet_percent_text(expm1(distance), percent));
+}
+
+enum xb_status xb_fleet_part_slots(struct xb_judging *judging, struct xb_error *error)
+{
+    const struct xb_fleet *fleet = judging->fleet;
+    struct seat *seats = calloc(judging->tested_count + 1, sizeof *seats);
+    double *scratch = calloc(judging->tested_count + 1, sizeof *scratch);
+    enum xb_status status = seats != NULL && scratch != NULL ? XB_OK : xb_fleet_no_memory(error);
+    char first[256] = "";
+    double distance = 0;
+    size_t figures = 0;
+    double p = fmax(judging->judgement->request.alpha, DBL_MIN) / (double)judging->tested_count;
+    for (size_t begin = 0, end = 0; status == XB_OK && begin < judging->tested_count; begin = end) {
+        end = xb_fleet_end_of_figure(judging, begin);
+        size_t count = list_seats(judging, begin, end, seats);
+        struct slots slots = describe(seats, count, scratch);
+        if (!differ(&slots, p))
+            continue;
+        if (figures++ == 0) {
+            size_t figure = fleet->values[judging->tested[begin].value].figure;
+            xb_fleet_figure_text(&fleet->figures[figure], first, sizeof first);
+            distance = slots.most - slots.least;
+        }
+        status = part(judging, seats, count, error);
+    }
+    free(seats);
+    free(scratch);
+    if (status == XB_OK && figures > 0)
+        status = sort_tested(judging, error);
+    return status == XB_OK && figures > 0 ? note(judging, first, distance, figures, error) : status;
+}

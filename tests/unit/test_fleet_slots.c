@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "fleet_fixture.h"
+#include "random.h"
+
+/* Slots that are slower, or narrower, than others on every node. */
+
+#define RATE 1e10
+#define NODES 12
+#define SLOTS 4
+
+static const char *const addresses[SLOTS] = {"0000:0a:00.0", "0000:0b:00.0", "0000:0c:00.0",
+                                             "0000:0d:00.0"};
+
+/* What differs from a fleet of equals, by slot and for one GPU. */
+struct differing {
+    double shares[SLOTS]; /* of RATE */
+    unsigned widths[SLOTS];
+    size_t node, slot; /* of the one */
+    double share;      /* of its slot's */
+    unsigned width;    /* 0: its slot's */
+};
+
+static const struct differing equal = {.shares = {1, 1, 1, 1},
+                                       .widths = {16, 16, 16, 16},
+                                       .node = NODES, /* none */
+                                       .share = 1};
+
+static double share_of(const struct differing *differing, size_t node, size_t slot)
+{
+    bool is_one = node == differing->node && slot == differing->slot;
+    return differing->shares[slot] * (is_one ? differing->share : 1);
+}
+
+static unsigned width_of(const struct differing *differing, size_t node, size_t slot)
+{
+    bool is_one = node == differing->node && slot == differing->slot && differing->width > 0;
+    return is_one ? differing->width : differing->widths[slot];
+}
+
+/* GPUs differ by 0.2 %. Returns the figure. */
+static size_t add_nodes(const struct differing *differing)
+{
+    uint64_t state = 7;
+    size_t figure = add_figure("h2d");
+    for (size_t i = 0; i < NODES; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "n%zu", i);
+        add_document();
+        size_t node = add_node(name);
+        for (size_t k = 0; k < SLOTS; k++) {
+            next_gpu.pci_bdf = addresses[k];
+            next_gpu.link_width = width_of(differing, i, k);
+            add_value(figure, add_gpu(node, (unsigned)k),
+                      RATE * share_of(differing, i, k) * (1 + 0.002 * normal(&state)));
+        }
+    }
+    return figure;
+}
+
+static const struct xb_fleet_siblings *siblings_behind(const char *link)
+{
+    for (size_t i = 0; i < judged.sibling_count; i++)
+        if (strcmp(fleet.figures[judged.siblings[i].figure].link, link) == 0)
+            return &judged.siblings[i];
+    fail_msg("no siblings behind %s", link);
+    return NULL;
+}
+
+/* Half of the slots are slower by 4 %: that hides a GPU which is slow for its slot. */
+static void test_slow_for_its_slot(void **state)
+{
+    struct differing differing = equal;
+    (void)state;
+    begin();
+    differing.shares[2] = differing.shares[3] = 0.96;
+    differing.node = 5;
+    differing.slot = 3;
+    differing.share = 0.95;
+    add_nodes(&differing);
+    judge();
+    const struct xb_fleet_finding *finding =
+        assert_finding(XB_FLEET_SLOW, "n5", "% below its 11 siblings");
+    assert_int_equal(judged.finding_count, 1);
+    assert_true(fabs(finding->centre / (0.96 * RATE) - 1) < 0.002);
+    assert_true(fabs(finding->deviation + 0.05) < 0.01);
+    assert_int_equal(judged.sibling_count, SLOTS);
+    assert_int_equal(judged.tests, NODES * SLOTS);
+    assert_int_equal(siblings_behind("Gen5 x16, slot 0000:0d:00.0")->values, NODES);
+    assert_note("Figures that depend on the slot: 1 (first: h2d, H200, Gen5 x16: slots differ by ");
+}
+
+/* One of four: its GPUs lie far from most others, on every node. */
+static void test_a_slow_slot_is_no_fault(void **state)
+{
+    struct differing differing = equal;
+    (void)state;
+    begin();
+    differing.shares[1] = 0.96;
+    add_nodes(&differing);
+    judge();
+    assert_int_equal(judged.finding_count, 0);
+    assert_int_equal(judged.sibling_count, SLOTS);
+}
+
+static void test_equal_slots_stay_together(void **state)
+{
+    struct differing differing = equal;
+    (void)state;
+    begin();
+    differing.node = 2;
+    differing.share = 0.95;
+    add_nodes(&differing);
+    judge();
+    assert_finding(XB_FLEET_SLOW, "n2", "below its 47 siblings");
+    assert_int_equal(judged.sibling_count, 1);
+    assert_no_note("slot");
+}
+
+/* Where fewer than six nodes have a slot, and where none is known, nothing changes. */
+static void test_rare_slots_stay_together(void **state)
+{
+    char address[32];
+    (void)state;
+    begin();
+    size_t figure = add_nodes(&equal);
+    for (unsigned i = 0; i < 6; i++) {
+        snprintf(address, sizeof address, "0000:%02x:00.0", 0x40 + i);
+        next_gpu.pci_bdf = i < 5 ? address : NULL;
+        add_document();
+        add_value(figure, add_gpu(add_node("odd"), i), 0.96 * RATE);
+    }
+    judge();
+    assert_int_equal(judged.sibling_count, 1);
+    assert_int_equal(count_of(XB_FLEET_SLOW), 6);
+}
+
+static void test_judging_again_says_the_same(void **state)
+{
+    struct differing differing = equal;
+    (void)state;
+    begin();
+    differing.shares[1] = 0.96;
+    differing.node = 2;
+    differing.share = 0.95;
+    add_nodes(&differing);
+    for (int i = 0; i < 2; i++) {
+        judge();
+        assert_finding(XB_FLEET_SLOW, "n2", "below its 11 siblings");
+        assert_int_equal(judged.finding_count, 1);
+    }
+}
+
+static void test_narrow_by_design(void **state)
+{
+    struct differing differing = equal;
+    (void)state;
+    begin();
+    differing.widths[3] = 8;
+    add_nodes(&differing);
+    judge();
+    assert_int_equal(judged.finding_count, 0);
+}
+
+/* Also where most slots are as narrow. */
+static void test_narrow_for_its_slot(void **state)
+{
+    struct differing differing = {.shares = {1, 1, 1, 1},
+                                  .widths = {16, 8, 8, 8},
+                                  .node = 4,
+                                  .slot = 0,
+                                  .share = 1,
+                                  .width = 8};
+    (void)state;
+    begin();
+    add_nodes(&differing);
+    judge();
+    assert_finding(XB_FLEET_NARROWER, "n4",
+                   "link Gen5 x8 under load; most of its 11 siblings have Gen5 x16");
+    assert_int_equal(judged.finding_count, 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_slow_for_its_slot),
+        cmocka_unit_test(test_a_slow_slot_is_no_fault),
+        cmocka_unit_test(test_equal_slots_stay_together),
+        cmocka_unit_test(test_rare_slots_stay_together),
+        cmocka_unit_test(test_judging_again_says_the_same),
+        cmocka_unit_test(test_narrow_by_design),
+        cmocka_unit_test(test_narrow_for_its_slot),
+    };
+    return cmocka_run_group_tests_name("fleet_slots", tests, NULL, finish_group);
+}
