@@ -9,6 +9,7 @@ static const char *const names[XB_FLEET_CODES] = {
     [XB_FLEET_FEWER_GPUS] = "fewer-gpus",
     [XB_FLEET_NARROWER] = "narrower-link",
     [XB_FLEET_SLOW] = "slow",
+    [XB_FLEET_LINK_WARNING] = "link-warning",
     [XB_FLEET_IS_CUT] = "cut-short",
     [XB_FLEET_FAST] = "fast",
     [XB_FLEET_OTHER_DRIVER] = "other-driver",
@@ -21,5 +22,5 @@ const char *xb_fleet_code_name(enum xb_fleet_code code)
 
 bool xb_fleet_code_is_bad(enum xb_fleet_code code)
 {
-    return code != XB_FLEET_IS_CUT && code != XB_FLEET_FAST && code != XB_FLEET_OTHER_DRIVER;
+    return code <= XB_FLEET_SLOW;
 }

@@ -218,6 +218,7 @@ static enum xb_status name(struct xb_judging *judging, const struct xb_charge *f
         [XB_FLEET_FAILED] = XB_FLEET_HAS_FAILED,
         [XB_FLEET_CUT] = XB_FLEET_IS_CUT,
         [XB_FLEET_VERDICT] = XB_FLEET_LINK_VERDICT,
+        [XB_FLEET_DOUBT] = XB_FLEET_LINK_WARNING,
     };
     const struct xb_fleet_complaint *complaint = first->complaint;
     struct xb_fleet_finding finding = xb_fleet_plain_finding(

@@ -84,7 +84,8 @@ enum xb_fleet_fault {
     XB_FLEET_WRONG_DATA, /* a copy arrived wrong */
     XB_FLEET_FAILED,     /* a case failed: "pinned h2d 1 GiB: CUDA error 719 ..." */
     XB_FLEET_CUT,        /* a signal or a deadline ended the measurement early */
-    XB_FLEET_VERDICT     /* its own link test says WARNING, CRITICAL or UNKNOWN, and why */
+    XB_FLEET_VERDICT,    /* its own link test says CRITICAL, and why, or that nothing was tested */
+    XB_FLEET_DOUBT       /* its own link test says WARNING or UNKNOWN, and why */
 };
 
 struct xb_fleet_complaint {

@@ -90,11 +90,11 @@ static void tell_undrained(const struct xb_fleet_judgement *judgement)
 {
     size_t count = 0;
     size_t unsure = 0;
-    size_t cut = 0;
+    size_t doubtful = 0;
     for (size_t i = 0; i < judgement->finding_count; i++) {
         const struct xb_fleet_finding *finding = &judgement->findings[i];
         unsure += finding->unsure;
-        cut += finding->code == XB_FLEET_IS_CUT;
+        doubtful += finding->code == XB_FLEET_IS_CUT || finding->code == XB_FLEET_LINK_WARNING;
         count += finding->together && !finding->unsure && xb_fleet_code_is_bad(finding->code);
     }
     if (unsure > 0 && unsure == judgement->request.expected_count)
@@ -106,10 +106,10 @@ static void tell_undrained(const struct xb_fleet_judgement *judgement)
         xb_say("missing nodes are not listed: %zu, but %zu documents could not be read, and may be "
                "theirs; see --format table",
                unsure, judgement->fleet->unread_count);
-    if (cut > 0)
-        xb_say("findings of cut-short list no node: %zu; measure those nodes again, see --format "
-               "table",
-               cut);
+    if (doubtful > 0)
+        xb_say("findings of cut-short and link-warning list no node: %zu; measure those nodes "
+               "again, see --format table",
+               doubtful);
     if (count > 0)
         xb_say("%zu findings drain no node: so many have the same that one cause is likelier than "
                "so many faults; see --format table",

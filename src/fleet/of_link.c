@@ -35,7 +35,9 @@ static void complain_of_verdict(struct test *test, size_t gpu, const char *of,
         end += (size_t)snprintf(causes + end, sizeof causes - end, "%s%s %s", i == 0 ? "" : "\n",
                                 xb_level_name(found->reasons[i].level), found->reasons[i].code);
     if (found->level != XB_LEVEL_OK)
-        xb_taking_complain(test->taking, XB_FLEET_VERDICT, gpu, text, causes);
+        xb_taking_complain(test->taking,
+                           found->level == XB_LEVEL_CRITICAL ? XB_FLEET_VERDICT : XB_FLEET_DOUBT,
+                           gpu, text, causes);
 }
 
 static bool any_wrong(const struct xb_link_device *device)

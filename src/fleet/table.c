@@ -93,9 +93,10 @@ struct tally {
     bool by_siblings; /* what is bad is told by siblings alone, but for missing nodes */
     size_t missing;   /* nodes */
     struct xb_drain_list drained;
-    size_t together; /* rows that many siblings have */
-    size_t unsure;   /* missing nodes that may have sent what could not be read */
-    struct some cut; /* what was not measured to the end */
+    size_t together;    /* rows that many siblings have */
+    size_t unsure;      /* missing nodes that may have sent what could not be read */
+    struct some warned; /* what has a warning of its own link test */
+    struct some cut;    /* what was not measured to the end */
 };
 
 /* Of which findings to count nodes and GPUs. */
@@ -125,6 +126,11 @@ static bool is_of_many(const struct xb_fleet_finding *finding)
 {
     return finding->code != XB_FLEET_MISSING && xb_fleet_code_is_bad(finding->code) &&
            !xb_fleet_is_to_drain(finding);
+}
+
+static bool is_warned(const struct xb_fleet_finding *finding)
+{
+    return finding->code == XB_FLEET_LINK_WARNING;
 }
 
 static bool is_cut(const struct xb_fleet_finding *finding)
@@ -178,6 +184,7 @@ static bool count_findings(const struct xb_fleet_judgement *judgement, struct ta
     tally->missing = tally->codes[XB_FLEET_MISSING];
     return count_some(judgement, is_bad, &tally->bad) &&
            count_some(judgement, is_of_many, &tally->many) &&
+           count_some(judgement, is_warned, &tally->warned) &&
            count_some(judgement, is_cut, &tally->cut);
 }
 
@@ -261,6 +268,11 @@ static void add_limits(struct xb_words *words, const struct xb_fleet_judgement *
                      xb_fleet_table_count(tally->missing, a, sizeof a),
                      xb_fleet_table_count(judgement->request.expected_count, b, sizeof b),
                      plural(judgement->request.expected_count), tally->missing == 1 ? "is" : "are");
+    if (tally->warned.nodes > 0)
+        xb_words_add(words, " On %s of %s node%s the link test gave a warning: measure %s again.",
+                     xb_fleet_table_count(tally->warned.nodes, a, sizeof a),
+                     xb_fleet_table_count(fleet->node_count, b, sizeof b),
+                     plural(fleet->node_count), tally->warned.nodes == 1 ? "it" : "them");
     if (tally->cut.nodes > 0)
         xb_words_add(words, " %s of %s node%s %s not measured to the end: measure %s again.",
                      xb_fleet_table_count(tally->cut.nodes, a, sizeof a),

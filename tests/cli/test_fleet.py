@@ -166,8 +166,8 @@ class Fleet(Case):
             os.makedirs(self.path(folder))
         for number in range(1, 9):
             made = document(number)
-            made["devices"][0]["verdict"]["level"] = "WARNING"
-            made["devices"][0]["verdict"]["reasons"] = [{"code": "XB-LINK-X", "level": "WARNING", "text": "odd"}]
+            made["devices"][0]["verdict"]["level"] = "CRITICAL"
+            made["devices"][0]["verdict"]["reasons"] = [{"code": "XB-LINK-X", "level": "CRITICAL", "text": "odd"}]
             self.write_json(f"results/n{number}.json", made)
         outcome = self.assert_ends(1, "fleet", "results", "--format", "nodelist")
         self.assertEqual(outcome.out, "")
@@ -197,7 +197,22 @@ class Fleet(Case):
         self.assertEqual({(one["node"], one["code"], one["is_to_drain"]) for one in found}, {("gpu009", "cut-short", False)})
         outcome = self.assert_ends(1, "fleet", folder, "--format", "nodelist")
         self.assertEqual(outcome.out, "")
-        self.assertIn("findings of cut-short list no node: 2; measure those nodes again", outcome.err)
+        self.assertIn("findings of cut-short and link-warning list no node: 2; measure those nodes again", outcome.err)
+
+    def test_a_warning_is_not_drained(self):
+        """A neighbour's copies are enough for one. What is CRITICAL is drained."""
+        folder = self.write_nodes()
+        for level, drained, answer in (
+            ("WARNING", "", "On 1 of 8 nodes the link test gave a warning: measure it again."),
+            ("UNKNOWN", "", "On 1 of 8 nodes the link test gave a warning: measure it again."),
+            ("CRITICAL", "gpu003\n", "1 of 8 GPUs, on 1 of 8 nodes, is not as it should be."),
+        ):
+            made = document(3)
+            made["devices"][0]["verdict"]["level"] = level
+            made["devices"][0]["verdict"]["reasons"] = [{"code": "XB-LINK-X", "level": level, "text": "odd"}]
+            self.write_json(f"{folder}/n3.json", made)
+            self.assertEqual(self.assert_ends(1, "fleet", folder, "--format", "nodelist").out, drained)
+            self.assertIn(answer, " ".join(self.assert_ends(1, "fleet", folder).out.split()))
 
     def test_documents_that_are_there_twice(self):
         """Of one node the newest counts, wherever it comes from."""

@@ -109,6 +109,7 @@ static void a_gpu_that_lost_lanes_stays_among_its_siblings(void **state)
     assert_has(complaint->causes, "CRITICAL XB-LINK-WIDTH\n");
     assert_has(complaint->causes, "\nWARNING XB-AER-CORRECTABLE");
     assert_null(find_complaint(XB_FLEET_VERDICT, 0));
+    assert_null(find_complaint(XB_FLEET_DOUBT, 1));
 }
 
 static void the_best_attempt_counts(void **state)
@@ -129,7 +130,7 @@ static void a_pair_is_of_its_source(void **state)
     assert_int_equal(value->peer, 0);
     assert_true(value->value == 331.5e9);
     assert_string_equal(fleet.figures[value->figure].link, "NVLink x18");
-    assert_has(find_complaint(XB_FLEET_VERDICT, 1)->text, "GPU 1>0: WARNING: XB-BW-PEER: 331.50");
+    assert_has(find_complaint(XB_FLEET_DOUBT, 1)->text, "GPU 1>0: WARNING: XB-BW-PEER: 331.50");
 }
 
 /* Some are behind one switch and some are not: only the same places of nodes are alike. */
