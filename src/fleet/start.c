@@ -23,19 +23,25 @@ static enum xb_status note_late(struct xb_judging *judging, struct xb_error *err
     }
     if (late == 0)
         return XB_OK;
-    return xb_fleet_add_note(judging, error,
-                             "%zu of %zu documents began more than %g s after the agreed time, up "
-                             "to %.3g s (%.200s): not all nodes were under load at the same time.",
-                             late, agreed, LATE_S, latest->late_s,
-                             latest->path != NULL ? latest->path : "-");
+    return xb_fleet_add_note(
+        judging, error,
+        "Documents that began more than %g s after the agreed time: %zu of "
+        "%zu, up to %.3g s (%.200s). Not all nodes were under load at the same "
+        "time.",
+        LATE_S, late, agreed, latest->late_s, latest->path != NULL ? latest->path : "-");
 }
 
+/* Where no time was agreed it does not matter. */
 static enum xb_status note_clocks(struct xb_judging *judging, struct xb_error *error)
 {
     const struct xb_fleet *fleet = judging->fleet;
     size_t count = 0;
+    size_t agreed = 0;
     const char *first = NULL;
     for (size_t i = 0; i < fleet->source_count; i++) {
+        if (isnan(fleet->sources[i].late_s))
+            continue;
+        agreed++;
         if (!fleet->sources[i].unsynchronised)
             continue;
         count++;
@@ -45,9 +51,10 @@ static enum xb_status note_clocks(struct xb_judging *judging, struct xb_error *e
     if (count == 0)
         return XB_OK;
     return xb_fleet_add_note(judging, error,
-                             "%zu of %zu documents come from nodes whose clock nothing keeps "
-                             "(first: %.200s): their start times may be wrong.",
-                             count, fleet->source_count, first != NULL ? first : "-");
+                             "Documents that began at an agreed time, of nodes whose clock nothing "
+                             "keeps: %zu of %zu (first: %.200s). They may have begun earlier or "
+                             "later than they say.",
+                             count, agreed, first != NULL ? first : "-");
 }
 
 enum xb_status xb_fleet_note_start(struct xb_judging *judging, struct xb_error *error)
