@@ -164,15 +164,12 @@ static void decide_by_figures(const struct proofs *proofs, struct xb_charge *cha
     }
 }
 
-/* Documents do not name their launch. Those of one are written within so many seconds; later ones
- * are of another, which may have given the node another rank. */
-#define LAUNCH_S ((time_t)6 * 3600)
-
-/* Whether both may be of one launch, and are of different processes of it; `newer` is. */
+/* Whether both may be of one launch, and are of different processes of it; `newer` is. A later one
+ * may have given the node another rank. */
 static bool is_of_another_rank(const struct xb_fleet_source *newer,
                                const struct xb_fleet_source *older)
 {
-    bool apart = older->written > 0 && newer->written > older->written + LAUNCH_S;
+    bool apart = older->written > 0 && newer->written > older->written + XB_FLEET_LAUNCH_S;
     return newer->ranks > 1 && newer->ranks == older->ranks && newer->rank != older->rank && !apart;
 }
 

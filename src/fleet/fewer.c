@@ -143,6 +143,30 @@ static enum xb_status note_replaced(struct xb_judging *judging, const struct rep
         judging->fleet->nodes[replaced->first.node].name, replaced->first.pci_bdf);
 }
 
+/* A GPU that fell off the bus is in older documents still, and counts. */
+static enum xb_status note_old(struct xb_judging *judging, const struct seat *seats, size_t count,
+                               struct xb_error *error)
+{
+    size_t old = 0;
+    struct seat first = {.told = 0};
+    for (size_t begin = 0, end = 0; begin < count; begin = end) {
+        time_t newest = 0;
+        for (; end < count && seats[end].node == seats[begin].node; end++)
+            newest = seats[end].told > newest ? seats[end].told : newest;
+        for (size_t i = begin; i < end; i++)
+            if (seats[i].told > 0 && seats[i].told + XB_FLEET_LAUNCH_S < newest && old++ == 0)
+                first = seats[i];
+    }
+    if (old == 0)
+        return XB_OK;
+    return xb_fleet_add_note(judging, error,
+                             "GPUs that are in older documents of their node only: %zu (first: "
+                             "%.64s, %.32s). They count as there. Are they? Give fleet the "
+                             "documents of one round.",
+                             old, judging->fleet->nodes[first.node].name,
+                             first.pci_bdf != NULL ? first.pci_bdf : "PCI address not known");
+}
+
 enum xb_status xb_fleet_name_fewer_gpus(struct xb_judging *judging, struct xb_error *error)
 {
     const struct xb_fleet *fleet = judging->fleet;
@@ -162,6 +186,8 @@ enum xb_status xb_fleet_name_fewer_gpus(struct xb_judging *judging, struct xb_er
             status = name_empty(judging, seats, count, error);
         if (status == XB_OK)
             status = note_replaced(judging, &replaced, error);
+        if (status == XB_OK)
+            status = note_old(judging, seats, count, error);
     }
     free(seats);
     free(votes);

@@ -141,6 +141,29 @@ static void test_replaced_gpu(void **state)
                 "0000:01:00.0)");
 }
 
+/* One fell off the bus between two rounds. */
+static void test_gpus_of_older_documents_only(void **state)
+{
+    (void)state;
+    for (int hours = 1; hours < 30; hours += 24) {
+        begin();
+        size_t node = add_node("lost");
+        next_gpu.pci_bdf = "0000:0a:00.0";
+        add_gpu(node, 0);
+        next_gpu.pci_bdf = "0000:0b:00.0";
+        add_gpu(node, 1);
+        next_gpu.told += hours * 3600;
+        next_gpu.pci_bdf = "0000:0a:00.0";
+        add_gpu(node, 0);
+        judge();
+        if (hours == 1) /* it may be another process of the same launch */
+            assert_no_note("older documents");
+        else
+            assert_note("GPUs that are in older documents of their node only: 1 (first: lost, "
+                        "0000:0b:00.0)");
+    }
+}
+
 static void test_narrower(void **state)
 {
     (void)state;
@@ -566,6 +589,7 @@ int main(void)
         cmocka_unit_test(test_host_names),
         cmocka_unit_test(test_fewer_gpus),
         cmocka_unit_test(test_replaced_gpu),
+        cmocka_unit_test(test_gpus_of_older_documents_only),
         cmocka_unit_test(test_narrower),
         cmocka_unit_test(test_no_majority_of_links),
         cmocka_unit_test(test_narrower_pairs),
