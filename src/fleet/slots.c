@@ -160,7 +160,7 @@ static bool differ(const struct slots *slots, double p)
            (apart < together || far >= NEARLY_NAMED * together);
 }
 
-/* Gives the values of each slot a figure of their own. */
+/* Has the values of each slot judged by a figure of their own. */
 static enum xb_status part(struct xb_judging *judging, const struct seat *seats, size_t count,
                            struct xb_error *error)
 {
@@ -168,8 +168,7 @@ static enum xb_status part(struct xb_judging *judging, const struct seat *seats,
     enum xb_status status = XB_OK;
     for (size_t begin = 0, end = 0; status == XB_OK && begin < count; begin = end) {
         end = end_of_slot(seats, count, begin);
-        size_t old = fleet->values[judging->tested[seats[begin].tested].value].figure;
-        struct xb_fleet_figure figure = fleet->figures[old];
+        struct xb_fleet_figure figure = fleet->figures[judging->tested[seats[begin].tested].figure];
         char link[160];
         size_t own = 0;
         snprintf(link, sizeof link, "%.80s%sslot %.64s", figure.link != NULL ? figure.link : "",
@@ -177,39 +176,41 @@ static enum xb_status part(struct xb_judging *judging, const struct seat *seats,
         figure.link = link;
         status = xb_fleet_add_figure(fleet, &figure, &own, error);
         for (size_t i = begin; status == XB_OK && i < end; i++)
-            fleet->values[judging->tested[seats[i].tested].value].figure = own;
+            judging->tested[seats[i].tested].figure = own;
     }
     return status;
 }
 
-struct ordered {
-    size_t figure;
-    struct xb_tested tested;
-};
-
-static int compare_ordered(const void *left, const void *right)
+/* Values of one figure from `begin` to `end`, of which `count` in `seats` are about to be told
+ * apart. The others are in slots that are too few, or not known: they keep all as siblings, and a
+ * spread by which none is named that lies between the slots or near them. */
+static enum xb_status keep_as_siblings(struct xb_judging *judging, size_t begin, size_t end,
+                                       const struct seat *seats, size_t count, double least_spread,
+                                       struct xb_error *error)
 {
-    const struct ordered *a = left;
-    const struct ordered *b = right;
-    int order = (a->figure > b->figure) - (a->figure < b->figure);
-    return order != 0 ? order
-                      : (a->tested.value > b->tested.value) - (a->tested.value < b->tested.value);
+    if (count == end - begin)
+        return XB_OK;
+    struct xb_tested *tested =
+        realloc(judging->tested, (judging->tested_count + count) * sizeof *tested);
+    if (tested == NULL)
+        return xb_fleet_no_memory(error);
+    judging->tested = tested;
+    for (size_t i = begin; i < end; i++)
+        tested[i].least_spread = fmax(least_spread, XB_FLEET_LEAST_SPREAD);
+    for (size_t i = 0; i < count; i++) {
+        tested[judging->tested_count] = tested[seats[i].tested];
+        tested[judging->tested_count++].is_known = true;
+        tested[seats[i].tested].least_spread = XB_FLEET_LEAST_SPREAD;
+    }
+    return XB_OK;
 }
 
-/* Figure by figure again, of each in the order of the values: by node and GPU. */
-static enum xb_status sort_tested(struct xb_judging *judging, struct xb_error *error)
+static int compare_tested(const void *left, const void *right)
 {
-    struct ordered *sorted = calloc(judging->tested_count, sizeof *sorted);
-    if (sorted == NULL)
-        return xb_fleet_no_memory(error);
-    for (size_t i = 0; i < judging->tested_count; i++)
-        sorted[i] = (struct ordered){judging->fleet->values[judging->tested[i].value].figure,
-                                     judging->tested[i]};
-    qsort(sorted, judging->tested_count, sizeof *sorted, compare_ordered);
-    for (size_t i = 0; i < judging->tested_count; i++)
-        judging->tested[i] = sorted[i].tested;
-    free(sorted);
-    return XB_OK;
+    const struct xb_tested *a = left;
+    const struct xb_tested *b = right;
+    int order = (a->figure > b->figure) - (a->figure < b->figure);
+    return order != 0 ? order : (a->value > b->value) - (a->value < b->value);
 }
 
 static enum xb_status note(struct xb_judging *judging, const char *first, double distance,
@@ -225,30 +226,34 @@ static enum xb_status note(struct xb_judging *judging, const char *first, double
 
 enum xb_status xb_fleet_part_slots(struct xb_judging *judging, struct xb_error *error)
 {
-    const struct xb_fleet *fleet = judging->fleet;
+    size_t all = judging->tested_count;
     struct seat *seats = calloc(judging->tested_count + 1, sizeof *seats);
     double *scratch = calloc(judging->tested_count + 1, sizeof *scratch);
     enum xb_status status = seats != NULL && scratch != NULL ? XB_OK : xb_fleet_no_memory(error);
     char first[256] = "";
     double distance = 0;
     size_t figures = 0;
-    double p = fmax(judging->judgement->request.alpha, DBL_MIN) / (double)judging->tested_count;
-    for (size_t begin = 0, end = 0; status == XB_OK && begin < judging->tested_count; begin = end) {
+    double p = fmax(judging->judgement->request.alpha, DBL_MIN) / (double)all;
+    for (size_t begin = 0, end = 0; status == XB_OK && begin < all; begin = end) {
         end = xb_fleet_end_of_figure(judging, begin);
         size_t count = keep_large(seats, list_seats(judging, begin, end, seats, scratch));
         struct slots slots = describe(seats, count, scratch);
         if (!differ(&slots, p))
             continue;
         if (figures++ == 0) {
-            size_t figure = fleet->values[judging->tested[begin].value].figure;
-            xb_fleet_figure_text(&fleet->figures[figure], first, sizeof first);
+            size_t figure = judging->tested[begin].figure;
+            xb_fleet_figure_text(&judging->fleet->figures[figure], first, sizeof first);
             distance = slots.most - slots.least;
         }
-        status = part(judging, seats, count, error);
+        status = keep_as_siblings(judging, begin, end, seats, count, (slots.most - slots.least) / 2,
+                                  error);
+        if (status == XB_OK)
+            status = part(judging, seats, count, error);
     }
     free(seats);
     free(scratch);
-    if (status == XB_OK && figures > 0)
-        status = sort_tested(judging, error);
+    /* Figure by figure again, of each in the order of the values: by node and GPU. */
+    if (figures > 0)
+        qsort(judging->tested, judging->tested_count, sizeof *judging->tested, compare_tested);
     return status == XB_OK && figures > 0 ? note(judging, first, distance, figures, error) : status;
 }
