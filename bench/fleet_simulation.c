@@ -141,16 +141,6 @@ static bool is_slow(const struct simulated *simulated, const struct xb_fleet *fl
     return fleet->gpus[gpu].node < simulated->slow && fleet->gpus[gpu].index == 0;
 }
 
-/* The figure of all slots: judging may have given the value one of its own slot. */
-static size_t figure_of_all(const struct xb_fleet *fleet, size_t figure)
-{
-    const char *name = fleet->figures[figure].name;
-    size_t first = 0;
-    while (fleet->figures[first].name != name) /* equal texts have one address */
-        first++;
-    return first;
-}
-
 /* Each fleet has its own random numbers, which do not depend on the fleets before it. Judging sorts
  * the values by figure and node, so values of one node lie together. */
 static void fill(const struct simulated *simulated, uint64_t number, struct xb_fleet *fleet)
@@ -168,7 +158,6 @@ static void fill(const struct simulated *simulated, uint64_t number, struct xb_f
         double share = simulated->node_share;
         double off = share > 0 ? sqrt(share) * common + sqrt(1 - share) * own : own;
         double loss = is_slow(simulated, fleet, value->gpu) ? simulated->loss : 0;
-        value->figure = figure_of_all(fleet, value->figure);
         if (fleet->gpus[value->gpu].index >= simulated->gpus - simulated->slots)
             loss += simulated->less;
         if (simulated->shape == LOG_NORMAL)

@@ -26,7 +26,10 @@
 
 /* A value on its way to a finding. */
 struct xb_tested {
-    size_t value; /* index in the fleet */
+    size_t value;        /* index in the fleet */
+    size_t figure;       /* to judge it by: the value's own, or that of its slot (slots.c) */
+    bool is_known;       /* judged by another figure: here it is only a sibling */
+    double least_spread; /* of its siblings */
     double logarithm;
     double centre;      /* median of its siblings' logarithms */
     double spread;      /* of its siblings' logarithms; it is judged by this */

@@ -38,8 +38,8 @@ enum xb_fleet_code {
 /* Static text. */
 const char *xb_fleet_code_name(enum xb_fleet_code code);
 /* Whether this code is a reason to take a node out of service: those from "missing" to "slow". A
- * neighbour's copies are enough for a warning, and who set the deadline or sent the signal is mostly
- * not the node. */
+ * neighbour's copies are enough for a warning, and who set the deadline or sent the signal is
+ * mostly not the node. */
 bool xb_fleet_code_is_bad(enum xb_fleet_code code);
 
 struct xb_fleet_finding {
@@ -97,8 +97,8 @@ struct xb_fleet_judgement {
     struct xb_arena *texts;
 };
 
-/* Judges everything in the fleet. May reorder its values, and give them figures that are told apart
- * by the slot. XB_ERR_MEMORY only. */
+/* Judges everything in the fleet. May reorder its values, and add figures that are told apart by
+ * the slot. XB_ERR_MEMORY only. */
 XB_MUST_CHECK enum xb_status xb_fleet_judge(struct xb_fleet *fleet,
                                             const struct xb_fleet_request *request,
                                             struct xb_fleet_judgement *judgement,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "internal.h"
+#include "natural.h"
 #include "quantity.h"
 
 #include <stdlib.h>
@@ -23,11 +24,19 @@ static int compare_holdings(const void *left, const void *right)
     return order != 0 ? order : (a->gpu > b->gpu) - (a->gpu < b->gpu);
 }
 
-/* What is lacking: how many figures in all, and the first. */
+/* What is lacking: how many figures in all, and the first by name. */
 struct lacking {
     size_t figures, gpu;
     const struct xb_fleet_figure *figure;
 };
+
+/* Figures come in the order of addresses, which differs from run to run. */
+static bool is_before(const struct xb_fleet_figure *figure, size_t gpu,
+                      const struct lacking *lacking)
+{
+    int order = xb_natural_compare(figure->name, lacking->figure->name);
+    return order < 0 || (order == 0 && gpu < lacking->gpu);
+}
 
 /* A GPU among those of its model. */
 struct seat {
@@ -87,7 +96,7 @@ static void find_lacking(const struct seat *seats, size_t seat_count, const stru
     }
     if (first == XB_FLEET_NONE || count <= XB_FLEET_SIBLINGS || gpus >= 2 * count)
         return;
-    if (lacking->figures++ == 0) {
+    if (lacking->figures++ == 0 || is_before(holders->figure, first, lacking)) {
         lacking->gpu = first;
         lacking->figure = holders->figure;
     }

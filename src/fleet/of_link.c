@@ -31,9 +31,12 @@ static void complain_of_verdict(struct test *test, size_t gpu, const char *of,
         length +=
             (size_t)snprintf(text + length, sizeof text - length, "%s %s: %s", i == 0 ? ":" : ";",
                              found->reasons[i].code, found->reasons[i].text);
+    /* Of the verdict's own level: a warning besides makes no CRITICAL that all nodes have worse. */
     for (size_t i = 0; i < found->reason_count && end < sizeof causes; i++)
-        end += (size_t)snprintf(causes + end, sizeof causes - end, "%s%s %s", i == 0 ? "" : "\n",
-                                xb_level_name(found->reasons[i].level), found->reasons[i].code);
+        if (found->reasons[i].level == found->level)
+            end +=
+                (size_t)snprintf(causes + end, sizeof causes - end, "%s%s %s", end == 0 ? "" : "\n",
+                                 xb_level_name(found->level), found->reasons[i].code);
     if (found->level != XB_LEVEL_OK)
         xb_taking_complain(test->taking,
                            found->level == XB_LEVEL_CRITICAL ? XB_FLEET_VERDICT : XB_FLEET_DOUBT,

@@ -123,7 +123,7 @@ static void describe(const struct xb_fleet *fleet, const struct xb_tested *value
     siblings->centre = low + (high - low) / 2;
     siblings->least = fleet->values[values[0].value].value;
     siblings->most = fleet->values[values[count - 1].value].value;
-    double floor_of = fmax(typical_scatter(fleet, values, count, scratch), XB_FLEET_LEAST_SPREAD);
+    double floor_of = fmax(typical_scatter(fleet, values, count, scratch), values->least_spread);
     double centre = log(siblings->centre);
     for (size_t i = 0; i < count; i++)
         scratch[i] = fabs(values[i].logarithm - centre);
@@ -139,8 +139,7 @@ static enum xb_status gather(const struct xb_fleet *fleet, struct xb_tested *val
                              double *scratch, struct xb_fleet_siblings *siblings,
                              struct xb_error *error)
 {
-    *siblings = (struct xb_fleet_siblings){.figure = fleet->values[values[0].value].figure,
-                                           .named_from = NAN};
+    *siblings = (struct xb_fleet_siblings){.figure = values->figure, .named_from = NAN};
     enum xb_status status = xb_fleet_independent(fleet, values, count, scratch, siblings, error);
     if (status != XB_OK)
         return status;
@@ -154,7 +153,7 @@ static enum xb_status gather(const struct xb_fleet *fleet, struct xb_tested *val
         return XB_OK;
     double typical = typical_scatter(fleet, values, count, scratch);
     for (size_t i = 0; i < count; i++) {
-        double least = fmax(typical, XB_FLEET_LEAST_SPREAD);
+        double least = fmax(typical, values[i].least_spread);
         values[i].spread = add_own_scatter(fmax(values[i].spread, least),
                                            fleet->values[values[i].value].scatter, typical);
         values[i].wide = siblings->wide;
@@ -165,10 +164,9 @@ static enum xb_status gather(const struct xb_fleet *fleet, struct xb_tested *val
 
 size_t xb_fleet_end_of_figure(const struct xb_judging *judging, size_t begin)
 {
-    const struct xb_fleet_value *values = judging->fleet->values;
-    size_t figure = values[judging->tested[begin].value].figure;
+    size_t figure = judging->tested[begin].figure;
     size_t end = begin;
-    while (end < judging->tested_count && values[judging->tested[end].value].figure == figure)
+    while (end < judging->tested_count && judging->tested[end].figure == figure)
         end++;
     return end;
 }

@@ -14,6 +14,9 @@
  * CPU. Together, such GPUs look as if they scatter, which hides one that is slow for its slot; or
  * those of few slots look slow on every node. So where the slots of a figure differ, it becomes
  * several: one for each slot that enough nodes have.
+ *
+ * Slots are compared within nodes. Nodes of another kind may have other addresses: if all GPUs of
+ * these are slow, that is no slot's design.
  */
 
 /* Slots differ if the median of one is so many spreads from that of all, by the spread within
@@ -27,15 +30,16 @@
 struct seat {
     const char *slot; /* PCI address; equal texts have one address */
     double logarithm;
+    double offset; /* of it from the median of its node */
     size_t tested;
 };
 
 /* What the slots of one figure say that have enough values. Logarithms. */
 struct slots {
     size_t large, values; /* slots, and values in them */
-    double least, most;   /* medians of slots */
-    double middle;        /* median of all values */
-    double within, all; /* spread of values around the median of their slot, and around `middle` */
+    double least, most;   /* medians of the slots' offsets */
+    double middle;        /* median of all offsets */
+    double within, all;   /* spread of values around the median of their slot, and of all */
 };
 
 static int compare_seats(const void *left, const void *right)
@@ -61,18 +65,33 @@ static bool is_large(size_t values)
     return values > XB_FLEET_SIBLINGS;
 }
 
+static size_t node_of(const struct xb_judging *judging, size_t tested)
+{
+    const struct xb_fleet *fleet = judging->fleet;
+    return fleet->gpus[fleet->values[judging->tested[tested].value].gpu].node;
+}
+
 /* Lists values of one figure by slot: those of GPUs whose slot is known, and not of pairs. Returns
  * how many. */
 static size_t list_seats(const struct xb_judging *judging, size_t begin, size_t end,
-                         struct seat *seats)
+                         struct seat *seats, double *scratch)
 {
     const struct xb_fleet *fleet = judging->fleet;
     size_t count = 0;
-    for (size_t i = begin; i < end; i++) {
-        const struct xb_fleet_value *value = &fleet->values[judging->tested[i].value];
-        const char *slot = fleet->gpus[value->gpu].pci_bdf;
-        if (slot != NULL && value->peer < 0)
-            seats[count++] = (struct seat){slot, judging->tested[i].logarithm, i};
+    for (size_t i = begin, next = begin; i < end; i = next) {
+        size_t first = count;
+        size_t node = node_of(judging, i);
+        for (; next < end && node_of(judging, next) == node; next++) {
+            const struct xb_fleet_value *value = &fleet->values[judging->tested[next].value];
+            const char *slot = fleet->gpus[value->gpu].pci_bdf;
+            if (slot != NULL && value->peer < 0)
+                seats[count++] = (struct seat){slot, judging->tested[next].logarithm, 0, next};
+        }
+        for (size_t k = first; k < count; k++)
+            scratch[k - first] = seats[k].logarithm;
+        double middle = xb_median_of(scratch, count - first);
+        for (size_t k = first; k < count; k++)
+            seats[k].offset = seats[k].logarithm - middle;
     }
     if (count > 0)
         qsort(seats, count, sizeof *seats, compare_seats);
@@ -84,35 +103,45 @@ static double spread_of(double *offsets, size_t count)
     return fmax(XB_FLEET_TO_DEVIATION * xb_median_of(offsets, count), XB_FLEET_LEAST_SPREAD);
 }
 
-/* Of large slots only. */
+/* Of `seats` those in large slots; returns how many. */
+static size_t keep_large(struct seat *seats, size_t count)
+{
+    size_t kept = 0;
+    for (size_t begin = 0, end = 0; begin < count; begin = end) {
+        end = end_of_slot(seats, count, begin);
+        for (size_t i = begin; i < end && is_large(end - begin); i++)
+            seats[kept++] = seats[i];
+    }
+    return kept;
+}
+
+static double median_of(const struct seat *seats, size_t count, bool of_offsets, double *scratch)
+{
+    for (size_t i = 0; i < count; i++)
+        scratch[i] = of_offsets ? seats[i].offset : seats[i].logarithm;
+    return xb_median_of(scratch, count);
+}
+
+/* Of large slots. */
 static struct slots describe(const struct seat *seats, size_t count, double *scratch)
 {
-    struct slots slots = {.least = INFINITY, .most = -INFINITY};
+    struct slots slots = {.values = count, .least = INFINITY, .most = -INFINITY};
+    double middle = median_of(seats, count, false, scratch);
+    for (size_t i = 0; i < count; i++)
+        scratch[i] = fabs(seats[i].logarithm - middle);
+    slots.all = spread_of(scratch, count);
+    slots.middle = median_of(seats, count, true, scratch);
     for (size_t begin = 0, end = 0; begin < count; begin = end) {
         end = end_of_slot(seats, count, begin);
-        if (!is_large(end - begin))
-            continue;
+        double offset = median_of(seats + begin, end - begin, true, scratch + begin);
+        middle = median_of(seats + begin, end - begin, false, scratch + begin);
+        for (size_t i = begin; i < end; i++)
+            scratch[i] = fabs(seats[i].logarithm - middle);
+        slots.least = fmin(slots.least, offset);
+        slots.most = fmax(slots.most, offset);
         slots.large++;
-        for (size_t i = begin; i < end; i++)
-            scratch[slots.values++] = seats[i].logarithm;
     }
-    slots.middle = xb_median_of(scratch, slots.values);
-    for (size_t i = 0; i < slots.values; i++)
-        scratch[i] = fabs(scratch[i] - slots.middle);
-    slots.all = spread_of(scratch, slots.values);
-    size_t values = 0;
-    for (size_t begin = 0, end = 0; begin < count; begin = end) {
-        end = end_of_slot(seats, count, begin);
-        if (!is_large(end - begin))
-            continue;
-        double low = seats[begin + (end - begin - 1) / 2].logarithm;
-        double median = (low + seats[begin + (end - begin) / 2].logarithm) / 2;
-        slots.least = fmin(slots.least, median);
-        slots.most = fmax(slots.most, median);
-        for (size_t i = begin; i < end; i++)
-            scratch[values++] = fabs(seats[i].logarithm - median);
-    }
-    slots.within = spread_of(scratch, values);
+    slots.within = spread_of(scratch, count);
     return slots;
 }
 
@@ -131,7 +160,7 @@ static bool differ(const struct slots *slots, double p)
            (apart < together || far >= NEARLY_NAMED * together);
 }
 
-/* Gives the values of each large slot a figure of their own. */
+/* Has the values of each slot judged by a figure of their own. */
 static enum xb_status part(struct xb_judging *judging, const struct seat *seats, size_t count,
                            struct xb_error *error)
 {
@@ -139,10 +168,7 @@ static enum xb_status part(struct xb_judging *judging, const struct seat *seats,
     enum xb_status status = XB_OK;
     for (size_t begin = 0, end = 0; status == XB_OK && begin < count; begin = end) {
         end = end_of_slot(seats, count, begin);
-        if (!is_large(end - begin))
-            continue;
-        size_t old = fleet->values[judging->tested[seats[begin].tested].value].figure;
-        struct xb_fleet_figure figure = fleet->figures[old];
+        struct xb_fleet_figure figure = fleet->figures[judging->tested[seats[begin].tested].figure];
         char link[160];
         size_t own = 0;
         snprintf(link, sizeof link, "%.80s%sslot %.64s", figure.link != NULL ? figure.link : "",
@@ -150,39 +176,41 @@ static enum xb_status part(struct xb_judging *judging, const struct seat *seats,
         figure.link = link;
         status = xb_fleet_add_figure(fleet, &figure, &own, error);
         for (size_t i = begin; status == XB_OK && i < end; i++)
-            fleet->values[judging->tested[seats[i].tested].value].figure = own;
+            judging->tested[seats[i].tested].figure = own;
     }
     return status;
 }
 
-struct ordered {
-    size_t figure;
-    struct xb_tested tested;
-};
-
-static int compare_ordered(const void *left, const void *right)
+/* Values of one figure from `begin` to `end`, of which `count` in `seats` are about to be told
+ * apart. The others are in slots that are too few, or not known: they keep all as siblings, and a
+ * spread by which none is named that lies between the slots or near them. */
+static enum xb_status keep_as_siblings(struct xb_judging *judging, size_t begin, size_t end,
+                                       const struct seat *seats, size_t count, double least_spread,
+                                       struct xb_error *error)
 {
-    const struct ordered *a = left;
-    const struct ordered *b = right;
-    int order = (a->figure > b->figure) - (a->figure < b->figure);
-    return order != 0 ? order
-                      : (a->tested.value > b->tested.value) - (a->tested.value < b->tested.value);
+    if (count == end - begin)
+        return XB_OK;
+    struct xb_tested *tested =
+        realloc(judging->tested, (judging->tested_count + count) * sizeof *tested);
+    if (tested == NULL)
+        return xb_fleet_no_memory(error);
+    judging->tested = tested;
+    for (size_t i = begin; i < end; i++)
+        tested[i].least_spread = fmax(least_spread, XB_FLEET_LEAST_SPREAD);
+    for (size_t i = 0; i < count; i++) {
+        tested[judging->tested_count] = tested[seats[i].tested];
+        tested[judging->tested_count++].is_known = true;
+        tested[seats[i].tested].least_spread = XB_FLEET_LEAST_SPREAD;
+    }
+    return XB_OK;
 }
 
-/* Figure by figure again, of each in the order of the values: by node and GPU. */
-static enum xb_status sort_tested(struct xb_judging *judging, struct xb_error *error)
+static int compare_tested(const void *left, const void *right)
 {
-    struct ordered *sorted = calloc(judging->tested_count, sizeof *sorted);
-    if (sorted == NULL)
-        return xb_fleet_no_memory(error);
-    for (size_t i = 0; i < judging->tested_count; i++)
-        sorted[i] = (struct ordered){judging->fleet->values[judging->tested[i].value].figure,
-                                     judging->tested[i]};
-    qsort(sorted, judging->tested_count, sizeof *sorted, compare_ordered);
-    for (size_t i = 0; i < judging->tested_count; i++)
-        judging->tested[i] = sorted[i].tested;
-    free(sorted);
-    return XB_OK;
+    const struct xb_tested *a = left;
+    const struct xb_tested *b = right;
+    int order = (a->figure > b->figure) - (a->figure < b->figure);
+    return order != 0 ? order : (a->value > b->value) - (a->value < b->value);
 }
 
 static enum xb_status note(struct xb_judging *judging, const char *first, double distance,
@@ -198,30 +226,34 @@ static enum xb_status note(struct xb_judging *judging, const char *first, double
 
 enum xb_status xb_fleet_part_slots(struct xb_judging *judging, struct xb_error *error)
 {
-    const struct xb_fleet *fleet = judging->fleet;
+    size_t all = judging->tested_count;
     struct seat *seats = calloc(judging->tested_count + 1, sizeof *seats);
     double *scratch = calloc(judging->tested_count + 1, sizeof *scratch);
     enum xb_status status = seats != NULL && scratch != NULL ? XB_OK : xb_fleet_no_memory(error);
     char first[256] = "";
     double distance = 0;
     size_t figures = 0;
-    double p = fmax(judging->judgement->request.alpha, DBL_MIN) / (double)judging->tested_count;
-    for (size_t begin = 0, end = 0; status == XB_OK && begin < judging->tested_count; begin = end) {
+    double p = fmax(judging->judgement->request.alpha, DBL_MIN) / (double)all;
+    for (size_t begin = 0, end = 0; status == XB_OK && begin < all; begin = end) {
         end = xb_fleet_end_of_figure(judging, begin);
-        size_t count = list_seats(judging, begin, end, seats);
+        size_t count = keep_large(seats, list_seats(judging, begin, end, seats, scratch));
         struct slots slots = describe(seats, count, scratch);
         if (!differ(&slots, p))
             continue;
         if (figures++ == 0) {
-            size_t figure = fleet->values[judging->tested[begin].value].figure;
-            xb_fleet_figure_text(&fleet->figures[figure], first, sizeof first);
+            size_t figure = judging->tested[begin].figure;
+            xb_fleet_figure_text(&judging->fleet->figures[figure], first, sizeof first);
             distance = slots.most - slots.least;
         }
-        status = part(judging, seats, count, error);
+        status = keep_as_siblings(judging, begin, end, seats, count, (slots.most - slots.least) / 2,
+                                  error);
+        if (status == XB_OK)
+            status = part(judging, seats, count, error);
     }
     free(seats);
     free(scratch);
-    if (status == XB_OK && figures > 0)
-        status = sort_tested(judging, error);
+    /* Figure by figure again, of each in the order of the values: by node and GPU. */
+    if (figures > 0)
+        qsort(judging->tested, judging->tested_count, sizeof *judging->tested, compare_tested);
     return status == XB_OK && figures > 0 ? note(judging, first, distance, figures, error) : status;
 }

@@ -106,8 +106,9 @@ static void a_gpu_that_lost_lanes_stays_among_its_siblings(void **state)
     assert_non_null(complaint);
     assert_has(complaint->text, "CRITICAL: XB-LINK-WIDTH: x8 of x16");
     assert_has(complaint->text, "; XB-AER-CORRECTABLE: 3 at");
-    assert_has(complaint->causes, "CRITICAL XB-LINK-WIDTH\n");
-    assert_has(complaint->causes, "\nWARNING XB-AER-CORRECTABLE");
+    assert_has(complaint->causes, "CRITICAL XB-LINK-WIDTH");
+    /* A warning besides would let the node be drained for what all nodes have. */
+    assert_null(strstr(complaint->causes, "WARNING"));
     assert_null(find_complaint(XB_FLEET_VERDICT, 0));
     assert_null(find_complaint(XB_FLEET_DOUBT, 1));
 }

@@ -145,6 +145,57 @@ static void test_rare_slots_stay_together(void **state)
     assert_int_equal(count_of(XB_FLEET_SLOW), 6);
 }
 
+/* Seven nodes of another kind have other addresses, and all their GPUs are slow: that is no design
+ * of slots. */
+static void test_slow_nodes_with_other_addresses(void **state)
+{
+    uint64_t seed = 3;
+    char name[32], address[32];
+    (void)state;
+    begin();
+    size_t figure = add_figure("h2d");
+    for (unsigned i = 0; i < 100; i++) {
+        bool is_slow = i >= 93;
+        snprintf(name, sizeof name, "n%u", i);
+        add_document();
+        size_t node = add_node(name);
+        for (unsigned k = 0; k < SLOTS; k++) {
+            snprintf(address, sizeof address, "0000:%x%x:00.0", is_slow ? 4 : 2, k);
+            next_gpu.pci_bdf = address;
+            add_value(figure, add_gpu(node, k),
+                      RATE * (is_slow ? 0.94 : 1) * (1 + 0.002 * normal(&seed)));
+        }
+    }
+    judge();
+    assert_int_equal(judged.sibling_count, 1);
+    assert_int_equal(count_of(XB_FLEET_SLOW), 7 * SLOTS);
+}
+
+/* Of a node with addresses of its own: not known is which of its slots are slow by design, but none
+ * is by a third. */
+static void test_slow_in_a_rare_slot(void **state)
+{
+    static const double shares[] = {1, 0.96, 0.66, 0.96};
+    struct differing differing = equal;
+    char address[32];
+    (void)state;
+    begin();
+    differing.shares[2] = differing.shares[3] = 0.96;
+    size_t figure = add_nodes(&differing);
+    size_t node = add_node("odd");
+    for (unsigned k = 0; k < SLOTS; k++) {
+        snprintf(address, sizeof address, "0000:4%x:00.0", k);
+        next_gpu.pci_bdf = address;
+        add_value(figure, add_gpu(node, k), RATE * shares[k]);
+    }
+    judge();
+    assert_finding(XB_FLEET_SLOW, "odd", "below its 51 siblings");
+    assert_int_equal(judged.finding_count, 1);
+    assert_int_equal(judged.tests, (NODES + 1) * SLOTS);
+    assert_int_equal(judged.judged_gpus, (NODES + 1) * SLOTS);
+    assert_no_note("form a group");
+}
+
 static void test_judging_again_says_the_same(void **state)
 {
     struct differing differing = equal;
@@ -197,6 +248,8 @@ int main(void)
         cmocka_unit_test(test_a_slow_slot_is_no_fault),
         cmocka_unit_test(test_equal_slots_stay_together),
         cmocka_unit_test(test_rare_slots_stay_together),
+        cmocka_unit_test(test_slow_nodes_with_other_addresses),
+        cmocka_unit_test(test_slow_in_a_rare_slot),
         cmocka_unit_test(test_judging_again_says_the_same),
         cmocka_unit_test(test_narrow_by_design),
         cmocka_unit_test(test_narrow_for_its_slot),
