@@ -23,7 +23,7 @@ static enum xb_status check_kind(const char *path, mode_t mode, bool pipes, stru
     if (S_ISREG(mode) || (pipes && S_ISFIFO(mode)))
         return XB_OK;
     if (S_ISDIR(mode))
-        return XB_FAIL(error, XB_ERR_USAGE, "%.300s: is a directory; name the files in it", path);
+        return XB_FAIL(error, XB_ERR_USAGE, "%.300s: is a directory; name a file in it", path);
     return XB_FAIL(error, XB_ERR_USAGE, "%.300s: is %s%s", path, kind_of(mode),
                    pipes ? ", neither a regular file nor a pipe" : "; name a regular file");
 }

@@ -66,7 +66,8 @@ static enum xb_status leave_out_unread(struct xb_batch *batch, const char *path,
 
 /* Opens a file that can hold a document; NULL with errno for anything else. Looks at its type
  * first, because opening a device can make it act. Opening a FIFO would wait for its writer, also
- * after a signal: O_NONBLOCK leaves the waiting to the stream. */
+ * after a signal: O_NONBLOCK leaves the waiting to the stream. A regular file is opened without it:
+ * if a server of NFS or Samba has a lease on the file, opening waits until that is given back. */
 static FILE *open_file(const char *path, bool pipes, struct stat *file)
 {
     FILE *stream = NULL;
@@ -75,10 +76,10 @@ static FILE *open_file(const char *path, bool pipes, struct stat *file)
     errno = S_ISDIR(file->st_mode) ? EISDIR : EINVAL;
     if (!S_ISREG(file->st_mode) && !(pipes && S_ISFIFO(file->st_mode)))
         return NULL;
-    int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    bool is_pipe = S_ISFIFO(file->st_mode);
+    int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | (is_pipe ? O_NONBLOCK : 0));
     if (descriptor >= 0)
-        stream = S_ISFIFO(file->st_mode) ? xb_patient_input_open(descriptor, true)
-                                         : fdopen(descriptor, "r");
+        stream = is_pipe ? xb_patient_input_open(descriptor, true) : fdopen(descriptor, "r");
     if (descriptor >= 0 && stream == NULL)
         close(descriptor);
     return stream;

@@ -297,7 +297,12 @@ static void add_limits(struct xb_words *words, const struct xb_fleet_judgement *
 static void put_drained(const struct xb_fleet_view *view, const struct xb_drain_list *list)
 {
     char count[24];
+    char but[24];
+    struct xb_words left_out = {.length = 0};
     xb_fleet_table_count(list->count, count, sizeof count);
+    if (list->left_out > 0)
+        xb_words_add(&left_out, ", but for %s with a name that no scheduler takes",
+                     xb_fleet_table_count(list->left_out, but, sizeof but));
     if (list->left_out == 0 && strlen(list->text) + INDENT <= view->prose)
         xb_fleet_table_put(view, XB_COLOUR_NONE,
                            "Drain %s node%s: %s (for a script: --format "
@@ -306,8 +311,9 @@ static void put_drained(const struct xb_fleet_view *view, const struct xb_drain_
     else
         xb_fleet_table_put(view, XB_COLOUR_NONE,
                            "Drain %s node%s: the same command with --format nodelist names %s for "
-                           "Slurm.",
-                           count, plural(list->count), list->count == 1 ? "it" : "them");
+                           "Slurm%s.",
+                           count, plural(list->count), list->count == 1 ? "it" : "them",
+                           left_out.text);
 }
 
 /* Something is named. */

@@ -154,7 +154,8 @@ static const char *const next_steps[XB_FLEET_CODES] = {
     [XB_FLEET_MISSING] = "there is no document of it. Does it run? srun -w NODE xferbench link",
     [XB_FLEET_HAS_WRONG_DATA] = "a copy arrived wrong. Let nobody compute there.",
     [XB_FLEET_HAS_FAILED] = "a measurement ended with an error. Look at its text.",
-    [XB_FLEET_LINK_VERDICT] = "its own link test is CRITICAL. docs/link.md has the codes.",
+    [XB_FLEET_LINK_VERDICT] =
+        "its own link test is CRITICAL, or could test nothing. docs/link.md has the codes.",
     [XB_FLEET_FEWER_GPUS] = "most nodes have more. Does nvidia-smi or rocm-smi see all?",
     [XB_FLEET_NARROWER] = "most GPUs have more. Reseat the card, its riser or cable.",
     [XB_FLEET_SLOW] = "measure it again, alone. If it stays slow: xferbench link on the node.",

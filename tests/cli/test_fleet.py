@@ -370,6 +370,26 @@ class Fleet(Case):
         self.assert_usage(("--output", "--expect-hosts"), "fleet", folder, "--expect-hosts", "hosts", "--output", "hosts")
         self.assertEqual(self.read("hosts"), "gpu[001-008]\n")
 
+    def test_a_file_that_its_owner_still_holds(self):
+        """A lease, as servers of NFS and Samba take for their clients: opening waits until it is given back."""
+        folder = self.write_nodes()
+        holder = os.open(self.path(f"{folder}/n3.json"), os.O_RDWR)
+        self.addCleanup(os.close, holder)
+        given_back = []
+
+        def give_back(*_):
+            given_back.append(True)
+            fcntl.fcntl(holder, fcntl.F_SETLEASE, fcntl.F_UNLCK)
+
+        self.addCleanup(signal.signal, signal.SIGIO, signal.signal(signal.SIGIO, give_back))
+        try:
+            fcntl.fcntl(holder, fcntl.F_SETLEASE, fcntl.F_WRLCK)
+        except OSError as refused:
+            self.skipTest(f"no leases here: {refused}")
+        out = self.assert_succeeds("fleet", folder).out
+        self.assertTrue(out.startswith("All 8 GPUs on 8 nodes are like their siblings.\n"), out)
+        self.assertEqual(given_back, [True])
+
     def test_an_output_that_cannot_be_written(self):
         self.write_nodes()
         self.assert_usage(("no/such",), "fleet", "results", "--output", "no/such/fleet.csv")

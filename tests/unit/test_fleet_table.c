@@ -315,8 +315,8 @@ static void a_long_list_of_nodes_is_not_in_the_answer(void **state)
     free(text);
     made.findings[0].node = "no host";
     text = table(100, false);
-    assert_has(text,
-               "Drain 4 nodes: the same command with --format nodelist names them for Slurm.\n");
+    assert_has(text, "Drain 4 nodes: the same command with --format nodelist names them for Slurm, "
+                     "but for 1 with a name\n  that no scheduler takes.\n");
     free(text);
 }
 

@@ -177,10 +177,12 @@ static enum xb_status open_library(struct xb_error *error)
     enum xb_status status = find_functions(handle, error);
     if (status != XB_OK)
         return status;
+    struct xb_cufile_outcome opened = functions.open_driver();
+    /* After that call: exit() begins with what it was given last, and the call may give it some. */
     if (on_exit(end_process, NULL) != 0)
         return XB_FAIL(error, XB_ERR_UNSUPPORTED, "libcufile: not enough memory");
-    if (xb_cufile_status(functions.open_driver(), "cuFileDriverOpen",
-                         "libcufile cannot be used here", error) != XB_OK)
+    if (xb_cufile_status(opened, "cuFileDriverOpen", "libcufile cannot be used here", error) !=
+        XB_OK)
         return error->status = XB_ERR_UNSUPPORTED;
     start_counting();
     return XB_OK;
