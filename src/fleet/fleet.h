@@ -61,8 +61,7 @@ struct xb_fleet_figure {
     const char *model;   /* of the GPU */
     const char *link;    /* what it can do: "Gen5 x16"; for pairs what they go by: "NVLink x18", and
                             where their links cannot be counted also which place of a node that is:
-                            "PCIe 0000:0f:00.0>0000:1f:00.0"; of judging also the slot, where
-                            values depend on it: "Gen5 x16, slot 0000:0f:00.0" */
+                            "PCIe 0000:0f:00.0>0000:1f:00.0" */
     unsigned links;      /* of a pair: how many such links; 0 for PCIe */
     bool links_known;    /* and that is known */
     const char *driver;  /* version */

@@ -26,11 +26,10 @@
 
 /* A value on its way to a finding. */
 struct xb_tested {
-    size_t value;        /* index in the fleet */
-    size_t figure;       /* to judge it by: the value's own, or that of its slot (slots.c) */
-    bool is_known;       /* judged by another figure: here it is only a sibling */
-    double least_spread; /* of its siblings */
-    double logarithm;
+    size_t value;       /* index in the fleet */
+    double logarithm;   /* less the shift */
+    double shift;       /* by how much its slot differs by design; 0 where that is not known */
+    double unsure;      /* how wrong that may be, as a spread */
     double centre;      /* median of its siblings' logarithms */
     double spread;      /* of its siblings' logarithms; it is judged by this */
     size_t siblings;    /* how many */
@@ -53,9 +52,9 @@ struct xb_judging {
 XB_MUST_CHECK enum xb_status xb_fleet_take_newest(struct xb_judging *judging,
                                                   struct xb_error *error);
 
-/* slots.c: makes several figures of one whose values depend on the slot, with a note. */
-XB_MUST_CHECK enum xb_status xb_fleet_part_slots(struct xb_judging *judging,
-                                                 struct xb_error *error);
+/* slots.c: shifts values by what is usual for their slots, with a note. */
+XB_MUST_CHECK enum xb_status xb_fleet_shift_slots(struct xb_judging *judging,
+                                                  struct xb_error *error);
 
 /* siblings.c: where the figure of `tested` that begins at `begin` ends. */
 size_t xb_fleet_end_of_figure(const struct xb_judging *judging, size_t begin);

@@ -94,6 +94,7 @@ static void put_siblings(struct xb_json *json, const struct xb_fleet *fleet,
     xb_json_put_flag(json, "spread_is_floor", siblings->is_floor);
     xb_json_put_number(json, "least", siblings->least);
     xb_json_put_number(json, "most", siblings->most);
+    xb_json_put_number(json, "slots_differ", siblings->slots_differ);
     xb_json_put_known_number(json, "independent", siblings->judged, siblings->independent);
     xb_json_put_known_number(json, "named_from", siblings->judged, siblings->named_from);
     xb_json_put_whole(json, "slow", siblings->slow);

@@ -72,7 +72,7 @@ static enum xb_status judge(struct xb_judging *judging, struct xb_error *error)
 {
     static enum xb_status (*const parts[])(struct xb_judging *, struct xb_error *) = {
         xb_fleet_take_newest,
-        xb_fleet_part_slots,
+        xb_fleet_shift_slots,
         xb_fleet_gather_siblings,
         xb_fleet_name_outliers,
         xb_fleet_note_more,

@@ -70,8 +70,10 @@ struct xb_fleet_siblings {
                       least the floor */
     bool is_floor; /* the spread is the floor */
     double least, most;
-    double independent; /* how many values that know nothing of each other judge as well as all:
-                           fewer where those of a node are alike */
+    double slots_differ; /* by which share slots differ on all nodes; 0 for none. Spread and
+                            named_from are then of values less what is usual for their slot */
+    double independent;  /* how many values that know nothing of each other judge as well as all:
+                            fewer where those of a node are alike */
     double wide; /* where the values lie further out on both sides than normal ones would: within
                     which share 63 % are taken to lie, by an exponential distribution; else 0 */
     double named_from; /* share of the centre by which a GPU with samples like most is just named;
@@ -97,8 +99,7 @@ struct xb_fleet_judgement {
     struct xb_arena *texts;
 };
 
-/* Judges everything in the fleet. May reorder its values, and add figures that are told apart by
- * the slot. XB_ERR_MEMORY only. */
+/* Judges everything in the fleet, and may reorder its values. XB_ERR_MEMORY only. */
 XB_MUST_CHECK enum xb_status xb_fleet_judge(struct xb_fleet *fleet,
                                             const struct xb_fleet_request *request,
                                             struct xb_fleet_judgement *judgement,

@@ -156,11 +156,7 @@ enum xb_status xb_fleet_take_newest(struct xb_judging *judging, struct xb_error 
             judging->unusable++;
         } else {
             judging->tested[judging->tested_count++] =
-                (struct xb_tested){.value = i,
-                                   .figure = value->figure,
-                                   .least_spread = XB_FLEET_LEAST_SPREAD,
-                                   .logarithm = log(value->value),
-                                   .p = 1};
+                (struct xb_tested){.value = i, .logarithm = log(value->value), .p = 1};
         }
     }
     free(places);

@@ -31,21 +31,15 @@ static enum xb_status adjust(struct xb_judging *judging, struct xb_error *error)
     double *p = malloc(judging->tested_count * sizeof *p);
     if (p == NULL)
         return xb_fleet_no_memory(error);
-    size_t tests = 0;
     for (size_t i = 0; i < judging->tested_count; i++) {
         const struct xb_tested *tested = &judging->tested[i];
-        if (tested->is_known)
-            continue;
-        p[tests] = xb_tail_of_siblings(fabs(spreads_of(tested)), tested->independent);
+        p[i] = xb_tail_of_siblings(fabs(spreads_of(tested)), tested->independent);
         if (tested->wide > 0)
-            p[tests] = fmax(p[tests], exp(-fabs(distance_of(tested)) / tested->wide));
-        tests++;
+            p[i] = fmax(p[i], exp(-fabs(distance_of(tested)) / tested->wide));
     }
-    judging->judgement->tests = tests;
-    enum xb_status status = xb_holm_adjust(p, tests, error);
-    for (size_t i = 0, k = 0; status == XB_OK && i < judging->tested_count; i++)
-        if (!judging->tested[i].is_known)
-            judging->tested[i].p = p[k++];
+    enum xb_status status = xb_holm_adjust(p, judging->tested_count, error);
+    for (size_t i = 0; status == XB_OK && i < judging->tested_count; i++)
+        judging->tested[i].p = p[i];
     free(p);
     return status;
 }
@@ -65,7 +59,7 @@ static bool is_low(const struct xb_tested *tested)
 static enum xb_fleet_code code_of(const struct xb_judging *judging, const struct xb_tested *tested)
 {
     const struct xb_fleet *fleet = judging->fleet;
-    bool better = fleet->figures[tested->figure].more_is_better;
+    bool better = fleet->figures[fleet->values[tested->value].figure].more_is_better;
     return !is_low(tested) == better ? XB_FLEET_FAST : XB_FLEET_SLOW;
 }
 
@@ -74,7 +68,7 @@ static enum xb_status name(struct xb_judging *judging, const struct xb_tested *t
 {
     const struct xb_fleet *fleet = judging->fleet;
     const struct xb_fleet_value *value = &fleet->values[tested->value];
-    const struct xb_fleet_figure *figure = &fleet->figures[tested->figure];
+    const struct xb_fleet_figure *figure = &fleet->figures[value->figure];
     struct xb_fleet_finding finding =
         xb_fleet_plain_finding(code_of(judging, tested), NULL, value->gpu);
     char own[64];
@@ -82,9 +76,9 @@ static enum xb_status name(struct xb_judging *judging, const struct xb_tested *t
     char share[64];
     finding.node = fleet->nodes[fleet->gpus[value->gpu].node].name;
     finding.peer = value->peer;
-    finding.figure = tested->figure;
+    finding.figure = value->figure;
     finding.value = value->value;
-    finding.centre = exp(tested->centre);
+    finding.centre = exp(tested->centre + tested->shift);
     finding.deviation = share_of(tested->logarithm - tested->centre);
     finding.spreads = spreads_of(tested);
     finding.p = tested->p;
@@ -133,7 +127,7 @@ static enum xb_status name_end(struct xb_judging *judging, const struct xb_teste
 {
     const struct xb_fleet *fleet = judging->fleet;
     size_t count = siblings->values;
-    double centre = log(siblings->centre);
+    double centre = tested[count / 2].logarithm; /* they are sorted */
     enum xb_status status = XB_OK;
     xb_node_tally_begin(tally);
     for (size_t i = 0, near = 0; status == XB_OK && i < count; i++) {
@@ -152,15 +146,6 @@ static enum xb_status name_end(struct xb_judging *judging, const struct xb_teste
     return status;
 }
 
-/* Whether slots were told apart: then it is no news that values form groups. */
-static bool is_of_slots(const struct xb_tested *tested, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (tested[i].is_known)
-            return true;
-    return false;
-}
-
 /* Names those of one figure, and notes where they are many. */
 static enum xb_status name_of_figure(struct xb_judging *judging, const struct xb_tested *tested,
                                      struct xb_fleet_siblings *siblings,
@@ -174,7 +159,7 @@ static enum xb_status name_of_figure(struct xb_judging *judging, const struct xb
     enum xb_status status = name_end(judging, tested, siblings, true, tally, error);
     if (status == XB_OK)
         status = name_end(judging, tested, siblings, false, tally, error);
-    if (status == XB_OK && !is_of_slots(tested, count))
+    if (status == XB_OK)
         status = xb_fleet_note_groups(judging, siblings, tested, count, error);
     return status;
 }
@@ -187,7 +172,7 @@ static void tell_limits(struct xb_judging *judging)
     size_t rejected = 0;
     for (size_t i = 0; i < judging->tested_count; i++)
         rejected += judging->tested[i].p <= judgement->request.alpha;
-    size_t left = judgement->tests - rejected;
+    size_t left = judging->tested_count - rejected;
     double p = fmax(judgement->request.alpha, DBL_MIN) / (double)(left > 0 ? left : 1);
     for (size_t i = 0; i < judgement->sibling_count; i++) {
         struct xb_fleet_siblings *siblings = &judgement->siblings[i];
@@ -217,6 +202,7 @@ static enum xb_status count_gpus(struct xb_judging *judging, struct xb_error *er
 enum xb_status xb_fleet_name_outliers(struct xb_judging *judging, struct xb_error *error)
 {
     struct xb_fleet_judgement *judgement = judging->judgement;
+    judgement->tests = judging->tested_count;
     if (judging->tested_count == 0)
         return XB_OK;
     enum xb_status status = count_gpus(judging, error);

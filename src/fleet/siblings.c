@@ -113,21 +113,31 @@ static void count_bins(const struct xb_fleet *fleet, const struct xb_tested *val
     }
 }
 
-/* What is told of all values of a figure, which are in their order. */
+/* What is told of all values of a figure, which are in the order of their logarithms. */
 static void describe(const struct xb_fleet *fleet, const struct xb_tested *values, size_t count,
                      double *scratch, struct xb_fleet_siblings *siblings)
 {
-    double low = fleet->values[values[(count - 1) / 2].value].value;
-    double high = fleet->values[values[count / 2].value].value;
-    siblings->values = count;
-    siblings->centre = low + (high - low) / 2;
-    siblings->least = fleet->values[values[0].value].value;
-    siblings->most = fleet->values[values[count - 1].value].value;
-    double floor_of = fmax(typical_scatter(fleet, values, count, scratch), values->least_spread);
-    double centre = log(siblings->centre);
     for (size_t i = 0; i < count; i++)
-        scratch[i] = fabs(values[i].logarithm - centre);
+        scratch[i] = fleet->values[values[i].value].value;
+    siblings->values = count;
+    (void)xb_median_of(scratch, count); /* sorts; its sum of two may be too large */
+    siblings->centre =
+        scratch[(count - 1) / 2] + (scratch[count / 2] - scratch[(count - 1) / 2]) / 2;
+    siblings->least = scratch[0];
+    siblings->most = scratch[count - 1];
+    double floor_of = fmax(typical_scatter(fleet, values, count, scratch), XB_FLEET_LEAST_SPREAD);
+    double lowest = 0;
+    double highest = 0;
+    double low = values[(count - 1) / 2].logarithm;
+    double middle = low + (values[count / 2].logarithm - low) / 2;
+    for (size_t i = 0; i < count; i++)
+        scratch[i] = fabs(values[i].logarithm - middle);
     double spread = XB_FLEET_TO_DEVIATION * xb_median_of(scratch, count);
+    for (size_t i = 0; i < count; i++) {
+        lowest = fmin(lowest, values[i].shift);
+        highest = fmax(highest, values[i].shift);
+    }
+    siblings->slots_differ = expm1(highest - lowest);
     siblings->is_floor = !(spread > floor_of);
     siblings->spread = fmax(spread, floor_of);
     siblings->wide = xb_fleet_wide(values, count, siblings->spread);
@@ -139,7 +149,8 @@ static enum xb_status gather(const struct xb_fleet *fleet, struct xb_tested *val
                              double *scratch, struct xb_fleet_siblings *siblings,
                              struct xb_error *error)
 {
-    *siblings = (struct xb_fleet_siblings){.figure = values->figure, .named_from = NAN};
+    *siblings = (struct xb_fleet_siblings){.figure = fleet->values[values[0].value].figure,
+                                           .named_from = NAN};
     enum xb_status status = xb_fleet_independent(fleet, values, count, scratch, siblings, error);
     if (status != XB_OK)
         return status;
@@ -153,7 +164,7 @@ static enum xb_status gather(const struct xb_fleet *fleet, struct xb_tested *val
         return XB_OK;
     double typical = typical_scatter(fleet, values, count, scratch);
     for (size_t i = 0; i < count; i++) {
-        double least = fmax(typical, values[i].least_spread);
+        double least = fmax(fmax(typical, XB_FLEET_LEAST_SPREAD), values[i].unsure);
         values[i].spread = add_own_scatter(fmax(values[i].spread, least),
                                            fleet->values[values[i].value].scatter, typical);
         values[i].wide = siblings->wide;
@@ -164,9 +175,10 @@ static enum xb_status gather(const struct xb_fleet *fleet, struct xb_tested *val
 
 size_t xb_fleet_end_of_figure(const struct xb_judging *judging, size_t begin)
 {
-    size_t figure = judging->tested[begin].figure;
+    const struct xb_fleet_value *values = judging->fleet->values;
+    size_t figure = values[judging->tested[begin].value].figure;
     size_t end = begin;
-    while (end < judging->tested_count && judging->tested[end].figure == figure)
+    while (end < judging->tested_count && values[judging->tested[end].value].figure == figure)
         end++;
     return end;
 }

@@ -276,7 +276,9 @@ static size_t make_levels(struct sheet *sheet, struct xb_level *levels)
                         siblings->centre * (1.0 + siblings->named_from)};
     const char *const names[3] = {"median", more ? "slow below" : "fast below",
                                   more ? "fast above" : "slow above"};
-    size_t count = isfinite(siblings->named_from) ? 3 : 1;
+    /* Where slots differ each has limits of its own. */
+    bool one_limit = isfinite(siblings->named_from) && !(siblings->slots_differ > 0);
+    size_t count = one_limit ? 3 : 1;
     for (size_t i = 0; i < count; i++)
         levels[i] = (struct xb_level){level_text(sheet, names[i], values[i]),
                                       values[i] / unit_of(sheet->figure)};
