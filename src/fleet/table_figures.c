@@ -154,7 +154,7 @@ static void put_judged(const struct xb_fleet_view *view, size_t index)
     if (siblings->named_from < 1 || !figure->more_is_better) /* no rate is below 0 */
         xb_words_add(&words, "named from %s off%s",
                      xb_fleet_table_share(siblings->named_from, false, d, sizeof d),
-                     siblings->slots_differ > 0 ? " its slot's" : "");
+                     siblings->slots_differ > 0 ? " in its slot" : "");
     else
         xb_words_add(&words, "too few and too scattered to name a slow one");
     if (siblings->slow > 0)
