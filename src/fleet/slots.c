@@ -151,15 +151,17 @@ static double shift(struct xb_judging *judging, const struct seat *seats, size_t
     return most - least;
 }
 
-/* What is usual for a slot that few nodes have is not known: it may be anything between the others.
- */
-static void widen_unknown(struct xb_judging *judging, const struct seat *seats, size_t count,
-                          double distance)
+/* What is usual for a slot that few nodes have, or that nobody told, is not known: it may be
+ * anything between the others. Of the values `first` to `last` those in `seats` have a slot. */
+static void widen_unknown(struct xb_judging *judging, size_t first, size_t last,
+                          const struct seat *seats, size_t count, double distance)
 {
+    for (size_t i = first; i < last; i++)
+        judging->tested[i].unsure = distance / 2;
     for (size_t begin = 0, end = 0; begin < count; begin = end) {
         end = end_of_slot(seats, count, begin);
-        for (size_t i = begin; i < end && !is_known(end - begin); i++)
-            judging->tested[seats[i].tested].unsure = distance / 2;
+        for (size_t i = begin; i < end && is_known(end - begin); i++)
+            judging->tested[seats[i].tested].unsure = 0;
     }
 }
 
@@ -188,7 +190,7 @@ enum xb_status xb_fleet_shift_slots(struct xb_judging *judging, struct xb_error 
         end = xb_fleet_end_of_figure(judging, begin);
         size_t count = list_seats(judging, begin, end, seats, scratch);
         double distance = shift(judging, seats, count, scratch);
-        widen_unknown(judging, seats, count, distance);
+        widen_unknown(judging, begin, end, seats, count, distance);
         if (distance < XB_FLEET_LEAST_DEVIATION)
             continue;
         figures++;
