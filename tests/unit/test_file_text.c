@@ -159,8 +159,7 @@ static void refuses_what_is_no_file(void **state)
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     for (int pipes = 0; pipes < 2; pipes++) {
         const char *name = pipes ? ", neither a regular file nor a pipe" : "; name a regular file";
-        assert_refused(root, LARGEST, pipes, XB_ERR_USAGE,
-                       ": is a directory; name a file in it");
+        assert_refused(root, LARGEST, pipes, XB_ERR_USAGE, ": is a directory; name a file in it");
         assert_refused("/dev/zero", LARGEST, pipes, XB_ERR_USAGE, name);
         assert_refused("/dev/zero", LARGEST, pipes, XB_ERR_USAGE, ": is a character device");
         assert_refused("/dev/null", LARGEST, pipes, XB_ERR_USAGE, ": is a character device");
