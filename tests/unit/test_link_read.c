@@ -121,12 +121,9 @@ static void reads_the_files_of_before(void **state)
         if (xb_link_report_read(found.gl_pathv[i], &file, &error) != XB_OK)
             fail_msg("%s", error.message);
         char *text = told(xb_link_table_write, &file.report);
-        assert_has(
-            text,
-            "xferbench 0.1.0 link, backend cuda, runtime 13.0, driver 580.159.04\n  node     ");
-        assert_has(text, "Gen5 x16    Gen5 x16");
-        assert_has(text, "  packets  payload 256 bytes (read), read request 4096 bytes (read)\n");
-        assert_has(text, "GB/s, 95.");
+        assert_has(text, "xferbench 0.1.0 link, backend cuda, runtime ");
+        assert_has(text, "\n  ceiling  H2D ");
+        assert_has(text, " % of the ceiling; warning below ");
         assert_has(text, file.report.level == XB_LEVEL_OK ? "\nNode: OK\n" : "\nNode: CRITICAL\n");
         free(text);
         xb_link_file_free(&file);
