@@ -70,8 +70,8 @@ struct xb_fleet_siblings {
                       least the floor */
     bool is_floor; /* the spread is the floor */
     double least, most;
-    double slots_differ; /* by which share slots differ on all nodes; 0 for none. Spread and
-                            named_from are then of values less what is usual for their slot */
+    double slots_differ; /* by which share slots differ on all nodes, from 0.5 % on; else 0. Spread
+                            and named_from are then of values less what is usual for their slot */
     double independent;  /* how many values that know nothing of each other judge as well as all:
                             fewer where those of a node are alike */
     double wide; /* where the values lie further out on both sides than normal ones would: within

@@ -137,7 +137,8 @@ static void describe(const struct xb_fleet *fleet, const struct xb_tested *value
         lowest = fmin(lowest, values[i].shift);
         highest = fmax(highest, values[i].shift);
     }
-    siblings->slots_differ = expm1(highest - lowest);
+    double distance = highest - lowest;
+    siblings->slots_differ = distance >= XB_FLEET_LEAST_DEVIATION ? expm1(distance) : 0;
     siblings->is_floor = !(spread > floor_of);
     siblings->spread = fmax(spread, floor_of);
     siblings->wide = xb_fleet_wide(values, count, siblings->spread);

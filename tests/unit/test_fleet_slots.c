@@ -134,6 +134,20 @@ static void test_equal_slots_stay_together(void **state)
     assert_no_note("slot");
 }
 
+/* They count, but that is no news. */
+static void test_slots_that_hardly_differ_are_not_told(void **state)
+{
+    struct differing differing = equal;
+    (void)state;
+    begin();
+    differing.shares[1] = 0.997;
+    add_nodes(&differing);
+    judge();
+    assert_int_equal(judged.finding_count, 0);
+    assert_true(judged.siblings[0].slots_differ == 0);
+    assert_no_note("slot");
+}
+
 /* Where fewer than six nodes have a slot, and where none is known, nothing changes. */
 static void test_rare_slots_stay_together(void **state)
 {
@@ -258,6 +272,7 @@ int main(void)
         cmocka_unit_test(test_a_slow_slot_is_no_fault),
         cmocka_unit_test(test_a_very_slow_slot_is_named),
         cmocka_unit_test(test_equal_slots_stay_together),
+        cmocka_unit_test(test_slots_that_hardly_differ_are_not_told),
         cmocka_unit_test(test_rare_slots_stay_together),
         cmocka_unit_test(test_slow_nodes_with_other_addresses),
         cmocka_unit_test(test_slow_in_a_rare_slot),
