@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "checks.h"
+#include "fleet_fixture.h"
+
+/* Links narrower than those of siblings: to the slot, and to other GPUs. */
+
+#define RATE 1e10
+
+static void test_narrower(void **state)
+{
+    (void)state;
+    begin();
+    add_fleet(5, RATE, 0.001);
+    next_gpu.link_width = 8;
+    size_t lanes = add_gpu(add_node("lanes"), 0);
+    next_gpu.link_width = 16;
+    next_gpu.link_speed_gts = 16;
+    size_t rate = add_gpu(add_node("rate"), 0);
+    next_gpu.link_speed_gts = 0; /* not known */
+    add_gpu(add_node("unknown"), 0);
+    judge();
+    assert_int_equal(count_of(XB_FLEET_NARROWER), 2);
+    assert_int_equal(judged.findings[0].gpu, lanes);
+    assert_has(judged.findings[0].text, "link Gen5 x8 under load; most of its 6 siblings");
+    assert_has(judged.findings[0].text, "have Gen5 x16");
+    assert_int_equal(judged.findings[1].gpu, rate);
+    assert_has(judged.findings[1].text, "link Gen4 x16 under load");
+}
+
+static void test_no_majority_of_links(void **state)
+{
+    (void)state;
+    begin();
+    add_fleet(4, RATE, 0.001);
+    next_gpu.link_width = 8;
+    for (int i = 0; i < 4; i++) {
+        char name[8];
+        snprintf(name, sizeof name, "w%d", i);
+        add_gpu(add_node(name), 0);
+    }
+    judge();
+    assert_int_equal(count_of(XB_FLEET_NARROWER), 0);
+    assert_note("at most 4 of 8 GPUs have the same width");
+}
+
+/* Six nodes of two GPUs, whose links one end of the last has fewer of. */
+static void test_narrower_pairs(void **state)
+{
+    static const char *const links[] = {"NVLink x17", "PCIe 01>02"};
+    (void)state;
+    for (unsigned k = 0; k < 2; k++) {
+        begin();
+        for (unsigned i = 0; i < 12; i++) {
+            char name[8];
+            snprintf(name, sizeof name, "n%u", i / 2);
+            next_figure.links_known = true;
+            next_figure.links = i == 11 ? 17 * (1 - k) : 18;
+            next_figure.link = i == 11 ? links[k] : "NVLink x18";
+            add_document();
+            add_value(add_figure("link peer"), add_gpu(add_node(name), i % 2), RATE);
+            fleet.values[fleet.value_count - 1].peer = 1 - (int)(i % 2);
+        }
+        judge();
+        const struct xb_fleet_finding *finding =
+            assert_finding(XB_FLEET_NARROWER, "n5", "fewer links to 1 of 1 GPUs: to GPU 0");
+        assert_has(finding->text, links[k]);
+        assert_has(finding->text, "have NVLink x18");
+        size_t gpu = finding->gpu;
+        assert_int_equal(fleet.gpus[gpu].index, 1);
+        /* A newer document does not know what they go by. */
+        next_source.written = 2000;
+        next_figure.links_known = false;
+        next_figure.link = "unknown 01>02";
+        add_document();
+        add_value(add_figure("peer staged"), gpu, RATE);
+        fleet.values[fleet.value_count - 1].peer = 0;
+        judge();
+        assert_int_equal(count_of(XB_FLEET_NARROWER), 1);
+        /* It was repaired and measured again. */
+        next_figure.links_known = true;
+        next_figure.links = 18;
+        next_figure.link = "NVLink x18";
+        add_document();
+        add_value(add_figure("link peer"), gpu, RATE);
+        fleet.values[fleet.value_count - 1].peer = 0;
+        judge();
+        assert_int_equal(count_of(XB_FLEET_NARROWER), 0);
+    }
+}
+
+/* Nodes of four GPUs in a ring: each has links to its neighbours only. Of the last node two
+ * neighbours have lost theirs if `broken`. */
+static void judge_rings(unsigned nodes, bool broken)
+{
+    begin();
+    for (unsigned node = 0; node < nodes; node++) {
+        char name[16];
+        snprintf(name, sizeof name, "n%u", node);
+        add_document();
+        for (unsigned i = 0; i < 16; i++) {
+            unsigned from = i / 4;
+            unsigned to = i % 4;
+            bool lost = broken && node == nodes - 1 && from + to == 1;
+            bool linked = (from + to) % 2 == 1 && !lost;
+            if (from == to)
+                continue;
+            next_figure.links_known = true;
+            next_figure.links = linked ? 2 : 0;
+            next_figure.link = linked ? "NVLink x2" : "PCIe";
+            add_value(add_figure("link peer"), add_gpu(add_node(name), from), RATE);
+            fleet.values[fleet.value_count - 1].peer = (int)to;
+        }
+    }
+    judge();
+}
+
+/* A third of the pairs have no link on any node: that is how they are built. */
+static void test_rings(void **state)
+{
+    (void)state;
+    for (unsigned nodes = 2; nodes < 8; nodes++) {
+        judge_rings(nodes, false);
+        assert_int_equal(count_of(XB_FLEET_NARROWER), 0);
+        assert_note("pairs of GPUs have fewer links than most pairs of their model");
+        judge_rings(nodes, true);
+        assert_int_equal(count_of(XB_FLEET_NARROWER), 2);
+        for (size_t i = 0; i < judged.finding_count; i++) {
+            assert_int_equal(judged.findings[i].node[1], '0' + (int)nodes - 1);
+            assert_false(judged.findings[i].together);
+            assert_has(judged.findings[i].text, "fewer links to 1 of 3 GPUs: to GPU");
+        }
+    }
+}
+
+/* Nodes of four GPUs, of which two and two have a bridge: most pairs have none. */
+static void test_bridges(void **state)
+{
+    (void)state;
+    for (unsigned nodes = 5; nodes < 7; nodes++) {
+        begin();
+        for (unsigned i = 0; i < 12 * nodes; i++) {
+            char name[16];
+            unsigned from = i % 4;
+            unsigned to = (from + 1 + i / 4 % 3) % 4;
+            bool linked = from / 2 == to / 2 && (i >= 12 || from >= 2);
+            snprintf(name, sizeof name, "n%u", i / 12);
+            next_figure.links_known = true;
+            next_figure.links = linked ? 12 : 0;
+            next_figure.link = linked ? "NVLink x12" : "PCIe";
+            add_document();
+            add_value(add_figure("link peer"), add_gpu(add_node(name), from), RATE);
+            fleet.values[fleet.value_count - 1].peer = (int)to;
+        }
+        judge();
+        assert_int_equal(count_of(XB_FLEET_NARROWER), nodes < 6 ? 0 : 2);
+        for (size_t i = 0; i < judged.finding_count; i++) {
+            assert_string_equal(judged.findings[i].node, "n0");
+            assert_true(fleet.gpus[judged.findings[i].gpu].index < 2);
+            assert_has(judged.findings[i].text, "fewer links to 1 of 3 GPUs");
+            assert_has(judged.findings[i].text, "PCIe; most pairs of its siblings have NVLink x12");
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_narrower),       cmocka_unit_test(test_no_majority_of_links),
+        cmocka_unit_test(test_narrower_pairs), cmocka_unit_test(test_rings),
+        cmocka_unit_test(test_bridges),
+    };
+    return cmocka_run_group_tests_name("fleet_links", tests, NULL, finish_group);
+}
