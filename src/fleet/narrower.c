@@ -60,15 +60,19 @@ static enum xb_status count_votes(struct xb_judging *judging, bool of_width,
     xb_votes_sort(votes, count);
     for (size_t begin = 0; status == XB_OK && begin < count;) {
         struct xb_majority most = xb_votes_count(votes, count, begin);
-        for (size_t i = begin; most.judged && most.found && i < most.end; i++) {
+        size_t untold = 0;
+        for (size_t i = begin; i < most.end; i++) {
             struct usual *own = &usual[votes[i].item];
             double *number = of_width ? &own->width : &own->speed_gts;
             if (*number > 0) /* by its slot */
                 continue;
+            untold++;
+            if (!most.judged || !most.found)
+                continue;
             *number = votes[most.first].number;
             own->alike = most.end - begin;
         }
-        if (slots == NULL && most.judged && !most.found)
+        if (slots == NULL && untold > 0 && most.judged && !most.found)
             status = note_no_majority(judging, votes, &most, of_width, error);
         begin = most.end;
     }
