@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdatomic.h>
 
 #define MAX_THREADS 16u
@@ -20,6 +21,16 @@ struct job {
     uint64_t parts;
     _Atomic uint64_t next; /* the first part that no thread works on yet */
 };
+
+int xb_thread_start(pthread_t *thread, void *(*work)(void *argument), void *argument)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int code = pthread_create(thread, NULL, work, argument);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return code;
+}
 
 unsigned xb_cpus_allowed(void)
 {

@@ -2,7 +2,12 @@
 #ifndef XFERBENCH_BASE_PARALLEL_H
 #define XFERBENCH_BASE_PARALLEL_H
 
+#include <pthread.h>
 #include <stdint.h>
+
+/* Starts a thread with every signal blocked: signals go to the program's first thread. Returns what
+ * pthread_create does, 0 or an error number. */
+int xb_thread_start(pthread_t *thread, void *(*work)(void *argument), void *argument);
 
 /*
  * Splits [0, total) into parts and calls work(argument, begin, end) for each, on several threads.

@@ -3,8 +3,7 @@
 #include "opening.h"
 
 #include "base/clock.h"
-
-#include <signal.h>
+#include "base/parallel.h"
 
 /* How long all others wait for a device that is slow to open. */
 #define SETTLE_S 10.0
@@ -31,15 +30,9 @@ static void *open_in_thread(void *argument)
     return NULL;
 }
 
-/* Starts a thread with every signal blocked, so that signals go to the first thread. */
 static void begin(struct xb_opening *opening)
 {
-    sigset_t all;
-    sigset_t before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    opening->has_thread = pthread_create(&opening->thread, NULL, open_in_thread, opening) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    opening->has_thread = xb_thread_start(&opening->thread, open_in_thread, opening) == 0;
 }
 
 void xb_openings_begin(struct xb_opening *openings, const bool *wanted, size_t count, bool also_one)

@@ -3,6 +3,7 @@
 #include "deadline.h"
 
 #include "base/clock.h"
+#include "base/parallel.h"
 #include "base/plain_text.h"
 #include "base/terminal.h"
 #include "cli/command.h"
@@ -105,21 +106,15 @@ static void *watch_clock(void *unused)
     }
 }
 
-/* Starts the thread with every signal blocked, so that signals go to the first thread. */
 static int start_thread(void)
 {
     pthread_t thread;
     pthread_condattr_t monotonic;
-    sigset_t all;
-    sigset_t before;
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     pthread_cond_init(&watch.changed, &monotonic);
     pthread_condattr_destroy(&monotonic);
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int code = pthread_create(&thread, NULL, watch_clock, NULL);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    int code = xb_thread_start(&thread, watch_clock, NULL);
     if (code == 0)
         pthread_detach(thread); /* it watches until the process ends, which may hang too */
     return code;
