@@ -170,18 +170,49 @@ struct xb_nvlink {
 
 #define XB_NVLINKS 36 /* of one device, at most: NVML_NVLINK_MAX_LINKS */
 
+/* What a device counts on its PCIe link, by the names of the PCI Express Base Specification. */
+enum xb_pcie_counter {
+    XB_PCIE_RETRAINS, /* L0 to Recovery: the link was trained again, also to change its rate */
+    XB_PCIE_CORRECTABLE,
+    XB_PCIE_NAKS_RECEIVED,
+    XB_PCIE_RECEIVER_ERRORS,
+    XB_PCIE_BAD_TLPS,
+    XB_PCIE_NAKS_SENT,
+    XB_PCIE_BAD_DLLPS,
+    XB_PCIE_NONFATAL,
+    XB_PCIE_FATAL,
+    XB_PCIE_UNSUPPORTED, /* requests */
+    XB_PCIE_LCRC_ERRORS,
+    XB_PCIE_LANE_ERRORS
+};
+#define XB_PCIE_COUNTERS 12
+
 /* What a vendor's management library adds about a device. Every field may be unknown. */
 struct xb_device_health {
     bool replays_known;
-    uint64_t replays; /* PCIe packets sent again since boot */
+    uint64_t replays;                    /* PCIe packets sent again since boot */
+    bool counted[XB_PCIE_COUNTERS];      /* which counters are known */
+    uint64_t counts[XB_PCIE_COUNTERS];   /* since boot */
+    bool traffic_known;                  /* of whatever process, headers included; both wrap */
+    uint32_t bytes_sent, bytes_received; /* by the device over its PCIe link */
     bool clocks_known;
     unsigned sm_clock_mhz, memory_clock_mhz;
+    unsigned memory_clock_best_mhz; /* 0 where unknown */
     bool throttle_known;
     bool slowed_by_hardware; /* heat or power brake by the hardware now: no setting of a user's */
     char throttle[128]; /* reasons for which clocks are below their best now, in words; "" none */
     bool nvlinks_known; /* how many are active and inactive; of each link only where it is known */
     unsigned nvlinks_active, nvlinks_inactive;
     struct xb_nvlink nvlinks[XB_NVLINKS]; /* by their numbers */
+};
+
+/* Parts of a device's health, which may be read one by one: times are those of an H100. */
+enum xb_health_part {
+    XB_HEALTH_COUNTERS = 1, /* replays and counts; 2 ms */
+    XB_HEALTH_TRAFFIC = 2,  /* 0.2 ms */
+    XB_HEALTH_CLOCKS = 4,   /* and what slows them; 5 ms */
+    XB_HEALTH_NVLINKS = 8,  /* up to 15 ms */
+    XB_HEALTH_ALL = 15
 };
 
 struct xb_backend;
@@ -271,10 +302,10 @@ struct xb_backend {
     enum xb_status (*device_info)(struct xb_driver *driver, unsigned index,
                                   struct xb_device_info *info, struct xb_error *error);
 
-    /* What the vendor's management library knows of device `index`. Creates no context; may take
-     * some milliseconds. Fills what it can and leaves the rest unknown. NULL where a backend has no
-     * such library. */
-    void (*device_health)(struct xb_driver *driver, unsigned index,
+    /* What the vendor's management library knows of device `index`: the parts (enum xb_health_part)
+     * that are asked for. Creates no context; may be called by any thread. Fills what it can and
+     * leaves the rest unknown. NULL where a backend has no such library. */
+    void (*device_health)(struct xb_driver *driver, unsigned index, unsigned parts,
                           struct xb_device_health *health);
 
     /* ---- device ---- */

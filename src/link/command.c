@@ -105,6 +105,7 @@ static enum xb_status prepare(struct command *command, struct xb_error *error)
     session->device_text = xb_config_get(config, "device")->text;
     session->size_text = xb_config_get(config, "size")->text;
     session->sysfs = XB_PCI_DEVICES;
+    session->spacing = 1;
     session->attempts = (unsigned)xb_config_get(config, "attempts")->count;
     session->no_peers = xb_config_get(config, "no-peers")->flag;
     enum xb_status status = xb_backend_check_name(session->backend_name, error);

@@ -148,6 +148,15 @@ static void put_nvlinks(struct xb_json *json, const struct xb_device_health *hea
     xb_json_close(json);
 }
 
+static void put_counters(struct xb_json *json, const struct xb_device_health *health)
+{
+    xb_json_open_object(json, "pcie_counters");
+    for (enum xb_pcie_counter i = 0; i < XB_PCIE_COUNTERS; i++)
+        xb_json_put_known_whole(json, xb_pcie_counter_key(i), health->counted[i],
+                                health->counts[i]);
+    xb_json_close(json);
+}
+
 static void put_health(struct xb_json *json, const char *key, const struct xb_device_health *health)
 {
     bool clocks = health->clocks_known;
@@ -155,6 +164,7 @@ static void put_health(struct xb_json *json, const char *key, const struct xb_de
     bool nvlinks = health->nvlinks_known;
     xb_json_open_object(json, key);
     xb_json_put_known_whole(json, "replays", health->replays_known, health->replays);
+    put_counters(json, health);
     xb_json_put_known_whole(json, "sm_clock_mhz", clocks, health->sm_clock_mhz);
     xb_json_put_known_whole(json, "memory_clock_mhz", clocks, health->memory_clock_mhz);
     xb_json_put_known_flag(json, "slowed_by_hardware", throttle, health->slowed_by_hardware);
@@ -179,6 +189,28 @@ static void put_peers(struct xb_json *json, const struct xb_link_device *device)
     xb_json_close(json);
 }
 
+static void put_conditions(struct xb_json *json, const char *key,
+                           const struct xb_link_conditions *seen)
+{
+    xb_json_open_object(json, key);
+    xb_json_put_number(json, "seconds", seen->seconds);
+    xb_json_put_known_whole(json, "cpus", seen->cpus > 0, seen->cpus);
+    xb_json_put_known_number(json, "cpus_busy", seen->cpus > 0, seen->cpus_busy);
+    xb_link_json_put_positive(json, "load_seconds", seen->load_s);
+    xb_json_put_known_number(json, "sent_bytes_per_second", seen->traffic_known, seen->sent);
+    xb_json_put_known_number(json, "received_bytes_per_second", seen->traffic_known,
+                             seen->received);
+    xb_json_put_known_whole(json, "memory_clock_mhz", seen->memory_mhz > 0, seen->memory_mhz);
+    xb_json_put_known_whole(json, "memory_clock_best_mhz", seen->memory_best_mhz > 0,
+                            seen->memory_best_mhz);
+    xb_json_put_flag(json, "slowed_by_hardware", seen->slowed_by_hardware);
+    xb_json_put_text(json, "throttle", seen->throttle);
+    xb_json_put_flag(json, "memory_is_far", seen->memory_is_far);
+    xb_link_json_put_positive(json, "mean_bytes_per_second", seen->mean);
+    xb_link_json_put_positive(json, "fastest_bytes_per_second", seen->fastest);
+    xb_json_close(json);
+}
+
 static void put_attempt(struct xb_json *json, const struct xb_link_attempt *attempt)
 {
     xb_json_open_object(json, NULL);
@@ -192,6 +224,11 @@ static void put_attempt(struct xb_json *json, const struct xb_link_attempt *atte
     put_health(json, "health_before", &attempt->health_before);
     put_health(json, "health_after", &attempt->health_after);
     xb_link_json_put_positive(json, "health_seconds", attempt->health_seconds);
+    xb_link_json_put_positive(json, "counter_seconds", attempt->counter_seconds);
+    xb_json_open_object(json, "conditions");
+    put_conditions(json, "h2d", &attempt->conditions[0]);
+    put_conditions(json, "d2h", &attempt->conditions[1]);
+    xb_json_close(json);
     xb_json_close(json);
 }
 

@@ -150,6 +150,26 @@ static void put_replays(struct family *family, const struct xb_device_info *gpu,
         put_sample(family, gpu, NO_LABEL, (double)verdict->facts.replays);
 }
 
+static void put_counts(struct family *family, const struct xb_device_info *gpu,
+                       const struct xb_link_facts *facts, const uint64_t *counts)
+{
+    for (enum xb_pcie_counter i = 0; i < XB_PCIE_COUNTERS; i++)
+        if (facts->counted[i])
+            put_sample(family, gpu, LABELS({"kind", xb_pcie_counter_key(i)}), (double)counts[i]);
+}
+
+static void put_events(struct family *family, const struct xb_device_info *gpu,
+                       const struct xb_verdict *verdict)
+{
+    put_counts(family, gpu, &verdict->facts, verdict->facts.rises);
+}
+
+static void put_events_since_boot(struct family *family, const struct xb_device_info *gpu,
+                                  const struct xb_verdict *verdict)
+{
+    put_counts(family, gpu, &verdict->facts, verdict->facts.since_boot);
+}
+
 static void put_nvlinks(struct family *family, const struct xb_device_info *gpu,
                         const struct xb_verdict *verdict)
 {
@@ -187,6 +207,10 @@ static const struct {
      put_errors},
     {"xferbench_link_replays", "PCIe packets that the device sent again during the test.",
      put_replays},
+    {"xferbench_link_pcie_events", "What the device counted on its PCIe link during the test.",
+     put_events},
+    {"xferbench_link_pcie_events_since_boot",
+     "What the device has counted on its PCIe link since boot.", put_events_since_boot},
     {"xferbench_link_nvlink_events", "What an NVLink counted during the test.", put_nvlinks},
 };
 

@@ -2,7 +2,6 @@
 #include "read.h"
 
 #include "base/arena.h"
-#include "base/file_text.h"
 #include "measure/run.h"
 #include "read_internal.h"
 
@@ -322,20 +321,6 @@ enum xb_status xb_link_report_parse(const char *path, const char *text, size_t l
     cJSON *root = xb_json_read(&reader, text, length);
     enum xb_status status = take_tree(&reader, root, file, error);
     cJSON_Delete(root);
-    return status;
-}
-
-enum xb_status xb_link_report_read(const char *path, struct xb_link_file *file,
-                                   struct xb_error *error)
-{
-    char *text = NULL;
-    size_t length = 0;
-    enum xb_status status =
-        xb_file_text_read(path, XB_LINK_LARGEST_BYTES, false, &text, &length, error);
-    if (status != XB_OK)
-        return status;
-    status = xb_link_report_parse(path, text, length, file, error);
-    free(text);
     return status;
 }
 

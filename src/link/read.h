@@ -8,7 +8,6 @@ struct cJSON;
 
 /* What `xferbench link --json` wrote, read back (docs/link.schema.json). */
 
-#define XB_LINK_LARGEST_BYTES ((size_t)64 << 20) /* of a file */
 
 /*
  * A report from a file, with everything that it borrows. The formats write about it what they wrote
@@ -34,14 +33,9 @@ struct xb_link_file {
     struct xb_arena *texts;
 };
 
-/*
- * Reads a regular file of at most XB_LINK_LARGEST_BYTES. XB_ERR_USAGE names the file and the place
- * of whatever is wrong; keys that this version does not know are passed over. XB_ERR_SYSTEM,
- * XB_ERR_MEMORY. On failure nothing is left to free.
- */
-XB_MUST_CHECK enum xb_status xb_link_report_read(const char *path, struct xb_link_file *file,
-                                                 struct xb_error *error);
-/* The same from memory, with a zero byte behind the text; `path` is for messages only. */
+/* Reads a text, with a zero byte behind it, of the file at `path`, which is for messages only.
+ * XB_ERR_USAGE names the file and the place of whatever is wrong; keys that this version does not
+ * know are passed over. XB_ERR_MEMORY. On failure nothing is left to free. */
 XB_MUST_CHECK enum xb_status xb_link_report_parse(const char *path, const char *text, size_t length,
                                                   struct xb_link_file *file,
                                                   struct xb_error *error);

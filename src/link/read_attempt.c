@@ -2,6 +2,8 @@
 /* What was observed, read back: paths, links under load, health. */
 #include "read_internal.h"
 
+#include <float.h>
+#include <math.h>
 #include <string.h>
 
 /* ---- a path ---- */
@@ -148,6 +150,52 @@ static void read_nvlinks(struct xb_json_reader *r, const cJSON *object,
         health->nvlinks[links[i].number] = links[i].link;
 }
 
+static void read_counters(struct xb_json_reader *r, const cJSON *health,
+                          struct xb_device_health *to)
+{
+    if (!xb_link_has(health, "pcie_counters")) /* Early files have none. */
+        return;
+    const cJSON *object = xb_json_get_object(r, health, "pcie_counters");
+    size_t outer = xb_place_enter(&r->place, "pcie_counters");
+    for (enum xb_pcie_counter i = 0; i < XB_PCIE_COUNTERS; i++) {
+        to->counted[i] = xb_link_is_known(r, object, xb_pcie_counter_key(i));
+        if (to->counted[i])
+            to->counts[i] = xb_link_get_counter(r, object, xb_pcie_counter_key(i));
+    }
+    xb_place_leave(&r->place, outer);
+}
+
+/* 0 for null. */
+static double get_number(struct xb_json_reader *r, const cJSON *object, const char *key)
+{
+    double value = xb_json_get_known_number(r, object, key, DBL_MAX);
+    return isnan(value) ? 0 : value;
+}
+
+static void read_conditions(struct xb_json_reader *r, const cJSON *both, const char *key,
+                            struct xb_link_conditions *seen)
+{
+    const cJSON *object = xb_json_get_object(r, both, key);
+    size_t outer = xb_place_enter(&r->place, key);
+    seen->seconds = get_number(r, object, "seconds");
+    seen->cpus = xb_link_get_known_whole(r, object, "cpus");
+    seen->cpus_busy = get_number(r, object, "cpus_busy");
+    seen->load_s = get_number(r, object, "load_seconds");
+    seen->traffic_known = xb_link_is_known(r, object, "sent_bytes_per_second") &&
+                          xb_link_is_known(r, object, "received_bytes_per_second");
+    seen->sent = get_number(r, object, "sent_bytes_per_second");
+    seen->received = get_number(r, object, "received_bytes_per_second");
+    seen->memory_mhz = xb_link_get_known_whole(r, object, "memory_clock_mhz");
+    seen->memory_best_mhz = xb_link_get_known_whole(r, object, "memory_clock_best_mhz");
+    seen->slowed_by_hardware = xb_json_get_flag(r, object, "slowed_by_hardware");
+    xb_link_copy_text(xb_link_get_text(r, object, "throttle"), seen->throttle,
+                      sizeof seen->throttle);
+    seen->memory_is_far = xb_json_get_flag(r, object, "memory_is_far");
+    seen->mean = get_number(r, object, "mean_bytes_per_second");
+    seen->fastest = get_number(r, object, "fastest_bytes_per_second");
+    xb_place_leave(&r->place, outer);
+}
+
 /* Numbers that the library tells together are known together: one null is enough. */
 void xb_link_read_health(struct xb_json_reader *r, const cJSON *attempt, const char *key,
                          struct xb_device_health *health)
@@ -157,6 +205,7 @@ void xb_link_read_health(struct xb_json_reader *r, const cJSON *attempt, const c
     health->replays_known = xb_link_is_known(r, object, "replays");
     if (health->replays_known)
         health->replays = xb_link_get_counter(r, object, "replays");
+    read_counters(r, object, health);
     health->clocks_known = xb_link_is_known(r, object, "sm_clock_mhz") &&
                            xb_link_is_known(r, object, "memory_clock_mhz");
     health->sm_clock_mhz = xb_link_get_known_whole(r, object, "sm_clock_mhz");
@@ -192,4 +241,12 @@ void xb_link_read_attempt(struct xb_json_reader *r, const cJSON *object, void *t
     xb_link_read_health(r, object, "health_after", &attempt->health_after);
     if (xb_link_has(object, "health_seconds")) /* Early files have none. */
         attempt->health_seconds = xb_link_get_positive(r, object, "health_seconds");
+    if (!xb_link_has(object, "conditions"))
+        return;
+    attempt->counter_seconds = xb_link_get_positive(r, object, "counter_seconds");
+    const cJSON *both = xb_json_get_object(r, object, "conditions");
+    size_t outer = xb_place_enter(&r->place, "conditions");
+    read_conditions(r, both, "h2d", &attempt->conditions[0]);
+    read_conditions(r, both, "d2h", &attempt->conditions[1]);
+    xb_place_leave(&r->place, outer);
 }

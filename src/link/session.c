@@ -96,11 +96,12 @@ void xb_session_run_free(struct xb_session_run *run)
     xb_config_free(&run->config);
 }
 
-void xb_session_read_health(struct xb_driver *driver, unsigned index,
+void xb_session_read_health(struct xb_driver *driver, unsigned index, unsigned parts,
                             struct xb_device_health *health)
 {
+    memset(health, 0, sizeof *health);
     if (driver->backend->device_health != NULL)
-        driver->backend->device_health(driver, index, health);
+        driver->backend->device_health(driver, index, parts, health);
 }
 
 /* ---- devices ---- */
@@ -206,10 +207,10 @@ static int work(void *argument, int channel)
             status = xb_session_find_pairs(session, driver, &error);
         if (status == XB_OK)
             status = begin(session, &error);
-        for (size_t i = 0; status == XB_OK && i < session->device_count; i++)
-            xb_session_test_device(session, driver, i);
-        if (status == XB_OK)
+        if (status == XB_OK) {
+            xb_session_test_devices(session, driver);
             xb_session_test_pairs(session, driver);
+        }
         driver->backend->driver_close(driver);
     }
     xb_session_lock(session);

@@ -23,6 +23,7 @@ struct xb_link_session {
     const struct xb_start_request *start_request; /* when to begin; NULL: at once */
     struct xb_link_limits limits;                 /* of the command line */
     const struct xb_limits_file *file;            /* NULL: none */
+    double spacing;    /* seconds between a slow device's first two attempts; then it doubles */
     const char *sysfs; /* where PCI devices are shown; another place than Linux's only in tests */
 
     /* What came of it; read and written with the lock held. */

@@ -6,19 +6,49 @@
 #include "session.h"
 #include "session_internal.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 /* Often enough to see a link that changes during a transfer, seldom enough to disturb nothing. */
 #define WATCH_INTERVAL_S 0.005
 
-/* An observer's callback: data moves from the first sample on, that of a warm-up included. */
-static void arm(void *argument, const struct xb_run *run, size_t samples, double bandwidth)
+/* One attempt while it is made. */
+struct trial {
+    const struct xb_link_session *session;
+    struct xb_driver *driver;
+    const struct xb_device_info *info;
+    struct xb_link_attempt *attempt;
+    struct xb_pcie_watch *link;
+    struct xb_conditions *conditions;
+    bool moves; /* data */
+    double counters_begin;
+};
+
+static void read_counters(struct trial *trial)
 {
-    (void)run;
+    struct xb_device_health health;
+    struct xb_device_health *before = &trial->attempt->health_before;
+    xb_session_read_health(trial->driver, trial->info->index, XB_HEALTH_COUNTERS, &health);
+    before->replays_known = health.replays_known;
+    before->replays = health.replays;
+    memcpy(before->counted, health.counted, sizeof before->counted);
+    memcpy(before->counts, health.counts, sizeof before->counts);
+    trial->counters_begin = xb_clock_now();
+}
+
+/* An observer's callback: data moves from the first sample on, that of a warm-up included. */
+static void note_copy(void *argument, const struct xb_run *run, size_t samples, double bandwidth)
+{
+    struct trial *trial = argument;
     (void)samples;
     (void)bandwidth;
-    xb_pcie_watch_arm(argument, true);
+    xb_pcie_watch_arm(trial->link, true);
+    xb_conditions_note_copy(trial->conditions, run);
+    if (!trial->moves)
+        read_counters(trial);
+    trial->moves = true;
 }
 
 static void note_failure(struct xb_link_attempt *attempt, const char *direction, const char *reason)
@@ -28,11 +58,36 @@ static void note_failure(struct xb_link_attempt *attempt, const char *direction,
              length > 0 ? "; " : "", direction, reason);
 }
 
+/* Whether the host memory of the copies lay on other NUMA nodes than the device's alone. */
+static bool is_far(const struct xb_result *result, int node)
+{
+    char near[16];
+    char nodes[132] = "";
+    for (size_t i = 0; i < result->detail_count; i++)
+        if (strcmp(result->details[i].key, "host_memory_numa_nodes") == 0)
+            snprintf(nodes, sizeof nodes, ",%s,", result->details[i].text); /* "0", or "0,1" */
+    snprintf(near, sizeof near, ",%d,", node);
+    return node >= 0 && nodes[0] != '\0' && strstr(nodes, near) == NULL;
+}
+
+static void take_conditions(const struct xb_result *result, struct xb_link_attempt *attempt)
+{
+    struct xb_link_conditions *seen = &attempt->conditions[result->test.direction == XB_D2H];
+    double seconds = 0;
+    for (size_t i = 0; i < result->times.count; i++)
+        seconds += result->times.values[i];
+    if (seconds > 0)
+        seen->mean = (double)result->bytes_moved * (double)result->times.count / seconds;
+    seen->fastest = result->bandwidth.max;
+    seen->memory_is_far = is_far(result, attempt->at_rest.numa_node);
+}
+
 static void take_results(const struct xb_run *run, struct xb_link_attempt *attempt)
 {
     for (size_t i = 0; i < run->case_count; i++) {
         const struct xb_result *result = &run->results[i];
         double *rate = result->test.direction == XB_H2D ? &attempt->h2d : &attempt->d2h;
+        take_conditions(result, attempt);
         if (result->status == XB_RESULT_OK)
             *rate = result->bandwidth.median;
         else
@@ -68,18 +123,34 @@ enum xb_status xb_session_find_devices(struct xb_link_session *session, struct x
 }
 
 /* Copies both ways on one device, watched. What goes wrong is the attempt's failure. */
-static void transfer(const struct xb_link_session *session, struct xb_driver *driver,
-                     unsigned index, struct xb_pcie_watch *watch, struct xb_link_attempt *attempt)
+static void transfer(struct trial *trial)
 {
+    struct xb_link_attempt *attempt = trial->attempt;
+    const struct xb_conditions_source source = {
+        .driver = trial->driver, .index = trial->info->index, .bdf = trial->info->pci_bdf};
+    struct xb_pcie_watch_task task = {.root = trial->session->sysfs,
+                                      .bdf = source.bdf,
+                                      .path = &attempt->at_rest,
+                                      .interval = WATCH_INTERVAL_S,
+                                      .look = xb_conditions_look};
+    const struct xb_run_observer observer = {.progress = note_copy, .argument = trial};
     char device[16];
     struct xb_session_run run;
     struct xb_error error;
-    const struct xb_run_observer observer = {.progress = arm, .argument = watch};
-    snprintf(device, sizeof device, "%u", index);
-    enum xb_status status = plan(session, driver, device, &run, &error);
+    snprintf(device, sizeof device, "%u", source.index);
+    enum xb_status status = plan(trial->session, trial->driver, device, &run, &error);
+    if (status == XB_OK)
+        status = xb_conditions_open(&source, &trial->conditions, &error);
+    task.argument = trial->conditions;
+    if (status == XB_OK)
+        status = xb_pcie_watch_start(&task, &trial->link, &error);
     if (status == XB_OK)
         status = xb_run_execute(&run.run, &observer, &error);
-    xb_pcie_watch_arm(watch, false);
+    if (trial->link != NULL) {
+        xb_pcie_watch_arm(trial->link, false);
+        xb_pcie_watch_stop(trial->link, &attempt->load);
+    }
+    xb_conditions_close(trial->conditions, attempt->conditions);
     if (status == XB_OK)
         take_results(&run.run, attempt);
     else
@@ -90,51 +161,79 @@ static void transfer(const struct xb_link_session *session, struct xb_driver *dr
 static void make_attempt(const struct xb_link_session *session, struct xb_driver *driver,
                          const struct xb_device_info *info, struct xb_link_attempt *attempt)
 {
-    struct xb_pcie_watch *watch = NULL;
-    struct xb_error error;
+    struct trial trial = {.session = session, .driver = driver, .info = info, .attempt = attempt};
     memset(attempt, 0, sizeof *attempt);
     xb_pcie_path_read(session->sysfs, info->pci_bdf, &attempt->at_rest);
     if (!attempt->at_rest.present)
         return;
-    double begin = xb_clock_now();
-    xb_session_read_health(driver, info->index, &attempt->health_before);
-    if (xb_pcie_watch_start(session->sysfs, info->pci_bdf, &attempt->at_rest, WATCH_INTERVAL_S,
-                            &watch, &error) == XB_OK)
-        transfer(session, driver, info->index, watch, attempt);
-    else
-        note_failure(attempt, "both", error.message);
-    xb_session_read_health(driver, info->index, &attempt->health_after);
+    double begin = trial.counters_begin = xb_clock_now();
+    xb_session_read_health(driver, info->index, XB_HEALTH_ALL, &attempt->health_before);
+    transfer(&trial);
+    xb_session_read_health(driver, info->index, XB_HEALTH_ALL, &attempt->health_after);
     attempt->health_seconds = xb_clock_now() - begin;
-    if (watch != NULL)
-        xb_pcie_watch_stop(watch, &attempt->load);
+    attempt->counter_seconds = xb_clock_now() - trial.counters_begin;
     xb_pcie_path_read(session->sysfs, info->pci_bdf, &attempt->after);
 }
 
-/* Whether another attempt may change what is known: not where there is no link to test. */
+/* Whether another attempt may change what is known: not where there is no link to test. Sets *slow
+ * where it was one of low bandwidth. */
 static bool is_worth_another(const struct xb_link_session *session,
-                             const struct xb_link_device *device)
+                             const struct xb_link_device *device, bool *slow)
 {
     struct xb_link_limits limits = xb_link_session_limits(session, device);
     struct xb_verdict verdict;
     xb_verdict_of_device(device, &limits, &verdict);
-    return verdict.found.level != XB_LEVEL_OK && device->attempts[verdict.best].at_rest.present;
+    *slow = verdict.h2d.is_slow || verdict.d2h.is_slow;
+    return xb_verdict_is_open(device, &verdict) && device->attempts[verdict.best].at_rest.present;
 }
 
-void xb_session_test_device(struct xb_link_session *session, struct xb_driver *driver, size_t place)
+/* Where a device is in its attempts. */
+struct turn {
+    bool done, slow;
+    double end; /* of the latest attempt */
+};
+
+/* What slows a host down passes, often within seconds: attempts of a slow device begin 1 s after
+ * the last one's end, then 2 s, 4 s, as far as time allows. */
+static void pause_before(const struct xb_link_session *session, const struct turn *turn,
+                         size_t round)
 {
+    const struct timespec glance = {.tv_nsec = 20000000};
+    double left = session->deadline - xb_clock_now();
+    double until =
+        fmin(turn->end + session->spacing * (double)(1u << (round - 1)), xb_clock_now() + left / 4);
+    while (turn->slow && xb_clock_now() < until && !xb_session_time_is_up(session))
+        (void)nanosleep(&glance, NULL);
+}
+
+static void test_once(struct xb_link_session *session, struct xb_driver *driver,
+                      struct xb_link_device *device, struct turn *turn)
+{
+    bool cut = xb_session_time_is_up(session);
     /* Nobody else writes to it, and no reader looks past the attempts that are counted. */
-    struct xb_link_device *device = &session->devices[place];
-    bool again = true;
-    while (again) {
-        bool cut = xb_session_time_is_up(session);
-        if (!cut)
-            make_attempt(session, driver, &device->info, &device->attempts[device->attempt_count]);
-        xb_session_lock(session);
-        device->attempt_count += !cut;
-        again =
-            !cut && is_worth_another(session, device) && device->attempt_count < session->attempts;
-        device->cut = cut || again; /* an attempt that does not return leaves it so */
-        device->interrupted = xb_interrupt_signal() != 0;
-        xb_session_unlock(session);
+    if (!cut)
+        make_attempt(session, driver, &device->info, &device->attempts[device->attempt_count]);
+    xb_session_lock(session);
+    device->attempt_count += !cut;
+    bool again = !cut && is_worth_another(session, device, &turn->slow) &&
+                 device->attempt_count < session->attempts;
+    device->cut = cut || again; /* an attempt that does not return leaves it so */
+    device->interrupted = xb_interrupt_signal() != 0;
+    xb_session_unlock(session);
+    turn->done = !again;
+    turn->end = xb_clock_now();
+}
+
+void xb_session_test_devices(struct xb_link_session *session, struct xb_driver *driver)
+{
+    struct turn turns[XB_RUN_DEVICES] = {{.done = false}};
+    for (size_t round = 0; round < session->attempts; round++) {
+        for (size_t i = 0; i < session->device_count; i++) {
+            if (turns[i].done)
+                continue;
+            if (round > 0)
+                pause_before(session, &turns[i], round);
+            test_once(session, driver, &session->devices[i], &turns[i]);
+        }
     }
 }

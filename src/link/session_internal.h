@@ -16,8 +16,9 @@ void xb_session_unlock(struct xb_link_session *session);
  * before the deadline that the report can be written in time. */
 bool xb_session_time_is_up(const struct xb_link_session *session);
 
-/* What the vendor's library knows of the device; nothing where the backend has no such library. */
-void xb_session_read_health(struct xb_driver *driver, unsigned index,
+/* The parts (enum xb_health_part) that the vendor's library knows of the device; nothing where the
+ * backend has no such library. */
+void xb_session_read_health(struct xb_driver *driver, unsigned index, unsigned parts,
                             struct xb_device_health *health);
 
 /* A run of one mode, with the options of the session. Release with xb_session_run_free, whatever
@@ -40,9 +41,8 @@ void xb_session_run_free(struct xb_session_run *run);
 XB_MUST_CHECK enum xb_status xb_session_find_devices(struct xb_link_session *session,
                                                      struct xb_driver *driver,
                                                      struct xb_error *error);
-/* Tests one device, with as many attempts as it takes. */
-void xb_session_test_device(struct xb_link_session *session, struct xb_driver *driver,
-                            size_t place);
+/* Tests every device, then those that are not OK again. */
+void xb_session_test_devices(struct xb_link_session *session, struct xb_driver *driver);
 
 /* Finds the pairs of the session's devices, or why none is tested. XB_ERR_USAGE where a least
  * bandwidth of pairs is asked for and none can be tested. */

@@ -213,7 +213,8 @@ static void choose_again(struct round *round)
 static void read_before(struct xb_link_session *session, struct xb_driver *driver)
 {
     for (size_t i = 0; i < session->device_count; i++)
-        xb_session_read_health(driver, index_of(session, i), &session->devices[i].peers.before);
+        xb_session_read_health(driver, index_of(session, i), XB_HEALTH_ALL,
+                               &session->devices[i].peers.before);
 }
 
 /* From now on the readings tell of the time since `begin`, which was not after those before. */
@@ -221,7 +222,7 @@ static void read_after(struct xb_link_session *session, struct xb_driver *driver
 {
     for (size_t i = 0; i < session->device_count; i++) {
         struct xb_device_health health = {0};
-        xb_session_read_health(driver, index_of(session, i), &health);
+        xb_session_read_health(driver, index_of(session, i), XB_HEALTH_ALL, &health);
         xb_session_lock(session);
         session->devices[i].peers.after = health;
         session->devices[i].peers.seconds = xb_clock_now() - begin;

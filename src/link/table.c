@@ -51,18 +51,40 @@ static void add_errors(struct xb_words *words, const struct xb_link_port *port)
                  errors->fatal);
 }
 
-/* Names the ports that counted errors. */
+/* "2 NAKs received, 1 bad TLP"; nothing where all are 0. Returns whether any counter is known. */
+static bool add_counts(struct xb_words *words, const bool counted[XB_PCIE_COUNTERS],
+                       const uint64_t counts[XB_PCIE_COUNTERS])
+{
+    bool known = false;
+    for (enum xb_pcie_counter i = 0; i < XB_PCIE_COUNTERS; i++) {
+        known = known || counted[i];
+        if (counted[i] && counts[i] > 0)
+            xb_words_add(words, "%s%" PRIu64 " %s", words->length > 0 ? ", " : "", counts[i],
+                         xb_pcie_counter_words(i));
+    }
+    return known;
+}
+
+/* Names the ports that counted errors, and what the device counted. */
 static void print_errors(FILE *stream, const struct xb_link_facts *facts)
 {
     struct xb_words words = {.length = 0};
-    if (!facts->errors.known) {
-        xb_note_print(stream, "errors", LABEL_WIDTH, "not known: no port shows AER counters");
-        return;
-    }
+    bool counted = add_counts(&words, facts->counted, facts->rises);
     for (size_t i = 0; i < facts->port_count; i++)
         add_errors(&words, &facts->ports[i]);
-    xb_note_print(stream, "errors", LABEL_WIDTH, "%s",
-                  words.length > 0 ? words.text : "none counted during the test (AER)");
+    if (words.length > 0)
+        xb_note_print(stream, "errors", LABEL_WIDTH, "%s", words.text);
+    else if (facts->errors.known || counted)
+        xb_note_print(stream, "errors", LABEL_WIDTH, "none counted during the test (%s%s%s)",
+                      facts->errors.known ? "AER" : "", facts->errors.known && counted ? ", " : "",
+                      counted ? "by the device" : "");
+    else
+        xb_note_print(stream, "errors", LABEL_WIDTH,
+                      "not known: neither a port nor the device tells its counters");
+    words = (struct xb_words){.length = 0};
+    if (add_counts(&words, facts->counted, facts->since_boot))
+        xb_note_print(stream, "", LABEL_WIDTH, "since boot, by the device: %s",
+                      words.length > 0 ? words.text : "none");
 }
 
 /* ---- ceiling, bandwidth, limits ---- */

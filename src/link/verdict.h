@@ -2,6 +2,7 @@
 #ifndef XFERBENCH_LINK_VERDICT_H
 #define XFERBENCH_LINK_VERDICT_H
 
+#include "conditions.h"
 #include "machine/ceiling.h"
 #include "machine/pcie_path.h"
 #include "nvlink.h"
@@ -27,9 +28,13 @@ struct xb_link_attempt {
     struct xb_pcie_load load;    /* while data moved */
     struct xb_device_health health_before, health_after;
     double health_seconds; /* between these two */
-    double h2d, d2h;       /* median bytes per second of verified copies; 0 where there is none */
-    bool data_wrong;       /* a copy arrived wrong */
-    char failure[512];     /* why h2d or d2h is missing; "" if both are there */
+    /* Between the readings of their PCIe counters. The first is made anew when the first copy has
+     * ended: a link that trained down at rest has counted by then what it takes to train up. */
+    double counter_seconds;
+    struct xb_link_conditions conditions[2]; /* h2d, d2h */
+    double h2d, d2h;   /* median bytes per second of verified copies; 0 where there is none */
+    bool data_wrong;   /* a copy arrived wrong */
+    char failure[512]; /* why h2d or d2h is missing; "" if both are there */
 };
 
 #define XB_LINK_ATTEMPTS 10
@@ -98,6 +103,9 @@ struct xb_link_limits {
  * other's default lies on the wrong side of it, that default becomes the one that is set. */
 double xb_default_warn_share(double speed_gts);
 double xb_default_critical_share(double speed_gts);
+/* The second where nothing but a low bandwidth speaks against the link: a busy host was seen to
+ * leave 0.70 (docs/link-ceilings.md). */
+#define XB_UNEXPLAINED_CRITICAL_SHARE 0.60
 
 /* Reads "gen5x16", "gen5" or "x16", in either case, into generation and width. What the text does
  * not name stays as it is. XB_ERR_USAGE says what is wrong and leaves *limits as it was. */
@@ -145,6 +153,11 @@ struct xb_link_facts {
     bool replays_known;
     uint64_t replays;      /* packets that were sent again, in all attempts together */
     uint64_t most_replays; /* in one attempt */
+    /* What the device itself counted on its link while data moved, in all attempts together. */
+    bool counted[XB_PCIE_COUNTERS];
+    uint64_t rises[XB_PCIE_COUNTERS];
+    uint64_t since_boot[XB_PCIE_COUNTERS]; /* at the end of the last attempt that tells it */
+    double counter_seconds;
     struct xb_nvlink_facts nvlinks;
 };
 
@@ -161,6 +174,7 @@ struct xb_link_direction {
     double warning;              /* below is WARNING; 0 where there is no such limit */
     double critical;             /* below is CRITICAL; 0 where there is no such limit */
     enum xb_limit_source source; /* of `critical` */
+    bool is_slow;                /* below one of them */
 };
 
 struct xb_verdict {
@@ -174,6 +188,13 @@ struct xb_verdict {
 };
 
 /*
+ * What follows from a bandwidth that is too low:
+ * - Where the link shows a fault (lanes, rate, errors, training again), the limits' level.
+ * - Else, where something else went on while the slow copies ran, in any attempt, UNKNOWN: nobody
+ *   can tell whether the link is slow too.
+ * - Else it is not explained: WARNING, and CRITICAL if every attempt was far below what the link
+ *   can carry. Limits that somebody set have their own level.
+ *
  * Judges a device: its best attempt counts, because a neighbour's traffic or a clock that was slow
  * to rise can only make a link look worse than it is. But some things count in whichever attempt
  * they were seen: errors (their sum), data that was wrong, a device that vanished, a link that was
@@ -186,6 +207,14 @@ struct xb_verdict {
  */
 void xb_verdict_of_device(const struct xb_link_device *device, const struct xb_link_limits *limits,
                           struct xb_verdict *verdict);
+
+/* Whether another attempt may change the verdict: it is not OK, or a counter rose that healthy
+ * links of this kind leave alone. */
+bool xb_verdict_is_open(const struct xb_link_device *device, const struct xb_verdict *verdict);
+
+/* "naks_received", "NAKs received". Static text. */
+const char *xb_pcie_counter_key(enum xb_pcie_counter counter);
+const char *xb_pcie_counter_words(enum xb_pcie_counter counter);
 
 /* The attempt that a verdict on the device is about, or NULL where there is none. */
 const struct xb_link_attempt *xb_verdict_attempt(const struct xb_verdict *verdict,

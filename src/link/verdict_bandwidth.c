@@ -7,14 +7,6 @@
 /* Where packet sizes are assumed, another 1 % is for them. */
 #define ABOVE_ASSUMED (XB_BANDWIDTH_ABOVE + 0.01)
 
-/* What one direction is called and judged by. */
-struct rule {
-    const char *name;               /* "h2d" */
-    const char *code;               /* of a bandwidth that is too low */
-    double ceiling;                 /* bytes per second; 0 where there is none */
-    const struct xb_limit *minimum; /* in place of shares of the ceiling */
-};
-
 double xb_default_warn_share(double speed_gts)
 {
     return speed_gts <= 8.0 ? 0.85 : 0.90;
@@ -71,32 +63,8 @@ void xb_verdict_set_limits(const struct xb_link_limits *limits, struct xb_verdic
     set_limit(&limits->min_d2h, ceiling->d2h, ceiling, limits, &verdict->d2h);
 }
 
-static void judge_below(const struct rule *rule, const struct xb_link_direction *direction,
-                        struct xb_verdict *verdict)
-{
-    const struct xb_ceiling *ceiling = &verdict->ceiling;
-    bool is_critical = direction->measured < direction->critical;
-    double limit = is_critical ? direction->critical : direction->warning;
-    char speed[24];
-    if (direction->measured >= limit)
-        return;
-    if (rule->minimum->is_set)
-        xb_reason_add(&verdict->found, XB_LEVEL_CRITICAL, rule->code,
-                      "%s %.2f GB/s is below the limit of %.2f GB/s (%s)", rule->name,
-                      direction->measured / 1e9, limit / 1e9,
-                      xb_limit_source_name(rule->minimum->source));
-    else
-        xb_reason_add(&verdict->found, is_critical ? XB_LEVEL_CRITICAL : XB_LEVEL_WARNING,
-                      rule->code,
-                      "%s %.2f GB/s is %.3f of what %s x%u can carry (%.2f GB/s), below %.2f: look "
-                      "for other traffic, memory on a far NUMA node, and slow clocks",
-                      rule->name, direction->measured / 1e9, direction->measured / rule->ceiling,
-                      xb_speed_name(ceiling->speed_gts, speed), ceiling->width, rule->ceiling / 1e9,
-                      limit / rule->ceiling);
-}
-
 /* A bandwidth that the link cannot carry was measured wrongly, though it looks good. */
-static void judge_above(const struct rule *rule, double measured, struct xb_verdict *verdict)
+static void judge_above(const char *name, double measured, struct xb_verdict *verdict)
 {
     const struct xb_ceiling *ceiling = &verdict->ceiling;
     bool assumed = ceiling->payload_assumed || ceiling->read_request_assumed;
@@ -107,32 +75,30 @@ static void judge_above(const struct rule *rule, double measured, struct xb_verd
     xb_reason_add(&verdict->found, XB_LEVEL_UNKNOWN, "XB-BW-ABOVE",
                   "%s %.2f GB/s is more than %s x%u can carry (%.2f GB/s): the data did not cross "
                   "it, or the link was read wrongly",
-                  rule->name, measured / 1e9, xb_speed_name(ceiling->speed_gts, speed),
-                  ceiling->width, ceiling->most / 1e9);
+                  name, measured / 1e9, xb_speed_name(ceiling->speed_gts, speed), ceiling->width,
+                  ceiling->most / 1e9);
 }
 
-static void judge_direction(const struct rule *rule, double measured,
+static void judge_direction(const char *name, double measured, double full,
                             struct xb_link_direction *direction, struct xb_verdict *verdict)
 {
     if (!xb_rate_known(measured))
         return; /* There is a reason for that already. */
     direction->measured = measured;
     if (verdict->ceiling.known)
-        direction->share = measured / rule->ceiling;
-    judge_below(rule, direction, verdict);
-    judge_above(rule, measured, verdict);
+        direction->share = measured / full;
+    direction->is_slow = measured < fmax(direction->warning, direction->critical);
+    judge_above(name, measured, verdict);
 }
 
 void xb_judge_bandwidth(const struct xb_link_attempt *attempt, const struct xb_link_limits *limits,
                         struct xb_verdict *verdict)
 {
     const struct xb_ceiling *ceiling = &verdict->ceiling;
-    const struct rule h2d = {"h2d", "XB-BW-H2D", ceiling->h2d, &limits->min_h2d};
-    const struct rule d2h = {"d2h", "XB-BW-D2H", ceiling->d2h, &limits->min_d2h};
     char speed[24];
     xb_verdict_set_limits(limits, verdict);
-    judge_direction(&h2d, attempt->h2d, &verdict->h2d, verdict);
-    judge_direction(&d2h, attempt->d2h, &verdict->d2h, verdict);
+    judge_direction("h2d", attempt->h2d, ceiling->h2d, &verdict->h2d, verdict);
+    judge_direction("d2h", attempt->d2h, ceiling->d2h, &verdict->d2h, verdict);
     /* A link that could not be read has its reason already. */
     if (ceiling->speed_gts > 0.0 && !ceiling->known &&
         !(limits->min_h2d.is_set && limits->min_d2h.is_set))

@@ -64,7 +64,10 @@ static int badness(const struct xb_link_device *device, size_t index,
         return (int)XB_LEVEL_UNKNOWN + 1;
     xb_link_facts_find_hops(attempt, &verdict.facts);
     judge_attempt(device, index, limits, &verdict);
-    return (int)verdict.found.level; /* In their numbers' order UNKNOWN is the last. */
+    /* In their numbers' order UNKNOWN is the last. Why an attempt is slow does not matter here. */
+    if (verdict.found.level == XB_LEVEL_OK && (verdict.h2d.is_slow || verdict.d2h.is_slow))
+        return (int)XB_LEVEL_WARNING;
+    return (int)verdict.found.level;
 }
 
 static double total(const struct xb_link_attempt *attempt)
@@ -110,8 +113,9 @@ static void judge_attempts(const struct xb_link_device *device, const struct xb_
     xb_judge_incidents(device, verdict);
     judge_attempt(device, verdict->best, limits, verdict);
     xb_judge_stability(device, limits, verdict);
-    xb_judge_counters(verdict);
+    xb_judge_counters(device, verdict);
     xb_judge_nvlinks(&verdict->facts.nvlinks, &verdict->found);
+    xb_judge_loss(device, limits, verdict);
 }
 
 /* Says that the test ended before the device had an attempt that is OK. */

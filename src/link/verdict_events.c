@@ -3,6 +3,8 @@
 #include "verdict_internal.h"
 
 #include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
 
 /* Whether the device fell off the bus, in an attempt or between two. */
 static bool was_lost(const struct xb_link_device *device)
@@ -70,16 +72,101 @@ static void judge_port(const struct xb_link_port *port, struct xb_verdict *verdi
                       errors->correctable, port->bdf);
 }
 
-void xb_judge_counters(struct xb_verdict *verdict)
+/*
+ * What the device itself counts. On the H100s and H200s that were seen, in virtual machines, none
+ * of these rose in minutes of traffic (docs/link.md), so each is judged there as a rate, and on
+ * other devices shown. One packet in a while may be sent again on any link: wrong bits are allowed.
+ */
+#define HEALTHY_RATE 0.6 /* a second */
+static const struct {
+    const char *key, *words;
+    enum { SHOWN, RATE, NEVER } judged; /* never: healthy links do not count it once */
+} counters[XB_PCIE_COUNTERS] = {
+    [XB_PCIE_RETRAINS] = {"retrains", "retrains", NEVER},
+    [XB_PCIE_CORRECTABLE] = {"correctable", "correctable errors", RATE},
+    [XB_PCIE_NAKS_RECEIVED] = {"naks_received", "NAKs received", RATE},
+    [XB_PCIE_RECEIVER_ERRORS] = {"receiver_errors", "receiver errors", RATE},
+    [XB_PCIE_BAD_TLPS] = {"bad_tlps", "bad TLPs", RATE},
+    [XB_PCIE_NAKS_SENT] = {"naks_sent", "NAKs sent", RATE},
+    [XB_PCIE_BAD_DLLPS] = {"bad_dllps", "bad DLLPs", RATE},
+    [XB_PCIE_NONFATAL] = {"nonfatal", "non-fatal errors", NEVER},
+    [XB_PCIE_FATAL] = {"fatal", "fatal errors", NEVER},
+    [XB_PCIE_UNSUPPORTED] = {"unsupported_requests", "unsupported requests", SHOWN},
+    [XB_PCIE_LCRC_ERRORS] = {"lcrc_errors", "LCRC errors", RATE},
+    [XB_PCIE_LANE_ERRORS] = {"lane_errors", "lane errors", RATE},
+};
+
+const char *xb_pcie_counter_key(enum xb_pcie_counter counter)
+{
+    return counters[counter].key;
+}
+
+const char *xb_pcie_counter_words(enum xb_pcie_counter counter)
+{
+    return counters[counter].words;
+}
+
+/* Whether healthy devices of its kind are known. */
+static bool is_hopper(const struct xb_link_device *device)
+{
+    return strcmp(device->info.architecture, "sm_90") == 0;
+}
+
+/* One alone may be chance. */
+static bool is_frequent(uint64_t count, const struct xb_link_facts *facts)
+{
+    return count >= 2 && (double)count > HEALTHY_RATE * facts->counter_seconds;
+}
+
+static void judge_device_counters(struct xb_verdict *verdict)
+{
+    const struct xb_link_facts *facts = &verdict->facts;
+    enum xb_level level = XB_LEVEL_OK;
+    char text[200] = "";
+    for (size_t i = 0; i < XB_PCIE_COUNTERS; i++) {
+        uint64_t count = facts->rises[i];
+        size_t length = strlen(text);
+        bool is_bad = counters[i].judged == NEVER  ? count > 0
+                      : counters[i].judged == RATE ? is_frequent(count, facts)
+                                                   : false;
+        if (!is_bad || i == XB_PCIE_RETRAINS)
+            continue;
+        snprintf(text + length, sizeof text - length, "%s%" PRIu64 " %s", length > 0 ? ", " : "",
+                 count, counters[i].words);
+        level = xb_level_worse(level,
+                               counters[i].judged == NEVER ? XB_LEVEL_CRITICAL : XB_LEVEL_WARNING);
+    }
+    if (facts->rises[XB_PCIE_RETRAINS] > 0)
+        xb_reason_add(&verdict->found, XB_LEVEL_WARNING, "XB-PCIE-RETRAIN",
+                      "the link was trained again while data moved (%" PRIu64 " times): reseat the "
+                      "card, check riser and cables",
+                      facts->rises[XB_PCIE_RETRAINS]);
+    if (level != XB_LEVEL_OK)
+        xb_reason_add(&verdict->found, level, "XB-PCIE-ERRORS",
+                      "%s while data moved: reseat the card, check riser and cables", text);
+}
+
+void xb_judge_counters(const struct xb_link_device *device, struct xb_verdict *verdict)
 {
     const struct xb_link_facts *facts = &verdict->facts;
     for (size_t i = 0; i < facts->port_count; i++)
         judge_port(&facts->ports[i], verdict);
-    if (facts->most_replays > USUAL_ERRORS)
+    if (facts->most_replays > USUAL_ERRORS ||
+        (is_hopper(device) && is_frequent(facts->replays, facts)))
         xb_reason_add(&verdict->found, XB_LEVEL_WARNING, "XB-PCIE-REPLAY",
                       "%" PRIu64 " packets were sent again while data moved: reseat the card, "
                       "check riser and cables",
                       facts->replays);
+    if (is_hopper(device))
+        judge_device_counters(verdict);
+}
+
+bool xb_verdict_is_open(const struct xb_link_device *device, const struct xb_verdict *verdict)
+{
+    bool rose = verdict->facts.replays > 0;
+    for (size_t i = 0; i < XB_PCIE_COUNTERS; i++)
+        rose = rose || (counters[i].judged != SHOWN && verdict->facts.rises[i] > 0);
+    return verdict->found.level != XB_LEVEL_OK || (rose && is_hopper(device));
 }
 
 /* ---- health ---- */

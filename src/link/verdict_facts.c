@@ -199,6 +199,21 @@ static void count_of_vendor(const struct xb_link_attempt *attempt, struct xb_lin
         facts->most_replays = replays;
 }
 
+/* What the device counted in one attempt. */
+static void count_of_device(const struct xb_link_attempt *attempt, struct xb_link_facts *facts)
+{
+    const struct xb_device_health *before = &attempt->health_before;
+    const struct xb_device_health *after = &attempt->health_after;
+    facts->counter_seconds += attempt->counter_seconds;
+    for (size_t i = 0; i < XB_PCIE_COUNTERS; i++) {
+        if (!before->counted[i] || !after->counted[i])
+            continue;
+        facts->counted[i] = true;
+        facts->rises[i] += rise(before->counts[i], after->counts[i]);
+        facts->since_boot[i] = after->counts[i];
+    }
+}
+
 void xb_link_facts_find(const struct xb_link_device *device, size_t best,
                         struct xb_link_facts *facts)
 {
@@ -209,6 +224,7 @@ void xb_link_facts_find(const struct xb_link_device *device, size_t best,
     for (size_t i = 0; i < count; i++) {
         find_ports(device, &device->attempts[i], facts);
         count_of_vendor(&device->attempts[i], facts);
+        count_of_device(&device->attempts[i], facts);
     }
     xb_nvlink_facts_add(&facts->nvlinks, &device->peers.before, &device->peers.after,
                         device->peers.seconds);

@@ -27,9 +27,13 @@ void xb_judge_link(const struct xb_link_attempt *attempt, const struct xb_link_l
                    struct xb_verdict *verdict);
 /* Fills what is asked of both directions, as far as the ceiling is known. */
 void xb_verdict_set_limits(const struct xb_link_limits *limits, struct xb_verdict *verdict);
-/* Both directions against the limits; behind xb_judge_link. Fills h2d and d2h. */
+/* Fills h2d and d2h, behind xb_judge_link; adds a reason where a bandwidth cannot be judged or
+ * cannot be true. What follows from one that is too low, xb_judge_loss says. */
 void xb_judge_bandwidth(const struct xb_link_attempt *attempt, const struct xb_link_limits *limits,
                         struct xb_verdict *verdict);
+/* What follows from a bandwidth that is too low. Last of all: it asks for the link's reasons. */
+void xb_judge_loss(const struct xb_link_device *device, const struct xb_link_limits *limits,
+                   struct xb_verdict *verdict);
 /* What the vendor's management library says of the device's state. */
 void xb_judge_health(const struct xb_link_attempt *attempt, struct xb_verdict *verdict);
 
@@ -40,6 +44,6 @@ void xb_judge_incidents(const struct xb_link_device *device, struct xb_verdict *
 void xb_judge_stability(const struct xb_link_device *device, const struct xb_link_limits *limits,
                         struct xb_verdict *verdict);
 /* Errors that were counted: what the facts have. */
-void xb_judge_counters(struct xb_verdict *verdict);
+void xb_judge_counters(const struct xb_link_device *device, struct xb_verdict *verdict);
 
 #endif

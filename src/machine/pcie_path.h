@@ -107,11 +107,18 @@ struct xb_pcie_watch;
  * of `interval` seconds (an hour at most), until xb_pcie_watch_stop. It reads the lower end of a
  * hop, or the upper end if the lower shows nothing. The watch starts unarmed. Only readings that
  * begin and end within one arming (xb_pcie_watch_arm) count, so that a caller who arms the watch
- * during transfers sees the link under load. `path` is copied. The thread receives no signals.
- * XB_ERR_SYSTEM, XB_ERR_MEMORY.
+ * during transfers sees the link under load. After each round over all hops it calls
+ * task->look(task->argument), if there is one, for whoever has more to look at. The task and its
+ * path are copied. The thread receives no signals. XB_ERR_SYSTEM, XB_ERR_MEMORY.
  */
-XB_MUST_CHECK enum xb_status xb_pcie_watch_start(const char *root, const char *bdf,
-                                                 const struct xb_pcie_path *path, double interval,
+struct xb_pcie_watch_task {
+    const char *root, *bdf;
+    const struct xb_pcie_path *path;
+    double interval;
+    void (*look)(void *argument);
+    void *argument;
+};
+XB_MUST_CHECK enum xb_status xb_pcie_watch_start(const struct xb_pcie_watch_task *task,
                                                  struct xb_pcie_watch **watch,
                                                  struct xb_error *error);
 /* Readings count from now on if `armed`, else no longer. Any thread may call this; does not block.

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _POSIX_C_SOURCE 200809L /* pthread_sigmask, strdup, clocks of conditions */
+#define _POSIX_C_SOURCE 200809L /* clocks of conditions */
 #include "pcie_path.h"
 
-#include "pcie_watch_internal.h"
+#include "base/parallel.h"
 #include "sysfs.h"
 
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +20,8 @@
 struct xb_pcie_watch {
     pthread_t thread;
     double interval;
+    void (*look)(void *argument);
+    void *argument;
     bool was_present;
     char root[PATH_MAX];
     char device[PATH_MAX];
@@ -32,9 +33,8 @@ struct xb_pcie_watch {
     atomic_uint arming;
 
     pthread_mutex_t lock;
-    pthread_cond_t changed; /* signals that `stop` or `finished` changed */
+    pthread_cond_t changed; /* signals that `stop` changed */
     bool stop;
-    unsigned long begun, finished; /* rounds over all hops */
 
     /* Only the thread uses these until it has ended. */
     struct xb_pcie_load load;
@@ -100,14 +100,13 @@ static void *work(void *argument)
 
     pthread_mutex_lock(&watch->lock);
     while (!watch->stop) {
-        watch->begun++;
         pthread_mutex_unlock(&watch->lock);
         for (size_t i = 0; i < watch->load.count; i++)
             read_hop(watch, i);
         look_for_device(watch);
+        if (watch->look != NULL)
+            watch->look(watch->argument);
         pthread_mutex_lock(&watch->lock);
-        watch->finished++;
-        pthread_cond_broadcast(&watch->changed);
         const struct timespec end = time_after(watch->interval);
         while (!watch->stop &&
                pthread_cond_timedwait(&watch->changed, &watch->lock, &end) != ETIMEDOUT)
@@ -125,56 +124,39 @@ static void release(struct xb_pcie_watch *watch)
     free(watch);
 }
 
-/* Blocks all signals in the new thread: the program's main thread handles them. */
-static int start_thread(struct xb_pcie_watch *watch)
-{
-    sigset_t all, before;
-
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int code = pthread_create(&watch->thread, NULL, work, watch);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return code;
-}
-
-static bool set_folder(char folder[PATH_MAX], const char *root, const char *bdf)
-{
-    int length = snprintf(folder, PATH_MAX, "%s/%s", root, bdf);
-
-    return length >= 0 && length < PATH_MAX;
-}
-
-enum xb_status xb_pcie_watch_start(const char *root, const char *bdf,
-                                   const struct xb_pcie_path *path, double interval,
+enum xb_status xb_pcie_watch_start(const struct xb_pcie_watch_task *task,
                                    struct xb_pcie_watch **watch, struct xb_error *error)
 {
     struct xb_pcie_watch *started = calloc(1, sizeof *started);
     pthread_condattr_t attributes;
 
     if (started == NULL)
-        return XB_FAIL(error, XB_ERR_MEMORY, "no memory to watch the link of %s", bdf);
-    started->was_present = path->present;
+        return XB_FAIL(error, XB_ERR_MEMORY, "no memory to watch the link of %s", task->bdf);
+    int length = snprintf(started->device, PATH_MAX, "%s/%s", task->root, task->bdf);
+    if (length < 0 || length >= PATH_MAX) {
+        free(started);
+        return XB_FAIL(error, XB_ERR_SYSTEM, "the folder of %s has too long a name", task->bdf);
+    }
+    memcpy(started->root, task->root, strlen(task->root) + 1); /* fits: the folder is longer */
+    started->was_present = task->path->present;
     /* NaN becomes 0 too, because it is not above 0. */
-    started->interval = interval > 0.0 ? interval : 0.0;
+    started->interval = task->interval > 0.0 ? task->interval : 0.0;
     if (started->interval > LONGEST_INTERVAL_S)
         started->interval = LONGEST_INTERVAL_S;
+    started->look = task->look;
+    started->argument = task->argument;
+    started->path = *task->path;
+    started->load.count = task->path->count;
     pthread_mutex_init(&started->lock, NULL);
     pthread_condattr_init(&attributes);
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_cond_init(&started->changed, &attributes);
     pthread_condattr_destroy(&attributes);
-    started->path = *path;
-    started->load.count = path->count;
-    if (!set_folder(started->device, root, bdf)) {
-        release(started);
-        return XB_FAIL(error, XB_ERR_SYSTEM, "the folder of %s has too long a name", bdf);
-    }
-    memcpy(started->root, root, strlen(root) + 1); /* fits: the folder above is longer */
-    int code = start_thread(started);
+    int code = xb_thread_start(&started->thread, work, started);
     if (code != 0) {
         release(started);
         return XB_FAIL_ERRNO(error, "pthread_create", code, "no thread to watch the link of %s",
-                             bdf);
+                             task->bdf);
     }
     *watch = started;
     return XB_OK;
@@ -187,15 +169,6 @@ void xb_pcie_watch_arm(struct xb_pcie_watch *watch, bool armed)
     while ((arming % 2 == 1) != armed &&
            !atomic_compare_exchange_weak(&watch->arming, &arming, arming + 1))
         ;
-}
-
-void xb_pcie_watch_wait_reading(struct xb_pcie_watch *watch)
-{
-    pthread_mutex_lock(&watch->lock);
-    unsigned long begun = watch->begun;
-    while (watch->finished <= begun)
-        pthread_cond_wait(&watch->changed, &watch->lock);
-    pthread_mutex_unlock(&watch->lock);
 }
 
 void xb_pcie_watch_stop(struct xb_pcie_watch *watch, struct xb_pcie_load *load)

@@ -162,8 +162,10 @@ class Link(Case):
     def test_limits_are_judged_whatever_the_link(self):
         done = self.stand_in("--min-h2d", "100000", "--attempts", "2", "--json", "link.json")
         document, codes = self.codes()
-        self.assertEqual(done.code, 2)
+        # UNKNOWN where this machine is busy: other work may be what slows copies down.
+        self.assertEqual(done.code, {"CRITICAL": 2, "UNKNOWN": 3}[document["level"]])
         self.assertIn("XB-BW-H2D", codes)
+        self.assertIn("below the limit of 100000.00 GB/s (command line)", " ".join(done.out.split()))
         self.assertEqual(len(document["devices"][0]["attempts"]), 2)
 
     def test_wrong_data_is_critical(self):

@@ -78,6 +78,8 @@ static enum xb_status device_info(struct xb_driver *driver, unsigned index,
     snprintf(info->pci_bdf, sizeof info->pci_bdf, "0000:%02x:00.0", (index + 1) & 0xffu);
     if (index == 0 && xb_fake.pci_bdf != NULL)
         snprintf(info->pci_bdf, sizeof info->pci_bdf, "%s", xb_fake.pci_bdf);
+    if (xb_fake.architecture != NULL)
+        snprintf(info->architecture, sizeof info->architecture, "%s", xb_fake.architecture);
     info->shares_host_memory = xb_fake.device_memory_free == 0;
     info->capabilities = xb_fake.capabilities;
     info->host_clock = false; /* the virtual one is the device's own */
@@ -86,13 +88,24 @@ static enum xb_status device_info(struct xb_driver *driver, unsigned index,
     return status;
 }
 
-static void device_health(struct xb_driver *driver, unsigned index, struct xb_device_health *health)
+static void device_health(struct xb_driver *driver, unsigned index, unsigned parts,
+                          struct xb_device_health *health)
 {
+    static uint64_t readings;
     (void)driver;
+    readings += (parts & XB_HEALTH_COUNTERS) != 0;
     *health =
         (struct xb_device_health){.nvlinks_known = true,
                                   .nvlinks_active = XB_FAKE_PEER_LINKS - xb_fake.links_down[index],
-                                  .nvlinks_inactive = xb_fake.links_down[index]};
+                                  .nvlinks_inactive = xb_fake.links_down[index],
+                                  .replays_known = true,
+                                  .replays = readings * xb_fake.replay_rises,
+                                  .throttle_known = true,
+                                  .slowed_by_hardware = xb_fake.slowed_by_hardware};
+    for (size_t i = 0; i < XB_PCIE_COUNTERS; i++) {
+        health->counted[i] = true;
+        health->counts[i] = readings * xb_fake.pcie_rises[i];
+    }
     for (unsigned i = 0; i < XB_FAKE_PEER_LINKS; i++)
         health->nvlinks[i] = (struct xb_nvlink){.known = true,
                                                 .active = i < health->nvlinks_active,

@@ -46,14 +46,15 @@ extern const struct xb_backend xb_fake_backend;
 #define XB_FAKE_MULTIPROCESSORS 132u
 
 struct xb_fake {
-    enum xb_damage damage; /* of copies, prefetches, chases, decodings and reads of files */
-    bool check_is_blind;   /* queue_check finds nothing wrong, whatever there is */
-    unsigned fail_at;      /* the so-many-th call from now on fails; 0: none */
-    uint32_t capabilities; /* what the device claims */
-    unsigned device_count; /* how many devices there are, XB_FAKE_MAX_DEVICES at most */
-    unsigned sick_device;  /* this one, counted from 1, does not describe itself; 0: none */
-    bool no_peer_access;   /* no device can reach another's memory */
-    const char *pci_bdf;   /* of the first device, in place of 0000:01:00.0 */
+    enum xb_damage damage;    /* of copies, prefetches, chases, decodings and reads of files */
+    bool check_is_blind;      /* queue_check finds nothing wrong, whatever there is */
+    unsigned fail_at;         /* the so-many-th call from now on fails; 0: none */
+    uint32_t capabilities;    /* what the device claims */
+    unsigned device_count;    /* how many devices there are, XB_FAKE_MAX_DEVICES at most */
+    unsigned sick_device;     /* this one, counted from 1, does not describe itself; 0: none */
+    bool no_peer_access;      /* no device can reach another's memory */
+    const char *pci_bdf;      /* of the first device, in place of 0000:01:00.0 */
+    const char *architecture; /* of all devices; NULL: none is told */
     unsigned held_operations;
     uint64_t device_memory_free; /* 0: what the host has */
     uint64_t no_room_for;        /* there is no memory for a buffer of so many bytes; 0: there is */
@@ -65,8 +66,11 @@ struct xb_fake {
         enum xb_damage damage;
     } bad_pair;
     unsigned links_down[XB_FAKE_MAX_DEVICES]; /* of each device: how many links are not active */
-    unsigned retraining_device;  /* each peer copy of this one, counted from 1, has a link
-                                    trained again; 0: none */
+    unsigned retraining_device; /* each peer copy of this one, counted from 1, has a link
+                                   trained again; 0: none */
+    /* Of the PCIe link, at each reading of its counters. */
+    uint64_t pcie_rises[XB_PCIE_COUNTERS], replay_rises;
+    bool slowed_by_hardware;
     bool queues_are_alike;       /* no queue is slower than the one before */
     bool more_blocks_are_faster; /* kernels that copy pieces, up to all the device has */
     bool compute_is_free;        /* computing kernels take their time and compute nothing */

@@ -81,6 +81,13 @@ int nvmlDeviceGetClockInfo(xb_nvml_device device, int type, unsigned *megahertz)
     return XB_NVML_SUCCESS;
 }
 
+int nvmlDeviceGetMaxClockInfo(xb_nvml_device device, int type, unsigned *megahertz)
+{
+    (void)device;
+    *megahertz = type == 1 ? 1981 : 3202;
+    return XB_NVML_SUCCESS;
+}
+
 int nvmlDeviceGetCurrentClocksThrottleReasons(xb_nvml_device device, unsigned long long *reasons)
 {
     (void)device;
@@ -176,6 +183,11 @@ static void tell(xb_nvml_device device, struct xb_nvml_field *field)
     } else if (counter < FAKE_NVML_COUNTERS && link != NULL) {
         field->type = XB_NVML_UNSIGNED_LONG_LONG;
         field->value.as_unsigned_long_long = read_count(link, counter);
+    } else if (!fake_nvml.no_pcie && field->scope == 0 &&
+               (field->field == 169 || (field->field >= 173 && field->field <= 183) ||
+                field->field == 197 || field->field == 198)) {
+        field->type = XB_NVML_UNSIGNED;
+        field->value.as_unsigned = field->field;
     } else {
         field->result = NOT_SUPPORTED;
     }

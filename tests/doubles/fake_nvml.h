@@ -52,6 +52,7 @@ struct fake_nvml {
     enum fake_nvml_kind kind;
     bool no_nvlink;  /* between any two devices */
     bool fast_links; /* a hundred times FAKE_NVML_MEGABYTES */
+    bool no_pcie;    /* no counters of PCIe, as before Hopper. Else each has its field's number */
     struct fake_nvml_link links[FAKE_NVML_DEVICES][FAKE_NVML_LINKS];
 };
 

@@ -169,12 +169,20 @@ class Nhc(ExampleTest):
             self.calls("xferbench"), [["link", "--format", "nhc", "--deadline", "50s"]]
         )
 
-    def test_anything_else_fails_with_its_codes(self):
-        for code in (1, 2, 3):
+    def test_warning_and_critical_fail_with_their_codes(self):
+        for code in (1, 2):
             run = self.check(code, BAD_LINE)
             self.assertEqual(
                 run.out, f"died check_xferbench_link:  {BAD_LINE}\nreturned 1\n"
             )
+
+    def test_unknown_is_tried_again(self):
+        line = "xferbench link UNKNOWN: GPU 0 0000:0f:00.0 XB-HOST-BUSY"
+        run = self.check(3, line)
+        self.assertEqual(run.out, f"log check_xferbench_link:  {line}\nreturned 0\n")
+        run = self.check(3, line, check="XFERBENCH_FAIL_ON='2 3' check_xferbench_link")
+        self.assertEqual(run.out, f"died check_xferbench_link:  {line}\nreturned 1\n")
+        self.assertIn("returned 1\n", self.check(3).out)  # without a word it was no xferbench
 
     def test_a_crash_is_told(self):
         run = self.check(139)

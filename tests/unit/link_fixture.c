@@ -102,8 +102,27 @@ static void make_attempt(struct xb_link_attempt *attempt, const char *bdf, const
     attempt->health_before.nvlinks[0] = link_of(true, 3);
     attempt->health_before.nvlinks[4] = link_of(true, 0);
     attempt->health_before.nvlinks[5] = link_of(false, 0);
+    for (size_t i = 0; i < XB_PCIE_COUNTERS; i++)
+        attempt->health_before.counted[i] = i != XB_PCIE_FATAL;
+    attempt->health_before.counts[XB_PCIE_RETRAINS] = 486;
     attempt->health_after = attempt->health_before;
     attempt->health_seconds = 0.5;
+    attempt->counter_seconds = 0.25;
+    for (size_t i = 0; i < 2; i++)
+        attempt->conditions[i] = (struct xb_link_conditions){.seconds = 0.125,
+                                                             .cpus = 16,
+                                                             .cpus_busy = 0.5,
+                                                             .load_s = 140e-9,
+                                                             .traffic_known = true,
+                                                             .sent = 5e9,
+                                                             .received = 59e9,
+                                                             .memory_mhz = 3201,
+                                                             .memory_best_mhz = 3202,
+                                                             .slowed_by_hardware = i == 1,
+                                                             .throttle = "power cap",
+                                                             .memory_is_far = i == 1,
+                                                             .mean = 55.3e9,
+                                                             .fastest = 55.5e9};
     attempt->health_after.sm_clock_mhz = 1980;
     attempt->health_after.throttle[0] = '\0';
 }
@@ -166,6 +185,7 @@ void make_critical(struct node *n)
     attempt->after.hops[0].upper.aer.correctable += 3;
     attempt->after.hops[0].lower.aer.nonfatal += 1;
     attempt->health_after.replays += 4;
+    attempt->health_after.counts[XB_PCIE_NAKS_RECEIVED] += 4;
     attempt->health_after.nvlinks[0].counts[XB_NVLINK_CRC_ERRORS] += 2;
     attempt->health_after.nvlinks[4].counts[XB_NVLINK_RECOVERIES] += 1;
     judge(&n->verdicts[1], XB_LEVEL_CRITICAL, 32, 8, attempt);
@@ -332,6 +352,9 @@ void make_nasty(struct node *n)
         for (size_t j = 0; j < sizeof attempt->at_rest.local_cpus - 1; j++)
             attempt->at_rest.local_cpus[j] = "1000,"[j % 5];
         attempt->data_wrong = attempt->load.gone = true;
+        snprintf(attempt->conditions[0].throttle, sizeof attempt->conditions[0].throttle, NASTY);
+        attempt->conditions[0].cpus_busy = attempt->conditions[1].mean = NAN;
+        attempt->conditions[1].load_s = INFINITY;
         attempt->load.hops[0] = (struct xb_pcie_seen){UINT_MAX, 123.456, UINT_MAX, UINT_MAX, 0};
         attempt->at_rest.hops[0].lower.link.speed_gts = 1.23456e-7;
         attempt->h2d = NAN;

@@ -127,6 +127,15 @@ static void json_keeps_every_attempt(void **state)
     assert_null_at(attempt, "health_after.nvlinks.2.rate_bytes_per_second");
     assert_null_at(attempt, "health_after.nvlinks.2.crc_errors");
     assert_number_at(attempt, "health_seconds", 0.5);
+    assert_number_at(attempt, "health_before.pcie_counters.retrains", 486);
+    assert_null_at(attempt, "health_before.pcie_counters.fatal");
+    assert_number_at(attempt, "counter_seconds", 0.25);
+    assert_number_at(attempt, "conditions.h2d.cpus_busy", 0.5);
+    assert_number_at(attempt, "conditions.h2d.load_seconds", 140e-9);
+    assert_number_at(attempt, "conditions.d2h.received_bytes_per_second", 59e9);
+    assert_number_at(attempt, "conditions.d2h.memory_clock_best_mhz", 3202);
+    assert_true(cJSON_IsTrue(at(attempt, "conditions.d2h.memory_is_far")));
+    assert_number_at(attempt, "conditions.d2h.fastest_bytes_per_second", 55.5e9);
     cJSON_Delete(root);
 }
 

@@ -134,6 +134,10 @@ static void prometheus_of_two_gpus(void **state)
                "\nxferbench_link_aer_errors" GPU1
                ",hop=\"0\",end=\"upper\",port=\"0000:1e:00.0\",severity=\"correctable\"} 3\n");
     assert_has(text, "\nxferbench_link_replays" GPU1 "} 4\n");
+    assert_has(text, "\nxferbench_link_pcie_events" GPU1 ",kind=\"naks_received\"} 4\n");
+    assert_has(text, "\nxferbench_link_pcie_events" GPU1 ",kind=\"retrains\"} 0\n");
+    assert_has(text, "\nxferbench_link_pcie_events_since_boot" GPU1 ",kind=\"retrains\"} 486\n");
+    assert_lacks(text, "kind=\"fatal\"");
     assert_has(text, "\nxferbench_link_nvlink_events" GPU1 ",link=\"4\",kind=\"recoveries\"} 1\n");
     assert_has(text, "\nxferbench_link_nvlink_events" GPU1 ",link=\"0\",kind=\"crc_errors\"} 2\n");
     assert_lacks(text, "link=\"5\"");
@@ -155,6 +159,7 @@ static void prometheus_leaves_out_what_is_not_known(void **state)
     assert_lacks(text, "aer_errors");
     assert_lacks(text, "replays");
     assert_lacks(text, "nvlink");
+    assert_lacks(text, "pcie_events");
     assert_lacks(text, "reason");
     assert_has(text, "ceiling");
     free(text);

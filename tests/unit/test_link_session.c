@@ -62,6 +62,29 @@ enum xb_status __wrap_xb_run_execute(struct xb_run *run, const struct xb_run_obs
     return status;
 }
 
+/* What else the machine does; the test's own is no part of a test. */
+static double busy_cpus;
+
+void __wrap_xb_conditions_close(struct xb_conditions *conditions,
+                                struct xb_link_conditions told[2]);
+void __real_xb_conditions_close(struct xb_conditions *conditions,
+                                struct xb_link_conditions told[2]);
+
+void __wrap_xb_conditions_close(struct xb_conditions *conditions, struct xb_link_conditions told[2])
+{
+    __real_xb_conditions_close(conditions, told);
+    for (size_t i = 0; i < 2; i++)
+        told[i] = (struct xb_link_conditions){
+            .seconds = 0.1, .cpus = 16, .cpus_busy = busy_cpus, .load_s = 140e-9};
+}
+
+struct xb_memory_probe *__wrap_xb_memory_probe_open(void);
+
+struct xb_memory_probe *__wrap_xb_memory_probe_open(void)
+{
+    return NULL;
+}
+
 struct outcome {
     struct xb_link_session *session;
     struct xb_verdict verdict; /* on the first device, of a test of one */
@@ -116,6 +139,7 @@ static void expect(const struct outcome *o, enum xb_level level, const char *cod
 static int set_up(void **state)
 {
     xb_fake_reset();
+    busy_cpus = 0;
     xb_fake.pci_bdf = PCIE_FIXTURE_DEVICE;
     xb_fake.device_memory_free = 64 * (uint64_t)MIB; /* a memory of its own: copies cross a link */
     return make_tree(state);
@@ -194,6 +218,81 @@ static void scenarios_get_their_reasons(void **state)
         assert_int_equal(remove_tree(&root), 0);
     }
     (void)state;
+}
+
+static void retrain(void)
+{
+    xb_fake.pcie_rises[XB_PCIE_RETRAINS] = 1;
+}
+static void replay(void)
+{
+    xb_fake.replay_rises = 1;
+}
+static void count_errors(void)
+{
+    xb_fake.pcie_rises[XB_PCIE_BAD_TLPS] = 5;
+}
+static void throttle(void)
+{
+    xb_fake.slowed_by_hardware = true;
+}
+
+/* What speaks against the link is told, also on a busy host; what does not, is not. */
+static void faults_are_told_on_any_host(void **state)
+{
+    static const struct {
+        const char *scenario;
+        void (*change)(void);
+        enum xb_level level;
+        const char *code;
+    } rows[] = {
+        {"healthy", NULL, XB_LEVEL_OK, ""},
+        {"x8", NULL, XB_LEVEL_CRITICAL, "XB-LINK-WIDTH"},
+        {"gen3", NULL, XB_LEVEL_CRITICAL, "XB-LINK-SPEED"},
+        {"healthy", retrain, XB_LEVEL_WARNING, "XB-PCIE-RETRAIN"},
+        {"healthy", replay, XB_LEVEL_WARNING, "XB-PCIE-REPLAY"},
+        {"healthy", count_errors, XB_LEVEL_WARNING, "XB-PCIE-ERRORS"},
+        {"healthy", throttle, XB_LEVEL_WARNING, "XB-THROTTLE"},
+    };
+    xb_fake.architecture = "sm_90";
+    for (size_t i = 0; i < 2 * (sizeof rows / sizeof rows[0]); i++) {
+        struct outcome o;
+        void *root = NULL;
+        busy_cpus = i % 2 == 0 ? 0 : 12;
+        memset(xb_fake.pcie_rises, 0, sizeof xb_fake.pcie_rises);
+        xb_fake.replay_rises = 0;
+        xb_fake.slowed_by_hardware = false;
+        if (rows[i / 2].change != NULL)
+            rows[i / 2].change();
+        assert_int_equal(make_tree(&root), 0);
+        pcie_fixture_scenario(root, rows[i / 2].scenario);
+        ask(&o, root);
+        o.session->attempts = 2;
+        test(&o);
+        expect(&o, rows[i / 2].level, rows[i / 2].code);
+        assert_int_equal(o.session->devices[0].attempt_count,
+                         rows[i / 2].level == XB_LEVEL_OK ? 1 : 2);
+        release(&o);
+        assert_int_equal(remove_tree(&root), 0);
+    }
+    (void)state;
+}
+
+/* A thirtieth of what the link can carry, without a word why. */
+static void a_slow_link_is_doubted_on_a_busy_host(void **state)
+{
+    struct outcome o;
+    pcie_fixture_scenario(*state, "healthy");
+    for (int busy = 0; busy < 2; busy++) {
+        busy_cpus = 12 * busy;
+        ask(&o, *state);
+        o.session->limits = (struct xb_link_limits){.min_d2h.is_set = false};
+        test(&o);
+        expect(&o, busy ? XB_LEVEL_UNKNOWN : XB_LEVEL_CRITICAL,
+               busy ? "XB-HOST-BUSY" : "XB-SLOW-UNEXPLAINED");
+        assert_int_equal(o.session->devices[0].attempt_count, 3);
+        release(&o);
+    }
 }
 
 /* What the copies are too slow for is retried, and what was seen stays. */
@@ -503,6 +602,8 @@ int main(void)
         TEST(healthy_link_takes_one_attempt),
         TEST(an_attempt_takes_its_time),
         TEST(scenarios_get_their_reasons),
+        TEST(faults_are_told_on_any_host),
+        TEST(a_slow_link_is_doubted_on_a_busy_host),
         TEST(slow_copies_are_critical_after_all_attempts),
         TEST(wrong_data_is_critical),
         TEST(a_failing_copy_is_unknown),

@@ -47,8 +47,8 @@ static struct xb_findings judge(void)
 {
     struct xb_nvlink_facts facts = {.counted = {false}};
     struct xb_findings findings = {.reason_count = 0};
-    xb_nvml_health(DEVICE, &before);
-    xb_nvml_health(DEVICE, &after);
+    xb_nvml_health(DEVICE, XB_HEALTH_ALL, &before);
+    xb_nvml_health(DEVICE, XB_HEALTH_ALL, &after);
     xb_nvlink_facts_add(&facts, &before, &after, 1);
     xb_judge_nvlinks(&facts, &findings);
     return findings;
@@ -64,13 +64,51 @@ static void assert_found(const char *code)
 static void tells_the_state_of_a_device(void **state)
 {
     (void)state;
-    xb_nvml_health(DEVICE, &after);
+    xb_nvml_health(DEVICE, XB_HEALTH_ALL, &after);
     assert_true(after.replays_known && after.clocks_known && after.throttle_known);
     assert_int_equal(after.replays, 7);
     assert_int_equal(after.sm_clock_mhz, 1980);
     assert_int_equal(after.memory_clock_mhz, 3201);
     assert_string_equal(after.throttle, "idle, power cap");
     assert_false(after.slowed_by_hardware);
+}
+
+/* By the numbers of the NVML API Reference Guide, "Field Value Enums". */
+static void tells_what_the_pcie_link_counts(void **state)
+{
+    static const unsigned fields[XB_PCIE_COUNTERS] = {169, 173, 174, 175, 176, 177,
+                                                      178, 179, 180, 181, 182, 183};
+    (void)state;
+    xb_nvml_health(DEVICE, XB_HEALTH_ALL, &after);
+    for (size_t i = 0; i < XB_PCIE_COUNTERS; i++) {
+        assert_true(after.counted[i]);
+        assert_int_equal(after.counts[i], fields[i]);
+    }
+    assert_true(after.traffic_known);
+    assert_int_equal(after.bytes_sent, 197);
+    assert_int_equal(after.bytes_received, 198);
+    assert_int_equal(after.memory_clock_best_mhz, 3202);
+    fake->no_pcie = true;
+    xb_nvml_health(DEVICE, XB_HEALTH_ALL, &after);
+    for (size_t i = 0; i < XB_PCIE_COUNTERS; i++)
+        assert_false(after.counted[i]);
+    assert_false(after.traffic_known);
+    assert_true(after.replays_known);
+}
+
+static void reads_the_parts_that_are_asked_for(void **state)
+{
+    (void)state;
+    for (unsigned parts = 0; parts <= XB_HEALTH_ALL; parts++) {
+        memset(&after, 0xa5, sizeof after);
+        xb_nvml_health(DEVICE, parts, &after);
+        assert_int_equal(after.replays_known, (parts & XB_HEALTH_COUNTERS) != 0);
+        assert_int_equal(after.counted[XB_PCIE_RETRAINS], (parts & XB_HEALTH_COUNTERS) != 0);
+        assert_int_equal(after.traffic_known, (parts & XB_HEALTH_TRAFFIC) != 0);
+        assert_int_equal(after.clocks_known, (parts & XB_HEALTH_CLOCKS) != 0);
+        assert_int_equal(after.throttle_known, (parts & XB_HEALTH_CLOCKS) != 0);
+        assert_int_equal(after.nvlinks_known, (parts & XB_HEALTH_NVLINKS) != 0);
+    }
 }
 
 static void tells_each_link(void **state)
@@ -81,7 +119,7 @@ static void tells_each_link(void **state)
     fake->links[0][7].counts[FAKE_NVML_REPLAY] = 11;
     fake->links[0][7].counts[FAKE_NVML_RECOVERY] = 12;
     fake->links[0][7].counts[FAKE_NVML_CRC_FLIT] = 13;
-    xb_nvml_health(DEVICE, &after);
+    xb_nvml_health(DEVICE, XB_HEALTH_ALL, &after);
     assert_true(after.nvlinks_known);
     assert_int_equal(after.nvlinks_active, FAKE_NVML_LINKS - 2);
     assert_int_equal(after.nvlinks_inactive, 1);
@@ -105,7 +143,7 @@ static void asks_the_function_where_there_are_no_fields(void **state)
     fake->links[0][7].counts[FAKE_NVML_REPLAY] = 11;
     fake->links[0][7].counts[FAKE_NVML_RECOVERY] = 12;
     fake->links[0][7].counts[FAKE_NVML_CRC_FLIT] = 13;
-    xb_nvml_health(DEVICE, &after);
+    xb_nvml_health(DEVICE, XB_HEALTH_ALL, &after);
     assert_true(after.nvlinks[7].rate == 26.562e9);
     assert_int_equal(after.nvlinks[7].counts[XB_NVLINK_REPLAYS], 11);
     assert_int_equal(after.nvlinks[7].counts[XB_NVLINK_RECOVERIES], 12);
@@ -119,7 +157,7 @@ static void tells_what_blackwell_counts(void **state)
     fake->kind = FAKE_NVML_BLACKWELL;
     fake->links[0][7].counts[FAKE_NVML_RECOVERY] = 12;
     fake->links[0][7].counts[FAKE_NVML_FAILED_RECOVERY] = 2;
-    xb_nvml_health(DEVICE, &after);
+    xb_nvml_health(DEVICE, XB_HEALTH_ALL, &after);
     assert_false(after.nvlinks[7].counted[XB_NVLINK_REPLAYS]);
     assert_false(after.nvlinks[7].counted[XB_NVLINK_CRC_ERRORS]);
     assert_int_equal(after.nvlinks[7].counts[XB_NVLINK_RECOVERIES], 12);
@@ -183,7 +221,7 @@ static void tells_nothing_of_a_device_it_does_not_know(void **state)
         (void)xb_nvml_find(bus_id, &device);
     }
     memset(&after, 0xa5, sizeof after);
-    xb_nvml_health("0000:ff:00.0", &after);
+    xb_nvml_health("0000:ff:00.0", XB_HEALTH_ALL, &after);
     assert_false(after.replays_known || after.clocks_known || after.throttle_known);
     assert_false(after.nvlinks_known);
     for (size_t i = 0; i < XB_NVLINKS; i++)
@@ -196,6 +234,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(tells_the_state_of_a_device),
+        TEST(tells_what_the_pcie_link_counts),
+        TEST(reads_the_parts_that_are_asked_for),
         TEST(tells_each_link),
         TEST(asks_the_function_where_there_are_no_fields),
         TEST(tells_what_blackwell_counts),

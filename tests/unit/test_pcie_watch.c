@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE /* nftw */
 #include "machine/pcie_path.h"
-#include "machine/pcie_watch_internal.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -25,6 +24,40 @@
 #define GEN4 "16.0 GT/s PCIe\n"
 #define GEN5 "32.0 GT/s PCIe\n"
 
+/* Rounds of readings that have ended, of any watch. */
+static struct {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    unsigned long count;
+} rounds = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
+
+static void count_round(void *argument)
+{
+    (void)argument;
+    pthread_mutex_lock(&rounds.lock);
+    rounds.count++;
+    pthread_cond_broadcast(&rounds.changed);
+    pthread_mutex_unlock(&rounds.lock);
+}
+
+/* Waits for a round that began after this call: the one that ends first may have begun before. */
+static void wait_reading(void)
+{
+    pthread_mutex_lock(&rounds.lock);
+    unsigned long end = rounds.count + 2;
+    while (rounds.count < end)
+        pthread_cond_wait(&rounds.changed, &rounds.lock);
+    pthread_mutex_unlock(&rounds.lock);
+}
+
+static enum xb_status watch_start(const char *root, const char *bdf,
+                                  const struct xb_pcie_path *path, double interval,
+                                  struct xb_pcie_watch **watch, struct xb_error *error)
+{
+    const struct xb_pcie_watch_task task = {root, bdf, path, interval, count_round, NULL};
+    return xb_pcie_watch_start(&task, watch, error);
+}
+
 static struct xb_pcie_watch *start(const char *root, const char *scenario, double interval)
 {
     struct xb_pcie_path path;
@@ -34,17 +67,16 @@ static struct xb_pcie_watch *start(const char *root, const char *scenario, doubl
     pcie_fixture_scenario(root, scenario);
     xb_pcie_path_read(root, DEVICE, &path);
     assert_true(path.present);
-    assert_int_equal(xb_pcie_watch_start(root, DEVICE, &path, interval, &watch, &error), XB_OK);
+    assert_int_equal(watch_start(root, DEVICE, &path, interval, &watch, &error), XB_OK);
     memset(&path, 0xa5, sizeof path); /* it is copied */
     return watch;
 }
 
 /* Rewrites what the device says of its link, and waits until that was read. */
-static void let_see(struct xb_pcie_watch *watch, const char *root, const char *name,
-                    const char *content)
+static void let_see(const char *root, const char *name, const char *content)
 {
     pcie_fixture_set(root, DEVICE, name, content);
-    xb_pcie_watch_wait_reading(watch);
+    wait_reading();
 }
 
 static struct xb_pcie_load stop(struct xb_pcie_watch *watch)
@@ -61,8 +93,8 @@ static void sees_a_link_train_up(void **state)
     struct xb_pcie_watch *watch = start(*state, "gen1", 0.001);
 
     xb_pcie_watch_arm(watch, true);
-    xb_pcie_watch_wait_reading(watch);
-    let_see(watch, *state, "current_link_speed", GEN5);
+    wait_reading();
+    let_see(*state, "current_link_speed", GEN5);
     struct xb_pcie_load load = stop(watch);
     assert_int_equal(load.count, 1);
     assert_in_range(load.hops[0].readings, 2, 1000000);
@@ -77,14 +109,14 @@ static void counts_only_what_it_read_while_armed(void **state)
 {
     struct xb_pcie_watch *watch = start(*state, "gen1", 0.001);
 
-    let_see(watch, *state, "current_link_speed", GEN5);
-    let_see(watch, *state, "current_link_speed", GEN1);
+    let_see(*state, "current_link_speed", GEN5);
+    let_see(*state, "current_link_speed", GEN1);
     xb_pcie_watch_arm(watch, true);
     xb_pcie_watch_arm(watch, true);
-    xb_pcie_watch_wait_reading(watch);
+    wait_reading();
     xb_pcie_watch_arm(watch, false);
     xb_pcie_watch_arm(watch, false);
-    let_see(watch, *state, "current_link_speed", GEN4);
+    let_see(*state, "current_link_speed", GEN4);
     struct xb_pcie_load load = stop(watch);
     assert_in_range(load.hops[0].readings, 1, 1000000);
     assert_true(load.hops[0].speed_gts == 2.5);
@@ -95,8 +127,8 @@ static void counts_nothing_unless_armed(void **state)
 {
     struct xb_pcie_watch *watch = start(*state, "healthy", 0.001);
 
-    xb_pcie_watch_wait_reading(watch);
-    xb_pcie_watch_wait_reading(watch);
+    wait_reading();
+    wait_reading();
     struct xb_pcie_load load = stop(watch);
     assert_int_equal(load.count, 1);
     assert_int_equal(load.hops[0].readings, 0);
@@ -121,7 +153,7 @@ static void does_not_count_what_took_too_long(void **state)
     xb_pcie_watch_arm(watch, true);
     assert_int_equal(write(feed, GEN5, sizeof GEN5 - 1), sizeof GEN5 - 1);
     assert_int_equal(close(feed), 0);
-    xb_pcie_watch_wait_reading(watch);
+    wait_reading();
     struct xb_pcie_load load = stop(watch);
     assert_in_range(load.hops[0].readings, 1, 1000000);
     assert_true(load.hops[0].speed_gts == 2.5);
@@ -133,16 +165,16 @@ static void counts_changes(void **state)
     struct xb_pcie_watch *watch = start(*state, "gen1", 0.001);
 
     xb_pcie_watch_arm(watch, true);
-    xb_pcie_watch_wait_reading(watch);
-    let_see(watch, *state, "current_link_speed", GEN5);
-    let_see(watch, *state, "current_link_speed", GEN4);
-    let_see(watch, *state, "current_link_width", "8\n");
-    xb_pcie_watch_wait_reading(watch);
+    wait_reading();
+    let_see(*state, "current_link_speed", GEN5);
+    let_see(*state, "current_link_speed", GEN4);
+    let_see(*state, "current_link_width", "8\n");
+    wait_reading();
     xb_pcie_watch_arm(watch, false);
-    let_see(watch, *state, "current_link_width", "4\n");
-    let_see(watch, *state, "current_link_width", "2\n");
+    let_see(*state, "current_link_width", "4\n");
+    let_see(*state, "current_link_width", "2\n");
     xb_pcie_watch_arm(watch, true);
-    xb_pcie_watch_wait_reading(watch);
+    wait_reading();
     struct xb_pcie_load load = stop(watch);
     assert_int_equal(load.hops[0].changes, 4);
     assert_int_equal(load.hops[0].drops, 2);     /* in the pause nobody knows why */
@@ -155,9 +187,9 @@ static void watches_every_hop(void **state)
     struct xb_pcie_watch *watch = start(*state, "switch-x8", 0.001);
 
     xb_pcie_watch_arm(watch, true);
-    xb_pcie_watch_wait_reading(watch);
+    wait_reading();
     pcie_fixture_set(*state, "0000:0d:00.0", "current_link_speed", GEN4);
-    xb_pcie_watch_wait_reading(watch);
+    wait_reading();
     struct xb_pcie_load load = stop(watch);
     assert_int_equal(load.count, 2);
     assert_true(load.hops[0].speed_gts == 32.0 && load.hops[1].speed_gts == 32.0);
@@ -173,7 +205,7 @@ static void asks_the_other_end_where_one_does_not_tell(void **state)
     struct xb_pcie_watch *watch = start(*state, "unknown-speed", 0.001);
 
     xb_pcie_watch_arm(watch, true);
-    xb_pcie_watch_wait_reading(watch);
+    wait_reading();
     struct xb_pcie_load load = stop(watch);
     assert_int_equal(load.hops[0].readings, 0);
     assert_int_equal(load.hops[0].width, 0); /* although that could be read */
@@ -182,13 +214,13 @@ static void asks_the_other_end_where_one_does_not_tell(void **state)
     struct xb_pcie_path path;
     struct xb_error error;
     xb_pcie_path_read(*state, DEVICE, &path);
-    assert_int_equal(xb_pcie_watch_start(*state, DEVICE, &path, 0.001, &watch, &error), XB_OK);
+    assert_int_equal(watch_start(*state, DEVICE, &path, 0.001, &watch, &error), XB_OK);
     xb_pcie_watch_arm(watch, true);
-    xb_pcie_watch_wait_reading(watch);
+    wait_reading();
     pcie_fixture_set(*state, ROOT_PORT, "current_link_speed", "Unknown\n");
-    xb_pcie_watch_wait_reading(watch);
+    wait_reading();
     pcie_fixture_set(*state, ROOT_PORT, "current_link_speed", GEN4);
-    xb_pcie_watch_wait_reading(watch);
+    wait_reading();
     load = stop(watch);
     assert_in_range(load.hops[0].readings, 2, 1000000);
     assert_true(load.hops[0].speed_gts == 16.0);
@@ -200,12 +232,12 @@ static void sees_a_device_vanish(void **state)
     struct xb_pcie_watch *watch = start(*state, "healthy", 0.001);
 
     xb_pcie_watch_arm(watch, true);
-    xb_pcie_watch_wait_reading(watch);
+    wait_reading();
     pcie_fixture_unplug(*state, DEVICE);
-    xb_pcie_watch_wait_reading(watch);
+    wait_reading();
     /* Back again, as after a reset: it was gone all the same. */
     pcie_fixture_link(*state, DEVICE, "devices/pci0000:00/0000:00:01.0/" DEVICE);
-    xb_pcie_watch_wait_reading(watch);
+    wait_reading();
     assert_true(stop(watch).gone);
 }
 
@@ -213,7 +245,7 @@ static void sees_a_device_vanish_at_the_very_end(void **state)
 {
     struct xb_pcie_watch *watch = start(*state, "vm", 0.5);
 
-    xb_pcie_watch_wait_reading(watch); /* which leaves half a second until the next one */
+    wait_reading(); /* which leaves half a second until the next one */
     pcie_fixture_unplug(*state, DEVICE);
     assert_true(stop(watch).gone);
 }
@@ -226,10 +258,10 @@ static void watches_what_was_never_there(void **state)
 
     (void)state;
     xb_pcie_path_read(XB_PCI_DEVICES, "ffff:ff:1f.7", &path);
-    assert_int_equal(
-        xb_pcie_watch_start(XB_PCI_DEVICES, "ffff:ff:1f.7", &path, 0.001, &watch, &error), XB_OK);
+    assert_int_equal(watch_start(XB_PCI_DEVICES, "ffff:ff:1f.7", &path, 0.001, &watch, &error),
+                     XB_OK);
     xb_pcie_watch_arm(watch, true);
-    xb_pcie_watch_wait_reading(watch);
+    wait_reading();
     struct xb_pcie_load load = stop(watch);
     assert_int_equal(load.count, 0);
     assert_false(load.gone); /* it cannot vanish */
@@ -289,7 +321,7 @@ static void pauses_between_readings(void **state)
     double begin = now();
 
     for (int i = 0; i < 3; i++)
-        xb_pcie_watch_wait_reading(watch);
+        wait_reading();
     /* The first may have begun just now; two pauses lie between the three. */
     assert_true(now() - begin >= 0.09);
     stop(watch);
@@ -305,17 +337,16 @@ static void bears_odd_intervals(void **state)
         struct xb_pcie_watch *watch = NULL;
         struct xb_error error;
         xb_pcie_path_read(*state, DEVICE, &path);
-        assert_int_equal(xb_pcie_watch_start(*state, DEVICE, &path, intervals[i], &watch, &error),
-                         XB_OK);
-        xb_pcie_watch_wait_reading(watch);
-        xb_pcie_watch_wait_reading(watch);
+        assert_int_equal(watch_start(*state, DEVICE, &path, intervals[i], &watch, &error), XB_OK);
+        wait_reading();
+        wait_reading();
         stop(watch);
     }
     struct xb_pcie_path path;
     struct xb_pcie_watch *watch = NULL;
     struct xb_error error;
     xb_pcie_path_read(*state, DEVICE, &path);
-    assert_int_equal(xb_pcie_watch_start(*state, DEVICE, &path, INFINITY, &watch, &error), XB_OK);
+    assert_int_equal(watch_start(*state, DEVICE, &path, INFINITY, &watch, &error), XB_OK);
     stop(watch);
 }
 
@@ -328,8 +359,7 @@ static void refuses_a_name_that_is_too_long(void **state)
 
     (void)state;
     memset(root, 'a', sizeof root - 1);
-    assert_int_equal(xb_pcie_watch_start(root, DEVICE, &path, 0.001, &watch, &error),
-                     XB_ERR_SYSTEM);
+    assert_int_equal(watch_start(root, DEVICE, &path, 0.001, &watch, &error), XB_ERR_SYSTEM);
     assert_null(watch);
 }
 
@@ -356,8 +386,8 @@ static void leaves_signals_to_others(void **state)
     assert_int_equal(pthread_sigmask(SIG_BLOCK, &blocked, &mask), 0);
     assert_int_equal(sigismember(&mask, SIGUSR1), 0); /* starting has left the mask as it was */
     assert_int_equal(kill(getpid(), SIGUSR1), 0);
-    xb_pcie_watch_wait_reading(watch);
-    xb_pcie_watch_wait_reading(watch);
+    wait_reading();
+    wait_reading();
     assert_int_equal(signalled, 0);
     stop(watch);
     assert_int_equal(pthread_sigmask(SIG_SETMASK, &mask, NULL), 0);
@@ -384,8 +414,8 @@ static void may_be_armed_by_any_thread(void **state)
     for (size_t i = 0; i < 2; i++)
         assert_int_equal(pthread_join(threads[i], NULL), 0);
     xb_pcie_watch_arm(watch, false);
-    let_see(watch, *state, "current_link_speed", GEN5);
-    xb_pcie_watch_wait_reading(watch);
+    let_see(*state, "current_link_speed", GEN5);
+    wait_reading();
     assert_false(stop(watch).hops[0].speed_gts == 32.0);
 }
 

@@ -22,25 +22,40 @@ static const struct xb_reason *find(const struct xb_verdict *verdict, const char
 
 /* ---- bandwidth ---- */
 
-/* Exactly at a limit is not below it. */
+static double ceiling_of(const struct xb_link_attempt *attempt, bool is_back)
+{
+    const struct xb_pcie_seen *seen = &attempt->load.hops[0];
+    struct xb_ceiling ceiling =
+        xb_ceiling_of(seen->speed_gts, seen->width, &attempt->at_rest.hops[0].lower.control);
+    return is_back ? ceiling.d2h : ceiling.h2d;
+}
+
+/* Exactly at a limit is not below it. Where the link itself shows a fault, 0.80 is CRITICAL. */
 static void judges_shares_of_the_ceiling(void **state)
 {
-    struct xb_link_attempt attempt = healthy();
     (void)state;
-    for (int d2h = 0; d2h < 2; d2h++) {
-        const char *code = d2h ? "XB-BW-D2H" : "XB-BW-H2D";
-        attempt = healthy();
-        double *measured = d2h ? &attempt.d2h : &attempt.h2d;
-        struct xb_ceiling ceiling = xb_ceiling_of(32.0, 16, &attempt.at_rest.hops[0].lower.control);
-        double full = d2h ? ceiling.d2h : ceiling.h2d;
-        *measured = 0.9 * full;
+    for (int is_back = 0; is_back < 2; is_back++) {
+        const char *code = is_back ? "XB-BW-D2H" : "XB-BW-H2D";
+        struct xb_link_attempt attempt = healthy();
+        double full = ceiling_of(&attempt, is_back);
+        make_slow(&attempt, is_back, 0.9 * full);
         assert_attempt_ok(&attempt);
-        *measured = nextafter(0.9 * full, 0.0);
-        assert_attempt(&attempt, XB_LEVEL_WARNING, code, "0.900|Gen5 x16|below 0.90");
-        *measured = 0.8 * full;
-        assert_attempt(&attempt, XB_LEVEL_WARNING, code, "below 0.90");
-        *measured = nextafter(0.8 * full, 0.0);
-        assert_attempt(&attempt, XB_LEVEL_CRITICAL, code, "below 0.80");
+        make_slow(&attempt, is_back, nextafter(0.9 * full, 0.0));
+        assert_attempt(&attempt, XB_LEVEL_WARNING, "XB-SLOW-UNEXPLAINED",
+                       "0.900|Gen5 x16|below 0.90");
+        make_slow(&attempt, is_back, 0.6 * full);
+        assert_attempt(&attempt, XB_LEVEL_WARNING, "XB-SLOW-UNEXPLAINED", "below 0.90");
+        make_slow(&attempt, is_back, nextafter(0.6 * full, 0.0));
+        assert_attempt(&attempt, XB_LEVEL_CRITICAL, "XB-SLOW-UNEXPLAINED", "below 0.60");
+
+        attempt.health_after.replays = 6; /* WARNING */
+        make_slow(&attempt, is_back, 0.8 * full);
+        struct xb_verdict verdict = verdict_of(&attempt, &no_limits);
+        assert_int_equal(find(&verdict, code)->level, XB_LEVEL_WARNING);
+        make_slow(&attempt, is_back, nextafter(0.8 * full, 0.0));
+        verdict = verdict_of(&attempt, &no_limits);
+        assert_int_equal(find(&verdict, code)->level, XB_LEVEL_CRITICAL);
+        assert_int_equal(verdict.found.reason_count, 2);
     }
 }
 
@@ -51,14 +66,140 @@ static void asks_less_of_slow_links(void **state)
     attempt.at_rest.hops[0] = make_hop(SLOT, "0000:0e:00.0", 8.0, 16);
     attempt.after = attempt.at_rest;
     attempt.load.hops[0] = (struct xb_pcie_seen){5, 8.0, 16, 0, 0};
-    struct xb_ceiling ceiling = xb_ceiling_of(8.0, 16, &attempt.at_rest.hops[0].lower.control);
-    attempt.h2d = 0.85 * ceiling.h2d;
-    attempt.d2h = 0.85 * ceiling.d2h;
+    make_slow(&attempt, false, 0.85 * ceiling_of(&attempt, false));
+    make_slow(&attempt, true, 0.85 * ceiling_of(&attempt, true));
     assert_attempt_ok(&attempt);
-    attempt.h2d = 0.70 * ceiling.h2d;
-    assert_attempt(&attempt, XB_LEVEL_WARNING, "XB-BW-H2D", "below 0.85");
-    attempt.h2d = 0.69 * ceiling.h2d;
-    assert_attempt(&attempt, XB_LEVEL_CRITICAL, "XB-BW-H2D", "below 0.70");
+    make_slow(&attempt, false, 0.84 * ceiling_of(&attempt, false));
+    assert_attempt(&attempt, XB_LEVEL_WARNING, "XB-SLOW-UNEXPLAINED", "below 0.85");
+    attempt.health_after.replays = 6;
+    make_slow(&attempt, false, 0.69 * ceiling_of(&attempt, false));
+    struct xb_verdict verdict = verdict_of(&attempt, &no_limits);
+    assert_int_equal(find(&verdict, "XB-BW-H2D")->level, XB_LEVEL_CRITICAL);
+    assert_non_null(strstr(find(&verdict, "XB-BW-H2D")->text, "below 0.70"));
+}
+
+/* ---- what else went on ---- */
+
+static void slow(struct xb_link_conditions *seen)
+{
+    (void)seen;
+}
+static void on_a_busy_host(struct xb_link_conditions *seen)
+{
+    seen->cpus_busy = 2.0;
+}
+static void on_a_host_almost_idle(struct xb_link_conditions *seen)
+{
+    seen->cpus_busy = 1.99;
+}
+static void with_busy_memory(struct xb_link_conditions *seen)
+{
+    seen->load_s = 250e-9;
+}
+static void with_far_memory(struct xb_link_conditions *seen)
+{
+    seen->memory_is_far = true;
+}
+static void slowed_down(struct xb_link_conditions *seen)
+{
+    seen->slowed_by_hardware = true;
+    strcpy(seen->throttle, "hardware thermal slowdown");
+}
+static void with_slow_memory(struct xb_link_conditions *seen)
+{
+    seen->memory_mhz = 2880; /* of 3201 */
+}
+static void at_times(struct xb_link_conditions *seen)
+{
+    seen->fastest = 53e9;
+}
+static void beside_copies_to(struct xb_link_conditions *seen)
+{
+    seen->received += 30e9;
+}
+static void beside_copies_back(struct xb_link_conditions *seen)
+{
+    seen->sent += 30e9;
+}
+static void with_nothing_known(struct xb_link_conditions *seen)
+{
+    *seen = (struct xb_link_conditions){.seconds = 0};
+}
+
+/* The link's own faults are told as ever, whatever else goes on. */
+static void what_else_went_on_makes_a_loss_unknown(void **state)
+{
+    static const struct {
+        void (*change)(struct xb_link_conditions *seen);
+        const char *code, *pieces;
+    } rows[] = {
+        {slow, NULL, NULL},
+        {on_a_host_almost_idle, NULL, NULL},
+        {with_nothing_known, NULL, NULL},
+        {on_a_busy_host, "XB-HOST-BUSY", "other processes kept 2.0 of 16 CPUs busy"},
+        {with_busy_memory, "XB-HOST-BUSY", "a load from the host's memory took 250 ns"},
+        {with_far_memory, "XB-MEMORY-FAR", "far NUMA node"},
+        {slowed_down, "XB-CLOCKS-LOW", "slowed the GPU down (hardware thermal slowdown)"},
+        {with_slow_memory, "XB-CLOCKS-LOW", "2880 of 3201 MHz"},
+        {at_times, "XB-SLOW-AT-TIMES", "53.00 GB/s"},
+        {beside_copies_to, "XB-OTHER-TRAFFIC", "GB/s of other traffic"},
+        {beside_copies_back, "XB-OTHER-TRAFFIC", "GB/s of other traffic"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        for (int is_back = 0; is_back < 2; is_back++) {
+            struct xb_link_attempt attempt = healthy();
+            make_slow(&attempt, is_back, 28e9); /* half */
+            rows[i].change(&attempt.conditions[is_back]);
+            if (rows[i].code == NULL)
+                assert_attempt(&attempt, XB_LEVEL_CRITICAL, "XB-SLOW-UNEXPLAINED", "28.00");
+            else
+                assert_attempt(&attempt, XB_LEVEL_UNKNOWN, rows[i].code, rows[i].pieces);
+            attempt.health_after.counts[XB_PCIE_RETRAINS]++;
+            struct xb_verdict verdict = verdict_of(&attempt, &no_limits);
+            assert_int_equal(verdict.found.level, XB_LEVEL_CRITICAL);
+            assert_non_null(find(&verdict, "XB-PCIE-RETRAIN"));
+            assert_int_equal(find(&verdict, is_back ? "XB-BW-D2H" : "XB-BW-H2D")->level,
+                             XB_LEVEL_CRITICAL);
+            assert_int_equal(verdict.found.reason_count, 2);
+            /* Full speed needs no reason why not. */
+            attempt = healthy();
+            rows[i].change(&attempt.conditions[is_back]);
+            assert_attempt_ok(&attempt);
+        }
+    }
+}
+
+/* The other direction's conditions are not those of the slow copies. */
+static void only_the_slow_copies_own_time_counts(void **state)
+{
+    struct xb_link_attempt attempt = healthy();
+    (void)state;
+    make_slow(&attempt, false, 28e9);
+    on_a_busy_host(&attempt.conditions[1]);
+    assert_attempt(&attempt, XB_LEVEL_CRITICAL, "XB-SLOW-UNEXPLAINED", "28.00");
+}
+
+/* A limit that somebody set is told in every case. */
+static void a_limit_of_ones_own_is_always_told(void **state)
+{
+    struct xb_link_attempt attempt = healthy();
+    const struct xb_link_limits least = {.min_h2d = {true, 54e9, XB_LIMIT_COMMAND_LINE}};
+    const struct xb_link_limits share = {.warn_share = {true, 0.93, XB_LIMIT_FILE}};
+    (void)state;
+    make_slow(&attempt, false, 53e9);
+    struct xb_verdict verdict = verdict_of(&attempt, &least);
+    assert_only(&verdict, XB_LEVEL_CRITICAL, "XB-BW-H2D", "below the limit of 54.00 GB/s");
+    verdict = verdict_of(&attempt, &share);
+    assert_only(&verdict, XB_LEVEL_WARNING, "XB-BW-H2D", "below 0.93");
+    on_a_busy_host(&attempt.conditions[0]);
+    verdict = verdict_of(&attempt, &least);
+    assert_int_equal(verdict.found.level, XB_LEVEL_UNKNOWN);
+    assert_non_null(strstr(find(&verdict, "XB-BW-H2D")->text, "below the limit of 54.00 GB/s"));
+    assert_non_null(strstr(find(&verdict, "XB-HOST-BUSY")->text, "h2d: meanwhile other processes"));
+    verdict = verdict_of(&attempt, &share);
+    assert_int_equal(verdict.found.level, XB_LEVEL_UNKNOWN);
+    assert_non_null(find(&verdict, "XB-BW-H2D"));
 }
 
 static void takes_shares_that_are_set(void **state)
@@ -104,7 +245,7 @@ static void takes_a_limit_in_place_of_shares(void **state)
     attempt.h2d = attempt.d2h = 20e9; /* far below any share, but that is not asked */
     verdict = verdict_of(&attempt, &limits);
     assert_ok(&verdict);
-    attempt.d2h = nextafter(20e9, 0.0);
+    make_slow(&attempt, true, nextafter(20e9, 0.0));
     verdict = verdict_of(&attempt, &limits);
     assert_only(&verdict, XB_LEVEL_CRITICAL, "XB-BW-D2H", "d2h|file");
 }
@@ -168,6 +309,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(judges_shares_of_the_ceiling),
         cmocka_unit_test(asks_less_of_slow_links),
+        cmocka_unit_test(what_else_went_on_makes_a_loss_unknown),
+        cmocka_unit_test(only_the_slow_copies_own_time_counts),
+        cmocka_unit_test(a_limit_of_ones_own_is_always_told),
         cmocka_unit_test(takes_shares_that_are_set),
         cmocka_unit_test(takes_a_limit_in_place_of_shares),
         cmocka_unit_test(needs_a_limit_where_no_ceiling_is_known),

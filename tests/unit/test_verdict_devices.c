@@ -34,16 +34,16 @@ static void takes_the_best_attempt(void **state)
     struct xb_verdict verdict;
     (void)state;
     make_device(3);
-    device.attempts[0].h2d = 30e9; /* critical */
-    device.attempts[1].h2d = 50e9; /* warning */
+    make_slow(&device.attempts[0], false, 30e9);
+    make_slow(&device.attempts[1], false, 50e9);
     verdict = verdict_of_device(2);
     assert_ok(&verdict);
-    device.attempts[2].d2h = 40e9; /* critical */
+    make_slow(&device.attempts[2], true, 40e9);
     verdict = verdict_of_device(1);
-    assert_only(&verdict, XB_LEVEL_WARNING, "XB-BW-H2D", "50.00");
-    device.attempts[0].h2d = 51e9; /* as bad, and more */
+    assert_only(&verdict, XB_LEVEL_WARNING, "XB-SLOW-UNEXPLAINED", "h2d 50.00");
+    make_slow(&device.attempts[0], false, 51e9); /* as bad, and more */
     verdict = verdict_of_device(0);
-    assert_only(&verdict, XB_LEVEL_WARNING, "XB-BW-H2D", "51.00");
+    assert_only(&verdict, XB_LEVEL_WARNING, "XB-SLOW-UNEXPLAINED", "h2d 51.00");
     device.attempts[2] = device.attempts[1] = device.attempts[0]; /* the first of equals */
     verdict = verdict_of_device(0);
     assert_int_equal(verdict.found.level, XB_LEVEL_WARNING);
@@ -56,10 +56,45 @@ static void takes_a_bad_attempt_before_one_that_tells_nothing(void **state)
     (void)state;
     make_device(3);
     device.attempts[0].h2d = device.attempts[0].d2h = 0.0;
-    device.attempts[1].h2d = 30e9;
+    make_slow(&device.attempts[1], false, 30e9);
+    make_slow(&device.attempts[2], false, 30e9);
     device.attempts[2].load.hops[0].readings = 0;
     verdict = verdict_of_device(1);
-    assert_only(&verdict, XB_LEVEL_CRITICAL, "XB-BW-H2D", "30.00");
+    assert_only(&verdict, XB_LEVEL_CRITICAL, "XB-SLOW-UNEXPLAINED", "30.00");
+}
+
+/* CRITICAL is what no attempt contradicts. */
+static void far_below_is_so_in_every_attempt(void **state)
+{
+    struct xb_verdict verdict;
+    (void)state;
+    make_device(2);
+    make_slow(&device.attempts[0], false, 30e9);
+    make_slow(&device.attempts[1], false, 29e9);
+    verdict = verdict_of_device(0);
+    assert_only(&verdict, XB_LEVEL_CRITICAL, "XB-SLOW-UNEXPLAINED", "30.00");
+    make_slow(&device.attempts[1], false, 36e9);
+    make_slow(&device.attempts[1], true, 20e9); /* the first is the best by far */
+    verdict = verdict_of_device(0);
+    assert_only(&verdict, XB_LEVEL_WARNING, "XB-SLOW-UNEXPLAINED", "30.00");
+}
+
+/* One attempt beside other work is enough for a doubt; one at full speed needs none. */
+static void what_else_went_on_in_any_slow_attempt_counts(void **state)
+{
+    struct xb_verdict verdict;
+    (void)state;
+    make_device(3);
+    for (size_t i = 0; i < 3; i++)
+        make_slow(&device.attempts[i], false, 45e9 + 1e9 * (double)i);
+    device.attempts[0].conditions[0].cpus_busy = 12;
+    verdict = verdict_of_device(2);
+    assert_only(&verdict, XB_LEVEL_UNKNOWN, "XB-HOST-BUSY", "h2d 47.00|12.0 of 16 CPUs");
+    device.attempts[0].h2d = 54e9; /* so its conditions are not those of slow copies */
+    device.attempts[0].d2h = 10e9;
+    device.attempts[0].conditions[1].cpus_busy = 12;
+    verdict = verdict_of_device(2);
+    assert_only(&verdict, XB_LEVEL_WARNING, "XB-SLOW-UNEXPLAINED", "47.00");
 }
 
 static void keeps_what_any_attempt_counted(void **state)
@@ -221,7 +256,7 @@ static void tells_of_the_deadline(void **state)
     device.attempts[1].h2d = 0.0;
     verdict = verdict_of_device(0); /* a good one was in time */
     assert_ok(&verdict);
-    device.attempts[0].h2d = 30e9;
+    make_slow(&device.attempts[0], false, 30e9);
     verdict = verdict_of_device(0);
     assert_int_equal(verdict.found.level, XB_LEVEL_CRITICAL);
     assert_string_equal(verdict.found.reasons[1].code, "XB-DEADLINE");
@@ -284,6 +319,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(takes_the_best_attempt),
         cmocka_unit_test(takes_a_bad_attempt_before_one_that_tells_nothing),
+        cmocka_unit_test(far_below_is_so_in_every_attempt),
+        cmocka_unit_test(what_else_went_on_in_any_slow_attempt_counts),
         cmocka_unit_test(keeps_what_any_attempt_counted),
         cmocka_unit_test(keeps_wrong_data_and_a_device_that_vanished),
         cmocka_unit_test(forgets_what_only_other_attempts_had),

@@ -118,6 +118,7 @@ static void looks_at_the_devices_health(void **state)
     struct xb_link_attempt attempt = healthy();
     struct xb_device_health *after = &attempt.health_after;
     (void)state;
+    attempt.counter_seconds = 10;
     after->replays = 5;
     assert_attempt_ok(&attempt);
     after->replays = 6;
@@ -139,6 +140,71 @@ static void looks_at_the_devices_health(void **state)
     assert_attempt(&attempt, XB_LEVEL_WARNING, "XB-THROTTLE", "no reason given");
     attempt = healthy();
     strcpy(after->throttle, "power cap"); /* that a user set */
+    assert_attempt_ok(&attempt);
+}
+
+/* A count of `each` a second in each of three attempts, of which an architecture is known. */
+static struct xb_verdict counted(enum xb_pcie_counter counter, uint64_t each,
+                                 const char *architecture)
+{
+    static struct xb_link_device device; /* large */
+    struct xb_verdict verdict;
+    device = (struct xb_link_device){.info.pci_bdf = SLOT, .attempt_count = 3};
+    strcpy(device.info.architecture, architecture);
+    for (size_t i = 0; i < 3; i++) {
+        device.attempts[i] = healthy();
+        device.attempts[i].health_after.counts[counter] += each;
+    }
+    xb_verdict_of_device(&device, &no_limits, &verdict);
+    assert_int_equal(
+        xb_verdict_is_open(&device, &verdict),
+        verdict.found.level != XB_LEVEL_OK ||
+            (each > 0 && counter != XB_PCIE_UNSUPPORTED && strcmp(architecture, "sm_90") == 0));
+    return verdict;
+}
+
+/* On a Hopper; elsewhere nobody knows what healthy links count. */
+static void judges_what_the_device_counts(void **state)
+{
+    (void)state;
+    for (enum xb_pcie_counter i = 0; i < XB_PCIE_COUNTERS; i++) {
+        bool is_grave = i == XB_PCIE_NONFATAL || i == XB_PCIE_FATAL;
+        struct xb_verdict verdict = counted(i, 1, "sm_90");
+        if (i == XB_PCIE_UNSUPPORTED)
+            assert_ok(&verdict);
+        else if (i == XB_PCIE_RETRAINS)
+            assert_only(&verdict, XB_LEVEL_WARNING, "XB-PCIE-RETRAIN", "trained again|3 times");
+        else
+            assert_only(&verdict, is_grave ? XB_LEVEL_CRITICAL : XB_LEVEL_WARNING, "XB-PCIE-ERRORS",
+                        xb_pcie_counter_words(i));
+        verdict = counted(i, 1, "sm_80");
+        assert_ok(&verdict);
+        assert_int_equal(verdict.facts.rises[i], 3);
+        assert_int_equal(verdict.facts.since_boot[i], 11);
+        verdict = counted(i, 0, "sm_90");
+        assert_ok(&verdict);
+    }
+}
+
+/* One wrong bit now and then is allowed: not one a second, as three replays in three are. */
+static void judges_rates(void **state)
+{
+    struct xb_link_attempt attempt = healthy();
+    (void)state;
+    attempt.health_after.replays = attempt.health_before.replays + 1;
+    attempt.health_after.counts[XB_PCIE_NAKS_RECEIVED]++;
+    assert_attempt_ok(&attempt);
+    attempt.health_after.replays = attempt.health_before.replays + 2;
+    assert_attempt(&attempt, XB_LEVEL_WARNING, "XB-PCIE-REPLAY", "2 packets");
+    attempt.counter_seconds = 4; /* half a one a second */
+    attempt.health_after.counts[XB_PCIE_NAKS_RECEIVED]++;
+    assert_attempt_ok(&attempt);
+    attempt.health_after.counts[XB_PCIE_RETRAINS]++; /* healthy ones have none */
+    assert_attempt(&attempt, XB_LEVEL_WARNING, "XB-PCIE-RETRAIN", "1 times");
+    attempt.health_after.counts[XB_PCIE_RETRAINS] = 0; /* reset */
+    assert_attempt_ok(&attempt);
+    attempt.health_after.counted[XB_PCIE_FATAL] = false;
+    attempt.health_after.counts[XB_PCIE_FATAL] = 99;
     assert_attempt_ok(&attempt);
 }
 
@@ -195,6 +261,8 @@ int main(void)
         cmocka_unit_test(counts_errors_at_either_end),
         cmocka_unit_test(compares_the_same_ends),
         cmocka_unit_test(looks_at_the_devices_health),
+        cmocka_unit_test(judges_what_the_device_counts),
+        cmocka_unit_test(judges_rates),
         cmocka_unit_test(sorts_reasons),
         cmocka_unit_test(keeps_the_worst_of_too_many_reasons),
     };

@@ -20,9 +20,9 @@ static void finds_a_healthy_link_ok(void **state)
     assert_int_equal(verdict.bottleneck, 0);
     assert_int_equal(verdict.ceiling.payload, 256);
     assert_int_equal(verdict.ceiling.read_request, 4096);
-    assert_near(verdict.h2d.critical, 0.8 * verdict.ceiling.h2d, 0.0);
+    assert_near(verdict.h2d.critical, 0.6 * verdict.ceiling.h2d, 0.0);
     assert_near(verdict.h2d.warning, 0.9 * verdict.ceiling.h2d, 0.0);
-    assert_near(verdict.d2h.critical, 0.8 * verdict.ceiling.d2h, 0.0);
+    assert_near(verdict.d2h.critical, 0.6 * verdict.ceiling.d2h, 0.0);
     assert_near(verdict.d2h.warning, 0.9 * verdict.ceiling.d2h, 0.0);
     assert_int_equal(verdict.h2d.source, XB_LIMIT_DEFAULT);
 }

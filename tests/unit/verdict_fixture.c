@@ -50,9 +50,33 @@ struct xb_link_attempt healthy(void)
     for (size_t i = 0; i < NVLINKS; i++)
         attempt.health_before.nvlinks[i] = (struct xb_nvlink){
             .known = true, .active = true, .rate = 26.562e9, .counted = {true, true, false, true}};
+    for (size_t i = 0; i < XB_PCIE_COUNTERS; i++) {
+        attempt.health_before.counted[i] = true;
+        attempt.health_before.counts[i] = 10; /* before the test */
+    }
     attempt.health_after = attempt.health_before;
-    attempt.health_seconds = 1;
+    attempt.health_seconds = attempt.counter_seconds = 1;
+    for (size_t i = 0; i < 2; i++) /* an idle machine: bench/results/h200/link-idle.json */
+        attempt.conditions[i] = (struct xb_link_conditions){.seconds = 0.15,
+                                                            .cpus = 16,
+                                                            .cpus_busy = 0.2,
+                                                            .load_s = 140e-9,
+                                                            .traffic_known = true,
+                                                            .sent = i == 0 ? 5.2e9 : 60.2e9,
+                                                            .received = i == 0 ? 59.5e9 : 0,
+                                                            .memory_mhz = 3201,
+                                                            .memory_best_mhz = 3201,
+                                                            .mean = 55.3e9,
+                                                            .fastest = 55.5e9};
     return attempt;
+}
+
+void make_slow(struct xb_link_attempt *attempt, bool is_back, double rate)
+{
+    struct xb_link_conditions *seen = &attempt->conditions[is_back];
+    *(is_back ? &attempt->d2h : &attempt->h2d) = seen->mean = seen->fastest = rate;
+    seen->sent = (is_back ? 1.08 : 0.09) * rate; /* with headers; requests */
+    seen->received = (is_back ? 0 : 1.08) * rate;
 }
 
 struct xb_link_attempt behind_switch(double speed, unsigned width, double seen, unsigned seen_width)
@@ -74,7 +98,8 @@ struct xb_verdict verdict_of(const struct xb_link_attempt *attempt,
     static struct xb_link_device device; /* large */
     struct xb_verdict verdict;
     memset(&verdict, 0xa5, sizeof verdict);
-    device = (struct xb_link_device){.info.pci_bdf = SLOT, .attempt_count = 1};
+    device = (struct xb_link_device){.info = {.pci_bdf = SLOT, .architecture = "sm_90"},
+                                     .attempt_count = 1};
     device.attempts[0] = *attempt;
     xb_verdict_of_device(&device, limits, &verdict);
     return verdict;

@@ -14,6 +14,8 @@ struct xb_pcie_end make_end(const char *bdf, double speed, unsigned width);
 struct xb_pcie_hop make_hop(const char *lower, const char *upper, double speed, unsigned width);
 
 struct xb_link_attempt healthy(void);
+/* The same, but steady at less, without a word why: bytes per second of one direction. */
+void make_slow(struct xb_link_attempt *attempt, bool is_back, double rate);
 /* Behind a switch, whose upper link is such. */
 struct xb_link_attempt behind_switch(double speed, unsigned width, double seen,
                                      unsigned seen_width);

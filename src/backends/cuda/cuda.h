@@ -26,7 +26,7 @@ enum xb_status xb_cuda_driver_open(struct xb_driver **driver, struct xb_probe *p
 void xb_cuda_driver_close(struct xb_driver *driver);
 enum xb_status xb_cuda_device_info(struct xb_driver *driver, unsigned index,
                                    struct xb_device_info *info, struct xb_error *error);
-void xb_cuda_device_health(struct xb_driver *driver, unsigned index,
+void xb_cuda_device_health(struct xb_driver *driver, unsigned index, unsigned parts,
                            struct xb_device_health *health);
 enum xb_status xb_cuda_peer_info(struct xb_driver *driver, unsigned index, unsigned other,
                                  struct xb_peer_info *info, struct xb_error *error);

@@ -257,7 +257,7 @@ enum xb_status xb_cuda_device_info(struct xb_driver *driver, unsigned index,
     return XB_OK;
 }
 
-void xb_cuda_device_health(struct xb_driver *driver, unsigned index,
+void xb_cuda_device_health(struct xb_driver *driver, unsigned index, unsigned parts,
                            struct xb_device_health *health)
 {
     (void)driver;
@@ -265,7 +265,7 @@ void xb_cuda_device_health(struct xb_driver *driver, unsigned index,
     struct xb_error ignored;
     memset(health, 0, sizeof *health);
     if (read_bus_id(index, bus_id, (int)sizeof bus_id, &ignored) == XB_OK)
-        xb_nvml_health(bus_id, health);
+        xb_nvml_health(bus_id, parts, health);
 }
 
 enum xb_status xb_cuda_peer_info(struct xb_driver *driver, unsigned index, unsigned other,

@@ -30,6 +30,7 @@ static void find_functions(void *handle)
         {"nvmlDeviceGetFieldValues", offsetof(struct xb_nvml, field_values)},
         {"nvmlDeviceGetPcieReplayCounter", offsetof(struct xb_nvml, pcie_replays)},
         {"nvmlDeviceGetClockInfo", offsetof(struct xb_nvml, clock)},
+        {"nvmlDeviceGetMaxClockInfo", offsetof(struct xb_nvml, best_clock)},
         {"nvmlDeviceGetCurrentClocksThrottleReasons", offsetof(struct xb_nvml, throttle_reasons)},
         {"nvmlDeviceGetNvLinkErrorCounter", offsetof(struct xb_nvml, link_errors)},
     };

@@ -60,6 +60,7 @@ struct xb_nvml {
     int (*field_values)(xb_nvml_device device, int count, struct xb_nvml_field *fields);
     int (*pcie_replays)(xb_nvml_device device, unsigned *count);
     int (*clock)(xb_nvml_device device, int type, unsigned *megahertz);
+    int (*best_clock)(xb_nvml_device device, int type, unsigned *megahertz);
     int (*throttle_reasons)(xb_nvml_device device, unsigned long long *reasons);
     int (*link_errors)(xb_nvml_device device, unsigned link, int counter,
                        unsigned long long *count);
@@ -75,8 +76,9 @@ bool xb_nvml_find(const char *bus_id, xb_nvml_device *device);
 /* Reads a field's value. Returns false if there is none. */
 bool xb_nvml_number(xb_nvml_device device, unsigned field, unsigned scope, double *value);
 
-/* nvml_health.c: reads the state of the device at a PCI address, as far as the library tells it. */
-void xb_nvml_health(const char *bus_id, struct xb_device_health *health);
+/* nvml_health.c: reads the parts (enum xb_health_part) of the state of the device at a PCI address,
+ * as far as the library tells them. */
+void xb_nvml_health(const char *bus_id, unsigned parts, struct xb_device_health *health);
 
 /* nvml_nvlink.c: reads the links of a device into *health, where all about them is unknown yet. */
 void xb_nvml_read_nvlinks(xb_nvml_device device, struct xb_device_health *health);

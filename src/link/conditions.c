@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _POSIX_C_SOURCE 200809L /* CLOCK_PROCESS_CPUTIME_ID */
+#include "conditions.h"
+
+#include "base/clock.h"
+#include "machine/host_activity.h"
+#include "machine/pcie.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Looks are made in each fourth round of the watch, 20 ms apart. A full Gen6 link moves 2 GiB in
+ * less than that, and 4 GiB, where its counters wrap, in 34 ms: traffic between looks that are
+ * further apart is not known. */
+#define ROUNDS 4
+#define TRAFFIC_LONGEST_S 0.03
+#define LOOKS 256 /* that are kept of a direction: 5 s */
+
+struct look {
+    double time, own_cpu, load_s;
+    struct xb_cpu_times cpu;
+    bool traffic_known;
+    uint32_t sent, received; /* by the device */
+};
+
+/* What was seen in one direction. */
+struct view {
+    struct look looks[LOOKS];
+    size_t count;
+    size_t before_end; /* of these, so many were before the end of the last copy */
+    struct xb_device_health clocks;
+};
+
+struct xb_conditions {
+    struct xb_conditions_source source;
+    /* The thread that looks has these to itself, and the views' looks but for their counts. */
+    bool has_begun;
+    unsigned long rounds;
+    struct xb_memory_probe *probe;
+    pthread_mutex_t lock;
+    struct xb_topology *topology; /* the run's; NULL: no copy has ended yet */
+    size_t way;                   /* of the copies: which view */
+    struct view views[2];
+};
+
+static void read_health(const struct xb_conditions *conditions, unsigned parts,
+                        struct xb_device_health *health)
+{
+    struct xb_driver *driver = conditions->source.driver;
+    memset(health, 0, sizeof *health);
+    if (driver->backend->device_health != NULL)
+        driver->backend->device_health(driver, conditions->source.index, parts, health);
+}
+
+/* Looks once, while copies go this way, and keeps that if they still do at its end. */
+static void look_at(struct xb_conditions *conditions, size_t way)
+{
+    struct view *view = &conditions->views[way];
+    struct xb_device_health health;
+    struct timespec own;
+    struct look look = {.load_s = 0};
+    if (view->count == 0) /* takes long: not between the readings below */
+        read_health(conditions, XB_HEALTH_CLOCKS, &view->clocks);
+    if (conditions->probe != NULL)
+        look.load_s = xb_memory_probe_time(conditions->probe);
+    read_health(conditions, XB_HEALTH_TRAFFIC, &health);
+    look.traffic_known = health.traffic_known;
+    look.sent = health.bytes_sent;
+    look.received = health.bytes_received;
+    look.time = xb_clock_now();
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &own);
+    look.own_cpu = (double)own.tv_sec + (double)own.tv_nsec * 1e-9;
+    (void)xb_cpu_times_read("/proc/stat", &look.cpu);
+    pthread_mutex_lock(&conditions->lock);
+    if (way == conditions->way && view->count < LOOKS)
+        view->looks[view->count++] = look;
+    pthread_mutex_unlock(&conditions->lock);
+}
+
+/* Begins where the copies' memory is. */
+static void begin(struct xb_conditions *conditions, struct xb_topology *topology)
+{
+    struct xb_binding ignored;
+    xb_topology_bind(topology, xb_pcie_numa_node(conditions->source.bdf), &ignored);
+    conditions->probe = xb_memory_probe_open();
+    conditions->has_begun = true;
+}
+
+void xb_conditions_look(void *argument)
+{
+    struct xb_conditions *conditions = argument;
+    pthread_mutex_lock(&conditions->lock);
+    struct xb_topology *topology = conditions->topology;
+    size_t way = conditions->way;
+    pthread_mutex_unlock(&conditions->lock);
+    if (topology == NULL || conditions->rounds++ % ROUNDS != 0)
+        return;
+    if (!conditions->has_begun)
+        begin(conditions, topology);
+    look_at(conditions, way);
+}
+
+enum xb_status xb_conditions_open(const struct xb_conditions_source *source,
+                                  struct xb_conditions **conditions, struct xb_error *error)
+{
+    struct xb_conditions *opened = calloc(1, sizeof *opened);
+    if (opened == NULL)
+        return XB_FAIL(error, XB_ERR_MEMORY, "no memory to note what else the machine does");
+    opened->source = *source;
+    pthread_mutex_init(&opened->lock, NULL);
+    *conditions = opened;
+    return XB_OK;
+}
+
+void xb_conditions_note_copy(struct xb_conditions *conditions, const struct xb_run *run)
+{
+    pthread_mutex_lock(&conditions->lock);
+    conditions->topology = run->topology;
+    conditions->way = run->results[run->done_count].test.direction == XB_D2H;
+    conditions->views[conditions->way].before_end = conditions->views[conditions->way].count;
+    pthread_mutex_unlock(&conditions->lock);
+}
+
+/* ---- what was seen ---- */
+
+static int compare_doubles(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static void tell_traffic(const struct view *view, struct xb_link_conditions *told)
+{
+    double seconds = 0, sent = 0, received = 0;
+    for (size_t i = 1; i < view->before_end; i++) {
+        const struct look *from = &view->looks[i - 1], *to = &view->looks[i];
+        if (!from->traffic_known || !to->traffic_known || to->time - from->time > TRAFFIC_LONGEST_S)
+            continue;
+        seconds += to->time - from->time;
+        sent += (uint32_t)(to->sent - from->sent);
+        received += (uint32_t)(to->received - from->received);
+    }
+    told->traffic_known = seconds > 0;
+    if (seconds > 0) {
+        told->sent = sent / seconds;
+        told->received = received / seconds;
+    }
+}
+
+static void tell(const struct view *view, struct xb_link_conditions *told)
+{
+    if (view->before_end < 2)
+        return;
+    const struct look *first = &view->looks[0], *last = &view->looks[view->before_end - 1];
+    double loads[LOOKS];
+    told->seconds = last->time - first->time;
+    if (first->cpu.cpus > 0 && last->cpu.total > first->cpu.total) {
+        double busy = (double)(last->cpu.busy - first->cpu.busy) /
+                      (double)(last->cpu.total - first->cpu.total) * last->cpu.cpus;
+        told->cpus = last->cpu.cpus;
+        told->cpus_busy = fmax(busy - (last->own_cpu - first->own_cpu) / told->seconds, 0);
+    }
+    for (size_t i = 0; i < view->before_end; i++)
+        loads[i] = view->looks[i].load_s;
+    qsort(loads, view->before_end, sizeof *loads, compare_doubles);
+    told->load_s = loads[view->before_end / 2];
+    tell_traffic(view, told);
+    if (view->clocks.clocks_known) {
+        told->memory_mhz = view->clocks.memory_clock_mhz;
+        told->memory_best_mhz = view->clocks.memory_clock_best_mhz;
+    }
+    told->slowed_by_hardware = view->clocks.slowed_by_hardware;
+    memcpy(told->throttle, view->clocks.throttle, sizeof told->throttle);
+}
+
+void xb_conditions_close(struct xb_conditions *conditions, struct xb_link_conditions told[2])
+{
+    if (conditions == NULL)
+        return;
+    for (size_t i = 0; i < 2; i++)
+        tell(&conditions->views[i], &told[i]);
+    xb_memory_probe_close(conditions->probe);
+    pthread_mutex_destroy(&conditions->lock);
+    free(conditions);
+}

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What follows from a bandwidth that is too low: the link, something else, or nobody knows what. */
+#include "verdict_internal.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/*
+ * From where on something else may be what slows copies down, by what was seen on H100s and H200s
+ * (docs/link-ceilings.md). Low enough to be safe: what is too low makes a slow link UNKNOWN, what
+ * is too high condemns a good one.
+ */
+#define BUSY_SHARE (1.0 / 8) /* of the CPUs: 1/4 cost up to 15 %, idle machines were below 1/50 */
+#define BUSY_LOAD_S 250e-9   /* 120 to 160 ns at rest; 250 to 280 where copies lost a fifth */
+#define OTHER_SHARE 0.05     /* of the ceiling */
+#define OTHER_SHARE_ASSUMED 0.10 /* where packets' sizes are assumed, and so their headers */
+#define OTHER_WAY_SHARE 0.20     /* requests for reads are a tenth of what they fetch */
+#define SLOW_CLOCK 0.9           /* of the best */
+
+/* ---- something else ---- */
+
+/* What went on beside copies that were slow, or NULL: a code, and words about it. The counters of
+ * traffic count headers too, of which the ceiling has subtracted the usual share. */
+static const char *cause_of(const struct xb_link_conditions *seen, bool is_back, double limit,
+                            const struct xb_ceiling *ceiling, char text[128])
+{
+    bool assumed = ceiling->payload_assumed || ceiling->read_request_assumed;
+    bool has_traffic = seen->traffic_known && ceiling->known && seen->mean > 0;
+    double full = is_back ? ceiling->d2h : ceiling->h2d;
+    double whole = is_back ? seen->sent : seen->received;
+    double same_way = has_traffic ? whole * full / ceiling->raw - seen->mean : 0;
+    double other_way = has_traffic ? (is_back ? seen->received : seen->sent) : 0;
+    if (same_way > (assumed ? OTHER_SHARE_ASSUMED : OTHER_SHARE) * full ||
+        other_way > OTHER_WAY_SHARE * (is_back ? ceiling->h2d : ceiling->d2h)) {
+        snprintf(text, 128, "%.1f GB/s of other traffic crossed the link",
+                 fmax(same_way, other_way) / 1e9);
+        return "XB-OTHER-TRAFFIC";
+    }
+    if (seen->memory_is_far) {
+        snprintf(text, 128, "the copies' host memory lay on a far NUMA node");
+        return "XB-MEMORY-FAR";
+    }
+    if (seen->slowed_by_hardware) {
+        snprintf(text, 128, "the hardware slowed the GPU down (%.80s)", seen->throttle);
+        return "XB-CLOCKS-LOW";
+    }
+    if (seen->memory_mhz > 0 && seen->memory_mhz < SLOW_CLOCK * seen->memory_best_mhz) {
+        snprintf(text, 128, "the GPU's memory ran at %u of %u MHz", seen->memory_mhz,
+                 seen->memory_best_mhz);
+        return "XB-CLOCKS-LOW";
+    }
+    if (seen->cpus > 0 && seen->cpus_busy >= BUSY_SHARE * seen->cpus) {
+        snprintf(text, 128, "other processes kept %.1f of %u CPUs busy", seen->cpus_busy,
+                 seen->cpus);
+        return "XB-HOST-BUSY";
+    }
+    if (seen->load_s >= BUSY_LOAD_S) {
+        snprintf(text, 128, "a load from the host's memory took %.0f ns", seen->load_s * 1e9);
+        return "XB-HOST-BUSY";
+    }
+    if (seen->fastest < limit) /* a link that is slow is so all the time */
+        return NULL;
+    snprintf(text, 128, "the fastest copies reached %.2f GB/s", seen->fastest / 1e9);
+    return "XB-SLOW-AT-TIMES";
+}
+
+/* The first cause that any slow attempt shows. */
+static const char *find_cause(const struct xb_link_device *device, const struct xb_verdict *verdict,
+                              bool is_back, char text[128])
+{
+    const struct xb_link_direction *direction = is_back ? &verdict->d2h : &verdict->h2d;
+    double limit = fmax(direction->warning, direction->critical);
+    const char *code = NULL;
+    for (size_t i = 0; i < xb_link_attempts(device) && code == NULL; i++) {
+        const struct xb_link_attempt *attempt = &device->attempts[i];
+        double rate = is_back ? attempt->d2h : attempt->h2d;
+        if (xb_rate_known(rate) && rate < limit)
+            code = cause_of(&attempt->conditions[is_back], is_back, limit, &verdict->ceiling, text);
+    }
+    return code;
+}
+
+/* ---- the link ---- */
+
+/* Whether a reason that was found speaks against the link itself. */
+static bool link_is_suspect(const struct xb_findings *found)
+{
+    static const char *const codes[] = {
+        "XB-LINK-WIDTH",   "XB-LINK-SPEED",      "XB-LINK-EXPECT",      "XB-LINK-UNSTABLE",
+        "XB-PCIE-RETRAIN", "XB-PCIE-ERRORS",     "XB-PCIE-REPLAY",      "XB-DATA-WRONG",
+        "XB-DEVICE-GONE",  "XB-AER-CORRECTABLE", "XB-AER-UNCORRECTABLE"};
+    for (size_t i = 0; i < found->reason_count; i++)
+        for (size_t j = 0; j < sizeof codes / sizeof *codes; j++)
+            if (strcmp(found->reasons[i].code, codes[j]) == 0)
+                return true;
+    return false;
+}
+
+/* Whether no attempt came near to what the link can carry. */
+static bool always_far_below(const struct xb_link_device *device, bool is_back, double ceiling)
+{
+    for (size_t i = 0; i < xb_link_attempts(device); i++) {
+        const struct xb_link_attempt *attempt = &device->attempts[i];
+        if ((is_back ? attempt->d2h : attempt->h2d) >= XB_UNEXPLAINED_CRITICAL_SHARE * ceiling)
+            return false;
+    }
+    return true;
+}
+
+/* ---- what follows ---- */
+
+static void judge_direction(const struct xb_link_device *device,
+                            const struct xb_link_limits *limits, bool is_back, bool suspect,
+                            struct xb_verdict *verdict)
+{
+    const struct xb_ceiling *ceiling = &verdict->ceiling;
+    const struct xb_limit *minimum = is_back ? &limits->min_d2h : &limits->min_h2d;
+    struct xb_link_direction *direction = is_back ? &verdict->d2h : &verdict->h2d;
+    const char *name = is_back ? "d2h" : "h2d";
+    const char *code = is_back ? "XB-BW-D2H" : "XB-BW-H2D";
+    double full = is_back ? ceiling->d2h : ceiling->h2d;
+    bool is_own = minimum->is_set || limits->warn_share.is_set || limits->critical_share.is_set;
+    char text[160];
+    char cause[128];
+    char speed[24];
+    if (!suspect && !is_own && ceiling->known)
+        direction->critical = XB_UNEXPLAINED_CRITICAL_SHARE * full;
+    if (!direction->is_slow)
+        return;
+    const char *other = suspect ? NULL : find_cause(device, verdict, is_back, cause);
+    bool is_critical = direction->measured < direction->critical &&
+                       (suspect || is_own || always_far_below(device, is_back, full));
+    enum xb_level level = other != NULL ? XB_LEVEL_UNKNOWN
+                          : is_critical ? XB_LEVEL_CRITICAL
+                                        : XB_LEVEL_WARNING;
+    if (minimum->is_set)
+        snprintf(text, sizeof text, "%s %.2f GB/s is below the limit of %.2f GB/s (%s)", name,
+                 direction->measured / 1e9, minimum->value / 1e9,
+                 xb_limit_source_name(minimum->source));
+    else
+        snprintf(text, sizeof text,
+                 "%s %.2f GB/s is %.3f of what %s x%u can carry (%.2f GB/s), below %.2f", name,
+                 direction->measured / 1e9, direction->share,
+                 xb_speed_name(ceiling->speed_gts, speed), ceiling->width, full / 1e9,
+                 (level == XB_LEVEL_CRITICAL ? direction->critical : direction->warning) / full);
+    if (suspect || is_own)
+        xb_reason_add(&verdict->found, level, code, "%s", text);
+    if (other != NULL)
+        xb_reason_add(&verdict->found, XB_LEVEL_UNKNOWN, other,
+                      "%s%s meanwhile %s: could not be judged, run again on an idle node",
+                      is_own ? name : text, is_own ? ":" : ";", cause);
+    else if (!suspect && !is_own)
+        xb_reason_add(&verdict->found, level, "XB-SLOW-UNEXPLAINED",
+                      "%s: neither the link nor the host shows why; compare with other nodes, "
+                      "then reseat the card",
+                      text);
+}
+
+void xb_judge_loss(const struct xb_link_device *device, const struct xb_link_limits *limits,
+                   struct xb_verdict *verdict)
+{
+    bool suspect = link_is_suspect(&verdict->found);
+    judge_direction(device, limits, false, suspect, verdict);
+    judge_direction(device, limits, true, suspect, verdict);
+}

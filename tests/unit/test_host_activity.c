@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+#include "machine/host_activity.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static bool read_text(const char *text, struct xb_cpu_times *times)
+{
+    char path[] = "/tmp/stat-XXXXXX";
+    int file = mkstemp(path);
+    assert_true(file >= 0);
+    assert_int_equal(write(file, text, strlen(text)), strlen(text));
+    close(file);
+    memset(times, 0xa5, sizeof *times);
+    bool ok = xb_cpu_times_read(path, times);
+    unlink(path);
+    return ok;
+}
+
+static void reads_the_time_of_all_cpus(void **state)
+{
+    struct xb_cpu_times times;
+    (void)state;
+    assert_true(read_text("cpu  10 20 30 400 50 6 7 8 9 1\n"
+                          "cpu0 5 10 15 200 25 3 3 4 4 0\n"
+                          "cpu1 5 10 15 200 25 3 4 4 5 1\n"
+                          "intr 12 cpu2 1\nctxt 5\n",
+                          &times));
+    assert_int_equal(times.cpus, 2);
+    assert_int_equal(times.busy, 10 + 20 + 30 + 6 + 7 + 8); /* guests' time is part of user's */
+    assert_int_equal(times.total, times.busy + 400 + 50);
+    assert_true(read_text("cpu  1 2 3 4\ncpu0 1 2 3 4 5\n", &times) == false);
+    assert_true(read_text("cpu  1 2 3 4 5\ncpu0 1 2 3 4 5\n", &times)); /* of an old kernel */
+    assert_int_equal(times.busy, 6);
+}
+
+static void tells_nothing_of_other_files(void **state)
+{
+    static const char *const texts[] = {"", "cpu  10 20 30 400 50\n", "intr 5\ncpu0 1 2 3 4 5\n"};
+    struct xb_cpu_times times;
+    (void)state;
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+        assert_false(read_text(texts[i], &times));
+    assert_false(xb_cpu_times_read("/nowhere/stat", &times));
+    assert_int_equal(times.cpus, 0);
+    assert_int_equal(times.total, 0);
+}
+
+static void times_loads(void **state)
+{
+    struct xb_memory_probe *probe = xb_memory_probe_open();
+    (void)state;
+    if (probe == NULL)
+        skip(); /* no memory for it */
+    assert_true(xb_memory_probe_time(probe) > 0);
+    xb_memory_probe_close(probe);
+    xb_memory_probe_close(NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reads_the_time_of_all_cpus),
+        cmocka_unit_test(tells_nothing_of_other_files),
+        cmocka_unit_test(times_loads),
+    };
+    return cmocka_run_group_tests_name("host_activity", tests, NULL, NULL);
+}
