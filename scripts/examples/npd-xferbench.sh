@@ -6,7 +6,7 @@
 # in slurm-prolog.sh. The line that it prints becomes the message of the node's condition.
 #
 # It must see the GPUs: on the node itself, or in a container that has all of them. A job that copies at that
-# time is slowed, and can make the test CRITICAL: docs/fleet.md.
+# time is slowed, and makes the test UNKNOWN, which is tried again: docs/fleet.md.
 # usage: npd-xferbench.sh [OPTION OF LINK...]
 found=$(xferbench link --format nhc "$@" </dev/null)
 code=$?

@@ -15,8 +15,9 @@
 # HealthCheckProgram after 60 s.
 #
 # A node is drained for the exit codes in XFERBENCH_DRAIN_ON: 1 WARNING, 2 CRITICAL, 3 UNKNOWN. Not
-# for UNKNOWN by default: what could not be tested is not known to be bad, and one broken driver
-# package would drain the whole cluster.
+# for UNKNOWN by default: it says "try again", as where other work slowed the copies down, and the
+# next job or the next HealthCheckInterval does. (One broken driver package would drain the whole
+# cluster.)
 set -u
 
 # Slurm sets no search path (Prolog and Epilog Guide).
