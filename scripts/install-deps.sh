@@ -6,8 +6,9 @@
 # Installs what building xferbench needs (--build, the default), with --test also what its tests need;
 # with --cuda a CUDA Toolkit, with --hip the HIP runtime and its headers. On Debian and Ubuntu with
 # apt-get, on Fedora, RHEL and its kin with dnf. Touches neither the network nor the system if nothing
-# is missing. XFERBENCH_CLANG=clang-19 in the environment adds that clang to --test. Where it cannot install something it says what to type, and exits with 1; what the tests
-# can do without is left out with a line that says so.
+# is missing. XFERBENCH_CLANG=clang-19 in the environment adds that clang to --test. Where this script
+# cannot install something it says what to type, and exits with 1; what the tests can do without is left
+# out with a line that says so.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
