@@ -6,8 +6,9 @@
 # Installs what building xferbench needs (--build, the default), with --test also what its tests need;
 # with --cuda a CUDA Toolkit, with --hip the HIP runtime and its headers. On Debian and Ubuntu with
 # apt-get, on Fedora, RHEL and its kin with dnf. Touches neither the network nor the system if nothing
-# is missing. Where it cannot install something it says what to type, and exits with 1; what the tests
-# can do without is left out with a line that says so.
+# is missing. XFERBENCH_CLANG=clang-19 in the environment adds that clang to --test. Where this script
+# cannot install something it says what to type, and exits with 1; what the tests can do without is left
+# out with a line that says so.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -69,13 +70,14 @@ need_package() {
     has_package "$@" || need "$@"
 }
 
-# Whether clang has its sanitizers' libraries: releases put them into packages of different names.
+# clang_can_sanitize CLANG: whether it has its sanitizers' libraries, which releases put into packages of
+# different names.
 clang_can_sanitize() {
     local folder outcome=0
-    command -v clang >/dev/null || return 1
+    command -v "$1" >/dev/null || return 1
     folder=$(mktemp -d)
     echo 'int main(void) { return 0; }' >"$folder/main.c"
-    clang -fsanitize=address,undefined "$folder/main.c" -o "$folder/main" 2>/dev/null || outcome=1
+    "$1" -fsanitize=address,undefined "$folder/main.c" -o "$folder/main" 2>/dev/null || outcome=1
     rm -r "$folder"
     return "$outcome"
 }
@@ -110,6 +112,7 @@ need_for_tests() {
     need_command clang-tidy clang-tidy clang-tools-extra
     need_command clang-format clang-format clang-tools-extra
     need_command readelf binutils binutils
+    need_command git git git
     need_command find findutils findutils
     need_command xargs findutils findutils
     need_command diff diffutils diffutils
@@ -128,7 +131,8 @@ need_for_tests() {
     need_package libcmocka-dev libcmocka-devel
     want_engines
     # With clang 14.0.0 and older there is no libclang-rt-dev: clang itself brings the libraries.
-    clang_can_sanitize || want libclang-rt-dev compiler-rt
+    clang_can_sanitize clang || want libclang-rt-dev compiler-rt
+    [ "${XFERBENCH_CLANG:-clang}" = clang ] || need_another_clang "$XFERBENCH_CLANG"
     if [ "$manager" = dnf ]; then
         need_package '' libtsan # with apt-get it comes with gcc
     fi
@@ -138,6 +142,14 @@ need_for_tests() {
     fi
     has_german || need locales glibc-langpack-de
     has_hip || want libamdhip64-dev rocm-hip-devel
+}
+
+# need_another_clang CLANG-RELEASE: by the names that Debian and Fedora give it beside the system's own.
+need_another_clang() {
+    local release=${1#clang-}
+    need_command "$1" "$1" "clang$release"
+    clang_can_sanitize "$1" || need "libclang-rt-$release-dev" "compiler-rt$release"
+    command -v "ld.lld-$release" >/dev/null || want "lld-$release" "lld$release"
 }
 
 # Slurm and Open MPI, which tests run on one machine. Tried with Debian's alone: elsewhere those tests

@@ -3,8 +3,9 @@
 #
 # Fuzzes the readers of files, the decoders, and the writers of pictures and reports, on a copy of their
 # corpus: what it finds is for who looks for more to keep, see tests/fuzz/README.md. XFERBENCH_FUZZ_SECONDS
-# in the environment says for how long, all together (20, the default). Needs clang with libFuzzer, which
-# install-deps.sh --test installs. It is no part of test.sh, which runs the corpus itself.
+# in the environment says for how long, all together (20, the default), and XFERBENCH_CLANG with which
+# clang (clang). It needs libFuzzer, which install-deps.sh --test installs. It is no part of test.sh, which runs
+# the corpus itself.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 seconds=${XFERBENCH_FUZZ_SECONDS:-20}
@@ -18,7 +19,7 @@ if setarch -R true 2>/dev/null; then
 fi
 
 ! command -v ninja >/dev/null || export CMAKE_GENERATOR=Ninja
-cmake -S . -B build/fuzz -DXFERBENCH_TESTS=ON -DCMAKE_C_COMPILER=clang -DXFERBENCH_FUZZ=ON \
+cmake -S . -B build/fuzz -DXFERBENCH_TESTS=ON -DCMAKE_C_COMPILER="${XFERBENCH_CLANG:-clang}" -DXFERBENCH_FUZZ=ON \
     -DXFERBENCH_WERROR=ON -DXFERBENCH_CUDA=OFF -DXFERBENCH_HIP=OFF
 cmake --build build/fuzz --parallel "$(nproc)" --target "${targets[@]/#/fuzz_}"
 rm -rf build/fuzz/corpus build/fuzz/artifacts

@@ -1,12 +1,29 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
+# usage: test.sh [--sanitizers]
+#
 # Installs what is missing, then builds and runs every check and test that needs no GPU. Ends with
-# ctest's summary. XFERBENCH_CUDA and XFERBENCH_HIP=ON|OFF|AUTO in the environment say whether those
-# backends are to be built (AUTO, the default: where nvcc is found, where HIP's headers are).
+# ctest's summary. --sanitizers builds everything with clang and its sanitizers, runs the unit tests and
+# those of HIP, and nothing else. In the environment XFERBENCH_CUDA and XFERBENCH_HIP=ON|OFF|AUTO say
+# whether those backends are to be built (AUTO, the default: where nvcc is found, where HIP's headers
+# are), and XFERBENCH_CLANG says which clang builds with the sanitizers, such as clang-19 (clang).
 set -euo pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
+case "$*" in
+'') all=true ;;
+--sanitizers) all=false ;;
+*)
+    sed -n 's/^# \(usage: .*\)/\1/p' "${BASH_SOURCE[0]}"
+    [ "$*" = --help ] && exit 0
+    exit 2
+    ;;
+esac
+clang=${XFERBENCH_CLANG:-clang}
+sanitized=build/asan
+[ "$clang" = clang ] || sanitized+="-$clang"
+export sanitized # for tidy
 cuda=${XFERBENCH_CUDA:-AUTO}
 hip=${XFERBENCH_HIP:-AUTO}
 jobs=$(nproc)
@@ -47,7 +64,14 @@ is_clang_14() {
     fi
 }
 
-# The sanitizers of that time cannot place their shadow memory where a newer kernel randomises
+check_format() {
+    if is_clang_14 clang-format; then
+        find include src tests bench docs \( -name '*.c' -o -name '*.h' -o -name '*.cu' \) -print0 |
+            xargs -0 clang-format --dry-run -Werror
+    fi
+}
+
+# The sanitizers of clang 14 cannot place their shadow memory where a newer kernel randomises
 # addresses with more bits. Containers may forbid to switch that off; most need not.
 fixed_addresses=()
 if setarch -R true 2>/dev/null; then
@@ -68,7 +92,7 @@ PYTHON
 # va_list for uninitialised.
 tidy() {
     local output
-    output=$(clang-tidy --quiet -p build/asan "$1" 2>&1) || {
+    output=$(clang-tidy --quiet -p "$sanitized" "$1" 2>&1) || {
         echo "$output"
         return 1
     }
@@ -79,7 +103,7 @@ export -f tidy
 # shown at the step clang-tidy.
 start_tidy() {
     if is_clang_14 clang-tidy; then
-        compiled_sources build/asan |
+        compiled_sources "$sanitized" |
             xargs -r -d '\n' -n 1 -P "$jobs" bash -c 'tidy "$@"' tidy >build/clang-tidy.txt 2>&1 &
         tidy=$!
     fi
@@ -90,23 +114,26 @@ scripts/install-deps.sh --test
 # Each of our 140 programs costs make several processes: a fifth of a build's time.
 ! command -v ninja >/dev/null || export CMAKE_GENERATOR=Ninja
 
-begin 'format (clang-format)'
-if is_clang_14 clang-format; then
-    find include src tests bench docs \( -name '*.c' -o -name '*.h' -o -name '*.cu' \) -print0 |
-        xargs -0 clang-format --dry-run -Werror
+if $all; then
+    begin 'format (clang-format)'
+    check_format
 fi
 
-begin 'clang, AddressSanitizer and UndefinedBehaviorSanitizer'
-# A program with the sanitizers is linked in half the time by lld, where that is there.
+begin "$clang, AddressSanitizer and UndefinedBehaviorSanitizer"
+# A program with the sanitizers is linked in half the time by lld, where clang finds one.
 linker=
-if command -v ld.lld >/dev/null; then
+if "$clang" -fuse-ld=lld -Wl,--version >/dev/null 2>&1; then
     linker='-fuse-ld=lld -Wno-unused-command-line-argument'
 fi
-build build/asan all -DCMAKE_C_COMPILER=clang -DCMAKE_BUILD_TYPE=Debug \
+build "$sanitized" all -DCMAKE_C_COMPILER="$clang" -DCMAKE_BUILD_TYPE=Debug \
     -DCMAKE_C_FLAGS_DEBUG="-O1 -gline-tables-only $linker" -DXFERBENCH_SANITIZE=address,undefined \
     -DXFERBENCH_WERROR=ON -DXFERBENCH_CUDA="$cuda" -DXFERBENCH_CUDA_ARCHITECTURES=90 -DXFERBENCH_HIP="$hip"
+if ! $all; then
+    run_tests "$sanitized" -L '^(unit|arithmetic|hip)$' -LE plain
+    exit
+fi
 start_tidy
-run_tests build/asan -LE plain # those run below, without the sanitizers
+run_tests "$sanitized" -LE plain # those run below, without the sanitizers
 
 # Without HIP, whose backend has no threads of its own. Without -Werror: what this sanitizer adds to the code misleads some of gcc's warnings.
 begin 'gcc, ThreadSanitizer'

@@ -164,6 +164,17 @@ class HipHeaders(Building):
         self.assertNotRegex(outcome.out, rf"  hip .*{re.escape(place)}")
 
 
+class Warnings(Building):
+    """They are errors only with compilers of releases that .ci/run builds with."""
+
+    def test_release_of_the_future(self):
+        later = "-w -U__GNUC__ -D__GNUC__=99 -U__clang_major__ -D__clang_major__=99"
+        compiler = self.write_program("cc", f'exec {shlex.quote(read_cache("CMAKE_C_COMPILER"))} {later} "$@"\n')
+        outcome = self.assert_configures(f"-DCMAKE_C_COMPILER={compiler}", "-DXFERBENCH_WERROR=ON", *NO_GPU)
+        self.assertRegex(outcome.out, r"Warnings are no errors in this build: \.ci/run does not build with \w+ 99\n")
+        self.assertNotIn("-Werror", self.read("build", "compile_commands.json"))
+
+
 class Missing(Building):
     """What is missing is named with its package and the script that installs it."""
 

@@ -91,7 +91,7 @@ class Installed(Installing):
             self.assertEqual(mine, os.path.dirname(self.library_of(path, library)), path)
             # Also those that only a library asks for.
             outcome = self.run_program(path, program=find_program("ldd"))
-            found = dict(re.findall(r"^\s*(\S+) => (\S+)", outcome.out, re.M))
+            found = dict(re.findall(r"^\s*(\S+) => (.+) \(0x", outcome.out, re.M))
             elsewhere = {name for name, place in found.items() if os.path.dirname(os.path.realpath(place)) != mine}
             self.assertLessEqual(elsewhere, GLIBC, outcome)
         self.assert_succeeds("--version", program=program)

@@ -18,7 +18,7 @@ SCRIPTS = os.path.join(harness.SOURCE, "scripts")
 # What the scripts may call as it is. Nothing else is on PATH.
 TOOLS = "bash cat chmod dirname env grep head mktemp nproc rm sed sort tail touch".split()
 PRESENT = "cc g++ make pkg-config sudo".split()
-FOR_TESTS = "ninja awk clang clang-format clang-tidy diff dpkg-shlibdeps file find fish gcc groff man mandoc mpirun mungekey python3 readelf slurmctld slurmd srun tar xargs zsh".split()
+FOR_TESTS = "ninja awk clang clang-format clang-tidy diff dpkg-shlibdeps file find fish gcc git groff man mandoc mpirun mungekey python3 readelf slurmctld slurmd srun tar xargs zsh".split()
 
 APT_GET = """echo "apt-get $*" >>{log}
 case "$*" in
@@ -112,8 +112,9 @@ class Machine(Building):
         text = XFERBENCH.format(log=shlex.quote(self.path("log")), code=code)
         self.write_program(os.path.join("build", "xferbench"), text)
 
-    def script(self, name, code, *arguments):
-        outcome = self.run_program(*arguments, program=self.path("scripts", name), environment={"PATH": self.bin})
+    def script(self, name, code, *arguments, **environment):
+        environment["PATH"] = self.bin
+        outcome = self.run_program(*arguments, program=self.path("scripts", name), environment=environment)
         self.assertEqual(outcome.code, code, outcome)
         outcome.calls = self.read("log") if os.path.exists(self.path("log")) else ""
         return outcome
@@ -419,6 +420,13 @@ class InstallDeps(Machine):
         self.without_root()
         outcome = self.script("install-deps.sh", 1, "--test")
         self.assertIn("    apt-get update && apt-get install --no-install-recommends tar\n", outcome.err)
+
+    def test_another_clang(self):
+        """Who asks for one gets it, or an error: it is not left out."""
+        self.without_root()
+        outcome = self.script("install-deps.sh", 1, "--test", XFERBENCH_CLANG="clang-19")
+        command = "apt-get update && apt-get install --no-install-recommends clang-19 libclang-rt-19-dev\n"
+        self.assertIn(f"    {command}", outcome.err)
 
     def test_many_locales(self):
         """The search for one reads to the end, or their list would end as a failure."""

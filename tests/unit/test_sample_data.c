@@ -176,7 +176,7 @@ static void test_integers_differ_in_their_low_bits(void **state)
         assert_in_range(counts[i], 5, 75);
     for (size_t bit = 0; bit < XB_DATA_INTEGER_BITS; bit++)
         for (size_t odd = 0; odd < 2; odd++) /* half of every second value's */
-            assert_in_range(set[odd][bit], VALUES * 0.25 * 0.95, VALUES * 0.25 * 1.05);
+            assert_in_range(set[odd][bit], VALUES / 4 * 95 / 100, VALUES / 4 * 105 / 100);
     free(values);
 }
 
@@ -219,9 +219,9 @@ static void test_weights_are_normal_in_small_formats(void **state)
     }
     for (size_t i = 0; i < EXPONENTS; i++)
         assert_in_range(counts[i], VALUES / EXPONENTS * 9 / 10, VALUES / EXPONENTS * 11 / 10);
-    assert_in_range(negative, VALUES * 0.48, VALUES * 0.52);
+    assert_in_range(negative, VALUES * 48 / 100, VALUES * 52 / 100);
     for (unsigned bit = 0; bit < 23; bit++)
-        assert_in_range(set[bit], VALUES * 0.48, VALUES * 0.52);
+        assert_in_range(set[bit], VALUES * 48 / 100, VALUES * 52 / 100);
     free(values);
 }
 

@@ -47,7 +47,8 @@ typedef hipError_t xb_hip_copy_batch(void **targets, void **sources, size_t *siz
 /*
  * Every function that we use: X(type, name in the library, field, what is lost without it). The
  * headers may redefine names by macros, so the library's names are strings. The last argument is ""
- * for a function that is required.
+ * for a function that is required. A library that stands in for the runtime in tests is compiled
+ * against the same types, so a function of another type is a compile error there.
  */
 #define XB_HIP_FUNCTIONS(X)                                                                        \
     X(__typeof__(hipRuntimeGetVersion) *, "hipRuntimeGetVersion", runtime_version, "")             \

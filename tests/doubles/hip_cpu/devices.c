@@ -191,6 +191,7 @@ static hipError_t describe(void *properties, size_t bytes, size_t architecture, 
     return hipSuccess;
 }
 
+xb_hip_get_properties_5 hipGetDeviceProperties;
 hipError_t hipGetDeviceProperties(hipDeviceProp_t *properties, int device)
 {
     STANDIN_ENTER(hipGetDeviceProperties);
@@ -198,9 +199,7 @@ hipError_t hipGetDeviceProperties(hipDeviceProp_t *properties, int device)
 }
 
 /* Of HIP 6, whose headers declare it. */
-struct hipDeviceProp_tR0600;
-__attribute__((visibility("default"))) hipError_t
-hipGetDevicePropertiesR0600(struct hipDeviceProp_tR0600 *properties, int device);
+__attribute__((visibility("default"))) xb_hip_get_properties_6 hipGetDevicePropertiesR0600;
 hipError_t hipGetDevicePropertiesR0600(struct hipDeviceProp_tR0600 *properties, int device)
 {
     STANDIN_ENTER(hipGetDevicePropertiesR0600);

@@ -20,9 +20,8 @@
 
 #include "launch.h"
 
-#define __HIP_PLATFORM_AMD__ 1
-#include <hip/hip_runtime_api.h>
-#include <hip/hiprtc.h>
+/* HIP's headers, and the types that the backend has in place of what these may lack. */
+#include "backends/hip/library.h"
 
 #include <pthread.h>
 #include <stdbool.h>

@@ -3,22 +3,19 @@
 /* Many copies by one call: batches and rows. */
 #include "internal.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* A build of AMD's runtime ended the process with a fault of the GPU where there were more. */
 #define COPIES_AT_MOST 8192
 
-/* As the headers of ROCm 7.1 declare them, and older ones do not. Not the backend's own: a mistake
- * there is to come to light. */
-struct place {
-    int type, id;
-};
-struct attributes {
-    int source_order;
-    struct place source, target;
-    unsigned flags;
-};
+/* As the headers of ROCm 7.1 declare them: a mistake of the backend is to come to light. */
+_Static_assert(offsetof(struct xb_hip_copy_attributes, source_order) == 0 &&
+                   offsetof(struct xb_hip_copy_attributes, source) == 4 &&
+                   offsetof(struct xb_hip_copy_attributes, target) == 12 &&
+                   offsetof(struct xb_hip_copy_attributes, flags) == 20,
+               "not the layout of ROCm 7");
 
 static bool batch_is(const char *asked_for)
 {
@@ -26,8 +23,8 @@ static bool batch_is(const char *asked_for)
     return asked != NULL && strcmp(asked, asked_for) == 0;
 }
 
-static hipError_t check_attributes(const struct attributes *attributes, const size_t *firsts,
-                                   size_t number, size_t count)
+static hipError_t check_attributes(const struct xb_hip_copy_attributes *attributes,
+                                   const size_t *firsts, size_t number, size_t count)
 {
     if (number == 0)
         return hipSuccess;
@@ -70,12 +67,9 @@ static hipError_t copy_all(void **targets, void **sources, const size_t *sizes, 
     return hipSuccess;
 }
 
-__attribute__((visibility("default"))) hipError_t
-hipMemcpyBatchAsync(void **targets, void **sources, size_t *sizes, size_t count,
-                    struct attributes *attributes, size_t *firsts, size_t attribute_count,
-                    size_t *failed, hipStream_t stream);
+__attribute__((visibility("default"))) xb_hip_copy_batch hipMemcpyBatchAsync;
 hipError_t hipMemcpyBatchAsync(void **targets, void **sources, size_t *sizes, size_t count,
-                               struct attributes *attributes, size_t *firsts,
+                               struct xb_hip_copy_attributes *attributes, size_t *firsts,
                                size_t attribute_count, size_t *failed, hipStream_t stream)
 {
     STANDIN_ENTER(hipMemcpyBatchAsync);

@@ -165,18 +165,17 @@ static hipError_t write_properties(void *buffer, size_t size, size_t arch_place,
  * the first behind a macro with the second's name and type.
  */
 #define EXPORTED_AS(name) __asm__(name) __attribute__((visibility("default")))
-hipError_t standin_properties_plain(void *buffer, int device) EXPORTED_AS("hipGetDeviceProperties");
-hipError_t standin_properties_r0600(void *buffer, int device)
-    EXPORTED_AS("hipGetDevicePropertiesR0600");
+xb_hip_get_properties_5 standin_properties_plain EXPORTED_AS("hipGetDeviceProperties");
+xb_hip_get_properties_6 standin_properties_r0600 EXPORTED_AS("hipGetDevicePropertiesR0600");
 
-hipError_t standin_properties_plain(void *buffer, int device)
+hipError_t standin_properties_plain(hipDeviceProp_t *properties, int device)
 {
-    return write_properties(buffer, PLAIN_SIZE, PLAIN_ARCH, device);
+    return write_properties(properties, PLAIN_SIZE, PLAIN_ARCH, device);
 }
 
-hipError_t standin_properties_r0600(void *buffer, int device)
+hipError_t standin_properties_r0600(struct hipDeviceProp_tR0600 *properties, int device)
 {
-    return write_properties(buffer, R0600_SIZE, R0600_ARCH, device);
+    return write_properties(properties, R0600_SIZE, R0600_ARCH, device);
 }
 
 hipError_t hipDeviceGetAttribute(int *value, hipDeviceAttribute_t attribute, int device)

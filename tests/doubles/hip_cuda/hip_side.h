@@ -2,10 +2,10 @@
 #ifndef XFERBENCH_TESTS_HIP_CUDA_HIP_SIDE_H
 #define XFERBENCH_TESTS_HIP_CUDA_HIP_SIDE_H
 
-#define __HIP_PLATFORM_AMD__ 1
-#include <hip/hip_runtime_api.h>
-
 #include "cuda_side.h"
+
+/* HIP's headers, and the types that the backend has in place of what these may lack. */
+#include "backends/hip/library.h"
 
 /* HIP's own number for what the CUDA side returned. */
 hipError_t standin_hip_error(int result);

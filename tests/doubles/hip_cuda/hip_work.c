@@ -161,18 +161,7 @@ hipError_t hipMemcpy2DAsync(void *target, size_t target_pitch, const void *sourc
         standin_copy_rows(target, target_pitch, source, source_pitch, bytes, rows, place, stream));
 }
 
-/* As the headers of ROCm 7.1 declare them, and older ones do not. */
-struct attributes {
-    int source_order;
-    struct {
-        int type, id;
-    } source, target;
-    unsigned flags;
-};
-__attribute__((visibility("default"))) hipError_t
-hipMemcpyBatchAsync(void **targets, void **sources, size_t *sizes, size_t count,
-                    struct attributes *attributes, size_t *firsts, size_t attribute_count,
-                    size_t *failed, hipStream_t stream);
+__attribute__((visibility("default"))) xb_hip_copy_batch hipMemcpyBatchAsync;
 
 /* What XB_STANDIN_BATCH asks for: "no-attributes" refuses them as ROCm 7.2 does, "refused" refuses
  * every batch. */
@@ -185,7 +174,7 @@ static bool batch_is(const char *asked_for)
 /* Only one set of attributes, which is all that xferbench gives. A build of AMD's runtime faulted
  * on more than 8192 copies. */
 hipError_t hipMemcpyBatchAsync(void **targets, void **sources, size_t *sizes, size_t count,
-                               struct attributes *attributes, size_t *firsts,
+                               struct xb_hip_copy_attributes *attributes, size_t *firsts,
                                size_t attribute_count, size_t *failed, hipStream_t stream)
 {
     REFUSE_UNLESS(!batch_is("refused"), hipErrorNotSupported);
