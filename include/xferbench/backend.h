@@ -209,7 +209,7 @@ struct xb_device_health {
 /* Parts of a device's health, which may be read one by one: times are those of an H100. */
 enum xb_health_part {
     XB_HEALTH_COUNTERS = 1, /* replays and counts; 2 ms */
-    XB_HEALTH_TRAFFIC = 2,  /* 0.2 ms */
+    XB_HEALTH_TRAFFIC = 2,  /* and of the counts retrains alone; 0.4 ms */
     XB_HEALTH_CLOCKS = 4,   /* and what slows them; 5 ms */
     XB_HEALTH_NVLINKS = 8,  /* up to 15 ms */
     XB_HEALTH_ALL = 15

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "machine/host_activity.h"
 #include "machine/pcie.h"
+#include "session_internal.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -23,6 +24,7 @@ struct look {
     struct xb_cpu_times cpu;
     bool traffic_known;
     uint32_t sent, received; /* by the device */
+    uint64_t retrains;
 };
 
 /* What was seen in one direction. */
@@ -34,24 +36,29 @@ struct view {
 };
 
 struct xb_conditions {
-    struct xb_conditions_source source;
+    struct xb_driver *driver;
+    unsigned index;
+    const char *bdf;
     /* The thread that looks has these to itself, and the views' looks but for their counts. */
-    bool has_begun;
+    bool has_probe;
     unsigned long rounds;
     struct xb_memory_probe *probe;
     pthread_mutex_t lock;
-    struct xb_topology *topology; /* the run's; NULL: no copy has ended yet */
+    struct xb_topology *topology; /* the run's; NULL: it has not begun */
+    bool moves;                   /* a copy has ended */
     size_t way;                   /* of the copies: which view */
     struct view views[2];
 };
 
-static void read_health(const struct xb_conditions *conditions, unsigned parts,
-                        struct xb_device_health *health)
+/* The best clock of several readings counts, and any word of hardware that slows it down. */
+static void read_clocks(const struct xb_conditions *conditions, struct xb_device_health *clocks)
 {
-    struct xb_driver *driver = conditions->source.driver;
-    memset(health, 0, sizeof *health);
-    if (driver->backend->device_health != NULL)
-        driver->backend->device_health(driver, conditions->source.index, parts, health);
+    struct xb_device_health now;
+    xb_session_read_health(conditions->driver, conditions->index, XB_HEALTH_CLOCKS, &now);
+    if (now.memory_clock_mhz < clocks->memory_clock_mhz)
+        now.memory_clock_mhz = clocks->memory_clock_mhz;
+    if (!clocks->slowed_by_hardware)
+        *clocks = now;
 }
 
 /* Looks once, while copies go this way, and keeps that if they still do at its end. */
@@ -61,12 +68,13 @@ static void look_at(struct xb_conditions *conditions, size_t way)
     struct xb_device_health health;
     struct timespec own;
     struct look look = {.load_s = 0};
-    if (view->count == 0) /* takes long: not between the readings below */
-        read_health(conditions, XB_HEALTH_CLOCKS, &view->clocks);
+    if (view->count % ROUNDS == 0) /* takes long: not between the readings below */
+        read_clocks(conditions, &view->clocks);
     if (conditions->probe != NULL)
         look.load_s = xb_memory_probe_time(conditions->probe);
-    read_health(conditions, XB_HEALTH_TRAFFIC, &health);
-    look.traffic_known = health.traffic_known;
+    xb_session_read_health(conditions->driver, conditions->index, XB_HEALTH_TRAFFIC, &health);
+    look.traffic_known = health.traffic_known && health.counted[XB_PCIE_RETRAINS];
+    look.retrains = health.counts[XB_PCIE_RETRAINS];
     look.sent = health.bytes_sent;
     look.received = health.bytes_received;
     look.time = xb_clock_now();
@@ -79,45 +87,43 @@ static void look_at(struct xb_conditions *conditions, size_t way)
     pthread_mutex_unlock(&conditions->lock);
 }
 
-/* Begins where the copies' memory is. */
-static void begin(struct xb_conditions *conditions, struct xb_topology *topology)
-{
-    struct xb_binding ignored;
-    xb_topology_bind(topology, xb_pcie_numa_node(conditions->source.bdf), &ignored);
-    conditions->probe = xb_memory_probe_open();
-    conditions->has_begun = true;
-}
-
 void xb_conditions_look(void *argument)
 {
     struct xb_conditions *conditions = argument;
+    struct xb_binding ignored;
     pthread_mutex_lock(&conditions->lock);
     struct xb_topology *topology = conditions->topology;
+    bool moves = conditions->moves;
     size_t way = conditions->way;
     pthread_mutex_unlock(&conditions->lock);
-    if (topology == NULL || conditions->rounds++ % ROUNDS != 0)
-        return;
-    if (!conditions->has_begun)
-        begin(conditions, topology);
-    look_at(conditions, way);
+    if (topology != NULL && !conditions->has_probe) { /* before copies: it moves 64 MiB itself */
+        xb_topology_bind(topology, xb_pcie_numa_node(conditions->bdf), &ignored);
+        conditions->probe = xb_memory_probe_open();
+        conditions->has_probe = true;
+    }
+    if (moves && conditions->rounds++ % ROUNDS == 0)
+        look_at(conditions, way);
 }
 
-enum xb_status xb_conditions_open(const struct xb_conditions_source *source,
+enum xb_status xb_conditions_open(struct xb_driver *driver, unsigned index, const char *bdf,
                                   struct xb_conditions **conditions, struct xb_error *error)
 {
     struct xb_conditions *opened = calloc(1, sizeof *opened);
     if (opened == NULL)
         return XB_FAIL(error, XB_ERR_MEMORY, "no memory to note what else the machine does");
-    opened->source = *source;
+    opened->driver = driver;
+    opened->index = index;
+    opened->bdf = bdf;
     pthread_mutex_init(&opened->lock, NULL);
     *conditions = opened;
     return XB_OK;
 }
 
-void xb_conditions_note_copy(struct xb_conditions *conditions, const struct xb_run *run)
+void xb_conditions_note(struct xb_conditions *conditions, const struct xb_run *run, bool copied)
 {
     pthread_mutex_lock(&conditions->lock);
     conditions->topology = run->topology;
+    conditions->moves = copied;
     conditions->way = run->results[run->done_count].test.direction == XB_D2H;
     conditions->views[conditions->way].before_end = conditions->views[conditions->way].count;
     pthread_mutex_unlock(&conditions->lock);
@@ -156,7 +162,8 @@ static void tell(const struct view *view, struct xb_link_conditions *told)
     const struct look *first = &view->looks[0], *last = &view->looks[view->before_end - 1];
     double loads[LOOKS];
     told->seconds = last->time - first->time;
-    if (first->cpu.cpus > 0 && last->cpu.total > first->cpu.total) {
+    if (first->cpu.cpus > 0 && last->cpu.total > first->cpu.total &&
+        last->cpu.busy >= first->cpu.busy) {
         double busy = (double)(last->cpu.busy - first->cpu.busy) /
                       (double)(last->cpu.total - first->cpu.total) * last->cpu.cpus;
         told->cpus = last->cpu.cpus;
@@ -167,6 +174,8 @@ static void tell(const struct view *view, struct xb_link_conditions *told)
     qsort(loads, view->before_end, sizeof *loads, compare_doubles);
     told->load_s = loads[view->before_end / 2];
     tell_traffic(view, told);
+    if (told->traffic_known && last->retrains > first->retrains)
+        told->retrains = last->retrains - first->retrains;
     if (view->clocks.clocks_known) {
         told->memory_mhz = view->clocks.memory_clock_mhz;
         told->memory_best_mhz = view->clocks.memory_clock_best_mhz;

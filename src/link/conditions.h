@@ -14,8 +14,9 @@ struct xb_link_conditions {
     unsigned cpus;         /* of the machine, as /proc/stat shows it */
     double cpus_busy;      /* of these: kept busy by other processes, in the mean */
     double load_s;         /* median time of a load from host memory, past all caches */
-    bool traffic_known;    /* then, in bytes per second, headers and all processes included: */
+    bool traffic_known;    /* then, of all processes, headers included, in bytes per second: */
     double sent, received; /* by the device over its link */
+    uint64_t retrains;     /* of that link */
     unsigned memory_mhz;   /* clock of the device's memory */
     unsigned memory_best_mhz;
     bool slowed_by_hardware; /* as in struct xb_device_health */
@@ -24,27 +25,21 @@ struct xb_link_conditions {
     double mean, fastest; /* the copies themselves, in bytes per second: all samples, the fastest */
 };
 
-/* Where it is looked at. */
-struct xb_conditions_source {
-    struct xb_driver *driver;
-    unsigned index;  /* of the device */
-    const char *bdf; /* its PCI address */
-};
-
 struct xb_conditions;
 
-/* XB_ERR_MEMORY. */
-XB_MUST_CHECK enum xb_status xb_conditions_open(const struct xb_conditions_source *source,
-                                                struct xb_conditions **conditions,
+/* For copies of device `index` at that PCI address, which is borrowed. XB_ERR_MEMORY. */
+XB_MUST_CHECK enum xb_status xb_conditions_open(struct xb_driver *driver, unsigned index,
+                                                const char *bdf, struct xb_conditions **conditions,
                                                 struct xb_error *error);
-/* Looks in each fourth call, once the first copy has ended. For xb_pcie_watch_task: to be called
- * each 5 ms by one thread, which it binds near the device. `argument` is the struct. */
+/* Looks in each fourth call, from the end of the first copy on. For xb_pcie_watch_task: to be
+ * called each 5 ms by one thread, which it binds near the device. `argument` is the struct. */
 void xb_conditions_look(void *argument);
-/* A copy of the run's current direction has just ended. What was seen before it counts, what is
- * seen after it only when the next one ends: so nothing counts but copies. Another thread's. */
-void xb_conditions_note_copy(struct xb_conditions *conditions, const struct xb_run *run);
-/* When nobody looks any more, and before the run is freed: its topology is used until then. Tells
- * the conditions of both directions, h2d and d2h, and releases. Accepts NULL. */
+/* The run begins, or a copy of its current direction has just `copied`. What was seen before the
+ * end of a copy counts, what is seen after it only when the next one ends: so nothing counts but
+ * copies. Another thread's than looks. The run's topology is used until xb_conditions_close. */
+void xb_conditions_note(struct xb_conditions *conditions, const struct xb_run *run, bool copied);
+/* When nobody looks any more. Tells the conditions of both directions, h2d and d2h, and releases.
+ * Accepts NULL. */
 void xb_conditions_close(struct xb_conditions *conditions, struct xb_link_conditions told[2]);
 
 #endif

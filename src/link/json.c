@@ -205,6 +205,7 @@ static void put_conditions(struct xb_json *json, const char *key,
                             seen->memory_best_mhz);
     xb_json_put_flag(json, "slowed_by_hardware", seen->slowed_by_hardware);
     xb_json_put_text(json, "throttle", seen->throttle);
+    xb_json_put_known_whole(json, "retrains", seen->traffic_known, seen->retrains);
     xb_json_put_flag(json, "memory_is_far", seen->memory_is_far);
     xb_link_json_put_positive(json, "mean_bytes_per_second", seen->mean);
     xb_link_json_put_positive(json, "fastest_bytes_per_second", seen->fastest);
@@ -224,7 +225,6 @@ static void put_attempt(struct xb_json *json, const struct xb_link_attempt *atte
     put_health(json, "health_before", &attempt->health_before);
     put_health(json, "health_after", &attempt->health_after);
     xb_link_json_put_positive(json, "health_seconds", attempt->health_seconds);
-    xb_link_json_put_positive(json, "counter_seconds", attempt->counter_seconds);
     xb_json_open_object(json, "conditions");
     put_conditions(json, "h2d", &attempt->conditions[0]);
     put_conditions(json, "d2h", &attempt->conditions[1]);

@@ -8,7 +8,6 @@ struct cJSON;
 
 /* What `xferbench link --json` wrote, read back (docs/link.schema.json). */
 
-
 /*
  * A report from a file, with everything that it borrows. The formats write about it what they wrote
  * when it was made. JSON is the exception: environment, options and the devices' facts are not

@@ -190,6 +190,8 @@ static void read_conditions(struct xb_json_reader *r, const cJSON *both, const c
     seen->slowed_by_hardware = xb_json_get_flag(r, object, "slowed_by_hardware");
     xb_link_copy_text(xb_link_get_text(r, object, "throttle"), seen->throttle,
                       sizeof seen->throttle);
+    if (xb_link_is_known(r, object, "retrains"))
+        seen->retrains = xb_link_get_counter(r, object, "retrains");
     seen->memory_is_far = xb_json_get_flag(r, object, "memory_is_far");
     seen->mean = get_number(r, object, "mean_bytes_per_second");
     seen->fastest = get_number(r, object, "fastest_bytes_per_second");
@@ -243,7 +245,6 @@ void xb_link_read_attempt(struct xb_json_reader *r, const cJSON *object, void *t
         attempt->health_seconds = xb_link_get_positive(r, object, "health_seconds");
     if (!xb_link_has(object, "conditions"))
         return;
-    attempt->counter_seconds = xb_link_get_positive(r, object, "counter_seconds");
     const cJSON *both = xb_json_get_object(r, object, "conditions");
     size_t outer = xb_place_enter(&r->place, "conditions");
     read_conditions(r, both, "h2d", &attempt->conditions[0]);

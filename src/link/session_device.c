@@ -22,33 +22,29 @@ struct trial {
     struct xb_link_attempt *attempt;
     struct xb_pcie_watch *link;
     struct xb_conditions *conditions;
-    bool moves; /* data */
-    double counters_begin;
+    double begin; /* when health_before was read; 0: not yet */
 };
 
-static void read_counters(struct trial *trial)
+/* Observers' callbacks. */
+static void note_begin(void *argument, const struct xb_run *run)
 {
-    struct xb_device_health health;
-    struct xb_device_health *before = &trial->attempt->health_before;
-    xb_session_read_health(trial->driver, trial->info->index, XB_HEALTH_COUNTERS, &health);
-    before->replays_known = health.replays_known;
-    before->replays = health.replays;
-    memcpy(before->counted, health.counted, sizeof before->counted);
-    memcpy(before->counts, health.counts, sizeof before->counts);
-    trial->counters_begin = xb_clock_now();
+    xb_conditions_note(((const struct trial *)argument)->conditions, run, false);
 }
 
-/* An observer's callback: data moves from the first sample on, that of a warm-up included. */
+/* Data moves from the first sample on, that of a warm-up included. A link that trained down at rest
+ * has counted by then what it takes to train up. */
 static void note_copy(void *argument, const struct xb_run *run, size_t samples, double bandwidth)
 {
     struct trial *trial = argument;
     (void)samples;
     (void)bandwidth;
+    if (!(trial->begin > 0)) {
+        trial->begin = xb_clock_now();
+        xb_session_read_health(trial->driver, trial->info->index, XB_HEALTH_ALL,
+                               &trial->attempt->health_before);
+    }
     xb_pcie_watch_arm(trial->link, true);
-    xb_conditions_note_copy(trial->conditions, run);
-    if (!trial->moves)
-        read_counters(trial);
-    trial->moves = true;
+    xb_conditions_note(trial->conditions, run, true);
 }
 
 static void note_failure(struct xb_link_attempt *attempt, const char *direction, const char *reason)
@@ -126,21 +122,21 @@ enum xb_status xb_session_find_devices(struct xb_link_session *session, struct x
 static void transfer(struct trial *trial)
 {
     struct xb_link_attempt *attempt = trial->attempt;
-    const struct xb_conditions_source source = {
-        .driver = trial->driver, .index = trial->info->index, .bdf = trial->info->pci_bdf};
     struct xb_pcie_watch_task task = {.root = trial->session->sysfs,
-                                      .bdf = source.bdf,
+                                      .bdf = trial->info->pci_bdf,
                                       .path = &attempt->at_rest,
                                       .interval = WATCH_INTERVAL_S,
                                       .look = xb_conditions_look};
-    const struct xb_run_observer observer = {.progress = note_copy, .argument = trial};
+    const struct xb_run_observer observer = {
+        .begun = note_begin, .progress = note_copy, .argument = trial};
     char device[16];
     struct xb_session_run run;
     struct xb_error error;
-    snprintf(device, sizeof device, "%u", source.index);
+    snprintf(device, sizeof device, "%u", trial->info->index);
     enum xb_status status = plan(trial->session, trial->driver, device, &run, &error);
     if (status == XB_OK)
-        status = xb_conditions_open(&source, &trial->conditions, &error);
+        status = xb_conditions_open(trial->driver, trial->info->index, trial->info->pci_bdf,
+                                    &trial->conditions, &error);
     task.argument = trial->conditions;
     if (status == XB_OK)
         status = xb_pcie_watch_start(&task, &trial->link, &error);
@@ -166,12 +162,9 @@ static void make_attempt(const struct xb_link_session *session, struct xb_driver
     xb_pcie_path_read(session->sysfs, info->pci_bdf, &attempt->at_rest);
     if (!attempt->at_rest.present)
         return;
-    double begin = trial.counters_begin = xb_clock_now();
-    xb_session_read_health(driver, info->index, XB_HEALTH_ALL, &attempt->health_before);
     transfer(&trial);
     xb_session_read_health(driver, info->index, XB_HEALTH_ALL, &attempt->health_after);
-    attempt->health_seconds = xb_clock_now() - begin;
-    attempt->counter_seconds = xb_clock_now() - trial.counters_begin;
+    attempt->health_seconds = trial.begin > 0 ? xb_clock_now() - trial.begin : 0;
     xb_pcie_path_read(session->sysfs, info->pci_bdf, &attempt->after);
 }
 

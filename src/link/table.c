@@ -51,7 +51,7 @@ static void add_errors(struct xb_words *words, const struct xb_link_port *port)
                  errors->fatal);
 }
 
-/* "2 NAKs received, 1 bad TLP"; nothing where all are 0. Returns whether any counter is known. */
+/* "NAKs received 2, bad TLPs 1"; nothing where all are 0. Returns whether any counter is known. */
 static bool add_counts(struct xb_words *words, const bool counted[XB_PCIE_COUNTERS],
                        const uint64_t counts[XB_PCIE_COUNTERS])
 {
@@ -59,8 +59,8 @@ static bool add_counts(struct xb_words *words, const bool counted[XB_PCIE_COUNTE
     for (enum xb_pcie_counter i = 0; i < XB_PCIE_COUNTERS; i++) {
         known = known || counted[i];
         if (counted[i] && counts[i] > 0)
-            xb_words_add(words, "%s%" PRIu64 " %s", words->length > 0 ? ", " : "", counts[i],
-                         xb_pcie_counter_words(i));
+            xb_words_add(words, "%s%s %" PRIu64, words->length > 0 ? ", " : "",
+                         xb_pcie_counter_words(i), counts[i]);
     }
     return known;
 }

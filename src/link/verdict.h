@@ -27,10 +27,8 @@ struct xb_link_attempt {
                                     means that the device fell off the bus */
     struct xb_pcie_load load;    /* while data moved */
     struct xb_device_health health_before, health_after;
-    double health_seconds; /* between these two */
-    /* Between the readings of their PCIe counters. The first is made anew when the first copy has
-     * ended: a link that trained down at rest has counted by then what it takes to train up. */
-    double counter_seconds;
+    double health_seconds; /* between these two: the first is read when the first copy has ended,
+                              and unknown where none has */
     struct xb_link_conditions conditions[2]; /* h2d, d2h */
     double h2d, d2h;   /* median bytes per second of verified copies; 0 where there is none */
     bool data_wrong;   /* a copy arrived wrong */
@@ -153,11 +151,13 @@ struct xb_link_facts {
     bool replays_known;
     uint64_t replays;      /* packets that were sent again, in all attempts together */
     uint64_t most_replays; /* in one attempt */
+    unsigned attempts_replayed;
     /* What the device itself counted on its link while data moved, in all attempts together. */
     bool counted[XB_PCIE_COUNTERS];
     uint64_t rises[XB_PCIE_COUNTERS];
-    uint64_t since_boot[XB_PCIE_COUNTERS]; /* at the end of the last attempt that tells it */
-    double counter_seconds;
+    unsigned attempts_risen[XB_PCIE_COUNTERS]; /* in how many */
+    uint64_t since_boot[XB_PCIE_COUNTERS];     /* at the end of the last attempt that tells it */
+    double counted_seconds;
     struct xb_nvlink_facts nvlinks;
 };
 

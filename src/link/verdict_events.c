@@ -73,24 +73,25 @@ static void judge_port(const struct xb_link_port *port, struct xb_verdict *verdi
 }
 
 /*
- * What the device itself counts. On the H100s and H200s that were seen, in virtual machines, none
- * of these rose in minutes of traffic (docs/link.md), so each is judged there as a rate, and on
- * other devices shown. One packet in a while may be sent again on any link: wrong bits are allowed.
+ * What the device itself counts, judged as a rate where healthy devices were seen: H100s and H200s.
+ * One wrong bit is allowed on any link now and then. On a healthy H200 two came in 4 minutes of
+ * copies, and one of them was a receiver error, two bad TLPs, two LCRC errors, a NAK and a retrain
+ * (bench/results/h200/link-one-error.json). So one event, in one attempt, is none too many.
  */
 #define HEALTHY_RATE 0.6 /* a second */
 static const struct {
     const char *key, *words;
-    enum { SHOWN, RATE, NEVER } judged; /* never: healthy links do not count it once */
+    enum { SHOWN, RATE, ERROR } judged; /* an error is one too many */
 } counters[XB_PCIE_COUNTERS] = {
-    [XB_PCIE_RETRAINS] = {"retrains", "retrains", NEVER},
+    [XB_PCIE_RETRAINS] = {"retrains", "retrains", RATE},
     [XB_PCIE_CORRECTABLE] = {"correctable", "correctable errors", RATE},
     [XB_PCIE_NAKS_RECEIVED] = {"naks_received", "NAKs received", RATE},
     [XB_PCIE_RECEIVER_ERRORS] = {"receiver_errors", "receiver errors", RATE},
     [XB_PCIE_BAD_TLPS] = {"bad_tlps", "bad TLPs", RATE},
     [XB_PCIE_NAKS_SENT] = {"naks_sent", "NAKs sent", RATE},
     [XB_PCIE_BAD_DLLPS] = {"bad_dllps", "bad DLLPs", RATE},
-    [XB_PCIE_NONFATAL] = {"nonfatal", "non-fatal errors", NEVER},
-    [XB_PCIE_FATAL] = {"fatal", "fatal errors", NEVER},
+    [XB_PCIE_NONFATAL] = {"nonfatal", "non-fatal errors", ERROR},
+    [XB_PCIE_FATAL] = {"fatal", "fatal errors", ERROR},
     [XB_PCIE_UNSUPPORTED] = {"unsupported_requests", "unsupported requests", SHOWN},
     [XB_PCIE_LCRC_ERRORS] = {"lcrc_errors", "LCRC errors", RATE},
     [XB_PCIE_LANE_ERRORS] = {"lane_errors", "lane errors", RATE},
@@ -112,37 +113,35 @@ static bool is_hopper(const struct xb_link_device *device)
     return strcmp(device->info.architecture, "sm_90") == 0;
 }
 
-/* One alone may be chance. */
-static bool is_frequent(uint64_t count, const struct xb_link_facts *facts)
+static bool is_frequent(uint64_t count, unsigned attempts, const struct xb_link_facts *facts)
 {
-    return count >= 2 && (double)count > HEALTHY_RATE * facts->counter_seconds;
+    return (attempts > 1 || count > USUAL_ERRORS) &&
+           (double)count > HEALTHY_RATE * facts->counted_seconds;
 }
 
 static void judge_device_counters(struct xb_verdict *verdict)
 {
     const struct xb_link_facts *facts = &verdict->facts;
-    enum xb_level level = XB_LEVEL_OK;
+    bool is_grave = facts->rises[XB_PCIE_NONFATAL] > 0 || facts->rises[XB_PCIE_FATAL] > 0;
+    size_t length = 0;
     char text[200] = "";
     for (size_t i = 0; i < XB_PCIE_COUNTERS; i++) {
         uint64_t count = facts->rises[i];
-        size_t length = strlen(text);
-        bool is_bad = counters[i].judged == NEVER  ? count > 0
-                      : counters[i].judged == RATE ? is_frequent(count, facts)
-                                                   : false;
-        if (!is_bad || i == XB_PCIE_RETRAINS)
+        if (counters[i].judged == RATE ? !is_frequent(count, facts->attempts_risen[i], facts)
+                                       : counters[i].judged == SHOWN || count == 0)
             continue;
-        snprintf(text + length, sizeof text - length, "%s%" PRIu64 " %s", length > 0 ? ", " : "",
-                 count, counters[i].words);
-        level = xb_level_worse(level,
-                               counters[i].judged == NEVER ? XB_LEVEL_CRITICAL : XB_LEVEL_WARNING);
+        if (i == XB_PCIE_RETRAINS)
+            xb_reason_add(&verdict->found, XB_LEVEL_WARNING, "XB-PCIE-RETRAIN",
+                          "the link was trained again while data moved (count %" PRIu64
+                          "): reseat the card, check riser and cables",
+                          count);
+        else if (length < sizeof text)
+            length += (size_t)snprintf(text + length, sizeof text - length, "%s%s %" PRIu64,
+                                       length > 0 ? ", " : "", counters[i].words, count);
     }
-    if (facts->rises[XB_PCIE_RETRAINS] > 0)
-        xb_reason_add(&verdict->found, XB_LEVEL_WARNING, "XB-PCIE-RETRAIN",
-                      "the link was trained again while data moved (%" PRIu64 " times): reseat the "
-                      "card, check riser and cables",
-                      facts->rises[XB_PCIE_RETRAINS]);
-    if (level != XB_LEVEL_OK)
-        xb_reason_add(&verdict->found, level, "XB-PCIE-ERRORS",
+    if (length > 0)
+        xb_reason_add(&verdict->found, is_grave ? XB_LEVEL_CRITICAL : XB_LEVEL_WARNING,
+                      "XB-PCIE-ERRORS",
                       "%s while data moved: reseat the card, check riser and cables", text);
 }
 
@@ -152,7 +151,7 @@ void xb_judge_counters(const struct xb_link_device *device, struct xb_verdict *v
     for (size_t i = 0; i < facts->port_count; i++)
         judge_port(&facts->ports[i], verdict);
     if (facts->most_replays > USUAL_ERRORS ||
-        (is_hopper(device) && is_frequent(facts->replays, facts)))
+        (is_hopper(device) && is_frequent(facts->replays, facts->attempts_replayed, facts)))
         xb_reason_add(&verdict->found, XB_LEVEL_WARNING, "XB-PCIE-REPLAY",
                       "%" PRIu64 " packets were sent again while data moved: reseat the card, "
                       "check riser and cables",

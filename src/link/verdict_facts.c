@@ -195,23 +195,31 @@ static void count_of_vendor(const struct xb_link_attempt *attempt, struct xb_lin
     uint64_t replays = rise(before->replays, after->replays);
     facts->replays_known = true;
     facts->replays += replays;
+    facts->attempts_replayed += replays > 0;
     if (replays > facts->most_replays)
         facts->most_replays = replays;
 }
 
-/* What the device counted in one attempt. */
+/* What the device counted in one attempt. Retrains only count while copies go on: a link that rests
+ * between them may train down and up again. */
 static void count_of_device(const struct xb_link_attempt *attempt, struct xb_link_facts *facts)
 {
     const struct xb_device_health *before = &attempt->health_before;
     const struct xb_device_health *after = &attempt->health_after;
-    facts->counter_seconds += attempt->counter_seconds;
+    bool any = false;
     for (size_t i = 0; i < XB_PCIE_COUNTERS; i++) {
         if (!before->counted[i] || !after->counted[i])
             continue;
-        facts->counted[i] = true;
-        facts->rises[i] += rise(before->counts[i], after->counts[i]);
+        uint64_t more = i == XB_PCIE_RETRAINS
+                            ? attempt->conditions[0].retrains + attempt->conditions[1].retrains
+                            : rise(before->counts[i], after->counts[i]);
+        any = facts->counted[i] = true;
+        facts->rises[i] += more;
+        facts->attempts_risen[i] += more > 0;
         facts->since_boot[i] = after->counts[i];
     }
+    if (any)
+        facts->counted_seconds += attempt->health_seconds;
 }
 
 void xb_link_facts_find(const struct xb_link_device *device, size_t best,

@@ -31,10 +31,14 @@ static const char *cause_of(const struct xb_link_conditions *seen, bool is_back,
     double whole = is_back ? seen->sent : seen->received;
     double same_way = has_traffic ? whole * full / ceiling->raw - seen->mean : 0;
     double other_way = has_traffic ? (is_back ? seen->received : seen->sent) : 0;
-    if (same_way > (assumed ? OTHER_SHARE_ASSUMED : OTHER_SHARE) * full ||
-        other_way > OTHER_WAY_SHARE * (is_back ? ceiling->h2d : ceiling->d2h)) {
-        snprintf(text, 128, "%.1f GB/s of other traffic crossed the link",
-                 fmax(same_way, other_way) / 1e9);
+    if (same_way > (assumed ? OTHER_SHARE_ASSUMED : OTHER_SHARE) * full) {
+        snprintf(text, 128, "the link carried %.1f GB/s with headers, %.1f of it this copy's data",
+                 whole / 1e9, seen->mean / 1e9);
+        return "XB-OTHER-TRAFFIC";
+    }
+    if (other_way > OTHER_WAY_SHARE * (is_back ? ceiling->h2d : ceiling->d2h)) {
+        snprintf(text, 128, "the link carried %.1f GB/s of other traffic the other way",
+                 other_way / 1e9);
         return "XB-OTHER-TRAFFIC";
     }
     if (seen->memory_is_far) {
@@ -65,7 +69,13 @@ static const char *cause_of(const struct xb_link_conditions *seen, bool is_back,
     return "XB-SLOW-AT-TIMES";
 }
 
-/* The first cause that any slow attempt shows. */
+static double rate_of(const struct xb_link_attempt *attempt, bool is_back)
+{
+    double rate = is_back ? attempt->d2h : attempt->h2d;
+    return xb_rate_known(rate) ? rate : 0;
+}
+
+/* The first cause that any slow attempt shows; an attempt that was not slow shows one too. */
 static const char *find_cause(const struct xb_link_device *device, const struct xb_verdict *verdict,
                               bool is_back, char text[128])
 {
@@ -74,9 +84,13 @@ static const char *find_cause(const struct xb_link_device *device, const struct 
     const char *code = NULL;
     for (size_t i = 0; i < xb_link_attempts(device) && code == NULL; i++) {
         const struct xb_link_attempt *attempt = &device->attempts[i];
-        double rate = is_back ? attempt->d2h : attempt->h2d;
-        if (xb_rate_known(rate) && rate < limit)
+        double rate = rate_of(attempt, is_back);
+        if (rate > 0 && rate < limit)
             code = cause_of(&attempt->conditions[is_back], is_back, limit, &verdict->ceiling, text);
+        if (rate >= limit) {
+            snprintf(text, 128, "another attempt reached %.2f GB/s", rate / 1e9);
+            code = "XB-SLOW-AT-TIMES";
+        }
     }
     return code;
 }
@@ -97,15 +111,20 @@ static bool link_is_suspect(const struct xb_findings *found)
     return false;
 }
 
-/* Whether no attempt came near to what the link can carry. */
-static bool always_far_below(const struct xb_link_device *device, bool is_back, double ceiling)
+/* Whether no attempt came near to what the link can carry, all were made, and other traffic would
+ * have been seen: that above a switch, which others may share, is not. */
+static bool is_surely_far_below(const struct xb_link_device *device,
+                                const struct xb_verdict *verdict, bool is_back, double ceiling)
 {
+    bool is_seen = !device->cut && verdict->facts.slot + 1 >= verdict->facts.hop_count;
     for (size_t i = 0; i < xb_link_attempts(device); i++) {
         const struct xb_link_attempt *attempt = &device->attempts[i];
-        if ((is_back ? attempt->d2h : attempt->h2d) >= XB_UNEXPLAINED_CRITICAL_SHARE * ceiling)
-            return false;
+        const struct xb_link_conditions *seen = &attempt->conditions[is_back];
+        double rate = rate_of(attempt, is_back);
+        is_seen = is_seen && rate < XB_UNEXPLAINED_CRITICAL_SHARE * ceiling &&
+                  (rate <= 0 || (seen->traffic_known && seen->cpus > 0));
     }
-    return true;
+    return is_seen;
 }
 
 /* ---- what follows ---- */
@@ -120,17 +139,19 @@ static void judge_direction(const struct xb_link_device *device,
     const char *name = is_back ? "d2h" : "h2d";
     const char *code = is_back ? "XB-BW-D2H" : "XB-BW-H2D";
     double full = is_back ? ceiling->d2h : ceiling->h2d;
-    bool is_own = minimum->is_set || limits->warn_share.is_set || limits->critical_share.is_set;
+    bool sets_critical = minimum->is_set || limits->critical_share.is_set;
+    bool is_own = sets_critical || limits->warn_share.is_set;
     char text[160];
     char cause[128];
     char speed[24];
-    if (!suspect && !is_own && ceiling->known)
-        direction->critical = XB_UNEXPLAINED_CRITICAL_SHARE * full;
+    if (!suspect && !sets_critical && ceiling->known)
+        direction->critical = fmin(direction->critical, XB_UNEXPLAINED_CRITICAL_SHARE * full);
     if (!direction->is_slow)
         return;
     const char *other = suspect ? NULL : find_cause(device, verdict, is_back, cause);
-    bool is_critical = direction->measured < direction->critical &&
-                       (suspect || is_own || always_far_below(device, is_back, full));
+    bool is_critical =
+        direction->measured < direction->critical &&
+        (suspect || sets_critical || is_surely_far_below(device, verdict, is_back, full));
     enum xb_level level = other != NULL ? XB_LEVEL_UNKNOWN
                           : is_critical ? XB_LEVEL_CRITICAL
                                         : XB_LEVEL_WARNING;
@@ -152,8 +173,8 @@ static void judge_direction(const struct xb_link_device *device,
                       is_own ? name : text, is_own ? ":" : ";", cause);
     else if (!suspect && !is_own)
         xb_reason_add(&verdict->found, level, "XB-SLOW-UNEXPLAINED",
-                      "%s: neither the link nor the host shows why; compare with other nodes, "
-                      "then reseat the card",
+                      "%s: nothing that was looked at shows why; compare with other nodes, then "
+                      "reseat the card",
                       text);
 }
 

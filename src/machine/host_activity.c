@@ -67,8 +67,7 @@ void xb_memory_probe_close(struct xb_memory_probe *probe)
 }
 
 /* Each load has to wait for the one before, because its place depends on the value, a zero. The
- * places are those of Knuth's generator MMIX (The Art of Computer Programming 2, 3.3.4), which
- * comes to each line once in 2^20 loads. */
+ * places are those of Knuth's generator MMIX (The Art of Computer Programming 2, 3.3.4). */
 double xb_memory_probe_time(struct xb_memory_probe *probe)
 {
     double begin = xb_clock_now();

@@ -152,6 +152,7 @@ class Nhc(ExampleTest):
             ["bash", "-c", NHC, "nhc", os.path.join(EXAMPLES, "xferbench.nhc"), check],
             XFERBENCH_ENDS=str(ends),
             XFERBENCH_SAYS=says,
+            XFERBENCH_UNKNOWNS=os.path.join(self.folder, "unknowns"),
         )
 
     def line_of_the_example(self):
@@ -178,11 +179,16 @@ class Nhc(ExampleTest):
 
     def test_unknown_is_tried_again(self):
         line = "xferbench link UNKNOWN: GPU 0 0000:0f:00.0 XB-HOST-BUSY"
-        run = self.check(3, line)
-        self.assertEqual(run.out, f"log check_xferbench_link:  {line}\nreturned 0\n")
-        run = self.check(3, line, check="XFERBENCH_FAIL_ON='2 3' check_xferbench_link")
-        self.assertEqual(run.out, f"died check_xferbench_link:  {line}\nreturned 1\n")
-        self.assertIn("returned 1\n", self.check(3).out)  # without a word it was no xferbench
+        again = f"log check_xferbench_link:  {line}: will be tried again\nreturned 0\n"
+        failed = f"died check_xferbench_link:  {line}\nreturned 1\n"
+        for code, says in ((3, again), (3, again), (0, "returned 0\n"), (3, again), (3, again), (3, failed), (3, failed)):
+            self.assertEqual(self.check(code, "" if code == 0 else line).out, says)
+        self.check(0)
+        run = self.check(3, line, check="XFERBENCH_TRIES=1 check_xferbench_link")
+        self.assertEqual(run.out, failed)
+        self.write("unknowns", "x[$(touch z)]\n")
+        self.assertEqual(self.check(3, line).out, again)
+        self.assertFalse(os.path.exists(os.path.join(self.folder, "z")))
 
     def test_a_crash_is_told(self):
         run = self.check(139)

@@ -107,7 +107,6 @@ static void make_attempt(struct xb_link_attempt *attempt, const char *bdf, const
     attempt->health_before.counts[XB_PCIE_RETRAINS] = 486;
     attempt->health_after = attempt->health_before;
     attempt->health_seconds = 0.5;
-    attempt->counter_seconds = 0.25;
     for (size_t i = 0; i < 2; i++)
         attempt->conditions[i] = (struct xb_link_conditions){.seconds = 0.125,
                                                              .cpus = 16,

@@ -7,6 +7,7 @@
 #include "machine/host_activity.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,6 +19,7 @@
 static struct {
     bool has_library, has_stat;
     double load_s;
+    int probes_open;
     uint32_t step_us;                /* of time, between two looks */
     uint64_t time_us, own_us, looks; /* so far */
     uint32_t sent;
@@ -25,7 +27,9 @@ static struct {
 
 int __wrap_clock_gettime(clockid_t clock, struct timespec *time);
 bool __wrap_xb_cpu_times_read(const char *path, struct xb_cpu_times *times);
+struct xb_memory_probe *__wrap_xb_memory_probe_open(void);
 double __wrap_xb_memory_probe_time(struct xb_memory_probe *probe);
+void __wrap_xb_memory_probe_close(struct xb_memory_probe *probe);
 
 int __wrap_clock_gettime(clockid_t clock, struct timespec *time)
 {
@@ -50,10 +54,22 @@ bool __wrap_xb_cpu_times_read(const char *path, struct xb_cpu_times *times)
     return world.has_stat;
 }
 
+struct xb_memory_probe *__wrap_xb_memory_probe_open(void)
+{
+    world.probes_open++;
+    return (struct xb_memory_probe *)&world;
+}
+
+void __wrap_xb_memory_probe_close(struct xb_memory_probe *probe)
+{
+    world.probes_open -= probe != NULL;
+}
+
+/* One load in three is slow: the median is not. */
 double __wrap_xb_memory_probe_time(struct xb_memory_probe *probe)
 {
-    (void)probe;
-    return world.load_s;
+    assert_ptr_equal(probe, &world);
+    return world.looks % 3 == 2 ? 10 * world.load_s : world.load_s;
 }
 
 static void device_health(struct xb_driver *driver, unsigned index, unsigned parts,
@@ -65,13 +81,15 @@ static void device_health(struct xb_driver *driver, unsigned index, unsigned par
     if (!world.has_library)
         return;
     if (parts == XB_HEALTH_TRAFFIC) {
+        health->counted[XB_PCIE_RETRAINS] = true;
+        health->counts[XB_PCIE_RETRAINS] = 10 + world.looks;
         health->traffic_known = true;
         health->bytes_sent = world.sent;
         health->bytes_received = 2 * world.sent;
     } else {
         assert_int_equal(parts, XB_HEALTH_CLOCKS);
         health->clocks_known = true;
-        health->memory_clock_mhz = 2000;
+        health->memory_clock_mhz = world.looks == 0 ? 2000 : 1900;
         health->memory_clock_best_mhz = 3201;
         health->slowed_by_hardware = true;
         strcpy(health->throttle, "hardware power brake");
@@ -85,8 +103,6 @@ static struct xb_run run = {.results = results, .case_count = 2};
 static struct xb_conditions *start(void)
 {
     static struct xb_driver driver = {.backend = &backend};
-    const struct xb_conditions_source source = {
-        .driver = &driver, .index = 3, .bdf = "0000:0f:00.0"};
     struct xb_conditions *conditions = NULL;
     struct xb_error error;
     if (run.topology == NULL)
@@ -95,7 +111,7 @@ static struct xb_conditions *start(void)
     results[1].test.direction = XB_D2H;
     run.done_count = 0;
     world.sent = UINT32_MAX - 1500000; /* so it wraps */
-    assert_int_equal(xb_conditions_open(&source, &conditions, &error), XB_OK);
+    assert_int_equal(xb_conditions_open(&driver, 3, "0000:0f:00.0", &conditions, &error), XB_OK);
     return conditions;
 }
 
@@ -121,18 +137,22 @@ static void tells_what_goes_on_beside_copies(void **state)
     struct xb_link_conditions seen[2] = {{.seconds = 0}};
     struct xb_conditions *conditions = start();
     (void)state;
+    look(conditions, 1);
+    assert_int_equal(world.probes_open, 0);
+    xb_conditions_note(conditions, &run, false);
     look(conditions, 5); /* before the first copy has ended: nobody's */
+    assert_int_equal(world.probes_open, 1);
     assert_int_equal(world.looks, 0);
-    xb_conditions_note_copy(conditions, &run);
+    xb_conditions_note(conditions, &run, true);
     look(conditions, 3);
-    xb_conditions_note_copy(conditions, &run);
+    xb_conditions_note(conditions, &run, true);
     world.load_s = 900e-9;
     look(conditions, 9); /* after the last copy there: nobody's */
     run.done_count = 1;
     world.load_s = 300e-9;
-    xb_conditions_note_copy(conditions, &run);
+    xb_conditions_note(conditions, &run, true);
     look(conditions, 4);
-    xb_conditions_note_copy(conditions, &run);
+    xb_conditions_note(conditions, &run, true);
     xb_conditions_close(conditions, seen);
     for (size_t i = 0; i < 2; i++) {
         assert_true(fabs(seen[i].seconds - (i == 0 ? 0.04 : 0.06)) < 1e-9);
@@ -142,11 +162,13 @@ static void tells_what_goes_on_beside_copies(void **state)
         assert_true(seen[i].traffic_known);
         assert_true(fabs(seen[i].sent - 50e6) < 1);
         assert_true(fabs(seen[i].received - 100e6) < 1);
-        assert_int_equal(seen[i].memory_mhz, 2000);
+        assert_int_equal(seen[i].memory_mhz, i == 0 ? 2000 : 1900);
+        assert_int_equal(seen[i].retrains, i == 0 ? 2 : 3);
         assert_int_equal(seen[i].memory_best_mhz, 3201);
         assert_true(seen[i].slowed_by_hardware);
         assert_string_equal(seen[i].throttle, "hardware power brake");
     }
+    assert_int_equal(world.probes_open, 0);
 }
 
 /* The counters may have wrapped once more than can be seen. */
@@ -155,10 +177,11 @@ static void does_not_know_traffic_between_looks_far_apart(void **state)
     struct xb_link_conditions seen[2] = {{.seconds = 0}};
     struct xb_conditions *conditions = start();
     (void)state;
-    xb_conditions_note_copy(conditions, &run);
+    xb_conditions_note(conditions, &run, false);
+    xb_conditions_note(conditions, &run, true);
     world.step_us = 31000;
     look(conditions, 3);
-    xb_conditions_note_copy(conditions, &run);
+    xb_conditions_note(conditions, &run, true);
     xb_conditions_close(conditions, seen);
     assert_false(seen[0].traffic_known);
     assert_int_equal(seen[0].cpus, 16);
@@ -173,7 +196,7 @@ static void tells_nothing_where_nothing_is_known(void **state)
         world.has_library = world.has_stat = copies < 2; /* one alone is not enough */
         world.load_s = copies < 2 ? 100e-9 : 0;
         for (int i = 0; i < copies; i++) {
-            xb_conditions_note_copy(conditions, &run);
+            xb_conditions_note(conditions, &run, true);
             look(conditions, 2);
         }
         xb_conditions_close(conditions, seen);
@@ -189,15 +212,40 @@ static void tells_nothing_where_nothing_is_known(void **state)
     xb_conditions_close(NULL, NULL);
 }
 
+static void *look_on(void *conditions)
+{
+    look(conditions, 500);
+    return NULL;
+}
+
+/* For ThreadSanitizer, beside what the other thread notes. */
+static void looks_while_copies_are_noted(void **state)
+{
+    struct xb_link_conditions seen[2] = {{.seconds = 0}};
+    struct xb_conditions *conditions = start();
+    pthread_t thread;
+    (void)state;
+    assert_int_equal(pthread_create(&thread, NULL, look_on, conditions), 0);
+    xb_conditions_note(conditions, &run, false);
+    for (unsigned i = 0; i < 1000; i++) {
+        run.done_count = i / 500;
+        xb_conditions_note(conditions, &run, true);
+    }
+    pthread_join(thread, NULL);
+    xb_conditions_close(conditions, seen);
+    assert_int_equal(world.probes_open, 0);
+}
+
 /* More looks than are kept. */
 static void keeps_the_first_looks(void **state)
 {
     struct xb_link_conditions seen[2] = {{.seconds = 0}};
     struct xb_conditions *conditions = start();
     (void)state;
-    xb_conditions_note_copy(conditions, &run);
+    xb_conditions_note(conditions, &run, false);
+    xb_conditions_note(conditions, &run, true);
     look(conditions, 1000);
-    xb_conditions_note_copy(conditions, &run);
+    xb_conditions_note(conditions, &run, true);
     xb_conditions_close(conditions, seen);
     assert_true(fabs(seen[0].seconds - 255 * 0.02) < 1e-9);
     assert_true(fabs(seen[0].cpus_busy - 6) < 1e-9);
@@ -210,6 +258,7 @@ int main(void)
         cmocka_unit_test_setup(does_not_know_traffic_between_looks_far_apart, begin),
         cmocka_unit_test_setup(tells_nothing_where_nothing_is_known, begin),
         cmocka_unit_test_setup(keeps_the_first_looks, begin),
+        cmocka_unit_test_setup(looks_while_copies_are_noted, begin),
     };
     int failed = cmocka_run_group_tests_name("link_conditions", tests, NULL, NULL);
     xb_topology_close(run.topology);

@@ -64,6 +64,7 @@ enum xb_status __wrap_xb_run_execute(struct xb_run *run, const struct xb_run_obs
 
 /* What else the machine does; the test's own is no part of a test. */
 static double busy_cpus;
+static uint64_t retrains;
 
 void __wrap_xb_conditions_close(struct xb_conditions *conditions,
                                 struct xb_link_conditions told[2]);
@@ -74,8 +75,12 @@ void __wrap_xb_conditions_close(struct xb_conditions *conditions, struct xb_link
 {
     __real_xb_conditions_close(conditions, told);
     for (size_t i = 0; i < 2; i++)
-        told[i] = (struct xb_link_conditions){
-            .seconds = 0.1, .cpus = 16, .cpus_busy = busy_cpus, .load_s = 140e-9};
+        told[i] = (struct xb_link_conditions){.seconds = 0.1,
+                                              .cpus = 16,
+                                              .cpus_busy = busy_cpus,
+                                              .load_s = 140e-9,
+                                              .traffic_known = true,
+                                              .retrains = retrains};
 }
 
 struct xb_memory_probe *__wrap_xb_memory_probe_open(void);
@@ -140,6 +145,7 @@ static int set_up(void **state)
 {
     xb_fake_reset();
     busy_cpus = 0;
+    retrains = 0;
     xb_fake.pci_bdf = PCIE_FIXTURE_DEVICE;
     xb_fake.device_memory_free = 64 * (uint64_t)MIB; /* a memory of its own: copies cross a link */
     return make_tree(state);
@@ -222,15 +228,16 @@ static void scenarios_get_their_reasons(void **state)
 
 static void retrain(void)
 {
-    xb_fake.pcie_rises[XB_PCIE_RETRAINS] = 1;
+    retrains = 100;
 }
 static void replay(void)
 {
-    xb_fake.replay_rises = 1;
+    xb_fake.replay_rises = 100; /* whatever time the attempts take */
 }
 static void count_errors(void)
 {
-    xb_fake.pcie_rises[XB_PCIE_BAD_TLPS] = 5;
+    xb_fake.pcie_rises[XB_PCIE_BAD_TLPS] = 100;
+    xb_fake.pcie_rises[XB_PCIE_RETRAINS] = 1; /* at rest: no fault */
 }
 static void throttle(void)
 {
@@ -260,7 +267,7 @@ static void faults_are_told_on_any_host(void **state)
         void *root = NULL;
         busy_cpus = i % 2 == 0 ? 0 : 12;
         memset(xb_fake.pcie_rises, 0, sizeof xb_fake.pcie_rises);
-        xb_fake.replay_rises = 0;
+        xb_fake.replay_rises = retrains = 0;
         xb_fake.slowed_by_hardware = false;
         if (rows[i / 2].change != NULL)
             rows[i / 2].change();
@@ -286,11 +293,14 @@ static void a_slow_link_is_doubted_on_a_busy_host(void **state)
     for (int busy = 0; busy < 2; busy++) {
         busy_cpus = 12 * busy;
         ask(&o, *state);
+        o.session->spacing = 0.05;
+        double begin = xb_clock_now();
         o.session->limits = (struct xb_link_limits){.min_d2h.is_set = false};
         test(&o);
         expect(&o, busy ? XB_LEVEL_UNKNOWN : XB_LEVEL_CRITICAL,
                busy ? "XB-HOST-BUSY" : "XB-SLOW-UNEXPLAINED");
         assert_int_equal(o.session->devices[0].attempt_count, 3);
+        assert_true(xb_clock_now() - begin >= 0.05 + 0.1); /* between the attempts */
         release(&o);
     }
 }

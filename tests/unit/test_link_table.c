@@ -45,7 +45,7 @@ static void table_of_a_healthy_gpu(void **state)
                "  path     LINK, device first           UNDER LOAD  BEST      AT REST\n"
                "           0000:0f:00.0 - 0000:0e:00.0  Gen5 x16    Gen5 x16  Gen1 x16  1 change\n"
                "  errors   none counted during the test (AER, by the device)\n"
-               "           since boot, by the device: 486 retrains\n"
+               "           since boot, by the device: retrains 486\n"
                "  packets  payload 256 bytes (read), read request 4096 bytes (read)\n"
                "  ceiling  H2D 58.10, D2H 57.40 GB/s; raw 63.02 GB/s each way (Gen5 x16)\n"
                "  H2D      55.42 GB/s, 95.4 % of the ceiling; warning below 52.29; critical "
@@ -83,9 +83,9 @@ static void table_of_a_bad_gpu(void **state)
                "  WARNING  XB-AER-CORRECTABLE: 3 at 0000:1e:00.0\n");
     assert_has(text, "  Gen5 x8     Gen5 x16  Gen1 x16  1 change\n");
     assert_has(text,
-               "  errors   4 NAKs received; 0000:1f:00.0: 0 correctable, 1 non-fatal, 0 fatal; "
+               "  errors   NAKs received 4; 0000:1f:00.0: 0 correctable, 1 non-fatal, 0 fatal; "
                "0000:1e:00.0: 3\n           correctable, 0 non-fatal, 0 fatal\n"
-               "           since boot, by the device: 486 retrains, 4 NAKs received\n");
+               "           since boot, by the device: retrains 486, NAKs received 4\n");
     assert_has(text, "  limits   H2D: default; D2H: command line; x16: file\n");
     assert_has(text, "\nNode: CRITICAL\n  devices  1 of 2 OK\n  next     do what each code says");
     free(text);

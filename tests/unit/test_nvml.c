@@ -103,7 +103,7 @@ static void reads_the_parts_that_are_asked_for(void **state)
         memset(&after, 0xa5, sizeof after);
         xb_nvml_health(DEVICE, parts, &after);
         assert_int_equal(after.replays_known, (parts & XB_HEALTH_COUNTERS) != 0);
-        assert_int_equal(after.counted[XB_PCIE_RETRAINS], (parts & XB_HEALTH_COUNTERS) != 0);
+        assert_int_equal(after.counted[XB_PCIE_FATAL], (parts & XB_HEALTH_COUNTERS) != 0);
         assert_int_equal(after.traffic_known, (parts & XB_HEALTH_TRAFFIC) != 0);
         assert_int_equal(after.clocks_known, (parts & XB_HEALTH_CLOCKS) != 0);
         assert_int_equal(after.throttle_known, (parts & XB_HEALTH_CLOCKS) != 0);

@@ -118,7 +118,7 @@ static void looks_at_the_devices_health(void **state)
     struct xb_link_attempt attempt = healthy();
     struct xb_device_health *after = &attempt.health_after;
     (void)state;
-    attempt.counter_seconds = 10;
+    attempt.health_seconds = 10;
     after->replays = 5;
     assert_attempt_ok(&attempt);
     after->replays = 6;
@@ -154,6 +154,7 @@ static struct xb_verdict counted(enum xb_pcie_counter counter, uint64_t each,
     for (size_t i = 0; i < 3; i++) {
         device.attempts[i] = healthy();
         device.attempts[i].health_after.counts[counter] += each;
+        device.attempts[i].conditions[1].retrains = counter == XB_PCIE_RETRAINS ? each : 0;
     }
     xb_verdict_of_device(&device, &no_limits, &verdict);
     assert_int_equal(
@@ -173,7 +174,7 @@ static void judges_what_the_device_counts(void **state)
         if (i == XB_PCIE_UNSUPPORTED)
             assert_ok(&verdict);
         else if (i == XB_PCIE_RETRAINS)
-            assert_only(&verdict, XB_LEVEL_WARNING, "XB-PCIE-RETRAIN", "trained again|3 times");
+            assert_only(&verdict, XB_LEVEL_WARNING, "XB-PCIE-RETRAIN", "trained again|count 3");
         else
             assert_only(&verdict, is_grave ? XB_LEVEL_CRITICAL : XB_LEVEL_WARNING, "XB-PCIE-ERRORS",
                         xb_pcie_counter_words(i));
@@ -186,26 +187,52 @@ static void judges_what_the_device_counts(void **state)
     }
 }
 
-/* One wrong bit now and then is allowed: not one a second, as three replays in three are. */
+static void assert_judged(const struct xb_link_device *device, const char *code)
+{
+    struct xb_verdict verdict;
+    xb_verdict_of_device(device, &no_limits, &verdict);
+    assert_string_equal(verdict.found.reason_count > 0 ? verdict.found.reasons[0].code : "", code);
+}
+
+/* Wrong bits are allowed now and then: not in each attempt, once a second. One event may count
+ * several times, in several counters. */
 static void judges_rates(void **state)
 {
-    struct xb_link_attempt attempt = healthy();
+    static struct xb_link_device device; /* large */
+    struct xb_link_attempt *attempts = device.attempts;
     (void)state;
-    attempt.health_after.replays = attempt.health_before.replays + 1;
-    attempt.health_after.counts[XB_PCIE_NAKS_RECEIVED]++;
-    assert_attempt_ok(&attempt);
-    attempt.health_after.replays = attempt.health_before.replays + 2;
-    assert_attempt(&attempt, XB_LEVEL_WARNING, "XB-PCIE-REPLAY", "2 packets");
-    attempt.counter_seconds = 4; /* half a one a second */
-    attempt.health_after.counts[XB_PCIE_NAKS_RECEIVED]++;
-    assert_attempt_ok(&attempt);
-    attempt.health_after.counts[XB_PCIE_RETRAINS]++; /* healthy ones have none */
-    assert_attempt(&attempt, XB_LEVEL_WARNING, "XB-PCIE-RETRAIN", "1 times");
-    attempt.health_after.counts[XB_PCIE_RETRAINS] = 0; /* reset */
-    assert_attempt_ok(&attempt);
-    attempt.health_after.counted[XB_PCIE_FATAL] = false;
-    attempt.health_after.counts[XB_PCIE_FATAL] = 99;
-    assert_attempt_ok(&attempt);
+    device = (struct xb_link_device){.info = {.pci_bdf = SLOT, .architecture = "sm_90"},
+                                     .attempt_count = 3};
+    for (size_t i = 0; i < 3; i++)
+        attempts[i] = healthy();
+    attempts[0].health_after.replays += 5;
+    attempts[0].health_after.counts[XB_PCIE_NAKS_RECEIVED] += 5;
+    assert_judged(&device, "");
+    attempts[0].health_after.counts[XB_PCIE_NAKS_RECEIVED]++; /* too many for one event */
+    assert_judged(&device, "XB-PCIE-ERRORS");
+    attempts[0] = healthy();
+    for (size_t i = 0; i < 2; i++)
+        attempts[i].health_after.replays++;
+    assert_judged(&device, "XB-PCIE-REPLAY"); /* 2 in 3 s */
+    attempts[2].health_seconds = 2;           /* in 4 s */
+    assert_judged(&device, "");
+    for (size_t i = 0; i < XB_PCIE_COUNTERS; i++)
+        attempts[2].health_after.counted[i] = false; /* whose seconds do not count then */
+    assert_judged(&device, "XB-PCIE-REPLAY");
+    attempts[0] = attempts[1] = attempts[2] = healthy();
+    attempts[1].health_after.counts[XB_PCIE_RETRAINS]++; /* at rest: no fault */
+    assert_judged(&device, "");
+    attempts[1].conditions[0].retrains = 1; /* by one wrong bit */
+    assert_judged(&device, "");
+    attempts[0].conditions[1].retrains = 1;
+    assert_judged(&device, "XB-PCIE-RETRAIN");
+    attempts[0] = healthy();
+    attempts[1] = healthy();
+    attempts[1].health_after.counts[XB_PCIE_FATAL] = 0; /* reset */
+    assert_judged(&device, "");
+    attempts[1].health_after.counted[XB_PCIE_FATAL] = false;
+    attempts[1].health_after.counts[XB_PCIE_FATAL] = 99;
+    assert_judged(&device, "");
 }
 
 static void sorts_reasons(void **state)

@@ -55,7 +55,7 @@ struct xb_link_attempt healthy(void)
         attempt.health_before.counts[i] = 10; /* before the test */
     }
     attempt.health_after = attempt.health_before;
-    attempt.health_seconds = attempt.counter_seconds = 1;
+    attempt.health_seconds = 1;
     for (size_t i = 0; i < 2; i++) /* an idle machine: bench/results/h200/link-idle.json */
         attempt.conditions[i] = (struct xb_link_conditions){.seconds = 0.15,
                                                             .cpus = 16,

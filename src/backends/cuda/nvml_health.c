@@ -93,6 +93,8 @@ static void read_counters(xb_nvml_device device, struct xb_device_health *health
 static void read_traffic(xb_nvml_device device, struct xb_device_health *health)
 {
     uint64_t sent, received;
+    health->counted[XB_PCIE_RETRAINS] =
+        read_count(device, counter_fields[XB_PCIE_RETRAINS], &health->counts[XB_PCIE_RETRAINS]);
     health->traffic_known = read_count(device, FIELD_BYTES_SENT, &sent) &&
                             read_count(device, FIELD_BYTES_RECEIVED, &received);
     health->bytes_sent = health->traffic_known ? (uint32_t)sent : 0;
