@@ -78,13 +78,7 @@ static bool print_table(FILE *stream, struct libscols_table *table, bool is_whol
                                        .with_colours = xb_terminal_has_colours(stream),
                                        .turns = columns->turns,
                                        .elsewhere = "The JSON has all"};
-    char *text = is_whole ? xb_columns_fit(table, &fitting) : NULL;
-    scols_unref_table(table);
-    if (text == NULL)
-        return false;
-    fprintf(stream, "\n%s\n", text);
-    free(text);
-    return true;
+    return xb_columns_print(stream, "\n", table, is_whole, &fitting) && fputc('\n', stream) != EOF;
 }
 
 /* ---- where it was measured, and what is asked ---- */

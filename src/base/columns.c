@@ -405,3 +405,14 @@ char *xb_columns_fit(struct libscols_table *table, const struct xb_columns *colu
     free(text);
     return ok ? fitting : NULL;
 }
+
+bool xb_columns_print(FILE *stream, const char *before, struct libscols_table *table, bool is_whole,
+                      const struct xb_columns *columns)
+{
+    char *text = is_whole ? xb_columns_fit(table, columns) : NULL;
+    scols_unref_table(table);
+    if (text != NULL)
+        fprintf(stream, "%s%s", before, text);
+    free(text);
+    return text != NULL;
+}

@@ -33,6 +33,10 @@ struct xb_columns {
  * Returns NULL if there is no memory. Release with free().
  */
 char *xb_columns_fit(struct libscols_table *table, const struct xb_columns *columns);
+/* Writes that text behind `before`, if the table is whole, and frees the table. False: no memory.
+ */
+bool xb_columns_print(FILE *stream, const char *before, struct libscols_table *table, bool is_whole,
+                      const struct xb_columns *columns);
 
 /* Writes the text into `cut`, of room + 1 bytes; a longer one with "..." in its middle, because
  * names differ at either end. `room` is 5 at least. */

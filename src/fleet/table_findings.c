@@ -266,12 +266,8 @@ bool xb_fleet_table_findings(const struct xb_fleet_view *view)
     for (size_t i = 0; ok && i < CELLS; i++)
         ok = scols_table_new_column(table, headers[i].name, 0, headers[i].flags) != NULL;
     ok = ok && add_rows(view, table, &end, &left_out);
-    char *text = ok ? xb_columns_fit(table, &columns) : NULL;
-    scols_unref_table(table);
-    if (text == NULL)
+    if (!xb_columns_print(view->stream, "\n", table, ok, &columns))
         return false;
-    fprintf(view->stream, "\n%s", text);
-    free(text);
     put_more(view, end, left_out);
     put_next_steps(view);
     put_reasons(view, end);

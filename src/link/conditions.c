@@ -50,17 +50,6 @@ struct xb_conditions {
     struct view views[2];
 };
 
-/* The best clock of several readings counts, and any word of hardware that slows it down. */
-static void read_clocks(const struct xb_conditions *conditions, struct xb_device_health *clocks)
-{
-    struct xb_device_health now;
-    xb_session_read_health(conditions->driver, conditions->index, XB_HEALTH_CLOCKS, &now);
-    if (now.memory_clock_mhz < clocks->memory_clock_mhz)
-        now.memory_clock_mhz = clocks->memory_clock_mhz;
-    if (!clocks->slowed_by_hardware)
-        *clocks = now;
-}
-
 /* Looks once, while copies go this way, and keeps that if they still do at its end. */
 static void look_at(struct xb_conditions *conditions, size_t way)
 {
@@ -68,8 +57,11 @@ static void look_at(struct xb_conditions *conditions, size_t way)
     struct xb_device_health health;
     struct timespec own;
     struct look look = {.load_s = 0};
-    if (view->count % ROUNDS == 0) /* takes long: not between the readings below */
-        read_clocks(conditions, &view->clocks);
+    /* Of several readings the last counts, or one of hardware that slows down. It takes long: not
+     * between the readings below. */
+    if (view->count % ROUNDS == 0 && !view->clocks.slowed_by_hardware)
+        xb_session_read_health(conditions->driver, conditions->index, XB_HEALTH_CLOCKS,
+                               &view->clocks);
     if (conditions->probe != NULL)
         look.load_s = xb_memory_probe_time(conditions->probe);
     xb_session_read_health(conditions->driver, conditions->index, XB_HEALTH_TRAFFIC, &health);

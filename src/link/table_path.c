@@ -86,11 +86,6 @@ bool xb_link_table_path(FILE *stream, int width, const struct xb_verdict *verdic
     }
     struct libscols_table *table = scols_new_table();
     snprintf(label, sizeof label, "  %-*s", width, "path");
-    char *text = fill_table(stream, table, verdict) ? xb_columns_fit(table, &columns) : NULL;
-    scols_unref_table(table);
-    if (text == NULL)
-        return false;
-    fputs(text, stream);
-    free(text);
-    return true;
+    bool is_whole = fill_table(stream, table, verdict);
+    return xb_columns_print(stream, "", table, is_whole, &columns);
 }

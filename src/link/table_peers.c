@@ -109,13 +109,7 @@ static bool print_table(FILE *stream, const struct xb_link_report *report)
         ok = scols_table_new_column(table, headers[i].name, 0, headers[i].flags) != NULL;
     for (size_t i = 0; ok && i < report->pair_count; i++)
         ok = add_pair(stream, table, report, i);
-    char *text = ok ? xb_columns_fit(table, &columns) : NULL;
-    scols_unref_table(table);
-    if (text == NULL)
-        return false;
-    fputs(text, stream);
-    free(text);
-    return true;
+    return xb_columns_print(stream, "", table, ok, &columns);
 }
 
 /* ---- why one is not OK ---- */

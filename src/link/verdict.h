@@ -188,17 +188,11 @@ struct xb_verdict {
 };
 
 /*
- * What follows from a bandwidth that is too low:
- * - Where the link shows a fault (lanes, rate, errors, training again), the limits' level.
- * - Else, where something else went on while the slow copies ran, in any attempt, UNKNOWN: nobody
- *   can tell whether the link is slow too.
- * - Else it is not explained: WARNING, and CRITICAL if every attempt was far below what the link
- *   can carry. Limits that somebody set have their own level.
- *
- * Judges a device: its best attempt counts, because a neighbour's traffic or a clock that was slow
- * to rise can only make a link look worse than it is. But some things count in whichever attempt
- * they were seen: errors (their sum), data that was wrong, a device that vanished, a link that was
- * less in one attempt than in the best, and one that fell while data moved.
+ * Judges a device. What follows from a bandwidth that is too low, docs/link.md says ("What a low
+ * bandwidth means"). Its best attempt counts, because a neighbour's traffic or a clock that was
+ * slow to rise can only make a link look worse than it is. But some things count in whichever
+ * attempt they were seen: errors (their sum), data that was wrong, a device that vanished, a link
+ * that was less in one attempt than in the best, and one that fell while data moved.
  *
  * The best attempt is the one with the least bad level by what only it shows, and of several the
  * one with the highest bandwidths. For that choice UNKNOWN is the worst level: an attempt that

@@ -129,48 +129,58 @@ static bool is_surely_far_below(const struct xb_link_device *device,
 
 /* ---- what follows ---- */
 
-static void judge_direction(const struct xb_link_device *device,
-                            const struct xb_link_limits *limits, bool is_back, bool suspect,
-                            struct xb_verdict *verdict)
+/* One direction that is to be judged. */
+struct way {
+    bool is_back;
+    const char *name, *code;
+    double full;
+    const struct xb_limit *minimum;
+    struct xb_link_direction *direction;
+};
+
+/* "h2d 44.16 GB/s is 0.760 of what Gen5 x16 can carry (58.08 GB/s), below 0.90" */
+static void say_loss(const struct way *way, const struct xb_ceiling *ceiling, bool is_critical,
+                     char text[160])
 {
-    const struct xb_ceiling *ceiling = &verdict->ceiling;
-    const struct xb_limit *minimum = is_back ? &limits->min_d2h : &limits->min_h2d;
-    struct xb_link_direction *direction = is_back ? &verdict->d2h : &verdict->h2d;
-    const char *name = is_back ? "d2h" : "h2d";
-    const char *code = is_back ? "XB-BW-D2H" : "XB-BW-H2D";
-    double full = is_back ? ceiling->d2h : ceiling->h2d;
-    bool sets_critical = minimum->is_set || limits->critical_share.is_set;
+    const struct xb_link_direction *direction = way->direction;
+    double limit = is_critical ? direction->critical : direction->warning;
+    char speed[24];
+    if (way->minimum->is_set)
+        snprintf(text, 160, "%s %.2f GB/s is below the limit of %.2f GB/s (%s)", way->name,
+                 direction->measured / 1e9, way->minimum->value / 1e9,
+                 xb_limit_source_name(way->minimum->source));
+    else
+        snprintf(text, 160, "%s %.2f GB/s is %.3f of what %s x%u can carry (%.2f GB/s), below %.2f",
+                 way->name, direction->measured / 1e9, direction->share,
+                 xb_speed_name(ceiling->speed_gts, speed), ceiling->width, way->full / 1e9,
+                 limit / way->full);
+}
+
+static void judge_way(const struct xb_link_device *device, const struct xb_link_limits *limits,
+                      const struct way *way, bool suspect, struct xb_verdict *verdict)
+{
+    struct xb_link_direction *direction = way->direction;
+    bool sets_critical = way->minimum->is_set || limits->critical_share.is_set;
     bool is_own = sets_critical || limits->warn_share.is_set;
     char text[160];
     char cause[128];
-    char speed[24];
-    if (!suspect && !sets_critical && ceiling->known)
-        direction->critical = fmin(direction->critical, XB_UNEXPLAINED_CRITICAL_SHARE * full);
+    if (!suspect && !sets_critical && verdict->ceiling.known)
+        direction->critical = fmin(direction->critical, XB_UNEXPLAINED_CRITICAL_SHARE * way->full);
     if (!direction->is_slow)
         return;
-    const char *other = suspect ? NULL : find_cause(device, verdict, is_back, cause);
+    const char *other = suspect ? NULL : find_cause(device, verdict, way->is_back, cause);
     bool is_critical =
-        direction->measured < direction->critical &&
-        (suspect || sets_critical || is_surely_far_below(device, verdict, is_back, full));
-    enum xb_level level = other != NULL ? XB_LEVEL_UNKNOWN
-                          : is_critical ? XB_LEVEL_CRITICAL
-                                        : XB_LEVEL_WARNING;
-    if (minimum->is_set)
-        snprintf(text, sizeof text, "%s %.2f GB/s is below the limit of %.2f GB/s (%s)", name,
-                 direction->measured / 1e9, minimum->value / 1e9,
-                 xb_limit_source_name(minimum->source));
-    else
-        snprintf(text, sizeof text,
-                 "%s %.2f GB/s is %.3f of what %s x%u can carry (%.2f GB/s), below %.2f", name,
-                 direction->measured / 1e9, direction->share,
-                 xb_speed_name(ceiling->speed_gts, speed), ceiling->width, full / 1e9,
-                 (level == XB_LEVEL_CRITICAL ? direction->critical : direction->warning) / full);
+        other == NULL && direction->measured < direction->critical &&
+        (suspect || sets_critical || is_surely_far_below(device, verdict, way->is_back, way->full));
+    enum xb_level level = is_critical ? XB_LEVEL_CRITICAL : XB_LEVEL_WARNING;
+    say_loss(way, &verdict->ceiling, is_critical, text);
     if (suspect || is_own)
-        xb_reason_add(&verdict->found, level, code, "%s", text);
+        xb_reason_add(&verdict->found, other != NULL ? XB_LEVEL_UNKNOWN : level, way->code, "%s",
+                      text);
     if (other != NULL)
         xb_reason_add(&verdict->found, XB_LEVEL_UNKNOWN, other,
-                      "%s%s meanwhile %s: could not be judged, run again on an idle node",
-                      is_own ? name : text, is_own ? ":" : ";", cause);
+                      "%s; meanwhile %s: could not be judged, run again on an idle node",
+                      is_own ? way->name : text, cause);
     else if (!suspect && !is_own)
         xb_reason_add(&verdict->found, level, "XB-SLOW-UNEXPLAINED",
                       "%s: nothing that was looked at shows why; compare with other nodes, then "
@@ -182,6 +192,11 @@ void xb_judge_loss(const struct xb_link_device *device, const struct xb_link_lim
                    struct xb_verdict *verdict)
 {
     bool suspect = link_is_suspect(&verdict->found);
-    judge_direction(device, limits, false, suspect, verdict);
-    judge_direction(device, limits, true, suspect, verdict);
+    const struct xb_ceiling *ceiling = &verdict->ceiling;
+    const struct way h2d = {false,        "h2d", "XB-BW-H2D", ceiling->h2d, &limits->min_h2d,
+                            &verdict->h2d};
+    const struct way d2h = {true,         "d2h", "XB-BW-D2H", ceiling->d2h, &limits->min_d2h,
+                            &verdict->d2h};
+    judge_way(device, limits, &h2d, suspect, verdict);
+    judge_way(device, limits, &d2h, suspect, verdict);
 }

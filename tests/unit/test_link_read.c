@@ -111,6 +111,8 @@ static void formats_tell_what_they_told(void **state)
     }
 }
 
+static size_t judged_again;
+
 static enum xb_status read_file(const char *path, struct xb_error *error)
 {
     char *text = NULL;
@@ -120,6 +122,28 @@ static enum xb_status read_file(const char *path, struct xb_error *error)
     enum xb_status status = xb_link_report_parse(path, text, length, &file, error);
     free(text);
     return status;
+}
+
+/* What was seen is all in the file: who judges it again says the same. Early files have no
+ * evidence. */
+static void judge_again(const char *path)
+{
+    static const struct xb_link_limits no_limits;
+    for (size_t i = 0; i < file.report.device_count; i++) {
+        const struct xb_link_device *device = &file.devices[i];
+        const struct xb_findings *told = &file.verdicts[i].found;
+        struct xb_verdict verdict;
+        if (!(device->attempts[0].conditions[0].seconds > 0))
+            continue;
+        xb_verdict_of_device(device, &no_limits, &verdict);
+        judged_again++;
+        if (verdict.found.level != told->level || verdict.found.reason_count != told->reason_count)
+            fail_msg("%s: %s", path, xb_level_name(verdict.found.level));
+        for (size_t j = 0; j < told->reason_count; j++) {
+            assert_string_equal(verdict.found.reasons[j].code, told->reasons[j].code);
+            assert_string_equal(verdict.found.reasons[j].text, told->reasons[j].text);
+        }
+    }
 }
 
 static void reads_the_files_of_before(void **state)
@@ -139,10 +163,12 @@ static void reads_the_files_of_before(void **state)
         char node[32];
         snprintf(node, sizeof node, "\nNode: %s\n", xb_level_name(file.report.level));
         assert_has(text, node);
+        judge_again(found.gl_pathv[i]);
         free(text);
         xb_link_file_free(&file);
     }
     globfree(&found);
+    assert_true(judged_again >= 3);
 }
 
 /* ---- what is wrong ---- */

@@ -44,7 +44,7 @@ static void table_of_a_healthy_gpu(void **state)
                "  verdict  OK\n"
                "  path     LINK, device first           UNDER LOAD  BEST      AT REST\n"
                "           0000:0f:00.0 - 0000:0e:00.0  Gen5 x16    Gen5 x16  Gen1 x16  1 change\n"
-               "  errors   none counted during the test (AER, by the device)\n"
+               "  errors   none counted during the test (AER)\n"
                "           since boot, by the device: retrains 486\n"
                "  packets  payload 256 bytes (read), read request 4096 bytes (read)\n"
                "  ceiling  H2D 58.10, D2H 57.40 GB/s; raw 63.02 GB/s each way (Gen5 x16)\n"

@@ -158,10 +158,10 @@ static void what_else_went_on_makes_a_loss_unknown(void **state)
                                "XB-SLOW-UNEXPLAINED", "28.00");
             else
                 assert_attempt(&attempt, XB_LEVEL_UNKNOWN, rows[i].code, rows[i].pieces);
-            attempt.conditions[is_back].retrains = 6;
+            attempt.health_after.replays += 6;
             struct xb_verdict verdict = verdict_of(&attempt, &no_limits);
             assert_int_equal(verdict.found.level, XB_LEVEL_CRITICAL);
-            assert_non_null(find(&verdict, "XB-PCIE-RETRAIN"));
+            assert_non_null(find(&verdict, "XB-PCIE-REPLAY"));
             assert_int_equal(find(&verdict, is_back ? "XB-BW-D2H" : "XB-BW-H2D")->level,
                              XB_LEVEL_CRITICAL);
             assert_int_equal(verdict.found.reason_count, 2);
@@ -202,7 +202,7 @@ static void a_limit_of_ones_own_is_always_told(void **state)
     verdict = verdict_of(&attempt, &least);
     assert_int_equal(verdict.found.level, XB_LEVEL_UNKNOWN);
     assert_non_null(strstr(find(&verdict, "XB-BW-H2D")->text, "below the limit of 54.00 GB/s"));
-    assert_non_null(strstr(find(&verdict, "XB-HOST-BUSY")->text, "h2d: meanwhile other processes"));
+    assert_non_null(strstr(find(&verdict, "XB-HOST-BUSY")->text, "h2d; meanwhile other processes"));
     verdict = verdict_of(&attempt, &share);
     assert_int_equal(verdict.found.level, XB_LEVEL_UNKNOWN);
     assert_non_null(find(&verdict, "XB-BW-H2D"));

@@ -206,11 +206,11 @@ static void judges_rates(void **state)
     for (size_t i = 0; i < 3; i++)
         attempts[i] = healthy();
     attempts[0].health_after.replays += 5;
-    attempts[0].health_after.counts[XB_PCIE_NAKS_RECEIVED] += 5;
+    attempts[0].health_after.counts[XB_PCIE_LANE_ERRORS] += 11; /* seen */
     assert_judged(&device, "");
-    attempts[0].health_after.counts[XB_PCIE_NAKS_RECEIVED]++; /* too many for one event */
+    attempts[1].health_after.counts[XB_PCIE_LANE_ERRORS]++;
     assert_judged(&device, "XB-PCIE-ERRORS");
-    attempts[0] = healthy();
+    attempts[0] = attempts[1] = healthy();
     for (size_t i = 0; i < 2; i++)
         attempts[i].health_after.replays++;
     assert_judged(&device, "XB-PCIE-REPLAY"); /* 2 in 3 s */
