@@ -358,7 +358,7 @@ static const char *advice_for(const struct xb_link_report *report)
     if (report->cut)
         return "give it more time (--deadline) on an idle node:";
     if (report->level == XB_LEVEL_UNKNOWN)
-        return "fix what kept it from being tested, then run this again:";
+        return "fix what the codes name, or wait until the node is idle, then run this again:";
     return "do what each code says (more in docs/link.md), then run this again on an idle node:";
 }
 
