@@ -71,6 +71,7 @@ struct xb_fake {
     /* Of the PCIe link, at each reading of its counters. */
     uint64_t pcie_rises[XB_PCIE_COUNTERS], replay_rises;
     bool slowed_by_hardware;
+    bool varies; /* operations take up to 0.15 % more than they should, in an order that repeats */
     bool queues_are_alike;       /* no queue is slower than the one before */
     bool more_blocks_are_faster; /* kernels that copy pieces, up to all the device has */
     bool compute_is_free;        /* computing kernels take their time and compute nothing */

@@ -17,6 +17,9 @@ bool xb_fake_peer_is_open(const struct xb_device *device, const struct xb_device
 /* Time that an operation takes on its device's first queue, beside what every operation takes. */
 void xb_fake_pass_time(const struct xb_queue *queue, double seconds);
 
+/* The virtual time until which the caller has waited for queues, in seconds. */
+double xb_fake_host_time(void);
+
 /* Notes which memory a large copy touches. */
 void xb_fake_note_memory(const struct xb_buffer *target, const struct xb_buffer *source,
                          uint64_t bytes);

@@ -62,6 +62,12 @@ static void forget_clock(const void *object)
 
 /* When the caller goes on: what it enqueues cannot begin before. It waits for queues only. */
 static double host_time;
+
+double xb_fake_host_time(void)
+{
+    return host_time;
+}
+
 /* When each hardware queue of each device is done with what was enqueued. */
 static double hardware_time[XB_FAKE_MAX_DEVICES][XB_FAKE_MAX_DEVICES];
 
@@ -100,7 +106,10 @@ static void end_at(const struct xb_queue *queue, double time)
 /* Time that an operation takes on its device's first queue, beside what every operation takes. */
 void xb_fake_pass_time(const struct xb_queue *queue, double seconds)
 {
+    static uint32_t number; /* of the operation */
     unsigned times = xb_fake.queues_are_alike ? 1 : clocks[clock_of(queue)].number;
+    if (xb_fake.varies)
+        seconds *= 1 + (number++ * 2654435761u >> 28) * 1e-4;
     end_at(queue, begin_of(queue) + (xb_fake.operation_s + seconds) * times);
 }
 

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * xferbench over the fake backend, in virtual time: the same command gives the same figures,
+ * whatever the machine does. compare_builds.py runs it from two builds and compares what they
+ * print.
+ *
+ * XB_FAKE_DEVICES in the environment is the number of devices (2); XB_FAKE_WITHOUT names the
+ * capabilities that they lack, as a number.
+ */
+#define _POSIX_C_SOURCE 200809L
+#include "doubles/fake_internal.h"
+#include "machine/process_memory.h"
+#include "measure/opening.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <time.h>
+
+/* Each look at a clock takes so long. Nothing else but queues takes any time. */
+#define LOOK_NS 1000
+/* When every run begins: 2026-01-01 00:00:00 UTC. */
+#define BEGIN_S 1767225600
+
+/* The linker puts these in the place of the functions without __wrap_ (tests/CMakeLists.txt). */
+int __wrap_clock_gettime(clockid_t id, struct timespec *now);
+int __wrap_nanosleep(const struct timespec *pause, struct timespec *left);
+time_t __wrap_time(time_t *now);
+int __wrap_pthread_cond_timedwait(pthread_cond_t *condition, pthread_mutex_t *lock,
+                                  const struct timespec *until);
+void __wrap_xb_openings_begin(struct xb_opening *openings, const bool *wanted, size_t count,
+                              bool also_one);
+bool __wrap_xb_process_memory_read(struct xb_process_memory *memory);
+
+static _Thread_local bool is_main;
+/* Every thread has a time of its own: how the threads take turns makes no difference. */
+static _Thread_local long long passed_ns;
+
+__attribute__((constructor)) static void begin(void)
+{
+    const char *devices = getenv("XB_FAKE_DEVICES"), *without = getenv("XB_FAKE_WITHOUT");
+    is_main = true;
+    xb_fake_reset();
+    xb_fake.device_count = devices != NULL ? (unsigned)strtoul(devices, NULL, 10) : 2;
+    if (without != NULL)
+        xb_fake.capabilities &= ~(uint32_t)strtoul(without, NULL, 0);
+    xb_fake.device_memory_free = UINT64_C(1) << 30;
+    xb_fake.varies = true;
+    xb_fake.pci_bdf = "ffff:ff:1f.0"; /* which no machine has, so that none tells of its path */
+}
+
+int __wrap_clock_gettime(clockid_t id, struct timespec *now)
+{
+    passed_ns += LOOK_NS;
+    /* Only the main thread waits for queues. */
+    long long ns = passed_ns + (is_main ? (long long)(xb_fake_host_time() * 1e9) : 0);
+    if (id == CLOCK_REALTIME)
+        ns += BEGIN_S * 1000000000LL;
+    *now = (struct timespec){.tv_sec = (time_t)(ns / 1000000000), .tv_nsec = ns % 1000000000};
+    return 0;
+}
+
+int __wrap_nanosleep(const struct timespec *pause, struct timespec *left)
+{
+    (void)left;
+    passed_ns += (long long)pause->tv_sec * 1000000000 + pause->tv_nsec;
+    return 0;
+}
+
+time_t __wrap_time(time_t *now)
+{
+    if (now != NULL)
+        *now = BEGIN_S;
+    return BEGIN_S;
+}
+
+/* Nothing is late here. */
+int __wrap_pthread_cond_timedwait(pthread_cond_t *condition, pthread_mutex_t *lock,
+                                  const struct timespec *until)
+{
+    (void)until;
+    return pthread_cond_wait(condition, lock);
+}
+
+/* Nobody opens devices ahead: who waits for that looks at the clock as often as it takes. */
+void __wrap_xb_openings_begin(struct xb_opening *openings, const bool *wanted, size_t count,
+                              bool also_one)
+{
+    (void)openings;
+    (void)wanted;
+    (void)count;
+    (void)also_one;
+}
+
+bool __wrap_xb_process_memory_read(struct xb_process_memory *memory)
+{
+    *memory =
+        (struct xb_process_memory){.resident = 1 << 20, .highest = 2 << 20, .anonymous = 1 << 19};
+    return true;
+}
