@@ -1,0 +1,244 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Proves that a change changes nothing that a user sees: runs the same commands with two builds and compares
+what each prints and writes, and its exit code.
+
+usage: compare_builds.py OLD_BUILD NEW_BUILD [--only REGEX] [--list] [--differences FOLDER]
+
+OLD_BUILD and NEW_BUILD are build folders with xferbench, tests/xferbench_fake and tests/options_reference.
+--only takes the cases whose name the expression finds, --list prints the names, --differences keeps both
+texts of each difference in a folder. The files that commands read are those of this source tree.
+deliberate.txt beside this file lists what is meant to differ: a regular expression of names, a tab, the
+reason. Exit: 0 no difference but those; 1 a difference, or a line of the list that explains none; 2 usage.
+"""
+import argparse
+import concurrent.futures
+import glob
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.realpath(__file__))
+SOURCE = os.path.dirname(os.path.dirname(HERE))
+GUARD_S = 600  # only a hang lasts so long
+FAKE, PROGRAM, HOST = "tests/xferbench_fake", "xferbench", "host"
+COMMANDS = ("run", "list", "link", "compare", "fleet", "show", "report", "advise", "help")
+MODES = ("pageable pinned async double-buffer zero-copy managed local peer loads peer-loads batch resident quantize "
+         "compress pin job pipeline").split()
+# Options of a mode that give it other rows than its defaults do.
+VARIED = {
+    "pageable": ("--threads 1,2 --ring-chunk 64K --ring-slots 2,3", "--host-offset 0,1,64 --device-offset 0,4"),
+    "pinned": ("--host-memory registered,alloc,write-combined", "--host-offset 0,64 --device-offset 0,1", "-d bidir",
+               "--simultaneous --device all"),
+    "async": ("--streams 1,2,4 --chunk 64K,256K", "--host-memory pageable", "-d bidir,both"),
+    "double-buffer": ("--buffers 2,3 --chunk 128K", "--kernel-time none", "--kernel-time 50us"),
+    "zero-copy": ("--access sequential,strided,random --passes 1,4",),
+    "managed": ("--managed fault,prefetch,advise",),
+    "local": ("--by engine,kernel",),
+    "peer": ("--device all --by engine,kernel", "--device all --simultaneous -d bidir", "--device all --chunk 64K"),
+    "batch": ("--piece 512..16K --blocks 4,8", "--layout scattered,contiguous,rows,host-scattered,device-scattered",
+              "--batch call --call-pieces 0,8,64", "--batch pitched --layout rows --pitch 16K"),
+    "resident": ("--steps 1,8,32",),
+    "quantize": ("--to fp16,int8 --threads 1,2", "--encode-chunk 64K"),
+    "compress": ("--codec for,lz4 --data random,integers,floats,text,zeros", "--timed sent"),
+    "pin": ("--pin-by alloc,copy",),
+    "job": ("--gpu-time none", "--job-out 0 --way pinned,overlapped", "--chunk 64K --gpu-time 2ms"),
+    "pipeline": ("--io cached,mmap --readers 1", "--batch-files 0,4 --chunk 64K", "--order serial --kernel-time 20us"),
+}
+WRONG = (
+    "--size", "--size 0", "--size 1X", "--size 4G..1G", "--mode nothing", "--mode pined", "--mode", "--sizes 1M", "pinned",
+    "--device 9", "--device x", "--samples 0", "--time-limit 0", "--direction up", "--nonsense", "-x", "--json /nowhere/x.json",
+    "--csv - --json -", "--processes 0", "--interleave ./nothing --processes 2", "--start-at yesterday", "--deadline 1x",
+    "--numa 99", "--backend rocm", "--latency --mode resident", "--quick=1", "list x", "list --mode pinned", "link --size 0",
+    "link --expect gen9x99", "link --format xml", "link --min-h2d -1", "link --limits nothing.json", "link --count 9",
+    "compare", "compare a", "compare a b", "compare a a", "compare a b --threshold 5", "compare a b --gate ///", "fleet",
+    "fleet nothing", "fleet -f", "show", "show nothing", "show nothing --case x", "report", "report nothing", "advise",
+    "advise --in 1G", "advise --in 0 --gpu-time 1ms", "advise nothing --in 1G --gpu-time 1ms", "help nothing", "help --nothing",
+    "runn", "--trace - --csv -", "--dry-run --processes 3", "--version extra",
+)
+# What is another in each run: times of real clocks, folders of a test.
+MASKS = ((re.compile(rb"/tmp/golden-\w+"), b"FOLDER"),)
+
+
+def documents():
+    """The result files and the corpus, by what they are."""
+    files = sorted(glob.glob(SOURCE + "/bench/results/*/*.json") + glob.glob(SOURCE + "/bench/results/*/*.jsonl"))
+    corpus = sorted(glob.glob(SOURCE + "/tests/fuzz/corpus/*/*"))
+    return files, [f for f in corpus if re.search("/(record|fleet|report)/", f)]
+
+
+def kind_of(path):
+    """What wrote a document: run, link, compare ..., or nothing that is known."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            value = json.load(file)
+        return value.get("command") or ("link" if "/link-" in path else "run")
+    except (ValueError, AttributeError, UnicodeDecodeError):
+        return "other"
+
+
+def run_cases():
+    """(name, program, words, environment) of measurements over the fake backend."""
+    few, all_outputs = "--samples 6 --warm-up 1ms", "--json o.json --csv o.csv --trace o.trace --timeline"
+    for mode in MODES:
+        size = "2M,4M" if "loads" in mode else "64K,1M"
+        latency = " --latency" if "loads" in mode else ""
+        for devices in ("1", "3"):
+            yield f"fake/{mode}/{devices}", FAKE, f"--mode {mode} --size {size} --device all {all_outputs}{latency}", {"XB_FAKE_DEVICES": devices}
+        for i, words in enumerate(VARIED.get(mode, ())):
+            yield f"fake/{mode}/varied-{i}", FAKE, f"--mode {mode} --size 256K {few} {all_outputs} {words}", {}
+            yield f"fake/{mode}/dry-run-{i}", FAKE, f"--mode {mode} --size 256K --dry-run {words}", {}
+        yield f"fake/{mode}/sweep", FAKE, f"--mode {mode} --size 4K..1M {few} --json-lines o.json --csv o.csv", {}
+        yield f"fake/{mode}/latency", FAKE, f"--mode {mode} --latency --samples 20 --json o.json --csv o.csv", {}
+        for lacking in (0x1, 0x8, 0xffffffff):
+            yield f"fake/{mode}/without-{lacking:x}", FAKE, f"--mode {mode} --size 64K {few} --json o.json", {"XB_FAKE_WITHOUT": str(lacking)}
+        yield f"fake/{mode}/host", HOST, f"--backend host --mode {mode} --size 64K --samples 3 --warm-up 1ms -t 1ms --json o.json", {}
+    for size in ("16M", "32M,64M"):
+        yield f"fake/all/{size}", FAKE, f"--mode pageable,pinned,async,double-buffer,zero-copy,managed,local --size {size} --samples 6 --json o.json", {}
+    for columns in ("40", "60", "80", "100", "120"):
+        yield f"fake/width/{columns}", FAKE, f"--mode pinned,async,managed --size 64K..256K {few}", {"COLUMNS": columns}
+    for words in ("--quick --size 1M", "--processes 3 --mode pinned --size 64K --samples 6", "--mode pinned --size 64K --quiet",
+                  "--mode pinned --size 64K --json -", "--mode pinned --size 64K --csv -", "--mode pinned --size 64K --trace -",
+                  "--mode pinned --size 64K --numa all --simultaneous", "--dry-run", "--dry-run --quick", "--version", ""):
+        yield f"fake/run/{words}", FAKE, words + ("" if words else f"--size 64K {few}"), {}
+    for words in ("", "--no-peers", "--expect gen5x16", "--min-h2d 2", "--min-h2d 1000", "--count 2", "--count 5", "--device 1"):
+        for form in ("table", "nagios", "nhc", "prometheus"):
+            yield f"fake/link/{form}/{words}", FAKE, f"link --size 64K --format {form} {words} --attempts 1 --json o.json", {}
+    for words in ("--in 1M --gpu-time 1ms", "--in 4M --out 1M --gpu-time none --cpu-time 1s", "--in 1M --gpu-time 1ms --check --times 5",
+                  "--in 1M --gpu-time 2ms --cpu-time 1us --memory pinned"):
+        yield f"fake/advise/{words}", FAKE, f"advise {words} --json o.json", {}
+    for words in ("list", "list --json -"):
+        yield f"fake/{words}", FAKE, words, {}
+
+
+def help_cases():
+    """Help of every command, mode and option; the documents that are made; what is wrong on a command line."""
+    for program in (PROGRAM, FAKE):
+        for words in ("help", "help all", "help columns", "--help", "--version", *(f"help {c}" for c in COMMANDS + tuple(MODES)),
+                      *(f"{c} --help" for c in COMMANDS), *(f"--help {m}" for m in MODES)):
+            yield f"help/{program}/{words}", program, words, {}
+    with open(SOURCE + "/docs/options.md", encoding="utf-8") as file:
+        for option in sorted(set(re.findall(r"--[a-z0-9-]+", file.read()))):
+            yield f"help/option/{option}", PROGRAM, f"help {option}", {}
+    for made in ("manual/*.1", "manual/*.bash", "manual/_*", "manual/*.fish"):
+        yield f"made/{made}", "cat", made, {}
+    yield "made/options", "tests/options_reference", "", {}
+    for words in WRONG:
+        yield f"wrong/{words}", FAKE, words, {}
+
+
+def file_cases():
+    """Every command that reads files, over all committed ones."""
+    files, corpus = documents()
+    kinds = {path: kind_of(path) for path in files}
+    before = {}
+    for path in files + corpus:
+        short = os.path.relpath(path, SOURCE)
+        yield f"show/{short}", PROGRAM, f"show {path}", {}
+        yield f"show-csv/{short}", PROGRAM, f"show {path} --csv -", {}
+        yield f"report/{short}", PROGRAM, f"report {path} -o o.html", {}
+        yield f"fleet/{short}", PROGRAM, f"fleet {path} --format json", {}
+        if path in kinds and kinds[path] == "run":
+            yield f"advise/{short}", PROGRAM, f"advise {path} --in 64M --out 1M --gpu-time 2ms --cpu-time 20ms --json o.json", {}
+            yield f"show-case/{short}", PROGRAM, f"show {path} --case pinned/h2d,async,batch", {"COLUMNS": "60"}
+            other = before.get("run", path)
+            before["run"] = path
+            for form in ("table", "json", "markdown", "github", "junit", "benchmark-action"):
+                yield f"compare-{form}/{short}", PROGRAM, f"compare {other} {path} --force --format {form}", {}
+        elif path in corpus:
+            yield f"compare/{short}", PROGRAM, f"compare {SOURCE}/bench/results/h200/pinned-512m-1.json {path} --force", {}
+    for folder in sorted(glob.glob(SOURCE + "/bench/results/*/")):
+        name = os.path.basename(folder[:-1])
+        for form in ("table", "json", "csv", "prometheus", "nodelist"):
+            yield f"fleet-{form}/{name}", PROGRAM, f"fleet {folder} --format {form} --expect-hosts vm,nobody[1-3]", {}
+        yield f"report-folder/{name}", PROGRAM, "report " + " ".join(sorted(glob.glob(folder + "*.json"))) + " -o o.html --svg pictures", {}
+
+
+def shape_of(value):
+    """What of a JSON document does not depend on a real clock: keys, cases, statuses, and the figures that every run has."""
+    told = ("mode", "variant", "direction", "status", "name", "bytes", "unit")
+    untold = ("warnings", "host", "environment", "reason")
+    if isinstance(value, dict):
+        return {k: v if k in told else shape_of(v) for k, v in value.items()
+                if k not in untold and not k.startswith("pays_")}
+    if isinstance(value, list):
+        shapes = [shape_of(v) for v in value]
+        return "a list" if "a value" in shapes or not shapes else \
+               [s for s in shapes if not (isinstance(s, dict) and str(s.get("name")).startswith("break_even"))]
+    return "a value"
+
+
+def outcome(build, program, words, environment):
+    """Everything that a command printed and wrote, with its exit code, as bytes."""
+    with tempfile.TemporaryDirectory(prefix="golden-", dir="/tmp") as folder:
+        if program == "cat":
+            paths = glob.glob(f"{build}/{words}")
+            return b"".join(open(p, "rb").read() for p in sorted(paths))
+        clean = {"PATH": os.environ["PATH"], "HOME": folder, "TMPDIR": folder, "LC_ALL": "C.UTF-8", "COLUMNS": "80", **environment}
+        path = os.path.join(build, PROGRAM if program == HOST else program)
+        done = subprocess.run([path, *words.split()], cwd=folder, env=clean, stdin=subprocess.DEVNULL, capture_output=True,
+                              timeout=GUARD_S)
+        files = sorted(f for f in glob.glob(folder + "/**", recursive=True) if os.path.isfile(f))
+        texts = [(os.path.relpath(f, folder), open(f, "rb").read()) for f in files]
+        if program == HOST:
+            texts = [(f, json.dumps(shape_of(json.loads(t)), indent=1).encode()) for f, t in texts]
+        else:
+            texts = [("stdout", done.stdout), ("stderr", done.stderr), *texts]
+        whole = b"".join(b"== %s\n%s\n" % (f.encode(), t) for f, t in texts) + b"== exit %d\n" % done.returncode
+        for pattern, word in MASKS:
+            whole = pattern.sub(word, whole)
+        return whole
+
+
+def deliberate():
+    """The differences that are meant: (expression, reason)."""
+    with open(HERE + "/deliberate.txt", encoding="utf-8") as file:
+        lines = [line.rstrip("\n") for line in file if line.strip() and not line.startswith("#")]
+    return [tuple(line.split("\t", 1)) for line in lines]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("old")
+    parser.add_argument("new")
+    parser.add_argument("--only", default="")
+    parser.add_argument("--list", action="store_true")
+    parser.add_argument("--differences")
+    chosen = parser.parse_args()
+    cases = [c for cases in (run_cases, help_cases, file_cases) for c in cases() if re.search(chosen.only, c[0])]
+    if chosen.list:
+        print(*(c[0] for c in cases), sep="\n")
+        return 0
+    builds = [os.path.realpath(b) for b in (chosen.old, chosen.new)]
+
+    def compare(case):
+        return case[0], [outcome(build, *case[1:]) for build in builds]
+
+    meant, unexplained, used = deliberate(), 0, set()
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        for name, (old, new) in pool.map(compare, cases):
+            if old == new:
+                continue
+            reasons = [m for m in meant if re.search(m[0], name)]
+            used.update(reasons)
+            unexplained += not reasons
+            if not reasons:
+                print("differs:", name, flush=True)
+            if chosen.differences:
+                base = os.path.join(chosen.differences, re.sub(r"[^\w.-]+", "_", name)[:150])
+                os.makedirs(chosen.differences, exist_ok=True)
+                for end, text in ((".old", old), (".new", new)):
+                    with open(base + end, "wb") as file:
+                        file.write(text)
+    idle = [] if chosen.only else [m for m in meant if m not in used]
+    for expression, _ in idle:
+        print("explains no difference any more:", expression)
+    print(f"{len(cases)} cases: {unexplained} differ without a reason in deliberate.txt")
+    return 1 if unexplained or idle else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
