@@ -59,8 +59,8 @@ WRONG = (
     "advise --in 1G", "advise --in 0 --gpu-time 1ms", "advise nothing --in 1G --gpu-time 1ms", "help nothing", "help --nothing",
     "runn", "--trace - --csv -", "--dry-run --processes 3", "--version extra",
 )
-# What is another in each run: times of real clocks, folders of a test.
-MASKS = ((re.compile(rb"/tmp/golden-\w+"), b"FOLDER"),)
+# What is another in each run or build: folders of a test, and where in the sources an error was found.
+MASKS = ((re.compile(rb"/tmp/golden-\w+"), b"FOLDER"), (re.compile(rb"(\.\./)*src/[a-z0-9_/]+\.c:\d+"), b"SOURCE"))
 
 
 def documents():
