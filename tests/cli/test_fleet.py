@@ -297,12 +297,12 @@ class Fleet(Case):
     def test_names_that_could_break_a_format(self):
         folder = self.write_nodes()
         nasty = document(9, SLOW)
-        nasty["host"]["hostname"] = 'a"b,c\n\x1b[31m::error::[1-3]$(x)'
+        nasty["host"]["hostname"] = 'a"b,c\n\x1b[31m\x7f\x9b::error::[1-3]$(x)'
         self.write_json(f"{folder}/n9.json", nasty)
         for form in FORMATS:
             with self.subTest(form=form):
                 outcome = self.assert_ends(1, "fleet", folder, "--format", form)
-                self.assertNotIn("\x1b", outcome.out + outcome.err)
+                self.assertNotRegex(outcome.out + outcome.err, "[\x1b\x7f\x9b]")
                 self.assertNotIn("::error", outcome.err)
                 if form == "nodelist":
                     self.assertEqual(outcome.out, "")
