@@ -47,8 +47,10 @@ static enum xb_status add_name(struct parser *parser, const char *at, const char
     struct xb_hostlist *list = parser->list;
     if (list->count == XB_HOSTLIST_LARGEST)
         return fail_at(parser, at, "these are more than 1000000 names");
-    if (name[0] == '-')
-        return fail_at(parser, at, "a name that begins with a dash");
+    if (!xb_hostlist_is_name(name))
+        return fail_at(parser, at,
+                       "no name of a host: it begins with a dash or a dot, or is ALL, which Slurm "
+                       "takes for all nodes");
     if (list->count == parser->room) {
         size_t room = parser->room == 0 ? 64 : 2 * parser->room;
         const char **grown = realloc(list->names, room * sizeof(const char *));

@@ -186,7 +186,7 @@ static bool fold_once(struct fold *fold, bool is_first)
 
 bool xb_hostlist_is_name(const char *name)
 {
-    if (name[0] == '\0' || name[0] == '-' || strcasecmp(name, "all") == 0)
+    if (name[0] == '\0' || name[0] == '-' || name[0] == '.' || strcasecmp(name, "all") == 0)
         return false;
     for (; *name != '\0'; name++)
         if (!xb_hostlist_takes(*name))
