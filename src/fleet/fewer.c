@@ -10,6 +10,7 @@ struct seat {
     size_t node;
     const char *model, *pci_bdf;
     time_t told;
+    bool is_gone;
 };
 
 static int compare_seats(const void *left, const void *right)
@@ -43,7 +44,7 @@ static size_t list_seats(const struct xb_fleet *fleet, struct seat *seats,
     size_t count = 0;
     for (size_t i = 0; i < fleet->gpu_count; i++)
         seats[i] = (struct seat){fleet->gpus[i].node, fleet->gpus[i].model, fleet->gpus[i].pci_bdf,
-                                 fleet->gpus[i].told};
+                                 fleet->gpus[i].told, fleet->gpus[i].is_gone};
     qsort(seats, fleet->gpu_count, sizeof *seats, compare_seats);
     for (size_t i = 0; i < fleet->gpu_count; i++) {
         bool replaced = count > 0 && seats[i].pci_bdf != NULL &&
@@ -149,14 +150,9 @@ static enum xb_status note_old(struct xb_judging *judging, const struct seat *se
 {
     size_t old = 0;
     struct seat first = {.told = 0};
-    for (size_t begin = 0, end = 0; begin < count; begin = end) {
-        time_t newest = 0;
-        for (; end < count && seats[end].node == seats[begin].node; end++)
-            newest = seats[end].told > newest ? seats[end].told : newest;
-        for (size_t i = begin; i < end; i++)
-            if (seats[i].told > 0 && seats[i].told + XB_FLEET_LAUNCH_S < newest && old++ == 0)
-                first = seats[i];
-    }
+    for (size_t i = 0; i < count; i++)
+        if (seats[i].is_gone && old++ == 0)
+            first = seats[i];
     if (old == 0)
         return XB_OK;
     return xb_fleet_add_note(judging, error,

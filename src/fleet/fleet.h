@@ -49,6 +49,10 @@ struct xb_fleet_gpu {
     double link_speed_gts;
     unsigned link_width;
     time_t told; /* when the newest document was written */
+    /* The fleet's own: when the first document was, and the one that told the link; and whether its
+     * node has a document of a later launch, which does not find it. */
+    time_t first_told, link_told;
+    bool is_gone;
 };
 
 /* What was measured, and everything that must be the same before values are compared: two that
@@ -140,8 +144,9 @@ XB_MUST_CHECK enum xb_status xb_fleet_add_source(struct xb_fleet *fleet,
 XB_MUST_CHECK enum xb_status xb_fleet_add_node(struct xb_fleet *fleet,
                                                const struct xb_fleet_node *node, size_t *index,
                                                struct xb_error *error);
-/* Its UUID identifies a GPU; without one its node and PCI address; without that its node, model and
- * index. The newest document (`told`) gives the rest, as far as it knows it. */
+/* Its place identifies a GPU: its node and its PCI address there; without that its UUID there, or
+ * the model and index. Another UUID at that place is another GPU, but one UUID at two places may be
+ * two as well. The newest document (`told`) gives the rest, as far as it knows it. */
 XB_MUST_CHECK enum xb_status xb_fleet_add_gpu(struct xb_fleet *fleet,
                                               const struct xb_fleet_gpu *gpu, size_t *index,
                                               struct xb_error *error);

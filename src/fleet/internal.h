@@ -48,6 +48,11 @@ struct xb_judging {
     size_t group_notes; /* how many figures have a note of groups.c */
 };
 
+/* moved.c: finds the GPUs that are gone from where they were, and makes one of those that are at
+ * another place since. A note tells of other GPUs with equal UUIDs. */
+XB_MUST_CHECK enum xb_status xb_fleet_join_moved(struct xb_judging *judging,
+                                                 struct xb_error *error);
+
 /* newest.c: sorts the fleet's values and lists the ones to judge. */
 XB_MUST_CHECK enum xb_status xb_fleet_take_newest(struct xb_judging *judging,
                                                   struct xb_error *error);

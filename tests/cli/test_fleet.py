@@ -228,6 +228,21 @@ class Fleet(Case):
         self.assertEqual((told["nodes"], told["gpus"]), (8, 8))
         self.assertGreater(told["duplicates"], 0)
 
+    def test_equal_uuids(self):
+        """Cloned machines; and a document that claims the GPU of another node."""
+        self.write_nodes()
+        for number, liar in ((1, None), (3, 7), (3, 2)):
+            for node in range(1, 9):
+                made = document(node, SLOW if node == 3 else 1.0)
+                if liar in (None, node):
+                    made["devices"][0]["uuid"] = document(number)["devices"][0]["uuid"]
+                self.write_json(f"results/n{node}.json", made)
+            with self.subTest(liar=liar):
+                self.assertEqual(self.assert_ends(1, "fleet", "results", "--format", "nodelist").out, "gpu003\n")
+                told = self.load_text(self.assert_ends(1, "fleet", "results", "--format", "json").out)
+                self.assertEqual((told["gpus"], told["duplicates"]), (8, 0))
+                self.assertIn("1 UUID is of several GPUs (first: on gpu00", " ".join(told["notes"]))
+
     def test_its_own_documents_are_left_out(self):
         folder = self.write_nodes()
         self.assert_succeeds("fleet", folder, "--format", "json", "--output", f"{folder}/fleet.json")
