@@ -2,6 +2,7 @@
 #include "internal.h"
 #include "majority.h"
 #include "natural.h"
+#include "order.h"
 
 #include <stdlib.h>
 
@@ -17,18 +18,15 @@ static int compare_seats(const void *left, const void *right)
 {
     const struct seat *a = left;
     const struct seat *b = right;
-    int order = (a->node > b->node) - (a->node < b->node);
-    if (order == 0)
-        order = xb_natural_compare(a->pci_bdf, b->pci_bdf);
-    return order != 0 ? order : (a->told < b->told) - (a->told > b->told);
+    return XB_FIRST_ORDER(XB_ORDER(a->node, b->node), xb_natural_compare(a->pci_bdf, b->pci_bdf),
+                          XB_ORDER(b->told, a->told));
 }
 
 static int compare_models(const void *left, const void *right)
 {
     const struct seat *a = left;
     const struct seat *b = right;
-    int order = (a->node > b->node) - (a->node < b->node);
-    return order != 0 ? order : xb_natural_compare(a->model, b->model);
+    return XB_FIRST_ORDER(XB_ORDER(a->node, b->node), xb_natural_compare(a->model, b->model));
 }
 
 /* The GPUs in the order of their nodes and models. Of two at one PCI address the older one was

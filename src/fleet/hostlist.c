@@ -2,6 +2,7 @@
 /* Slurm's host expressions, taken apart. */
 #define _POSIX_C_SOURCE 200809L
 #include "hostlist.h"
+#include "order.h"
 
 #include "base/arena.h"
 #include "base/file_text.h"
@@ -75,8 +76,7 @@ static int by_name(const void *a, const void *b)
 {
     const struct place *first = a;
     const struct place *second = b;
-    int order = strcmp(first->name, second->name);
-    return order != 0 ? order : (first->index > second->index) - (first->index < second->index);
+    return XB_FIRST_ORDER(strcmp(first->name, second->name), XB_ORDER(first->index, second->index));
 }
 
 /* Keeps the first of names that are the same, in the order given. */

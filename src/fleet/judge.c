@@ -2,6 +2,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "internal.h"
 #include "natural.h"
+#include "order.h"
 
 #include "base/arena.h"
 #include "base/text.h"
@@ -25,9 +26,7 @@ static int compare_siblings(const void *left, const void *right)
     int order = b->siblings.judged - a->siblings.judged;
     for (size_t i = 0; order == 0 && i < sizeof texts / sizeof *texts; i++)
         order = xb_natural_compare(texts[i][0], texts[i][1]);
-    if (order != 0)
-        return order;
-    return (a->siblings.figure > b->siblings.figure) - (a->siblings.figure < b->siblings.figure);
+    return order != 0 ? order : XB_ORDER(a->siblings.figure, b->siblings.figure);
 }
 
 static enum xb_status sort_siblings(struct xb_judging *judging, struct xb_error *error)

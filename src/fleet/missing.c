@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "internal.h"
 #include "natural.h"
+#include "order.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,18 +29,15 @@ static int compare_short(const char *left, const char *right)
 {
     size_t a = length_of_short(left);
     size_t b = length_of_short(right);
-    int order = memcmp(left, right, a < b ? a : b);
-    return order != 0 ? order : (a > b) - (a < b);
+    return XB_FIRST_ORDER(memcmp(left, right, a < b ? a : b), XB_ORDER(a, b));
 }
 
 static int compare_called(const void *left, const void *right)
 {
     const struct called *a = left;
     const struct called *b = right;
-    int order = compare_short(a->name, b->name);
-    if (order == 0)
-        order = strcmp(a->name, b->name);
-    return order != 0 ? order : (a->owner > b->owner) - (a->owner < b->owner);
+    return XB_FIRST_ORDER(compare_short(a->name, b->name), strcmp(a->name, b->name),
+                          XB_ORDER(a->owner, b->owner));
 }
 
 struct roll {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "internal.h"
+#include "order.h"
 #include "quantity.h"
 
 #include <math.h>
@@ -15,9 +16,6 @@ struct place {
     bool is_old; /* a newer one has the same, maybe with another driver */
 };
 
-#define ORDER_ADDRESSES(left, right)                                                               \
-    (((uintptr_t)(left) > (uintptr_t)(right)) - ((uintptr_t)(left) < (uintptr_t)(right)))
-
 /* A figure on its way to a quantity; equal texts have one address. */
 struct quantity {
     const struct xb_fleet_figure *figure;
@@ -26,22 +24,18 @@ struct quantity {
 
 int xb_quantity_compare(const struct xb_fleet_figure *left, const struct xb_fleet_figure *right)
 {
-    int order = ORDER_ADDRESSES(left->name, right->name);
-    if (order == 0)
-        order = ORDER_ADDRESSES(left->model, right->model);
-    if (order == 0)
-        order = ORDER_ADDRESSES(left->backend, right->backend);
-    if (order == 0)
-        order = ORDER_ADDRESSES(left->options, right->options);
-    return order != 0 ? order : ORDER_ADDRESSES(left->unit, right->unit);
+    return XB_FIRST_ORDER(XB_ORDER_ADDRESSES(left->name, right->name),
+                          XB_ORDER_ADDRESSES(left->model, right->model),
+                          XB_ORDER_ADDRESSES(left->backend, right->backend),
+                          XB_ORDER_ADDRESSES(left->options, right->options),
+                          XB_ORDER_ADDRESSES(left->unit, right->unit));
 }
 
 static int compare_quantities(const void *left, const void *right)
 {
     const struct quantity *a = left;
     const struct quantity *b = right;
-    int order = xb_quantity_compare(a->figure, b->figure);
-    return order != 0 ? order : (a->index > b->index) - (a->index < b->index);
+    return XB_FIRST_ORDER(xb_quantity_compare(a->figure, b->figure), XB_ORDER(a->index, b->index));
 }
 
 /* Of every figure. NULL: no memory. */
@@ -67,41 +61,27 @@ static size_t *find_quantities(const struct xb_fleet *fleet)
     return found;
 }
 
-static int compare_sizes(size_t left, size_t right)
-{
-    return (left > right) - (left < right);
-}
-
 /* By node, GPU and peer; the newest of each first. */
 static int compare_rest(const struct place *a, const struct place *b)
 {
-    int order = compare_sizes(a->node, b->node);
-    if (order == 0)
-        order = compare_sizes(a->value.gpu, b->value.gpu);
-    if (order == 0)
-        order = (a->value.peer > b->value.peer) - (a->value.peer < b->value.peer);
-    if (order == 0)
-        order = (a->written < b->written) - (a->written > b->written);
-    if (order == 0)
-        order = -compare_sizes(a->value.source, b->value.source);
-    return order != 0 ? order
-                      : (a->value.value > b->value.value) - (a->value.value < b->value.value);
+    return XB_FIRST_ORDER(XB_ORDER(a->node, b->node), XB_ORDER(a->value.gpu, b->value.gpu),
+                          XB_ORDER(a->value.peer, b->value.peer), XB_ORDER(b->written, a->written),
+                          XB_ORDER(b->value.source, a->value.source),
+                          XB_ORDER(a->value.value, b->value.value));
 }
 
 static int sort_by_quantity(const void *left, const void *right)
 {
     const struct place *a = left;
     const struct place *b = right;
-    int order = compare_sizes(a->quantity, b->quantity);
-    return order != 0 ? order : compare_rest(a, b);
+    return XB_FIRST_ORDER(XB_ORDER(a->quantity, b->quantity), compare_rest(a, b));
 }
 
 static int sort_by_figure(const void *left, const void *right)
 {
     const struct place *a = left;
     const struct place *b = right;
-    int order = compare_sizes(a->value.figure, b->value.figure);
-    return order != 0 ? order : compare_rest(a, b);
+    return XB_FIRST_ORDER(XB_ORDER(a->value.figure, b->value.figure), compare_rest(a, b));
 }
 
 static bool is_same(const struct place *left, const struct place *right)
