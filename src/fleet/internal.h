@@ -53,7 +53,8 @@ struct xb_judging {
 XB_MUST_CHECK enum xb_status xb_fleet_join_moved(struct xb_judging *judging,
                                                  struct xb_error *error);
 
-/* newest.c: sorts the fleet's values and lists the ones to judge. */
+/* newest.c: drops the fleet's values that a newer document has too, maybe with another driver,
+ * sorts the others, and lists the ones to judge. */
 XB_MUST_CHECK enum xb_status xb_fleet_take_newest(struct xb_judging *judging,
                                                   struct xb_error *error);
 

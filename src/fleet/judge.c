@@ -70,14 +70,22 @@ static enum xb_status note_left_out(struct xb_judging *judging, struct xb_error 
 static enum xb_status judge(struct xb_judging *judging, struct xb_error *error)
 {
     static enum xb_status (*const parts[])(struct xb_judging *, struct xb_error *) = {
-        xb_fleet_join_moved,    xb_fleet_take_newest,
-        xb_fleet_shift_slots,   xb_fleet_gather_siblings,
-        xb_fleet_name_outliers, xb_fleet_note_more,
-        sort_siblings,          note_left_out,
-        xb_fleet_note_lacking,  xb_fleet_name_complaints,
-        xb_fleet_name_missing,  xb_fleet_name_fewer_gpus,
-        xb_fleet_name_narrower, xb_fleet_name_narrower_pairs,
-        xb_fleet_name_drivers,  xb_fleet_note_start,
+        xb_fleet_join_moved,
+        xb_fleet_name_complaints,
+        xb_fleet_take_newest,
+        xb_fleet_shift_slots,
+        xb_fleet_gather_siblings,
+        xb_fleet_name_outliers,
+        xb_fleet_note_more,
+        sort_siblings,
+        note_left_out,
+        xb_fleet_note_lacking,
+        xb_fleet_name_missing,
+        xb_fleet_name_fewer_gpus,
+        xb_fleet_name_narrower,
+        xb_fleet_name_narrower_pairs,
+        xb_fleet_name_drivers,
+        xb_fleet_note_start,
         xb_fleet_sort_findings,
     };
     enum xb_status status = XB_OK;

@@ -13,7 +13,6 @@ struct place {
     size_t quantity; /* the first figure that is the same but for driver and link */
     size_t node;
     time_t written;
-    bool is_old; /* a newer one has the same, maybe with another driver */
 };
 
 /* A figure on its way to a quantity; equal texts have one address. */
@@ -90,55 +89,59 @@ static bool is_same(const struct place *left, const struct place *right)
            left->value.peer == right->value.peer;
 }
 
-/* Lists the fleet's values in the order of their figures, and which of them are old. */
-static enum xb_status sort_values(struct xb_fleet *fleet, struct place **sorted,
-                                  struct xb_error *error)
+static void list_places(const struct xb_fleet *fleet, const size_t *quantities,
+                        struct place *places)
+{
+    for (size_t i = 0; i < fleet->value_count; i++) {
+        const struct xb_fleet_value *value = &fleet->values[i];
+        time_t written =
+            value->source < fleet->source_count ? fleet->sources[value->source].written : 0;
+        places[i] = (struct place){*value, quantities[value->figure], fleet->gpus[value->gpu].node,
+                                   written};
+    }
+}
+
+/* Leaves the newest values in the fleet, in the order of their figures. */
+static enum xb_status drop_old(struct xb_fleet *fleet, struct xb_error *error)
 {
     size_t *quantities = find_quantities(fleet);
     struct place *places = malloc(fleet->value_count * sizeof *places);
-    *sorted = places;
-    if (places == NULL || quantities == NULL) {
-        free(quantities);
-        return xb_fleet_no_memory(error);
-    }
-    for (size_t i = 0; i < fleet->value_count; i++) {
-        size_t source = fleet->values[i].source;
-        time_t written = source < fleet->source_count ? fleet->sources[source].written : 0;
-        places[i] = (struct place){fleet->values[i], quantities[fleet->values[i].figure],
-                                   fleet->gpus[fleet->values[i].gpu].node, written, false};
+    bool has_memory = quantities != NULL && places != NULL;
+    if (has_memory) {
+        size_t kept = 0;
+        list_places(fleet, quantities, places);
+        qsort(places, fleet->value_count, sizeof *places, sort_by_quantity);
+        for (size_t i = 0; i < fleet->value_count; i++)
+            if (i == 0 || !is_same(&places[i], &places[kept - 1]))
+                places[kept++] = places[i];
+        qsort(places, kept, sizeof *places, sort_by_figure);
+        for (size_t i = 0; i < kept; i++)
+            fleet->values[i] = places[i].value;
+        fleet->value_count = kept;
     }
     free(quantities);
-    qsort(places, fleet->value_count, sizeof *places, sort_by_quantity);
-    for (size_t i = 1; i < fleet->value_count; i++)
-        places[i].is_old = is_same(&places[i], &places[i - 1]);
-    qsort(places, fleet->value_count, sizeof *places, sort_by_figure);
-    for (size_t i = 0; i < fleet->value_count; i++)
-        fleet->values[i] = places[i].value;
-    return XB_OK;
+    free(places);
+    return has_memory ? XB_OK : xb_fleet_no_memory(error);
 }
 
 enum xb_status xb_fleet_take_newest(struct xb_judging *judging, struct xb_error *error)
 {
     struct xb_fleet *fleet = judging->fleet;
-    if (fleet->value_count == 0)
-        return XB_OK;
-    struct place *places = NULL;
-    enum xb_status status = sort_values(fleet, &places, error);
-    if (status == XB_OK)
-        judging->tested = calloc(fleet->value_count, sizeof *judging->tested);
-    if (status == XB_OK && judging->tested == NULL)
-        status = xb_fleet_no_memory(error);
-    for (size_t i = 0; status == XB_OK && i < fleet->value_count; i++) {
-        const struct xb_fleet_value *value = &fleet->values[i];
-        if (places[i].is_old) {
-            judging->judgement->duplicates++;
-        } else if (!(value->value > 0) || isinf(value->value)) {
+    size_t all = fleet->value_count;
+    enum xb_status status = all > 0 ? drop_old(fleet, error) : XB_OK;
+    if (status != XB_OK)
+        return status;
+    judging->judgement->duplicates = all - fleet->value_count;
+    judging->tested = calloc(fleet->value_count + 1, sizeof *judging->tested);
+    if (judging->tested == NULL)
+        return xb_fleet_no_memory(error);
+    for (size_t i = 0; i < fleet->value_count; i++) {
+        double value = fleet->values[i].value;
+        if (!(value > 0) || isinf(value))
             judging->unusable++;
-        } else {
+        else
             judging->tested[judging->tested_count++] =
-                (struct xb_tested){.value = i, .logarithm = log(value->value), .p = 1};
-        }
+                (struct xb_tested){.value = i, .logarithm = log(value), .p = 1};
     }
-    free(places);
-    return status;
+    return XB_OK;
 }
