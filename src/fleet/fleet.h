@@ -36,8 +36,9 @@ struct xb_fleet_source {
 struct xb_fleet_node {
     const char *name;
     const char *hostname;
-    const char *driver; /* version, from the newest document that has one; NULL: none has */
-    time_t driver_told; /* when that document was written */
+    const char *driver;   /* version, from the newest document that has one; NULL: none has */
+    time_t driver_told;   /* when that document was written */
+    const char *expected; /* what xb_fleet_judge() found it to be; NULL: nothing, or not asked */
 };
 
 struct xb_fleet_gpu {

@@ -282,6 +282,10 @@ class Fleet(Case):
             with self.subTest(expected=expected):
                 outcome = self.assert_ends(1, "fleet", "results", "--format", "nodelist", "--expect-hosts", expected)
                 self.assertEqual(outcome.out, listed + "\n")
+        slow["host"]["node"] = "n3"  # found by its host name
+        self.write_json("results/n3.json", slow)
+        outcome = self.assert_ends(1, "fleet", "results", "--format", "nodelist", "--expect-hosts", "gpu[001-008]")
+        self.assertEqual(outcome.out, "gpu003\n")
 
     def test_expected_nodes_that_are_nonsense(self):
         self.write_nodes()
