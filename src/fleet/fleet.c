@@ -3,6 +3,7 @@
 #include "fleet.h"
 
 #include "base/arena.h"
+#include "base/began.h"
 
 #include <search.h>
 #include <stdlib.h>
@@ -25,7 +26,7 @@ struct xb_fleet_names {
 
 enum xb_status xb_fleet_open(struct xb_fleet *fleet, struct xb_error *error)
 {
-    *fleet = (struct xb_fleet){.names = calloc(1, sizeof *fleet->names)};
+    *fleet = (struct xb_fleet){.now = xb_began().tv_sec, .names = calloc(1, sizeof *fleet->names)};
     if (fleet->names == NULL)
         return XB_FAIL(error, XB_ERR_MEMORY, "no memory for a fleet");
     return XB_OK;

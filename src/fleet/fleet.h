@@ -24,7 +24,8 @@ struct xb_fleet_source {
     const char *path;    /* as the user named it, or of a file in a named folder; "-" */
     size_t number;       /* of the document in it, from 1; 0 where it is the only one */
     const char *kind;    /* "link", "run": what a newer one of the same kind can replace */
-    time_t written;      /* its timestamp; 0 where it has none */
+    time_t dated;        /* its timestamp; 0 where it has none */
+    time_t written;      /* the same, but 0 too for a date that is still to come */
     double began;        /* when measuring began, seconds since the epoch; NAN where not known */
     double late_s;       /* after the agreed time; NAN where none was agreed */
     bool unsynchronised; /* the node said that its clock follows no other */
@@ -108,6 +109,7 @@ struct xb_fleet_left_out {
 };
 
 struct xb_fleet {
+    time_t now; /* when it is read: what is dated XB_FLEET_AHEAD_S later cannot have been written */
     struct xb_fleet_source *sources;
     size_t source_count;
     struct xb_fleet_node *nodes;
@@ -127,9 +129,11 @@ struct xb_fleet {
     struct xb_arena *texts;
 };
 
+/* A clock that was set to the local time is up to 14 hours ahead of UTC. */
+#define XB_FLEET_AHEAD_S ((time_t)24 * 3600)
 #define XB_FLEET_TOLD 1000 /* names at most so many of the documents that are left out */
 
-/* An empty fleet. XB_ERR_MEMORY. */
+/* An empty fleet, which is read now. XB_ERR_MEMORY. */
 XB_MUST_CHECK enum xb_status xb_fleet_open(struct xb_fleet *fleet, struct xb_error *error);
 void xb_fleet_free(struct xb_fleet *fleet); /* accepts a zeroed one */
 

@@ -21,6 +21,7 @@ SLOW = 0.5  # of the others' bandwidth
 
 with open(os.path.join(SOURCE, "bench", "results", "h200", "link-1.json"), encoding="utf-8") as measured:
     PATTERN = json.load(measured)
+PATTERN["timestamp"] = "2001-11-21T05:18:16Z"  # which is past on every machine
 
 
 def document(number, scale=1.0):
@@ -218,15 +219,27 @@ class Fleet(Case):
         """Of one node the newest counts, wherever it comes from."""
         self.write_nodes()
         again = document(5, SLOW)
-        again["timestamp"] = "2026-11-21T05:18:15Z"  # older
+        again["timestamp"] = "2001-11-21T05:18:15Z"  # older
         self.write_json("results/older.json", again)
         self.assertEqual(self.findings(0, "results"), [])
-        again["timestamp"] = "2026-11-22T00:00:00Z"
+        again["timestamp"] = "2001-11-22T00:00:00Z"
         self.write_json("results/newer.json", again)
         self.assertEqual({one["node"] for one in self.findings(1, "results")}, {"gpu005"})
         told = self.load_text(self.assert_ends(1, "fleet", "results", "--format", "json").out)
         self.assertEqual((told["nodes"], told["gpus"]), (8, 8))
         self.assertGreater(told["duplicates"], 0)
+
+    def test_a_document_of_the_future(self):
+        """It does not hide one that could have been written, but it is better than none."""
+        self.write_nodes()
+        ahead = document(5, SLOW)
+        ahead["timestamp"] = "9998-01-01T00:00:00Z"
+        self.write_json("results/z.json", ahead)
+        told = self.load_text(self.assert_succeeds("fleet", "results", "--format", "json").out)
+        self.assertIn("Documents that are dated more than a day ahead: 1 of 9 (first: results/z.json)", told["notes"][0])
+        self.assertEqual(told["sources"][8]["timestamp"], ahead["timestamp"])
+        os.remove(self.path("results/n5.json"))
+        self.assertEqual({one["node"] for one in self.findings(1, "results")}, {"gpu005"})
 
     def test_equal_uuids(self):
         """Cloned machines; and a document that claims the GPU of another node."""

@@ -394,6 +394,13 @@ static void test_start(void **state)
     judge();
     assert_note("Documents that began more than 1 s after the agreed time: 2 of 4, up to 3.25 s");
     assert_note("of nodes whose clock nothing keeps: 1 of 4 (first: n.json)");
+    assert_no_note("dated");
+    next_source.dated = next_source.written;
+    add_document();
+    next_source.written = 0;
+    add_document();
+    judge();
+    assert_note("Documents that are dated more than a day ahead: 1 of 12 (first: n.json)");
 }
 
 static void test_exit_codes(void **state)
