@@ -2,6 +2,7 @@
 /* Makes one of Slurm's host expressions from names of hosts. */
 #define _POSIX_C_SOURCE 200809L
 #include "hostlist.h"
+#include "order.h"
 
 #include "base/arena.h"
 
@@ -49,14 +50,10 @@ static int by_parts(const void *a, const void *b)
     const struct item *second = b;
     size_t one = prefix_of(first);
     size_t other = prefix_of(second);
-    int order = memcmp(first->text, second->text, one < other ? one : other);
-    if (order == 0)
-        order = (one > other) - (one < other);
-    if (order == 0)
-        order = strcmp(first->text + first->limit, second->text + second->limit);
-    if (order == 0)
-        order = (first->number > second->number) - (first->number < second->number);
-    return order != 0 ? order : (first->digits > second->digits) - (first->digits < second->digits);
+    return XB_FIRST_ORDER(
+        memcmp(first->text, second->text, one < other ? one : other), XB_ORDER(one, other),
+        strcmp(first->text + first->limit, second->text + second->limit),
+        XB_ORDER(first->number, second->number), XB_ORDER(first->digits, second->digits));
 }
 
 static bool are_alike(const struct item *first, const struct item *second)
@@ -186,7 +183,7 @@ static bool fold_once(struct fold *fold, bool is_first)
 
 bool xb_hostlist_is_name(const char *name)
 {
-    if (name[0] == '\0' || name[0] == '-' || strcasecmp(name, "all") == 0)
+    if (name[0] == '\0' || name[0] == '-' || name[0] == '.' || strcasecmp(name, "all") == 0)
         return false;
     for (; *name != '\0'; name++)
         if (!xb_hostlist_takes(*name))

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _POSIX_C_SOURCE 200809L
 #include "formats.h"
+#include "order.h"
 
 #include "base/arena.h"
 #include "base/prometheus.h"
@@ -127,9 +128,8 @@ static int by_labels(const void *a, const void *b)
 {
     const struct sample *first = a;
     const struct sample *second = b;
-    int order = strcmp(first->labels, second->labels);
-    return order != 0 ? order
-                      : (first->finding > second->finding) - (first->finding < second->finding);
+    return XB_FIRST_ORDER(strcmp(first->labels, second->labels),
+                          XB_ORDER(first->finding, second->finding));
 }
 
 /* A sample may not appear twice, and a node may have failed twice. Returns how many are left. */

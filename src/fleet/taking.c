@@ -42,11 +42,16 @@ void xb_fleet_terms_free(struct xb_fleet_terms *terms)
 
 void xb_taking_begin(struct xb_fleet_taking *taking, const char *path, size_t number)
 {
-    const struct xb_fleet_origin *origin = &taking->origin;
+    struct xb_fleet_origin *origin = &taking->origin;
+    const time_t dated = origin->written;
+    /* It would outrank all others until that day. */
+    if (dated > taking->fleet->now + XB_FLEET_AHEAD_S)
+        origin->written = 0;
     const struct xb_fleet_source source = {
         .path = path,
         .number = number,
         .kind = taking->kind,
+        .dated = dated,
         .written = origin->written,
         .began = origin->began,
         .late_s = origin->late_s,
