@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _POSIX_C_SOURCE 200809L /* open_memstream */
 #include "backend_choice.h"
 
 #include "backends/choice.h"
 #include "base/plain_text.h"
+#include "base/stream.h"
 #include "help.h"
 
 #include <stdlib.h>
@@ -60,20 +60,17 @@ enum xb_exit xb_backend_choose(const char *name, struct xb_run *run)
     struct xb_error error;
     if (xb_backend_check_name(name, &error) != XB_OK)
         return (enum xb_exit)xb_cli_fail(&error);
-    char *text = NULL;
-    size_t size = 0;
-    FILE *reasons = open_memstream(&text, &size);
-    bool opened = open_chosen(name, run, reasons);
-    if (reasons != NULL)
-        (void)fclose(reasons);
+    struct xb_memory_text reasons = {.text = NULL};
+    bool opened = open_chosen(name, run, xb_memory_text_begin(&reasons));
+    bool is_whole = xb_memory_text_end(&reasons, "what was looked for", &error) == XB_OK;
     if (!opened) {
         if (strcmp(name, XB_BACKEND_AUTO) == 0)
             xb_say("no GPU can be tested here. What was looked for:");
         else
             xb_say("the %s backend cannot run here:", name);
-        fprintf(stderr, "%s", text != NULL ? text : "");
+        fprintf(stderr, "%s", is_whole ? reasons.text : "");
         suggest_others(name);
     }
-    free(text);
+    free(reasons.text);
     return opened ? XB_EXIT_OK : XB_EXIT_NOTHING;
 }
