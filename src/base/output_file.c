@@ -165,10 +165,7 @@ static int descriptor_of(const char *path)
             break;
         link[length] = '\0';
         free(here);
-        here = NULL;
-        if (link[0] == '/')
-            here = strdup(link);
-        else if (asprintf(&here, "%s/%s", directory, link) < 0)
+        if (asprintf(&here, "%s/%s", link[0] == '/' ? "" : directory, link) < 0)
             here = NULL;
         free(directory);
         fd = here != NULL ? descriptor_at(here) : NO_DESCRIPTOR;
