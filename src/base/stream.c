@@ -69,7 +69,8 @@ enum xb_status xb_memory_text_end(struct xb_memory_text *text, const char *what,
         return XB_OK;
     free(text->text);
     *text = (struct xb_memory_text){.text = NULL};
-    return XB_FAIL(error, XB_ERR_MEMORY, "no memory for %s", what);
+    (void)XB_FAIL(error, XB_ERR_MEMORY, "no memory for %s", what);
+    return XB_ERR_MEMORY; /* for who analyses what follows a failure */
 }
 
 enum xb_status xb_memory_text_keep(struct xb_memory_text *text, const char *what,
