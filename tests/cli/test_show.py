@@ -233,6 +233,57 @@ class AsTold(Show):
         self.assertEqual(self.show("old.json"), self.show("new.json"))
 
 
+class MissingFigures(Show):
+    """Nothing is said of a figure that a file lacks."""
+
+    NO_NUMBER = re.compile(r"(?i)(?<![\w.])-?(nan|inf)(?!\w)")
+
+    def documents(self):
+        """Committed files that have every figure of every mode between them, and which of these each has."""
+        seen = set()
+        for path in sorted(glob.glob(f"{RESULTS}/*/*.json"), key=lambda path: (os.path.getsize(path), path)):
+            with open(path, encoding="utf-8") as file:
+                document = {} if FOREIGN.search(path) else json.load(file)
+            rows = [(row["mode"], row.get("figures", ())) for row in document.get("results", ())]
+            figures = {(mode, one["name"]) for mode, row in rows for one in row} - seen
+            if figures:
+                yield path, document, sorted({name for _, name in figures})
+            seen |= figures
+
+    def show_without(self, name, document):
+        rows = [
+            row | {"figures": [one for one in row["figures"] if one["name"] != name]} for row in document["results"]
+        ]
+        self.write_json("lacks.json", document | {"results": rows})
+        return self.run_program("show", "lacks.json")
+
+    def test_each_figure(self):
+        step = 3 if harness.is_sanitized() else 1  # which takes its time
+        lacking = 0
+        for path, document, names in self.documents():
+            for name in names[::step]:
+                shown = self.show_without(name, document)
+                if shown.code != 0:  # it is what the row is about
+                    self.assertIn(f"have no {name}", shown.err)
+                    continue
+                lacking += 1
+                with self.subTest(path=path, name=name):
+                    page = self.assert_succeeds("report", "lacks.json", "--output", "-")
+                    compared = self.run_program("compare", path, "lacks.json")
+                    for outcome in (shown, page, compared):
+                        self.assertIsNone(self.NO_NUMBER.search(outcome.out + outcome.err), outcome)
+        self.assertGreater(lacking, 100 // step)
+
+    def test_a_limit_needs_all_rates(self):
+        limit = r"is\s+the\s+limit|is\s+too\s+slow"
+        path = os.path.join(RESULTS, "h200", "quantize-compress.json")
+        self.assertRegex(self.show(path), limit)
+        with open(path, encoding="utf-8") as file:
+            document = json.load(file)
+        for name in ("plain_bandwidth", "ratio", "decode_rate", "encode_rate"):
+            self.assertNotRegex(self.show_without(name, document).out, limit)
+
+
 class SeveralFiles(Show):
     def setUp(self):
         super().setUp()
