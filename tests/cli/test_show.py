@@ -9,6 +9,7 @@ import glob
 import json
 import os
 import re
+import signal
 import unittest
 
 import harness
@@ -451,11 +452,30 @@ class Csv(Show):
             self.assertEqual(line["host_latency_p50_s"] != "", line["file"] == "two.json")
 
     def test_file_that_cannot_be_read(self):
-        """It is told once; the others' lines are written."""
+        """It is told once; the others are shown. A CSV that would lack its lines replaces none."""
         self.write("broken.json", "{")
-        outcome = self.assert_ends(1, "show", "broken.json", "one.json", "--csv", "out.csv")
-        self.assertEqual(outcome.err.count("broken.json"), 1)
-        self.assertEqual({line["file"] for line in self.lines("out.csv")}, {"one.json"})
+        self.put_old("old.csv")
+        for name in ("old.csv", "new.csv"):
+            outcome = self.assert_ends(1, "show", "one.json", "broken.json", "--csv", name)
+            self.assertEqual(outcome.err.count("broken.json"), 1)
+            self.assertIn(f"'{name}' was not written: ", outcome.err)
+            self.assertIn(self.show("one.json"), outcome.out)
+        self.assert_old("old.csv")
+        self.assert_folder_has("broken.json", "old.csv", "one.csv", "one.json", "two.json")
+        outcome = self.assert_ends(1, "show", "broken.json", "one.json", "--csv", "-")
+        self.assertNotIn("was not written", outcome.err)
+        self.assertEqual(outcome.out, self.show("one.json", "--csv", "-"))
+
+    def test_reader_that_left(self):
+        """As `head -1` leaves: it ends as the tables do, without a word."""
+        for arguments in (("one.json",), ("one.json", "--csv", "-")):
+            with self.subTest(arguments=arguments):
+                reader, writer = os.pipe()
+                os.close(reader)
+                process = self.start("show", *arguments, stdout=writer)
+                os.close(writer)
+                outcome = self.finish(process, allowed_signal=signal.SIGPIPE)
+                self.assertEqual((outcome.code, outcome.err), (-signal.SIGPIPE, ""), outcome)
 
     def test_where_it_cannot_go(self):
         self.assert_usage(("--csv", "which is read"), "show", "one.json", "two.json", "--csv", "two.json")
