@@ -132,7 +132,7 @@ struct xb_record_device {
 };
 
 struct xb_record_process {
-    const char *failure;              /* why it has no results; NULL where it has some */
+    const char *failure;              /* what went wrong with it as a whole; NULL for nothing */
     bool has_results;                 /* false: it failed, and says nothing of any case */
     struct xb_record_device *devices; /* as this process saw them */
     size_t device_count;
