@@ -37,15 +37,6 @@ const struct xb_command *xb_command_find(const char *name)
     return NULL;
 }
 
-static const struct xb_option *find_option(const struct xb_command *command, const char *name)
-{
-    const struct xb_option *const *rows = command->rows();
-    for (size_t i = 0; rows[i] != NULL; i++)
-        if (strcmp(rows[i]->name, name) == 0)
-            return rows[i];
-    return NULL;
-}
-
 /* ---- what is no command ---- */
 
 /* "run, list and help" */
@@ -83,7 +74,7 @@ static const char *nearest_mode(const char *word)
 /* Names of modes and of options are no commands: says what to write instead. */
 static int unknown_command(const char *word)
 {
-    const struct xb_option *option = find_option(&xb_command_run, word);
+    const struct xb_option *option = xb_option_find(xb_run_rows(), word);
     char all[256];
     if (xb_mode_find(word) != NULL)
         xb_say("'%s' is a mode: xferbench --mode %s", word, word);
@@ -223,7 +214,7 @@ static int run_unnamed(int argc, char **argv)
 {
     const char *name = argc > 1 && strncmp(argv[1], "--", 2) == 0 ? argv[1] + 2 : "";
     bool is_mode = xb_mode_find(name) != NULL;
-    if (find_option(&xb_command_run, name) != NULL || (!is_mode && xb_command_find(name) == NULL))
+    if (xb_option_find(xb_run_rows(), name) != NULL || (!is_mode && xb_command_find(name) == NULL))
         return run(&xb_command_run, false, argc, argv);
     xb_say("'%s' is a %s, not an option: xferbench %s%s", name, is_mode ? "mode" : "command",
            is_mode ? "--mode " : "", name);

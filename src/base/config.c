@@ -436,6 +436,14 @@ static bool begins_with_size(const struct xb_option *option, const char *number)
     return is_read && strcmp(first, number) == 0;
 }
 
+const struct xb_option *xb_option_find(const struct xb_option *const *rows, const char *name)
+{
+    for (size_t i = 0; rows != NULL && rows[i] != NULL; i++)
+        if (strcmp(rows[i]->name, name) == 0)
+            return rows[i];
+    return NULL;
+}
+
 bool xb_option_is_usual(const struct xb_option *option, const char *text)
 {
     const char *usual = option->default_text != NULL ? option->default_text : "";
