@@ -106,10 +106,9 @@ size_t xb_record_warnings(const struct xb_record *record, const struct xb_record
 
 const char *xb_record_parameter(const struct xb_record_case *test, const char *name)
 {
-    for (size_t i = 0; i < test->parameter_count; i++)
-        if (strcmp(test->parameters[i].name, name) == 0 && test->parameters[i].value != NULL)
-            return test->parameters[i].value;
-    return "";
+    const struct xb_record_fact *own =
+        xb_record_fact_find(test->parameters, test->parameter_count, name);
+    return own != NULL && own->value != NULL ? own->value : "";
 }
 
 int xb_record_case_node(const struct xb_record_case *test)

@@ -17,12 +17,18 @@ void xb_record_sort_facts(struct xb_record_fact *facts, size_t count)
         qsort(facts, count, sizeof *facts, by_name);
 }
 
-static const struct xb_record_fact *find_option(const struct xb_record *record, const char *name)
+const struct xb_record_fact *xb_record_fact_find(const struct xb_record_fact *facts, size_t count,
+                                                 const char *name)
 {
-    for (size_t i = 0; i < record->option_count; i++)
-        if (strcmp(record->options[i].name, name) == 0)
-            return &record->options[i];
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(facts[i].name, name) == 0)
+            return &facts[i];
     return NULL;
+}
+
+const struct xb_record_fact *xb_record_option(const struct xb_record *record, const char *name)
+{
+    return record != NULL ? xb_record_fact_find(record->options, record->option_count, name) : NULL;
 }
 
 /* Such files are older than parameters that take lists: what is an array there told no two cases of
@@ -46,7 +52,7 @@ bool xb_record_make_parameters(struct xb_record *record, const struct xb_mode *m
     test->parameter_count = 0;
     for (size_t i = 0; i < count; i++) {
         const char *variant = declared[i].variant;
-        const struct xb_record_fact *option = find_option(record, declared[i].option->name);
+        const struct xb_record_fact *option = xb_record_option(record, declared[i].option->name);
         if (option != NULL && !is_array(option) &&
             (variant == NULL || strcmp(variant, test->variant) == 0))
             made[test->parameter_count++] = *option;

@@ -144,15 +144,21 @@ static bool write_output(struct xb_output *output, const struct xb_record *recor
     return false;
 }
 
+/* Whether a table tells what became of each case; else stderr tells what failed. */
+static bool has_table(const struct outputs *outputs, const struct xb_run *run)
+{
+    return !outputs->on_stdout && !xb_config_get(run->config, "quiet")->flag;
+}
+
 /* Writes the record everywhere it was asked for: also to the other outputs if one fails. */
-static bool write_record(struct outputs *outputs, const struct xb_record *record, bool quiet)
+static bool write_record(struct outputs *outputs, const struct xb_record *record, bool with_table)
 {
     struct xb_error error;
     bool written = write_output(&outputs->json, record,
                                 outputs->json_place.is_line ? xb_result_json_line_write
                                                             : xb_result_json_write);
     written = write_output(&outputs->csv, record, xb_csv_write) && written;
-    if (outputs->on_stdout || quiet) {
+    if (!with_table) {
         xb_failures_say(record);
         return written;
     }
@@ -170,13 +176,14 @@ static bool write_all(struct outputs *outputs, const struct xb_run *run)
         xb_cli_fail(&error);
         return false;
     }
-    bool written = write_record(outputs, &record, xb_config_get(run->config, "quiet")->flag);
+    bool written = write_record(outputs, &record, has_table(outputs, run));
     xb_record_free(&record);
     return xb_timelines_end(&outputs->timelines, run) && written;
 }
 
-static int exit_code(const struct xb_run *run, bool written)
+static int exit_code(const struct xb_run *run, const struct outputs *outputs, bool written)
 {
+    char name[128];
     size_t ok = 0;
     size_t failed = 0;
     for (size_t i = 0; i < run->case_count; i++) {
@@ -187,6 +194,9 @@ static int exit_code(const struct xb_run *run, bool written)
         return 128 + xb_interrupt_signal();
     if (failed > 0 || !written)
         return XB_EXIT_FAILED;
+    if (ok == 0 && !has_table(outputs, run))
+        xb_say("nothing was measured: %s: %s", xb_live_name(run, 0, name, sizeof name),
+               run->results[0].reason);
     return ok > 0 ? XB_EXIT_OK : XB_EXIT_NOTHING;
 }
 
@@ -287,7 +297,7 @@ static int run_with_backend(struct xb_run *run)
     struct outputs outputs = {0};
     struct xb_error error;
     int code = plan_and_measure(run, &outputs, &error) == XB_OK
-                   ? exit_code(run, write_all(&outputs, run))
+                   ? exit_code(run, &outputs, write_all(&outputs, run))
                    : xb_cli_fail(&error);
     xb_timelines_free(&outputs.timelines);
     discard(&outputs);

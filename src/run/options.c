@@ -275,16 +275,3 @@ const struct xb_option *const *xb_run_rows(void)
     rows[count] = NULL;
     return rows;
 }
-
-enum xb_status xb_run_read_defaults(struct xb_record *defaults, struct xb_error *error)
-{
-    char name[] = "run";
-    char *argv[] = {name, NULL};
-    struct xb_config config;
-    enum xb_status status = xb_config_parse(xb_run_rows(), 1, argv, &config, error);
-    if (status != XB_OK)
-        return status;
-    status = xb_record_of_config(&config, defaults, error);
-    xb_config_free(&config);
-    return status;
-}

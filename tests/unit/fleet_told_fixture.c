@@ -113,7 +113,7 @@ void make_alike(struct fleet_made *made)
         snprintf(made->addresses[i], sizeof made->addresses[i], "0000:%02zx:00.0", i + 15);
         made->sources[i] = (struct xb_fleet_source){.path = "all.jsonl",
                                                     .number = i + 1,
-                                                    .written = 1795000000,
+                                                    .dated = 1795000000,
                                                     .began = NAN,
                                                     .late_s = NAN};
         made->nodes[i] = (struct xb_fleet_node){
