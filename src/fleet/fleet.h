@@ -39,7 +39,7 @@ struct xb_fleet_node {
     const char *hostname;
     const char *driver;   /* version, from the newest document that has one; NULL: none has */
     time_t driver_told;   /* when that document was written */
-    const char *expected; /* what xb_fleet_judge() found it to be; NULL: nothing, or not asked */
+    const char *expected; /* what the user calls it; NULL: not expected, or not judged yet */
 };
 
 struct xb_fleet_gpu {
