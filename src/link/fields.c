@@ -256,9 +256,9 @@ const struct xb_field xb_link_finding_fields[] = {
         XB_FIELD("read_request_assumed", FLAG, ceiling, read_request_assumed)
 
 static const struct xb_field ceiling_fields[] = {
-    XB_FIELD("speed_gts", DOUBLE, ceiling, speed_gts, XB_RATE),
+    XB_FIELD("speed_gts", DOUBLE, ceiling, speed_gts, XB_ABOVE_0),
     XB_FIELD("width", UNSIGNED, ceiling, width),
-    XB_FIELD("raw_bytes_per_second", DOUBLE, ceiling, raw, XB_RATE),
+    XB_FIELD("raw_bytes_per_second", DOUBLE, ceiling, raw, XB_ABOVE_0),
     XB_FIELD("h2d_bytes_per_second", DOUBLE, ceiling, h2d, XB_RATE),
     XB_FIELD("d2h_bytes_per_second", DOUBLE, ceiling, d2h, XB_RATE),
     PACKETS,
@@ -271,7 +271,7 @@ static const struct xb_field bandwidth_limit_fields[] = {
     XB_FIELD("critical_below_bytes_per_second", DOUBLE, direction, critical, XB_RATE),
     XB_FIELD("source", WORD, direction, source, SOURCE), XB_FIELDS_END};
 
-static const struct xb_field limit_fields[] = {XB_FIELD("value", DOUBLE, limit, value, XB_RATE),
+static const struct xb_field limit_fields[] = {XB_FIELD("value", DOUBLE, limit, value, XB_ABOVE_0),
                                                XB_FIELD("source", WORD, limit, source, SOURCE),
                                                XB_FIELDS_END};
 

@@ -5,7 +5,9 @@
 
 #include "base/file_text.h"
 #include "checks.h"
+#include "link/fields.h"
 #include "link_fixture.h"
+#include "schema_check.h"
 
 #include <cjson/cJSON.h>
 #include <errno.h>
@@ -169,6 +171,21 @@ static void reads_the_files_of_before(void **state)
     }
     globfree(&found);
     assert_true(judged_again >= 3);
+}
+
+static void the_schema_has_what_the_tables_have(void **state)
+{
+    static const char schema[] = DOCS "/link.schema.json";
+    (void)state;
+    assert_schema_describes(schema, NULL, xb_link_report_fields);
+    assert_schema_describes(schema, "backend", xb_link_backend_fields);
+    assert_schema_describes(schema, "device", xb_link_info_fields);
+    assert_schema_describes(schema, "device", xb_link_device_fields);
+    assert_schema_describes(schema, "verdict", xb_link_finding_fields);
+    assert_schema_describes(schema, "verdict", xb_link_verdict_fields);
+    assert_schema_describes(schema, "pair", xb_link_pair_fields);
+    assert_schema_describes(schema, "pair_verdict", xb_link_finding_fields);
+    assert_schema_describes(schema, "pair_verdict", xb_link_pair_verdict_fields);
 }
 
 /* ---- what is wrong ---- */
@@ -488,10 +505,15 @@ static void survives_having_no_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(formats_tell_what_they_told), cmocka_unit_test(reads_the_files_of_before),
-        cmocka_unit_test(names_what_is_wrong),         cmocka_unit_test(refuses_what_is_no_report),
-        cmocka_unit_test(reads_where_and_when),        cmocka_unit_test(reads_when_it_began),
-        cmocka_unit_test(survives_any_damage),         RUN_TEST(cuts_texts_between_characters),
+        cmocka_unit_test(formats_tell_what_they_told),
+        cmocka_unit_test(reads_the_files_of_before),
+        cmocka_unit_test(the_schema_has_what_the_tables_have),
+        cmocka_unit_test(names_what_is_wrong),
+        cmocka_unit_test(refuses_what_is_no_report),
+        cmocka_unit_test(reads_where_and_when),
+        cmocka_unit_test(reads_when_it_began),
+        cmocka_unit_test(survives_any_damage),
+        RUN_TEST(cuts_texts_between_characters),
         RUN_TEST(survives_having_no_memory),
     };
     return cmocka_run_group_tests_name("link_read", tests, NULL, NULL);
