@@ -103,9 +103,9 @@ struct xb_field {
 #define XB_NULL_IF_NAN .flags = XB_FIELD_NAN_IS_NULL
 #define XB_ABOVE_0 .flags = XB_FIELD_POSITIVE
 /* A rate or the like: above 0, and 0 is written as null. */
-#define XB_RATE .flags = XB_FIELD_POSITIVE | XB_FIELD_EMPTY_IS_NULL
-#define XB_KNOWN(type, member) .known = offsetof(type, member) + 1
-#define XB_NEEDS(type, member) .needs = offsetof(type, member) + 1
+#define XB_RATE .flags = (XB_FIELD_POSITIVE | XB_FIELD_EMPTY_IS_NULL)
+#define XB_KNOWN(type, member) .known = (offsetof(type, member) + 1)
+#define XB_NEEDS(type, member) .needs = (offsetof(type, member) + 1)
 
 /* Puts the members into the innermost open object. */
 void xb_fields_put(struct xb_json *json, const struct xb_field *fields, const void *from);
