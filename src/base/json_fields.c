@@ -82,7 +82,7 @@ static void put_field(struct xb_json *json, const struct xb_field *field, const 
         put_items(json, field, *(const char *const *)at, *(const size_t *)(from + field->count));
         break;
     case XB_FIELD_CUSTOM:
-        field->write(json, key, from);
+        field->write(json, field, from);
         break;
     }
 }
@@ -135,17 +135,23 @@ static double get_number(struct xb_json_reader *reader, const cJSON *object,
                          const struct xb_field *field)
 {
     double most = field->most > 0 ? (double)field->most : DBL_MAX;
-    return (field->flags & XB_FIELD_POSITIVE) != 0
-               ? xb_json_get_number(reader, object, field->key, most)
-               : xb_json_get_known_number(reader, object, field->key, most);
+    if ((field->flags & XB_FIELD_POSITIVE) != 0)
+        return xb_json_get_number(reader, object, field->key, most);
+    double value = xb_json_get_known_number(reader, object, field->key, most);
+    if (isnan(value)) /* null, which only some fields may be */
+        xb_json_refuse(reader, field->key, "must be a number");
+    return value;
 }
 
-/* May be empty. */
-static const char *get_text(struct xb_json_reader *reader, const cJSON *item, const char *key)
+static const char *get_text(struct xb_json_reader *reader, const cJSON *item,
+                            const struct xb_field *field)
 {
+    bool may_be_empty = (field->flags & XB_FIELD_POSITIVE) == 0;
     const char *text = cJSON_GetStringValue(item);
-    if (text == NULL)
-        xb_json_refuse(reader, key, "must be a text");
+    if (text == NULL || (text[0] == '\0' && !may_be_empty))
+        xb_json_refuse(reader, field->key, "must be a text%s%s",
+                       may_be_empty ? "" : " that is not empty",
+                       xb_field_may_be_null(field) ? " or null" : "");
     return text != NULL ? text : "";
 }
 
@@ -178,7 +184,7 @@ static void copy_text(const char *from, char *text, size_t size)
 static void get_address(struct xb_json_reader *reader, const cJSON *item,
                         const struct xb_field *field, char *at)
 {
-    const char *text = get_text(reader, item, field->key);
+    const char *text = get_text(reader, item, field);
     size_t length = strlen(text);
     if (length == 0 || length >= field->size || strspn(text, "0123456789abcdef:.") < length)
         xb_json_refuse(reader, field->key, "must be a PCI address, such as 0000:0f:00.0");
@@ -188,7 +194,7 @@ static void get_address(struct xb_json_reader *reader, const cJSON *item,
 
 static int get_word(struct xb_json_reader *reader, const cJSON *item, const struct xb_field *field)
 {
-    const char *text = get_text(reader, item, field->key);
+    const char *text = get_text(reader, item, field);
     char words[200] = "";
     for (int i = 0; i <= (int)field->most; i++)
         if (strcmp(text, field->word(i)) == 0)
@@ -285,13 +291,13 @@ static void read_value(struct xb_json_reader *reader, const cJSON *object, const
         *(double *)at = get_number(reader, object, field);
         break;
     case XB_FIELD_TEXT:
-        copy_text(get_text(reader, item, field->key), at, field->size);
+        copy_text(get_text(reader, item, field), at, field->size);
         break;
     case XB_FIELD_ADDRESS:
         get_address(reader, item, field, at);
         break;
     case XB_FIELD_STRING:
-        *(const char **)at = xb_fields_keep_text(reader, get_text(reader, item, field->key));
+        *(const char **)at = xb_fields_keep_text(reader, get_text(reader, item, field));
         break;
     case XB_FIELD_WORD:
         *(int *)at = get_word(reader, item, field);
@@ -304,7 +310,7 @@ static void read_value(struct xb_json_reader *reader, const cJSON *object, const
         read_items(reader, object, field, to);
         break;
     case XB_FIELD_CUSTOM:
-        field->read(reader, object, field->key, to);
+        field->read(reader, object, field, to);
         break;
     }
 }

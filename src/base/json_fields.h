@@ -42,7 +42,7 @@ enum xb_field_kind {
 enum {
     XB_FIELD_EMPTY_IS_NULL = 1, /* 0, "" and NULL stand for what is not known */
     XB_FIELD_NAN_IS_NULL = 2,
-    XB_FIELD_POSITIVE = 4 /* a number that is known is above 0 */
+    XB_FIELD_POSITIVE = 4 /* what is known is a number above 0, or a text that is not empty */
 };
 
 struct xb_field {
@@ -57,8 +57,9 @@ struct xb_field {
     uint64_t least, most; /* of whole numbers; `most` 0: what the type holds */
     const struct xb_field *fields;
     const char *(*word)(int value);
-    void (*write)(struct xb_json *json, const char *key, const void *from);
-    void (*read)(struct xb_json_reader *reader, const cJSON *object, const char *key, void *to);
+    void (*write)(struct xb_json *json, const struct xb_field *field, const void *from);
+    void (*read)(struct xb_json_reader *reader, const cJSON *object, const struct xb_field *field,
+                 void *to);
 };
 
 #define XB_FIELD(key_, kind_, type, member, ...)                                                   \
@@ -90,9 +91,9 @@ struct xb_field {
         .fields = (fields_)                                                                        \
     }
 /* An object, array or value by two functions, which get the whole struct. */
-#define XB_CUSTOM(key_, write_, read_)                                                             \
+#define XB_CUSTOM(key_, write_, read_, ...)                                                        \
     {                                                                                              \
-        .key = (key_), .kind = XB_FIELD_CUSTOM, .write = (write_), .read = (read_)                 \
+        .key = (key_), .kind = XB_FIELD_CUSTOM, .write = (write_), .read = (read_), ##__VA_ARGS__  \
     }
 #define XB_FIELDS_END                                                                              \
     {                                                                                              \
@@ -102,6 +103,7 @@ struct xb_field {
 #define XB_NULL_IF_EMPTY .flags = XB_FIELD_EMPTY_IS_NULL
 #define XB_NULL_IF_NAN .flags = XB_FIELD_NAN_IS_NULL
 #define XB_ABOVE_0 .flags = XB_FIELD_POSITIVE
+#define XB_NOT_EMPTY .flags = XB_FIELD_POSITIVE
 /* A rate or the like: above 0, and 0 is written as null. */
 #define XB_RATE .flags = (XB_FIELD_POSITIVE | XB_FIELD_EMPTY_IS_NULL)
 #define XB_KNOWN(type, member) .known = (offsetof(type, member) + 1)

@@ -3,6 +3,7 @@
 #define XFERBENCH_COMPARE_INTERNAL_H
 
 #include "base/arena.h"
+#include "base/json_fields.h"
 #include "comparison.h"
 #include "pairs.h"
 
@@ -11,8 +12,11 @@
 XB_MUST_CHECK enum xb_status xb_differences_find(struct xb_comparison *comparison,
                                                  struct xb_pairs *pairs, struct xb_error *error);
 
-/* As the JSON names it: "test", "indicative", "status", "none". */
-const char *xb_basis_name(enum xb_basis basis);
+/* json.c: members of docs/compare.schema.json: of a file (struct xb_record), of what was asked and
+ * what differs (struct xb_comparison), and of a case (struct xb_compared). */
+extern const struct xb_field xb_compare_file_fields[], xb_compare_request_fields[],
+    xb_compare_differences_fields[], xb_compare_figure_fields[], xb_compare_judged_fields[],
+    xb_compare_measured_fields[];
 
 /* ---- figures ---- */
 

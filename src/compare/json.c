@@ -1,221 +1,352 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/json_write.h"
+/*
+ * A comparison as JSON, written and read by the same tables: docs/compare.schema.json. What is not
+ * there is null. Without a time of day: the same two files give the same document.
+ */
+#include "base/json_fields.h"
+#include "base/note.h"
 #include "internal.h"
+#include "read.h"
 #include "record/document.h"
-#include "record/write.h"
+#include "record/fields.h"
 #include "text.h"
 
-/*
- * The keys and their meaning stand in docs/compare.schema.json. What is not there is null. Without
- * a time of day: the same two files give the same document.
- */
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#define MOST_CASES 100000 /* rows of a table that nobody would read */
+#define MOST_DIFFERENCES 10000
+#define MOST_GATES 1000
+#define MOST_DEVICES 1024
+#define MOST_BYTES (UINT64_C(1) << 53)
+
+/* Names of fewer letters, so that a member takes one line. */
+typedef struct xb_gate gate;
+typedef struct xb_threshold threshold;
+typedef struct xb_difference difference;
+typedef struct xb_record_device device;
+typedef struct xb_record_process process;
+typedef struct xb_record record;
+typedef struct xb_compared compared;
+typedef struct xb_comparison comparison;
 
 /* ---- the files ---- */
 
-static void put_device(struct xb_json *json, const struct xb_record_device *device)
+static const struct xb_field device_fields[] = {
+    XB_FIELD("index", UNSIGNED, device, index),
+    XB_FIELD("name", STRING, device, name, XB_NULL_IF_EMPTY),
+    XB_FIELD("link_speed_gts", DOUBLE, device, link_speed_gts, XB_KNOWN(device, link_known)),
+    XB_FIELD("link_width", UNSIGNED, device, link_width, XB_KNOWN(device, link_known)),
+    XB_FIELDS_END};
+
+static const struct xb_field process_fields[] = {
+    XB_LIST("devices", process, devices, device_count, MOST_DEVICES, device_fields),
+    XB_FIELD("interrupted", FLAG, process, interrupted),
+    XB_FIELD("deadline_met", FLAG, process, deadline_met), XB_FIELDS_END};
+
+static void put_process_count(struct xb_json *json, const struct xb_field *field, const void *from)
 {
-    xb_json_open_object(json, NULL);
-    xb_json_put_whole(json, "index", device->index);
-    xb_json_put_text(json, "name", device->name);
-    xb_json_put_known_number(json, "link_speed_gts", device->link_known, device->link_speed_gts);
-    xb_json_put_known_whole(json, "link_width", device->link_known, device->link_width);
-    xb_json_close(json);
+    xb_json_put_whole(json, field->key, ((const record *)from)->process_count);
 }
 
-static void put_process(struct xb_json *json, const struct xb_record_process *process)
+static void check_process_count(struct xb_json_reader *reader, const cJSON *object,
+                                const struct xb_field *field, void *to)
 {
-    xb_json_open_object(json, NULL);
-    xb_json_open_array(json, "devices");
-    for (size_t i = 0; i < process->device_count; i++)
-        put_device(json, &process->devices[i]);
-    xb_json_close(json);
-    xb_json_put_flag(json, "interrupted", process->interrupted);
-    xb_json_put_flag(json, "deadline_met", process->deadline_met);
-    xb_json_close(json);
+    const cJSON *processes = cJSON_GetObjectItemCaseSensitive(object, "processes");
+    (void)to;
+    if (xb_json_get_whole(reader, object, field->key, 0, MOST_BYTES) !=
+        (uint64_t)cJSON_GetArraySize(processes))
+        xb_json_refuse(reader, field->key, "is not that of \"processes\"");
 }
 
-static void put_file(struct xb_json *json, const char *key, const struct xb_record *record)
-{
-    xb_json_open_object(json, key);
-    xb_json_put_text(json, "path", record->path);
-    xb_json_put_text(json, "backend", record->backend);
-    xb_json_put_text(json, "driver_version", record->driver);
-    xb_json_put_text(json, "hostname", record->host.hostname);
-    xb_json_put_text(json, "node", record->host.node);
-    xb_json_put_whole(json, "process_count", record->process_count);
-    xb_json_put_whole(json, "asked_processes", record->asked_processes);
-    xb_json_open_array(json, "processes");
-    for (size_t i = 0; i < record->process_count; i++)
-        put_process(json, &record->processes[i]);
-    xb_json_close(json);
-    xb_json_close(json);
-}
+const struct xb_field xb_compare_file_fields[] = {
+    XB_FIELD("path", STRING, record, path, XB_NULL_IF_EMPTY),
+    XB_FIELD("backend", STRING, record, backend, XB_NULL_IF_EMPTY),
+    XB_FIELD("driver_version", STRING, record, driver, XB_NULL_IF_EMPTY),
+    XB_FIELD("hostname", STRING, record, host.hostname, XB_NULL_IF_EMPTY),
+    XB_FIELD("node", STRING, record, host.node, XB_NULL_IF_EMPTY),
+    XB_CUSTOM("process_count", put_process_count, check_process_count),
+    XB_FIELD("asked_processes", SIZE, record, asked_processes),
+    XB_LIST("processes", record, processes, process_count, XB_RECORD_PROCESSES, process_fields),
+    XB_FIELDS_END};
 
 /* ---- what was asked ---- */
 
-static void put_gate(struct xb_json *json, const struct xb_gate *gate)
+/* null stands for no limit. */
+static void put_most(struct xb_json *json, const struct xb_field *field, const void *from)
 {
-    xb_json_put_text(json, "mode", gate->mode);
-    xb_json_put_text(json, "direction", gate->direction);
-    xb_json_put_whole(json, "least_bytes", gate->least);
-    xb_json_put_known_whole(json, "most_bytes", gate->most < UINT64_MAX, gate->most);
-    xb_json_put_text(json, "figure", gate->figure);
+    const gate *of = from;
+    xb_json_put_known_whole(json, field->key, of->most < UINT64_MAX, of->most);
 }
 
-static void put_gates(struct xb_json *json, const struct xb_gates *gates)
+static void read_most(struct xb_json_reader *reader, const cJSON *object,
+                      const struct xb_field *field, void *to)
 {
-    xb_json_open_array(json, "gates");
-    for (size_t i = 0; i < gates->count; i++) {
-        xb_json_open_object(json, NULL);
-        put_gate(json, &gates->items[i]);
-        xb_json_close(json);
-    }
-    xb_json_close(json);
+    bool none = cJSON_IsNull(cJSON_GetObjectItemCaseSensitive(object, field->key));
+    ((gate *)to)->most =
+        none ? UINT64_MAX : xb_json_get_whole(reader, object, field->key, 0, MOST_BYTES);
 }
 
-static void put_thresholds(struct xb_json *json, const struct xb_thresholds *thresholds)
+#define GATE                                                                                       \
+    XB_FIELD("mode", STRING, gate, mode, XB_NULL_IF_EMPTY),                                        \
+        XB_FIELD("direction", STRING, gate, direction, XB_NULL_IF_EMPTY),                          \
+        XB_FIELD("least_bytes", UINT64, gate, least),                                              \
+        XB_CUSTOM("most_bytes", put_most, read_most),                                              \
+        XB_FIELD("figure", STRING, gate, figure, XB_NULL_IF_EMPTY)
+
+static const struct xb_field gate_fields[] = {GATE, XB_FIELDS_END};
+
+/* A threshold begins with its gate. */
+_Static_assert(offsetof(threshold, cases) == 0, "the rows of GATE hold for a threshold");
+static const struct xb_field threshold_fields[] = {
+    GATE, XB_FIELD("share", DOUBLE, threshold, share, .most = 1), XB_FIELDS_END};
+
+static const struct xb_field difference_fields[] = {
+    XB_FIELD("name", STRING, difference, name, XB_NULL_IF_EMPTY),
+    XB_FIELD("baseline", STRING, difference, baseline, XB_NULL_IF_EMPTY),
+    XB_FIELD("candidate", STRING, difference, candidate, XB_NULL_IF_EMPTY),
+    XB_FIELD("forbids", FLAG, difference, forbids),
+    XB_FIELD("of_rows", FLAG, difference, of_rows),
+    XB_FIELD("of_stack", FLAG, difference, of_stack),
+    XB_FIELDS_END};
+
+static void put_forced(struct xb_json *json, const struct xb_field *field, const void *from)
 {
-    xb_json_open_array(json, "thresholds");
-    for (size_t i = 0; i < thresholds->count; i++) {
-        xb_json_open_object(json, NULL);
-        put_gate(json, &thresholds->items[i].cases);
-        xb_json_put_number(json, "share", thresholds->items[i].share);
-        xb_json_close(json);
-    }
-    xb_json_close(json);
+    xb_json_put_flag(json, field->key, xb_compare_forced(from));
 }
 
-/* ---- differences ---- */
-
-static void put_differences(struct xb_json *json, const struct xb_comparison *comparison)
+static void read_forced(struct xb_json_reader *reader, const cJSON *object,
+                        const struct xb_field *field, void *to)
 {
-    xb_json_open_array(json, "differences");
-    for (size_t i = 0; i < comparison->difference_count; i++) {
-        const struct xb_difference *difference = &comparison->differences[i];
-        xb_json_open_object(json, NULL);
-        xb_json_put_text(json, "name", difference->name);
-        xb_json_put_text(json, "baseline", difference->baseline);
-        xb_json_put_text(json, "candidate", difference->candidate);
-        xb_json_put_flag(json, "forbids", difference->forbids);
-        xb_json_put_flag(json, "of_rows", difference->of_rows);
-        xb_json_put_flag(json, "of_stack", difference->of_stack);
-        xb_json_close(json);
-    }
-    xb_json_close(json);
+    ((comparison *)to)->request.force = xb_json_get_flag(reader, object, field->key);
 }
 
-/* ---- cases ---- */
+const struct xb_field xb_compare_request_fields[] = {
+    XB_FIELD("comparable", FLAG, comparison, comparable),
+    XB_CUSTOM("forced", put_forced, read_forced),
+    XB_FIELD("strict", FLAG, comparison, request.strict),
+    XB_FIELD("threshold", DOUBLE, comparison, request.threshold, .most = 1),
+    XB_LIST("thresholds", comparison, request.thresholds.items, request.thresholds.count,
+            MOST_GATES, threshold_fields),
+    XB_FIELD("alpha", DOUBLE, comparison, request.alpha, .most = 1, XB_ABOVE_0),
+    XB_LIST("gates", comparison, request.gates.items, request.gates.count, MOST_GATES, gate_fields),
+    XB_FIELD("gating_tests", SIZE, comparison, gating_count),
+    XB_FIELD("processes_needed", SIZE, comparison, processes_needed, XB_NULL_IF_EMPTY),
+    XB_FIELDS_END};
 
-const char *xb_basis_name(enum xb_basis basis)
+const struct xb_field xb_compare_differences_fields[] = {
+    XB_LIST("differences", comparison, differences, difference_count, MOST_DIFFERENCES,
+            difference_fields),
+    XB_FIELDS_END};
+
+/* ---- words, and plain texts ---- */
+
+static const char *outcome_word(int outcome)
 {
-    static const char *const names[] = {[XB_BASIS_TEST] = "test",
+    return xb_outcome_name((enum xb_outcome)outcome);
+}
+
+static const char *basis_word(int basis)
+{
+    static const char *const words[] = {[XB_BASIS_TEST] = "test",
                                         [XB_BASIS_INDICATIVE] = "indicative",
                                         [XB_BASIS_STATUS] = "status",
                                         [XB_BASIS_NONE] = "none"};
-    return names[basis];
+    return words[basis];
 }
 
-static void put_key(struct xb_json *json, const struct xb_compared *compared)
+/* An outcome that may be null; false for null. */
+static bool read_outcome(struct xb_json_reader *reader, const cJSON *object, const char *key,
+                         enum xb_outcome *outcome)
 {
-    xb_record_put_case(json, compared->test);
-    xb_json_put_text(json, "figure", compared->figure.name);
-    xb_json_put_text(json, "unit", compared->figure.unit);
-    xb_json_put_flag(json, "more_is_better", compared->figure.more_is_better);
+    struct {
+        bool known;
+        int outcome;
+    } read = {.known = false};
+    const struct xb_field fields[] = {{.key = key,
+                                       .kind = XB_FIELD_WORD,
+                                       .offset = (size_t)((char *)&read.outcome - (char *)&read),
+                                       .known = 1,
+                                       .word = outcome_word,
+                                       .most = XB_OUTCOME_REGRESSION},
+                                      XB_FIELDS_END};
+    xb_fields_read(reader, object, fields, &read);
+    if (read.known)
+        *outcome = (enum xb_outcome)read.outcome;
+    return read.known;
 }
+
+/* A text of a comparison, "" for null. It is read as plain ASCII, which has as many characters. */
+static void put_plain(struct xb_json *json, const struct xb_field *field, const void *from)
+{
+    xb_json_put_optional(json, field->key, (const char *)from + field->offset);
+}
+
+static void read_plain(struct xb_json_reader *reader, const cJSON *object,
+                       const struct xb_field *field, void *to)
+{
+    char *plain = (char *)to + field->offset;
+    const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, field->key);
+    const char *text = cJSON_GetStringValue(item);
+    if (text == NULL && !cJSON_IsNull(item))
+        xb_json_refuse(reader, field->key, "must be a text or null");
+    size_t length = text != NULL ? strlen(text) : 0;
+    char *copy = text != NULL ? xb_arena_allocate(reader->texts, length + 1) : NULL;
+    if (copy == NULL && text != NULL)
+        xb_json_refuse_memory(reader);
+    if (copy == NULL)
+        return;
+    memcpy(copy, text, length + 1);
+    xb_make_plain(copy);
+    if (strlen(copy) >= field->size)
+        xb_json_refuse(reader, field->key, "has more than %zu characters", field->size - 1);
+    else
+        memcpy(plain, copy, strlen(copy) + 1);
+}
+
+#define PLAIN(key, type, member)                                                                   \
+    XB_CUSTOM(key, put_plain, read_plain, .offset = offsetof(type, member),                        \
+              .size = sizeof(((type *)0)->member))
+
+static const struct xb_field said_fields[] = {PLAIN("reason", comparison, reason),
+                                              PLAIN("next", comparison, next), XB_FIELDS_END};
+
+/* ---- cases ---- */
+
+const struct xb_field xb_compare_figure_fields[] = {
+    XB_FIELD("figure", STRING, compared, figure.name, XB_NOT_EMPTY),
+    XB_FIELD("unit", STRING, compared, figure.unit, XB_NOT_EMPTY),
+    XB_FIELD("more_is_better", FLAG, compared, figure.more_is_better),
+    XB_FIELD("gates", FLAG, compared, gates),
+    XB_FIELD("basis", WORD, compared, basis, .word = basis_word, .most = XB_BASIS_NONE),
+    XB_FIELDS_END};
+
+static void put_same_settings(struct xb_json *json, const struct xb_field *field, const void *from)
+{
+    xb_json_put_flag(json, field->key, !((const compared *)from)->differs);
+}
+
+static void read_same_settings(struct xb_json_reader *reader, const cJSON *object,
+                               const struct xb_field *field, void *to)
+{
+    ((compared *)to)->differs = !xb_json_get_flag(reader, object, field->key);
+}
+
+/* A side's figures; whether it is there makes the presence of both. */
+struct side {
+    bool present;
+    size_t processes;
+    double median;
+};
+static const struct xb_field side_fields[] = {
+    XB_FIELD("present", FLAG, struct side, present),
+    XB_FIELD("processes", SIZE, struct side, processes, .most = XB_RECORD_PROCESSES),
+    XB_FIELD("median", DOUBLE, struct side, median, XB_NULL_IF_NAN), XB_FIELDS_END};
+
+static void put_sides(struct xb_json *json, const compared *of)
+{
+    const struct side baseline = {of->presence != XB_ONLY_IN_CANDIDATE, of->baseline_n,
+                                  of->baseline_n > 0 ? of->baseline_median : (double)NAN},
+                      candidate = {of->presence != XB_ONLY_IN_BASELINE, of->candidate_n,
+                                   of->candidate_n > 0 ? of->candidate_median : (double)NAN};
+    xb_fields_put_object(json, "baseline", side_fields, &baseline);
+    xb_fields_put_object(json, "candidate", side_fields, &candidate);
+}
+
+static void read_sides(struct xb_json_reader *reader, const cJSON *object, compared *to)
+{
+    struct side baseline = {.present = false}, candidate = {.present = false};
+    xb_fields_read_object(reader, object, "baseline", side_fields, &baseline);
+    xb_fields_read_object(reader, object, "candidate", side_fields, &candidate);
+    if (!baseline.present && !candidate.present)
+        xb_json_refuse(reader, "baseline", "and candidate are both absent");
+    to->presence = !baseline.present    ? XB_ONLY_IN_CANDIDATE
+                   : !candidate.present ? XB_ONLY_IN_BASELINE
+                                        : XB_IN_BOTH;
+    to->baseline_n = baseline.processes;
+    to->baseline_median = baseline.median;
+    to->candidate_n = candidate.processes;
+    to->candidate_median = candidate.median;
+}
+
+/* P by a test; null without one, which is read as 1. */
+static void put_p(struct xb_json *json, const struct xb_field *field, const void *from)
+{
+    xb_json_put_known_number(json, field->key, ((const compared *)from)->basis == XB_BASIS_TEST,
+                             *(const double *)((const char *)from + field->offset));
+}
+
+static void read_p(struct xb_json_reader *reader, const cJSON *object, const struct xb_field *field,
+                   void *to)
+{
+    double p = xb_json_get_known_number(reader, object, field->key, 1);
+    *(double *)((char *)to + field->offset) = isnan(p) ? 1 : p;
+}
+
+#define P(name) XB_CUSTOM(#name, put_p, read_p, .offset = offsetof(compared, name))
+
+static const struct xb_field interval_fields[] = {
+    XB_FIELD("low", DOUBLE, compared, low, XB_NULL_IF_NAN),
+    XB_FIELD("high", DOUBLE, compared, high, XB_NULL_IF_NAN),
+    XB_FIELD("confidence", DOUBLE, compared, confidence, XB_NULL_IF_EMPTY, .most = 1),
+    XB_FIELDS_END};
+
+const struct xb_field xb_compare_judged_fields[] = {
+    XB_FIELD("cannot_pass", FLAG, compared, cannot_pass),
+    XB_CUSTOM("same_settings", put_same_settings, read_same_settings),
+    XB_FIELD("threshold", DOUBLE, compared, threshold, .most = 1), XB_FIELDS_END};
+
+const struct xb_field xb_compare_measured_fields[] = {
+    XB_FIELD("ratio", DOUBLE, compared, ratio, XB_KNOWN(compared, has_ratio)),
+    XB_PART("interval", interval_fields, XB_KNOWN(compared, has_interval)),
+    P(p_regression),
+    P(p_improved),
+    P(p_pass),
+    PLAIN("note", compared, note),
+    XB_FIELDS_END};
 
 /* What looks like a verdict and is none has a key of its own: whoever counts verdicts gets the
  * right number without knowing of it. */
-static void put_verdict(struct xb_json *json, const struct xb_compared *compared)
+static void put_case(struct xb_json *json, const compared *of)
 {
-    const char *outcome = xb_outcome_name(compared->outcome);
-    bool indicative = compared->basis == XB_BASIS_INDICATIVE;
-    xb_json_put_flag(json, "gates", compared->gates);
-    xb_json_put_text(json, "basis", xb_basis_name(compared->basis));
-    xb_json_put_text(json, "verdict", xb_compare_judged(compared) ? outcome : NULL);
-    xb_json_put_text(json, "indicative", indicative ? outcome : NULL);
-    xb_json_put_flag(json, "cannot_pass", compared->cannot_pass);
-    xb_json_put_flag(json, "same_settings", !compared->differs);
-    xb_json_put_number(json, "threshold", compared->threshold);
-}
-
-static void put_side(struct xb_json *json, const char *key, bool is_present, size_t n,
-                     double median)
-{
-    xb_json_open_object(json, key);
-    xb_json_put_flag(json, "present", is_present);
-    xb_json_put_whole(json, "processes", n);
-    xb_json_put_known_number(json, "median", n > 0, median);
+    const char *outcome = xb_outcome_name(of->outcome);
+    xb_json_open_object(json, NULL);
+    xb_fields_put(json, xb_record_case_fields, of->test);
+    xb_fields_put(json, xb_compare_figure_fields, of);
+    xb_json_put_text(json, "verdict", xb_compare_judged(of) ? outcome : NULL);
+    xb_json_put_text(json, "indicative", of->basis == XB_BASIS_INDICATIVE ? outcome : NULL);
+    xb_fields_put(json, xb_compare_judged_fields, of);
+    put_sides(json, of);
+    xb_fields_put(json, xb_compare_measured_fields, of);
     xb_json_close(json);
 }
 
-static void put_sides(struct xb_json *json, const struct xb_compared *compared)
+static void read_case(struct xb_json_reader *reader, const cJSON *object, size_t index, void *to)
 {
-    put_side(json, "baseline", compared->presence != XB_ONLY_IN_CANDIDATE, compared->baseline_n,
-             compared->baseline_median);
-    put_side(json, "candidate", compared->presence != XB_ONLY_IN_BASELINE, compared->candidate_n,
-             compared->candidate_median);
-}
-
-static void put_interval(struct xb_json *json, const struct xb_compared *compared)
-{
-    if (!compared->has_interval) {
-        xb_json_put_null(json, "interval");
+    comparison *whole = to;
+    compared *of = &whole->cases[index];
+    struct xb_record_case *test = xb_arena_allocate(reader->texts, sizeof *test);
+    if (test == NULL) {
+        xb_json_refuse_memory(reader);
         return;
     }
-    xb_json_open_object(json, "interval");
-    xb_json_put_number(json, "low", compared->low);
-    xb_json_put_number(json, "high", compared->high);
-    xb_json_put_known_number(json, "confidence", compared->confidence > 0, compared->confidence);
-    xb_json_close(json);
-}
-
-static void put_case(struct xb_json *json, const struct xb_compared *compared)
-{
-    bool is_tested = compared->basis == XB_BASIS_TEST;
-    xb_json_open_object(json, NULL);
-    put_key(json, compared);
-    put_verdict(json, compared);
-    put_sides(json, compared);
-    xb_json_put_known_number(json, "ratio", compared->has_ratio, compared->ratio);
-    put_interval(json, compared);
-    xb_json_put_known_number(json, "p_regression", is_tested, compared->p_regression);
-    xb_json_put_known_number(json, "p_improved", is_tested, compared->p_improved);
-    xb_json_put_known_number(json, "p_pass", is_tested, compared->p_pass);
-    xb_json_put_optional(json, "note", compared->note);
-    xb_json_close(json);
+    of->test = test;
+    xb_fields_read(reader, object, xb_record_case_fields, test);
+    xb_fields_read(reader, object, xb_compare_figure_fields, of);
+    bool is_verdict = read_outcome(reader, object, "verdict", &of->outcome);
+    bool is_indicative = read_outcome(reader, object, "indicative", &of->outcome);
+    bool judged = of->basis == XB_BASIS_TEST || of->basis == XB_BASIS_STATUS;
+    if (is_verdict != judged || is_indicative != (of->basis == XB_BASIS_INDICATIVE))
+        xb_json_refuse(reader, "verdict", "does not fit the basis");
+    xb_fields_read(reader, object, xb_compare_judged_fields, of);
+    read_sides(reader, object, of);
+    xb_fields_read(reader, object, xb_compare_measured_fields, of);
 }
 
 /* ---- the document ---- */
 
-static void put_overall(struct xb_json *json, const struct xb_comparison *comparison)
-{
-    xb_json_open_object(json, "overall");
-    xb_json_put_text(json, "verdict", xb_compare_overall(comparison));
-    xb_json_put_optional(json, "reason", comparison->reason);
-    xb_json_put_optional(json, "next", comparison->next);
-    xb_json_put_index(json, "exit_code", xb_comparison_exit_code(comparison));
-    xb_json_close(json);
-}
-
-static void put_conditions(struct xb_json *json, const struct xb_comparison *comparison)
-{
-    const struct xb_comparison_request *request = &comparison->request;
-    size_t needed = comparison->processes_needed;
-    xb_json_put_flag(json, "comparable", comparison->comparable);
-    xb_json_put_flag(json, "forced", xb_compare_forced(comparison));
-    xb_json_put_flag(json, "strict", request->strict);
-    xb_json_put_number(json, "threshold", request->threshold);
-    put_thresholds(json, &request->thresholds);
-    xb_json_put_number(json, "alpha", request->alpha);
-    put_gates(json, &request->gates);
-    xb_json_put_whole(json, "gating_tests", comparison->gating_count);
-    xb_json_put_known_whole(json, "processes_needed", needed > 0, needed);
-    put_file(json, "baseline", comparison->baseline);
-    put_file(json, "candidate", comparison->candidate);
-    put_differences(json, comparison);
-}
-
-enum xb_status xb_compare_json_write(FILE *stream, const struct xb_comparison *comparison,
+enum xb_status xb_compare_json_write(FILE *stream, const struct xb_comparison *of,
                                      struct xb_error *error)
 {
     struct xb_json json;
@@ -224,12 +355,107 @@ enum xb_status xb_compare_json_write(FILE *stream, const struct xb_comparison *c
     xb_json_put_text(&json, "schema", "xferbench.compare");
     xb_json_put_whole(&json, "schema_version", XB_COMPARISON_VERSION);
     xb_document_put_tool(&json);
-    put_overall(&json, comparison);
-    put_conditions(&json, comparison);
+    xb_json_open_object(&json, "overall");
+    xb_json_put_text(&json, "verdict", xb_compare_overall(of));
+    xb_fields_put(&json, said_fields, of);
+    xb_json_put_index(&json, "exit_code", xb_comparison_exit_code(of));
+    xb_json_close(&json);
+    xb_fields_put(&json, xb_compare_request_fields, of);
+    xb_fields_put_object(&json, "baseline", xb_compare_file_fields, of->baseline);
+    xb_fields_put_object(&json, "candidate", xb_compare_file_fields, of->candidate);
+    xb_fields_put(&json, xb_compare_differences_fields, of);
     xb_json_open_array(&json, "cases");
-    for (size_t i = 0; i < comparison->case_count; i++)
-        put_case(&json, &comparison->cases[i]);
+    for (size_t i = 0; i < of->case_count; i++)
+        put_case(&json, &of->cases[i]);
     xb_json_close(&json);
     xb_json_close(&json);
     return xb_json_finish(&json, stream, "the JSON", error);
+}
+
+static void check_schema(struct xb_json_reader *reader, const cJSON *root)
+{
+    const char *schema = xb_json_get_text(reader, root, "schema");
+    if (schema != NULL && strcmp(schema, "xferbench.compare") != 0)
+        xb_json_refuse(reader, "schema", "\"%.60s\" is not \"xferbench.compare\"", schema);
+    uint64_t version = xb_json_get_whole(reader, root, "schema_version", 1, 1000000);
+    if (version < XB_COMPARISON_VERSION)
+        xb_json_refuse(
+            reader, "schema_version",
+            "%u was written by an older xferbench than this one, which reads %d: compare "
+            "the result files again",
+            (unsigned)version, XB_COMPARISON_VERSION);
+    else if (version > XB_COMPARISON_VERSION)
+        xb_json_refuse(reader, "schema_version",
+                       "%u was written by a newer xferbench than this one, which reads %d",
+                       (unsigned)version, XB_COMPARISON_VERSION);
+}
+
+/* The comparison has been read, but for what stands here. */
+static void read_overall(struct xb_json_reader *reader, const cJSON *root, comparison *to)
+{
+    const cJSON *object = xb_json_get_object(reader, root, "overall");
+    size_t outer = xb_place_enter(&reader->place, "overall");
+    const char *verdict = xb_json_get_text(reader, object, "verdict");
+    to->overall = XB_OUTCOME_INCONCLUSIVE;
+    if (verdict == NULL || strcmp(verdict, "NOT COMPARABLE") != 0)
+        (void)read_outcome(reader, object, "verdict", &to->overall);
+    xb_fields_read(reader, object, said_fields, to);
+    int code = xb_json_get_index(reader, object, "exit_code");
+    if (!xb_json_failed(reader) && code != xb_comparison_exit_code(to))
+        xb_json_refuse(reader, "exit_code", "does not fit the verdict");
+    xb_place_leave(&reader->place, outer);
+}
+
+static void read_comparison(struct xb_json_reader *reader, const cJSON *root,
+                            struct xb_comparison_file *file)
+{
+    comparison *to = &file->comparison;
+    bool forbidden = false;
+    check_schema(reader, root);
+    const cJSON *tool = xb_json_get_object(reader, root, "tool");
+    size_t outer = xb_place_enter(&reader->place, "tool");
+    const char *version = xb_json_get_text(reader, tool, "version");
+    to->version = version != NULL ? xb_fields_keep_text(reader, version) : NULL;
+    xb_place_leave(&reader->place, outer);
+    xb_fields_read(reader, root, xb_compare_request_fields, to);
+    xb_fields_read_object(reader, root, "baseline", xb_compare_file_fields, &file->baseline);
+    xb_fields_read_object(reader, root, "candidate", xb_compare_file_fields, &file->candidate);
+    xb_fields_read(reader, root, xb_compare_differences_fields, to);
+    for (size_t i = 0; i < to->difference_count; i++)
+        forbidden = forbidden || to->differences[i].forbids;
+    if (forbidden == to->comparable)
+        xb_json_refuse(reader, "comparable", "does not fit the differences");
+    size_t count = (size_t)cJSON_GetArraySize(xb_json_get_array(reader, root, "cases"));
+    to->cases = xb_arena_allocate(reader->texts,
+                                  (count < MOST_CASES ? count : MOST_CASES) * sizeof *to->cases);
+    if (to->cases == NULL)
+        xb_json_refuse_memory(reader);
+    to->case_count = xb_fields_read_each(reader, root, "cases", MOST_CASES, read_case, to);
+    xb_comparison_count_apart(to);
+    read_overall(reader, root, to);
+    to->baseline = &file->baseline;
+    to->candidate = &file->candidate;
+}
+
+enum xb_status xb_comparison_parse(const char *path, const char *text, size_t length,
+                                   struct xb_comparison_file *file, struct xb_error *error)
+{
+    memset(file, 0, sizeof *file);
+    struct xb_json_reader reader = {.place = {.path = path}, .texts = &file->memory};
+    cJSON *root = xb_json_read(&reader, text, length);
+    if (root != NULL)
+        read_comparison(&reader, root, file);
+    cJSON_Delete(root);
+    if (!xb_json_failed(&reader) &&
+        xb_comparison_find_parameters(&file->comparison, &reader.error) == XB_OK)
+        return XB_OK;
+    xb_comparison_file_free(file);
+    *error = reader.error;
+    return error->status;
+}
+
+void xb_comparison_file_free(struct xb_comparison_file *file)
+{
+    xb_arena_free(file->memory);
+    memset(file, 0, sizeof *file);
 }

@@ -15,8 +15,7 @@
 struct xb_comparison_file {
     struct xb_comparison comparison;
     struct xb_record baseline, candidate;
-    struct cJSON *tree; /* where texts lie */
-    struct xb_arena *memory;
+    struct xb_arena *memory; /* where all of it lies */
 };
 
 /*

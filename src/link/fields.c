@@ -121,21 +121,21 @@ static void read_counter(struct xb_json_reader *reader, const cJSON *object, con
     *count = read.count;
 }
 
-static void put_pcie_counters(struct xb_json *json, const char *key, const void *from)
+static void put_pcie_counters(struct xb_json *json, const struct xb_field *field, const void *from)
 {
     const health *of = from;
-    xb_json_open_object(json, key);
+    xb_json_open_object(json, field->key);
     for (enum xb_pcie_counter i = 0; i < XB_PCIE_COUNTERS; i++)
         put_counter(json, xb_pcie_counter_key(i), &of->counted[i], &of->counts[i]);
     xb_json_close(json);
 }
 
-static void read_pcie_counters(struct xb_json_reader *reader, const cJSON *object, const char *key,
-                               void *to)
+static void read_pcie_counters(struct xb_json_reader *reader, const cJSON *object,
+                               const struct xb_field *field, void *to)
 {
     health *of = to;
-    const cJSON *counters = xb_json_get_object(reader, object, key);
-    size_t outer = xb_place_enter(&reader->place, key);
+    const cJSON *counters = xb_json_get_object(reader, object, field->key);
+    size_t outer = xb_place_enter(&reader->place, field->key);
     for (enum xb_pcie_counter i = 0; i < XB_PCIE_COUNTERS; i++)
         read_counter(reader, counters, xb_pcie_counter_key(i), &of->counted[i], &of->counts[i]);
     xb_place_leave(&reader->place, outer);
@@ -146,14 +146,14 @@ static const struct xb_field nvlink_fields[] = {
     XB_FIELD("rate_bytes_per_second", DOUBLE, nvlink, rate, XB_RATE), XB_FIELDS_END};
 
 /* Those that are known, each with its number. */
-static void put_nvlinks(struct xb_json *json, const char *key, const void *from)
+static void put_nvlinks(struct xb_json *json, const struct xb_field *field, const void *from)
 {
     const health *of = from;
     if (!of->nvlinks_known) {
-        xb_json_put_null(json, key);
+        xb_json_put_null(json, field->key);
         return;
     }
-    xb_json_open_array(json, key);
+    xb_json_open_array(json, field->key);
     for (unsigned i = 0; i < XB_NVLINKS; i++) {
         const nvlink *one = &of->nvlinks[i];
         if (!one->known)
@@ -179,11 +179,11 @@ static void read_nvlink(struct xb_json_reader *reader, const cJSON *item, size_t
         read_counter(reader, item, xb_nvlink_counter_key(k), &one->counted[k], &one->counts[k]);
 }
 
-static void read_nvlinks(struct xb_json_reader *reader, const cJSON *object, const char *key,
-                         void *to)
+static void read_nvlinks(struct xb_json_reader *reader, const cJSON *object,
+                         const struct xb_field *field, void *to)
 {
-    if (!cJSON_IsNull(cJSON_GetObjectItemCaseSensitive(object, key)))
-        (void)xb_fields_read_each(reader, object, key, XB_NVLINKS, read_nvlink, to);
+    if (!cJSON_IsNull(cJSON_GetObjectItemCaseSensitive(object, field->key)))
+        (void)xb_fields_read_each(reader, object, field->key, XB_NVLINKS, read_nvlink, to);
 }
 
 static const struct xb_field health_fields[] = {
@@ -314,19 +314,19 @@ static const struct xb_field peers_fields[] = {
     XB_FIELD("seconds", DOUBLE, device, peers.seconds, XB_RATE), XB_FIELDS_END};
 
 /* Around the copies between the device and its peers; null where there were none. */
-static void put_peers(struct xb_json *json, const char *key, const void *from)
+static void put_peers(struct xb_json *json, const struct xb_field *field, const void *from)
 {
     if (((const device *)from)->peers.seconds > 0)
-        xb_fields_put_object(json, key, peers_fields, from);
+        xb_fields_put_object(json, field->key, peers_fields, from);
     else
-        xb_json_put_null(json, key);
+        xb_json_put_null(json, field->key);
 }
 
-static void read_peers(struct xb_json_reader *reader, const cJSON *object, const char *key,
-                       void *to)
+static void read_peers(struct xb_json_reader *reader, const cJSON *object,
+                       const struct xb_field *field, void *to)
 {
-    if (!cJSON_IsNull(cJSON_GetObjectItemCaseSensitive(object, key)))
-        xb_fields_read_object(reader, object, key, peers_fields, to);
+    if (!cJSON_IsNull(cJSON_GetObjectItemCaseSensitive(object, field->key)))
+        xb_fields_read_object(reader, object, field->key, peers_fields, to);
 }
 
 const struct xb_field xb_link_device_fields[] = {

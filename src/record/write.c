@@ -3,6 +3,7 @@
 #include "write.h"
 
 #include "document.h"
+#include "fields.h"
 
 #include <math.h>
 
@@ -182,15 +183,7 @@ void xb_record_put_config(struct xb_json *json, const struct xb_record *record)
 
 void xb_record_put_case(struct xb_json *json, const struct xb_record_case *test)
 {
-    xb_json_put_text(json, "mode", test->mode);
-    xb_json_put_text(json, "variant", test->variant);
-    xb_json_put_text(json, "direction", test->direction);
-    xb_json_put_whole(json, "bytes", test->bytes);
-    xb_json_put_index(json, "device", test->device);
-    xb_json_put_index(json, "peer", test->peer);
-    xb_json_put_flag(json, "latency", test->latency);
-    xb_json_put_flag(json, "simultaneous", test->simultaneous);
-    put_facts(json, "parameters", test->parameters, test->parameter_count);
+    xb_fields_put(json, xb_record_case_fields, test);
 }
 
 void xb_record_put_figure(struct xb_json *json, const struct xb_record_figure *figure)

@@ -43,15 +43,14 @@ static const char *word_of(int value)
     return words[value];
 }
 
-static void put_custom(struct xb_json *json, const char *key, const void *from)
+static void put_custom(struct xb_json *json, const struct xb_field *field, const void *from)
 {
-    xb_json_put_whole(json, key, ((const all *)from)->custom + 1);
+    xb_json_put_whole(json, field->key, ((const all *)from)->custom + 1);
 }
 
-static void read_custom(struct xb_json_reader *reader, const cJSON *object, const char *key,
-                        void *to)
+static void read_custom(struct xb_json_reader *reader, const cJSON *object, const struct xb_field *field, void *to)
 {
-    ((all *)to)->custom = (unsigned)xb_json_get_whole(reader, object, key, 1, 9) - 1;
+    ((all *)to)->custom = (unsigned)xb_json_get_whole(reader, object, field->key, 1, 9) - 1;
 }
 
 static const struct xb_field item_fields[] = {
@@ -183,6 +182,7 @@ static void what_is_wrong_is_refused_with_its_place(void **state)
         {"counter", "-1", "counter: must be a whole number of 0 or more"},
         {"index", "-1", "index: must be a whole number from 0"},
         {"rate", "0", "rate: must be a number above 0"},
+        {"lacking", "\"\"", "lacking: must be a number from 0"},
         {"lacking", "-1", "lacking: must be a number from 0"},
         {"text", "5", "text: must be a text"},
         {"address", "\"a card\"", "address: must be a PCI address"},
