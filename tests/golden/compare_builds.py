@@ -92,7 +92,7 @@ def run_cases():
             yield f"fake/{mode}/varied-{i}", FAKE, f"--mode {mode} --size 256K {few} {all_outputs} {words}", {}
             yield f"fake/{mode}/dry-run-{i}", FAKE, f"--mode {mode} --size 256K --dry-run {words}", {}
         yield f"fake/{mode}/sweep", FAKE, f"--mode {mode} --size 4K..1M {few} --json-lines o.json --csv o.csv", {}
-        yield f"fake/{mode}/latency", FAKE, f"--mode {mode} --latency --samples 20 --json o.json --csv o.csv", {}
+        yield f"fake/{mode}/latency", FAKE, f"--mode {mode} --latency --size {size.split(',')[0]} --samples 20 --json o.json --csv o.csv", {}
         for lacking in (0x1, 0x8, 0xffffffff):
             yield f"fake/{mode}/without-{lacking:x}", FAKE, f"--mode {mode} --size 64K {few} --json o.json", {"XB_FAKE_WITHOUT": str(lacking)}
         yield f"fake/{mode}/host", HOST, f"--backend host --mode {mode} --size 64K --samples 3 --warm-up 1ms -t 1ms --json o.json", {}
