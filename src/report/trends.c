@@ -26,10 +26,10 @@ struct state {
 
 /* ---- taking ---- */
 
-/* "pinned registered h2d 1 GiB, chunk 8 MiB, device 0", with all parameters or with those alone
- * that tell cases of this file apart. */
-static void add_name(struct xb_words *words, const struct xb_record *record,
-                     const struct xb_record_case *test, bool all)
+/* "pinned registered h2d 1 GiB, chunk 8 MiB, device 0", with all parameters (NULL) or with those
+ * alone that tell cases of this file apart. */
+static void add_name(struct xb_words *words, const struct xb_record_case *test,
+                     const struct xb_parameters *which)
 {
     char text[64];
     xb_words_add(words, "%.60s %.60s %.20s%s %s", test->mode, test->variant, test->direction,
@@ -37,7 +37,7 @@ static void add_name(struct xb_words *words, const struct xb_record *record,
     for (size_t i = 0; i < test->parameter_count; i++) {
         const char *name = test->parameters[i].name;
         const char *value = xb_parameter_text(test, name, text, sizeof text);
-        if (value != NULL && (all || xb_parameter_differs(record, test, name)))
+        if (value != NULL && (which == NULL || xb_parameter_differs(which, test, name)))
             xb_words_add(words, ", %.60s %.60s", name, value);
     }
     xb_words_add(words, ", device %s%s", xb_record_case_device(test, text, sizeof text),
@@ -75,7 +75,8 @@ static struct xb_trend *find(struct state *state, const char *key, const char *p
     }
     struct xb_trend *trend = &state->trends[state->count];
     trend->key = keep(state, key);
-    add_name(&name, record, test, false);
+    const struct xb_parameters parameters = xb_parameters_that_differ(record);
+    add_name(&name, test, &parameters);
     trend->name = keep(state, name.text);
     trend->place = keep(state, place);
     if (state->failed)
@@ -111,7 +112,7 @@ static void take_case(struct state *state, const struct xb_report_document *docu
     struct xb_statistics value;
     if (!xb_way_value(document->record, test, &value))
         return;
-    add_name(&key, document->record, test, true);
+    add_name(&key, test, NULL);
     add_place(&place, document->record, test);
     struct xb_trend *trend = find(state, key.text, place.text, document->record, test);
     if (trend == NULL)
