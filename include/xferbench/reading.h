@@ -46,6 +46,17 @@ const struct xb_record_case *xb_reading_best_of_any(const struct xb_reading *rea
 /* The largest size below `below` of any case, for a line of all sizes; 0 where there is none. */
 uint64_t xb_reading_size_below(const struct xb_reading *reading, uint64_t below);
 
+/*
+ * The cases of that size, or of all sizes for 0, that `is_one` chooses, with those side by side
+ * that `compare` finds equal (xb_cases_group); both get `argument`. They last until this is called
+ * again.
+ */
+typedef bool xb_reading_filter(const struct xb_reading *reading, const struct xb_record_case *test,
+                               const void *argument);
+struct xb_record_cases xb_reading_group(struct xb_reading *reading, uint64_t bytes,
+                                        xb_reading_filter *is_one, xb_cases_comparison *compare,
+                                        const void *argument);
+
 /* Whether the device's clock timed a usable case; false: the host's. */
 bool xb_reading_device_timed(const struct xb_reading *reading, const struct xb_record_case *test);
 

@@ -196,8 +196,10 @@ struct xb_record {
     struct xb_record_case *cases; /* in the order in which they were measured */
     size_t case_count;
     const struct xb_record_case **index; /* the same, sorted for xb_record_find */
-    struct cJSON *tree;                  /* where the texts lie: the file's, */
-    struct xb_arena *texts;              /* and those made from it */
+    const struct xb_record_case *
+        *by_size;           /* the same, from the largest down, else in their order */
+    struct cJSON *tree;     /* where the texts lie: the file's, */
+    struct xb_arena *texts; /* and those made from it */
 };
 
 /*
@@ -241,9 +243,25 @@ typedef bool xb_record_case_test(const struct xb_record_case *test, const void *
  * hold. What the record says of the run as a whole stays as it is. */
 void xb_record_keep(struct xb_record *record, xb_record_case_test *keeps, const void *what);
 
-/* Orders cases by everything that makes them but their parameters; 0 where they differ in nothing
- * else. */
-int xb_record_order_alike(const struct xb_record_case *a, const struct xb_record_case *b);
+/* Some of a record's cases. */
+struct xb_record_cases {
+    const struct xb_record_case *const *cases;
+    size_t count;
+};
+
+/* Those of that size, in their order. */
+struct xb_record_cases xb_record_of_size(const struct xb_record *record, uint64_t bytes);
+
+typedef int xb_cases_comparison(const struct xb_record_case *a, const struct xb_record_case *b,
+                                const void *argument);
+
+/* Puts cases that are equal side by side: in the order of the first of each, and those that are
+ * equal in their order. It takes n log n comparisons. False where memory is short. */
+XB_MUST_CHECK bool xb_cases_group(const struct xb_record_case **cases, size_t count,
+                                  xb_cases_comparison *compare, const void *argument);
+/* How many from the first on are equal to it: 1 or more. */
+size_t xb_cases_equal(const struct xb_record_case *const *cases, size_t count,
+                      xb_cases_comparison *compare, const void *argument);
 
 /*
  * Which condition differs between two records, so that their figures cannot be combined: backend,

@@ -2,6 +2,8 @@
 /* Which case of the baseline is compared with which of the candidate. */
 #include "pairs.h"
 
+#include "record/rows.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,8 +51,8 @@ struct leftover {
 
 static int by_all_but_parameters(const void *a, const void *b)
 {
-    return xb_record_order_alike(((const struct leftover *)a)->test,
-                                 ((const struct leftover *)b)->test);
+    return xb_cases_order(((const struct leftover *)a)->test, ((const struct leftover *)b)->test,
+                          XB_BUT_PARAMETERS);
 }
 
 /* How many from the first on are the same but for parameters. */

@@ -117,11 +117,11 @@ static void collect(struct xb_reading *reading, struct side *side, int device, u
                     const char *mode)
 {
     const struct xb_record *record = xb_reading_record(reading);
-    for (size_t i = 0; i < record->case_count; i++) {
-        const struct xb_record_case *test = &record->cases[i];
-        if (test->device != device || test->bytes != bytes || strcmp(test->mode, mode) != 0 ||
-            test->simultaneous || offset_of(test, side->option) == 0 ||
-            !xb_reading_usable(reading, test))
+    const struct xb_record_cases sized = xb_record_of_size(record, bytes);
+    for (size_t i = 0; i < sized.count; i++) {
+        const struct xb_record_case *test = sized.cases[i];
+        if (test->device != device || strcmp(test->mode, mode) != 0 || test->simultaneous ||
+            offset_of(test, side->option) == 0 || !xb_reading_usable(reading, test))
             continue;
         const struct xb_record_case *base = find_base(record, test, side->option);
         if (base != NULL && xb_reading_usable(reading, base))

@@ -35,7 +35,6 @@ static bool belongs(const struct group *group, const struct xb_record_case *test
 {
     static const char *const same[] = {"layout", "pitch", "host-offset", "device-offset"};
     bool yes = strcmp(test->mode, "batch") == 0 && test->device == group->of->device &&
-               test->bytes == group->of->bytes &&
                strcmp(test->direction, group->of->direction) == 0 &&
                xb_reading_usable(group->reading, test) && piece_of(test) > 0;
     for (size_t i = 0; yes && i < sizeof same / sizeof same[0]; i++)
@@ -48,10 +47,11 @@ static bool belongs(const struct group *group, const struct xb_record_case *test
 static const struct xb_record_case *best_of(const struct group *group, uint64_t piece,
                                             const char *variant)
 {
-    const struct xb_record *record = xb_reading_record(group->reading);
+    const struct xb_record_cases sized =
+        xb_record_of_size(xb_reading_record(group->reading), group->of->bytes);
     const struct xb_record_case *best = NULL;
-    for (size_t i = 0; i < record->case_count; i++) {
-        const struct xb_record_case *test = &record->cases[i];
+    for (size_t i = 0; i < sized.count; i++) {
+        const struct xb_record_case *test = sized.cases[i];
         if (belongs(group, test) && piece_of(test) == piece &&
             (variant == NULL || strcmp(test->variant, variant) == 0))
             best = xb_reading_faster(group->reading, best, test);
@@ -69,14 +69,15 @@ static int by_size(const void *a, const void *b)
 /* The pieces that the group has, from the smallest up. */
 static size_t list_pieces(const struct group *group, uint64_t pieces[MOST_PIECES])
 {
-    const struct xb_record *record = xb_reading_record(group->reading);
+    const struct xb_record_cases sized =
+        xb_record_of_size(xb_reading_record(group->reading), group->of->bytes);
     size_t count = 0;
-    for (size_t i = 0; i < record->case_count && count < MOST_PIECES; i++) {
-        bool is_new = belongs(group, &record->cases[i]);
+    for (size_t i = 0; i < sized.count && count < MOST_PIECES; i++) {
+        bool is_new = belongs(group, sized.cases[i]);
         for (size_t k = 0; is_new && k < count; k++)
-            is_new = pieces[k] != piece_of(&record->cases[i]);
+            is_new = pieces[k] != piece_of(sized.cases[i]);
         if (is_new)
-            pieces[count++] = piece_of(&record->cases[i]);
+            pieces[count++] = piece_of(sized.cases[i]);
     }
     qsort(pieces, count, sizeof *pieces, by_size);
     return count;
@@ -226,22 +227,23 @@ static void add_each(const struct group *group, const uint64_t *pieces, size_t c
     xb_reading_add(reading, " as fast.");
 }
 
-/* Whether it is a usable case of that device, size and direction. */
+/* Whether it is a usable case of that device and direction. */
 static bool is_of(struct xb_reading *reading, const struct xb_record_case *test, int device,
-                  uint64_t bytes, enum xb_direction direction)
+                  enum xb_direction direction)
 {
     const struct group own = {.reading = reading, .of = test};
-    return test->device == device && test->bytes == bytes &&
-           strcmp(test->direction, xb_direction_name(direction)) == 0 && belongs(&own, test);
+    return test->device == device && strcmp(test->direction, xb_direction_name(direction)) == 0 &&
+           belongs(&own, test);
 }
 
 /* Whether several ways were taken: one alone is no comparison. */
 static bool has_several_ways(const struct group *group)
 {
-    const struct xb_record *record = xb_reading_record(group->reading);
-    for (size_t i = 0; i < record->case_count; i++)
-        if (belongs(group, &record->cases[i]) &&
-            strcmp(record->cases[i].variant, group->of->variant) != 0)
+    const struct xb_record_cases sized =
+        xb_record_of_size(xb_reading_record(group->reading), group->of->bytes);
+    for (size_t i = 0; i < sized.count; i++)
+        if (belongs(group, sized.cases[i]) &&
+            strcmp(sized.cases[i]->variant, group->of->variant) != 0)
             return true;
     return false;
 }
@@ -250,11 +252,11 @@ static bool has_several_ways(const struct group *group)
 static size_t find_groups(struct xb_reading *reading, int device, uint64_t bytes,
                           enum xb_direction direction, struct group groups[MOST_LAYOUTS])
 {
-    const struct xb_record *record = xb_reading_record(reading);
+    const struct xb_record_cases sized = xb_record_of_size(xb_reading_record(reading), bytes);
     size_t count = 0;
-    for (size_t i = 0; i < record->case_count && count < MOST_LAYOUTS; i++) {
-        const struct xb_record_case *test = &record->cases[i];
-        bool is_new = is_of(reading, test, device, bytes, direction);
+    for (size_t i = 0; i < sized.count && count < MOST_LAYOUTS; i++) {
+        const struct xb_record_case *test = sized.cases[i];
+        bool is_new = is_of(reading, test, device, direction);
         for (size_t k = 0; is_new && k < count; k++)
             is_new = strcmp(xb_record_parameter(test, "layout"),
                             xb_record_parameter(groups[k].of, "layout")) != 0;
@@ -294,15 +296,14 @@ static bool say_pieces(struct xb_reading *reading, int device, uint64_t bytes)
 /* "Kernels compute 6 % slower beside kernel with 8 blocks (512 B to the device)". */
 static bool say_tax(struct xb_reading *reading, int device, uint64_t bytes)
 {
-    const struct xb_record *record = xb_reading_record(reading);
+    const struct xb_record_cases sized = xb_record_of_size(xb_reading_record(reading), bytes);
     const struct xb_record_case *least = NULL;
     const struct xb_record_case *most = NULL;
-    for (size_t i = 0; i < record->case_count; i++) {
-        const struct xb_record_case *test = &record->cases[i];
+    for (size_t i = 0; i < sized.count; i++) {
+        const struct xb_record_case *test = sized.cases[i];
         double tax = xb_reading_median(reading, test, &xb_figure_sm_tax);
         if (strcmp(test->mode, "batch") != 0 || strcmp(test->variant, "kernel") != 0 ||
-            test->device != device || test->bytes != bytes || !isfinite(tax) ||
-            !xb_reading_usable(reading, test))
+            test->device != device || !isfinite(tax) || !xb_reading_usable(reading, test))
             continue;
         if (least == NULL || tax < xb_reading_median(reading, least, &xb_figure_sm_tax))
             least = test;

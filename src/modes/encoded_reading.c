@@ -40,43 +40,32 @@ static struct seen look(const struct xb_reading *reading, const struct xb_record
 
 /* ---- which cases ---- */
 
-static bool same(const struct xb_record_case *a, const struct xb_record_case *b, const char *name)
+/* Equal are two cases that make the same of the same data. */
+static int by_work(const struct xb_record_case *a, const struct xb_record_case *b,
+                   const void *argument)
 {
-    return strcmp(xb_record_parameter(a, name), xb_record_parameter(b, name)) == 0;
+    int order = strcmp(a->variant, b->variant);
+    (void)argument;
+    if (order == 0)
+        order = strcmp(xb_record_parameter(a, "codec"), xb_record_parameter(b, "codec"));
+    return order != 0 ? order
+                      : strcmp(xb_record_parameter(a, xb_option_data.name),
+                               xb_record_parameter(b, xb_option_data.name));
 }
 
-/* Whether two cases make the same of the same data. */
-static bool same_work(const struct xb_record_case *a, const struct xb_record_case *b)
-{
-    return strcmp(a->variant, b->variant) == 0 && same(a, b, "codec") &&
-           same(a, b, xb_option_data.name);
-}
+/* What is spoken of; `variant` may be NULL for any. */
+struct meant {
+    int device;
+    const char *mode, *variant;
+};
 
 static bool is_meant(const struct xb_reading *reading, const struct xb_record_case *test,
-                     int device, uint64_t bytes, const char *mode, const char *variant)
+                     const void *argument)
 {
-    return strcmp(test->mode, mode) == 0 && test->device == device && test->bytes == bytes &&
-           (variant == NULL || strcmp(test->variant, variant) == 0) &&
+    const struct meant *meant = argument;
+    return strcmp(test->mode, meant->mode) == 0 && test->device == meant->device &&
+           (meant->variant == NULL || strcmp(test->variant, meant->variant) == 0) &&
            xb_reading_usable(reading, test) && xb_reading_has(reading, test, &xb_figure_speed_up);
-}
-
-/* Whether no other case that does the same work is faster. Of two that are as fast it is the first.
- */
-static bool is_fastest(const struct xb_reading *reading, const struct xb_record_case *test,
-                       const char *mode)
-{
-    const struct xb_record *record = xb_reading_record(reading);
-    for (size_t i = 0; i < record->case_count; i++) {
-        const struct xb_record_case *other = &record->cases[i];
-        if (!is_meant(reading, other, test->device, test->bytes, mode, NULL) ||
-            !same_work(other, test))
-            continue;
-        const struct xb_record_case *first = other < test ? other : test;
-        const struct xb_record_case *second = other < test ? test : other;
-        if (xb_reading_faster(reading, first, second) != test)
-            return false;
-    }
-    return true;
 }
 
 /* ---- sentences ---- */
@@ -228,19 +217,18 @@ static void put_numbers(struct xb_reading *reading, const struct seen *seen)
 bool xb_encoded_say(struct xb_reading *reading, int device, uint64_t bytes, const char *mode,
                     const char *variant)
 {
-    const struct xb_record *record = xb_reading_record(reading);
-    bool said = false;
-    for (size_t i = 0; i < record->case_count; i++) {
-        const struct xb_record_case *test = &record->cases[i];
-        if (!is_meant(reading, test, device, bytes, mode, variant) ||
-            !is_fastest(reading, test, mode))
-            continue;
-        const struct seen seen = look(reading, test);
-        if (said)
+    const struct meant meant = {device, mode, variant};
+    const struct xb_record_cases all = xb_reading_group(reading, bytes, is_meant, by_work, &meant);
+    for (size_t i = 0, behind = 0; i < all.count; i = behind) {
+        const struct xb_record_case *best = all.cases[i];
+        behind = i + xb_cases_equal(all.cases + i, all.count - i, by_work, NULL);
+        for (size_t k = i; k < behind; k++)
+            best = xb_reading_faster(reading, best, all.cases[k]);
+        const struct seen seen = look(reading, best);
+        if (i > 0)
             xb_reading_next(reading);
         say(reading, &seen);
         put_numbers(reading, &seen);
-        said = true;
     }
-    return said;
+    return all.count > 0;
 }

@@ -39,12 +39,12 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
 
 /* ---- the Reading ---- */
 
-/* Whether a case is of loads by that device, of so much memory and in that order. */
+/* Whether a case is of loads by that device and in that order. */
 static bool is_by(const struct xb_reading *reading, const struct xb_record_case *test, int device,
-                  uint64_t bytes, const char *variant)
+                  const char *variant)
 {
     int reader = test->peer >= 0 ? test->peer : test->device;
-    return reader == device && test->bytes == bytes && strcmp(test->variant, variant) == 0 &&
+    return reader == device && strcmp(test->variant, variant) == 0 &&
            xb_reading_has(reading, test, &xb_figure_load_latency);
 }
 
@@ -54,12 +54,12 @@ static bool find_latency(struct xb_reading *reading, int device, uint64_t bytes,
                          const char *variant, const char *mode, enum xb_direction direction,
                          struct xb_statistics *latency)
 {
-    const struct xb_record *record = xb_reading_record(reading);
-    for (size_t i = 0; i < record->case_count; i++) {
-        const struct xb_record_case *test = &record->cases[i];
+    const struct xb_record_cases sized = xb_record_of_size(xb_reading_record(reading), bytes);
+    for (size_t i = 0; i < sized.count; i++) {
+        const struct xb_record_case *test = sized.cases[i];
         if (strcmp(test->mode, mode) == 0 &&
             strcmp(test->direction, xb_direction_name(direction)) == 0 &&
-            is_by(reading, test, device, bytes, variant))
+            is_by(reading, test, device, variant))
             xb_reading_collect(reading, xb_reading_median(reading, test, &xb_figure_load_latency));
     }
     return xb_reading_spread(reading, latency);
@@ -68,12 +68,12 @@ static bool find_latency(struct xb_reading *reading, int device, uint64_t bytes,
 /* Notes the cases of all that is told of an order. */
 static void rest_on_all(struct xb_reading *reading, int device, uint64_t bytes, const char *variant)
 {
-    const struct xb_record *record = xb_reading_record(reading);
-    for (size_t i = 0; i < record->case_count; i++) {
-        const struct xb_record_case *test = &record->cases[i];
+    const struct xb_record_cases sized = xb_record_of_size(xb_reading_record(reading), bytes);
+    for (size_t i = 0; i < sized.count; i++) {
+        const struct xb_record_case *test = sized.cases[i];
         bool is_own = strcmp(test->mode, "loads") == 0;
         bool is_of_peer = strcmp(test->mode, "peer-loads") == 0;
-        if ((is_own || is_of_peer) && is_by(reading, test, device, bytes, variant))
+        if ((is_own || is_of_peer) && is_by(reading, test, device, variant))
             xb_reading_rests_on(reading, test);
     }
 }

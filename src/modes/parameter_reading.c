@@ -117,10 +117,11 @@ static bool is_good(const struct family *family, size_t index)
 
 static void collect(struct family *family)
 {
-    const struct xb_record *record = xb_reading_record(family->reading);
-    for (size_t i = 0; i < record->case_count; i++)
-        if (belongs(family, &record->cases[i]))
-            take(family, &record->cases[i]);
+    const struct xb_record_cases sized =
+        xb_record_of_size(xb_reading_record(family->reading), family->best->bytes);
+    for (size_t i = 0; i < sized.count; i++)
+        if (belongs(family, sized.cases[i]))
+            take(family, sized.cases[i]);
     for (size_t i = 0; i < family->count; i++) {
         family->standings[i] = stand(family, family->cases[i]);
         family->open += family->standings[i] == OPEN;

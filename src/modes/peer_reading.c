@@ -8,14 +8,6 @@
 
 #include <string.h>
 
-static bool is_of(const struct xb_reading *reading, const struct xb_record_case *test,
-                  enum xb_direction direction, uint64_t bytes)
-{
-    return test->peer >= 0 && !test->simultaneous && test->bytes == bytes &&
-           strcmp(test->direction, xb_direction_name(direction)) == 0 &&
-           strcmp(test->mode, "peer") == 0 && xb_reading_usable(reading, test);
-}
-
 typedef bool choice(const struct xb_record_case *test);
 
 static bool is_staged(const struct xb_record_case *test)
@@ -39,35 +31,45 @@ static bool is_direct_by_engine(const struct xb_record_case *test)
     return is_direct(test) && !is_direct_by_kernel(test);
 }
 
-/* The fastest case of that pair, direction and size that `is_one` chooses. */
-static const struct xb_record_case *fastest(const struct xb_reading *reading,
-                                            const struct xb_record_case *of,
-                                            enum xb_direction direction, choice *is_one)
+/* Two ways to copy in one direction. */
+struct ways {
+    enum xb_direction direction;
+    choice *is_one, *is_other;
+};
+
+static bool is_of(const struct xb_reading *reading, const struct xb_record_case *test,
+                  const void *argument)
 {
-    const struct xb_record *record = xb_reading_record(reading);
-    const struct xb_record_case *best = NULL;
-    for (size_t i = 0; i < record->case_count; i++) {
-        const struct xb_record_case *test = &record->cases[i];
-        if (test->device == of->device && test->peer == of->peer &&
-            is_of(reading, test, direction, of->bytes) && is_one(test))
-            best = xb_reading_faster(reading, best, test);
-    }
-    return best;
+    const struct ways *ways = argument;
+    return test->peer >= 0 && !test->simultaneous &&
+           strcmp(test->direction, xb_direction_name(ways->direction)) == 0 &&
+           strcmp(test->mode, "peer") == 0 && xb_reading_usable(reading, test);
+}
+
+static int by_pair(const struct xb_record_case *a, const struct xb_record_case *b,
+                   const void *argument)
+{
+    (void)argument;
+    return a->device != b->device ? a->device - b->device : a->peer - b->peer;
 }
 
 /* What one way is by another: how many times as fast, described over all pairs that have both.
  * False where none has. */
-static bool compare(struct xb_reading *reading, enum xb_direction direction, uint64_t bytes,
-                    choice *is_one, choice *is_other, struct xb_statistics *factors)
+static bool compare(struct xb_reading *reading, uint64_t bytes, const struct ways *ways,
+                    struct xb_statistics *factors)
 {
-    const struct xb_record *record = xb_reading_record(reading);
-    for (size_t i = 0; i < record->case_count; i++) {
-        const struct xb_record_case *other = &record->cases[i];
-        if (!is_other(other) || !is_of(reading, other, direction, bytes) ||
-            fastest(reading, other, direction, is_other) != other)
-            continue;
-        const struct xb_record_case *one = fastest(reading, other, direction, is_one);
-        if (one == NULL)
+    const struct xb_record_cases all = xb_reading_group(reading, bytes, is_of, by_pair, ways);
+    for (size_t i = 0, behind = 0; i < all.count; i = behind) {
+        const struct xb_record_case *one = NULL;
+        const struct xb_record_case *other = NULL;
+        behind = i + xb_cases_equal(all.cases + i, all.count - i, by_pair, NULL);
+        for (size_t k = i; k < behind; k++) {
+            if (ways->is_one(all.cases[k]))
+                one = xb_reading_faster(reading, one, all.cases[k]);
+            if (ways->is_other(all.cases[k]))
+                other = xb_reading_faster(reading, other, all.cases[k]);
+        }
+        if (one == NULL || other == NULL)
             continue;
         xb_reading_rests_on(reading, one);
         xb_reading_rests_on(reading, other);
@@ -101,8 +103,9 @@ static void add_sentence(struct xb_reading *reading, enum xb_direction direction
 
 static bool say_direct(struct xb_reading *reading, enum xb_direction direction, uint64_t bytes)
 {
+    const struct ways ways = {direction, is_direct, is_staged};
     struct xb_statistics factors;
-    if (!compare(reading, direction, bytes, is_direct, is_staged, &factors))
+    if (!compare(reading, bytes, &ways, &factors))
         return false;
     add_sentence(reading, direction, "direct copies", "copies staged through the host", &factors);
     return true;
@@ -110,8 +113,9 @@ static bool say_direct(struct xb_reading *reading, enum xb_direction direction, 
 
 static bool say_by_kernel(struct xb_reading *reading, enum xb_direction direction, uint64_t bytes)
 {
+    const struct ways ways = {direction, is_direct_by_kernel, is_direct_by_engine};
     struct xb_statistics factors;
-    if (!compare(reading, direction, bytes, is_direct_by_kernel, is_direct_by_engine, &factors))
+    if (!compare(reading, bytes, &ways, &factors))
         return false;
     add_sentence(reading, direction, "direct copies by kernel", "those by copy engine", &factors);
     return true;

@@ -25,13 +25,12 @@ static bool is_by(const struct xb_record_case *test, const char *io)
 static const struct xb_record_case *best_by(const struct xb_reading *reading, int device,
                                             uint64_t bytes, const char *order, const char *io)
 {
-    const struct xb_record *record = xb_reading_record(reading);
+    const struct xb_record_cases sized = xb_record_of_size(xb_reading_record(reading), bytes);
     const struct xb_record_case *best = NULL;
-    for (size_t i = 0; i < record->case_count; i++) {
-        const struct xb_record_case *test = &record->cases[i];
+    for (size_t i = 0; i < sized.count; i++) {
+        const struct xb_record_case *test = sized.cases[i];
         if (strcmp(test->mode, "pipeline") == 0 && strcmp(test->variant, order) == 0 &&
-            test->device == device && test->bytes == bytes && is_by(test, io) &&
-            xb_reading_usable(reading, test))
+            test->device == device && is_by(test, io) && xb_reading_usable(reading, test))
             best = xb_reading_faster(reading, best, test);
     }
     return best;

@@ -238,11 +238,11 @@ static unsigned long long steps_of(const struct xb_record_case *test)
 static const struct xb_record_case *find_most_steps(struct xb_reading *reading, int device,
                                                     uint64_t bytes)
 {
-    const struct xb_record *record = xb_reading_record(reading);
+    const struct xb_record_cases sized = xb_record_of_size(xb_reading_record(reading), bytes);
     const struct xb_record_case *most = NULL;
-    for (size_t i = 0; i < record->case_count; i++) {
-        const struct xb_record_case *test = &record->cases[i];
-        if (strcmp(test->mode, "resident") != 0 || test->device != device || test->bytes != bytes ||
+    for (size_t i = 0; i < sized.count; i++) {
+        const struct xb_record_case *test = sized.cases[i];
+        if (strcmp(test->mode, "resident") != 0 || test->device != device ||
             !xb_reading_usable(reading, test) || !xb_reading_has(reading, test, &trip_cost))
             continue;
         if (most == NULL || steps_of(test) > steps_of(most))

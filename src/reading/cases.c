@@ -115,10 +115,11 @@ const struct xb_record_case *xb_reading_best_of_any(const struct xb_reading *rea
                                                     const char *mode, const char *variant)
 {
     const struct xb_record_case *best = NULL;
-    for (size_t i = 0; i < reading->record->case_count; i++) {
-        const struct xb_record_case *test = &reading->record->cases[i];
-        if (test->device == device && test->bytes == bytes && xb_reading_alone(test) &&
-            xb_reading_goes(test, direction) && strcmp(test->mode, mode) == 0 &&
+    const struct xb_record_cases sized = xb_record_of_size(reading->record, bytes);
+    for (size_t i = 0; i < sized.count; i++) {
+        const struct xb_record_case *test = sized.cases[i];
+        if (test->device == device && xb_reading_alone(test) && xb_reading_goes(test, direction) &&
+            strcmp(test->mode, mode) == 0 &&
             (variant == NULL || strcmp(test->variant, variant) == 0) && !test->latency &&
             xb_reading_has(reading, test, &xb_figure_bandwidth))
             best = xb_reading_faster(reading, best, test);
@@ -138,6 +139,26 @@ const struct xb_record_case *xb_reading_best(const struct xb_reading *reading, i
 uint64_t xb_reading_size_below(const struct xb_reading *reading, uint64_t below)
 {
     return xb_rows_size_below(reading->record, below);
+}
+
+struct xb_record_cases xb_reading_group(struct xb_reading *reading, uint64_t bytes,
+                                        xb_reading_filter *is_one, xb_cases_comparison *compare,
+                                        const void *argument)
+{
+    const struct xb_record *record = reading->record;
+    const struct xb_record_cases sized = xb_record_of_size(record, bytes);
+    size_t all = bytes > 0 ? sized.count : record->case_count;
+    size_t count = 0;
+    for (size_t i = 0; i < all; i++) {
+        const struct xb_record_case *test = bytes > 0 ? sized.cases[i] : &record->cases[i];
+        if (is_one(reading, test, argument))
+            reading->grouped[count++] = test;
+    }
+    if (!xb_cases_group(reading->grouped, count, compare, argument)) {
+        xb_reading_fail_memory(reading);
+        count = 0;
+    }
+    return (struct xb_record_cases){reading->grouped, count};
 }
 
 /* A difference of less than this is none, however narrow the intervals. On an H200 pinned copies of
@@ -199,9 +220,10 @@ const struct xb_record_case *xb_reading_fastest(const struct xb_reading *reading
                                                 uint64_t bytes, xb_reading_choice *is_one)
 {
     const struct xb_record_case *best = NULL;
-    for (size_t i = 0; i < reading->record->case_count; i++) {
-        const struct xb_record_case *test = &reading->record->cases[i];
-        if (test->device == device && test->bytes == bytes && is_one(reading, test))
+    const struct xb_record_cases sized = xb_record_of_size(reading->record, bytes);
+    for (size_t i = 0; i < sized.count; i++) {
+        const struct xb_record_case *test = sized.cases[i];
+        if (test->device == device && is_one(reading, test))
             best = xb_reading_faster(reading, best, test);
     }
     return best;

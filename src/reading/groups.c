@@ -4,11 +4,12 @@
 
 #include "record/rows.h"
 
-/* Those of one kind that there is most to say of. */
+/* Those of one way that there is most to say of. */
 struct groups {
-    const struct xb_record_case *sum; /* the first of them */
-    size_t pairs;                     /* of each; 0: not of all the same number */
-    struct xb_statistics rates;       /* of all their sums */
+    const struct xb_record_case *const *sums; /* of each of them */
+    size_t count;
+    size_t pairs;               /* of each; 0: not of all the same number */
+    struct xb_statistics rates; /* of all their sums */
 };
 
 /* Whether every pair of the sum is usable, and the sum itself. */
@@ -24,77 +25,61 @@ static bool is_usable(const struct xb_reading *reading, const struct xb_record_c
 /* Whether it is such a sum that can be spoken of, of pairs that end at one device or begin there.
  */
 static bool is_candidate(const struct xb_reading *reading, const struct xb_record_case *test,
-                         bool to_one, uint64_t bytes)
+                         const void *to_one)
 {
-    return xb_record_is_sum(test) && xb_case_is_of_pairs(test) && test->bytes == bytes &&
-           (test->device < 0) == to_one && is_usable(reading, test);
+    return xb_record_is_sum(test) && xb_case_is_of_pairs(test) &&
+           (test->device < 0) == *(const bool *)to_one && is_usable(reading, test);
 }
 
-/* The first of the same way as *first from the case of that index on; NULL for none. */
-static const struct xb_record_case *find_alike(const struct xb_reading *reading, size_t index,
-                                               const struct xb_record_case *first, bool to_one)
+static int by_way(const struct xb_record_case *a, const struct xb_record_case *b,
+                  const void *argument)
+{
+    (void)argument;
+    return xb_cases_order(a, b, XB_BUT_DEVICES);
+}
+
+static struct groups look_at(struct xb_reading *reading, const struct xb_record_case *const *sums,
+                             size_t count)
 {
     const struct xb_record *record = xb_reading_record(reading);
-    for (; index < record->case_count; index++) {
-        const struct xb_record_case *test = &record->cases[index];
-        if (is_candidate(reading, test, to_one, first->bytes) && xb_cases_alike(test, first))
-            return test;
-    }
-    return NULL;
-}
-
-static const struct xb_record_case *find_next(const struct xb_reading *reading,
-                                              const struct xb_record_case *last, bool to_one)
-{
-    size_t index = (size_t)(last - xb_reading_record(reading)->cases);
-    return find_alike(reading, index + 1, last, to_one);
-}
-
-static struct groups look_at(struct xb_reading *reading, const struct xb_record_case *first,
-                             bool to_one)
-{
-    const struct xb_record *record = xb_reading_record(reading);
-    struct groups groups = {.sum = first, .pairs = xb_group_size(record, first)};
-    for (const struct xb_record_case *sum = first; sum != NULL;
-         sum = find_next(reading, sum, to_one)) {
-        xb_reading_collect(reading, xb_reading_bandwidth(reading, sum));
-        if (xb_group_size(record, sum) != groups.pairs)
+    struct groups groups = {sums, count, .pairs = xb_group_size(record, sums[0])};
+    for (size_t i = 0; i < count; i++) {
+        xb_reading_collect(reading, xb_reading_bandwidth(reading, sums[i]));
+        if (xb_group_size(record, sums[i]) != groups.pairs)
             groups.pairs = 0;
     }
     if (!xb_reading_spread(reading, &groups.rates))
-        groups.sum = NULL;
+        groups.count = 0;
     return groups;
 }
 
-/* The fastest way, by the median over its groups. Its sum is NULL where there is none. */
+/* The fastest way, by the median over its groups. None where there is none. */
 static struct groups find_fastest(struct xb_reading *reading, bool to_one, uint64_t bytes)
 {
-    const struct xb_record *record = xb_reading_record(reading);
-    struct groups best = {.sum = NULL};
-    for (size_t i = 0; i < record->case_count; i++) {
-        const struct xb_record_case *test = &record->cases[i];
-        if (!is_candidate(reading, test, to_one, bytes) ||
-            find_alike(reading, 0, test, to_one) != test)
-            continue;
-        struct groups found = look_at(reading, test, to_one);
-        if (found.sum != NULL && (best.sum == NULL || found.rates.median > best.rates.median))
+    const struct xb_record_cases sums =
+        xb_reading_group(reading, bytes, is_candidate, by_way, &to_one);
+    struct groups best = {.count = 0};
+    for (size_t i = 0, equal = 0; i < sums.count; i += equal) {
+        equal = xb_cases_equal(sums.cases + i, sums.count - i, by_way, NULL);
+        struct groups found = look_at(reading, sums.cases + i, equal);
+        if (found.count > 0 && (best.count == 0 || found.rates.median > best.rates.median))
             best = found;
     }
     return best;
 }
 
 /* What the pairs of all those groups keep of what each has alone: the median. */
-static void add_share(struct xb_reading *reading, const struct groups *groups, bool to_one)
+static void add_share(struct xb_reading *reading, const struct groups *groups)
 {
     struct xb_statistics shares;
-    for (const struct xb_record_case *sum = groups->sum; sum != NULL;
-         sum = find_next(reading, sum, to_one))
-        for (size_t i = xb_group_size(xb_reading_record(reading), sum); i > 0; i--) {
-            double share = xb_reading_median(reading, &sum[i], &xb_figure_share_of_alone);
+    for (size_t k = 0; k < groups->count; k++)
+        for (size_t i = xb_group_size(reading->record, groups->sums[k]); i > 0; i--) {
+            const struct xb_record_case *pair = &groups->sums[k][i];
+            double share = xb_reading_median(reading, pair, &xb_figure_share_of_alone);
             if (!(share > 0))
                 continue;
             xb_reading_collect(reading, share);
-            xb_reading_rests_on(reading, &sum[i]);
+            xb_reading_rests_on(reading, pair);
         }
     if (!xb_reading_spread(reading, &shares))
         return;
@@ -106,13 +91,13 @@ static void add_share(struct xb_reading *reading, const struct groups *groups, b
 
 static bool say(struct xb_reading *reading, bool to_one, uint64_t bytes)
 {
-    struct groups groups = find_fastest(reading, to_one, bytes);
+    const struct groups groups = find_fastest(reading, to_one, bytes);
     char others[32] = "others";
-    if (groups.sum == NULL)
+    if (groups.count == 0)
         return false;
     if (groups.pairs > 0)
         snprintf(others, sizeof others, "%zu others", groups.pairs);
-    xb_reading_add_name(reading, groups.sum);
+    xb_reading_add_name(reading, groups.sums[0]);
     xb_reading_add(reading, " moves ");
     xb_reading_add_rate(reading, groups.rates.median);
     xb_reading_add(reading, " GB/s from %s to %s at once", to_one ? others : "one device",
@@ -129,10 +114,9 @@ static bool say(struct xb_reading *reading, bool to_one, uint64_t bytes)
     xb_reading_number(reading, "bandwidth_low", groups.rates.min, XB_UNIT_RATE);
     xb_reading_number(reading, "bandwidth_high", groups.rates.max, XB_UNIT_RATE);
     xb_reading_number(reading, "groups", (double)groups.rates.n, XB_UNIT_RATIO);
-    for (const struct xb_record_case *sum = groups.sum; sum != NULL;
-         sum = find_next(reading, sum, to_one))
-        xb_reading_rests_on(reading, sum);
-    add_share(reading, &groups, to_one);
+    for (size_t i = 0; i < groups.count; i++)
+        xb_reading_rests_on(reading, groups.sums[i]);
+    add_share(reading, &groups);
     return true;
 }
 

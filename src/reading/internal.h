@@ -5,22 +5,30 @@
 #include "base/arena.h"
 #include "base/note.h"
 #include "list.h"
+#include "measure/run.h"
+#include "record/shown_parameters.h"
 #include "xferbench/reading.h"
 
 struct xb_reading {
     const struct xb_record *record;
-    struct xb_reading_list *list;  /* what was said so far */
-    size_t entry_room;             /* in it */
-    struct xb_reading_entry entry; /* that is being made: */
+    struct xb_parameters parameters; /* that tell its cases apart */
+    struct xb_reading_list *list;    /* what was said so far */
+    size_t entry_room;               /* in it */
+    struct xb_reading_entry entry;   /* that is being made: */
     struct xb_words words;
     bool lacks_figure; /* a number of the words is not known */
     struct xb_reading_number *numbers;
     const struct xb_record_case **cases;
     size_t number_room, case_room;
-    struct xb_samples collected; /* by xb_reading_collect */
-    /* The NUMA node of the cases that are spoken of, of this device, unless all_nodes; -1: near it.
-     */
-    int node_device, node;
+    size_t statement; /* its number, from 1 on */
+    size_t *rested;   /* for each of the record's cases the last statement that rests on it */
+    const struct xb_record_case **grouped; /* by xb_reading_group: room for all cases */
+    struct xb_samples collected;           /* by xb_reading_collect */
+    /* The NUMA node of the cases of each device that are spoken of, unless all_nodes. */
+    struct xb_reading_node {
+        int rank; /* why that one; 0: there is no case of the device alone */
+        int node; /* -1: near it */
+    } nodes[XB_RUN_DEVICES];
     bool all_nodes;
     struct xb_error *error;
     enum xb_status status; /* the first failure: memory was short */
@@ -30,15 +38,19 @@ struct xb_reading {
  * several. */
 void xb_reading_begin(struct xb_reading *reading, const char *label, const char *code, int device,
                       uint64_t bytes);
+/* Notes that memory is short. */
+void xb_reading_fail_memory(struct xb_reading *reading);
 /* Adds the statement that was begun to the list. One without words is none, and neither is one of
  * which a figure is missing. */
 void xb_reading_keep(struct xb_reading *reading);
 /* Releases all but the list; that too where making it failed. */
 void xb_reading_end(struct xb_reading *reading);
 
-/* nodes.c: chooses the NUMA node on which the cases of a device are compared: where nodes were
+/* nodes.c: chooses the NUMA node on which the cases of each device are compared: where nodes were
  * named, the device's own, else near it, else the first. */
-void xb_reading_choose_node(struct xb_reading *reading, int device);
+void xb_reading_choose_nodes(struct xb_reading *reading);
+/* Whether there are cases of that device alone, after that. */
+bool xb_reading_has_alone(const struct xb_reading *reading, int device);
 /* Whether the case's host memory lies there; true of a case that has none, and of other devices. */
 bool xb_reading_on_node(const struct xb_reading *reading, const struct xb_record_case *test);
 
@@ -80,8 +92,8 @@ extern const struct xb_reading_line xb_reading_last[];
 
 /* Of devices that ran at the same time; says nothing by itself. */
 extern const struct xb_reading_line xb_reading_together;
-/* Says it of a case that is their sum; nothing of any other. */
-void xb_reading_say_together(struct xb_reading *reading, const struct xb_record_case *sum);
+/* Says it of the largest sum of each kind. */
+void xb_reading_say_together(struct xb_reading *reading);
 
 /* How much of what its link can carry the fastest copy each way reached, of one device and size;
  * of the raw rate where the ceiling is not known. False where no copy crossed a known link. */

@@ -14,18 +14,28 @@
 #define LEFT_AT_MPS_128 0.84
 #define LEFT_AT_MPS_512 0.95
 
-/* The fastest copy of a device and size in one direction that crossed the link, or NULL. */
-static const struct xb_record_case *fastest(const struct xb_reading *reading, int device,
-                                            uint64_t bytes, enum xb_direction direction)
+/* The fastest copy of a device and size in one direction that crossed the link, `showing` what the
+ * link does, where that is asked; NULL for none. */
+static const struct xb_record_case *fastest_of(const struct xb_reading *reading, int device,
+                                               uint64_t bytes, enum xb_direction direction,
+                                               bool showing)
 {
     const struct xb_record_case *best = NULL;
-    for (size_t i = 0; i < reading->record->case_count; i++) {
-        const struct xb_record_case *test = &reading->record->cases[i];
-        if (test->device == device && test->bytes == bytes && xb_reading_goes(test, direction) &&
-            xb_reading_crosses_link(reading, test))
+    const struct xb_record_cases sized = xb_record_of_size(reading->record, bytes);
+    for (size_t i = 0; i < sized.count; i++) {
+        const struct xb_record_case *test = sized.cases[i];
+        const struct xb_mode *mode = showing ? xb_mode_find(test->mode) : NULL;
+        if (test->device == device && (!showing || (mode != NULL && mode->shows_link)) &&
+            xb_reading_goes(test, direction) && xb_reading_crosses_link(reading, test))
             best = xb_reading_faster(reading, best, test);
     }
     return best;
+}
+
+static const struct xb_record_case *fastest(const struct xb_reading *reading, int device,
+                                            uint64_t bytes, enum xb_direction direction)
+{
+    return fastest_of(reading, device, bytes, direction, false);
 }
 
 static const struct xb_record_device *find_device(const struct xb_reading *reading, int index)
@@ -154,21 +164,6 @@ bool xb_reading_say_link(struct xb_reading *reading, int index, uint64_t bytes)
  * verdict is WARNING from 0.9 down and CRITICAL from 0.8 down. */
 #define FAR_BELOW_CEILING 0.8
 
-/* The fastest copy one way that shows what the link does; NULL for none. */
-static const struct xb_record_case *fastest_showing(const struct xb_reading *reading, int device,
-                                                    uint64_t bytes, enum xb_direction direction)
-{
-    const struct xb_record_case *best = NULL;
-    for (size_t i = 0; i < reading->record->case_count; i++) {
-        const struct xb_record_case *test = &reading->record->cases[i];
-        const struct xb_mode *mode = xb_mode_find(test->mode);
-        if (mode != NULL && mode->shows_link && test->device == device && test->bytes == bytes &&
-            xb_reading_goes(test, direction) && xb_reading_crosses_link(reading, test))
-            best = xb_reading_faster(reading, best, test);
-    }
-    return best;
-}
-
 /* "While data moved the link was Gen3 x16; device and slot can do Gen5 x16." */
 static bool add_below_maximum(struct xb_reading *reading, const struct xb_record_device *device)
 {
@@ -206,11 +201,11 @@ static bool add_far_below(struct xb_reading *reading, const char *way, const cha
 /* A smaller size reaches less of any link. */
 static bool is_largest(const struct xb_reading *reading, int device, uint64_t bytes)
 {
-    for (size_t i = 0; i < reading->record->case_count; i++) {
-        const struct xb_record_case *test = &reading->record->cases[i];
-        if (test->device == device && test->bytes > bytes && xb_reading_crosses_link(reading, test))
+    const struct xb_record *record = reading->record;
+    for (size_t i = 0; i < record->case_count && record->by_size[i]->bytes > bytes; i++)
+        if (record->by_size[i]->device == device &&
+            xb_reading_crosses_link(reading, record->by_size[i]))
             return false;
-    }
     return true;
 }
 
@@ -228,10 +223,12 @@ bool xb_reading_say_slow_link(struct xb_reading *reading, int index, uint64_t by
         xb_reading_rests_on(reading, from);
     }
     if (device->ceiling != NULL) {
-        said |= add_far_below(reading, "Host to device", "share_of_ceiling_h2d",
-                              fastest_showing(reading, index, bytes, XB_H2D), device->ceiling->h2d);
-        said |= add_far_below(reading, "Device to host", "share_of_ceiling_d2h",
-                              fastest_showing(reading, index, bytes, XB_D2H), device->ceiling->d2h);
+        said |=
+            add_far_below(reading, "Host to device", "share_of_ceiling_h2d",
+                          fastest_of(reading, index, bytes, XB_H2D, true), device->ceiling->h2d);
+        said |=
+            add_far_below(reading, "Device to host", "share_of_ceiling_d2h",
+                          fastest_of(reading, index, bytes, XB_D2H, true), device->ceiling->d2h);
     }
     if (said)
         xb_reading_add(reading, " Try first: xferbench link. It says why.");

@@ -7,7 +7,9 @@
 #include "measure/mode_list.h"
 #include "record/rows.h"
 
-/* More sizes than these come from no sweep: they double. For each every case is looked at. */
+#include <stdlib.h>
+
+/* More sizes than these come from no sweep: they double. */
 #define MOST_SIZES 64
 
 /* The next of the sizes that a line is asked for, from the largest down: smaller than `bytes`.
@@ -48,6 +50,8 @@ static void say_of_devices(struct xb_reading *reading, const struct xb_reading_l
     size_t count = 0;
     const struct xb_record_device *devices = xb_record_devices(reading->record, &count);
     for (size_t i = 0; i < count; i++) {
+        if (!xb_reading_has_alone(reading, (int)devices[i].index))
+            continue; /* of pairs there is nothing to say here, however many there are */
         if (line->say != NULL)
             say_of_device(reading, line, (int)devices[i].index, least);
         if (line->say_of_sizes != NULL)
@@ -104,37 +108,38 @@ const struct xb_reading_line xb_reading_last[] = {
 
 static void say_all(struct xb_reading *reading)
 {
-    const struct xb_record *record = reading->record;
     for (const struct xb_reading_line *line = xb_reading_first; line->label != NULL; line++)
         say_of_devices(reading, line, XB_LARGE_BYTES);
     for (const struct xb_mode *const *mode = xb_modes; *mode != NULL; mode++)
         say_for_mode(reading, *mode);
-    for (size_t i = 0; i < record->case_count; i++)
-        xb_reading_say_together(reading, &record->cases[i]);
+    xb_reading_say_together(reading);
     for (const struct xb_reading_line *line = xb_reading_groups; line->label != NULL; line++)
         say_of_pairs(reading, line, XB_D2D);
     for (const struct xb_reading_line *line = xb_reading_last; line->label != NULL; line++)
         say_of_devices(reading, line, XB_LARGE_BYTES);
 }
 
-static bool has_many_sizes(const struct xb_record *record)
-{
-    for (size_t i = 1; i < record->case_count; i++)
-        if (record->cases[i].bytes != record->cases[0].bytes)
-            return true;
-    return false;
-}
-
 enum xb_status xb_reading_make(const struct xb_record *record, struct xb_reading_list *list,
                                struct xb_error *error)
 {
     size_t devices = 0;
-    struct xb_reading reading = {.record = record, .list = list, .node_device = -1, .error = error};
+    size_t count = record->case_count;
+    struct xb_reading reading = {.record = record,
+                                 .parameters = xb_parameters_that_differ(record),
+                                 .list = list,
+                                 .error = error};
     (void)xb_record_devices(record, &devices);
-    *list =
-        (struct xb_reading_list){.many_sizes = has_many_sizes(record), .many_devices = devices > 1};
+    *list = (struct xb_reading_list){
+        .many_sizes = count > 0 && record->by_size[0]->bytes != record->by_size[count - 1]->bytes,
+        .many_devices = devices > 1};
+    reading.rested = calloc(count + 1, sizeof *reading.rested);
+    reading.grouped = calloc(count + 1, sizeof(const struct xb_record_case *));
+    if (reading.rested == NULL || reading.grouped == NULL)
+        xb_reading_fail_memory(&reading);
     locale_t previous = xb_plain_locale_enter();
-    say_all(&reading);
+    xb_reading_choose_nodes(&reading);
+    if (reading.status == XB_OK)
+        say_all(&reading);
     xb_plain_locale_leave(previous);
     xb_reading_end(&reading);
     return reading.status;

@@ -9,27 +9,34 @@ static bool is_placed(const struct xb_record_case *test)
     return !test->simultaneous && test->peer < 0 && !xb_reading_goes(test, XB_D2D);
 }
 
-void xb_reading_choose_node(struct xb_reading *reading, int device)
+void xb_reading_choose_nodes(struct xb_reading *reading)
 {
-    const struct xb_record_device *info = xb_record_device(reading->record, device);
-    bool has_own = false;
-    bool has_near = false;
-    int first = -1;
-    for (size_t i = 0; i < reading->record->case_count; i++) {
-        const struct xb_record_case *test = &reading->record->cases[i];
-        int node = xb_record_case_node(test);
-        if (test->device != device || !is_placed(test))
+    enum { WITHIN = 1, FIRST, NEAR, OWN }; /* within the device there is no such memory */
+    const struct xb_record *record = reading->record;
+    for (size_t i = 0; i < record->case_count; i++) {
+        const struct xb_record_case *test = &record->cases[i];
+        if (!xb_reading_alone(test) || test->device >= XB_RUN_DEVICES)
             continue;
-        has_near |= node < 0;
-        has_own |= node >= 0 && info != NULL && node == info->numa_node;
-        first = first < 0 ? node : first;
+        struct xb_reading_node *chosen = &reading->nodes[test->device];
+        const struct xb_record_device *info = xb_record_device(record, test->device);
+        int node = xb_record_case_node(test);
+        int rank = !is_placed(test)                          ? WITHIN
+                   : node < 0                                ? NEAR
+                   : info != NULL && node == info->numa_node ? OWN
+                                                             : FIRST;
+        if (rank > chosen->rank)
+            *chosen = (struct xb_reading_node){rank, node};
     }
-    reading->node_device = device;
-    reading->node = has_own ? info->numa_node : has_near ? -1 : first;
+}
+
+bool xb_reading_has_alone(const struct xb_reading *reading, int device)
+{
+    return device < XB_RUN_DEVICES && reading->nodes[device].rank > 0;
 }
 
 bool xb_reading_on_node(const struct xb_reading *reading, const struct xb_record_case *test)
 {
-    return reading->all_nodes || test->device != reading->node_device || !is_placed(test) ||
-           xb_record_case_node(test) == reading->node;
+    return reading->all_nodes || test->device < 0 || test->device >= XB_RUN_DEVICES ||
+           test->device != reading->entry.device || !is_placed(test) ||
+           xb_record_case_node(test) == reading->nodes[test->device].node;
 }

@@ -28,13 +28,12 @@ static bool is_on(const struct xb_reading *reading, const struct xb_record_case 
 /* The far node that costs a near case most; its `far` is NULL where none costs anything. */
 static struct pair find_worst(const struct xb_reading *reading, const struct xb_record_case *near)
 {
-    const struct xb_record *record = xb_reading_record(reading);
+    const struct xb_record_cases sized = xb_record_of_size(reading->record, near->bytes);
     struct pair worst = {.near = near, .share = 1};
-    for (size_t i = 0; i < record->case_count; i++) {
-        const struct xb_record_case *far = &record->cases[i];
+    for (size_t i = 0; i < sized.count; i++) {
+        const struct xb_record_case *far = sized.cases[i];
         int node = xb_record_case_node(far);
-        if (node < 0 || far->device != near->device || !is_on(reading, far, node) ||
-            !xb_cases_alike_but_node(far, near) ||
+        if (node < 0 || !is_on(reading, far, node) || xb_cases_order(far, near, XB_BUT_NODE) != 0 ||
             xb_reading_judge(reading, far, near) != XB_READING_SLOWER)
             continue;
         double share = xb_reading_bandwidth(reading, far) / xb_reading_bandwidth(reading, near);
@@ -50,13 +49,12 @@ static struct pair find_worst(const struct xb_reading *reading, const struct xb_
 static struct pair find_pair(const struct xb_reading *reading, int device, uint64_t bytes,
                              enum xb_direction direction)
 {
-    const struct xb_record *record = xb_reading_record(reading);
+    const struct xb_record_cases sized = xb_record_of_size(reading->record, bytes);
     const struct xb_record_case *best = NULL;
     int own = own_node(reading, device);
-    for (size_t i = 0; own >= 0 && i < record->case_count; i++) {
-        const struct xb_record_case *test = &record->cases[i];
-        if (test->device == device && test->bytes == bytes && xb_reading_goes(test, direction) &&
-            is_on(reading, test, own))
+    for (size_t i = 0; own >= 0 && i < sized.count; i++) {
+        const struct xb_record_case *test = sized.cases[i];
+        if (test->device == device && xb_reading_goes(test, direction) && is_on(reading, test, own))
             best = xb_reading_faster(reading, best, test);
     }
     return best != NULL ? find_worst(reading, best) : (struct pair){.near = NULL};

@@ -28,9 +28,10 @@ static size_t collect_ways(const struct xb_reading *reading, int device, uint64_
                            xb_reading_choice *is_one, const struct xb_record_case *ways[MOST_WAYS])
 {
     size_t count = 0;
-    for (size_t i = 0; i < reading->record->case_count; i++) {
-        const struct xb_record_case *test = &reading->record->cases[i];
-        if (test->device != device || test->bytes != bytes || !is_one(reading, test))
+    const struct xb_record_cases sized = xb_record_of_size(reading->record, bytes);
+    for (size_t i = 0; i < sized.count; i++) {
+        const struct xb_record_case *test = sized.cases[i];
+        if (test->device != device || !is_one(reading, test))
             continue;
         size_t way = 0;
         while (way < count && (strcmp(ways[way]->mode, test->mode) != 0 ||

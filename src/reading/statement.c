@@ -11,15 +11,14 @@ void xb_reading_begin(struct xb_reading *reading, const char *label, const char 
 {
     reading->entry =
         (struct xb_reading_entry){.label = label, .code = code, .device = device, .bytes = bytes};
+    reading->statement++;
     reading->words.length = 0;
     reading->words.text[0] = '\0';
     reading->lacks_figure = false;
     reading->all_nodes = false;
-    if (device >= 0 && device != reading->node_device)
-        xb_reading_choose_node(reading, device);
 }
 
-static void fail_memory(struct xb_reading *reading)
+void xb_reading_fail_memory(struct xb_reading *reading)
 {
     if (reading->status == XB_OK)
         reading->status =
@@ -35,7 +34,7 @@ static void *make_room(struct xb_reading *reading, void *array, size_t *room, si
     size_t more = 2 * *room + 16;
     void *grown = realloc(array, more * size);
     if (grown == NULL)
-        fail_memory(reading);
+        xb_reading_fail_memory(reading);
     else
         *room = more;
     return grown;
@@ -55,17 +54,16 @@ void xb_reading_number(struct xb_reading *reading, const char *name, double valu
     numbers[entry->number_count++] =
         (struct xb_reading_number){.name = kept, .value = value, .unit = unit};
     if (kept == NULL)
-        fail_memory(reading);
+        xb_reading_fail_memory(reading);
 }
 
 void xb_reading_rests_on(struct xb_reading *reading, const struct xb_record_case *test)
 {
     struct xb_reading_entry *entry = &reading->entry;
-    for (size_t i = 0; i < entry->case_count; i++)
-        if (reading->cases[i] == test)
-            return;
-    if (test == NULL || reading->status != XB_OK)
+    if (test == NULL || reading->status != XB_OK ||
+        reading->rested[test - reading->record->cases] == reading->statement)
         return;
+    reading->rested[test - reading->record->cases] = reading->statement;
     const struct xb_record_case **cases =
         make_room(reading, reading->cases, &reading->case_room, entry->case_count,
                   sizeof(struct xb_record_case *));
@@ -80,7 +78,7 @@ static void *keep_array(struct xb_reading *reading, const void *array, size_t by
 {
     void *kept = xb_arena_allocate(&reading->list->texts, bytes);
     if (kept == NULL)
-        fail_memory(reading);
+        xb_reading_fail_memory(reading);
     else if (bytes > 0)
         memcpy(kept, array, bytes);
     return kept;
@@ -118,6 +116,8 @@ void xb_reading_end(struct xb_reading *reading)
     xb_samples_free(&reading->collected);
     free(reading->numbers);
     free(reading->cases);
+    free(reading->rested);
+    free(reading->grouped);
     if (reading->status != XB_OK)
         xb_reading_free(reading->list);
 }

@@ -66,25 +66,10 @@ static bool all_usable(const struct xb_reading *reading, const struct xb_record_
     return true;
 }
 
-/* Whether a sum of the same kind at a larger size says it already. */
-static bool has_larger(const struct xb_reading *reading, const struct xb_record_case *sum)
+static void say_of(struct xb_reading *reading, const struct xb_record_case *sum)
 {
-    for (size_t i = 0; i < reading->record->case_count; i++) {
-        const struct xb_record_case *test = &reading->record->cases[i];
-        struct xb_record_case as_small = *test;
-        as_small.bytes = sum->bytes;
-        if (xb_record_is_sum(test) && test->bytes > sum->bytes && xb_cases_alike(&as_small, sum) &&
-            xb_reading_usable(reading, test))
-            return true;
-    }
-    return false;
-}
-
-void xb_reading_say_together(struct xb_reading *reading, const struct xb_record_case *sum)
-{
-    bool of_devices = xb_record_is_sum(sum) && !xb_case_is_of_pairs(sum);
-    size_t count = of_devices ? xb_group_size(reading->record, sum) : 0;
-    if (count == 0 || !all_usable(reading, sum, count + 1) || has_larger(reading, sum))
+    size_t count = xb_group_size(reading->record, sum);
+    if (count == 0 || !all_usable(reading, sum, count + 1))
         return;
     double overlap = xb_reading_median(reading, sum, &xb_figure_overlap);
     xb_reading_begin(reading, xb_reading_together.label, xb_reading_together.code, -1, sum->bytes);
@@ -102,4 +87,30 @@ void xb_reading_say_together(struct xb_reading *reading, const struct xb_record_
     }
     add_shares(reading, sum + 1, count);
     xb_reading_keep(reading);
+}
+
+static bool is_usable_sum(const struct xb_reading *reading, const struct xb_record_case *test,
+                          const void *argument)
+{
+    (void)argument;
+    return xb_record_is_sum(test) && !xb_case_is_of_pairs(test) && xb_reading_usable(reading, test);
+}
+
+static int by_kind(const struct xb_record_case *a, const struct xb_record_case *b,
+                   const void *argument)
+{
+    (void)argument;
+    return xb_cases_order(a, b, XB_BUT_SIZE);
+}
+
+void xb_reading_say_together(struct xb_reading *reading)
+{
+    const struct xb_record_cases sums = xb_reading_group(reading, 0, is_usable_sum, by_kind, NULL);
+    for (size_t i = 0, behind = 0; i < sums.count; i = behind) {
+        const struct xb_record_case *largest = sums.cases[i];
+        behind = i + xb_cases_equal(sums.cases + i, sums.count - i, by_kind, NULL);
+        for (size_t k = i; k < behind; k++)
+            largest = sums.cases[k]->bytes > largest->bytes ? sums.cases[k] : largest;
+        say_of(reading, largest);
+    }
 }

@@ -100,7 +100,7 @@ static void add_parameters(struct xb_reading *reading, const struct xb_record_ca
             value != NULL && strcmp(value, "0") == 0 && xb_parameter_is_size(test, name);
         if (value == NULL || is_nothing || strcmp(name, XB_RECORD_GROUP) == 0 ||
             (but != NULL && strcmp(name, but) == 0) ||
-            !xb_parameter_differs(reading->record, test, name))
+            !xb_parameter_differs(&reading->parameters, test, name))
             continue;
         xb_reading_add(reading, "%s%s %s", before, name, value);
         before = ", ";

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which case is which. */
+/* Which case is which, and which are alike. */
+#define _GNU_SOURCE /* qsort_r */
 #include "internal.h"
 #include "making.h"
+#include "rows.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,13 +19,28 @@ static int compare_numbers(int64_t a, int64_t b)
     return (a > b) - (a < b);
 }
 
-/* Both are sorted by name. A text is not the number that reads like it. */
-static int compare_parameters(const struct xb_record_case *a, const struct xb_record_case *b)
+/* The parameter of that index, or behind it, that counts; NULL after the last. */
+static const struct xb_record_fact *next_parameter(const struct xb_record_case *test, size_t *index,
+                                                   unsigned but)
 {
-    int order = compare_numbers((int64_t)a->parameter_count, (int64_t)b->parameter_count);
-    for (size_t i = 0; order == 0 && i < a->parameter_count; i++) {
-        const struct xb_record_fact *left = &a->parameters[i];
-        const struct xb_record_fact *right = &b->parameters[i];
+    while (*index < test->parameter_count) {
+        const struct xb_record_fact *parameter = &test->parameters[(*index)++];
+        if ((but & XB_BUT_NODE) == 0 || strcmp(parameter->name, XB_RECORD_NUMA) != 0)
+            return parameter;
+    }
+    return NULL;
+}
+
+/* Both are sorted by name. A text is not the number that reads like it. */
+static int compare_parameters(const struct xb_record_case *a, const struct xb_record_case *b,
+                              unsigned but)
+{
+    int order = 0;
+    for (size_t i = 0, k = 0; order == 0;) {
+        const struct xb_record_fact *left = next_parameter(a, &i, but);
+        const struct xb_record_fact *right = next_parameter(b, &k, but);
+        if (left == NULL || right == NULL)
+            return (left != NULL) - (right != NULL);
         order = compare_texts(left->name, right->name);
         if (order == 0)
             order = compare_texts(left->value, right->value);
@@ -33,44 +50,53 @@ static int compare_parameters(const struct xb_record_case *a, const struct xb_re
     return order;
 }
 
-int xb_record_order_alike(const struct xb_record_case *a, const struct xb_record_case *b)
+int xb_cases_order(const struct xb_record_case *a, const struct xb_record_case *b, unsigned but)
 {
-    const int orders[] = {
-        compare_texts(a->mode, b->mode),
-        compare_texts(a->variant, b->variant),
-        compare_texts(a->direction, b->direction),
-        compare_numbers((int64_t)a->bytes, (int64_t)b->bytes),
-        compare_numbers(a->device, b->device),
-        compare_numbers(a->peer, b->peer),
-        compare_numbers(a->latency, b->latency),
-        compare_numbers(a->simultaneous, b->simultaneous),
-    };
-    size_t i = 0;
-    while (i + 1 < sizeof orders / sizeof orders[0] && orders[i] == 0)
-        i++;
-    return orders[i];
-}
-
-int xb_record_compare_cases(const struct xb_record_case *a, const struct xb_record_case *b)
-{
-    int order = xb_record_order_alike(a, b);
-    return order != 0 ? order : compare_parameters(a, b);
+    const int64_t numbers[][3] = {{(int64_t)a->bytes, (int64_t)b->bytes, XB_BUT_SIZE},
+                                  {a->device, b->device, XB_BUT_DEVICES},
+                                  {a->peer, b->peer, XB_BUT_DEVICES},
+                                  {a->latency, b->latency, 0},
+                                  {a->simultaneous, b->simultaneous, 0}};
+    int order = compare_texts(a->mode, b->mode);
+    if (order == 0)
+        order = compare_texts(a->variant, b->variant);
+    if (order == 0)
+        order = compare_texts(a->direction, b->direction);
+    for (size_t i = 0; order == 0 && i < sizeof numbers / sizeof numbers[0]; i++)
+        order = (but & numbers[i][2]) == 0 ? compare_numbers(numbers[i][0], numbers[i][1]) : 0;
+    return order != 0 || (but & XB_BUT_PARAMETERS) != 0 ? order : compare_parameters(a, b, but);
 }
 
 static int by_key(const void *a, const void *b)
 {
-    return xb_record_compare_cases(*(const struct xb_record_case *const *)a,
-                                   *(const struct xb_record_case *const *)b);
+    return xb_cases_order(*(const struct xb_record_case *const *)a,
+                          *(const struct xb_record_case *const *)b, 0);
+}
+
+static int by_size(const void *a, const void *b)
+{
+    const struct xb_record_case *left = *(const struct xb_record_case *const *)a;
+    const struct xb_record_case *right = *(const struct xb_record_case *const *)b;
+    int order = compare_numbers((int64_t)right->bytes, (int64_t)left->bytes);
+    return order != 0 ? order : (left > right) - (left < right);
+}
+
+static void sort_cases(struct xb_record *record)
+{
+    const size_t size = sizeof(struct xb_record_case *);
+    for (size_t i = 0; i < record->case_count; i++)
+        record->index[i] = record->by_size[i] = &record->cases[i];
+    qsort(record->index, record->case_count, size, by_key);
+    qsort(record->by_size, record->case_count, size, by_size);
 }
 
 bool xb_record_make_index(struct xb_record *record)
 {
     record->index = calloc(record->case_count + 1, sizeof(struct xb_record_case *));
-    if (record->index == NULL)
+    record->by_size = calloc(record->case_count + 1, sizeof(struct xb_record_case *));
+    if (record->index == NULL || record->by_size == NULL)
         return false;
-    for (size_t i = 0; i < record->case_count; i++)
-        record->index[i] = &record->cases[i];
-    qsort(record->index, record->case_count, sizeof(struct xb_record_case *), by_key);
+    sort_cases(record);
     return true;
 }
 
@@ -83,9 +109,7 @@ void xb_record_keep(struct xb_record *record, xb_record_case_test *keeps, const 
         else
             free(record->cases[i].rows);
     record->case_count = kept;
-    for (size_t i = 0; i < kept; i++)
-        record->index[i] = &record->cases[i];
-    qsort(record->index, kept, sizeof(struct xb_record_case *), by_key);
+    sort_cases(record);
 }
 
 const struct xb_record_case *xb_record_find(const struct xb_record *record,
@@ -96,4 +120,91 @@ const struct xb_record_case *xb_record_find(const struct xb_record *record,
                                          sizeof(struct xb_record_case *), by_key)
                                : NULL;
     return found != NULL ? *found : NULL;
+}
+
+/* ---- by size ---- */
+
+/* The place of the first in record->by_size whose size is below that; case_count for none. */
+static size_t first_below(const struct xb_record *record, uint64_t bytes)
+{
+    size_t first = 0;
+    for (size_t behind = record->case_count; first < behind;) {
+        size_t middle = first + (behind - first) / 2;
+        if (record->by_size[middle]->bytes >= bytes)
+            first = middle + 1;
+        else
+            behind = middle;
+    }
+    return first;
+}
+
+uint64_t xb_rows_size_below(const struct xb_record *record, uint64_t below)
+{
+    size_t first = first_below(record, below);
+    return first < record->case_count ? record->by_size[first]->bytes : 0;
+}
+
+struct xb_record_cases xb_record_of_size(const struct xb_record *record, uint64_t bytes)
+{
+    size_t first = first_below(record, bytes + 1);
+    return (struct xb_record_cases){record->by_size + first, first_below(record, bytes) - first};
+}
+
+/* ---- alike ---- */
+
+/* A case where it stands, and where the first that is equal to it does. */
+struct place {
+    const struct xb_record_case *test;
+    size_t own, first;
+};
+
+struct order {
+    xb_cases_comparison *compare;
+    const void *argument;
+};
+
+static int by_order(const void *a, const void *b, void *argument)
+{
+    const struct order *order = argument;
+    const struct place *left = a;
+    const struct place *right = b;
+    int found = order->compare(left->test, right->test, order->argument);
+    return found != 0 ? found : (left->own > right->own) - (left->own < right->own);
+}
+
+static int by_first(const void *a, const void *b)
+{
+    const struct place *left = a;
+    const struct place *right = b;
+    int order = (left->first > right->first) - (left->first < right->first);
+    return order != 0 ? order : (left->own > right->own) - (left->own < right->own);
+}
+
+bool xb_cases_group(const struct xb_record_case **cases, size_t count, xb_cases_comparison *compare,
+                    const void *argument)
+{
+    struct order order = {compare, argument};
+    struct place *places = calloc(count + 1, sizeof *places);
+    if (places == NULL)
+        return false;
+    for (size_t i = 0; i < count; i++)
+        places[i] = (struct place){cases[i], i, i};
+    qsort_r(places, count, sizeof *places, by_order, &order);
+    for (size_t i = 1; i < count; i++)
+        if (compare(places[i - 1].test, places[i].test, argument) == 0)
+            places[i].first = places[i - 1].first;
+    qsort(places, count, sizeof *places, by_first);
+    for (size_t i = 0; i < count; i++)
+        cases[i] = places[i].test;
+    free(places);
+    return true;
+}
+
+size_t xb_cases_equal(const struct xb_record_case *const *cases, size_t count,
+                      xb_cases_comparison *compare, const void *argument)
+{
+    size_t equal = 1;
+    while (equal < count && compare(cases[0], cases[equal], argument) == 0)
+        equal++;
+    return equal;
 }

@@ -24,9 +24,6 @@ struct xb_record_entries {
     size_t count;
 };
 
-/* Orders cases by what they are; 0: the same case. */
-int xb_record_compare_cases(const struct xb_record_case *a, const struct xb_record_case *b);
-
 /* Makes record->facts of what the record says of program, host, backend, devices and environment.
  * False where memory is short. */
 XB_MUST_CHECK bool xb_record_make_facts(struct xb_record *record);

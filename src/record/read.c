@@ -5,6 +5,7 @@
 
 #include "base/file_text.h"
 #include "making.h"
+#include "rows.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +16,7 @@ static int by_case(const void *a, const void *b)
 {
     const struct xb_record_entry *left = a;
     const struct xb_record_entry *right = b;
-    int order = xb_record_compare_cases(&left->test, &right->test);
+    int order = xb_cases_order(&left->test, &right->test, 0);
     return order != 0 ? order : (left->order > right->order) - (left->order < right->order);
 }
 
@@ -51,7 +52,7 @@ static void group(struct xb_reader *reader, const struct xb_record_entries *entr
 {
     for (size_t i = 0; !xb_json_failed(&reader->json) && i < entries->count; i++) {
         const struct xb_record_entry *entry = &entries->entries[i];
-        if (i == 0 || xb_record_compare_cases(&entry[-1].test, &entry->test) != 0) {
+        if (i == 0 || xb_cases_order(&entry[-1].test, &entry->test, 0) != 0) {
             struct ordered_case *made = &cases[*count];
             if (*count == XB_RECORD_CASES) { /* each has a row for every process */
                 xb_json_refuse(&reader->json, "processes", "have more than %d cases in all",
@@ -316,6 +317,7 @@ void xb_record_free(struct xb_record *record)
         free(record->cases[i].rows);
     free(record->processes);
     free(record->index);
+    free(record->by_size);
     free(record->cases);
     free(record->options);
     free(record->facts);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "rows.h"
 
+#include "measure/run.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -9,73 +11,22 @@ bool xb_case_is_of_pairs(const struct xb_record_case *test)
     return test->peer >= 0 || (test->device >= 0 && xb_record_is_sum(test));
 }
 
-/* Either may be NULL: not known. */
-static bool same_text(const char *a, const char *b)
-{
-    return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
-}
-
-/* The parameter of that index, or behind it, that is not called `but`; NULL after the last. */
-static const struct xb_record_fact *next_parameter(const struct xb_record_case *test, size_t *index,
-                                                   const char *but)
-{
-    while (*index < test->parameter_count) {
-        const struct xb_record_fact *parameter = &test->parameters[(*index)++];
-        if (but == NULL || strcmp(parameter->name, but) != 0)
-            return parameter;
-    }
-    return NULL;
-}
-
-/* Whether both have the same parameters, but for the one of that name. They are sorted. */
-static bool same_parameters(const struct xb_record_case *a, const struct xb_record_case *b,
-                            const char *but)
-{
-    for (size_t i = 0, k = 0;;) {
-        const struct xb_record_fact *one = next_parameter(a, &i, but);
-        const struct xb_record_fact *other = next_parameter(b, &k, but);
-        if (one == NULL || other == NULL)
-            return one == other;
-        if (strcmp(one->name, other->name) != 0 || !same_text(one->value, other->value))
-            return false;
-    }
-}
-
-static bool alike(const struct xb_record_case *a, const struct xb_record_case *b, const char *but)
-{
-    return strcmp(a->mode, b->mode) == 0 && strcmp(a->variant, b->variant) == 0 &&
-           strcmp(a->direction, b->direction) == 0 && same_parameters(a, b, but);
-}
-
-bool xb_cases_alike(const struct xb_record_case *a, const struct xb_record_case *b)
-{
-    return a->bytes == b->bytes && alike(a, b, NULL);
-}
-
-bool xb_cases_alike_but_size(const struct xb_record_case *a, const struct xb_record_case *b)
-{
-    return alike(a, b, NULL);
-}
-
-bool xb_cases_alike_but_node(const struct xb_record_case *a, const struct xb_record_case *b)
-{
-    return a->bytes == b->bytes && alike(a, b, XB_RECORD_NUMA);
-}
-
 /* Whether the case belongs to the sum that stands before it. */
 static bool is_member(const struct xb_record_case *sum, const struct xb_record_case *test)
 {
-    return test->simultaneous && !xb_record_is_sum(test) && xb_cases_alike(sum, test);
+    return !xb_record_is_sum(test) && xb_cases_order(sum, test, XB_BUT_DEVICES) == 0;
 }
 
 size_t xb_group_size(const struct xb_record *record, const struct xb_record_case *test)
 {
     size_t first = (size_t)(test - record->cases);
+    size_t least = first > XB_RUN_DEVICES ? first - XB_RUN_DEVICES : 0; /* no more ran at once */
     if (!test->simultaneous)
         return 0;
-    while (first > 0 && is_member(test, &record->cases[first]))
+    while (first > least && is_member(test, &record->cases[first]))
         first--;
-    if (!xb_record_is_sum(&record->cases[first]) || !xb_cases_alike(&record->cases[first], test))
+    if (!xb_record_is_sum(&record->cases[first]) ||
+        xb_cases_order(&record->cases[first], test, XB_BUT_DEVICES) != 0)
         return 0;
     size_t end = first + 1;
     while (end < record->case_count && is_member(test, &record->cases[end]))
@@ -117,17 +68,6 @@ bool xb_case_was_not_run(const struct xb_record *record, const struct xb_record_
         rows++;
     }
     return rows > 0;
-}
-
-uint64_t xb_rows_size_below(const struct xb_record *record, uint64_t below)
-{
-    uint64_t largest = 0;
-    for (size_t i = 0; i < record->case_count; i++) {
-        uint64_t bytes = record->cases[i].bytes;
-        if (bytes < below && bytes > largest)
-            largest = bytes;
-    }
-    return largest;
 }
 
 bool xb_rows_name_devices(const struct xb_record *record)

@@ -22,15 +22,16 @@ size_t xb_group_size(const struct xb_record *record, const struct xb_record_case
 const char *xb_device_text(const struct xb_record *record, const struct xb_record_case *test,
                            char *text, size_t size);
 
-/* Whether two cases are of one mode, variant, direction, size and parameters. They may be of
- * different devices. */
-bool xb_cases_alike(const struct xb_record_case *a, const struct xb_record_case *b);
+/* What cases may differ in, and be alike all the same. */
+enum {
+    XB_BUT_SIZE = 1,
+    XB_BUT_DEVICES = 2, /* device and peer */
+    XB_BUT_NODE = 4,    /* the NUMA node of the host's memory */
+    XB_BUT_PARAMETERS = 8
+};
 
-/* The same of cases whose sizes may differ. */
-bool xb_cases_alike_but_size(const struct xb_record_case *a, const struct xb_record_case *b);
-
-/* The same of cases whose host memory may lie on different NUMA nodes. */
-bool xb_cases_alike_but_node(const struct xb_record_case *a, const struct xb_record_case *b);
+/* Orders cases by everything that makes them, but for that; 0: they are alike. */
+int xb_cases_order(const struct xb_record_case *a, const struct xb_record_case *b, unsigned but);
 
 /* Whether a signal or the deadline came before it was measured in any process: then there is
  * nothing to show of it but that. */

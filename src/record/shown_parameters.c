@@ -36,34 +36,16 @@ static bool is_unusual(const struct xb_record_case *test, const struct xb_record
            !xb_option_is_usual(option, own->value);
 }
 
-/* What the first case of a mode that has a parameter has of it: if all agree with that, none
- * differs. */
-struct first {
-    const char *mode;
-    const struct xb_record_fact *fact;
-};
-
-/* A file may have as many modes and parameters as it likes. Those past so many are not looked at:
- * each would be searched for in every case. */
-#define MOST_FIRSTS 128
-
-struct firsts {
-    struct first all[MOST_FIRSTS];
-    size_t count;
-};
-
-/* That of the mode; `own` itself where it is the first. */
-static const struct xb_record_fact *first_of_mode(struct firsts *firsts, const char *mode,
-                                                  const struct xb_record_fact *own)
+/* That of the mode; NULL where it is not looked at. */
+static const struct xb_parameter_first *find_first(const struct xb_parameters *parameters,
+                                                   const char *mode, const char *name)
 {
-    for (size_t i = 0; i < firsts->count; i++) {
-        const struct first *first = &firsts->all[i];
-        if (strcmp(first->fact->name, own->name) == 0 && strcmp(first->mode, mode) == 0)
-            return first->fact;
+    for (size_t i = 0; i < parameters->first_count; i++) {
+        const struct xb_parameter_first *first = &parameters->firsts[i];
+        if (strcmp(first->fact->name, name) == 0 && strcmp(first->mode, mode) == 0)
+            return first;
     }
-    if (firsts->count < MOST_FIRSTS)
-        firsts->all[firsts->count++] = (struct first){.mode = mode, .fact = own};
-    return own;
+    return NULL;
 }
 
 static bool same_value(const struct xb_record_fact *a, const struct xb_record_fact *b)
@@ -80,34 +62,45 @@ static bool has_name(const struct xb_parameters *parameters, const char *name)
     return false;
 }
 
+/* Notes what a case has of a parameter. Returns whether it differs from the first of its mode. */
+static bool note(struct xb_parameters *parameters, const char *mode,
+                 const struct xb_record_fact *own)
+{
+    const struct xb_parameter_first *known = find_first(parameters, mode, own->name);
+    struct xb_parameter_first *first =
+        &parameters->firsts[known != NULL ? (size_t)(known - parameters->firsts)
+                                          : parameters->first_count];
+    if (known == NULL && parameters->first_count == XB_PARAMETERS_MOST)
+        return false;
+    if (known == NULL) {
+        *first = (struct xb_parameter_first){.mode = mode, .fact = own};
+        parameters->first_count++;
+    }
+    first->differs = first->differs || !same_value(own, first->fact);
+    return first->differs;
+}
+
 struct xb_parameters xb_parameters_that_differ(const struct xb_record *record)
 {
     struct xb_parameters found = {.count = 0};
-    struct firsts firsts = {.count = 0};
     for (size_t i = 0; i < record->case_count; i++) {
         const struct xb_record_case *test = &record->cases[i];
-        for (size_t p = 0; p < test->parameter_count && found.count < XB_PARAMETERS_SHOWN; p++) {
+        for (size_t p = 0; p < test->parameter_count; p++) {
             const struct xb_record_fact *own = &test->parameters[p];
-            bool differs = !same_value(own, first_of_mode(&firsts, test->mode, own));
-            if ((differs || is_unusual(test, own)) && !has_name(&found, own->name))
+            bool differs = note(&found, test->mode, own);
+            if (found.count < XB_PARAMETERS_SHOWN && (differs || is_unusual(test, own)) &&
+                !has_name(&found, own->name))
                 found.names[found.count++] = own->name;
         }
     }
     return found;
 }
 
-bool xb_parameter_differs(const struct xb_record *record, const struct xb_record_case *test,
+bool xb_parameter_differs(const struct xb_parameters *parameters, const struct xb_record_case *test,
                           const char *name)
 {
-    const struct xb_record_fact *own = find(test, name);
-    for (size_t i = 0; own != NULL && i < record->case_count; i++) {
-        const struct xb_record_case *other = &record->cases[i];
-        const struct xb_record_fact *its =
-            strcmp(other->mode, test->mode) == 0 ? find(other, name) : NULL;
-        if (its != NULL && !same_value(own, its))
-            return true;
-    }
-    return false;
+    const struct xb_parameter_first *first = find_first(parameters, test->mode, name);
+    return first != NULL && first->differs && find(test, name) != NULL;
 }
 
 bool xb_fact_is_default(const struct xb_record *defaults, const struct xb_record_fact *option)

@@ -7,11 +7,21 @@
 /* The most parameters that a table has room for. */
 #define XB_PARAMETERS_SHOWN 8
 
-/* The parameters of a record that a reader must see to tell its rows apart: their names point into
+/* A file may have as many modes and parameters as it likes. Those past so many are not looked at:
+ * each would be searched for in every case. */
+#define XB_PARAMETERS_MOST 128
+
+/* The parameters of a record that a reader must see to tell its rows apart: all of it points into
  * the record. */
 struct xb_parameters {
     const char *names[XB_PARAMETERS_SHOWN];
     size_t count;
+    struct xb_parameter_first { /* what the first case of a mode that has it has of a parameter */
+        const char *mode;
+        const struct xb_record_fact *fact;
+        bool differs; /* another case of the mode has another value */
+    } firsts[XB_PARAMETERS_MOST];
+    size_t first_count;
 };
 
 /* Those that differ between cases of one mode, or in which a case has one of a list that does not
@@ -19,7 +29,7 @@ struct xb_parameters {
 struct xb_parameters xb_parameters_that_differ(const struct xb_record *record);
 
 /* Whether a case differs in that parameter of its own from another case of its mode that has it. */
-bool xb_parameter_differs(const struct xb_record *record, const struct xb_record_case *test,
+bool xb_parameter_differs(const struct xb_parameters *parameters, const struct xb_record_case *test,
                           const char *name);
 
 /*

@@ -109,11 +109,14 @@ static enum xb_status write_link(struct xb_page *page, const struct xb_link_repo
     char rates[PAIRS][32];
     const char *texts[PAIRS];
     char names[XB_PEER_DEVICES][32];
+    const char *all[XB_PEER_DEVICES];
     const size_t count = report->device_count;
     struct xb_matrix_grid grid = {.title = "Copies between devices, GB/s (rows: from, columns: to)",
                                   .unit = "GB/s",
                                   .rows_are = "from",
                                   .columns_are = "to",
+                                  .row_names = all,
+                                  .column_names = all,
                                   .row_count = count,
                                   .column_count = count,
                                   .values = values,
@@ -122,8 +125,7 @@ static enum xb_status write_link(struct xb_page *page, const struct xb_link_repo
         return XB_OK;
     for (size_t i = 0; i < count; i++) {
         snprintf(names[i], sizeof names[i], "device %u", report->devices[i].info.index);
-        grid.row_names[i] = names[i];
-        grid.column_names[i] = names[i];
+        all[i] = names[i];
     }
     for (size_t i = 0; i < count * count; i++) {
         values[i] = (double)NAN;

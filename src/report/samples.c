@@ -4,7 +4,6 @@
 
 #include "measure/mode_list.h"
 #include "plot/strips.h"
-#include "record/rows.h"
 #include "ways.h"
 #include "xferbench/units.h"
 
@@ -117,17 +116,11 @@ static bool fill(const struct xb_ways *ways, const struct xb_record_case *test, 
 /* The cases of the largest size first, then those of smaller ones, as far as there is room. */
 static void collect(const struct xb_ways *ways, struct drawing *drawing)
 {
-    for (uint64_t bytes = xb_rows_size_below(ways->record, UINT64_MAX); bytes > 0;
-         bytes = xb_rows_size_below(ways->record, bytes)) {
-        for (size_t i = 0; i < ways->record->case_count; i++) {
-            const struct xb_record_case *test = &ways->record->cases[i];
-            if (test->bytes != bytes)
-                continue;
-            if (drawing->count == DRAWN)
-                drawing->left_out++;
-            else if (fill(ways, test, &drawing->all[drawing->count]))
-                drawing->count++;
-        }
+    for (size_t i = 0; i < ways->record->case_count; i++) {
+        if (drawing->count == DRAWN)
+            drawing->left_out++;
+        else if (fill(ways, ways->record->by_size[i], &drawing->all[drawing->count]))
+            drawing->count++;
     }
 }
 

@@ -27,10 +27,10 @@ struct state {
 /* ---- taking ---- */
 
 /* "pinned registered h2d 1 GiB, chunk 8 MiB, device 0", with all parameters that have not their
- * default, which an older program's file lacks, or with those alone that tell cases of this file
- * apart. */
+ * default, which an older program's file lacks (NULL), or with those alone that tell cases of this
+ * file apart. */
 static void add_name(struct xb_words *words, const struct xb_report_document *document,
-                     const struct xb_record_case *test, bool all)
+                     const struct xb_record_case *test, const struct xb_parameters *which)
 {
     char text[64];
     xb_words_add(words, "%.60s %.60s %.20s%s %s", test->mode, test->variant, test->direction,
@@ -39,8 +39,8 @@ static void add_name(struct xb_words *words, const struct xb_report_document *do
         const struct xb_record_fact *own = &test->parameters[i];
         const char *value = xb_parameter_text(test, own->name, text, sizeof text);
         if (value != NULL &&
-            (all ? !xb_parameter_is_default(document->defaults, document->rows, own)
-                 : xb_parameter_differs(document->record, test, own->name)))
+            (which == NULL ? !xb_parameter_is_default(document->defaults, document->rows, own)
+                           : xb_parameter_differs(which, test, own->name)))
             xb_words_add(words, ", %.60s %.60s", own->name, value);
     }
     xb_words_add(words, ", device %s%s", xb_record_case_device(test, text, sizeof text),
@@ -79,7 +79,8 @@ static struct xb_trend *find(struct state *state, const char *key, const char *p
     }
     struct xb_trend *trend = &state->trends[state->count];
     trend->key = keep(state, key);
-    add_name(&name, document, test, false);
+    const struct xb_parameters parameters = xb_parameters_that_differ(document->record);
+    add_name(&name, document, test, &parameters);
     trend->name = keep(state, name.text);
     trend->place = keep(state, place);
     if (state->failed)
@@ -115,7 +116,7 @@ static void take_case(struct state *state, const struct xb_report_document *docu
     struct xb_statistics value;
     if (!xb_way_value(document->record, test, &value))
         return;
-    add_name(&key, document, test, true);
+    add_name(&key, document, test, NULL);
     add_place(&place, document->record, test);
     struct xb_trend *trend = find(state, key.text, place.text, document, test);
     if (trend == NULL)

@@ -52,7 +52,7 @@ void xb_way_add_case(struct xb_words *words, const struct xb_ways *ways,
     for (size_t i = 0; i < ways->parameters.count; i++) {
         const char *name = ways->parameters.names[i];
         const char *value = xb_parameter_text(test, name, text, sizeof text);
-        if (value != NULL && xb_parameter_differs(ways->record, test, name))
+        if (value != NULL && xb_parameter_differs(&ways->parameters, test, name))
             xb_words_add(words, ", %.60s %.60s", name, value);
     }
 }
@@ -78,9 +78,7 @@ static bool same_group(const struct xb_record_case *a, const struct xb_record_ca
 
 static bool same_way(const struct xb_record_case *a, const struct xb_record_case *b)
 {
-    struct xb_record_case other = *b;
-    other.bytes = a->bytes;
-    return a->device == b->device && a->peer == b->peer && xb_cases_alike(a, &other);
+    return xb_cases_order(a, b, XB_BUT_SIZE) == 0;
 }
 
 static struct xb_way_group *find_group(struct xb_ways *ways, const struct xb_record_case *test)

@@ -10,10 +10,10 @@
 #include "xferbench/units.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define LEAST_POINTS 3
-#define MOST_POINTS 128
 #define MOST_SERIES 40
 #define NAME_SIZE 160
 #define TAIL_SIZE 96
@@ -26,23 +26,21 @@
 /* A best in the middle that is higher by less than this is noise. */
 #define BEST_FACTOR 1.05
 
-struct point {
-    uint64_t bytes;
-    double rate; /* bytes per second */
-};
-
+/* Cases that differ in their size only, from the least up. */
 struct series {
+    struct xb_record_cases of;
     char name[NAME_SIZE];
-    char tail[TAIL_SIZE];             /* "0.8013 to 55.34 GB/s": least and most */
-    char best[TAIL_SIZE];             /* ", best at 16 MiB"; "" where that is at an end */
-    struct point points[MOST_POINTS]; /* from the least size up */
-    size_t count;
+    char tail[TAIL_SIZE]; /* "0.8013 to 55.34 GB/s": least and most */
+    char best[TAIL_SIZE]; /* ", best at 16 MiB"; "" where that is at an end */
+    double most;          /* rate */
 };
 
 /* Where the curves lie, which is the same for all. */
 struct frame {
     const struct xb_record *record;
-    const struct xb_record_case *firsts[MOST_SERIES]; /* a case of each series */
+    struct xb_parameters shown;
+    bool with_devices;
+    struct series series[MOST_SERIES];
     size_t series_count;
     bool has_more;
     uint64_t least, most; /* sizes */
@@ -54,89 +52,61 @@ struct frame {
 
 /* ---- series ---- */
 
-/* Whether a case can be a point of a curve. */
-static bool counts(const struct xb_record *record, const struct xb_record_case *test, double *rate)
+/* In bytes per second. */
+static double rate_of(const struct frame *frame, const struct xb_record_case *test)
 {
-    *rate = test->latency ? NAN : xb_record_median(record, test, xb_figure_bandwidth.name);
-    return isfinite(*rate) && *rate > 0 && test->bytes > 0;
+    return xb_record_median(frame->record, test, xb_figure_bandwidth.name);
 }
 
-static bool is_same_series(const struct xb_record_case *a, const struct xb_record_case *b)
+static int by_series(const struct xb_record_case *a, const struct xb_record_case *b,
+                     const void *argument)
 {
-    return a->device == b->device && a->peer == b->peer && a->simultaneous == b->simultaneous &&
-           xb_cases_alike_but_size(a, b);
+    (void)argument;
+    return xb_cases_order(a, b, XB_BUT_SIZE);
 }
 
-/* Several rows of one size are one point, the best. */
-static void add_point(struct series *series, uint64_t bytes, double rate)
+static int by_size(const void *a, const void *b)
 {
-    size_t place = 0;
-    while (place < series->count && series->points[place].bytes < bytes)
-        place++;
-    if (place < series->count && series->points[place].bytes == bytes) {
-        series->points[place].rate = fmax(series->points[place].rate, rate);
-        return;
-    }
-    if (series->count == MOST_POINTS)
-        return;
-    memmove(&series->points[place + 1], &series->points[place],
-            (series->count - place) * sizeof series->points[0]);
-    series->points[place] = (struct point){.bytes = bytes, .rate = rate};
-    series->count++;
+    uint64_t left = (*(const struct xb_record_case *const *)a)->bytes;
+    uint64_t right = (*(const struct xb_record_case *const *)b)->bytes;
+    return (left > right) - (left < right);
 }
 
 /* "pinned registered h2d", and what else tells it from others. */
-static void name_series(struct series *series, const struct xb_record *record,
-                        const struct xb_record_case *test)
+static void name_series(const struct frame *frame, struct series *series)
 {
-    const struct xb_parameters shown = xb_parameters_that_differ(record);
+    const struct xb_record_case *test = series->of.cases[0];
     struct xb_words words = {.length = 0};
     char text[64];
     xb_words_add(&words, "%s %s %s", test->mode, test->variant, test->direction);
-    for (size_t i = 0; i < shown.count; i++) {
-        const char *value = xb_parameter_text(test, shown.names[i], text, sizeof text);
+    for (size_t i = 0; i < frame->shown.count; i++) {
+        const char *value = xb_parameter_text(test, frame->shown.names[i], text, sizeof text);
         if (value != NULL)
-            xb_words_add(&words, " %s %s", shown.names[i], value);
+            xb_words_add(&words, " %s %s", frame->shown.names[i], value);
     }
-    if (xb_rows_name_devices(record))
-        xb_words_add(&words, " device %s", xb_device_text(record, test, text, sizeof text));
+    if (frame->with_devices)
+        xb_words_add(&words, " device %s", xb_device_text(frame->record, test, text, sizeof text));
     xb_make_plain(words.text);
     snprintf(series->name, sizeof series->name, "%.*s", NAME_SIZE - 1, words.text);
 }
 
-static void describe_rates(struct series *series)
+static void describe_rates(const struct frame *frame, struct series *series)
 {
-    const struct point *first = &series->points[0];
-    const struct point *last = &series->points[series->count - 1];
-    const struct point *least = first;
-    const struct point *most = first;
+    const struct xb_record_case *const *cases = series->of.cases;
+    const struct xb_record_case *best = cases[0];
+    double ends = fmax(rate_of(frame, cases[0]), rate_of(frame, cases[series->of.count - 1]));
+    double least = rate_of(frame, cases[0]);
     char from[32], to[32], size[32];
-    for (const struct point *point = first; point <= last; point++) {
-        least = point->rate < least->rate ? point : least;
-        most = point->rate > most->rate ? point : most;
+    for (size_t i = 0; i < series->of.count; i++) {
+        least = fmin(least, rate_of(frame, cases[i]));
+        best = rate_of(frame, cases[i]) > rate_of(frame, best) ? cases[i] : best;
     }
+    series->most = rate_of(frame, best);
     snprintf(series->tail, sizeof series->tail, "%s to %s GB/s",
-             xb_rate_text(least->rate, from, sizeof from), xb_rate_text(most->rate, to, sizeof to));
-    if (most->rate > BEST_FACTOR * fmax(first->rate, last->rate))
+             xb_rate_text(least, from, sizeof from), xb_rate_text(series->most, to, sizeof to));
+    if (series->most > BEST_FACTOR * ends)
         snprintf(series->best, sizeof series->best, ", best at %s",
-                 xb_size_format(most->bytes, size, sizeof size));
-}
-
-/* False if there are too few sizes for a curve. */
-static bool make_series(const struct xb_record *record, const struct xb_record_case *of,
-                        struct series *series)
-{
-    double rate = 0;
-    series->count = 0;
-    series->best[0] = '\0';
-    for (size_t i = 0; i < record->case_count; i++)
-        if (is_same_series(&record->cases[i], of) && counts(record, &record->cases[i], &rate))
-            add_point(series, record->cases[i].bytes, rate);
-    if (series->count < LEAST_POINTS)
-        return false;
-    name_series(series, record, of);
-    describe_rates(series);
-    return true;
+                 xb_size_format(best->bytes, size, sizeof size));
 }
 
 /* ---- the frame ---- */
@@ -146,40 +116,45 @@ static size_t larger(size_t a, size_t b)
     return a > b ? a : b;
 }
 
-static void take_series(struct frame *frame, const struct xb_record_case *of,
-                        const struct series *series)
+static void take_series(struct frame *frame, struct xb_record_cases of)
 {
-    uint64_t first = series->points[0].bytes;
-    uint64_t last = series->points[series->count - 1].bytes;
-    if (frame->series_count == MOST_SERIES) {
-        frame->has_more = true;
-        return;
-    }
+    struct series *series = &frame->series[frame->series_count];
+    uint64_t first = of.cases[0]->bytes;
+    uint64_t last = of.cases[of.count - 1]->bytes;
+    *series = (struct series){.of = of};
+    name_series(frame, series);
+    describe_rates(frame, series);
     frame->least = frame->series_count == 0 || first < frame->least ? first : frame->least;
     frame->most = last > frame->most ? last : frame->most;
-    for (size_t i = 0; i < series->count; i++)
-        frame->best = fmax(frame->best, series->points[i].rate);
+    frame->best = fmax(frame->best, series->most);
     frame->name_width = larger(frame->name_width, strlen(series->name));
     frame->tail_width = larger(frame->tail_width, strlen(series->tail));
     frame->best_width = larger(frame->best_width, strlen(series->tail) + strlen(series->best));
-    frame->firsts[frame->series_count++] = of;
+    frame->series_count++;
 }
 
-static bool is_first(const struct xb_record *record, size_t index)
-{
-    for (size_t i = 0; i < index; i++)
-        if (is_same_series(&record->cases[i], &record->cases[index]))
-            return false;
-    return true;
-}
-
-static void find_series(struct frame *frame)
+/* Takes those with enough sizes; `cases` has room for all. */
+static void find_series(struct frame *frame, const struct xb_record_case **cases)
 {
     const struct xb_record *record = frame->record;
-    for (size_t i = 0; i < record->case_count && !frame->has_more; i++) {
-        struct series series;
-        if (is_first(record, i) && make_series(record, &record->cases[i], &series))
-            take_series(frame, &record->cases[i], &series);
+    size_t count = 0;
+    for (size_t i = 0; i < record->case_count; i++) {
+        const struct xb_record_case *test = &record->cases[i];
+        double rate = test->latency ? (double)NAN : rate_of(frame, test);
+        if (isfinite(rate) && rate > 0)
+            cases[count++] = test;
+    }
+    if (!xb_cases_group(cases, count, by_series, NULL))
+        count = 0; /* a picture that is for people only */
+    for (size_t i = 0, equal = 0; i < count; i += equal) {
+        equal = xb_cases_equal(cases + i, count - i, by_series, NULL);
+        if (equal < LEAST_POINTS)
+            continue;
+        frame->has_more = frame->series_count == MOST_SERIES;
+        if (frame->has_more)
+            return;
+        qsort(cases + i, equal, sizeof(const struct xb_record_case *), by_size);
+        take_series(frame, (struct xb_record_cases){cases + i, equal});
     }
 }
 
@@ -209,20 +184,20 @@ static void lay_out(struct frame *frame, size_t columns)
 /* ---- drawing ---- */
 
 /* The rate at a size, joined by a line where the size lies between two points; 0 beyond them. */
-static double rate_at(const struct series *series, double bytes)
+static double rate_at(const struct frame *frame, const struct series *series, double bytes)
 {
-    const struct point *points = series->points;
+    const struct xb_record_case *const *cases = series->of.cases;
+    const size_t last = series->of.count - 1;
     const double slack = 1 + 1e-9;
-    if (bytes * slack < (double)points[0].bytes ||
-        bytes > slack * (double)points[series->count - 1].bytes)
+    if (bytes * slack < (double)cases[0]->bytes || bytes > slack * (double)cases[last]->bytes)
         return 0;
     size_t next = 1;
-    while (next + 1 < series->count && (double)points[next].bytes < bytes)
+    while (next < last && (double)cases[next]->bytes < bytes)
         next++;
-    const struct point *a = &points[next - 1];
-    const struct point *b = &points[next];
-    double share = log(bytes / (double)a->bytes) / log((double)b->bytes / (double)a->bytes);
-    return a->rate + fmin(fmax(share, 0), 1) * (b->rate - a->rate);
+    double from = rate_of(frame, cases[next - 1]);
+    double least = (double)cases[next - 1]->bytes;
+    double share = log(bytes / least) / log((double)cases[next]->bytes / least);
+    return from + fmin(fmax(share, 0), 1) * (rate_of(frame, cases[next]) - from);
 }
 
 static void draw_cell(FILE *stream, double share)
@@ -250,7 +225,7 @@ static void draw_series(FILE *stream, const struct frame *frame, const struct se
     for (size_t i = 0; i < frame->cells; i++) {
         double place = frame->cells > 1 ? (double)i / (double)(frame->cells - 1) : 0;
         double bytes = (double)frame->least * pow(range, place);
-        draw_cell(stream, rate_at(series, bytes) / frame->best);
+        draw_cell(stream, rate_at(frame, series, bytes) / frame->best);
     }
     fprintf(stream, "%s%s%s\n", frame->with_tail ? "  " : "", frame->with_tail ? series->tail : "",
             frame->with_best ? series->best : "");
@@ -265,22 +240,31 @@ static void draw_title(FILE *stream, const struct frame *frame)
                   xb_rate_text(frame->best, best, sizeof best));
 }
 
+static void draw(FILE *stream, struct frame *frame, size_t columns)
+{
+    if (frame->series_count == 0)
+        return;
+    lay_out(frame, columns);
+    fputc('\n', stream);
+    draw_title(stream, frame);
+    for (size_t i = 0; i < frame->series_count; i++)
+        draw_series(stream, frame, &frame->series[i]);
+    if (frame->has_more)
+        fputs("  and more, which the table has\n", stream);
+}
+
 void xb_curve_draw(FILE *stream, const struct xb_record *record, size_t columns)
 {
-    struct frame frame = {.record = record};
-    find_series(&frame);
-    if (frame.series_count == 0)
-        return;
-    lay_out(&frame, columns);
-    fputc('\n', stream);
-    draw_title(stream, &frame);
-    for (size_t i = 0; i < frame.series_count; i++) {
-        struct series series;
-        if (make_series(record, frame.firsts[i], &series))
-            draw_series(stream, &frame, &series);
+    struct frame frame = {.record = record,
+                          .shown = xb_parameters_that_differ(record),
+                          .with_devices = xb_rows_name_devices(record)};
+    const struct xb_record_case **cases =
+        calloc(record->case_count + 1, sizeof(const struct xb_record_case *));
+    if (cases != NULL) {
+        find_series(&frame, cases);
+        draw(stream, &frame, columns);
     }
-    if (frame.has_more)
-        fputs("  and more, which the table has\n", stream);
+    free(cases);
 }
 
 void xb_curve_print(FILE *stream, const struct xb_record *record)

@@ -31,7 +31,7 @@ struct xb_matrix_grid {
     const char *title; /* "peer direct-read, d2d, 1 GiB, GB/s (rows: from, columns: to)" */
     const char *unit;  /* "GB/s", "us" */
     const char *rows_are, *columns_are;
-    const char *row_names[XB_MATRIX_MOST], *column_names[XB_MATRIX_MOST];
+    const char *const *row_names, *const *column_names;
     size_t row_count, column_count;
     size_t left_out; /* cells that are in further rows or columns */
     /* Row after row. A cell of several pairs or devices together has a text, but no number, because

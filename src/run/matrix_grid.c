@@ -1,92 +1,80 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Matrices as texts and numbers, for pictures of them. */
-#include "base/arena.h"
-#include "base/note.h"
-#include "matrix.h"
+/* Matrices as texts and numbers. */
 #include "matrix_internal.h"
+
 #include "measure/mode_list.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-/* Numbers of rows or columns, rising; what several have together comes last. */
+/* Numbers of rows or columns, rising; what several have together, XB_MATRIX_ALL, comes last. */
 struct places {
-    int numbers[XB_MATRIX_MOST];
+    int *numbers;
     size_t count;
-    bool all;
 };
 
-struct grid {
-    struct xb_matrix_grid grid;
-    struct places rows, columns;
-    double *values;
-    const char **texts;
-    struct xb_arena *memory;
-    struct xb_words title;
-};
-
-/* Adds a number, in its order; of more than there is room for the largest goes. */
-static void add_place(struct places *places, int number)
+/* The largest unsigned number is that of all together. */
+static int by_number(const void *a, const void *b)
 {
-    size_t at = 0;
-    if (number == XB_MATRIX_ALL) {
-        places->all = true;
-        return;
-    }
-    while (at < places->count && places->numbers[at] < number)
-        at++;
-    /* The last place is kept for all together. */
-    if (at == XB_MATRIX_MOST - 1 || (at < places->count && places->numbers[at] == number))
-        return;
-    if (places->count < XB_MATRIX_MOST - 1)
-        places->count++;
-    for (size_t i = places->count - 1; i > at; i--)
-        places->numbers[i] = places->numbers[i - 1];
-    places->numbers[at] = number;
+    unsigned left = *(const unsigned *)a;
+    unsigned right = *(const unsigned *)b;
+    return (left > right) - (left < right);
+}
+
+/* Sorts them, each once; of more than there is room for the largest go, but for all together. */
+static void sort_places(struct places *places, size_t most)
+{
+    size_t count = 0;
+    qsort(places->numbers, places->count, sizeof *places->numbers, by_number);
+    for (size_t i = 0; i < places->count; i++)
+        if (count == 0 || places->numbers[i] != places->numbers[count - 1])
+            places->numbers[count++] = places->numbers[i];
+    bool all = count > 0 && places->numbers[count - 1] == XB_MATRIX_ALL;
+    places->count = count - all < most ? count : most - 1 + all;
+    if (all)
+        places->numbers[places->count - 1] = XB_MATRIX_ALL;
 }
 
 /* Its index; false where it has none. */
 static bool find_place(const struct places *places, int number, size_t *index)
 {
-    if (number == XB_MATRIX_ALL) {
-        *index = places->count;
-        return places->all;
-    }
-    for (*index = 0; *index < places->count; (*index)++)
-        if (places->numbers[*index] == number)
-            return true;
-    return false;
+    const int *found =
+        bsearch(&number, places->numbers, places->count, sizeof *places->numbers, by_number);
+    *index = found != NULL ? (size_t)(found - places->numbers) : 0;
+    return found != NULL;
 }
 
-static void find_places(const struct xb_matrix *matrix, struct grid *own)
+static void find_places(const struct xb_matrix *matrix, size_t most, struct places *rows,
+                        struct places *columns)
 {
     const struct xb_matrix_kind *kind = matrix->kind;
     for (size_t i = 0; i < matrix->count; i++) {
         int row = kind->row(matrix->cases[i]);
         int column = kind->column(matrix->cases[i]);
-        add_place(&own->rows, row);
-        add_place(&own->columns, column);
+        rows->numbers[rows->count++] = row;
+        columns->numbers[columns->count++] = column;
         if (kind->same_places && row != XB_MATRIX_ALL)
-            add_place(&own->columns, row);
+            columns->numbers[columns->count++] = row;
         if (kind->same_places && column != XB_MATRIX_ALL)
-            add_place(&own->rows, column);
+            rows->numbers[rows->count++] = column;
     }
-    own->grid.row_count = own->rows.count + own->rows.all;
-    own->grid.column_count = own->columns.count + own->columns.all;
+    sort_places(rows, most);
+    sort_places(columns, most);
 }
 
-/* Returns false where memory is short. */
-static bool name_places(struct grid *own, const struct places *places, const char *what,
-                        const char **names)
+/* NULL where memory is short. */
+static const char **name_places(const struct places *places, const char *noun,
+                                struct xb_arena **memory)
 {
     bool ok = true;
-    for (size_t i = 0; i < places->count; i++) {
-        names[i] = xb_arena_print(&own->memory, "%s %d", what, places->numbers[i]);
-        ok = ok && names[i] != NULL;
+    const char **names = xb_arena_allocate(memory, (places->count + 1) * sizeof *names);
+    for (size_t i = 0; names != NULL && ok && i < places->count; i++) {
+        names[i] = places->numbers[i] == XB_MATRIX_ALL
+                       ? "all"
+                       : xb_arena_print(memory, "%s%d", noun, places->numbers[i]);
+        ok = names[i] != NULL;
     }
-    if (places->all)
-        names[places->count] = "all";
-    return ok;
+    return ok ? names : NULL;
 }
 
 static double value_of(const struct xb_matrix *matrix, const struct xb_record_case *test)
@@ -97,71 +85,86 @@ static double value_of(const struct xb_matrix *matrix, const struct xb_record_ca
     return xb_record_median(matrix->record, test, figure->name) * (test->latency ? 1e6 : 1e-9);
 }
 
-static bool fill(const struct xb_matrix *matrix, struct grid *own)
+/* Every case goes to its cell, if no case that stands there already says something. */
+static bool fill(const struct xb_matrix *matrix, const struct places *rows,
+                 const struct places *columns, struct xb_matrix_grid *grid,
+                 struct xb_arena **memory)
 {
-    for (size_t i = 0; i < matrix->count; i++) {
+    const size_t cells = rows->count * columns->count;
+    double *values = xb_arena_allocate(memory, (cells + 1) * sizeof *values);
+    const char **texts = xb_arena_allocate(memory, (cells + 1) * sizeof *texts);
+    bool ok = values != NULL && texts != NULL;
+    for (size_t i = 0; ok && i < cells; i++)
+        values[i] = (double)NAN;
+    for (size_t i = 0; ok && i < matrix->count; i++) {
         const struct xb_record_case *test = matrix->cases[i];
-        size_t row;
-        size_t column;
-        char cell[XB_MATRIX_CELL] = "-";
-        if (!find_place(&own->rows, matrix->kind->row(test), &row) ||
-            !find_place(&own->columns, matrix->kind->column(test), &column)) {
-            own->grid.left_out++;
+        size_t row, column;
+        char cell[XB_MATRIX_CELL] = "";
+        if (!find_place(rows, matrix->kind->row(test), &row) ||
+            !find_place(columns, matrix->kind->column(test), &column)) {
+            grid->left_out++;
             continue;
         }
-        size_t at = row * own->grid.column_count + column;
-        if (own->texts[at] != NULL)
+        size_t at = row * columns->count + column;
+        if (texts[at] == NULL)
+            matrix->kind->fill(matrix->record, test, cell);
+        if (cell[0] == '\0')
             continue;
-        matrix->kind->fill(matrix->record, test, cell);
-        own->texts[at] = xb_arena_print(&own->memory, "%s", cell);
-        own->values[at] = value_of(matrix, test);
-        if (own->texts[at] == NULL)
-            return false;
+        texts[at] = xb_arena_print(memory, "%s", cell);
+        values[at] = value_of(matrix, test);
+        ok = texts[at] != NULL;
     }
-    return true;
+    grid->values = values;
+    grid->texts = texts;
+    return ok;
 }
 
-static bool make(const struct xb_matrix *matrix, const struct xb_parameters *parameters,
-                 struct grid *own)
+bool xb_matrix_make_grid(const struct xb_matrix *matrix, size_t most, const char *row_noun,
+                         const char *column_noun, struct xb_matrix_grid *grid,
+                         struct xb_arena **memory)
 {
+    struct places rows = {.numbers = calloc(2 * matrix->count, sizeof *rows.numbers)};
+    struct places columns = {.numbers = calloc(2 * matrix->count, sizeof *columns.numbers)};
+    bool ok = rows.numbers != NULL && columns.numbers != NULL;
+    if (ok) {
+        find_places(matrix, most, &rows, &columns);
+        grid->row_count = rows.count;
+        grid->column_count = columns.count;
+        grid->row_names = name_places(&rows, row_noun, memory);
+        grid->column_names = name_places(&columns, column_noun, memory);
+        ok = grid->row_names != NULL && grid->column_names != NULL &&
+             fill(matrix, &rows, &columns, grid, memory);
+    }
+    free(rows.numbers);
+    free(columns.numbers);
+    return ok;
+}
+
+/* ---- for pictures ---- */
+
+struct use {
+    xb_matrix_use *use;
+    void *argument;
+};
+
+static enum xb_status use_one(const struct xb_matrix *matrix, void *argument,
+                              struct xb_error *error)
+{
+    const struct use *use = argument;
     bool is_pairs = matrix->kind == &xb_matrix_of_pairs;
-    struct xb_matrix_grid *grid = &own->grid;
-    find_places(matrix, own);
-    size_t cells = grid->row_count * grid->column_count;
-    own->values = xb_arena_allocate(&own->memory, (cells + 1) * sizeof *own->values);
-    own->texts = xb_arena_allocate(&own->memory, (cells + 1) * sizeof *own->texts);
-    if (own->values == NULL || own->texts == NULL)
-        return false;
-    for (size_t i = 0; i < cells; i++)
-        own->values[i] = (double)NAN;
-    xb_matrix_add_title(&own->title, matrix, parameters);
-    grid->title = own->title.text;
-    grid->unit = matrix->cases[0]->latency ? "us" : "GB/s";
-    grid->rows_are = is_pairs ? "from" : "memory on";
-    grid->columns_are = is_pairs ? "to" : "of";
-    grid->values = own->values;
-    grid->texts = own->texts;
-    return name_places(own, &own->rows, is_pairs ? "device" : "node", grid->row_names) &&
-           name_places(own, &own->columns, "device", grid->column_names) && fill(matrix, own);
-}
-
-static enum xb_status use_kind(struct xb_matrix *matrix, xb_matrix_use *use, void *argument,
-                               struct xb_error *error)
-{
-    const struct xb_record *record = matrix->record;
-    const struct xb_parameters parameters = xb_parameters_that_differ(record);
-    enum xb_status status = XB_OK;
-    for (size_t i = 0; status == XB_OK && i < record->case_count; i++) {
-        if (!xb_matrix_begins(matrix, i))
-            continue;
-        struct grid own = {.memory = NULL};
-        xb_matrix_collect(matrix, &record->cases[i]);
-        if (make(matrix, &parameters, &own))
-            status = use(argument, &own.grid, error);
-        else
-            status = XB_FAIL(error, XB_ERR_MEMORY, "no memory for a matrix");
-        xb_arena_free(own.memory);
-    }
+    struct xb_words title = {.length = 0};
+    struct xb_arena *memory = NULL;
+    xb_matrix_add_title(&title, matrix);
+    struct xb_matrix_grid grid = {.title = title.text,
+                                  .unit = matrix->cases[0]->latency ? "us" : "GB/s",
+                                  .rows_are = is_pairs ? "from" : "memory on",
+                                  .columns_are = is_pairs ? "to" : "of"};
+    enum xb_status status =
+        xb_matrix_make_grid(matrix, XB_MATRIX_MOST, is_pairs ? "device " : "node ", "device ",
+                            &grid, &memory)
+            ? use->use(use->argument, &grid, error)
+            : XB_FAIL(error, XB_ERR_MEMORY, "not enough memory for a matrix");
+    xb_arena_free(memory);
     return status;
 }
 
@@ -176,14 +179,9 @@ bool xb_matrix_is_there(const struct xb_record *record)
 enum xb_status xb_matrix_each(const struct xb_record *record, xb_matrix_use *use, void *argument,
                               struct xb_error *error)
 {
-    struct xb_matrix matrix;
-    enum xb_status status = XB_OK;
-    if (!xb_matrix_open(&matrix, &xb_matrix_of_pairs, record))
-        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for a matrix");
-    status = use_kind(&matrix, use, argument, error);
-    matrix.kind = &xb_matrix_of_nodes;
+    struct use own = {use, argument};
+    enum xb_status status = xb_matrix_visit_all(record, &xb_matrix_of_pairs, use_one, &own, error);
     if (status == XB_OK && xb_matrix_has_nodes(record))
-        status = use_kind(&matrix, use, argument, error);
-    free(matrix.cases);
+        status = xb_matrix_visit_all(record, &xb_matrix_of_nodes, use_one, &own, error);
     return status;
 }

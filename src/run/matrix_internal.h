@@ -2,11 +2,10 @@
 #ifndef XFERBENCH_RUN_MATRIX_INTERNAL_H
 #define XFERBENCH_RUN_MATRIX_INTERNAL_H
 
+#include "base/arena.h"
 #include "base/note.h"
+#include "matrix.h"
 #include "record/shown_parameters.h"
-#include "xferbench/record.h"
-
-#include <stdio.h>
 
 /* What every kind of matrix is made of (matrix.c). */
 
@@ -20,8 +19,8 @@ struct xb_matrix;
 struct xb_matrix_kind {
     /* Whether a case stands in a matrix of this kind. */
     bool (*holds)(const struct xb_record *record, const struct xb_record_case *test);
-    /* Whether two that do differ in nothing but their places. */
-    bool (*alike)(const struct xb_record_case *a, const struct xb_record_case *b);
+    unsigned but; /* what those of one matrix may differ in (record/rows.h) */
+    bool is_one;  /* all of them are one matrix */
     /* The number of its row and of its column: 0 and up, or XB_MATRIX_ALL. */
     int (*row)(const struct xb_record_case *test);
     int (*column)(const struct xb_record_case *test);
@@ -37,36 +36,44 @@ struct xb_matrix_kind {
 struct xb_matrix {
     const struct xb_matrix_kind *kind;
     const struct xb_record *record;
-    const struct xb_record_case **cases; /* room for all of the record */
+    const struct xb_parameters *parameters; /* that tell the record's rows apart */
+    const struct xb_record_case *const *cases;
     size_t count;
 };
 
-/* Begins one without cases. False: no memory. Free matrix->cases either way. */
-bool xb_matrix_open(struct xb_matrix *matrix, const struct xb_matrix_kind *kind,
-                    const struct xb_record *record);
-
-/* Whether a case of the record, the first of its matrix, stands for it. */
-bool xb_matrix_begins(const struct xb_matrix *matrix, size_t index);
-/* Puts the cases into it that belong to the matrix of `of`. */
-void xb_matrix_collect(struct xb_matrix *matrix, const struct xb_record_case *of);
+/* Calls `visit` for each matrix of the kind that the record has, until it fails. XB_ERR_MEMORY, or
+ * what `visit` returned. */
+typedef enum xb_status xb_matrix_visit(const struct xb_matrix *matrix, void *argument,
+                                       struct xb_error *error);
+XB_MUST_CHECK enum xb_status xb_matrix_visit_all(const struct xb_record *record,
+                                                 const struct xb_matrix_kind *kind,
+                                                 xb_matrix_visit *visit, void *argument,
+                                                 struct xb_error *error);
 /* "peer direct-read, d2d, 1 GiB, GB/s (rows: from, columns: to)". */
-void xb_matrix_add_title(struct xb_words *words, const struct xb_matrix *matrix,
-                         const struct xb_parameters *parameters);
+void xb_matrix_add_title(struct xb_words *words, const struct xb_matrix *matrix);
 
 /* Of pairs of devices, and of NUMA nodes with devices. */
 extern const struct xb_matrix_kind xb_matrix_of_pairs, xb_matrix_of_nodes;
 /* Whether the record has matrices of nodes: of one node that was named there is none. */
 bool xb_matrix_has_nodes(const struct xb_record *record);
 
-/* Prints every matrix of the kind that the record has, with an empty line before each but, where
- * `first`, the first. Calls `each`, which may be NULL, for each. */
-void xb_matrix_print_each(FILE *stream, struct xb_matrix *matrix, bool first,
-                          void (*each)(const struct xb_matrix *matrix, void *argument),
-                          void *argument);
+/* Makes names, values and texts of a grid, with at most so many rows and columns; a name is the
+ * noun and a number. All of it lies in *memory. False where that is short. */
+bool xb_matrix_make_grid(const struct xb_matrix *matrix, size_t most, const char *row_noun,
+                         const char *column_noun, struct xb_matrix_grid *grid,
+                         struct xb_arena **memory);
 
 /* Prints rows and columns of the cases that are in it. Columns that do not fit into a line stand
- * below. */
-void xb_matrix_print_cells(FILE *stream, const struct xb_matrix *matrix);
+ * below. XB_ERR_MEMORY only. */
+XB_MUST_CHECK enum xb_status xb_matrix_print_cells(FILE *stream, const struct xb_matrix *matrix,
+                                                   struct xb_error *error);
+struct xb_matrix_printing {
+    FILE *stream;
+    bool first; /* nothing stands above, so that no empty line is needed */
+};
+/* An xb_matrix_visit with such an argument: the same below the matrix's title. */
+XB_MUST_CHECK enum xb_status xb_matrix_print_one(const struct xb_matrix *matrix, void *argument,
+                                                 struct xb_error *error);
 
 /* Puts a text into a cell, in plain characters. */
 void xb_matrix_set_text(char *cell, const char *text);

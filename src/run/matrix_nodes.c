@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Matrices of NUMA nodes and devices: the node of the host's memory down, devices across. */
 #define _GNU_SOURCE
-#include "matrix.h"
-
-#include "base/note.h"
 #include "matrix_internal.h"
+
 #include "record/rows.h"
 
 #include <stdlib.h>
@@ -30,7 +28,7 @@ static int own_node(const struct xb_record *record, int index)
 
 static void fill(const struct xb_record *record, const struct xb_record_case *test, char *cell)
 {
-    char own[XB_MATRIX_CELL] = "-"; /* as the cell begins */
+    char own[XB_MATRIX_CELL] = "-";
     bool is_own = own_node(record, test->device) == xb_record_case_node(test);
     xb_matrix_fill_figure(record, test, own);
     snprintf(cell, XB_MATRIX_CELL, "%s%.60s", is_own ? "*" : "", own);
@@ -44,7 +42,7 @@ static void add_axes(const struct xb_matrix *matrix, char *text, size_t size)
 
 const struct xb_matrix_kind xb_matrix_of_nodes = {
     .holds = holds,
-    .alike = xb_cases_alike_but_node,
+    .but = XB_BUT_DEVICES | XB_BUT_NODE,
     .row = xb_record_case_node,
     .column = device_of,
     .fill = fill,
@@ -78,28 +76,34 @@ static void print_marks(FILE *stream, const struct xb_record *record)
     xb_lines_print(stream, xb_terminal_prose_columns(stream), "%s", text);
 }
 
-/* Whether an earlier case of the record says the same. */
-static bool is_said(const struct xb_record *record, const struct xb_record_case *test,
-                    const char *text)
+/* Where its threads ran, if that was not on the node of the memory; NULL else. */
+static const char *threads_of(const struct xb_record *record, const struct xb_record_case *test)
 {
-    for (const struct xb_record_case *other = record->cases; other < test; other++) {
-        const struct xb_record_detail *detail = xb_matrix_detail(record, other, "threads_run");
-        if (detail != NULL && detail->text != NULL && strcmp(detail->text, text) == 0)
-            return true;
-    }
-    return false;
+    const struct xb_record_detail *detail = xb_matrix_detail(record, test, "threads_run");
+    return detail != NULL && holds(record, test) ? detail->text : NULL;
 }
 
-/* Where threads did not run on the node of the memory. */
-static void print_threads(FILE *stream, const struct xb_record *record)
+static int by_threads(const struct xb_record_case *a, const struct xb_record_case *b,
+                      const void *record)
 {
-    for (size_t i = 0; i < record->case_count; i++) {
-        const struct xb_record_case *test = &record->cases[i];
-        const struct xb_record_detail *detail = xb_matrix_detail(record, test, "threads_run");
-        if (holds(record, test) && detail != NULL && detail->text != NULL &&
-            !is_said(record, test, detail->text))
-            xb_note_print(stream, "", 0, "Threads ran %.200s.", detail->text);
-    }
+    return strcmp(threads_of(record, a), threads_of(record, b));
+}
+
+/* Prints each place once. False where memory is short. */
+static bool print_threads(FILE *stream, const struct xb_record *record)
+{
+    size_t count = 0;
+    const struct xb_record_case **cases =
+        calloc(record->case_count + 1, sizeof(const struct xb_record_case *));
+    for (size_t i = 0; cases != NULL && i < record->case_count; i++)
+        if (threads_of(record, &record->cases[i]) != NULL)
+            cases[count++] = &record->cases[i];
+    bool ok = cases != NULL && xb_cases_group(cases, count, by_threads, record);
+    for (size_t i = 0; ok && i < count;
+         i += xb_cases_equal(cases + i, count - i, by_threads, record))
+        xb_note_print(stream, "", 0, "Threads ran %.200s.", threads_of(record, cases[i]));
+    free(cases);
+    return ok;
 }
 
 /* ---- whether there are any ---- */
@@ -129,14 +133,15 @@ bool xb_matrix_has_nodes(const struct xb_record *record)
 enum xb_status xb_matrix_print_nodes(FILE *stream, const struct xb_record *record, bool first,
                                      struct xb_error *error)
 {
-    struct xb_matrix matrix;
+    struct xb_matrix_printing printing = {stream, first};
     if (!xb_matrix_has_nodes(record))
         return XB_OK;
-    if (!xb_matrix_open(&matrix, &xb_matrix_of_nodes, record))
-        return XB_FAIL(error, XB_ERR_MEMORY, "not enough memory to print the table");
-    xb_matrix_print_each(stream, &matrix, first, NULL, NULL);
+    enum xb_status status =
+        xb_matrix_visit_all(record, &xb_matrix_of_nodes, xb_matrix_print_one, &printing, error);
+    if (status != XB_OK)
+        return status;
     print_marks(stream, record);
-    print_threads(stream, record);
-    free(matrix.cases);
-    return XB_OK;
+    return print_threads(stream, record)
+               ? XB_OK
+               : XB_FAIL(error, XB_ERR_MEMORY, "not enough memory to print the table");
 }

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Matrices of pairs of devices: sources down, destinations across. */
 #define _GNU_SOURCE
-#include "matrix.h"
-
-#include "base/note.h"
 #include "matrix_internal.h"
+
 #include "record/rows.h"
 #include "xferbench/mode.h"
 
@@ -90,7 +88,7 @@ static void add_axes(const struct xb_matrix *matrix, char *text, size_t size)
 
 const struct xb_matrix_kind xb_matrix_of_pairs = {
     .holds = xb_case_is_in_matrix,
-    .alike = xb_cases_alike,
+    .but = XB_BUT_DEVICES,
     .row = source_of,
     .column = destination_of,
     .same_places = true,
@@ -98,52 +96,52 @@ const struct xb_matrix_kind xb_matrix_of_pairs = {
     .axes = add_axes,
 };
 
+static bool is_of_a_pair(const struct xb_record *record, const struct xb_record_case *test)
+{
+    (void)record;
+    return test->peer >= 0 && !xb_record_is_sum(test);
+}
+
 static const struct xb_matrix_kind of_links = {
+    .holds = is_of_a_pair,
+    .is_one = true,
     .row = source_of,
     .column = destination_of,
     .same_places = true,
     .fill = link_cell,
 };
 
-static bool is_of_a_pair(const struct xb_record_case *test)
-{
-    return test->peer >= 0 && !xb_record_is_sum(test);
-}
+struct printing {
+    struct xb_matrix_printing of;
+    bool differs; /* a matrix is of several kinds of links */
+};
 
-static void collect_pairs(struct xb_matrix *matrix)
+static enum xb_status print_one(const struct xb_matrix *matrix, void *argument,
+                                struct xb_error *error)
 {
-    const struct xb_record *record = matrix->record;
-    matrix->count = 0;
-    for (size_t i = 0; i < record->case_count; i++)
-        if (is_of_a_pair(&record->cases[i]))
-            matrix->cases[matrix->count++] = &record->cases[i];
-}
-
-/* Notes whether any matrix is of several kinds of links. */
-static void note_links(const struct xb_matrix *matrix, void *argument)
-{
-    bool *differs = argument;
+    struct printing *printing = argument;
     char link[XB_MATRIX_CELL];
-    *differs = *differs || !one_link(matrix, link);
+    printing->differs = printing->differs || !one_link(matrix, link);
+    return xb_matrix_print_one(matrix, &printing->of, error);
+}
+
+static enum xb_status print_links(const struct xb_matrix *matrix, void *argument,
+                                  struct xb_error *error)
+{
+    FILE *stream = argument;
+    fputc('\n', stream);
+    xb_heading_print(stream, XB_COLOUR_TITLE,
+                     "links between the devices, number x GB/s each way (rows: from, columns: to)");
+    return xb_matrix_print_cells(stream, matrix, error);
 }
 
 enum xb_status xb_matrix_print(FILE *stream, const struct xb_record *record, bool first,
                                struct xb_error *error)
 {
-    struct xb_matrix matrix;
-    bool differs = false;
-    if (!xb_matrix_open(&matrix, &xb_matrix_of_pairs, record))
-        return XB_FAIL(error, XB_ERR_MEMORY, "not enough memory to print the table");
-    xb_matrix_print_each(stream, &matrix, first, note_links, &differs);
-    if (differs) {
-        matrix.kind = &of_links;
-        collect_pairs(&matrix);
-        fputc('\n', stream);
-        xb_heading_print(
-            stream, XB_COLOUR_TITLE,
-            "links between the devices, number x GB/s each way (rows: from, columns: to)");
-        xb_matrix_print_cells(stream, &matrix);
-    }
-    free(matrix.cases);
-    return XB_OK;
+    struct printing printing = {{stream, first}, false};
+    enum xb_status status =
+        xb_matrix_visit_all(record, &xb_matrix_of_pairs, print_one, &printing, error);
+    if (status == XB_OK && printing.differs)
+        status = xb_matrix_visit_all(record, &of_links, print_links, stream, error);
+    return status;
 }

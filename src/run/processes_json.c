@@ -165,6 +165,7 @@ static void release(struct merged *merged)
     for (size_t i = 0; i < merged->record.case_count; i++)
         free(merged->record.cases[i].rows);
     free(merged->record.index);
+    free(merged->record.by_size);
     free(merged->record.cases);
     free(merged->record.processes);
 }

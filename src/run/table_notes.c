@@ -4,7 +4,6 @@
 #include "table.h"
 
 #include "alike.h"
-#include "base/arena.h"
 #include "base/note.h"
 #include "base/plain_text.h"
 #include "formats.h"
@@ -13,6 +12,7 @@
 #include "record/shown_parameters.h"
 #include "xferbench/units.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define MOST_WARNINGS 32 /* kinds of them; the rest stands in the JSON */
@@ -63,63 +63,25 @@ static void add_name(struct xb_words *name, const struct names *names,
 
 /* ---- why cases have no figure: once for all of which the same is true ---- */
 
-struct trouble {
-    struct trouble *next;
-    const struct xb_record_case *test; /* the first of them */
-    size_t others;                     /* how many more */
-    const char *text;
-    enum xb_result_status status;
-    size_t processes; /* in how many */
-};
-
-struct troubles {
-    const struct xb_record *record;
-    struct xb_arena *arena; /* where they and their texts lie */
-    struct trouble *first, *last;
-    bool failed; /* no memory */
-};
-
-static void append_trouble(struct troubles *troubles, const struct trouble *trouble)
+/* Why a case has no figure; NULL if it has one. What was not run is one line for all (print_stop).
+ */
+static const char *trouble_of(const struct xb_record *record, const struct xb_record_case *test,
+                              struct xb_record_summary *summary, char *text, size_t size)
 {
-    struct trouble *added = xb_arena_allocate(&troubles->arena, sizeof *added);
-    const char *text = xb_arena_print(&troubles->arena, "%s", trouble->text);
-    troubles->failed = troubles->failed || added == NULL || text == NULL;
-    if (troubles->failed)
-        return;
-    *added = *trouble;
-    added->text = text;
-    if (troubles->last != NULL)
-        troubles->last->next = added;
-    else
-        troubles->first = added;
-    troubles->last = added;
+    *summary = xb_record_summarize(record, test);
+    return xb_case_was_not_run(record, test) ? NULL : xb_record_reason(test, summary, text, size);
 }
 
-static bool same_trouble(const struct trouble *a, const struct trouble *b)
+static int by_trouble(const struct xb_record_case *a, const struct xb_record_case *b,
+                      const void *record)
 {
-    return a->status == b->status && a->processes == b->processes && strcmp(a->text, b->text) == 0;
-}
-
-/* What was not run is one line for all (print_stop). */
-static void take_trouble(struct troubles *troubles, const struct xb_record_case *test)
-{
-    if (xb_case_was_not_run(troubles->record, test))
-        return;
-    char text[XB_RECORD_REASON];
-    struct xb_record_summary summary = xb_record_summarize(troubles->record, test);
-    const char *reason = xb_record_reason(test, &summary, text, sizeof text);
-    const struct trouble trouble = {.test = test,
-                                    .text = reason,
-                                    .status = summary.status,
-                                    .processes = summary.processes - summary.ok};
-    if (reason == NULL)
-        return;
-    for (struct trouble *known = troubles->first; known != NULL; known = known->next)
-        if (same_trouble(known, &trouble)) {
-            known->others++;
-            return;
-        }
-    append_trouble(troubles, &trouble);
+    struct xb_record_summary left, right;
+    char of_left[XB_RECORD_REASON], of_right[XB_RECORD_REASON];
+    int order = strcmp(trouble_of(record, a, &left, of_left, sizeof of_left),
+                       trouble_of(record, b, &right, of_right, sizeof of_right));
+    if (order == 0)
+        order = (int)left.status - (int)right.status;
+    return order != 0 ? order : (int)(left.processes - left.ok) - (int)(right.processes - right.ok);
 }
 
 /* ---- warnings: once for all that differ in their numbers only ---- */
@@ -208,21 +170,45 @@ static void print(struct printer *printer, enum xb_colour colour, const char *la
 }
 
 /* "pinned alloc h2d 1 GiB and 3 more rows: the copy failed" */
-static void print_trouble(struct printer *printer, const struct trouble *trouble)
+static void print_trouble(struct printer *printer, const struct xb_record_case *test, size_t others)
 {
     struct xb_words words = {.length = 0};
-    size_t all = xb_record_summarize(printer->record, trouble->test).processes;
-    bool is_skipped = trouble->status == XB_RESULT_SKIPPED;
-    add_name(&words, &printer->names, trouble->test);
-    if (trouble->others > 0)
-        xb_words_add(&words, " and %zu more row%s", trouble->others,
-                     trouble->others > 1 ? "s" : "");
-    if (trouble->processes < all)
-        xb_words_add(&words, " in %zu of %zu processes%s", trouble->processes, all,
-                     trouble->processes > 1 ? ", at the worst" : "");
-    xb_words_add(&words, ": %s", trouble->text);
+    struct xb_record_summary summary;
+    char text[XB_RECORD_REASON];
+    const char *reason = trouble_of(printer->record, test, &summary, text, sizeof text);
+    size_t processes = summary.processes - summary.ok;
+    bool is_skipped = summary.status == XB_RESULT_SKIPPED;
+    add_name(&words, &printer->names, test);
+    if (others > 0)
+        xb_words_add(&words, " and %zu more row%s", others, others > 1 ? "s" : "");
+    if (processes < summary.processes)
+        xb_words_add(&words, " in %zu of %zu processes%s", processes, summary.processes,
+                     processes > 1 ? ", at the worst" : "");
+    xb_words_add(&words, ": %s", reason);
     print(printer, is_skipped ? XB_COLOUR_WARNING : XB_COLOUR_BAD, is_skipped ? "skipped" : "ERROR",
           &words);
+}
+
+/* False where memory is short. */
+static bool print_troubles(struct printer *printer)
+{
+    const struct xb_record *record = printer->record;
+    size_t count = 0;
+    const struct xb_record_case **cases =
+        calloc(record->case_count + 1, sizeof(const struct xb_record_case *));
+    for (size_t i = 0; cases != NULL && i < record->case_count; i++) {
+        struct xb_record_summary summary;
+        char text[XB_RECORD_REASON];
+        if (trouble_of(record, &record->cases[i], &summary, text, sizeof text) != NULL)
+            cases[count++] = &record->cases[i];
+    }
+    bool ok = cases != NULL && xb_cases_group(cases, count, by_trouble, record);
+    for (size_t i = 0, equal = 0; ok && i < count; i += equal) {
+        equal = xb_cases_equal(cases + i, count - i, by_trouble, record);
+        print_trouble(printer, cases[i], equal - 1);
+    }
+    free(cases);
+    return ok;
 }
 
 /* " in 1 to 3 of 5 processes", " in all 5 processes"; nothing of one process. */
@@ -380,26 +366,18 @@ static void print_warnings(struct printer *printer, struct warnings *warnings)
 enum xb_status xb_table_notes(FILE *stream, const struct xb_record *record, struct xb_error *error)
 {
     struct printer printer = {.stream = stream, .record = record, .names = names_of(record)};
-    struct troubles troubles = {.record = record};
     struct warnings warnings = {.record = record};
-    for (size_t i = 0; i < record->case_count; i++) {
-        take_trouble(&troubles, &record->cases[i]);
+    for (size_t i = 0; i < record->case_count; i++)
         take_warnings(&warnings, &record->cases[i]);
-    }
-    bool failed = troubles.failed;
-    if (!failed) {
-        print_stop(&printer);
-        print_start(&printer);
-        print_failures(&printer);
-        for (const struct trouble *trouble = troubles.first; trouble != NULL;
-             trouble = trouble->next)
-            print_trouble(&printer, trouble);
-        print_cut(&printer);
-        print_noise(&printer, &warnings);
-        print_warnings(&printer, &warnings);
-    }
-    xb_arena_free(troubles.arena);
-    return failed ? XB_FAIL(error, XB_ERR_MEMORY, "not enough memory to print the notes") : XB_OK;
+    print_stop(&printer);
+    print_start(&printer);
+    print_failures(&printer);
+    if (!print_troubles(&printer))
+        return XB_FAIL(error, XB_ERR_MEMORY, "not enough memory to print the notes");
+    print_cut(&printer);
+    print_noise(&printer, &warnings);
+    print_warnings(&printer, &warnings);
+    return XB_OK;
 }
 
 /* ---- where no table tells ---- */

@@ -7,6 +7,7 @@
  * cmocka.h. Texts are borrowed; the rest is released by xb_record_free.
  */
 #include "record/internal.h"
+#include "record/rows.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -95,8 +96,8 @@ static inline struct xb_record make_record(size_t processes)
 
 static inline int fixture_by_key(const void *a, const void *b)
 {
-    return xb_record_compare_cases(*(const struct xb_record_case *const *)a,
-                                   *(const struct xb_record_case *const *)b);
+    return xb_cases_order(*(const struct xb_record_case *const *)a,
+                          *(const struct xb_record_case *const *)b, 0);
 }
 
 /* For xb_record_find, after what makes a case was changed. */

@@ -4,6 +4,7 @@
 
 #include "base/file_text.h"
 #include "measure/mode_list.h"
+#include "record/making.h"
 #include "xferbench/reading.h"
 
 #include <math.h>
@@ -97,6 +98,7 @@ static void merge(struct xb_record records[PROCESSES], struct xb_record *merged)
         for (size_t p = 0; p < PROCESSES; p++)
             test->rows[p] = records[p].cases[i].rows[0];
     }
+    assert_true(xb_record_make_index(merged));
 }
 
 static void free_merged(struct xb_record *merged)
@@ -104,6 +106,8 @@ static void free_merged(struct xb_record *merged)
     for (size_t i = 0; i < merged->case_count; i++)
         free(merged->cases[i].rows);
     free(merged->cases);
+    free(merged->index);
+    free(merged->by_size);
     free(merged->processes);
 }
 

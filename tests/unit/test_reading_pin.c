@@ -3,6 +3,7 @@
 #include "reading_fixture.h"
 
 #include "measure/mode_list.h"
+#include "record/making.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -141,7 +142,10 @@ static char *read_merged(struct xb_record records[PROCESSES])
     merged.process_count = merged.asked_processes = PROCESSES;
     merged.processes = processes;
     merged.cases = &test;
+    assert_true(xb_record_make_index(&merged));
     char *text = text_of(&merged);
+    free(merged.index);
+    free(merged.by_size);
     unwrap(text);
     return text;
 }

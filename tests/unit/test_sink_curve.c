@@ -146,7 +146,6 @@ static void no_curve_of_fewer_than_three_sizes(void **state)
     struct node *n = *state;
     add_size(n, &pinned, MIB, 10);
     add_size(n, &pinned, 2 * MIB, 20);
-    add_size(n, &pinned, 2 * MIB, 21);
     add_size(n, &async, 4 * MIB, 20);
     spoil(add_size(n, &pinned, 8 * MIB, 30), XB_RESULT_ERROR, "it failed");
     for (size_t i = 0; i < 3; i++)
