@@ -209,6 +209,16 @@ def figure(row, name):
     return found[0] if found else None
 
 
+def merged(documents, **changes):
+    """A file of processes that wrote these documents; None for one that failed."""
+    return {
+        "schema": "xferbench.processes", "schema_version": 2, "asked": len(documents), "role": None, "program": None,
+        "interleaved_with": None, "interrupted": False, "deadline_met": None,
+        "start": dict.fromkeys(("asked", "by", "began", "late_s")) | {"clock": dict.fromkeys(("synchronised", "error_s"))},
+        "processes": [{"index": i, "failure": None, "document": one} for i, one in enumerate(documents)],
+    } | changes
+
+
 # ---- other processes ----
 
 

@@ -447,11 +447,9 @@ class Anyway(Show):
         }
         document["results"].append(skipped)
         self.write_json(EVIL.replace("/", "_"), document)
-        self.write_json("merged.json", {
-            "schema": "xferbench.processes", "schema_version": 2, "asked": 2, "role": "candidate",
-            "program": EVIL, "interleaved_with": EVIL,
-            "processes": [{"index": 0, "document": document}, {"index": 1, "document": None, "failure": EVIL}],
-        })
+        merged = harness.merged([document, None], role="candidate", program=EVIL, interleaved_with=EVIL)
+        merged["processes"][1]["failure"] = EVIL
+        self.write_json("merged.json", merged)
         self.run_program("compare", EVIL, "merged.json", "--format", "json", "--output", "comparison.json")
         self.assert_ends(3, "link", *HOST, "--json", "link.json")
         link = self.load("link.json")
