@@ -6,6 +6,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* ---- its parameters ---- */
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(((const struct xb_record_fact *)a)->name,
+                  ((const struct xb_record_fact *)b)->name);
+}
+
+void xb_record_sort_facts(struct xb_record_fact *facts, size_t count)
+{
+    if (count > 1)
+        qsort(facts, count, sizeof *facts, by_name);
+}
+
 /* ---- how it stands ---- */
 
 /* A row that is not there was not measured. */

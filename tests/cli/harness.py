@@ -178,9 +178,8 @@ if not CAN_VALIDATE:
 
 
 @functools.cache
-def validators_of(kind):
-    """Of every version of that schema."""
-    return validate_json.Validators(os.path.join(SOURCE, "docs", f"{kind}.schema.json"))
+def validator_of(kind):
+    return validate_json.validator_of(os.path.join(SOURCE, "docs", f"{kind}.schema.json"))
 
 
 def read_json(path):
@@ -195,8 +194,7 @@ def check_schema(document):
     """Raises AssertionError unless the document is what the schema that it names says. Not for use by
     several threads at once: older releases of jsonschema keep notes in the validator."""
     if CAN_VALIDATE:
-        validators = validators_of(document["schema"].removeprefix("xferbench."))
-        found = validators.of(document).iter_errors(document)
+        found = validator_of(document["schema"].removeprefix("xferbench.")).iter_errors(document)
         errors = [f"{error.json_path}: {error.message[:300]}" for error in found]
         assert not errors, errors
 

@@ -64,7 +64,7 @@ def bad_contents():
     lines = json.dumps(good(), indent=1)
     twice = with_value(("results",), good()["results"][:1] * 2)
     halved = with_value(("config", "chunk"), 1)
-    rates = good()["results"][0]["figures"][0]
+    ones = [1.0] * good()["results"][0]["figures"][0]["n"]
     yield from (
         ("empty.json", "", "line 1, column 1", "it was cut, or is empty"),
         ("truncated.json", text[: text.index('"results"') + 13], "line 1, column ", "the file ends here"),
@@ -75,6 +75,7 @@ def bad_contents():
         ("other.json", '{"name": "x", "version": "1.0.0"}', "schema: ", "not a result file of xferbench"),
         ("link.json", '{"schema": "xferbench.link", "schema_version": 1}', "schema: ", '"xferbench.link"'),
         ("array.json", "[]", "", "not a result file of xferbench"),
+        ("older.json", with_value(("schema_version",), 1), "schema_version: ", "from before xferbench 0.1.0"),
         ("newer.json", with_value(("schema_version",), 3), "schema_version: ", "newer xferbench"),
         ("newer-merged.json", with_value(("schema_version",), 3, merged([good()])), "schema_version: ", "newer"),
         (
@@ -89,7 +90,7 @@ def bad_contents():
         ("negative.json", with_value((*BANDWIDTH, "median"), -5.0), f"{PLACE}.median: ", "above 0"),
         ("zero.json", with_value((*BANDWIDTH, "median"), 0), f"{PLACE}.median: ", "above 0"),
         ("text.json", with_value((*BANDWIDTH, "median"), "5"), f"{PLACE}.median: ", "must be a number"),
-        ("samples.json", with_value((*BANDWIDTH, "samples"), [1.0] * rates["n"]), f"{PLACE}.samples: ", "do not give the"),
+        ("samples.json", with_value((*BANDWIDTH, "samples"), ones), f"{PLACE}.samples: ", "do not give the"),
         ("size.json", with_value(("results", 0, "bytes"), -1), "results[0].bytes: ", "whole number from 1"),
         ("device.json", with_value(("results", 0, "device"), 1e9), "results[0].device: ", "from 0 to 1023"),
         ("missing.json", with_value(("results", 0, "mode"), None), "results[0].mode: ", "is missing"),
@@ -201,11 +202,13 @@ class CompareInput(Case):
     @unittest.skipIf(is_sanitized(), WHERE_MEMORY_IS_BOUNDED)
     def test_cases_of_processes(self):
         """Few bytes each, and a row in every process for every case of any: gigabytes."""
-        row = good()["results"][0] | {"status": "skipped", "reason": "no", "verified": None, "figures": []}
-        kept = "mode variant direction bytes device peer latency simultaneous parameters status verified figures".split()
-        begin, end = compact({key: row[key] for key in kept} | {"bytes": "@"}).split('"@"')
+        row = good()["results"][0] | {"status": "skipped", "verified": None, "timer": None, "stop_reason": None}
+        row |= {"bytes": "@", "samples_s": [], "figures": [], "warnings": []}
+        for name in ("reason", "bytes_moved", "details"):
+            del row[name]
+        begin, end = compact(row).split('"@"')
         document = compact(good() | {"results": ["@"], "environment": {}})
-        pieces = compact(merged(["@@"] * 20)).replace('"@@"', document).split('"@"')
+        pieces = compact(merged(["@@"] * 16)).replace('"@@"', document).split('"@"')
         text = pieces[0]
         for i, piece in enumerate(pieces[1:]):
             text += ",".join(f"{begin}{1 + i * 10000 + k}{end}" for k in range(10000)) + piece
