@@ -37,15 +37,6 @@ const struct xb_command *xb_command_find(const char *name)
     return NULL;
 }
 
-static const struct xb_option *find_option(const struct xb_command *command, const char *name)
-{
-    const struct xb_option *const *rows = command->rows();
-    for (size_t i = 0; rows[i] != NULL; i++)
-        if (strcmp(rows[i]->name, name) == 0)
-            return rows[i];
-    return NULL;
-}
-
 /* ---- what is no command ---- */
 
 /* "run, list and help" */
@@ -83,7 +74,7 @@ static const char *nearest_mode(const char *word)
 /* Names of modes and of options are no commands: says what to write instead. */
 static int unknown_command(const char *word)
 {
-    const struct xb_option *option = find_option(&xb_command_run, word);
+    const struct xb_option *option = xb_option_find(xb_run_rows(), word);
     char all[256];
     if (xb_mode_find(word) != NULL)
         xb_say("'%s' is a mode: xferbench --mode %s", word, word);
@@ -116,9 +107,9 @@ static enum xb_status refuse_operands(const struct xb_command *command,
         return XB_FAIL(error, XB_ERR_USAGE, "'%s' is a command, and comes first: xferbench %s",
                        word, word);
     return XB_FAIL(error, XB_ERR_USAGE,
-                   "'%.80s' is not an option: what to do is said by --mode, --size and the like; "
-                   "see xferbench help %s",
-                   word, command->name);
+                   "'%.80s' belongs to no option: an option takes one word, and %s takes only "
+                   "options; see xferbench help %s",
+                   word, command->name, command->name);
 }
 
 /* ---- help ---- */
@@ -218,29 +209,16 @@ static bool is_option_of(const struct xb_command *command, const char *word)
     return false;
 }
 
-/* Whether an option of the command can be written so: getopt_long takes the beginning of a name. */
-static bool begins_option_of(const struct xb_command *command, const char *name)
-{
-    const struct xb_option *const *rows = command->rows();
-    for (size_t i = 0; rows[i] != NULL; i++)
-        if (strncmp(rows[i]->name, name, strlen(name)) == 0)
-            return true;
-    return false;
-}
-
 /* Runs what is meant by a command line that begins with an option, or is empty. */
 static int run_unnamed(int argc, char **argv)
 {
     const char *name = argc > 1 && strncmp(argv[1], "--", 2) == 0 ? argv[1] + 2 : "";
-    if (xb_mode_find(name) != NULL && !begins_option_of(&xb_command_run, name)) {
-        xb_say("'%s' is a mode, not an option: xferbench --mode %s", name, name);
-        return XB_EXIT_USAGE;
-    }
-    if (xb_command_find(name) != NULL && find_option(&xb_command_run, name) == NULL) {
-        xb_say("'%s' is a command, not an option: xferbench %s", name, name);
-        return XB_EXIT_USAGE;
-    }
-    return run(&xb_command_run, false, argc, argv);
+    bool is_mode = xb_mode_find(name) != NULL;
+    if (xb_option_find(xb_run_rows(), name) != NULL || (!is_mode && xb_command_find(name) == NULL))
+        return run(&xb_command_run, false, argc, argv);
+    xb_say("'%s' is a %s, not an option: xferbench %s%s", name, is_mode ? "mode" : "command",
+           is_mode ? "--mode " : "", name);
+    return XB_EXIT_USAGE;
 }
 
 int xb_commands_dispatch(int argc, char **argv)

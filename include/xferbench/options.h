@@ -83,6 +83,9 @@ void xb_config_free(struct xb_config *config);
 XB_MUST_CHECK enum xb_status xb_config_default(struct xb_config *config, const char *name,
                                                const char *text, struct xb_error *error);
 
+/* The row of that name; NULL for none, and where `rows`, which end with NULL, are NULL. */
+const struct xb_option *xb_option_find(const struct xb_option *const *rows, const char *name);
+
 /* The words that it takes or offers, one of them or, of a list, several; NULL where it has none. */
 const char *const *xb_option_words(const struct xb_option *option);
 

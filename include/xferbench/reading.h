@@ -91,12 +91,15 @@ double xb_reading_median(const struct xb_reading *reading, const struct xb_recor
 void xb_reading_collect(struct xb_reading *reading, double value);
 bool xb_reading_spread(struct xb_reading *reading, struct xb_statistics *spread);
 
-/* ---- words of the line ---- */
+/* ---- words of the line: a statement with a number that is not finite, because its figure is
+ * missing, is not made ---- */
 
 void xb_reading_add(struct xb_reading *reading, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* "55.44", of GB/s. */
 void xb_reading_add_rate(struct xb_reading *reading, double rate);
+/* "24". */
+void xb_reading_add_whole(struct xb_reading *reading, double number);
 /* "256 MiB". */
 void xb_reading_add_size(struct xb_reading *reading, uint64_t bytes);
 /* "828 ns". */

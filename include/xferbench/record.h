@@ -132,7 +132,7 @@ struct xb_record_device {
 };
 
 struct xb_record_process {
-    const char *failure;              /* why it has no results; NULL where it has some */
+    const char *failure;              /* what went wrong with it as a whole; NULL for nothing */
     bool has_results;                 /* false: it failed, and says nothing of any case */
     struct xb_record_device *devices; /* as this process saw them */
     size_t device_count;
@@ -218,7 +218,17 @@ XB_MUST_CHECK enum xb_status xb_record_of_tree(const char *path, struct cJSON *t
  * the record. XB_ERR_MEMORY. The record keeps nothing of *config. */
 XB_MUST_CHECK enum xb_status xb_record_of_config(const struct xb_config *config,
                                                  struct xb_record *record, struct xb_error *error);
+/* The same of these rows, which end with NULL, without any of them on the command line. */
+XB_MUST_CHECK enum xb_status xb_record_of_defaults(const struct xb_option *const *rows,
+                                                   struct xb_record *record,
+                                                   struct xb_error *error);
 void xb_record_free(struct xb_record *record); /* accepts a zeroed one */
+
+/* The fact of that name; NULL for none. */
+const struct xb_record_fact *xb_record_fact_find(const struct xb_record_fact *facts, size_t count,
+                                                 const char *name);
+/* The option of that name; NULL for none, and where `record` is NULL. */
+const struct xb_record_fact *xb_record_option(const struct xb_record *record, const char *name);
 
 /* The case of `record` that is the same as `test`, which may be another record's; NULL for none. */
 const struct xb_record_case *xb_record_find(const struct xb_record *record,

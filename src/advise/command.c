@@ -5,6 +5,7 @@
 #include "backends/choice.h"
 #include "base/interrupt.h"
 #include "base/output.h"
+#include "base/plain_text.h"
 #include "cli/backend_choice.h"
 #include "cli/file_name.h"
 #include "cli/help.h"
@@ -13,6 +14,7 @@
 #include "measure.h"
 #include "modes/kernel_time.h"
 #include "report.h"
+#include "run/deadline.h"
 #include "run/formats.h"
 #include "xferbench/units.h"
 
@@ -119,7 +121,8 @@ static enum xb_status open_output(struct command *command, struct xb_error *erro
     enum xb_status status = xb_cli_find_output("--json", json->text, &command->json, error);
     const struct xb_cli_place places[] = {{.option = "--json", .output = &command->json},
                                           {.option = "FILE", .input = command->path}};
-    return status == XB_OK ? xb_cli_open_places(places, sizeof places / sizeof places[0], 0, error)
+    return status == XB_OK ? xb_cli_open_places(places, sizeof places / sizeof places[0],
+                                                command->session.holder.deadline, error)
                            : status;
 }
 
@@ -146,8 +149,11 @@ static enum xb_status measure(struct command *command, struct xb_error *error)
 
 static int open_backend(struct command *command)
 {
-    return (int)xb_backend_choose(xb_config_get(command->config, "backend")->text,
-                                  &command->session.holder);
+    xb_deadline_doing("looking for devices");
+    int code = (int)xb_backend_choose(xb_config_get(command->config, "backend")->text,
+                                      &command->session.holder);
+    xb_deadline_doing(NULL);
+    return code;
 }
 
 static enum xb_status check(struct command *command, struct xb_error *error)
@@ -215,6 +221,9 @@ static enum xb_status advise(struct command *command, struct xb_error *error)
         *error = command->check_error;
         return XB_ERR_STOPPED;
     }
+    if (command->session.is_cut)
+        xb_say("the deadline came before all was measured: the answer rests on what was; give it "
+               "more time with --deadline, or a FILE of rows");
     return write_report(command, error);
 }
 
@@ -238,10 +247,12 @@ static int answer(struct command *command)
 
 static int run(struct xb_config *config, char *const *words)
 {
-    struct command command = {.config = config};
+    struct command command = {.config = config, .session.holder.deadline = xb_deadline_of(config)};
     struct xb_error error;
     (void)words;
     enum xb_status status = read_request(&command, &error);
+    if (status == XB_OK)
+        status = xb_deadline_watch(command.session.holder.deadline, EXIT_FAILED, &error);
     if (status == XB_OK)
         status = open_output(&command, &error);
     int code = status == XB_OK ? answer(&command) : fail(&error);
@@ -250,6 +261,7 @@ static int run(struct xb_config *config, char *const *words)
     xb_record_free(&command.check);
     for (size_t i = 0; i < command.record_count; i++)
         xb_record_free(&command.records[i]);
+    xb_deadline_doing("closing the driver");
     xb_run_free(&command.session.holder);
     return code;
 }
@@ -262,9 +274,9 @@ const struct xb_command xb_command_advise = {
                    "beats the CPU: from the rows of a result file (run --json FILE), or from a "
                    "quick measurement now. --in and --gpu-time are required.",
     .exits = "0 the GPU is worth it, or --cpu-time was not given; 1 it is not; 2 the command line "
-             "is wrong, a file cannot be read or written, or a job of --check failed; 3 cannot "
-             "say: rows are missing, or nothing can be measured here. docs/advise.md has the "
-             "formulas.",
+             "is wrong, a file cannot be read or written, a job of --check failed, or a driver "
+             "hung past --deadline; 3 cannot say: rows are missing, or nothing can be measured "
+             "here. docs/advise.md has the formulas.",
     .example = "xferbench advise --in 1G --gpu-time 5ms",
     .operands = XB_OPERANDS_FILES,
     .rows = xb_advise_rows,

@@ -5,6 +5,7 @@
 #include "predict.h"
 #include "record/of_run.h"
 #include "run/command.h"
+#include "run/deadline.h"
 #include "run/progress.h"
 #include "ways.h"
 
@@ -20,12 +21,14 @@ static enum xb_status execute(struct xb_run *run, bool plan_only, struct xb_reco
 {
     struct xb_progress progress;
     const struct xb_run_observer observer = {.progress = xb_progress_show, .argument = &progress};
+    xb_deadline_doing("measuring");
     enum xb_status status = xb_plan(run, error);
     if (status == XB_OK && !plan_only) {
         xb_progress_start(&progress, true);
         status = xb_run_execute(run, &observer, error);
         xb_progress_clear(&progress);
     }
+    xb_deadline_doing(NULL);
     if (status == XB_OK && run->interrupted)
         status = XB_FAIL(error, XB_ERR_STOPPED, "a signal ended the measurement");
     return status == XB_OK ? xb_record_of_run(run, record, error) : status;
@@ -39,6 +42,7 @@ static enum xb_status run_words(struct xb_advise_session *session, const char *c
     struct xb_run run = {.backend = holder->backend,
                          .driver = holder->driver,
                          .probe = holder->probe,
+                         .deadline = holder->deadline,
                          .config = &config};
     const char *argv[WORDS] = {"advise",   "--backend",     holder->backend->name,
                                "--device", session->device, "--quiet"};
@@ -50,6 +54,7 @@ static enum xb_status run_words(struct xb_advise_session *session, const char *c
     if (status != XB_OK)
         return status;
     status = execute(&run, plan_only, record, error);
+    session->is_cut = session->is_cut || (status == XB_OK && !plan_only && !run.deadline_met);
     run.driver = NULL; /* the session's, for the next run */
     xb_run_free(&run);
     xb_config_free(&config);

@@ -8,8 +8,9 @@
 
 /* What advice has measured in this process. */
 struct xb_advise_session {
-    struct xb_run holder; /* the backend, and its driver as long as it is open */
+    struct xb_run holder; /* the backend, its driver as long as it is open, and the deadline */
     char device[64];      /* a word of --device */
+    bool is_cut;          /* the deadline came before all was measured */
 };
 
 /* The parts of a quick measurement: copies by each way, both ways at once, and page-locking. */

@@ -3,6 +3,7 @@
 #include "columns.h"
 
 #include "note.h"
+#include "stream.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,13 +59,17 @@ static void trim_lines(char *text)
     *out = '\0';
 }
 
-/* Prints the table with `separator` between its columns into *text, which is NULL. */
-static bool print_with(struct libscols_table *table, const char *separator, char **text)
+/* Prints the table as it is; *text is to be freed in any case. scols_print_table_to_string() would
+ * not tell of memory that is lacking, as open_memstream() does not. */
+static bool print_whole(struct libscols_table *table, bool colours, struct xb_memory_text *text)
 {
-    bool ok = scols_table_set_column_separator(table, separator) == 0 &&
-              scols_print_table_to_string(table, text) == 0;
-    if (ok)
-        trim_lines(*text);
+    struct xb_error error;
+    FILE *stream = xb_memory_text_begin(text);
+    bool ok = stream != NULL && scols_table_enable_colors(table, colours) == 0 &&
+              scols_table_set_stream(table, stream) == 0 && scols_print_table(table) == 0;
+    if (xb_memory_text_end(text, "a table", &error) != XB_OK)
+        return false;
+    trim_lines(text->text);
     return ok;
 }
 
@@ -318,44 +323,33 @@ static bool make_narrower(struct libscols_table *table, const struct xb_columns 
 }
 
 static bool print_narrower(struct libscols_table *table, const struct xb_columns *columns,
-                           char **text)
+                           struct xb_memory_text *text)
 {
     const char *separator = NULL;
     /* On a terminal the library would drop columns of its own choice. */
     return make_narrower(table, columns, &separator) &&
            scols_table_set_termforce(table, SCOLS_TERMFORCE_NEVER) == 0 &&
-           scols_table_enable_colors(table, 0) == 0 && print_with(table, separator, text);
+           scols_table_set_column_separator(table, separator) == 0 &&
+           print_whole(table, false, text);
 }
 
 /* The table, or its rows as paragraphs, and what it lacks. */
 static bool write_fitting(FILE *stream, struct libscols_table *table,
                           const struct xb_columns *columns, const char *wordy, const char *text)
 {
-    char *coloured = NULL;
+    struct xb_memory_text coloured = {.text = NULL};
     bool ok = true;
     if (xb_widest_line(text) > room_of(columns)) {
         ok = print_rows(stream, table, columns, wordy);
     } else if (columns->with_colours) { /* last, for widths are counted without them */
-        ok = scols_table_enable_colors(table, 1) == 0 &&
-             scols_print_table_to_string(table, &coloured) == 0;
-        if (ok)
-            trim_lines(coloured);
-        fprintf(stream, "%s\n", ok ? coloured : "");
+        ok = print_whole(table, true, &coloured);
+        fputs(ok ? coloured.text : "", stream);
     } else {
-        fprintf(stream, "%s\n", text);
+        fputs(text, stream);
     }
-    free(coloured);
+    free(coloured.text);
     print_hidden(stream, table, columns);
     return ok;
-}
-
-/* Gives each line what it begins with. */
-static void print_labelled(FILE *stream, const char *label, const char *text)
-{
-    int width = (int)strlen(label);
-    for (const char *line = text; line[0] != '\0'; line += strcspn(line, "\n") + 1)
-        fprintf(stream, "%*s%.*s\n", width, line == text ? label : "", (int)strcspn(line, "\n"),
-                line);
 }
 
 /* The name of the wordy column, which may be about to change; "" of none. NULL: no memory. */
@@ -365,54 +359,36 @@ static char *wordy_name(struct libscols_table *table, const struct xb_columns *c
                                          : "");
 }
 
-/* Whether the text was written into *written, which is freed if not. */
-static bool end_text(FILE *stream, bool ok, char **written)
-{
-    ok = fclose(stream) == 0 && ok;
-    if (!ok) {
-        free(*written);
-        *written = NULL;
-    }
-    return ok;
-}
-
-/* Replaces the text by one whose lines begin with the label. */
-static bool add_label(const char *label, char **text)
-{
-    char *labelled = NULL;
-    size_t size = 0;
-    FILE *stream = open_memstream(&labelled, &size);
-    if (stream != NULL)
-        print_labelled(stream, label, *text);
-    bool ok = stream != NULL && end_text(stream, true, &labelled);
-    free(*text);
-    *text = labelled;
-    return ok;
-}
-
 char *xb_columns_fit(struct libscols_table *table, const struct xb_columns *columns)
 {
-    char *text = NULL;
-    char *fitting = NULL;
-    size_t size = 0;
+    struct xb_memory_text fitting = {.text = NULL};
+    struct xb_error error;
+    struct xb_memory_text text = {.text = NULL};
     char *wordy = wordy_name(table, columns);
-    bool ok = wordy != NULL && print_narrower(table, columns, &text);
-    FILE *stream = ok ? open_memstream(&fitting, &size) : NULL;
-    ok = stream != NULL &&
-         end_text(stream, write_fitting(stream, table, columns, wordy, text), &fitting) &&
-         (columns->label == NULL || add_label(columns->label, &fitting));
+    bool ok = wordy != NULL && print_narrower(table, columns, &text) &&
+              xb_memory_text_begin(&fitting) != NULL &&
+              write_fitting(fitting.stream, table, columns, wordy, text.text);
+    if (xb_memory_text_end(&fitting, "a table", &error) != XB_OK)
+        ok = false;
     free(wordy);
-    free(text);
-    return ok ? fitting : NULL;
+    free(text.text);
+    if (!ok)
+        free(fitting.text);
+    return ok ? fitting.text : NULL;
 }
 
 bool xb_columns_print(FILE *stream, const char *before, struct libscols_table *table, bool is_whole,
                       const struct xb_columns *columns)
 {
+    const char *label = columns->label != NULL ? columns->label : "";
     char *text = is_whole ? xb_columns_fit(table, columns) : NULL;
     scols_unref_table(table);
-    if (text != NULL)
-        fprintf(stream, "%s%s", before, text);
+    if (text == NULL)
+        return false;
+    fputs(before, stream);
+    for (const char *line = text; line[0] != '\0'; line += strcspn(line, "\n") + 1)
+        fprintf(stream, "%*s%.*s\n", (int)strlen(label), line == text ? label : "",
+                (int)strcspn(line, "\n"), line);
     free(text);
-    return text != NULL;
+    return true;
 }

@@ -12,7 +12,8 @@
 /* How a table may be made narrower. Its columns are counted from 0, as they were added. */
 struct xb_columns {
     size_t width;      /* that no line exceeds: xb_terminal_columns() */
-    const char *label; /* begins the first line; the others are indented as far. NULL: none */
+    const char *label; /* begins the first line that xb_columns_print() writes; the others are
+                          indented as far. NULL: none */
     bool with_colours; /* xb_terminal_has_colours(): of cells by xb_columns_paint() */
     size_t wordy;      /* the column whose header may become */
     const char *brief; /* this; NULL: none */

@@ -266,42 +266,27 @@ static enum xb_status set_value(struct xb_value *value, const char *text, struct
 
 /* ---- the command line ---- */
 
-/* Explains what is wrong with a long option: no row has this name, or several names begin with it.
- */
-static enum xb_status refuse_long(const struct tables *tables, const char *argument,
-                                  struct xb_error *error)
+/* Refuses a long option that no row has. getopt_long would take the beginning of a name for it, and
+ * --gpu for --gpu-time. */
+static enum xb_status check_name(const struct tables *tables, const char *argument,
+                                 struct xb_error *error)
 {
-    const char *name = argument + 2;
-    size_t length = strcspn(name, "=");
-    char alike[400];
-    size_t alike_count = 0;
-    size_t used = 0;
-    for (size_t i = 0; tables->names[i] != NULL; i++) {
-        if (strncmp(tables->names[i], name, length) != 0)
-            continue;
-        alike_count++;
-        if (used < sizeof alike)
-            used += (size_t)snprintf(alike + used, sizeof alike - used, "%s--%s",
-                                     alike_count > 1 ? ", " : "", tables->names[i]);
-    }
     char word[80];
-    snprintf(word, sizeof word, "%.*s", (int)length, name);
-    if (alike_count > 1)
-        return XB_FAIL(error, XB_ERR_USAGE, "option --%s is ambiguous; it may be %s", word, alike);
+    size_t length = strcspn(argument + 2, "=");
+    for (size_t i = 0; tables->names[i] != NULL; i++)
+        if (strlen(tables->names[i]) == length &&
+            strncmp(tables->names[i], argument + 2, length) == 0)
+            return XB_OK;
+    snprintf(word, sizeof word, "%.*s", (int)length, argument + 2);
     const char *nearest = xb_nearest(word, tables->names);
-    if (nearest != NULL)
-        return XB_FAIL(error, XB_ERR_USAGE, "unknown option --%s; did you mean --%s?", word,
-                       nearest);
-    return XB_FAIL(error, XB_ERR_USAGE, "unknown option --%s", word);
+    return XB_FAIL(error, XB_ERR_USAGE, "unknown option --%s%s%s%s", word,
+                   nearest != NULL ? "; did you mean --" : "", nearest != NULL ? nearest : "",
+                   nearest != NULL ? "?" : "");
 }
 
 /* Explains why getopt_long returned '?' or ':'. */
-static enum xb_status refuse(const struct xb_config *config, const struct tables *tables, int code,
-                             char **argv, struct xb_error *error)
+static enum xb_status refuse(const struct xb_config *config, int code, struct xb_error *error)
 {
-    /* getopt_long sets optopt to 0 for a long name that it does not know. */
-    if (optopt == 0)
-        return refuse_long(tables, argv[optind - 1], error);
     const struct xb_value *value = find_value(config, optopt);
     if (value == NULL) {
         unsigned char letter = (unsigned char)optopt;
@@ -337,12 +322,15 @@ static enum xb_status refuse_argument(const struct xb_option *option, const char
 static enum xb_status parse_arguments(struct xb_config *config, const struct tables *tables,
                                       int argc, char **argv, struct xb_error *error)
 {
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
+        if (strncmp(argv[i], "--", 2) == 0 && check_name(tables, argv[i], error) != XB_OK)
+            return error->status;
     opterr = 0;
     optind = 0; /* makes getopt_long forget the command line it read before */
     int code;
     while ((code = getopt_long(argc, argv, tables->shorts, tables->longs, NULL)) != -1) {
         if (code == '?' || code == ':')
-            return refuse(config, tables, code, argv, error);
+            return refuse(config, code, error);
         struct xb_value *value = find_value(config, code);
         if (value->given)
             return XB_FAIL(error, XB_ERR_USAGE, "option --%s is given twice; give it once",
@@ -446,6 +434,14 @@ static bool begins_with_size(const struct xb_option *option, const char *number)
         snprintf(first, sizeof first, "%" PRIu64, value.sizes.bytes[0]);
     xb_sizes_free(&value.sizes);
     return is_read && strcmp(first, number) == 0;
+}
+
+const struct xb_option *xb_option_find(const struct xb_option *const *rows, const char *name)
+{
+    for (size_t i = 0; rows != NULL && rows[i] != NULL; i++)
+        if (strcmp(rows[i]->name, name) == 0)
+            return rows[i];
+    return NULL;
 }
 
 bool xb_option_is_usual(const struct xb_option *option, const char *text)

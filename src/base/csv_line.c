@@ -13,10 +13,15 @@ void xb_csv_separate(struct xb_csv_line *line)
     if (line->begun)
         fputc(',', line->stream);
     line->begun = true;
+    line->has_text = false;
 }
 
-void xb_csv_put_part(FILE *stream, const char *text)
+void xb_csv_put_part(struct xb_csv_line *line, const char *text)
 {
+    FILE *stream = line->stream;
+    if (!line->has_text && strspn(text, "=+-@") > 0)
+        fputc('\'', stream);
+    line->has_text = line->has_text || *text != '\0';
     for (size_t length; *text != '\0'; text += length) {
         length = xb_utf8_length(text);
         if (length == 0) {
@@ -42,7 +47,7 @@ void xb_csv_put(struct xb_csv_line *line, const char *text)
     const char *quote = xb_csv_needs_quotes(text) ? "\"" : "";
     xb_csv_separate(line);
     fputs(quote, line->stream);
-    xb_csv_put_part(line->stream, text);
+    xb_csv_put_part(line, text);
     fputs(quote, line->stream);
 }
 
@@ -56,7 +61,9 @@ void xb_csv_put_whole(struct xb_csv_line *line, bool known, uint64_t value)
 void xb_csv_put_number(struct xb_csv_line *line, bool known, double value)
 {
     char text[32];
-    xb_csv_put(line, known && isfinite(value) ? xb_number_text(value, text, sizeof text) : "");
+    xb_csv_separate(line);
+    if (known && isfinite(value))
+        fputs(xb_number_text(value, text, sizeof text), line->stream);
 }
 
 void xb_csv_end(struct xb_csv_line *line)

@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct xb_arena;
+
 /*
  * JSON that may come from anywhere: read in bounded memory, and whatever is wrong with it is told
  * with the file and the place in it.
@@ -38,6 +40,7 @@ void xb_place_leave(struct xb_place *place, size_t length);
  */
 struct xb_json_reader {
     struct xb_place place;
+    struct xb_arena **texts; /* where copies of texts go that must outlive the tree; else NULL */
     struct xb_error error; /* the first; its status is XB_OK while there is none */
 };
 

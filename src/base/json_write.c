@@ -267,6 +267,36 @@ void xb_json_put_raw(struct xb_json *json, const char *key, const char *document
 
 enum form { INDENTED, LINE, PART };
 
+/* DEL, or a control from U+0080 to U+009F. */
+static bool is_late_control(const char *text)
+{
+    const unsigned char *bytes = (const unsigned char *)text;
+    return bytes[0] == 0x7F || (bytes[0] == 0xC2 && bytes[1] < 0xA0);
+}
+
+/* Writes these controls, which can only stand in texts, as \u009b: cJSON leaves them as they are,
+ * and terminals obey them. Takes the JSON and returns another one. NULL: no memory. */
+static char *escape_late_controls(char *json)
+{
+    size_t count = 0;
+    for (const char *at = json; *at != '\0'; at++)
+        count += is_late_control(at);
+    if (count == 0)
+        return json;
+    char *escaped = cJSON_malloc(strlen(json) + count * strlen("\\u009b") + 1);
+    char *out = escaped;
+    for (const char *at = json; escaped != NULL && *at != '\0'; at++) {
+        if (is_late_control(at))
+            out += sprintf(out, "\\u%04x", (unsigned char)(*at == 0x7F ? *at : *++at));
+        else
+            *out++ = *at;
+    }
+    if (escaped != NULL)
+        *out = '\0';
+    cJSON_free(json);
+    return escaped;
+}
+
 /* Drops white space but within texts; returns the new length. cJSON_Minify() takes the end of a
  * text that ends with a backslash for a quote within it. */
 static size_t drop_blanks(char *text)
@@ -298,6 +328,8 @@ static enum xb_status print_tree(const cJSON *root, FILE *stream, enum form form
                                  struct xb_error *error)
 {
     char *text = form == INDENTED ? cJSON_Print(root) : cJSON_PrintUnformatted(root);
+    if (text != NULL)
+        text = escape_late_controls(text);
     if (text == NULL)
         return XB_FAIL(error, XB_ERR_MEMORY,
                        "not enough memory to write %s: measure fewer cases in one run", what);

@@ -27,7 +27,8 @@
  * xb_json_finish() reports it. Nothing is written before the document is complete.
  *
  * `key` is the name in the innermost open object; NULL in an array, and for the document itself.
- * Keys and texts are copied. They may hold any bytes: those that are no UTF-8 become U+FFFD.
+ * Keys and texts are copied. They may hold any bytes: those that are no UTF-8 become U+FFFD, and
+ * control characters are escaped.
  *
  * From begin to finish the calling thread has the C locale, so that printf writes numbers with a
  * point. Every begin needs its finish.

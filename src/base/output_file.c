@@ -165,10 +165,7 @@ static int descriptor_of(const char *path)
             break;
         link[length] = '\0';
         free(here);
-        here = NULL;
-        if (link[0] == '/')
-            here = strdup(link);
-        else if (asprintf(&here, "%s/%s", directory, link) < 0)
+        if (asprintf(&here, "%s/%s", link[0] == '/' ? "" : directory, link) < 0)
             here = NULL;
         free(directory);
         fd = here != NULL ? descriptor_at(here) : NO_DESCRIPTOR;
@@ -292,32 +289,21 @@ static enum xb_status open_descriptor(struct xb_output *output, int fd, double d
     return open_stream(output, own, deadline, error);
 }
 
-/* Opens the path itself. Appends to a file that another process has open. Does not use fopen,
- * because its O_CREAT makes the kernel refuse other users' FIFOs in /tmp (fs.protected_fifos in
- * proc_sys_fs(5)). */
-static enum xb_status open_path(const struct xb_output *output, double deadline, int *fd,
-                                struct xb_error *error)
-{
-    int flags = O_WRONLY | O_CLOEXEC | O_NOCTTY;
-    if (S_ISFIFO(output->file.st_mode))
-        return xb_fifo_open(output->path, deadline, fd, error);
-    if (output->descriptor == FOREIGN_DESCRIPTOR)
-        flags |= O_APPEND;
-    *fd = open(output->path, flags);
-    if (*fd < 0)
-        return xb_output_refuse(error, output->path, "open", errno);
-    return XB_OK;
-}
-
-/* Writes to a device, a FIFO or the like as it is. */
+/* Writes to a device, a FIFO or the like as it is. Appends to a file that another process has open.
+ * Does not use fopen, because its O_CREAT makes the kernel refuse other users' FIFOs in /tmp
+ * (fs.protected_fifos in proc_sys_fs(5)). */
 static enum xb_status open_as_it_is(struct xb_output *output, double deadline,
                                     struct xb_error *error)
 {
+    int flags = O_WRONLY | O_CLOEXEC | O_NOCTTY;
     int fd = -1;
-    enum xb_status status = open_path(output, deadline, &fd, error);
-    if (status != XB_OK)
-        return status;
-    return open_stream(output, fd, deadline, error);
+    enum xb_status status = XB_OK;
+    if (S_ISFIFO(output->file.st_mode))
+        status = xb_fifo_open(output->path, deadline, &fd, error);
+    else if ((fd = open(output->path,
+                        output->descriptor == FOREIGN_DESCRIPTOR ? flags | O_APPEND : flags)) < 0)
+        status = xb_output_refuse(error, output->path, "open", errno);
+    return status == XB_OK ? open_stream(output, fd, deadline, error) : status;
 }
 
 static enum xb_status open_found(struct xb_output *output, double deadline, struct xb_error *error)

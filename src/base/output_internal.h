@@ -18,9 +18,11 @@ enum xb_status xb_output_no_memory(struct xb_error *error, const char *path);
 /* Opens the file that is to replace output->target. */
 XB_MUST_CHECK enum xb_status xb_replacement_open(struct xb_output *output, struct xb_error *error);
 /*
- * Replaces the target by the new file, which the caller has flushed and synced, and closes it.
- * Returns the call that failed, with errno set, or NULL. After a failure *kept is the path of a
- * file with everything that was written, to be freed, or NULL if there is none.
+ * Replaces the target by the new file, which the caller has flushed and synced. Returns the call
+ * that failed, with errno set, or NULL: what follows, closing the file and removing a temporary
+ * name, does not matter to who reads it, so xb_output_discard() does it and reports nothing. After
+ * a failure *kept is the path of a file with everything that was written, to be freed, or NULL if
+ * there is none.
  */
 const char *xb_replacement_finish(struct xb_output *output, char **kept);
 

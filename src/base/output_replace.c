@@ -107,7 +107,8 @@ enum xb_status xb_replacement_open(struct xb_output *output, struct xb_error *er
 
 /* ---- copies ---- */
 
-/* Copies a whole file to another one and syncs it. Returns false with errno set on failure. */
+/* Copies a whole file to another one and syncs it. Returns false with errno set on failure. What
+ * fsync() said is on the disk is there, whatever closing the file says afterwards. */
 static bool copy(int from, int to)
 {
     char piece[65536];
@@ -138,10 +139,9 @@ static const char *copy_to_named(struct xb_output *output)
     bool copied = fstat(from, &own) == 0 && copy(from, fd) &&
                   (output->in_place || keep_access(fd, path, &own));
     int code = errno;
-    if (close(fd) == 0 && copied)
+    (void)close(fd);
+    if (copied)
         return NULL;
-    errno = copied ? errno : code;
-    code = errno;
     (void)unlinkat(output->directory, output->temporary, 0);
     output->temporary[0] = '\0';
     errno = code;
@@ -156,7 +156,9 @@ static char *copy_to_folder(const struct xb_output *output, const char *folder)
         return NULL;
     int fd = mkostemp(path, O_CLOEXEC);
     bool copied = fd >= 0 && copy(fileno(output->stream), fd);
-    if (fd >= 0 && close(fd) == 0 && copied)
+    if (fd >= 0)
+        (void)close(fd);
+    if (copied)
         return path;
     if (fd >= 0)
         unlink(path);
@@ -220,8 +222,7 @@ static const char *write_over(const struct xb_output *output)
         return "open";
     const char *failed = fill(output, fd);
     int code = errno;
-    if (close(fd) != 0 && failed == NULL)
-        return "close";
+    (void)close(fd);
     errno = code;
     return failed;
 }
@@ -238,7 +239,7 @@ static bool is_anothers(const struct xb_output *output)
 static int link_to_name(const struct xb_output *output)
 {
     if (linkat(output->directory, output->temporary, output->directory, base_of(output), 0) == 0)
-        return unlinkat(output->directory, output->temporary, 0);
+        return 0;
     if (errno == EEXIST)
         return -1;
     return renameat(output->directory, output->temporary, output->directory, base_of(output));
@@ -257,14 +258,6 @@ static int take_name(const struct xb_output *output)
                            is_new ? RENAME_NOREPLACE : 0);
     return failed != 0 && is_new && (errno == EINVAL || errno == ENOSYS) ? link_to_name(output)
                                                                          : failed;
-}
-
-static const char *rename_over(struct xb_output *output)
-{
-    if (take_name(output) != 0)
-        return "rename";
-    output->temporary[0] = '\0'; /* the temporary name is gone: nothing to remove */
-    return NULL;
 }
 
 /* Saves what was written, although it could not be put in its place. Returns the path of that file,
@@ -286,15 +279,13 @@ static char *keep(struct xb_output *output)
 const char *xb_replacement_finish(struct xb_output *output, char **kept)
 {
     const char *failed = output->temporary[0] == '\0' ? give_name(output) : NULL;
-    if (failed == NULL)
-        failed = output->in_place ? write_over(output) : rename_over(output);
+    if (failed == NULL && output->in_place)
+        failed = write_over(output);
+    else if (failed == NULL && take_name(output) != 0)
+        failed = "rename";
     int code = errno;
     if (failed != NULL)
         *kept = keep(output);
-    FILE *stream = output->stream;
-    output->stream = NULL;
-    if (fclose(stream) != 0 && failed == NULL)
-        return "fclose";
     errno = code;
     return failed;
 }

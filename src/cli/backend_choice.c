@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _POSIX_C_SOURCE 200809L /* open_memstream */
 #include "backend_choice.h"
 
 #include "backends/choice.h"
 #include "base/plain_text.h"
+#include "base/stream.h"
 #include "help.h"
 
 #include <stdlib.h>
@@ -21,7 +21,7 @@ void xb_probe_print(FILE *stream, const struct xb_probe *probe)
     }
 }
 
-/* Notes why a backend cannot run. The argument is the stream. */
+/* Notes why a backend cannot run. The argument is the stream; NULL if memory is short. */
 static void explain(void *argument, const struct xb_backend_entry *entry,
                     const struct xb_probe *probe)
 {
@@ -45,35 +45,25 @@ static void suggest_others(const char *asked)
                     entry->backend->summary, entry->name);
 }
 
-/* Opens what can be opened. `reasons` collects why others cannot run; NULL if memory is short. */
-static bool open_chosen(const char *name, struct xb_run *run, FILE *reasons)
-{
-    run->driver = xb_backend_open_first(name, &run->probe, explain, reasons);
-    if (run->driver == NULL)
-        return false;
-    run->backend = run->driver->backend;
-    return true;
-}
-
 enum xb_exit xb_backend_choose(const char *name, struct xb_run *run)
 {
     struct xb_error error;
     if (xb_backend_check_name(name, &error) != XB_OK)
         return (enum xb_exit)xb_cli_fail(&error);
-    char *text = NULL;
-    size_t size = 0;
-    FILE *reasons = open_memstream(&text, &size);
-    bool opened = open_chosen(name, run, reasons);
-    if (reasons != NULL)
-        (void)fclose(reasons);
-    if (!opened) {
+    struct xb_memory_text reasons = {.text = NULL};
+    FILE *stream = xb_memory_text_begin(&reasons);
+    run->driver = xb_backend_open_first(name, &run->probe, explain, stream);
+    bool is_whole = xb_memory_text_end(&reasons, "what was looked for", &error) == XB_OK;
+    if (run->driver != NULL) {
+        run->backend = run->driver->backend;
+    } else {
         if (strcmp(name, XB_BACKEND_AUTO) == 0)
             xb_say("no GPU can be tested here. What was looked for:");
         else
             xb_say("the %s backend cannot run here:", name);
-        fprintf(stderr, "%s", text != NULL ? text : "");
+        fprintf(stderr, "%s", is_whole ? reasons.text : "");
         suggest_others(name);
     }
-    free(text);
-    return opened ? XB_EXIT_OK : XB_EXIT_NOTHING;
+    free(reasons.text);
+    return run->driver != NULL ? XB_EXIT_OK : XB_EXIT_NOTHING;
 }

@@ -38,6 +38,15 @@ const struct xb_option xb_option_output = {
     .help = "Where that goes; '-' is standard output. A file is replaced only when its new content "
             "is complete.",
 };
+const struct xb_option xb_option_deadline = {
+    .name = "deadline",
+    .type = XB_OPTION_DURATION,
+    .argument = "TIME",
+    .help = "Stop measuring after this time and use what is there; the rest is skipped, and that "
+            "is said. A running repetition or allocation is not cut short; but if it takes 5 s "
+            "longer, as in a driver that hangs, that is an error, and the program ends.",
+    .selects = true,
+};
 
 const struct xb_option xb_option_alpha = {
     .name = "alpha",

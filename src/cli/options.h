@@ -11,6 +11,8 @@ extern const struct xb_option xb_option_version;
 extern const struct xb_option xb_option_help, xb_option_plain_help;
 /* Where the report of a command goes that writes one. */
 extern const struct xb_option xb_option_output;
+/* When measuring ends; src/run/deadline.h keeps it. */
+extern const struct xb_option xb_option_deadline;
 /* The row of --alpha, and its value: XB_ERR_USAGE unless that is above 0 and below 0.5. */
 extern const struct xb_option xb_option_alpha;
 XB_MUST_CHECK enum xb_status xb_option_alpha_read(const struct xb_config *config, double *alpha,

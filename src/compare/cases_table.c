@@ -6,13 +6,7 @@
 #include "xferbench/units.h"
 
 #include <ctype.h>
-#include <stdlib.h>
 #include <string.h>
-
-static enum xb_status out_of_memory(struct xb_error *error)
-{
-    return XB_FAIL(error, XB_ERR_MEMORY, "not enough memory to print the table");
-}
 
 /* ---- columns and rows ---- */
 
@@ -213,29 +207,26 @@ static void fill_row(struct row *row, const struct xb_comparison *comparison,
     xb_compare_verdict(comparison, compared, row->cells[COLUMN_VERDICT], size);
 }
 
-static enum xb_status add_row(struct libscols_table *table, const struct layout *layout,
-                              const struct row *row, enum xb_colour colour, struct xb_error *error)
+/* False: no memory; fill() the same. */
+static bool add_row(struct libscols_table *table, const struct layout *layout,
+                    const struct row *row, enum xb_colour colour)
 {
     struct libscols_line *line = scols_table_new_line(table, NULL);
-    if (line == NULL)
-        return out_of_memory(error);
-    for (size_t i = 0; i < layout->count; i++)
-        if (scols_line_set_data(line, i, row->cells[layout->columns[i]]) != 0)
-            return out_of_memory(error);
-    if (colour != XB_COLOUR_NONE &&
-        scols_cell_set_color(scols_line_get_cell(line, layout->count - 1),
-                             xb_colour_code(colour)) != 0)
-        return out_of_memory(error);
-    return XB_OK;
+    bool ok = line != NULL;
+    for (size_t i = 0; ok && i < layout->count; i++)
+        ok = scols_line_set_data(line, i, row->cells[layout->columns[i]]) == 0;
+    if (!ok || colour == XB_COLOUR_NONE)
+        return ok;
+    struct libscols_cell *last = scols_line_get_cell(line, layout->count - 1);
+    return scols_cell_set_color(last, xb_colour_code(colour)) == 0;
 }
 
-static enum xb_status fill(struct libscols_table *table, const struct xb_comparison *comparison,
-                           struct layout *layout, struct xb_error *error)
+static bool fill(struct libscols_table *table, const struct xb_comparison *comparison,
+                 struct layout *layout)
 {
     struct contents contents = contents_of(comparison);
-    if (!add_columns(table, &contents, layout))
-        return out_of_memory(error);
-    for (size_t i = 0; i < comparison->case_count; i++) {
+    bool ok = table != NULL && add_columns(table, &contents, layout);
+    for (size_t i = 0; ok && i < comparison->case_count; i++) {
         struct row row;
         const struct xb_compared *compared = &comparison->cases[i];
         bool sure = xb_compare_judged(compared) && !xb_compare_forced(comparison);
@@ -243,11 +234,9 @@ static enum xb_status fill(struct libscols_table *table, const struct xb_compari
                                     ? xb_compare_colour(compared->outcome, sure)
                                     : XB_COLOUR_NONE;
         fill_row(&row, comparison, &contents, compared);
-        enum xb_status status = add_row(table, layout, &row, colour, error);
-        if (status != XB_OK)
-            return status;
+        ok = add_row(table, layout, &row, colour);
     }
-    return XB_OK;
+    return ok;
 }
 
 static bool is_shown(struct libscols_table *table, const struct layout *layout, enum column index)
@@ -264,23 +253,17 @@ enum xb_status xb_compare_print_cases(FILE *stream, const struct xb_comparison *
 {
     struct layout layout = {.count = 0};
     struct libscols_table *table = scols_new_table();
-    if (table == NULL)
-        return out_of_memory(error);
-    enum xb_status status = fill(table, comparison, &layout, error);
+    bool is_whole = fill(table, comparison, &layout);
     const struct xb_columns columns_of_table = {.width = width,
                                                 .with_colours = colour,
                                                 .turns = layout.turns,
                                                 .elsewhere = "They are in --format json"};
-    char *text = status == XB_OK ? xb_columns_fit(table, &columns_of_table) : NULL;
+    scols_ref_table(table); /* for is_shown() */
+    is_whole = xb_columns_print(stream, "\n", table, is_whole, &columns_of_table);
     *shown = (struct xb_compare_shown){.sure = is_shown(table, &layout, COLUMN_SURE),
                                        .ratio = is_shown(table, &layout, COLUMN_RATIO),
                                        .interval = is_shown(table, &layout, COLUMN_INTERVAL),
                                        .p = is_shown(table, &layout, COLUMN_P)};
-    if (text != NULL)
-        fprintf(stream, "\n%s", text);
-    else if (status == XB_OK)
-        status = out_of_memory(error);
-    free(text);
     scols_unref_table(table);
-    return status;
+    return is_whole ? XB_OK : XB_FAIL(error, XB_ERR_MEMORY, "not enough memory to print the table");
 }

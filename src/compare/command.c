@@ -99,7 +99,7 @@ static enum xb_status read_defaults(struct command *command, struct xb_error *er
 {
     command->request.defaults = &command->defaults;
     command->request.rows = xb_run_rows();
-    return xb_run_read_defaults(&command->defaults, error);
+    return xb_record_of_defaults(command->request.rows, &command->defaults, error);
 }
 
 /* Nor may the output take the place of what it is made of. */

@@ -106,8 +106,8 @@ struct xb_comparison_request {
     struct xb_gates gates;           /* borrowed */
     bool force;                      /* compare what is not comparable */
     bool strict;                     /* another driver, runtime or kernel forbids it */
-    /* The options as they are by default (xb_record_of_config): what an option is taken to be where
-     * only the other file has it. Borrowed; NULL: no defaults are known. */
+    /* The options as they are by default (xb_record_of_defaults): what an option is taken to be
+     * where only the other file has it. Borrowed; NULL: no defaults are known. */
     const struct xb_record *defaults;
     /* The options of `run` and of every mode; ends with NULL. Borrowed; NULL: none are known. */
     const struct xb_option *const *rows;

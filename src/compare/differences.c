@@ -248,50 +248,21 @@ static void compare_groups(struct search *search)
 
 /* ---- options ---- */
 
-static const struct xb_option *find_row(const struct xb_option *const *rows, const char *name)
-{
-    for (size_t i = 0; rows != NULL && rows[i] != NULL; i++)
-        if (strcmp(rows[i]->name, name) == 0)
-            return rows[i];
-    return NULL;
-}
-
-static bool mode_takes(const struct xb_mode *mode, const char *option)
-{
-    return find_row(mode->options, option) != NULL;
-}
-
 /* Whether it only decides which cases there are and where they go. A case says itself which mode,
  * size, variant and device it is of, and those that differ stand in one file only. */
 static bool only_selects(const struct xb_comparison *comparison, const char *option)
 {
-    const struct xb_option *row = find_row(comparison->request.rows, option);
+    const struct xb_option *row = xb_option_find(comparison->request.rows, option);
     return row != NULL && row->selects;
-}
-
-/* One that no mode takes is for all. */
-static bool is_of_a_mode(const char *option)
-{
-    for (size_t i = 0; xb_modes[i] != NULL; i++)
-        if (mode_takes(xb_modes[i], option))
-            return true;
-    return false;
-}
-
-static const struct xb_record_fact *find_fact(const struct xb_record_fact *facts, size_t count,
-                                              const char *name)
-{
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(facts[i].name, name) == 0)
-            return &facts[i];
-    return NULL;
 }
 
 /* Whether both cases say of the option what they were measured with, whatever the files say. */
 static bool says_itself(const struct xb_pair *pair, const char *option)
 {
-    return find_fact(pair->baseline->parameters, pair->baseline->parameter_count, option) != NULL &&
-           find_fact(pair->candidate->parameters, pair->candidate->parameter_count, option) != NULL;
+    return xb_record_fact_find(pair->baseline->parameters, pair->baseline->parameter_count,
+                               option) != NULL &&
+           xb_record_fact_find(pair->candidate->parameters, pair->candidate->parameter_count,
+                               option) != NULL;
 }
 
 /* Adds to what is told of a pair. */
@@ -317,18 +288,13 @@ static bool mark_rows(struct search *search, const char *option, const char *bas
         if (pair->baseline == NULL || pair->candidate == NULL)
             continue;
         const struct xb_mode *mode = xb_mode_find(pair->candidate->mode);
-        if (mode != NULL && !mode_takes(mode, option))
+        if (mode != NULL && xb_option_find(mode->options, option) == NULL)
             continue;
         any = true;
         if (!says_itself(pair, option))
             mark(search, pair, option, baseline, candidate);
     }
     return any;
-}
-
-static const struct xb_record_fact *find_option(const struct xb_record *record, const char *name)
-{
-    return record != NULL ? find_fact(record->options, record->option_count, name) : NULL;
 }
 
 /* What a file has; where it lacks the option, the default, which is marked as such. */
@@ -353,9 +319,9 @@ static const char *value_to_show(struct search *search, const struct xb_record_f
 static void compare_option(struct search *search, const char *name)
 {
     const struct xb_comparison *comparison = search->comparison;
-    const struct xb_record_fact *by_default = find_option(comparison->request.defaults, name);
-    const struct xb_record_fact *before = find_option(comparison->baseline, name);
-    const struct xb_record_fact *after = find_option(comparison->candidate, name);
+    const struct xb_record_fact *by_default = xb_record_option(comparison->request.defaults, name);
+    const struct xb_record_fact *before = xb_record_option(comparison->baseline, name);
+    const struct xb_record_fact *after = xb_record_option(comparison->candidate, name);
     const struct xb_record_fact *old = before != NULL ? before : by_default;
     const struct xb_record_fact *new = after != NULL ? after : by_default;
     bool both_known = old != NULL && new != NULL;
@@ -363,7 +329,7 @@ static void compare_option(struct search *search, const char *name)
         return;
     const char *baseline = value_to_show(search, before, by_default);
     const char *candidate = value_to_show(search, after, by_default);
-    bool of_a_mode = is_of_a_mode(name);
+    bool of_a_mode = xb_modes_take(name); /* else it is for all modes */
     size_t count = search->comparison->difference_count;
     add(search, xb_arena_print(texts_of(search), "option --%s", name), baseline, candidate,
         both_known && !of_a_mode);
@@ -379,7 +345,7 @@ static void compare_options(struct search *search)
     for (size_t i = 0; i < baseline->option_count; i++)
         compare_option(search, baseline->options[i].name);
     for (size_t i = 0; i < candidate->option_count; i++)
-        if (find_option(baseline, candidate->options[i].name) == NULL)
+        if (xb_record_option(baseline, candidate->options[i].name) == NULL)
             compare_option(search, candidate->options[i].name);
 }
 
@@ -397,7 +363,7 @@ static void compare_facts(struct search *search)
     for (size_t i = 0; i < baseline->fact_count; i++) {
         const struct xb_record_fact *before = &baseline->facts[i];
         const struct xb_record_fact *after =
-            find_fact(candidate->facts, candidate->fact_count, before->name);
+            xb_record_fact_find(candidate->facts, candidate->fact_count, before->name);
         const char *value = after != NULL ? after->value : NULL;
         if (is_of_stack(before->name))
             add_stack(search, before->name, before->value, value);
@@ -406,7 +372,7 @@ static void compare_facts(struct search *search)
     }
     for (size_t i = 0; i < candidate->fact_count; i++) {
         const struct xb_record_fact *after = &candidate->facts[i];
-        if (find_fact(baseline->facts, baseline->fact_count, after->name) == NULL)
+        if (xb_record_fact_find(baseline->facts, baseline->fact_count, after->name) == NULL)
             add_if_other(search, after->name, NULL, after->value, false);
     }
 }

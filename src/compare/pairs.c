@@ -8,38 +8,25 @@
 
 /* ---- parameters ---- */
 
-static const char *value_of(const struct xb_record_fact *facts, size_t count, const char *name)
+/* NULL where the case does not have it, or its value is not known. */
+static const char *value_of(const struct xb_record_case *test, const char *name)
 {
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(facts[i].name, name) == 0)
-            return facts[i].value;
-    return NULL;
-}
-
-/* Whether a case has the parameter as one has it of a program that did not have the option yet; not
- * where nobody knows its default. */
-static bool is_default(const struct xb_comparison *comparison, const struct xb_record_fact *own)
-{
-    const struct xb_record *defaults = comparison->request.defaults;
-    const struct xb_option *const *row = comparison->request.rows;
-    while (row != NULL && *row != NULL && strcmp((*row)->name, own->name) != 0)
-        row++;
-    if (row != NULL && *row != NULL && xb_option_is_list(*row))
-        return xb_option_is_usual(*row, own->value);
-    const char *value =
-        defaults != NULL ? value_of(defaults->options, defaults->option_count, own->name) : NULL;
-    return value != NULL && strcmp(own->value, value) == 0;
+    const struct xb_record_fact *own =
+        xb_record_fact_find(test->parameters, test->parameter_count, name);
+    return own != NULL ? own->value : NULL;
 }
 
 /* Whether every parameter of `one` has the same value in `other`. */
 static bool agrees(const struct xb_comparison *comparison, const struct xb_record_case *one,
                    const struct xb_record_case *other)
 {
+    const struct xb_comparison_request *request = &comparison->request;
     for (size_t i = 0; i < one->parameter_count; i++) {
         const struct xb_record_fact *own = &one->parameters[i];
-        const char *others = value_of(other->parameters, other->parameter_count, own->name);
+        const char *others = value_of(other, own->name);
         if (own->value == NULL ||
-            (others != NULL ? strcmp(own->value, others) != 0 : !is_default(comparison, own)))
+            (others != NULL ? strcmp(own->value, others) != 0
+                            : !xb_parameter_is_default(request->defaults, request->rows, own)))
             return false;
     }
     return true;
@@ -218,7 +205,7 @@ static void add_parameters(const struct xb_record_case *test, const struct xb_re
     const char *separator = " ";
     for (size_t i = 0; i < test->parameter_count && length < size; i++) {
         const struct xb_record_fact *own = &test->parameters[i];
-        const char *others = value_of(other->parameters, other->parameter_count, own->name);
+        const char *others = value_of(other, own->name);
         if (own->value == NULL || (others != NULL && strcmp(own->value, others) == 0))
             continue;
         length += (size_t)snprintf(text + length, size - length, "%s%.40s %s", separator, own->name,

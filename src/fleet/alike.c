@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "internal.h"
+#include "order.h"
 #include "xferbench/statistics.h"
 
 #include <math.h>
@@ -101,11 +102,8 @@ static int compare_peers(const void *left, const void *right)
 {
     const struct by_peer *a = left;
     const struct by_peer *b = right;
-    int order = (a->node > b->node) - (a->node < b->node);
-    if (order == 0)
-        order = (a->peer > b->peer) - (a->peer < b->peer);
-    return order != 0 ? order
-                      : (a->tested.value > b->tested.value) - (a->tested.value < b->tested.value);
+    return XB_FIRST_ORDER(XB_ORDER(a->node, b->node), XB_ORDER(a->peer, b->peer),
+                          XB_ORDER(a->tested.value, b->tested.value));
 }
 
 static bool sort_by_peer(const struct xb_fleet *fleet, struct xb_tested *values, size_t count)

@@ -80,6 +80,7 @@ static void read_pieces(void *argument, uint64_t begin, uint64_t end)
         if (piece->text == NULL)
             continue;
         piece->status = xb_fleet_open(&piece->taken, &piece->error);
+        piece->taken.now = batch->fleet->now;
         if (piece->status == XB_OK)
             piece->status = xb_taking_document(&piece->taken, &batch->terms, piece->path,
                                                piece->number, piece->text, piece->length,

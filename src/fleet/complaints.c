@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "charge.h"
 #include "internal.h"
+#include "order.h"
 
 #include <stdlib.h>
 
@@ -33,29 +34,23 @@ struct proofs {
     size_t count;
 };
 
-#define ORDER(left, right) (((left) > (right)) - ((left) < (right)))
-#define ORDER_ADDRESSES(left, right) ORDER((uintptr_t)(left), (uintptr_t)(right))
-
 static int compare_figures(const struct proof *left, const struct proof *right)
 {
-    int order = ORDER(left->subject, right->subject);
-    if (order == 0)
-        order = ORDER(left->gpu, right->gpu);
-    if (order == 0)
-        order = ORDER(left->peer, right->peer);
-    return order != 0 ? order : ORDER_ADDRESSES(left->figure, right->figure);
+    return XB_FIRST_ORDER(XB_ORDER(left->subject, right->subject), XB_ORDER(left->gpu, right->gpu),
+                          XB_ORDER(left->peer, right->peer),
+                          XB_ORDER_ADDRESSES(left->figure, right->figure));
 }
 
 static int compare_kinds(const struct proof *left, const struct proof *right)
 {
-    int order = ORDER(left->subject, right->subject);
-    return order != 0 ? order : ORDER_ADDRESSES(left->kind, right->kind);
+    return XB_FIRST_ORDER(XB_ORDER(left->subject, right->subject),
+                          XB_ORDER_ADDRESSES(left->kind, right->kind));
 }
 
 static int compare_documents(const struct proof *left, const struct proof *right)
 {
-    int order = ORDER(left->subject, right->subject);
-    return order != 0 ? order : ORDER(left->source, right->source);
+    return XB_FIRST_ORDER(XB_ORDER(left->subject, right->subject),
+                          XB_ORDER(left->source, right->source));
 }
 
 /* The same for qsort(), the newest first. */
@@ -63,16 +58,14 @@ static int sort_by_figure(const void *left, const void *right)
 {
     const struct proof *a = left;
     const struct proof *b = right;
-    int order = compare_figures(a, b);
-    return order != 0 ? order : ORDER(b->written, a->written);
+    return XB_FIRST_ORDER(compare_figures(a, b), XB_ORDER(b->written, a->written));
 }
 
 static int sort_by_kind(const void *left, const void *right)
 {
     const struct proof *a = left;
     const struct proof *b = right;
-    int order = compare_kinds(a, b);
-    return order != 0 ? order : ORDER(b->written, a->written);
+    return XB_FIRST_ORDER(compare_kinds(a, b), XB_ORDER(b->written, a->written));
 }
 
 static int sort_by_document(const void *left, const void *right)
@@ -195,16 +188,10 @@ static int compare_charges(const void *left, const void *right)
 {
     const struct xb_charge *a = left;
     const struct xb_charge *b = right;
-    int order = ORDER(a->replaced, b->replaced);
-    if (order == 0)
-        order = ORDER(a->subject, b->subject);
-    if (order == 0)
-        order = ORDER(a->complaint->fault, b->complaint->fault);
-    if (order == 0)
-        order = ORDER(a->together, b->together);
-    if (order == 0)
-        order = ORDER(b->written, a->written);
-    return order != 0 ? order : ORDER_ADDRESSES(a->complaint, b->complaint);
+    return XB_FIRST_ORDER(XB_ORDER(a->replaced, b->replaced), XB_ORDER(a->subject, b->subject),
+                          XB_ORDER(a->complaint->fault, b->complaint->fault),
+                          XB_ORDER(a->together, b->together), XB_ORDER(b->written, a->written),
+                          XB_ORDER_ADDRESSES(a->complaint, b->complaint));
 }
 
 static enum xb_status name(struct xb_judging *judging, const struct xb_charge *first, size_t count,

@@ -2,6 +2,7 @@
 #include "internal.h"
 #include "majority.h"
 #include "natural.h"
+#include "order.h"
 
 #include <stdlib.h>
 
@@ -10,24 +11,22 @@ struct seat {
     size_t node;
     const char *model, *pci_bdf;
     time_t told;
+    bool is_gone;
 };
 
 static int compare_seats(const void *left, const void *right)
 {
     const struct seat *a = left;
     const struct seat *b = right;
-    int order = (a->node > b->node) - (a->node < b->node);
-    if (order == 0)
-        order = xb_natural_compare(a->pci_bdf, b->pci_bdf);
-    return order != 0 ? order : (a->told < b->told) - (a->told > b->told);
+    return XB_FIRST_ORDER(XB_ORDER(a->node, b->node), xb_natural_compare(a->pci_bdf, b->pci_bdf),
+                          XB_ORDER(b->told, a->told));
 }
 
 static int compare_models(const void *left, const void *right)
 {
     const struct seat *a = left;
     const struct seat *b = right;
-    int order = (a->node > b->node) - (a->node < b->node);
-    return order != 0 ? order : xb_natural_compare(a->model, b->model);
+    return XB_FIRST_ORDER(XB_ORDER(a->node, b->node), xb_natural_compare(a->model, b->model));
 }
 
 /* The GPUs in the order of their nodes and models. Of two at one PCI address the older one was
@@ -43,7 +42,7 @@ static size_t list_seats(const struct xb_fleet *fleet, struct seat *seats,
     size_t count = 0;
     for (size_t i = 0; i < fleet->gpu_count; i++)
         seats[i] = (struct seat){fleet->gpus[i].node, fleet->gpus[i].model, fleet->gpus[i].pci_bdf,
-                                 fleet->gpus[i].told};
+                                 fleet->gpus[i].told, fleet->gpus[i].is_gone};
     qsort(seats, fleet->gpu_count, sizeof *seats, compare_seats);
     for (size_t i = 0; i < fleet->gpu_count; i++) {
         bool replaced = count > 0 && seats[i].pci_bdf != NULL &&
@@ -149,14 +148,9 @@ static enum xb_status note_old(struct xb_judging *judging, const struct seat *se
 {
     size_t old = 0;
     struct seat first = {.told = 0};
-    for (size_t begin = 0, end = 0; begin < count; begin = end) {
-        time_t newest = 0;
-        for (; end < count && seats[end].node == seats[begin].node; end++)
-            newest = seats[end].told > newest ? seats[end].told : newest;
-        for (size_t i = begin; i < end; i++)
-            if (seats[i].told > 0 && seats[i].told + XB_FLEET_LAUNCH_S < newest && old++ == 0)
-                first = seats[i];
-    }
+    for (size_t i = 0; i < count; i++)
+        if (seats[i].is_gone && old++ == 0)
+            first = seats[i];
     if (old == 0)
         return XB_OK;
     return xb_fleet_add_note(judging, error,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "internal.h"
 #include "natural.h"
+#include "order.h"
 
 #include "base/arena.h"
 
@@ -60,36 +61,18 @@ struct ranked {
     const char *figure;
 };
 
-static int compare_doubles(double left, double right)
-{
-    return (left > right) - (left < right);
-}
-
 /* The worst first. What many have together comes behind what single ones have, which is where a
  * fault is likelier. */
 static int compare_ranked(const void *left, const void *right)
 {
     const struct ranked *a = left;
     const struct ranked *b = right;
-    int order = (a->finding.code > b->finding.code) - (a->finding.code < b->finding.code);
-    if (order == 0)
-        order = a->finding.together - b->finding.together;
-    if (order == 0)
-        order = -compare_doubles(a->worst, b->worst);
-    if (order == 0)
-        order = xb_natural_compare(a->finding.node, b->finding.node);
-    if (order == 0)
-        order = (a->gpu > b->gpu) - (a->gpu < b->gpu);
-    if (order == 0)
-        order = (a->finding.gpu > b->finding.gpu) - (a->finding.gpu < b->finding.gpu);
-    if (order == 0)
-        order = -compare_doubles(a->size, b->size);
-    if (order == 0)
-        order = xb_natural_compare(a->figure, b->figure);
-    if (order == 0)
-        order = (a->finding.figure > b->finding.figure) - (a->finding.figure < b->finding.figure);
-    return order != 0 ? order
-                      : (a->finding.peer > b->finding.peer) - (a->finding.peer < b->finding.peer);
+    return XB_FIRST_ORDER(
+        XB_ORDER(a->finding.code, b->finding.code), a->finding.together - b->finding.together,
+        XB_ORDER(b->worst, a->worst), xb_natural_compare(a->finding.node, b->finding.node),
+        XB_ORDER(a->gpu, b->gpu), XB_ORDER(a->finding.gpu, b->finding.gpu),
+        XB_ORDER(b->size, a->size), xb_natural_compare(a->figure, b->figure),
+        XB_ORDER(a->finding.figure, b->finding.figure), XB_ORDER(a->finding.peer, b->finding.peer));
 }
 
 /* Of slow and of fast GPUs. `worst` has two places a GPU. */

@@ -3,6 +3,7 @@
 #include "fleet.h"
 
 #include "base/arena.h"
+#include "base/began.h"
 
 #include <search.h>
 #include <stdlib.h>
@@ -19,14 +20,13 @@ struct name {
 /* Each array of a fleet has room for a power of two. */
 struct xb_fleet_names {
     void *texts, *things;                 /* search trees of const char and of struct name */
-    time_t *link_told;                    /* of every GPU: when its link was */
     size_t sources, nodes, gpus, figures; /* that there is room for */
-    size_t link_tolds, values, complaints, left_out;
+    size_t values, complaints, left_out;
 };
 
 enum xb_status xb_fleet_open(struct xb_fleet *fleet, struct xb_error *error)
 {
-    *fleet = (struct xb_fleet){.names = calloc(1, sizeof *fleet->names)};
+    *fleet = (struct xb_fleet){.now = xb_began().tv_sec, .names = calloc(1, sizeof *fleet->names)};
     if (fleet->names == NULL)
         return XB_FAIL(error, XB_ERR_MEMORY, "no memory for a fleet");
     return XB_OK;
@@ -43,7 +43,6 @@ void xb_fleet_free(struct xb_fleet *fleet)
     if (fleet->names != NULL) {
         tdestroy(fleet->names->texts, leave);
         tdestroy(fleet->names->things, leave);
-        free(fleet->names->link_told);
         free(fleet->names);
     }
     free(fleet->sources);
@@ -173,72 +172,73 @@ enum xb_status xb_fleet_add_node(struct xb_fleet *fleet, const struct xb_fleet_n
     return XB_OK;
 }
 
-/* Under which names a GPU is found; those that it does not have are 0 in their first word. */
+/* Under which names a GPU is found. */
 struct gpu_names {
-    struct name uuid, address, index;
+    struct name uuid, place;
 };
 
 static struct gpu_names names_of(const struct xb_fleet_gpu *gpu, size_t index)
 {
-    struct gpu_names names = {.uuid = {.index = index}, .address = {.index = index}};
-    names.index = (struct name){{OF_INDEX, gpu->node, (uintptr_t)gpu->model, gpu->index}, index};
-    if (gpu->uuid != NULL)
-        names.uuid = (struct name){{OF_UUID, (uintptr_t)gpu->uuid}, index};
+    struct gpu_names names = {.uuid = {{OF_UUID, gpu->node, (uintptr_t)gpu->uuid}, index}};
     if (gpu->pci_bdf != NULL)
-        names.address = (struct name){{OF_ADDRESS, gpu->node, (uintptr_t)gpu->pci_bdf}, index};
+        names.place = (struct name){{OF_ADDRESS, gpu->node, (uintptr_t)gpu->pci_bdf}, index};
+    else
+        names.place =
+            (struct name){{OF_INDEX, gpu->node, (uintptr_t)gpu->model, gpu->index}, index};
     return names;
+}
+
+/* Of two GPUs of a node. */
+static bool is_elsewhere(const struct xb_fleet_gpu *left, const struct xb_fleet_gpu *right)
+{
+    if (left->pci_bdf == NULL && right->pci_bdf == NULL)
+        return left->index != right->index;
+    return left->pci_bdf != NULL && right->pci_bdf != NULL && left->pci_bdf != right->pci_bdf;
 }
 
 /* The index of the GPU, or XB_FLEET_NONE. A document without UUIDs is of the GPU that a document
  * with them found at the same place. */
 static size_t find_gpu(const struct xb_fleet *fleet, const struct xb_fleet_gpu *gpu)
 {
-    struct gpu_names names = names_of(gpu, 0);
-    const struct name *known = gpu->uuid != NULL ? find(fleet, &names.uuid) : NULL;
-    if (known != NULL)
-        return known->index;
-    known = find(fleet, gpu->pci_bdf != NULL ? &names.address : &names.index);
+    const struct gpu_names names = names_of(gpu, 0);
+    const struct name *known = find(fleet, &names.uuid);
+    if (known == NULL || is_elsewhere(&fleet->gpus[known->index], gpu))
+        known = find(fleet, &names.place);
     if (known == NULL)
         return XB_FLEET_NONE;
-    bool other = gpu->uuid != NULL && fleet->gpus[known->index].uuid != NULL;
+    const char *uuid = fleet->gpus[known->index].uuid;
+    bool other = gpu->uuid != NULL && uuid != NULL && gpu->uuid != uuid;
     return other ? XB_FLEET_NONE : known->index;
 }
 
 static bool keep_gpu_names(struct xb_fleet *fleet, const struct xb_fleet_gpu *gpu, size_t index)
 {
-    struct gpu_names names = names_of(gpu, index);
-    if (gpu->uuid != NULL && !keep_name(fleet, &names.uuid))
-        return false;
-    return keep_name(fleet, gpu->pci_bdf != NULL ? &names.address : &names.index);
+    const struct gpu_names names = names_of(gpu, index);
+    return (gpu->uuid == NULL || keep_name(fleet, &names.uuid)) && keep_name(fleet, &names.place);
 }
 
-static void take_link(struct xb_fleet *fleet, size_t index, const struct xb_fleet_gpu *from)
+/* What a document says of a GPU that is in the fleet. */
+static void take_gpu(struct xb_fleet_gpu *gpu, const struct xb_fleet_gpu *from)
 {
-    struct xb_fleet_gpu *gpu = &fleet->gpus[index];
-    if (from->link_speed_gts > 0 && from->link_width > 0 &&
-        (gpu->link_width == 0 || from->told >= fleet->names->link_told[index])) {
-        gpu->link_speed_gts = from->link_speed_gts;
-        gpu->link_width = from->link_width;
-        fleet->names->link_told[index] = from->told;
-    }
-}
-
-static void take_newer(struct xb_fleet *fleet, size_t index, const struct xb_fleet_gpu *from)
-{
-    struct xb_fleet_gpu *gpu = &fleet->gpus[index];
     bool newer = from->told >= gpu->told;
-    if (from->uuid != NULL)
+    if (gpu->uuid == NULL)
         gpu->uuid = from->uuid;
-    if (from->pci_bdf != NULL && (newer || gpu->pci_bdf == NULL))
+    if (gpu->pci_bdf == NULL)
         gpu->pci_bdf = from->pci_bdf;
     if (from->model != NULL && (newer || gpu->model == NULL))
         gpu->model = from->model;
     if (newer) {
-        gpu->node = from->node;
         gpu->index = from->index;
         gpu->told = from->told;
     }
-    take_link(fleet, index, from);
+    if (from->told < gpu->first_told)
+        gpu->first_told = from->told;
+    if (from->link_speed_gts > 0 && from->link_width > 0 &&
+        (gpu->link_width == 0 || from->told >= gpu->link_told)) {
+        gpu->link_speed_gts = from->link_speed_gts;
+        gpu->link_width = from->link_width;
+        gpu->link_told = from->told;
+    }
 }
 
 enum xb_status xb_fleet_add_gpu(struct xb_fleet *fleet, const struct xb_fleet_gpu *gpu,
@@ -249,24 +249,18 @@ enum xb_status xb_fleet_add_gpu(struct xb_fleet *fleet, const struct xb_fleet_gp
         !keep_text(fleet, &kept.pci_bdf))
         return no_memory(error);
     size_t known = find_gpu(fleet, &kept);
-    size_t place = known == XB_FLEET_NONE ? fleet->gpu_count : known;
+    *index = known == XB_FLEET_NONE ? fleet->gpu_count : known;
     struct xb_fleet_gpu *grown = GROW(fleet->gpus, fleet->gpu_count, &fleet->names->gpus);
     if (grown == NULL)
         return no_memory(error);
     fleet->gpus = grown;
-    time_t *tolds = GROW(fleet->names->link_told, fleet->gpu_count, &fleet->names->link_tolds);
-    if (tolds == NULL)
+    if (!keep_gpu_names(fleet, &kept, *index))
         return no_memory(error);
-    fleet->names->link_told = tolds;
-    if (!keep_gpu_names(fleet, &kept, place))
-        return no_memory(error);
-    if (known == XB_FLEET_NONE) {
+    kept.first_told = kept.link_told = kept.told;
+    if (known == XB_FLEET_NONE)
         fleet->gpus[fleet->gpu_count++] = kept;
-        tolds[place] = kept.told;
-    } else {
-        take_newer(fleet, place, &kept);
-    }
-    *index = place;
+    else
+        take_gpu(&fleet->gpus[known], &kept);
     return XB_OK;
 }
 

@@ -24,7 +24,8 @@ struct xb_fleet_source {
     const char *path;    /* as the user named it, or of a file in a named folder; "-" */
     size_t number;       /* of the document in it, from 1; 0 where it is the only one */
     const char *kind;    /* "link", "run": what a newer one of the same kind can replace */
-    time_t written;      /* its timestamp; 0 where it has none */
+    time_t dated;        /* its timestamp; 0 where it has none */
+    time_t written;      /* the same, but 0 too for a date that is still to come */
     double began;        /* when measuring began, seconds since the epoch; NAN where not known */
     double late_s;       /* after the agreed time; NAN where none was agreed */
     bool unsynchronised; /* the node said that its clock follows no other */
@@ -36,8 +37,9 @@ struct xb_fleet_source {
 struct xb_fleet_node {
     const char *name;
     const char *hostname;
-    const char *driver; /* version, from the newest document that has one; NULL: none has */
-    time_t driver_told; /* when that document was written */
+    const char *driver;   /* version, from the newest document that has one; NULL: none has */
+    time_t driver_told;   /* when that document was written */
+    const char *expected; /* what the user calls it; NULL: not expected, or not judged yet */
 };
 
 struct xb_fleet_gpu {
@@ -49,6 +51,10 @@ struct xb_fleet_gpu {
     double link_speed_gts;
     unsigned link_width;
     time_t told; /* when the newest document was written */
+    /* The fleet's own: when the first document was, and the one that told the link; and whether its
+     * node has a document of a later launch, which does not find it. */
+    time_t first_told, link_told;
+    bool is_gone;
 };
 
 /* What was measured, and everything that must be the same before values are compared: two that
@@ -103,6 +109,7 @@ struct xb_fleet_left_out {
 };
 
 struct xb_fleet {
+    time_t now; /* when it is read: what is dated XB_FLEET_AHEAD_S later cannot have been written */
     struct xb_fleet_source *sources;
     size_t source_count;
     struct xb_fleet_node *nodes;
@@ -122,9 +129,11 @@ struct xb_fleet {
     struct xb_arena *texts;
 };
 
+/* A clock that was set to the local time is up to 14 hours ahead of UTC. */
+#define XB_FLEET_AHEAD_S ((time_t)24 * 3600)
 #define XB_FLEET_TOLD 1000 /* names at most so many of the documents that are left out */
 
-/* An empty fleet. XB_ERR_MEMORY. */
+/* An empty fleet, which is read now. XB_ERR_MEMORY. */
 XB_MUST_CHECK enum xb_status xb_fleet_open(struct xb_fleet *fleet, struct xb_error *error);
 void xb_fleet_free(struct xb_fleet *fleet); /* accepts a zeroed one */
 
@@ -140,8 +149,9 @@ XB_MUST_CHECK enum xb_status xb_fleet_add_source(struct xb_fleet *fleet,
 XB_MUST_CHECK enum xb_status xb_fleet_add_node(struct xb_fleet *fleet,
                                                const struct xb_fleet_node *node, size_t *index,
                                                struct xb_error *error);
-/* Its UUID identifies a GPU; without one its node and PCI address; without that its node, model and
- * index. The newest document (`told`) gives the rest, as far as it knows it. */
+/* Its place identifies a GPU: its node and its PCI address there; without that its UUID there, or
+ * the model and index. Another UUID at that place is another GPU, but one UUID at two places may be
+ * two as well. The newest document (`told`) gives the rest, as far as it knows it. */
 XB_MUST_CHECK enum xb_status xb_fleet_add_gpu(struct xb_fleet *fleet,
                                               const struct xb_fleet_gpu *gpu, size_t *index,
                                               struct xb_error *error);

@@ -2,6 +2,7 @@
 /* Slurm's host expressions, taken apart. */
 #define _POSIX_C_SOURCE 200809L
 #include "hostlist.h"
+#include "order.h"
 
 #include "base/arena.h"
 #include "base/file_text.h"
@@ -47,8 +48,10 @@ static enum xb_status add_name(struct parser *parser, const char *at, const char
     struct xb_hostlist *list = parser->list;
     if (list->count == XB_HOSTLIST_LARGEST)
         return fail_at(parser, at, "these are more than 1000000 names");
-    if (name[0] == '-')
-        return fail_at(parser, at, "a name that begins with a dash");
+    if (!xb_hostlist_is_name(name))
+        return fail_at(parser, at,
+                       "no name of a host: it begins with a dash or a dot, or is ALL, which Slurm "
+                       "takes for all nodes");
     if (list->count == parser->room) {
         size_t room = parser->room == 0 ? 64 : 2 * parser->room;
         const char **grown = realloc(list->names, room * sizeof(const char *));
@@ -73,8 +76,7 @@ static int by_name(const void *a, const void *b)
 {
     const struct place *first = a;
     const struct place *second = b;
-    int order = strcmp(first->name, second->name);
-    return order != 0 ? order : (first->index > second->index) - (first->index < second->index);
+    return XB_FIRST_ORDER(strcmp(first->name, second->name), XB_ORDER(first->index, second->index));
 }
 
 /* Keeps the first of names that are the same, in the order given. */

@@ -30,8 +30,8 @@ void xb_hostlist_free(struct xb_hostlist *list); /* accepts a zeroed one */
 /* Whether a host name may have that character: a letter, a digit, a dash, a dot, an underscore. */
 bool xb_hostlist_takes(char c);
 /* Whether a whole name can be in an expression: such characters; no dash in front, which would make
- * it an option of the command that it is given to; and not "ALL", which Slurm takes for all nodes.
- */
+ * it an option of the command that it is given to; no dot, as in the folders "." and ".."; and not
+ * "ALL", which Slurm takes for all nodes. */
 bool xb_hostlist_is_name(const char *name);
 
 /* A short expression that Slurm expands to these names, in order; "" for none. Leaves out and

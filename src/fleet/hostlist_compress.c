@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Makes one of Slurm's host expressions from names of hosts. */
-#define _POSIX_C_SOURCE 200809L
 #include "hostlist.h"
+#include "order.h"
 
-#include "base/arena.h"
+#include "base/stream.h"
 
 #include <inttypes.h>
 #include <stdbool.h>
@@ -49,14 +49,10 @@ static int by_parts(const void *a, const void *b)
     const struct item *second = b;
     size_t one = prefix_of(first);
     size_t other = prefix_of(second);
-    int order = memcmp(first->text, second->text, one < other ? one : other);
-    if (order == 0)
-        order = (one > other) - (one < other);
-    if (order == 0)
-        order = strcmp(first->text + first->limit, second->text + second->limit);
-    if (order == 0)
-        order = (first->number > second->number) - (first->number < second->number);
-    return order != 0 ? order : (first->digits > second->digits) - (first->digits < second->digits);
+    return XB_FIRST_ORDER(
+        memcmp(first->text, second->text, one < other ? one : other), XB_ORDER(one, other),
+        strcmp(first->text + first->limit, second->text + second->limit),
+        XB_ORDER(first->number, second->number), XB_ORDER(first->digits, second->digits));
 }
 
 static bool are_alike(const struct item *first, const struct item *second)
@@ -133,36 +129,24 @@ static void find_digits(struct item *item, bool is_first)
     item->number = is_number ? strtoull(item->text + begin, NULL, 10) : 0;
 }
 
-/* Makes one item of several that are alike; false: no memory. Of one the text gets brackets only if
- * it is the first fold, so that brackets before it can be followed by these. */
-static bool join(struct fold *fold, const struct item *items, size_t count, bool is_first,
-                 struct item *joined)
+/* The text, with brackets, of several items that are alike. */
+static enum xb_status join(struct fold *fold, const struct item *items, size_t count,
+                           const char **joined, struct xb_error *error)
 {
     struct range *ranges = calloc(count, sizeof *ranges);
-    char *text = NULL;
-    size_t size = 0;
-    *joined = items[0];
-    joined->limit = prefix_of(&items[0]);
-    joined->digits = 0;
-    if (count > 1)
-        joined->name = NULL;
-    FILE *stream = ranges != NULL ? open_memstream(&text, &size) : NULL;
-    bool ok = stream != NULL;
-    if (ok) {
-        fprintf(stream, "%.*s[", (int)joined->limit, items[0].text);
-        put_ranges(stream, ranges, find_ranges(items, count, ranges));
-        fprintf(stream, "]%s", items[0].text + items[0].limit);
-        ok = fclose(stream) == 0;
+    struct xb_memory_text text = {.text = NULL};
+    if (ranges != NULL && xb_memory_text_begin(&text) != NULL) {
+        fprintf(text.stream, "%.*s[", (int)prefix_of(&items[0]), items[0].text);
+        put_ranges(text.stream, ranges, find_ranges(items, count, ranges));
+        fprintf(text.stream, "]%s", items[0].text + items[0].limit);
     }
-    if (ok && (count > 1 || is_first))
-        joined->text = xb_arena_print(&fold->texts, "%s", text);
-    free(text);
     free(ranges);
-    return ok && joined->text != NULL;
+    return xb_memory_text_keep(&text, "the names of hosts", &fold->texts, joined, error);
 }
 
-/* Joins what differs in its last digits only, or in those before. False: no memory. */
-static bool fold_once(struct fold *fold, bool is_first)
+/* Joins what differs in its last digits only, or in those before. Of one the text gets brackets
+ * only in the first fold, so that brackets before it can be followed by these. */
+static enum xb_status fold_once(struct fold *fold, bool is_first, struct xb_error *error)
 {
     size_t kept = 0;
     for (size_t i = 0; i < fold->count; i++)
@@ -173,20 +157,26 @@ static bool fold_once(struct fold *fold, bool is_first)
         size_t count = 1;
         while (i + count < fold->count && are_alike(&fold->items[i], &fold->items[i + count]))
             count++;
-        if (joined.digits > 0 && !join(fold, &fold->items[i], count, is_first, &joined))
-            return false;
+        if (joined.digits > 0) {
+            if ((count > 1 || is_first) &&
+                join(fold, &fold->items[i], count, &joined.text, error) != XB_OK)
+                return XB_ERR_MEMORY;
+            joined.limit = prefix_of(&joined);
+            joined.digits = 0;
+            joined.name = count > 1 ? NULL : joined.name;
+        }
         fold->items[kept++] = joined;
         i += count;
     }
     fold->count = kept;
-    return true;
+    return XB_OK;
 }
 
 /* ---- from outside ---- */
 
 bool xb_hostlist_is_name(const char *name)
 {
-    if (name[0] == '\0' || name[0] == '-' || strcasecmp(name, "all") == 0)
+    if (name[0] == '\0' || name[0] == '-' || name[0] == '.' || strcasecmp(name, "all") == 0)
         return false;
     for (; *name != '\0'; name++)
         if (!xb_hostlist_takes(*name))
@@ -219,39 +209,33 @@ static void take_names(struct fold *fold, const char *const *names, size_t count
     fold->count = kept;
 }
 
-/* The items one behind the other, in *arena; NULL: no memory. */
-static const char *print_items(const struct fold *fold, struct xb_arena **arena)
+/* The items one behind the other, in *arena. */
+static enum xb_status print_items(const struct fold *fold, struct xb_arena **arena,
+                                  const char **printed, struct xb_error *error)
 {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *stream = open_memstream(&text, &size);
-    if (stream == NULL)
-        return NULL;
-    for (size_t i = 0; i < fold->count; i++)
+    struct xb_memory_text text = {.text = NULL};
+    FILE *stream = xb_memory_text_begin(&text);
+    for (size_t i = 0; stream != NULL && i < fold->count; i++)
         fprintf(stream, "%s%s", i > 0 ? "," : "",
                 fold->items[i].name != NULL ? fold->items[i].name : fold->items[i].text);
-    bool ok = fclose(stream) == 0;
-    const char *kept = ok ? xb_arena_print(arena, "%s", text) : NULL;
-    free(text);
-    return kept;
+    return xb_memory_text_keep(&text, "the names of hosts", arena, printed, error);
 }
 
 enum xb_status xb_hostlist_compress(const char *const *names, size_t count, struct xb_arena **arena,
                                     const char **text, size_t *left_out, struct xb_error *error)
 {
     struct fold fold = {.items = calloc(count + 1, sizeof *fold.items)};
-    bool ok = fold.items != NULL;
+    enum xb_status status = XB_OK;
     *left_out = 0;
     *text = NULL;
-    if (ok)
-        take_names(&fold, names, count, left_out);
-    for (int i = 0; ok && i < BRACKETS; i++)
-        ok = fold_once(&fold, i == 0);
-    if (ok)
-        *text = print_items(&fold, arena);
+    if (fold.items == NULL)
+        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for the names of %zu hosts", count);
+    take_names(&fold, names, count, left_out);
+    for (int i = 0; status == XB_OK && i < BRACKETS; i++)
+        status = fold_once(&fold, i == 0, error);
+    if (status == XB_OK)
+        status = print_items(&fold, arena, text, error);
     free(fold.items);
     xb_arena_free(fold.texts);
-    return *text != NULL
-               ? XB_OK
-               : XB_FAIL(error, XB_ERR_MEMORY, "no memory for the names of %zu hosts", count);
+    return status;
 }

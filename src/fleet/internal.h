@@ -41,14 +41,20 @@ struct xb_tested {
 struct xb_judging {
     struct xb_fleet *fleet;
     struct xb_fleet_judgement *judgement;
-    size_t finding_capacity, note_capacity;
+    size_t finding_capacity;
     struct xb_tested *tested; /* the newest value of every GPU and peer, figure by figure */
     size_t tested_count;
     size_t unusable;    /* how many values are no positive numbers */
     size_t group_notes; /* how many figures have a note of groups.c */
 };
 
-/* newest.c: sorts the fleet's values and lists the ones to judge. */
+/* moved.c: finds the GPUs that are gone from where they were, and makes one of those that are at
+ * another place since. A note tells of other GPUs with equal UUIDs. */
+XB_MUST_CHECK enum xb_status xb_fleet_join_moved(struct xb_judging *judging,
+                                                 struct xb_error *error);
+
+/* newest.c: drops the fleet's values that a newer document has too, maybe with another driver,
+ * sorts the others, and lists the ones to judge. */
 XB_MUST_CHECK enum xb_status xb_fleet_take_newest(struct xb_judging *judging,
                                                   struct xb_error *error);
 

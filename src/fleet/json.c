@@ -109,8 +109,8 @@ static void put_source(struct xb_json *json, const struct xb_fleet_source *sourc
     xb_json_put_text(json, "path", source->path);
     xb_json_put_optional(json, "kind", source->kind);
     xb_json_put_known_whole(json, "number", source->number > 0, source->number);
-    if (source->written != 0)
-        xb_document_put_time(json, "timestamp", source->written);
+    if (source->dated != 0)
+        xb_document_put_time(json, "timestamp", source->dated);
     else
         xb_json_put_null(json, "timestamp");
     xb_json_put_number(json, "began_s", source->began);

@@ -2,6 +2,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "internal.h"
 #include "natural.h"
+#include "order.h"
 
 #include "base/arena.h"
 #include "base/text.h"
@@ -25,9 +26,7 @@ static int compare_siblings(const void *left, const void *right)
     int order = b->siblings.judged - a->siblings.judged;
     for (size_t i = 0; order == 0 && i < sizeof texts / sizeof *texts; i++)
         order = xb_natural_compare(texts[i][0], texts[i][1]);
-    if (order != 0)
-        return order;
-    return (a->siblings.figure > b->siblings.figure) - (a->siblings.figure < b->siblings.figure);
+    return order != 0 ? order : XB_ORDER(a->siblings.figure, b->siblings.figure);
 }
 
 static enum xb_status sort_siblings(struct xb_judging *judging, struct xb_error *error)
@@ -71,6 +70,8 @@ static enum xb_status note_left_out(struct xb_judging *judging, struct xb_error 
 static enum xb_status judge(struct xb_judging *judging, struct xb_error *error)
 {
     static enum xb_status (*const parts[])(struct xb_judging *, struct xb_error *) = {
+        xb_fleet_join_moved,
+        xb_fleet_name_complaints,
         xb_fleet_take_newest,
         xb_fleet_shift_slots,
         xb_fleet_gather_siblings,
@@ -79,7 +80,6 @@ static enum xb_status judge(struct xb_judging *judging, struct xb_error *error)
         sort_siblings,
         note_left_out,
         xb_fleet_note_lacking,
-        xb_fleet_name_complaints,
         xb_fleet_name_missing,
         xb_fleet_name_fewer_gpus,
         xb_fleet_name_narrower,

@@ -99,7 +99,8 @@ struct xb_fleet_judgement {
     struct xb_arena *texts;
 };
 
-/* Judges everything in the fleet, and may reorder its values. XB_ERR_MEMORY only. */
+/* Judges everything in the fleet, when all is in it: makes one GPU of those that were moved, drops
+ * values that a newer document has too, and reorders the others. XB_ERR_MEMORY only. */
 XB_MUST_CHECK enum xb_status xb_fleet_judge(struct xb_fleet *fleet,
                                             const struct xb_fleet_request *request,
                                             struct xb_fleet_judgement *judgement,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "internal.h"
 #include "natural.h"
+#include "order.h"
 #include "quantity.h"
 
 #include <stdlib.h>
@@ -20,8 +21,7 @@ static int compare_holdings(const void *left, const void *right)
 {
     const struct holding *a = left;
     const struct holding *b = right;
-    int order = xb_quantity_compare(a->figure, b->figure);
-    return order != 0 ? order : (a->gpu > b->gpu) - (a->gpu < b->gpu);
+    return XB_FIRST_ORDER(xb_quantity_compare(a->figure, b->figure), XB_ORDER(a->gpu, b->gpu));
 }
 
 /* What is lacking: how many figures in all, and the first by name. */
@@ -48,9 +48,7 @@ static int compare_seats(const void *left, const void *right)
 {
     const struct seat *a = left;
     const struct seat *b = right;
-    int order =
-        ((uintptr_t)a->model > (uintptr_t)b->model) - ((uintptr_t)a->model < (uintptr_t)b->model);
-    return order != 0 ? order : (a->gpu > b->gpu) - (a->gpu < b->gpu);
+    return XB_FIRST_ORDER(XB_ORDER_ADDRESSES(a->model, b->model), XB_ORDER(a->gpu, b->gpu));
 }
 
 static struct seat *list_seats(const struct xb_fleet *fleet)

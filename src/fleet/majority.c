@@ -3,23 +3,22 @@
 
 #include "judgement.h"
 #include "natural.h"
+#include "order.h"
 
 #include <stdlib.h>
 
 static int compare_what(const struct xb_vote *left, const struct xb_vote *right)
 {
-    int order = (left->number > right->number) - (left->number < right->number);
-    return order != 0 ? order : xb_natural_compare(left->text, right->text);
+    return XB_FIRST_ORDER(XB_ORDER(left->number, right->number),
+                          xb_natural_compare(left->text, right->text));
 }
 
 static int compare_votes(const void *left, const void *right)
 {
     const struct xb_vote *a = left;
     const struct xb_vote *b = right;
-    int order = xb_natural_compare(a->group, b->group);
-    if (order == 0)
-        order = compare_what(a, b);
-    return order != 0 ? order : (a->item > b->item) - (a->item < b->item);
+    return XB_FIRST_ORDER(xb_natural_compare(a->group, b->group), compare_what(a, b),
+                          XB_ORDER(a->item, b->item));
 }
 
 void xb_votes_sort(struct xb_vote *votes, size_t count)

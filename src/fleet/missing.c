@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "internal.h"
 #include "natural.h"
+#include "order.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,24 +29,21 @@ static int compare_short(const char *left, const char *right)
 {
     size_t a = length_of_short(left);
     size_t b = length_of_short(right);
-    int order = memcmp(left, right, a < b ? a : b);
-    return order != 0 ? order : (a > b) - (a < b);
+    return XB_FIRST_ORDER(memcmp(left, right, a < b ? a : b), XB_ORDER(a, b));
 }
 
 static int compare_called(const void *left, const void *right)
 {
     const struct called *a = left;
     const struct called *b = right;
-    int order = compare_short(a->name, b->name);
-    if (order == 0)
-        order = strcmp(a->name, b->name);
-    return order != 0 ? order : (a->owner > b->owner) - (a->owner < b->owner);
+    return XB_FIRST_ORDER(compare_short(a->name, b->name), strcmp(a->name, b->name),
+                          XB_ORDER(a->owner, b->owner));
 }
 
 struct roll {
     struct called *items;
     size_t count;
-    bool *met; /* of every owner */
+    const char **met; /* of every owner: how the other side calls it; NULL: it is not there */
 };
 
 /* All names of both sides that have one short name. */
@@ -80,13 +78,13 @@ static bool all_dotted(const struct called *items, size_t count)
 }
 
 /* Both are in order, so one pass finds the names that are on both sides. */
-static void meet(const struct range *range, bool *expected_met, bool *there_met)
+static void meet(const struct range *range, const char **expected_met, const char **there_met)
 {
     for (size_t i = 0, k = 0; i < range->expected_count && k < range->there_count;) {
         int order = strcmp(range->expected[i].name, range->there[k].name);
         if (order == 0) {
-            expected_met[range->expected[i].owner] = true;
-            there_met[range->there[k].owner] = true;
+            expected_met[range->expected[i].owner] = range->there[k].name;
+            there_met[range->there[k].owner] = range->expected[i].name;
         }
         /* One name may be of several on either side. */
         if (order < 0 || (order == 0 && i + 1 < range->expected_count &&
@@ -101,9 +99,9 @@ static void meet(const struct range *range, bool *expected_met, bool *there_met)
                   all_dotted(range->there, range->there_count);
     if (!one || !differ)
         return;
-    expected_met[range->expected[0].owner] = true;
+    expected_met[range->expected[0].owner] = range->there[0].name;
     for (size_t k = 0; k < range->there_count; k++)
-        there_met[range->there[k].owner] = true;
+        there_met[range->there[k].owner] = range->expected[0].name;
 }
 
 static void meet_all(struct roll *expected, struct roll *there)
@@ -126,7 +124,7 @@ static void meet_all(struct roll *expected, struct roll *there)
 static bool open_roll(struct roll *roll, size_t owners)
 {
     *roll = (struct roll){.items = calloc(2 * owners + 1, sizeof *roll->items),
-                          .met = calloc(owners + 1, sizeof *roll->met)};
+                          .met = calloc(owners + 1, sizeof(const char *))};
     return roll->items != NULL && roll->met != NULL;
 }
 
@@ -136,15 +134,14 @@ static void close_roll(struct roll *roll)
     free(roll->met);
 }
 
-static enum xb_status note_unexpected(struct xb_judging *judging, const bool *met,
-                                      struct xb_error *error)
+static enum xb_status note_unexpected(struct xb_judging *judging, struct xb_error *error)
 {
     const struct xb_fleet *fleet = judging->fleet;
     const char *first[3];
     size_t count = 0;
     char text[XB_FLEET_NAMES_SIZE];
     for (size_t i = 0; i < fleet->node_count; i++) {
-        if (met[i])
+        if (fleet->nodes[i].expected != NULL)
             continue;
         if (count < 3)
             first[count] = fleet->nodes[i].name;
@@ -156,18 +153,18 @@ static enum xb_status note_unexpected(struct xb_judging *judging, const bool *me
                              xb_fleet_names_text(first, count, text));
 }
 
-static size_t count_missing(const bool *met, size_t count)
+static size_t count_missing(const char *const *met, size_t count)
 {
     size_t missing = 0;
     for (size_t i = 0; i < count; i++)
-        missing += !met[i];
+        missing += met[i] == NULL;
     return missing;
 }
 
 /* Where no expected node is there, the folder or the names are likelier to be wrong than all nodes:
  * a file of names that is misspelt is a name. Where many are not, a launcher that died is likelier.
  */
-static enum xb_status name_missing(struct xb_judging *judging, const bool *met,
+static enum xb_status name_missing(struct xb_judging *judging, const char *const *met,
                                    struct xb_error *error)
 {
     const struct xb_fleet_request *request = &judging->judgement->request;
@@ -177,7 +174,7 @@ static enum xb_status name_missing(struct xb_judging *judging, const bool *met,
     bool together = xb_fleet_is_together(missing, request->expected_count);
     enum xb_status status = XB_OK;
     for (size_t i = 0; status == XB_OK && i < request->expected_count; i++) {
-        if (met[i])
+        if (met[i] != NULL)
             continue;
         struct xb_fleet_finding finding =
             xb_fleet_plain_finding(XB_FLEET_MISSING, request->expected[i], XB_FLEET_NONE);
@@ -212,10 +209,12 @@ enum xb_status xb_fleet_name_missing(struct xb_judging *judging, struct xb_error
                 there.items[there.count++] = (struct called){node->hostname, i};
         }
         meet_all(&expected, &there);
+        for (size_t i = 0; i < fleet->node_count; i++)
+            fleet->nodes[i].expected = there.met[i];
         status = name_missing(judging, expected.met, error);
     }
     if (status == XB_OK)
-        status = note_unexpected(judging, there.met, error);
+        status = note_unexpected(judging, error);
     close_roll(&expected);
     close_roll(&there);
     return status;

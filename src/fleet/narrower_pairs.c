@@ -3,6 +3,7 @@
 #include "majority.h"
 #include "natural.h"
 #include "node_tally.h"
+#include "order.h"
 
 #include <stdlib.h>
 
@@ -25,12 +26,8 @@ static int compare_pairs(const void *left, const void *right)
 {
     const struct pair *a = left;
     const struct pair *b = right;
-    int order = (a->gpu > b->gpu) - (a->gpu < b->gpu);
-    if (order == 0)
-        order = (a->peer > b->peer) - (a->peer < b->peer);
-    if (order == 0)
-        order = (a->written < b->written) - (a->written > b->written);
-    return order != 0 ? order : (a->figure > b->figure) - (a->figure < b->figure);
+    return XB_FIRST_ORDER(XB_ORDER(a->gpu, b->gpu), XB_ORDER(a->peer, b->peer),
+                          XB_ORDER(b->written, a->written), XB_ORDER(a->figure, b->figure));
 }
 
 static size_t list_pairs(const struct xb_fleet *fleet, struct pair *pairs)
@@ -86,18 +83,15 @@ struct spot {
 
 static int compare_spots(const struct spot *left, const struct spot *right)
 {
-    int order = xb_natural_compare(left->model, right->model);
-    if (order == 0)
-        order = (left->gpu > right->gpu) - (left->gpu < right->gpu);
-    return order != 0 ? order : (left->peer > right->peer) - (left->peer < right->peer);
+    return XB_FIRST_ORDER(xb_natural_compare(left->model, right->model),
+                          XB_ORDER(left->gpu, right->gpu), XB_ORDER(left->peer, right->peer));
 }
 
 static int sort_spots(const void *left, const void *right)
 {
     const struct spot *a = left;
     const struct spot *b = right;
-    int order = compare_spots(a, b);
-    return order != 0 ? order : (a->links > b->links) - (a->links < b->links);
+    return XB_FIRST_ORDER(compare_spots(a, b), XB_ORDER(a->links, b->links));
 }
 
 /* Of one place, in the order of their links: clears `usual` where more than half of the others have

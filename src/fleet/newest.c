@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "internal.h"
+#include "order.h"
 #include "quantity.h"
 
 #include <math.h>
@@ -12,11 +13,7 @@ struct place {
     size_t quantity; /* the first figure that is the same but for driver and link */
     size_t node;
     time_t written;
-    bool is_old; /* a newer one has the same, maybe with another driver */
 };
-
-#define ORDER_ADDRESSES(left, right)                                                               \
-    (((uintptr_t)(left) > (uintptr_t)(right)) - ((uintptr_t)(left) < (uintptr_t)(right)))
 
 /* A figure on its way to a quantity; equal texts have one address. */
 struct quantity {
@@ -26,22 +23,18 @@ struct quantity {
 
 int xb_quantity_compare(const struct xb_fleet_figure *left, const struct xb_fleet_figure *right)
 {
-    int order = ORDER_ADDRESSES(left->name, right->name);
-    if (order == 0)
-        order = ORDER_ADDRESSES(left->model, right->model);
-    if (order == 0)
-        order = ORDER_ADDRESSES(left->backend, right->backend);
-    if (order == 0)
-        order = ORDER_ADDRESSES(left->options, right->options);
-    return order != 0 ? order : ORDER_ADDRESSES(left->unit, right->unit);
+    return XB_FIRST_ORDER(XB_ORDER_ADDRESSES(left->name, right->name),
+                          XB_ORDER_ADDRESSES(left->model, right->model),
+                          XB_ORDER_ADDRESSES(left->backend, right->backend),
+                          XB_ORDER_ADDRESSES(left->options, right->options),
+                          XB_ORDER_ADDRESSES(left->unit, right->unit));
 }
 
 static int compare_quantities(const void *left, const void *right)
 {
     const struct quantity *a = left;
     const struct quantity *b = right;
-    int order = xb_quantity_compare(a->figure, b->figure);
-    return order != 0 ? order : (a->index > b->index) - (a->index < b->index);
+    return XB_FIRST_ORDER(xb_quantity_compare(a->figure, b->figure), XB_ORDER(a->index, b->index));
 }
 
 /* Of every figure. NULL: no memory. */
@@ -67,41 +60,27 @@ static size_t *find_quantities(const struct xb_fleet *fleet)
     return found;
 }
 
-static int compare_sizes(size_t left, size_t right)
-{
-    return (left > right) - (left < right);
-}
-
 /* By node, GPU and peer; the newest of each first. */
 static int compare_rest(const struct place *a, const struct place *b)
 {
-    int order = compare_sizes(a->node, b->node);
-    if (order == 0)
-        order = compare_sizes(a->value.gpu, b->value.gpu);
-    if (order == 0)
-        order = (a->value.peer > b->value.peer) - (a->value.peer < b->value.peer);
-    if (order == 0)
-        order = (a->written < b->written) - (a->written > b->written);
-    if (order == 0)
-        order = -compare_sizes(a->value.source, b->value.source);
-    return order != 0 ? order
-                      : (a->value.value > b->value.value) - (a->value.value < b->value.value);
+    return XB_FIRST_ORDER(XB_ORDER(a->node, b->node), XB_ORDER(a->value.gpu, b->value.gpu),
+                          XB_ORDER(a->value.peer, b->value.peer), XB_ORDER(b->written, a->written),
+                          XB_ORDER(b->value.source, a->value.source),
+                          XB_ORDER(a->value.value, b->value.value));
 }
 
 static int sort_by_quantity(const void *left, const void *right)
 {
     const struct place *a = left;
     const struct place *b = right;
-    int order = compare_sizes(a->quantity, b->quantity);
-    return order != 0 ? order : compare_rest(a, b);
+    return XB_FIRST_ORDER(XB_ORDER(a->quantity, b->quantity), compare_rest(a, b));
 }
 
 static int sort_by_figure(const void *left, const void *right)
 {
     const struct place *a = left;
     const struct place *b = right;
-    int order = compare_sizes(a->value.figure, b->value.figure);
-    return order != 0 ? order : compare_rest(a, b);
+    return XB_FIRST_ORDER(XB_ORDER(a->value.figure, b->value.figure), compare_rest(a, b));
 }
 
 static bool is_same(const struct place *left, const struct place *right)
@@ -110,55 +89,59 @@ static bool is_same(const struct place *left, const struct place *right)
            left->value.peer == right->value.peer;
 }
 
-/* Lists the fleet's values in the order of their figures, and which of them are old. */
-static enum xb_status sort_values(struct xb_fleet *fleet, struct place **sorted,
-                                  struct xb_error *error)
+static void list_places(const struct xb_fleet *fleet, const size_t *quantities,
+                        struct place *places)
+{
+    for (size_t i = 0; i < fleet->value_count; i++) {
+        const struct xb_fleet_value *value = &fleet->values[i];
+        time_t written =
+            value->source < fleet->source_count ? fleet->sources[value->source].written : 0;
+        places[i] = (struct place){*value, quantities[value->figure], fleet->gpus[value->gpu].node,
+                                   written};
+    }
+}
+
+/* Leaves the newest values in the fleet, in the order of their figures. */
+static enum xb_status drop_old(struct xb_fleet *fleet, struct xb_error *error)
 {
     size_t *quantities = find_quantities(fleet);
     struct place *places = malloc(fleet->value_count * sizeof *places);
-    *sorted = places;
-    if (places == NULL || quantities == NULL) {
-        free(quantities);
-        return xb_fleet_no_memory(error);
-    }
-    for (size_t i = 0; i < fleet->value_count; i++) {
-        size_t source = fleet->values[i].source;
-        time_t written = source < fleet->source_count ? fleet->sources[source].written : 0;
-        places[i] = (struct place){fleet->values[i], quantities[fleet->values[i].figure],
-                                   fleet->gpus[fleet->values[i].gpu].node, written, false};
+    bool has_memory = quantities != NULL && places != NULL;
+    if (has_memory) {
+        size_t kept = 0;
+        list_places(fleet, quantities, places);
+        qsort(places, fleet->value_count, sizeof *places, sort_by_quantity);
+        for (size_t i = 0; i < fleet->value_count; i++)
+            if (i == 0 || !is_same(&places[i], &places[kept - 1]))
+                places[kept++] = places[i];
+        qsort(places, kept, sizeof *places, sort_by_figure);
+        for (size_t i = 0; i < kept; i++)
+            fleet->values[i] = places[i].value;
+        fleet->value_count = kept;
     }
     free(quantities);
-    qsort(places, fleet->value_count, sizeof *places, sort_by_quantity);
-    for (size_t i = 1; i < fleet->value_count; i++)
-        places[i].is_old = is_same(&places[i], &places[i - 1]);
-    qsort(places, fleet->value_count, sizeof *places, sort_by_figure);
-    for (size_t i = 0; i < fleet->value_count; i++)
-        fleet->values[i] = places[i].value;
-    return XB_OK;
+    free(places);
+    return has_memory ? XB_OK : xb_fleet_no_memory(error);
 }
 
 enum xb_status xb_fleet_take_newest(struct xb_judging *judging, struct xb_error *error)
 {
     struct xb_fleet *fleet = judging->fleet;
-    if (fleet->value_count == 0)
-        return XB_OK;
-    struct place *places = NULL;
-    enum xb_status status = sort_values(fleet, &places, error);
-    if (status == XB_OK)
-        judging->tested = calloc(fleet->value_count, sizeof *judging->tested);
-    if (status == XB_OK && judging->tested == NULL)
-        status = xb_fleet_no_memory(error);
-    for (size_t i = 0; status == XB_OK && i < fleet->value_count; i++) {
-        const struct xb_fleet_value *value = &fleet->values[i];
-        if (places[i].is_old) {
-            judging->judgement->duplicates++;
-        } else if (!(value->value > 0) || isinf(value->value)) {
+    size_t all = fleet->value_count;
+    enum xb_status status = all > 0 ? drop_old(fleet, error) : XB_OK;
+    if (status != XB_OK)
+        return status;
+    judging->judgement->duplicates = all - fleet->value_count;
+    judging->tested = calloc(fleet->value_count + 1, sizeof *judging->tested);
+    if (judging->tested == NULL)
+        return xb_fleet_no_memory(error);
+    for (size_t i = 0; i < fleet->value_count; i++) {
+        double value = fleet->values[i].value;
+        if (!(value > 0) || isinf(value))
             judging->unusable++;
-        } else {
+        else
             judging->tested[judging->tested_count++] =
-                (struct xb_tested){.value = i, .logarithm = log(value->value), .p = 1};
-        }
+                (struct xb_tested){.value = i, .logarithm = log(value), .p = 1};
     }
-    free(places);
-    return status;
+    return XB_OK;
 }

@@ -30,42 +30,14 @@ static int by_name(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-static size_t length_of_short(const char *name)
-{
-    return strcspn(name, ".");
-}
-
-/* "gpu1" and "gpu1.cluster" */
-static bool is_short_of_other(const char *a, const char *b)
-{
-    size_t length = length_of_short(a);
-    return length == length_of_short(b) && strncmp(a, b, length) == 0 &&
-           (a[length] == '\0') != (b[length] == '\0');
-}
-
 /* How the user calls the node: hosts that call themselves gpu1.cluster are gpu1 to a scheduler that
- * knows them so, and it refuses a list with one name that it does not know. The document's name
- * where that is what was expected, or where two could be meant. */
-static const char *called(const struct xb_fleet_judgement *judgement, const char *name)
+ * knows them so, and it refuses a list with one name that it does not know. */
+static const char *called(const struct xb_fleet *fleet, const char *name)
 {
-    const struct xb_fleet_request *request = &judgement->request;
-    const struct xb_fleet *fleet = judgement->fleet;
-    const char *found = NULL;
-    size_t candidates = 0;
-    for (size_t i = 0; i < request->expected_count; i++) {
-        if (strcmp(request->expected[i], name) == 0)
-            return name;
-        if (!is_short_of_other(request->expected[i], name))
-            continue;
-        found = request->expected[i];
-        candidates++;
-    }
-    for (size_t i = 0; candidates == 1 && i < fleet->node_count; i++)
-        if (strcmp(fleet->nodes[i].name, name) != 0 &&
-            (strcmp(fleet->nodes[i].name, found) == 0 ||
-             is_short_of_other(fleet->nodes[i].name, found)))
-            candidates++;
-    return candidates == 1 ? found : name;
+    for (size_t i = 0; i < fleet->node_count; i++)
+        if (strcmp(fleet->nodes[i].name, name) == 0 && fleet->nodes[i].expected != NULL)
+            return fleet->nodes[i].expected;
+    return name;
 }
 
 /* The nodes to take out of service, each once; returns how many. */
@@ -81,7 +53,7 @@ static size_t find_bad(const struct xb_fleet_judgement *judgement, const char **
         if (kept == 0 || strcmp(names[kept - 1], names[i]) != 0)
             names[kept++] = names[i];
     for (size_t i = 0; i < kept; i++)
-        names[i] = called(judgement, names[i]);
+        names[i] = called(judgement->fleet, names[i]);
     return kept;
 }
 

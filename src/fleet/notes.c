@@ -18,14 +18,11 @@ enum xb_status xb_fleet_add_note(struct xb_judging *judging, struct xb_error *er
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    if (judgement->note_count == judging->note_capacity) {
-        size_t capacity = judging->note_capacity == 0 ? 8 : 2 * judging->note_capacity;
-        const char **grown = realloc(judgement->notes, capacity * sizeof *grown);
-        if (grown == NULL)
-            return xb_fleet_no_memory(error);
-        judgement->notes = grown;
-        judging->note_capacity = capacity;
-    }
+    const char **grown =
+        realloc(judgement->notes, (judgement->note_count + 1) * sizeof(const char *));
+    if (grown == NULL)
+        return xb_fleet_no_memory(error);
+    judgement->notes = grown;
     const char *kept = xb_arena_print(&judgement->texts, "%s", text);
     if (kept == NULL)
         return xb_fleet_no_memory(error);

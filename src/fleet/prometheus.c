@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _POSIX_C_SOURCE 200809L
 #include "formats.h"
+#include "order.h"
 
 #include "base/arena.h"
 #include "base/prometheus.h"
@@ -106,20 +107,15 @@ static void put_labels(FILE *stream, const struct xb_fleet *fleet,
     fputc('}', stream);
 }
 
-/* NULL: no memory. */
-static const char *labels_of(const struct xb_fleet *fleet, const struct xb_fleet_finding *finding,
-                             struct xb_arena **arena)
+static enum xb_status add_sample(struct sample *sample, const struct xb_fleet *fleet,
+                                 const struct xb_fleet_finding *finding, struct xb_arena **arena,
+                                 struct xb_error *error)
 {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *stream = open_memstream(&text, &size);
-    if (stream == NULL)
-        return NULL;
-    put_labels(stream, fleet, finding);
-    bool ok = fclose(stream) == 0;
-    const char *labels = ok ? xb_arena_print(arena, "%s", text) : NULL;
-    free(text);
-    return labels;
+    struct xb_memory_text labels = {.text = NULL};
+    if (xb_memory_text_begin(&labels) != NULL)
+        put_labels(labels.stream, fleet, finding);
+    sample->finding = finding;
+    return xb_memory_text_keep(&labels, "the metrics", arena, &sample->labels, error);
 }
 
 /* Of those with the same labels the worst comes first. */
@@ -127,9 +123,8 @@ static int by_labels(const void *a, const void *b)
 {
     const struct sample *first = a;
     const struct sample *second = b;
-    int order = strcmp(first->labels, second->labels);
-    return order != 0 ? order
-                      : (first->finding > second->finding) - (first->finding < second->finding);
+    return XB_FIRST_ORDER(strcmp(first->labels, second->labels),
+                          XB_ORDER(first->finding, second->finding));
 }
 
 /* A sample may not appear twice, and a node may have failed twice. Returns how many are left. */
@@ -165,23 +160,22 @@ static void put_samples(FILE *stream, const struct sample *samples, size_t count
     }
 }
 
-/* False: no memory. */
-static bool put_findings(FILE *stream, const struct xb_fleet_judgement *judgement)
+static enum xb_status put_findings(FILE *stream, const struct xb_fleet_judgement *judgement,
+                                   struct xb_error *error)
 {
     struct xb_arena *arena = NULL;
     size_t count = judgement->finding_count;
     struct sample *samples = calloc(count + 1, sizeof *samples);
-    bool ok = samples != NULL;
-    for (size_t i = 0; ok && i < count; i++) {
-        samples[i].finding = &judgement->findings[i];
-        samples[i].labels = labels_of(judgement->fleet, &judgement->findings[i], &arena);
-        ok = samples[i].labels != NULL;
-    }
-    if (ok)
+    if (samples == NULL)
+        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for the metrics");
+    enum xb_status status = XB_OK;
+    for (size_t i = 0; status == XB_OK && i < count; i++)
+        status = add_sample(&samples[i], judgement->fleet, &judgement->findings[i], &arena, error);
+    if (status == XB_OK)
         put_samples(stream, samples, leave_out_same(samples, count));
     free(samples);
     xb_arena_free(arena);
-    return ok;
+    return status;
 }
 
 enum xb_status xb_fleet_prometheus_write(FILE *stream, const struct xb_fleet_judgement *judgement,
@@ -189,10 +183,9 @@ enum xb_status xb_fleet_prometheus_write(FILE *stream, const struct xb_fleet_jud
 {
     locale_t previous = xb_plain_locale_enter();
     put_counts(stream, judgement);
-    enum xb_status status =
-        put_findings(stream, judgement)
-            ? xb_stream_finish(stream, "the metrics", error)
-            : XB_FAIL(error, XB_ERR_MEMORY, "not enough memory to write the metrics");
+    enum xb_status status = put_findings(stream, judgement, error);
+    if (status == XB_OK)
+        status = xb_stream_finish(stream, "the metrics", error);
     xb_plain_locale_leave(previous);
     return status;
 }

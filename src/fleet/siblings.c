@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "add_squares.h"
 #include "internal.h"
+#include "order.h"
 #include "xferbench/statistics.h"
 
 #include <float.h>
@@ -11,8 +12,7 @@ static int compare_logarithms(const void *left, const void *right)
 {
     const struct xb_tested *a = left;
     const struct xb_tested *b = right;
-    int order = (a->logarithm > b->logarithm) - (a->logarithm < b->logarithm);
-    return order != 0 ? order : (a->value > b->value) - (a->value < b->value);
+    return XB_FIRST_ORDER(XB_ORDER(a->logarithm, b->logarithm), XB_ORDER(a->value, b->value));
 }
 
 /* Writes the distances of sorted values from `centre`, sorted. */

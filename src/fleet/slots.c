@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "internal.h"
+#include "order.h"
 #include "xferbench/statistics.h"
 
 #include <math.h>
@@ -34,8 +35,7 @@ static int compare_seats(const void *left, const void *right)
 {
     const struct seat *a = left;
     const struct seat *b = right;
-    int order = strcmp(a->slot, b->slot);
-    return order != 0 ? order : (a->tested > b->tested) - (a->tested < b->tested);
+    return XB_FIRST_ORDER(strcmp(a->slot, b->slot), XB_ORDER(a->tested, b->tested));
 }
 
 static size_t end_of_slot(const struct seat *seats, size_t count, size_t begin)

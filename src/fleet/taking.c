@@ -12,27 +12,16 @@
 
 static enum xb_status find_link_bytes(uint64_t *bytes, struct xb_error *error)
 {
-    const struct xb_option *const *row = xb_link_rows();
-    while (*row != NULL && strcmp((*row)->name, "size") != 0)
-        row++;
+    const struct xb_option *row = xb_option_find(xb_link_rows(), "size");
     *bytes = 0;
-    return *row != NULL ? xb_size_parse((*row)->default_text, bytes, error) : XB_OK;
+    return row != NULL ? xb_size_parse(row->default_text, bytes, error) : XB_OK;
 }
 
 enum xb_status xb_fleet_terms_make(struct xb_fleet_terms *terms, struct xb_error *error)
 {
-    char name[] = "run";
-    char *argv[] = {name, NULL};
-    struct xb_config config;
     *terms = (struct xb_fleet_terms){.rows = xb_run_rows()};
-    enum xb_status status = xb_config_parse(terms->rows, 1, argv, &config, error);
-    if (status != XB_OK)
-        return status;
-    status = find_link_bytes(&terms->link_bytes, error);
-    if (status == XB_OK)
-        status = xb_record_of_config(&config, &terms->defaults, error);
-    xb_config_free(&config);
-    return status;
+    enum xb_status status = find_link_bytes(&terms->link_bytes, error);
+    return status == XB_OK ? xb_record_of_defaults(terms->rows, &terms->defaults, error) : status;
 }
 
 void xb_fleet_terms_free(struct xb_fleet_terms *terms)
@@ -42,11 +31,16 @@ void xb_fleet_terms_free(struct xb_fleet_terms *terms)
 
 void xb_taking_begin(struct xb_fleet_taking *taking, const char *path, size_t number)
 {
-    const struct xb_fleet_origin *origin = &taking->origin;
+    struct xb_fleet_origin *origin = &taking->origin;
+    const time_t dated = origin->written;
+    /* It would outrank all others until that day. */
+    if (dated > taking->fleet->now + XB_FLEET_AHEAD_S)
+        origin->written = 0;
     const struct xb_fleet_source source = {
         .path = path,
         .number = number,
         .kind = taking->kind,
+        .dated = dated,
         .written = origin->written,
         .began = origin->began,
         .late_s = origin->late_s,

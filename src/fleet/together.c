@@ -2,6 +2,7 @@
 #include "charge.h"
 #include "internal.h"
 #include "node_tally.h"
+#include "order.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -24,9 +25,8 @@ struct topic {
 /* Causes of one kind lie together. */
 static int compare_topics(const struct topic *left, const struct topic *right)
 {
-    int order = (left->fault > right->fault) - (left->fault < right->fault);
-    if (order == 0)
-        order = (left->length > right->length) - (left->length < right->length);
+    int order =
+        XB_FIRST_ORDER(XB_ORDER(left->fault, right->fault), XB_ORDER(left->length, right->length));
     return order != 0 ? order : memcmp(left->words, right->words, left->length);
 }
 

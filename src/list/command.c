@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _POSIX_C_SOURCE 200809L /* open_memstream */
 #include "command.h"
 
 #include "base/note.h"
 #include "base/output.h"
 #include "base/plain_text.h"
+#include "base/stream.h"
 #include "base/terminal.h"
 #include "cli/backend_choice.h"
 #include "cli/file_name.h"
@@ -37,18 +37,15 @@ static enum xb_status print_wrapped(const char *name, int column,
                                     void (*add)(FILE *text, const void *subject),
                                     const void *subject, struct xb_error *error)
 {
-    char *line = NULL;
-    size_t size = 0;
-    FILE *text = open_memstream(&line, &size);
+    struct xb_memory_text line = {.text = NULL};
+    FILE *text = xb_memory_text_begin(&line);
     if (text != NULL)
         add(text, subject);
-    if (text == NULL || fclose(text) != 0) {
-        free(line);
-        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for a line of the list");
-    }
-    xb_help_print_entry(stdout, name, line, column);
-    free(line);
-    return XB_OK;
+    enum xb_status status = xb_memory_text_end(&line, "a line of the list", error);
+    if (status == XB_OK)
+        xb_help_print_entry(stdout, name, line.text, column);
+    free(line.text);
+    return status;
 }
 
 /* Adds what a driver says of a device, behind something else; nothing where it says nothing. */

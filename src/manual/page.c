@@ -3,6 +3,7 @@
 #define _POSIX_C_SOURCE 200809L /* open_memstream */
 #include "manual.h"
 
+#include "base/stream.h"
 #include "cli/options.h"
 #include "commands.h"
 #include "fleet/command.h"
@@ -291,13 +292,12 @@ static void put_line(FILE *stream, const char *line, size_t length)
 
 void xb_manual_write_page(FILE *stream, const char *date)
 {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *whole = open_memstream(&text, &size);
-    if (whole != NULL)
-        put_page(whole, date);
-    if (whole != NULL && fclose(whole) == 0) {
-        for (const char *line = text; *line != '\0';) {
+    struct xb_memory_text whole = {.text = NULL};
+    struct xb_error error;
+    if (xb_memory_text_begin(&whole) != NULL)
+        put_page(whole.stream, date);
+    if (xb_memory_text_end(&whole, "the manual page", &error) == XB_OK) {
+        for (const char *line = whole.text; *line != '\0';) {
             size_t length = strcspn(line, "\n");
             put_line(stream, line, length);
             line += length + (line[length] == '\n');
@@ -305,5 +305,5 @@ void xb_manual_write_page(FILE *stream, const char *date)
     } else {
         put_page(stream, date); /* in long lines, which read alike */
     }
-    free(text);
+    free(whole.text);
 }

@@ -40,6 +40,14 @@ const struct xb_mode *xb_mode_find(const char *name)
     return NULL;
 }
 
+bool xb_modes_take(const char *option)
+{
+    for (size_t i = 0; xb_modes[i] != NULL; i++)
+        if (xb_option_find(xb_modes[i]->options, option) != NULL)
+            return true;
+    return false;
+}
+
 const struct xb_figure *xb_figure_find(const char *name)
 {
     for (size_t i = 0; xb_runner_figures[i] != NULL; i++)

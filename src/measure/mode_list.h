@@ -19,6 +19,8 @@ XB_MUST_CHECK enum xb_status xb_modes_check(const struct xb_mode *const *modes,
 
 /* The mode of that name, or NULL. */
 const struct xb_mode *xb_mode_find(const char *name);
+/* Whether a mode has an option of that name. */
+bool xb_modes_take(const char *option);
 /* The figure of that name, of the runner's or of any mode's; NULL for none. */
 const struct xb_figure *xb_figure_find(const char *name);
 

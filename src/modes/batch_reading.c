@@ -321,8 +321,9 @@ static bool say_tax(struct xb_reading *reading, int device, uint64_t bytes)
         xb_reading_rests_on(reading, ends[i]);
         xb_reading_add(reading, "%s ", i > 0 ? " to" : "");
         xb_reading_add_share(reading, xb_reading_median(reading, ends[i], &xb_figure_sm_tax));
-        xb_reading_add(reading, " slower (%.0f blocks, ",
-                       xb_reading_median(reading, ends[i], &xb_figure_blocks));
+        xb_reading_add(reading, " slower (");
+        xb_reading_add_whole(reading, xb_reading_median(reading, ends[i], &xb_figure_blocks));
+        xb_reading_add(reading, " blocks, ");
         xb_reading_add_size(reading, piece_of(ends[i]));
         xb_reading_add(reading, " %s)", ends[i]->direction);
     }

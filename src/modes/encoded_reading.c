@@ -197,14 +197,15 @@ static void add_errors(struct xb_reading *reading, const struct seen *seen)
 
 static void say(struct xb_reading *reading, const struct seen *seen)
 {
+    bool knows_stages = isfinite(seen->ratio + seen->encode + seen->decode);
     add_subject(reading, seen);
     add_answer(reading, seen);
-    if (seen->order == XB_READING_FASTER) {
+    if (seen->order == XB_READING_FASTER)
         add_break_even(reading, seen);
+    if (seen->order == XB_READING_FASTER && knows_stages)
         add_limit(reading, seen);
-    } else if (seen->order != XB_READING_UNKNOWN) {
+    else if (seen->order != XB_READING_UNKNOWN && knows_stages)
         add_why_not(reading, seen);
-    }
     add_errors(reading, seen);
 }
 

@@ -44,6 +44,16 @@ const struct xb_option xb_option_ring_slots = {
 #define CHUNK_MOST (UINT64_C(16) << 20)
 #define BOUNDARY (UINT64_C(64) << 10)
 
+/*
+ * Up to so many bytes the caller copies itself: another thread is not awake sooner, and on a busy
+ * CPU not before the scheduler's next tick, which is milliseconds. Beside 16 CPUs a ring of 16
+ * threads took 72 to 81 us for 512 KiB (bench/results: h100/sweep.json, h200/crossover.json). One
+ * thread copies them in 41 to 46 us (half of `copy` less the device's 29 in h100/pin.json), the
+ * device in 20 to 33 (ring_link_rate): 65 to 74 us. 1 MiB takes one thread 83 to 91 us before the
+ * device's 32 to 42, and took the ring 97 to 117: there threads gain.
+ */
+#define ALONE_MOST (UINT64_C(512) << 10)
+
 /* A thread copies a piece of a chunk at a time. To be given one costs it a microsecond or two, and
  * all threads are to have something to do. */
 #define PIECE_MOST (UINT64_C(512) << 10)
@@ -95,11 +105,16 @@ static uint64_t piece_of(uint64_t chunk)
     return piece < PIECE_LEAST ? PIECE_LEAST : piece > PIECE_MOST ? PIECE_MOST : piece;
 }
 
+static unsigned threads_for(uint64_t bytes, unsigned threads)
+{
+    return bytes > ALONE_MOST ? threads : 1;
+}
+
 struct xb_ring_plan xb_ring_plan_of(const struct xb_case *test)
 {
     uint64_t chunk = xb_case_setting(test, &xb_option_ring_chunk)->count;
     return (struct xb_ring_plan){
-        .threads = xb_threads_of(test),
+        .threads = threads_for(test->bytes, xb_threads_of(test)),
         .chunk = chunk > 0 ? chunk : usual_chunk(test->bytes),
         .slots = (unsigned)xb_case_setting(test, &xb_option_ring_slots)->count,
     };
@@ -107,8 +122,9 @@ struct xb_ring_plan xb_ring_plan_of(const struct xb_case *test)
 
 struct xb_ring_plan xb_ring_plan_usual(uint64_t bytes)
 {
-    return (struct xb_ring_plan){
-        .threads = xb_threads_usual(), .chunk = usual_chunk(bytes), .slots = XB_RING_USUAL_SLOTS};
+    return (struct xb_ring_plan){.threads = threads_for(bytes, xb_threads_usual()),
+                                 .chunk = usual_chunk(bytes),
+                                 .slots = XB_RING_USUAL_SLOTS};
 }
 
 uint64_t xb_ring_operations(const struct xb_ring_plan *plan, uint64_t bytes)

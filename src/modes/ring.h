@@ -15,7 +15,8 @@ extern const struct xb_option xb_option_ring_chunk; /* --ring-chunk */
 extern const struct xb_option xb_option_ring_slots; /* --ring-slots */
 
 struct xb_ring_plan {
-    /* With the caller, which feeds the device; it copies nothing itself where there are others. */
+    /* With the caller, which feeds the device; it copies nothing itself where there are others. Few
+     * bytes have no others: it copies them sooner than those are awake. */
     unsigned threads;
     uint64_t chunk; /* bytes that cross at a time; the last may be fewer */
     unsigned slots; /* of a chunk each; XB_RING_LEAST_SLOTS or more */

@@ -13,6 +13,7 @@ struct xb_reading {
     size_t entry_room;             /* in it */
     struct xb_reading_entry entry; /* that is being made: */
     struct xb_words words;
+    bool lacks_figure; /* a number of the words is not known */
     struct xb_reading_number *numbers;
     const struct xb_record_case **cases;
     size_t number_room, case_room;
@@ -29,7 +30,8 @@ struct xb_reading {
  * several. */
 void xb_reading_begin(struct xb_reading *reading, const char *label, const char *code, int device,
                       uint64_t bytes);
-/* Adds the statement that was begun to the list; one without words is none. */
+/* Adds the statement that was begun to the list. One without words is none, and neither is one of
+ * which a figure is missing. */
 void xb_reading_keep(struct xb_reading *reading);
 /* Releases all but the list; that too where making it failed. */
 void xb_reading_end(struct xb_reading *reading);

@@ -13,6 +13,7 @@ void xb_reading_begin(struct xb_reading *reading, const char *label, const char 
         (struct xb_reading_entry){.label = label, .code = code, .device = device, .bytes = bytes};
     reading->words.length = 0;
     reading->words.text[0] = '\0';
+    reading->lacks_figure = false;
     reading->all_nodes = false;
     if (device >= 0 && device != reading->node_device)
         xb_reading_choose_node(reading, device);
@@ -89,7 +90,7 @@ void xb_reading_keep(struct xb_reading *reading)
 {
     struct xb_reading_list *list = reading->list;
     struct xb_reading_entry entry = reading->entry;
-    if (reading->status != XB_OK || reading->words.length == 0)
+    if (reading->status != XB_OK || reading->words.length == 0 || reading->lacks_figure)
         return;
     entry.text = keep_array(reading, reading->words.text, reading->words.length + 1);
     entry.numbers =

@@ -8,6 +8,7 @@
 #include "record/shown_parameters.h"
 #include "xferbench/units.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <string.h>
 
@@ -23,10 +24,22 @@ void xb_reading_add(struct xb_reading *reading, const char *format, ...)
         words->length += (size_t)more < room ? (size_t)more : room - 1;
 }
 
+/* Passes a number on to the words, which are dropped if it is none (xb_reading_keep). */
+static double needed(struct xb_reading *reading, double number)
+{
+    reading->lacks_figure = reading->lacks_figure || !isfinite(number);
+    return number;
+}
+
 void xb_reading_add_rate(struct xb_reading *reading, double rate)
 {
     char digits[32];
-    xb_reading_add(reading, "%s", xb_rate_text(rate, digits, sizeof digits));
+    xb_reading_add(reading, "%s", xb_rate_text(needed(reading, rate), digits, sizeof digits));
+}
+
+void xb_reading_add_whole(struct xb_reading *reading, double number)
+{
+    xb_reading_add(reading, "%.0f", needed(reading, number));
 }
 
 void xb_reading_add_size(struct xb_reading *reading, uint64_t bytes)
@@ -38,18 +51,18 @@ void xb_reading_add_size(struct xb_reading *reading, uint64_t bytes)
 void xb_reading_add_duration(struct xb_reading *reading, double seconds)
 {
     char text[32];
-    xb_reading_add(reading, "%s", xb_duration_format(seconds, text, sizeof text));
+    xb_reading_add(reading, "%s", xb_duration_format(needed(reading, seconds), text, sizeof text));
 }
 
 void xb_reading_add_factor(struct xb_reading *reading, double factor)
 {
     int decimals = factor < 10 ? 2 : factor < 100 ? 1 : 0; /* three digits */
-    xb_reading_add(reading, "%.*f times", decimals, factor);
+    xb_reading_add(reading, "%.*f times", decimals, needed(reading, factor));
 }
 
 void xb_reading_add_speed(struct xb_reading *reading, double factor)
 {
-    if (factor < 0.995) {
+    if (needed(reading, factor) < 0.995) {
         xb_reading_add_share(reading, factor);
         xb_reading_add(reading, " ");
     } else if (factor >= 1.005) {
@@ -61,7 +74,7 @@ void xb_reading_add_speed(struct xb_reading *reading, double factor)
 
 void xb_reading_add_share(struct xb_reading *reading, double share)
 {
-    if (share < 0.001)
+    if (needed(reading, share) < 0.001)
         xb_reading_add(reading, "less than 0.1 %%");
     else
         xb_reading_add(reading, "%.*f %%", share < 0.1 ? 1 : 0, 100 * share);
@@ -69,7 +82,7 @@ void xb_reading_add_share(struct xb_reading *reading, double share)
 
 void xb_reading_add_share_of_time(struct xb_reading *reading, double share)
 {
-    xb_reading_add_share(reading, share < 1 ? share : 1);
+    xb_reading_add_share(reading, needed(reading, share) < 1 ? share : 1);
     xb_reading_add(reading, " of the time");
 }
 

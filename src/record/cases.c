@@ -6,20 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- its parameters ---- */
-
-static int by_name(const void *a, const void *b)
-{
-    return strcmp(((const struct xb_record_fact *)a)->name,
-                  ((const struct xb_record_fact *)b)->name);
-}
-
-void xb_record_sort_facts(struct xb_record_fact *facts, size_t count)
-{
-    if (count > 1)
-        qsort(facts, count, sizeof *facts, by_name);
-}
-
 /* ---- how it stands ---- */
 
 /* A row that is not there was not measured. */
@@ -120,10 +106,9 @@ size_t xb_record_warnings(const struct xb_record *record, const struct xb_record
 
 const char *xb_record_parameter(const struct xb_record_case *test, const char *name)
 {
-    for (size_t i = 0; i < test->parameter_count; i++)
-        if (strcmp(test->parameters[i].name, name) == 0 && test->parameters[i].value != NULL)
-            return test->parameters[i].value;
-    return "";
+    const struct xb_record_fact *own =
+        xb_record_fact_find(test->parameters, test->parameter_count, name);
+    return own != NULL && own->value != NULL ? own->value : "";
 }
 
 int xb_record_case_node(const struct xb_record_case *test)

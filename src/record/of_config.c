@@ -80,3 +80,17 @@ enum xb_status xb_record_of_config(const struct xb_config *config, struct xb_rec
     xb_record_free(record);
     return XB_FAIL(error, XB_ERR_MEMORY, "no memory for %zu options", config->count);
 }
+
+enum xb_status xb_record_of_defaults(const struct xb_option *const *rows, struct xb_record *record,
+                                     struct xb_error *error)
+{
+    char name[] = "run";
+    char *argv[] = {name, NULL};
+    struct xb_config config;
+    enum xb_status status = xb_config_parse(rows, 1, argv, &config, error);
+    if (status != XB_OK)
+        return status;
+    status = xb_record_of_config(&config, record, error);
+    xb_config_free(&config);
+    return status;
+}

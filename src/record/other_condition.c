@@ -5,15 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static const struct xb_record_fact *find(const struct xb_record_fact *facts, size_t count,
-                                         const char *name)
-{
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(facts[i].name, name) == 0)
-            return &facts[i];
-    return NULL;
-}
-
 /* NULL is a value too: not known. */
 static bool same(const char *a, const char *b)
 {
@@ -35,7 +26,7 @@ static const char *tell(char *text, size_t size, const char *what, const char *k
 static const char *lacking(const struct xb_record *a, const struct xb_record *b)
 {
     for (size_t i = 0; i < a->option_count; i++)
-        if (find(b->options, b->option_count, a->options[i].name) == NULL)
+        if (xb_record_option(b, a->options[i].name) == NULL)
             return a->options[i].name;
     return NULL;
 }
@@ -59,7 +50,7 @@ static const char *other_option(const struct xb_record *first, const struct xb_r
     }
     for (size_t i = 0; i < first->option_count; i++) {
         const struct xb_record_fact *option = &first->options[i];
-        const struct xb_record_fact *own = find(other->options, other->option_count, option->name);
+        const struct xb_record_fact *own = xb_record_option(other, option->name);
         if (own == NULL || may_differ(own->name) || same(option->value, own->value))
             continue;
         snprintf(what, sizeof what, "option %.50s", own->name);

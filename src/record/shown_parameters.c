@@ -9,10 +9,7 @@
 
 static const struct xb_record_fact *find(const struct xb_record_case *test, const char *name)
 {
-    for (size_t i = 0; i < test->parameter_count; i++)
-        if (strcmp(test->parameters[i].name, name) == 0)
-            return &test->parameters[i];
-    return NULL;
+    return xb_record_fact_find(test->parameters, test->parameter_count, name);
 }
 
 /* The option that the mode of that name declares as this parameter; NULL for none. A file may have
@@ -111,6 +108,21 @@ bool xb_parameter_differs(const struct xb_record *record, const struct xb_record
             return true;
     }
     return false;
+}
+
+bool xb_fact_is_default(const struct xb_record *defaults, const struct xb_record_fact *option)
+{
+    const struct xb_record_fact *usual = xb_record_option(defaults, option->name);
+    return option->value == NULL || (usual != NULL && same_value(usual, option));
+}
+
+bool xb_parameter_is_default(const struct xb_record *defaults, const struct xb_option *const *rows,
+                             const struct xb_record_fact *own)
+{
+    const struct xb_option *row = xb_option_find(rows, own->name);
+    if (own->value != NULL && row != NULL && xb_option_is_list(row))
+        return xb_option_is_usual(row, own->value);
+    return xb_fact_is_default(defaults, own);
 }
 
 bool xb_parameter_is_size(const struct xb_record_case *test, const char *name)

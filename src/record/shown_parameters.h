@@ -22,6 +22,17 @@ struct xb_parameters xb_parameters_that_differ(const struct xb_record *record);
 bool xb_parameter_differs(const struct xb_record *record, const struct xb_record_case *test,
                           const char *name);
 
+/*
+ * Whether an option of a file has its default, as a program measures that does not have the option
+ * yet; true where its value is not known, false where its default is not. `defaults` are the
+ * options of `run` as they are by default (xb_record_of_defaults), or NULL.
+ */
+bool xb_fact_is_default(const struct xb_record *defaults, const struct xb_record_fact *option);
+/* The same for a parameter of a case, which has one value if the option, a row of `rows`, is a
+ * list. */
+bool xb_parameter_is_default(const struct xb_record *defaults, const struct xb_option *const *rows,
+                             const struct xb_record_fact *own);
+
 /* Whether a parameter of the case is a size, by the option of its mode. */
 bool xb_parameter_is_size(const struct xb_record_case *test, const char *name);
 

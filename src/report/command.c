@@ -98,7 +98,7 @@ static enum xb_status write_report(const struct xb_config *config, struct xb_out
                                               .defaults = &defaults,
                                               .rows = xb_run_rows(),
                                               .tell = tell};
-    enum xb_status status = xb_run_read_defaults(&defaults, error);
+    enum xb_status status = xb_record_of_defaults(request.rows, &defaults, error);
     if (status == XB_OK && svg->is_set)
         status = xb_file_name_make("--svg", svg->text, folder, error);
     if (status == XB_OK)

@@ -145,21 +145,16 @@ static void take_fact(struct state *state, const struct xb_record_fact *fact)
 /* Options that are as they are by default go without saying. */
 static bool is_default(const struct xb_record *defaults, const struct xb_record_fact *option)
 {
-    for (size_t i = 0; defaults != NULL && i < defaults->option_count; i++)
-        if (strcmp(defaults->options[i].name, option->name) == 0)
-            return defaults->options[i].value != NULL &&
-                   strcmp(defaults->options[i].value, option->value) == 0;
-    return false;
+    const struct xb_record_fact *usual = xb_record_option(defaults, option->name);
+    return usual != NULL && usual->value != NULL && strcmp(usual->value, option->value) == 0;
 }
 
 /* Those that choose what is measured, or where results go: the rows tell, and it does not matter.
  */
 static bool only_selects(const struct xb_option *const *rows, const char *name)
 {
-    for (size_t i = 0; rows != NULL && rows[i] != NULL; i++)
-        if (strcmp(rows[i]->name, name) == 0)
-            return rows[i]->selects;
-    return false;
+    const struct xb_option *row = xb_option_find(rows, name);
+    return row != NULL && row->selects;
 }
 
 static void take_options(struct state *state, const struct xb_record *record)

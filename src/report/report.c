@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The whole page: what all files say in short, then one after the other. */
-#define _POSIX_C_SOURCE 200809L /* gmtime_r, open_memstream */
+#define _POSIX_C_SOURCE 200809L /* gmtime_r */
 #include "report.h"
 
 #include "answer.h"
 #include "base/interrupt.h"
+#include "base/stream.h"
 #include "section.h"
 
 #include <math.h>
@@ -399,22 +400,17 @@ static enum xb_status write_stream(struct xb_page *page, struct report *report,
                                    struct xb_error *error)
 {
     FILE *stream = page->stream;
-    char *text = NULL;
-    size_t length = 0;
-    page->stream = open_memstream(&text, &length);
-    if (page->stream == NULL) {
-        page->stream = stream;
-        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for a report");
-    }
-    enum xb_status status = write_page(page, report, error);
-    bool failed = ferror(page->stream) != 0;
-    failed = fclose(page->stream) != 0 || failed;
+    struct xb_memory_text whole = {.text = NULL};
+    enum xb_status status = XB_OK;
+    page->stream = xb_memory_text_begin(&whole);
+    if (page->stream != NULL)
+        status = write_page(page, report, error);
     page->stream = stream;
-    if (status == XB_OK && failed)
-        status = XB_FAIL(error, XB_ERR_MEMORY, "no memory for a report");
+    if (xb_memory_text_end(&whole, "a report", error) != XB_OK)
+        return XB_ERR_MEMORY;
     if (status == XB_OK)
-        (void)fwrite(text, 1, length, stream);
-    free(text);
+        (void)fwrite(whole.text, 1, whole.length, stream);
+    free(whole.text);
     return status;
 }
 

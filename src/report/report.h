@@ -15,7 +15,7 @@ struct xb_report_request {
     size_t count;
     /* Reads a file's text, with a zero byte behind it; release it with free(3). */
     enum xb_status (*read)(const char *path, char **text, size_t *length, struct xb_error *error);
-    /* The options as they are by default (xb_record_of_config); NULL: not known. */
+    /* The options as they are by default (xb_record_of_defaults); NULL: not known. */
     const struct xb_record *defaults;
     /* The options of `run` and of every mode; ends with NULL. NULL: not known. */
     const struct xb_option *const *rows;

@@ -5,6 +5,7 @@
 
 #include "base/arena.h"
 #include "base/text.h"
+#include "fleet/order.h"
 #include "plot/dots.h"
 #include "xferbench/figure.h"
 
@@ -72,8 +73,6 @@ struct value {
     size_t rank; /* of its node's name */
     size_t gpu;
     int peer;
-    time_t written;
-    size_t source;
     double value; /* as it is shown */
     size_t place; /* of its node in the picture */
     bool is_named;
@@ -85,7 +84,7 @@ struct sheet {
     const struct xb_fleet_siblings *siblings;
     const struct xb_fleet_figure *figure;
     const size_t *ranks;
-    struct value *values; /* by node, the newest of each GPU or pair */
+    struct value *values; /* by node */
     size_t count;
     const char **places; /* nodes that have any */
     size_t *named_of;    /* for each how many are named */
@@ -103,51 +102,27 @@ static const struct xb_fleet_gpu *gpu_of(const struct sheet *sheet, size_t gpu)
     return &sheet->judgement->fleet->gpus[gpu];
 }
 
-static int by_number(size_t one, size_t other)
-{
-    return (one > other) - (one < other);
-}
-
 static int by_pair(const void *a, const void *b)
 {
     const struct value *one = a;
     const struct value *other = b;
-    int order = by_number(one->rank, other->rank);
-    if (order == 0)
-        order = by_number(one->gpu, other->gpu);
-    return order != 0 ? order : (one->peer > other->peer) - (one->peer < other->peer);
-}
-
-/* As the judgement takes them: of the same time the one that was given later. */
-static int by_pair_newest_first(const void *a, const void *b)
-{
-    const struct value *one = a;
-    const struct value *other = b;
-    int order = by_pair(a, b);
-    if (order == 0)
-        order = (one->written < other->written) - (one->written > other->written);
-    return order != 0 ? order : by_number(other->source, one->source);
+    return XB_FIRST_ORDER(XB_ORDER(one->rank, other->rank), XB_ORDER(one->gpu, other->gpu),
+                          XB_ORDER(one->peer, other->peer));
 }
 
 static void take_values(struct sheet *sheet)
 {
     const struct xb_fleet *fleet = sheet->judgement->fleet;
-    size_t all = 0;
     for (size_t i = 0; i < fleet->value_count; i++) {
         const struct xb_fleet_value *value = &fleet->values[i];
         if (value->figure == sheet->siblings->figure)
-            sheet->values[all++] =
+            sheet->values[sheet->count++] =
                 (struct value){.rank = sheet->ranks[fleet->gpus[value->gpu].node],
                                .gpu = value->gpu,
                                .peer = value->peer,
-                               .written = fleet->sources[value->source].written,
-                               .source = value->source,
                                .value = value->value / unit_of(sheet->figure)};
     }
-    qsort(sheet->values, all, sizeof *sheet->values, by_pair_newest_first);
-    for (size_t i = 0; i < all; i++)
-        if (sheet->count == 0 || by_pair(&sheet->values[sheet->count - 1], &sheet->values[i]) != 0)
-            sheet->values[sheet->count++] = sheet->values[i];
+    qsort(sheet->values, sheet->count, sizeof *sheet->values, by_pair);
 }
 
 static void place_nodes(struct sheet *sheet)

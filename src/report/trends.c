@@ -26,19 +26,22 @@ struct state {
 
 /* ---- taking ---- */
 
-/* "pinned registered h2d 1 GiB, chunk 8 MiB, device 0", with all parameters or with those alone
- * that tell cases of this file apart. */
-static void add_name(struct xb_words *words, const struct xb_record *record,
+/* "pinned registered h2d 1 GiB, chunk 8 MiB, device 0", with all parameters that have not their
+ * default, which an older program's file lacks, or with those alone that tell cases of this file
+ * apart. */
+static void add_name(struct xb_words *words, const struct xb_report_document *document,
                      const struct xb_record_case *test, bool all)
 {
     char text[64];
     xb_words_add(words, "%.60s %.60s %.20s%s %s", test->mode, test->variant, test->direction,
                  test->latency ? " latency" : "", xb_size_format(test->bytes, text, sizeof text));
     for (size_t i = 0; i < test->parameter_count; i++) {
-        const char *name = test->parameters[i].name;
-        const char *value = xb_parameter_text(test, name, text, sizeof text);
-        if (value != NULL && (all || xb_parameter_differs(record, test, name)))
-            xb_words_add(words, ", %.60s %.60s", name, value);
+        const struct xb_record_fact *own = &test->parameters[i];
+        const char *value = xb_parameter_text(test, own->name, text, sizeof text);
+        if (value != NULL &&
+            (all ? !xb_parameter_is_default(document->defaults, document->rows, own)
+                 : xb_parameter_differs(document->record, test, own->name)))
+            xb_words_add(words, ", %.60s %.60s", own->name, value);
     }
     xb_words_add(words, ", device %s%s", xb_record_case_device(test, text, sizeof text),
                  test->simultaneous ? ", at the same time" : "");
@@ -63,7 +66,8 @@ static const char *keep(struct state *state, const char *text)
 
 /* The trend of that key and place; NULL where there is no room or no memory. */
 static struct xb_trend *find(struct state *state, const char *key, const char *place,
-                             const struct xb_record *record, const struct xb_record_case *test)
+                             const struct xb_report_document *document,
+                             const struct xb_record_case *test)
 {
     struct xb_words name = {.length = 0};
     for (size_t i = 0; i < state->count; i++)
@@ -75,7 +79,7 @@ static struct xb_trend *find(struct state *state, const char *key, const char *p
     }
     struct xb_trend *trend = &state->trends[state->count];
     trend->key = keep(state, key);
-    add_name(&name, record, test, false);
+    add_name(&name, document, test, false);
     trend->name = keep(state, name.text);
     trend->place = keep(state, place);
     if (state->failed)
@@ -111,9 +115,9 @@ static void take_case(struct state *state, const struct xb_report_document *docu
     struct xb_statistics value;
     if (!xb_way_value(document->record, test, &value))
         return;
-    add_name(&key, document->record, test, true);
+    add_name(&key, document, test, true);
     add_place(&place, document->record, test);
-    struct xb_trend *trend = find(state, key.text, place.text, document->record, test);
+    struct xb_trend *trend = find(state, key.text, place.text, document, test);
     if (trend == NULL)
         return;
     struct xb_trend_point point = *of;

@@ -240,7 +240,7 @@ bool xb_ways_any(const struct xb_record *record, bool (*passes)(const struct xb_
     struct xb_error error;
     bool found = false;
     if (xb_ways_make(record, &ways, &error) != XB_OK)
-        return false;
+        return true;
     for (size_t i = 0; i < ways.count; i++)
         found = found || passes(&ways.groups[i]);
     xb_ways_free(&ways);

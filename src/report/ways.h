@@ -61,7 +61,8 @@ void xb_way_group_add_name(struct xb_words *words, const struct xb_ways *ways,
 
 /* How many ways have a case of that size. */
 size_t xb_way_group_count(const struct xb_way_group *group, uint64_t bytes);
-/* Whether any group of the record passes; false where memory is short. */
+/* Whether any group of the record passes; true where memory is short, so that writing it says so.
+ */
 bool xb_ways_any(const struct xb_record *record, bool (*passes)(const struct xb_way_group *group));
 
 /* The largest and the smallest size in the group. */

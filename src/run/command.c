@@ -64,20 +64,15 @@ static enum xb_status check_stdout(const struct xb_config *config, struct xb_err
 /* Refuses what is wrong on any machine, before a backend is looked for. */
 static enum xb_status check_request(const struct xb_config *config, struct xb_error *error)
 {
-    enum xb_status status = xb_plan_check(config, error);
-    if (status != XB_OK)
-        return status;
-    status = xb_node_check(error);
-    if (status != XB_OK)
-        return status;
     struct xb_json_place json;
-    status = xb_json_place_choose(config, &json, error);
-    if (status != XB_OK)
-        return status;
-    status = check_stdout(config, error);
-    if (status != XB_OK)
-        return status;
-    return xb_processes_check(config, error);
+    enum xb_status status = xb_plan_check(config, error);
+    if (status == XB_OK)
+        status = xb_node_check(error);
+    if (status == XB_OK)
+        status = xb_json_place_choose(config, &json, error);
+    if (status == XB_OK)
+        status = check_stdout(config, error);
+    return status == XB_OK ? xb_processes_check(config, error) : status;
 }
 
 /* Finds what an option names as an output, if it was given. */
@@ -102,12 +97,10 @@ static enum xb_status open_outputs(const struct xb_run *run, struct outputs *out
                                    struct xb_error *error)
 {
     enum xb_status status = find_json(run->config, outputs, error);
-    if (status != XB_OK)
-        return status;
-    status = find_output(run->config, "--csv", &outputs->csv, error);
-    if (status != XB_OK)
-        return status;
-    status = find_output(run->config, "--trace", &outputs->trace, error);
+    if (status == XB_OK)
+        status = find_output(run->config, "--csv", &outputs->csv, error);
+    if (status == XB_OK)
+        status = find_output(run->config, "--trace", &outputs->trace, error);
     if (status != XB_OK)
         return status;
     const struct xb_cli_place places[] = {
@@ -144,15 +137,21 @@ static bool write_output(struct xb_output *output, const struct xb_record *recor
     return false;
 }
 
+/* Whether a table tells what became of each case; else stderr tells what failed. */
+static bool has_table(const struct outputs *outputs, const struct xb_run *run)
+{
+    return !outputs->on_stdout && !xb_config_get(run->config, "quiet")->flag;
+}
+
 /* Writes the record everywhere it was asked for: also to the other outputs if one fails. */
-static bool write_record(struct outputs *outputs, const struct xb_record *record, bool quiet)
+static bool write_record(struct outputs *outputs, const struct xb_record *record, bool with_table)
 {
     struct xb_error error;
     bool written = write_output(&outputs->json, record,
                                 outputs->json_place.is_line ? xb_result_json_line_write
                                                             : xb_result_json_write);
     written = write_output(&outputs->csv, record, xb_csv_write) && written;
-    if (outputs->on_stdout || quiet) {
+    if (!with_table) {
         xb_failures_say(record);
         return written;
     }
@@ -170,13 +169,14 @@ static bool write_all(struct outputs *outputs, const struct xb_run *run)
         xb_cli_fail(&error);
         return false;
     }
-    bool written = write_record(outputs, &record, xb_config_get(run->config, "quiet")->flag);
+    bool written = write_record(outputs, &record, has_table(outputs, run));
     xb_record_free(&record);
     return xb_timelines_end(&outputs->timelines, run) && written;
 }
 
-static int exit_code(const struct xb_run *run, bool written)
+static int exit_code(const struct xb_run *run, const struct outputs *outputs, bool written)
 {
+    char name[128];
     size_t ok = 0;
     size_t failed = 0;
     for (size_t i = 0; i < run->case_count; i++) {
@@ -187,25 +187,24 @@ static int exit_code(const struct xb_run *run, bool written)
         return 128 + xb_interrupt_signal();
     if (failed > 0 || !written)
         return XB_EXIT_FAILED;
+    if (ok == 0 && !has_table(outputs, run))
+        xb_say("nothing was measured: %s: %s", xb_live_name(run, 0, name, sizeof name),
+               run->results[0].reason);
     return ok > 0 ? XB_EXIT_OK : XB_EXIT_NOTHING;
-}
-
-static enum xb_status adapt_to_quick(struct xb_config *config, struct xb_error *error)
-{
-    enum xb_status status = xb_config_default(config, "time-limit", "100ms", error);
-    return status != XB_OK ? status : xb_config_default(config, "size", "64M", error);
 }
 
 /* Replaces the usual defaults by those of --quick and --latency. */
 static enum xb_status adapt_defaults(struct xb_config *config, struct xb_error *error)
 {
-    if (xb_config_get(config, "quick")->flag) {
-        enum xb_status status = adapt_to_quick(config, error);
-        if (status != XB_OK)
-            return status;
-    }
-    return xb_config_get(config, "latency")->flag ? xb_config_default(config, "size", "4", error)
-                                                  : XB_OK;
+    enum xb_status status = XB_OK;
+    bool is_quick = xb_config_get(config, "quick")->flag;
+    if (is_quick)
+        status = xb_config_default(config, "time-limit", "100ms", error);
+    if (status == XB_OK && is_quick)
+        status = xb_config_default(config, "size", "64M", error);
+    if (status == XB_OK && xb_config_get(config, "latency")->flag)
+        status = xb_config_default(config, "size", "4", error);
+    return status;
 }
 
 /* What the observer's callbacks work on. */
@@ -287,7 +286,7 @@ static int run_with_backend(struct xb_run *run)
     struct outputs outputs = {0};
     struct xb_error error;
     int code = plan_and_measure(run, &outputs, &error) == XB_OK
-                   ? exit_code(run, write_all(&outputs, run))
+                   ? exit_code(run, &outputs, write_all(&outputs, run))
                    : xb_cli_fail(&error);
     xb_timelines_free(&outputs.timelines);
     discard(&outputs);
@@ -303,14 +302,6 @@ static int plan_only(struct xb_run *run)
     return status == XB_OK ? xb_dry_run(run) : xb_cli_fail(&error);
 }
 
-/* When the run is to end, on the clock of src/base/clock.h; 0 for no deadline. Counted from here,
- * because looking for devices is part of the time. */
-static double deadline_of(const struct xb_config *config)
-{
-    const struct xb_value *deadline = xb_config_get(config, "deadline");
-    return deadline->is_set ? xb_clock_now() + deadline->seconds : 0;
-}
-
 /* Measures in this process. */
 static int run_here(const struct xb_config *config, double deadline,
                     const struct xb_start_options *start)
@@ -322,8 +313,7 @@ static int run_here(const struct xb_config *config, double deadline,
                          .keeps_timelines = xb_config_get(config, "trace")->is_set ||
                                             xb_config_get(config, "timeline")->flag};
     struct xb_error error;
-    xb_interrupt_set_deadline(run.deadline);
-    if (xb_deadline_watch(run.deadline, &error) != XB_OK)
+    if (xb_deadline_watch(run.deadline, XB_EXIT_FAILED, &error) != XB_OK)
         return xb_cli_fail(&error);
     xb_deadline_doing("looking for devices");
     int code = (int)xb_backend_choose(xb_config_get(config, "backend")->text, &run);
@@ -338,7 +328,7 @@ static int run(struct xb_config *config, char *const *words)
 {
     struct xb_error error;
     struct xb_start_options start;
-    double deadline = deadline_of(config);
+    double deadline = xb_deadline_of(config);
     (void)words;
     if (adapt_defaults(config, &error) != XB_OK || check_request(config, &error) != XB_OK ||
         xb_start_options_read(config, deadline, &start, &error) != XB_OK)

@@ -3,7 +3,6 @@
 #define XFERBENCH_RUN_COMMAND_H
 
 #include "cli/command.h"
-#include "xferbench/record.h"
 
 /* `xferbench run`, which is also what the program does without a command. */
 extern const struct xb_command xb_command_run;
@@ -13,11 +12,6 @@ extern const struct xb_command xb_command_run;
 const struct xb_option *const *xb_run_rows(void);
 /* Which of them belong to `run` itself: the first so many. */
 size_t xb_run_own_row_count(void);
-
-/* The options that `run` would have measured by without any on its command line, as
- * xb_record_of_config() gives them. On failure nothing is left to free. */
-XB_MUST_CHECK enum xb_status xb_run_read_defaults(struct xb_record *defaults,
-                                                  struct xb_error *error);
 
 /* Its help (help.c): what it does, the modes, its own options and the exit codes; and the same with
  * the options of all modes. */

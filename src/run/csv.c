@@ -227,7 +227,7 @@ static void put_warnings(struct xb_csv_line *line, const struct subject *subject
     fputs(quoted ? "\"" : "", line->stream);
     for (size_t i = 0; i < count; i++) {
         fputs(i > 0 ? "; " : "", line->stream);
-        xb_csv_put_part(line->stream, merged ? kinds[i].text : row->warning_texts[i]);
+        xb_csv_put_part(line, merged ? kinds[i].text : row->warning_texts[i]);
     }
     fputs(quoted ? "\"" : "", line->stream);
 }
@@ -267,16 +267,17 @@ static void put_parameters(struct xb_csv_line *line, const struct xb_record_case
 {
     bool quoted = false;
     for (size_t i = 0; i < test->parameter_count; i++)
-        quoted = quoted || (test->parameters[i].value != NULL &&
-                            xb_csv_needs_quotes(test->parameters[i].value));
+        quoted =
+            quoted || xb_csv_needs_quotes(test->parameters[i].name) ||
+            (test->parameters[i].value != NULL && xb_csv_needs_quotes(test->parameters[i].value));
     xb_csv_separate(line);
     fputs(quoted ? "\"" : "", line->stream);
     for (size_t i = 0; i < test->parameter_count; i++) {
         const char *value = test->parameters[i].value;
         fputs(i > 0 ? ";" : "", line->stream);
-        xb_csv_put_part(line->stream, test->parameters[i].name);
-        fputc('=', line->stream);
-        xb_csv_put_part(line->stream, value != NULL ? value : "");
+        xb_csv_put_part(line, test->parameters[i].name);
+        xb_csv_put_part(line, "=");
+        xb_csv_put_part(line, value != NULL ? value : "");
     }
     fputs(quoted ? "\"" : "", line->stream);
 }

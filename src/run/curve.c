@@ -33,8 +33,8 @@ struct point {
 
 struct series {
     char name[NAME_SIZE];
-    char tail[TAIL_SIZE];             /* "0.8013 to 55.34 GB/s" */
-    char best[TAIL_SIZE];             /* ", best 60.12 at 16 MiB"; "" where that is at the end */
+    char tail[TAIL_SIZE];             /* "0.8013 to 55.34 GB/s": least and most */
+    char best[TAIL_SIZE];             /* ", best at 16 MiB"; "" where that is at an end */
     struct point points[MOST_POINTS]; /* from the least size up */
     size_t count;
 };
@@ -104,20 +104,22 @@ static void name_series(struct series *series, const struct xb_record *record,
     snprintf(series->name, sizeof series->name, "%.*s", NAME_SIZE - 1, words.text);
 }
 
-static void describe_ends(struct series *series)
+static void describe_rates(struct series *series)
 {
     const struct point *first = &series->points[0];
     const struct point *last = &series->points[series->count - 1];
-    const struct point *best = first;
+    const struct point *least = first;
+    const struct point *most = first;
     char from[32], to[32], size[32];
-    for (const struct point *point = first; point <= last; point++)
-        best = point->rate > best->rate ? point : best;
+    for (const struct point *point = first; point <= last; point++) {
+        least = point->rate < least->rate ? point : least;
+        most = point->rate > most->rate ? point : most;
+    }
     snprintf(series->tail, sizeof series->tail, "%s to %s GB/s",
-             xb_rate_text(first->rate, from, sizeof from), xb_rate_text(last->rate, to, sizeof to));
-    if (best->rate > BEST_FACTOR * fmax(first->rate, last->rate))
-        snprintf(series->best, sizeof series->best, ", best %s at %s",
-                 xb_rate_text(best->rate, from, sizeof from),
-                 xb_size_format(best->bytes, size, sizeof size));
+             xb_rate_text(least->rate, from, sizeof from), xb_rate_text(most->rate, to, sizeof to));
+    if (most->rate > BEST_FACTOR * fmax(first->rate, last->rate))
+        snprintf(series->best, sizeof series->best, ", best at %s",
+                 xb_size_format(most->bytes, size, sizeof size));
 }
 
 /* False if there are too few sizes for a curve. */
@@ -133,7 +135,7 @@ static bool make_series(const struct xb_record *record, const struct xb_record_c
     if (series->count < LEAST_POINTS)
         return false;
     name_series(series, record, of);
-    describe_ends(series);
+    describe_rates(series);
     return true;
 }
 
@@ -182,7 +184,7 @@ static void find_series(struct frame *frame)
 }
 
 /* A cell for each doubling, or several of them; fewer where there is no room. What stands behind
- * the curve goes first: the best, then the ends, then the end of a name. */
+ * the curve goes first: the best, then the rates, then the end of a name. */
 static void lay_out(struct frame *frame, size_t columns)
 {
     size_t steps = (size_t)lround(log2((double)frame->most / (double)frame->least)) + 1;

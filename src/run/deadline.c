@@ -29,6 +29,7 @@ static struct {
     pthread_cond_t changed;
     bool watched;      /* set before there is a second thread */
     double end;        /* when the process ends */
+    int code;          /* and its exit code, unless a signal came */
     const char *doing; /* NULL: nothing that hangs */
     struct xb_run run; /* as of the end of the last case, with results and devices of its own */
     xb_deadline_write *write; /* NULL before there are cases */
@@ -78,7 +79,7 @@ _Noreturn static void end_process(void)
         snprintf(written, sizeof written, "Not all of what was measured could be written.");
     tell(what, written);
     (void)fflush(stdout);
-    _exit(xb_interrupt_signal() != 0 ? 128 + xb_interrupt_signal() : XB_EXIT_FAILED);
+    _exit(xb_interrupt_signal() != 0 ? 128 + xb_interrupt_signal() : watch.code);
 }
 
 /* ---- the thread ---- */
@@ -120,16 +121,24 @@ static int start_thread(void)
     return code;
 }
 
-enum xb_status xb_deadline_watch(double deadline, struct xb_error *error)
+double xb_deadline_of(const struct xb_config *config)
+{
+    const struct xb_value *deadline = xb_config_get(config, "deadline");
+    return deadline->is_set ? xb_clock_now() + deadline->seconds : 0;
+}
+
+enum xb_status xb_deadline_watch(double deadline, int code, struct xb_error *error)
 {
     if (deadline <= 0)
         return XB_OK;
+    xb_interrupt_set_deadline(deadline);
     watch.end = deadline + XB_DEADLINE_GRACE_S;
+    watch.code = code;
     watch.watched = true;
-    int code = start_thread();
-    if (code != 0)
-        return XB_FAIL_ERRNO(error, "pthread_create", code, "no thread to keep --deadline: %s",
-                             strerror(code));
+    int failed = start_thread();
+    if (failed != 0)
+        return XB_FAIL_ERRNO(error, "pthread_create", failed, "no thread to keep --deadline: %s",
+                             strerror(failed));
     return XB_OK;
 }
 

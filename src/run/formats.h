@@ -14,7 +14,7 @@
 XB_MUST_CHECK enum xb_status xb_table_write(FILE *stream, const struct xb_record *record,
                                             struct xb_error *error);
 /* Says on stderr what failed and why, for where no table does: a line for each case, or of several
- * processes for each that has no results (what failed in the others they have said themselves). */
+ * processes for each that failed as a whole (what failed in the others they said themselves). */
 void xb_failures_say(const struct xb_record *record);
 /* JSON after docs/result.schema.json, of a record of one process. XB_ERR_SYSTEM, XB_ERR_MEMORY. */
 XB_MUST_CHECK enum xb_status xb_result_json_write(FILE *stream, const struct xb_record *record,

@@ -147,17 +147,6 @@ static const struct xb_option option_quick = {
     .brief = "every mode in a few seconds",
     .selects = true,
 };
-static const struct xb_option option_deadline = {
-    .name = "deadline",
-    .type = XB_OPTION_DURATION,
-    .argument = "TIME",
-    .help =
-        "Stop after this time and write what is there; the rest is skipped and says so. A running "
-        "repetition or allocation is not cut short; but if it takes 5 s longer, as in a driver "
-        "that hangs, its row is an error, and the program writes what is measured and ends. With "
-        "--processes it holds for all of them together.",
-    .selects = true,
-};
 static const struct xb_option option_processes = {
     .name = "processes",
     .type = XB_OPTION_COUNT,
@@ -165,7 +154,7 @@ static const struct xb_option option_processes = {
     .default_text = "1",
     .help = "Measure in this many fresh processes, one after the other, each with its own context "
             "and memory. Figures are then medians of the processes' medians "
-            "(docs/processes.schema.json).",
+            "(docs/processes.schema.json), and --deadline is for all of them together.",
     .minimum = 1,
     .maximum = XB_RECORD_PROCESSES,
     .selects = true,
@@ -241,7 +230,7 @@ static const struct xb_option *const own_rows[] = {
     &option_device,        &option_numa,         &xb_option_backend,
     &option_latency,       &option_simultaneous, &option_time_limit,
     &option_warm_up,       &option_samples,      &option_processes,
-    &option_interleave,    &option_quick,        &option_deadline,
+    &option_interleave,    &option_quick,        &xb_option_deadline,
     &xb_option_start_at,   &xb_option_barrier,   &xb_option_barrier_tasks,
     &option_dry_run,       &option_json,         &xb_option_json_lines,
     &option_baseline_json, &option_csv,          &option_trace,
@@ -274,17 +263,4 @@ const struct xb_option *const *xb_run_rows(void)
     }
     rows[count] = NULL;
     return rows;
-}
-
-enum xb_status xb_run_read_defaults(struct xb_record *defaults, struct xb_error *error)
-{
-    char name[] = "run";
-    char *argv[] = {name, NULL};
-    struct xb_config config;
-    enum xb_status status = xb_config_parse(xb_run_rows(), 1, argv, &config, error);
-    if (status != XB_OK)
-        return status;
-    status = xb_record_of_config(&config, defaults, error);
-    xb_config_free(&config);
-    return status;
 }

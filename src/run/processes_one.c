@@ -8,6 +8,7 @@
 #include "base/interrupt.h"
 #include "base/program.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -94,14 +95,31 @@ static char **words_for(const struct session *session, const struct side *side)
 
 /* ---- one process ---- */
 
+/* The signal that its program, or a shell before it, caught and then tells by an exit code above
+ * 128; 0 for none. */
+static int heeded_signal(const struct xb_process *process)
+{
+    int number = process->exit_code - 128;
+    return number > 0 && number < NSIG ? number : 0;
+}
+
 /* How a process ended: "it was ended by SIGSEGV", "it ended with exit code 1". */
 static const char *end_text(const struct xb_process *process, char *text, size_t size)
 {
-    if (process->signal[0] != '\0')
-        snprintf(text, size, "it was ended by %s", process->signal);
+    char name[16];
+    int heeded = heeded_signal(process);
+    if (process->signal[0] != '\0' || heeded != 0)
+        snprintf(text, size, "it was ended by %s",
+                 heeded != 0 ? xb_child_signal_name(heeded, name, sizeof name) : process->signal);
     else
         snprintf(text, size, "it ended with exit code %d", process->exit_code);
     return text;
+}
+
+/* Whether this program told it to leave: it passed a signal on, or the deadline came. */
+static bool was_told_to_leave(const struct xb_program_outcome *outcome)
+{
+    return outcome->overdue || xb_interrupt_signal() != 0;
 }
 
 /* Keeps what the process printed as its document, if it is one and was measured under the
@@ -133,6 +151,9 @@ static void keep_document(struct side *side, struct xb_process *process,
         snprintf(process->failure, sizeof process->failure, "measured under other conditions: %s",
                  other);
     else {
+        if (heeded_signal(process) != 0 && !was_told_to_leave(outcome))
+            snprintf(process->failure, sizeof process->failure,
+                     "%s, and wrote what it had measured", end);
         process->document = outcome->text;
         side->bytes += outcome->length;
         outcome->text = NULL;
@@ -142,8 +163,8 @@ static void keep_document(struct side *side, struct xb_process *process,
 }
 
 /* Judges what came of a process. One that crashed after it printed its results is not believed. But
- * one that was told to leave, by a signal or at the deadline, is: a shell that started the program
- * may have been ended by the signal before it. */
+ * one that was told to leave is: a shell that started the program may have been ended by the signal
+ * before it. */
 static void judge(struct side *side, struct xb_process *process, struct xb_program_outcome *outcome)
 {
     side->overdue = side->overdue || outcome->overdue;
@@ -154,8 +175,8 @@ static void judge(struct side *side, struct xb_process *process, struct xb_progr
     else if (outcome->overdue && outcome->length == 0)
         snprintf(process->failure, sizeof process->failure,
                  "it did not end within %.0f s of the deadline and printed no results", GRACE_S);
-    else if (outcome->signal != 0 && !outcome->overdue && xb_interrupt_signal() == 0)
-        snprintf(process->failure, sizeof process->failure, "it was ended by %s", process->signal);
+    else if (outcome->signal != 0 && !was_told_to_leave(outcome))
+        end_text(process, process->failure, sizeof process->failure);
     else
         keep_document(side, process, outcome);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _POSIX_C_SOURCE 200809L /* open_memstream */
 #include "processes_internal.h"
 
 #include "base/json_write.h"
 #include "base/plain_text.h"
+#include "base/stream.h"
 #include "cli/file_name.h"
 #include "formats.h"
 #include "xferbench/version.h"
@@ -42,36 +42,18 @@ static bool say(const struct xb_error *error)
     return false;
 }
 
-static enum xb_status no_memory(struct xb_error *error)
-{
-    return XB_FAIL(error, XB_ERR_MEMORY, "not enough memory for the results");
-}
-
-/* Writes the merged document into *text, which the caller frees after a failure too. */
-static enum xb_status write_document(const struct side *side, char **text, size_t *length,
-                                     struct xb_error *error)
-{
-    FILE *stream = open_memstream(text, length);
-    if (stream == NULL)
-        return no_memory(error);
-    enum xb_status status = xb_processes_json_write(
-        stream, &side->set, side->to.is_line ? xb_json_finish_line : xb_json_finish, error);
-    bool closed = fclose(stream) == 0;
-    if (status != XB_OK)
-        return status;
-    return closed ? XB_OK : no_memory(error);
-}
-
-/* The merged document as text. Says why there is none, and returns NULL. */
-static char *document_of(const struct side *side, size_t *length)
+/* Writes the merged document, to be freed. Says why there is none, and returns false. */
+static bool write_document(const struct side *side, struct xb_memory_text *document)
 {
     struct xb_error error;
-    char *text = NULL;
-    if (write_document(side, &text, length, &error) == XB_OK)
-        return text;
-    say(&error);
-    free(text);
-    return NULL;
+    enum xb_status status = XB_OK;
+    if (xb_memory_text_begin(document) != NULL)
+        status = xb_processes_json_write(document->stream, &side->set,
+                                         side->to.is_line ? xb_json_finish_line : xb_json_finish,
+                                         &error);
+    if (xb_memory_text_end(document, "the results", &error) != XB_OK)
+        status = XB_ERR_MEMORY;
+    return status == XB_OK || say(&error);
 }
 
 static bool write_file(struct side *side, const char *text, size_t length)
@@ -102,7 +84,7 @@ static enum xb_status outline(const struct xb_processes *set, struct xb_record *
                                  .asked_processes = set->asked,
                                  .processes = calloc(set->count + 1, sizeof *record->processes)};
     if (record->processes == NULL)
-        return no_memory(error);
+        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for the results");
     for (size_t i = 0; i < set->count; i++)
         record->processes[record->process_count++].failure =
             set->processes[i].failure[0] != '\0' ? set->processes[i].failure : NULL;
@@ -144,16 +126,16 @@ bool xb_processes_write_outputs(struct session *session)
         quiet = quiet || session->sides[i].output.is_stdout;
     for (size_t i = session->side_count; i-- > 0;) { /* the baseline first */
         struct side *side = &session->sides[i];
-        size_t length = 0;
-        char *text = document_of(side, &length);
-        written = text != NULL && write_file(side, text, length) && written;
+        struct xb_memory_text document = {.text = NULL};
+        bool is_there = write_document(side, &document);
+        written = is_there && write_file(side, document.text, document.length) && written;
         if (quiet)
             written = say_failures(&side->set) && written;
-        else if (text != NULL)
-            written = print_table(side, text, length) && written;
+        else if (is_there)
+            written = print_table(side, document.text, document.length) && written;
         if (!quiet && i > 0)
             fputc('\n', stdout);
-        free(text);
+        free(document.text);
     }
     return written;
 }

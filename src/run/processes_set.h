@@ -15,15 +15,16 @@
  * own: processes differ from each other by more than samples within one do.
  */
 
-/* What came of one process. Either it failed, or it has a document and a record of it. */
+/* What came of one process: it failed, or has a document and a record of it. It has both if it
+ * wrote what it had measured when a signal ended it. */
 struct xb_process {
     time_t started;
-    double wall_s;     /* from its start to its end */
-    int exit_code;     /* -1 where a signal ended it, or it could not be started */
-    char signal[16];   /* "SIGSEGV", which ended it; "" for none */
-    char failure[800]; /* why nothing of it counts; "" for none */
-    char *document;    /* what it wrote, JSON after docs/result.schema.json; NULL if it failed */
-    struct xb_record record; /* of the document; zeroed if it failed */
+    double wall_s;           /* from its start to its end */
+    int exit_code;           /* -1 where a signal ended it, or it could not be started */
+    char signal[16];         /* "SIGSEGV", which ended it; "" for none */
+    char failure[800];       /* "" for none; without a document nothing of it counts */
+    char *document;          /* what it wrote, JSON after docs/result.schema.json; NULL for none */
+    struct xb_record record; /* of the document; zeroed if there is none */
 };
 
 /* The processes of one program. Release with xb_processes_free. */

@@ -313,7 +313,7 @@ static void print_stop(struct printer *printer)
     }
 }
 
-/* Why a process has no results: "process 2 of 3: ..." */
+/* What went wrong with a process as a whole: "process 2 of 3: ..." */
 static bool add_failure(struct xb_words *words, const struct xb_record *record, size_t process)
 {
     const char *failure = record->processes[process].failure;

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _POSIX_C_SOURCE 200809L /* open_memstream */
 #include "timelines.h"
 
 #include "base/plain_text.h"
-#include "base/stream.h"
 #include "base/terminal.h"
 #include "cli/command.h"
 #include "trace/text.h"
@@ -21,9 +19,8 @@ enum xb_status xb_timelines_begin(struct xb_timelines *timelines, const struct x
         status = xb_chrome_begin(&timelines->chrome, output->stream, error);
     if (status != XB_OK || !xb_config_get(run->config, "timeline")->flag)
         return status;
-    timelines->drawing = open_memstream(&timelines->drawn, &timelines->drawn_bytes);
-    if (timelines->drawing == NULL)
-        return XB_FAIL(error, XB_ERR_MEMORY, "no memory to draw timelines");
+    if (xb_memory_text_begin(&timelines->drawn) == NULL)
+        return xb_memory_text_end(&timelines->drawn, "the timelines", error);
     return XB_OK;
 }
 
@@ -33,8 +30,9 @@ static enum xb_status take_one(struct xb_timelines *timelines, const struct xb_r
     enum xb_status status = XB_OK;
     if (timelines->output->stream != NULL)
         status = xb_chrome_add(&timelines->chrome, result, error);
-    if (status == XB_OK && timelines->drawing != NULL)
-        status = xb_timeline_print(timelines->drawing, xb_terminal_columns(stdout), result, error);
+    if (status == XB_OK && timelines->drawn.stream != NULL)
+        status =
+            xb_timeline_print(timelines->drawn.stream, xb_terminal_columns(stdout), result, error);
     return status;
 }
 
@@ -67,11 +65,12 @@ static enum xb_status end(struct xb_timelines *timelines, const struct xb_run *r
         status = xb_chrome_end(&timelines->chrome, run, error);
     if (status == XB_OK && timelines->output->stream != NULL)
         status = xb_output_commit(timelines->output, error);
-    if (status != XB_OK || timelines->drawing == NULL)
+    if (status != XB_OK || timelines->drawn.stream == NULL)
         return status;
-    if (fflush(timelines->drawing) != 0)
-        return XB_FAIL(error, XB_ERR_MEMORY, "no memory to draw timelines");
-    fwrite(timelines->drawn, 1, timelines->drawn_bytes, stdout);
+    status = xb_memory_text_end(&timelines->drawn, "the timelines", error);
+    if (status != XB_OK)
+        return status;
+    fwrite(timelines->drawn.text, 1, timelines->drawn.length, stdout);
     return xb_stream_finish(stdout, "the timelines", error);
 }
 
@@ -95,9 +94,9 @@ void xb_timelines_free(struct xb_timelines *timelines)
     if (!timelines->has_begun)
         return;
     xb_chrome_free(&timelines->chrome);
-    if (timelines->drawing != NULL)
-        fclose(timelines->drawing);
-    free(timelines->drawn);
+    if (timelines->drawn.stream != NULL)
+        fclose(timelines->drawn.stream);
+    free(timelines->drawn.text);
     pthread_mutex_destroy(&timelines->lock);
     *timelines = (struct xb_timelines){.output = NULL};
 }

@@ -3,6 +3,7 @@
 #define XFERBENCH_RUN_TIMELINES_H
 
 #include "base/output.h"
+#include "base/stream.h"
 #include "measure/run.h"
 #include "trace/chrome.h"
 
@@ -15,10 +16,8 @@
 struct xb_timelines {
     struct xb_output *output; /* of --trace; its stream is NULL where that is not given */
     struct xb_chrome chrome;
-    FILE *drawing; /* memory; NULL where --timeline is not given */
-    char *drawn;
-    size_t drawn_bytes;
-    size_t taken;         /* of the run's results */
+    struct xb_memory_text drawn; /* its stream is NULL where --timeline is not given */
+    size_t taken;                /* of the run's results */
     pthread_mutex_t lock; /* held while a case is written: --deadline may end the run meanwhile */
     bool has_begun, has_failed;
     struct xb_error failure; /* the first */

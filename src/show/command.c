@@ -192,10 +192,16 @@ static void print_title(const char *path, bool first)
     printf("%s==> %s <==\n\n", first ? "" : "\n", xb_plain_text(path, plain, sizeof plain));
 }
 
+/* Whether more files are of use: neither a signal nor a write that failed ended it. */
+static bool goes_on(const struct show *show)
+{
+    return xb_interrupt_signal() == 0 && !(writes_csv(show) && ferror(show->output.stream));
+}
+
 static int show_files(struct show *show, const struct xb_config *config)
 {
     int code = XB_EXIT_OK;
-    for (size_t i = 0; i < config->operand_count && xb_interrupt_signal() == 0; i++) {
+    for (size_t i = 0; i < config->operand_count && goes_on(show); i++) {
         struct xb_error error;
         if (config->operand_count > 1 && prints(show))
             print_title(config->operands[i], i == 0);
@@ -255,10 +261,11 @@ static enum xb_status begin_csv(struct show *show, const struct xb_config *confi
     const struct xb_value *csv = xb_config_get(config, "csv");
     if (!csv->given)
         return XB_OK;
-    xb_interrupt_catch(); /* before there is a temporary file to leave behind */
     enum xb_status status = refuse_pipes(config, error);
     if (status == XB_OK)
         status = xb_cli_find_output("--csv", csv->text, &show->output, error);
+    if (show->output.target != NULL)
+        xb_interrupt_catch(); /* before there is a temporary file to leave behind */
     if (status == XB_OK)
         status = open_output(show, config, error);
     if (status == XB_OK)
@@ -273,7 +280,6 @@ static enum xb_status read_cases(struct show *show, const struct xb_config *conf
     return cases->given ? xb_show_read_cases(cases->text, &show->gates, error) : XB_OK;
 }
 
-/* A CSV that lacks a file says so by the exit code, and is written all the same. */
 static int show_all(struct show *show, const struct xb_config *config)
 {
     struct xb_error error;
@@ -285,7 +291,9 @@ static int show_all(struct show *show, const struct xb_config *config)
     int code = show_files(show, config);
     if (xb_interrupt_signal() != 0)
         return 128 + xb_interrupt_signal();
-    if (writes_csv(show) && xb_output_commit(&show->output, &error) != XB_OK)
+    if (code != XB_EXIT_OK && show->output.target != NULL)
+        xb_say("'%.300s' was not written: not all files could be shown", show->output.path);
+    if (code == XB_EXIT_OK && writes_csv(show) && xb_output_commit(&show->output, &error) != XB_OK)
         return xb_cli_fail(&error);
     return code;
 }
@@ -320,7 +328,8 @@ const struct xb_command xb_command_show = {
     .description = "Prints what files say that run or link wrote with --json, or compare with "
                    "--format json: the tables and notes that the command printed. Nothing is "
                    "measured, and no GPU is needed.",
-    .exits = "0 all files were shown; 1 one of them could not be; 2 the command line is wrong.",
+    .exits = "0 all files were shown; 1 one of them could not be, and --csv writes no file; 2 the "
+             "command line is wrong.",
     .example = "xferbench show result.json",
     .operands = XB_OPERANDS_FILES,
     .rows = rows,

@@ -45,7 +45,7 @@ XB_MUST_CHECK enum xb_status xb_direct_check_needs(const struct xb_files *files,
 enum xb_status xb_direct_refused(const struct xb_files *files, size_t file, int code,
                                  struct xb_error *error);
 
-/* Removes what xb_files_make made. Keeps errno. */
+/* Removes what xb_files_make made, and says what stays. Keeps errno. */
 void xb_made_files_remove(const struct xb_files *files);
 
 #endif

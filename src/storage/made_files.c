@@ -2,6 +2,7 @@
 #define _GNU_SOURCE /* O_TMPFILE, fallocate, syncfs, secure_getenv */
 #include "base/clock.h"
 #include "base/interrupt.h"
+#include "base/plain_text.h"
 #include "files.h"
 #include "internal.h"
 #include "xferbench/units.h"
@@ -109,10 +110,15 @@ void xb_made_files_remove(const struct xb_files *files)
     int code = errno;
     size_t length = strlen(files->path);
     bool is_folder = length > 0 && files->path[length - 1] == '/';
+    int stays = 0;
     for (size_t i = 0; is_folder && i < files->count; i++)
-        (void)unlinkat(files->folder, files->entries[i].name, 0);
-    if (is_folder)
-        (void)rmdir(files->path);
+        if (unlinkat(files->folder, files->entries[i].name, 0) != 0 && stays == 0)
+            stays = errno;
+    if (is_folder && rmdir(files->path) != 0 && errno != ENOENT) {
+        stays = stays != 0 ? stays : errno;
+        xb_say("'%.300s' cannot be removed: %s (%s): remove it yourself, with what is in it",
+               files->path, strerror(stays), xb_errno_name(stays));
+    }
     errno = code;
 }
 

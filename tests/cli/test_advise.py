@@ -178,6 +178,21 @@ class Measured(Advise):
         self.assertIn("not run: --check: the file is of the host elsewhere", " ".join(outcome.out.split()))
 
 
+class Deadline(Advise):
+    JOB = (*HOST, "--in", "64K", "--gpu-time", "none", "--memory", "pinned")
+
+    def test_nothing_was_measured(self):
+        outcome = self.assert_ends(CANNOT_SAY, "advise", *self.JOB, "--check", "--deadline", "1us")
+        self.assertTrue(outcome.err.startswith("xferbench: the deadline came before all was measured"), outcome)
+        self.assertIn("--deadline", outcome.err)
+        self.assertEqual(outcome.err.count("\n"), 1, outcome)
+        self.assertIn("Cannot say: rows are missing", outcome.out)
+
+    def test_all_was_measured(self):
+        outcome = self.assert_ends(YES, "advise", *self.JOB, "--check", "--deadline", "50m")
+        self.assertEqual(outcome.err, "", outcome)
+
+
 class Refused(Advise):
     def assert_wrong(self, word, *arguments):
         outcome = self.assert_ends(WRONG, "advise", *arguments)

@@ -12,7 +12,7 @@ import subprocess
 import time
 
 import harness
-from harness import ENDLESS, FEW, GUARD_S, ONE, SMALL, XFERBENCH, children_of, kill, stat_of, wait_until
+from harness import ENDLESS, FEW, GUARD_S, ONE, SMALL, XFERBENCH, children_of, has_ended, kill, stat_of, wait_until
 from processes import ProcessesCase
 
 
@@ -221,11 +221,14 @@ class Ends(ProcessesCase):
 
         def is_ready():
             for pid in children_of(process.pid):
-                with open(f"/proc/{pid}/cmdline", encoding="utf-8") as file:
-                    if "--json=-" not in file.read():  # the guardian, or still a copy of its parent
-                        continue
-                with open(f"/proc/{pid}/status", encoding="utf-8") as file:
-                    status = dict(line.split(None, 1) for line in file if len(line.split(None, 1)) == 2)
+                try:
+                    with open(f"/proc/{pid}/cmdline", encoding="utf-8") as file:
+                        if "--json=-" not in file.read():  # the guardian, or still a copy of its parent
+                            continue
+                    with open(f"/proc/{pid}/status", encoding="utf-8") as file:
+                        status = dict(line.split(None, 1) for line in file if len(line.split(None, 1)) == 2)
+                except (FileNotFoundError, ProcessLookupError):  # one before it, which is gone now
+                    continue
                 found[:] = (pid, status["Name:"].strip())
                 return int(status["SigCgt:"], 16) >> (signal.SIGTERM - 1) & 1
             return False
@@ -275,6 +278,23 @@ class Ends(ProcessesCase):
             self.assert_ended(143, process)
             left.append(self.check_interrupted())
         self.assertIn(True, left, "each was killed")
+
+    def test_signal_to_one_process_alone(self):
+        """Nobody asked this program to stop: it is that process's failure, and what it wrote counts."""
+        process = self.start(*ENDLESS, "--processes", "2", "--json", "out.json", "--quiet")
+        numbers = (signal.SIGTERM, signal.SIGINT)
+        for number in numbers:
+            pid, _ = self.child_of(process)
+            os.kill(pid, number)
+            wait_until(lambda: has_ended(pid))
+        done = self.assert_ended(1, process)
+        merged = self.load("out.json")
+        self.assertIs(merged["interrupted"], False)
+        self.assertEqual(self.fates(merged), [(128 + number, None, True) for number in numbers])
+        for at, number in enumerate(numbers):
+            failure = f"it was ended by {number.name}, and wrote what it had measured"
+            self.assertEqual(merged["processes"][at]["failure"], failure)
+            self.assertIn(f"xferbench: process {at + 1} of 2: {failure}\n", done.err)
 
 
 if __name__ == "__main__":

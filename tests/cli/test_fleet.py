@@ -21,6 +21,7 @@ SLOW = 0.5  # of the others' bandwidth
 
 with open(os.path.join(SOURCE, "bench", "results", "h200", "link-1.json"), encoding="utf-8") as measured:
     PATTERN = json.load(measured)
+PATTERN["timestamp"] = "2001-11-21T05:18:16Z"  # which is past on every machine
 
 
 def document(number, scale=1.0):
@@ -218,15 +219,42 @@ class Fleet(Case):
         """Of one node the newest counts, wherever it comes from."""
         self.write_nodes()
         again = document(5, SLOW)
-        again["timestamp"] = "2026-11-21T05:18:15Z"  # older
+        again["timestamp"] = "2001-11-21T05:18:15Z"  # older
         self.write_json("results/older.json", again)
         self.assertEqual(self.findings(0, "results"), [])
-        again["timestamp"] = "2026-11-22T00:00:00Z"
+        again["timestamp"] = "2001-11-22T00:00:00Z"
         self.write_json("results/newer.json", again)
         self.assertEqual({one["node"] for one in self.findings(1, "results")}, {"gpu005"})
         told = self.load_text(self.assert_ends(1, "fleet", "results", "--format", "json").out)
         self.assertEqual((told["nodes"], told["gpus"]), (8, 8))
         self.assertGreater(told["duplicates"], 0)
+
+    def test_a_document_of_the_future(self):
+        """It does not hide one that could have been written, but it is better than none."""
+        self.write_nodes()
+        ahead = document(5, SLOW)
+        ahead["timestamp"] = "9998-01-01T00:00:00Z"
+        self.write_json("results/z.json", ahead)
+        told = self.load_text(self.assert_succeeds("fleet", "results", "--format", "json").out)
+        self.assertIn("Documents that are dated more than a day ahead: 1 of 9 (first: results/z.json)", told["notes"][0])
+        self.assertEqual(told["sources"][8]["timestamp"], ahead["timestamp"])
+        os.remove(self.path("results/n5.json"))
+        self.assertEqual({one["node"] for one in self.findings(1, "results")}, {"gpu005"})
+
+    def test_equal_uuids(self):
+        """Cloned machines; and a document that claims the GPU of another node."""
+        self.write_nodes()
+        for number, liar in ((1, None), (3, 7), (3, 2)):
+            for node in range(1, 9):
+                made = document(node, SLOW if node == 3 else 1.0)
+                if liar in (None, node):
+                    made["devices"][0]["uuid"] = document(number)["devices"][0]["uuid"]
+                self.write_json(f"results/n{node}.json", made)
+            with self.subTest(liar=liar):
+                self.assertEqual(self.assert_ends(1, "fleet", "results", "--format", "nodelist").out, "gpu003\n")
+                told = self.load_text(self.assert_ends(1, "fleet", "results", "--format", "json").out)
+                self.assertEqual((told["gpus"], told["duplicates"]), (8, 0))
+                self.assertIn("1 UUID is of several GPUs (first: on gpu00", " ".join(told["notes"]))
 
     def test_its_own_documents_are_left_out(self):
         folder = self.write_nodes()
@@ -267,6 +295,10 @@ class Fleet(Case):
             with self.subTest(expected=expected):
                 outcome = self.assert_ends(1, "fleet", "results", "--format", "nodelist", "--expect-hosts", expected)
                 self.assertEqual(outcome.out, listed + "\n")
+        slow["host"]["node"] = "n3"  # found by its host name
+        self.write_json("results/n3.json", slow)
+        outcome = self.assert_ends(1, "fleet", "results", "--format", "nodelist", "--expect-hosts", "gpu[001-008]")
+        self.assertEqual(outcome.out, "gpu003\n")
 
     def test_expected_nodes_that_are_nonsense(self):
         self.write_nodes()
@@ -297,12 +329,12 @@ class Fleet(Case):
     def test_names_that_could_break_a_format(self):
         folder = self.write_nodes()
         nasty = document(9, SLOW)
-        nasty["host"]["hostname"] = 'a"b,c\n\x1b[31m::error::[1-3]$(x)'
+        nasty["host"]["hostname"] = 'a"b,c\n\x1b[31m\x7f\x9b::error::[1-3]$(x)'
         self.write_json(f"{folder}/n9.json", nasty)
         for form in FORMATS:
             with self.subTest(form=form):
                 outcome = self.assert_ends(1, "fleet", folder, "--format", form)
-                self.assertNotIn("\x1b", outcome.out + outcome.err)
+                self.assertNotRegex(outcome.out + outcome.err, "[\x1b\x7f\x9b]")
                 self.assertNotIn("::error", outcome.err)
                 if form == "nodelist":
                     self.assertEqual(outcome.out, "")

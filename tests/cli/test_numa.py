@@ -72,8 +72,10 @@ class Numa(Measuring):
         self.assertEqual(document["results"][0]["status"], "ok")
 
     def test_processes_get_it(self):
-        document, _ = self.load_any(*SMALL, "--numa", "1", "--processes", "2", environment=TWO)
-        for process in document["processes"]:
+        several = ("--processes", "2", "--json", "out.json")
+        outcome = self.assert_ends(3, *SMALL, "--numa", "1", *several, environment=TWO)
+        self.assertEqual(outcome.err.count("xferbench: nothing was measured: "), 2, outcome)  # each says it
+        for process in self.load("out.json")["processes"]:
             self.assertEqual(process["document"]["config"]["numa"], ["1"])
             self.assertEqual(self.nodes_of(process["document"]), [1])
             self.assert_skipped(process["document"]["results"][0], ANOTHER)

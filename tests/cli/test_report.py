@@ -156,7 +156,7 @@ class Report(Case):
         """Also of files that versions before this one wrote."""
         for folder in ("h200", "h200-x2", "h200-x4"):
             files = [path for path in sorted(glob.glob(os.path.join(RESULTS, folder, "*.json")))
-                     if not FOREIGN.search(path) and os.path.getsize(path) < 90000]
+                     if not FOREIGN.search(path) and os.path.getsize(path) < 120000]
             outcome = self.assert_succeeds("report", *files, "-o", "report.html")
             self.assertEqual(outcome.out, "")
             text = self.read("report.html")

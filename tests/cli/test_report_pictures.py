@@ -331,6 +331,20 @@ class Pictures(Case):
         self.assertEqual({row[3] for row in self.table_of(page, "Cases of several dates")[1:]}, {"no"})
         self.assertNotIn("it changed", self.words_of(page))
 
+    def test_an_option_at_its_default_makes_no_other_case(self):
+        """A program that lacks an option measures as one with its default; other values are other cases."""
+        files = self.write_dated(14, 99)
+        for name in files:
+            document = self.load(name)
+            for row in document["results"]:
+                if name < "day-05":
+                    del row["parameters"]["host-offset"]
+                elif name >= "day-11":
+                    row["parameters"]["host-offset"] = 64
+            self.write_json(name, document)
+        table = self.table_of(self.report(*files), "Cases of several dates")
+        self.assertEqual([row[2] for row in table[1:]], ["11", "11", "3", "3"])  # a direction each
+
     def test_copies_of_a_file_are_no_further_evidence(self):
         first, second, third = self.write_dated(3, 1)
         page = self.report(*[first] * 7, *[second] * 7, third)

@@ -9,6 +9,7 @@ import glob
 import json
 import os
 import re
+import signal
 import unittest
 
 import harness
@@ -211,6 +212,57 @@ class AsTold(Show):
                 self.assertRegex(text, rf"(?m)^{row['mode']} +{row['variant']} +{row['direction']} ")
 
 
+class MissingFigures(Show):
+    """Nothing is said of a figure that a file lacks."""
+
+    NO_NUMBER = re.compile(r"(?i)(?<![\w.])-?(nan|inf)(?!\w)")
+
+    def documents(self):
+        """Committed files that have every figure of every mode between them, and which of these each has."""
+        seen = set()
+        for path in sorted(glob.glob(f"{RESULTS}/*/*.json"), key=lambda path: (os.path.getsize(path), path)):
+            with open(path, encoding="utf-8") as file:
+                document = {} if FOREIGN.search(path) else json.load(file)
+            rows = [(row["mode"], row.get("figures", ())) for row in document.get("results", ())]
+            figures = {(mode, one["name"]) for mode, row in rows for one in row} - seen
+            if figures:
+                yield path, document, sorted({name for _, name in figures})
+            seen |= figures
+
+    def show_without(self, name, document):
+        rows = [
+            row | {"figures": [one for one in row["figures"] if one["name"] != name]} for row in document["results"]
+        ]
+        self.write_json("lacks.json", document | {"results": rows})
+        return self.run_program("show", "lacks.json")
+
+    def test_each_figure(self):
+        step = 3 if harness.is_sanitized() else 1  # which takes its time
+        lacking = 0
+        for path, document, names in self.documents():
+            for name in names[::step]:
+                shown = self.show_without(name, document)
+                if shown.code != 0:  # it is what the row is about
+                    self.assertIn(f"have no {name}", shown.err)
+                    continue
+                lacking += 1
+                with self.subTest(path=path, name=name):
+                    page = self.assert_succeeds("report", "lacks.json", "--output", "-")
+                    compared = self.run_program("compare", path, "lacks.json")
+                    for outcome in (shown, page, compared):
+                        self.assertIsNone(self.NO_NUMBER.search(outcome.out + outcome.err), outcome)
+        self.assertGreater(lacking, 100 // step)
+
+    def test_a_limit_needs_all_rates(self):
+        limit = r"is\s+the\s+limit|is\s+too\s+slow"
+        path = os.path.join(RESULTS, "h200", "quantize-compress.json")
+        self.assertRegex(self.show(path), limit)
+        with open(path, encoding="utf-8") as file:
+            document = json.load(file)
+        for name in ("plain_bandwidth", "ratio", "decode_rate", "encode_rate"):
+            self.assertNotRegex(self.show_without(name, document).out, limit)
+
+
 class SeveralFiles(Show):
     def setUp(self):
         super().setUp()
@@ -378,11 +430,30 @@ class Csv(Show):
             self.assertEqual(line["host_latency_p50_s"] != "", line["file"] == "two.json")
 
     def test_file_that_cannot_be_read(self):
-        """It is told once; the others' lines are written."""
+        """It is told once; the others are shown. A CSV that would lack its lines replaces none."""
         self.write("broken.json", "{")
-        outcome = self.assert_ends(1, "show", "broken.json", "one.json", "--csv", "out.csv")
-        self.assertEqual(outcome.err.count("broken.json"), 1)
-        self.assertEqual({line["file"] for line in self.lines("out.csv")}, {"one.json"})
+        self.put_old("old.csv")
+        for name in ("old.csv", "new.csv"):
+            outcome = self.assert_ends(1, "show", "one.json", "broken.json", "--csv", name)
+            self.assertEqual(outcome.err.count("broken.json"), 1)
+            self.assertIn(f"'{name}' was not written: ", outcome.err)
+            self.assertIn(self.show("one.json"), outcome.out)
+        self.assert_old("old.csv")
+        self.assert_folder_has("broken.json", "old.csv", "one.csv", "one.json", "two.json")
+        outcome = self.assert_ends(1, "show", "broken.json", "one.json", "--csv", "-")
+        self.assertNotIn("was not written", outcome.err)
+        self.assertEqual(outcome.out, self.show("one.json", "--csv", "-"))
+
+    def test_reader_that_left(self):
+        """As `head -1` leaves: it ends as the tables do, without a word."""
+        for arguments in (("one.json",), ("one.json", "--csv", "-")):
+            with self.subTest(arguments=arguments):
+                reader, writer = os.pipe()
+                os.close(reader)
+                process = self.start("show", *arguments, stdout=writer)
+                os.close(writer)
+                outcome = self.finish(process, allowed_signal=signal.SIGPIPE)
+                self.assertEqual((outcome.code, outcome.err), (-signal.SIGPIPE, ""), outcome)
 
     def test_where_it_cannot_go(self):
         self.assert_usage(("--csv", "which is read"), "show", "one.json", "two.json", "--csv", "two.json")

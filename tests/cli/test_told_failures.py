@@ -42,6 +42,15 @@ class Rows(Case):
         self.assertEqual(self.assert_succeeds(*SMALL, "--quiet").err, "")
         self.assertEqual(self.assert_succeeds(*SMALL, "--json", "-").err, "")
 
+    def test_nothing_was_measured(self):
+        line = "xferbench: nothing was measured: pinned registered h2d 4 KiB: the deadline came before it began\n"
+        for files in (("--quiet",), ("--json", "-"), ("--quiet", "--processes", "2")):
+            with self.subTest(files=files):
+                outcome = self.assert_ends(3, *SMALL, "--deadline", "1us", *files)
+                self.assertEqual(outcome.err, line, outcome)
+        outcome = self.assert_ends(3, *SMALL, "--deadline", "1us")
+        self.assertEqual(outcome.err, "", outcome)  # the table tells
+
 
 class Processes(Case):
     def test_process_that_failed(self):

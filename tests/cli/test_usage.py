@@ -84,7 +84,7 @@ class Usage(Case):
             (("'pinned' is a mode, not an option: xferbench --mode pinned",), ("--pinned", "--size", "1M")),
             (("'compare' is a command, not an option: xferbench compare",), ("--compare", "a", "b")),
             (("'list' is a command, and comes first: xferbench list",), ("--size", "4K", "list")),
-            (("'4K' is not an option", "see xferbench help run"), ("--quiet", "4K")),
+            (("'4K' belongs to no option", "see xferbench help run"), ("--quiet", "4K")),
         ):
             with self.subTest(arguments=arguments):
                 self.assert_usage(words, *arguments)
@@ -115,9 +115,11 @@ class Usage(Case):
         self.assert_folder_has("-q")
         self.assertIn("{", self.assert_succeeds(*SMALL, "--json", "-").out)
 
-    def test_ambiguous_beginning(self):
-        outcome = self.assert_usage(("--s is ambiguous",), "--s", "4K")
-        self.assert_words(outcome.err, ("--size", "--samples", "--streams", "--simultaneous"))
+    def test_beginning_of_an_option(self):
+        """--gpu was taken for --gpu-time: a name is written out."""
+        words = ("unknown option --gpu; did you mean --gpu-time?",)
+        self.assert_usage(words, "advise", "--in", "1M", "--out", "4K", "--gpu", "0", "--cpu-time", "50ms")
+        self.assert_usage(("unknown option --s\n",), "--s", "4K")
 
     def test_missing_argument(self):
         names = "mode size direction device backend json csv chunk deadline pairs peer-path access by"
@@ -175,8 +177,13 @@ class Usage(Case):
             with self.subTest(arguments=arguments):
                 self.assert_usage(words, *arguments)
 
-    def test_stray_operand_of_list(self):
-        self.assert_usage(("'devices'",), "list", "devices")
+    def test_stray_operand_of_others(self):
+        """They are told of no option that they lack."""
+        for arguments in (("list", "devices"), ("link", "--expect", "gen5", "x16")):
+            with self.subTest(arguments=arguments):
+                outcome = self.run_program(*arguments)
+                self.assert_words(outcome.err, (f"'{arguments[-1]}'", f"xferbench help {arguments[0]}"), outcome)
+                self.assertNotIn("--mode", outcome.err)
 
     def test_stray_operand_of_help(self):
         self.assert_usage(("'async'",), "--help", "pinned", "async")

@@ -59,8 +59,8 @@ WRONG = (
     "advise --in 1G", "advise --in 0 --gpu-time 1ms", "advise nothing --in 1G --gpu-time 1ms", "help nothing", "help --nothing",
     "runn", "--trace - --csv -", "--dry-run --processes 3", "--version extra",
 )
-# What is another in each run: times of real clocks, folders of a test.
-MASKS = ((re.compile(rb"/tmp/golden-\w+"), b"FOLDER"),)
+# What is another in each run or build: folders of a test, and where in the sources an error was found.
+MASKS = ((re.compile(rb"/tmp/golden-\w+"), b"FOLDER"), (re.compile(rb"(\.\./)*src/[a-z0-9_/]+\.c:\d+"), b"SOURCE"))
 
 
 def documents():
@@ -137,24 +137,24 @@ def file_cases():
     before = {}
     for path in files + corpus:
         short = os.path.relpath(path, SOURCE)
-        yield f"show/{short}", PROGRAM, f"show {path}", {}
-        yield f"show-csv/{short}", PROGRAM, f"show {path} --csv -", {}
-        yield f"report/{short}", PROGRAM, f"report {path} -o o.html", {}
-        yield f"fleet/{short}", PROGRAM, f"fleet {path} --format json", {}
+        yield f"show/{short}", FAKE, f"show {path}", {}
+        yield f"show-csv/{short}", FAKE, f"show {path} --csv -", {}
+        yield f"report/{short}", FAKE, f"report {path} -o o.html", {}
+        yield f"fleet/{short}", FAKE, f"fleet {path} --format json", {}
         if path in kinds and kinds[path] == "run":
-            yield f"advise/{short}", PROGRAM, f"advise {path} --in 64M --out 1M --gpu-time 2ms --cpu-time 20ms --json o.json", {}
-            yield f"show-case/{short}", PROGRAM, f"show {path} --case pinned/h2d,async,batch", {"COLUMNS": "60"}
+            yield f"advise/{short}", FAKE, f"advise {path} --in 64M --out 1M --gpu-time 2ms --cpu-time 20ms --json o.json", {}
+            yield f"show-case/{short}", FAKE, f"show {path} --case pinned/h2d,async,batch", {"COLUMNS": "60"}
             other = before.get("run", path)
             before["run"] = path
             for form in ("table", "json", "markdown", "github", "junit", "benchmark-action"):
-                yield f"compare-{form}/{short}", PROGRAM, f"compare {other} {path} --force --format {form}", {}
+                yield f"compare-{form}/{short}", FAKE, f"compare {other} {path} --force --format {form}", {}
         elif path in corpus:
-            yield f"compare/{short}", PROGRAM, f"compare {SOURCE}/bench/results/h200/pinned-512m-1.json {path} --force", {}
+            yield f"compare/{short}", FAKE, f"compare {SOURCE}/bench/results/h200/pinned-512m-1.json {path} --force", {}
     for folder in sorted(glob.glob(SOURCE + "/bench/results/*/")):
         name = os.path.basename(folder[:-1])
         for form in ("table", "json", "csv", "prometheus", "nodelist"):
-            yield f"fleet-{form}/{name}", PROGRAM, f"fleet {folder} --format {form} --expect-hosts vm,nobody[1-3]", {}
-        yield f"report-folder/{name}", PROGRAM, "report " + " ".join(sorted(glob.glob(folder + "*.json"))) + " -o o.html --svg pictures", {}
+            yield f"fleet-{form}/{name}", FAKE, f"fleet {folder} --format {form} --expect-hosts vm,nobody[1-3]", {}
+        yield f"report-folder/{name}", FAKE, "report " + " ".join(sorted(glob.glob(folder + "*.json"))) + " -o o.html --svg pictures", {}
 
 
 def shape_of(value):

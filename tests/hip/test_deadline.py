@@ -65,6 +65,11 @@ class Runs(HipCase):
         process.terminate()
         return stand_in.HipOutcome(self.finish(process), folder)
 
+    def advise(self):
+        environment = {OVERRIDE: STAND_IN, "XB_STANDIN_HANG": LOOKING[1]}
+        job = ("--in", "1M", "--gpu-time", "none", "--json", "out.json")
+        return self.run_program("advise", "--backend", "hip", *job, "--deadline", "10ms", environment=environment)
+
     def measure_twice(self):
         for deadline in DEADLINES:
             outcome = self.measure(
@@ -95,6 +100,7 @@ class Deadline(HipCase):
             "compiler": runs.compile,
             "signal": runs.signal,
             "processes": runs.measure_twice,
+            "advise": runs.advise,
         }
         jobs |= {call: functools.partial(runs.hang, call) for call in AFTER_THE_LAST_ROW}
         jobs |= {call: functools.partial(runs.look, call) for call in LOOKING}
@@ -156,10 +162,16 @@ class Deadline(HipCase):
                 self.assertEqual(outcome.out, "", outcome)
                 self.assert_folder(outcome)
 
+    def test_advise(self):
+        """The exit code is never one that is an answer."""
+        outcome = self.outcome_of("advise")
+        self.assertEqual((outcome.code, outcome.out), (2, ""), outcome)
+        self.assert_words(outcome.err, ("the deadline was 5 s ago, and looking for devices has not ended",), outcome)
+
     def test_compiler(self):
         """It runs in another process, which is not waited for."""
         outcome = self.check_outcome(self.outcome_of("compiler"), codes=(3,))
-        self.assertEqual(outcome.err, "", outcome)
+        self.assertRegex(outcome.err, r"^xferbench: nothing was measured: .*: the deadline came before .*\n$", outcome)
         self.assert_skipped(outcome.rows()[:1], ("the deadline came before",), outcome)
         self.assert_skipped(outcome.rows()[1:], ("the deadline came before it began",), outcome)
 

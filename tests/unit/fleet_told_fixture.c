@@ -111,11 +111,8 @@ void make_alike(struct fleet_made *made)
         snprintf(made->names[i], sizeof made->names[i], "gpu%03zu", i + 1);
         snprintf(made->uuids[i], sizeof made->uuids[i], "GPU-00000000-0000-0000-0000-%012zu", i);
         snprintf(made->addresses[i], sizeof made->addresses[i], "0000:%02zx:00.0", i + 15);
-        made->sources[i] = (struct xb_fleet_source){.path = "all.jsonl",
-                                                    .number = i + 1,
-                                                    .written = 1795000000,
-                                                    .began = NAN,
-                                                    .late_s = NAN};
+        made->sources[i] = (struct xb_fleet_source){
+            .path = "all.jsonl", .number = i + 1, .dated = 1795000000, .began = NAN, .late_s = NAN};
         made->nodes[i] = (struct xb_fleet_node){
             .name = made->names[i], .hostname = made->names[i], .driver = "580.159.04"};
         made->gpus[i] = (struct xb_fleet_gpu){.node = i,

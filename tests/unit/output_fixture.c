@@ -18,7 +18,7 @@
 /* ---- systems that lack something: the linker puts these in the place of the calls ---- */
 
 bool without_unnamed_files, without_links, without_chown, without_exclusive_rename;
-bool another_is_first;
+bool another_is_first, cleaning_up_fails;
 int allocation_error;
 
 int __real_openat(int folder, const char *path, int flags, ...);
@@ -87,6 +87,36 @@ int __wrap_fchown(int fd, uid_t owner, gid_t group)
     return __real_fchown(fd, owner, group);
 }
 
+/* The descriptor and the name are gone all the same. */
+static int clean_up(int outcome)
+{
+    if (!cleaning_up_fails)
+        return outcome;
+    errno = EIO;
+    return -1;
+}
+
+int __real_close(int fd);
+int __wrap_close(int fd);
+int __wrap_close(int fd)
+{
+    return clean_up(__real_close(fd));
+}
+
+int __real_fclose(FILE *stream);
+int __wrap_fclose(FILE *stream);
+int __wrap_fclose(FILE *stream)
+{
+    return clean_up(__real_fclose(stream));
+}
+
+int __real_unlinkat(int folder, const char *name, int flags);
+int __wrap_unlinkat(int folder, const char *name, int flags);
+int __wrap_unlinkat(int folder, const char *name, int flags)
+{
+    return clean_up(__real_unlinkat(folder, name, flags));
+}
+
 /* Each test runs in an empty directory of its own. */
 char directory[PATH_MAX];
 static int start_directory;
@@ -100,7 +130,7 @@ int setup(void **state)
              parent != NULL ? parent : "/tmp");
     umask(022);
     without_unnamed_files = without_links = without_chown = false;
-    without_exclusive_rename = another_is_first = false;
+    without_exclusive_rename = another_is_first = cleaning_up_fails = false;
     allocation_error = 0;
     return start_directory < 0 || mkdtemp(directory) == NULL || chdir(directory) != 0;
 }

@@ -3,7 +3,8 @@
 #define XFERBENCH_TESTS_OUTPUT_FIXTURE_H
 
 /* Outputs in an empty folder, on systems that lack something. Link with --wrap=openat,
- * --wrap=linkat, --wrap=renameat2, --wrap=fchown and --wrap=fallocate. */
+ * --wrap=linkat, --wrap=renameat2, --wrap=fchown, --wrap=fallocate, --wrap=close, --wrap=fclose and
+ * --wrap=unlinkat. */
 
 #include "base/output.h"
 
@@ -16,6 +17,8 @@
 extern bool without_unnamed_files, without_links, without_chown, without_exclusive_rename;
 /* Another process writes the target in the very moment in which it is renamed. */
 extern bool another_is_first;
+/* Closing a file and removing a name report EIO. */
+extern bool cleaning_up_fails;
 extern int allocation_error;
 
 /* Each test runs in an empty directory of its own. */

@@ -664,6 +664,34 @@ static void signal_is_passed_on(void **state)
     (void)state;
 }
 
+/* Has caught one signal when it says so, and then looks at nothing any more, as in a library that
+ * hangs. */
+_Noreturn static int get_stuck(void *argument, int channel)
+{
+    (void)signal(*(const int *)argument, SIG_DFL); /* it may be ignored, as by nohup */
+    xb_interrupt_catch();
+    (void)raise(*(const int *)argument);
+    clock_ahead_s += 600; /* else the next would be the same request */
+    say(channel, 's');
+    for (;;)
+        ;
+}
+
+static void second_signal_ends_what_is_stuck(void **state)
+{
+    static int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        const struct xb_child_task task = {
+            .what = "it", .work = get_stuck, .argument = &numbers[i], .dies_with_parent = true};
+        struct xb_child child = start(&task);
+        hear(child.channel, 's');
+        assert_int_equal(kill(child.process, numbers[i]), 0);
+        wait_for_end(&child);
+        assert_int_equal(child.signal, numbers[i]);
+    }
+    (void)state;
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -689,6 +717,7 @@ int main(void)
         cmocka_unit_test(signals_are_what_was_asked),
         cmocka_unit_test(channel_whose_other_end_is_closed),
         cmocka_unit_test(signal_is_passed_on),
+        cmocka_unit_test(second_signal_ends_what_is_stuck),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/columns.h"
+#include "base/stream.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -41,13 +42,14 @@ static struct libscols_table *make_table(void)
 
 static void assert_table(struct xb_columns columns, const char *expected)
 {
-    struct libscols_table *table = make_table();
+    struct xb_memory_text printed = {.text = NULL};
+    struct xb_error error;
     columns.wordy = PROVEN;
-    char *text = xb_columns_fit(table, &columns);
-    assert_non_null(text);
-    assert_string_equal(text, expected);
-    free(text);
-    scols_unref_table(table);
+    assert_non_null(xb_memory_text_begin(&printed));
+    assert_true(xb_columns_print(printed.stream, "", make_table(), true, &columns));
+    assert_int_equal(xb_memory_text_end(&printed, "a table", &error), XB_OK);
+    assert_string_equal(printed.text, expected);
+    free(printed.text);
 }
 
 static void space_between_columns_shrinks_first(void **state)

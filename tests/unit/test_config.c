@@ -276,17 +276,8 @@ static void short_names_are_read(void **state)
     xb_config_free(&config);
 }
 
-static void unique_abbreviation_is_read(void **state)
-{
-    (void)state;
-    PARSE(config, command, "--verb", "--sam=3");
-    assert_true(xb_config_get(&config, "verbose")->flag);
-    assert_int_equal(xb_config_get(&config, "samples")->count, 3);
-    xb_config_free(&config);
-}
-
 /* A name that is the start of another must stay within reach. */
-static void exact_name_is_no_abbreviation(void **state)
+static void name_that_begins_another_is_read(void **state)
 {
     (void)state;
     static const struct xb_option time_zone = {
@@ -368,9 +359,15 @@ static void unknown_options_are_refused(void **state)
     static const struct refusal rows[] = {
         {{"--sise"}, "unknown option --sise; did you mean --size?"},
         {{"--sise=4K"}, "unknown option --sise; did you mean --size?"},
-        {{"operand", "-v", "--verbos=1", "--sise", "4K"}, "option --verbose takes no argument"},
+        {{"operand", "-v", "--verbose=1", "-x", "4K"}, "option --verbose takes no argument"},
         {{"operand", "-v", "other", "--sise", "4K"}, "unknown option --sise; did you mean --size?"},
         {{"--sizes"}, "unknown option --sizes; did you mean --size?"},
+        {{"--siz=4K"}, "unknown option --siz; did you mean --size?"}, /* a name is written out */
+        {{"-v", "--samp", "3"}, "unknown option --samp; did you mean --samples?"},
+        {{"--siz"}, "unknown option --siz; did you mean --size?"},
+        {{"--verb=yes"}, "unknown option --verb; did you mean --verbose?"},
+        {{"--ver"}, "unknown option --ver"},
+        {{"--=4K"}, "unknown option --"},
         {{"--banana"}, "unknown option --banana"},
         {{"--sise", "--sise"}, "unknown option --sise; did you mean --size?"},
         {{"-x"}, "unknown option -x"},
@@ -387,17 +384,13 @@ static void malformed_options_are_refused(void **state)
 {
     (void)state;
     static const struct refusal rows[] = {
-        {{"--ver"}, "option --ver is ambiguous; it may be --verbose, --version"},
-        {{"--s=1K"}, "option --s is ambiguous; it may be --size, --samples, --seed"},
         {{"--size"}, "option --size needs an argument: --size SIZE,..."},
-        {{"--siz"}, "option --size needs an argument: --size SIZE,..."},
         {{"-v", "-s"}, "option --size needs an argument: --size SIZE,..."},
         {{"-vn"}, "option --samples needs an argument: --samples N"},
         {{"--verbose=yes"}, "option --verbose takes no argument"},
         {{"--verbose="}, "option --verbose takes no argument"},
         {{"--size=1K", "--size=2K"}, "option --size is given twice; give it once"},
         {{"--size=1K", "-s", "1K"}, "option --size is given twice; give it once"},
-        {{"--size=1K", "--siz=1K"}, "option --size is given twice; give it once"},
         {{"-v", "--verbose"}, "option --verbose is given twice; give it once"},
         {{"-vv"}, "option --verbose is given twice; give it once"},
     };
@@ -596,16 +589,14 @@ static void long_lists_are_cut(void **state)
         rows[i] = &options[i];
         choices[i] = names[i];
     }
-    static const char *const lines[] = {"--choice", "--choice-with-a-long-name-07=zzz"};
-    for (size_t i = 0; i < COUNT_OF(lines); i++) {
-        struct command command = command_of((const char *const[]){lines[i], NULL});
-        struct xb_config config;
-        struct xb_error error;
-        assert_int_equal(xb_config_parse(rows, command.argc, command.argv, &config, &error),
-                         XB_ERR_USAGE);
-        assert_non_null(strstr(error.message, "choice-with-a-long-name-00, "));
-        assert_null(strstr(error.message, "choice-with-a-long-name-59"));
-    }
+    struct command command =
+        command_of((const char *const[]){"--choice-with-a-long-name-07=zzz", NULL});
+    struct xb_config config;
+    struct xb_error error;
+    assert_int_equal(xb_config_parse(rows, command.argc, command.argv, &config, &error),
+                     XB_ERR_USAGE);
+    assert_non_null(strstr(error.message, "choice-with-a-long-name-00, "));
+    assert_null(strstr(error.message, "choice-with-a-long-name-59"));
 }
 
 static void set_default(struct xb_config *config, const char *name, const char *text)
@@ -649,7 +640,7 @@ static void another_default_takes_its_place(void **state)
 static void what_is_given_stands(void **state)
 {
     (void)state;
-    PARSE(config, command, "-s", "64K,1M", "--tim=2s");
+    PARSE(config, command, "-s", "64K,1M", "-t2s");
     set_default(&config, "size", "4");
     set_default(&config, "time", "100ms");
     assert_int_equal(xb_config_get(&config, "size")->sizes.count, 2);
@@ -715,8 +706,7 @@ int main(void)
         cmocka_unit_test(ranges_of_numbers_double),
         cmocka_unit_test(ranges_end_where_numbers_do),
         cmocka_unit_test(short_names_are_read),
-        cmocka_unit_test(unique_abbreviation_is_read),
-        cmocka_unit_test(exact_name_is_no_abbreviation),
+        cmocka_unit_test(name_that_begins_another_is_read),
         cmocka_unit_test(operands_are_kept),
         cmocka_unit_test(bounds_belong_to_the_range),
         cmocka_unit_test(unknown_options_are_refused),

@@ -39,11 +39,14 @@ int __wrap_open(const char *path, int flags, ...);
 int __wrap_openat(int folder, const char *path, int flags, ...);
 int __wrap_mincore(void *begin, size_t bytes, unsigned char *states);
 int __wrap_xb_interrupt_signal(void);
+int __real_unlinkat(int folder, const char *name, int flags);
+int __wrap_unlinkat(int folder, const char *name, int flags);
+void __wrap_xb_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 static struct {
-    int statvfs_blocks;               /* free ones, where not 0 */
-    int fallocate, fdatasync, syncfs; /* errno of each */
-    int pwrite;                       /* errno of the pwrite of this number, from 1 on */
+    int statvfs_blocks;                         /* free ones, where not 0 */
+    int fallocate, fdatasync, syncfs, unlinkat; /* errno of each */
+    int pwrite;                                 /* errno of the pwrite of this number, from 1 on */
     int pwrite_at, pwrites;
     size_t most;          /* bytes that a pwrite takes; 0: all */
     bool no_unnamed;      /* neither O_TMPFILE */
@@ -52,6 +55,7 @@ static struct {
     bool all_cached;      /* what mincore says after a read */
     size_t cached_pages;  /* so many of each file, the first, where not 0: what mincore says */
     int signal_at, asked; /* when a signal comes */
+    char said[512];       /* what was told last */
 } steer;
 
 static int set_up(void **state)
@@ -133,6 +137,19 @@ int __wrap_xb_interrupt_signal(void)
     return steer.signal_at != 0 && ++steer.asked >= steer.signal_at ? 15 : 0;
 }
 
+int __wrap_unlinkat(int folder, const char *name, int flags)
+{
+    return steer.unlinkat != 0 ? fail_with(steer.unlinkat) : __real_unlinkat(folder, name, flags);
+}
+
+void __wrap_xb_say(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(steer.said, sizeof steer.said, format, arguments);
+    va_end(arguments);
+}
+
 static const struct xb_pattern pattern = {.seed = 42};
 
 static size_t entries_in(const char *path)
@@ -184,6 +201,30 @@ static void make_and_check(const char *root, size_t count, uint64_t bytes, size_
     xb_files_close(&files); /* nothing is left to close */
     assert_int_equal(entries_in(root), 0);
     assert_int_equal(open_descriptors(), before);
+    assert_string_equal(steer.said, "");
+}
+
+/* With the reason: what somebody else put there, or why a file stays. */
+static void test_folder_that_stays_is_told(void **state)
+{
+    static const struct {
+        int code;
+        const char *name;
+    } rows[] = {{0, "ENOTEMPTY"}, {EPERM, "EPERM"}};
+    for (size_t i = 0; i < 2; i++) {
+        struct xb_files files;
+        struct xb_error error;
+        steer.unlinkat = 0;
+        assert_int_equal(xb_files_make(*state, 2, 1, false, 0, pattern, &files, &error), XB_OK);
+        char *path = strdup(files.path);
+        write_file(path, "somebody's", "text");
+        steer.unlinkat = rows[i].code;
+        xb_files_close(&files);
+        assert_has(steer.said, path);
+        assert_has(steer.said, rows[i].name);
+        assert_int_equal(entries_in(path), i == 0 ? 1 : 3);
+        free(path);
+    }
 }
 
 static void test_made_one(void **state)
@@ -506,6 +547,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_made_one),
         TEST(test_made_many),
+        TEST(test_folder_that_stays_is_told),
         TEST(test_made_otherwise),
         TEST(test_made_none),
         TEST(test_no_space),
@@ -520,8 +562,6 @@ int main(void)
         TEST(test_open_none),
         TEST(test_lengths),
         TEST(test_cached_share),
-        TEST(test_direct),
-        TEST(test_file_systems),
         TEST(test_cached_share_of_a_part),
         TEST(test_direct),
         TEST(test_file_systems),

@@ -65,14 +65,21 @@ static void test_gpus_are_known_by(void **state)
     size_t a = add_node("a");
     size_t b = add_node("b");
     size_t first = add("GPU-1", "01", 0, a);
-    assert_int_equal(add("GPU-1", "02", 5, a), first); /* its UUID, wherever it is */
-    assert_int_equal(add(NULL, "01", 9, a), first);    /* where it was, without a UUID */
-    size_t second = add(NULL, "01", 0, b);             /* another node's */
+    assert_int_equal(add("GPU-1", "01", 5, a), first);
+    assert_int_equal(add("GPU-1", NULL, 7, a), first);     /* its UUID, where no address is known */
+    assert_int_equal(add(NULL, "01", 9, a), first);        /* where it was, without a UUID */
+    assert_int_not_equal(add("GPU-1", "02", 5, a), first); /* UUIDs may be equal */
+    assert_int_equal(add("GPU-1", "01", 5, a), first);
+    assert_int_not_equal(add("GPU-1", "01", 0, b), first);
+    size_t second = add(NULL, "03", 0, b); /* another node's */
     assert_int_not_equal(second, first);
-    assert_int_equal(add(NULL, "01", 3, b), second);
-    assert_int_equal(add("GPU-2", "01", 3, b), second); /* now it has one */
+    assert_int_equal(add(NULL, "03", 3, b), second);
+    assert_int_equal(add("GPU-2", "03", 3, b), second); /* now it has one */
     assert_string_equal(fleet.gpus[second].uuid, "GPU-2");
-    assert_int_not_equal(add("GPU-3", "01", 3, b), second); /* it was replaced */
+    assert_int_not_equal(add("GPU-3", "03", 3, b), second); /* it was replaced */
+    size_t bare = add("GPU-4", NULL, 20, a);
+    assert_int_not_equal(add("GPU-4", NULL, 21, a), bare);
+    assert_int_equal(add("GPU-4", "04", 22, a), add("GPU-4", NULL, 21, a)); /* now it has one */
     size_t plain = add(NULL, NULL, 0, a);
     assert_int_equal(add(NULL, NULL, 0, a), plain);
     assert_int_not_equal(add(NULL, NULL, 1, a), plain);
@@ -90,7 +97,7 @@ static void test_newest_gpu(void **state)
     size_t gpu = add("GPU-1", "01", 4, node);
     next_gpu.told = 1000;
     next_gpu.link_width = 8;
-    add("GPU-1", "02", 7, node);
+    add("GPU-1", "01", 7, node);
     next_gpu.told = 3000;
     next_gpu.link_width = 0;
     add("GPU-1", NULL, 5, node);

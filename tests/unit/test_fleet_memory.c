@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "fleet/judgement.h"
+#include "fleet/formats.h"
 
 /* Memory that runs out anywhere: the failure is said, and nothing is left behind. */
 
@@ -69,6 +69,17 @@ static enum xb_status add(struct xb_fleet *fleet, size_t i, struct xb_error *err
     return status == XB_OK ? xb_fleet_leave_out(fleet, name, "broken", false, error) : status;
 }
 
+static enum xb_status write_all(const struct xb_fleet_judgement *judgement, struct xb_error *error)
+{
+    FILE *stream = fopen("/dev/null", "w");
+    assert_non_null(stream);
+    enum xb_status status = xb_fleet_prometheus_write(stream, judgement, error);
+    if (status == XB_OK)
+        status = xb_fleet_nodelist_write(stream, judgement, error);
+    fclose(stream);
+    return status;
+}
+
 static enum xb_status all(struct xb_error *error)
 {
     static const char *const expected[] = {"n1", "gone"};
@@ -82,6 +93,7 @@ static enum xb_status all(struct xb_error *error)
         status = xb_fleet_judge(&fleet, &request, &judgement, error);
     if (status == XB_OK) {
         assert_int_equal(judgement.finding_count, 5);
+        status = write_all(&judgement, error);
         xb_fleet_judgement_free(&judgement);
     }
     assert_null(judgement.findings);

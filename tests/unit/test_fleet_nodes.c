@@ -140,6 +140,104 @@ static void test_replaced_gpu(void **state)
                 "0000:01:00.0)");
 }
 
+/* Adds six nodes of eight GPUs, of which one is slow. Their UUIDs: one for all, one for the GPUs of
+ * each number, or those of another node in one document, which lies. */
+enum uuids { ALL_EQUAL, EQUAL_BY_NUMBER, OF_ANOTHER_NODE };
+static void add_cloned(enum uuids uuids, unsigned slow)
+{
+    size_t figure = add_figure("h2d");
+    for (unsigned i = 0; i < 48; i++) {
+        char name[8], uuid[16], address[16];
+        unsigned liar = (slow / 8 + 1) % 6;
+        unsigned node = uuids == OF_ANOTHER_NODE && i / 8 == liar ? slow / 8 : i / 8;
+        snprintf(name, sizeof name, "n%u", i / 8);
+        snprintf(uuid, sizeof uuid, "GPU-%u-%u", uuids == OF_ANOTHER_NODE ? node : 0,
+                 uuids == ALL_EQUAL ? 0 : i % 8);
+        snprintf(address, sizeof address, "0000:%02x:00.0", i % 8);
+        next_gpu.uuid = uuid;
+        next_gpu.pci_bdf = address;
+        if (i % 8 == 0)
+            add_document();
+        add_value(figure, add_gpu(add_node(name), i % 8),
+                  i == slow ? 20e9 : 55e9 * (1 + 0.001 * (i % 5)));
+    }
+}
+
+/* Cloned machines, or a runtime without UUIDs of its own. */
+static void test_equal_uuids(void **state)
+{
+    static const struct {
+        enum uuids uuids;
+        const char *note;
+    } cases[] = {{ALL_EQUAL, "1 UUID is of several GPUs (first: on n0 and on n5)"},
+                 {EQUAL_BY_NUMBER, "8 UUIDs are of several GPUs (first: on n0 and on n5)"},
+                 {OF_ANOTHER_NODE, "8 UUIDs are of several GPUs (first: on n"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (unsigned slow = 1; slow < 48; slow += 4) { /* twelve, two a node */
+            char name[8];
+            begin();
+            add_cloned(cases[i].uuids, slow);
+            judge();
+            snprintf(name, sizeof name, "n%u", slow / 8);
+            const struct xb_fleet_finding *found =
+                assert_finding(XB_FLEET_SLOW, name, "below its 47 siblings");
+            assert_int_equal(fleet.gpus[found->gpu].index, slow % 8);
+            assert_int_equal(judged.finding_count, 1);
+            assert_int_equal(fleet.gpu_count, 48);
+            assert_note(cases[i].note);
+        }
+}
+
+/* A GPU is the same at another place if newer documents no longer find it at the old one. */
+static void test_moved_gpus(void **state)
+{
+    static const struct {
+        struct {
+            const char *node, *uuid, *address;
+            int day; /* 0: no timestamp */
+        } seen[5];
+        size_t gpus;
+        const char *node; /* where U is now; NULL: nobody knows, as a note says */
+    } cases[] = {
+        {{{"a", "U", "01", 1}, {"b", "U", "02", 2}, {"a", "V", "01", 2}}, 2, "b"},
+        {{{"b", "U", "02", 2}, {"a", "V", "01", 2}, {"a", "U", "01", 1}}, 2, "b"},
+        {{{"a", "U", "01", 1}, {"a", "U", "02", 2}}, 1, "a"},
+        {{{"a", "U", "01", 1}, {"b", "U", "02", 2}}, 2, NULL}, /* a was not measured again */
+        {{{"a", "U", "01", 1}, {"a", "U", "02", 1}}, 2, NULL},
+        {{{"a", "U", "01", 0}, {"b", "U", "02", 2}, {"a", "V", "02", 2}}, 3, NULL},
+        {{{"a", "U", "01", 1}, {"b", "U", "01", 1}, {"a", "V", "02", 2}, {"b", "U", "01", 2}},
+         3,
+         NULL},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        begin();
+        for (size_t k = 0; k < 5 && cases[i].seen[k].node != NULL; k++) {
+            next_gpu.uuid = cases[i].seen[k].uuid;
+            next_gpu.pci_bdf = cases[i].seen[k].address;
+            next_source.written = next_gpu.told = cases[i].seen[k].day * 86400;
+            add_document();
+            size_t gpu = add_gpu(add_node(cases[i].seen[k].node), 0);
+            add_value(add_figure("h2d"), gpu, RATE);
+            complain(XB_FLEET_CUT, fleet.gpus[gpu].node, gpu, "cut");
+        }
+        judge();
+        assert_int_equal(fleet.gpu_count, cases[i].gpus);
+        if (cases[i].node == NULL) {
+            assert_note("1 UUID is of several GPUs (first: on a and on ");
+            continue;
+        }
+        assert_no_note("several GPUs");
+        assert_int_equal(judged.duplicates, 1);
+        for (size_t k = 0; k < fleet.gpu_count; k++)
+            if (strcmp(fleet.gpus[k].uuid, "U") == 0)
+                assert_string_equal(fleet.nodes[fleet.gpus[k].node].name, cases[i].node);
+        for (size_t k = 0; k < fleet.complaint_count; k++)
+            assert_in_range(fleet.complaints[k].gpu, 0, fleet.gpu_count - 1);
+    }
+}
+
 /* One fell off the bus between two rounds. */
 static void test_gpus_of_older_documents_only(void **state)
 {
@@ -296,6 +394,13 @@ static void test_start(void **state)
     judge();
     assert_note("Documents that began more than 1 s after the agreed time: 2 of 4, up to 3.25 s");
     assert_note("of nodes whose clock nothing keeps: 1 of 4 (first: n.json)");
+    assert_no_note("dated");
+    next_source.dated = next_source.written;
+    add_document();
+    next_source.written = 0;
+    add_document();
+    judge();
+    assert_note("Documents that are dated more than a day ahead: 1 of 12 (first: n.json)");
 }
 
 static void test_exit_codes(void **state)
@@ -454,6 +559,8 @@ int main(void)
         cmocka_unit_test(test_host_names),
         cmocka_unit_test(test_fewer_gpus),
         cmocka_unit_test(test_replaced_gpu),
+        cmocka_unit_test(test_equal_uuids),
+        cmocka_unit_test(test_moved_gpus),
         cmocka_unit_test(test_gpus_of_older_documents_only),
         cmocka_unit_test(test_lacking),
         cmocka_unit_test(test_the_first_lacking_by_name),

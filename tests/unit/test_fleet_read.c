@@ -25,10 +25,14 @@
 static struct xb_fleet fleet;
 static struct xb_error error;
 
+#define NOW 1795000000
+
 static int open_fleet(void **state)
 {
     (void)state;
-    return xb_fleet_open(&fleet, &error) == XB_OK ? 0 : -1;
+    int failed = xb_fleet_open(&fleet, &error) == XB_OK ? 0 : -1;
+    fleet.now = NOW;
+    return failed;
 }
 
 static int close_fleet(void **state)
@@ -219,6 +223,24 @@ static void gpus_of_one_document_stay_apart(void **state)
     assert_int_equal(fleet.gpus[1].index, 3);
     take(result_tree()); /* the same again is no other */
     assert_int_equal(fleet.gpu_count, 2);
+}
+
+/* It would outrank all others until that day. */
+static void a_date_behind_tomorrow_counts_as_none(void **state)
+{
+    static const time_t dates[] = {NOW - 1, NOW + 86400, NOW + 86401, 253402300799};
+    (void)state;
+    for (size_t i = 0; i < sizeof dates / sizeof *dates; i++) {
+        char date[32];
+        cJSON *tree = result_tree();
+        snprintf(date, sizeof date, "\"@%lld\"", (long long)dates[i]);
+        put(tree, "timestamp", date);
+        take(tree);
+        assert_int_equal(fleet.sources[i].dated, dates[i]);
+        assert_int_equal(fleet.sources[i].written, i < 2 ? dates[i] : 0);
+        assert_int_equal(fleet.gpus[0].told, i < 1 ? NOW - 1 : NOW + 86400);
+        assert_int_equal(fleet.nodes[0].driver_told, i < 1 ? NOW - 1 : NOW + 86400);
+    }
 }
 
 /* A link that rests is no narrower one. */
@@ -492,6 +514,7 @@ int main(void)
         TEST(several_processes_have_one_value),
         TEST(options_that_matter_make_another_figure),
         TEST(gpus_of_one_document_stay_apart),
+        TEST(a_date_behind_tomorrow_counts_as_none),
         TEST(a_coarse_clock_is_scatter),
         TEST(a_link_counts_under_load_alone),
         TEST(names_do_not_depend_on_other_cases),

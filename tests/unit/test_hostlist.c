@@ -92,6 +92,8 @@ static void nonsense_is_refused_and_the_place_is_told(void **state)
     assert_refused("gpu[1234567890123456789]", "more than 18 digits");
     assert_refused("a,b c$d", "character 6: names are of letters");
     assert_refused("-n1", "begins with a dash");
+    assert_refused("n1,..", "character 4: no name of a host");
+    assert_refused("all", "ALL, which Slurm takes for all");
     assert_refused("n\xff", "names are of letters");
 }
 
@@ -189,12 +191,13 @@ static void what_is_no_name_of_a_host_is_left_out(void **state)
     const char *text = NULL;
     size_t left_out = 0;
     (void)state;
-    assert_int_equal(xb_hostlist_compress(NAMES("n1", "", "a b", "a,b", "a[1]", "-n", "a\nb",
-                                                "$(x)", "n2", "\xff", "ALL", "all"),
-                                          &arena, &text, &left_out, &error),
-                     XB_OK);
+    assert_int_equal(
+        xb_hostlist_compress(NAMES("n1", "", "a b", "a,b", "a[1]", "-n", "a\nb", "$(x)", "n2",
+                                   "\xff", "ALL", "all", ".", "..", ".n"),
+                             &arena, &text, &left_out, &error),
+        XB_OK);
     assert_string_equal(text, "n[1-2]");
-    assert_int_equal(left_out, 10);
+    assert_int_equal(left_out, 13);
     xb_arena_free(arena);
 }
 

@@ -57,7 +57,7 @@ static void put_every_kind(struct xb_json *json)
 {
     static const double numbers[] = {0.1, 1e300, NAN};
     xb_json_open_object(json, NULL);
-    xb_json_put_text(json, "text", "a \"b\"\n\x01");
+    xb_json_put_text(json, "text", "a \"b\"\n\x01\x7F\xC2\x9B\xC2\xB5");
     xb_json_put_text(json, "text_null", NULL);
     xb_json_put_text(json, "text_empty", "");
     xb_json_put_optional(json, "optional", "x");
@@ -78,7 +78,7 @@ static void put_every_kind(struct xb_json *json)
     xb_json_put_null(json, "null");
     xb_json_put_numbers(json, "numbers", numbers, 3);
     xb_json_put_numbers(json, "numbers_none", NULL, 0);
-    xb_json_put_raw(json, "raw", "{\"kept\":  1.50}\n \t\r\n");
+    xb_json_put_raw(json, "raw", "{\"kept\":  1.50, \"c\": \"\xC2\x80\"}\n \t\r\n");
     xb_json_put_raw(json, "raw_null", NULL);
     xb_json_open_array(json, "array");
     xb_json_open_object(json, NULL);
@@ -89,7 +89,7 @@ static void put_every_kind(struct xb_json *json)
 }
 
 static const char every_kind[] = "{\n"
-                                 "\t\"text\":\t\"a \\\"b\\\"\\n\\u0001\",\n"
+                                 "\t\"text\":\t\"a \\\"b\\\"\\n\\u0001\\u007f\\u009b\xC2\xB5\",\n"
                                  "\t\"text_null\":\tnull,\n"
                                  "\t\"text_empty\":\t\"\",\n"
                                  "\t\"optional\":\t\"x\",\n"
@@ -110,7 +110,7 @@ static const char every_kind[] = "{\n"
                                  "\t\"null\":\tnull,\n"
                                  "\t\"numbers\":\t[0.1, 1e+300, null],\n"
                                  "\t\"numbers_none\":\t[],\n"
-                                 "\t\"raw\":\t{\"kept\":  1.50},\n"
+                                 "\t\"raw\":\t{\"kept\":  1.50, \"c\": \"\\u0080\"},\n"
                                  "\t\"raw_null\":\tnull,\n"
                                  "\t\"array\":\t[{\n"
                                  "\t\t}, 7]\n"

@@ -123,6 +123,7 @@ static int ring_setup(void **state)
 
 static struct {
     uint64_t done, most; /* items from the first one on, and ahead of them */
+    unsigned threads;
 } crew;
 
 enum xb_status __real_xb_crew_begin(struct xb_crew *crew, const struct xb_crew_job *job,
@@ -131,6 +132,7 @@ enum xb_status __wrap_xb_crew_begin(struct xb_crew *of, const struct xb_crew_job
                                     struct xb_error *error)
 {
     crew.done = 0;
+    crew.threads = xb_crew_threads(of);
     return __real_xb_crew_begin(of, job, error);
 }
 
@@ -177,7 +179,7 @@ static void test_late_copies_verify(void **state)
 {
     (void)state;
     struct fixture f;
-    RUN(&f, RING, "--size", "1,4096,300001,2M", "--ring-chunk", "64K,100001", "--ring-slots", "3,5",
+    RUN(&f, RING, "--size", "1,4096,600001,2M", "--ring-chunk", "64K,100001", "--ring-slots", "3,5",
         "--threads", "1,4", "--host-offset", "0,3");
     expect_verified(&f, 4 * 2 * 2 * 2 * 2 * 2);
     assert_true(late.most_pending > 1);
@@ -209,6 +211,26 @@ static void test_no_more_than_the_ring_is_worked_on(void **state)
     expect_verified(&f, 2);
     assert_int_equal(crew.most, 3);
     finish(&f);
+}
+
+/* To be woken would take another thread longer, and on a busy CPU until the scheduler's next tick.
+ * Above, threads are worth it. */
+static void test_a_small_copy_is_the_callers_own(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *size;
+        unsigned threads;
+    } copies[] = {{"1", 1}, {"64K", 1}, {"512K", 1}, {"513K", 3}};
+    for (size_t i = 0; i < sizeof copies / sizeof copies[0]; i++) {
+        struct fixture f;
+        RUN(&f, RING, "--size", copies[i].size, "--ring-chunk", "64K", "--threads", "3");
+        expect_verified(&f, 2);
+        assert_int_equal(crew.threads, copies[i].threads);
+        expect_number(&f.run.results[0], "threads", copies[i].threads);
+        finish(&f);
+    }
+    assert_int_equal(xb_ring_plan_usual(512 << 10).threads, 1);
 }
 
 /* ---- the figures ---- */
@@ -281,6 +303,7 @@ int main(void)
         RING_TEST(test_late_copies_verify),
         RING_TEST(test_who_does_not_wait_is_seen),
         RING_TEST(test_no_more_than_the_ring_is_worked_on),
+        RING_TEST(test_a_small_copy_is_the_callers_own),
         RING_TEST(test_a_ring_is_timed_by_the_host),
         RING_TEST(test_a_ring_takes_memory),
         RING_TEST(test_usual_chunks_grow_with_the_size),

@@ -127,6 +127,31 @@ static void a_full_disk_leaves_what_would_be_written_over(void **state)
     }
 }
 
+/* It is on the disk by then: replaced by a rename, by a link, and written over. */
+static void a_complete_file_is_no_failure_whatever_follows(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 3 - (geteuid() != 0); i++) { /* others cannot give a file away */
+        struct xb_output output;
+        struct xb_error error = {0};
+        without_exclusive_rename = i == 1;
+        without_chown = i == 2;
+        if (i == 2)
+            put_of_somebody("new.json");
+        open_output(&output, "new.json");
+        output.keeps_others = true;
+        fputs("new", output.stream);
+        cleaning_up_fails = true;
+        enum xb_status status = xb_output_commit(&output, &error);
+        cleaning_up_fails = false;
+        if (status != XB_OK)
+            fail_msg("%d: %s", i, error.message);
+        assert_content("new.json", "new");
+        assert_int_equal(file_count(), 1);
+        assert_int_equal(unlink("new.json"), 0);
+    }
+}
+
 /* Not every file system can reserve space. */
 static void what_cannot_be_reserved_is_written_over_all_the_same(void **state)
 {
@@ -230,6 +255,7 @@ int main(void)
         RUN_TEST(a_file_that_cannot_be_given_away_is_written_over),
         RUN_TEST(what_cannot_be_written_over_is_kept),
         RUN_TEST(a_full_disk_leaves_what_would_be_written_over),
+        RUN_TEST(a_complete_file_is_no_failure_whatever_follows),
         RUN_TEST(what_cannot_be_reserved_is_written_over_all_the_same),
         RUN_TEST(another_file_of_its_name_is_not_written_over),
         RUN_TEST(a_directory_takes_its_file_along),

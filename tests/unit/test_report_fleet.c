@@ -321,22 +321,6 @@ static void what_is_far_away_stands_at_the_edge(void **state)
     xb_section_fleet.free(own);
 }
 
-static void the_newest_value_of_a_gpu_counts(void **state)
-{
-    (void)state;
-    void *own = NULL;
-    for (size_t i = 0; i < 3; i++) {
-        take(&own, XB_DOCUMENT_LINK, "gpu1");
-        take(&own, XB_DOCUMENT_LINK, "gpu2");
-    }
-    finish(own);
-    char *text = write_page(own);
-    assert_non_null(strstr(text, ">like their siblings: 16<"));
-    assert_non_null(strstr(text, "No finding is a reason to take a node out of service."));
-    free(text);
-    xb_section_fleet.free(own);
-}
-
 /* check_page() has looked at the markup. */
 static void names_may_be_anything(void **state)
 {
@@ -383,7 +367,6 @@ int main(void)
         cmocka_unit_test_setup(the_slow_and_the_fast_are_named, set_up),
         cmocka_unit_test_setup(a_node_that_is_slow_as_a_whole_has_one_name, set_up),
         cmocka_unit_test_setup(what_is_far_away_stands_at_the_edge, set_up),
-        cmocka_unit_test_setup(the_newest_value_of_a_gpu_counts, set_up),
         cmocka_unit_test_setup(names_may_be_anything, set_up),
         cmocka_unit_test_setup(a_large_fleet_has_a_small_picture, set_up),
     };

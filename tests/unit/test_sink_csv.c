@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#define _POSIX_C_SOURCE 200809L /* open_memstream */
 #include "sink_fixture.h"
 
+#include "base/csv_line.h"
 #include "measure/mode_list.h"
 
 #include <setjmp.h>
@@ -170,6 +172,43 @@ static void csv_breaks_no_line(void **state)
     free(csv.text);
 }
 
+/* A spreadsheet computes what begins so, and a file's words may come from anybody. Numbers stay. */
+static void csv_has_no_formulas(void **state)
+{
+    static const char *const words[] = {"=1+1", "+1", "-1.5", "@sum", "=a,\"b\"", "\t=1", "\r+1"};
+    static const char *const cells[] = {"'=1+1",     "'+1",   "'-1.5", "'@sum",
+                                        "'=a,\"b\"", "\\t=1", "\\r+1"};
+    const struct fixture *f = *state;
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        struct xb_record_fact parameter = {.name = words[i], .value = words[i], .is_text = true};
+        struct xb_record record;
+        char parameters[40];
+        snprintf(parameters, sizeof parameters, "%s=%s", cells[i],
+                 cells[i] + (cells[i][0] == '\''));
+        record_of(&f->run, &record);
+        record.host.node = words[i];
+        record.cases[ROW_OK].parameters = &parameter;
+        record.cases[ROW_OK].parameter_count = 1;
+        record.cases[ROW_FEW].rows[0].warning_texts = &words[i];
+        record.cases[ROW_FEW].rows[0].warning_count = 1;
+        struct csv csv = parse_csv(written_record(xb_csv_write, &record));
+        assert_string_equal(csv_cell(&csv, ROW_OK, "node"), cells[i]);
+        assert_string_equal(csv_cell(&csv, ROW_OK, "parameters"), parameters);
+        assert_string_equal(csv_cell(&csv, ROW_FEW, "warnings"), cells[i]);
+        assert_string_equal(csv.cells[ROW_OK + 1][csv.columns - 1], cells[i]);
+        free(csv.text);
+        xb_record_free(&record);
+    }
+    char *text = NULL;
+    size_t length = 0;
+    struct xb_csv_line line = {.stream = open_memstream(&text, &length)};
+    xb_csv_put_number(&line, true, -1.5);
+    xb_csv_end(&line);
+    fclose(line.stream);
+    assert_string_equal(text, "-1.5\r\n");
+    free(text);
+}
+
 /* ---- CSV of the same ---- */
 
 static void csv_has_the_same_facts(void **state)
@@ -312,8 +351,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         RUN_TEST(csv_has_a_line_a_result),  RUN_TEST(csv_leaves_empty_what_was_not_measured),
         RUN_TEST(csv_quotes_what_needs_it), RUN_TEST(csv_breaks_no_line),
-        NODE_TEST(csv_has_the_same_facts),  RUN_TEST(csv_has_parameters),
-        RUN_TEST(csv_has_any_figure),       RUN_TEST(csv_has_no_column_twice),
+        RUN_TEST(csv_has_no_formulas),      NODE_TEST(csv_has_the_same_facts),
+        RUN_TEST(csv_has_parameters),       RUN_TEST(csv_has_any_figure),
+        RUN_TEST(csv_has_no_column_twice),
     };
     return cmocka_run_group_tests_name("sink_csv", tests, NULL, NULL);
 }

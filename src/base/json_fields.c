@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "json_fields.h"
+
+#include "arena.h"
+#include "plain_text.h"
+
+#include <float.h>
+#include <limits.h>
+#include <math.h>
+#include <string.h>
+
+#define EXACT ((uint64_t)1 << 53) /* a double holds whole numbers up to here exactly */
+
+/* A table leads to the tables in it: as deep as those are written, whatever a document says. */
+/* NOLINTBEGIN(misc-no-recursion) */
+
+/* ---- writing ---- */
+
+static uint64_t whole_of(const struct xb_field *field, const char *at)
+{
+    switch (field->kind) {
+    case XB_FIELD_UNSIGNED:
+        return *(const unsigned *)at;
+    case XB_FIELD_SIZE:
+        return *(const size_t *)at;
+    default:
+        return *(const uint64_t *)at;
+    }
+}
+
+static void put_items(struct xb_json *json, const struct xb_field *field, const char *items,
+                      size_t count)
+{
+    xb_json_open_array(json, field->key);
+    for (size_t i = 0; i < count && i < field->most; i++)
+        xb_fields_put_object(json, NULL, field->fields, items + i * field->size);
+    xb_json_close(json);
+}
+
+static void put_field(struct xb_json *json, const struct xb_field *field, const char *from)
+{
+    const char *at = from + field->offset, *key = field->key;
+    bool may_be_empty = (field->flags & XB_FIELD_EMPTY_IS_NULL) == 0;
+    switch (field->kind) {
+    case XB_FIELD_FLAG:
+        xb_json_put_flag(json, key, *(const bool *)at);
+        break;
+    case XB_FIELD_UNSIGNED:
+    case XB_FIELD_UINT64:
+    case XB_FIELD_COUNTER:
+    case XB_FIELD_SIZE:
+        xb_json_put_known_whole(json, key, may_be_empty || whole_of(field, at) > 0,
+                                whole_of(field, at));
+        break;
+    case XB_FIELD_INDEX:
+        xb_json_put_index(json, key, *(const int *)at);
+        break;
+    case XB_FIELD_INT64:
+        xb_json_put_index(json, key, *(const int64_t *)at);
+        break;
+    case XB_FIELD_DOUBLE:
+        xb_json_put_known_number(json, key, may_be_empty || *(const double *)at > 0,
+                                 *(const double *)at);
+        break;
+    case XB_FIELD_TEXT:
+    case XB_FIELD_ADDRESS:
+        xb_json_put_text(json, key, may_be_empty || at[0] != '\0' ? at : NULL);
+        break;
+    case XB_FIELD_STRING:
+        xb_json_put_text(json, key, *(const char *const *)at);
+        break;
+    case XB_FIELD_WORD:
+        xb_json_put_text(json, key, field->word(*(const int *)at));
+        break;
+    case XB_FIELD_OBJECT:
+        xb_fields_put_object(json, key, field->fields, at);
+        break;
+    case XB_FIELD_ITEMS:
+        put_items(json, field, at, *(const size_t *)(from + field->count));
+        break;
+    case XB_FIELD_LIST:
+        put_items(json, field, *(const char *const *)at, *(const size_t *)(from + field->count));
+        break;
+    case XB_FIELD_CUSTOM:
+        field->write(json, key, from);
+        break;
+    }
+}
+
+void xb_fields_put(struct xb_json *json, const struct xb_field *fields, const void *from)
+{
+    const char *base = from;
+    for (const struct xb_field *field = fields; field->key != NULL; field++)
+        if ((field->known > 0 && !*(const bool *)(base + field->known - 1)) ||
+            (field->needs > 0 && *(const unsigned *)(base + field->needs - 1) == 0))
+            xb_json_put_null(json, field->key);
+        else
+            put_field(json, field, base);
+}
+
+void xb_fields_put_object(struct xb_json *json, const char *key, const struct xb_field *fields,
+                          const void *from)
+{
+    xb_json_open_object(json, key);
+    xb_fields_put(json, fields, from);
+    xb_json_close(json);
+}
+
+/* ---- reading ---- */
+
+bool xb_field_may_be_null(const struct xb_field *field)
+{
+    return field->known > 0 || field->needs > 0 ||
+           (field->flags & (XB_FIELD_EMPTY_IS_NULL | XB_FIELD_NAN_IS_NULL)) != 0 ||
+           field->kind == XB_FIELD_INDEX || field->kind == XB_FIELD_INT64;
+}
+
+static uint64_t get_whole(struct xb_json_reader *reader, const cJSON *object,
+                          const struct xb_field *field, uint64_t most)
+{
+    return xb_json_get_whole(reader, object, field->key, field->least,
+                             field->most > 0 ? field->most : most);
+}
+
+static uint64_t get_counter(struct xb_json_reader *reader, const cJSON *object, const char *key)
+{
+    double value = cJSON_GetNumberValue(cJSON_GetObjectItemCaseSensitive(object, key));
+    if (value >= 0 && value <= 0x1p64 && floor(value) == value) /* NaN for what is no number */
+        return value < 0x1p64 ? (uint64_t)value : UINT64_MAX;
+    xb_json_refuse(reader, key, "must be a whole number of 0 or more");
+    return 0;
+}
+
+static double get_number(struct xb_json_reader *reader, const cJSON *object,
+                         const struct xb_field *field)
+{
+    double most = field->most > 0 ? (double)field->most : DBL_MAX;
+    return (field->flags & XB_FIELD_POSITIVE) != 0
+               ? xb_json_get_number(reader, object, field->key, most)
+               : xb_json_get_known_number(reader, object, field->key, most);
+}
+
+/* May be empty. */
+static const char *get_text(struct xb_json_reader *reader, const cJSON *item, const char *key)
+{
+    const char *text = cJSON_GetStringValue(item);
+    if (text == NULL)
+        xb_json_refuse(reader, key, "must be a text");
+    return text != NULL ? text : "";
+}
+
+const char *xb_fields_keep_text(struct xb_json_reader *reader, const char *text)
+{
+    if (xb_json_failed(reader) || reader->texts == NULL)
+        return text; /* it stays in the tree */
+    const char *kept = xb_arena_print(reader->texts, "%s", text);
+    if (kept == NULL)
+        xb_json_refuse_memory(reader);
+    return kept;
+}
+
+/* A text that had bytes that are no UTF-8 grew when it was written: it may not fit any more, and is
+ * cut between two characters. */
+static void copy_text(const char *from, char *text, size_t size)
+{
+    size_t length = 0;
+    while (from[length] != '\0') {
+        size_t character = xb_utf8_length(from + length);
+        character = character > 0 ? character : 1; /* a byte that is no UTF-8 */
+        if (length + character >= size)
+            break;
+        length += character;
+    }
+    memcpy(text, from, length);
+    text[length] = '\0';
+}
+
+static void get_address(struct xb_json_reader *reader, const cJSON *item,
+                        const struct xb_field *field, char *at)
+{
+    const char *text = get_text(reader, item, field->key);
+    size_t length = strlen(text);
+    if (length == 0 || length >= field->size || strspn(text, "0123456789abcdef:.") < length)
+        xb_json_refuse(reader, field->key, "must be a PCI address, such as 0000:0f:00.0");
+    else
+        memcpy(at, text, length + 1);
+}
+
+static int get_word(struct xb_json_reader *reader, const cJSON *item, const struct xb_field *field)
+{
+    const char *text = get_text(reader, item, field->key);
+    char words[200] = "";
+    for (int i = 0; i <= (int)field->most; i++)
+        if (strcmp(text, field->word(i)) == 0)
+            return i;
+    for (int i = 0; i <= (int)field->most; i++)
+        (void)snprintf(words + strlen(words), sizeof words - strlen(words), "%s\"%s\"",
+                       i == 0                 ? ""
+                       : i < (int)field->most ? ", "
+                                              : " or ",
+                       field->word(i));
+    xb_json_refuse(reader, field->key, "must be %s", words);
+    return 0;
+}
+
+size_t xb_fields_read_each(struct xb_json_reader *reader, const cJSON *object, const char *key,
+                           size_t most, xb_field_item *read, void *to)
+{
+    const cJSON *array = xb_json_get_array(reader, object, key);
+    size_t count = (size_t)cJSON_GetArraySize(array), index = 0;
+    if (count > most) {
+        xb_json_refuse(reader, key, "has more than %zu items", most);
+        return 0;
+    }
+    const cJSON *item;
+    size_t outer = xb_place_enter(&reader->place, key);
+    cJSON_ArrayForEach(item, array)
+    {
+        size_t inner = xb_place_enter_item(&reader->place, index);
+        read(reader, item, index++, to);
+        xb_place_leave(&reader->place, inner);
+    }
+    xb_place_leave(&reader->place, outer);
+    return xb_json_failed(reader) ? 0 : count;
+}
+
+/* The items of an array while they are read. */
+struct items {
+    const struct xb_field *field;
+    char *at;
+};
+
+static void read_item(struct xb_json_reader *reader, const cJSON *item, size_t index, void *to)
+{
+    const struct items *items = to;
+    xb_fields_read(reader, item, items->field->fields, items->at + index * items->field->size);
+}
+
+static void read_items(struct xb_json_reader *reader, const cJSON *object,
+                       const struct xb_field *field, char *to)
+{
+    struct items items = {.field = field, .at = to + field->offset};
+    size_t *count = (size_t *)(to + field->count);
+    if (field->kind == XB_FIELD_LIST) {
+        size_t asked = (size_t)cJSON_GetArraySize(xb_json_get_array(reader, object, field->key));
+        items.at = xb_arena_allocate(reader->texts,
+                                     (asked < field->most ? asked : field->most) * field->size);
+        if (items.at == NULL) {
+            xb_json_refuse_memory(reader);
+            return;
+        }
+        memcpy(to + field->offset, &items.at, sizeof items.at);
+    }
+    *count =
+        xb_fields_read_each(reader, object, field->key, (size_t)field->most, read_item, &items);
+}
+
+static void read_value(struct xb_json_reader *reader, const cJSON *object, const cJSON *item,
+                       const struct xb_field *field, char *to)
+{
+    char *at = to + field->offset;
+    switch (field->kind) {
+    case XB_FIELD_FLAG:
+        *(bool *)at = xb_json_get_flag(reader, object, field->key);
+        break;
+    case XB_FIELD_UNSIGNED:
+        *(unsigned *)at = (unsigned)get_whole(reader, object, field, UINT_MAX);
+        break;
+    case XB_FIELD_UINT64:
+        *(uint64_t *)at = get_whole(reader, object, field, EXACT);
+        break;
+    case XB_FIELD_COUNTER:
+        *(uint64_t *)at = get_counter(reader, object, field->key);
+        break;
+    case XB_FIELD_SIZE:
+        *(size_t *)at = (size_t)get_whole(reader, object, field, EXACT);
+        break;
+    case XB_FIELD_INDEX:
+        *(int *)at = (int)get_whole(reader, object, field, INT_MAX);
+        break;
+    case XB_FIELD_INT64:
+        *(int64_t *)at = (int64_t)get_whole(reader, object, field, EXACT);
+        break;
+    case XB_FIELD_DOUBLE:
+        *(double *)at = get_number(reader, object, field);
+        break;
+    case XB_FIELD_TEXT:
+        copy_text(get_text(reader, item, field->key), at, field->size);
+        break;
+    case XB_FIELD_ADDRESS:
+        get_address(reader, item, field, at);
+        break;
+    case XB_FIELD_STRING:
+        *(const char **)at = xb_fields_keep_text(reader, get_text(reader, item, field->key));
+        break;
+    case XB_FIELD_WORD:
+        *(int *)at = get_word(reader, item, field);
+        break;
+    case XB_FIELD_OBJECT:
+        xb_fields_read_object(reader, object, field->key, field->fields, at);
+        break;
+    case XB_FIELD_ITEMS:
+    case XB_FIELD_LIST:
+        read_items(reader, object, field, to);
+        break;
+    case XB_FIELD_CUSTOM:
+        field->read(reader, object, field->key, to);
+        break;
+    }
+}
+
+/* What a member is that the file does not know. */
+static void set_unknown(const struct xb_field *field, char *to)
+{
+    if (field->kind == XB_FIELD_INDEX)
+        *(int *)(to + field->offset) = -1;
+    else if (field->kind == XB_FIELD_INT64)
+        *(int64_t *)(to + field->offset) = -1;
+    else if ((field->flags & XB_FIELD_NAN_IS_NULL) != 0)
+        *(double *)(to + field->offset) = (double)NAN;
+    if (field->known > 0)
+        *(bool *)(to + field->known - 1) = false;
+}
+
+void xb_fields_read(struct xb_json_reader *reader, const cJSON *object,
+                    const struct xb_field *fields, void *to)
+{
+    char *base = to;
+    for (const struct xb_field *field = fields; field->key != NULL; field++)
+        if (field->known > 0)
+            *(bool *)(base + field->known - 1) = true;
+    for (const struct xb_field *field = fields; field->key != NULL; field++) {
+        const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, field->key);
+        if (item == NULL)
+            xb_json_refuse(reader, field->key, "is missing");
+        else if (cJSON_IsNull(item) && xb_field_may_be_null(field))
+            set_unknown(field, base);
+        else if (!xb_json_failed(reader))
+            read_value(reader, object, item, field, base);
+    }
+}
+
+void xb_fields_read_object(struct xb_json_reader *reader, const cJSON *object, const char *key,
+                           const struct xb_field *fields, void *to)
+{
+    const cJSON *inner = xb_json_get_object(reader, object, key);
+    size_t outer = xb_place_enter(&reader->place, key);
+    xb_fields_read(reader, inner, fields, to);
+    xb_place_leave(&reader->place, outer);
+}
+
+/* NOLINTEND(misc-no-recursion) */

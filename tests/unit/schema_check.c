@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _POSIX_C_SOURCE 200809L
+#include "schema_check.h"
+
+#include "base/file_text.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* What "#/$defs/NAME" refers to; the node itself where it is no reference. */
+static const cJSON *resolve(const cJSON *schema, const cJSON *node)
+{
+    static const char prefix[] = "#/$defs/";
+    const char *to = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(node, "$ref"));
+    if (to == NULL)
+        return node;
+    assert_memory_equal(to, prefix, strlen(prefix));
+    return cJSON_GetObjectItemCaseSensitive(cJSON_GetObjectItemCaseSensitive(schema, "$defs"),
+                                            to + strlen(prefix));
+}
+
+/* Whether the node's type, or one of its types, is that word. */
+static bool has_type(const cJSON *node, const char *word)
+{
+    const cJSON *type = cJSON_GetObjectItemCaseSensitive(node, "type"), *item;
+    if (cJSON_IsString(type))
+        return strcmp(type->valuestring, word) == 0;
+    cJSON_ArrayForEach(item, type)
+    {
+        if (strcmp(item->valuestring, word) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Of "oneOf": [X, null] gives X, and *null true. */
+static const cJSON *without_null(const cJSON *schema, const cJSON *node, bool *null)
+{
+    const cJSON *item, *found = resolve(schema, node);
+    const cJSON *choices = cJSON_GetObjectItemCaseSensitive(found, "oneOf");
+    *null = has_type(found, "null");
+    cJSON_ArrayForEach(item, choices)
+    {
+        const cJSON *choice = resolve(schema, item);
+        if (cJSON_IsString(cJSON_GetObjectItemCaseSensitive(choice, "type")) &&
+            has_type(choice, "null"))
+            *null = true;
+        else
+            found = choice;
+    }
+    return found;
+}
+
+static const char *type_of(const struct xb_field *field)
+{
+    switch (field->kind) {
+    case XB_FIELD_FLAG:
+        return "boolean";
+    case XB_FIELD_DOUBLE:
+        return "number";
+    case XB_FIELD_TEXT:
+    case XB_FIELD_ADDRESS:
+    case XB_FIELD_STRING:
+        return "string";
+    case XB_FIELD_OBJECT:
+        return "object";
+    case XB_FIELD_ITEMS:
+    case XB_FIELD_LIST:
+        return "array";
+    case XB_FIELD_WORD:
+    case XB_FIELD_CUSTOM:
+        return NULL; /* an enum, and what the table does not tell */
+    default:
+        return "integer";
+    }
+}
+
+static bool is_required(const cJSON *object, const char *key)
+{
+    const cJSON *item, *required = cJSON_GetObjectItemCaseSensitive(object, "required");
+    cJSON_ArrayForEach(item, required)
+    {
+        if (strcmp(item->valuestring, key) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void check(const cJSON *schema, const cJSON *object, const struct xb_field *fields)
+{
+    const cJSON *properties = cJSON_GetObjectItemCaseSensitive(object, "properties");
+    for (const struct xb_field *field = fields; field->key != NULL; field++) {
+        bool null = false;
+        const cJSON *node = cJSON_GetObjectItemCaseSensitive(properties, field->key);
+        if (node == NULL || !is_required(object, field->key))
+            fail_msg("the schema does not require %s", field->key);
+        node = without_null(schema, node, &null);
+        if (field->kind != XB_FIELD_CUSTOM && null != xb_field_may_be_null(field))
+            fail_msg("%s: the schema %s null", field->key, null ? "allows" : "forbids");
+        if (type_of(field) != NULL && !has_type(node, type_of(field)))
+            fail_msg("%s is no %s in the schema", field->key, type_of(field));
+        if (field->kind == XB_FIELD_ITEMS || field->kind == XB_FIELD_LIST)
+            node = resolve(schema, cJSON_GetObjectItemCaseSensitive(node, "items"));
+        if (field->fields != NULL)
+            check(schema, node, field->fields);
+    }
+}
+
+void assert_schema_describes(const char *path, const char *definition,
+                             const struct xb_field *fields)
+{
+    char *text = NULL;
+    size_t length = 0;
+    struct xb_error error;
+    assert_int_equal(xb_file_text_read(path, (size_t)1 << 20, false, &text, &length, &error),
+                     XB_OK);
+    cJSON *schema = cJSON_Parse(text);
+    const cJSON *object = definition != NULL
+                              ? cJSON_GetObjectItemCaseSensitive(
+                                    cJSON_GetObjectItemCaseSensitive(schema, "$defs"), definition)
+                              : schema;
+    assert_non_null(object);
+    check(schema, object, fields);
+    cJSON_Delete(schema);
+    free(text);
+}

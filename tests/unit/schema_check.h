@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef XFERBENCH_TESTS_SCHEMA_CHECK_H
+#define XFERBENCH_TESTS_SCHEMA_CHECK_H
+
+#include "base/json_fields.h"
+
+/* Fails the test unless the schema, a JSON file, describes each field of the table and of the
+ * tables in it: as a member that is required, of its type, and null exactly where a reader takes
+ * null. `definition` is the name of the object in "$defs"; NULL: the document itself. */
+void assert_schema_describes(const char *path, const char *definition,
+                             const struct xb_field *fields);
+
+#endif
